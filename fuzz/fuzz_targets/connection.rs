@@ -10,4 +10,4 @@ mod script;
 
 use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|script: script::Script| play::play(&script, &|| 0));
+fuzz_target!(|script: script::HostileScript| play::play(&script, &|| 0));

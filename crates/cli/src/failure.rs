@@ -1,6 +1,6 @@
 //! Errors of commands, their messages and exit statuses.
 
-use lasthop_scenario::{Complaint, Problem};
+use lasthop_scenario::{PlainProblem, Problem};
 use lasthop_sim::Outcome;
 use miette::{MietteHandlerOpts, Report};
 use std::io::IsTerminal;
@@ -14,7 +14,7 @@ pub(crate) const INTERRUPTED: u8 = 130;
 
 pub(crate) enum Failure {
     Scenario(Problem),
-    Other(u8, Complaint),
+    Other(u8, PlainProblem),
     /// Exit status of a command run for the user, which has printed its own message.
     #[cfg(target_os = "linux")]
     Command(u8),
@@ -26,7 +26,7 @@ pub(crate) enum Failure {
 
 impl Failure {
     pub(crate) fn bad_input(message: impl Into<String>, help: impl Into<String>) -> Failure {
-        Failure::Other(BAD_INPUT, Complaint::new(message, help))
+        Failure::Other(BAD_INPUT, PlainProblem::new(message, help))
     }
 
     /// Interruption without a message.
@@ -43,7 +43,7 @@ impl Failure {
     }
 
     pub(crate) fn failed(message: impl Into<String>, help: impl Into<String>) -> Failure {
-        Failure::Other(FAILED, Complaint::new(message, help))
+        Failure::Other(FAILED, PlainProblem::new(message, help))
     }
 
     /// Checks that a run reached its end.
@@ -65,7 +65,7 @@ impl Failure {
     /// [`Failure::invalid`] with the user's exit status.
     #[cfg(target_os = "linux")]
     pub(crate) fn invalid_as(status: u8, message: impl Into<String>, help: impl Into<String>) -> Failure {
-        Failure::Other(status, Complaint::new(message, help))
+        Failure::Other(status, PlainProblem::new(message, help))
     }
 
     /// Message in one line.
@@ -73,7 +73,7 @@ impl Failure {
     pub(crate) fn message(&self) -> String {
         match self {
             Failure::Scenario(problem) => problem.to_string(),
-            Failure::Other(_, complaint) => complaint.message.clone(),
+            Failure::Other(_, problem) => problem.message.clone(),
             Failure::Interrupted(how_far) => how_far.clone(),
             Failure::Command(_) | Failure::ClosedPipe => String::new(),
         }
@@ -94,7 +94,7 @@ impl Failure {
     pub(crate) fn told(self: &Failure) -> String {
         let report = match self {
             Failure::Scenario(problem) => Report::new(problem.clone()),
-            Failure::Other(_, complaint) => Report::new(complaint.clone()),
+            Failure::Other(_, problem) => Report::new(problem.clone()),
             #[cfg(target_os = "linux")]
             Failure::Command(_) => return String::new(),
             Failure::Interrupted(how_far) => return how_far.clone(),

@@ -13,7 +13,7 @@ use lasthop_tcp::Config;
 
 /// Index of the flow that real traffic replaces: the first TCP flow.
 pub(crate) fn replaced(scenario: &Scenario) -> Result<usize, Failure> {
-    if let Some((node, choice)) = scenario.boxed_nodes().next() {
+    if let Some((node, choice)) = scenario.middlebox_nodes().next() {
         let (node, name) = (&scenario.nodes[node], choice.info.name);
         return Err(Failure::bad_input(
             format!(

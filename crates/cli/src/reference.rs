@@ -3,37 +3,37 @@
 use lasthop_lab::assertion::stem;
 use lasthop_lab::runs::fields as outputs;
 use lasthop_scenario::examples::TOPOLOGIES;
-use lasthop_scenario::{Catalogue, Described, Section, foreign, nearest};
+use lasthop_scenario::{Catalogue, KeyDescription, ReferenceSection, foreign, nearest};
 use std::fmt::Write;
 use textwrap::Options;
 
 const WIDTH: usize = 80;
 const MEANINGS: usize = 24;
 
-pub(crate) fn fields() -> Vec<Section> {
+pub(crate) fn fields() -> Vec<ReferenceSection> {
     outputs::sections()
 }
 
 /// Sections about a path or a name: keys and mechanisms, then columns and fields, whose unit may be left out. A name of
 /// another tool leads to the names here with the same meaning.
-pub(crate) fn explain(path: &str) -> Vec<Section> {
+pub(crate) fn explain(path: &str) -> Vec<ReferenceSection> {
     let path = path.trim();
     let own = here(path);
     let Some(entry) = foreign(path) else { return own };
-    let lead = Section { title: entry.sentence(), text: String::new(), keys: Vec::new() };
+    let lead = ReferenceSection { title: entry.sentence(), text: String::new(), keys: Vec::new() };
     let others = if own.is_empty() { entry.here.iter().flat_map(|name| here(name)).collect() } else { own };
     [vec![lead], others].concat()
 }
 
 /// Sections about a name of Lasthop.
-fn here(path: &str) -> Vec<Section> {
+fn here(path: &str) -> Vec<ReferenceSection> {
     let mut found = Catalogue::default().explain(path);
     let mut add = |is_meant: &dyn Fn(&str) -> bool| {
         for section in fields() {
-            let keys: Vec<Described> =
+            let keys: Vec<KeyDescription> =
                 section.keys.iter().filter(|key| is_meant(&key.name)).cloned().collect();
             if !keys.is_empty() {
-                found.push(Section { keys, ..section });
+                found.push(ReferenceSection { keys, ..section });
             }
         }
         found.is_empty()
@@ -49,12 +49,12 @@ pub(crate) fn hint(path: &str) -> Option<String> {
     let fields: Vec<String> =
         fields().into_iter().flat_map(|section| section.keys).map(|key| key.name).collect();
     Catalogue::default()
-        .meant(path)
+        .nearest_name(path)
         .or_else(|| nearest(path, fields.iter().map(String::as_str)).map(str::to_owned))
         .map(|name| format!("did you mean `{name}`?"))
 }
 
-pub(crate) fn text(sections: &[Section]) -> String {
+pub(crate) fn text(sections: &[ReferenceSection]) -> String {
     let mut text = String::new();
     for section in sections {
         if !text.is_empty() {
@@ -81,7 +81,7 @@ pub(crate) fn text(sections: &[Section]) -> String {
 }
 
 /// Values and default of a key.
-fn about(key: &Described) -> String {
+fn about(key: &KeyDescription) -> String {
     [&key.takes, &key.without]
         .into_iter()
         .filter(|part| !part.is_empty())
@@ -102,14 +102,14 @@ fn push(text: &mut String, first: &str, others: &str, words: &str) {
 }
 
 pub(crate) fn units() -> String {
-    let keys = lasthop_scenario::units().into_iter().map(|(what, names)| Described {
+    let keys = lasthop_scenario::units().into_iter().map(|(what, names)| KeyDescription {
         name: what,
         path: String::new(),
         takes: String::new(),
         without: String::new(),
         doc: names,
     });
-    text(&[Section { title: "Units".to_owned(), text: UNITS.to_owned(), keys: keys.collect() }])
+    text(&[ReferenceSection { title: "Units".to_owned(), text: UNITS.to_owned(), keys: keys.collect() }])
 }
 
 const UNITS: &str = "Write a number and a unit, with or without a blank: \"2 Mbit/s\", 45ms. A kilobit is 1000 bits, KB \
@@ -165,7 +165,7 @@ pub(crate) fn page() -> String {
     page
 }
 
-fn markdown(section: &Section, page: &mut String) {
+fn markdown(section: &ReferenceSection, page: &mut String) {
     let _ = write!(page, "\n## {}\n", escaped(&section.title));
     if !section.text.is_empty() {
         let _ = write!(page, "\n{}\n", escaped(&section.text));

@@ -24,16 +24,16 @@ pub(crate) struct Connection {
     ttl: u8,
     id: u16,
     /// The application has shut down sending.
-    shut: bool,
+    is_sending_shut: bool,
     /// Last ICMP error, cleared when something gets through (RFC 9293 §3.9.2.2).
-    complaint: Option<Error>,
+    icmp_error: Option<Error>,
     /// End of the application's reading: bytes from this offset on are discarded.
-    reads_to: u64,
+    read_limit: u64,
     /// The application has closed the handle; the connection lasts until both FINs are acknowledged.
     pub(crate) is_orphan: bool,
     /// Time at which an orphan stops waiting for the peer's FIN.
     orphan_until: Time,
-    told: bool,
+    is_error_reported: bool,
     /// Scratch space for an outgoing segment.
     segment: Segment,
 }
@@ -48,34 +48,34 @@ impl Connection {
             dscp: options.dscp,
             ttl: options.ttl,
             id: 0,
-            shut: false,
-            complaint: None,
-            reads_to: u64::MAX,
+            is_sending_shut: false,
+            icmp_error: None,
+            read_limit: u64::MAX,
             is_orphan: false,
             orphan_until: Time::NEVER,
-            told: false,
+            is_error_reported: false,
             segment: Segment::default(),
         }
     }
 
     pub(crate) fn handle_segment(&mut self, now: Time, segment: &Segment, payload: &[u8], ecn: Ecn) {
         let (before, was_open) = (self.endpoint.delivered(), self.is_open());
-        if !payload.is_empty() && self.takes_data() && !self.is_deaf() {
+        if !payload.is_empty() && self.accepts_data() && !self.is_reading_shut() {
             let receiver = self.endpoint.receiver();
             if let Some(offset) = self.endpoint.payload_offset(segment) {
                 self.incoming.place(offset, payload, receiver.reassembly(), receiver.edge());
             }
         }
         self.endpoint.handle_segment(now, segment, &Arriving { ecn });
-        let is_news = self.outgoing.acknowledged(self.endpoint.sender().scoreboard().una());
-        if is_news || (!was_open && self.is_open()) {
-            self.complaint = None;
+        let has_progress = self.outgoing.acknowledged(self.endpoint.sender().scoreboard().una());
+        if has_progress || (!was_open && self.is_open()) {
+            self.icmp_error = None;
         }
         let after = self.endpoint.delivered();
         if after == before {
             return;
         }
-        if self.is_orphan || (self.is_deaf() && self.shut) {
+        if self.is_orphan || (self.is_reading_shut() && self.is_sending_shut) {
             // No application will read the data: reset (RFC 9293 §3.6.1, MUST-14 of RFC 1122 §4.2.2.13).
             return self.endpoint.abort();
         }
@@ -100,7 +100,7 @@ impl Connection {
     /// Queues bytes to send; returns their number.
     pub(crate) fn send(&mut self, bytes: &[u8]) -> Result<usize, Error> {
         self.check_end()?;
-        if self.shut || !self.may_write() {
+        if self.is_sending_shut || !self.may_write() {
             return Err(Error::BrokenPipe);
         }
         if !self.is_open() {
@@ -140,8 +140,8 @@ impl Connection {
         if !self.is_open() {
             return Err(Error::NotConnected);
         }
-        if !self.shut {
-            self.shut = true;
+        if !self.is_sending_shut {
+            self.is_sending_shut = true;
             self.endpoint.close();
         }
         Ok(())
@@ -152,15 +152,15 @@ impl Connection {
         if !self.is_open() {
             return Err(Error::NotConnected);
         }
-        if !self.is_deaf() {
-            self.reads_to = self.next();
-            self.incoming.cut(self.reads_to);
+        if !self.is_reading_shut() {
+            self.read_limit = self.next();
+            self.incoming.truncate(self.read_limit);
         }
         Ok(())
     }
 
-    fn is_deaf(&self) -> bool {
-        self.reads_to != u64::MAX
+    fn is_reading_shut(&self) -> bool {
+        self.read_limit != u64::MAX
     }
 
     pub(crate) fn close(&mut self, now: Time) {
@@ -170,7 +170,7 @@ impl Connection {
             // Unread bytes are lost: reset (RFC 2525 §2.17).
             return self.endpoint.abort();
         }
-        self.shut = true;
+        self.is_sending_shut = true;
         self.endpoint.close();
     }
 
@@ -206,7 +206,7 @@ impl Connection {
     pub(crate) fn take_error(&mut self) -> Option<Error> {
         match self.endpoint.ended() {
             Some(_) => self.check_end().err(),
-            None => self.complaint.take(),
+            None => self.icmp_error.take(),
         }
     }
 
@@ -216,7 +216,7 @@ impl Connection {
 
     pub(crate) fn is_writable(&self) -> bool {
         self.error().is_some()
-            || (self.is_open() && !self.shut && self.may_write() && self.outgoing.free() > 0)
+            || (self.is_open() && !self.is_sending_shut && self.may_write() && self.outgoing.free() > 0)
     }
 
     pub(crate) fn is_over(&self) -> bool {
@@ -245,10 +245,10 @@ impl Connection {
 
     /// Offset after the last readable byte.
     fn next(&self) -> u64 {
-        self.endpoint.receiver().reassembly().next().min(self.reads_to)
+        self.endpoint.receiver().reassembly().next().min(self.read_limit)
     }
 
-    fn takes_data(&self) -> bool {
+    fn accepts_data(&self) -> bool {
         matches!(
             self.endpoint.state(),
             State::SynSent | State::SynReceived | State::Established | State::FinWait1 | State::FinWait2
@@ -263,20 +263,21 @@ impl Connection {
     }
 
     fn has_no_more_to_read(&self) -> bool {
-        let is_end =
-            self.is_deaf() || self.endpoint.receiver().has_finished() || self.endpoint.ended().is_some();
+        let is_end = self.is_reading_shut()
+            || self.endpoint.receiver().has_finished()
+            || self.endpoint.ended().is_some();
         is_end && self.unread() == 0
     }
 
     /// Reports the connection's error once; later calls see the end of the stream.
     fn check_end(&mut self) -> Result<(), Error> {
         let Some(error) = self.error() else { return Ok(()) };
-        self.told = true;
+        self.is_error_reported = true;
         Err(error)
     }
 
     fn error(&self) -> Option<Error> {
-        if self.told {
+        if self.is_error_reported {
             return None;
         }
         match self.endpoint.ended()? {
@@ -284,9 +285,9 @@ impl Connection {
             Ended::Refused => Some(Error::ConnectionRefused),
             Ended::Reset => Some(Error::ConnectionReset),
             Ended::Aborted => Some(Error::ConnectionAborted),
-            Ended::Unreachable => Some(self.complaint.unwrap_or(Error::HostUnreachable)),
+            Ended::Unreachable => Some(self.icmp_error.unwrap_or(Error::HostUnreachable)),
             // A probable reason for the timeout (RFC 1122 §4.2.4.1; as Linux).
-            Ended::TimedOut => Some(self.complaint.unwrap_or(Error::TimedOut)),
+            Ended::TimedOut => Some(self.icmp_error.unwrap_or(Error::TimedOut)),
         }
     }
 }

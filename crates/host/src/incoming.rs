@@ -63,7 +63,7 @@ impl Incoming {
         len
     }
 
-    pub(crate) fn cut(&mut self, offset: u64) {
+    pub(crate) fn truncate(&mut self, offset: u64) {
         self.bytes.truncate(self.readable(offset) as usize);
     }
 

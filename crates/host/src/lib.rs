@@ -42,7 +42,7 @@
 //! * [`host`]: the operations, lookup of sockets, timers, choice of the next packet.
 //! * `connection`: an endpoint with its bytes, and ICMP errors; `outgoing` and `incoming`: its buffers.
 //! * `listener`: connections that wait to be accepted.
-//! * `numbers`: initial sequence numbers and ephemeral ports.
+//! * `secret_numbers`: initial sequence numbers and ephemeral ports.
 //! * [`info`]: state of a connection, as Linux's `tcp_info`.
 //! * [`options`], [`error`]: options and errors of sockets.
 //!
@@ -59,8 +59,8 @@ pub mod options;
 mod connection;
 mod incoming;
 mod listener;
-mod numbers;
 mod outgoing;
+mod secret_numbers;
 
 pub use error::Error;
 pub use host::{Handle, Host, Readiness};

@@ -25,16 +25,16 @@ impl Listener {
         self.opening + self.ready.len() < self.backlog
     }
 
-    pub(crate) fn begins(&mut self) {
+    pub(crate) fn add_opening(&mut self) {
         self.opening += 1;
     }
 
-    pub(crate) fn fails(&mut self) {
+    pub(crate) fn remove_opening(&mut self) {
         self.opening = self.opening.saturating_sub(1);
     }
 
-    pub(crate) fn opened(&mut self, handle: Handle) {
-        self.fails();
+    pub(crate) fn add_ready(&mut self, handle: Handle) {
+        self.remove_opening();
         self.ready.push_back(handle);
     }
 

@@ -152,7 +152,7 @@ fn a_packet_of_no_connection_is_answered_with_a_reset_and_noise_with_nothing() {
     world.client.send(local, b"hello?").unwrap();
     world.run_for(Duration::from_millis(100));
     assert_eq!(world.client.send(local, b"x"), Err(Error::ConnectionReset));
-    assert_eq!(world.server.counters().strays, 1);
+    assert_eq!(world.server.counters().unmatched_segments, 1);
     let now = world.now;
     for noise in [vec![], vec![0x45; 3], text(60, 1), vec![0x60; 40]] {
         world.server.handle_packet(now, &noise);

@@ -14,7 +14,7 @@ use proptest::prelude::*;
 use std::cell::Cell;
 use std::net::SocketAddr;
 use std::rc::Rc;
-use world::{At, CLEAN, Faults, Transfer, World, client_ip, server_end, text};
+use world::{CLEAN, Faults, HostSide, Transfer, World, client_ip, server_end, text};
 
 const SECOND: Duration = Duration::from_secs(1);
 const ROUND_TRIP: Duration = Duration::from_millis(20);
@@ -39,9 +39,9 @@ fn unreachable(why: Why) -> Icmpv4Type {
 
 /// A router that answers each packet of the client with this message and forwards none.
 fn refuse(world: &mut World, message: Icmpv4Type) {
-    world.middle = Some(Box::new(move |to, packet| match to {
-        At::Client => vec![(to, packet)],
-        At::Server => vec![(At::Client, about(&packet, message.clone()))],
+    world.path_hook = Some(Box::new(move |to, packet| match to {
+        HostSide::Client => vec![(to, packet)],
+        HostSide::Server => vec![(HostSide::Client, about(&packet, message.clone()))],
     }));
 }
 
@@ -109,7 +109,7 @@ fn a_soft_error_is_told_and_no_more() {
 
         let local = connect(&mut world);
         world.run_for(ROUND_TRIP);
-        world.middle = None;
+        world.path_hook = None;
         world.run_for(SECOND * 2);
         assert!(world.client.readiness(local).unwrap().writable);
         assert_eq!(world.client.soft_error(local), Ok(None));
@@ -138,7 +138,7 @@ fn no_error_ends_an_open_connection() {
         assert_eq!(world.client.soft_error(local), Ok(Some(Error::ConnectionRefused)));
         assert!(!world.client.readiness(local).unwrap().readable, "nobody is woken");
         if recovers {
-            world.middle = None;
+            world.path_hook = None;
             world.run_for(SECOND * 5);
             assert_eq!(world.server.recv(remote, &mut [0; 9]), Ok(6));
             assert_eq!(world.client.soft_error(local), Ok(None));
@@ -157,8 +157,8 @@ fn forged_errors_reach_nobody() {
     let mut world = World::new(4, CLEAN);
     let packet = Rc::new(Cell::new(None));
     let seen = Rc::clone(&packet);
-    world.middle = Some(Box::new(move |to, bytes| {
-        if to == At::Server {
+    world.path_hook = Some(Box::new(move |to, bytes| {
+        if to == HostSide::Server {
             let parsed = parse(&bytes, Checksums::Verify).expect("a host's packet");
             let Content::Tcp(segment) = parsed.content else { panic!("TCP") };
             seen.set(Some((parsed.header, segment)));
@@ -217,8 +217,8 @@ fn forged_errors_do_not_reach_an_open_connection() {
     world.run_for(SECOND);
     let last = Rc::new(Cell::new(None));
     let seen = Rc::clone(&last);
-    world.middle = Some(Box::new(move |to, bytes| {
-        if to == At::Server {
+    world.path_hook = Some(Box::new(move |to, bytes| {
+        if to == HostSide::Server {
             let parsed = parse(&bytes, Checksums::Verify).expect("a host's packet");
             let Content::Tcp(segment) = parsed.content else { panic!("TCP") };
             seen.set(Some((parsed.header, segment)));
@@ -245,21 +245,21 @@ fn forged_errors_do_not_reach_an_open_connection() {
 fn a_hard_error_ends_a_connection_that_is_being_accepted() {
     let mut world = World::new(6, CLEAN);
     let listener = world.server.listen(server_end(), 1, &Options::default()).unwrap();
-    world.middle = Some(Box::new(|to, packet| match to {
-        At::Server => vec![(to, packet)],
-        At::Client => {
+    world.path_hook = Some(Box::new(|to, packet| match to {
+        HostSide::Server => vec![(to, packet)],
+        HostSide::Client => {
             let mut bytes = Vec::new();
             PacketBuilder::ipv4([10, 0, 0, 1], [10, 0, 0, 2], 64)
                 .icmpv4(unreachable(Why::Port))
                 .write(&mut bytes, &packet[..28])
                 .expect("room");
-            vec![(At::Server, bytes)]
+            vec![(HostSide::Server, bytes)]
         }
     }));
     let _ = connect(&mut world);
     world.run_for(ROUND_TRIP * 2);
     assert_eq!(world.server.sockets(), 1, "the listener");
-    world.middle = None;
+    world.path_hook = None;
     world.run_for(SECOND * 2);
     assert!(world.server.accept(listener).is_ok(), "the next SYN has its place");
 }
@@ -269,19 +269,19 @@ fn a_hard_error_ends_a_connection_that_is_being_accepted() {
 fn narrow(world: &mut World, mtu: Rc<Cell<usize>>, told: u16) -> Rc<Cell<u32>> {
     let refused = Rc::new(Cell::new(0));
     let count = Rc::clone(&refused);
-    world.middle = Some(Box::new(move |to, packet| {
-        if to == At::Client || packet.len() <= mtu.get() {
+    world.path_hook = Some(Box::new(move |to, packet| {
+        if to == HostSide::Client || packet.len() <= mtu.get() {
             return vec![(to, packet)];
         }
         count.set(count.get() + 1);
-        vec![(At::Client, about(&packet, unreachable(Why::FragmentationNeeded { next_hop_mtu: told })))]
+        vec![(HostSide::Client, about(&packet, unreachable(Why::FragmentationNeeded { next_hop_mtu: told })))]
     }));
     refused
 }
 
 fn transfer(world: &mut World, options: &Options, bytes: usize) -> Handle {
     let (local, remote, _) = world.connect(options, &Options::default());
-    let mut transfer = Transfer::new((At::Client, local), (At::Server, remote), text(bytes, 7));
+    let mut transfer = Transfer::new((HostSide::Client, local), (HostSide::Server, remote), text(bytes, 7));
     let start = world.now;
     while !transfer.is_over {
         transfer.advance(world);
@@ -333,7 +333,7 @@ fn a_path_that_becomes_narrow_is_found_by_the_timer() {
     let mtu = Rc::new(Cell::new(1500));
     narrow(&mut world, Rc::clone(&mtu), 1000);
     let (local, remote, _) = world.connect(&Options::default(), &Options::default());
-    let mut transfer = Transfer::new((At::Client, local), (At::Server, remote), text(600_000, 7));
+    let mut transfer = Transfer::new((HostSide::Client, local), (HostSide::Server, remote), text(600_000, 7));
     while !transfer.is_over {
         transfer.advance(&mut world);
         if transfer.received.len() > 200_000 {
@@ -351,12 +351,12 @@ fn a_path_that_becomes_narrow_is_found_by_the_timer() {
 fn a_forged_mtu_changes_nothing_where_longer_segments_get_through() {
     let mut world = World::new(11, CLEAN);
     let mut count = 0;
-    world.middle = Some(Box::new(move |to, packet| {
+    world.path_hook = Some(Box::new(move |to, packet| {
         count += 1;
         let mut both = vec![(to, packet)];
-        if to == At::Server && count > 40 && both[0].1.len() > 1000 {
+        if to == HostSide::Server && count > 40 && both[0].1.len() > 1000 {
             let needed = Why::FragmentationNeeded { next_hop_mtu: 576 };
-            both.push((At::Client, about(&both[0].1, unreachable(needed))));
+            both.push((HostSide::Client, about(&both[0].1, unreachable(needed))));
         }
         both
     }));
@@ -372,11 +372,11 @@ fn absurd_mtus() {
     for (told, mss) in [(68, 500), (300, 500), (552, 500), (1500, 1448), (9000, 1448)] {
         let mut world = World::new(12, CLEAN);
         let mut once = Some(());
-        world.middle = Some(Box::new(move |to, packet| {
+        world.path_hook = Some(Box::new(move |to, packet| {
             let mut both = vec![(to, packet)];
-            if to == At::Server && both[0].1.len() > 1000 && once.take().is_some() {
+            if to == HostSide::Server && both[0].1.len() > 1000 && once.take().is_some() {
                 let needed = Why::FragmentationNeeded { next_hop_mtu: told };
-                both.push((At::Client, about(&both[0].1, unreachable(needed))));
+                both.push((HostSide::Client, about(&both[0].1, unreachable(needed))));
             }
             both
         }));
@@ -394,8 +394,8 @@ fn absurd_mtus() {
 fn ipv6_too() {
     for (mtu, mss) in [(1400, 1400 - 72), (1280, 1208), (1279, 1428), (0, 1428)] {
         let mut world = World::new(13, CLEAN);
-        world.middle = Some(Box::new(move |to, packet| {
-            if to == At::Client || packet.len() <= mtu.max(1280) as usize {
+        world.path_hook = Some(Box::new(move |to, packet| {
+            if to == HostSide::Client || packet.len() <= mtu.max(1280) as usize {
                 return vec![(to, packet)];
             }
             let mut bytes = Vec::new();
@@ -403,7 +403,7 @@ fn ipv6_too() {
                 .icmpv6(Icmpv6Type::PacketTooBig { mtu })
                 .write(&mut bytes, &packet[..1232])
                 .expect("room");
-            vec![(At::Client, bytes)]
+            vec![(HostSide::Client, bytes)]
         }));
         let end: SocketAddr = (std::net::IpAddr::from([0xfe; 16]), 443).into();
         world.server.listen(end, 1, &Options::default()).unwrap();
@@ -415,14 +415,14 @@ fn ipv6_too() {
     }
     // The last router reports the host as unreachable.
     let mut world = World::new(14, CLEAN);
-    world.middle = Some(Box::new(|_, packet| {
+    world.path_hook = Some(Box::new(|_, packet| {
         let why = etherparse::icmpv6::DestUnreachableCode::Port;
         let mut bytes = Vec::new();
         PacketBuilder::ipv6([0xfe; 16], [0xfd; 16], 64)
             .icmpv6(Icmpv6Type::DestinationUnreachable(why))
             .write(&mut bytes, &packet)
             .expect("room");
-        vec![(At::Client, bytes)]
+        vec![(HostSide::Client, bytes)]
     }));
     let end: SocketAddr = (std::net::IpAddr::from([0xfe; 16]), 443).into();
     let local = world.client.connect(world.now, None, end, &Options::default()).unwrap();
@@ -444,14 +444,14 @@ proptest! {
     ) {
         let mut world = World::new(seed, Faults { lose, ..CLEAN });
         let mut count = 0;
-        world.middle = Some(Box::new(move |to, packet| {
+        world.path_hook = Some(Box::new(move |to, packet| {
             count += 1;
             let mtu = mtus[count / 40 % mtus.len()];
-            if to == At::Client || packet.len() <= mtu {
+            if to == HostSide::Client || packet.len() <= mtu {
                 return vec![(to, packet)];
             }
             let needed = Why::FragmentationNeeded { next_hop_mtu: mtu as u16 };
-            vec![(At::Client, about(&packet, unreachable(needed)))]
+            vec![(HostSide::Client, about(&packet, unreachable(needed)))]
         }));
         let mut options = Options::default();
         options.tcp.sack = sack;

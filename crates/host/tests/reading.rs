@@ -8,7 +8,7 @@ use lasthop_wire::bytes::{Checksums, Content, Header, Payload, emit, parse};
 use lasthop_wire::{Body, Flags, Segment};
 use std::cell::RefCell;
 use std::rc::Rc;
-use world::{At, CLEAN, World, text};
+use world::{CLEAN, HostSide, World, text};
 
 type Acks = Rc<RefCell<Vec<(u32, u16)>>>;
 
@@ -16,9 +16,9 @@ type Acks = Rc<RefCell<Vec<(u32, u16)>>>;
 fn watch(world: &mut World, strips: bool) -> Acks {
     let acks = Acks::default();
     let noted = Rc::clone(&acks);
-    world.middle = Some(Box::new(move |to, packet| {
+    world.path_hook = Some(Box::new(move |to, packet| {
         let (header, segment) = read(&packet);
-        if to == At::Client && segment.is_pure_ack() {
+        if to == HostSide::Client && segment.is_pure_ack() {
             noted.borrow_mut().push((segment.ack.0, segment.window));
         }
         if !strips || !segment.flags.has(Flags::SYN) {

@@ -121,12 +121,17 @@ fn the_mss_follows_from_the_mtu_the_peer_and_what_is_sent() {
         for timestamps in [false, true] {
             let options =
                 Options { tcp: Config { timestamps, ..Options::default().tcp }, ..Options::default() };
-            let payload_for = |said: Option<u16>, agrees: bool| {
+            let payload_for = |observed: Option<u16>, agrees: bool| {
                 let mut host = host(mtu);
                 let (handle, syn) = connect(&mut host, None, remote, &options);
                 assert_eq!(syn.1.mss, Some(mss));
                 let stamps = syn.1.timestamps.filter(|_| agrees);
-                answer(&mut host, syn, Segment { mss: said, timestamps: stamps, ..Segment::default() }, b"");
+                answer(
+                    &mut host,
+                    syn,
+                    Segment { mss: observed, timestamps: stamps, ..Segment::default() },
+                    b"",
+                );
                 host.info(handle).expect("a connection").snd_mss
             };
             let mss = u64::from(mss);

@@ -162,7 +162,7 @@ fn a_hole_when_the_reading_half_is_closed() {
     let mut world = World::new(7, CLEAN);
     let (local, remote, _) = world.connect(&Options::default(), &Options::default());
     let mut count = 0;
-    world.middle = Some(Box::new(move |to, packet| {
+    world.path_hook = Some(Box::new(move |to, packet| {
         count += usize::from(packet.len() > 1000);
         // The second data segment is lost once.
         if packet.len() > 1000 && count == 2 { Vec::new() } else { vec![(to, packet)] }

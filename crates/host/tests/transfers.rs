@@ -7,7 +7,7 @@ use lasthop_host::Options;
 use lasthop_tcp::sender::{ack_counting, congestion, recovery};
 use lasthop_tcp::{Config, State};
 use proptest::prelude::*;
-use world::{At, CLEAN, Faults, Transfer, World, text};
+use world::{CLEAN, Faults, HostSide, Transfer, World, text};
 
 #[test]
 fn a_clean_path_carries_both_directions_at_once() {
@@ -90,7 +90,7 @@ fn both_ways(world: &mut World, client: &Options, server: &Options, up: usize, d
         assert!(world.faults.lose > 0.0, "the handshake does not end");
         return;
     };
-    let (here, there) = ((At::Client, local), (At::Server, remote));
+    let (here, there) = ((HostSide::Client, local), (HostSide::Server, remote));
     let mut up = Transfer::new(here, there, text(up, 10));
     let mut down = Transfer::new(there, here, text(down, 11));
     for transfer in [&mut up, &mut down] {

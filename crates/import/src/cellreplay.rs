@@ -1,11 +1,11 @@
 //! A folder of CellReplay's recordings (Sentosa et al., NSDI 2025). Each direction has a heavy trace in Mahimahi's
 //! format, a light trace of base delays and packet trains, and optionally delays by size.
 
-use crate::found::{Found, Light, Said, Service, shown};
-use crate::limited::Lines;
-use crate::opened::Opened;
+use crate::import_result::{ImportResult, Light, Service, Sourced, shown};
+use crate::limited::BoundedLines;
+use crate::opened::RecordingFile;
 use crate::rates::mahimahi;
-use crate::{Ask, Refusal, found};
+use crate::{ImportError, ImportOptions, import_result};
 use std::fmt::Write as _;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -20,18 +20,19 @@ const LARGEST: usize = 256 << 20;
 /// Reads a folder; writes the heavy traces to `down` and `up`.
 pub(crate) fn read(
     folder: &Path,
-    ask: &Ask,
+    options: &ImportOptions,
     down: &mut dyn Write,
     up: &mut dyn Write,
-) -> Result<Found, Refusal> {
-    let mut whole = Found { kind: "CellReplay's light and heavy traces".into(), ..Found::default() };
-    (whole.down, whole.lights[0]) = direction(folder, "down", down, &mut whole)?;
-    (whole.up, whole.lights[1]) = direction(folder, "up", up, &mut whole)?;
-    whole.rtt_ms = Some(Said::new(0.0, "measured: the light traces contain the base delays"));
-    if ask.assumed.queue.is_none() {
-        whole.queue = Some(Said::new("unlimited".to_owned(), "assumed: as CellReplay replays it"));
+) -> Result<ImportResult, ImportError> {
+    let mut whole =
+        ImportResult { kind: "CellReplay's light and heavy traces".into(), ..ImportResult::default() };
+    (whole.down, whole.light_traces[0]) = direction(folder, "down", down, &mut whole)?;
+    (whole.up, whole.light_traces[1]) = direction(folder, "up", up, &mut whole)?;
+    whole.rtt_ms = Some(Sourced::new(0.0, "measured: the light traces contain the base delays"));
+    if options.assumed.queue.is_none() {
+        whole.queue = Some(Sourced::new("unlimited".to_owned(), "assumed: as CellReplay replays it"));
     }
-    whole.segment = Some(Said::new(
+    whole.segment = Some(Sourced::new(
         SEGMENT,
         "derived: CellReplay's device takes packets of up to 1392 bytes, one each opportunity",
     ));
@@ -42,35 +43,40 @@ fn direction(
     folder: &Path,
     side: &str,
     out: &mut dyn Write,
-    whole: &mut Found,
-) -> Result<(Option<Said<Service>>, Option<Light>), Refusal> {
-    let heavy = there(folder, &[format!("{side}-heavy-pdo"), format!("{side}-pdo")])?;
-    let light = there(folder, &[format!("{side}-delay-light-pdo")])?;
-    let found = at(&heavy, |file| mahimahi::read(file, out))?;
-    let mut trains = at(&light, light_trace)?;
+    whole: &mut ImportResult,
+) -> Result<(Option<Sourced<Service>>, Option<Light>), ImportError> {
+    let heavy = existing_file(folder, &[format!("{side}-heavy-pdo"), format!("{side}-pdo")])?;
+    let light = existing_file(folder, &[format!("{side}-delay-light-pdo")])?;
+    let found = read_named(&heavy, |file| mahimahi::read(file, out))?;
+    let mut parsed = read_named(&light, light_trace)?;
     let sizes = folder.join(format!("latency-offset-{side}"));
     if sizes.is_file() {
-        trains.light.sizes = Some(at(&sizes, sizes_of)?);
+        parsed.light.sizes = Some(read_named(&sizes, delays_by_size)?);
     }
-    if let Some(Service::Trace { opportunities, millis }) = found.down.as_ref().map(|said| &said.value) {
+    if let Some(Service::Trace { opportunities, millis }) = found.down.as_ref().map(|summary| &summary.value)
+    {
         let millis = (*millis).max(1) as f64;
-        whole.says.push(format!(
+        whole.findings.push(format!(
             "{side}, heavy: {opportunities} opportunities of 1400 bytes in {} s: mean {} Mbit/s",
             shown(millis / 1000.0),
             shown(*opportunities as f64 * BYTES * 8.0 / millis / 1000.0),
         ));
     }
-    whole.says.extend(found.says.into_iter().skip(1).map(|line| format!("{side}, heavy: {line}")));
-    whole.says.push(format!("{side}, light: {}", trains.said));
+    whole.findings.extend(found.findings.into_iter().skip(1).map(|line| format!("{side}, heavy: {line}")));
+    whole.findings.push(format!("{side}, light: {}", parsed.summary));
     whole.seconds = whole.seconds.max(found.seconds);
-    Ok((found.down, Some(trains.light)))
+    Ok((found.down, Some(parsed.light)))
 }
 
 /// The first of these files that exists.
-fn there(folder: &Path, names: &[String]) -> Result<PathBuf, Refusal> {
+fn existing_file(folder: &Path, names: &[String]) -> Result<PathBuf, ImportError> {
     names.iter().map(|name| folder.join(name)).find(|path| path.is_file()).ok_or_else(|| {
-        Refusal::new(
-            format!("{}: the folder has no `{}`", found::plain(&folder.display().to_string()), names[0]),
+        ImportError::new(
+            format!(
+                "{}: the folder has no `{}`",
+                import_result::plain(&folder.display().to_string()),
+                names[0]
+            ),
             "a folder must hold CellReplay's recordings: down-heavy-pdo, up-heavy-pdo, down-delay-light-pdo, \
              up-delay-light-pdo and optionally latency-offset-down and latency-offset-up",
         )
@@ -78,27 +84,30 @@ fn there(folder: &Path, names: &[String]) -> Result<PathBuf, Refusal> {
 }
 
 /// Reads a file and prefixes errors with its name.
-fn at<T>(path: &Path, read: impl FnOnce(Opened) -> Result<T, Refusal>) -> Result<T, Refusal> {
-    let shown = found::plain(&path.display().to_string());
-    let file = Opened::open(path).map_err(|error| Refusal::io(&shown, &error))?;
-    read(file).map_err(|Refusal { message, help }| Refusal::new(format!("{shown}: {message}"), help))
+fn read_named<T>(
+    path: &Path,
+    read: impl FnOnce(RecordingFile) -> Result<T, ImportError>,
+) -> Result<T, ImportError> {
+    let shown = import_result::plain(&path.display().to_string());
+    let file = RecordingFile::open(path).map_err(|error| ImportError::io(&shown, &error))?;
+    read(file).map_err(|ImportError { message, help }| ImportError::new(format!("{shown}: {message}"), help))
 }
 
-struct Trains {
+struct LightTrace {
     light: Light,
-    said: String,
+    summary: String,
 }
 
-fn light_trace(file: Opened) -> Result<Trains, Refusal> {
-    let mut lines = Lines::new(file);
+fn light_trace(file: RecordingFile) -> Result<LightTrace, ImportError> {
+    let mut lines = BoundedLines::new(file);
     let (mut text, mut count, mut last) = (String::new(), 0_u64, 0_u64);
     let (mut least, mut most, mut longest) = (u64::MAX, 0_u64, 0_usize);
-    while let Some(line) = lines.next().map_err(|error| Refusal::io("cannot be read", &error))? {
+    while let Some(line) = lines.next().map_err(|error| ImportError::io("cannot be read", &error))? {
         if line.trim().is_empty() {
             continue;
         }
         let refused = |what: String| {
-            Err(Refusal::new(
+            Err(ImportError::new(
                 format!("line {}: {what}", lines.number),
                 "each line has a time, the base delay one way and the opportunities of a train, `0 21 0 2 4`, in whole \
                  milliseconds",
@@ -112,7 +121,7 @@ fn light_trace(file: Opened) -> Result<Trains, Refusal> {
             }
             Ok(numbers) => numbers,
             Err(word) => {
-                let word: String = found::plain(word).chars().take(40).collect();
+                let word: String = import_result::plain(word).chars().take(40).collect();
                 return refused(format!("`{word}` is not a whole number of milliseconds"));
             }
         };
@@ -128,22 +137,22 @@ fn light_trace(file: Opened) -> Result<Trains, Refusal> {
         longest = longest.max(numbers.len() - 2);
     }
     if count < 2 || last == 0 {
-        return Err(Refusal::new(
+        return Err(ImportError::new(
             "the light trace has no length",
             "it needs at least two lines, and a last time above 0",
         ));
     }
-    let said = format!(
+    let summary = format!(
         "{count} trains of up to {longest} packets in {} s; base delay one way {least} to {most} ms",
         shown(last as f64 / 1000.0),
     );
-    Ok(Trains { light: Light { text, sizes: None }, said })
+    Ok(LightTrace { light: Light { text, sizes: None }, summary })
 }
 
-fn sizes_of(file: Opened) -> Result<String, Refusal> {
-    let mut lines = Lines::new(file);
+fn delays_by_size(file: RecordingFile) -> Result<String, ImportError> {
+    let mut lines = BoundedLines::new(file);
     let mut text = String::new();
-    while let Some(line) = lines.next().map_err(|error| Refusal::io("cannot be read", &error))? {
+    while let Some(line) = lines.next().map_err(|error| ImportError::io("cannot be read", &error))? {
         let words: Vec<&str> = line.split_ascii_whitespace().collect();
         let expected = 100 * lines.number;
         let is_delay = |word: &str| word.parse::<f64>().is_ok_and(|delay| delay.abs() <= 1e6);
@@ -153,15 +162,16 @@ fn sizes_of(file: Opened) -> Result<String, Refusal> {
                 let _ = writeln!(text, "{size} {delay}");
             }
             _ => {
-                return Err(Refusal::new(
+                return Err(ImportError::new(
                     format!("line {}: not the delay of {expected} bytes", lines.number),
                     "each line has a size and a delay, `100 0.5`, bytes and ms, in steps of 100 bytes",
                 ));
             }
         }
     }
-    match text.is_empty() {
-        true => Err(Refusal::new("the file has no delays by size", "remove the file, or fill it")),
-        false => Ok(text),
+    if text.is_empty() {
+        Err(ImportError::new("the file has no delays by size", "remove the file, or fill it"))
+    } else {
+        Ok(text)
     }
 }

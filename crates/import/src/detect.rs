@@ -1,11 +1,11 @@
 //! Detection of a file's format from its first bytes.
 
-use crate::{Ask, Refusal};
+use crate::{ImportError, ImportOptions};
 use std::io::Read;
 
 /// Format of a recording.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Format {
+pub enum RecordingFormat {
     /// A table of times and rates, with column names or of a known data set.
     Csv,
     /// Mahimahi's trace: one opportunity per line, ms.
@@ -20,29 +20,29 @@ pub enum Format {
     Losses,
 }
 
-impl Format {
+impl RecordingFormat {
     /// All formats with their names.
-    pub const ALL: [(Format, &'static str); 6] = [
-        (Format::Csv, "csv"),
-        (Format::Mahimahi, "mahimahi"),
-        (Format::Iperf3, "iperf3"),
-        (Format::Ping, "ping"),
-        (Format::Pcap, "pcap"),
-        (Format::Losses, "losses"),
+    pub const ALL: [(RecordingFormat, &'static str); 6] = [
+        (RecordingFormat::Csv, "csv"),
+        (RecordingFormat::Mahimahi, "mahimahi"),
+        (RecordingFormat::Iperf3, "iperf3"),
+        (RecordingFormat::Ping, "ping"),
+        (RecordingFormat::Pcap, "pcap"),
+        (RecordingFormat::Losses, "losses"),
     ];
 
     /// The name.
     pub fn name(self) -> &'static str {
-        Format::ALL.iter().find(|(format, _)| *format == self).map_or("", |(_, name)| name)
+        RecordingFormat::ALL.iter().find(|(format, _)| *format == self).map_or("", |(_, name)| name)
     }
 
     /// The format of this name.
-    pub fn named(name: &str) -> Option<Format> {
-        Format::ALL.iter().find(|(_, known)| *known == name).map(|(format, _)| *format)
+    pub fn named(name: &str) -> Option<RecordingFormat> {
+        RecordingFormat::ALL.iter().find(|(_, known)| *known == name).map(|(format, _)| *format)
     }
 }
 
-const LOOKED_AT: u64 = 1 << 16;
+const DETECTION_BYTES: u64 = 1 << 16;
 
 /// First bytes of pcapng (section header), and pcap's four magic numbers.
 const CAPTURES: [[u8; 4]; 5] = [
@@ -53,20 +53,22 @@ const CAPTURES: [[u8; 4]; 5] = [
     [0x4d, 0x3c, 0xb2, 0xa1],
 ];
 
-pub(crate) fn format(file: &mut impl Read, ask: &Ask) -> Result<Format, Refusal> {
+pub(crate) fn format(file: &mut impl Read, options: &ImportOptions) -> Result<RecordingFormat, ImportError> {
     let mut head = Vec::new();
-    file.take(LOOKED_AT).read_to_end(&mut head).map_err(|error| Refusal::io("cannot be read", &error))?;
+    file.take(DETECTION_BYTES)
+        .read_to_end(&mut head)
+        .map_err(|error| ImportError::io("cannot be read", &error))?;
     if head.is_empty() {
-        return Err(Refusal::new("the file is empty", "give a recording"));
+        return Err(ImportError::new("the file is empty", "give a recording"));
     }
     if CAPTURES.iter().any(|magic| head.starts_with(magic)) {
-        return Ok(Format::Pcap);
+        return Ok(RecordingFormat::Pcap);
     }
     if head.starts_with(&[0x1f, 0x8b]) || head.starts_with(b"PK") || head.starts_with(b"Rar!") {
-        return Err(Refusal::new("the file is compressed", "unpack it first"));
+        return Err(ImportError::new("the file is compressed", "unpack it first"));
     }
     if head.iter().filter(|byte| **byte == 0).count() > 0 {
-        return Err(Refusal::new(
+        return Err(ImportError::new(
             "the file is neither a text nor a capture",
             "supported are pcap and pcapng, tables, iperf3's and ping's output, Mahimahi's traces and records of \
              losses",
@@ -76,35 +78,35 @@ pub(crate) fn format(file: &mut impl Read, ask: &Ask) -> Result<Format, Refusal>
     let trimmed = text.trim_start_matches(['\u{feff}', ' ', '\n', '\r', '\t']);
     if trimmed.starts_with('{') || trimmed.starts_with('[') {
         if trimmed.contains("\"intervals\"") || trimmed.contains("\"test_start\"") {
-            return Ok(Format::Iperf3);
+            return Ok(RecordingFormat::Iperf3);
         }
         if trimmed.contains("icmp_seq")
             || trimmed.contains("\"responses\"")
             || trimmed.contains("\"time_ms\"")
         {
-            return Ok(Format::Ping);
+            return Ok(RecordingFormat::Ping);
         }
         if !trimmed.contains("bytes from") {
-            return Err(Refusal::new(
+            return Err(ImportError::new(
                 "the file is JSON, but neither iperf3's nor ping's",
                 "convert it to a table (CSV), or set --format",
             ));
         }
     }
     if trimmed.contains("bytes from") || trimmed.starts_with("PING ") || trimmed.contains("icmp_seq=") {
-        return Ok(Format::Ping);
+        return Ok(RecordingFormat::Ping);
     }
-    if ask.time.is_some() || ask.rate.is_some() || ask.unit.is_some() {
-        return Ok(Format::Csv);
+    if options.time.is_some() || options.rate.is_some() || options.unit.is_some() {
+        return Ok(RecordingFormat::Csv);
     }
-    if ask.packets.is_some() || ask.model.is_some() {
-        return Ok(Format::Losses);
+    if options.packets.is_some() || options.model.is_some() {
+        return Ok(RecordingFormat::Losses);
     }
-    by_tokens(trimmed, head.len() as u64 == LOOKED_AT)
+    by_tokens(trimmed, head.len() as u64 == DETECTION_BYTES)
 }
 
 /// Bare numbers are a record of losses or a trace; anything else is a table.
-fn by_tokens(text: &str, is_cut: bool) -> Result<Format, Refusal> {
+fn by_tokens(text: &str, is_cut: bool) -> Result<RecordingFormat, ImportError> {
     let lines = || {
         let count = text.lines().count();
         text.lines()
@@ -115,7 +117,7 @@ fn by_tokens(text: &str, is_cut: bool) -> Result<Format, Refusal> {
     if head.split([',', ';', '\t']).map(str::trim).eq(["timestamp", "rtt"])
         || head.split(',').map(str::trim).eq(["timestamp", "rtt", "uplink", "downlink"])
     {
-        return Ok(Format::Ping);
+        return Ok(RecordingFormat::Ping);
     }
     let is_bits =
         |line: &str| line.bytes().all(|byte| matches!(byte, b'0' | b'1' | b' ' | b',' | b';' | b'\t'));
@@ -124,18 +126,18 @@ fn by_tokens(text: &str, is_cut: bool) -> Result<Format, Refusal> {
         let is_single = lines().all(|line| line.trim().len() == 1);
         // A 1 before a 0 cannot be a trace's times. A single 1 could be a trace of one line.
         if !is_single || bits.windows(2).any(|pair| pair[0] > pair[1]) {
-            return Ok(Format::Losses);
+            return Ok(RecordingFormat::Losses);
         }
         if bits == b"1" {
-            return Ok(Format::Mahimahi);
+            return Ok(RecordingFormat::Mahimahi);
         }
-        return Err(Refusal::new(
+        return Err(ImportError::new(
             "zeros and ones could be a record of losses or a trace of the first millisecond",
             "choose one: --format losses or --format mahimahi",
         ));
     }
     if lines().all(|line| line.trim().bytes().all(|byte| byte.is_ascii_digit())) {
-        return Ok(Format::Mahimahi);
+        return Ok(RecordingFormat::Mahimahi);
     }
     // A time, a base delay, and the times of a train's packets; the first is 0.
     let is_train = |line: &str| {
@@ -144,12 +146,12 @@ fn by_tokens(text: &str, is_cut: bool) -> Result<Format, Refusal> {
             && words.all(|word| word.is_ok())
     };
     if lines().all(is_train) {
-        return Err(Refusal::new(
+        return Err(ImportError::new(
             "the file is a light trace of CellReplay's and needs its heavy trace",
             "give the folder with both: lasthop import traces/tmobile/driving",
         ));
     }
-    Ok(Format::Csv)
+    Ok(RecordingFormat::Csv)
 }
 
 #[cfg(test)]
@@ -158,21 +160,24 @@ mod tests {
 
     #[test]
     fn beginnings_tell_what_a_file_is() {
-        let of = |text: &str| format(&mut text.as_bytes(), &Ask::default());
-        assert_eq!(of("1\n2\n2\n10\n"), Ok(Format::Mahimahi));
-        assert_eq!(of("1\n"), Ok(Format::Mahimahi));
-        assert_eq!(of("0\n1\n0\n"), Ok(Format::Losses));
-        assert_eq!(of("000100110\n"), Ok(Format::Losses));
-        assert_eq!(of("0,0,1,0\n"), Ok(Format::Losses));
+        let of = |text: &str| format(&mut text.as_bytes(), &ImportOptions::default());
+        assert_eq!(of("1\n2\n2\n10\n"), Ok(RecordingFormat::Mahimahi));
+        assert_eq!(of("1\n"), Ok(RecordingFormat::Mahimahi));
+        assert_eq!(of("0\n1\n0\n"), Ok(RecordingFormat::Losses));
+        assert_eq!(of("000100110\n"), Ok(RecordingFormat::Losses));
+        assert_eq!(of("0,0,1,0\n"), Ok(RecordingFormat::Losses));
         assert!(of("0\n0\n1\n").unwrap_err().help.contains("--format"));
-        assert_eq!(of("time,rate_mbps\n0,1\n"), Ok(Format::Csv));
+        assert_eq!(of("time,rate_mbps\n0,1\n"), Ok(RecordingFormat::Csv));
         assert!(of("0 21 0 2 4\n200 23 0 1\n").unwrap_err().help.contains("folder"));
-        assert_eq!(of("PING example.org (192.0.2.1): 56 data bytes\n"), Ok(Format::Ping));
-        assert_eq!(of("{\"start\":{},\"intervals\":[]}"), Ok(Format::Iperf3));
+        assert_eq!(of("PING example.org (192.0.2.1): 56 data bytes\n"), Ok(RecordingFormat::Ping));
+        assert_eq!(of("{\"start\":{},\"intervals\":[]}"), Ok(RecordingFormat::Iperf3));
         assert!(of("").unwrap_err().message.contains("empty"));
         assert!(of("\u{1f}\u{8b}").is_ok(), "the bytes of gzip are not these characters");
         assert!(
-            format(&mut &[0x1f, 0x8b, 8][..], &Ask::default()).unwrap_err().message.contains("compressed")
+            format(&mut &[0x1f, 0x8b, 8][..], &ImportOptions::default())
+                .unwrap_err()
+                .message
+                .contains("compressed")
         );
     }
 }

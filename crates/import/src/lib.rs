@@ -1,6 +1,6 @@
 //! Import of recordings of a path as scenarios: rates over time, pings, packet captures, records of losses.
 //!
-//! [`read`] detects a file's [`Format`] and returns the results ([`Found`]). [`Found::scenario`] writes a scenario in which
+//! [`read`] detects a file's [`RecordingFormat`] and returns the results ([`ImportResult`]). [`ImportResult::scenario`] writes a scenario in which
 //! each value is marked as measured, derived, given or assumed. Files are read sequentially, once (captures twice),
 //! with bounded memory.
 //!
@@ -10,13 +10,13 @@
 //! * `ping`: round trips and losses.
 //! * `capture`: one TCP connection of a pcap or pcapng file.
 //! * `losses`: records of losses; Gilbert's and Gilbert and Elliott's models by maximum likelihood.
-//! * `found`: results, and the scenario's text.
+//! * `import_result`: results, and the scenario's text.
 //!
 //! This crate prints nothing and does not choose file names.
 
 mod cellreplay;
 mod detect;
-mod found;
+mod import_result;
 mod limited;
 mod opened;
 mod ping;
@@ -25,18 +25,18 @@ pub mod capture;
 pub mod losses;
 pub mod rates;
 
-pub use detect::Format;
-pub use found::{Found, Light, Said, Service};
+pub use detect::RecordingFormat;
+pub use import_result::{ImportResult, Light, Service, Sourced};
 
-use opened::Opened;
+use opened::RecordingFile;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// The user's options for an import.
 #[derive(Clone, Debug, Default)]
-pub struct Ask {
+pub struct ImportOptions {
     /// Format; `None`: detected.
-    pub format: Option<Format>,
+    pub format: Option<RecordingFormat>,
     /// File of the other direction.
     pub up: Option<PathBuf>,
     /// Table: column of time, by name or number from 1.
@@ -54,7 +54,7 @@ pub struct Ask {
     /// List of lost packets: number of all packets.
     pub packets: Option<u64>,
     /// Loss model; `None`: the best by BIC.
-    pub model: Option<losses::Model>,
+    pub model: Option<losses::LossModel>,
     /// Values that the recording may lack.
     pub assumed: Assumed,
 }
@@ -74,21 +74,21 @@ pub struct Assumed {
 
 /// An error, and its remedy.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refusal {
+pub struct ImportError {
     /// The error and its place.
     pub message: String,
     /// The remedy.
     pub help: String,
 }
 
-impl Refusal {
-    pub(crate) fn new(message: impl Into<String>, help: impl Into<String>) -> Refusal {
-        Refusal { message: message.into(), help: help.into() }
+impl ImportError {
+    pub(crate) fn new(message: impl Into<String>, help: impl Into<String>) -> ImportError {
+        ImportError { message: message.into(), help: help.into() }
     }
 
     /// An error of reading or writing a file.
-    pub(crate) fn io(what: &str, error: &io::Error) -> Refusal {
-        Refusal::new(
+    pub(crate) fn io(what: &str, error: &io::Error) -> ImportError {
+        ImportError::new(
             format!("{what}: {error}"),
             "check that the file exists and is readable, and that the disk is not full",
         )
@@ -99,37 +99,43 @@ impl Refusal {
 ///
 /// # Errors
 /// If the recording is unusable or contradicts the options.
-pub fn read(path: &Path, ask: &Ask, down: &mut dyn Write, up: &mut dyn Write) -> Result<Found, Refusal> {
-    if path.is_dir() && ask.format.is_none() {
-        return cellreplay::read(path, ask, down, up);
+pub fn read(
+    path: &Path,
+    options: &ImportOptions,
+    down: &mut dyn Write,
+    up: &mut dyn Write,
+) -> Result<ImportResult, ImportError> {
+    if path.is_dir() && options.format.is_none() {
+        return cellreplay::read(path, options, down, up);
     }
-    let shown = found::plain(&path.display().to_string());
+    let shown = import_result::plain(&path.display().to_string());
     let open = |path: &Path| {
-        Opened::open(path).map_err(|error| Refusal::io(&found::plain(&path.display().to_string()), &error))
+        RecordingFile::open(path)
+            .map_err(|error| ImportError::io(&import_result::plain(&path.display().to_string()), &error))
     };
-    let format = match ask.format {
+    let format = match options.format {
         Some(format) => format,
-        None => detect::format(&mut open(path)?, ask)
-            .map_err(|Refusal { message, help }| Refusal::new(format!("{shown}: {message}"), help))?,
+        None => detect::format(&mut open(path)?, options)
+            .map_err(|ImportError { message, help }| ImportError::new(format!("{shown}: {message}"), help))?,
     };
-    let named = |Refusal { message, help }| Refusal::new(format!("{shown}: {message}"), help);
+    let named = |ImportError { message, help }| ImportError::new(format!("{shown}: {message}"), help);
     let mut found = match format {
-        Format::Csv => rates::csv::read(open(path)?, ask, down),
-        Format::Mahimahi => rates::mahimahi::read(open(path)?, down),
-        Format::Iperf3 => rates::iperf3::read(open(path)?, down, up),
-        Format::Ping => ping::read(open(path)?, ask),
-        Format::Pcap => capture::read(&mut || open(path), ask, down),
-        Format::Losses => losses::read(open(path)?, ask),
+        RecordingFormat::Csv => rates::csv::read(open(path)?, options, down),
+        RecordingFormat::Mahimahi => rates::mahimahi::read(open(path)?, down),
+        RecordingFormat::Iperf3 => rates::iperf3::read(open(path)?, down, up),
+        RecordingFormat::Ping => ping::read(open(path)?, options),
+        RecordingFormat::Pcap => capture::read(&mut || open(path), options, down),
+        RecordingFormat::Losses => losses::read(open(path)?, options),
     }
     .map_err(named)?;
-    if let Some(other) = &ask.up {
-        let shown = found::plain(&other.display().to_string());
-        let named = |Refusal { message, help }| Refusal::new(format!("{shown}: {message}"), help);
+    if let Some(other) = &options.up {
+        let shown = import_result::plain(&other.display().to_string());
+        let named = |ImportError { message, help }| ImportError::new(format!("{shown}: {message}"), help);
         let there = match format {
-            Format::Csv => rates::csv::read(open(other)?, ask, up),
-            Format::Mahimahi => rates::mahimahi::read(open(other)?, up),
+            RecordingFormat::Csv => rates::csv::read(open(other)?, options, up),
+            RecordingFormat::Mahimahi => rates::mahimahi::read(open(other)?, up),
             _ => {
-                return Err(Refusal::new(
+                return Err(ImportError::new(
                     format!("{} does not take a second file for the other direction", format.name()),
                     "leave --up out; only tables of rates and Mahimahi's traces take it",
                 ));
@@ -137,7 +143,7 @@ pub fn read(path: &Path, ask: &Ask, down: &mut dyn Write, up: &mut dyn Write) ->
         }
         .map_err(named)?;
         found.up = there.down;
-        found.says.extend(there.says.into_iter().map(|line| format!("up: {line}")));
+        found.findings.extend(there.findings.into_iter().map(|line| format!("up: {line}")));
     }
     Ok(found)
 }

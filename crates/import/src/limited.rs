@@ -6,44 +6,43 @@ use std::io::{self, BufRead, BufReader, Read};
 pub(crate) const LONGEST_LINE: usize = 1 << 20;
 
 /// Fails if a line is longer than [`LONGEST_LINE`].
-pub(crate) struct Limited<R> {
+pub(crate) struct LineLimited<R> {
     inner: R,
     since: usize,
 }
 
-impl<R: Read> Limited<R> {
-    pub(crate) fn new(inner: R) -> Limited<R> {
-        Limited { inner, since: 0 }
+impl<R: Read> LineLimited<R> {
+    pub(crate) fn new(inner: R) -> LineLimited<R> {
+        LineLimited { inner, since: 0 }
     }
 }
 
-impl<R: Read> Read for Limited<R> {
+impl<R: Read> Read for LineLimited<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.inner.read(buffer)?;
         self.since = match buffer[..count].iter().rposition(|byte| *byte == b'\n') {
             Some(at) => count - at - 1,
             None => self.since + count,
         };
-        match self.since > LONGEST_LINE {
-            true => {
-                Err(io::Error::new(io::ErrorKind::InvalidData, "a line of more than a million characters"))
-            }
-            false => Ok(count),
+        if self.since > LONGEST_LINE {
+            Err(io::Error::new(io::ErrorKind::InvalidData, "a line of more than a million characters"))
+        } else {
+            Ok(count)
         }
     }
 }
 
 /// Lines of a text with their numbers from 1; invalid UTF-8 is replaced.
-pub(crate) struct Lines<R> {
-    reader: BufReader<Limited<R>>,
+pub(crate) struct BoundedLines<R> {
+    reader: BufReader<LineLimited<R>>,
     buffer: Vec<u8>,
     pub(crate) number: u64,
 }
 
-impl<R: Read> Lines<R> {
-    pub(crate) fn new(inner: R) -> Lines<R> {
-        Lines {
-            reader: BufReader::with_capacity(1 << 16, Limited::new(inner)),
+impl<R: Read> BoundedLines<R> {
+    pub(crate) fn new(inner: R) -> BoundedLines<R> {
+        BoundedLines {
+            reader: BufReader::with_capacity(1 << 16, LineLimited::new(inner)),
             buffer: Vec::new(),
             number: 0,
         }

@@ -5,32 +5,33 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
-pub(crate) enum Opened {
+pub(crate) enum RecordingFile {
     Plain(BufReader<File>),
     /// gzip (RFC 1952), one or several members.
     Gzip(Box<MultiGzDecoder<BufReader<File>>>),
 }
 
-impl Opened {
+impl RecordingFile {
     /// Opens a file and detects gzip by content. A folder is an error.
-    pub(crate) fn open(path: &Path) -> io::Result<Opened> {
+    pub(crate) fn open(path: &Path) -> io::Result<RecordingFile> {
         let file = File::open(path)?;
         if file.metadata()?.is_dir() {
             return Err(io::Error::from(io::ErrorKind::IsADirectory));
         }
         let mut reader = BufReader::with_capacity(1 << 16, file);
-        match reader.fill_buf()?.starts_with(&[0x1f, 0x8b]) {
-            true => Ok(Opened::Gzip(Box::new(MultiGzDecoder::new(reader)))),
-            false => Ok(Opened::Plain(reader)),
+        if reader.fill_buf()?.starts_with(&[0x1f, 0x8b]) {
+            Ok(RecordingFile::Gzip(Box::new(MultiGzDecoder::new(reader))))
+        } else {
+            Ok(RecordingFile::Plain(reader))
         }
     }
 }
 
-impl Read for Opened {
+impl Read for RecordingFile {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         match self {
-            Opened::Plain(file) => file.read(into),
-            Opened::Gzip(file) => file.read(into),
+            RecordingFile::Plain(file) => file.read(into),
+            RecordingFile::Gzip(file) => file.read(into),
         }
     }
 }

@@ -1,44 +1,44 @@
 //! Output of `ping`: round trips and losses; and tables of `timestamp` and `rtt`.
 
-use crate::found::{Found, Said, plain, shown};
-use crate::limited::Lines;
-use crate::losses::{Record, fitted};
-use crate::{Ask, Refusal};
+use crate::import_result::{ImportResult, Sourced, plain, shown};
+use crate::limited::BoundedLines;
+use crate::losses::{LossRecord, fitted};
+use crate::{ImportError, ImportOptions};
 use serde_json::Value;
 use std::io::Read;
 
 const LARGEST: u64 = 64 << 20;
 /// Largest jump of sequence numbers that counts as losses; a larger jump is a new measurement.
-const MOST_MISSING: u64 = 100_000;
+const MAX_MISSING: u64 = 100_000;
 
-pub(crate) fn read(mut file: impl Read, ask: &Ask) -> Result<Found, Refusal> {
-    let unread = |error: std::io::Error| Refusal::io("cannot be read", &error);
+pub(crate) fn read(mut file: impl Read, options: &ImportOptions) -> Result<ImportResult, ImportError> {
+    let unread = |error: std::io::Error| ImportError::io("cannot be read", &error);
     let mut head = [0_u8; 1];
     let count = file.read(&mut head).map_err(unread)?;
     let file = head[..count].chain(file);
-    let mut seen = Seen::default();
+    let mut log = PingLog::default();
     match head[0] {
-        b'{' | b'[' => json(file, &mut seen)?,
-        _ => text(file, &mut seen)?,
+        b'{' | b'[' => json(file, &mut log)?,
+        _ => text(file, &mut log)?,
     }
-    seen.found(ask)
+    log.into_result(options)
 }
 
 #[derive(Default)]
-struct Seen {
-    record: Record,
+struct PingLog {
+    record: LossRecord,
     /// Sequence numbers of the last and the first answer.
     last: Option<u64>,
-    trips: Trips,
+    trips: RoundTrips,
     duplicates: u64,
     late: u64,
     restarts: u64,
     errors: u64,
 }
 
-impl Seen {
+impl PingLog {
     /// Adds an answer with this sequence number, or with the next number.
-    fn answer(&mut self, number: Option<u64>, millis: f64) {
+    fn add_reply(&mut self, number: Option<u64>, millis: f64) {
         if !(millis.is_finite() && (0.0..1e7).contains(&millis)) {
             self.errors += 1;
             return;
@@ -49,28 +49,26 @@ impl Seen {
                 return;
             }
             // Sequence numbers wrapped after 16 bits, or the answer was reordered.
-            (Some(this), Some(last)) if this < last => match last - this > 30_000 {
-                true => {
+            (Some(this), Some(last)) if this < last => {
+                if last - this > 30_000 {
                     let missing = (this + 65_536).saturating_sub(last + 1);
-                    if missing < MOST_MISSING {
+                    if missing < MAX_MISSING {
                         self.record.push_many(true, missing);
                     }
                     self.last = Some(this);
-                }
-                false if this <= 1 => {
+                } else if this <= 1 {
                     self.restarts += 1;
                     self.last = Some(this);
-                }
-                false => {
+                } else {
                     self.late += 1;
-                    self.record.forgive_one();
+                    self.record.mark_last_loss_arrived();
                     self.trips.push(millis);
                     return;
                 }
-            },
+            }
             (Some(this), Some(last)) => {
                 match this - last - 1 {
-                    missing if missing < MOST_MISSING => self.record.push_many(true, missing),
+                    missing if missing < MAX_MISSING => self.record.push_many(true, missing),
                     _ => self.restarts += 1,
                 }
                 self.last = Some(this);
@@ -82,18 +80,18 @@ impl Seen {
         self.trips.push(millis);
     }
 
-    fn found(self, ask: &Ask) -> Result<Found, Refusal> {
+    fn into_result(self, options: &ImportOptions) -> Result<ImportResult, ImportError> {
         if self.trips.count == 0 {
-            return Err(Refusal::new(
+            return Err(ImportError::new(
                 "no answer has a round trip",
                 "lines must look like: 64 bytes from 192.0.2.1: icmp_seq=1 ttl=57 time=12.3 ms",
             ));
         }
         let trips = &self.trips;
-        let mut found = Found { kind: "pings".into(), ..Found::default() };
-        let how = format!("measured: the smallest of {} round trips", trips.count);
-        found.rtt_ms = Some(Said::new(trips.smallest, how));
-        found.says.push(format!(
+        let mut found = ImportResult { kind: "pings".into(), ..ImportResult::default() };
+        let provenance = format!("measured: the smallest of {} round trips", trips.count);
+        found.rtt_ms = Some(Sourced::new(trips.smallest, provenance));
+        found.findings.push(format!(
             "{} round trips: smallest {} ms, median {} ms, 95th percentile {} ms, largest {} ms",
             trips.count,
             shown(trips.smallest),
@@ -103,13 +101,13 @@ impl Seen {
         ));
         let (lost, sent) = (self.record.lost(), self.record.packets());
         if lost > 0 {
-            found.says.push(format!("{lost} of {sent} were not answered; ping does not report the direction, so the scenario loses them down"));
-            let fit = fitted(&self.record, ask.model)?;
+            found.findings.push(format!("{lost} of {sent} were not answered; ping does not report the direction, so the scenario loses them down"));
+            let fit = fitted(&self.record, options.model)?;
             found.channel = Some(fit.channel());
-            found.says.extend(fit.says());
+            found.findings.extend(fit.findings());
             found.fit = fit.table();
         } else {
-            found.says.push(format!("none of {sent} was lost"));
+            found.findings.push(format!("none of {sent} was lost"));
         }
         for (count, what) in [
             (self.duplicates, "answers were duplicates"),
@@ -118,10 +116,10 @@ impl Seen {
             (self.errors, "lines without a readable round trip were left out"),
         ] {
             if count > 0 {
-                found.says.push(format!("{count} {what}"));
+                found.findings.push(format!("{count} {what}"));
             }
         }
-        found.says.push(
+        found.findings.push(
             "ping measures no rate and no queue: they are given or assumed; the scenario has no delay variation".into(),
         );
         Ok(found)
@@ -130,7 +128,7 @@ impl Seen {
 
 /// Round trips, ms: exact extremes, quantiles within half a percent.
 #[derive(Debug, Default)]
-pub(crate) struct Trips {
+pub(crate) struct RoundTrips {
     pub(crate) count: u64,
     pub(crate) smallest: f64,
     pub(crate) largest: f64,
@@ -138,15 +136,16 @@ pub(crate) struct Trips {
     buckets: Vec<u64>,
 }
 
-impl Trips {
+impl RoundTrips {
     const PER_FOLD: f64 = 100.0;
-    const LEAST: f64 = 1e-3;
+    const MIN_MILLIS: f64 = 1e-3;
 
     pub(crate) fn push(&mut self, millis: f64) {
         self.smallest = if self.count == 0 { millis } else { self.smallest.min(millis) };
         self.largest = self.largest.max(millis);
         self.count += 1;
-        let at = libm::round(libm::log(millis.max(Self::LEAST) / Self::LEAST) * Self::PER_FOLD) as usize;
+        let at =
+            libm::round(libm::log(millis.max(Self::MIN_MILLIS) / Self::MIN_MILLIS) * Self::PER_FOLD) as usize;
         if at >= self.buckets.len() {
             self.buckets.resize(at + 1, 0);
         }
@@ -154,7 +153,8 @@ impl Trips {
     }
 
     pub(crate) fn share_above(&self, millis: f64) -> f64 {
-        let at = (libm::log(millis.max(Self::LEAST) / Self::LEAST) * Self::PER_FOLD).max(0.0) as usize;
+        let at =
+            (libm::log(millis.max(Self::MIN_MILLIS) / Self::MIN_MILLIS) * Self::PER_FOLD).max(0.0) as usize;
         let above: u64 = self.buckets.iter().skip(at + 1).sum();
         above as f64 / self.count.max(1) as f64
     }
@@ -166,7 +166,7 @@ impl Trips {
         for (at, count) in self.buckets.iter().enumerate() {
             below += count;
             if below as f64 >= wanted {
-                let middle = Self::LEAST * libm::exp(at as f64 / Self::PER_FOLD);
+                let middle = Self::MIN_MILLIS * libm::exp(at as f64 / Self::PER_FOLD);
                 return middle.clamp(self.smallest, self.largest);
             }
         }
@@ -174,10 +174,10 @@ impl Trips {
     }
 }
 
-fn text(file: impl Read, seen: &mut Seen) -> Result<(), Refusal> {
-    let mut lines = Lines::new(file);
+fn text(file: impl Read, log: &mut PingLog) -> Result<(), ImportError> {
+    let mut lines = BoundedLines::new(file);
     let mut columns: Option<usize> = None;
-    while let Some(line) = lines.next().map_err(|error| Refusal::io("cannot be read", &error))? {
+    while let Some(line) = lines.next().map_err(|error| ImportError::io("cannot be read", &error))? {
         let line = line.trim();
         if lines.number == 1 {
             let names: Vec<String> =
@@ -190,10 +190,10 @@ fn text(file: impl Read, seen: &mut Seen) -> Result<(), Refusal> {
         if let Some(column) = columns {
             match line.split([',', ';', '\t']).nth(column).and_then(|cell| cell.trim().parse::<f64>().ok()) {
                 // LENS: -1 ms means a loss.
-                Some(millis) if millis < 0.0 => seen.record.push(true),
-                Some(millis) => seen.answer(None, millis),
+                Some(millis) if millis < 0.0 => log.record.push(true),
+                Some(millis) => log.add_reply(None, millis),
                 None if line.is_empty() => {}
-                None => seen.errors += 1,
+                None => log.errors += 1,
             }
             continue;
         }
@@ -201,7 +201,7 @@ fn text(file: impl Read, seen: &mut Seen) -> Result<(), Refusal> {
             // Windows prints no sequence numbers.
             let is_loss = line == "Request timed out." || line.starts_with("Request timeout for icmp_seq");
             if is_loss && !line.contains("icmp_seq") {
-                seen.record.push(true);
+                log.record.push(true);
             }
             continue;
         };
@@ -211,10 +211,10 @@ fn text(file: impl Read, seen: &mut Seen) -> Result<(), Refusal> {
             digits[..end].parse::<u64>().ok()
         });
         if line.contains("(DUP!)") {
-            seen.duplicates += 1;
+            log.duplicates += 1;
             continue;
         }
-        seen.answer(number, trip);
+        log.add_reply(number, trip);
     }
     Ok(())
 }
@@ -238,18 +238,20 @@ fn trip(rest: &str) -> Option<f64> {
 }
 
 /// JSON from jc: one object with `responses`, a list of answers, or one object per line.
-fn json(file: impl Read, seen: &mut Seen) -> Result<(), Refusal> {
+fn json(file: impl Read, log: &mut PingLog) -> Result<(), ImportError> {
     let mut text = Vec::new();
-    file.take(LARGEST + 1).read_to_end(&mut text).map_err(|error| Refusal::io("cannot be read", &error))?;
+    file.take(LARGEST + 1)
+        .read_to_end(&mut text)
+        .map_err(|error| ImportError::io("cannot be read", &error))?;
     if text.len() as u64 > LARGEST {
-        return Err(Refusal::new(
+        return Err(ImportError::new(
             "the report has more than 64 MiB",
             "use ping's own output, which may have any size",
         ));
     }
     for value in serde_json::Deserializer::from_slice(&text).into_iter::<Value>() {
         let value = value.map_err(|error| {
-            Refusal::new(format!("no JSON: {}", plain(&error.to_string())), "keep the report whole")
+            ImportError::new(format!("no JSON: {}", plain(&error.to_string())), "keep the report whole")
         })?;
         let answers = match &value {
             Value::Array(all) => all.as_slice(),
@@ -259,12 +261,12 @@ fn json(file: impl Read, seen: &mut Seen) -> Result<(), Refusal> {
             },
             _ => &[],
         };
-        for answer in answers {
-            let number = answer.get("icmp_seq").and_then(Value::as_u64);
-            let is_twice = answer.get("duplicate").and_then(Value::as_bool) == Some(true);
-            match answer.get("time_ms").or_else(|| answer.get("time")).and_then(Value::as_f64) {
-                Some(_) if is_twice => seen.duplicates += 1,
-                Some(millis) => seen.answer(number, millis),
+        for add_reply in answers {
+            let number = add_reply.get("icmp_seq").and_then(Value::as_u64);
+            let is_twice = add_reply.get("duplicate").and_then(Value::as_bool) == Some(true);
+            match add_reply.get("time_ms").or_else(|| add_reply.get("time")).and_then(Value::as_f64) {
+                Some(_) if is_twice => log.duplicates += 1,
+                Some(millis) => log.add_reply(number, millis),
                 None => {}
             }
         }
@@ -276,24 +278,22 @@ fn json(file: impl Read, seen: &mut Seen) -> Result<(), Refusal> {
 mod tests {
     use super::*;
 
-    fn seen(text: &str) -> Found {
-        read(text.as_bytes(), &Ask::default()).unwrap()
+    fn log(text: &str) -> ImportResult {
+        read(text.as_bytes(), &ImportOptions::default()).unwrap()
     }
 
     #[test]
     fn numbers_that_are_missing_were_lost() {
-        let found = seen(
-            "PING 192.0.2.1 (192.0.2.1) 56(84) bytes of data.\n\
+        let found = log("PING 192.0.2.1 (192.0.2.1) 56(84) bytes of data.\n\
              64 bytes from 192.0.2.1: icmp_seq=1 ttl=57 time=20.5 ms\n\
              64 bytes from 192.0.2.1: icmp_seq=2 ttl=57 time=21 ms\n\
              64 bytes from 192.0.2.1: icmp_seq=5 ttl=57 time=30.0 ms\n\
              64 bytes from 192.0.2.1: icmp_seq=4 ttl=57 time=1200 ms\n\
              64 bytes from 192.0.2.1: icmp_seq=6 ttl=57 time=19.5 ms (DUP!)\n\
              64 bytes from 192.0.2.1: icmp_seq=6 ttl=57 time=19.9 ms\n\n\
-             --- 192.0.2.1 ping statistics ---\n6 packets transmitted, 5 received\n",
-        );
+             --- 192.0.2.1 ping statistics ---\n6 packets transmitted, 5 received\n");
         assert_eq!(found.rtt_ms.unwrap().value, 19.9);
-        let all = found.says.join("\n");
+        let all = found.findings.join("\n");
         assert!(all.contains("5 round trips") && all.contains("1 of 6 were not answered"), "{all}");
         assert!(
             all.contains("1 answers were reordered") && all.contains("1 answers were duplicates"),
@@ -304,20 +304,24 @@ mod tests {
     #[test]
     fn other_writings_are_read() {
         let windows = "Reply from 192.0.2.1: bytes=32 time=12ms TTL=57\nRequest timed out.\nReply from 192.0.2.1: bytes=32 time<1ms TTL=57\n";
-        let found = seen(windows);
-        assert!(found.says.iter().any(|line| line.contains("1 of 3 were not answered")), "{:?}", found.says);
+        let found = log(windows);
+        assert!(
+            found.findings.iter().any(|line| line.contains("1 of 3 were not answered")),
+            "{:?}",
+            found.findings
+        );
         let lens = "timestamp,rtt,uplink,downlink\n1,40.5,20,20.5\n2,-1,0,0\n3,41,20,21\n";
-        assert_eq!(seen(lens).rtt_ms.unwrap().value, 40.5);
+        assert_eq!(log(lens).rtt_ms.unwrap().value, 40.5);
         let jc = r#"{"destination_ip":"192.0.2.1","responses":[{"type":"reply","icmp_seq":1,"time_ms":12.5,"duplicate":false},
             {"type":"reply","icmp_seq":3,"time_ms":11.5,"duplicate":false}]}"#;
-        let found = seen(jc);
+        let found = log(jc);
         assert_eq!(found.rtt_ms.unwrap().value, 11.5);
-        assert!(found.says.iter().any(|line| line.contains("1 of 3 were not answered")));
+        assert!(found.findings.iter().any(|line| line.contains("1 of 3 were not answered")));
     }
 
     #[test]
     fn quantiles_are_within_half_a_percent() {
-        let mut trips = Trips::default();
+        let mut trips = RoundTrips::default();
         (1..=100_000).for_each(|n| trips.push(f64::from(n) / 100.0));
         for (share, exact) in [(0.5, 500.0), (0.95, 950.0), (0.99, 990.0)] {
             let value = trips.quantile(share);

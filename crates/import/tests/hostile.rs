@@ -1,19 +1,20 @@
 //! Arbitrary bytes, texts and damaged recordings give a result or one clear message, and never panic.
 
-use lasthop_import::losses::Model;
-use lasthop_import::{Ask, Format, read};
+use lasthop_import::losses::LossModel;
+use lasthop_import::{ImportOptions, RecordingFormat, read};
 use proptest::prelude::*;
 use std::io::{Write, sink};
 
-fn asks() -> impl Strategy<Value = Ask> {
+fn asks() -> impl Strategy<Value = ImportOptions> {
     let name = prop_oneof![Just(None), "[a-z0-9_]{1,6}".prop_map(Some)];
-    let formats: Vec<Option<Format>> =
-        Format::ALL.iter().map(|(format, _)| Some(*format)).chain([None, None, None]).collect();
+    let formats: Vec<Option<RecordingFormat>> =
+        RecordingFormat::ALL.iter().map(|(format, _)| Some(*format)).chain([None, None, None]).collect();
     let units = prop_oneof![Just(None), Just(Some("Mbit/s".to_owned())), "[A-Za-z/]{1,6}".prop_map(Some)];
     let packets = prop_oneof![Just(None), (0..1000_u64).prop_map(Some)];
-    let models = prop_oneof![Just(None), Just(Some(Model::GilbertElliott)), Just(Some(Model::Gilbert))];
+    let models =
+        prop_oneof![Just(None), Just(Some(LossModel::GilbertElliott)), Just(Some(LossModel::Gilbert))];
     (prop::sample::select(formats), name.clone(), name, units, packets, models, any::<bool>()).prop_map(
-        |(format, time, rate, unit, packets, model, varying)| Ask {
+        |(format, time, rate, unit, packets, model, varying)| ImportOptions {
             format,
             time,
             rate,
@@ -21,21 +22,21 @@ fn asks() -> impl Strategy<Value = Ask> {
             packets,
             model,
             varying,
-            ..Ask::default()
+            ..ImportOptions::default()
         },
     )
 }
 
 /// Imports bytes; a result gives a valid scenario unless the options set values.
-fn survive(bytes: &[u8], ask: &Ask) {
+fn survive(bytes: &[u8], options: &ImportOptions) {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("input");
     std::fs::write(&path, bytes).expect("written");
     let trace = |side: &str| std::fs::File::create(folder.path().join(side)).expect("a file");
     let (mut down, mut up) = (trace("input.down"), trace("input.up"));
-    match read(&path, ask, &mut down, &mut up) {
+    match read(&path, options, &mut down, &mut up) {
         Ok(found) => {
-            let text = found.scenario(ask, "in\"put\n\\", ["input.down", "input.up"]);
+            let text = found.scenario(options, "in\"put\n\\", ["input.down", "input.up"]);
             let named = folder.path().join("input.toml");
             let checked = lasthop_scenario::Scenario::parse(&text, &named.display().to_string());
             assert!(checked.is_ok(), "{:?}\n{text}", checked.err());
@@ -136,9 +137,9 @@ fn whole_captures_of_both_kinds_say_the_same() {
     let found = [capture(5), capture_ng(5)].map(|bytes| {
         let path = folder.path().join("capture");
         std::fs::write(&path, bytes).expect("written");
-        read(&path, &Ask::default(), &mut sink(), &mut sink()).expect("it can be read")
+        read(&path, &ImportOptions::default(), &mut sink(), &mut sink()).expect("it can be read")
     });
-    assert_eq!(found[0].says, found[1].says);
+    assert_eq!(found[0].findings, found[1].findings);
     assert_eq!(found[0].down, found[1].down);
 }
 
@@ -178,13 +179,13 @@ fn what_captures_are_wrapped_in_changes_nothing() {
     let path = folder.path().join("capture");
     let found = |bytes: &[u8]| {
         std::fs::write(&path, bytes).expect("written");
-        read(&path, &Ask::default(), &mut sink(), &mut sink())
+        read(&path, &ImportOptions::default(), &mut sink(), &mut sink())
     };
     let plain = found(&capture(5)).expect("it can be read");
     let pieces = [packed(&capture(5)[..999]), packed(&capture(5)[999..])].concat();
     for wrapped in [capture_pppoe(5), packed(&capture(5)), pieces, packed(&capture_pppoe(5))] {
         let other = found(&wrapped).expect("it can be read");
-        assert_eq!((other.says, other.down), (plain.says.clone(), plain.down.clone()));
+        assert_eq!((other.findings, other.down), (plain.findings.clone(), plain.down.clone()));
     }
     let whole = packed(&capture(5));
     for cut in [2, 9, 15, whole.len() / 2, whole.len() - 3] {
@@ -198,23 +199,23 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
     #[test]
-    fn bytes(bytes in prop::collection::vec(any::<u8>(), 0..2000), ask in asks()) {
-        survive(&bytes, &ask);
+    fn bytes(bytes in prop::collection::vec(any::<u8>(), 0..2000), options in asks()) {
+        survive(&bytes, &options);
     }
 
     #[test]
-    fn tables(text in rows(), ask in asks()) {
-        survive(text.as_bytes(), &ask);
+    fn tables(text in rows(), options in asks()) {
+        survive(text.as_bytes(), &options);
     }
 
     #[test]
-    fn records(bits in prop::collection::vec(prop::sample::select(vec!["0", "1", "0\n", "1,", "7 ", "12\n", "#x\n"]), 0..400), ask in asks()) {
-        survive(bits.concat().as_bytes(), &ask);
+    fn records(bits in prop::collection::vec(prop::sample::select(vec!["0", "1", "0\n", "1,", "7 ", "12\n", "#x\n"]), 0..400), options in asks()) {
+        survive(bits.concat().as_bytes(), &options);
     }
 
     #[test]
     fn damaged_captures(seed in any::<u32>(), ng in any::<bool>(), damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..12),
-                        cut in any::<prop::sample::Index>(), is_cut in any::<bool>(), ask in asks()) {
+                        cut in any::<prop::sample::Index>(), is_cut in any::<bool>(), options in asks()) {
         let mut bytes = if ng { capture_ng(seed) } else { capture(seed) };
         for (at, byte) in damage {
             let at = at.index(bytes.len());
@@ -223,6 +224,6 @@ proptest! {
         if is_cut {
             bytes.truncate(cut.index(bytes.len()));
         }
-        survive(&bytes, &Ask { format: None, time: None, rate: None, unit: None, packets: None, ..ask });
+        survive(&bytes, &ImportOptions { format: None, time: None, rate: None, unit: None, packets: None, ..options });
     }
 }

@@ -1,12 +1,12 @@
 //! Fits recover the parameters of known chains and of the simulator's channel; coverage of the intervals.
 
 use lasthop_base::{Choice, Duration, Stream, Time, Value};
-use lasthop_import::losses::{Model, Record, fitted};
+use lasthop_import::losses::{LossModel, LossRecord, fitted};
 use lasthop_net::channel::{self, Reception, Transmission};
 use lasthop_wire::Priority;
 
 /// A two-state chain: emission after transition.
-fn chain(seed: u64, packets: u32, [p, r, bad, good]: [f64; 4]) -> Record {
+fn chain(seed: u64, packets: u32, [p, r, bad, good]: [f64; 4]) -> LossRecord {
     let mut stream = Stream::named(seed, "chain");
     let mut is_bad = stream.uniform() < p / (p + r);
     (0..packets)
@@ -19,7 +19,7 @@ fn chain(seed: u64, packets: u32, [p, r, bad, good]: [f64; 4]) -> Record {
         .collect()
 }
 
-fn value(fit: &lasthop_import::losses::Fit, model: Model, name: &str) -> (f64, [f64; 2]) {
+fn value(fit: &lasthop_import::losses::Fit, model: LossModel, name: &str) -> (f64, [f64; 2]) {
     let fitted = fit.models.iter().find(|fitted| fitted.model == model).expect("a model");
     let value = fitted.values.iter().find(|value| value.name == name).expect("a value");
     (value.value, value.ci95)
@@ -30,9 +30,9 @@ fn hidden_states_are_found_again() {
     // The fit of da Silva and Pedroso (Sensors 22, 2022) for Wi-Fi: bursts of 5.4 packets that lose 61 %.
     let truth = [0.0393, 0.1862, 0.6097, 0.0055];
     let fit = fitted(&chain(1, 400_000, truth), None).expect("a fit");
-    assert_eq!(fit.best().model, Model::GilbertElliott);
+    assert_eq!(fit.best().model, LossModel::GilbertElliott);
     for (name, truth) in ["p", "r", "loss_bad", "loss_good"].into_iter().zip(truth) {
-        let (found, [low, high]) = value(&fit, Model::GilbertElliott, name);
+        let (found, [low, high]) = value(&fit, LossModel::GilbertElliott, name);
         assert!((found / truth - 1.0).abs() < 0.1, "{name}: {found}, not {truth}");
         // Six standard errors.
         let half = 0.5 * (high - low);
@@ -49,9 +49,9 @@ fn intervals_hold_the_truth_as_often_as_they_say() {
     let names = ["p", "r", "loss_bad", "loss_good"];
     let (mut held, mut all) = (0, 0);
     for seed in 0..60 {
-        let fit = fitted(&chain(seed, 60_000, truth), Some(Model::GilbertElliott)).expect("a fit");
+        let fit = fitted(&chain(seed, 60_000, truth), Some(LossModel::GilbertElliott)).expect("a fit");
         for (name, truth) in names.into_iter().zip(truth) {
-            let (_, [low, high]) = value(&fit, Model::GilbertElliott, name);
+            let (_, [low, high]) = value(&fit, LossModel::GilbertElliott, name);
             all += 1;
             held += u32::from(low <= truth && truth <= high);
         }
@@ -63,11 +63,11 @@ fn intervals_hold_the_truth_as_often_as_they_say() {
 #[test]
 fn the_simplest_model_that_made_it_is_chosen() {
     let none = chain(3, 200_000, [0.5, 0.5, 0.01, 0.01]);
-    assert_eq!(fitted(&none, None).expect("a fit").best().model, Model::Iid);
+    assert_eq!(fitted(&none, None).expect("a fit").best().model, LossModel::Iid);
     let gilbert = chain(4, 200_000, [0.01, 0.25, 1.0, 0.0]);
     let fit = fitted(&gilbert, None).expect("a fit");
-    assert_eq!(fit.best().model, Model::Gilbert);
-    let (p, [low, high]) = value(&fit, Model::Gilbert, "p");
+    assert_eq!(fit.best().model, LossModel::Gilbert);
+    let (p, [low, high]) = value(&fit, LossModel::Gilbert, "p");
     assert!(low < 0.01 && 0.01 < high && (p / 0.01 - 1.0).abs() < 0.1, "{p}, {low} to {high}");
     assert!(fit.netem().contains("loss gemodel"), "{}", fit.netem());
 }
@@ -79,7 +79,7 @@ fn our_own_channel_s_record_gives_its_settings_back() {
         choice.values.set(name, Value::Number(value));
     }
     let mut channel = (choice.build)(&choice.values, Stream::named(5, "test"));
-    let record: Record = (0..300_000_u64)
+    let record: LossRecord = (0..300_000_u64)
         .map(|at| {
             let start = Time::from_nanos(at * 1_000_000);
             let end = start + Duration::from_millis(1);
@@ -90,7 +90,7 @@ fn our_own_channel_s_record_gives_its_settings_back() {
         .collect();
     let fit = fitted(&record, None).expect("a fit");
     for (name, truth) in [("p", 0.02), ("r", 0.2), ("loss_bad", 0.5), ("loss_good", 0.002)] {
-        let (found, [low, high]) = value(&fit, Model::GilbertElliott, name);
+        let (found, [low, high]) = value(&fit, LossModel::GilbertElliott, name);
         let half = 0.5 * (high - low);
         assert!((found - truth).abs() < 3.0 * half, "{name}: {found} ± {half}, not {truth}");
     }
@@ -98,11 +98,11 @@ fn our_own_channel_s_record_gives_its_settings_back() {
 
 #[test]
 fn what_cannot_be_fitted_is_said() {
-    let all: Record = [true; 5].into_iter().collect();
+    let all: LossRecord = [true; 5].into_iter().collect();
     assert!(fitted(&all, None).expect_err("no path").message.contains("every packet was lost"));
-    let few: Record = [false, true, false, false].into_iter().collect();
-    assert!(fitted(&few, Some(Model::GilbertElliott)).expect_err("too few").message.contains("too few"));
-    assert!(fitted(&Record::default(), None).expect_err("empty").message.contains("no packets"));
-    let none: Record = [false; 1000].into_iter().collect();
-    assert_eq!(fitted(&none, None).expect("a fit").best().model, Model::Iid);
+    let few: LossRecord = [false, true, false, false].into_iter().collect();
+    assert!(fitted(&few, Some(LossModel::GilbertElliott)).expect_err("too few").message.contains("too few"));
+    assert!(fitted(&LossRecord::default(), None).expect_err("empty").message.contains("no packets"));
+    let none: LossRecord = [false; 1000].into_iter().collect();
+    assert_eq!(fitted(&none, None).expect("a fit").best().model, LossModel::Iid);
 }

@@ -4,7 +4,7 @@
 use lasthop_base::Time;
 use lasthop_capture::Capture;
 use lasthop_engine::{Fate, FlowSide, Observer, PipeId};
-use lasthop_import::{Ask, Found, Service, read};
+use lasthop_import::{ImportOptions, ImportResult, Service, read};
 use lasthop_scenario::Scenario;
 use lasthop_sim::{Observation, run_observed};
 use lasthop_tcp::Event;
@@ -16,7 +16,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Place {
+enum TapPlace {
     Sender,
     Between,
     Receiver,
@@ -24,7 +24,7 @@ enum Place {
 
 /// Records packets at a place of a path of two links: pipes 0 and 2 down, 1 and 3 up.
 struct Tap {
-    place: Place,
+    place: TapPlace,
     seen: Vec<(Time, u64, Packet)>,
 }
 
@@ -35,8 +35,8 @@ impl Observer for Tap {
             _ => None,
         };
         let at = match (self.place, pipe) {
-            (Place::Sender, 0) | (Place::Receiver, 3) => Some(now),
-            (Place::Sender, 1) | (Place::Between, 0 | 3) | (Place::Receiver, 2) => arrival,
+            (TapPlace::Sender, 0) | (TapPlace::Receiver, 3) => Some(now),
+            (TapPlace::Sender, 1) | (TapPlace::Between, 0 | 3) | (TapPlace::Receiver, 2) => arrival,
             _ => None,
         };
         if let Some(at) = at {
@@ -86,17 +86,22 @@ segment = "{segment} bytes"
     )
 }
 
-fn imported(scenario: &Scenario, place: Place, ask: &Ask, folder: &Path) -> (Found, lasthop_sim::Outcome) {
+fn imported(
+    scenario: &Scenario,
+    place: TapPlace,
+    options: &ImportOptions,
+    folder: &Path,
+) -> (ImportResult, lasthop_sim::Outcome) {
     let (path, outcome) = captured(scenario, place, folder, |packet| vec![packet]);
     let found =
-        read(&path, ask, &mut sink(), &mut sink()).unwrap_or_else(|error| panic!("{place:?}: {error:?}"));
+        read(&path, options, &mut sink(), &mut sink()).unwrap_or_else(|error| panic!("{place:?}: {error:?}"));
     (found, outcome)
 }
 
 /// Runs a scenario and writes its capture; `cut` selects the captured part of each packet.
 fn captured(
     scenario: &Scenario,
-    place: Place,
+    place: TapPlace,
     folder: &Path,
     mut cut: impl FnMut(Vec<u8>) -> Vec<Vec<u8>>,
 ) -> (PathBuf, lasthop_sim::Outcome) {
@@ -149,29 +154,30 @@ fn fragments_are_put_together() {
     let folder = tempfile::tempdir().expect("a folder");
     let lossy = "channel = { kind = \"iid\", loss = 0.02 }";
     let scenario = scenario("10 Mbit/s", 40.0, "100 packets", lossy, 60, 2948);
-    let told = |path: &Path| {
-        read(path, &Ask::default(), &mut sink(), &mut sink()).unwrap_or_else(|error| panic!("{error:?}"))
+    let imported = |path: &Path| {
+        read(path, &ImportOptions::default(), &mut sink(), &mut sink())
+            .unwrap_or_else(|error| panic!("{error:?}"))
     };
-    let whole = told(&captured(&scenario, Place::Sender, folder.path(), |packet| vec![packet]).0);
+    let whole = imported(&captured(&scenario, TapPlace::Sender, folder.path(), |packet| vec![packet]).0);
     let mut id = 0_u16;
     let mut cut = |packet: Vec<u8>| {
         id = id.wrapping_add(1);
         fragmented(&packet, id)
     };
-    let (path, _) = captured(&scenario, Place::Sender, folder.path(), &mut cut);
-    let pieces = told(&path);
+    let (path, _) = captured(&scenario, TapPlace::Sender, folder.path(), &mut cut);
+    let pieces = imported(&path);
     near("rate", rate_of(&pieces), rate_of(&whole), 0.02, &pieces);
-    let rtt = |found: &Found| found.rtt_ms.as_ref().expect("a round trip").value;
+    let rtt = |found: &ImportResult| found.rtt_ms.as_ref().expect("a round trip").value;
     near("rtt", rtt(&pieces), rtt(&whole), 0.01, &pieces);
     assert_eq!(of_channel(&pieces, "loss"), of_channel(&whole, "loss"));
-    assert_eq!(pieces.segment.as_ref().map(|said| said.value), Some(2948));
-    let line = pieces.says.iter().find(|line| line.contains("fragments")).expect("a report sentence");
+    assert_eq!(pieces.segment.as_ref().map(|sourced| sourced.value), Some(2948));
+    let line = pieces.findings.iter().find(|line| line.contains("fragments")).expect("a report sentence");
     assert!(line.ends_with("fragments"), "{line}");
-    assert!(whole.says.iter().all(|line| !line.contains("fragment")));
+    assert!(whole.findings.iter().all(|line| !line.contains("fragment")));
 
     // Every fiftieth fragmented packet lacks its last fragment; other packets' fragments are reordered.
     let (mut count, mut gone) = (0, 0);
-    let (path, _) = captured(&scenario, Place::Sender, folder.path(), |packet| {
+    let (path, _) = captured(&scenario, TapPlace::Sender, folder.path(), |packet| {
         let mut pieces = cut(packet);
         if pieces.len() > 1 {
             count += 1;
@@ -183,32 +189,33 @@ fn fragments_are_put_together() {
         }
         pieces
     });
-    let missing = told(&path);
-    let line = missing.says.iter().find(|line| line.contains("fragments")).expect("a report sentence");
+    let missing = imported(&path);
+    let line = missing.findings.iter().find(|line| line.contains("fragments")).expect("a report sentence");
     assert!(line.contains(&format!("left out: {gone} incomplete packets")), "{line}");
     assert!(gone > 100, "{gone}");
     near("rate", rate_of(&missing), rate_of(&whole), 0.05, &missing);
 
-    let (path, _) = captured(&scenario, Place::Sender, folder.path(), |packet| {
+    let (path, _) = captured(&scenario, TapPlace::Sender, folder.path(), |packet| {
         let pieces = cut(packet);
         if pieces.len() > 1 { pieces[..1].to_vec() } else { Vec::new() }
     });
-    let refusal = read(&path, &Ask::default(), &mut sink(), &mut sink()).expect_err("no packet is whole");
+    let refusal =
+        read(&path, &ImportOptions::default(), &mut sink(), &mut sink()).expect_err("no packet is whole");
     assert!(refusal.message.contains("are fragments of incomplete packets"), "{refusal:?}");
 }
 
-fn near(what: &str, found: f64, expected: f64, share: f64, all: &Found) {
+fn near(what: &str, found: f64, expected: f64, share: f64, all: &ImportResult) {
     assert!((found / expected - 1.0).abs() <= share, "{what}: {found}, not {expected}\n{all:#?}");
 }
 
-fn rate_of(found: &Found) -> f64 {
+fn rate_of(found: &ImportResult) -> f64 {
     match found.down.as_ref().expect("a rate").value {
         Service::Rate(rate) => rate,
         Service::Trace { .. } => panic!("a trace"),
     }
 }
 
-fn of_channel(found: &Found, key: &str) -> f64 {
+fn of_channel(found: &ImportResult, key: &str) -> f64 {
     let channel = &found.channel.as_ref().unwrap_or_else(|| panic!("no channel: {found:#?}")).value;
     let behind = channel.split(&format!("{key} = ")).nth(1).unwrap_or_else(|| panic!("{channel}"));
     behind
@@ -219,14 +226,14 @@ fn of_channel(found: &Found, key: &str) -> f64 {
         .expect("a number")
 }
 
-const PLACES: [Place; 3] = [Place::Sender, Place::Between, Place::Receiver];
+const PLACES: [TapPlace; 3] = [TapPlace::Sender, TapPlace::Between, TapPlace::Receiver];
 
 #[test]
 fn a_full_path_is_found_again_from_anywhere() {
     let folder = tempfile::tempdir().expect("a folder");
     let scenario = scenario("10 Mbit/s", 40.0, "100 packets", "", 30, 1448);
     for place in PLACES {
-        let (found, _) = imported(&scenario, place, &Ask::default(), folder.path());
+        let (found, _) = imported(&scenario, place, &ImportOptions::default(), folder.path());
         near("rate", rate_of(&found), 10e6, 0.05, &found);
         near("rtt", found.rtt_ms.as_ref().expect("a round trip").value, 40.0, 0.05, &found);
         assert!(found.channel.is_none(), "all losses are the queue's: {found:#?}");
@@ -244,7 +251,7 @@ fn losses_of_the_air_are_found_again_from_anywhere() {
     let scenario =
         scenario("10 Mbit/s", 40.0, "1000 packets", "channel = { kind = \"iid\", loss = 0.02 }", 300, 1448);
     for place in PLACES {
-        let (found, outcome) = imported(&scenario, place, &Ask::default(), folder.path());
+        let (found, outcome) = imported(&scenario, place, &ImportOptions::default(), folder.path());
         near("rate", rate_of(&found), 10e6, 0.05, &found);
         near("rtt", found.rtt_ms.as_ref().expect("a round trip").value, 40.0, 0.05, &found);
         // The run's actual losses of data packets, retransmissions included.
@@ -260,7 +267,7 @@ fn a_slow_link_with_small_packets_is_found_again() {
     let folder = tempfile::tempdir().expect("a folder");
     let scenario = scenario("384 kbit/s", 200.0, "30 packets", "", 120, 536);
     for place in PLACES {
-        let (found, _) = imported(&scenario, place, &Ask::default(), folder.path());
+        let (found, _) = imported(&scenario, place, &ImportOptions::default(), folder.path());
         near("rate", rate_of(&found), 384e3, 0.05, &found);
         near("rtt", found.rtt_ms.as_ref().expect("a round trip").value, 200.0, 0.05, &found);
     }
@@ -271,8 +278,8 @@ fn the_path_that_was_made_runs_as_the_path_it_was_made_of() {
     let folder = tempfile::tempdir().expect("a folder");
     let first =
         scenario("10 Mbit/s", 40.0, "100 packets", "channel = { kind = \"iid\", loss = 0.003 }", 120, 1448);
-    let (found, outcome) = imported(&first, Place::Sender, &Ask::default(), folder.path());
-    let text = found.scenario(&Ask::default(), "run.pcapng", ["run.down", "run.up"]);
+    let (found, outcome) = imported(&first, TapPlace::Sender, &ImportOptions::default(), folder.path());
+    let text = found.scenario(&ImportOptions::default(), "run.pcapng", ["run.down", "run.up"]);
     let second = Scenario::parse(&text, "imported").unwrap_or_else(|error| panic!("{error:?}\n{text}"));
     let mean = |scenario: &Scenario| {
         let goodput = |seed| lasthop_sim::run(scenario, seed).flows[0].goodput_kbps();
@@ -293,11 +300,11 @@ fn a_rate_that_changes_is_a_trace() {
         "[link.wireless.down]\nplan = \"10 Mbit/s for 5 s, 3 Mbit/s for 5 s\"",
     );
     let scenario = Scenario::parse(&text, "test").expect("a scenario");
-    let ask = Ask { varying: true, ..Ask::default() };
-    let (found, _) = imported(&scenario, Place::Receiver, &ask, folder.path());
+    let options = ImportOptions { varying: true, ..ImportOptions::default() };
+    let (found, _) = imported(&scenario, TapPlace::Receiver, &options, folder.path());
     let mut trace = Vec::new();
     let path = folder.path().join("Receiver.pcapng");
-    read(&path, &ask, &mut trace, &mut sink()).expect("it can be read");
+    read(&path, &options, &mut trace, &mut sink()).expect("it can be read");
     let trace = String::from_utf8(trace).expect("text");
     let times: Vec<u64> = trace.lines().map(|line| line.parse().expect("ms")).collect();
     // Slow start and a second after each change are left out.
@@ -311,7 +318,7 @@ fn a_rate_that_changes_is_a_trace() {
 fn without_a_handshake_it_goes_on_and_says_so() {
     let folder = tempfile::tempdir().expect("a folder");
     let scenario = scenario("10 Mbit/s", 40.0, "100 packets", "", 20, 1448);
-    let (_, _) = imported(&scenario, Place::Receiver, &Ask::default(), folder.path());
+    let (_, _) = imported(&scenario, TapPlace::Receiver, &ImportOptions::default(), folder.path());
     // Removes the first three packets of the capture.
     let whole = std::fs::read(folder.path().join("Receiver.pcapng")).expect("the capture");
     let mut rest: Vec<u8> = Vec::new();
@@ -327,8 +334,8 @@ fn without_a_handshake_it_goes_on_and_says_so() {
     }
     let path = folder.path().join("rest.pcapng");
     std::fs::write(&path, rest).expect("written");
-    let found = read(&path, &Ask::default(), &mut sink(), &mut sink()).expect("it can be read");
-    assert!(found.says.iter().any(|line| line.contains("capture lacks the handshake")), "{found:#?}");
+    let found = read(&path, &ImportOptions::default(), &mut sink(), &mut sink()).expect("it can be read");
+    assert!(found.findings.iter().any(|line| line.contains("capture lacks the handshake")), "{found:#?}");
     near("rate", rate_of(&found), 10e6, 0.05, &found);
     near("rtt", found.rtt_ms.as_ref().expect("a round trip").value, 40.0, 0.05, &found);
 }

@@ -1,36 +1,41 @@
 //! Tables of known data sets and of users, and messages about unusable tables.
 
-use lasthop_import::{Ask, Found, Refusal, Service, read};
+use lasthop_import::{ImportError, ImportOptions, ImportResult, Service, read};
 
-fn import(text: &str, ask: &Ask) -> (Result<Found, Refusal>, String) {
+fn import(text: &str, options: &ImportOptions) -> (Result<ImportResult, ImportError>, String) {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("table");
     std::fs::write(&path, text).expect("written");
     let mut down = Vec::new();
-    let found = read(&path, ask, &mut down, &mut std::io::sink());
+    let found = read(&path, options, &mut down, &mut std::io::sink());
     (found, String::from_utf8(down).expect("text"))
 }
 
 /// Number of opportunities, and length in ms.
-fn trace(text: &str, ask: &Ask) -> (u64, u64) {
-    match import(text, ask).0.expect("it can be read").down.expect("a rate").value {
+fn trace(text: &str, options: &ImportOptions) -> (u64, u64) {
+    match import(text, options).0.expect("it can be read").down.expect("a rate").value {
         Service::Trace { opportunities, millis } => (opportunities, millis),
         Service::Rate(rate) => panic!("{rate}"),
     }
 }
 
-fn refusal(text: &str, ask: &Ask) -> String {
-    let Refusal { message, help } = import(text, ask).0.expect_err("it cannot be read");
+fn refusal(text: &str, options: &ImportOptions) -> String {
+    let ImportError { message, help } = import(text, options).0.expect_err("it cannot be read");
     format!("{message} | {help}")
 }
 
-fn columns(time: &str, rate: &str, unit: &str) -> Ask {
-    Ask { time: Some(time.into()), rate: Some(rate.into()), unit: Some(unit.into()), ..Ask::default() }
+fn columns(time: &str, rate: &str, unit: &str) -> ImportOptions {
+    ImportOptions {
+        time: Some(time.into()),
+        rate: Some(rate.into()),
+        unit: Some(unit.into()),
+        ..ImportOptions::default()
+    }
 }
 
 #[test]
 fn known_tables_need_no_words() {
-    let usual = Ask::default();
+    let usual = ImportOptions::default();
     // Ghent: 150 kB in each of four seconds are 100 opportunities each.
     let ghent: String = (0..4)
         .map(|n| format!("{} {n}000 51.03 3.73 150000 1000\n", 1_453_121_790_686_u64 + n * 1000))
@@ -57,15 +62,15 @@ fn known_tables_need_no_words() {
 #[test]
 fn any_table_is_read_by_its_columns() {
     let text = "when;what;down\n0;a;150\n1000;b;300\n2000;c;150\n";
-    let ask = Ask { time_unit: Some("ms".into()), ..columns("when", "down", "kB/s") };
-    assert_eq!(trace(text, &ask), (400, 3000));
+    let options = ImportOptions { time_unit: Some("ms".into()), ..columns("when", "down", "kB/s") };
+    assert_eq!(trace(text, &options), (400, 3000));
     // By column number; milliseconds are recognised.
     let (found, _) = import("0 150\n1000 300\n2000 150\n", &columns("1", "2", "kB/s"));
     let found = found.expect("it can be read");
     assert!(
-        found.says.iter().any(|line| line.contains("assumed: times are milliseconds")),
+        found.findings.iter().any(|line| line.contains("assumed: times are milliseconds")),
         "{:?}",
-        found.says
+        found.findings
     );
     assert_eq!(found.seconds, 3.0);
 }
@@ -73,9 +78,9 @@ fn any_table_is_read_by_its_columns() {
 #[test]
 fn gaps_and_holes_are_left_out_and_said() {
     let text = "time_s,rate_mbps\n0,1.2\n1,1.2\n2,-\n3,1.2\n4,1.2\n60,1.2\n61,1.2\n61,2.4\n5,1.2\n6,1.2\n7,1.2\n8,1.2\n9,1.2\n";
-    let (found, _) = import(text, &Ask::default());
+    let (found, _) = import(text, &ImportOptions::default());
     let found = found.expect("it can be read");
-    let all = found.says.join("\n");
+    let all = found.findings.join("\n");
     assert!(
         all.contains("1 rows without a usable rate")
             && all.contains("2 gaps of 56 s in all, the longest of 55 s"),
@@ -91,10 +96,10 @@ fn gaps_and_holes_are_left_out_and_said() {
 
 #[test]
 fn what_does_not_fit_is_said_once_and_clearly() {
-    let usual = Ask::default();
-    let contradiction = Ask { unit: Some("kbit/s".into()), ..Ask::default() };
+    let usual = ImportOptions::default();
+    let contradiction = ImportOptions { unit: Some("kbit/s".into()), ..ImportOptions::default() };
     assert!(refusal("time,rate_mbps\n0,1\n1,1\n", &contradiction).contains("units contradict"));
-    let times = Ask { time_unit: Some("s".into()), ..Ask::default() };
+    let times = ImportOptions { time_unit: Some("s".into()), ..ImportOptions::default() };
     assert!(refusal("time_ms,rate_mbps\n0,1\n1000,1\n", &times).contains("units contradict"));
     assert!(refusal("time,speed\n0,1\n", &usual).contains("no column looks like a rate"));
     assert!(refusal("time,throughput\n0,1\n", &usual).contains("unit of `throughput` is not known"));
@@ -133,22 +138,22 @@ fn iperf3_s_intervals_become_a_trace() {
         )
     };
     let text = report(&[interval(0, 150_000, 1_200_000), interval(1, 300_000, 2_400_000)].join(","));
-    let (found, _) = import(&text, &Ask::default());
+    let (found, _) = import(&text, &ImportOptions::default());
     let found = found.expect("it can be read");
     assert_eq!(found.down.expect("a rate").value, Service::Trace { opportunities: 300, millis: 2000 });
     assert_eq!(found.rtt_ms.expect("a round trip").value, 20.1);
     assert!(
         found.channel.is_none()
-            && found.says.iter().any(|line| line.contains("3 segments were retransmitted"))
+            && found.findings.iter().any(|line| line.contains("3 segments were retransmitted"))
     );
     let wrong = report(&interval(0, 150_000, 9_000_000));
-    assert!(refusal(&wrong, &Ask::default()).contains("contradicts itself"));
-    assert!(refusal(&text[..text.len() - 9], &Ask::default()).contains("no JSON"));
+    assert!(refusal(&wrong, &ImportOptions::default()).contains("contradicts itself"));
+    assert!(refusal(&text[..text.len() - 9], &ImportOptions::default()).contains("no JSON"));
 }
 
 #[test]
 fn mahimahi_s_traces_stay_as_they_are() {
-    let (found, down) = import("1\n1\n5\n20\n", &Ask::default());
+    let (found, down) = import("1\n1\n5\n20\n", &ImportOptions::default());
     assert_eq!(down, "1\n1\n5\n20\n");
     assert_eq!(
         found.expect("it can be read").down.expect("a rate").value,

@@ -7,7 +7,7 @@
 use serde_json::{Value, json};
 
 /// Columns by name.
-pub type Named = Vec<(String, Vec<f64>)>;
+pub type NamedColumns = Vec<(String, Vec<f64>)>;
 
 #[derive(Default)]
 pub(crate) struct Columns {
@@ -30,7 +30,7 @@ impl Columns {
     }
 }
 
-pub(crate) fn packed(mut header: Value, columns: Columns) -> Vec<u8> {
+pub(crate) fn encode(mut header: Value, columns: Columns) -> Vec<u8> {
     header["columns"] = Value::Array(columns.index);
     let text = header.to_string();
     let mut out = (text.len() as u32).to_le_bytes().to_vec();
@@ -44,7 +44,7 @@ pub(crate) fn packed(mut header: Value, columns: Columns) -> Vec<u8> {
 ///
 /// # Errors
 /// One sentence, if the bytes are no answer.
-pub fn unpacked(answer: &[u8]) -> Result<(Value, Named), String> {
+pub fn decode(answer: &[u8]) -> Result<(Value, NamedColumns), String> {
     let cut =
         |from: usize, to: usize| answer.get(from..to).ok_or_else(|| "the answer is truncated".to_owned());
     let length = cut(0, 4)?.iter().rev().fold(0, |sum, byte| sum << 8 | usize::from(*byte));

@@ -8,7 +8,7 @@ use lasthop_tcp::event::Reason;
 use lasthop_wire::LossReason;
 use serde_json::{Value, json};
 
-pub(crate) fn described(catalogue: &Catalogue) -> Value {
+pub(crate) fn to_json(catalogue: &Catalogue) -> Value {
     let questions: Vec<Value> = catalogue.questions().into_iter().map(question).collect();
     let entries: Vec<Value> = catalogue
         .list()

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 const NAMES: [&str; 8] = ["A", "B", "C", "D", "E", "F", "G", "H"];
 
 /// Goodput, window, round trips, queue and bytes in flight of the pictured flow, for all variants.
-pub(crate) fn drawn(variants: &[Option<(Scenario, Samples)>], between_s: Option<[f64; 2]>) -> Value {
+pub(crate) fn to_json(variants: &[Option<(Scenario, Samples)>], between_s: Option<[f64; 2]>) -> Value {
     let named = || {
         let pairs = NAMES.into_iter().zip(variants);
         pairs.filter_map(|(name, variant)| {

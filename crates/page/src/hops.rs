@@ -1,7 +1,7 @@
 //! Packets on links, for animation.
 
 use crate::answer::Columns;
-use crate::request::Window;
+use crate::request::TimeWindow;
 use lasthop_base::Time;
 use lasthop_engine::{Fate, FlowSide, Observer, PipeId};
 use lasthop_tcp::Event;
@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 const OPEN: f64 = -2.0;
 
 pub(crate) struct Hops {
-    window: Window,
+    window: TimeWindow,
     /// Columns: join time (s), arrival time (s) or NaN, fate (-1: arrives, else the loss reason), pipe, flow, whether
     /// data, whether retransmitted.
     rows: [Vec<f64>; 7],
@@ -21,12 +21,12 @@ pub(crate) struct Hops {
 }
 
 impl Hops {
-    pub(crate) fn new(window: Window) -> Hops {
+    pub(crate) fn new(window: TimeWindow) -> Hops {
         Hops { window, rows: Default::default(), open: BTreeMap::new() }
     }
 
     pub(crate) fn finish(self, columns: &mut Columns) {
-        let names = ["joins_s", "arrives_s", "fate", "pipe", "flow", "data", "again"];
+        let names = ["joins_s", "arrives_s", "fate", "pipe", "flow", "data", "retransmission"];
         for (name, values) in names.iter().zip(&self.rows) {
             columns.push(&format!("hop.{name}"), values.iter().copied());
         }

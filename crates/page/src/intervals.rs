@@ -7,9 +7,9 @@ use serde_json::{Map, Value, json};
 
 /// For each variant and flow, every metric's mean, interval, number of runs, and change against the first variant in
 /// per cent. Repetitions with the same number are paired: they have the same losses.
-pub(crate) fn of(kept: &[Vec<Outcome>]) -> Value {
-    let base = kept.first().map_or(&[][..], Vec::as_slice);
-    let variants: Vec<Value> = kept
+pub(crate) fn of(stored: &[Vec<Outcome>]) -> Value {
+    let base = stored.first().map_or(&[][..], Vec::as_slice);
+    let variants: Vec<Value> = stored
         .iter()
         .map(|outcomes| {
             let names = outcomes.first().map_or(&[][..], |first| &first.flows[..]);

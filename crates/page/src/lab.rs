@@ -1,57 +1,57 @@
 //! Requests and their answers.
 
-use crate::answer::{Columns, packed};
-use crate::problem::Refusal;
+use crate::answer::{Columns, encode};
+use crate::files::PageFiles;
 use crate::request::{Begin, Request};
-use crate::run::Run;
-use crate::shelf::Shelf;
+use crate::request_error::RequestError;
+use crate::run::SlicedRun;
 use crate::{catalogue, charts, intervals, path, story};
 use lasthop_scenario::{Catalogue, Draft, Scenario};
 use lasthop_sim::{Outcome, Samples};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-const MOST_VARIANTS: usize = 8;
+const MAX_VARIANTS: usize = 8;
 
 /// Answers requests, one after the other.
 #[derive(Default)]
 pub struct Lab {
     catalogue: Catalogue,
-    shelf: Shelf,
-    running: Option<Run>,
+    files: PageFiles,
+    running: Option<SlicedRun>,
     /// By variant, then by repetition.
-    kept: Vec<Vec<Outcome>>,
+    stored: Vec<Vec<Outcome>>,
     sampled: Vec<Option<(Scenario, Samples)>>,
 }
 
 impl Lab {
     /// A lab without files, runs and outcomes.
     pub fn new() -> Lab {
-        let shelf = Shelf::default();
-        let catalogue = Catalogue { files: Arc::new(shelf.clone()), ..Catalogue::default() };
-        Lab { catalogue, shelf, ..Lab::default() }
+        let files = PageFiles::default();
+        let catalogue = Catalogue { files: Arc::new(files.clone()), ..Catalogue::default() };
+        Lab { catalogue, files, ..Lab::default() }
     }
 
     /// Answers a request ([`Request`] as JSON) in the form of [`crate::answer`]. Errors are answers too.
     pub fn answer(&mut self, request: &str) -> Vec<u8> {
         let mut columns = Columns::default();
-        let header = self.answered(request, &mut columns);
-        packed(header.unwrap_or_else(|refusal| json!({ "error": refusal.told() })), columns)
+        let header = self.handle(request, &mut columns);
+        encode(header.unwrap_or_else(|refusal| json!({ "error": refusal.to_json() })), columns)
     }
 
-    fn answered(&mut self, request: &str, columns: &mut Columns) -> Result<Value, Refusal> {
+    fn handle(&mut self, request: &str, columns: &mut Columns) -> Result<Value, RequestError> {
         let request: Request =
-            serde_json::from_str(request).map_err(|error| Refusal::plain(error.to_string()))?;
+            serde_json::from_str(request).map_err(|error| RequestError::plain(error.to_string()))?;
         match request {
-            Request::Catalogue {} => Ok(catalogue::described(&self.catalogue)),
+            Request::Catalogue {} => Ok(catalogue::to_json(&self.catalogue)),
             Request::File { name, text } => {
-                self.shelf.put(name, text);
-                self.catalogue.files = Arc::new(self.shelf.clone());
+                self.files.put(name, text);
+                self.catalogue.files = Arc::new(self.files.clone());
                 Ok(json!({}))
             }
             Request::Check { line } => {
                 let scenario = self.draft(&line)?.check()?;
-                Ok(path::drawn(&scenario))
+                Ok(path::to_json(&scenario))
             }
             Request::Show { line } => Ok(json!({ "toml": self.draft(&line)?.show()? })),
             Request::Begin(begin) => {
@@ -64,32 +64,32 @@ impl Lab {
                 Ok(json!({}))
             }
             Request::Forget {} => {
-                self.kept.clear();
+                self.stored.clear();
                 self.sampled.clear();
                 Ok(json!({}))
             }
-            Request::Charts { between_s } => Ok(charts::drawn(&self.sampled, between_s)),
-            Request::Intervals {} => Ok(intervals::of(&self.kept)),
+            Request::Charts { between_s } => Ok(charts::to_json(&self.sampled, between_s)),
+            Request::Intervals {} => Ok(intervals::of(&self.stored)),
             Request::Story { line, seed, offset } => {
-                story::told(&self.draft(&line)?.check()?, seed_of(&seed)?, offset)
+                story::history(&self.draft(&line)?.check()?, seed_of(&seed)?, offset)
             }
         }
     }
 
-    fn begin(&mut self, begin: Begin) -> Result<Value, Refusal> {
-        if begin.variant.is_some_and(|variant| variant >= MOST_VARIANTS) {
-            return Err(Refusal::plain(format!("variant: only 0 to {} are possible", MOST_VARIANTS - 1)));
+    fn begin(&mut self, begin: Begin) -> Result<Value, RequestError> {
+        if begin.variant.is_some_and(|variant| variant >= MAX_VARIANTS) {
+            return Err(RequestError::plain(format!("variant: only 0 to {} are possible", MAX_VARIANTS - 1)));
         }
         let scenario = self.draft(&begin.line)?.check()?;
         let seed = seed_of(&begin.seed)?;
-        let header = json!({ "notes": scenario.notes(), "path": path::drawn(&scenario) });
-        self.running = Some(Run::new(scenario, seed, &begin));
+        let header = json!({ "notes": scenario.notes(), "path": path::to_json(&scenario) });
+        self.running = Some(SlicedRun::new(scenario, seed, &begin));
         Ok(header)
     }
 
-    fn advance(&mut self, events: usize, columns: &mut Columns) -> Result<Value, Refusal> {
+    fn advance(&mut self, events: usize, columns: &mut Columns) -> Result<Value, RequestError> {
         let Some(run) = &mut self.running else {
-            return Err(Refusal::plain("no run is in progress".to_owned()));
+            return Err(RequestError::plain("no run is in progress".to_owned()));
         };
         if run.advance(events.max(1)) {
             return Ok(json!({ "done": false, "now_s": run.now_s() }));
@@ -98,14 +98,14 @@ impl Lab {
         let variant = run.variant();
         let (outcome, mut header, samples) = run.finish(columns);
         if let Some(stuck) = &outcome.stuck {
-            return Err(Refusal::plain(format!("{}; {}", stuck.message, stuck.help)));
+            return Err(RequestError::plain(format!("{}; {}", stuck.message, stuck.help)));
         }
         header["done"] = json!(true);
         if let Some(variant) = variant {
-            if self.kept.len() <= variant {
-                self.kept.resize_with(variant + 1, Vec::new);
+            if self.stored.len() <= variant {
+                self.stored.resize_with(variant + 1, Vec::new);
             }
-            self.kept[variant].push(outcome);
+            self.stored[variant].push(outcome);
             if samples.is_some() {
                 self.sampled.resize_with(self.sampled.len().max(variant + 1), || None);
                 self.sampled[variant] = samples;
@@ -114,12 +114,13 @@ impl Lab {
         Ok(header)
     }
 
-    fn draft(&self, line: &str) -> Result<Draft, Refusal> {
+    fn draft(&self, line: &str) -> Result<Draft, RequestError> {
         Ok(self.catalogue.load(line)?)
     }
 }
 
-fn seed_of(text: &str) -> Result<u64, Refusal> {
-    let refuse = |_| Refusal::plain(format!("seed: `{text}` is not a whole number from 0 to {}", u64::MAX));
+fn seed_of(text: &str) -> Result<u64, RequestError> {
+    let refuse =
+        |_| RequestError::plain(format!("seed: `{text}` is not a whole number from 0 to {}", u64::MAX));
     text.trim().parse().map_err(refuse)
 }

@@ -15,15 +15,15 @@ mod catalogue;
 mod charts;
 #[cfg(target_family = "wasm")]
 mod exports;
+mod files;
 mod hops;
 mod intervals;
 mod lab;
 mod path;
-mod problem;
 pub mod request;
+mod request_error;
 mod run;
 mod samples;
-mod shelf;
 mod story;
 
 pub use lab::Lab;

@@ -7,7 +7,7 @@ use lasthop_net::service::Service;
 use lasthop_scenario::{Hop, Scenario};
 use serde_json::{Value, json};
 
-pub(crate) fn drawn(scenario: &Scenario) -> Value {
+pub(crate) fn to_json(scenario: &Scenario) -> Value {
     let links: Vec<Value> = scenario
         .links
         .iter()
@@ -19,7 +19,7 @@ pub(crate) fn drawn(scenario: &Scenario) -> Value {
         })
         .collect();
     let boxes: Vec<Value> =
-        scenario.boxed_nodes().map(|(node, choice)| json!([node, choice.info.name])).collect();
+        scenario.middlebox_nodes().map(|(node, choice)| json!([node, choice.info.name])).collect();
     let shown = observed_flow(scenario);
     let hops = |hops: &[Hop]| hops.iter().map(|hop| json!([hop.link, hop.is_down])).collect::<Vec<Value>>();
     let (there, back) = match scenario.routes.get(shown) {

@@ -74,16 +74,16 @@ pub struct Begin {
     pub samples: bool,
     /// Segments of the first TCP flow to return.
     #[serde(default)]
-    pub segments: Option<Window>,
+    pub segments: Option<TimeWindow>,
     /// Passages of packets over links to return.
     #[serde(default)]
-    pub hops: Option<Window>,
+    pub hops: Option<TimeWindow>,
 }
 
 /// A part of a run: events that start in a time range.
 #[derive(Deserialize, Clone, Copy, Debug)]
 #[serde(deny_unknown_fields)]
-pub struct Window {
+pub struct TimeWindow {
     /// Start, s.
     pub from_s: f64,
     /// End, s.

@@ -10,14 +10,14 @@ use lasthop_sim::{FLOW_METRICS, Observation, Outcome, Samples, SteppedRun};
 use serde_json::{Map, Value, json};
 use std::any::Any;
 
-pub(crate) struct Run {
+pub(crate) struct SlicedRun {
     running: SteppedRun<'static>,
     scenario: Scenario,
     variant: Option<usize>,
 }
 
-impl Run {
-    pub(crate) fn new(scenario: Scenario, seed: u64, begin: &Begin) -> Run {
+impl SlicedRun {
+    pub(crate) fn new(scenario: Scenario, seed: u64, begin: &Begin) -> SlicedRun {
         let mut observation = Observation { probes: begin.samples, ..Observation::default() };
         if let Some(window) = begin.segments {
             let window =
@@ -28,7 +28,7 @@ impl Run {
             observation.observers.push(Box::new(Hops::new(window)));
         }
         let running = SteppedRun::owning(scenario.clone(), seed, observation);
-        Run { running, scenario, variant: begin.variant }
+        SlicedRun { running, scenario, variant: begin.variant }
     }
 
     /// Processes at most `events` events; returns whether the run continues.

@@ -4,11 +4,11 @@ use crate::answer::Columns;
 use lasthop_scenario::Scenario;
 use lasthop_sim::{FlowSample, Samples};
 
-const MOST_FLOWS: usize = 8;
+const MAX_FLOWS: usize = 8;
 
 /// Adds columns for each flow and for each queue that was ever used.
 pub(crate) fn push(scenario: &Scenario, samples: &Samples, columns: &mut Columns) {
-    let mut flows: Vec<Vec<&FlowSample>> = vec![Vec::new(); scenario.flows.len().min(MOST_FLOWS)];
+    let mut flows: Vec<Vec<&FlowSample>> = vec![Vec::new(); scenario.flows.len().min(MAX_FLOWS)];
     for sample in &samples.flows {
         if let Some(of) = flows.get_mut(sample.flow) {
             of.push(sample);

@@ -1,6 +1,6 @@
 //! History of one segment: every passage, every loss and retransmission with its reason.
 
-use crate::problem::Refusal;
+use crate::request_error::RequestError;
 use lasthop_base::Time;
 use lasthop_charts::segments::{observed_flow, offset};
 use lasthop_engine::{Fate, FlowSide, MiddleboxAction, NodeId, Observer, PipeId};
@@ -12,51 +12,51 @@ use serde_json::{Value, json};
 use std::any::Any;
 use std::collections::BTreeMap;
 
-const MOST: usize = 400;
+const MAX_LINES: usize = 400;
 
 /// History of the segment with the byte at `offset` of the pictured flow: lines with a time (s) and an event. A byte
 /// that was never sent has no lines.
 ///
 /// # Errors
 /// Errors of the request.
-pub(crate) fn told(scenario: &Scenario, seed: u64, offset: u64) -> Result<Value, Refusal> {
-    let teller = Teller {
+pub(crate) fn history(scenario: &Scenario, seed: u64, offset: u64) -> Result<Value, RequestError> {
+    let history = SegmentHistory {
         flow: FlowId(observed_flow(scenario) as u32),
-        wanted: offset,
+        target: offset,
         first: None,
         high: 0,
         acked: 0,
         is_acked: false,
-        on_air: BTreeMap::new(),
+        transmissions: BTreeMap::new(),
         lines: Vec::new(),
     };
-    let observation = Observation { observers: vec![Box::new(teller)], ..Observation::default() };
+    let observation = Observation { observers: vec![Box::new(history)], ..Observation::default() };
     let (_, _, observers) = lasthop_sim::run_observed(scenario, seed, observation);
     let mut lines = Vec::new();
     for observer in observers {
-        if let Ok(teller) = (observer as Box<dyn Any>).downcast::<Teller>() {
-            lines = teller.lines;
+        if let Ok(history) = (observer as Box<dyn Any>).downcast::<SegmentHistory>() {
+            lines = history.lines;
         }
     }
     Ok(json!({ "offset": offset, "lines": lines }))
 }
 
-struct Teller {
+struct SegmentHistory {
     flow: FlowId,
-    wanted: u64,
+    target: u64,
     /// Sequence number of the first byte of data.
     first: Option<u32>,
     high: u64,
     acked: u64,
     is_acked: bool,
     /// Transmissions of each pipe so far, as a scripted channel counts them.
-    on_air: BTreeMap<u32, u64>,
+    transmissions: BTreeMap<u32, u64>,
     lines: Vec<Value>,
 }
 
-impl Teller {
-    fn line(&mut self, now: Time, what: Value) {
-        if self.lines.len() < MOST {
+impl SegmentHistory {
+    fn push_line(&mut self, now: Time, what: Value) {
+        if self.lines.len() < MAX_LINES {
             let mut line = what;
             line["time_s"] = json!(now.as_secs());
             self.lines.push(line);
@@ -64,7 +64,7 @@ impl Teller {
     }
 
     /// The packet's range of bytes, if the packet contains the byte.
-    fn is_it(&mut self, packet: &Packet) -> Option<(u64, u32)> {
+    fn range_with_target(&mut self, packet: &Packet) -> Option<(u64, u32)> {
         let Body::Tcp(segment) = &packet.body else { return None };
         if packet.flow != self.flow || !packet.forward {
             return None;
@@ -75,7 +75,7 @@ impl Teller {
         let start = offset(self.first?, self.high, segment.seq.0);
         self.high = self.high.max(start);
         let end = start + u64::from(segment.len);
-        (segment.len > 0 && (start..end).contains(&self.wanted)).then_some((start, segment.len))
+        (segment.len > 0 && (start..end).contains(&self.target)).then_some((start, segment.len))
     }
 
     /// Handles an ACK; records the first that covers the byte.
@@ -86,20 +86,20 @@ impl Teller {
         }
         let ack = offset(first, self.acked, segment.ack.0);
         self.acked = self.acked.max(ack);
-        if ack > self.wanted {
+        if ack > self.target {
             self.is_acked = true;
-            self.line(at, json!({ "what": "acked", "pipe": pipe.0, "acked": ack }));
+            self.push_line(at, json!({ "what": "acked", "pipe": pipe.0, "acked": ack }));
         }
     }
 
     /// Number of the packet's transmission on this pipe, from 0; `None` if it is not transmitted or undecided.
-    fn number_on_air(&mut self, pipe: PipeId, fate: Fate) -> Option<u64> {
+    fn transmission_number(&mut self, pipe: PipeId, fate: Fate) -> Option<u64> {
         let is_sent = match fate {
             Fate::Arrives(_) => true,
             Fate::Lost(reason) => matches!(reason, LossReason::Channel | LossReason::Discarded),
             Fate::Open => false,
         };
-        let next = self.on_air.entry(pipe.0).or_default();
+        let next = self.transmissions.entry(pipe.0).or_default();
         let number = is_sent.then_some(*next);
         *next += u64::from(is_sent);
         number
@@ -107,20 +107,20 @@ impl Teller {
 
     fn fate(&mut self, now: Time, pipe: PipeId, fate: Fate) {
         match fate {
-            Fate::Arrives(at) => self.line(at, json!({ "what": "arrives", "pipe": pipe.0 })),
+            Fate::Arrives(at) => self.push_line(at, json!({ "what": "arrives", "pipe": pipe.0 })),
             Fate::Lost(reason) => {
-                self.line(now, json!({ "what": "lost", "pipe": pipe.0, "reason": reason.name() }))
+                self.push_line(now, json!({ "what": "lost", "pipe": pipe.0, "reason": reason.name() }))
             }
             Fate::Open => {}
         }
     }
 }
 
-impl Observer for Teller {
+impl Observer for SegmentHistory {
     fn on_packet(&mut self, now: Time, pipe: PipeId, packet: &Packet, fate: Fate) {
-        let number = self.number_on_air(pipe, fate);
-        if let Some((start, length)) = self.is_it(packet) {
-            self.line(
+        let number = self.transmission_number(pipe, fate);
+        if let Some((start, length)) = self.range_with_target(packet) {
+            self.push_line(
                 now,
                 json!({ "what": "joins", "pipe": pipe.0, "hop": packet.hop, "start": start, "length": length,
                         "again": packet.again, "number": number }),
@@ -132,7 +132,7 @@ impl Observer for Teller {
     }
 
     fn on_fate(&mut self, now: Time, pipe: PipeId, packet: &Packet, fate: Fate) {
-        if self.is_it(packet).is_some() {
+        if self.range_with_target(packet).is_some() {
             self.fate(now, pipe, fate);
         } else if let Fate::Arrives(at) = fate {
             self.acknowledged(pipe, packet, at);
@@ -140,7 +140,7 @@ impl Observer for Teller {
     }
 
     fn on_middlebox(&mut self, now: Time, node: NodeId, packet: &Packet, action: MiddleboxAction) {
-        if self.is_it(packet).is_some() {
+        if self.range_with_target(packet).is_some() {
             let what = match action {
                 MiddleboxAction::Repeated => "repeated_at_node",
                 MiddleboxAction::Created => "made_at_node",
@@ -148,7 +148,7 @@ impl Observer for Teller {
                 MiddleboxAction::Received => "received_at_node",
                 MiddleboxAction::Dropped(_) => "taken_out_at_node",
             };
-            self.line(now, json!({ "what": what, "node": node.0 }));
+            self.push_line(now, json!({ "what": what, "node": node.0 }));
         }
     }
 
@@ -158,9 +158,9 @@ impl Observer for Teller {
         }
         match event {
             Event::Retransmitted { range, reason }
-                if (range.start..range.end).contains(&(self.wanted + 1)) =>
+                if (range.start..range.end).contains(&(self.target + 1)) =>
             {
-                self.line(now, json!({ "what": "again", "reason": reason.name() }));
+                self.push_line(now, json!({ "what": "again", "reason": reason.name() }));
             }
             _ => {}
         }

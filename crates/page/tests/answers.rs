@@ -1,12 +1,12 @@
 //! Requests and answers, without a page.
 
 use lasthop_page::Lab;
-use lasthop_page::answer::{Named as Columns, unpacked};
+use lasthop_page::answer::{NamedColumns as Columns, decode};
 use lasthop_sim::FLOW_METRICS;
 use serde_json::{Value, json};
 
 fn ask(lab: &mut Lab, request: Value) -> (Value, Columns) {
-    unpacked(&lab.answer(&request.to_string())).expect("an answer")
+    decode(&lab.answer(&request.to_string())).expect("an answer")
 }
 
 /// Completes a run, in slices of `events`.
@@ -192,7 +192,7 @@ fn a_request_that_makes_no_sense_is_an_answer_too() {
         "{\"ask\":\"check\",\"line\":\"\"}",
         "{\"ask\":\"check\",\"line\":\"/etc/passwd\"}",
     ] {
-        let (header, columns) = unpacked(&lab.answer(request)).expect("an answer");
+        let (header, columns) = decode(&lab.answer(request)).expect("an answer");
         assert!(
             header["error"]["message"].as_str().is_some_and(|message| !message.is_empty()),
             "{request}: {header}"

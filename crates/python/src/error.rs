@@ -1,6 +1,6 @@
 //! `lasthop.Error`: message, place and help, rendered as the command renders them.
 
-use lasthop_scenario::{Complaint, Problem};
+use lasthop_scenario::{PlainProblem, Problem};
 use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -15,8 +15,8 @@ pub fn of_problem(py: Python<'_>, problem: &Problem) -> PyErr {
 
 /// `lasthop.Error` for a problem without a place in a document.
 pub fn bad_input(py: Python<'_>, message: impl Into<String>, help: impl Into<String>) -> PyErr {
-    let complaint = Complaint::new(message, help);
-    made(py, &complaint.message, Some(&complaint.help), None, &drawn(&complaint))
+    let problem = PlainProblem::new(message, help);
+    made(py, &problem.message, Some(&problem.help), None, &drawn(&problem))
 }
 
 type Place<'a> = (&'a str, usize, usize, &'a str);

@@ -7,13 +7,13 @@ use crate::work::{SOON, quantity, threads};
 use lasthop_lab::compare::{Quantity, Variation};
 use lasthop_lab::runs::random::Determinism;
 use lasthop_sim::FLOW_METRICS;
-use lasthop_sweep::crew::Crew;
-use lasthop_sweep::driver::{Count, Driver, Shard};
+use lasthop_sweep::batch;
+use lasthop_sweep::driver::{Driver, RunCount, Shard};
 use lasthop_sweep::grid::Grid;
-use lasthop_sweep::parcel;
-use lasthop_sweep::row::{Part, Row};
-use lasthop_sweep::rule::{MOST, Precision};
-use lasthop_sweep::store::{Error, Place, Reader, Run, Store};
+use lasthop_sweep::row::{RunRow, SubjectMetrics};
+use lasthop_sweep::rule::{DEFAULT_MAX_RUNS, Precision};
+use lasthop_sweep::store::{Combination, Error, Store, StoreReader, StoredRun};
+use lasthop_sweep::thread_pool::ThreadPool;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::path::{Path, PathBuf};
@@ -65,10 +65,10 @@ impl Sweep {
         let count = match until {
             None => {
                 let determinism = Determinism::of(grid.points.iter().map(|point| &*point.scenario));
-                Count::Runs(runs.unwrap_or_else(|| determinism.worth_running(first.runs)))
+                RunCount::Runs(runs.unwrap_or_else(|| determinism.worth_running(first.runs)))
             }
             Some(share) => match Precision::new(share) {
-                Some(precision) => Count::Until(precision, chosen, runs.unwrap_or(MOST)),
+                Some(precision) => RunCount::Until(precision, chosen, runs.unwrap_or(DEFAULT_MAX_RUNS)),
                 None => {
                     let message = format!("until = {share}: expected a share of the mean between 0 and 1");
                     return Err(bad_input(py, message, "for instance until=0.02 for 2 %"));
@@ -114,7 +114,7 @@ impl Sweep {
     fn work(&self, py: Python<'_>, jobs: Option<i64>, tell: Option<Bound<'_, PyAny>>) -> PyResult<()> {
         let most = self.driver().as_ref().map_or(1, |it| it.left().max(1).try_into().unwrap_or(usize::MAX));
         let count = lasthop_lab::in_order::threads(threads(py, jobs)?, most);
-        let mut crew = Crew::of(count).map_err(|error| {
+        let mut pool = ThreadPool::start(count).map_err(|error| {
             bad_input(
                 py,
                 format!("cannot start a thread: {error}"),
@@ -123,7 +123,7 @@ impl Sweep {
         })?;
         let mut told_of = 0;
         loop {
-            let goes_on = py.detach(|| self.step(&mut crew)).map_err(|error| told(py, &error))?;
+            let goes_on = py.detach(|| self.step(&mut pool)).map_err(|error| told(py, &error))?;
             let done = self.progress().0;
             if let Some(tell) = tell.as_ref().filter(|_| done > told_of || !goes_on) {
                 tell.call0()?;
@@ -146,7 +146,7 @@ impl Sweep {
 
     /// Stores the result of `run_orders`; returns the runs' duration, s.
     fn take(&self, py: Python<'_>, packed: &[u8]) -> PyResult<f64> {
-        let rows = py.detach(|| parcel::unpack(packed)).ok_or_else(|| {
+        let rows = py.detach(|| batch::unpack(packed)).ok_or_else(|| {
             bad_input(
                 py,
                 "these bytes are no result of run_orders",
@@ -160,7 +160,7 @@ impl Sweep {
 
     /// Stores the failure of a run that cannot be done.
     fn give_up(&self, py: Python<'_>, digest: String, seed: u64, why: String) -> PyResult<()> {
-        let row = Row { digest, seed, wall_s: 0.0, outcome: Err(why) };
+        let row = RunRow { digest, seed, wall_s: 0.0, outcome: Err(why) };
         py.detach(|| self.take_rows(vec![row])).map_err(|error| told(py, &error))
     }
 
@@ -176,7 +176,7 @@ impl Sweep {
         self.driver.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn take_rows(&self, rows: Vec<Row>) -> Result<(), Error> {
+    fn take_rows(&self, rows: Vec<RunRow>) -> Result<(), Error> {
         match self.driver().as_mut() {
             Some(driver) => rows.into_iter().try_for_each(|row| driver.handle_row(row)),
             None => Ok(()),
@@ -184,24 +184,24 @@ impl Sweep {
     }
 
     /// Works for a short time; returns false if all runs are done.
-    fn step(&self, crew: &mut Crew) -> Result<bool, Error> {
+    fn step(&self, pool: &mut ThreadPool) -> Result<bool, Error> {
         let mut driver = self.driver();
         let Some(driver) = driver.as_mut() else { return Ok(false) };
         let until = std::time::Instant::now() + SOON;
         loop {
-            while crew.has_room()
+            while pool.has_room()
                 && let Some(job) = driver.poll_job()
             {
-                crew.begin(job);
+                pool.submit(job);
             }
-            if crew.is_idle() {
+            if pool.is_idle() {
                 return Ok(false);
             }
             let left = until.saturating_duration_since(std::time::Instant::now());
             if left.is_zero() {
                 return driver.handle_time().map(|()| true);
             }
-            if let Some(row) = crew.next_within(left) {
+            if let Some(row) = pool.next_within(left) {
                 driver.handle_row(row)?;
             }
         }
@@ -211,8 +211,8 @@ impl Sweep {
 /// Does runs for a sweep in another process; returns the bytes for `Sweep.take`.
 #[pyfunction]
 pub fn run_orders(py: Python<'_>, orders: Vec<(String, String, u64)>) -> PyResult<Bound<'_, PyBytes>> {
-    static KNOWN: parcel::Known = parcel::Known::none();
-    let packed = py.detach(|| parcel::run(&orders, &KNOWN).map(|rows| parcel::pack(&rows)));
+    static KNOWN: batch::ScenarioCache = batch::ScenarioCache::empty();
+    let packed = py.detach(|| batch::run(&orders, &KNOWN).map(|rows| batch::pack(&rows)));
     packed.map(|packed| PyBytes::new(py, &packed)).map_err(|why| {
         let message = format!("a worker cannot run this sweep: {why}");
         bad_input(py, message, "install the same lasthop everywhere, with the same recordings")
@@ -231,7 +231,7 @@ pub fn read_store(py: Python<'_>, store: PathBuf, sweep: Option<i64>) -> PyResul
 pub fn merge_stores(py: Python<'_>, store: PathBuf, others: Vec<PathBuf>) -> PyResult<Vec<(u64, u64)>> {
     let merged = py.detach(|| {
         // Checks all names before the store is created.
-        others.iter().try_for_each(|other| Reader::open(other).map(drop))?;
+        others.iter().try_for_each(|other| StoreReader::open(other).map(drop))?;
         let mut store = Store::open(&store)?;
         let merged = others.iter().map(|other| store.merge(other).map(|it| (it.new, it.known)));
         let merged = merged.collect::<Result<Vec<(u64, u64)>, Error>>()?;
@@ -243,7 +243,7 @@ pub fn merge_stores(py: Python<'_>, store: PathBuf, others: Vec<PathBuf>) -> PyR
 
 fn rows(py: Python<'_>, store: &Path, number: Option<i64>) -> PyResult<Table> {
     let failed = |error| told(py, &error);
-    let reader = Reader::open(store).map_err(failed)?;
+    let reader = StoreReader::open(store).map_err(failed)?;
     let sweeps = reader.contents().sweeps().map_err(failed)?;
     let wanted = sweeps.iter().filter(|sweep| number.is_none_or(|number| sweep.number == number));
     let [sweep] = &wanted.collect::<Vec<_>>()[..] else {
@@ -255,23 +255,25 @@ fn rows(py: Python<'_>, store: &Path, number: Option<i64>) -> PyResult<Table> {
             }
         });
     };
-    let read = || -> Result<Vec<(Place, Vec<Run>)>, Error> {
+    let read = || -> Result<Vec<(Combination, Vec<StoredRun>)>, Error> {
         let contents = reader.contents();
-        contents.at_once(|| {
-            let places = contents.places(sweep.number)?.into_iter();
-            places.map(|place| contents.runs(&place.digest, true).map(|runs| (place, runs))).collect()
+        contents.with_snapshot(|| {
+            let combinations = contents.combinations(sweep.number)?.into_iter();
+            combinations
+                .map(|combination| contents.runs(&combination.digest, true).map(|runs| (combination, runs)))
+                .collect()
         })
     };
     let read = read().map_err(failed)?;
-    let all: Vec<(&Place, &Run, &str, &Part)> = read
+    let all: Vec<(&Combination, &StoredRun, &str, &SubjectMetrics)> = read
         .iter()
-        .flat_map(|(place, runs)| runs.iter().map(move |run| (place, run)))
-        .flat_map(|(place, run)| run.flows().map(move |(name, flow)| (place, run, name, flow)))
+        .flat_map(|(combination, runs)| runs.iter().map(move |run| (combination, run)))
+        .flat_map(|(combination, run)| run.flows().map(move |(name, flow)| (combination, run, name, flow)))
         .collect();
     let mut columns = Columns::default();
     for (at, path) in sweep.paths.iter().enumerate() {
         let values: Vec<&str> =
-            all.iter().map(|(place, ..)| place.x.get(at).map_or("", String::as_str)).collect();
+            all.iter().map(|(combination, ..)| combination.x.get(at).map_or("", String::as_str)).collect();
         columns = columns.values(path, "value of the varied key", &values);
     }
     columns = columns.words("flow", "the flow's name", all.iter().map(|(_, _, name, _)| Some(*name))).seeds(

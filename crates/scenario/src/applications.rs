@@ -1,18 +1,18 @@
 //! Keys of a TCP flow's application: requests and responses, pauses, a write rate.
 
-use crate::fields::{Fields, Setting};
-use crate::key::{Form, Key};
+use crate::fields::{FieldValue, Fields};
+use crate::key::{Key, ValueType};
 use crate::language::{LONGEST, SPAN, TIME};
 use crate::problem::Problem;
-use crate::reader::{Head, Reader};
+use crate::reader::{TableHead, TableReader};
 use crate::scenario::{Exchanges, Pauses, Transfer};
 use lasthop_base::{Duration, Spread, Unit, Value};
 
-const MOST_BYTES: u64 = 1_000_000_000_000;
+const MAX_BYTES: u64 = 1_000_000_000_000;
 
 /// No key has a default: without them a flow is a plain transfer.
 pub(crate) fn keys() -> Vec<Key> {
-    let amount = || Form::Unit(Unit::Bytes(1, MOST_BYTES));
+    let amount = || ValueType::Unit(Unit::Bytes(1, MAX_BYTES));
     vec![
         Key::optional(
             "request",
@@ -28,45 +28,50 @@ pub(crate) fn keys() -> Vec<Key> {
         ),
         Key::optional(
             "sizes",
-            Form::Unit(Unit::Word(Spread::NAMES)),
+            ValueType::Unit(Unit::Word(Spread::NAMES)),
             "web",
             "distribution of response sizes, as in `lasthop arrivals`; pareto: shape 1.5; default: all equal",
         ),
         Key::optional(
             "think",
-            Form::Unit(TIME),
+            ValueType::Unit(TIME),
             "2 s",
             "time from a response's last byte to the next request; default: 0 s",
         ),
         Key::optional(
             "every",
-            Form::Unit(SPAN),
+            ValueType::Unit(SPAN),
             "4 s",
             "interval between requests, instead of `think`, as for video segments; a request waits for the preceding \
              response",
         ),
         Key::optional(
             "exchanges",
-            Form::Unit(Unit::Count(1, 1_000_000_000)),
+            ValueType::Unit(Unit::Count(1, 1_000_000_000)),
             "20",
             "number of requests after which the client closes; default: no limit until the run ends",
         ),
         Key::optional(
             "on",
-            Form::Unit(SPAN),
+            ValueType::Unit(SPAN),
             "2 s",
             "time for which the sender has data before it pauses for `off`",
         ),
-        Key::optional("off", Form::Unit(SPAN), "1 s", "length of the pause; the sender starts with data"),
+        Key::optional(
+            "off",
+            ValueType::Unit(SPAN),
+            "1 s",
+            "length of the pause; the sender starts with data",
+        ),
         Key::optional(
             "period",
-            Form::Unit(Unit::Word(Spread::NAMES.split_at(3).0)),
+            ValueType::Unit(Unit::Word(Spread::NAMES.split_at(3).0)),
             "exponential",
             "distribution of `on` and `off`, or of `think`; pareto: shape 1.5; default: constant",
         ),
         Key::optional(
             "write_rate",
-            Form::Unit(Unit::Rate),
+            ValueType::Unit(Unit::Rate),
             "3 Mbit/s",
             "rate at which the sender's application writes, while on if it pauses; default: as fast as TCP accepts",
         ),
@@ -74,8 +79,8 @@ pub(crate) fn keys() -> Vec<Key> {
 }
 
 pub(crate) fn read(
-    reader: &Reader<'_>,
-    head: Head<'_>,
+    reader: &TableReader<'_>,
+    head: TableHead<'_>,
     fields: &Fields,
 ) -> Result<Option<Transfer>, Problem> {
     let has = |key: &str| fields.find(key).is_some();
@@ -104,7 +109,7 @@ pub(crate) fn read(
     }
     let mode = ["response", "on", "write_rate"].into_iter().find(|key| has(key));
     let Some(mode) = mode else { return Ok(None) };
-    let is_bulk = !matches!(fields.find("transfer"), Some(Setting::Value(Value::Bytes(_))));
+    let is_bulk = !matches!(fields.find("transfer"), Some(FieldValue::Value(Value::Bytes(_))));
     let clash = match () {
         () if mode == "response" && has("on") => Some(("on", "response")),
         () if mode == "response" && has("write_rate") => Some(("write_rate", "response")),

@@ -1,25 +1,30 @@
 //! Files of arrivals: start times and sizes of transfers, recorded or generated.
 
-use crate::language::MOST_FLOWS;
+use crate::language::MAX_FLOWS;
 use crate::problem::Problem;
-use crate::reader::Reader;
-use crate::source::{Source, Span};
+use crate::reader::TableReader;
+use crate::source::{SourceText, Span};
 use lasthop_base::Duration;
 
 const LARGEST: u64 = 16 << 20;
-const MOST_BYTES: u64 = 1_000_000_000_000_000;
+const MAX_BYTES: u64 = 1_000_000_000_000_000;
 /// Latest arrival, s.
 const LATEST: f64 = 1e9;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Arrival {
+pub(crate) struct TransferArrival {
     /// Time after the flow's `start`.
     pub(crate) after: Duration,
     pub(crate) bytes: u64,
 }
 
 /// Reads the file that `key` names at `place`: `SECONDS BYTES` per line, separated by a blank, a tab or a comma.
-pub(crate) fn read(reader: &Reader<'_>, key: &str, name: &str, place: Span) -> Result<Vec<Arrival>, Problem> {
+pub(crate) fn read(
+    reader: &TableReader<'_>,
+    key: &str,
+    name: &str,
+    place: Span,
+) -> Result<Vec<TransferArrival>, Problem> {
     let refuse = |why: String| {
         reader.problem(place, format!("{key}: {why}")).help(
             "write one line per transfer, start in seconds and bytes, such as 0.25 48000; `lasthop arrivals` makes \
@@ -34,7 +39,7 @@ pub(crate) fn read(reader: &Reader<'_>, key: &str, name: &str, place: Span) -> R
     let Ok(text) = String::from_utf8(bytes) else {
         return Err(refuse(format!("`{name}` is not a text file")));
     };
-    let (mut arrivals, mut start): (Vec<Arrival>, usize) = (Vec::new(), 0);
+    let (mut arrivals, mut start): (Vec<TransferArrival>, usize) = (Vec::new(), 0);
     for line in text.split_inclusive('\n') {
         let span = start..start + line.trim_end().len();
         start += line.len();
@@ -43,7 +48,7 @@ pub(crate) fn read(reader: &Reader<'_>, key: &str, name: &str, place: Span) -> R
             continue;
         }
         let faulty = |why: &str| {
-            Problem::new(&Source::new(name, &text), span.clone(), format!("{key}: {why}"))
+            Problem::new(&SourceText::new(name, &text), span.clone(), format!("{key}: {why}"))
                 .help("write start in seconds and bytes per line: 0.25 48000; the seconds must not decrease")
         };
         let mut words = written.split([' ', '\t', ',']).filter(|word| !word.is_empty());
@@ -55,19 +60,16 @@ pub(crate) fn read(reader: &Reader<'_>, key: &str, name: &str, place: Span) -> R
             _ => return Err(faulty(&format!("`{at}` is not a time in seconds"))),
         };
         let bytes = match bytes.parse::<u64>() {
-            Ok(bytes) if (1..=MOST_BYTES).contains(&bytes) => bytes,
+            Ok(bytes) if (1..=MAX_BYTES).contains(&bytes) => bytes,
             _ => return Err(faulty(&format!("`{bytes}` is not a number of bytes, at least 1"))),
         };
         if arrivals.last().is_some_and(|last| after < last.after) {
             return Err(faulty("it begins before the transfer above"));
         }
-        if arrivals.len() as u64 >= MOST_FLOWS {
-            return Err(faulty(&format!("more than {MOST_FLOWS} transfers")));
+        if arrivals.len() as u64 >= MAX_FLOWS {
+            return Err(faulty(&format!("more than {MAX_FLOWS} transfers")));
         }
-        arrivals.push(Arrival { after, bytes });
+        arrivals.push(TransferArrival { after, bytes });
     }
-    match arrivals.is_empty() {
-        true => Err(refuse(format!("`{name}` has no transfers"))),
-        false => Ok(arrivals),
-    }
+    if arrivals.is_empty() { Err(refuse(format!("`{name}` has no transfers"))) } else { Ok(arrivals) }
 }

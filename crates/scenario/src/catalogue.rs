@@ -1,7 +1,7 @@
 //! The keys that take a mechanism, and the mechanisms of TCP, links and nodes, in one form.
 
 use crate::draft::Draft;
-use crate::files::{Disk, Files};
+use crate::file_source::{Disk, FileSource};
 use crate::problem::Problem;
 use lasthop_base::Question;
 use std::sync::Arc;
@@ -30,9 +30,9 @@ use std::sync::Arc;
 /// };
 ///
 /// let mut catalogue = Catalogue::default();
-/// catalogue.tcp.counting.add(&TWICE);
+/// catalogue.tcp.ack_counting.add(&TWICE);
 /// let draft = catalogue.load("rate=10Mbit/s,rtt=20ms,ack_counting=twice")?;
-/// assert!(draft.show()?.contains(r#"counting = "twice""#));
+/// assert!(draft.show()?.contains(r#"ack_counting = "twice""#));
 /// # Ok::<(), lasthop_scenario::Problem>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -44,7 +44,7 @@ pub struct Catalogue {
     /// Mechanisms of a node.
     pub node: lasthop_middlebox::Catalogue,
     /// Source of the scenario and trace files.
-    pub files: Arc<dyn Files>,
+    pub files: Arc<dyn FileSource>,
 }
 
 impl Default for Catalogue {

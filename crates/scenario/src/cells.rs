@@ -2,16 +2,16 @@
 
 use crate::problem::Problem;
 use crate::quantities::{NAMES, is_name};
-use crate::reader::Reader;
+use crate::reader::TableReader;
 use crate::scenario::Link;
 use crate::source::Span;
 use crate::suggest::nearest;
 use crate::text;
-use crate::tree::Entry;
+use crate::tree::TomlEntry;
 use lasthop_net::link::Config;
 
 /// Checks the cells of all links; `entries` are the links' tables.
-pub(crate) fn check(reader: &Reader<'_>, entries: &[Entry], links: &[Link]) -> Result<(), Problem> {
+pub(crate) fn check(reader: &TableReader<'_>, entries: &[TomlEntry], links: &[Link]) -> Result<(), Problem> {
     for (link, entry) in links.iter().zip(entries) {
         if let Some(cell) = &link.cell {
             refuse_name(reader, link, place_of(entry, "cell"), cell)?;
@@ -21,7 +21,7 @@ pub(crate) fn check(reader: &Reader<'_>, entries: &[Entry], links: &[Link]) -> R
         if link.cell.is_some() {
             let place = place_of(entry, "cell");
             refuse_other_layers(reader, link, place)?;
-            refuse_alone(reader, links, number, place)?;
+            refuse_single_link_cell(reader, links, number, place)?;
         }
         refuse_differences(reader, place_of(entry, "arq"), links, link)?;
     }
@@ -29,21 +29,20 @@ pub(crate) fn check(reader: &Reader<'_>, entries: &[Entry], links: &[Link]) -> R
 }
 
 /// Place of this key in a link's table, or the table's start.
-fn place_of(entry: &Entry, key: &str) -> Span {
+fn place_of(entry: &TomlEntry, key: &str) -> Span {
     let table = entry.node.table();
     table.and_then(|table| table.find(key)).map_or(entry.place, |entry| entry.place)
 }
 
-fn refuse_name(reader: &Reader<'_>, link: &Link, place: Span, cell: &str) -> Result<(), Problem> {
-    match is_name(cell) {
-        true => Ok(()),
-        false => Err(reader
-            .problem(place, format!("link.{}.cell: `{cell}` cannot be a name", link.name))
-            .help(NAMES)),
+fn refuse_name(reader: &TableReader<'_>, link: &Link, place: Span, cell: &str) -> Result<(), Problem> {
+    if is_name(cell) {
+        Ok(())
+    } else {
+        Err(reader.problem(place, format!("link.{}.cell: `{cell}` cannot be a name", link.name)).help(NAMES))
     }
 }
 
-fn refuse_other_layers(reader: &Reader<'_>, link: &Link, place: Span) -> Result<(), Problem> {
+fn refuse_other_layers(reader: &TableReader<'_>, link: &Link, place: Span) -> Result<(), Problem> {
     let Some(config) = [&link.down, &link.up].into_iter().find(|config| config.medium().is_none()) else {
         return Ok(());
     };
@@ -54,7 +53,12 @@ fn refuse_other_layers(reader: &Reader<'_>, link: &Link, place: Span) -> Result<
 }
 
 /// A cell of one link is a misspelt name or has no effect.
-fn refuse_alone(reader: &Reader<'_>, links: &[Link], number: usize, place: Span) -> Result<(), Problem> {
+fn refuse_single_link_cell(
+    reader: &TableReader<'_>,
+    links: &[Link],
+    number: usize,
+    place: Span,
+) -> Result<(), Problem> {
     let (link, others) = (&links[number], links.iter().enumerate().filter(|(other, _)| *other != number));
     let cell = link.cell.as_deref().unwrap_or_default();
     let names: Vec<(&str, &str)> =
@@ -77,7 +81,12 @@ fn refuse_alone(reader: &Reader<'_>, links: &[Link], number: usize, place: Span)
 }
 
 /// All links of a medium need the same medium parameters, and all links of a sender the same contention parameters.
-fn refuse_differences(reader: &Reader<'_>, place: Span, links: &[Link], link: &Link) -> Result<(), Problem> {
+fn refuse_differences(
+    reader: &TableReader<'_>,
+    place: Span,
+    links: &[Link],
+    link: &Link,
+) -> Result<(), Problem> {
     let shares = |other: &&Link| other.name == link.name || (link.cell.is_some() && other.cell == link.cell);
     let all = || links.iter().filter(shares).flat_map(directions);
     let Some(first) = all().next() else { return Ok(()) };
@@ -88,7 +97,7 @@ fn refuse_differences(reader: &Reader<'_>, place: Span, links: &[Link], link: &L
             return Err(differ(reader, place, "arq", [&here, &first], &name));
         }
         let own = all().find(|other| other.sender == here.sender).unwrap_or(first);
-        let speaks = |one: &Direction<'_>| match medium.equal_if_set.first() {
+        let speaks = |one: &CellDirection<'_>| match medium.equal_if_set.first() {
             Some(count) => one.config.arq.values.count(count) > 0,
             None => false,
         };
@@ -108,17 +117,18 @@ fn refuse_differences(reader: &Reader<'_>, place: Span, links: &[Link], link: &L
 }
 
 fn differ(
-    reader: &Reader<'_>,
+    reader: &TableReader<'_>,
     place: Span,
     key: &str,
-    [here, other]: [&Direction<'_>; 2],
+    [here, other]: [&CellDirection<'_>; 2],
     value: &dyn Fn(&Config) -> String,
 ) -> Problem {
     let paths = [here, other].map(|one| format!("link.{}.{}", one.link, one.side));
     let [this, that] = [here, other].map(|one| value(one.config));
-    let label = match here.sender == other.sender {
-        true => "one node sends both into one medium",
-        false => "both have the same medium",
+    let label = if here.sender == other.sender {
+        "one node sends both into one medium"
+    } else {
+        "both have the same medium"
     };
     reader
         .problem(place, format!("{}.{key}: {this} here, {that} in {}", paths[0], paths[1]))
@@ -127,14 +137,14 @@ fn differ(
 }
 
 #[derive(Clone, Copy)]
-struct Direction<'a> {
+struct CellDirection<'a> {
     link: &'a str,
     side: &'static str,
     sender: usize,
     config: &'a Config,
 }
 
-fn directions(link: &Link) -> [Direction<'_>; 2] {
-    let down = Direction { link: &link.name, side: "down", sender: link.from, config: &link.down };
-    [down, Direction { side: "up", sender: link.to, config: &link.up, ..down }]
+fn directions(link: &Link) -> [CellDirection<'_>; 2] {
+    let down = CellDirection { link: &link.name, side: "down", sender: link.from, config: &link.down };
+    [down, CellDirection { side: "up", sender: link.to, config: &link.up, ..down }]
 }

@@ -5,42 +5,42 @@ use crate::catalogue::Catalogue;
 use crate::flows;
 use crate::key::{Key, Presence};
 use crate::language;
-use crate::links::{self, Net};
+use crate::links::{self, Network};
 use crate::nodes;
 use crate::problem::Problem;
-use crate::reader::{Head, Reader};
-use crate::resolved::{Resolved, Wanted};
+use crate::reader::{TableHead, TableReader};
+use crate::resolved::{Detail, Resolved};
 use crate::routes;
 use crate::scenario::{Flow, Headers, Scenario};
-use crate::source::{Source, Span};
-use crate::tree::{Entry, Table};
+use crate::source::{SourceText, Span};
+use crate::tree::{TomlEntry, TomlTable};
 use lasthop_base::{Duration, Value, quantity};
 
 /// Most samples of one probe in a run.
-const MOST_SAMPLES: u64 = 10_000_000;
+const MAX_SAMPLES: u64 = 10_000_000;
 
-/// Checks a document against the catalogue; `title` is the default title, `wanted` selects the text to produce.
+/// Checks a document against the catalogue; `title` is the default title, `detail` selects the text to produce.
 pub(crate) fn check(
     catalogue: &Catalogue,
-    sources: &[Source],
-    document: &Table,
+    sources: &[SourceText],
+    document: &TomlTable,
     title: &str,
-    wanted: Wanted,
+    detail: Detail,
 ) -> Result<(Scenario, Resolved), Problem> {
-    let mut reader = Reader { catalogue, sources, resolved: Resolved::new(wanted) };
+    let mut reader = TableReader { catalogue, sources, resolved: Resolved::new(detail) };
     let beginning = match document.entries.first() {
         Some(entry) => entry.place,
         None => Span { source: 0, start: 0, end: 0 },
     };
-    let head = Head { path: "", place: beginning };
+    let head = TableHead { path: "", place: beginning };
     let fields = reader.read(head, document, &[], &keys(&reader, head, document, title)?)?;
     let duration = fields.duration("duration").unwrap_or(Duration::MAX);
     let sample = fields.duration("sample").unwrap_or(Duration::MAX);
-    if duration.as_nanos() / sample.as_nanos().max(1) > MOST_SAMPLES {
+    if duration.as_nanos() / sample.as_nanos().max(1) > MAX_SAMPLES {
         let place = fields.place("sample").unwrap_or(beginning);
         return Err(reader
             .problem(place, format!("sample: one sample every {sample} is too many in {duration}"))
-            .help(format!("at most {MOST_SAMPLES} in a run")));
+            .help(format!("at most {MAX_SAMPLES} in a run")));
     }
     let warmup = fields.duration("warmup").unwrap_or(Duration::ZERO);
     if warmup >= duration {
@@ -50,7 +50,7 @@ pub(crate) fn check(
             .help("make it shorter than `duration`, which includes it"));
     }
     let headers = match fields.find("headers") {
-        Some(crate::fields::Setting::Value(Value::Bytes(bytes))) => Headers::Nominal(*bytes as u32),
+        Some(crate::fields::FieldValue::Value(Value::Bytes(bytes))) => Headers::Nominal(*bytes as u32),
         _ if fields.word("headers") == Some("none") => Headers::None,
         _ => Headers::Real,
     };
@@ -62,8 +62,8 @@ pub(crate) fn check(
     let routes = routes::find(&reader, &net, &overrides, &flows)?;
     let middleboxes = nodes::read(&mut reader, document, &net, &flows, &routes)?;
     let flows: Vec<Flow> = flows.into_iter().map(|placed| placed.flow).collect();
-    bdp::settle(&mut net, &flows, &routes, headers, &mut reader.resolved);
-    let Net { nodes, links } = net;
+    bdp::resolve_limits(&mut net, &flows, &routes, headers, &mut reader.resolved);
+    let Network { nodes, links } = net;
     let scenario = Scenario {
         title: fields.text("title").unwrap_or_default().to_owned(),
         source: fields.text("source").map(str::to_owned),
@@ -83,10 +83,15 @@ pub(crate) fn check(
 }
 
 /// The document's own keys. In a very long run the default of `sample` is longer than usual.
-fn keys(reader: &Reader<'_>, head: Head<'_>, document: &Table, title: &str) -> Result<Vec<Key>, Problem> {
+fn keys(
+    reader: &TableReader<'_>,
+    head: TableHead<'_>,
+    document: &TomlTable,
+    title: &str,
+) -> Result<Vec<Key>, Problem> {
     let mut keys = language::document(title);
     let duration = reader.given(head, document, &keys)?.duration("duration").unwrap_or(Duration::ZERO);
-    let shortest = Duration::from_nanos(duration.as_nanos().div_ceil(MOST_SAMPLES));
+    let shortest = Duration::from_nanos(duration.as_nanos().div_ceil(MAX_SAMPLES));
     for key in keys.iter_mut().filter(|key| key.name == "sample") {
         if let Presence::Default(usual) = &mut key.presence
             && quantity::duration(usual).is_ok_and(|usual| usual < shortest)
@@ -99,21 +104,22 @@ fn keys(reader: &Reader<'_>, head: Head<'_>, document: &Table, title: &str) -> R
 }
 
 fn named_tables<'t>(
-    reader: &Reader<'_>,
-    document: &'t Table,
+    reader: &TableReader<'_>,
+    document: &'t TomlTable,
     what: &str,
     beginning: Span,
-) -> Result<&'t [Entry], Problem> {
-    let head = Head { path: "", place: beginning };
+) -> Result<&'t [TomlEntry], Problem> {
+    let head = TableHead { path: "", place: beginning };
     let (entries, place) = match document.find(what) {
         Some(entry) => (&reader.table(head, entry)?.entries[..], entry.place),
         None => (&[][..], beginning),
     };
-    match entries.is_empty() {
-        false => Ok(entries),
-        true => Err(reader
+    if entries.is_empty() {
+        Err(reader
             .problem(place, format!("there is no {what}"))
             .label(format!("no [{what}.NAME]"))
-            .help(format!("a scenario needs a table [{what}.NAME] with the keys `from` and `to`"))),
+            .help(format!("a scenario needs a table [{what}.NAME] with the keys `from` and `to`")))
+    } else {
+        Ok(entries)
     }
 }

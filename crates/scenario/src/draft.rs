@@ -3,18 +3,18 @@
 use crate::catalogue::Catalogue;
 use crate::check::check;
 use crate::problem::Problem;
-use crate::resolved::{Resolved, Wanted};
+use crate::resolved::{Detail, Resolved};
 use crate::scenario::Scenario;
 use crate::set;
-use crate::source::{Source, Span, TYPED};
+use crate::source::{SourceText, Span, TYPED};
 use crate::suggest::among;
-use crate::tree::{self, Entry, Node, Table};
+use crate::tree::{self, TomlEntry, TomlNode, TomlTable};
 use crate::{inline, ready, show};
 use std::path::Path;
 use std::sync::Arc;
 
 /// Keys of a flow that concern both ends.
-const ENDS: [&str; 10] = [
+const ENDPOINT_KEYS: [&str; 10] = [
     "profile",
     "segment",
     "sack",
@@ -28,9 +28,9 @@ const ENDS: [&str; 10] = [
 ];
 
 /// Whether a value, or a value below it, was given.
-fn given_within(node: &Node, is_own: &dyn Fn(&&Entry) -> bool, entry: &Entry) -> bool {
+fn is_given_within(node: &TomlNode, is_own: &dyn Fn(&&TomlEntry) -> bool, entry: &TomlEntry) -> bool {
     match node.table() {
-        Some(table) => table.entries.iter().any(|inner| given_within(&inner.node, is_own, inner)),
+        Some(table) => table.entries.iter().any(|inner| is_given_within(&inner.node, is_own, inner)),
         None => is_own(&entry),
     }
 }
@@ -43,12 +43,12 @@ pub struct Draft {
     /// Mechanisms that the document may name.
     pub(crate) catalogue: Arc<Catalogue>,
     /// The document's own text, then one text for each change.
-    pub(crate) sources: Vec<Source>,
-    pub(crate) document: Table,
+    pub(crate) sources: Vec<SourceText>,
+    pub(crate) document: TomlTable,
     /// Title if the document has none: the file's name.
     pub(crate) title: String,
     /// The one-line scenario that the draft was read from.
-    pub(crate) line: Option<inline::Line>,
+    pub(crate) inline: Option<inline::InlineScenario>,
 }
 
 impl Draft {
@@ -62,7 +62,7 @@ impl Draft {
     }
 
     pub(crate) fn load_with(catalogue: &Arc<Catalogue>, path: &str) -> Result<Draft, Problem> {
-        let is_file = catalogue.files.is_there(path);
+        let is_file = catalogue.files.exists(path);
         if let Some((name, text)) = ready::find(path)
             && (name == path || !is_file)
         {
@@ -75,7 +75,7 @@ impl Draft {
         if !is_file && path.contains('=') {
             return inline::draft(catalogue, path);
         }
-        let refuse = |why: String| Problem::new(&Source::typed(path), 0..path.len(), why);
+        let refuse = |why: String| Problem::new(&SourceText::typed(path), 0..path.len(), why);
         let known = || among(path, "ready paths", &ready::names());
         if !is_file && !path.contains('/') && !path.ends_with(".toml") {
             let message = format!("`{path}` is neither a scenario file nor a ready path");
@@ -103,7 +103,7 @@ impl Draft {
     }
 
     pub(crate) fn parse_with(catalogue: &Arc<Catalogue>, text: &str, name: &str) -> Result<Draft, Problem> {
-        let source = Source::new(name, text);
+        let source = SourceText::new(name, text);
         let document = tree::parse(&source, 0)?;
         let stem =
             Path::new(name).file_stem().and_then(|stem| stem.to_str()).filter(|stem| !stem.trim().is_empty());
@@ -112,7 +112,7 @@ impl Draft {
             sources: vec![source],
             document,
             title: stem.unwrap_or("untitled").to_owned(),
-            line: None,
+            inline: None,
         })
     }
 
@@ -129,25 +129,25 @@ impl Draft {
     /// # Errors
     /// If no such key exists, or the path is ambiguous. [`Draft::check`] checks the value.
     pub fn set(&mut self, path: &str, value: &str) -> Result<(), Problem> {
-        let typed = Source::typed(&format!("{path}={value}"));
+        let typed = SourceText::typed(&format!("{path}={value}"));
         let (source, begins) = (self.sources.len(), path.len() + 1);
         let place = Span { source, start: 0, end: path.len() };
         self.sources.push(typed);
-        let done = match value.trim().is_empty() {
-            true if inline::is_of_losses(path) => Err(Problem::new(
+        let done = if !value.trim().is_empty() {
+            let there = Span { source, start: begins, end: begins + value.len() };
+            let node = tree::parse_typed(value, there);
+            self.put(path, place, value, node)
+        } else if inline::is_loss_key(path) {
+            Err(Problem::new(
                 self.sources.last().unwrap_or(&self.sources[0]),
                 place.start..place.end,
                 format!("`{path}` cannot be removed"),
             )
             .help(format!(
                 "{path}=0 loses nothing; a link's own channel goes by its full path: link.NAME.down.channel="
-            ))),
-            true => set::take_away(self, path, place),
-            false => {
-                let there = Span { source, start: begins, end: begins + value.len() };
-                let node = tree::parse_typed(value, there);
-                self.put(path, place, value, node)
-            }
+            )))
+        } else {
+            set::unset(self, path, place)
         };
         if done.is_err() {
             self.sources.pop();
@@ -155,28 +155,28 @@ impl Draft {
         done
     }
 
-    fn put(&mut self, path: &str, place: Span, value: &str, node: Node) -> Result<(), Problem> {
-        let before = self.line.take();
+    fn put(&mut self, path: &str, place: Span, value: &str, node: TomlNode) -> Result<(), Problem> {
+        let before = self.inline.take();
         let line = match &before {
-            Some(line) if line.has_word(path) => before.clone(),
+            Some(line) if line.accepts(path) => before.clone(),
             Some(_) => None,
-            None => inline::Line::of_every_path(self, path)?,
+            None => inline::InlineScenario::for_loss_key(self, path)?,
         };
         let done = match &line {
             Some(line) => inline::set(self, line, path, place, value, node),
             None => set::apply(self, path, place, node),
         };
-        self.line = self.line.take().or(before);
+        self.inline = self.inline.take().or(before);
         done
     }
 
     /// Keys about the ends of a flow that the author set, in a file, a line or by [`Draft::set`], without those of a
     /// ready path: `sender.congestion`, `profile`. They have no effect if other programs send (`lasthop emulate`).
-    pub fn given_of_ends(&self, flow: &str) -> Vec<String> {
+    pub fn given_endpoint_keys(&self, flow: &str) -> Vec<String> {
         let Some(table) = self.document.table("flow").and_then(|flows| flows.table(flow)) else {
             return Vec::new();
         };
-        let is_own = |entry: &&Entry| {
+        let is_own = |entry: &&TomlEntry| {
             let Span { source, start, end } = entry.node.place;
             let source = &self.sources[source];
             let is_ready = ready::find(&source.name).is_some_and(|(_, text)| *text == *source.text);
@@ -188,10 +188,12 @@ impl Draft {
         for entry in &table.entries {
             match entry.node.table() {
                 Some(end) if ["sender", "receiver"].contains(&entry.key.as_str()) => {
-                    let own = end.entries.iter().filter(|inner| given_within(&inner.node, &is_own, inner));
+                    let own = end.entries.iter().filter(|inner| is_given_within(&inner.node, &is_own, inner));
                     given.extend(own.map(|inner| format!("{}.{}", entry.key, inner.key)));
                 }
-                None if ENDS.contains(&entry.key.as_str()) && is_own(&entry) => given.push(entry.key.clone()),
+                None if ENDPOINT_KEYS.contains(&entry.key.as_str()) && is_own(&entry) => {
+                    given.push(entry.key.clone())
+                }
                 _ => {}
             }
         }
@@ -200,26 +202,26 @@ impl Draft {
 
     /// The names in the table `flow`, `link` or `node`, in the document's order.
     pub fn names(&self, table: &str) -> Vec<&str> {
-        self.document.table(table).map(Table::keys).unwrap_or_default()
+        self.document.table(table).map(TomlTable::keys).unwrap_or_default()
     }
 
     /// Checks the whole scenario.
     pub fn check(&self) -> Result<Scenario, Problem> {
-        self.checked(Wanted::Nothing).map(|(scenario, _)| scenario)
+        self.checked(Detail::Nothing).map(|(scenario, _)| scenario)
     }
 
     /// The resolved scenario as TOML: every key with value and meaning. Reading it gives the same scenario.
     pub fn show(&self) -> Result<String, Problem> {
-        self.checked(Wanted::Everything).map(|(_, resolved)| show::text(&resolved))
+        self.checked(Detail::Everything).map(|(_, resolved)| show::text(&resolved))
     }
 
     /// The scenario, and [`Draft::show`]'s text without comments.
     pub fn check_and_show(&self) -> Result<(Scenario, String), Problem> {
-        self.checked(Wanted::Values).map(|(scenario, resolved)| (scenario, show::bare(&resolved)))
+        self.checked(Detail::Values).map(|(scenario, resolved)| (scenario, show::bare(&resolved)))
     }
 
-    fn checked(&self, wanted: Wanted) -> Result<(Scenario, Resolved), Problem> {
-        check(&self.catalogue, &self.sources, &self.document, &self.title, wanted)
+    fn checked(&self, detail: Detail) -> Result<(Scenario, Resolved), Problem> {
+        check(&self.catalogue, &self.sources, &self.document, &self.title, detail)
     }
 }
 
@@ -244,7 +246,7 @@ mod tests {
         let given = |path: &str, set: &[(&str, &str)]| {
             let mut draft = Draft::load(path).expect("the path exists");
             set.iter().for_each(|(key, value)| draft.set(key, value).expect("the key exists"));
-            draft.given_of_ends("bulk")
+            draft.given_endpoint_keys("bulk")
         };
         assert_eq!(given("umts", &[]), Vec::<String>::new());
         assert_eq!(given("rate=10Mbit/s,rtt=20ms,duration=10s", &[("loss", "1%")]), Vec::<String>::new());

@@ -4,7 +4,7 @@ use crate::source::Span;
 use lasthop_base::{Answer, Duration, Rate, Value};
 
 #[derive(Clone, Debug)]
-pub(crate) enum Setting {
+pub(crate) enum FieldValue {
     Value(Value),
     Text(String),
     Mechanism(Answer),
@@ -16,30 +16,30 @@ pub(crate) enum Setting {
 /// default reads as `None`.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Fields {
-    list: Vec<(&'static str, Setting, Span)>,
+    list: Vec<(&'static str, FieldValue, Span)>,
 }
 
 impl Fields {
-    pub(crate) fn with_room(count: usize) -> Fields {
+    pub(crate) fn with_capacity(count: usize) -> Fields {
         Fields { list: Vec::with_capacity(count) }
     }
 
-    pub(crate) fn push(&mut self, name: &'static str, setting: Setting, place: Span) {
+    pub(crate) fn push(&mut self, name: &'static str, setting: FieldValue, place: Span) {
         self.list.push((name, setting, place));
     }
 
     /// Removes a value and returns it with its place; the order of the others changes.
-    pub(crate) fn take(&mut self, name: &str) -> Option<(Setting, Span)> {
+    pub(crate) fn take(&mut self, name: &str) -> Option<(FieldValue, Span)> {
         let at = self.list.iter().position(|(known, _, _)| *known == name)?;
         let (_, setting, place) = self.list.swap_remove(at);
         Some((setting, place))
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (&'static str, &Setting)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&'static str, &FieldValue)> {
         self.list.iter().map(|(name, setting, _)| (*name, setting))
     }
 
-    pub(crate) fn find(&self, name: &str) -> Option<&Setting> {
+    pub(crate) fn find(&self, name: &str) -> Option<&FieldValue> {
         self.entry(name).map(|(_, setting, _)| setting)
     }
 
@@ -48,27 +48,27 @@ impl Fields {
         self.entry(name).map(|(_, _, place)| *place)
     }
 
-    fn entry(&self, name: &str) -> Option<&(&'static str, Setting, Span)> {
+    fn entry(&self, name: &str) -> Option<&(&'static str, FieldValue, Span)> {
         self.list.iter().find(|(known, _, _)| *known == name)
     }
 
     fn value(&self, name: &str) -> Option<&Value> {
         match self.find(name) {
-            Some(Setting::Value(value)) => Some(value),
+            Some(FieldValue::Value(value)) => Some(value),
             _ => None,
         }
     }
 
     pub(crate) fn text(&self, name: &str) -> Option<&str> {
         match self.find(name) {
-            Some(Setting::Text(text)) => Some(text),
+            Some(FieldValue::Text(text)) => Some(text),
             _ => None,
         }
     }
 
     pub(crate) fn answer(&self, name: &str) -> Option<&Answer> {
         match self.find(name) {
-            Some(Setting::Mechanism(answer)) => Some(answer),
+            Some(FieldValue::Mechanism(answer)) => Some(answer),
             _ => None,
         }
     }

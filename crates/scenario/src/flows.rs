@@ -1,37 +1,37 @@
 //! The tables under `flow`: sources, destinations and traffic.
 
 use crate::applications;
-use crate::arrivals::{self, Arrival};
-use crate::fields::{Fields, Setting};
+use crate::arrivals::{self, TransferArrival};
+use crate::fields::{FieldValue, Fields};
 use crate::key::Key;
-use crate::language::{self, MOST_FLOWS};
-use crate::links::{Net, check_name};
+use crate::language::{self, MAX_FLOWS};
+use crate::links::{Network, check_name};
 use crate::problem::Problem;
 use crate::profiles;
-use crate::reader::{Head, Reader};
-use crate::resolved::{Resolved, Wanted};
+use crate::reader::{TableHead, TableReader};
+use crate::resolved::{Detail, Resolved};
 use crate::scenario::{Flow, Pattern, Traffic, Transfer};
 use crate::source::Span;
 use crate::suggest::among;
-use crate::tree::{Entry, Table};
+use crate::tree::{TomlEntry, TomlTable};
 use lasthop_base::{Duration, Info, Need, Rate, Time, Value};
 use lasthop_tcp::Config;
 use lasthop_tcp::config::Patience;
 use lasthop_tcp::profile::{self, Profile};
 
-pub(crate) struct Placed {
+pub(crate) struct PlacedFlow {
     pub(crate) flow: Flow,
     pub(crate) place: Span,
 }
 
 /// Reads all flows; each replica becomes a flow of its own.
 pub(crate) fn read(
-    reader: &mut Reader<'_>,
-    entries: &[Entry],
-    net: &Net,
+    reader: &mut TableReader<'_>,
+    entries: &[TomlEntry],
+    net: &Network,
     duration: Duration,
-) -> Result<Vec<Placed>, Problem> {
-    let mut flows: Vec<Placed> = Vec::new();
+) -> Result<Vec<PlacedFlow>, Problem> {
+    let mut flows: Vec<PlacedFlow> = Vec::new();
     for entry in entries {
         check_name(reader, "flow", entry)?;
         flow(reader, entry, net, duration, &mut flows)?;
@@ -40,19 +40,19 @@ pub(crate) fn read(
 }
 
 fn flow(
-    reader: &mut Reader<'_>,
-    entry: &Entry,
-    net: &Net,
+    reader: &mut TableReader<'_>,
+    entry: &TomlEntry,
+    net: &Network,
     duration: Duration,
-    flows: &mut Vec<Placed>,
+    flows: &mut Vec<PlacedFlow>,
 ) -> Result<(), Problem> {
     let path = format!("flow.{}", entry.key);
-    let head = Head { path: &path, place: entry.place };
-    let table = reader.table(Head { path: "flow", place: entry.place }, entry)?;
+    let head = TableHead { path: &path, place: entry.place };
+    let table = reader.table(TableHead { path: "flow", place: entry.place }, entry)?;
     let keys = language::flow(kind(reader, head, table)?);
     let fields = reader.read(head, table, &[], keys)?;
-    let from = end(reader, head, &fields, net, "from")?;
-    let to = end(reader, head, &fields, net, "to")?;
+    let from = end_node(reader, head, &fields, net, "from")?;
+    let to = end_node(reader, head, &fields, net, "to")?;
     let place = fields.place("to").unwrap_or(entry.place);
     if from == to {
         return Err(reader
@@ -61,10 +61,10 @@ fn flow(
             .help("name another node"));
     }
     let count = fields.count("count").unwrap_or(1);
-    if flows.len() as u64 + count > MOST_FLOWS {
+    if flows.len() as u64 + count > MAX_FLOWS {
         let place = fields.place("count").unwrap_or(entry.place);
         return Err(reader
-            .problem(place, format!("{path}.count: more than {MOST_FLOWS} flows in all"))
+            .problem(place, format!("{path}.count: more than {MAX_FLOWS} flows in all"))
             .help("make it smaller"));
     }
     let (first, last) = starts(reader, head, &fields, count, duration)?;
@@ -76,27 +76,27 @@ fn flow(
     let opaque = fields.flag("opaque").unwrap_or(false);
     let (stagger, start_spread, processing) = (span("stagger"), span("start_spread"), span("processing"));
     let each: Vec<(Time, Traffic)> = match fields.text("arrivals") {
-        Some(file) => arriving(reader, head, &fields, file, (first, duration), &traffic)?,
+        Some(file) => transfers_from_file(reader, head, &fields, file, (first, duration), &traffic)?,
         None => (0..count).map(|number| (first + stagger * number, traffic.clone())).collect(),
     };
-    if flows.len() + each.len() > MOST_FLOWS as usize {
+    if flows.len() + each.len() > MAX_FLOWS as usize {
         let place = fields.place("arrivals").unwrap_or(entry.place);
         return Err(reader
-            .problem(place, format!("{path}.arrivals: more than {MOST_FLOWS} flows in all"))
+            .problem(place, format!("{path}.arrivals: more than {MAX_FLOWS} flows in all"))
             .help("leave some transfers out"));
     }
     let is_one = each.len() == 1;
     for (number, (start, traffic)) in each.into_iter().enumerate() {
         let name = if is_one { entry.key.clone() } else { format!("{}.{}", entry.key, number + 1) };
         let flow = Flow { name, from, to, start, start_spread, processing, opaque, traffic };
-        flows.push(Placed { flow, place });
+        flows.push(PlacedFlow { flow, place });
     }
     Ok(())
 }
 
-fn arriving(
-    reader: &Reader<'_>,
-    head: Head<'_>,
+fn transfers_from_file(
+    reader: &TableReader<'_>,
+    head: TableHead<'_>,
     fields: &Fields,
     file: &str,
     (first, duration): (Time, Duration),
@@ -112,15 +112,15 @@ fn arriving(
     };
     if let Some(other) = other {
         let key = head.key(other);
-        let said = format!("{key}: `arrivals` already sets the start and size of each transfer");
+        let message = format!("{key}: `arrivals` already sets the start and size of each transfer");
         return Err(reader
-            .problem(fields.place(other).unwrap_or(head.place), said)
+            .problem(fields.place(other).unwrap_or(head.place), message)
             .help(format!("leave `{other}` or `arrivals` out")));
     }
     let (key, place) = (head.key("arrivals"), fields.place("arrivals").unwrap_or(head.place));
     let all = arrivals::read(reader, &key, file, place)?;
     let end = Time::ZERO + duration;
-    let of = |Arrival { after, bytes }: Arrival| {
+    let of = |TransferArrival { after, bytes }: TransferArrival| {
         let mut traffic = traffic.clone();
         if let Traffic::Tcp { transfer, .. } = &mut traffic {
             *transfer = Transfer::Bytes(bytes);
@@ -128,25 +128,32 @@ fn arriving(
         (first + after, traffic)
     };
     let each: Vec<(Time, Traffic)> = all.into_iter().map(of).take_while(|(start, _)| *start < end).collect();
-    match each.is_empty() {
-        false => Ok(each),
-        true => Err(reader
+    if each.is_empty() {
+        Err(reader
             .problem(place, format!("{key}: no transfer begins before the run ends"))
-            .help(format!("the run ends at {duration} (`duration`)"))),
+            .help(format!("the run ends at {duration} (`duration`)")))
+    } else {
+        Ok(each)
     }
 }
 
 /// The flow's kind, which determines the valid keys.
-fn kind(reader: &Reader<'_>, head: Head<'_>, table: &Table) -> Result<&'static str, Problem> {
+fn kind(reader: &TableReader<'_>, head: TableHead<'_>, table: &TomlTable) -> Result<&'static str, Problem> {
     let Some(entry) = table.find("kind") else { return Ok("tcp") };
     let only_kind: Vec<Key> =
         language::flow("tcp").iter().filter(|key| key.name == "kind").cloned().collect();
-    let given = Table { entries: vec![entry.clone()] };
+    let given = TomlTable { entries: vec![entry.clone()] };
     let fields = reader.given(head, &given, &only_kind)?;
     Ok(fields.word("kind").unwrap_or("tcp"))
 }
 
-fn end(reader: &Reader<'_>, head: Head<'_>, fields: &Fields, net: &Net, key: &str) -> Result<usize, Problem> {
+fn end_node(
+    reader: &TableReader<'_>,
+    head: TableHead<'_>,
+    fields: &Fields,
+    net: &Network,
+    key: &str,
+) -> Result<usize, Problem> {
     let name = fields.text(key).unwrap_or_default();
     net.node(name).ok_or_else(|| {
         let nodes: Vec<&str> = net.nodes.iter().map(String::as_str).collect();
@@ -160,8 +167,8 @@ fn end(reader: &Reader<'_>, head: Head<'_>, fields: &Fields, net: &Net, key: &st
 
 /// Earliest start of the first replica, and latest start of the last replica.
 fn starts(
-    reader: &Reader<'_>,
-    head: Head<'_>,
+    reader: &TableReader<'_>,
+    head: TableHead<'_>,
     fields: &Fields,
     count: u64,
     duration: Duration,
@@ -186,8 +193,8 @@ fn starts(
 }
 
 fn datagrams(
-    reader: &Reader<'_>,
-    head: Head<'_>,
+    reader: &TableReader<'_>,
+    head: TableHead<'_>,
     fields: &Fields,
     rate: Rate,
     last_start: Time,
@@ -212,10 +219,15 @@ fn datagrams(
     Ok(Traffic::Datagrams { rate, packet, stop, pattern, jitter, burst })
 }
 
-fn tcp(reader: &mut Reader<'_>, head: Head<'_>, table: &Table, fields: &Fields) -> Result<Traffic, Problem> {
+fn tcp(
+    reader: &mut TableReader<'_>,
+    head: TableHead<'_>,
+    table: &TomlTable,
+    fields: &Fields,
+) -> Result<Traffic, Problem> {
     let transfer = match (applications::read(reader, head, fields)?, fields.find("transfer")) {
         (Some(transfer), _) => transfer,
-        (None, Some(Setting::Value(Value::Bytes(bytes)))) => Transfer::Bytes(*bytes),
+        (None, Some(FieldValue::Value(Value::Bytes(bytes)))) => Transfer::Bytes(*bytes),
         _ => Transfer::Bulk,
     };
     let mut both = Config::default();
@@ -231,11 +243,11 @@ fn tcp(reader: &mut Reader<'_>, head: Head<'_>, table: &Table, fields: &Fields) 
     both.patience = Patience { data: None, syn: None, ..both.patience };
     let (mut source, mut destination) = (both.clone(), both);
     let profile = fields.word("profile").and_then(profile::find).unwrap_or(profile::DEFAULT);
-    let sender = end_of(reader, head, table, profile, "sender", &mut source)?;
+    let sender = read_endpoint(reader, head, table, profile, "sender", &mut source)?;
     timers(reader, &head.key("sender"), &sender, &mut source)?;
-    end_of(reader, head, table, profile, "receiver", &mut destination)?;
+    read_endpoint(reader, head, table, profile, "receiver", &mut destination)?;
     if let Transfer::Exchanges(_) = transfer {
-        other_halves(reader, head, profile, (&mut source, &mut destination))?;
+        configure_reverse_halves(reader, head, profile, (&mut source, &mut destination))?;
     }
     let is_accurate = match fields.word("ecn_feedback") {
         Some("classic") => false,
@@ -248,38 +260,38 @@ fn tcp(reader: &mut Reader<'_>, head: Head<'_>, table: &Table, fields: &Fields) 
 
 /// Configures the reverse halves of a flow with data in both directions: the sender of requests and their receiver. No
 /// table of the flow describes them; the profile does.
-fn other_halves(
-    reader: &mut Reader<'_>,
-    head: Head<'_>,
+fn configure_reverse_halves(
+    reader: &mut TableReader<'_>,
+    head: TableHead<'_>,
     profile: &Profile,
     (source, destination): (&mut Config, &mut Config),
 ) -> Result<(), Problem> {
     // The resolved scenario omits these halves.
-    let said = std::mem::replace(&mut reader.resolved, Resolved::new(Wanted::Nothing));
-    let nothing = Table::default();
-    let sender = end_of(reader, head, &nothing, profile, "sender", destination);
+    let resolved = std::mem::replace(&mut reader.resolved, Resolved::new(Detail::Nothing));
+    let nothing = TomlTable::default();
+    let sender = read_endpoint(reader, head, &nothing, profile, "sender", destination);
     let done = sender.and_then(|fields| timers(reader, &head.key("sender"), &fields, destination));
-    let done = done.and_then(|()| end_of(reader, head, &nothing, profile, "receiver", source));
-    reader.resolved = said;
+    let done = done.and_then(|()| read_endpoint(reader, head, &nothing, profile, "receiver", source));
+    reader.resolved = resolved;
     done.map(|_| ())
 }
 
 /// Reads `sender` or `receiver` and configures the end's mechanisms.
-fn end_of(
-    reader: &mut Reader<'_>,
-    flow: Head<'_>,
-    table: &Table,
+fn read_endpoint(
+    reader: &mut TableReader<'_>,
+    flow: TableHead<'_>,
+    table: &TomlTable,
     profile: &Profile,
     side: &str,
     config: &mut Config,
 ) -> Result<Fields, Problem> {
-    let empty = Table::default();
+    let empty = TomlTable::default();
     let (own, place) = match table.find(side) {
         Some(entry) => (reader.table(flow, entry)?, entry.place),
         None => (&empty, flow.place),
     };
     let path = flow.key(side);
-    let head = Head { path: &path, place };
+    let head = TableHead { path: &path, place };
     let keys = match side {
         "sender" => language::sender(reader.catalogue),
         _ => language::receiver(reader.catalogue),
@@ -310,10 +322,10 @@ fn missing_option(mechanism: &Info, config: &Config) -> Option<&'static str> {
     mechanism.needs.iter().find(|need| !is_offered(need)).map(|need| need.key())
 }
 
-fn timers(reader: &Reader<'_>, path: &str, fields: &Fields, config: &mut Config) -> Result<(), Problem> {
+fn timers(reader: &TableReader<'_>, path: &str, fields: &Fields, config: &mut Config) -> Result<(), Problem> {
     config.initial_window = fields.count("initial_window").map_or(config.initial_window, |n| n as u32);
     config.initial_ssthresh = match fields.find("initial_ssthresh") {
-        Some(Setting::Value(Value::Bytes(bytes))) => Some(*bytes),
+        Some(FieldValue::Value(Value::Bytes(bytes))) => Some(*bytes),
         _ => None,
     };
     config.validates_window = fields.flag("validate_window").unwrap_or(config.validates_window);

@@ -5,16 +5,16 @@
 //! (`lte,loss=1%`). "Down" is then the direction in which the first flow crosses the last link of its route, the last
 //! hop. [`KEYS`] has the meanings.
 //!
-//! [`Draft::set`] takes these keys too if the draft was read from a line, and the keys of losses always (`words`).
+//! [`Draft::set`] takes these keys too if the draft was read from a line, and the keys of losses always (`line_keys`).
 //!
 //! Every other key is a key of the document or of the flow, as for [`Draft::set`]: `duration`, `seed`, `recovery`,
 //! `ack_splitting` …
 
 mod adapt;
-mod words;
+mod line_keys;
 
 pub(crate) use adapt::adapted;
-pub(crate) use words::{Line, is_of_losses, set};
+pub(crate) use line_keys::{InlineScenario, is_loss_key, set};
 
 use crate::catalogue::Catalogue;
 use crate::draft::Draft;
@@ -22,9 +22,9 @@ use crate::language;
 use crate::problem::Problem;
 use crate::ready;
 use crate::set;
-use crate::source::{Source, Span};
+use crate::source::{SourceText, Span};
 use crate::suggest::{hint, nearest};
-use crate::tree::{Content, Node, Table, parse_typed};
+use crate::tree::{Content, TomlNode, TomlTable, parse_typed};
 use lasthop_base::quantity;
 use std::ops::Range;
 use std::sync::Arc;
@@ -67,13 +67,13 @@ pub const KEYS: &[(&str, &str, &str)] = &[
 ];
 
 /// Keys copied unchanged to a direction: name down, name up, and the direction's key.
-const ALIKE: [[&str; 3]; 3] = [
+const IMPAIRMENTS: [[&str; 3]; 3] = [
     ["duplicate", "up_duplicate", "duplicate"],
     ["corrupt", "up_corrupt", "corrupt"],
     ["light", "up_light", "light"],
 ];
 
-const USUAL_PROFILE: &str = "linux";
+const DEFAULT_PROFILE: &str = "linux";
 
 fn names() -> Vec<&'static str> {
     KEYS.iter().map(|(name, ..)| *name).collect()
@@ -84,19 +84,19 @@ pub(crate) fn is_own(key: &str) -> bool {
 }
 
 pub(crate) fn draft(catalogue: &Arc<Catalogue>, text: &str) -> Result<Draft, Problem> {
-    let source = Source::typed(text);
+    let source = SourceText::typed(text);
     let items = items(&source, 0, 0)?;
     let sources = vec![source];
     let document = document(catalogue, &sources, &items)?;
     let mut draft =
-        Draft { catalogue: Arc::clone(catalogue), sources, document, title: text.to_owned(), line: None };
-    others(&mut draft, &items)?;
-    draft.line = Some(Line::whole(items));
+        Draft { catalogue: Arc::clone(catalogue), sources, document, title: text.to_owned(), inline: None };
+    apply_other_keys(&mut draft, &items)?;
+    draft.inline = Some(InlineScenario::standalone(items));
     Ok(draft)
 }
 
 /// Applies the keys that are not the inline scenario's own.
-fn others(draft: &mut Draft, items: &[Item]) -> Result<(), Problem> {
+fn apply_other_keys(draft: &mut Draft, items: &[Item]) -> Result<(), Problem> {
     for item in items.iter().filter(|item| !is_own(&item.key)) {
         set::apply(draft, &item.key, item.place, item.node.clone()).map_err(|problem| {
             match hint(&item.key, names()) {
@@ -113,13 +113,13 @@ struct Item {
     key: String,
     value: String,
     place: Span,
-    node: Node,
+    node: TomlNode,
 }
 
 /// The items between commas from byte `from` on; `number` is the source's index in the draft.
-fn items(source: &Source, number: usize, from: usize) -> Result<Vec<Item>, Problem> {
+fn items(source: &SourceText, number: usize, from: usize) -> Result<Vec<Item>, Problem> {
     let mut items: Vec<Item> = Vec::new();
-    for range in between_commas(&source.text[from..]) {
+    for range in split_at_commas(&source.text[from..]) {
         let range = range.start + from..range.end + from;
         let text = &source.text[range.clone()];
         let Some((key, value)) = text.split_once('=') else {
@@ -155,7 +155,7 @@ fn items(source: &Source, number: usize, from: usize) -> Result<Vec<Item>, Probl
 }
 
 /// The pieces between commas outside brackets and quotes.
-fn between_commas(text: &str) -> Vec<Range<usize>> {
+fn split_at_commas(text: &str) -> Vec<Range<usize>> {
     let mut pieces = Vec::new();
     let (mut start, mut depth, mut quoted) = (0, 0i32, false);
     for (at, c) in text.char_indices() {
@@ -178,8 +178,8 @@ fn find<'i>(items: &'i [Item], key: &str) -> Option<&'i Item> {
     items.iter().find(|item| item.key == key)
 }
 
-fn either<'i>(
-    sources: &[Source],
+fn at_most_one<'i>(
+    sources: &[SourceText],
     items: &'i [Item],
     one: &str,
     other: &str,
@@ -193,33 +193,35 @@ fn either<'i>(
     }
 }
 
-fn problem(sources: &[Source], place: Span, message: impl Into<String>) -> Problem {
+fn problem(sources: &[SourceText], place: Span, message: impl Into<String>) -> Problem {
     Problem::new(&sources[place.source], place.start..place.end, message)
 }
 
 /// The document without the flow's mechanisms.
-fn document(catalogue: &Catalogue, sources: &[Source], items: &[Item]) -> Result<Table, Problem> {
+fn document(catalogue: &Catalogue, sources: &[SourceText], items: &[Item]) -> Result<TomlTable, Problem> {
     let source = &sources[0];
     let whole = Span { source: 0, start: 0, end: source.text.len() };
     let find = |key: &str| find(items, key);
-    let mut down = Table::default();
-    let mut up = Table::default();
-    let ends = |table: &mut Table, key: &str, item: &Item| {
+    let mut down = TomlTable::default();
+    let mut up = TomlTable::default();
+    let ends = |table: &mut TomlTable, key: &str, item: &Item| {
         table.set(key, item.place, item.node.clone());
     };
-    let down_trace = either(sources, items, "trace", "down_trace")?;
-    either(sources, items, "rate", down_trace.map_or("trace", |item| &item.key))?;
-    either(sources, items, "up", "up_trace")?;
+    let down_trace = at_most_one(sources, items, "trace", "down_trace")?;
+    at_most_one(sources, items, "rate", down_trace.map_or("trace", |item| &item.key))?;
+    at_most_one(sources, items, "up", "up_trace")?;
     match (find("rate"), down_trace) {
         (Some(rate), _) => ends(&mut down, "rate", rate),
         (None, Some(trace)) => ends(&mut down, "trace", trace),
-        (None, None) => return Err(needs(catalogue, source, items, "rate", "rate=10Mbit/s, or trace=FILE")),
+        (None, None) => {
+            return Err(missing_key(catalogue, source, items, "rate", "rate=10Mbit/s, or trace=FILE"));
+        }
     }
     match (find("up"), find("up_trace"), find("rate")) {
         (Some(rate), ..) | (None, None, Some(rate)) => ends(&mut up, "rate", rate),
         (None, Some(trace), _) => ends(&mut up, "trace", trace),
         (None, None, None) => {
-            return Err(needs(catalogue, source, items, "up", "up=1Mbit/s, or up_trace=FILE"));
+            return Err(missing_key(catalogue, source, items, "up", "up=1Mbit/s, or up_trace=FILE"));
         }
     }
     for (item, table) in [(find("queue"), &mut down), (find("up_queue").or(find("queue")), &mut up)] {
@@ -238,7 +240,7 @@ fn document(catalogue: &Catalogue, sources: &[Source], items: &[Item]) -> Result
     if let Some(item) = find("jitter") {
         down.set("jitter", item.place, jitter(item));
     }
-    for [here, there, key] in ALIKE {
+    for [here, there, key] in IMPAIRMENTS {
         for (table, name) in [(&mut down, here), (&mut up, there)] {
             if let Some(item) = find(name) {
                 ends(table, key, item);
@@ -247,16 +249,16 @@ fn document(catalogue: &Catalogue, sources: &[Source], items: &[Item]) -> Result
     }
     let mut link = named_ends(whole);
     if let Some((item, delay)) = delay(sources, items)? {
-        link.set("one_way_delay", item.place, Node::text(item.node.place, &delay));
+        link.set("one_way_delay", item.place, TomlNode::text(item.node.place, &delay));
     }
-    let table = |inner: Table| Node { place: whole, content: Content::Table(inner.into()) };
+    let table = |inner: TomlTable| TomlNode { place: whole, content: Content::Table(inner.into()) };
     link.set("down", whole, table(down));
     link.set("up", whole, table(up));
-    let mut document = Table::default();
+    let mut document = TomlTable::default();
     let mut flow = named_ends(whole);
-    flow.set("profile", whole, Node::text(whole, USUAL_PROFILE));
+    flow.set("profile", whole, TomlNode::text(whole, DEFAULT_PROFILE));
     for (top, name, inner) in [("link", "path", link), ("flow", "bulk", flow)] {
-        let mut named = Table::default();
+        let mut named = TomlTable::default();
         named.set(name, whole, table(inner));
         document.set(top, whole, table(named));
     }
@@ -264,34 +266,34 @@ fn document(catalogue: &Catalogue, sources: &[Source], items: &[Item]) -> Result
 }
 
 /// The channel that `loss` (with or without `burst`), `ber` or `channel` describes, and its place.
-fn channel(sources: &[Source], items: &[Item]) -> Result<Option<(Span, Node)>, Problem> {
-    either(sources, items, "loss", "ber")?;
-    either(sources, items, "loss", "channel")?;
-    either(sources, items, "ber", "channel")?;
+fn channel(sources: &[SourceText], items: &[Item]) -> Result<Option<(Span, TomlNode)>, Problem> {
+    at_most_one(sources, items, "loss", "ber")?;
+    at_most_one(sources, items, "loss", "channel")?;
+    at_most_one(sources, items, "ber", "channel")?;
     let losses = losses(sources, items, "loss", "burst")?;
     Ok(match (losses, find(items, "ber"), find(items, "channel")) {
         (Some(losses), ..) => Some(losses),
-        (_, Some(ber), _) => Some(of_kind("bit_error", &[("rate", ber)])),
+        (_, Some(ber), _) => Some(channel_of_kind("bit_error", &[("rate", ber)])),
         (_, _, Some(channel)) => Some((channel.place, channel.node.clone())),
         _ => None,
     })
 }
 
-fn up_channel(sources: &[Source], items: &[Item]) -> Result<Option<(Span, Node)>, Problem> {
+fn up_channel(sources: &[SourceText], items: &[Item]) -> Result<Option<(Span, TomlNode)>, Problem> {
     losses(sources, items, "up_loss", "up_burst")
 }
 
 fn losses(
-    sources: &[Source],
+    sources: &[SourceText],
     items: &[Item],
     loss: &str,
     burst: &str,
-) -> Result<Option<(Span, Node)>, Problem> {
+) -> Result<Option<(Span, TomlNode)>, Problem> {
     match (find(items, loss), find(items, burst)) {
         (Some(loss), Some(burst)) => {
-            Ok(Some(of_kind("two_state", &[("mean_loss", loss), ("mean_burst", burst)])))
+            Ok(Some(channel_of_kind("two_state", &[("mean_loss", loss), ("mean_burst", burst)])))
         }
-        (Some(loss), None) => Ok(Some(of_kind("iid", &[("loss", loss)]))),
+        (Some(loss), None) => Ok(Some(channel_of_kind("iid", &[("loss", loss)]))),
         (None, Some(item)) => {
             let message = format!("`{burst}` needs `{loss}`, the share of packets lost");
             Err(problem(sources, item.place, message).help(format!("write both: {loss}=1%,{burst}=5")))
@@ -301,30 +303,30 @@ fn losses(
 }
 
 /// A channel of a kind with parameters, and the first parameter's place.
-fn of_kind(kind: &str, parameters: &[(&str, &Item)]) -> (Span, Node) {
+fn channel_of_kind(kind: &str, parameters: &[(&str, &Item)]) -> (Span, TomlNode) {
     let first = parameters[0].1;
-    let mut channel = Table::default();
-    channel.set("kind", first.place, Node::text(first.node.place, kind));
+    let mut channel = TomlTable::default();
+    channel.set("kind", first.place, TomlNode::text(first.node.place, kind));
     for (parameter, item) in parameters {
         channel.set(parameter, item.place, item.node.clone());
     }
-    (first.place, Node { place: first.place, content: Content::Table(channel.into()) })
+    (first.place, TomlNode { place: first.place, content: Content::Table(channel.into()) })
 }
 
 /// The mechanism that `jitter` names; a time is the upper bound of a random delay.
-fn jitter(item: &Item) -> Node {
+fn jitter(item: &Item) -> TomlNode {
     if quantity::duration(item.value.trim_matches('"')).is_err() {
         return item.node.clone();
     }
-    let mut table = Table::default();
-    table.set("kind", item.place, Node::text(item.node.place, "random"));
-    table.set("most", item.place, Node::text(item.node.place, item.value.trim_matches('"')));
-    Node { place: item.node.place, content: Content::Table(table.into()) }
+    let mut table = TomlTable::default();
+    table.set("kind", item.place, TomlNode::text(item.node.place, "random"));
+    table.set("most", item.place, TomlNode::text(item.node.place, item.value.trim_matches('"')));
+    TomlNode { place: item.node.place, content: Content::Table(table.into()) }
 }
 
 /// The propagation delay each way, from `one_way_delay` or `rtt`.
-fn delay<'i>(sources: &[Source], items: &'i [Item]) -> Result<Option<(&'i Item, String)>, Problem> {
-    let Some(item) = either(sources, items, "rtt", "one_way_delay")? else { return Ok(None) };
+fn delay<'i>(sources: &[SourceText], items: &'i [Item]) -> Result<Option<(&'i Item, String)>, Problem> {
+    let Some(item) = at_most_one(sources, items, "rtt", "one_way_delay")? else { return Ok(None) };
     if item.key == "one_way_delay" {
         return Ok(Some((item, item.value.trim_matches('"').to_owned())));
     }
@@ -334,10 +336,10 @@ fn delay<'i>(sources: &[Source], items: &'i [Item]) -> Result<Option<(&'i Item, 
     Ok(Some((item, half)))
 }
 
-fn named_ends(place: Span) -> Table {
-    let mut table = Table::default();
-    table.set("from", place, Node::text(place, "server"));
-    table.set("to", place, Node::text(place, "client"));
+fn named_ends(place: Span) -> TomlTable {
+    let mut table = TomlTable::default();
+    table.set("from", place, TomlNode::text(place, "server"));
+    table.set("to", place, TomlNode::text(place, "client"));
     table
 }
 
@@ -346,8 +348,14 @@ fn half(rtt: &str) -> Result<String, String> {
 }
 
 /// The error for a missing key, which may only be misspelt.
-fn needs(catalogue: &Catalogue, source: &Source, items: &[Item], key: &str, example: &str) -> Problem {
-    let is_known = |key: &str| is_own(key) || !language::homes(catalogue, key).is_empty();
+fn missing_key(
+    catalogue: &Catalogue,
+    source: &SourceText,
+    items: &[Item],
+    key: &str,
+    example: &str,
+) -> Problem {
+    let is_known = |key: &str| is_own(key) || !language::tables_with_key(catalogue, key).is_empty();
     let misspelt = items.iter().find(|item| !is_known(&item.key) && nearest(&item.key, names()) == Some(key));
     match misspelt {
         Some(item) => {

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 #[derive(Clone, Debug)]
 pub(crate) struct Key {
     pub(crate) name: &'static str,
-    pub(crate) form: Form,
+    pub(crate) value_type: ValueType,
     pub(crate) presence: Presence,
     pub(crate) doc: &'static str,
     /// For a mechanism: parameters whose default a profile replaces.
@@ -16,7 +16,7 @@ pub(crate) struct Key {
 
 /// Type of a key's value.
 #[derive(Clone, Debug)]
-pub(crate) enum Form {
+pub(crate) enum ValueType {
     /// A quantity, number, flag or word.
     Unit(Unit),
     /// One of these words, or a quantity.
@@ -39,26 +39,31 @@ pub(crate) enum Presence {
 }
 
 impl Key {
-    pub(crate) fn required(name: &'static str, form: Form, doc: &'static str) -> Key {
-        Key { name, form, presence: Presence::Required, doc, presets: Vec::new() }
+    pub(crate) fn required(name: &'static str, value_type: ValueType, doc: &'static str) -> Key {
+        Key { name, value_type, presence: Presence::Required, doc, presets: Vec::new() }
     }
 
-    pub(crate) fn optional(name: &'static str, form: Form, example: &'static str, doc: &'static str) -> Key {
-        Key { name, form, presence: Presence::Optional(example), doc, presets: Vec::new() }
+    pub(crate) fn optional(
+        name: &'static str,
+        value_type: ValueType,
+        example: &'static str,
+        doc: &'static str,
+    ) -> Key {
+        Key { name, value_type, presence: Presence::Optional(example), doc, presets: Vec::new() }
     }
 
     pub(crate) fn default(
         name: &'static str,
-        form: Form,
+        value_type: ValueType,
         default: impl Into<Cow<'static, str>>,
         doc: &'static str,
     ) -> Key {
-        Key { name, form, presence: Presence::Default(default.into()), doc, presets: Vec::new() }
+        Key { name, value_type, presence: Presence::Default(default.into()), doc, presets: Vec::new() }
     }
 
     /// A table below this table; tables are read separately.
     pub(crate) fn table(name: &'static str, doc: &'static str) -> Key {
-        Key::optional(name, Form::Table, "{}", doc)
+        Key::optional(name, ValueType::Table, "{}", doc)
     }
 
     /// The same key, not required.
@@ -76,8 +81,8 @@ impl From<&Parameter> for Key {
             Some(text) => Presence::Default(text.into()),
             None => Presence::Required,
         };
-        let form = Form::Unit(parameter.unit);
-        Key { name: parameter.name, form, presence, doc: parameter.doc, presets: Vec::new() }
+        let value_type = ValueType::Unit(parameter.unit);
+        Key { name: parameter.name, value_type, presence, doc: parameter.doc, presets: Vec::new() }
     }
 }
 

@@ -12,8 +12,8 @@ pub(crate) use links::{direction, link_ends, put_direction};
 pub(crate) use sender::sender;
 
 use crate::catalogue::Catalogue;
-use crate::key::{Form, Key};
-use crate::mechanisms::USUAL_LIMIT;
+use crate::key::{Key, ValueType};
+use crate::mechanisms::DEFAULT_LIMIT;
 use lasthop_base::{Duration, Question, Unit};
 use links::direction_names;
 use sender::SENDER;
@@ -23,7 +23,7 @@ pub(crate) const LONGEST: Duration = Duration::from_secs(10_000_000);
 /// Shortest time for keys that must not be zero.
 const SHORTEST: Duration = Duration::from_micros(1);
 /// Most replicas of one flow, and most flows of a scenario.
-pub(crate) const MOST_FLOWS: u64 = 100_000;
+pub(crate) const MAX_FLOWS: u64 = 100_000;
 pub(crate) const TRAFFIC: &[&str] = &["tcp", "cbr", "on_off"];
 
 pub(crate) const TIME: Unit = Unit::Duration(Duration::ZERO, LONGEST);
@@ -31,41 +31,41 @@ pub(crate) const SPAN: Unit = Unit::Duration(SHORTEST, LONGEST);
 
 pub(crate) fn document(title: &str) -> Vec<Key> {
     let mut keys = Vec::with_capacity(1 + DOCUMENT.len());
-    keys.push(Key::default("title", Form::Text, title.to_owned(), "title, one line"));
+    keys.push(Key::default("title", ValueType::Text, title.to_owned(), "title, one line"));
     keys.extend(DOCUMENT.iter().cloned());
     keys
 }
 
-pub(crate) fn tops() -> impl Iterator<Item = &'static str> {
+pub(crate) fn top_level_keys() -> impl Iterator<Item = &'static str> {
     std::iter::once("title").chain(DOCUMENT.iter().map(|key| key.name))
 }
 
 static DOCUMENT: LazyLock<Vec<Key>> = LazyLock::new(|| {
     vec![
-        Key::optional("source", Form::Text, "RFC 2488, section 2", "origin of the scenario's numbers"),
-        Key::default("duration", Form::Unit(SPAN), "60 s", "length of a run, in virtual time"),
+        Key::optional("source", ValueType::Text, "RFC 2488, section 2", "origin of the scenario's numbers"),
+        Key::default("duration", ValueType::Unit(SPAN), "60 s", "length of a run, in virtual time"),
         Key::default(
             "seed",
-            Form::Unit(Unit::Count(0, i64::MAX as u64)),
+            ValueType::Unit(Unit::Count(0, i64::MAX as u64)),
             "1",
             "seed of the random numbers; each repetition has its own streams",
         ),
-        Key::default("runs", Form::Unit(Unit::Count(1, 1_000_000)), "10", "number of repetitions"),
+        Key::default("runs", ValueType::Unit(Unit::Count(1, 1_000_000)), "10", "number of repetitions"),
         Key::optional(
             "warmup",
-            Form::Unit(SPAN),
+            ValueType::Unit(SPAN),
             "5 s",
             "unmeasured first part of `duration`; transfers that begin in it are left out too",
         ),
         Key::default(
             "headers",
-            Form::WordOr(&["real", "none"], Unit::Bytes(0, 1000)),
+            ValueType::WordOr(&["real", "none"], Unit::Bytes(0, 1000)),
             "real",
             "header bytes that links charge per packet: \"real\", \"none\" or an amount",
         ),
         Key::default(
             "sample",
-            Form::Unit(SPAN),
+            ValueType::Unit(SPAN),
             "100 ms",
             "time between two samples of a probe; longer by default in runs longer than a million s",
         ),
@@ -87,8 +87,8 @@ pub(crate) fn receiver(catalogue: &Catalogue) -> Vec<Key> {
 /// A key for each seam of a side. If a bare amount is allowed, the default is an amount.
 fn answers(catalogue: &Catalogue, side: &str) -> Vec<Key> {
     let key = |question: &Question| {
-        let default = if question.limited().is_some() { USUAL_LIMIT } else { question.default.name };
-        Key::default(question.name, Form::Mechanism(question.clone()), default, question.question)
+        let default = if question.limited().is_some() { DEFAULT_LIMIT } else { question.default.name };
+        Key::default(question.name, ValueType::Mechanism(question.clone()), default, question.question)
     };
     catalogue.of_side(side).into_iter().map(key).collect()
 }
@@ -114,7 +114,7 @@ pub(crate) fn is_key_of(catalogue: &Catalogue, top: &str, name: &str) -> bool {
     }
 }
 
-pub(crate) fn homes(catalogue: &Catalogue, name: &str) -> Vec<String> {
+pub(crate) fn tables_with_key(catalogue: &Catalogue, name: &str) -> Vec<String> {
     let mut tables = vec![
         ("the document, above all tables".to_owned(), document("")),
         ("[link.NAME]".to_owned(), [link_ends(), &direction(catalogue)].concat()),
@@ -123,15 +123,12 @@ pub(crate) fn homes(catalogue: &Catalogue, name: &str) -> Vec<String> {
         ("[flow.NAME.receiver]".to_owned(), receiver(catalogue)),
     ];
     let is_here = |keys: &[Key]| keys.iter().any(|key| key.name == name);
-    match is_here(&any_flow()) {
-        true => tables.push(("[flow.NAME]".to_owned(), any_flow())),
-        false => {
-            tables.extend(
-                TRAFFIC
-                    .iter()
-                    .map(|kind| (format!("[flow.NAME] with kind = \"{kind}\""), flow(kind).to_vec())),
-            );
-        }
+    if is_here(&any_flow()) {
+        tables.push(("[flow.NAME]".to_owned(), any_flow()))
+    } else {
+        tables.extend(
+            TRAFFIC.iter().map(|kind| (format!("[flow.NAME] with kind = \"{kind}\""), flow(kind).to_vec())),
+        );
     }
     tables.into_iter().filter(|(_, keys)| is_here(keys)).map(|(table, _)| table).collect()
 }

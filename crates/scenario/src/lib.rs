@@ -13,8 +13,8 @@
 //!   bottom.
 //! * `notes`: warnings about valid but unlikely settings.
 //! * [`inline`]: one-line scenarios; `set`: `--set path=value`; `ready`: the files in `scenarios/`.
-//! * [`Complaint`]: an error without a place.
-//! * `files`: source of scenario and trace files.
+//! * [`PlainProblem`]: an error without a place.
+//! * `file_source`: source of scenario and trace files.
 //!
 //! This crate runs nothing and prints nothing; it reads only scenario and trace files.
 //!
@@ -26,7 +26,7 @@
 //!
 //! let mut draft = Draft::load("hasegawa")?;
 //! draft.set("link.wireless.down.channel.rate", "3e-5")?;
-//! draft.set("shape", "split")?;
+//! draft.set("ack_splitting", "split")?;
 //! assert_eq!(draft.check()?.flows[0].name, "bulk");
 //! # Ok::<(), lasthop_scenario::Problem>(())
 //! ```
@@ -37,11 +37,10 @@ mod bdp;
 mod catalogue;
 mod cells;
 mod check;
-mod complaint;
 mod draft;
 pub mod examples;
 mod fields;
-mod files;
+mod file_source;
 mod flows;
 mod foreign;
 pub mod inline;
@@ -52,7 +51,7 @@ mod list;
 mod mechanisms;
 mod nodes;
 mod notes;
-mod place;
+mod plain_problem;
 mod problem;
 mod profiles;
 mod quantities;
@@ -68,20 +67,21 @@ mod show;
 mod snippet;
 mod source;
 mod suggest;
+mod target;
 mod text;
 mod traces;
 mod tree;
 
 pub use catalogue::Catalogue;
-pub use complaint::Complaint;
 pub use draft::Draft;
-pub use files::{Disk, Files};
+pub use file_source::{Disk, FileSource};
 pub use foreign::{FOREIGN, Foreign, foreign};
-pub use list::Entry;
+pub use list::ListEntry;
 pub use notes::of_all as notes_of_all;
+pub use plain_problem::PlainProblem;
 pub use problem::Problem;
 pub use ready::names as ready_paths;
-pub use reference::{Described, Section, aliases, units};
+pub use reference::{KeyDescription, ReferenceSection, aliases, units};
 pub use scenario::{
     Exchanges, Flow, Headers, Hop, Link, Pattern, Pauses, Route, Scenario, Traffic, Transfer,
 };

@@ -2,27 +2,27 @@
 
 use crate::cells;
 use crate::fields::Fields;
-use crate::key::{Form, Key};
+use crate::key::{Key, ValueType};
 use crate::language;
 use crate::problem::Problem;
 use crate::quantities::{NAMES, is_name};
-use crate::reader::{Given, Head, Reader};
+use crate::reader::{CheckedTable, TableHead, TableReader};
 use crate::scenario::Link;
 use crate::source::Span;
 use crate::traces;
-use crate::tree::{Entry, Table};
+use crate::tree::{TomlEntry, TomlTable};
 use lasthop_base::{Duration, Rate};
 use lasthop_net::link::Config;
 use lasthop_net::service::{RatePlan, Service};
 use std::sync::Arc;
 
 #[derive(Debug, Default)]
-pub(crate) struct Net {
+pub(crate) struct Network {
     pub(crate) nodes: Vec<String>,
     pub(crate) links: Vec<Link>,
 }
 
-impl Net {
+impl Network {
     pub(crate) fn node(&self, name: &str) -> Option<usize> {
         self.nodes.iter().position(|node| node == name)
     }
@@ -35,8 +35,8 @@ impl Net {
     }
 }
 
-pub(crate) fn read(reader: &mut Reader<'_>, entries: &[Entry]) -> Result<Net, Problem> {
-    let mut net = Net::default();
+pub(crate) fn read(reader: &mut TableReader<'_>, entries: &[TomlEntry]) -> Result<Network, Problem> {
+    let mut net = Network::default();
     let mut keys = language::link_ends().to_vec();
     let ends = keys.len();
     keys.extend(language::direction(reader.catalogue));
@@ -50,23 +50,24 @@ pub(crate) fn read(reader: &mut Reader<'_>, entries: &[Entry]) -> Result<Net, Pr
 
 /// `keys`: the link's own (the first `ends`), then those of a direction.
 fn link(
-    reader: &mut Reader<'_>,
-    entry: &Entry,
+    reader: &mut TableReader<'_>,
+    entry: &TomlEntry,
     keys: &[Key],
     ends: usize,
-    net: &mut Net,
+    net: &mut Network,
 ) -> Result<Link, Problem> {
     check_name(reader, "link", entry)?;
     let path = ["link.", &entry.key].concat();
-    let head = Head { path: &path, place: entry.place };
-    let table = reader.table(Head { path: "link", place: entry.place }, entry)?;
+    let head = TableHead { path: &path, place: entry.place };
+    let table = reader.table(TableHead { path: "link", place: entry.place }, entry)?;
     // Checks all keys, even those that both directions override; values are noted with the directions.
     reader.given(head, table, keys)?;
     refuse_rate_and_trace(reader, head, table)?;
     let (keys, of_direction) = keys.split_at(ends);
-    let is_here =
-        |entry: &Entry| keys.iter().any(|key| key.name == entry.key && !matches!(key.form, Form::Table));
-    let own = Table { entries: table.entries.iter().filter(|entry| is_here(entry)).cloned().collect() };
+    let is_here = |entry: &TomlEntry| {
+        keys.iter().any(|key| key.name == entry.key && !matches!(key.value_type, ValueType::Table))
+    };
+    let own = TomlTable { entries: table.entries.iter().filter(|entry| is_here(entry)).cloned().collect() };
     let fields = reader.read(head, &own, &[], keys)?;
     let (from, to) = (fields.text("from").unwrap_or_default(), fields.text("to").unwrap_or_default());
     if from == to {
@@ -87,36 +88,37 @@ fn link(
 }
 
 /// Refuses a name that cannot be part of a path.
-pub(crate) fn check_name(reader: &Reader<'_>, what: &str, entry: &Entry) -> Result<(), Problem> {
-    match is_name(&entry.key) {
-        true => Ok(()),
-        false => Err(reader
+pub(crate) fn check_name(reader: &TableReader<'_>, what: &str, entry: &TomlEntry) -> Result<(), Problem> {
+    if is_name(&entry.key) {
+        Ok(())
+    } else {
+        Err(reader
             .problem(entry.place, format!("`{}` cannot be the name of a {what}", entry.key))
-            .help(NAMES)),
+            .help(NAMES))
     }
 }
 
 /// One direction: its own keys, then the link's, then defaults.
 fn direction(
-    reader: &mut Reader<'_>,
-    link: &Entry,
-    both: &Table,
+    reader: &mut TableReader<'_>,
+    link: &TomlEntry,
+    both: &TomlTable,
     name: &str,
     keys: &[Key],
 ) -> Result<Config, Problem> {
     let path = ["link.", &link.key, ".", name].concat();
-    let empty = Table::default();
+    let empty = TomlTable::default();
     let (table, place) = match both.find(name) {
         Some(entry) => {
             let parent = format!("link.{}", link.key);
-            (reader.table(Head { path: &parent, place: link.place }, entry)?, entry.place)
+            (reader.table(TableHead { path: &parent, place: link.place }, entry)?, entry.place)
         }
         None => (&empty, link.place),
     };
-    let head = Head { path: &path, place };
+    let head = TableHead { path: &path, place };
     refuse_rate_and_trace(reader, head, table)?;
     let has_own_service = SERVICES.iter().any(|key| table.find(key).is_some());
-    let inherited: Vec<&Entry> =
+    let inherited: Vec<&TomlEntry> =
         both.entries.iter().filter(|entry| !(has_own_service && is_of_service(&entry.key))).collect();
     let fields = reader.read(head, table, &inherited, keys)?;
     let service = service(reader, head, &fields)?;
@@ -125,7 +127,7 @@ fn direction(
     if let (Some(_), Service::Trace(trace)) = (&config.light, &mut config.service) {
         *trace = Arc::new(trace.as_ref().clone().of_cells());
     }
-    language::put_direction(&Given { reader, head, fields: &fields }, &mut config)?;
+    language::put_direction(&CheckedTable { reader, head, fields: &fields }, &mut config)?;
     for question in reader.catalogue.of_side("link") {
         if let Some(answer) = fields.answer(question.name) {
             reader.catalogue.link.answer(&mut config, question, answer);
@@ -144,10 +146,14 @@ fn direction(
 pub(crate) const SERVICES: [&str; 3] = ["rate", "plan", "trace"];
 
 fn is_of_service(key: &str) -> bool {
-    SERVICES.contains(&key) || traces::BESIDE_TRACE.contains(&key)
+    SERVICES.contains(&key) || traces::LIGHT_TRACE_KEYS.contains(&key)
 }
 
-fn refuse_rate_and_trace(reader: &Reader<'_>, head: Head<'_>, table: &Table) -> Result<(), Problem> {
+fn refuse_rate_and_trace(
+    reader: &TableReader<'_>,
+    head: TableHead<'_>,
+    table: &TomlTable,
+) -> Result<(), Problem> {
     let mut given = SERVICES.iter().filter_map(|key| table.find(key));
     match (given.next(), given.next()) {
         (Some(one), Some(other)) => Err(reader
@@ -160,8 +166,8 @@ fn refuse_rate_and_trace(reader: &Reader<'_>, head: Head<'_>, table: &Table) -> 
 
 /// Refuses a link layer whose other direction cannot carry its status PDUs.
 fn refuse_status_without_way(
-    reader: &Reader<'_>,
-    link: &Entry,
+    reader: &TableReader<'_>,
+    link: &TomlEntry,
     name: &str,
     [one, other]: [&Config; 2],
 ) -> Result<(), Problem> {
@@ -176,7 +182,7 @@ fn refuse_status_without_way(
         .help(format!("set {path}.{opposite}.arq = \"{arq}\", or {}", partner.remedy)))
 }
 
-fn service(reader: &Reader<'_>, head: Head<'_>, fields: &Fields) -> Result<Service, Problem> {
+fn service(reader: &TableReader<'_>, head: TableHead<'_>, fields: &Fields) -> Result<Service, Problem> {
     if let (Some(file), Some(place)) = (fields.text("trace"), fields.place("trace")) {
         return traces::read(reader, &head.key("trace"), file, place).map(Service::Trace);
     }
@@ -194,7 +200,7 @@ fn service(reader: &Reader<'_>, head: Head<'_>, fields: &Fields) -> Result<Servi
     }
 }
 
-fn no_service(reader: &Reader<'_>, place: Span, head: Head<'_>) -> Problem {
+fn no_service(reader: &TableReader<'_>, place: Span, head: TableHead<'_>) -> Problem {
     reader
         .problem(place, format!("{} needs the key `rate`, `plan` or `trace`", head.bracketed()))
         .label("`rate` is missing")

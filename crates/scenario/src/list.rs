@@ -8,7 +8,7 @@ use lasthop_tcp::profile;
 
 /// One line of `lasthop list`.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Entry {
+pub struct ListEntry {
     /// The seam (`recovery`, `channel` …), `profile`, or `path` for a ready path.
     pub kind: &'static str,
     /// The word used in scenarios.
@@ -21,7 +21,7 @@ pub struct Entry {
 
 impl Catalogue {
     /// Every mechanism by seam, then every profile, then every ready path.
-    pub fn list(&self) -> Vec<Entry> {
+    pub fn list(&self) -> Vec<ListEntry> {
         entries(self)
     }
 
@@ -30,14 +30,14 @@ impl Catalogue {
     ///
     /// # Errors
     /// If nothing matches: a hint with the kinds.
-    pub fn list_of(&self, word: &str) -> Result<Vec<Entry>, String> {
+    pub fn list_of(&self, word: &str) -> Result<Vec<ListEntry>, String> {
         entries_of(&self.list(), word)
     }
 }
 
-fn entries(catalogue: &Catalogue) -> Vec<Entry> {
+fn entries(catalogue: &Catalogue) -> Vec<ListEntry> {
     let mechanisms = catalogue.questions().into_iter().flat_map(|question| {
-        question.mechanisms.iter().map(move |info| Entry {
+        question.mechanisms.iter().map(move |info| ListEntry {
             kind: question.name,
             name: info.name,
             summary: info.summary.to_owned(),
@@ -46,14 +46,14 @@ fn entries(catalogue: &Catalogue) -> Vec<Entry> {
     });
     let paths = ready::ALL.iter().filter_map(|(name, text)| {
         let scenario = Draft::parse(text, name).and_then(|draft| draft.check()).ok()?;
-        Some(Entry {
+        Some(ListEntry {
             kind: "path",
             name,
             summary: scenario.title,
             source: scenario.source.unwrap_or_default(),
         })
     });
-    let profiles = profile::ALL.iter().map(|profile| Entry {
+    let profiles = profile::ALL.iter().map(|profile| ListEntry {
         kind: "profile",
         name: profile.name,
         summary: profile.summary.to_owned(),
@@ -62,11 +62,11 @@ fn entries(catalogue: &Catalogue) -> Vec<Entry> {
     mechanisms.chain(profiles).chain(paths).collect()
 }
 
-fn entries_of(all: &[Entry], word: &str) -> Result<Vec<Entry>, String> {
+fn entries_of(all: &[ListEntry], word: &str) -> Result<Vec<ListEntry>, String> {
     let plain = |text: &str| text.to_lowercase().replace('-', "_");
     let wanted = plain(word);
-    type Matches = fn(&Entry, &str, &dyn Fn(&str) -> String) -> bool;
-    const WAYS: [Matches; 3] = [
+    type Matches = fn(&ListEntry, &str, &dyn Fn(&str) -> String) -> bool;
+    const MATCHERS: [Matches; 3] = [
         // The plural of a kind matches too.
         |entry, wanted, _| wanted.strip_suffix('s').unwrap_or(wanted) == entry.kind || wanted == entry.kind,
         |entry, wanted, plain| plain(entry.name).contains(wanted),
@@ -74,8 +74,9 @@ fn entries_of(all: &[Entry], word: &str) -> Result<Vec<Entry>, String> {
             [&entry.summary, &entry.source].iter().any(|text| plain(text).contains(wanted))
         },
     ];
-    for matches in WAYS {
-        let found: Vec<Entry> = all.iter().filter(|entry| matches(entry, &wanted, &plain)).cloned().collect();
+    for matches in MATCHERS {
+        let found: Vec<ListEntry> =
+            all.iter().filter(|entry| matches(entry, &wanted, &plain)).cloned().collect();
         if !wanted.is_empty() && !found.is_empty() {
             return Ok(found);
         }

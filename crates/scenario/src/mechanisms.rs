@@ -1,24 +1,24 @@
 //! Mechanisms: a bare word, or a table with `kind` and parameters; queues also take `50 packets`, `64 KB`, `1 bdp`,
 //! `unlimited`.
 
-use crate::key::{Form, Key, Presence, preset_parameters};
+use crate::key::{Key, Presence, ValueType, preset_parameters};
 use crate::problem::Problem;
 use crate::quantities::expected;
-use crate::reader::{Head, Reader};
+use crate::reader::{TableHead, TableReader};
 use crate::suggest::among;
-use crate::tree::{Content, Entry, Node, Table};
+use crate::tree::{Content, TomlEntry, TomlNode, TomlTable};
 use lasthop_base::{Answer, Info, Is, Limit, OnlyIf, Question, Value, Values, quantity};
 
 /// Forms of a queue limit.
 pub(crate) const LIMITS: &str = "\"50 packets\", \"64 KB\", \"1 bdp\" or \"unlimited\"";
-pub(crate) const USUAL_LIMIT: &str = "1 bdp";
+pub(crate) const DEFAULT_LIMIT: &str = "1 bdp";
 
 pub(crate) fn read(
-    reader: &Reader<'_>,
-    head: Head<'_>,
+    reader: &TableReader<'_>,
+    head: TableHead<'_>,
     key: &Key,
     question: &Question,
-    node: &Node,
+    node: &TomlNode,
 ) -> Result<Answer, Problem> {
     match &node.content {
         Content::Text(word) => {
@@ -28,7 +28,7 @@ pub(crate) fn read(
                 return Ok(Answer { info, values });
             }
             let info = named(reader, head, key, question, node, word)?;
-            with_parameters(reader, head, key, question, info, node, &Table::default())
+            with_parameters(reader, head, key, question, info, node, &TomlTable::default())
         }
         Content::Table(table) => {
             let info = match table.find("kind") {
@@ -37,7 +37,7 @@ pub(crate) fn read(
                     _ => {
                         let message =
                             format!("{}.kind: {} is not expected here", head.key(key.name), kind.node.kind());
-                        return Err(reader.problem(kind.node.place, message).help(expected(&key.form)));
+                        return Err(reader.problem(kind.node.place, message).help(expected(&key.value_type)));
                     }
                 },
                 None => question.default,
@@ -49,21 +49,21 @@ pub(crate) fn read(
             .help(format!("write it like \"{number} packets\", \"64 KB\", \"1 bdp\" or \"unlimited\""))),
         _ => {
             let message = format!("{}: {} is not expected here", head.key(key.name), node.kind());
-            Err(reader.problem(node.place, message).help(expected(&key.form)))
+            Err(reader.problem(node.place, message).help(expected(&key.value_type)))
         }
     }
 }
 
 fn named(
-    reader: &Reader<'_>,
-    head: Head<'_>,
+    reader: &TableReader<'_>,
+    head: TableHead<'_>,
     key: &Key,
     question: &Question,
-    node: &Node,
+    node: &TomlNode,
     word: &str,
 ) -> Result<&'static Info, Problem> {
     question.find(word).ok_or_else(|| {
-        let mut help = among(word, "there are", &question.names());
+        let mut help = among(word, "available", &question.names());
         if question.limited().is_some() {
             help.push_str(&format!("; or {LIMITS}"));
         }
@@ -75,19 +75,19 @@ fn named(
 }
 
 fn with_parameters(
-    reader: &Reader<'_>,
-    head: Head<'_>,
+    reader: &TableReader<'_>,
+    head: TableHead<'_>,
     key: &Key,
     question: &Question,
     info: &'static Info,
-    node: &Node,
-    table: &Table,
+    node: &TomlNode,
+    table: &TomlTable,
 ) -> Result<Answer, Problem> {
     if info.parameters.is_empty() && table.entries.iter().all(|entry| entry.key == "kind") {
         return Ok(Answer { info, values: Values::new() });
     }
     let path = head.key(key.name);
-    let inner = Head { path: &path, place: node.place };
+    let inner = TableHead { path: &path, place: node.place };
     let keys = preset_parameters(key, info);
     for entry in &table.entries {
         if entry.key != "kind" && !keys.iter().any(|key| key.name == entry.key) {
@@ -96,11 +96,11 @@ fn with_parameters(
     }
     let mut values = Values::new();
     for key in &keys {
-        let value = match (table.find(key.name), &key.presence, &key.form) {
-            (Some(entry), _, Form::Unit(unit)) => {
+        let value = match (table.find(key.name), &key.presence, &key.value_type) {
+            (Some(entry), _, ValueType::Unit(unit)) => {
                 crate::quantities::unit(reader, inner, key, unit, &entry.node)?
             }
-            (None, Presence::Default(text), Form::Unit(unit)) => {
+            (None, Presence::Default(text), ValueType::Unit(unit)) => {
                 crate::quantities::of_text(reader, inner, key, unit, (node.place, text))?
             }
             _ => {
@@ -109,7 +109,7 @@ fn with_parameters(
                     "{}: {}; {}",
                     key.name,
                     key.doc,
-                    expected(&key.form)
+                    expected(&key.value_type)
                 )));
             }
         };
@@ -117,7 +117,7 @@ fn with_parameters(
     }
     if let Some(limit) = info.limit
         && [limit.packets, limit.bytes].iter().all(|parameter| table.find(parameter).is_none())
-        && let Ok((parameter, value)) = checked(info, limit.bytes, USUAL_LIMIT)
+        && let Ok((parameter, value)) = checked(info, limit.bytes, DEFAULT_LIMIT)
     {
         values.set(parameter, value);
     }
@@ -148,12 +148,12 @@ fn is_default(info: &Info, name: &str, values: &Values) -> bool {
 
 /// The error for a parameter that another parameter's value disables.
 fn idle(
-    reader: &Reader<'_>,
-    head: Head<'_>,
+    reader: &TableReader<'_>,
+    head: TableHead<'_>,
     info: &Info,
     rule: &OnlyIf,
     values: &Values,
-    entry: &Entry,
+    entry: &TomlEntry,
 ) -> Problem {
     let other = |text: &str| {
         let unit = info.parameters.iter().find(|parameter| parameter.name == rule.other);
@@ -188,11 +188,11 @@ fn toml(value: &Value) -> String {
 }
 
 fn unknown_parameter(
-    reader: &Reader<'_>,
-    head: Head<'_>,
+    reader: &TableReader<'_>,
+    head: TableHead<'_>,
     question: &Question,
     info: &'static Info,
-    entry: &Entry,
+    entry: &TomlEntry,
 ) -> Problem {
     let has_it = |other: &&&'static Info| other.parameters.iter().any(|p| p.name == entry.key);
     let owners: Vec<&str> = question.mechanisms.iter().filter(has_it).map(|info| info.name).collect();
@@ -219,12 +219,12 @@ fn limited(question: &Question) -> Option<(&'static Info, Limit)> {
 
 /// The mechanism and limit of a bare amount; `None` if the word is no amount.
 fn bare(
-    reader: &Reader<'_>,
-    head: Head<'_>,
+    reader: &TableReader<'_>,
+    head: TableHead<'_>,
     key: &Key,
     info: &'static Info,
     limit: Limit,
-    node: &Node,
+    node: &TomlNode,
     word: &str,
 ) -> Result<Option<Values>, Problem> {
     let with = |name: &'static str, value| {
@@ -270,13 +270,13 @@ fn checked(info: &Info, name: &str, text: &str) -> Result<(&'static str, Value),
 }
 
 /// A mechanism written as a word, converted to a table so that a parameter can be added.
-pub(crate) fn as_table(question: Option<&Question>, entry: &Entry) -> Option<Table> {
+pub(crate) fn as_table(question: Option<&Question>, entry: &TomlEntry) -> Option<TomlTable> {
     let node = &entry.node;
     let Content::Text(word) = &node.content else { return None };
-    let pair = |key: &str, text: &str| Entry {
+    let pair = |key: &str, text: &str| TomlEntry {
         key: key.to_owned(),
         place: node.place,
-        node: Node::text(node.place, text),
+        node: TomlNode::text(node.place, text),
     };
     let amount = question.and_then(limited).and_then(|(info, limit)| {
         let amount = match quantity::split(word) {
@@ -287,5 +287,5 @@ pub(crate) fn as_table(question: Option<&Question>, entry: &Entry) -> Option<Tab
         };
         Some(vec![pair("kind", info.name), amount])
     });
-    Some(Table { entries: amount.unwrap_or_else(|| vec![pair("kind", word)]) })
+    Some(TomlTable { entries: amount.unwrap_or_else(|| vec![pair("kind", word)]) })
 }

@@ -1,30 +1,30 @@
 //! The tables under `node`: middleboxes between links.
 
-use crate::flows::Placed;
+use crate::flows::PlacedFlow;
 use crate::language;
-use crate::links::Net;
+use crate::links::Network;
 use crate::problem::Problem;
-use crate::reader::{Head, Reader};
-use crate::routes::known;
+use crate::reader::{TableHead, TableReader};
+use crate::routes::known_node;
 use crate::scenario::{Hop, Route};
 use crate::source::Span;
 use crate::suggest::listed;
-use crate::tree::Table;
+use crate::tree::TomlTable;
 use lasthop_base::Choice;
 use lasthop_middlebox::Build;
 
 /// The nodes that a document's links name, each once.
-pub(crate) fn linked(document: &Table) -> Vec<String> {
+pub(crate) fn linked(document: &TomlTable) -> Vec<String> {
     ends(document, "link")
 }
 
 /// The nodes at which no flow begins or ends.
-pub(crate) fn inner(document: &Table) -> Vec<String> {
+pub(crate) fn inner(document: &TomlTable) -> Vec<String> {
     let hosts = ends(document, "flow");
     linked(document).into_iter().filter(|node| !hosts.contains(node)).collect()
 }
 
-fn ends(document: &Table, top: &str) -> Vec<String> {
+fn ends(document: &TomlTable, top: &str) -> Vec<String> {
     let tables = document.table(top).map(|tables| &tables.entries[..]).unwrap_or_default();
     let mut names: Vec<String> = Vec::new();
     for table in tables.iter().filter_map(|entry| entry.node.table()) {
@@ -37,28 +37,30 @@ fn ends(document: &Table, top: &str) -> Vec<String> {
     names
 }
 
-/// The middlebox at each node, in the order of [`Net::nodes`].
+/// The middlebox at each node, in the order of [`Network::nodes`].
 pub(crate) fn read(
-    reader: &mut Reader<'_>,
-    document: &Table,
-    net: &Net,
-    flows: &[Placed],
+    reader: &mut TableReader<'_>,
+    document: &TomlTable,
+    net: &Network,
+    flows: &[PlacedFlow],
     routes: &[Route],
 ) -> Result<Vec<Choice<Build>>, Problem> {
-    let empty = Table::default();
+    let empty = TomlTable::default();
     let tables = match document.find("node") {
-        Some(entry) => reader.table(Head { path: "", place: entry.place }, entry)?,
+        Some(entry) => reader.table(TableHead { path: "", place: entry.place }, entry)?,
         None => &empty,
     };
     for entry in &tables.entries {
-        known(reader, net, "node", &entry.key, entry.place)?;
+        known_node(reader, net, "node", &entry.key, entry.place)?;
     }
     let host_of =
         |node: usize| flows.iter().find(|placed| [placed.flow.from, placed.flow.to].contains(&node));
     let mut middleboxes = Vec::new();
     for (node, name) in net.nodes.iter().enumerate() {
         let (table, place) = match tables.find(name) {
-            Some(entry) => (reader.table(Head { path: "node", place: entry.place }, entry)?, entry.place),
+            Some(entry) => {
+                (reader.table(TableHead { path: "node", place: entry.place }, entry)?, entry.place)
+            }
             None => (&empty, Span { source: 0, start: 0, end: 0 }),
         };
         let mut choice = Choice::of(&lasthop_middlebox::DEFAULT);
@@ -68,7 +70,7 @@ pub(crate) fn read(
         }
         let path = format!("node.{name}");
         let fields =
-            reader.read(Head { path: &path, place }, table, &[], &language::node(reader.catalogue))?;
+            reader.read(TableHead { path: &path, place }, table, &[], &language::node(reader.catalogue))?;
         for question in reader.catalogue.of_side("node") {
             if let Some(answer) = fields.answer(question.name) {
                 reader.catalogue.node.answer(&mut choice, question, answer);
@@ -76,14 +78,15 @@ pub(crate) fn read(
         }
         if lasthop_middlebox::builds_middlebox(&choice) {
             let place = fields.place("middlebox").unwrap_or(place);
-            if let Some(Placed { flow, .. }) = host_of(node) {
+            if let Some(PlacedFlow { flow, .. }) = host_of(node) {
                 let does = if flow.from == node { "begins" } else { "ends" };
                 let hosts = |node: &&String| host_of(net.node(node).unwrap_or_default()).is_some();
                 let others: Vec<&str> =
                     net.nodes.iter().filter(|node| !hosts(node)).map(String::as_str).collect();
-                let help = match others.is_empty() {
-                    true => "this path has no node between two links: add one".to_owned(),
-                    false => format!("nodes between links: {}", listed(&others)),
+                let help = if others.is_empty() {
+                    "this path has no node between two links: add one".to_owned()
+                } else {
+                    format!("nodes between links: {}", listed(&others))
                 };
                 return Err(reader
                     .problem(place, format!("{path}: flow `{}` {does} here, at a host", flow.name))
@@ -99,10 +102,10 @@ pub(crate) fn read(
 
 /// Refuses a middlebox that would see only one direction of a flow.
 fn refuse_one_way(
-    reader: &Reader<'_>,
-    net: &Net,
+    reader: &TableReader<'_>,
+    net: &Network,
     (node, place): (usize, Span),
-    flows: &[Placed],
+    flows: &[PlacedFlow],
     routes: &[Route],
 ) -> Result<(), Problem> {
     let leads_there = |hop: &Hop| {

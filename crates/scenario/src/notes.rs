@@ -8,41 +8,47 @@ use lasthop_tcp::receiver::{ack_splitting, loss_discrimination};
 impl Scenario {
     /// Warnings for the author, each a sentence with a remedy; usually empty.
     pub fn notes(&self) -> Vec<String> {
-        let all = [self.residual(), self.deaf(), self.unpaired(), self.silent(), self.whole()];
+        let all = [
+            self.loss_after_arq(),
+            self.total_loss(),
+            self.unpaired(),
+            self.no_link_failures(),
+            self.no_damaged_segments(),
+        ];
         all.into_iter().flatten().chain(self.unmarked()).collect()
     }
 
-    fn residual(&self) -> Vec<String> {
+    fn loss_after_arq(&self) -> Vec<String> {
         let lossy =
             |(.., config): &(&Link, &str, &Config)| config.residual_loss > 0.0 && config.retransmits();
-        let told = |(link, name, config): (&Link, &str, &Config)| {
+        let note = |(link, name, config): (&Link, &str, &Config)| {
             format!(
                 "link.{0}.{name}: `loss` (residual_loss) is the share of packets lost after the link's own retransmissions \
                  (arq = \"{1}\"); losses that the link repairs are link.{0}.{name}.channel",
                 link.name, config.arq.info.name
             )
         };
-        self.directions().filter(lossy).map(told).collect()
+        self.directions().filter(lossy).map(note).collect()
     }
 
     /// Directions that deliver nothing, probably because a percentage was meant.
-    fn deaf(&self) -> Vec<String> {
-        let deaf = |(.., config): &(&Link, &str, &Config)| config.loses_all();
-        let told = |(link, name, _): (&Link, &str, &Config)| {
+    fn total_loss(&self) -> Vec<String> {
+        let loses_all = |(.., config): &(&Link, &str, &Config)| config.loses_all();
+        let note = |(link, name, _): (&Link, &str, &Config)| {
             format!(
                 "link.{}.{name}: every packet is lost, because a share of 1 is 100 %; write one in a hundred as 0.01 \
                  or \"1 %\"",
                 link.name
             )
         };
-        self.directions().filter(deaf).map(told).collect()
+        self.directions().filter(loses_all).map(note).collect()
     }
 
     /// Middleboxes that need failed transmissions from a link layer that does not report them.
-    fn silent(&self) -> Vec<String> {
+    fn no_link_failures(&self) -> Vec<String> {
         let asks = |node: usize| lasthop_middlebox::needs_failures(&self.middleboxes[node]);
-        let silent = |link: &&Link| asks(link.from) && !link.down.reports_failures();
-        let told = |link: &Link| {
+        let reports_none = |link: &&Link| asks(link.from) && !link.down.reports_failures();
+        let note = |link: &Link| {
             format!(
                 "node.{}: middlebox = \"{}\" learns of no failed transmission, because link.{}.down.arq = \"{}\" \
                  reports none; arq = \"repeat\" does",
@@ -52,12 +58,12 @@ impl Scenario {
                 link.down.arq.info.name
             )
         };
-        self.links.iter().filter(silent).map(told).collect()
+        self.links.iter().filter(reports_none).map(note).collect()
     }
 
     /// Receivers that need damaged segments from a link layer that discards them.
-    fn whole(&self) -> Vec<String> {
-        let told = |(flow, route): (&Flow, &Route)| {
+    fn no_damaged_segments(&self) -> Vec<String> {
+        let note = |(flow, route): (&Flow, &Route)| {
             let Traffic::Tcp { destination, .. } = &flow.traffic else { return None };
             let cause =
                 (destination.receiver_discrimination.build)(&destination.receiver_discrimination.values);
@@ -72,7 +78,7 @@ impl Scenario {
                 )
             })
         };
-        self.flows.iter().zip(&self.routes).filter_map(told).collect()
+        self.flows.iter().zip(&self.routes).filter_map(note).collect()
     }
 
     fn directions(&self) -> impl Iterator<Item = (&Link, &'static str, &Config)> {
@@ -82,15 +88,16 @@ impl Scenario {
     /// Receivers with only one half of a pair: ACK splitting that needs loss discrimination, or the reverse. Flows with
     /// the same note share it.
     fn unpaired(&self) -> Vec<String> {
-        let mut told: Vec<(String, &Flow, usize)> = Vec::new();
+        let mut notes: Vec<(String, &Flow, usize)> = Vec::new();
         for (flow, receiver) in self.receivers() {
             let Some(why) = unpaired(receiver) else { continue };
-            match told.iter_mut().find(|(known, ..)| *known == why) {
+            match notes.iter_mut().find(|(known, ..)| *known == why) {
                 Some((.., more)) => *more += 1,
-                None => told.push((why, flow, 0)),
+                None => notes.push((why, flow, 0)),
             }
         }
-        told.into_iter()
+        notes
+            .into_iter()
             .map(|(why, flow, more)| format!("flow.{}{}: {why}", flow.name, others(more)))
             .collect()
     }
@@ -190,10 +197,10 @@ mod tests {
     #[test]
     fn ecn_without_a_queue_that_marks_is_told() {
         let notes = |line: &str| Draft::load(line).and_then(|draft| draft.check()).expect("valid").notes();
-        let told = notes("rate=10Mbit/s,rtt=20ms,ecn=true,count=3");
-        assert_eq!(told.len(), 1);
-        assert!(told[0].starts_with("flow.bulk.1 and 2 more: ecn = true changes nothing"), "{told:?}");
-        assert!(told[0].ends_with("link.path.down.queue = \"red\""), "{told:?}");
+        let found = notes("rate=10Mbit/s,rtt=20ms,ecn=true,count=3");
+        assert_eq!(found.len(), 1);
+        assert!(found[0].starts_with("flow.bulk.1 and 2 more: ecn = true changes nothing"), "{found:?}");
+        assert!(found[0].ends_with("link.path.down.queue = \"red\""), "{found:?}");
         assert!(notes("rate=10Mbit/s,rtt=20ms,ecn=true,queue=red").is_empty());
         assert!(notes("rate=10Mbit/s,rtt=20ms,ecn=true,queue=warn").is_empty());
         assert_eq!(notes("rate=10Mbit/s,rtt=20ms,ecn=true,queue={kind=\"red\",marks=false}").len(), 1);

@@ -1,7 +1,7 @@
 //! An error in a scenario: message, place and remedy.
 
 use crate::snippet::snippet;
-use crate::source::Source;
+use crate::source::SourceText;
 use miette::{Diagnostic, LabeledSpan, NamedSource, SourceCode};
 use std::fmt;
 use std::ops::Range;
@@ -26,7 +26,7 @@ struct Details {
 }
 
 impl Problem {
-    pub(crate) fn new(source: &Source, span: Range<usize>, message: impl Into<String>) -> Problem {
+    pub(crate) fn new(source: &SourceText, span: Range<usize>, message: impl Into<String>) -> Problem {
         let text = Arc::clone(&source.text);
         let span = within(&text, span);
         let (drawn, underlined) = snippet(&text, span.clone());
@@ -44,7 +44,7 @@ impl Problem {
     /// An error in another TOML document that belongs to scenarios. `file` is the name in messages, `span` the bytes of
     /// `text` to underline.
     pub fn at(file: &str, text: &str, span: Range<usize>, message: impl Into<String>) -> Problem {
-        Problem::new(&Source::new(file, text), span, message)
+        Problem::new(&SourceText::new(file, text), span, message)
     }
 
     /// Adds a remedy.
@@ -149,10 +149,7 @@ fn within(text: &str, span: Range<usize>) -> Range<usize> {
 fn printable(text: &str) -> String {
     let mut clean = String::with_capacity(text.len());
     for c in text.chars() {
-        match c.is_control() {
-            true => clean.extend(c.escape_default()),
-            false => clean.push(c),
-        }
+        if c.is_control() { clean.extend(c.escape_default()) } else { clean.push(c) }
     }
     clean
 }

@@ -1,11 +1,11 @@
 //! Profiles: defaults of a flow's keys that imitate a real TCP.
 
-use crate::key::{Form, Key, Presence};
-use crate::tree::{Content, Table};
+use crate::key::{Key, Presence, ValueType};
+use crate::tree::{Content, TomlTable};
 use lasthop_tcp::profile::Profile;
 
 /// The keys of one side (`sender` or `receiver`) with the profile's values as defaults; `own` holds the flow's values.
-pub(crate) fn applied(keys: Vec<Key>, profile: &Profile, side: &str, own: &Table) -> Vec<Key> {
+pub(crate) fn applied(keys: Vec<Key>, profile: &Profile, side: &str, own: &TomlTable) -> Vec<Key> {
     let values = match side {
         "sender" => profile.sender,
         _ => profile.receiver,
@@ -36,7 +36,7 @@ fn preset(keys: &mut [Key], name: &str, value: &'static str) {
 
 /// Name of the mechanism of a seam: the flow's, or else the default. A table without `kind` uses the seam's own
 /// default.
-fn chosen<'a>(keys: &'a [Key], own: &'a Table, question: &str) -> &'a str {
+fn chosen<'a>(keys: &'a [Key], own: &'a TomlTable, question: &str) -> &'a str {
     let key = keys.iter().find(|key| key.name == question);
     match (own.find(question).map(|entry| &entry.node.content), key) {
         (Some(Content::Text(word)), _) => word,
@@ -44,7 +44,7 @@ fn chosen<'a>(keys: &'a [Key], own: &'a Table, question: &str) -> &'a str {
             Content::Text(word) => word,
             _ => "",
         },
-        (Some(_), Some(Key { form: Form::Mechanism(question), .. })) => question.default.name,
+        (Some(_), Some(Key { value_type: ValueType::Mechanism(question), .. })) => question.default.name,
         (None, Some(Key { presence: Presence::Default(text), .. })) => text,
         _ => "",
     }

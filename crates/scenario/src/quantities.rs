@@ -1,21 +1,21 @@
 //! Values other than mechanisms: quantities, words, texts, names.
 
-use crate::key::{Form, Key};
+use crate::key::{Key, ValueType};
 use crate::problem::Problem;
-use crate::reader::{Head, Reader};
+use crate::reader::{TableHead, TableReader};
 use crate::source::Span;
 use crate::suggest::nearest;
-use crate::tree::{Content, Node};
+use crate::tree::{Content, TomlNode};
 use lasthop_base::{Unit, Value};
 
 const LONGEST_NAME: usize = 64;
 
 pub(crate) fn unit(
-    reader: &Reader<'_>,
-    head: Head<'_>,
+    reader: &TableReader<'_>,
+    head: TableHead<'_>,
     key: &Key,
     unit: &Unit,
-    node: &Node,
+    node: &TomlNode,
 ) -> Result<Value, Problem> {
     match node.scalar() {
         Some(text) => of_text(reader, head, key, unit, (node.place, text)),
@@ -24,15 +24,15 @@ pub(crate) fn unit(
 }
 
 pub(crate) fn of_text(
-    reader: &Reader<'_>,
-    head: Head<'_>,
+    reader: &TableReader<'_>,
+    head: TableHead<'_>,
     key: &Key,
     unit: &Unit,
     (place, text): (Span, &str),
 ) -> Result<Value, Problem> {
     parse(unit, text).map_err(|why| {
         let problem = reader.problem(place, format!("{}: {why}", head.key(key.name)));
-        let expected = expected(&key.form);
+        let expected = expected(&key.value_type);
         match unit {
             Unit::Word(words) => match nearest(text, words.iter().copied()) {
                 Some(word) => problem.help(format!("did you mean \"{word}\"? {expected}")),
@@ -55,12 +55,12 @@ fn parse(unit: &Unit, text: &str) -> Result<Value, String> {
 }
 
 pub(crate) fn word_or(
-    reader: &Reader<'_>,
-    head: Head<'_>,
+    reader: &TableReader<'_>,
+    head: TableHead<'_>,
     key: &Key,
     words: &'static [&'static str],
     otherwise: &Unit,
-    node: &Node,
+    node: &TomlNode,
 ) -> Result<Value, Problem> {
     let Some(text) = node.scalar() else { return Err(wrong_kind(reader, head, key, node)) };
     let text = text.trim();
@@ -72,30 +72,41 @@ pub(crate) fn word_or(
     }
     let message = format!("{}: `{text}` is not a known word", head.key(key.name));
     let problem = reader.problem(node.place, message);
-    let expected = expected(&key.form);
+    let expected = expected(&key.value_type);
     Err(match nearest(text, words.iter().copied()) {
         Some(word) => problem.help(format!("did you mean \"{word}\"? {expected}")),
         None => problem.help(expected),
     })
 }
 
-pub(crate) fn text(reader: &Reader<'_>, head: Head<'_>, key: &Key, node: &Node) -> Result<String, Problem> {
+pub(crate) fn text(
+    reader: &TableReader<'_>,
+    head: TableHead<'_>,
+    key: &Key,
+    node: &TomlNode,
+) -> Result<String, Problem> {
     match &node.content {
         Content::Text(text) if !text.trim().is_empty() => Ok(text.clone()),
         Content::Text(_) => Err(reader
             .problem(node.place, format!("{} is empty", head.key(key.name)))
-            .help(expected(&key.form))),
+            .help(expected(&key.value_type))),
         _ => Err(wrong_kind(reader, head, key, node)),
     }
 }
 
-pub(crate) fn name(reader: &Reader<'_>, head: Head<'_>, key: &Key, node: &Node) -> Result<String, Problem> {
+pub(crate) fn name(
+    reader: &TableReader<'_>,
+    head: TableHead<'_>,
+    key: &Key,
+    node: &TomlNode,
+) -> Result<String, Problem> {
     let Some(name) = node.scalar() else { return Err(wrong_kind(reader, head, key, node)) };
-    match is_name(name) {
-        true => Ok(name.to_owned()),
-        false => Err(reader
+    if is_name(name) {
+        Ok(name.to_owned())
+    } else {
+        Err(reader
             .problem(node.place, format!("{}: `{name}` cannot be a name", head.key(key.name)))
-            .help(NAMES)),
+            .help(NAMES))
     }
 }
 
@@ -107,24 +118,24 @@ pub(crate) fn is_name(name: &str) -> bool {
     !name.is_empty() && name.len() <= LONGEST_NAME && name.chars().all(is_part)
 }
 
-fn wrong_kind(reader: &Reader<'_>, head: Head<'_>, key: &Key, node: &Node) -> Problem {
+fn wrong_kind(reader: &TableReader<'_>, head: TableHead<'_>, key: &Key, node: &TomlNode) -> Problem {
     let message = format!("{}: {} is not expected here", head.key(key.name), node.kind());
-    reader.problem(node.place, message).help(expected(&key.form))
+    reader.problem(node.place, message).help(expected(&key.value_type))
 }
 
-pub(crate) fn expected(form: &Form) -> String {
-    format!("expected: {}", takes(form))
+pub(crate) fn expected(value_type: &ValueType) -> String {
+    format!("expected: {}", takes(value_type))
 }
 
-pub(crate) fn takes(form: &Form) -> String {
-    match form {
-        Form::Unit(unit) => describe(unit),
-        Form::WordOr(words, unit) => format!("\"{}\", or {}", words.join("\", \""), describe(unit)),
-        Form::Text => "a text in quotes".to_owned(),
-        Form::Node => "the name of a node in quotes".to_owned(),
-        Form::File => "the name of a file in quotes".to_owned(),
-        Form::Mechanism(question) => format!("one of {}", question.names().join(", ")),
-        Form::Table => "a table".to_owned(),
+pub(crate) fn takes(value_type: &ValueType) -> String {
+    match value_type {
+        ValueType::Unit(unit) => describe(unit),
+        ValueType::WordOr(words, unit) => format!("\"{}\", or {}", words.join("\", \""), describe(unit)),
+        ValueType::Text => "a text in quotes".to_owned(),
+        ValueType::Node => "the name of a node in quotes".to_owned(),
+        ValueType::File => "the name of a file in quotes".to_owned(),
+        ValueType::Mechanism(question) => format!("one of {}", question.names().join(", ")),
+        ValueType::Table => "a table".to_owned(),
     }
 }
 
@@ -148,9 +159,9 @@ fn describe(unit: &Unit) -> String {
     }
 }
 
-pub(crate) fn example(form: &Form) -> String {
-    match form {
-        Form::Unit(unit) | Form::WordOr(_, unit) => match unit {
+pub(crate) fn example(value_type: &ValueType) -> String {
+    match value_type {
+        ValueType::Unit(unit) | ValueType::WordOr(_, unit) => match unit {
             Unit::Duration(..) => "\"45 ms\"".to_owned(),
             Unit::Rate => "\"2 Mbit/s\"".to_owned(),
             Unit::Bytes(..) => "\"1000 bytes\"".to_owned(),
@@ -162,10 +173,12 @@ pub(crate) fn example(form: &Form) -> String {
             Unit::Flag => "true".to_owned(),
             Unit::Word(words) => format!("\"{}\"", words.first().copied().unwrap_or_default()),
         },
-        Form::Text => "\"…\"".to_owned(),
-        Form::Node => "\"server\"".to_owned(),
-        Form::File => "\"link.down\"".to_owned(),
-        Form::Mechanism(question) => format!("\"{}\"", question.names().first().copied().unwrap_or_default()),
-        Form::Table => "{ … }".to_owned(),
+        ValueType::Text => "\"…\"".to_owned(),
+        ValueType::Node => "\"server\"".to_owned(),
+        ValueType::File => "\"link.down\"".to_owned(),
+        ValueType::Mechanism(question) => {
+            format!("\"{}\"", question.names().first().copied().unwrap_or_default())
+        }
+        ValueType::Table => "{ … }".to_owned(),
     }
 }

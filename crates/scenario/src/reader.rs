@@ -1,38 +1,38 @@
 //! Reads a table against its list of keys: refuses unknown keys, missing keys and values of the wrong type.
 
 use crate::catalogue::Catalogue;
-use crate::fields::{Fields, Setting};
-use crate::key::{Form, Key, Presence};
+use crate::fields::{FieldValue, Fields};
+use crate::key::{Key, Presence, ValueType};
 use crate::language;
 use crate::problem::Problem;
 use crate::resolved::Resolved;
-use crate::source::{Source, Span};
+use crate::source::{SourceText, Span};
 use crate::suggest::{among, listed};
-use crate::tree::{Entry, Node, Table};
+use crate::tree::{TomlEntry, TomlNode, TomlTable};
 use crate::{mechanisms, quantities};
 
 /// Reads tables, and records every value for the resolved scenario.
-pub(crate) struct Reader<'a> {
+pub(crate) struct TableReader<'a> {
     pub(crate) catalogue: &'a Catalogue,
-    pub(crate) sources: &'a [Source],
+    pub(crate) sources: &'a [SourceText],
     pub(crate) resolved: Resolved,
 }
 
 #[derive(Clone, Copy)]
-pub(crate) struct Head<'a> {
+pub(crate) struct TableHead<'a> {
     /// `link.wired`; empty for the document.
     pub(crate) path: &'a str,
     pub(crate) place: Span,
 }
 
 /// Checked values of a table, with the reader for error messages.
-pub(crate) struct Given<'a> {
-    pub(crate) reader: &'a Reader<'a>,
-    pub(crate) head: Head<'a>,
+pub(crate) struct CheckedTable<'a> {
+    pub(crate) reader: &'a TableReader<'a>,
+    pub(crate) head: TableHead<'a>,
     pub(crate) fields: &'a Fields,
 }
 
-impl Head<'_> {
+impl TableHead<'_> {
     pub(crate) fn key(&self, name: &str) -> String {
         match self.path {
             "" => name.to_owned(),
@@ -48,7 +48,7 @@ impl Head<'_> {
     }
 }
 
-impl Reader<'_> {
+impl TableReader<'_> {
     pub(crate) fn problem(&self, place: Span, message: impl Into<String>) -> Problem {
         Problem::new(&self.sources[place.source], place.start..place.end, message)
     }
@@ -56,13 +56,13 @@ impl Reader<'_> {
     /// Reads all keys of a table; missing keys come from `inherited`, then from their defaults.
     pub(crate) fn read(
         &mut self,
-        head: Head<'_>,
-        table: &Table,
-        inherited: &[&Entry],
+        head: TableHead<'_>,
+        table: &TomlTable,
+        inherited: &[&TomlEntry],
         keys: &[Key],
     ) -> Result<Fields, Problem> {
         let mut given = self.given(head, table, keys)?;
-        let mut fields = Fields::with_room(keys.len());
+        let mut fields = Fields::with_capacity(keys.len());
         for key in keys {
             if let Some((setting, place)) = given.take(key.name) {
                 fields.push(key.name, setting, place);
@@ -73,67 +73,81 @@ impl Reader<'_> {
                 continue;
             }
             match &key.presence {
-                _ if matches!(key.form, Form::Table) => {}
+                _ if matches!(key.value_type, ValueType::Table) => {}
                 Presence::Optional(_) => {}
                 Presence::Required => return Err(self.missing(head, key, keys)),
                 Presence::Default(text) => {
-                    fields.push(key.name, self.assumed(head, key, text)?, head.place);
+                    fields.push(key.name, self.default_value(head, key, text)?, head.place);
                 }
             }
         }
-        self.resolved.note(head.path, keys, &fields);
+        self.resolved.record(head.path, keys, &fields);
         Ok(fields)
     }
 
     /// Reads the keys written in a table, in the order of the document.
-    pub(crate) fn given(&self, head: Head<'_>, table: &Table, keys: &[Key]) -> Result<Fields, Problem> {
-        let mut fields = Fields::with_room(table.entries.len());
+    pub(crate) fn given(
+        &self,
+        head: TableHead<'_>,
+        table: &TomlTable,
+        keys: &[Key],
+    ) -> Result<Fields, Problem> {
+        let mut fields = Fields::with_capacity(table.entries.len());
         for entry in &table.entries {
             let Some(key) = keys.iter().find(|key| key.name == entry.key) else {
                 return Err(self.unknown(head, entry, keys));
             };
-            if !matches!(key.form, Form::Table) {
+            if !matches!(key.value_type, ValueType::Table) {
                 fields.push(key.name, self.setting(head, key, &entry.node)?, entry.node.place);
             }
         }
         Ok(fields)
     }
 
-    pub(crate) fn setting(&self, head: Head<'_>, key: &Key, node: &Node) -> Result<Setting, Problem> {
-        match &key.form {
-            Form::Unit(unit) => quantities::unit(self, head, key, unit, node).map(Setting::Value),
-            Form::WordOr(words, unit) => {
-                quantities::word_or(self, head, key, words, unit, node).map(Setting::Value)
+    pub(crate) fn setting(
+        &self,
+        head: TableHead<'_>,
+        key: &Key,
+        node: &TomlNode,
+    ) -> Result<FieldValue, Problem> {
+        match &key.value_type {
+            ValueType::Unit(unit) => quantities::unit(self, head, key, unit, node).map(FieldValue::Value),
+            ValueType::WordOr(words, unit) => {
+                quantities::word_or(self, head, key, words, unit, node).map(FieldValue::Value)
             }
-            Form::Text => quantities::text(self, head, key, node).map(Setting::Text),
-            Form::File => {
+            ValueType::Text => quantities::text(self, head, key, node).map(FieldValue::Text),
+            ValueType::File => {
                 // File names are relative to the document; the result is relative to the working directory.
                 let name = quantities::text(self, head, key, node)?;
                 if name.starts_with(crate::ready::TRACE_PREFIX) {
-                    return Ok(Setting::Text(name.to_string()));
+                    return Ok(FieldValue::Text(name.to_string()));
                 }
                 let directory = &self.sources[node.place.source].directory;
-                Ok(Setting::Text(directory.join(name).to_string_lossy().into_owned()))
+                Ok(FieldValue::Text(directory.join(name).to_string_lossy().into_owned()))
             }
-            Form::Node => quantities::name(self, head, key, node).map(Setting::Text),
-            Form::Mechanism(question) => {
-                mechanisms::read(self, head, key, question, node).map(Setting::Mechanism)
+            ValueType::Node => quantities::name(self, head, key, node).map(FieldValue::Text),
+            ValueType::Mechanism(question) => {
+                mechanisms::read(self, head, key, question, node).map(FieldValue::Mechanism)
             }
-            Form::Table => Err(self.problem(node.place, format!("{} is a table", head.key(key.name)))),
+            ValueType::Table => Err(self.problem(node.place, format!("{} is a table", head.key(key.name)))),
         }
     }
 
-    fn assumed(&self, head: Head<'_>, key: &Key, text: &str) -> Result<Setting, Problem> {
-        match &key.form {
-            Form::Unit(unit) => {
-                quantities::of_text(self, head, key, unit, (head.place, text)).map(Setting::Value)
+    fn default_value(&self, head: TableHead<'_>, key: &Key, text: &str) -> Result<FieldValue, Problem> {
+        match &key.value_type {
+            ValueType::Unit(unit) => {
+                quantities::of_text(self, head, key, unit, (head.place, text)).map(FieldValue::Value)
             }
-            _ => self.setting(head, key, &Node::text(head.place, text)),
+            _ => self.setting(head, key, &TomlNode::text(head.place, text)),
         }
     }
 
     /// The table under a key; an error if the value is no table.
-    pub(crate) fn table<'t>(&self, head: Head<'_>, entry: &'t Entry) -> Result<&'t Table, Problem> {
+    pub(crate) fn table<'t>(
+        &self,
+        head: TableHead<'_>,
+        entry: &'t TomlEntry,
+    ) -> Result<&'t TomlTable, Problem> {
         entry.node.table().ok_or_else(|| {
             let name = head.key(&entry.key);
             self.problem(entry.node.place, format!("{name} is a table, not {}", entry.node.kind()))
@@ -141,18 +155,18 @@ impl Reader<'_> {
         })
     }
 
-    fn unknown(&self, head: Head<'_>, entry: &Entry, keys: &[Key]) -> Problem {
+    fn unknown(&self, head: TableHead<'_>, entry: &TomlEntry, keys: &[Key]) -> Problem {
         let names: Vec<&str> = keys.iter().map(|key| key.name).collect();
-        let help = match language::homes(self.catalogue, &entry.key) {
-            homes if homes.is_empty() => among(&entry.key, "keys here", &names),
-            homes => format!("`{}` is a key of {}", entry.key, homes.join(" and of ")),
+        let help = match language::tables_with_key(self.catalogue, &entry.key) {
+            tables if tables.is_empty() => among(&entry.key, "keys here", &names),
+            tables => format!("`{}` is a key of {}", entry.key, tables.join(" and of ")),
         };
         self.problem(entry.place, format!("{} has no key `{}`", head.bracketed(), entry.key))
             .label("unknown key")
             .help(help)
     }
 
-    fn missing(&self, head: Head<'_>, key: &Key, keys: &[Key]) -> Problem {
+    fn missing(&self, head: TableHead<'_>, key: &Key, keys: &[Key]) -> Problem {
         let required: Vec<&str> = keys
             .iter()
             .filter(|key| matches!(key.presence, Presence::Required))
@@ -164,7 +178,7 @@ impl Reader<'_> {
                 "{}: {}, such as {}; required here: {}",
                 key.name,
                 key.doc,
-                quantities::example(&key.form),
+                quantities::example(&key.value_type),
                 listed(&required)
             ))
     }

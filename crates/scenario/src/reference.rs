@@ -5,7 +5,7 @@
 
 use crate::catalogue::Catalogue;
 use crate::inline;
-use crate::key::{Form, Key, Presence, parameters};
+use crate::key::{Key, Presence, ValueType, parameters};
 use crate::language::{self, TRAFFIC};
 use crate::mechanisms::LIMITS;
 use crate::quantities::takes;
@@ -15,18 +15,18 @@ use lasthop_base::{Info, Question, quantity};
 
 /// Keys of one kind.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Section {
+pub struct ReferenceSection {
     /// The table of these keys.
     pub title: String,
     /// Note on all keys of the section; may be empty.
     pub text: String,
     /// The keys.
-    pub keys: Vec<Described>,
+    pub keys: Vec<KeyDescription>,
 }
 
 /// A key, described.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Described {
+pub struct KeyDescription {
     /// Name within the section: `queue`, `limited_transmit`.
     pub name: String,
     /// Path in a scenario, as for `--set`: `link.NAME.down.queue`; `explain` searches it.
@@ -41,7 +41,7 @@ pub struct Described {
 
 impl Catalogue {
     /// Every key of the language, by table, then every mechanism's parameters.
-    pub fn reference(&self) -> Vec<Section> {
+    pub fn reference(&self) -> Vec<ReferenceSection> {
         sections(self)
     }
 
@@ -49,7 +49,7 @@ impl Catalogue {
     ///
     /// The path may omit names of links, nodes and flows, and directions: `link.wireless.down.queue`,
     /// `link.down.queue`, `wireless.queue`, `queue`. It may end with a parameter: `queue.packets`.
-    pub fn explain(&self, path: &str) -> Vec<Section> {
+    pub fn explain(&self, path: &str) -> Vec<ReferenceSection> {
         let wanted = parts(self, path);
         let mut ways = vec![wanted.clone()];
         if let [_, rest @ ..] = &wanted[..]
@@ -63,7 +63,7 @@ impl Catalogue {
     }
 
     /// The known name nearest to an unknown name.
-    pub fn meant(&self, name: &str) -> Option<String> {
+    pub fn nearest_name(&self, name: &str) -> Option<String> {
         let keys = self.reference().into_iter().flat_map(|section| section.keys).map(|key| key.name);
         let mechanisms =
             self.questions().into_iter().flat_map(|question| question.names()).map(str::to_owned);
@@ -73,7 +73,7 @@ impl Catalogue {
     }
 }
 
-fn sections(catalogue: &Catalogue) -> Vec<Section> {
+fn sections(catalogue: &Catalogue) -> Vec<ReferenceSection> {
     let mut sections =
         vec![one_line(), section("The document", DOCUMENT, "", &language::document("the file's name"))];
     sections.push(section(
@@ -139,15 +139,15 @@ pub fn aliases() -> &'static [(&'static str, &'static str)] {
     ready::ALIASES
 }
 
-fn one_line() -> Section {
-    let keys = inline::KEYS.iter().map(|(name, example, doc)| Described {
+fn one_line() -> ReferenceSection {
+    let keys = inline::KEYS.iter().map(|(name, example, doc)| KeyDescription {
         name: (*name).to_owned(),
         path: (*name).to_owned(),
         takes: format!("such as {example}"),
         without: String::new(),
         doc: (*doc).to_owned(),
     });
-    Section {
+    ReferenceSection {
         title: "In one line".to_owned(),
         text: "key=value between commas, alone or after a ready path or a file: rate=10Mbit/s,rtt=20ms or lte,loss=1%. \
          Every other key is a key of the document or of the flow: duration=30s, recovery=reno."
@@ -156,22 +156,24 @@ fn one_line() -> Section {
     }
 }
 
-fn section(title: &str, text: &str, path: &str, keys: &[Key]) -> Section {
+fn section(title: &str, text: &str, path: &str, keys: &[Key]) -> ReferenceSection {
     let keys = keys.iter().map(|key| described(path, key));
-    Section { title: title.to_owned(), text: text.to_owned(), keys: keys.collect() }
+    ReferenceSection { title: title.to_owned(), text: text.to_owned(), keys: keys.collect() }
 }
 
-fn described(table: &str, key: &Key) -> Described {
-    let is_limited = matches!(&key.form, Form::Mechanism(question) if question.limited().is_some());
-    Described {
+fn described(table: &str, key: &Key) -> KeyDescription {
+    let is_limited =
+        matches!(&key.value_type, ValueType::Mechanism(question) if question.limited().is_some());
+    KeyDescription {
         name: key.name.to_owned(),
         path: if table.is_empty() { key.name.to_owned() } else { format!("{table}.{}", key.name) },
-        takes: match is_limited {
-            true => format!("{}; or {LIMITS}", takes(&key.form)),
-            false => takes(&key.form),
+        takes: if is_limited {
+            format!("{}; or {LIMITS}", takes(&key.value_type))
+        } else {
+            takes(&key.value_type)
         },
         without: match &key.presence {
-            _ if matches!(key.form, Form::Table) => String::new(),
+            _ if matches!(key.value_type, ValueType::Table) => String::new(),
             Presence::Required => "required".to_owned(),
             Presence::Optional("") => "optional".to_owned(),
             Presence::Optional(example) => format!("optional, such as {example}"),
@@ -190,25 +192,25 @@ fn place(question: &Question) -> String {
     }
 }
 
-fn mechanisms(question: &Question) -> Vec<Section> {
+fn mechanisms(question: &Question) -> Vec<ReferenceSection> {
     question.mechanisms.iter().map(|info| mechanism(question, info)).collect()
 }
 
-fn mechanism(question: &Question, info: &Info) -> Section {
-    Section {
+fn mechanism(question: &Question, info: &Info) -> ReferenceSection {
+    ReferenceSection {
         title: format!("{} = \"{}\"", question.name, info.name),
         text: format!("{}: {} ({})", question.question, info.summary, info.source),
         keys: parameters(info).iter().map(|key| described(&place(question), key)).collect(),
     }
 }
 
-fn found(catalogue: &Catalogue, wanted: &[String]) -> Vec<Section> {
+fn found(catalogue: &Catalogue, wanted: &[String]) -> Vec<ReferenceSection> {
     let mut found = Vec::new();
     for section in catalogue.reference() {
-        let is_meant = |key: &&Described| parts(catalogue, &key.path).ends_with(wanted);
-        let keys: Vec<Described> = section.keys.iter().filter(is_meant).cloned().collect();
+        let is_meant = |key: &&KeyDescription| parts(catalogue, &key.path).ends_with(wanted);
+        let keys: Vec<KeyDescription> = section.keys.iter().filter(is_meant).cloned().collect();
         if !keys.is_empty() {
-            found.push(Section { keys, ..section });
+            found.push(ReferenceSection { keys, ..section });
         }
     }
     for question in catalogue.questions() {
@@ -265,7 +267,7 @@ mod tests {
         assert_eq!(titles("Westwood+"), ["congestion = \"westwood_plus\""]);
         assert!(titles("queue.min_threshold").contains(&"queue = \"red\"".to_owned()));
         assert!(titles("recovry").is_empty());
-        assert_eq!(Catalogue::default().meant("flow.bulk.recovry").as_deref(), Some("recovery"));
+        assert_eq!(Catalogue::default().nearest_name("flow.bulk.recovry").as_deref(), Some("recovery"));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The resolved document: every key with its value, recorded during checking.
 
-use crate::fields::{Fields, Setting};
-use crate::key::{Form, Key, Presence};
+use crate::fields::{FieldValue, Fields};
+use crate::key::{Key, Presence, ValueType};
 use crate::text;
 use lasthop_base::{Answer, Info, Parameter, Unit, Value};
 use std::borrow::Cow;
@@ -9,7 +9,7 @@ use std::borrow::Cow;
 /// Text to record during checking. Most runs need only the scenario, and recording every key with its meaning takes
 /// longer than checking.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(crate) enum Wanted {
+pub(crate) enum Detail {
     Nothing,
     Values,
     /// Also each key's meaning, and keys that are not set.
@@ -18,12 +18,12 @@ pub(crate) enum Wanted {
 
 #[derive(Clone, Debug)]
 pub(crate) struct Resolved {
-    wanted: Wanted,
-    pub(crate) sections: Vec<Section>,
+    detail: Detail,
+    pub(crate) sections: Vec<ResolvedSection>,
 }
 
 #[derive(Clone, Debug)]
-pub(crate) struct Section {
+pub(crate) struct ResolvedSection {
     /// `link.wired.down`; empty for the document itself.
     pub(crate) path: String,
     pub(crate) doc: Option<String>,
@@ -33,64 +33,70 @@ pub(crate) struct Section {
 #[derive(Clone, Debug)]
 pub(crate) struct KeyValue {
     pub(crate) key: Cow<'static, str>,
-    pub(crate) value: Shown,
+    pub(crate) value: ResolvedValue,
     /// Whether the key is in effect; otherwise it is an example.
-    pub(crate) holds: bool,
+    pub(crate) is_set: bool,
     pub(crate) doc: String,
 }
 
 #[derive(Clone, Debug)]
-pub(crate) enum Shown {
+pub(crate) enum ResolvedValue {
     Value(Value),
     Text(String),
     /// Name of a mechanism, or an example.
     Word(&'static str),
 }
 
-impl Shown {
+impl ResolvedValue {
     pub(crate) fn push(&self, text: &mut String) {
         match self {
-            Shown::Value(value) => text::push_toml(value, text),
-            Shown::Text(words) => text::push_quoted(words, text),
-            Shown::Word(word) => text::push_quoted(word, text),
+            ResolvedValue::Value(value) => text::push_toml(value, text),
+            ResolvedValue::Text(words) => text::push_quoted(words, text),
+            ResolvedValue::Word(word) => text::push_quoted(word, text),
         }
     }
 }
 
 impl Resolved {
-    pub(crate) fn new(wanted: Wanted) -> Resolved {
-        Resolved { wanted, sections: Vec::new() }
+    pub(crate) fn new(detail: Detail) -> Resolved {
+        Resolved { detail, sections: Vec::new() }
     }
 
     /// Records a table; `fields` are in the order of `keys`.
-    pub(crate) fn note(&mut self, path: &str, keys: &[Key], fields: &Fields) {
-        if self.wanted == Wanted::Nothing {
+    pub(crate) fn record(&mut self, path: &str, keys: &[Key], fields: &Fields) {
+        if self.detail == Detail::Nothing {
             return;
         }
-        let is_explained = self.wanted == Wanted::Everything;
+        let is_explained = self.detail == Detail::Everything;
         let mut lines = Vec::with_capacity(keys.len());
         let mut below = Vec::new();
         let mut read = fields.iter().peekable();
         for key in keys {
             let setting = read.next_if(|(name, _)| *name == key.name).map(|(_, setting)| setting);
             let doc = if is_explained { doc(key) } else { String::new() };
-            let line = |value, holds, doc| KeyValue { key: key.name.into(), value, holds, doc };
-            match (setting, &key.presence, &key.form) {
-                (_, _, Form::Table) => {}
-                (Some(Setting::Value(value)), ..) => lines.push(line(Shown::Value(value.clone()), true, doc)),
-                (Some(Setting::Text(value)), ..) => lines.push(line(Shown::Text(value.clone()), true, doc)),
-                (Some(Setting::Mechanism(answer)), _, form) => match answer.info.parameters.is_empty() {
-                    true => {
-                        let doc = match is_explained {
-                            true => format!("{}: {}", key.doc, origin(answer.info, form)),
-                            false => doc,
+            let line = |value, is_set, doc| KeyValue { key: key.name.into(), value, is_set, doc };
+            match (setting, &key.presence, &key.value_type) {
+                (_, _, ValueType::Table) => {}
+                (Some(FieldValue::Value(value)), ..) => {
+                    lines.push(line(ResolvedValue::Value(value.clone()), true, doc))
+                }
+                (Some(FieldValue::Text(value)), ..) => {
+                    lines.push(line(ResolvedValue::Text(value.clone()), true, doc))
+                }
+                (Some(FieldValue::Mechanism(answer)), _, value_type) => {
+                    if answer.info.parameters.is_empty() {
+                        let doc = if is_explained {
+                            format!("{}: {}", key.doc, origin(answer.info, value_type))
+                        } else {
+                            doc
                         };
-                        lines.push(line(Shown::Word(answer.info.name), true, doc));
+                        lines.push(line(ResolvedValue::Word(answer.info.name), true, doc));
+                    } else {
+                        below.push(mechanism(path, key, answer, is_explained))
                     }
-                    false => below.push(mechanism(path, key, answer, is_explained)),
-                },
+                }
                 (None, Presence::Optional(example), _) if is_explained => {
-                    lines.push(line(Shown::Word(example), false, doc));
+                    lines.push(line(ResolvedValue::Word(example), false, doc));
                 }
                 (None, ..) => {}
             }
@@ -99,39 +105,39 @@ impl Resolved {
             read.next().is_none(),
             "{path}: a value without a key, or values not in the keys' order"
         );
-        self.sections.push(Section { path: path.to_owned(), doc: None, lines });
+        self.sections.push(ResolvedSection { path: path.to_owned(), doc: None, lines });
         self.sections.extend(below);
     }
 
     /// Replaces a value that depends on the whole scenario, and adds its origin to the comment.
-    pub(crate) fn settle(&mut self, path: &str, key: &str, value: Value, from: &str) {
+    pub(crate) fn replace(&mut self, path: &str, key: &str, value: Value, from: &str) {
         let sections = self.sections.iter_mut().filter(|section| section.path == path);
         for line in sections.flat_map(|section| &mut section.lines).filter(|line| line.key == key) {
-            line.value = Shown::Value(value.clone());
+            line.value = ResolvedValue::Value(value.clone());
             line.doc = format!("{}; here: {from}", line.doc);
         }
     }
 }
 
-fn mechanism(path: &str, key: &Key, answer: &Answer, is_explained: bool) -> Section {
+fn mechanism(path: &str, key: &Key, answer: &Answer, is_explained: bool) -> ResolvedSection {
     let said = |doc: &dyn Fn() -> String| if is_explained { doc() } else { String::new() };
     let kind = KeyValue {
         key: "kind".into(),
-        value: Shown::Word(answer.info.name),
-        holds: true,
-        doc: said(&|| origin(answer.info, &key.form)),
+        value: ResolvedValue::Word(answer.info.name),
+        is_set: true,
+        doc: said(&|| origin(answer.info, &key.value_type)),
     };
     let works = |parameter: &&Parameter| answer.info.idle(parameter.name, &answer.values).is_none();
     let parameters = answer.info.parameters.iter().filter(works).filter_map(|parameter| {
         let (_, value) = answer.values.iter().find(|(name, _)| *name == parameter.name)?;
         Some(KeyValue {
             key: parameter.name.into(),
-            value: Shown::Value(value.clone()),
-            holds: true,
+            value: ResolvedValue::Value(value.clone()),
+            is_set: true,
             doc: said(&|| doc(&Key::from(parameter))),
         })
     });
-    Section {
+    ResolvedSection {
         path: [path, ".", key.name].concat(),
         doc: is_explained.then(|| key.doc.to_owned()),
         lines: std::iter::once(kind).chain(parameters).collect(),
@@ -140,22 +146,19 @@ fn mechanism(path: &str, key: &Key, answer: &Answer, is_explained: bool) -> Sect
 
 /// Meaning of a key, after the words that it accepts.
 fn doc(key: &Key) -> String {
-    match &key.form {
-        Form::Unit(Unit::Word(words)) => format!("{}: {}", words.join(", "), key.doc),
+    match &key.value_type {
+        ValueType::Unit(Unit::Word(words)) => format!("{}: {}", words.join(", "), key.doc),
         _ => key.doc.to_owned(),
     }
 }
 
-fn origin(info: &Info, form: &Form) -> String {
-    format!("{} ({}){}", info.summary, info.source, others(form, info))
+fn origin(info: &Info, value_type: &ValueType) -> String {
+    format!("{} ({}){}", info.summary, info.source, others(value_type, info))
 }
 
-fn others(form: &Form, chosen: &Info) -> String {
-    let Form::Mechanism(question) = form else { return String::new() };
+fn others(value_type: &ValueType, chosen: &Info) -> String {
+    let ValueType::Mechanism(question) = value_type else { return String::new() };
     let mut names = question.names();
     names.retain(|name| *name != chosen.name);
-    match names.is_empty() {
-        true => String::new(),
-        false => format!("; or {}", names.join(", ")),
-    }
+    if names.is_empty() { String::new() } else { format!("; or {}", names.join(", ")) }
 }

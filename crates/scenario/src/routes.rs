@@ -1,37 +1,41 @@
 //! Routes of flows: shortest path (fewest links) unless `[route]` overrides it.
 
-use crate::flows::Placed;
-use crate::key::Form;
-use crate::links::Net;
+use crate::flows::PlacedFlow;
+use crate::key::ValueType;
+use crate::links::Network;
 use crate::problem::Problem;
 use crate::quantities::expected;
-use crate::reader::{Head, Reader};
-use crate::resolved::{KeyValue, Section, Shown};
+use crate::reader::{TableHead, TableReader};
+use crate::resolved::{KeyValue, ResolvedSection, ResolvedValue};
 use crate::scenario::{Hop, Route};
 use crate::source::Span;
 use crate::suggest::among;
-use crate::tree::{self, Table};
+use crate::tree::{self, TomlTable};
 use std::collections::VecDeque;
 use std::collections::btree_map::{BTreeMap, Entry};
 
 /// Most links on a route: packets count hops in a byte.
-const MOST_HOPS: usize = 255;
+const MAX_HOPS: usize = 255;
 
 /// For a node and a destination: the next node, and the rule's place.
-pub(crate) type Overrides = BTreeMap<(usize, usize), (usize, Span)>;
+pub(crate) type RouteOverrides = BTreeMap<(usize, usize), (usize, Span)>;
 
 /// Reads `[route]`: node -> destination -> next node.
-pub(crate) fn overrides(reader: &mut Reader<'_>, document: &Table, net: &Net) -> Result<Overrides, Problem> {
-    let mut overrides = Overrides::new();
+pub(crate) fn overrides(
+    reader: &mut TableReader<'_>,
+    document: &TomlTable,
+    net: &Network,
+) -> Result<RouteOverrides, Problem> {
+    let mut overrides = RouteOverrides::new();
     let Some(entry) = document.find("route") else { return Ok(overrides) };
-    let table = reader.table(Head { path: "", place: entry.place }, entry)?;
+    let table = reader.table(TableHead { path: "", place: entry.place }, entry)?;
     let mut lines = Vec::new();
     for at in &table.entries {
-        let node = known(reader, net, "route", &at.key, at.place)?;
-        let inner = reader.table(Head { path: "route", place: at.place }, at)?;
+        let node = known_node(reader, net, "route", &at.key, at.place)?;
+        let inner = reader.table(TableHead { path: "route", place: at.place }, at)?;
         for rule in &inner.entries {
             let path = format!("route.{}", at.key);
-            let destination = known(reader, net, &path, &rule.key, rule.place)?;
+            let destination = known_node(reader, net, &path, &rule.key, rule.place)?;
             let next = next_node(reader, net, &path, node, rule)?;
             if node == destination {
                 return Err(reader
@@ -44,22 +48,22 @@ pub(crate) fn overrides(reader: &mut Reader<'_>, document: &Table, net: &Net) ->
             overrides.insert((node, destination), (next, rule.node.place));
             lines.push(KeyValue {
                 key: format!("{}.{}", at.key, rule.key).into(),
-                value: Shown::Text(net.nodes[next].clone()),
-                holds: true,
+                value: ResolvedValue::Text(net.nodes[next].clone()),
+                is_set: true,
                 doc: format!("next node at {} for packets to {}: {}", at.key, rule.key, net.nodes[next]),
             });
         }
     }
     if !lines.is_empty() {
         let doc = Some("node.destination = next node: overrides the shortest path (fewest links)".to_owned());
-        reader.resolved.sections.push(Section { path: "route".to_owned(), doc, lines });
+        reader.resolved.sections.push(ResolvedSection { path: "route".to_owned(), doc, lines });
     }
     Ok(overrides)
 }
 
-pub(crate) fn known(
-    reader: &Reader<'_>,
-    net: &Net,
+pub(crate) fn known_node(
+    reader: &TableReader<'_>,
+    net: &Network,
     path: &str,
     name: &str,
     place: Span,
@@ -74,17 +78,17 @@ pub(crate) fn known(
 }
 
 fn next_node(
-    reader: &Reader<'_>,
-    net: &Net,
+    reader: &TableReader<'_>,
+    net: &Network,
     path: &str,
     node: usize,
-    rule: &tree::Entry,
+    rule: &tree::TomlEntry,
 ) -> Result<usize, Problem> {
     let Some(name) = rule.node.scalar() else {
         let message = format!("{path}.{}: {} is not expected here", rule.key, rule.node.kind());
-        return Err(reader.problem(rule.node.place, message).help(expected(&Form::Node)));
+        return Err(reader.problem(rule.node.place, message).help(expected(&ValueType::Node)));
     };
-    let next = known(reader, net, &format!("{path}.{}", rule.key), name, rule.node.place)?;
+    let next = known_node(reader, net, &format!("{path}.{}", rule.key), name, rule.node.place)?;
     match hop(net, node, next) {
         Some(_) => Ok(next),
         None => {
@@ -102,7 +106,7 @@ fn next_node(
     }
 }
 
-fn hop(net: &Net, from: usize, to: usize) -> Option<Hop> {
+fn hop(net: &Network, from: usize, to: usize) -> Option<Hop> {
     net.links.iter().enumerate().find_map(|(link, l)| match (l.from, l.to) {
         ends if ends == (from, to) => Some(Hop { link, is_down: true }),
         ends if ends == (to, from) => Some(Hop { link, is_down: false }),
@@ -111,23 +115,23 @@ fn hop(net: &Net, from: usize, to: usize) -> Option<Hop> {
 }
 
 pub(crate) fn find(
-    reader: &Reader<'_>,
-    net: &Net,
-    overrides: &Overrides,
-    flows: &[Placed],
+    reader: &TableReader<'_>,
+    net: &Network,
+    overrides: &RouteOverrides,
+    flows: &[PlacedFlow],
 ) -> Result<Vec<Route>, Problem> {
-    let mut map = Map { net, overrides, next: BTreeMap::new() };
+    let mut map = RouteFinder { net, overrides, next: BTreeMap::new() };
     for ((node, destination), (_, place)) in overrides {
-        map.way(reader, *node, *destination, *place)?;
+        map.hops_between(reader, *node, *destination, *place)?;
     }
     let mut routes: BTreeMap<(usize, usize), Route> = BTreeMap::new();
     let mut all = Vec::with_capacity(flows.len());
-    for Placed { flow, place } in flows {
+    for PlacedFlow { flow, place } in flows {
         let route = match routes.entry((flow.from, flow.to)) {
             Entry::Occupied(known) => known.get().clone(),
             Entry::Vacant(free) => {
-                let there = map.way(reader, flow.from, flow.to, *place)?;
-                let back = map.way(reader, flow.to, flow.from, *place)?;
+                let there = map.hops_between(reader, flow.from, flow.to, *place)?;
+                let back = map.hops_between(reader, flow.to, flow.from, *place)?;
                 free.insert(Route { there, back }).clone()
             }
         };
@@ -137,18 +141,18 @@ pub(crate) fn find(
 }
 
 /// Shortest paths, computed once for each destination.
-struct Map<'a> {
-    net: &'a Net,
-    overrides: &'a Overrides,
+struct RouteFinder<'a> {
+    net: &'a Network,
+    overrides: &'a RouteOverrides,
     /// For each destination and node: the next hop and its node.
     next: BTreeMap<usize, Vec<Option<(Hop, usize)>>>,
 }
 
-impl Map<'_> {
+impl RouteFinder<'_> {
     /// The hops from a node to a destination; `place` is used in errors.
-    fn way(
+    fn hops_between(
         &mut self,
-        reader: &Reader<'_>,
+        reader: &TableReader<'_>,
         from: usize,
         to: usize,
         mut place: Span,
@@ -165,7 +169,7 @@ impl Map<'_> {
                     place = *rule;
                     hop(net, at, *next).map(|hop| (hop, *next))
                 }
-                None => self.towards(to)[at],
+                None => self.next_hops(to)[at],
             };
             let Some((hop, next)) = step else {
                 let (from, to) = (&net.nodes[at], &net.nodes[to]);
@@ -183,8 +187,8 @@ impl Map<'_> {
                     .label("a loop of routes")
                     .help("change this line of [route], or leave it out: the shortest path has no loop"));
             }
-            if hops.len() == MOST_HOPS {
-                let message = format!("the route to `{}` has more than {MOST_HOPS} links", net.nodes[to]);
+            if hops.len() == MAX_HOPS {
+                let message = format!("the route to `{}` has more than {MAX_HOPS} links", net.nodes[to]);
                 return Err(reader
                     .problem(place, message)
                     .label("too long")
@@ -198,7 +202,7 @@ impl Map<'_> {
     }
 
     /// The next hop of every node towards a destination: breadth first, links in the order of the document.
-    fn towards(&mut self, to: usize) -> &[Option<(Hop, usize)>] {
+    fn next_hops(&mut self, to: usize) -> &[Option<(Hop, usize)>] {
         let net = self.net;
         self.next.entry(to).or_insert_with(|| {
             let mut next: Vec<Option<(Hop, usize)>> = vec![None; net.nodes.len()];

@@ -36,7 +36,7 @@ pub struct Scenario {
 
 impl Scenario {
     /// Nodes with a middlebox, by index into [`Scenario::nodes`].
-    pub fn boxed_nodes(&self) -> impl Iterator<Item = (usize, &Choice<lasthop_middlebox::Build>)> {
+    pub fn middlebox_nodes(&self) -> impl Iterator<Item = (usize, &Choice<lasthop_middlebox::Build>)> {
         self.middleboxes.iter().enumerate().filter(|(_, choice)| lasthop_middlebox::builds_middlebox(choice))
     }
 }

@@ -3,7 +3,7 @@
 //! The schema covers the values of each key. Only reading the scenario checks that nodes exist and routes have no loop.
 
 use crate::catalogue::Catalogue;
-use crate::key::{Form, Key, Presence, parameters};
+use crate::key::{Key, Presence, ValueType, parameters};
 use crate::language::{self, TRAFFIC};
 use crate::mechanisms::LIMITS;
 use lasthop_base::{Info, Question, Unit};
@@ -78,7 +78,7 @@ fn link(catalogue: &Catalogue) -> Value {
         for key in &direction {
             properties.insert(key.name.into(), property(key));
         }
-        for key in language::link_ends().iter().filter(|key| matches!(key.form, Form::Table)) {
+        for key in language::link_ends().iter().filter(|key| matches!(key.value_type, ValueType::Table)) {
             let mut schema = one_way.clone();
             extend(&mut schema, json!({ "description": key.doc }));
             properties.insert(key.name.into(), schema);
@@ -133,18 +133,18 @@ fn definition(question: &Question) -> String {
 }
 
 fn property(key: &Key) -> Value {
-    let mut schema = match &key.form {
-        Form::Unit(unit) => self::unit(unit),
-        Form::WordOr(words, otherwise) => json!({ "anyOf": [{ "enum": words }, unit(otherwise)] }),
-        Form::Text | Form::File => json!({ "type": "string", "minLength": 1 }),
-        Form::Node => json!({ "$ref": "#/$defs/name" }),
-        Form::Mechanism(question) => json!({ "$ref": format!("#/$defs/{}", definition(question)) }),
-        Form::Table => json!({ "type": "object" }),
+    let mut schema = match &key.value_type {
+        ValueType::Unit(unit) => self::unit(unit),
+        ValueType::WordOr(words, otherwise) => json!({ "anyOf": [{ "enum": words }, unit(otherwise)] }),
+        ValueType::Text | ValueType::File => json!({ "type": "string", "minLength": 1 }),
+        ValueType::Node => json!({ "$ref": "#/$defs/name" }),
+        ValueType::Mechanism(question) => json!({ "$ref": format!("#/$defs/{}", definition(question)) }),
+        ValueType::Table => json!({ "type": "object" }),
     };
     extend(&mut schema, json!({ "description": key.doc }));
     match &key.presence {
-        Presence::Default(text) => extend(&mut schema, json!({ "default": default(&key.form, text) })),
-        Presence::Optional(example) if !example.is_empty() && !matches!(key.form, Form::Table) => {
+        Presence::Default(text) => extend(&mut schema, json!({ "default": default(&key.value_type, text) })),
+        Presence::Optional(example) if !example.is_empty() && !matches!(key.value_type, ValueType::Table) => {
             extend(&mut schema, json!({ "examples": [example] }));
         }
         Presence::Optional(_) | Presence::Required => {}
@@ -152,9 +152,9 @@ fn property(key: &Key) -> Value {
     schema
 }
 
-fn default(form: &Form, text: &str) -> Value {
-    match form {
-        Form::Unit(Unit::Number(..) | Unit::Probability(..) | Unit::Count(..) | Unit::Flag) => {
+fn default(value_type: &ValueType, text: &str) -> Value {
+    match value_type {
+        ValueType::Unit(Unit::Number(..) | Unit::Probability(..) | Unit::Count(..) | Unit::Flag) => {
             serde_json::from_str(text).unwrap_or_else(|_| json!(text))
         }
         _ => json!(text),

@@ -1,55 +1,56 @@
-//! `--set path=value`: sets the value at the places that a path means, or removes it (`--set path=`).
+//! `--set path=value`: sets the value at the targets that a path means, or removes it (`--set path=`).
 
 use crate::draft::Draft;
 use crate::links::SERVICES;
 use crate::mechanisms::as_table;
-use crate::place::{Level, problem, resolve};
 use crate::problem::Problem;
 use crate::source::Span;
-use crate::traces::BESIDE_TRACE;
-use crate::tree::{Content, Node, Table};
+use crate::target::{Level, problem, resolve};
+use crate::traces::LIGHT_TRACE_KEYS;
+use crate::tree::{Content, TomlNode, TomlTable};
 use lasthop_base::Question;
 use std::sync::Arc;
 
 /// Sets a path to a value; `at` is the path's own place.
-pub(crate) fn apply(draft: &mut Draft, path: &str, at: Span, value: Node) -> Result<(), Problem> {
+pub(crate) fn apply(draft: &mut Draft, path: &str, at: Span, value: TomlNode) -> Result<(), Problem> {
     let catalogue = Arc::clone(&draft.catalogue);
-    let mut places = Vec::new();
-    for place in resolve(draft, &catalogue, path, at)? {
-        places.extend(place.spelt_out(draft, &catalogue, &value)?);
+    let mut targets = Vec::new();
+    for target in resolve(draft, &catalogue, path, at)? {
+        targets.extend(target.expand_mechanism_name(draft, &catalogue, &value)?);
     }
-    for place in &places {
-        if let (Level::Service, Some((key, table))) = (place.level, place.path.split_last()) {
-            let beside = if key == "trace" { &[][..] } else { &BESIDE_TRACE[..] };
+    for target in &targets {
+        if let (Level::Service, Some((key, table))) = (target.level, target.path.split_last()) {
+            let beside = if key == "trace" { &[][..] } else { &LIGHT_TRACE_KEYS[..] };
             for other in SERVICES.iter().filter(|other| *other != key).chain(beside) {
                 remove(&mut draft.document, table, None, other);
             }
         }
-        assign(&mut draft.document, None, &place.path, place.mechanism, at, &value);
+        assign(&mut draft.document, None, &target.path, target.mechanism, at, &value);
     }
     Ok(())
 }
 
 /// Removes the key that a path means, so that its default holds.
-pub(crate) fn take_away(draft: &mut Draft, path: &str, at: Span) -> Result<(), Problem> {
+pub(crate) fn unset(draft: &mut Draft, path: &str, at: Span) -> Result<(), Problem> {
     let catalogue = Arc::clone(&draft.catalogue);
     let mut found = false;
-    for place in resolve(draft, &catalogue, path, at)? {
-        if let Some((key, table)) = place.path.split_last() {
-            found |= remove(&mut draft.document, table, place.mechanism, key);
+    for target in resolve(draft, &catalogue, path, at)? {
+        if let Some((key, table)) = target.path.split_last() {
+            found |= remove(&mut draft.document, table, target.mechanism, key);
         }
     }
-    match found {
-        true => Ok(()),
-        false => Err(problem(draft, at, format!("`{path}` is not set, so it cannot be removed"))
+    if found {
+        Ok(())
+    } else {
+        Err(problem(draft, at, format!("`{path}` is not set, so it cannot be removed"))
             .label("not set")
-            .help(format!("{path}=VALUE sets it; `lasthop show` prints what is set"))),
+            .help(format!("{path}=VALUE sets it; `lasthop show` prints what is set")))
     }
 }
 
 /// Removes a key of a link's direction (`wireless.down`). If the link's own table sets the key for both directions,
 /// this direction gets `otherwise`.
-pub(crate) fn forget(draft: &mut Draft, direction: &str, key: &str, otherwise: Option<&str>) {
+pub(crate) fn unset_direction_key(draft: &mut Draft, direction: &str, key: &str, otherwise: Option<&str>) {
     let Some((link, way)) = direction.rsplit_once('.') else { return };
     let mut path = ["link", link, way].map(str::to_owned).to_vec();
     remove(&mut draft.document, &path, None, key);
@@ -57,7 +58,7 @@ pub(crate) fn forget(draft: &mut Draft, direction: &str, key: &str, otherwise: O
     let at = both.and_then(|both| both.find(key)).map(|entry| entry.place);
     if let (Some(at), Some(text)) = (at, otherwise) {
         path.push(key.to_owned());
-        assign(&mut draft.document, None, &path, None, at, &Node::text(at, text));
+        assign(&mut draft.document, None, &path, None, at, &TomlNode::text(at, text));
     }
 }
 
@@ -76,12 +77,12 @@ fn step(mechanism: OnPath<'_>) -> (OnPath<'_>, Option<&Question>) {
 /// Sets a value at a path and creates missing tables. If `table` is a direction, `both` is the link's own value for the
 /// path's first part.
 fn assign(
-    table: &mut Table,
+    table: &mut TomlTable,
     both: Option<Content>,
     path: &[String],
     mechanism: OnPath<'_>,
     at: Span,
-    value: &Node,
+    value: &TomlNode,
 ) {
     let Some((key, rest)) = path.split_first() else { return };
     if rest.is_empty() {
@@ -91,7 +92,7 @@ fn assign(
     if table.find(key).is_none() {
         // A parameter of a mechanism that the link sets for both directions: this direction gets its own copy.
         let content = both.unwrap_or_else(|| Content::Table(Arc::default()));
-        table.set(key, at, Node { place: at, content });
+        table.set(key, at, TomlNode { place: at, content });
     }
     let of_both =
         matches!(key.as_str(), "down" | "up").then(|| rest.first().and_then(|next| table.find(next)));
@@ -108,7 +109,7 @@ fn assign(
 }
 
 /// Removes a key from the table at a path; returns whether the key existed.
-fn remove(document: &mut Table, path: &[String], mut mechanism: OnPath<'_>, key: &str) -> bool {
+fn remove(document: &mut TomlTable, path: &[String], mut mechanism: OnPath<'_>, key: &str) -> bool {
     let mut table = document;
     for part in path {
         let question;

@@ -1,6 +1,6 @@
 //! The resolved scenario as commented TOML.
 
-use crate::resolved::{KeyValue, Resolved, Section};
+use crate::resolved::{KeyValue, Resolved, ResolvedSection};
 
 /// Last column of comments.
 const WIDEST: usize = 110;
@@ -31,7 +31,7 @@ pub(crate) fn bare(resolved: &Resolved) -> String {
                 text.push_str(part);
             }
         }
-        for line in section.lines.iter().filter(|line| line.holds) {
+        for line in section.lines.iter().filter(|line| line.is_set) {
             text.push_str(&line.key);
             text.push_str(" = ");
             line.value.push(&mut text);
@@ -41,19 +41,18 @@ pub(crate) fn bare(resolved: &Resolved) -> String {
     text
 }
 
-fn lines(section: &Section, text: &mut String) {
+fn lines(section: &ResolvedSection, text: &mut String) {
     let width =
         section.lines.iter().map(assignment).map(|line| line.chars().count()).filter(|n| *n < 48).max();
     let width = width.unwrap_or_default();
     for line in &section.lines {
         let assignment = assignment(line);
         let padded = format!("{assignment:<width$}  # {}", line.doc);
-        match padded.chars().count() <= WIDEST {
-            true => text.push_str(&padded),
-            false => {
-                comment(&line.doc, text);
-                text.push_str(&assignment);
-            }
+        if padded.chars().count() <= WIDEST {
+            text.push_str(&padded)
+        } else {
+            comment(&line.doc, text);
+            text.push_str(&assignment);
         }
         text.push('\n');
     }
@@ -76,7 +75,7 @@ fn comment(doc: &str, text: &mut String) {
 }
 
 fn assignment(line: &KeyValue) -> String {
-    let mark = if line.holds { "" } else { "# " };
+    let mark = if line.is_set { "" } else { "# " };
     let mut text = format!("{mark}{} = ", line.key);
     line.value.push(&mut text);
     text

@@ -17,10 +17,8 @@ pub(crate) fn snippet(text: &str, span: Range<usize>) -> (Cow<'_, str>, Range<us
         let ends = begins + line.len();
         let holds_start = (begins..ends).contains(&span.start) || (span.start == ends && ends == text.len());
         // The underlined line is also cut before the span.
-        let from = match holds_start {
-            true => boundary(line, (span.start - begins).saturating_sub(LONGEST / 2)),
-            false => 0,
-        };
+        let from =
+            if holds_start { boundary(line, (span.start - begins).saturating_sub(LONGEST / 2)) } else { 0 };
         let to = boundary(line, (from + LONGEST).min(line.len()));
         if holds_start {
             let offset = |at: usize| drawn.len() + at.clamp(begins + from, begins + to) - begins - from;

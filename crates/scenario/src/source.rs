@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 /// One text: a file, a ready path, or something typed on the command line.
 #[derive(Clone, Debug)]
-pub(crate) struct Source {
+pub(crate) struct SourceText {
     /// Name in messages: a file's path, `umts`, `command line`.
     pub(crate) name: String,
     pub(crate) text: Arc<str>,
@@ -15,16 +15,16 @@ pub(crate) struct Source {
 
 pub(crate) const TYPED: &str = "command line";
 
-impl Source {
+impl SourceText {
     /// A text of this name; further files are resolved relative to it.
-    pub(crate) fn new(name: &str, text: &str) -> Source {
+    pub(crate) fn new(name: &str, text: &str) -> SourceText {
         let directory = Path::new(name).parent().map(Path::to_path_buf).unwrap_or_default();
-        Source { name: name.to_owned(), text: text.into(), directory }
+        SourceText { name: name.to_owned(), text: text.into(), directory }
     }
 
     /// Typed text: an inline scenario, or an option.
-    pub(crate) fn typed(text: &str) -> Source {
-        Source::new(TYPED, text)
+    pub(crate) fn typed(text: &str) -> SourceText {
+        SourceText::new(TYPED, text)
     }
 }
 

@@ -26,17 +26,17 @@ fn meant<'a>(entry: &Foreign, candidates: &[&'a str]) -> Vec<&'a str> {
 /// Order of candidates, the nearest first: distance, whether the candidate goes on as written, changed letters.
 fn score(written: &str, candidate: &str) -> Option<(usize, bool, usize)> {
     // Comparing costs the product of the lengths; nothing longer than this is a misspelt name.
-    const LONGEST: usize = 64;
+    const MAX_LENGTH: usize = 64;
     /// A shorter word begins too many others.
-    const SHORTEST: usize = 3;
-    if written.len() > LONGEST {
+    const MIN_LENGTH: usize = 3;
+    if written.len() > MAX_LENGTH {
         return None;
     }
     let plain = |text: &str| text.to_lowercase().replace('-', "_");
     let (written, candidate) = (plain(written), plain(candidate));
     let changes = strsim::damerau_levenshtein(&written, &candidate);
-    let is_begun = written.len() >= SHORTEST && candidate.starts_with(&written);
-    let is_part = is_begun || (candidate.len() >= SHORTEST && written.starts_with(&candidate));
+    let is_begun = written.len() >= MIN_LENGTH && candidate.starts_with(&written);
+    let is_part = is_begun || (candidate.len() >= MIN_LENGTH && written.starts_with(&candidate));
     let distance = if is_part { changes.min(1) } else { changes };
     Some((distance, !is_begun, changes))
 }
@@ -62,7 +62,11 @@ pub fn hint<'a>(written: &str, candidates: impl IntoIterator<Item = &'a str>) ->
 /// A help line: the hint, and all candidates.
 pub(crate) fn among(written: &str, what: &str, candidates: &[&str]) -> String {
     if candidates.is_empty() {
-        return format!("there are no {what}");
+        return if what == "available" {
+            "none is available".to_owned()
+        } else {
+            format!("there are no {what}")
+        };
     }
     let known = format!("{what}: {}", listed(candidates));
     match hint(written, candidates.iter().copied()) {
@@ -73,9 +77,9 @@ pub(crate) fn among(written: &str, what: &str, candidates: &[&str]) -> String {
 
 /// The first two dozen names, separated by commas.
 pub(crate) fn listed(names: &[&str]) -> String {
-    const MOST: usize = 24;
+    const MAX_LISTED: usize = 24;
     match names.len() {
-        n if n > MOST => format!("{}, … ({n} in all)", names[..MOST].join(", ")),
+        n if n > MAX_LISTED => format!("{}, … ({n} in all)", names[..MAX_LISTED].join(", ")),
         _ => names.join(", "),
     }
 }

@@ -52,14 +52,15 @@ fn push(value: &Value, text: &mut String) {
 pub(crate) fn push_quoted(text: &str, to: &mut String) {
     to.push('"');
     let is_plain = |byte: u8| matches!(byte, b' '..=b'~') && byte != b'"' && byte != b'\\';
-    match text.bytes().all(is_plain) {
-        true => to.push_str(text),
-        false => text.chars().for_each(|c| match c {
+    if text.bytes().all(is_plain) {
+        to.push_str(text)
+    } else {
+        text.chars().for_each(|c| match c {
             '"' => to.push_str("\\\""),
             '\\' => to.push_str("\\\\"),
             c if c.is_control() => to.push_str(&format!("\\u{:04X}", u32::from(c))),
             c => to.push(c),
-        }),
+        })
     }
     to.push('"');
 }

@@ -2,9 +2,9 @@
 
 use crate::fields::Fields;
 use crate::problem::Problem;
-use crate::reader::{Head, Reader};
+use crate::reader::{TableHead, TableReader};
 use crate::ready;
-use crate::source::{Source, Span};
+use crate::source::{SourceText, Span};
 use lasthop_base::Duration;
 use lasthop_net::service::{Light, LightTrace, SizeDelays, Trace, TraceError};
 use std::sync::Arc;
@@ -12,9 +12,14 @@ use std::sync::Arc;
 const LARGEST: u64 = 256 << 20;
 
 /// Keys that need a `trace`: recorded trains.
-pub(crate) const BESIDE_TRACE: [&str; 3] = ["light", "light_timer", "light_sizes"];
+pub(crate) const LIGHT_TRACE_KEYS: [&str; 3] = ["light", "light_timer", "light_sizes"];
 
-pub(crate) fn read(reader: &Reader<'_>, key: &str, name: &str, place: Span) -> Result<Arc<Trace>, Problem> {
+pub(crate) fn read(
+    reader: &TableReader<'_>,
+    key: &str,
+    name: &str,
+    place: Span,
+) -> Result<Arc<Trace>, Problem> {
     let refuse = |why: String| {
         reader.problem(place, format!("{key}: {why}")).help(
             "a trace is a file in Mahimahi's format: one time in whole milliseconds per line, not decreasing",
@@ -43,15 +48,19 @@ const TRAINS: &str = "a light trace is CellReplay's: each line has a time, a bas
 const SIZES: &str =
     "delays by size are CellReplay's latency-offset: `100 0.0`, `200 0.5` … bytes and ms, in steps of 100";
 
-fn text(reader: &Reader<'_>, name: &str) -> Result<String, String> {
+fn text(reader: &TableReader<'_>, name: &str) -> Result<String, String> {
     let bytes =
         reader.catalogue.files.read(name, LARGEST).map_err(|why| format!("cannot read `{name}`: {why}"))?;
     String::from_utf8(bytes).map_err(|_| format!("`{name}` is not a text file"))
 }
 
-pub(crate) fn light(reader: &Reader<'_>, head: Head<'_>, fields: &Fields) -> Result<Option<Light>, Problem> {
+pub(crate) fn light(
+    reader: &TableReader<'_>,
+    head: TableHead<'_>,
+    fields: &Fields,
+) -> Result<Option<Light>, Problem> {
     let Some((name, place)) = fields.text("light").zip(fields.place("light")) else {
-        let beside = BESIDE_TRACE.into_iter().find_map(|key| Some((key, fields.place(key)?)));
+        let beside = LIGHT_TRACE_KEYS.into_iter().find_map(|key| Some((key, fields.place(key)?)));
         return match beside {
             None => Ok(None),
             Some((key, place)) => Err(reader
@@ -74,7 +83,7 @@ pub(crate) fn light(reader: &Reader<'_>, head: Head<'_>, fields: &Fields) -> Res
 }
 
 fn table<T>(
-    reader: &Reader<'_>,
+    reader: &TableReader<'_>,
     key: &str,
     (name, place): (&str, Span),
     help: &str,
@@ -95,6 +104,6 @@ fn faulty(name: &str, text: &str, error: &TraceError, key: &str, help: &str) -> 
         span = start..start + line.trim_end().len();
         start += line.len();
     }
-    let source = Source::new(name, text);
+    let source = SourceText::new(name, text);
     Problem::new(&source, span, format!("{key}: {error}")).help(help)
 }

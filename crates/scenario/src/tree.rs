@@ -1,26 +1,26 @@
 //! A TOML document as a tree; every key and value has its place.
 
 use crate::problem::Problem;
-use crate::source::{Source, Span};
+use crate::source::{SourceText, Span};
 use std::ops::Range;
 use std::sync::Arc;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Table {
-    pub(crate) entries: Vec<Entry>,
+pub(crate) struct TomlTable {
+    pub(crate) entries: Vec<TomlEntry>,
 }
 
 #[derive(Clone, Debug)]
-pub(crate) struct Entry {
+pub(crate) struct TomlEntry {
     pub(crate) key: String,
     pub(crate) place: Span,
-    pub(crate) node: Node,
+    pub(crate) node: TomlNode,
 }
 
 #[derive(Clone, Debug)]
-pub(crate) struct Node {
+pub(crate) struct TomlNode {
     pub(crate) place: Span,
     pub(crate) content: Content,
 }
@@ -32,17 +32,17 @@ pub(crate) enum Content {
     Number(String),
     Flag(bool),
     /// Shared copy-on-write: the drafts of a sweep's points share most of their tables.
-    Table(Arc<Table>),
+    Table(Arc<TomlTable>),
     /// A list or a date, which no key takes.
     Other(&'static str),
 }
 
-impl Table {
-    pub(crate) fn find(&self, key: &str) -> Option<&Entry> {
+impl TomlTable {
+    pub(crate) fn find(&self, key: &str) -> Option<&TomlEntry> {
         self.entries.iter().find(|entry| entry.key == key)
     }
 
-    pub(crate) fn find_mut(&mut self, key: &str) -> Option<&mut Entry> {
+    pub(crate) fn find_mut(&mut self, key: &str) -> Option<&mut TomlEntry> {
         self.entries.iter_mut().find(|entry| entry.key == key)
     }
 
@@ -51,24 +51,24 @@ impl Table {
     }
 
     /// Sets a key: replaces its value, or appends the key.
-    pub(crate) fn set(&mut self, key: &str, place: Span, node: Node) {
+    pub(crate) fn set(&mut self, key: &str, place: Span, node: TomlNode) {
         match self.find_mut(key) {
             Some(entry) => entry.node = node,
-            None => self.entries.push(Entry { key: key.to_owned(), place, node }),
+            None => self.entries.push(TomlEntry { key: key.to_owned(), place, node }),
         }
     }
 
-    pub(crate) fn table(&self, key: &str) -> Option<&Table> {
+    pub(crate) fn table(&self, key: &str) -> Option<&TomlTable> {
         self.find(key).and_then(|entry| entry.node.table())
     }
 }
 
-impl Node {
-    pub(crate) fn text(place: Span, text: &str) -> Node {
-        Node { place, content: Content::Text(text.to_owned()) }
+impl TomlNode {
+    pub(crate) fn text(place: Span, text: &str) -> TomlNode {
+        TomlNode { place, content: Content::Text(text.to_owned()) }
     }
 
-    pub(crate) fn table(&self) -> Option<&Table> {
+    pub(crate) fn table(&self) -> Option<&TomlTable> {
         match &self.content {
             Content::Table(table) => Some(table),
             _ => None,
@@ -96,7 +96,7 @@ impl Node {
     }
 }
 
-pub(crate) fn parse(source: &Source, number: usize) -> Result<Table, Problem> {
+pub(crate) fn parse(source: &SourceText, number: usize) -> Result<TomlTable, Problem> {
     refuse_deep_keys(source)?;
     match DeTable::parse(&source.text) {
         Ok(document) => Ok(table(document.get_ref(), number, 0)),
@@ -110,10 +110,10 @@ pub(crate) fn parse(source: &Source, number: usize) -> Result<Table, Problem> {
 }
 
 /// Reads a value typed after `--set KEY=`: as TOML if valid, else as text.
-pub(crate) fn parse_typed(written: &str, place: Span) -> Node {
+pub(crate) fn parse_typed(written: &str, place: Span) -> TomlNode {
     let trimmed = written.trim();
     // A line break would begin another entry; a comment would end this entry.
-    let may_be_toml = !trimmed.contains(['\n', '\r', '#']) && trimmed.matches('.').count() <= DEEPEST;
+    let may_be_toml = !trimmed.contains(['\n', '\r', '#']) && trimmed.matches('.').count() <= MAX_DEPTH;
     if may_be_toml {
         let document = format!("v={trimmed}");
         if let Ok(document) = DeTable::parse(&document)
@@ -126,11 +126,11 @@ pub(crate) fn parse_typed(written: &str, place: Span) -> Node {
             }
         }
     }
-    Node::text(place, trimmed)
+    TomlNode::text(place, trimmed)
 }
 
 /// Sets the place of a node and of everything below it.
-fn relocate(node: &mut Node, place: Span) {
+fn relocate(node: &mut TomlNode, place: Span) {
     node.place = place;
     if let Content::Table(table) = &mut node.content {
         for entry in &mut Arc::make_mut(table).entries {
@@ -140,16 +140,16 @@ fn relocate(node: &mut Node, place: Span) {
     }
 }
 
-const DEEPEST: usize = 32;
+const MAX_DEPTH: usize = 32;
 
 /// Refuses keys of very many parts (`a.a.a.a…`): each part is a nested table, and the stack is limited.
-fn refuse_deep_keys(source: &Source) -> Result<(), Problem> {
-    const MOST_DOTS: usize = 64;
+fn refuse_deep_keys(source: &SourceText) -> Result<(), Problem> {
+    const MAX_DOTS: usize = 64;
     let mut start = 0;
     for line in source.text.split_inclusive('\n') {
-        if !line.trim_start().starts_with('#') && line.matches('.').count() > MOST_DOTS {
+        if !line.trim_start().starts_with('#') && line.matches('.').count() > MAX_DOTS {
             let span = start..start + line.trim_end().len();
-            return Err(Problem::new(source, span, format!("this line has more than {MOST_DOTS} dots"))
+            return Err(Problem::new(source, span, format!("this line has more than {MAX_DOTS} dots"))
                 .help("the longest keys are like link.wireless.down.channel.rate"));
         }
         start += line.len();
@@ -157,21 +157,21 @@ fn refuse_deep_keys(source: &Source) -> Result<(), Problem> {
     Ok(())
 }
 
-fn table(table: &DeTable<'_>, source: usize, depth: usize) -> Table {
+fn table(table: &DeTable<'_>, source: usize, depth: usize) -> TomlTable {
     let entries = table
         .iter()
-        .map(|(key, value)| Entry {
+        .map(|(key, value)| TomlEntry {
             key: key.get_ref().to_string(),
             place: place(key.span(), source),
             node: node(value, source, depth + 1),
         })
         .collect();
-    Table { entries }
+    TomlTable { entries }
 }
 
-fn node(value: &Spanned<DeValue<'_>>, source: usize, depth: usize) -> Node {
+fn node(value: &Spanned<DeValue<'_>>, source: usize, depth: usize) -> TomlNode {
     let content = match value.get_ref() {
-        _ if depth > DEEPEST => Content::Other("a deeply nested table"),
+        _ if depth > MAX_DEPTH => Content::Other("a deeply nested table"),
         DeValue::String(text) => Content::Text(text.to_string()),
         DeValue::Integer(integer) => {
             let digits = integer.as_str();
@@ -186,7 +186,7 @@ fn node(value: &Spanned<DeValue<'_>>, source: usize, depth: usize) -> Node {
         DeValue::Array(_) => Content::Other("a list"),
         DeValue::Table(inner) => Content::Table(table(inner, source, depth).into()),
     };
-    Node { place: place(value.span(), source), content }
+    TomlNode { place: place(value.span(), source), content }
 }
 
 fn place(span: Range<usize>, source: usize) -> Span {

@@ -83,9 +83,10 @@ fn failing(info: &Info, rule: &OnlyIf) -> String {
         Is::Not(text) => (text, true),
     };
     let value = other.unit.parse(text).unwrap_or_else(|why| panic!("{}.{}: {why}", info.name, rule.other));
-    match wanted {
-        true => written(&value),
-        false => written(&other_value(&other.unit, Some(text)).expect("another value")),
+    if wanted {
+        written(&value)
+    } else {
+        written(&other_value(&other.unit, Some(text)).expect("another value"))
     }
 }
 

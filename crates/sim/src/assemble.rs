@@ -43,7 +43,7 @@ pub fn is_deterministic(scenario: &Scenario) -> bool {
     let node_draws = |(node, choice): (usize, &Choice<Build>)| {
         middlebox(scenario, node, choice, scenario.seed).is_some_and(|middlebox| middlebox.draws())
     };
-    !scenario.boxed_nodes().any(node_draws)
+    !scenario.middlebox_nodes().any(node_draws)
         && !directions.any(|config| LinkDirection::new(config, Stream::named(scenario.seed, "any")).draws())
         && !(0..scenario.flows.len()).any(flow_draws)
 }
@@ -159,7 +159,7 @@ fn engine_with_links(
         engine.couple(pipe_of(link, true), pipe_of(link, false));
     }
     cells::share(&mut engine, scenario, seed);
-    for (node, choice) in scenario.boxed_nodes() {
+    for (node, choice) in scenario.middlebox_nodes() {
         if let Some(middlebox) = middlebox(scenario, node, choice, seed) {
             engine.attach_middlebox(NodeId(node as u32), middlebox, &ending_at(scenario, node));
         }

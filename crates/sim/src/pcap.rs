@@ -82,7 +82,7 @@ impl<W: Write + Send> SourceCapture<W> {
             .map(|pipe| side_name(scenario, pipe / 2, pipe.is_multiple_of(2)))
             .collect();
         let mut dropped_interfaces = vec![None; scenario.nodes.len()];
-        for (node, _) in scenario.boxed_nodes() {
+        for (node, _) in scenario.middlebox_nodes() {
             dropped_interfaces[node] = Some(interfaces.len());
             interfaces.push(format!("taken out at {}", scenario.nodes[node]));
         }

@@ -4,9 +4,9 @@
 //! are not given. All points' first runs come first, then all second runs …; every point uses the same seeds.
 
 use crate::grid::Grid;
-use crate::row::Row;
+use crate::row::RunRow;
 use crate::rule::Precision;
-use crate::store::{Error, Run, Store};
+use crate::store::{Error, Store, StoredRun};
 use lasthop_lab::compare::Quantity;
 use lasthop_lab::repeat::seed_of;
 use lasthop_lab::runs::random::Determinism;
@@ -17,11 +17,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Longest time until a row is committed. Each commit waits for the disk.
-const SAFE_WITHIN: Duration = Duration::from_millis(250);
+const COMMIT_INTERVAL: Duration = Duration::from_millis(250);
 
 /// Number of runs of each point.
 #[derive(Clone)]
-pub enum Count {
+pub enum RunCount {
     /// Fixed number.
     Runs(u32),
     /// Until the means over flows of these quantities are this precise, or the limit is reached. One run if nothing is
@@ -29,22 +29,22 @@ pub enum Count {
     Until(Precision, Vec<Quantity>, u32),
 }
 
-impl Count {
-    fn most(&self, scenario: &Scenario) -> u32 {
+impl RunCount {
+    fn max_runs(&self, scenario: &Scenario) -> u32 {
         match self {
-            Count::Runs(runs) => *runs,
-            Count::Until(_, _, most) => Determinism::of(std::iter::once(scenario)).worth_running(*most),
+            RunCount::Runs(runs) => *runs,
+            RunCount::Until(_, _, most) => Determinism::of(std::iter::once(scenario)).worth_running(*most),
         }
     }
 
     fn quantities(&self) -> Option<&[Quantity]> {
         match self {
-            Count::Runs(_) => None,
-            Count::Until(_, quantities, _) => Some(quantities),
+            RunCount::Runs(_) => None,
+            RunCount::Until(_, quantities, _) => Some(quantities),
         }
     }
 
-    fn looked_at(&self, run: &Run) -> Vec<Option<f64>> {
+    fn rule_values(&self, run: &StoredRun) -> Vec<Option<f64>> {
         self.quantities().unwrap_or_default().iter().map(|quantity| run.of_all(*quantity)).collect()
     }
 }
@@ -62,14 +62,14 @@ impl Shard {
     /// The whole sweep.
     pub const WHOLE: Shard = Shard { number: 1, of: 1 };
 
-    fn has(self, place: u64) -> bool {
-        place % u64::from(self.of) == u64::from(self.number - 1)
+    fn has(self, index: u64) -> bool {
+        index % u64::from(self.of) == u64::from(self.number - 1)
     }
 }
 
 /// A run to do.
 #[derive(Clone, Debug)]
-pub struct Job {
+pub struct RunJob {
     /// Digest of its point.
     pub digest: String,
     /// The scenario.
@@ -81,7 +81,7 @@ pub struct Job {
 }
 
 /// A point in progress. Combinations with the same scenario are one point.
-struct Under {
+struct PointState {
     digest: String,
     scenario: Arc<Scenario>,
     text: Arc<str>,
@@ -98,15 +98,15 @@ pub struct Driver {
     store: Store,
     sweep: i64,
     seed: u64,
-    count: Count,
+    count: RunCount,
     shard: Shard,
-    points: Vec<Under>,
-    of: u64,
-    places: BTreeMap<String, usize>,
+    points: Vec<PointState>,
+    point_count: u64,
+    index_by_digest: BTreeMap<String, usize>,
     /// Next run of each point that may need more: run number, then point.
     next: BinaryHeap<Reverse<(u32, usize)>>,
     /// Rows not yet committed, and the time of the first.
-    waiting: Vec<Row>,
+    waiting: Vec<RunRow>,
     since: Option<Instant>,
     found: u64,
     done: u64,
@@ -118,29 +118,29 @@ impl Driver {
     pub fn begin(
         mut store: Store,
         grid: &Grid,
-        count: Count,
+        count: RunCount,
         seed: u64,
         shard: Shard,
     ) -> Result<Driver, Error> {
         let sweep = store.add(grid)?;
-        let mut places = BTreeMap::new();
+        let mut index_by_digest = BTreeMap::new();
         let mut points = Vec::new();
         let contents = store.contents();
-        contents.at_once(|| {
+        contents.with_snapshot(|| {
             for point in &grid.points {
-                if places.contains_key(&point.digest) {
+                if index_by_digest.contains_key(&point.digest) {
                     continue;
                 }
-                places.insert(point.digest.clone(), points.len());
-                let most = count.most(&point.scenario);
+                index_by_digest.insert(point.digest.clone(), points.len());
+                let most = count.max_runs(&point.scenario);
                 let mut done = BTreeMap::new();
                 for run in contents.runs(&point.digest, count.quantities().is_some())? {
                     let number = run.seed.wrapping_sub(seed);
                     if number < u64::from(most) {
-                        done.insert(number as u32, count.looked_at(&run));
+                        done.insert(number as u32, count.rule_values(&run));
                     }
                 }
-                points.push(Under {
+                points.push(PointState {
                     digest: point.digest.clone(),
                     scenario: Arc::clone(&point.scenario),
                     text: point.text.as_str().into(),
@@ -157,9 +157,9 @@ impl Driver {
             seed,
             count,
             shard,
-            of: points.len() as u64,
+            point_count: points.len() as u64,
             points,
-            places,
+            index_by_digest,
             next: BinaryHeap::new(),
             waiting: Vec::new(),
             since: None,
@@ -167,19 +167,19 @@ impl Driver {
             done: 0,
             failed: Vec::new(),
         };
-        (0..driver.points.len()).for_each(|place| driver.extend(place));
+        (0..driver.points.len()).for_each(|index| driver.request_runs(index));
         Ok(driver)
     }
 
     /// The next run to do; `None`: none at the moment, or the sweep is complete if no run is out.
-    pub fn poll_job(&mut self) -> Option<Job> {
-        while let Some(Reverse((run, place))) = self.next.pop() {
-            let point = &self.points[place];
+    pub fn poll_job(&mut self) -> Option<RunJob> {
+        while let Some(Reverse((run, index))) = self.next.pop() {
+            let point = &self.points[index];
             if run + 1 < point.wanted {
-                self.next.push(Reverse((run + 1, place)));
+                self.next.push(Reverse((run + 1, index)));
             }
-            if self.is_mine(run, place) && !point.done.contains_key(&run) {
-                return Some(Job {
+            if self.is_in_shard(run, index) && !point.done.contains_key(&run) {
+                return Some(RunJob {
                     digest: point.digest.clone(),
                     scenario: Arc::clone(&point.scenario),
                     text: Arc::clone(&point.text),
@@ -191,25 +191,26 @@ impl Driver {
     }
 
     /// Takes a finished run. The row is committed within 250 ms if this or [`Driver::handle_time`] is called by then.
-    pub fn handle_row(&mut self, row: Row) -> Result<(), Error> {
-        let Some(place) = self.places.get(&row.digest).copied() else { return Ok(()) };
+    pub fn handle_row(&mut self, row: RunRow) -> Result<(), Error> {
+        let Some(index) = self.index_by_digest.get(&row.digest).copied() else { return Ok(()) };
         let number = row.seed.wrapping_sub(self.seed);
-        let point = &self.points[place];
+        let point = &self.points[index];
         if number >= u64::from(point.wanted) || point.done.contains_key(&(number as u32)) {
             return Ok(());
         }
         if let Err(why) = &row.outcome {
             self.failed.push(format!("seed {}: {why}", row.seed));
         }
-        let parts = row.outcome.as_ref().map(Vec::as_slice).unwrap_or_default();
-        let values = self.count.looked_at(&Run { seed: row.seed, parts: parts.to_vec() });
-        let point = &mut self.points[place];
+        let subject_metrics = row.outcome.as_ref().map(Vec::as_slice).unwrap_or_default();
+        let values =
+            self.count.rule_values(&StoredRun { seed: row.seed, subject_metrics: subject_metrics.to_vec() });
+        let point = &mut self.points[index];
         point.done.insert(number as u32, values);
         point.open -= 1;
         self.done += 1;
         self.waiting.push(row);
-        if self.points[place].open == 0 {
-            self.extend(place);
+        if self.points[index].open == 0 {
+            self.request_runs(index);
         }
         self.since.get_or_insert_with(Instant::now);
         self.handle_time()
@@ -218,14 +219,14 @@ impl Driver {
     /// Commits rows that have waited long enough.
     pub fn handle_time(&mut self) -> Result<(), Error> {
         match self.since {
-            Some(since) if since.elapsed() >= SAFE_WITHIN => self.commit(),
+            Some(since) if since.elapsed() >= COMMIT_INTERVAL => self.commit(),
             _ => Ok(()),
         }
     }
 
     /// Commits all rows.
     pub fn commit(&mut self) -> Result<(), Error> {
-        self.store.keep(&self.waiting)?;
+        self.store.commit(&self.waiting)?;
         self.waiting.clear();
         self.since = None;
         Ok(())
@@ -244,9 +245,9 @@ impl Driver {
     /// Runs still to return; with a rule, the expected number.
     pub fn left(&self) -> u64 {
         let open: u64 = self.points.iter().map(|point| u64::from(point.open)).sum();
-        let Count::Until(precision, ..) = &self.count else { return open };
-        let further = |point: &Under| {
-            let most = self.count.most(&point.scenario);
+        let RunCount::Until(precision, ..) = &self.count else { return open };
+        let further = |point: &PointState| {
+            let most = self.count.max_runs(&point.scenario);
             let needed = columns(&point.done, point.wanted).iter().map(|it| precision.expected(it)).max();
             needed.unwrap_or(0).min(most).saturating_sub(point.wanted)
         };
@@ -260,8 +261,8 @@ impl Driver {
 
     /// Points that reached the limit of runs without the required precision.
     pub fn inexact(&self) -> usize {
-        let Count::Until(precision, _, most) = &self.count else { return 0 };
-        let is_inexact = |point: &&Under| {
+        let RunCount::Until(precision, _, most) = &self.count else { return 0 };
+        let is_inexact = |point: &&PointState| {
             let enough = |values: &Vec<Option<f64>>| precision.is_reached(values);
             point.wanted >= *most && point.open == 0 && !columns(&point.done, *most).iter().all(enough)
         };
@@ -280,41 +281,42 @@ impl Driver {
     }
 
     /// Requests further runs of a point until one is due in this shard or the point has enough.
-    fn extend(&mut self, place: usize) {
-        while self.points[place].open == 0 {
-            let point = &self.points[place];
-            let (before, most) = (point.wanted, self.count.most(&point.scenario));
+    fn request_runs(&mut self, index: usize) {
+        while self.points[index].open == 0 {
+            let point = &self.points[index];
+            let (before, most) = (point.wanted, self.count.max_runs(&point.scenario));
             let wanted = match &self.count {
-                Count::Runs(runs) => *runs,
+                RunCount::Runs(runs) => *runs,
                 // Points of other shards: a rule needs all runs of a point in one shard.
-                Count::Until(..) if !self.shard.has(place as u64) => 0,
-                Count::Until(precision, ..) => {
+                RunCount::Until(..) if !self.shard.has(index as u64) => 0,
+                RunCount::Until(precision, ..) => {
                     let enough = |values: &Vec<Option<f64>>| precision.is_reached(values);
-                    match before > 0 && columns(&point.done, before).iter().all(enough) {
-                        true => before,
-                        false => Precision::next_look(before).min(most),
+                    if before > 0 && columns(&point.done, before).iter().all(enough) {
+                        before
+                    } else {
+                        Precision::next_check(before).min(most)
                     }
                 }
             };
             if wanted <= before {
                 return;
             }
-            let mine = || (before..wanted).filter(|run| self.is_mine(*run, place));
+            let mine = || (before..wanted).filter(|run| self.is_in_shard(*run, index));
             let mut open = mine().filter(|run| !point.done.contains_key(run)).peekable();
             let first = open.peek().copied();
             let open = open.count() as u32;
             self.found += mine().count() as u64 - u64::from(open);
-            let point = &mut self.points[place];
+            let point = &mut self.points[index];
             (point.wanted, point.open) = (wanted, open);
-            self.next.extend(first.map(|run| Reverse((run, place))));
+            self.next.extend(first.map(|run| Reverse((run, index))));
         }
     }
 
     /// Whether a run is in this shard: by run, or by point if a rule needs all runs of a point.
-    fn is_mine(&self, run: u32, place: usize) -> bool {
+    fn is_in_shard(&self, run: u32, index: usize) -> bool {
         match self.count {
-            Count::Runs(_) => self.shard.has(u64::from(run) * self.of + place as u64),
-            Count::Until(..) => self.shard.has(place as u64),
+            RunCount::Runs(_) => self.shard.has(u64::from(run) * self.point_count + index as u64),
+            RunCount::Until(..) => self.shard.has(index as u64),
         }
     }
 }

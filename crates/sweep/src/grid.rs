@@ -14,12 +14,12 @@ pub struct Grid {
     /// Keys with several values.
     pub paths: Vec<String>,
     /// The combinations; the last key's values change fastest.
-    pub points: Vec<Point>,
+    pub points: Vec<GridPoint>,
 }
 
 /// One combination.
 #[derive(Clone, Debug)]
-pub struct Point {
+pub struct GridPoint {
     /// Value of each of the grid's paths.
     pub values: Vec<String>,
     /// Key of its runs, see [`Digests::of`]; equal for combinations with the same scenario.
@@ -43,14 +43,14 @@ impl Grid {
         let mut digests = Digests::default();
         let point = |(values, draft): (Vec<String>, Draft)| {
             let (scenario, text) = draft.check_and_show()?;
-            Ok(Point {
+            Ok(GridPoint {
                 values: varied(values),
                 digest: digests.of(&scenario),
                 text,
                 scenario: Arc::new(scenario),
             })
         };
-        let points: Vec<Point> =
+        let points: Vec<GridPoint> =
             drafts(draft, settings)?.into_iter().map(point).collect::<Result<_, Problem>>()?;
         let title = points.first().map_or(String::new(), |point| point.scenario.title.clone());
         let paths = varied(settings.iter().map(|setting| setting.path.clone()).collect());

@@ -10,7 +10,7 @@ use std::time::Instant;
 
 /// A run that has ended.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Row {
+pub struct RunRow {
     /// Digest of its point: [`crate::grid::Point::digest`].
     pub digest: String,
     /// Its seed.
@@ -18,7 +18,7 @@ pub struct Row {
     /// Wall-clock time, s.
     pub wall_s: f64,
     /// Its numbers, or the reason for having none.
-    pub outcome: Result<Vec<Part>, String>,
+    pub outcome: Result<Vec<SubjectMetrics>, String>,
 }
 
 /// Subject of numbers.
@@ -34,14 +34,14 @@ pub enum Subject {
 
 /// Numbers of one subject.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Part {
+pub struct SubjectMetrics {
     /// Subject of the numbers.
     pub subject: Subject,
     /// The defined numbers, by name with unit, in the order of columns.
     pub numbers: Vec<(Cow<'static, str>, f64)>,
 }
 
-impl Part {
+impl SubjectMetrics {
     /// A number by its name; `None` if undefined.
     pub fn number(&self, name: &str) -> Option<f64> {
         self.numbers.iter().find(|(known, _)| known == name).map(|(_, value)| *value)
@@ -49,28 +49,28 @@ impl Part {
 }
 
 /// Runs a scenario once. A panic or an unfinished run gives a row without numbers.
-pub fn run(scenario: &Scenario, digest: &str, seed: u64) -> Row {
+pub fn run(scenario: &Scenario, digest: &str, seed: u64) -> RunRow {
     let begun = Instant::now();
     let observation = || Observation { link_delays: true, ..Observation::default() };
     let outcome = catch_unwind(AssertUnwindSafe(|| numbers(&run_observed(scenario, seed, observation()).0)));
-    let outcome = outcome.unwrap_or_else(|panic| Err(said(panic.as_ref())));
-    Row { digest: digest.to_owned(), seed, wall_s: begun.elapsed().as_secs_f64(), outcome }
+    let outcome = outcome.unwrap_or_else(|panic| Err(panic_message(panic.as_ref())));
+    RunRow { digest: digest.to_owned(), seed, wall_s: begun.elapsed().as_secs_f64(), outcome }
 }
 
-fn numbers(outcome: &Outcome) -> Result<Vec<Part>, String> {
+fn numbers(outcome: &Outcome) -> Result<Vec<SubjectMetrics>, String> {
     match &outcome.stuck {
-        None => Ok(parts(outcome)),
+        None => Ok(subject_metrics(outcome)),
         Some(stuck) => Err(format!("{}; {}", stuck.message, stuck.help)),
     }
 }
 
 /// Every number of an outcome: its flows, all of them together, and each link direction.
-pub fn parts(outcome: &Outcome) -> Vec<Part> {
+pub fn subject_metrics(outcome: &Outcome) -> Vec<SubjectMetrics> {
     let flows = outcome.flows.iter().map(|flow| {
         let numbers = FLOW_METRICS.iter().map(|metric| (metric.name, (metric.of)(flow)));
-        part(Subject::Flow(flow.name.clone()), numbers)
+        metrics(Subject::Flow(flow.name.clone()), numbers)
     });
-    let all = part(Subject::All, AGGREGATE_METRICS.iter().map(|(name, of, _)| (*name, of(outcome))));
+    let all = metrics(Subject::All, AGGREGATE_METRICS.iter().map(|(name, of, _)| (*name, of(outcome))));
     let sides =
         outcome.links.iter().flat_map(|link| [(0, "down"), (1, "up")].map(|(side, name)| (link, side, name)));
     let links = sides.map(|(link, side, direction)| {
@@ -79,22 +79,22 @@ pub fn parts(outcome: &Outcome) -> Vec<Part> {
             let counters = link.rlc[side].as_ref();
             (metric.name, counters.and_then(metric.of))
         });
-        part(Subject::Link(format!("{}.{direction}", link.name)), carried.chain(counted))
+        metrics(Subject::Link(format!("{}.{direction}", link.name)), carried.chain(counted))
     });
     flows.chain([all]).chain(links).collect()
 }
 
 /// Omits undefined and non-finite numbers.
-fn part(subject: Subject, numbers: impl Iterator<Item = (&'static str, Option<f64>)>) -> Part {
+fn metrics(subject: Subject, numbers: impl Iterator<Item = (&'static str, Option<f64>)>) -> SubjectMetrics {
     let defined = numbers.filter_map(|(name, value)| {
         let value = value.filter(|value| value.is_finite())?;
         // A store keeps whole numbers as integers, without the sign of zero.
         Some((Cow::Borrowed(name), value + 0.0))
     });
-    Part { subject, numbers: defined.collect() }
+    SubjectMetrics { subject, numbers: defined.collect() }
 }
 
-fn said(panic: &(dyn Any + Send)) -> String {
+fn panic_message(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
     text.unwrap_or("the run panicked").to_owned()
@@ -110,7 +110,7 @@ mod tests {
     fn a_run_that_is_stuck_has_no_numbers() {
         let scenario = Scenario::load("rate=2Mbit/s,rtt=40ms,duration=1s").expect("a valid scenario");
         let mut outcome = lasthop_sim::run(&scenario, 1);
-        assert_eq!(numbers(&outcome).as_ref(), Ok(&parts(&outcome)));
+        assert_eq!(numbers(&outcome).as_ref(), Ok(&subject_metrics(&outcome)));
         outcome.stuck = Some(Stuck { message: "time stands still".to_owned(), help: "raise it".to_owned() });
         assert_eq!(numbers(&outcome), Err("time stands still; raise it".to_owned()));
     }
@@ -120,7 +120,7 @@ mod tests {
         let scenario =
             Scenario::load("rate=2Mbit/s,rtt=40ms,loss=1%,duration=5s,count=2").expect("a valid scenario");
         let outcome = lasthop_sim::run(&scenario, 3);
-        let Row { outcome: Ok(parts), seed: 3, .. } = run(&scenario, "d", 3) else {
+        let RunRow { outcome: Ok(subject_metrics), seed: 3, .. } = run(&scenario, "d", 3) else {
             panic!("the run failed")
         };
         let outcomes = [outcome];
@@ -132,10 +132,13 @@ mod tests {
                 (None, Some(link)) => Subject::Link(link.to_owned()),
                 (None, None) => Subject::All,
             };
-            let part = parts.iter().find(|part| part.subject == subject).expect("every object is a part");
+            let metrics = subject_metrics
+                .iter()
+                .find(|metrics| metrics.subject == subject)
+                .expect("every object has a subject");
             for (name, value) in object.as_object().expect("an object") {
                 if let Some(mean) = value.get("mean").and_then(serde_json::Value::as_f64) {
-                    assert_eq!(part.number(name), Some(mean), "{subject:?} {name}");
+                    assert_eq!(metrics.number(name), Some(mean), "{subject:?} {name}");
                     numbers += 1;
                 }
             }

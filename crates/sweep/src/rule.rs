@@ -8,9 +8,9 @@
 use lasthop_lab::stats::Estimate;
 
 /// Runs before the first check.
-pub const FIRST: u32 = 10;
+pub const FIRST_CHECK: u32 = 10;
 /// Default limit of a point's runs.
-pub const MOST: u32 = 10_000;
+pub const DEFAULT_MAX_RUNS: u32 = 10_000;
 
 /// Relative precision of a mean.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -24,9 +24,9 @@ impl Precision {
         (relative > 0.0 && relative < 1.0).then_some(Precision { relative })
     }
 
-    /// Number of runs at the next check; `looked`: at the last check, 0 at the start.
-    pub fn next_look(looked: u32) -> u32 {
-        if looked == 0 { FIRST } else { looked.saturating_add((looked / 10).max(10)) }
+    /// Number of runs at the next check; `checked`: at the last check, 0 at the start.
+    pub fn next_check(checked: u32) -> u32 {
+        if checked == 0 { FIRST_CHECK } else { checked.saturating_add((checked / 10).max(10)) }
     }
 
     /// Whether these runs are enough. A metric that no run reports requests no further runs.
@@ -54,13 +54,13 @@ impl Precision {
     pub fn expected_beside(&self, values: &[Option<f64>], of: &[Option<f64>]) -> u32 {
         let known = estimate(values).zip(estimate(of));
         let Some((half, of)) = known.and_then(|(estimate, of)| Some((estimate.half_width()?, of))) else {
-            return FIRST;
+            return FIRST_CHECK;
         };
         // The interval shrinks with the square root of the number of runs.
         let ratio = half / (self.allowed() * of.mean.abs());
         let runs = values.len() as f64 * ratio * ratio;
         // A mean of zero has no relative error.
-        if runs.is_nan() { FIRST } else { runs.min(f64::from(u32::MAX)) as u32 }
+        if runs.is_nan() { FIRST_CHECK } else { runs.min(f64::from(u32::MAX)) as u32 }
     }
 
     /// Largest half width relative to the mean.
@@ -110,7 +110,7 @@ mod tests {
     fn looks_are_ten_runs_or_a_tenth_apart() {
         let mut looks = vec![0];
         while looks.len() < 15 {
-            looks.push(Precision::next_look(looks[looks.len() - 1]));
+            looks.push(Precision::next_check(looks[looks.len() - 1]));
         }
         assert_eq!(looks, [0, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100, 110, 121, 133, 146]);
     }
@@ -121,7 +121,7 @@ mod tests {
         assert!(precision.is_reached(&[Some(0.0); 10]) && precision.is_reached(&[Some(7.0); 10]));
         assert!(precision.is_reached(&[None; 10]));
         assert!(!precision.is_reached(&[Some(7.0), None, None]));
-        assert_eq!(precision.expected(&[Some(0.0); 10]), FIRST);
+        assert_eq!(precision.expected(&[Some(0.0); 10]), FIRST_CHECK);
         for wrong in [0.0, -0.1, 1.0, f64::NAN] {
             assert_eq!(Precision::new(wrong), None);
         }
@@ -141,13 +141,13 @@ mod tests {
         let (mut covered, mut near, mut runs) = (0, 0, 0);
         for _ in 0..draws {
             let mut values: Vec<Option<f64>> = Vec::new();
-            let mut look = Precision::next_look(0);
+            let mut look = Precision::next_check(0);
             loop {
                 values.resize_with(look as usize, || Some(draw(&mut stream)));
                 if precision.is_reached(&values) {
                     break;
                 }
-                look = Precision::next_look(look);
+                look = Precision::next_check(look);
             }
             let known: Vec<f64> = values.iter().flatten().copied().collect();
             let estimate = Estimate::of(&known).unwrap();

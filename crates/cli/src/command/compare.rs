@@ -19,7 +19,7 @@ use lasthop_lab::in_order::threads;
 use lasthop_lab::report;
 use lasthop_lab::runs::Repetition;
 use lasthop_lab::runs::random::Determinism;
-use lasthop_sweep::rule::{MOST, Precision};
+use lasthop_sweep::rule::{DEFAULT_MAX_RUNS, Precision};
 use std::path::PathBuf;
 
 /// Compare values of a key under the same losses. Prints the differences to the first value
@@ -79,7 +79,7 @@ impl Compare {
         let seed = self.repetitions.seed(first);
         let runs = match self.until {
             None => self.repetitions.runs(first, &determinism),
-            Some(_) => determinism.worth_running(self.repetitions.most().unwrap_or(MOST)),
+            Some(_) => determinism.worth_running(self.repetitions.most().unwrap_or(DEFAULT_MAX_RUNS)),
         };
         let Begun { mut samples, mut completions, report } = self.begun()?;
         let keeps_outcomes = self.format != Format::Csv || report.is_some();

@@ -9,7 +9,7 @@ use lasthop_lab::runs::random::Determinism;
 use lasthop_lab::stats::Estimate;
 use lasthop_scenario::Scenario;
 use lasthop_sim::{FLOW_METRICS, Outcome};
-use lasthop_sweep::rule::{MOST, Precision};
+use lasthop_sweep::rule::{DEFAULT_MAX_RUNS, Precision};
 use std::borrow::Cow;
 
 /// Required precision of means.
@@ -32,7 +32,7 @@ impl Exactness {
     pub(crate) fn runs(&self, asked: &Repetitions, scenario: &Scenario, determinism: &Determinism) -> u32 {
         match self.until {
             None => asked.runs(scenario, determinism),
-            Some(_) => determinism.worth_running(asked.most().unwrap_or(MOST)),
+            Some(_) => determinism.worth_running(asked.most().unwrap_or(DEFAULT_MAX_RUNS)),
         }
     }
 
@@ -62,7 +62,7 @@ impl Looking {
         let quantities =
             if chosen.is_empty() { vec![Quantity::OfFlow(&FLOW_METRICS[0])] } else { chosen.to_vec() };
         let values = vec![vec![Vec::new(); cases.len()]; quantities.len()];
-        Looking { precision, quantities, cases, values, next: Precision::next_look(0), expected: 0 }
+        Looking { precision, quantities, cases, values, next: Precision::next_check(0), expected: 0 }
     }
 
     pub(crate) fn take(&mut self, case: usize, outcome: &Outcome) {
@@ -85,7 +85,7 @@ impl Looking {
             self.expected = expected.unwrap_or(0);
         }
         if is_whole && done >= self.next {
-            self.next = Precision::next_look(self.next);
+            self.next = Precision::next_check(self.next);
             if self.numbers().all(|it| precision.is_reached_beside(&it.values, it.of)) {
                 return Onward::Enough;
             }

@@ -7,8 +7,8 @@ use crate::values::Named;
 use clap::Args;
 use clap::builder::TypedValueParser;
 use lasthop_base::{Duration, quantity};
-use lasthop_import::losses::Model;
-use lasthop_import::{Ask, Assumed, Format, Found, Light, Refusal, Service};
+use lasthop_import::losses::LossModel;
+use lasthop_import::{Assumed, ImportError, ImportOptions, ImportResult, Light, RecordingFormat, Service};
 use lasthop_scenario::Draft;
 use std::path::{Path, PathBuf};
 
@@ -39,7 +39,7 @@ pub(crate) struct Import {
     out: Option<PathBuf>,
     /// Format of the recording; detected by default
     #[arg(long, value_name = "FORMAT", value_parser = formats())]
-    format: Option<Format>,
+    format: Option<RecordingFormat>,
     /// Time column: name, or number from 1
     #[arg(long, value_name = "COLUMN")]
     time: Option<String>,
@@ -63,7 +63,7 @@ pub(crate) struct Import {
     packets: Option<u64>,
     /// Loss model to write; the best fit by default
     #[arg(long, value_name = "MODEL", value_parser = models())]
-    model: Option<Model>,
+    model: Option<LossModel>,
     /// Downlink rate, if missing from the recording
     #[arg(long, value_name = "RATE", value_parser = rate)]
     link_rate: Option<String>,
@@ -78,16 +78,18 @@ pub(crate) struct Import {
     queue: Option<String>,
 }
 
-fn formats() -> impl TypedValueParser<Value = Format> {
-    let parse =
-        |name: &str| Format::named(name).ok_or_else(|| known(Format::ALL.iter().map(|(_, name)| *name)));
-    Named { names: || Format::ALL.iter().map(|(_, name)| *name).collect(), parse }
+fn formats() -> impl TypedValueParser<Value = RecordingFormat> {
+    let parse = |name: &str| {
+        RecordingFormat::named(name).ok_or_else(|| known(RecordingFormat::ALL.iter().map(|(_, name)| *name)))
+    };
+    Named { names: || RecordingFormat::ALL.iter().map(|(_, name)| *name).collect(), parse }
 }
 
-fn models() -> impl TypedValueParser<Value = Model> {
-    let parse =
-        |name: &str| Model::named(name).ok_or_else(|| known(Model::ALL.iter().map(|(_, name)| *name)));
-    Named { names: || Model::ALL.iter().map(|(_, name)| *name).collect(), parse }
+fn models() -> impl TypedValueParser<Value = LossModel> {
+    let parse = |name: &str| {
+        LossModel::named(name).ok_or_else(|| known(LossModel::ALL.iter().map(|(_, name)| *name)))
+    };
+    Named { names: || LossModel::ALL.iter().map(|(_, name)| *name).collect(), parse }
 }
 
 fn known<'n>(names: impl Iterator<Item = &'n str>) -> String {
@@ -115,7 +117,8 @@ impl Import {
         let ask = self.ask();
         let found = lasthop_import::read(&self.file, &ask, &mut down, &mut up).map_err(refused)?;
         let [down_shown, up_shown] = [&down_name, &up_name].map(|path| file_name(path));
-        let text = |found: &Found| found.scenario(&ask, &file_name(&self.file), [&down_shown, &up_shown]);
+        let text =
+            |found: &ImportResult| found.scenario(&ask, &file_name(&self.file), [&down_shown, &up_shown]);
         // Checks that `run` accepts the scenario: a given queue or rate may be invalid. Mean rates replace traces.
         Draft::parse(&text(&without_traces(&found)), &out.display().to_string())?.check()?;
         let text = text(&found);
@@ -126,7 +129,7 @@ impl Import {
                 target.finish()?;
             }
         }
-        for (name, light) in [(&down_name, &found.lights[0]), (&up_name, &found.lights[1])] {
+        for (name, light) in [(&down_name, &found.light_traces[0]), (&up_name, &found.light_traces[1])] {
             for (ending, text) in light.iter().flat_map(tables) {
                 let path = PathBuf::from(format!("{}.{ending}", name.display()));
                 Target::create(&path)?.write_and_finish(text)?;
@@ -135,7 +138,7 @@ impl Import {
         }
         Target::create(&out)?.write_and_finish(&text)?;
         output::print(&format!("{}: {}\n", shown(&self.file), output::plain(&found.kind)))?;
-        for line in &found.says {
+        for line in &found.findings {
             output::print(&format!("  {}\n", output::plain(line)))?;
         }
         if !found.fit.is_empty() {
@@ -170,8 +173,8 @@ impl Import {
         }
     }
 
-    fn ask(&self) -> Ask {
-        Ask {
+    fn ask(&self) -> ImportOptions {
+        ImportOptions {
             format: self.format,
             up: self.up.clone(),
             time: self.time.clone(),
@@ -198,8 +201,8 @@ fn tables(light: &Light) -> Vec<(&'static str, &str)> {
     [("light", light.text.as_str())].into_iter().chain(sizes).collect()
 }
 
-fn without_traces(found: &Found) -> Found {
-    let mut found = Found { lights: [None, None], ..found.clone() };
+fn without_traces(found: &ImportResult) -> ImportResult {
+    let mut found = ImportResult { light_traces: [None, None], ..found.clone() };
     for said in [&mut found.down, &mut found.up].into_iter().flatten() {
         said.value = Service::Rate(said.value.mean().max(1000.0));
     }
@@ -244,6 +247,6 @@ fn same(one: &Path, other: &Path) -> bool {
     }
 }
 
-fn refused(Refusal { message, help }: Refusal) -> Failure {
+fn refused(ImportError { message, help }: ImportError) -> Failure {
     Failure::bad_input(message, help)
 }

@@ -5,7 +5,7 @@ use crate::output;
 use crate::source;
 use crate::target::Target;
 use clap::Args;
-use lasthop_scenario::{Catalogue, Disk, Files};
+use lasthop_scenario::{Catalogue, Disk, FileSource};
 use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -81,9 +81,9 @@ fn beginning_with(path: &str) -> Result<String, Failure> {
 #[derive(Debug, Default)]
 struct Seen(Mutex<BTreeMap<String, String>>);
 
-impl Files for Seen {
-    fn is_there(&self, name: &str) -> bool {
-        Disk.is_there(name)
+impl FileSource for Seen {
+    fn exists(&self, name: &str) -> bool {
+        Disk.exists(name)
     }
 
     fn read(&self, name: &str, largest: u64) -> Result<Vec<u8>, String> {

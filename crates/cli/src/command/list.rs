@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use crate::output::{self, Format};
 use clap::Args;
 use lasthop_lab::runs::csv;
-use lasthop_scenario::Entry;
+use lasthop_scenario::ListEntry;
 use serde_json::json;
 use textwrap::core::display_width;
 use textwrap::{Options, WordSeparator, WordSplitter};
@@ -37,7 +37,7 @@ impl List {
     }
 
     /// Entries that match any word, without duplicates, in the catalogue's order.
-    fn entries(&self) -> Result<Vec<Entry>, Failure> {
+    fn entries(&self) -> Result<Vec<ListEntry>, Failure> {
         let all = lasthop_scenario::Catalogue::default().list();
         if self.words.is_empty() {
             return Ok(all);
@@ -53,7 +53,7 @@ impl List {
 }
 
 /// Entries grouped by kind for a terminal of 80 columns; the source below each summary.
-fn as_text(entries: &[Entry]) -> String {
+fn as_text(entries: &[ListEntry]) -> String {
     let names = entries.iter().map(|entry| display_width(entry.name)).max().unwrap_or(0);
     let blank = " ".repeat(INDENT.len() + names + INDENT.len());
     let deeper = blank.clone() + INDENT;
@@ -78,11 +78,11 @@ fn wrapped(text: &str, first: &str, further: &str) -> Vec<String> {
     textwrap::wrap(text, options).iter().map(|line| line.trim_end().to_owned()).collect()
 }
 
-fn as_json(entry: &Entry) -> serde_json::Value {
+fn as_json(entry: &ListEntry) -> serde_json::Value {
     json!({ "kind": entry.kind, "name": entry.name, "summary": entry.summary, "source": entry.source })
 }
 
-fn as_csv(entries: &[Entry]) -> String {
+fn as_csv(entries: &[ListEntry]) -> String {
     let rows = entries.iter().map(|entry| csv::line([entry.kind, entry.name, &entry.summary, &entry.source]));
     csv::line(["kind", "name", "summary", "source"]) + &rows.collect::<String>()
 }

@@ -8,8 +8,8 @@ use crate::values::{self, Choices};
 use clap::{Args, ValueEnum};
 use lasthop_lab::compare::{Quantity, Variation};
 use lasthop_scenario::nearest;
-use lasthop_sweep::results::{self, Rows, Wanted};
-use lasthop_sweep::store::{Contents, Error, Reader, Store, Sweep};
+use lasthop_sweep::results::{self, ResultSelection, TableRows};
+use lasthop_sweep::store::{Contents, Error, Store, StoreReader, StoredSweep};
 use std::path::PathBuf;
 
 const MORE: &str = "\
@@ -68,10 +68,10 @@ impl Results {
             ));
         }
         self.merge()?;
-        let reader = Reader::open(&self.store)?;
+        let reader = StoreReader::open(&self.store)?;
         let contents = reader.contents();
         let sweeps = self.sweeps(&contents, format)?;
-        let wanted = Wanted {
+        let wanted = ResultSelection {
             quantities: self.metric.clone(),
             flow: self.flow.clone(),
             filter: self.filter.iter().map(Variation::from).collect(),
@@ -117,7 +117,7 @@ impl Results {
         }
         // Reports a wrong name before STORE is created.
         for other in &self.merge {
-            Reader::open(other)?;
+            StoreReader::open(other)?;
         }
         let mut store = Store::open(&self.store)?;
         for other in &self.merge {
@@ -130,7 +130,7 @@ impl Results {
         Ok(())
     }
 
-    fn sweeps(&self, contents: &Contents<'_>, format: Format) -> Result<Vec<Sweep>, Failure> {
+    fn sweeps(&self, contents: &Contents<'_>, format: Format) -> Result<Vec<StoredSweep>, Failure> {
         let all = contents.sweeps()?;
         let (count, shown) = (all.len(), self.store.display());
         let Some(number) = self.sweep else {
@@ -142,7 +142,7 @@ impl Results {
                 _ => Ok(all),
             };
         };
-        let found: Vec<Sweep> = all.into_iter().filter(|sweep| sweep.number == number).collect();
+        let found: Vec<StoredSweep> = all.into_iter().filter(|sweep| sweep.number == number).collect();
         match found.is_empty() {
             true => Err(Failure::bad_input(
                 format!("`{shown}` has no sweep {number}"),
@@ -153,7 +153,7 @@ impl Results {
     }
 
     /// Refuses a filter for a key that no sweep varies.
-    fn refuse_unknown(&self, sweeps: &[Sweep]) -> Result<(), Failure> {
+    fn refuse_unknown(&self, sweeps: &[StoredSweep]) -> Result<(), Failure> {
         let paths = || sweeps.iter().flat_map(|sweep| &sweep.paths);
         match self.filter.iter().find(|wanted| !paths().any(|path| *path == wanted.path)) {
             Some(wanted) => {
@@ -169,13 +169,13 @@ impl Results {
     }
 
     /// Refuses a filter for a value that no point has.
-    fn refuse_unknown_value(&self, contents: &Contents<'_>, sweeps: &[Sweep]) -> Result<(), Failure> {
+    fn refuse_unknown_value(&self, contents: &Contents<'_>, sweeps: &[StoredSweep]) -> Result<(), Failure> {
         for wanted in self.filter.iter().map(Variation::from) {
             let mut known: Vec<String> = Vec::new();
             for sweep in sweeps {
                 let Some(at) = sweep.paths.iter().position(|path| *path == wanted.path) else { continue };
-                for place in contents.places(sweep.number)? {
-                    let value = &place.x[at];
+                for combination in contents.combinations(sweep.number)? {
+                    let value = &combination.x[at];
                     if !known.contains(value) {
                         known.push(value.clone());
                     }
@@ -218,7 +218,7 @@ fn quoted(text: &str) -> String {
 pub(crate) fn show(
     contents: &Contents<'_>,
     sweep: i64,
-    wanted: &Wanted,
+    wanted: &ResultSelection,
     format: Format,
 ) -> Result<(), Failure> {
     match contents.sweeps()?.iter().find(|known| known.number == sweep) {
@@ -227,16 +227,21 @@ pub(crate) fn show(
     }
 }
 
-fn one(contents: &Contents<'_>, sweep: &Sweep, wanted: &Wanted, format: Format) -> Result<(), Failure> {
-    let places = contents.places(sweep.number)?;
-    let places = || places.iter().filter(|place| wanted.takes(sweep, place));
+fn one(
+    contents: &Contents<'_>,
+    sweep: &StoredSweep,
+    wanted: &ResultSelection,
+    format: Format,
+) -> Result<(), Failure> {
+    let combinations = contents.combinations(sweep.number)?;
+    let combinations = || combinations.iter().filter(|combination| wanted.selects(sweep, combination));
     match format {
         Format::Table => {
-            let mut rows = Rows::of(sweep, wanted);
+            let mut rows = TableRows::of(sweep, wanted);
             let numbers = contents.of_flows(&rows.names())?;
-            contents.at_once(|| {
-                places().try_for_each(|place| {
-                    rows.add(place, &contents.runs_with(&place.digest, &numbers)?);
+            contents.with_snapshot(|| {
+                combinations().try_for_each(|combination| {
+                    rows.add(combination, &contents.runs_with(&combination.digest, &numbers)?);
                     Ok::<_, Error>(())
                 })
             })?;
@@ -244,13 +249,19 @@ fn one(contents: &Contents<'_>, sweep: &Sweep, wanted: &Wanted, format: Format) 
         }
         Format::Csv => {
             output::print(&results::flow_header(&sweep.paths, wanted))?;
-            places().try_for_each(|place| {
-                output::print(&results::flow_rows(place, &contents.runs(&place.digest, true)?, wanted))
+            combinations().try_for_each(|combination| {
+                output::print(&results::flow_rows(
+                    combination,
+                    &contents.runs(&combination.digest, true)?,
+                    wanted,
+                ))
             })
         }
         Format::Json => {
-            for place in places() {
-                for object in results::objects(sweep, place, &contents.runs(&place.digest, true)?, wanted) {
+            for combination in combinations() {
+                for object in
+                    results::objects(sweep, combination, &contents.runs(&combination.digest, true)?, wanted)
+                {
                     output::print_line(&object.to_string())?;
                 }
             }
@@ -259,21 +270,23 @@ fn one(contents: &Contents<'_>, sweep: &Sweep, wanted: &Wanted, format: Format) 
     }
 }
 
-fn links(contents: &Contents<'_>, sweep: &Sweep, wanted: &Wanted) -> Result<(), Failure> {
+fn links(contents: &Contents<'_>, sweep: &StoredSweep, wanted: &ResultSelection) -> Result<(), Failure> {
     output::print(&results::link_header(&sweep.paths))?;
-    for place in contents.places(sweep.number)?.iter().filter(|place| wanted.takes(sweep, place)) {
-        output::print(&results::link_rows(place, &contents.runs(&place.digest, true)?))?;
+    for combination in
+        contents.combinations(sweep.number)?.iter().filter(|combination| wanted.selects(sweep, combination))
+    {
+        output::print(&results::link_rows(combination, &contents.runs(&combination.digest, true)?))?;
     }
     Ok(())
 }
 
-fn heading(sweep: &Sweep) -> String {
-    let Sweep { number, title, places, done, failed, wall_s, engines, .. } = sweep;
+fn heading(sweep: &StoredSweep) -> String {
+    let StoredSweep { number, title, combinations, done, failed, wall_s, engines, .. } = sweep;
     let count = |number: u64, what: &str| format!("{number} {what}{}", if number == 1 { "" } else { "s" });
     let failed = if *failed > 0 { format!(", {failed} failed") } else { String::new() };
     format!(
         "sweep {number}: {title}\n{}, {}{failed}, {} on one thread; means ± half of the 95 % interval\nengine {}\n\n",
-        count(*places, "point"),
+        count(*combinations, "point"),
         count(*done, "run"),
         spoken::time(*wall_s),
         engines.join(", ")

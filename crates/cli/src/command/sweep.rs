@@ -18,12 +18,12 @@ use lasthop_lab::progress::Progress;
 use lasthop_lab::runs::random::Determinism;
 use lasthop_scenario::{Draft, Scenario};
 use lasthop_sim::FLOW_METRICS;
-use lasthop_sweep::crew::Crew;
-use lasthop_sweep::driver::{Count, Driver, Shard};
+use lasthop_sweep::driver::{Driver, RunCount, Shard};
 use lasthop_sweep::grid::Grid;
-use lasthop_sweep::results::Wanted;
-use lasthop_sweep::rule::{MOST, Precision};
+use lasthop_sweep::results::ResultSelection;
+use lasthop_sweep::rule::{DEFAULT_MAX_RUNS, Precision};
 use lasthop_sweep::store::Store;
+use lasthop_sweep::thread_pool::ThreadPool;
 use std::path::PathBuf;
 
 const MORE: &str = "\
@@ -83,22 +83,22 @@ impl Sweep {
         self.drive(driver)
     }
 
-    fn count(&self, first: &Scenario, determinism: &Determinism) -> Count {
+    fn count(&self, first: &Scenario, determinism: &Determinism) -> RunCount {
         match self.until {
-            None => Count::Runs(self.repetitions.runs(first, determinism)),
+            None => RunCount::Runs(self.repetitions.runs(first, determinism)),
             Some(precision) => {
                 let chosen = match self.metric.is_empty() {
                     true => vec![Quantity::OfFlow(&FLOW_METRICS[0])],
                     false => self.metric.clone(),
                 };
-                Count::Until(precision, chosen, self.repetitions.most().unwrap_or(MOST))
+                RunCount::Until(precision, chosen, self.repetitions.most().unwrap_or(DEFAULT_MAX_RUNS))
             }
         }
     }
 
-    fn say_cost<'s>(&self, count: &Count, scenarios: impl ExactSizeIterator<Item = &'s Scenario>) {
+    fn say_cost<'s>(&self, count: &RunCount, scenarios: impl ExactSizeIterator<Item = &'s Scenario>) {
         // With --until, the number of runs is unknown.
-        let Count::Runs(runs) = count else { return };
+        let RunCount::Runs(runs) = count else { return };
         let points = scenarios.len();
         let share = (*runs as usize).div_ceil(self.shard.of as usize);
         let plan = RunPlan {
@@ -116,10 +116,10 @@ impl Sweep {
             output::note(&format!("note: {found} runs are in the store, {left} remain"));
         }
         let threads = threads(self.repetitions.jobs, driver.left().try_into().unwrap_or(usize::MAX));
-        let crew = Crew::of(threads).map_err(Failure::no_threads)?;
+        let pool = ThreadPool::start(threads).map_err(Failure::no_threads)?;
         let bar = Bar::default();
         bar.begin("sweep", driver.left());
-        let worked = patience::during(|| work(&mut driver, crew, &bar));
+        let worked = patience::during(|| work(&mut driver, pool, &bar));
         bar.end();
         // Results are committed even after an error.
         let kept = driver.commit();
@@ -127,7 +127,7 @@ impl Sweep {
         let (done, of) = (driver.done(), driver.done() + driver.left());
         let (failed, inexact, sweep) = (driver.failed().to_vec(), driver.inexact(), driver.sweep());
         let store = driver.into_store()?;
-        let wanted = Wanted { quantities: self.metric.clone(), ..Wanted::default() };
+        let wanted = ResultSelection { quantities: self.metric.clone(), ..ResultSelection::default() };
         results::show(&store.contents(), sweep, &wanted, self.format)?;
         store.close();
         if inexact > 0 {
@@ -143,17 +143,17 @@ impl Sweep {
     }
 }
 
-fn work(driver: &mut Driver, mut crew: Crew, bar: &Bar) -> Result<(), Failure> {
+fn work(driver: &mut Driver, mut pool: ThreadPool, bar: &Bar) -> Result<(), Failure> {
     loop {
-        while crew.has_room()
+        while pool.has_room()
             && let Some(job) = driver.poll_job()
         {
-            crew.begin(job);
+            pool.submit(job);
         }
-        if crew.is_idle() || patience::is_interrupted() {
+        if pool.is_idle() || patience::is_interrupted() {
             return Ok(());
         }
-        match crew.next_within(SOON) {
+        match pool.next_within(SOON) {
             Some(row) => {
                 driver.handle_row(row)?;
                 bar.expect(driver.done() + driver.left());

@@ -3,7 +3,7 @@
 use crate::browser::Browser;
 use crate::{Opened, lasthop, opened};
 use lasthop_page::Lab;
-use lasthop_page::answer::unpacked;
+use lasthop_page::answer::decode;
 use serde_json::{Value, json};
 use std::time::Instant;
 
@@ -33,7 +33,7 @@ const MORE_SEEDS: [&str; 5] = ["1", "2", "7", "4294967296", "9223372036854775807
 
 /// A line for every mechanism of the catalogue that needs no further keys.
 fn mechanisms(lab: &mut Lab) -> Vec<String> {
-    let (offered, _) = unpacked(&lab.answer("{\"ask\":\"catalogue\"}")).expect("an answer");
+    let (offered, _) = decode(&lab.answer("{\"ask\":\"catalogue\"}")).expect("an answer");
     let named = |value: &Value| value["name"].as_str().expect("a name").to_owned();
     let mut lines = Vec::new();
     for question in offered["questions"].as_array().expect("questions") {
@@ -47,7 +47,7 @@ fn mechanisms(lab: &mut Lab) -> Vec<String> {
     }
     lines.retain(|line| {
         let told = lab.answer(&json!({ "ask": "check", "line": line }).to_string());
-        unpacked(&told).is_ok_and(|(header, _)| header["error"].is_null())
+        decode(&told).is_ok_and(|(header, _)| header["error"].is_null())
     });
     lines
 }
@@ -56,7 +56,7 @@ fn mechanisms(lab: &mut Lab) -> Vec<String> {
 fn native(lab: &mut Lab, line: &str, seed: &str) -> (Value, u32) {
     lab.answer(&request(line, seed, true).to_string());
     let answer = lab.answer(&json!({ "ask": "advance", "events": usize::MAX }).to_string());
-    let (header, columns) = unpacked(&answer).expect("an answer");
+    let (header, columns) = decode(&answer).expect("an answer");
     let words = columns.iter().flat_map(|(_, values)| values).flat_map(|value| {
         let bits = value.to_bits();
         [bits as u32, (bits >> 32) as u32]
@@ -148,7 +148,7 @@ fn all_runs_are_the_same_and_the_page_is_not_much_slower() {
 #[test]
 fn what_can_be_chosen_is_the_same() {
     let Some(Opened { mut browser, .. }) = opened("") else { return };
-    let (offered, _) = unpacked(&Lab::new().answer("{\"ask\":\"catalogue\"}")).expect("an answer");
+    let (offered, _) = decode(&Lab::new().answer("{\"ask\":\"catalogue\"}")).expect("an answer");
     let page = browser.value("lab.ask({ ask: 'catalogue' })");
     assert!(page == offered, "the page is out of date: make page");
 }

@@ -23,24 +23,26 @@ impl Connection {
             Problem::NoProtocol | Problem::NoPort => Error::ConnectionRefused,
             Problem::Parameter => Error::Protocol,
         };
-        let is_heeded = self.endpoint.handle_undelivered(message.seq, message.problem.is_hard());
-        if is_heeded {
-            self.complaint = Some(error);
+        let has_effect = self.endpoint.handle_undelivered(message.seq, message.problem.is_hard());
+        if has_effect {
+            self.icmp_error = Some(error);
         }
-        is_heeded
+        has_effect
     }
 
     fn handle_too_long(&mut self, now: Time, message: &IcmpError, mtu: u32) -> bool {
         // Fixed headers of IP and TCP.
-        let (mtu, headers) = match self.ends.source.is_ipv4() {
-            true => (mtu.max(SMALLEST_MTU), 40),
-            false if mtu < SMALLEST_MTU_6 => return false,
-            false => (mtu, 60),
+        let (mtu, headers) = if self.ends.source.is_ipv4() {
+            (mtu.max(SMALLEST_MTU), 40)
+        } else if mtu < SMALLEST_MTU_6 {
+            return false;
+        } else {
+            (mtu, 60)
         };
         self.endpoint.handle_too_long(now, message.seq, mtu - headers)
     }
 
-    pub(crate) fn complaint(&self) -> Option<Error> {
-        self.complaint.filter(|_| self.endpoint.ended().is_none())
+    pub(crate) fn icmp_error(&self) -> Option<Error> {
+        self.icmp_error.filter(|_| self.endpoint.ended().is_none())
     }
 }

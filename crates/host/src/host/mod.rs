@@ -9,8 +9,8 @@ use crate::connection::Connection;
 use crate::error::Error;
 use crate::info::Info;
 use crate::listener::Listener;
-use crate::numbers::Numbers;
 use crate::options::Options;
+use crate::secret_numbers::SecretNumbers;
 use lasthop_base::Time;
 use lasthop_tcp::{Endpoint, Event, Role};
 use lasthop_wire::Segment;
@@ -31,7 +31,7 @@ slotmap::new_key_type! {
 pub struct Host {
     addresses: Vec<IpAddr>,
     mtu: u32,
-    numbers: Numbers,
+    numbers: SecretNumbers,
     sockets: SlotMap<Handle, Socket>,
     connections: BTreeMap<(SocketAddr, SocketAddr), Handle>,
     /// Listeners by local end; an unspecified address means all addresses of its family.
@@ -39,7 +39,7 @@ pub struct Host {
     timers: BTreeSet<(Time, Handle)>,
     /// Connections that may have something to send.
     busy: VecDeque<Handle>,
-    strays: VecDeque<(Ends, Segment)>,
+    resets: VecDeque<(Ends, Segment)>,
     packet: Vec<u8>,
     events: VecDeque<Traced>,
     is_tracing: bool,
@@ -62,7 +62,7 @@ pub struct HostCounters {
     /// ICMP errors without effect: not about a segment in flight, or of an ignored type.
     pub icmp_ignored: u64,
     /// Segments without a connection.
-    pub strays: u64,
+    pub unmatched_segments: u64,
     /// SYNs dropped because the backlog was full.
     pub backlog_full: u64,
 }
@@ -90,12 +90,12 @@ pub struct Readiness {
 }
 
 struct Socket {
-    kind: Kind,
+    kind: SocketKind,
     timer: Time,
     is_busy: bool,
 }
 
-enum Kind {
+enum SocketKind {
     Listener(Listener),
     Connection {
         connection: Connection,
@@ -104,7 +104,7 @@ enum Kind {
     },
 }
 
-const MOST_STRAYS: usize = 64;
+const MAX_RESETS: usize = 64;
 
 impl Host {
     /// A host with these addresses behind an interface with this MTU, bytes. Initial sequence numbers and ports are
@@ -113,13 +113,13 @@ impl Host {
         Host {
             addresses: addresses.to_vec(),
             mtu: u32::from(mtu),
-            numbers: Numbers::new(secret),
+            numbers: SecretNumbers::new(secret),
             sockets: SlotMap::with_key(),
             connections: BTreeMap::new(),
             listeners: BTreeMap::new(),
             timers: BTreeSet::new(),
             busy: VecDeque::new(),
-            strays: VecDeque::new(),
+            resets: VecDeque::new(),
             packet: Vec::new(),
             events: VecDeque::new(),
             is_tracing: false,
@@ -141,7 +141,7 @@ impl Host {
         if self.listeners.contains_key(&local) {
             return Err(Error::AddressInUse);
         }
-        let kind = Kind::Listener(Listener::new(local, options.clone(), backlog));
+        let kind = SocketKind::Listener(Listener::new(local, options.clone(), backlog));
         let handle = self.sockets.insert(Socket::new(kind));
         self.listeners.insert(local, handle);
         Ok(handle)
@@ -171,7 +171,7 @@ impl Host {
         let ends = Ends { source: local, destination: remote };
         let iss = self.numbers.initial(now, local, remote, None);
         let handle = self.insert(now, ends, iss, options, Role::Active, None);
-        self.settle(handle);
+        self.update(handle);
         Ok(handle)
     }
 
@@ -181,7 +181,8 @@ impl Host {
     /// [`Error::WouldBlock`] if no connection waits, [`Error::Invalid`] if the socket does not listen,
     /// [`Error::BadHandle`].
     pub fn accept(&mut self, listener: Handle) -> Result<(Handle, SocketAddr), Error> {
-        let Kind::Listener(listener) = &mut self.sockets.get_mut(listener).ok_or(Error::BadHandle)?.kind
+        let SocketKind::Listener(listener) =
+            &mut self.sockets.get_mut(listener).ok_or(Error::BadHandle)?.kind
         else {
             return Err(Error::Invalid);
         };
@@ -197,7 +198,7 @@ impl Host {
     /// [`Error::Invalid`] for a listener.
     pub fn send(&mut self, handle: Handle, bytes: &[u8]) -> Result<usize, Error> {
         let sent = self.connection(handle)?.send(bytes);
-        self.settle(handle);
+        self.update(handle);
         sent
     }
 
@@ -209,7 +210,7 @@ impl Host {
     /// a listener.
     pub fn recv(&mut self, handle: Handle, out: &mut [u8]) -> Result<usize, Error> {
         let received = self.connection(handle)?.recv(out);
-        self.settle(handle);
+        self.update(handle);
         received
     }
 
@@ -227,7 +228,7 @@ impl Host {
     /// [`Error::NotConnected`].
     pub fn shutdown(&mut self, handle: Handle) -> Result<(), Error> {
         let done = self.connection(handle)?.shutdown();
-        self.settle(handle);
+        self.update(handle);
         done
     }
 
@@ -255,10 +256,10 @@ impl Host {
             .ok_or(Error::BadHandle)?
             .kind
         {
-            Kind::Listener(_) => self.close_listener(handle),
-            Kind::Connection { connection, .. } => {
+            SocketKind::Listener(_) => self.close_listener(handle),
+            SocketKind::Connection { connection, .. } => {
                 connection.close(now);
-                self.settle(handle);
+                self.update(handle);
             }
         }
         Ok(())
@@ -269,7 +270,7 @@ impl Host {
         let connection = self.connection(handle)?;
         connection.endpoint.abort();
         connection.is_orphan = true;
-        self.settle(handle);
+        self.update(handle);
         Ok(())
     }
 
@@ -277,10 +278,10 @@ impl Host {
     pub fn readiness(&self, handle: Handle) -> Result<Readiness, Error> {
         let socket = self.sockets.get(handle).filter(|socket| !socket.is_orphan()).ok_or(Error::BadHandle)?;
         Ok(match &socket.kind {
-            Kind::Listener(listener) => {
+            SocketKind::Listener(listener) => {
                 Readiness { readable: listener.is_readable(), ..Readiness::default() }
             }
-            Kind::Connection { connection, .. } => Readiness {
+            SocketKind::Connection { connection, .. } => Readiness {
                 readable: connection.is_readable(),
                 writable: connection.is_writable(),
                 hung_up: connection.is_over(),
@@ -297,7 +298,7 @@ impl Host {
     /// The last ICMP error from a router or the peer, unless something has got through since. The connection continues;
     /// if it times out, it ends with this error (RFC 9293 §3.9.2.2, SHLD-25).
     pub fn soft_error(&self, handle: Handle) -> Result<Option<Error>, Error> {
-        Ok(self.connection_ref(handle)?.complaint())
+        Ok(self.connection_ref(handle)?.icmp_error())
     }
 
     /// State of a connection.
@@ -338,8 +339,8 @@ impl Host {
     /// Number of closed connections that still send or wait for data, without TIME-WAIT.
     pub fn lingering(&self) -> usize {
         let lingers = |socket: &Socket| match &socket.kind {
-            Kind::Connection { connection, .. } => connection.is_orphan && !connection.is_over(),
-            Kind::Listener(_) => false,
+            SocketKind::Connection { connection, .. } => connection.is_orphan && !connection.is_over(),
+            SocketKind::Listener(_) => false,
         };
         self.sockets.values().filter(|socket| lingers(socket)).count()
     }
@@ -348,10 +349,10 @@ impl Host {
     pub fn handle_timeout(&mut self, now: Time) {
         while let Some(&(due, handle)) = self.timers.first().filter(|(due, _)| *due <= now) {
             if let Some(socket) = self.sockets.get_mut(handle) {
-                if let Kind::Connection { connection, .. } = &mut socket.kind {
+                if let SocketKind::Connection { connection, .. } = &mut socket.kind {
                     connection.handle_timeout(now);
                 }
-                self.settle(handle);
+                self.update(handle);
             }
             // A socket with another timeout due at once would cause an endless loop.
             if self.timers.first() == Some(&(due, handle)) {
@@ -366,7 +367,8 @@ impl Host {
     }
 
     fn close_listener(&mut self, handle: Handle) {
-        let Some(Socket { kind: Kind::Listener(mut listener), .. }) = self.sockets.remove(handle) else {
+        let Some(Socket { kind: SocketKind::Listener(mut listener), .. }) = self.sockets.remove(handle)
+        else {
             return;
         };
         self.listeners.remove(&listener.local);
@@ -377,7 +379,7 @@ impl Host {
         let opening: Vec<Handle> = self
             .sockets
             .iter()
-            .filter(|(_, socket)| matches!(socket.kind, Kind::Connection { parent: Some(parent), .. } if parent == handle))
+            .filter(|(_, socket)| matches!(socket.kind, SocketKind::Connection { parent: Some(parent), .. } if parent == handle))
             .map(|(child, _)| child)
             .collect();
         for child in opening {
@@ -387,34 +389,34 @@ impl Host {
 
     fn connection(&mut self, handle: Handle) -> Result<&mut Connection, Error> {
         match &mut self.sockets.get_mut(handle).ok_or(Error::BadHandle)?.kind {
-            Kind::Connection { connection, .. } if !connection.is_orphan => Ok(connection),
-            Kind::Connection { .. } => Err(Error::BadHandle),
-            Kind::Listener(_) => Err(Error::Invalid),
+            SocketKind::Connection { connection, .. } if !connection.is_orphan => Ok(connection),
+            SocketKind::Connection { .. } => Err(Error::BadHandle),
+            SocketKind::Listener(_) => Err(Error::Invalid),
         }
     }
 
     fn connection_ref_of(&self, handle: Handle) -> Option<&Connection> {
         match &self.sockets.get(handle)?.kind {
-            Kind::Connection { connection, .. } => Some(connection),
-            Kind::Listener(_) => None,
+            SocketKind::Connection { connection, .. } => Some(connection),
+            SocketKind::Listener(_) => None,
         }
     }
 
     fn connection_ref(&self, handle: Handle) -> Result<&Connection, Error> {
         match &self.sockets.get(handle).ok_or(Error::BadHandle)?.kind {
-            Kind::Connection { connection, .. } if !connection.is_orphan => Ok(connection),
-            Kind::Connection { .. } => Err(Error::BadHandle),
-            Kind::Listener(_) => Err(Error::Invalid),
+            SocketKind::Connection { connection, .. } if !connection.is_orphan => Ok(connection),
+            SocketKind::Connection { .. } => Err(Error::BadHandle),
+            SocketKind::Listener(_) => Err(Error::Invalid),
         }
     }
 }
 
 impl Socket {
-    fn new(kind: Kind) -> Socket {
+    fn new(kind: SocketKind) -> Socket {
         Socket { kind, timer: Time::NEVER, is_busy: false }
     }
 
     fn is_orphan(&self) -> bool {
-        matches!(&self.kind, Kind::Connection { connection, .. } if connection.is_orphan)
+        matches!(&self.kind, SocketKind::Connection { connection, .. } if connection.is_orphan)
     }
 }

@@ -1,7 +1,7 @@
 //! Packets in and out: lookup of a packet's socket, and choice of the next sender.
 
-use super::sockets::tell;
-use super::{Handle, Host, Kind, MOST_STRAYS, Socket};
+use super::sockets::drain_events;
+use super::{Handle, Host, MAX_RESETS, Socket, SocketKind};
 use lasthop_base::Time;
 use lasthop_tcp::Role;
 use lasthop_tcp::endpoint::{opens, reset_for};
@@ -35,18 +35,20 @@ impl Host {
             self.counters.not_for_us += 1;
             return;
         };
-        let from_many = remote.ip().is_multicast() || remote.ip() == IpAddr::V4(Ipv4Addr::BROADCAST);
-        let from_nobody = remote.ip().is_unspecified() || from_many || remote == local;
-        if !self.addresses.contains(&local.ip()) || from_nobody {
+        let is_from_group = remote.ip().is_multicast() || remote.ip() == IpAddr::V4(Ipv4Addr::BROADCAST);
+        let is_invalid_source = remote.ip().is_unspecified() || is_from_group || remote == local;
+        if !self.addresses.contains(&local.ip()) || is_invalid_source {
             self.counters.not_for_us += 1;
             return;
         }
         let ends = Ends { source: local, destination: remote };
         let Some(handle) = self.socket_for(now, &ends, segment) else { return };
-        if let Some(Socket { kind: Kind::Connection { connection, .. }, .. }) = self.sockets.get_mut(handle) {
+        if let Some(Socket { kind: SocketKind::Connection { connection, .. }, .. }) =
+            self.sockets.get_mut(handle)
+        {
             connection.handle_segment(now, segment, parsed.payload, ecn);
         }
-        self.settle(handle);
+        self.update(handle);
     }
 
     /// Handles ICMP, which may be an error about a connection's segment.
@@ -70,15 +72,15 @@ impl Host {
         self.counters.icmp_errors += 1;
         let handle = self.connections.get(&(source, destination)).copied();
         let socket = handle.and_then(|handle| self.sockets.get_mut(handle));
-        let is_heeded = match socket {
-            Some(Socket { kind: Kind::Connection { connection, .. }, .. }) => {
+        let has_effect = match socket {
+            Some(Socket { kind: SocketKind::Connection { connection, .. }, .. }) => {
                 connection.handle_icmp_error(now, &error)
             }
             _ => false,
         };
-        self.counters.icmp_ignored += u64::from(!is_heeded);
+        self.counters.icmp_ignored += u64::from(!has_effect);
         if let Some(handle) = handle {
-            self.settle(handle);
+            self.update(handle);
         }
     }
 
@@ -97,7 +99,7 @@ impl Host {
     }
 
     fn fill_packet(&mut self, now: Time) -> bool {
-        while let Some((ends, reset)) = self.strays.pop_front() {
+        while let Some((ends, reset)) = self.resets.pop_front() {
             let header = Header {
                 source: ends.source,
                 destination: ends.destination,
@@ -112,15 +114,15 @@ impl Host {
         }
         while let Some(handle) = self.busy.pop_front() {
             let Some(socket) = self.sockets.get_mut(handle) else { continue };
-            if let Kind::Connection { connection, .. } = &mut socket.kind
+            if let SocketKind::Connection { connection, .. } = &mut socket.kind
                 && connection.poll_packet(now, &mut self.packet)
             {
-                tell(connection, self.is_tracing, &mut self.events);
+                drain_events(connection, self.is_tracing, &mut self.events);
                 self.busy.push_back(handle);
                 return true;
             }
             socket.is_busy = false;
-            self.settle_idle(handle);
+            self.update_idle(handle);
         }
         false
     }
@@ -135,7 +137,7 @@ impl Host {
         match (known, listener.filter(|_| opens(segment))) {
             (Some(old), Some(parent)) => match self.number_after(old, segment) {
                 Some(number) => {
-                    self.forget(old);
+                    self.release_ends(old);
                     self.open_for(now, *ends, parent, Some(number))
                 }
                 None => Some(old),
@@ -143,12 +145,12 @@ impl Host {
             (Some(known), None) => Some(known),
             (None, Some(parent)) => self.open_for(now, *ends, parent, None),
             (None, None) => {
-                self.counters.strays += 1;
+                self.counters.unmatched_segments += 1;
                 // A listener drops segments without SYN or ACK (RFC 9293 §3.10.7.2).
                 let is_answered = listener.is_none() || segment.flags.has(Flags::ACK);
-                let reset = reset_for(segment).filter(|_| is_answered && self.strays.len() < MOST_STRAYS);
+                let reset = reset_for(segment).filter(|_| is_answered && self.resets.len() < MAX_RESETS);
                 if let Some(reset) = reset {
-                    self.strays.push_back((*ends, reset));
+                    self.resets.push_back((*ends, reset));
                 }
                 None
             }
@@ -171,12 +173,12 @@ impl Host {
     }
 
     fn open_for(&mut self, now: Time, ends: Ends, parent: Handle, after: Option<Seq>) -> Option<Handle> {
-        let Kind::Listener(listener) = &mut self.sockets[parent].kind else { return None };
+        let SocketKind::Listener(listener) = &mut self.sockets[parent].kind else { return None };
         if !listener.has_room() {
             self.counters.backlog_full += 1;
             return None;
         }
-        listener.begins();
+        listener.add_opening();
         let options = listener.options.clone();
         let iss = self.numbers.initial(now, ends.source, ends.destination, after);
         Some(self.insert(now, ends, iss, &options, Role::Passive, Some(parent)))

@@ -1,6 +1,6 @@
 //! Options of sockets in use.
 
-use super::{Handle, Host, Kind};
+use super::{Handle, Host, SocketKind};
 use crate::error::Error;
 use crate::options::Options;
 use lasthop_base::{Duration, Time};
@@ -15,7 +15,7 @@ impl Host {
     pub fn set_options(&mut self, listener: Handle, options: &Options) -> Result<(), Error> {
         match self.sockets.get_mut(listener).map(|socket| &mut socket.kind) {
             None => Err(Error::BadHandle),
-            Some(Kind::Listener(listener)) if options.are_valid() => {
+            Some(SocketKind::Listener(listener)) if options.are_valid() => {
                 listener.options = options.clone();
                 Ok(())
             }
@@ -60,10 +60,10 @@ impl Host {
         of_connection: impl FnOnce(&mut Endpoint),
     ) -> Result<(), Error> {
         match self.sockets.get_mut(handle).map(|socket| &mut socket.kind) {
-            Some(Kind::Listener(listener)) => of_listener(&mut listener.options),
+            Some(SocketKind::Listener(listener)) => of_listener(&mut listener.options),
             _ => {
                 of_connection(&mut self.connection(handle)?.endpoint);
-                self.settle(handle);
+                self.update(handle);
             }
         }
         Ok(())

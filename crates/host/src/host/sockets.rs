@@ -1,6 +1,6 @@
 //! The table of sockets: opening, updates after changes, removal.
 
-use super::{Handle, Host, Kind, Socket, Traced};
+use super::{Handle, Host, Socket, SocketKind, Traced};
 use crate::connection::Connection;
 use crate::error::Error;
 use crate::options::Options;
@@ -31,7 +31,7 @@ impl Host {
         }
         endpoint.open(now);
         let connection = Connection::new(ends, endpoint, options);
-        let handle = self.sockets.insert(Socket::new(Kind::Connection { connection, parent }));
+        let handle = self.sockets.insert(Socket::new(SocketKind::Connection { connection, parent }));
         self.connections.insert((ends.source, ends.destination), handle);
         handle
     }
@@ -66,29 +66,29 @@ impl Host {
     }
 
     /// Updates queue, timer and listener after a connection may have changed.
-    pub(super) fn settle(&mut self, handle: Handle) {
+    pub(super) fn update(&mut self, handle: Handle) {
         let Some(socket) = self.sockets.get_mut(handle) else { return };
         if !socket.is_busy {
             socket.is_busy = true;
             self.busy.push_back(handle);
         }
-        let Kind::Connection { connection, parent } = &mut socket.kind else { return };
-        tell(connection, self.is_tracing, &mut self.events);
+        let SocketKind::Connection { connection, parent } = &mut socket.kind else { return };
+        drain_events(connection, self.is_tracing, &mut self.events);
         schedule(&mut self.timers, handle, &mut socket.timer, connection.timeout());
         let has_ended = connection.endpoint.ended().is_some();
         let opened_for = if connection.is_open() { parent.take() } else { None };
-        if let Some(Socket { kind: Kind::Listener(listener), .. }) =
+        if let Some(Socket { kind: SocketKind::Listener(listener), .. }) =
             opened_for.and_then(|parent| self.sockets.get_mut(parent))
         {
-            listener.opened(handle);
+            listener.add_ready(handle);
         }
         if has_ended {
-            self.forget(handle);
+            self.release_ends(handle);
         }
     }
 
     /// Frees the connection's pair of ends; the application may still have the handle.
-    pub(super) fn forget(&mut self, handle: Handle) {
+    pub(super) fn release_ends(&mut self, handle: Handle) {
         let Some(connection) = self.connection_ref_of(handle) else { return };
         let key = (connection.ends.source, connection.ends.destination);
         if self.connections.get(&key) == Some(&handle) {
@@ -97,9 +97,9 @@ impl Host {
     }
 
     /// Updates the timer after a connection has sent everything, and removes an ended connection without a handle.
-    pub(super) fn settle_idle(&mut self, handle: Handle) {
+    pub(super) fn update_idle(&mut self, handle: Handle) {
         let Some(socket) = self.sockets.get_mut(handle) else { return };
-        let Kind::Connection { connection, parent } = &mut socket.kind else { return };
+        let SocketKind::Connection { connection, parent } = &mut socket.kind else { return };
         schedule(&mut self.timers, handle, &mut socket.timer, connection.timeout());
         let is_gone = connection.endpoint.ended().is_some() || connection.endpoint.state() == State::Listen;
         if is_gone && (connection.is_orphan || parent.is_some()) {
@@ -108,19 +108,19 @@ impl Host {
     }
 
     pub(super) fn remove(&mut self, handle: Handle) {
-        self.forget(handle);
+        self.release_ends(handle);
         let Some(socket) = self.sockets.remove(handle) else { return };
         self.timers.remove(&(socket.timer, handle));
-        if let Kind::Connection { parent: Some(parent), .. } = socket.kind
-            && let Some(Socket { kind: Kind::Listener(listener), .. }) = self.sockets.get_mut(parent)
+        if let SocketKind::Connection { parent: Some(parent), .. } = socket.kind
+            && let Some(Socket { kind: SocketKind::Listener(listener), .. }) = self.sockets.get_mut(parent)
         {
-            listener.fails();
+            listener.remove_opening();
         }
     }
 }
 
 /// Removes the endpoint's events, and keeps them if tracing; endpoints always report loss discrimination.
-pub(super) fn tell(connection: &mut Connection, is_tracing: bool, events: &mut VecDeque<Traced>) {
+pub(super) fn drain_events(connection: &mut Connection, is_tracing: bool, events: &mut VecDeque<Traced>) {
     while let Some((time, event)) = connection.endpoint.poll_event() {
         if is_tracing {
             events.push_back(Traced { time, ends: connection.ends, event });

@@ -7,7 +7,7 @@ mod script;
 
 use arbitrary::{Arbitrary, Unstructured};
 use proptest::prelude::*;
-use script::Script;
+use script::HostileScript;
 use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
 use std::alloc::System;
 
@@ -23,7 +23,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 1000, ..ProptestConfig::default() })]
     #[test]
     fn any_script_is_survived(bytes in prop::collection::vec(any::<u8>(), 0..1500)) {
-        if let Ok(script) = Script::arbitrary(&mut Unstructured::new(&bytes)) {
+        if let Ok(script) = HostileScript::arbitrary(&mut Unstructured::new(&bytes)) {
             play::play(&script, &held);
         }
     }

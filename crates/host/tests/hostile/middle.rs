@@ -1,13 +1,13 @@
 //! An attacker between two hosts, who sees their segments and forges others.
 
-use super::script::{Blind, Forgery, Notice};
+use super::script::{ForgedIcmp, Forgery, OffPathSegment};
 use etherparse::{Icmpv4Type, PacketBuilder};
 use lasthop_wire::bytes::{Checksums, Content, Header, Payload, emit, parse};
 use lasthop_wire::{Body, Flags, SackBlocks, Segment, Seq, Timestamps};
 
 /// Observed state of a host, visible to anybody on the path.
 #[derive(Clone, Default)]
-pub struct Said {
+pub struct ObservedHost {
     pub header: Option<Header>,
     first: u32,
     /// First and last value of the timestamp clock.
@@ -22,9 +22,9 @@ fn later(one: u32, other: u32) -> u32 {
     if (other.wrapping_sub(one) as i32) > 0 { other } else { one }
 }
 
-impl Said {
+impl ObservedHost {
     /// Observes a packet sent by the host.
-    pub fn hear(&mut self, packet: &[u8]) -> Segment {
+    pub fn observe(&mut self, packet: &[u8]) -> Segment {
         let parsed = parse(packet, Checksums::Verify).expect("a host sends packets that can be read");
         let Content::Tcp(segment) = parsed.content else { panic!("a host sends TCP") };
         let end = segment.seq.0.wrapping_add(segment.sequence_space());
@@ -58,7 +58,12 @@ impl Said {
 const FAR: u32 = 1 << 29;
 
 /// A forged segment from `from`'s host that `to` must refuse; `None` if none of this kind is possible now.
-pub fn blind(blind: &Blind, from: &Said, to: &Said, has_stamps: bool) -> Option<Vec<u8>> {
+pub fn blind(
+    blind: &OffPathSegment,
+    from: &ObservedHost,
+    to: &ObservedHost,
+    has_stamps: bool,
+) -> Option<Vec<u8>> {
     let window = to.edge.wrapping_sub(to.acked).max(1);
     let inside = |at: u16| to.acked.wrapping_add(u32::from(at) % window);
     let good = |seq: u32, len: u16| Segment {
@@ -78,9 +83,13 @@ pub fn blind(blind: &Blind, from: &Said, to: &Said, has_stamps: bool) -> Option<
         ..segment
     };
     let segment = match *blind {
-        Blind::OldReset(by) => Segment { flags: Flags::RST, ..good(to.acked.wrapping_sub(1 + by % FAR), 0) },
-        Blind::FarReset(by) => Segment { flags: Flags::RST, ..good(to.edge.wrapping_add(1 + by % FAR), 0) },
-        Blind::NearReset(by) => {
+        OffPathSegment::OldReset(by) => {
+            Segment { flags: Flags::RST, ..good(to.acked.wrapping_sub(1 + by % FAR), 0) }
+        }
+        OffPathSegment::FarReset(by) => {
+            Segment { flags: Flags::RST, ..good(to.edge.wrapping_add(1 + by % FAR), 0) }
+        }
+        OffPathSegment::NearReset(by) => {
             // A number above all sent bytes cannot be the next byte.
             let room = to.edge.wrapping_sub(from.end);
             if room == 0 || room > FAR {
@@ -88,26 +97,26 @@ pub fn blind(blind: &Blind, from: &Said, to: &Said, has_stamps: bool) -> Option<
             }
             Segment { flags: Flags::RST, ..good(from.end.wrapping_add(1 + u32::from(by) % room), 0) }
         }
-        Blind::Syn { at, acks } => {
+        OffPathSegment::Syn { at, acks } => {
             let flags = if acks { Flags::SYN | Flags::ACK } else { Flags::SYN };
             Segment { flags, ..good(at, 0) }
         }
-        Blind::UnsentAck { ahead, at, len, stamp } => {
+        OffPathSegment::UnsentAck { ahead, at, len, stamp } => {
             let ack = Seq(to.end.wrapping_add(1 + ahead % FAR));
             stamped(Segment { ack, ..good(inside(at), len) }, stamp)
         }
-        Blind::AncientAck { behind, at, len, stamp } => {
+        OffPathSegment::AncientAck { behind, at, len, stamp } => {
             // All windows are below 2^20.
             let ack = Seq(to.first.wrapping_sub((1 << 20) + behind % FAR));
             stamped(Segment { ack, ..good(inside(at), len) }, stamp)
         }
-        Blind::FarData { at, len, stamp } => {
+        OffPathSegment::FarData { at, len, stamp } => {
             stamped(good(to.edge.wrapping_add(1 + at % FAR), len.max(1)), stamp)
         }
-        Blind::OldData { at, len, stamp } => {
+        OffPathSegment::OldData { at, len, stamp } => {
             stamped(good(to.acked.wrapping_sub(1500 + at % FAR), len), stamp)
         }
-        Blind::OldStamp { behind, at, len } => {
+        OffPathSegment::OldStamp { behind, at, len } => {
             let (first, last) = from.stamps.filter(|_| has_stamps)?;
             let value = first.wrapping_sub(1 + behind % FAR);
             Segment { timestamps: Some(Timestamps { value, ..last }), ..good(inside(at), len) }
@@ -117,7 +126,7 @@ pub fn blind(blind: &Blind, from: &Said, to: &Said, has_stamps: bool) -> Option<
 }
 
 /// A forged segment that `to` may accept.
-pub fn inside(forgery: &Forgery, from: &Said, to: &Said) -> Option<Vec<u8>> {
+pub fn inside(forgery: &Forgery, from: &ObservedHost, to: &ObservedHost) -> Option<Vec<u8>> {
     let beside = |number: u32, by: i16| Seq(number.wrapping_add(i32::from(by) as u32));
     let mut sack = SackBlocks::default();
     for (left, right) in forgery.sack.iter().take(4) {
@@ -146,7 +155,7 @@ pub fn inside(forgery: &Forgery, from: &Said, to: &Said) -> Option<Vec<u8>> {
 }
 
 /// An ICMP error to the sender of the last packet, `from`, of most types that concern TCP.
-pub fn notice(notice: &Notice, from: &Said, last: &[u8]) -> Option<Vec<u8>> {
+pub fn notice(notice: &ForgedIcmp, from: &ObservedHost, last: &[u8]) -> Option<Vec<u8>> {
     let type_u8 = [3, 3, 4, 11, 12][usize::from(notice.kind) % 5];
     let [high, low] = notice.mtu.to_be_bytes();
     let bytes5to8 = [0, 0, high, low];
@@ -162,7 +171,7 @@ pub fn notice(notice: &Notice, from: &Said, last: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// A packet with a forged segment; its bytes occur in no text.
-fn packet(from: &Said, segment: Segment) -> Option<Vec<u8>> {
+fn packet(from: &ObservedHost, segment: Segment) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     let payload = vec![0xee; segment.len as usize];
     let written = emit(&from.header?, &Body::Tcp(segment), Payload::Bytes(&payload), &mut bytes);

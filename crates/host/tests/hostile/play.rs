@@ -7,8 +7,8 @@
 //! * without acceptable forgeries: bytes read equal bytes written, all of them arrive once the path is clean, and both
 //!   sockets close in order.
 
-use super::middle::{self, Said};
-use super::script::{Deed, Script};
+use super::middle::{self, ObservedHost};
+use super::script::{HostileScript, PathAction};
 use lasthop_base::{Duration, Time};
 use lasthop_host::{Error, Handle, Host, Info};
 use lasthop_tcp::{Config, State};
@@ -16,19 +16,19 @@ use std::collections::{BTreeMap, VecDeque};
 use std::net::{IpAddr, SocketAddr};
 
 /// Most consecutive losses: senders may give up on a dead path.
-const MOST_LOSSES: u32 = 5;
+const MAX_LOSSES: u32 = 5;
 /// Memory of two hosts besides buffers and packets in flight, bytes.
 const BASE: usize = 100_000;
 const DELAY: Duration = Duration::from_millis(10);
 
-struct Side {
+struct ScriptedHost {
     host: Host,
     handle: Option<Handle>,
-    said: Said,
+    observed: ObservedHost,
     /// Text to send, and bytes sent.
     text: Vec<u8>,
     sent: usize,
-    shut: bool,
+    is_shut: bool,
     read: usize,
     is_over: bool,
     has_failed: bool,
@@ -46,13 +46,13 @@ fn is_plain(config: &Config) -> bool {
         && (config.sender_discrimination.build)(&config.sender_discrimination.values).is_none()
 }
 
-struct Play<'a> {
+struct Playback<'a> {
     now: Time,
-    sides: [Side; 2],
+    sides: [ScriptedHost; 2],
     listener: Handle,
-    flying: BTreeMap<(Time, u64), (usize, Vec<u8>)>,
+    in_flight: BTreeMap<(Time, u64), (usize, Vec<u8>)>,
     flown: u64,
-    deeds: VecDeque<Deed>,
+    actions: VecDeque<PathAction>,
     losses: u32,
     /// Whether no acceptable forgery was sent.
     is_honest: bool,
@@ -65,9 +65,9 @@ struct Play<'a> {
 ///
 /// # Panics
 /// If an invariant fails.
-pub fn play(script: &Script, held: &dyn Fn() -> usize) {
-    let mut play = Play::new(script, held);
-    play.run(script.deeds.len());
+pub fn play(script: &HostileScript, held: &dyn Fn() -> usize) {
+    let mut play = Playback::new(script, held);
+    play.run(script.actions.len());
 }
 
 fn address(side: usize) -> IpAddr {
@@ -79,20 +79,20 @@ fn text(len: usize, side: usize) -> Vec<u8> {
     (0..len).map(|at| ((at * 31 + at / 251 * 7 + side * 101) % 199) as u8).collect()
 }
 
-impl<'a> Play<'a> {
-    fn new(script: &Script, held: &'a dyn Fn() -> usize) -> Play<'a> {
+impl<'a> Playback<'a> {
+    fn new(script: &HostileScript, held: &'a dyn Fn() -> usize) -> Playback<'a> {
         let now = Time::ZERO + Duration::from_secs(1);
         let setups = [&script.client, &script.server];
         let (up, down) = script.bytes();
         let mut sides = [0, 1].map(|side| {
             let options = setups[side].options();
-            Side {
+            ScriptedHost {
                 host: Host::new(&[address(side)], 1500, [side as u8 + 1; 16]),
                 handle: None,
-                said: Said::default(),
+                observed: ObservedHost::default(),
                 text: text([up, down][side], side),
                 sent: 0,
-                shut: false,
+                is_shut: false,
                 read: 0,
                 is_over: false,
                 has_failed: false,
@@ -108,25 +108,25 @@ impl<'a> Play<'a> {
         sides[0].handle = Some(client);
         // Ring buffers have up to twice their capacity. Beyond a hole every second byte may be a range of 16 bytes. A
         // segment of at least 52 bytes has a record of 24 bytes.
-        let buffers = |side: &Side| 3 * side.send_buffer + (2 + 16) * side.receive_buffer as usize;
+        let buffers = |side: &ScriptedHost| 3 * side.send_buffer + (2 + 16) * side.receive_buffer as usize;
         let room = held() + BASE + sides.iter().map(buffers).sum::<usize>();
-        Play {
+        Playback {
             held,
             room,
             now,
             sides,
             listener,
-            flying: BTreeMap::new(),
+            in_flight: BTreeMap::new(),
             flown: 0,
-            deeds: script.deeds.iter().cloned().collect(),
+            actions: script.actions.iter().cloned().collect(),
             losses: 0,
             is_honest: true,
         }
     }
 
-    fn run(&mut self, deeds: usize) {
+    fn run(&mut self, actions: usize) {
         // Each deed can cost a whole back-off; after the last deed the path is clean.
-        let end = self.now + Duration::from_secs(3600 + 120 * deeds as u64);
+        let end = self.now + Duration::from_secs(3600 + 120 * actions as u64);
         let mut steps = 0_u32;
         while !self.sides.iter().all(|side| side.is_over) {
             for side in 0..2 {
@@ -154,7 +154,7 @@ impl<'a> Play<'a> {
     }
 
     fn step(&mut self) -> bool {
-        let arrival = self.flying.first_key_value().map_or(Time::NEVER, |((time, _), _)| *time);
+        let arrival = self.in_flight.first_key_value().map_or(Time::NEVER, |((time, _), _)| *time);
         let timers = self.sides[0].host.poll_timeout().min(self.sides[1].host.poll_timeout());
         let next = arrival.min(timers);
         if next == Time::NEVER {
@@ -166,7 +166,7 @@ impl<'a> Play<'a> {
             self.sides[side].host.handle_timeout(now);
             self.send_all(side);
         }
-        while let Some(entry) = self.flying.first_entry().filter(|entry| entry.key().0 <= now) {
+        while let Some(entry) = self.in_flight.first_entry().filter(|entry| entry.key().0 <= now) {
             let (to, packet) = entry.remove();
             self.deliver(to, &packet);
         }
@@ -184,9 +184,9 @@ impl<'a> Play<'a> {
             }
             self.sides[to].check_room(&after);
         }
-        let flying: usize = self.flying.values().map(|(_, packet)| 2 * packet.capacity() + 100).sum();
+        let in_flight: usize = self.in_flight.values().map(|(_, packet)| 2 * packet.capacity() + 100).sum();
         let held = (self.held)();
-        assert!(held <= self.room + flying, "{held} bytes of {} and {flying}", self.room);
+        assert!(held <= self.room + in_flight, "{held} bytes of {} and {in_flight}", self.room);
         let (acks, bytes) = self.send_all(to);
         assert!(acks <= 2, "{acks} packets without data for one");
         assert!(bytes <= self.sides[to].send_buffer, "{bytes} bytes for one packet");
@@ -201,7 +201,7 @@ impl<'a> Play<'a> {
         let (mut acks, mut bytes) = (0, 0);
         let now = self.now;
         while let Some(packet) = self.sides[from].host.poll_packet(now).map(<[u8]>::to_vec) {
-            let segment = self.sides[from].said.hear(&packet);
+            let segment = self.sides[from].observed.observe(&packet);
             match segment.len {
                 0 => acks += 1,
                 len => bytes += len as usize,
@@ -214,26 +214,26 @@ impl<'a> Play<'a> {
     fn carry(&mut self, from: usize, mut packet: Vec<u8>) {
         let to = 1 - from;
         let mut late = Duration::ZERO;
-        let deed = self.deeds.pop_front().unwrap_or(Deed::Pass);
-        let is_fault = matches!(deed, Deed::Lose | Deed::Cut(_) | Deed::Flip(_));
+        let action = self.actions.pop_front().unwrap_or(PathAction::Pass);
+        let is_fault = matches!(action, PathAction::Lose | PathAction::Cut(_) | PathAction::Flip(_));
         self.losses = if is_fault { self.losses + 1 } else { 0 };
-        match &deed {
-            _ if self.losses > MOST_LOSSES => self.losses = 0,
-            Deed::Lose => return,
-            Deed::Twice => self.fly(to, packet.clone(), Duration::ZERO),
-            Deed::Late(millis) => late = Duration::from_millis(u64::from(*millis)),
-            Deed::Cut(at) => packet.truncate(usize::from(*at) % packet.len()),
-            Deed::Flip(bit) => {
+        match &action {
+            _ if self.losses > MAX_LOSSES => self.losses = 0,
+            PathAction::Lose => return,
+            PathAction::Twice => self.send(to, packet.clone(), Duration::ZERO),
+            PathAction::Late(millis) => late = Duration::from_millis(u64::from(*millis)),
+            PathAction::Cut(at) => packet.truncate(usize::from(*at) % packet.len()),
+            PathAction::Flip(bit) => {
                 let bit = usize::from(*bit) % (packet.len() * 8);
                 packet[bit / 8] ^= 1 << (bit % 8);
             }
-            Deed::Pass | Deed::Blind(_) | Deed::Inside(_) | Deed::Notice(_) => {}
+            PathAction::Pass | PathAction::OffPath(_) | PathAction::Inside(_) | PathAction::Icmp(_) => {}
         }
-        self.fly(to, packet.clone(), late);
-        self.forge(&deed, from, &packet);
+        self.send(to, packet.clone(), late);
+        self.forge(&action, from, &packet);
     }
 
-    fn forge(&mut self, deed: &Deed, from: usize, last: &[u8]) {
+    fn forge(&mut self, action: &PathAction, from: usize, last: &[u8]) {
         let to = 1 - from;
         // Before both are open, and once one has ended, other rules hold.
         let states = [0, 1].map(|side| self.info(side).map(|info| info.state));
@@ -248,28 +248,28 @@ impl<'a> Play<'a> {
         if !states.iter().all(is_open) {
             return;
         }
-        if let Deed::Notice(notice) = deed
-            && let Some(packet) = middle::notice(notice, &self.sides[from].said, last)
+        if let PathAction::Icmp(notice) = action
+            && let Some(packet) = middle::notice(notice, &self.sides[from].observed, last)
         {
             // Even with valid numbers, an ICMP error does not end an open connection.
             return self.deliver(from, &packet);
         }
         let has_stamps = self.info(to).is_some_and(|info| info.options.timestamps);
-        let (source, target) = (&self.sides[from].said, &self.sides[to].said);
-        let forged = match deed {
-            Deed::Blind(blind) => middle::blind(blind, source, target, has_stamps),
-            Deed::Inside(forgery) => middle::inside(forgery, source, target),
+        let (source, target) = (&self.sides[from].observed, &self.sides[to].observed);
+        let forged = match action {
+            PathAction::OffPath(blind) => middle::blind(blind, source, target, has_stamps),
+            PathAction::Inside(forgery) => middle::inside(forgery, source, target),
             _ => None,
         };
         if let Some(packet) = forged {
-            self.is_honest &= matches!(deed, Deed::Blind(_));
+            self.is_honest &= matches!(action, PathAction::OffPath(_));
             self.deliver(to, &packet);
         }
     }
 
-    fn fly(&mut self, to: usize, packet: Vec<u8>, late: Duration) {
+    fn send(&mut self, to: usize, packet: Vec<u8>, late: Duration) {
         self.flown += 1;
-        self.flying.insert((self.now + DELAY + late, self.flown), (to, packet));
+        self.in_flight.insert((self.now + DELAY + late, self.flown), (to, packet));
     }
 
     fn attend(&mut self, side: usize) {
@@ -291,7 +291,7 @@ impl<'a> Play<'a> {
     }
 }
 
-impl Side {
+impl ScriptedHost {
     fn write(&mut self, handle: Handle) -> Result<(), Error> {
         while self.sent < self.text.len() {
             match self.host.send(handle, &self.text[self.sent..]) {
@@ -300,9 +300,9 @@ impl Side {
                 Err(error) => return Err(error),
             }
         }
-        if !self.shut {
+        if !self.is_shut {
             match self.host.shutdown(handle) {
-                Ok(()) => self.shut = true,
+                Ok(()) => self.is_shut = true,
                 Err(Error::NotConnected) => {}
                 Err(error) => return Err(error),
             }

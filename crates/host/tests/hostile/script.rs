@@ -8,19 +8,19 @@ use lasthop_tcp::{Catalogue, Config};
 
 /// Two hosts, their texts, and the fate of their packets.
 #[derive(Clone, Debug)]
-pub struct Script {
+pub struct HostileScript {
     pub client: Setup,
     pub server: Setup,
-    /// Bytes from the client, modulo [`MOST_BYTES`].
+    /// Bytes from the client, modulo [`MAX_BYTES`].
     pub up: u16,
-    /// Bytes from the server, modulo [`MOST_BYTES`].
+    /// Bytes from the server, modulo [`MAX_BYTES`].
     pub down: u16,
     /// One deed for each packet, in order; after the last the path is clean.
-    pub deeds: Vec<Deed>,
+    pub actions: Vec<PathAction>,
 }
 
 /// Most bytes in one direction.
-pub const MOST_BYTES: u16 = 20_000;
+pub const MAX_BYTES: u16 = 20_000;
 
 /// A host's options.
 #[derive(Arbitrary, Clone, Debug)]
@@ -40,7 +40,7 @@ pub struct Setup {
 
 /// Fate of a packet, or an event beside it.
 #[derive(Clone, Debug)]
-pub enum Deed {
+pub enum PathAction {
     Pass,
     Lose,
     Twice,
@@ -49,16 +49,16 @@ pub enum Deed {
     Cut(u16),
     Flip(u16),
     /// Delivered; then an attacker off the path sends a segment to the receiver.
-    Blind(Blind),
+    OffPath(OffPathSegment),
     /// Delivered; then an attacker on the path sends a segment to the receiver.
     Inside(Forgery),
     /// Delivered; then an attacker on the path sends an ICMP error about it.
-    Notice(Notice),
+    Icmp(ForgedIcmp),
 }
 
 /// An ICMP error of any kind; the sequence number is relative to the packet's.
 #[derive(Arbitrary, Clone, Debug)]
-pub struct Notice {
+pub struct ForgedIcmp {
     pub kind: u8,
     pub code: u8,
     pub mtu: u16,
@@ -67,7 +67,7 @@ pub struct Notice {
 
 /// Segments that RFC 5961, RFC 9293 or RFC 7323 make a receiver refuse. Distances are relative to the accepted range.
 #[derive(Arbitrary, Clone, Debug)]
-pub enum Blind {
+pub enum OffPathSegment {
     /// A reset below the window.
     OldReset(u32),
     /// A reset beyond the window.
@@ -100,31 +100,31 @@ pub struct Forgery {
     pub len: u16,
 }
 
-impl<'a> Arbitrary<'a> for Script {
-    fn arbitrary(bytes: &mut Unstructured<'a>) -> Result<Script> {
+impl<'a> Arbitrary<'a> for HostileScript {
+    fn arbitrary(bytes: &mut Unstructured<'a>) -> Result<HostileScript> {
         let (client, server, up, down) = bytes.arbitrary()?;
         // An attacker on the path voids most checks.
         let is_blind = bytes.ratio(3, 4)?;
-        let mut deeds = Vec::new();
+        let mut actions = Vec::new();
         while !bytes.is_empty() {
-            deeds.push(Deed::read(bytes, is_blind)?);
+            actions.push(PathAction::read(bytes, is_blind)?);
         }
-        Ok(Script { client, server, up, down, deeds })
+        Ok(HostileScript { client, server, up, down, actions })
     }
 }
 
-impl Deed {
-    fn read(bytes: &mut Unstructured<'_>, is_blind: bool) -> Result<Deed> {
+impl PathAction {
+    fn read(bytes: &mut Unstructured<'_>, is_blind: bool) -> Result<PathAction> {
         Ok(match bytes.arbitrary::<u8>()? % 32 {
-            0..=2 => Deed::Lose,
-            3..=4 => Deed::Twice,
-            5..=6 => Deed::Late(bytes.arbitrary()?),
-            7 => Deed::Cut(bytes.arbitrary()?),
-            8 => Deed::Flip(bytes.arbitrary()?),
-            9..=15 if is_blind => Deed::Blind(bytes.arbitrary()?),
-            9..=15 => Deed::Inside(bytes.arbitrary()?),
-            16..=17 => Deed::Notice(bytes.arbitrary()?),
-            _ => Deed::Pass,
+            0..=2 => PathAction::Lose,
+            3..=4 => PathAction::Twice,
+            5..=6 => PathAction::Late(bytes.arbitrary()?),
+            7 => PathAction::Cut(bytes.arbitrary()?),
+            8 => PathAction::Flip(bytes.arbitrary()?),
+            9..=15 if is_blind => PathAction::OffPath(bytes.arbitrary()?),
+            9..=15 => PathAction::Inside(bytes.arbitrary()?),
+            16..=17 => PathAction::Icmp(bytes.arbitrary()?),
+            _ => PathAction::Pass,
         })
     }
 }
@@ -155,11 +155,11 @@ impl Setup {
     }
 }
 
-impl Script {
+impl HostileScript {
     /// Bytes up and down; few if the window takes them one by one.
     pub fn bytes(&self) -> (usize, usize) {
         let room = |from: &Setup, to: &Setup| from.send_buffer.min(to.receive_buffer).max(1);
-        let most = |room: u16| MOST_BYTES.min(room.saturating_mul(100));
+        let most = |room: u16| MAX_BYTES.min(room.saturating_mul(100));
         (
             usize::from(self.up % most(room(&self.client, &self.server))),
             usize::from(self.down % most(room(&self.server, &self.client))),

@@ -23,13 +23,13 @@ pub const CLEAN: Faults = Faults { lose: 0.0, duplicate: 0.0, delay: 0.0, corrup
 
 /// One of the hosts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum At {
+pub enum HostSide {
     Client,
     Server,
 }
 
 /// Replaces a packet on the path by packets with destinations.
-pub type Middle = Box<dyn FnMut(At, Vec<u8>) -> Vec<(At, Vec<u8>)>>;
+pub type PathHook = Box<dyn FnMut(HostSide, Vec<u8>) -> Vec<(HostSide, Vec<u8>)>>;
 
 pub struct World {
     pub now: Time,
@@ -41,12 +41,12 @@ pub struct World {
     pub each: Duration,
     busy_until: [Time; 2],
     random: Stream,
-    flying: BTreeMap<(Time, u64), (At, Vec<u8>)>,
+    in_flight: BTreeMap<(Time, u64), (HostSide, Vec<u8>)>,
     sent: u64,
     /// Whether the path drops everything.
     pub cut: bool,
     /// Modifies packets on the path.
-    pub middle: Option<Middle>,
+    pub path_hook: Option<PathHook>,
 }
 
 pub fn client_ip() -> IpAddr {
@@ -68,17 +68,17 @@ impl World {
             each: Duration::ZERO,
             busy_until: [Time::ZERO; 2],
             random: Stream::named(seed, "path"),
-            flying: BTreeMap::new(),
+            in_flight: BTreeMap::new(),
             sent: 0,
             cut: false,
-            middle: None,
+            path_hook: None,
         }
     }
 
-    pub fn host(&mut self, at: At) -> &mut Host {
+    pub fn host(&mut self, at: HostSide) -> &mut Host {
         match at {
-            At::Client => &mut self.client,
-            At::Server => &mut self.server,
+            HostSide::Client => &mut self.client,
+            HostSide::Server => &mut self.server,
         }
     }
 
@@ -113,7 +113,7 @@ impl World {
 
     fn step_until(&mut self, end: Time) -> bool {
         self.flush();
-        let arrival = self.flying.first_key_value().map_or(Time::NEVER, |((time, _), _)| *time);
+        let arrival = self.in_flight.first_key_value().map_or(Time::NEVER, |((time, _), _)| *time);
         let next = arrival.min(self.client.poll_timeout()).min(self.server.poll_timeout());
         if next == Time::NEVER || next > end {
             return false;
@@ -121,7 +121,7 @@ impl World {
         self.now = self.now.max(next);
         self.client.handle_timeout(self.now);
         self.server.handle_timeout(self.now);
-        while let Some(entry) = self.flying.first_entry().filter(|entry| entry.key().0 <= self.now) {
+        while let Some(entry) = self.in_flight.first_entry().filter(|entry| entry.key().0 <= self.now) {
             let (to, packet) = entry.remove();
             let now = self.now;
             self.host(to).handle_packet(now, &packet);
@@ -138,10 +138,10 @@ impl World {
     }
 
     fn flush(&mut self) {
-        for (from, to) in [(At::Client, At::Server), (At::Server, At::Client)] {
+        for (from, to) in [(HostSide::Client, HostSide::Server), (HostSide::Server, HostSide::Client)] {
             let now = self.now;
             while let Some(packet) = self.host(from).poll_packet(now).map(<[u8]>::to_vec) {
-                match self.middle.as_mut().map(|middle| middle(to, packet.clone())) {
+                match self.path_hook.as_mut().map(|path_hook| path_hook(to, packet.clone())) {
                     Some(packets) => packets.into_iter().for_each(|(to, packet)| self.carry(to, packet)),
                     None => self.carry(to, packet),
                 }
@@ -149,7 +149,7 @@ impl World {
         }
     }
 
-    fn carry(&mut self, to: At, mut packet: Vec<u8>) {
+    fn carry(&mut self, to: HostSide, mut packet: Vec<u8>) {
         let faults = self.faults;
         let mut happens = |probability| self.random.uniform() < probability;
         let (lost, twice, late) = (happens(faults.lose), happens(faults.duplicate), happens(faults.delay));
@@ -165,17 +165,17 @@ impl World {
             packet.truncate(self.random.draw() as usize % packet.len());
         }
         if twice {
-            self.fly(to, packet.clone(), Duration::ZERO);
+            self.send(to, packet.clone(), Duration::ZERO);
         }
         let more = if late { Duration::from_micros(self.random.draw() % 30_000) } else { Duration::ZERO };
-        self.fly(to, packet, more);
+        self.send(to, packet, more);
     }
 
-    fn fly(&mut self, to: At, packet: Vec<u8>, late: Duration) {
+    fn send(&mut self, to: HostSide, packet: Vec<u8>, late: Duration) {
         self.sent += 1;
         let left_at = self.now.max(self.busy_until[to as usize]) + self.each;
         self.busy_until[to as usize] = left_at;
-        self.flying.insert((left_at + self.one_way + late, self.sent), (to, packet));
+        self.in_flight.insert((left_at + self.one_way + late, self.sent), (to, packet));
     }
 }
 
@@ -187,8 +187,8 @@ pub fn text(len: usize, seed: u64) -> Vec<u8> {
 
 /// One direction of a connection, with both applications.
 pub struct Transfer {
-    pub from: (At, Handle),
-    pub to: (At, Handle),
+    pub from: (HostSide, Handle),
+    pub to: (HostSide, Handle),
     pub text: Vec<u8>,
     sent: usize,
     pub received: Vec<u8>,
@@ -196,7 +196,7 @@ pub struct Transfer {
 }
 
 impl Transfer {
-    pub fn new(from: (At, Handle), to: (At, Handle), text: Vec<u8>) -> Transfer {
+    pub fn new(from: (HostSide, Handle), to: (HostSide, Handle), text: Vec<u8>) -> Transfer {
         Transfer { from, to, text, sent: 0, received: Vec::new(), is_over: false }
     }
 

@@ -1,29 +1,29 @@
 //! Measurements of one TCP connection: rates, round trips, losses and the queue.
 
-use super::rate::Passed;
-use super::repairs::Repairs;
-use super::segment::Segment;
-use crate::ping::Trips;
+use super::loss_inference::LossInference;
+use super::rate::RateEstimator;
+use super::segment::CapturedSegment;
+use crate::ping::RoundTrips;
 use std::collections::VecDeque;
 
 #[derive(Debug)]
-pub(crate) struct Connection {
+pub(crate) struct ConnectionMeasurement {
     begun: Option<u64>,
     pub(crate) last: f64,
     segment: u32,
     /// Highest sequence number of the data direction, unwrapped.
     reference: Option<u64>,
-    pub(crate) repairs: Repairs,
+    pub(crate) losses: LossInference,
     handshake: Handshake,
-    stamps: Stamps,
+    stamps: PendingTimestamps,
     /// Times from a packet to its ACK, and from an ACK to the sender's answer, ms.
-    pub(crate) to_receiver: Trips,
-    pub(crate) to_sender: Trips,
+    pub(crate) to_receiver: RoundTrips,
+    pub(crate) to_sender: RoundTrips,
     latest: [Option<f64>; 2],
-    /// Sums of both, ms.
-    pub(crate) both: Trips,
-    pub(crate) seen: Passed,
-    pub(crate) told: Passed,
+    /// Sums of both times, ms.
+    pub(crate) round_trips: RoundTrips,
+    pub(crate) arrived: RateEstimator,
+    pub(crate) acknowledged: RateEstimator,
     pub(crate) data_packets: u64,
     pub(crate) payload: u64,
     pub(crate) ip_bytes: u64,
@@ -43,29 +43,29 @@ struct Handshake {
 
 /// Timestamps of ACKs that the sender has not echoed yet.
 #[derive(Debug, Default)]
-struct Stamps {
+struct PendingTimestamps {
     sent: VecDeque<(u32, f64)>,
     answered: Option<u32>,
 }
 
-const MOST_STAMPS: usize = 4096;
+const MAX_TIMESTAMPS: usize = 4096;
 
-impl Connection {
-    pub(crate) fn new(segment: u32) -> Connection {
-        Connection {
+impl ConnectionMeasurement {
+    pub(crate) fn new(segment: u32) -> ConnectionMeasurement {
+        ConnectionMeasurement {
             begun: None,
             last: 0.0,
             segment,
             reference: None,
-            repairs: Repairs::new(segment),
+            losses: LossInference::new(segment),
             handshake: Handshake::default(),
-            stamps: Stamps::default(),
-            to_receiver: Trips::default(),
-            to_sender: Trips::default(),
+            stamps: PendingTimestamps::default(),
+            to_receiver: RoundTrips::default(),
+            to_sender: RoundTrips::default(),
             latest: [None; 2],
-            both: Trips::default(),
-            seen: Passed::new(segment),
-            told: Passed::new(segment),
+            round_trips: RoundTrips::default(),
+            arrived: RateEstimator::new(segment),
+            acknowledged: RateEstimator::new(segment),
             data_packets: 0,
             payload: 0,
             ip_bytes: 0,
@@ -74,16 +74,13 @@ impl Connection {
     }
 
     /// Handles a segment; `forward`: from the sender of data.
-    pub(crate) fn take(&mut self, nanos: u64, segment: &Segment, forward: bool) {
+    pub(crate) fn handle_segment(&mut self, nanos: u64, segment: &CapturedSegment, forward: bool) {
         let begun = *self.begun.get_or_insert(nanos);
         // Captures of several processors may be slightly out of order.
         let at = (nanos.saturating_sub(begun) as f64 / 1e9).max(self.last);
         self.last = at;
-        self.handshake.take(at, segment, forward);
-        match forward {
-            true => self.forward(at, segment),
-            false => self.backward(at, segment),
-        }
+        self.handshake.observe(at, segment, forward);
+        if forward { self.forward(at, segment) } else { self.backward(at, segment) }
     }
 
     fn offset(&mut self, number: u32, is_data: bool) -> u64 {
@@ -95,10 +92,10 @@ impl Connection {
         offset
     }
 
-    fn forward(&mut self, at: f64, segment: &Segment) {
+    fn forward(&mut self, at: f64, segment: &CapturedSegment) {
         let start = self.offset(segment.seq, segment.payload > 0 || segment.syn);
         if segment.syn {
-            self.repairs.begin(start + 1);
+            self.losses.begin(start + 1);
         }
         if segment.payload == 0 {
             return;
@@ -107,18 +104,18 @@ impl Connection {
         self.data_packets += 1;
         self.payload += u64::from(segment.payload);
         self.ip_bytes += u64::from(segment.length);
-        self.seen.push(at, f64::from(segment.length));
+        self.arrived.push(at, f64::from(segment.length));
         let rtt = self.rtt();
-        let is_new = self.repairs.data(start, start + u64::from(segment.payload), at, rtt);
+        let is_new = self.losses.handle_data(start, start + u64::from(segment.payload), at, rtt);
         if let (true, Some((_, echo))) = (is_new, segment.stamps)
-            && let Some(since) = self.stamps.came_back(echo)
+            && let Some(since) = self.stamps.take_echoed(echo)
         {
             self.to_sender.push((at - since) * 1000.0);
             self.latest[1] = Some(at - since);
         }
     }
 
-    fn backward(&mut self, at: f64, segment: &Segment) {
+    fn backward(&mut self, at: f64, segment: &CapturedSegment) {
         if let Some((value, _)) = segment.stamps {
             self.stamps.sent(value, at);
         }
@@ -129,13 +126,13 @@ impl Connection {
             let (left, right) = block?;
             Some((self.offset(left, false), self.offset(right, false)))
         });
-        let told = self.repairs.ack(ack, &sack, at);
-        self.told.push(at, told.bytes as f64);
-        if let Some(since) = told.since {
+        let acknowledged = self.losses.handle_ack(ack, &sack, at);
+        self.acknowledged.push(at, acknowledged.bytes as f64);
+        if let Some(since) = acknowledged.since {
             self.to_receiver.push(since * 1000.0);
             self.latest[0] = Some(since);
             let there = if self.is_at_sender() { 0.0 } else { self.latest[1].unwrap_or(0.0) };
-            self.both.push((since + there) * 1000.0);
+            self.round_trips.push((since + there) * 1000.0);
         }
     }
 
@@ -149,28 +146,28 @@ impl Connection {
 
     /// Whether the capture was taken at the sender of data.
     pub(crate) fn is_at_sender(&self) -> bool {
-        match (self.half(true), self.half(false)) {
+        match (self.half_trip(true), self.half_trip(false)) {
             (Some(to_sender), Some(to_receiver)) => to_sender < 0.1 * to_receiver,
             _ => false,
         }
     }
 
     /// The smallest time to one end and back, ms, over the handshake and the data.
-    pub(crate) fn half(&self, to_sender: bool) -> Option<f64> {
-        let both = [self.first_half(to_sender), self.later_half(to_sender)];
+    pub(crate) fn half_trip(&self, to_sender: bool) -> Option<f64> {
+        let both = [self.first_half_trip(to_sender), self.later_half_trip(to_sender)];
         both.into_iter().flatten().min_by(f64::total_cmp)
     }
 
     /// The same for the handshake, whose packets are small.
-    pub(crate) fn first_half(&self, to_sender: bool) -> Option<f64> {
-        self.handshake.half(to_sender).map(|half| half * 1000.0)
+    pub(crate) fn first_half_trip(&self, to_sender: bool) -> Option<f64> {
+        self.handshake.half_trip(to_sender).map(|half_trip| half_trip * 1000.0)
     }
 
     pub(crate) fn begins_with_data(&self) -> bool {
         self.handshake.is_full
     }
 
-    pub(crate) fn later_half(&self, to_sender: bool) -> Option<f64> {
+    pub(crate) fn later_half_trip(&self, to_sender: bool) -> Option<f64> {
         let trips = if to_sender { &self.to_sender } else { &self.to_receiver };
         (trips.count > 0).then_some(trips.smallest)
     }
@@ -181,8 +178,10 @@ impl Connection {
 
     /// Whether packets pass the capture after the bottleneck: they arrive no faster than they are acknowledged.
     pub(crate) fn is_behind_bottleneck(&self) -> bool {
-        match (self.seen.rate(), self.told.rate()) {
-            (Some((seen, _)), Some((told, _))) => !self.is_at_sender() && seen < 1.15 * told,
+        match (self.arrived.rate(), self.acknowledged.rate()) {
+            (Some((arrived, _)), Some((acknowledged, _))) => {
+                !self.is_at_sender() && arrived < 1.15 * acknowledged
+            }
             _ => !self.is_at_sender(),
         }
     }
@@ -193,7 +192,7 @@ impl Connection {
 }
 
 impl Handshake {
-    fn take(&mut self, at: f64, segment: &Segment, forward: bool) {
+    fn observe(&mut self, at: f64, segment: &CapturedSegment, forward: bool) {
         match (segment.syn, segment.ack) {
             (true, None) => {
                 self.is_repeated |= self.syn.is_some();
@@ -210,31 +209,32 @@ impl Handshake {
         }
     }
 
-    fn half(&self, to_sender: bool) -> Option<f64> {
+    fn half_trip(&self, to_sender: bool) -> Option<f64> {
         if self.is_repeated {
             return None;
         }
         // SYN to SYN-ACK: the round trip to the passive end.
-        match to_sender == self.by_sender {
-            true => Some(self.ack? - self.syn_ack?),
-            false => Some(self.syn_ack? - self.syn?),
+        if to_sender == self.by_sender {
+            Some(self.ack? - self.syn_ack?)
+        } else {
+            Some(self.syn_ack? - self.syn?)
         }
     }
 }
 
-impl Stamps {
+impl PendingTimestamps {
     fn sent(&mut self, value: u32, at: f64) {
         if self.sent.back().is_some_and(|(last, _)| (value.wrapping_sub(*last) as i32) <= 0) {
             return;
         }
-        if self.sent.len() >= MOST_STAMPS {
+        if self.sent.len() >= MAX_TIMESTAMPS {
             self.sent.pop_front();
         }
         self.sent.push_back((value, at));
     }
 
     /// Time of the ACK with this timestamp, if this is its first echo and no newer timestamp was echoed.
-    fn came_back(&mut self, echo: u32) -> Option<f64> {
+    fn take_echoed(&mut self, echo: u32) -> Option<f64> {
         if self.answered.is_some_and(|answered| (echo.wrapping_sub(answered) as i32) <= 0) {
             return None;
         }

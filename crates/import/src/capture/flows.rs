@@ -1,7 +1,7 @@
 //! The connections of a capture. A SYN with another initial sequence number begins a new connection between the same
 //! ports.
 
-use super::segment::Segment;
+use super::segment::CapturedSegment;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::net::SocketAddr;
@@ -10,13 +10,13 @@ use std::net::SocketAddr;
 type Ports = (u32, SocketAddr, SocketAddr);
 
 /// A connection: its ports, and the number of earlier connections between them.
-pub(crate) type Key = (Ports, u32);
+pub(crate) type ConnectionKey = (Ports, u32);
 
 /// Most connections that are counted separately.
-const MOST: usize = 200_000;
+const MAX_CONNECTIONS: usize = 200_000;
 
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Flow {
+pub(crate) struct FlowSummary {
     /// Payload bytes from the first address, and from the second.
     pub(crate) bytes: [u64; 2],
     pub(crate) packets: u64,
@@ -27,61 +27,62 @@ pub(crate) struct Flow {
 }
 
 #[derive(Default)]
-pub(crate) struct Flows {
-    incarnations: Incarnations,
-    all: BTreeMap<Key, Flow>,
+pub(crate) struct FlowTable {
+    port_pairs: PortPairs,
+    all: BTreeMap<ConnectionKey, FlowSummary>,
     pub(crate) left_out: u64,
 }
 
 /// The current connection between two ports.
 #[derive(Debug, Default)]
-pub(crate) struct Incarnations {
-    all: BTreeMap<Ports, Incarnation>,
+pub(crate) struct PortPairs {
+    all: BTreeMap<Ports, PortPair>,
 }
 
 #[derive(Debug, Default)]
-struct Incarnation {
-    before: u32,
+struct PortPair {
+    earlier: u32,
     /// Initial sequence numbers of both sides, if known.
     first: [Option<u32>; 2],
 }
 
-impl Incarnations {
+impl PortPairs {
     /// The connection of a segment, and the sending side; `None` beyond the limit.
-    pub(crate) fn of(&mut self, interface: u32, segment: &Segment) -> Option<(Key, usize)> {
-        let (ports, side) = match segment.from <= segment.to {
-            true => ((interface, segment.from, segment.to), 0),
-            false => ((interface, segment.to, segment.from), 1),
+    pub(crate) fn of(&mut self, interface: u32, segment: &CapturedSegment) -> Option<(ConnectionKey, usize)> {
+        let (ports, side) = if segment.from <= segment.to {
+            ((interface, segment.from, segment.to), 0)
+        } else {
+            ((interface, segment.to, segment.from), 1)
         };
         if !self.all.contains_key(&ports) {
-            if self.all.len() >= MOST {
+            if self.all.len() >= MAX_CONNECTIONS {
                 return None;
             }
-            self.all.insert(ports, Incarnation::begun_by(segment, side, 0));
+            self.all.insert(ports, PortPair::begun_by(segment, side, 0));
         }
         let now = self.all.get_mut(&ports)?;
         if now.is_over(segment, side) {
-            *now = Incarnation::begun_by(segment, side, now.before + 1);
+            *now = PortPair::begun_by(segment, side, now.earlier + 1);
         } else if segment.syn {
             now.first[side] = Some(segment.seq);
         }
-        Some(((ports, now.before), side))
+        Some(((ports, now.earlier), side))
     }
 }
 
-impl Incarnation {
-    fn begun_by(segment: &Segment, side: usize, before: u32) -> Incarnation {
+impl PortPair {
+    fn begun_by(segment: &CapturedSegment, side: usize, earlier: u32) -> PortPair {
         let mut first = [None; 2];
         if segment.syn {
             first[side] = Some(segment.seq);
             first[1 - side] = segment.ack.map(|ack| ack.wrapping_sub(1));
         }
-        Incarnation { before, first }
+        PortPair { earlier, first }
     }
 
     /// Whether a segment belongs to the next connection: a SYN that neither repeats (RFC 9293 §3.10.7.4) nor answers
     /// this connection's SYN.
-    fn is_over(&self, segment: &Segment, side: usize) -> bool {
+    fn is_over(&self, segment: &CapturedSegment, side: usize) -> bool {
         if !segment.syn || self.first[side] == Some(segment.seq) {
             return false;
         }
@@ -96,13 +97,13 @@ impl Incarnation {
     }
 }
 
-impl Flows {
-    pub(crate) fn take(&mut self, interface: u32, segment: &Segment) {
-        let Some((key, side)) = self.incarnations.of(interface, segment) else {
+impl FlowTable {
+    pub(crate) fn add_segment(&mut self, interface: u32, segment: &CapturedSegment) {
+        let Some((key, side)) = self.port_pairs.of(interface, segment) else {
             self.left_out += 1;
             return;
         };
-        if self.all.len() >= MOST && !self.all.contains_key(&key) {
+        if self.all.len() >= MAX_CONNECTIONS && !self.all.contains_key(&key) {
             self.left_out += 1;
             return;
         }
@@ -117,20 +118,21 @@ impl Flows {
     }
 
     /// Connections by size, the largest first; ties by address.
-    pub(crate) fn by_size(self) -> Vec<Named> {
-        let mut all: Vec<Named> = self.all.into_iter().map(|(key, flow)| Named { key, flow }).collect();
-        all.sort_by_key(|named| (std::cmp::Reverse(named.bytes()), named.key));
+    pub(crate) fn by_size(self) -> Vec<CapturedFlow> {
+        let mut all: Vec<CapturedFlow> =
+            self.all.into_iter().map(|(key, flow)| CapturedFlow { key, flow }).collect();
+        all.sort_by_key(|captured| (std::cmp::Reverse(captured.bytes()), captured.key));
         all
     }
 }
 
 #[derive(Clone, Debug)]
-pub(crate) struct Named {
-    pub(crate) key: Key,
-    pub(crate) flow: Flow,
+pub(crate) struct CapturedFlow {
+    pub(crate) key: ConnectionKey,
+    pub(crate) flow: FlowSummary,
 }
 
-impl Named {
+impl CapturedFlow {
     /// The side that sends more data: 0 or 1.
     pub(crate) fn sender(&self) -> usize {
         usize::from(self.flow.bytes[1] > self.flow.bytes[0])
@@ -141,13 +143,13 @@ impl Named {
     }
 }
 
-impl fmt::Display for Named {
+impl fmt::Display for CapturedFlow {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ((_, first, second), before) = self.key;
+        let ((_, first, second), earlier) = self.key;
         let (from, to) = if self.sender() == 0 { (first, second) } else { (second, first) };
         write!(f, "{from} > {to}")?;
         // The first connection of its ports has no number.
-        if before > 0 { write!(f, " #{}", before + 1) } else { Ok(()) }
+        if earlier > 0 { write!(f, " #{}", earlier + 1) } else { Ok(()) }
     }
 }
 
@@ -155,15 +157,26 @@ impl fmt::Display for Named {
 mod tests {
     use super::*;
 
-    fn segment(forward: bool, syn: bool, seq: u32, ack: Option<u32>) -> Segment {
+    fn segment(forward: bool, syn: bool, seq: u32, ack: Option<u32>) -> CapturedSegment {
         let [near, far] = [([10, 0, 0, 1], 1), ([10, 0, 0, 2], 2)].map(SocketAddr::from);
         let (from, to) = if forward { (near, far) } else { (far, near) };
-        Segment { from, to, seq, ack, syn, payload: 0, length: 40, stamps: None, sack: [None; 4], mss: None }
+        CapturedSegment {
+            from,
+            to,
+            seq,
+            ack,
+            syn,
+            payload: 0,
+            length: 40,
+            stamps: None,
+            sack: [None; 4],
+            mss: None,
+        }
     }
 
-    fn numbers(segments: &[Segment]) -> Vec<u32> {
-        let mut incarnations = Incarnations::default();
-        segments.iter().map(|one| incarnations.of(0, one).unwrap().0.1).collect()
+    fn numbers(segments: &[CapturedSegment]) -> Vec<u32> {
+        let mut port_pairs = PortPairs::default();
+        segments.iter().map(|one| port_pairs.of(0, one).unwrap().0.1).collect()
     }
 
     #[test]
@@ -173,7 +186,8 @@ mod tests {
         let again = [segment(true, true, 5000, None), segment(false, true, 7000, Some(5001))];
         let [next, next_answer] = again;
         // Retransmitted SYNs belong to the same connection.
-        let all = [&syn, &syn, &syn_ack, &syn_ack, &ack, &next, &next_answer, &next].map(Segment::clone);
+        let all =
+            [&syn, &syn, &syn_ack, &syn_ack, &ack, &next, &next_answer, &next].map(CapturedSegment::clone);
         assert_eq!(numbers(&all), [0, 0, 0, 0, 0, 1, 1, 1]);
         // A capture that begins within a connection, and a capture of one side.
         assert_eq!(numbers(&[ack.clone(), syn.clone(), syn_ack.clone()]), [0, 1, 1]);

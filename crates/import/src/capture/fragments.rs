@@ -3,8 +3,8 @@
 //! A packet is complete with its last missing fragment, and gets that fragment's time and the first fragment's header.
 //! Incomplete packets are ignored, as by their receiver. Repeated fragments count once.
 
-use super::frames::Frame;
-use super::segment::{self, Segment};
+use super::frames::CapturedFrame;
+use super::segment::{self, CapturedSegment};
 use std::collections::VecDeque;
 use std::net::IpAddr;
 
@@ -37,18 +37,18 @@ struct Pending {
     parts: Vec<(u32, u32)>,
     /// Length of the packet, if its last fragment was seen.
     total: Option<u32>,
-    first: Option<Segment>,
+    first: Option<CapturedSegment>,
     on_wire: u32,
 }
 
 /// Most incomplete packets at a time: fragments of a packet are close together.
-const MOST: usize = 256;
+const MAX_PENDING: usize = 256;
 /// Most fragments of a packet: 65,535 bytes in fragments of 256.
-const MOST_PARTS: usize = 256;
+const MAX_FRAGMENTS: usize = 256;
 
 impl Fragments {
     /// The TCP segment that this frame completes.
-    pub(super) fn take(&mut self, frame: &Frame<'_>) -> Option<Segment> {
+    pub(super) fn reassemble(&mut self, frame: &CapturedFrame<'_>) -> Option<CapturedSegment> {
         match segment::fragment(frame.ip) {
             None => segment::parse(frame.ip),
             Some(fragment) => self.put(frame.interface, &fragment),
@@ -59,12 +59,12 @@ impl Fragments {
         self.begun - self.whole
     }
 
-    fn put(&mut self, interface: u32, fragment: &Fragment<'_>) -> Option<Segment> {
+    fn put(&mut self, interface: u32, fragment: &Fragment<'_>) -> Option<CapturedSegment> {
         self.seen += 1;
         let key = (interface, fragment.from, fragment.to, fragment.id);
         let at = self.pending.iter().rposition(|known| known.key == key).unwrap_or_else(|| {
             self.begun += 1;
-            if self.pending.len() == MOST {
+            if self.pending.len() == MAX_PENDING {
                 self.pending.pop_front();
             }
             self.pending.push_back(Pending { key, parts: Vec::new(), total: None, first: None, on_wire: 0 });
@@ -72,7 +72,7 @@ impl Fragments {
         });
         let pending = &mut self.pending[at];
         let is_known = pending.parts.iter().any(|(offset, _)| *offset == fragment.offset);
-        if is_known || pending.parts.len() == MOST_PARTS {
+        if is_known || pending.parts.len() == MAX_FRAGMENTS {
             return None;
         }
         pending.parts.push((fragment.offset, fragment.length));

@@ -1,12 +1,12 @@
 //! Packets of a capture file (pcap or pcapng), one at a time, from the link layer to IP.
 
-use crate::Refusal;
+use crate::ImportError;
 use pcap_file::pcap::PcapReader;
 use pcap_file::pcapng::PcapNgReader;
 use pcap_file::{Endianness, PcapError, TsResolution};
 use std::io::{BufReader, Read};
 
-pub(crate) struct Frame<'f> {
+pub(crate) struct CapturedFrame<'f> {
     /// Time, ns, since 1970 or the capture's own epoch.
     pub(crate) nanos: u64,
     pub(crate) interface: u32,
@@ -16,7 +16,7 @@ pub(crate) struct Frame<'f> {
 
 /// Contents besides IP packets.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Others {
+pub(crate) struct SkippedFrames {
     pub(crate) frames: u64,
     pub(crate) not_ip: u64,
     /// A link type that is not supported.
@@ -35,33 +35,34 @@ struct Interface {
 
 pub(crate) fn each(
     file: impl Read,
-    mut take: impl FnMut(&Frame<'_>) -> Result<(), Refusal>,
-) -> Result<Others, Refusal> {
+    mut handle: impl FnMut(&CapturedFrame<'_>) -> Result<(), ImportError>,
+) -> Result<SkippedFrames, ImportError> {
     let mut reader = BufReader::with_capacity(1 << 16, file);
     let head =
-        std::io::BufRead::fill_buf(&mut reader).map_err(|error| Refusal::io("cannot be read", &error))?;
-    match head.starts_with(&[0x0a, 0x0d, 0x0d, 0x0a]) {
-        true => pcapng(reader, &mut take),
-        false => pcap(reader, &mut take),
+        std::io::BufRead::fill_buf(&mut reader).map_err(|error| ImportError::io("cannot be read", &error))?;
+    if head.starts_with(&[0x0a, 0x0d, 0x0d, 0x0a]) {
+        pcapng(reader, &mut handle)
+    } else {
+        pcap(reader, &mut handle)
     }
 }
 
-fn refused(error: &PcapError) -> Refusal {
-    Refusal::new(
-        format!("the file is no readable capture: {}", crate::found::plain(&error.to_string())),
+fn refused(error: &PcapError) -> ImportError {
+    ImportError::new(
+        format!("the file is no readable capture: {}", crate::import_result::plain(&error.to_string())),
         "supported formats are pcap and pcapng, as written by tcpdump -w and Wireshark",
     )
 }
 
 fn pcap(
     file: impl Read,
-    take: &mut impl FnMut(&Frame<'_>) -> Result<(), Refusal>,
-) -> Result<Others, Refusal> {
+    handle: &mut impl FnMut(&CapturedFrame<'_>) -> Result<(), ImportError>,
+) -> Result<SkippedFrames, ImportError> {
     let mut reader = PcapReader::new(file).map_err(|error| refused(&error))?;
     let header = reader.header();
     let nanos = if header.ts_resolution == TsResolution::MicroSecond { 1000 } else { 1 };
     let link = u32::from(header.datalink);
-    let mut others = Others::default();
+    let mut others = SkippedFrames::default();
     while let Some(packet) = reader.next_raw_packet() {
         let packet = match packet {
             Ok(packet) => packet,
@@ -71,17 +72,17 @@ fn pcap(
             }
         };
         let time = u64::from(packet.ts_sec) * 1_000_000_000 + u64::from(packet.ts_frac).saturating_mul(nanos);
-        others.take(link, 0, time, &packet.data, take)?;
+        others.handle(link, 0, time, &packet.data, handle)?;
     }
     Ok(others)
 }
 
 fn pcapng(
     file: impl Read,
-    take: &mut impl FnMut(&Frame<'_>) -> Result<(), Refusal>,
-) -> Result<Others, Refusal> {
+    handle: &mut impl FnMut(&CapturedFrame<'_>) -> Result<(), ImportError>,
+) -> Result<SkippedFrames, ImportError> {
     let mut reader = PcapNgReader::new(file).map_err(|error| refused(&error))?;
-    let mut others = Others::default();
+    let mut others = SkippedFrames::default();
     let mut interfaces: Vec<Interface> = Vec::new();
     loop {
         let is_big = reader.section().endianness == Endianness::Big;
@@ -113,7 +114,7 @@ fn pcapng(
                     + u128::from(interface.offset_secs) * 1_000_000_000;
                 let nanos = u64::try_from(nanos).unwrap_or(u64::MAX);
                 let link = interface.link;
-                others.take(link, id, nanos, data, take)?;
+                others.handle(link, id, nanos, data, handle)?;
             }
             _ => {}
         }
@@ -164,23 +165,23 @@ fn tick(resolution: u8) -> (u64, u64) {
     }
 }
 
-impl Others {
-    fn take(
+impl SkippedFrames {
+    fn handle(
         &mut self,
         link: u32,
         interface: u32,
         nanos: u64,
         data: &[u8],
-        take: &mut impl FnMut(&Frame<'_>) -> Result<(), Refusal>,
-    ) -> Result<(), Refusal> {
+        handle: &mut impl FnMut(&CapturedFrame<'_>) -> Result<(), ImportError>,
+    ) -> Result<(), ImportError> {
         self.frames += 1;
         match ip_of(link, data) {
-            Ip::At(ip) => take(&Frame { nanos, interface, ip }),
-            Ip::No => {
+            IpPart::Packet(ip) => handle(&CapturedFrame { nanos, interface, ip }),
+            IpPart::Absent => {
                 self.not_ip += 1;
                 Ok(())
             }
-            Ip::Unknown => {
+            IpPart::Unknown => {
                 self.unknown_link = Some(link);
                 self.not_ip += 1;
                 Ok(())
@@ -189,22 +190,22 @@ impl Others {
     }
 }
 
-enum Ip<'f> {
-    At(&'f [u8]),
-    No,
+enum IpPart<'f> {
+    Packet(&'f [u8]),
+    Absent,
     Unknown,
 }
 
 /// The IP part of a frame (link types: www.tcpdump.org/linktypes.html).
-fn ip_of(link: u32, data: &[u8]) -> Ip<'_> {
+fn ip_of(link: u32, data: &[u8]) -> IpPart<'_> {
     let by_type = |at: usize, kind: Option<u16>| match (kind, data.get(at..)) {
-        (Some(0x0800 | 0x86dd), Some(ip)) => Ip::At(ip),
-        _ => Ip::No,
+        (Some(0x0800 | 0x86dd), Some(ip)) => IpPart::Packet(ip),
+        _ => IpPart::Absent,
     };
     let half = |at: usize| data.get(at..at + 2).map(|bytes| u16::from_be_bytes([bytes[0], bytes[1]]));
     match link {
         // Null and loop: four bytes of address family.
-        0 | 108 => data.get(4..).map_or(Ip::No, Ip::At),
+        0 | 108 => data.get(4..).map_or(IpPart::Absent, IpPart::Packet),
         1 => {
             let mut at = 12;
             while matches!(half(at), Some(0x8100 | 0x88a8)) && at < 24 {
@@ -213,16 +214,16 @@ fn ip_of(link: u32, data: &[u8]) -> Ip<'_> {
             match half(at) {
                 // PPPoE's session (RFC 2516): six bytes, then PPP's protocol.
                 Some(0x8864) => match (half(at + 8), data.get(at + 10..)) {
-                    (Some(0x0021 | 0x0057), Some(ip)) => Ip::At(ip),
-                    _ => Ip::No,
+                    (Some(0x0021 | 0x0057), Some(ip)) => IpPart::Packet(ip),
+                    _ => IpPart::Absent,
                 },
                 kind => by_type(at + 2, kind),
             }
         }
         // Raw IP, under the numbers of several systems.
-        12 | 14 | 101 | 228 | 229 => Ip::At(data),
+        12 | 14 | 101 | 228 | 229 => IpPart::Packet(data),
         113 => by_type(16, half(14)),
         276 => by_type(20, half(0)),
-        _ => Ip::Unknown,
+        _ => IpPart::Unknown,
     }
 }

@@ -4,29 +4,29 @@ mod connection;
 mod flows;
 mod fragments;
 mod frames;
+mod loss_inference;
 mod rate;
-mod repairs;
 mod segment;
 
-use crate::found::{Found, Said, Service, shown};
-use crate::losses::{Model, Record, fitted};
+use crate::import_result::{ImportResult, Service, Sourced, shown};
+use crate::losses::{LossModel, LossRecord, fitted};
 use crate::rates::Opportunities;
-use crate::{Ask, Refusal};
-use connection::Connection;
-use flows::{Flows, Incarnations, Named};
+use crate::{ImportError, ImportOptions};
+use connection::ConnectionMeasurement;
+use flows::{CapturedFlow, FlowTable, PortPairs};
 use fragments::Fragments;
-use frames::Frame;
+use frames::CapturedFrame;
 use std::io::{Read, Write};
 
 /// Fewest data packets of a transfer.
-const FEWEST: u64 = 20;
+const MIN_PACKETS: u64 = 20;
 const SHORTEST_SECONDS: f64 = 1e-4;
 /// Limits of a scenario's values: rates, bit/s, round trips, ms, queues, bytes.
 const RATES: [f64; 2] = [1e3, 1e12];
 const TRIPS: [f64; 2] = [0.01, 1e6];
 const LARGEST_QUEUE: f64 = 1e9;
 /// Default payload of a segment, bytes.
-const USUAL_SEGMENT: u32 = 1448;
+const DEFAULT_SEGMENT: u32 = 1448;
 /// Smallest payload assumed, bytes: Linux's least MSS (TCP_MIN_SND_MSS, 48) without timestamps.
 const SMALLEST_SEGMENT: u32 = 36;
 /// Shortest queue that counts as one, packets.
@@ -34,16 +34,16 @@ const SHORTEST_QUEUE: f64 = 4.0;
 
 /// Reads a capture twice: first all connections, then one of them.
 pub(crate) fn read<R: Read>(
-    open: &mut impl FnMut() -> Result<R, Refusal>,
-    ask: &Ask,
+    open: &mut impl FnMut() -> Result<R, ImportError>,
+    options: &ImportOptions,
     down: &mut dyn Write,
-) -> Result<Found, Refusal> {
-    let (mut flows, mut tcp) = (Flows::default(), 0_u64);
+) -> Result<ImportResult, ImportError> {
+    let (mut flows, mut tcp) = (FlowTable::default(), 0_u64);
     let mut fragments = Fragments::default();
-    let others = frames::each(open()?, |frame: &Frame<'_>| {
-        if let Some(segment) = fragments.take(frame) {
+    let others = frames::each(open()?, |frame: &CapturedFrame<'_>| {
+        if let Some(segment) = fragments.reassemble(frame) {
             tcp += 1;
-            flows.take(frame.interface, &segment);
+            flows.add_segment(frame.interface, &segment);
         }
         Ok(())
     })?;
@@ -59,60 +59,61 @@ pub(crate) fn read<R: Read>(
             ),
             (None, frames) => format!("none of the {frames} packets is TCP"),
         };
-        return Err(Refusal::new(why, "capture a TCP transfer: tcpdump -w FILE tcp"));
+        return Err(ImportError::new(why, "capture a TCP transfer: tcpdump -w FILE tcp"));
     }
     let left_out = flows.left_out;
     let all = flows.by_size();
-    let chosen = choose(&all, ask)?;
-    let named = &all[chosen];
-    let largest = named.flow.largest[named.sender()];
+    let chosen = choose(&all, options)?;
+    let transfer = &all[chosen];
+    let largest = transfer.flow.largest[transfer.sender()];
     // With offload a segment exceeds any packet; the MSS option does not include other options.
-    let segment = match named.flow.mss.map(u32::from) {
+    let segment = match transfer.flow.mss.map(u32::from) {
         Some(mss) if largest > mss => mss.saturating_sub(12).max(SMALLEST_SEGMENT),
-        None if largest > 9000 => USUAL_SEGMENT,
+        None if largest > 9000 => DEFAULT_SEGMENT,
         _ => largest,
     };
-    let mut connection = Connection::new(segment);
-    let forward = named.sender();
-    let (mut again, mut incarnations) = (Fragments::default(), Incarnations::default());
-    frames::each(open()?, |frame: &Frame<'_>| {
-        if let Some(segment) = again.take(frame)
-            && let Some((key, side)) = incarnations.of(frame.interface, &segment)
-            && key == named.key
+    let mut connection = ConnectionMeasurement::new(segment);
+    let forward = transfer.sender();
+    let (mut second_fragments, mut port_pairs) = (Fragments::default(), PortPairs::default());
+    frames::each(open()?, |frame: &CapturedFrame<'_>| {
+        if let Some(segment) = second_fragments.reassemble(frame)
+            && let Some((key, side)) = port_pairs.of(frame.interface, &segment)
+            && key == transfer.key
         {
-            connection.take(frame.nanos, &segment, side == forward);
+            connection.handle_segment(frame.nanos, &segment, side == forward);
         }
         Ok(())
     })?;
-    if connection.data_packets < FEWEST {
-        return Err(Refusal::new(
-            format!("{named} carries data in only {} packets", connection.data_packets),
+    if connection.data_packets < MIN_PACKETS {
+        return Err(ImportError::new(
+            format!("{transfer} carries data in only {} packets", connection.data_packets),
             format!(
-                "a transfer needs at least {FEWEST} packets, better several seconds; --flow chooses another connection"
+                "a transfer needs at least {MIN_PACKETS} packets, better several seconds; --flow chooses another connection"
             ),
         ));
     }
     if connection.last < SHORTEST_SECONDS {
-        return Err(Refusal::new(
-            format!("all packets of {named} have nearly the same time"),
+        return Err(ImportError::new(
+            format!("all packets of {transfer} have nearly the same time"),
             "check the capture's timestamps",
         ));
     }
-    let mut found = Found { kind: "a capture".into(), seconds: connection.last, ..Found::default() };
-    say_which(&mut found, &all, chosen, left_out);
+    let mut found =
+        ImportResult { kind: "a capture".into(), seconds: connection.last, ..ImportResult::default() };
+    report_choice(&mut found, &all, chosen, left_out);
     if let Some(broken) = &others.broken {
-        found.says.push(format!("the capture is damaged: only its first part is read ({broken})"));
+        found.findings.push(format!("the capture is damaged: only its first part is read ({broken})"));
     }
-    say_fragments(&mut found, &fragments);
+    report_fragments(&mut found, &fragments);
     if largest > segment {
-        found.says.push(format!("segments of up to {largest} bytes: captured before segmentation (offload); packets of {segment} bytes are assumed"));
+        found.findings.push(format!("segments of up to {largest} bytes: captured before segmentation (offload); packets of {segment} bytes are assumed"));
     }
-    tell(&connection, &mut found, ask, down)?;
+    measure(&connection, &mut found, options, down)?;
     Ok(found)
 }
 
-fn choose(all: &[Named], ask: &Ask) -> Result<usize, Refusal> {
-    let Some(asked) = &ask.flow else { return Ok(0) };
+fn choose(all: &[CapturedFlow], options: &ImportOptions) -> Result<usize, ImportError> {
+    let Some(asked) = &options.flow else { return Ok(0) };
     let listed = || {
         let lines: Vec<String> = all
             .iter()
@@ -123,9 +124,10 @@ fn choose(all: &[Named], ask: &Ask) -> Result<usize, Refusal> {
         lines.join("; ")
     };
     if let Ok(number) = asked.parse::<usize>() {
-        return match (1..=all.len()).contains(&number) {
-            true => Ok(number - 1),
-            false => Err(Refusal::new(format!("--flow: there is no connection {number}"), listed())),
+        return if (1..=all.len()).contains(&number) {
+            Ok(number - 1)
+        } else {
+            Err(ImportError::new(format!("--flow: there is no connection {number}"), listed()))
         };
     }
     // A full name selects its connection even if later connections use the same ports.
@@ -135,102 +137,111 @@ fn choose(all: &[Named], ask: &Ask) -> Result<usize, Refusal> {
     let fits: Vec<usize> = (0..all.len()).filter(|at| all[*at].to_string().contains(asked.trim())).collect();
     match fits[..] {
         [one] => Ok(one),
-        [] => {
-            Err(Refusal::new(format!("--flow: no connection has `{}`", crate::found::plain(asked)), listed()))
-        }
-        _ => Err(Refusal::new(
-            format!("--flow: {} connections have `{}`", fits.len(), crate::found::plain(asked)),
+        [] => Err(ImportError::new(
+            format!("--flow: no connection has `{}`", crate::import_result::plain(asked)),
+            listed(),
+        )),
+        _ => Err(ImportError::new(
+            format!("--flow: {} connections have `{}`", fits.len(), crate::import_result::plain(asked)),
             listed(),
         )),
     }
 }
 
-fn say_fragments(found: &mut Found, fragments: &Fragments) {
+fn report_fragments(found: &mut ImportResult, fragments: &Fragments) {
     if fragments.seen > 0 {
         let left_out = match fragments.incomplete() {
             0 => String::new(),
             some => format!("; left out: {some} incomplete packets"),
         };
-        found.says.push(format!(
+        found.findings.push(format!(
             "{} packets were reassembled from {} fragments{left_out}",
             fragments.whole, fragments.seen
         ));
     }
 }
 
-fn say_which(found: &mut Found, all: &[Named], chosen: usize, left_out: u64) {
-    let named = &all[chosen];
+fn report_choice(found: &mut ImportResult, all: &[CapturedFlow], chosen: usize, left_out: u64) {
+    let transfer = &all[chosen];
     let of = if chosen == 0 { ", the largest" } else { "" };
-    found.says.push(format!(
-        "connection {} of {}{of}: {named}, {} bytes of payload in {} packets",
+    found.findings.push(format!(
+        "connection {} of {}{of}: {transfer}, {} bytes of payload in {} packets",
         chosen + 1,
         all.len(),
-        named.bytes(),
-        named.flow.packets
+        transfer.bytes(),
+        transfer.flow.packets
     ));
     if left_out > 0 {
-        found.says.push(format!("left out: {left_out} packets of connections beyond the first 200000"));
+        found.findings.push(format!("left out: {left_out} packets of connections beyond the first 200000"));
     }
 }
 
-fn tell(connection: &Connection, found: &mut Found, ask: &Ask, down: &mut dyn Write) -> Result<(), Refusal> {
+fn measure(
+    connection: &ConnectionMeasurement,
+    found: &mut ImportResult,
+    options: &ImportOptions,
+    down: &mut dyn Write,
+) -> Result<(), ImportError> {
     let goodput = connection.payload as f64 * 8.0 / connection.last.max(1e-9);
     let mut rate = rate(connection, found);
     rate.value = rate.value.clamp(RATES[0], RATES[1]);
-    found.says.push(format!("payload {} Mbit/s over {} s", shown(goodput / 1e6), shown(connection.last)));
+    found.findings.push(format!("payload {} Mbit/s over {} s", shown(goodput / 1e6), shown(connection.last)));
     let segment = connection.segment();
-    found.segment = Some(Said::new(segment, "measured: the largest payload of a packet"));
+    found.segment = Some(Sourced::new(segment, "measured: the largest payload of a packet"));
     let headers = header_bytes(connection);
     let packet_ms = (f64::from(segment) + headers) * 8.0 / rate.value * 1000.0;
     let rtt = round_trip(connection, found, packet_ms);
     let queue_losses = queue(connection, found, rate.value, rtt, packet_ms);
-    losses(connection, found, queue_losses, ask)?;
-    match ask.varying {
-        false => found.down = Some(Said::new(Service::Rate(rate.value), rate.how)),
-        true => {
-            let mut out = Opportunities::new(down);
-            let passed = if connection.is_at_sender() { &connection.told } else { &connection.seen };
-            let factor = if connection.is_at_sender() { 1.0 + headers / f64::from(segment) } else { 1.0 };
-            for bytes in passed.tenths() {
-                out.span(0.1, f64::from(*bytes) * factor)?;
-            }
-            let how = "measured: bytes delivered in each tenth of a second, a lower bound of the link's rate";
-            found.down = Some(Said::new(out.finish()?, how));
+    losses(connection, found, queue_losses, options)?;
+    if options.varying {
+        let mut out = Opportunities::new(down);
+        let passed = if connection.is_at_sender() { &connection.acknowledged } else { &connection.arrived };
+        let factor = if connection.is_at_sender() { 1.0 + headers / f64::from(segment) } else { 1.0 };
+        for bytes in passed.tenths() {
+            out.span(0.1, f64::from(*bytes) * factor)?;
         }
+        let provenance =
+            "measured: bytes delivered in each tenth of a second, a lower bound of the link's rate";
+        found.down = Some(Sourced::new(out.finish()?, provenance));
+    } else {
+        found.down = Some(Sourced::new(Service::Rate(rate.value), rate.provenance))
     }
     Ok(())
 }
 
-fn header_bytes(connection: &Connection) -> f64 {
+fn header_bytes(connection: &ConnectionMeasurement) -> f64 {
     let packets = connection.data_packets.max(1) as f64;
     let beside = (connection.ip_bytes - connection.payload) as f64 / packets;
     beside.clamp(40.0, 120.0)
 }
 
 /// The bottleneck's rate, bit/s: the smaller of the observed and the acknowledged rate.
-fn rate(connection: &Connection, found: &mut Found) -> Said<f64> {
+fn rate(connection: &ConnectionMeasurement, found: &mut ImportResult) -> Sourced<f64> {
     let factor = 1.0 + header_bytes(connection) / f64::from(connection.segment());
-    let seen = connection.seen.rate().filter(|_| !connection.is_at_sender());
-    let told = connection.told.rate().map(|(rate, share)| (rate * factor, share));
-    let rates = [seen, told].into_iter().flatten();
+    let arrived = connection.arrived.rate().filter(|_| !connection.is_at_sender());
+    let acknowledged = connection.acknowledged.rate().map(|(rate, share)| (rate * factor, share));
+    let rates = [arrived, acknowledged].into_iter().flatten();
     let Some((rate, share)) = rates.min_by(|a, b| a.0.total_cmp(&b.0)) else {
         let mean = connection.ip_bytes as f64 * 8.0 / connection.last.max(1e-9);
-        return Said::new(mean, "measured: the mean, because the capture has too few back-to-back packets");
+        return Sourced::new(
+            mean,
+            "measured: the mean, because the capture has too few back-to-back packets",
+        );
     };
     let percent = shown((100.0 * share).round());
     if share < 0.5 {
-        found.says.push(format!("only {percent} % of the bytes came at the link's rate: the connection rarely filled it, so rate and queue are less certain"));
+        found.findings.push(format!("only {percent} % of the bytes came at the link's rate: the connection rarely filled it, so rate and queue are less certain"));
     } else {
         found
-            .says
+            .findings
             .push(format!("{percent} % of the bytes came at the link's rate: the connection filled it"));
     }
-    Said::new(rate, "measured: the highest rate of trains of packets, IP headers included")
+    Sourced::new(rate, "measured: the highest rate of trains of packets, IP headers included")
 }
 
 /// The round trip without queueing, ms.
-fn round_trip(connection: &Connection, found: &mut Found, packet_ms: f64) -> Option<f64> {
-    let place = match (connection.half(true), connection.half(false)) {
+fn round_trip(connection: &ConnectionMeasurement, found: &mut ImportResult, packet_ms: f64) -> Option<f64> {
+    let place = match (connection.half_trip(true), connection.half_trip(false)) {
         (Some(to_sender), Some(to_receiver)) => match () {
             () if to_sender < 0.1 * to_receiver => "at the sender",
             () if to_receiver < 0.1 * to_sender => "at the receiver",
@@ -238,34 +249,35 @@ fn round_trip(connection: &Connection, found: &mut Found, packet_ms: f64) -> Opt
         },
         _ => "at an unknown place",
     };
-    found.says.push(format!("captured {place}"));
+    found.findings.push(format!("captured {place}"));
     if !connection.has_handshake() {
-        found.says.push(match connection.half(true) {
+        found.findings.push(match connection.half_trip(true) {
             Some(_) => "the capture lacks the handshake: round trips come from acknowledgements and timestamps".into(),
             None => "the capture lacks the handshake and timestamps: the delay between capture and sender is unknown".into(),
         });
     }
     if connection.acks == 0 {
-        found.says.push("the capture has no acknowledgements: the delay to the receiver and losses after the capture are unknown".into());
+        found.findings.push("the capture has no acknowledgements: the delay to the receiver and losses after the capture are unknown".into());
     }
     // A large packet's transmission time is not part of the round trip; the handshake's packets are small.
     let behind = connection.is_behind_bottleneck();
-    let half = |to_sender: bool| {
-        let less = |half: f64| if to_sender == behind { (half - packet_ms).max(0.0) } else { half };
-        let first = connection.first_half(to_sender);
+    let half_trip = |to_sender: bool| {
+        let less =
+            |half_trip: f64| if to_sender == behind { (half_trip - packet_ms).max(0.0) } else { half_trip };
+        let first = connection.first_half_trip(to_sender);
         let is_full = connection.begins_with_data() && to_sender;
         let first = if is_full { first.map(less) } else { first };
-        match (first, connection.later_half(to_sender).map(less)) {
+        match (first, connection.later_half_trip(to_sender).map(less)) {
             (Some(first), Some(later)) => Some(first.min(later.max(0.9 * first))),
             (first, later) => first.or(later),
         }
     };
-    let (to_sender, to_receiver) = (half(true), half(false));
+    let (to_sender, to_receiver) = (half_trip(true), half_trip(false));
     let rtt = match (to_sender, to_receiver) {
         (None, None) => return None,
         (to_sender, to_receiver) => to_sender.unwrap_or(0.0) + to_receiver.unwrap_or(0.0),
     };
-    let how = match (to_sender, to_receiver) {
+    let provenance = match (to_sender, to_receiver) {
         (Some(_), Some(_)) => {
             "measured: the smallest round trip, without a packet's own time at the bottleneck"
         }
@@ -273,10 +285,10 @@ fn round_trip(connection: &Connection, found: &mut Found, packet_ms: f64) -> Opt
             "measured: the smallest time to one end and back; the delay to the other end is unknown: a lower bound"
         }
     };
-    found.rtt_ms = Some(Said::new(rtt.clamp(TRIPS[0], TRIPS[1]), how));
-    let trips = &connection.both;
+    found.rtt_ms = Some(Sourced::new(rtt.clamp(TRIPS[0], TRIPS[1]), provenance));
+    let trips = &connection.round_trips;
     if trips.count > 0 {
-        found.says.push(format!(
+        found.findings.push(format!(
             "round trips under load, {} of them: smallest {} ms, median {} ms, 95th percentile {} ms, largest {} ms",
             trips.count,
             shown(trips.smallest),
@@ -289,23 +301,30 @@ fn round_trip(connection: &Connection, found: &mut Found, packet_ms: f64) -> Opt
 }
 
 /// Measures the queue; returns the share of losses that it caused.
-fn queue(connection: &Connection, found: &mut Found, rate: f64, rtt: Option<f64>, packet_ms: f64) -> f64 {
-    let trips = if connection.is_behind_bottleneck() { &connection.to_sender } else { &connection.both };
-    if trips.count < FEWEST || rtt.is_none() {
-        found.says.push("the queue's length is unknown: the capture has too few round trips".into());
+fn queue(
+    connection: &ConnectionMeasurement,
+    found: &mut ImportResult,
+    rate: f64,
+    rtt: Option<f64>,
+    packet_ms: f64,
+) -> f64 {
+    let trips =
+        if connection.is_behind_bottleneck() { &connection.to_sender } else { &connection.round_trips };
+    if trips.count < MIN_PACKETS || rtt.is_none() {
+        found.findings.push("the queue's length is unknown: the capture has too few round trips".into());
         return 0.0;
     }
     let (low, high) = (trips.smallest, trips.quantile(0.995));
     let bytes = (high - low).max(0.0) / 1000.0 * rate / 8.0;
     if high - low < SHORTEST_QUEUE * packet_ms {
-        found.says.push("no queue built up: its limit is unknown".into());
+        found.findings.push("no queue built up: its limit is unknown".into());
         return 0.0;
     }
     // Overflow losses occur near the largest round trip, other losses at any time.
     let full = low + 0.85 * (high - low);
-    let all = connection.repairs.rtts_at_losses.len() as f64;
+    let all = connection.losses.rtts_at_losses.len() as f64;
     let at_full =
-        connection.repairs.rtts_at_losses.iter().filter(|rtt| f64::from(**rtt) * 1000.0 >= full).count()
+        connection.losses.rtts_at_losses.iter().filter(|rtt| f64::from(**rtt) * 1000.0 >= full).count()
             as f64;
     let usual = trips.share_above(full);
     let by_chance = if usual < 0.9 { ((all - at_full) / (1.0 - usual)).min(all) } else { 0.0 };
@@ -314,18 +333,18 @@ fn queue(connection: &Connection, found: &mut Found, rate: f64, rtt: Option<f64>
     let text = format!("{} ms", shown(high - low));
     let bytes = libm::round(bytes.clamp(3000.0, LARGEST_QUEUE)) as u64;
     if overflowed {
-        found.says.push(format!(
+        found.findings.push(format!(
             "the queue grew to {text}; {} % of the losses occurred near a full queue and count as overflows",
             shown((100.0 * by_queue).round())
         ));
-        found.queue = Some(Said::new(
+        found.queue = Some(Sourced::new(
             format!("{bytes} bytes"),
             "derived: the largest delay in the queue, when it overflowed, times the rate",
         ));
         by_queue
     } else {
-        found.says.push(format!("the queue grew to {text} and did not overflow: its limit is unknown"));
-        found.queue = Some(Said::new(
+        found.findings.push(format!("the queue grew to {text} and did not overflow: its limit is unknown"));
+        found.queue = Some(Sourced::new(
             format!("{} bytes", 2 * bytes),
             "assumed: twice the longest queue observed, which did not overflow",
         ));
@@ -333,53 +352,55 @@ fn queue(connection: &Connection, found: &mut Found, rate: f64, rtt: Option<f64>
     }
 }
 
-fn losses(connection: &Connection, found: &mut Found, by_queue: f64, ask: &Ask) -> Result<(), Refusal> {
-    let repairs = &connection.repairs;
-    let record: Record = repairs.record();
+fn losses(
+    connection: &ConnectionMeasurement,
+    found: &mut ImportResult,
+    by_queue: f64,
+    options: &ImportOptions,
+) -> Result<(), ImportError> {
+    let losses = &connection.losses;
+    let record: LossRecord = losses.record();
     let (lost, sent) = (record.lost(), record.packets());
     let percent = |share: f64| shown(100.0 * share);
     let share = lost as f64 / sent.max(1) as f64;
-    found.says.push(format!(
+    found.findings.push(format!(
         "{lost} of {sent} transmissions were lost ({} %): {} before the capture, {} after it",
         percent(share),
-        repairs.before,
-        repairs.behind
+        losses.lost_before,
+        losses.lost_after
     ));
     for (count, what) in [
-        (repairs.needless, "retransmissions were unnecessary"),
-        (repairs.reordered, "packets were reordered, not lost"),
-        (repairs.unseen, "acknowledged packets are missing from the capture"),
+        (losses.spurious, "retransmissions were unnecessary"),
+        (losses.reordered, "packets were reordered, not lost"),
+        (losses.uncaptured, "acknowledged packets are missing from the capture"),
         (
-            repairs.jumps,
+            losses.jumps,
             "times the sequence numbers jumped by more than a window: gaps of this size do not count as losses",
         ),
-        (
-            repairs.forgotten,
-            "packets have no acknowledgement in the capture and do not count for round trips",
-        ),
+        (losses.untracked, "packets have no acknowledgement in the capture and do not count for round trips"),
     ] {
         if count > 0 {
-            found.says.push(format!("{count} {what}"));
+            found.findings.push(format!("{count} {what}"));
         }
     }
     let on_air = (1.0 - by_queue).max(0.0) * lost as f64;
     if on_air < 1.0 || sent == 0 {
         return Ok(());
     }
-    if by_queue <= 0.0 && ask.model.is_none_or(|model| model != Model::Iid) {
+    if by_queue <= 0.0 && options.model.is_none_or(|model| model != LossModel::Iid) {
         // All losses are the channel's; the order of the packets shows the bursts.
-        let fit = fitted(&record, ask.model)?;
+        let fit = fitted(&record, options.model)?;
         found.channel = Some(fit.channel());
-        found.says.extend(fit.says());
+        found.findings.extend(fit.findings());
         found.fit = fit.table();
         return Ok(());
     }
     let loss = (on_air / sent as f64).clamp(1e-9, 0.999);
-    found.channel = Some(Said::new(
+    found.channel = Some(Sourced::new(
         format!("{{ kind = \"iid\", loss = {} }}", shown(loss)),
         "derived: the losses that the queue did not cause; their bursts are unknown, because both kinds are mixed",
     ));
-    found.says.push(
+    found.findings.push(
         "the numbers of channel losses and queue overflows are estimates; single losses are not attributed"
             .into(),
     );

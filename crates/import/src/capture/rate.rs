@@ -7,7 +7,7 @@ const LONG: f64 = 16.0;
 const SHORT: f64 = 3.0;
 /// Classes of rates per e-fold; the first class, bit/s.
 const PER_FOLD: f64 = 200.0;
-const LEAST: f64 = 1000.0;
+const MIN_RATE: f64 = 1000.0;
 /// Rates within this many classes count as equal: 3 %.
 const NEAR: usize = 3;
 /// Smallest share of the bytes for a rate to count, and for a link to be busy.
@@ -15,32 +15,32 @@ const SHARE: f64 = 0.05;
 const BUSY: f64 = 0.5;
 
 #[derive(Debug)]
-pub(crate) struct Passed {
+pub(crate) struct RateEstimator {
     bytes: f64,
-    long: Trains,
-    short: Trains,
+    long: TrainRates,
+    short: TrainRates,
     tenths: Vec<f32>,
 }
 
 /// Most tenths of a second: one day.
-const MOST_TENTHS: usize = 864_000;
+const MAX_TENTHS: usize = 864_000;
 
 #[derive(Debug)]
-struct Trains {
+struct TrainRates {
     length: f64,
     /// Times, s, and bytes so far.
     recent: VecDeque<(f64, f64)>,
     classes: Vec<f64>,
 }
 
-impl Passed {
-    pub(crate) fn new(segment: u32) -> Passed {
-        let trains = |times: f64| Trains {
+impl RateEstimator {
+    pub(crate) fn new(segment: u32) -> RateEstimator {
+        let train_rates = |times: f64| TrainRates {
             length: times * f64::from(segment.max(1)),
             recent: VecDeque::new(),
             classes: Vec::new(),
         };
-        Passed { bytes: 0.0, long: trains(LONG), short: trains(SHORT), tenths: Vec::new() }
+        RateEstimator { bytes: 0.0, long: train_rates(LONG), short: train_rates(SHORT), tenths: Vec::new() }
     }
 
     pub(crate) fn push(&mut self, at: f64, bytes: f64) {
@@ -49,7 +49,7 @@ impl Passed {
         }
         self.bytes += bytes;
         let tenth = (at * 10.0).max(0.0) as usize;
-        if tenth < MOST_TENTHS {
+        if tenth < MAX_TENTHS {
             if tenth >= self.tenths.len() {
                 self.tenths.resize(tenth + 1, 0.0);
             }
@@ -74,10 +74,10 @@ impl Passed {
 }
 
 fn class_of(rate: f64) -> usize {
-    (libm::log((rate / LEAST).clamp(1.0, 1e10)) * PER_FOLD) as usize
+    (libm::log((rate / MIN_RATE).clamp(1.0, 1e10)) * PER_FOLD) as usize
 }
 
-impl Trains {
+impl TrainRates {
     fn push(&mut self, at: f64, all: f64, bytes: f64) {
         // Bytes with equal times are one event.
         match self.recent.back_mut() {
@@ -113,7 +113,7 @@ impl Trains {
         let middle = |from: usize, to: usize| {
             let weight: f64 = self.classes[from..to].iter().sum();
             let sum: f64 = (from..to).map(|at| self.classes[at] * (at as f64 + 0.5)).sum();
-            LEAST * libm::exp(sum / weight / PER_FOLD)
+            MIN_RATE * libm::exp(sum / weight / PER_FOLD)
         };
         let (mut above, mut best) = (0.0, None);
         for top in (0..self.classes.len()).rev() {
@@ -152,7 +152,7 @@ mod tests {
     #[test]
     fn the_rate_of_trains_is_found_among_pauses_and_lumps() {
         // Trains of 20 packets of 1500 bytes at 12 Mbit/s (1 ms each), every 100 ms, with an occasional burst.
-        let mut passed = Passed::new(1500);
+        let mut passed = RateEstimator::new(1500);
         for train in 0..100 {
             for packet in 0..20 {
                 passed.push(f64::from(train) * 0.1 + f64::from(packet) * 0.001, 1500.0);

@@ -5,7 +5,7 @@ use etherparse::{Ipv4HeaderSlice, Ipv6HeaderSlice, TcpHeaderSlice, TcpOptionElem
 use std::net::{IpAddr, SocketAddr};
 
 #[derive(Clone, Debug)]
-pub(crate) struct Segment {
+pub(crate) struct CapturedSegment {
     pub(crate) from: SocketAddr,
     pub(crate) to: SocketAddr,
     pub(crate) seq: u32,
@@ -25,7 +25,7 @@ const TCP: u8 = 6;
 const FRAGMENT: u8 = 44;
 
 /// Parses a packet; `None` for other protocols, fragments, and captures shorter than the TCP header.
-pub(crate) fn parse(ip: &[u8]) -> Option<Segment> {
+pub(crate) fn parse(ip: &[u8]) -> Option<CapturedSegment> {
     let (from, to, header, length) = match ip.first()? >> 4 {
         4 => {
             let header = Ipv4HeaderSlice::from_slice(ip).ok()?;
@@ -56,9 +56,9 @@ pub(crate) fn parse(ip: &[u8]) -> Option<Segment> {
 }
 
 /// Parses a TCP header; `payload` holds the header's length.
-pub(super) fn of_tcp(from: IpAddr, to: IpAddr, data: &[u8]) -> Option<Segment> {
+pub(super) fn of_tcp(from: IpAddr, to: IpAddr, data: &[u8]) -> Option<CapturedSegment> {
     let tcp = TcpHeaderSlice::from_slice(data).ok()?;
-    let mut segment = Segment {
+    let mut segment = CapturedSegment {
         from: SocketAddr::new(from, tcp.source_port()),
         to: SocketAddr::new(to, tcp.destination_port()),
         seq: tcp.sequence_number(),

@@ -1,6 +1,6 @@
 //! Gilbert and Elliott's model (Gilbert 1960; Elliott 1963): a good and a bad hidden state, each with its loss rate.
 
-use super::Record;
+use super::LossRecord;
 use super::search::highest;
 
 /// The four probabilities, as in `netem loss gemodel` and the channel `two_state`.
@@ -18,7 +18,7 @@ pub(crate) struct Elliott {
 const TABLE: usize = 2048;
 
 /// A step of the chain with one symbol: change of the two states' likelihoods; `[from][to]`.
-type Step = [[f64; 2]; 2];
+type Transition = [[f64; 2]; 2];
 
 impl Elliott {
     pub(crate) fn share_bad(&self) -> f64 {
@@ -29,7 +29,7 @@ impl Elliott {
     }
 
     /// A step with a loss, or without.
-    pub(crate) fn step(&self, is_lost: bool) -> Step {
+    pub(crate) fn step(&self, is_lost: bool) -> Transition {
         let shows = if is_lost { [self.good, self.bad] } else { [1.0 - self.good, 1.0 - self.bad] };
         [[(1.0 - self.p) * shows[0], self.p * shows[1]], [self.r * shows[0], (1.0 - self.r) * shows[1]]]
     }
@@ -94,22 +94,22 @@ impl Elliott {
     }
 }
 
-fn once(state: [f64; 2], step: Step) -> [f64; 2] {
+fn once(state: [f64; 2], step: Transition) -> [f64; 2] {
     [0, 1].map(|to| state[0] * step[0][to] + state[1] * step[1][to])
 }
 
 /// Powers of a step, divided by those of its larger eigenvalue.
 struct Powers {
-    step: Step,
+    step: Transition,
     scale: f64,
     /// Spectral projections: (step - smaller eigenvalue) and (step - larger eigenvalue), over their difference.
-    parts: Option<[Step; 2]>,
+    parts: Option<[Transition; 2]>,
     ratio: f64,
     table: Vec<f64>,
 }
 
 impl Powers {
-    fn of(step: Step) -> Powers {
+    fn of(step: Transition) -> Powers {
         let [[a, b], [c, d]] = step;
         let root = ((a - d) * (a - d) + 4.0 * b * c).sqrt();
         let (large, small) = (0.5 * (a + d + root), 0.5 * (a + d - root));
@@ -160,13 +160,16 @@ fn logistic(x: f64) -> f64 {
 }
 
 /// The most likely model, its log likelihood, and the 95 % interval of each of its four values.
-pub(crate) fn likeliest(record: &Record, gilbert: (f64, f64)) -> (Elliott, f64, [[f64; 2]; 4]) {
+pub(crate) fn likeliest(record: &LossRecord, gilbert: (f64, f64)) -> (Elliott, f64, [[f64; 2]; 4]) {
     let runs: Vec<(bool, u32)> = record.runs().collect();
     let loss = record.lost() as f64 / record.packets() as f64;
     let (p, r) = gilbert;
-    let height = |place: &[f64; 4]| match place.iter().all(|x| x.abs() < FARTHEST) {
-        true => Elliott::at(place).log_likelihood(&runs),
-        false => f64::NEG_INFINITY,
+    let height = |place: &[f64; 4]| {
+        if place.iter().all(|x| x.abs() < FARTHEST) {
+            Elliott::at(place).log_likelihood(&runs)
+        } else {
+            f64::NEG_INFINITY
+        }
     };
     // Short bursts with few losses between, longer bursts that lose half, and long bursts with frequent losses between.
     let starts = [
@@ -223,12 +226,10 @@ fn intervals(place: &[f64; 4], top: f64, height: &impl Fn(&[f64; 4]) -> f64) -> 
                     height(&there)
                 };
                 let area = steps[*i] * steps[*j];
-                match i == j {
-                    true => -(both(0.5, 0.5) - 2.0 * top + both(-0.5, -0.5)) / area,
-                    false => {
-                        -(both(1.0, 1.0) - both(1.0, -1.0) - both(-1.0, 1.0) + both(-1.0, -1.0))
-                            / (4.0 * area)
-                    }
+                if i == j {
+                    -(both(0.5, 0.5) - 2.0 * top + both(-0.5, -0.5)) / area
+                } else {
+                    -(both(1.0, 1.0) - both(1.0, -1.0) - both(-1.0, 1.0) + both(-1.0, -1.0)) / (4.0 * area)
                 }
             };
             inside.iter().map(second).collect()
@@ -311,7 +312,7 @@ mod tests {
     fn runs_have_the_likelihood_of_their_packets() {
         let packets: Vec<bool> =
             (0..5000_u32).map(|n| n % 17 == 3 || n % 400 < 9 || (n > 4000 && n < 4003)).collect();
-        let record: Record = packets.iter().copied().collect();
+        let record: LossRecord = packets.iter().copied().collect();
         let runs: Vec<(bool, u32)> = record.runs().collect();
         for (p, r, bad, good) in
             [(0.01, 0.2, 0.9, 0.03), (0.9, 0.8, 0.3, 0.01), (0.2, 0.8, 0.5, 0.5), (0.001, 0.01, 0.999, 1e-6)]

@@ -1,15 +1,15 @@
 //! Three models of losses fitted to one record.
 
-use super::Record;
+use super::LossRecord;
 use super::elliott::{self, Elliott};
 use super::interval::of_share;
 use super::runs::{ChiSquare, Lengths, chi_square, class, expected};
-use crate::Refusal;
-use crate::found::{Said, shown};
+use crate::ImportError;
+use crate::import_result::{Sourced, shown};
 
 /// A model of losses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Model {
+pub enum LossModel {
     /// Independent losses.
     Iid,
     /// A bad state that loses every packet, a good state that loses none (Gilbert 1960, with h = 0).
@@ -18,19 +18,22 @@ pub enum Model {
     GilbertElliott,
 }
 
-impl Model {
+impl LossModel {
     /// All models with their names.
-    pub const ALL: [(Model, &'static str); 3] =
-        [(Model::Iid, "iid"), (Model::Gilbert, "gilbert"), (Model::GilbertElliott, "gilbert-elliott")];
+    pub const ALL: [(LossModel, &'static str); 3] = [
+        (LossModel::Iid, "iid"),
+        (LossModel::Gilbert, "gilbert"),
+        (LossModel::GilbertElliott, "gilbert-elliott"),
+    ];
 
     /// The model of this name.
-    pub fn named(name: &str) -> Option<Model> {
-        Model::ALL.iter().find(|(_, known)| *known == name).map(|(model, _)| *model)
+    pub fn named(name: &str) -> Option<LossModel> {
+        LossModel::ALL.iter().find(|(_, known)| *known == name).map(|(model, _)| *model)
     }
 
     /// The name.
     pub fn name(self) -> &'static str {
-        Model::ALL.iter().find(|(model, _)| *model == self).map_or("", |(_, name)| name)
+        LossModel::ALL.iter().find(|(model, _)| *model == self).map_or("", |(_, name)| name)
     }
 }
 
@@ -47,9 +50,9 @@ pub struct Probability {
 
 /// A model with its most likely values.
 #[derive(Clone, Debug)]
-pub struct Fitted {
+pub struct FittedModel {
     /// The model.
-    pub model: Model,
+    pub model: LossModel,
     /// Its probabilities.
     pub values: Vec<Probability>,
     /// Log likelihood.
@@ -64,45 +67,47 @@ pub struct Fitted {
 #[derive(Clone, Debug)]
 pub struct Fit {
     /// The models, the simplest first.
-    pub models: Vec<Fitted>,
+    pub models: Vec<FittedModel>,
     /// Index of the chosen model.
     pub chosen: usize,
     lengths: Lengths,
     is_asked: bool,
 }
 
-const FEWEST_BURSTS: u64 = 20;
+const MIN_BURSTS: u64 = 20;
 
 /// Fits all models that a record supports.
 ///
 /// # Errors
 /// If the record has no packets or only losses, or the chosen model cannot be fitted.
-pub fn fitted(record: &Record, asked: Option<Model>) -> Result<Fit, Refusal> {
+pub fn fitted(record: &LossRecord, asked: Option<LossModel>) -> Result<Fit, ImportError> {
     let (packets, lost) = (record.packets() as f64, record.lost() as f64);
     if record.packets() == 0 {
-        return Err(Refusal::new(
+        return Err(ImportError::new(
             "the record has no packets",
             "write 0 for each packet that arrived, 1 for each lost packet",
         ));
     }
     if record.lost() == record.packets() {
-        return Err(Refusal::new(
+        return Err(ImportError::new(
             "every packet was lost: no path carries that",
             "is 1 a loss and 0 an arrival? otherwise invert the record",
         ));
     }
     let lengths = Lengths::of(record);
-    let changes = Changes::of(record);
+    let transitions = Transitions::of(record);
     let mut models = Vec::new();
-    let mut add =
-        |model: Model, values: Vec<Probability>, log_likelihood: f64, longer: [&dyn Fn(u64) -> f64; 2]| {
-            let expected =
-                [expected(&lengths.bursts, true, longer[0]), expected(&lengths.gaps, false, longer[1])];
-            let chi_square =
-                chi_square([(&lengths.bursts, &expected[0]), (&lengths.gaps, &expected[1])], values.len());
-            let bic = values.len() as f64 * libm::log(packets) - 2.0 * log_likelihood;
-            models.push(Fitted { model, values, log_likelihood, bic, expected, chi_square });
-        };
+    let mut add = |model: LossModel,
+                   values: Vec<Probability>,
+                   log_likelihood: f64,
+                   longer: [&dyn Fn(u64) -> f64; 2]| {
+        let expected =
+            [expected(&lengths.bursts, true, longer[0]), expected(&lengths.gaps, false, longer[1])];
+        let chi_square =
+            chi_square([(&lengths.bursts, &expected[0]), (&lengths.gaps, &expected[1])], values.len());
+        let bic = values.len() as f64 * libm::log(packets) - 2.0 * log_likelihood;
+        models.push(FittedModel { model, values, log_likelihood, bic, expected, chi_square });
+    };
     let probability = |name, happened: f64, of: f64| Probability {
         name,
         value: happened / of,
@@ -110,17 +115,17 @@ pub fn fitted(record: &Record, asked: Option<Model>) -> Result<Fit, Refusal> {
     };
     let loss = probability("loss", lost, packets);
     let power = |base: f64| move |length: u64| libm::pow(base, length as f64);
-    add(Model::Iid, vec![loss], of_counts(lost, packets), [&power(loss.value), &power(1.0 - loss.value)]);
-    let [[stays_good, to_bad], [to_good, stays_bad]] = changes.counts;
+    add(LossModel::Iid, vec![loss], of_counts(lost, packets), [&power(loss.value), &power(1.0 - loss.value)]);
+    let [[stays_good, to_bad], [to_good, stays_bad]] = transitions.counts;
     if to_bad > 0.0 && to_good > 0.0 {
         let p = probability("p", to_bad, stays_good + to_bad);
         let r = probability("r", to_good, to_good + stays_bad);
         let share = p.value / (p.value + r.value);
-        let first = libm::log(if changes.begins_lost { share } else { 1.0 - share });
+        let first = libm::log(if transitions.begins_lost { share } else { 1.0 - share });
         let likelihood =
             first + of_counts(to_bad, stays_good + to_bad) + of_counts(to_good, to_good + stays_bad);
-        add(Model::Gilbert, vec![p, r], likelihood, [&power(1.0 - r.value), &power(1.0 - p.value)]);
-        if to_good as u64 >= FEWEST_BURSTS {
+        add(LossModel::Gilbert, vec![p, r], likelihood, [&power(1.0 - r.value), &power(1.0 - p.value)]);
+        if to_good as u64 >= MIN_BURSTS {
             let (model, likelihood, [p_in, r_in, bad_in, good_in]) =
                 elliott::likeliest(record, (p.value, r.value));
             let Elliott { p, r, bad, good } = model;
@@ -131,7 +136,7 @@ pub fn fitted(record: &Record, asked: Option<Model>) -> Result<Fit, Refusal> {
                 value("loss_bad", bad, bad_in),
                 value("loss_good", good, good_in),
             ];
-            add(Model::GilbertElliott, values, likelihood, [&model.longer(true), &model.longer(false)]);
+            add(LossModel::GilbertElliott, values, likelihood, [&model.longer(true), &model.longer(false)]);
         }
     }
     let best = (0..models.len()).min_by(|a, b| models[*a].bic.total_cmp(&models[*b].bic)).unwrap_or(0);
@@ -139,9 +144,9 @@ pub fn fitted(record: &Record, asked: Option<Model>) -> Result<Fit, Refusal> {
         None => best,
         Some(asked) => models.iter().position(|fitted| fitted.model == asked).ok_or_else(|| {
             let has = format!("{} losses in {} bursts", record.lost(), lengths.bursts.iter().sum::<u64>());
-            Refusal::new(
+            ImportError::new(
                 format!("{has} are too few to fit {}", asked.name()),
-                format!("use a longer record, with at least {FEWEST_BURSTS} bursts, or --model iid"),
+                format!("use a longer record, with at least {MIN_BURSTS} bursts, or --model iid"),
             )
         })?,
     };
@@ -154,25 +159,25 @@ fn of_counts(happened: f64, of: f64) -> f64 {
 }
 
 /// Counts of transitions; `[from][to]`, lost is 1.
-struct Changes {
+struct Transitions {
     counts: [[f64; 2]; 2],
     begins_lost: bool,
 }
 
-impl Changes {
-    fn of(record: &Record) -> Changes {
-        let mut changes = Changes { counts: [[0.0; 2]; 2], begins_lost: false };
+impl Transitions {
+    fn of(record: &LossRecord) -> Transitions {
+        let mut transitions = Transitions { counts: [[0.0; 2]; 2], begins_lost: false };
         let mut before: Option<bool> = None;
         for (is_lost, length) in record.runs() {
             match before.replace(is_lost) {
-                None => changes.begins_lost = is_lost,
-                Some(before) => changes.counts[usize::from(before)][usize::from(is_lost)] += 1.0,
+                None => transitions.begins_lost = is_lost,
+                Some(before) => transitions.counts[usize::from(before)][usize::from(is_lost)] += 1.0,
             }
             // In Gilbert's model the symbol shows the state: [good -> good, good -> bad], [bad -> good, bad -> bad].
             let at = usize::from(is_lost);
-            changes.counts[at][at] += f64::from(length - 1);
+            transitions.counts[at][at] += f64::from(length - 1);
         }
-        changes
+        transitions
     }
 }
 
@@ -182,18 +187,18 @@ pub(crate) fn share(value: f64) -> String {
 
 impl Fit {
     /// The chosen model.
-    pub fn best(&self) -> &Fitted {
+    pub fn best(&self) -> &FittedModel {
         &self.models[self.chosen]
     }
 
     /// The channel, as in a scenario.
-    pub fn channel(&self) -> Said<String> {
+    pub fn channel(&self) -> Sourced<String> {
         let best = self.best();
-        let kind = if best.model == Model::Iid { "iid" } else { "two_state" };
+        let kind = if best.model == LossModel::Iid { "iid" } else { "two_state" };
         let values: Vec<String> =
             best.values.iter().map(|value| format!("{} = {}", value.name, number(value.value))).collect();
         let why = if self.is_asked { "as requested" } else { "the best of the models by BIC" };
-        Said::new(
+        Sourced::new(
             format!("{{ kind = \"{kind}\", {} }}", values.join(", ")),
             format!("derived: {}, {why}", best.model.name()),
         )
@@ -204,18 +209,18 @@ impl Fit {
         let best = self.best();
         let values: Vec<String> =
             best.values.iter().map(|value| format!("{}%", number(100.0 * value.value))).collect();
-        let kind = if best.model == Model::Iid { "random" } else { "gemodel" };
+        let kind = if best.model == LossModel::Iid { "random" } else { "gemodel" };
         format!("tc qdisc add dev DEVICE root netem loss {kind} {}", values.join(" "))
     }
 
-    pub(crate) fn says(&self) -> Vec<String> {
+    pub(crate) fn findings(&self) -> Vec<String> {
         if self.models[0].values[0].value == 0.0 {
             return vec![format!(
                 "no packet was lost: with 95 % confidence the loss is below {}",
                 share(self.models[0].values[0].ci95[1])
             )];
         }
-        let mut says: Vec<String> = self
+        let mut findings: Vec<String> = self
             .models
             .iter()
             .map(|fitted| {
@@ -240,21 +245,21 @@ impl Fit {
                 )
             })
             .collect();
-        says.push(format!("netem: {}", self.netem()));
+        findings.push(format!("netem: {}", self.netem()));
         match self.best().chi_square {
-            Some(ChiSquare { sum, freedom, p }) if p < 0.01 => says.push(format!(
+            Some(ChiSquare { sum, freedom, p }) if p < 0.01 => findings.push(format!(
                 "{} does not fit the lengths of bursts and gaps well (chi-square {sum:.1}, {freedom} degrees of \
                  freedom, p = {p:.2e}): use it only for means",
                 self.best().model.name()
             )),
-            Some(ChiSquare { sum, freedom, p }) => says.push(format!(
+            Some(ChiSquare { sum, freedom, p }) => findings.push(format!(
                 "the lengths of bursts and gaps are consistent with {} (chi-square {sum:.1}, {freedom} degrees of \
                  freedom, p = {p:.2})",
                 self.best().model.name()
             )),
-            None => says.push("too few bursts to test the model's fit".into()),
+            None => findings.push("too few bursts to test the model's fit".into()),
         }
-        says
+        findings
     }
 
     /// Lengths of runs, observed and expected by each model.
@@ -298,8 +303,5 @@ fn number(value: f64) -> String {
     }
     let digits = (5 - libm::floor(libm::log10(value)) as i32).clamp(0, 14) as usize;
     let text = format!("{value:.digits$}");
-    match text.contains('.') {
-        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
-        false => text,
-    }
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }

@@ -8,11 +8,11 @@
 mod elliott;
 mod fit;
 mod interval;
+mod loss_record;
 mod reader;
-mod record;
 mod runs;
 mod search;
 
-pub use fit::{Fit, Model, fitted};
+pub use fit::{Fit, LossModel, fitted};
+pub use loss_record::LossRecord;
 pub(crate) use reader::read;
-pub use record::Record;

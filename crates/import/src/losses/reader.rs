@@ -1,40 +1,42 @@
 //! Records of losses as text: 0 and 1 for each packet, or the numbers of lost packets.
 
-use super::{Record, fitted};
-use crate::found::{Found, plain};
-use crate::{Ask, Refusal};
+use super::{LossRecord, fitted};
+use crate::import_result::{ImportResult, plain};
+use crate::{ImportError, ImportOptions};
 use std::io::{BufRead, BufReader, Read};
 
 /// Most stored runs: 400 MB.
-const MOST_RUNS: usize = 100_000_000;
+const MAX_RUNS: usize = 100_000_000;
 const LONGEST: usize = 18;
 
-pub(crate) fn read(file: impl Read, ask: &Ask) -> Result<Found, Refusal> {
-    let record = record(file, ask)?;
-    let fit = fitted(&record, ask.model)?;
-    let mut found = Found { kind: "a record of losses".into(), ..Found::default() };
-    found.says.push(format!(
+pub(crate) fn read(file: impl Read, options: &ImportOptions) -> Result<ImportResult, ImportError> {
+    let record = record(file, options)?;
+    let fit = fitted(&record, options.model)?;
+    let mut found = ImportResult { kind: "a record of losses".into(), ..ImportResult::default() };
+    found.findings.push(format!(
         "{} of {} packets lost: {}",
         record.lost(),
         record.packets(),
         crate::losses::fit::share(record.lost() as f64 / record.packets() as f64)
     ));
-    found.says.extend(fit.says());
+    found.findings.extend(fit.findings());
     found.fit = fit.table();
     found.channel = (record.lost() > 0).then(|| fit.channel());
-    found.says.push("a record of losses has no rate, round trip or queue: they are given or assumed".into());
+    found
+        .findings
+        .push("a record of losses has no rate, round trip or queue: they are given or assumed".into());
     Ok(found)
 }
 
 /// Reads a record. The first token other than 0 and 1, and --packets, decide the format.
-fn record(file: impl Read, ask: &Ask) -> Result<Record, Refusal> {
+fn record(file: impl Read, options: &ImportOptions) -> Result<LossRecord, ImportError> {
     let mut reader = BufReader::with_capacity(1 << 16, file);
-    let mut record = Record::default();
-    let mut numbers = Numbers::default();
+    let mut record = LossRecord::default();
+    let mut lost_numbers = LostNumbers::default();
     let (mut line, mut token) = (1_u64, Vec::new());
     let mut is_comment = false;
     loop {
-        let chunk = reader.fill_buf().map_err(|error| Refusal::io("cannot be read", &error))?;
+        let chunk = reader.fill_buf().map_err(|error| ImportError::io("cannot be read", &error))?;
         if chunk.is_empty() {
             break;
         }
@@ -43,15 +45,17 @@ fn record(file: impl Read, ask: &Ask) -> Result<Record, Refusal> {
             match byte {
                 b'\n' => {
                     is_comment = false;
-                    take(&mut token, &mut record, &mut numbers, ask, line)?;
+                    end_token(&mut token, &mut record, &mut lost_numbers, options, line)?;
                     line += 1;
                 }
                 _ if is_comment => {}
                 b'#' => is_comment = true,
-                b' ' | b',' | b';' | b'\t' | b'\r' => take(&mut token, &mut record, &mut numbers, ask, line)?,
+                b' ' | b',' | b';' | b'\t' | b'\r' => {
+                    end_token(&mut token, &mut record, &mut lost_numbers, options, line)?
+                }
                 // A long row of zeros and ones needs no memory.
                 b'0' | b'1'
-                    if !numbers.are_these(ask)
+                    if !lost_numbers.are_expected(options)
                         && token.iter().all(|known| matches!(known, b'0' | b'1'))
                         && token.len() >= LONGEST =>
                 {
@@ -66,19 +70,19 @@ fn record(file: impl Read, ask: &Ask) -> Result<Record, Refusal> {
             }
         }
         reader.consume(length);
-        if record.stored() > MOST_RUNS {
-            return Err(Refusal::new(
+        if record.stored() > MAX_RUNS {
+            return Err(ImportError::new(
                 "the record has more than a hundred million changes between loss and arrival",
                 "use a part of it",
             ));
         }
     }
-    take(&mut token, &mut record, &mut numbers, ask, line)?;
-    if numbers.are_these(ask) {
-        record = numbers.record(ask)?;
+    end_token(&mut token, &mut record, &mut lost_numbers, options, line)?;
+    if lost_numbers.are_expected(options) {
+        record = lost_numbers.record(options)?;
     }
     match record.packets() {
-        0 => Err(Refusal::new(
+        0 => Err(ImportError::new(
             "the record has no packets",
             "write 0 for each packet that arrived, 1 for each lost packet",
         )),
@@ -86,28 +90,28 @@ fn record(file: impl Read, ask: &Ask) -> Result<Record, Refusal> {
     }
 }
 
-fn refused(token: &[u8], line: u64) -> Refusal {
+fn refused(token: &[u8], line: u64) -> ImportError {
     let shown: String = String::from_utf8_lossy(token).chars().take(40).collect();
-    Refusal::new(
+    ImportError::new(
         format!("line {line}: `{}` is neither 0 nor 1", plain(&shown)),
         "write 0 for each packet that arrived and 1 for each lost packet; or, with --packets N, the numbers of lost \
          packets",
     )
 }
 
-fn take(
+fn end_token(
     token: &mut Vec<u8>,
-    record: &mut Record,
-    numbers: &mut Numbers,
-    ask: &Ask,
+    record: &mut LossRecord,
+    lost_numbers: &mut LostNumbers,
+    options: &ImportOptions,
     line: u64,
-) -> Result<(), Refusal> {
+) -> Result<(), ImportError> {
     if token.is_empty() {
         return Ok(());
     }
-    if numbers.are_these(ask) {
+    if lost_numbers.are_expected(options) {
         let number = std::str::from_utf8(token).ok().and_then(|text| text.parse::<u64>().ok());
-        numbers.take(number.ok_or_else(|| refused(token, line))?, line)?;
+        lost_numbers.add(number.ok_or_else(|| refused(token, line))?, line)?;
     } else if token.iter().all(|byte| matches!(byte, b'0' | b'1')) {
         token.iter().for_each(|byte| record.push(*byte == b'1'));
     } else {
@@ -118,19 +122,19 @@ fn take(
 }
 
 #[derive(Default)]
-struct Numbers {
-    record: Record,
+struct LostNumbers {
+    record: LossRecord,
     last: u64,
 }
 
-impl Numbers {
-    fn are_these(&self, ask: &Ask) -> bool {
-        ask.packets.is_some()
+impl LostNumbers {
+    fn are_expected(&self, options: &ImportOptions) -> bool {
+        options.packets.is_some()
     }
 
-    fn take(&mut self, number: u64, line: u64) -> Result<(), Refusal> {
+    fn add(&mut self, number: u64, line: u64) -> Result<(), ImportError> {
         if number <= self.last {
-            return Err(Refusal::new(
+            return Err(ImportError::new(
                 format!("line {line}: packet {number} comes after packet {}", self.last),
                 "list each lost packet once, in order, counted from 1",
             ));
@@ -141,10 +145,10 @@ impl Numbers {
         Ok(())
     }
 
-    fn record(&mut self, ask: &Ask) -> Result<Record, Refusal> {
-        let packets = ask.packets.unwrap_or(self.last);
+    fn record(&mut self, options: &ImportOptions) -> Result<LossRecord, ImportError> {
+        let packets = options.packets.unwrap_or(self.last);
         if packets < self.last {
-            return Err(Refusal::new(
+            return Err(ImportError::new(
                 format!("packet {} was lost, but --packets says that there were {packets}", self.last),
                 "give the number of all packets, lost or not",
             ));
@@ -158,13 +162,13 @@ impl Numbers {
 mod tests {
     use super::*;
 
-    fn of(text: &str, packets: Option<u64>) -> Result<Record, Refusal> {
-        record(text.as_bytes(), &Ask { packets, ..Ask::default() })
+    fn of(text: &str, packets: Option<u64>) -> Result<LossRecord, ImportError> {
+        record(text.as_bytes(), &ImportOptions { packets, ..ImportOptions::default() })
     }
 
     #[test]
     fn rows_columns_and_lists_are_the_same_record() {
-        let expected: Record = [false, false, true, true, false, true, false].into_iter().collect();
+        let expected: LossRecord = [false, false, true, true, false, true, false].into_iter().collect();
         for text in ["0011010", "0 0 1 1 0 1 0\n", "0,0,1,1,0,1,0", "# lost: 1\n0\n0\n1\n1\n0\n1\n0\n"] {
             assert_eq!(of(text, None).as_ref(), Ok(&expected), "{text}");
         }

@@ -1,13 +1,13 @@
 //! Goodness of fit of a model's run lengths: chi-square.
 
-use super::Record;
+use super::LossRecord;
 use statrs::function::gamma::gamma_ur;
 
 /// Upper bounds of classes of lengths, for bursts of losses and for gaps.
 const BURSTS: [u64; 9] = [1, 2, 3, 4, 6, 10, 20, 50, u64::MAX];
 const GAPS: [u64; 9] = [1, 3, 10, 30, 100, 300, 1000, 3000, u64::MAX];
 /// Smallest expected count of a class (Cochran 1954).
-const FEWEST: f64 = 5.0;
+const MIN_EXPECTED: f64 = 5.0;
 
 /// Number of runs in each class, without the first and last run, which may be cut off.
 #[derive(Clone, Debug, Default)]
@@ -17,7 +17,7 @@ pub(crate) struct Lengths {
 }
 
 impl Lengths {
-    pub(crate) fn of(record: &Record) -> Lengths {
+    pub(crate) fn of(record: &LossRecord) -> Lengths {
         let mut lengths = Lengths::default();
         let mut before: Option<(bool, u32)> = None;
         let mut is_first = true;
@@ -80,7 +80,7 @@ pub(crate) fn chi_square(parts: [(&[u64; 9], &[f64; 9]); 2], parameters: usize) 
         for (observed, expected) in observed.iter().zip(expected) {
             seen += *observed as f64;
             awaited += expected;
-            if awaited >= FEWEST {
+            if awaited >= MIN_EXPECTED {
                 joined.push((seen, awaited));
                 (seen, awaited) = (0.0, 0.0);
             }
@@ -103,7 +103,7 @@ mod tests {
 
     #[test]
     fn runs_at_the_edges_are_not_counted() {
-        let record: Record = [false, true, true, false, false, true, false].into_iter().collect();
+        let record: LossRecord = [false, true, true, false, false, true, false].into_iter().collect();
         let lengths = Lengths::of(&record);
         assert_eq!(lengths.bursts, [1, 1, 0, 0, 0, 0, 0, 0, 0]);
         assert_eq!(lengths.gaps, [0, 1, 0, 0, 0, 0, 0, 0, 0]);

@@ -16,7 +16,7 @@ pub(crate) fn highest<const N: usize>(
         corner[axis] += step;
         corners.push((corner, value(&corner)));
     }
-    for _ in 0..MOST_STEPS {
+    for _ in 0..MAX_STEPS {
         corners.sort_by(|a, b| b.1.total_cmp(&a.1));
         let (best, worst) = (corners[0].1, corners[N].1);
         if best - worst < LEVEL && spread(&corners) < CLOSE {
@@ -57,7 +57,7 @@ pub(crate) fn highest<const N: usize>(
     corners[0]
 }
 
-const MOST_STEPS: usize = 1000;
+const MAX_STEPS: usize = 1000;
 /// Differences of log likelihood, and of places, that count as zero.
 const LEVEL: f64 = 1e-7;
 const CLOSE: f64 = 1e-4;

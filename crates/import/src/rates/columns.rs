@@ -1,7 +1,7 @@
 //! Columns of time and rate in a table, and their units.
 
-use super::clock::{self, Clock};
-use crate::{Ask, Refusal};
+use super::time_format::{self, TimeFormat};
+use crate::{ImportError, ImportOptions};
 
 /// Units of rates, bit/s; a capital B is a byte.
 const UNITS: [(&str, f64); 32] = [
@@ -55,20 +55,20 @@ fn unit_in(name: &str) -> Option<(&'static str, f64)> {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Plan {
+pub(crate) struct ColumnPlan {
     pub(crate) kind: &'static str,
-    pub(crate) time: Time,
-    pub(crate) rate: Rate,
+    pub(crate) time: TimeColumn,
+    pub(crate) rate: RateColumn,
     /// Rows count only if this column has this word.
     pub(crate) only: Option<(usize, &'static str)>,
     pub(crate) has_names: bool,
     /// Assumptions, as sentences.
-    pub(crate) says: Vec<String>,
+    pub(crate) findings: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Time {
-    Column(usize, Clock),
+pub(crate) enum TimeColumn {
+    Column(usize, TimeFormat),
     /// One row per second.
     Seconds,
     /// Column with the row's length, ms.
@@ -76,10 +76,10 @@ pub(crate) enum Time {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Rate {
+pub(crate) enum RateColumn {
     /// A column; bit/s per unit.
     Column(usize, f64),
-    /// Column with the bytes since the row before, with [`Time::Length`].
+    /// Column with the bytes since the row before, with [`TimeColumn::Length`].
     Bytes(usize),
     Both(usize, usize),
 }
@@ -103,20 +103,19 @@ const RATES: [&str; 8] =
     ["throughput", "bitrate", "bandwidth", "rate", "speed_down", "download", "goodput", "capacity"];
 
 /// Finds the columns: those requested, those of a known data set, or those with unambiguous names.
-pub(crate) fn plan(rows: &[Vec<String>], ask: &Ask) -> Result<Plan, Refusal> {
+pub(crate) fn plan(rows: &[Vec<String>], options: &ImportOptions) -> Result<ColumnPlan, ImportError> {
     let Some(first) = rows.first() else {
-        return Err(Refusal::new("the table is empty", "it needs a row for each moment"));
+        return Err(ImportError::new("the table is empty", "it needs a row for each moment"));
     };
     let is_number = |cell: &String| cell.trim().parse::<f64>().is_ok();
-    let has_names = !first.iter().any(is_number) && first.iter().any(|cell| clock::date(cell).is_none());
-    let mut plan = match has_names {
-        true => of_names(first, rows.get(1), ask)?,
-        false => of_numbers(first, ask)?,
-    };
+    let has_names =
+        !first.iter().any(is_number) && first.iter().any(|cell| time_format::date(cell).is_none());
+    let mut plan =
+        if has_names { of_names(first, rows.get(1), options)? } else { of_numbers(first, options)? };
     plan.has_names = has_names;
-    if let (Time::Column(column, Clock::Number(seconds)), None) = (&plan.time, &ask.time_unit)
+    if let (TimeColumn::Column(column, TimeFormat::Number(seconds)), None) = (&plan.time, &options.time_unit)
         && *seconds == 1.0
-        && (!has_names || clock::unit_in(first.get(*column).map_or("", String::as_str)).is_none())
+        && (!has_names || time_format::unit_in(first.get(*column).map_or("", String::as_str)).is_none())
     {
         let column = *column;
         let times: Vec<f64> =
@@ -126,8 +125,8 @@ pub(crate) fn plan(rows: &[Vec<String>], ask: &Ask) -> Result<Plan, Refusal> {
         steps.sort_by(f64::total_cmp);
         let usual = steps.get(steps.len() / 2).copied().unwrap_or(1.0);
         if usual >= 50.0 && times.first().is_some_and(|time| *time < 1e9) && plan.kind == ANY {
-            plan.time = Time::Column(column, Clock::Number(1e-3));
-            plan.says.push(format!(
+            plan.time = TimeColumn::Column(column, TimeFormat::Number(1e-3));
+            plan.findings.push(format!(
                 "assumed: times are milliseconds, because rows are {usual} apart; --time-unit overrides this"
             ));
         }
@@ -137,22 +136,30 @@ pub(crate) fn plan(rows: &[Vec<String>], ask: &Ask) -> Result<Plan, Refusal> {
 
 const ANY: &str = "a table of rates";
 
-fn of_names(names: &[String], next: Option<&Vec<String>>, ask: &Ask) -> Result<Plan, Refusal> {
+fn of_names(
+    names: &[String],
+    next: Option<&Vec<String>>,
+    options: &ImportOptions,
+) -> Result<ColumnPlan, ImportError> {
     let find = |name: &str| names.iter().position(|known| known.trim() == name);
-    let mut plan = Plan {
+    let mut plan = ColumnPlan {
         kind: ANY,
-        time: Time::Seconds,
-        rate: Rate::Column(0, 1.0),
+        time: TimeColumn::Seconds,
+        rate: RateColumn::Column(0, 1.0),
         only: None,
         has_names: true,
-        says: vec![],
+        findings: vec![],
     };
-    if ask.rate.is_none() && ask.time.is_none() {
+    if options.rate.is_none() && options.time.is_none() {
         if let (Some(value), Some(unit)) = (find("value"), find("unit")) {
-            return Ok(Plan { kind: "a trace of NYU-METS", rate: Rate::Both(value, unit), ..plan });
+            return Ok(ColumnPlan {
+                kind: "a trace of NYU-METS",
+                rate: RateColumn::Both(value, unit),
+                ..plan
+            });
         }
         if find("bytes_sec").is_some() && find("unit_id").is_some() {
-            return Err(Refusal::new(
+            return Err(ImportError::new(
                 "rows of the FCC's raw data are tests an hour apart, not a time series",
                 "make a table of time and rate from it",
             ));
@@ -164,48 +171,57 @@ fn of_names(names: &[String], next: Option<&Vec<String>>, ask: &Ask) -> Result<P
         ];
         for (time, rate, unit, state, kind) in known {
             let (Some(time), Some(rate)) = (find(time), find(rate)) else { continue };
-            if ask.unit.is_some() {
-                check_unit(names, rate, ask)?;
+            if options.unit.is_some() {
+                check_unit(names, rate, options)?;
             }
-            let clock = if kind.contains("Irish") { Clock::Date } else { Clock::Number(1.0) };
-            plan = Plan { kind, time: Time::Column(time, clock), rate: Rate::Column(rate, unit), ..plan };
+            let time_format = if kind.contains("Irish") { TimeFormat::Date } else { TimeFormat::Number(1.0) };
+            plan = ColumnPlan {
+                kind,
+                time: TimeColumn::Column(time, time_format),
+                rate: RateColumn::Column(rate, unit),
+                ..plan
+            };
             if let Some(state) = state.and_then(find) {
                 plan.only = Some((state, "D"));
-                plan.says.push(
+                plan.findings.push(
                     "only rows in state D (downloading) count: the others do not show the capacity".into(),
                 );
             }
             return Ok(plan);
         }
     }
-    let time = column(names, ask.time.as_deref(), "--time", |name| {
+    let time = column(names, options.time.as_deref(), "--time", |name| {
         let name = name.to_lowercase();
         TIMES.iter().any(|known| {
-            name == *known || name.strip_prefix(known).is_some_and(|rest| clock::unit_in(rest).is_some())
+            name == *known
+                || name.strip_prefix(known).is_some_and(|rest| time_format::unit_in(rest).is_some())
         })
     })?;
-    let rate = column(names, ask.rate.as_deref(), "--rate", |name| {
+    let rate = column(names, options.rate.as_deref(), "--rate", |name| {
         let lower = name.to_lowercase();
         (unit_in(name).is_some() || RATES.iter().any(|known| lower.contains(known)))
             && !lower.contains("ul_")
             && !lower.contains("upl")
     })?;
     let (Some(rate), time) = (rate, time) else {
-        return Err(Refusal::new(
+        return Err(ImportError::new(
             "no column looks like a rate",
             format!("name it: --rate COLUMN --unit Mbit/s; {}", listed(names)),
         ));
     };
-    let bits = check_unit(names, rate, ask)?;
-    plan.rate = Rate::Column(rate, bits);
+    let bits = check_unit(names, rate, options)?;
+    plan.rate = RateColumn::Column(rate, bits);
     plan.time = match time {
         None => {
-            plan.says.push(
+            plan.findings.push(
                 "assumed: one row per second, because no column looks like a time; --time names one".into(),
             );
-            Time::Seconds
+            TimeColumn::Seconds
         }
-        Some(time) => Time::Column(time, clock_of(&names[time], next.and_then(|row| row.get(time)), ask)?),
+        Some(time) => TimeColumn::Column(
+            time,
+            time_format_of(&names[time], next.and_then(|row| row.get(time)), options)?,
+        ),
     };
     Ok(plan)
 }
@@ -216,7 +232,7 @@ fn column(
     asked: Option<&str>,
     flag: &str,
     fits: impl Fn(&str) -> bool,
-) -> Result<Option<usize>, Refusal> {
+) -> Result<Option<usize>, ImportError> {
     if let Some(asked) = asked {
         let by_name = names.iter().position(|name| name.trim() == asked);
         let by_number = || {
@@ -229,7 +245,7 @@ fn column(
         return by_name
             .or_else(by_number)
             .map(Some)
-            .ok_or_else(|| Refusal::new(format!("{flag}: there is no column `{asked}`"), listed(names)));
+            .ok_or_else(|| ImportError::new(format!("{flag}: there is no column `{asked}`"), listed(names)));
     }
     let fitting: Vec<usize> = (0..names.len()).filter(|at| fits(names[*at].trim())).collect();
     match fitting[..] {
@@ -237,8 +253,8 @@ fn column(
         [one] => Ok(Some(one)),
         _ => {
             let all: Vec<&str> = fitting.iter().map(|at| names[*at].trim()).collect();
-            Err(Refusal::new(
-                format!("several columns could be meant: {}", crate::found::plain(&all.join(", "))),
+            Err(ImportError::new(
+                format!("several columns could be meant: {}", crate::import_result::plain(&all.join(", "))),
                 format!("name one: {flag} COLUMN"),
             ))
         }
@@ -247,98 +263,104 @@ fn column(
 
 fn listed(names: &[String]) -> String {
     let names: Vec<&str> = names.iter().map(|name| name.trim()).take(40).collect();
-    format!("columns: {}", crate::found::plain(&names.join(", ")))
+    format!("columns: {}", crate::import_result::plain(&names.join(", ")))
 }
 
 /// Unit of a column of rates, from its name or --unit, which must agree.
-fn check_unit(names: &[String], column: usize, ask: &Ask) -> Result<f64, Refusal> {
+fn check_unit(names: &[String], column: usize, options: &ImportOptions) -> Result<f64, ImportError> {
     let name = names.get(column).map_or("", |name| name.trim());
-    let asked = match &ask.unit {
+    let asked = match &options.unit {
         None => None,
         Some(text) => Some(unit(text.trim()).ok_or_else(|| {
             let known: Vec<&str> = UNITS.iter().map(|(name, _)| *name).collect();
-            Refusal::new(
+            ImportError::new(
                 format!("--unit: `{text}` is no unit of a rate"),
                 format!("one of: {}", known.join(", ")),
             )
         })?),
     };
-    let name_of = crate::found::plain(name);
+    let name_of = crate::import_result::plain(name);
     match (unit_in(name), asked) {
-        (Some((said, bits)), Some(asked)) if bits != asked => Err(Refusal::new(
+        (Some((said, bits)), Some(asked)) if bits != asked => Err(ImportError::new(
             format!(
                 "units contradict: the column is called `{name_of}`, which means {said}, but --unit is {}",
-                ask.unit.as_deref().unwrap_or_default()
+                options.unit.as_deref().unwrap_or_default()
             ),
             "leave --unit out, or correct the column's name",
         )),
         (_, Some(bits)) => Ok(bits),
         (Some((_, bits)), None) => Ok(bits),
-        (None, None) => Err(Refusal::new(
+        (None, None) => Err(ImportError::new(
             format!("the unit of `{name_of}` is not known"),
             "set it: --unit Mbit/s, kbit/s, bit/s, MB/s …",
         )),
     }
 }
 
-fn clock_of(name: &str, first: Option<&String>, ask: &Ask) -> Result<Clock, Refusal> {
+fn time_format_of(
+    name: &str,
+    first: Option<&String>,
+    options: &ImportOptions,
+) -> Result<TimeFormat, ImportError> {
     let first = first.map_or("", |cell| cell.trim());
-    let guessed = clock::guess(first).ok_or_else(|| {
-        Refusal::new(
+    let guessed = time_format::guess(first).ok_or_else(|| {
+        ImportError::new(
             format!(
                 "the column `{}` begins with `{}`, which is no time",
-                crate::found::plain(name.trim()),
-                crate::found::plain(first)
+                crate::import_result::plain(name.trim()),
+                crate::import_result::plain(first)
             ),
             "times are numbers, or dates such as 2020-01-31 10:07:03; --time COLUMN names another column",
         )
     })?;
-    let asked = match &ask.time_unit {
+    let asked = match &options.time_unit {
         None => None,
-        Some(text) => Some(clock::unit(text.trim()).ok_or_else(|| {
-            Refusal::new(format!("--time-unit: `{text}` is no unit of time"), "one of: s, ms, us, ns")
+        Some(text) => Some(time_format::unit(text.trim()).ok_or_else(|| {
+            ImportError::new(format!("--time-unit: `{text}` is no unit of time"), "one of: s, ms, us, ns")
         })?),
     };
-    match (guessed, asked, clock::unit_in(name)) {
-        (_, Some(asked), Some(said)) if asked != said => Err(Refusal::new(
+    match (guessed, asked, time_format::unit_in(name)) {
+        (_, Some(asked), Some(said)) if asked != said => Err(ImportError::new(
             format!(
                 "units contradict: the column `{}` names another unit than --time-unit",
-                crate::found::plain(name.trim())
+                crate::import_result::plain(name.trim())
             ),
             "leave --time-unit out, or correct the column's name",
         )),
-        (Clock::Date, Some(_), _) => Err(Refusal::new("--time-unit: the times are dates", "leave it out")),
-        (_, Some(asked), _) => Ok(Clock::Number(asked)),
-        (Clock::Number(guessed), None, said) => Ok(Clock::Number(said.unwrap_or(guessed))),
-        (Clock::Date, None, _) => Ok(Clock::Date),
+        (TimeFormat::Date, Some(_), _) => {
+            Err(ImportError::new("--time-unit: the times are dates", "leave it out"))
+        }
+        (_, Some(asked), _) => Ok(TimeFormat::Number(asked)),
+        (TimeFormat::Number(guessed), None, said) => Ok(TimeFormat::Number(said.unwrap_or(guessed))),
+        (TimeFormat::Date, None, _) => Ok(TimeFormat::Date),
     }
 }
 
 /// Tables without names: known data sets by their form, others by column numbers.
-fn of_numbers(first: &[String], ask: &Ask) -> Result<Plan, Refusal> {
-    let plan = Plan {
+fn of_numbers(first: &[String], options: &ImportOptions) -> Result<ColumnPlan, ImportError> {
+    let plan = ColumnPlan {
         kind: ANY,
-        time: Time::Seconds,
-        rate: Rate::Column(0, 1.0),
+        time: TimeColumn::Seconds,
+        rate: RateColumn::Column(0, 1.0),
         only: None,
         has_names: false,
-        says: vec![],
+        findings: vec![],
     };
     let numbers: Vec<String> = (1..=first.len()).map(|number| number.to_string()).collect();
-    if ask.rate.is_some() || ask.time.is_some() {
-        let Some(rate) = column(&numbers, ask.rate.as_deref(), "--rate", |_| false)? else {
-            return Err(Refusal::new(
+    if options.rate.is_some() || options.time.is_some() {
+        let Some(rate) = column(&numbers, options.rate.as_deref(), "--rate", |_| false)? else {
+            return Err(ImportError::new(
                 "the column of the rate is unknown",
                 format!("the first row has no names: set --rate NUMBER, from 1 to {}", first.len()),
             ));
         };
-        let bits = check_unit(&numbers, rate, ask)?;
-        let time = column(&numbers, ask.time.as_deref(), "--time", |_| false)?;
+        let bits = check_unit(&numbers, rate, options)?;
+        let time = column(&numbers, options.time.as_deref(), "--time", |_| false)?;
         let time = match time {
-            None => Time::Seconds,
-            Some(time) => Time::Column(time, clock_of("", first.get(time), ask)?),
+            None => TimeColumn::Seconds,
+            Some(time) => TimeColumn::Column(time, time_format_of("", first.get(time), options)?),
         };
-        return Ok(Plan { time, rate: Rate::Column(rate, bits), ..plan });
+        return Ok(ColumnPlan { time, rate: RateColumn::Column(rate, bits), ..plan });
     }
     let cells: Vec<Option<f64>> = first.iter().map(|cell| cell.trim().parse().ok()).collect();
     match (&cells[..], first) {
@@ -348,31 +370,37 @@ fn of_numbers(first: &[String], ask: &Ask) -> Result<Plan, Refusal> {
             } else {
                 "a log of the HSDPA data set of Oslo"
             };
-            Ok(Plan { kind, time: Time::Length(5), rate: Rate::Bytes(4), ..plan })
+            Ok(ColumnPlan { kind, time: TimeColumn::Length(5), rate: RateColumn::Bytes(4), ..plan })
         }
         ([Some(_), None], [_, name]) if unit(name.trim()).is_some() => {
-            Ok(Plan { kind: "a trace of NYU-METS", rate: Rate::Both(0, 1), ..plan })
+            Ok(ColumnPlan { kind: "a trace of NYU-METS", rate: RateColumn::Both(0, 1), ..plan })
         }
         ([Some(_), Some(_)], _) => {
-            let bits = match &ask.unit {
-                Some(_) => check_unit(&numbers, 1, ask)?,
+            let bits = match &options.unit {
+                Some(_) => check_unit(&numbers, 1, options)?,
                 None => 1e6,
             };
-            let mut says = Vec::new();
-            if ask.unit.is_none() {
-                says.push(
+            let mut findings = Vec::new();
+            if options.unit.is_none() {
+                findings.push(
                     "assumed: the second column is Mbit/s, as in Pensieve's traces; --unit overrides this"
                         .into(),
                 );
             }
-            let time = Time::Column(0, clock_of("", first.first(), ask)?);
-            Ok(Plan { kind: "a table of times and rates", time, rate: Rate::Column(1, bits), says, ..plan })
+            let time = TimeColumn::Column(0, time_format_of("", first.first(), options)?);
+            Ok(ColumnPlan {
+                kind: "a table of times and rates",
+                time,
+                rate: RateColumn::Column(1, bits),
+                findings,
+                ..plan
+            })
         }
-        ([Some(_), Some(_), Some(train), ..], _) if *train == 0.0 => Err(Refusal::new(
+        ([Some(_), Some(_), Some(train), ..], _) if *train == 0.0 => Err(ImportError::new(
             "this looks like CellReplay's light trace of packet trains, which cannot be read alone",
             "use its heavy traces, which are Mahimahi's",
         )),
-        _ => Err(Refusal::new(
+        _ => Err(ImportError::new(
             format!(
                 "the first of the {} columns have no names, and this is none of the known tables",
                 first.len()

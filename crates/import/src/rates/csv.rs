@@ -1,27 +1,31 @@
 //! Tables of times and rates, read row by row.
 
 use super::Opportunities;
-use super::columns::{self, Plan, Rate, Time};
-use super::course::{Course, LOWER_BOUND};
-use crate::found::{Found, Said, plain};
-use crate::limited::Limited;
-use crate::{Ask, Refusal};
+use super::columns::{self, ColumnPlan, RateColumn, TimeColumn};
+use super::rate_series::{RateSeries, THROUGHPUT_NOTE};
+use crate::import_result::{ImportResult, Sourced, plain};
+use crate::limited::LineLimited;
+use crate::{ImportError, ImportOptions};
 use csv::{ByteRecord, ReaderBuilder};
 use std::io::{BufRead, BufReader, Read, Write};
 
 /// Rows examined to find the columns.
-const LOOKED_AT: usize = 128;
+const SAMPLE_ROWS: usize = 128;
 const LARGEST: f64 = 1e13;
 /// Unreadable rows at the start before the table is refused.
-const PATIENCE: u64 = 1000;
+const MAX_UNREADABLE: u64 = 1000;
 
-pub(crate) fn read(file: impl Read, ask: &Ask, out: &mut dyn Write) -> Result<Found, Refusal> {
-    let mut reader = BufReader::with_capacity(1 << 16, Limited::new(file));
+pub(crate) fn read(
+    file: impl Read,
+    options: &ImportOptions,
+    out: &mut dyn Write,
+) -> Result<ImportResult, ImportError> {
+    let mut reader = BufReader::with_capacity(1 << 16, LineLimited::new(file));
     let head = reader.fill_buf().map_err(unread)?;
     let delimiter = delimiter(head);
     let start = if head.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
     reader.consume(start);
-    let mut rows = Rows {
+    let mut rows = CsvRows {
         reader: ReaderBuilder::new()
             .has_headers(false)
             .flexible(true)
@@ -30,39 +34,44 @@ pub(crate) fn read(file: impl Read, ask: &Ask, out: &mut dyn Write) -> Result<Fo
         record: ByteRecord::new(),
         are_blanks: delimiter == b' ',
     };
-    let mut looked_at: Vec<Vec<String>> = Vec::new();
-    while looked_at.len() < LOOKED_AT
+    let mut sample_rows: Vec<Vec<String>> = Vec::new();
+    while sample_rows.len() < SAMPLE_ROWS
         && let Some(row) = rows.next()?
     {
-        looked_at.push(row.iter().map(|cell| String::from_utf8_lossy(cell).trim().to_owned()).collect());
+        sample_rows.push(row.iter().map(|cell| String::from_utf8_lossy(cell).trim().to_owned()).collect());
     }
-    let plan = columns::plan(&looked_at, ask)?;
-    let mut table =
-        Table { course: Course::new(Opportunities::new(out)), plan, row: 0, unreadable: 0, skipped: 0 };
-    let mut goes_on = true;
-    for row in looked_at.iter().skip(usize::from(table.plan.has_names)) {
+    let plan = columns::plan(&sample_rows, options)?;
+    let mut table = RateTable {
+        series: RateSeries::new(Opportunities::new(out)),
+        plan,
+        row: 0,
+        unreadable: 0,
+        skipped: 0,
+    };
+    let mut continues = true;
+    for row in sample_rows.iter().skip(usize::from(table.plan.has_names)) {
         let cells: Vec<&[u8]> = row.iter().map(String::as_bytes).collect();
-        goes_on = goes_on && table.take(&cells)?;
+        continues = continues && table.add_row(&cells)?;
     }
-    drop(looked_at);
-    while goes_on && let Some(row) = rows.next()? {
-        goes_on = table.take(&row)?;
+    drop(sample_rows);
+    while continues && let Some(row) = rows.next()? {
+        continues = table.add_row(&row)?;
     }
-    let Table { course, plan, skipped, .. } = table;
-    let (service, seconds, says) = course.finish(!goes_on)?;
-    let mut found = Found { kind: plan.kind.into(), seconds, says, ..Found::default() };
+    let RateTable { series, plan, skipped, .. } = table;
+    let (service, seconds, findings) = series.finish(!continues)?;
+    let mut found = ImportResult { kind: plan.kind.into(), seconds, findings, ..ImportResult::default() };
     if skipped > 0 {
-        found.says.push(format!("left out: {skipped} rows in another state, or without a time"));
+        found.findings.push(format!("left out: {skipped} rows in another state, or without a time"));
     }
-    found.says.extend(plan.says);
-    found.says.push(LOWER_BOUND.into());
+    found.findings.extend(plan.findings);
+    found.findings.push(THROUGHPUT_NOTE.into());
     found.down =
-        Some(Said::new(service, "measured: the table's rates, each from its time to the next row's"));
+        Some(Sourced::new(service, "measured: the table's rates, each from its time to the next row's"));
     Ok(found)
 }
 
-fn unread(error: std::io::Error) -> Refusal {
-    Refusal::io("cannot be read", &error)
+fn unread(error: std::io::Error) -> ImportError {
+    ImportError::io("cannot be read", &error)
 }
 
 /// Most frequent delimiter of the first line with one; blanks only if there is no other.
@@ -77,19 +86,22 @@ fn delimiter(head: &[u8]) -> u8 {
     best.unwrap_or(b' ')
 }
 
-struct Rows<R> {
+struct CsvRows<R> {
     reader: csv::Reader<R>,
     record: ByteRecord,
     are_blanks: bool,
 }
 
-impl<R: Read> Rows<R> {
-    fn next(&mut self) -> Result<Option<Vec<&[u8]>>, Refusal> {
+impl<R: Read> CsvRows<R> {
+    fn next(&mut self) -> Result<Option<Vec<&[u8]>>, ImportError> {
         loop {
-            let is_there = self.reader.read_byte_record(&mut self.record).map_err(|error| {
-                Refusal::new(format!("cannot be read: {error}"), "is it a table of text, one row per line?")
+            let has_row = self.reader.read_byte_record(&mut self.record).map_err(|error| {
+                ImportError::new(
+                    format!("cannot be read: {error}"),
+                    "is it a table of text, one row per line?",
+                )
             })?;
-            if !is_there {
+            if !has_row {
                 return Ok(None);
             }
             let is_empty = self.record.iter().all(|cell| cell.trim_ascii().is_empty());
@@ -102,18 +114,18 @@ impl<R: Read> Rows<R> {
     }
 }
 
-struct Table<'w> {
-    course: Course<'w>,
-    plan: Plan,
+struct RateTable<'w> {
+    series: RateSeries<'w>,
+    plan: ColumnPlan,
     /// Row number after the names, from 1.
     row: u64,
     unreadable: u64,
     skipped: u64,
 }
 
-impl Table<'_> {
+impl RateTable<'_> {
     /// Handles a row; returns false once the trace has its largest length.
-    fn take(&mut self, row: &[&[u8]]) -> Result<bool, Refusal> {
+    fn add_row(&mut self, row: &[&[u8]]) -> Result<bool, ImportError> {
         self.row += 1;
         let cell = |column: usize| {
             row.get(column).and_then(|cell| std::str::from_utf8(cell).ok()).map_or("", str::trim)
@@ -125,14 +137,14 @@ impl Table<'_> {
             return Ok(true);
         }
         let rate = match self.plan.rate {
-            Rate::Column(column, bits) => number(cell(column)).map(|number| number * bits),
-            Rate::Bytes(column) => number(cell(column)),
-            Rate::Both(value, unit) => {
+            RateColumn::Column(column, bits) => number(cell(column)).map(|number| number * bits),
+            RateColumn::Bytes(column) => number(cell(column)),
+            RateColumn::Both(value, unit) => {
                 let unit = cell(unit);
                 match (number(cell(value)), columns::unit(unit)) {
                     (Some(number), Some(bits)) => Some(number * bits),
                     (Some(_), None) => {
-                        return Err(Refusal::new(
+                        return Err(ImportError::new(
                             format!("row {}: `{}` is no unit of a rate", self.row, plain(unit)),
                             "such as Mbits/sec, Kbits/sec, bits/sec",
                         ));
@@ -142,36 +154,37 @@ impl Table<'_> {
             }
         };
         if let Some(rate) = rate.filter(|rate| *rate > LARGEST) {
-            return Err(Refusal::new(
+            return Err(ImportError::new(
                 format!("row {}: {:.0} Gbit/s exceeds the rate of any link", self.row, rate / 1e9),
                 "is the unit right? see --unit",
             ));
         }
         match &self.plan.time {
-            Time::Length(column) => {
+            TimeColumn::Length(column) => {
                 let (Some(bytes), Some(millis)) = (rate, number(cell(*column))) else {
                     return self.unreadable("bytes or milliseconds");
                 };
-                self.course.span(millis / 1000.0, bytes)
+                self.series.span(millis / 1000.0, bytes)
             }
-            Time::Seconds => self.course.push((self.row - 1) as f64, rate),
-            Time::Column(column, clock) => match clock.read(cell(*column)) {
-                Some(at) => self.course.push(at, rate),
+            TimeColumn::Seconds => self.series.push((self.row - 1) as f64, rate),
+            TimeColumn::Column(column, time_format) => match time_format.read(cell(*column)) {
+                Some(at) => self.series.push(at, rate),
                 None => self.unreadable("time"),
             },
         }
     }
 
     /// Skips an unreadable row, or fails after too many.
-    fn unreadable(&mut self, what: &str) -> Result<bool, Refusal> {
+    fn unreadable(&mut self, what: &str) -> Result<bool, ImportError> {
         self.unreadable += 1;
         self.skipped += 1;
-        match self.unreadable > PATIENCE && self.unreadable * 2 > self.row {
-            false => Ok(true),
-            true => Err(Refusal::new(
+        if self.unreadable > MAX_UNREADABLE && self.unreadable * 2 > self.row {
+            Err(ImportError::new(
                 format!("{} of the first {} rows have no readable {what}", self.unreadable, self.row),
                 "are the columns right? see --time, --time-unit and --rate",
-            )),
+            ))
+        } else {
+            Ok(true)
         }
     }
 }

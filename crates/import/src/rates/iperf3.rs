@@ -1,68 +1,81 @@
 //! Output of `iperf3 --json`: intervals as a trace, and the kernel's round trips.
 
 use super::Opportunities;
-use super::course::{Course, LOWER_BOUND};
-use crate::Refusal;
-use crate::found::{Found, Said, shown};
+use super::rate_series::{RateSeries, THROUGHPUT_NOTE};
+use crate::ImportError;
+use crate::import_result::{ImportResult, Sourced, shown};
 use serde_json::Value;
 use std::io::{Read, Write};
 
 const LARGEST: u64 = 64 << 20;
 
 /// Reads a report; with `--bidir`, both directions.
-pub(crate) fn read(file: impl Read, down: &mut dyn Write, up: &mut dyn Write) -> Result<Found, Refusal> {
+pub(crate) fn read(
+    file: impl Read,
+    down: &mut dyn Write,
+    up: &mut dyn Write,
+) -> Result<ImportResult, ImportError> {
     let mut text = Vec::new();
-    file.take(LARGEST + 1).read_to_end(&mut text).map_err(|error| Refusal::io("cannot be read", &error))?;
+    file.take(LARGEST + 1)
+        .read_to_end(&mut text)
+        .map_err(|error| ImportError::io("cannot be read", &error))?;
     if text.len() as u64 > LARGEST {
-        return Err(Refusal::new(
+        return Err(ImportError::new(
             "the report has more than 64 MiB",
             "measure for a shorter time, or with a longer --interval",
         ));
     }
     let report: Value = serde_json::from_slice(&text).map_err(|error| {
-        Refusal::new(format!("no JSON: {error}"), "make the report with iperf3 --json, and keep it complete")
+        ImportError::new(
+            format!("no JSON: {error}"),
+            "make the report with iperf3 --json, and keep it complete",
+        )
     })?;
     if let Some(error) = report.get("error").and_then(Value::as_str) {
-        return Err(Refusal::new(format!("iperf3 failed: {}", crate::found::plain(error)), "measure again"));
+        return Err(ImportError::new(
+            format!("iperf3 failed: {}", crate::import_result::plain(error)),
+            "measure again",
+        ));
     }
     let intervals =
         report.get("intervals").and_then(Value::as_array).filter(|intervals| !intervals.is_empty());
     let Some(intervals) = intervals else {
-        return Err(Refusal::new(
+        return Err(ImportError::new(
             "the report has no intervals",
             "measure for several seconds: iperf3 --json --time 30",
         ));
     };
-    let mut found = Found { kind: "an iperf3 report".into(), ..Found::default() };
-    let (service, seconds, says) = course(intervals, "sum", down)?;
-    found.says.extend(says);
+    let mut found = ImportResult { kind: "an iperf3 report".into(), ..ImportResult::default() };
+    let (service, seconds, findings) = series(intervals, "sum", down)?;
+    found.findings.extend(findings);
     found.down =
-        Some(Said::new(service, "measured: what iperf3 transferred in each interval, a lower bound"));
+        Some(Sourced::new(service, "measured: what iperf3 transferred in each interval, a lower bound"));
     found.seconds = seconds;
     if intervals.iter().any(|one| one.get("sum_bidir_reverse").is_some()) {
-        let (service, _, says) = course(intervals, "sum_bidir_reverse", up)?;
-        found.says.extend(says.into_iter().map(|line| format!("up: {line}")));
-        found.up = Some(Said::new(service, "measured: what iperf3 transferred the other way, a lower bound"));
-        found.says.push("down is the direction from iperf3's client to its server".into());
+        let (service, _, findings) = series(intervals, "sum_bidir_reverse", up)?;
+        found.findings.extend(findings.into_iter().map(|line| format!("up: {line}")));
+        found.up =
+            Some(Sourced::new(service, "measured: what iperf3 transferred the other way, a lower bound"));
+        found.findings.push("down is the direction from iperf3's client to its server".into());
     }
     if let Some(rtt) = smallest_rtt(&report, intervals) {
-        found.rtt_ms = Some(Said::new(
+        found.rtt_ms = Some(Sourced::new(
             rtt,
             "derived: the smallest round trip that the sender's kernel measured under load, an upper bound",
         ));
-        found.says.push(format!("smallest round trip under load: {} ms", shown(rtt)));
+        found.findings.push(format!("smallest round trip under load: {} ms", shown(rtt)));
     }
     losses(&report, &mut found);
-    found.says.push(LOWER_BOUND.into());
+    found.findings.push(THROUGHPUT_NOTE.into());
     Ok(found)
 }
 
-fn course(
+fn series(
     intervals: &[Value],
     key: &str,
     out: &mut dyn Write,
-) -> Result<(crate::Service, f64, Vec<String>), Refusal> {
-    let mut course = Course::new(Opportunities::new(out));
+) -> Result<(crate::Service, f64, Vec<String>), ImportError> {
+    let mut series = RateSeries::new(Opportunities::new(out));
     let mut omitted = 0;
     for (index, interval) in intervals.iter().enumerate() {
         let Some(sum) = interval.get(key) else { continue };
@@ -78,7 +91,7 @@ fn course(
             .filter(|length| *length >= 0.0);
         let bytes = number("bytes").or_else(|| Some(number("bits_per_second")? * length? / 8.0));
         let (Some(length), Some(bytes)) = (length, bytes) else {
-            return Err(Refusal::new(
+            return Err(ImportError::new(
                 format!("interval {} has no bytes or no length", index + 1),
                 "make the report with iperf3 --json, and keep it complete",
             ));
@@ -86,7 +99,7 @@ fn course(
         if let (Some(rate), true) = (number("bits_per_second"), length > 0.1)
             && (rate * length / 8.0 - bytes).abs() > 0.1 * bytes + 2000.0
         {
-            return Err(Refusal::new(
+            return Err(ImportError::new(
                 format!(
                     "interval {} contradicts itself: {bytes} bytes in {length} s are not {rate} bit/s",
                     index + 1
@@ -94,13 +107,13 @@ fn course(
                 "was the report changed? repeat the measurement",
             ));
         }
-        course.span(length, bytes)?;
+        series.span(length, bytes)?;
     }
-    let (service, seconds, mut says) = course.finish(false)?;
+    let (service, seconds, mut findings) = series.finish(false)?;
     if omitted > 0 {
-        says.push(format!("left out: {omitted} intervals that iperf3 was told to omit"));
+        findings.push(format!("left out: {omitted} intervals that iperf3 was told to omit"));
     }
-    Ok((service, seconds, says))
+    Ok((service, seconds, findings))
 }
 
 /// Smallest round trip, ms; iperf3 reports microseconds.
@@ -113,18 +126,19 @@ fn smallest_rtt(report: &Value, intervals: &[Value]) -> Option<f64> {
 }
 
 /// UDP: share of lost datagrams; TCP: number of retransmissions.
-fn losses(report: &Value, found: &mut Found) {
+fn losses(report: &Value, found: &mut ImportResult) {
     let end = |name: &str| report.pointer(name).and_then(Value::as_f64);
     if let (Some(lost), Some(packets)) = (end("/end/sum/lost_packets"), end("/end/sum/packets"))
         && packets > 0.0
     {
         let share = (lost / packets).clamp(0.0, 1.0);
-        found.says.push(format!("UDP: {lost} of {packets} datagrams lost, on the channel or in a queue: the report does not show where"));
+        found.findings.push(format!("UDP: {lost} of {packets} datagrams lost, on the channel or in a queue: the report does not show where"));
         if share > 0.0 && share < 1.0 {
-            let how = "derived: the share of lost datagrams; their bursts are unknown";
-            found.channel = Some(Said::new(format!("{{ kind = \"iid\", loss = {} }}", shown(share)), how));
+            let provenance = "derived: the share of lost datagrams; their bursts are unknown";
+            found.channel =
+                Some(Sourced::new(format!("{{ kind = \"iid\", loss = {} }}", shown(share)), provenance));
         }
     } else if let Some(again) = end("/end/sum_sent/retransmits") {
-        found.says.push(format!("{again} segments were retransmitted; the report does not separate channel losses and queue overflows, so the scenario has no loss"));
+        found.findings.push(format!("{again} segments were retransmitted; the report does not separate channel losses and queue overflows, so the scenario has no loss"));
     }
 }

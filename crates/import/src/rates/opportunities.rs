@@ -1,13 +1,13 @@
 //! Conversion of a rate over time to opportunities to send 1500 bytes.
 
-use crate::Refusal;
-use crate::found::Service;
+use crate::ImportError;
+use crate::import_result::Service;
 use std::io::Write;
 
 /// Size of an opportunity, bytes of IP.
 const BYTES: f64 = 1500.0;
 /// Most opportunities of a trace: a scenario's trace has at most 256 MiB, in memory.
-pub(crate) const MOST: u64 = 20_000_000;
+pub(crate) const MAX_OPPORTUNITIES: u64 = 20_000_000;
 /// Latest time of a trace, ms: ten years.
 const LATEST: f64 = 315_360_000_000.0;
 
@@ -15,7 +15,7 @@ const LATEST: f64 = 315_360_000_000.0;
 ///
 /// # Errors
 /// If writing fails, or fewer than an opportunity's 1500 bytes were delivered.
-pub fn write(millis: impl IntoIterator<Item = u32>, out: &mut dyn Write) -> Result<Service, Refusal> {
+pub fn write(millis: impl IntoIterator<Item = u32>, out: &mut dyn Write) -> Result<Service, ImportError> {
     let mut opportunities = Opportunities::new(out);
     for bytes in millis {
         opportunities.span(0.001, bytes.into())?;
@@ -44,7 +44,7 @@ impl<'w> Opportunities<'w> {
     }
 
     /// Adds `bytes` spread evenly over `seconds`.
-    pub(crate) fn span(&mut self, seconds: f64, bytes: f64) -> Result<(), Refusal> {
+    pub(crate) fn span(&mut self, seconds: f64, bytes: f64) -> Result<(), ImportError> {
         if self.is_full || seconds.is_nan() || seconds <= 0.0 {
             return Ok(());
         }
@@ -56,7 +56,7 @@ impl<'w> Opportunities<'w> {
         let begun = self.now;
         let mut needed = BYTES - self.carried;
         while needed <= bytes {
-            if self.count >= MOST {
+            if self.count >= MAX_OPPORTUNITIES {
                 self.is_full = true;
                 return Ok(());
             }
@@ -69,18 +69,18 @@ impl<'w> Opportunities<'w> {
         Ok(())
     }
 
-    fn write(&mut self, at: f64) -> Result<(), Refusal> {
+    fn write(&mut self, at: f64) -> Result<(), ImportError> {
         let at = (libm::round(at).max(0.0) as u64).max(self.last.unwrap_or(0));
-        writeln!(self.out, "{at}").map_err(|error| Refusal::io("the trace cannot be written", &error))?;
+        writeln!(self.out, "{at}").map_err(|error| ImportError::io("the trace cannot be written", &error))?;
         self.last = Some(at);
         self.count += 1;
         Ok(())
     }
 
     /// Ends the trace, which then repeats.
-    pub(crate) fn finish(mut self) -> Result<Service, Refusal> {
+    pub(crate) fn finish(mut self) -> Result<Service, ImportError> {
         if self.count == 0 {
-            return Err(Refusal::new(
+            return Err(ImportError::new(
                 format!("not one packet of 1500 bytes would have passed in {:.0} s", self.seconds()),
                 "are the column and the unit of the rate right? see --rate and --unit",
             ));
@@ -90,7 +90,7 @@ impl<'w> Opportunities<'w> {
         if self.last.is_none_or(|last| (last as f64) < end - 1.0 || last == 0) {
             self.write(end)?;
         }
-        self.out.flush().map_err(|error| Refusal::io("the trace cannot be written", &error))?;
+        self.out.flush().map_err(|error| ImportError::io("the trace cannot be written", &error))?;
         Ok(Service::Trace { opportunities: self.count, millis: self.last.unwrap_or(1).max(1) })
     }
 }

@@ -3,7 +3,7 @@
 use super::completion::Completion;
 use super::csv::COLUMNS;
 use super::{distribution, summary};
-use lasthop_scenario::{Described, Section};
+use lasthop_scenario::{KeyDescription, ReferenceSection};
 use lasthop_sim::trace::{EVENTS, FIELDS};
 use lasthop_sim::{FLOW_METRICS, LINK_METRICS, RLC_METRICS};
 
@@ -48,7 +48,7 @@ const SAMPLES: &[(&str, &str)] = &[
 ];
 
 /// All columns and fields, by output.
-pub fn sections() -> Vec<Section> {
+pub fn sections() -> Vec<ReferenceSection> {
     let together = summary::AGGREGATE_METRICS.iter().map(|(name, _, doc)| (*name, *doc));
     let samples = SAMPLES.iter().copied().take(2);
     let samples = samples.chain(COLUMNS.iter().map(|column| (column.name, column.doc)));
@@ -95,15 +95,19 @@ pub fn sections() -> Vec<Section> {
     ]
 }
 
-fn section<'a>(title: &str, text: &str, fields: impl Iterator<Item = (&'a str, &'a str)>) -> Section {
-    let described = |(name, doc): (&str, &str)| Described {
+fn section<'a>(
+    title: &str,
+    text: &str,
+    fields: impl Iterator<Item = (&'a str, &'a str)>,
+) -> ReferenceSection {
+    let described = |(name, doc): (&str, &str)| KeyDescription {
         name: name.to_owned(),
         path: name.to_owned(),
         takes: String::new(),
         without: String::new(),
         doc: doc.to_owned(),
     };
-    Section { title: title.to_owned(), text: text.to_owned(), keys: fields.map(described).collect() }
+    ReferenceSection { title: title.to_owned(), text: text.to_owned(), keys: fields.map(described).collect() }
 }
 
 #[cfg(test)]

@@ -80,7 +80,7 @@ function onJob(message) {
   }
   if (message.kind === 'hops') {
     const c = message.answers[0].columns;
-    passages = { joins: c['hop.joins_s'], arrives: c['hop.arrives_s'], fate: c['hop.fate'], pipe: c['hop.pipe'], data: c['hop.data'], again: c['hop.again'] };
+    passages = { joins: c['hop.joins_s'], arrives: c['hop.arrives_s'], fate: c['hop.fate'], pipe: c['hop.pipe'], data: c['hop.data'], retransmission: c['hop.retransmission'] };
     drawPackets();
     return;
   }

@@ -77,7 +77,7 @@ function drawPackets() {
   const box = byId('moving');
   if (!passages || !box) { box?.replaceChildren(); return; }
   const place = layout(), parts = [];
-  const { joins, arrives, fate, pipe, data, again } = passages;
+  const { joins, arrives, fate, pipe, data, retransmission } = passages;
   for (let i = 0; i < joins.length && parts.length < 600; i += 1) {
     if (joins[i] > cursorAt) break;
     const isDown = !(pipe[i] & 1);
@@ -93,7 +93,7 @@ function drawPackets() {
       const leaves = Math.max(joins[i], arrives[i] - delay);
       const share = cursorAt <= leaves ? 0 : (cursorAt - leaves) / Math.max(1e-9, arrives[i] - leaves);
       const x = from + (0.12 + 0.83 * share) * (to - from);
-      parts.push(drawn('circle', { class: `packet${data[i] ? '' : ' ack'}${again[i] ? ' again' : ''}`, cx: x, cy: y, r: data[i] ? 3.2 : 2 }));
+      parts.push(drawn('circle', { class: `packet${data[i] ? '' : ' ack'}${retransmission[i] ? ' retransmission' : ''}`, cx: x, cy: y, r: data[i] ? 3.2 : 2 }));
     }
   }
   box.replaceChildren(...parts);

@@ -1,40 +1,43 @@
 //! Changes a ready path or a file by the keys behind it: `lte,loss=1%`.
 
-use super::{ALIKE, Item, Line, channel, delay, either, find, items, jitter, others, problem, up_channel};
+use super::{
+    IMPAIRMENTS, InlineScenario, Item, apply_other_keys, at_most_one, channel, delay, find, items, jitter,
+    problem, up_channel,
+};
 use crate::catalogue::Catalogue;
 use crate::draft::Draft;
 use crate::problem::Problem;
 use crate::scenario::{Flow, Hop, Scenario, Traffic};
 use crate::set;
-use crate::source::{Source, Span};
-use crate::tree::Node;
+use crate::source::{SourceText, Span};
+use crate::tree::TomlNode;
 use lasthop_base::{Duration, quantity};
 use std::sync::Arc;
 
 /// Reads `base` and applies the keys after it in `text`.
 pub(crate) fn adapted(catalogue: &Arc<Catalogue>, base: &str, text: &str) -> Result<Draft, Problem> {
     let mut draft = Draft::load_with(catalogue, base.trim())?;
-    let way = Way::of(&draft.check()?);
-    let source = Source::typed(text);
+    let route = FirstRoute::of(&draft.check()?);
+    let source = SourceText::typed(text);
     let items = items(&source, draft.sources.len(), base.len() + 1)?;
     draft.sources.push(source);
-    services(&mut draft, &items, &way)?;
-    queues(&mut draft, &items, &way)?;
-    losses(&mut draft, &items, &way)?;
-    losses_up(&mut draft, &items, &way)?;
-    delays(&mut draft, &items, &way)?;
-    jitters(&mut draft, &items, &way)?;
-    impairments(&mut draft, &items, &way)?;
-    others(&mut draft, &items)?;
-    draft.line = Some(Line::behind(way, items));
+    services(&mut draft, &items, &route)?;
+    queues(&mut draft, &items, &route)?;
+    losses(&mut draft, &items, &route)?;
+    losses_up(&mut draft, &items, &route)?;
+    delays(&mut draft, &items, &route)?;
+    jitters(&mut draft, &items, &route)?;
+    impairments(&mut draft, &items, &route)?;
+    apply_other_keys(&mut draft, &items)?;
+    draft.inline = Some(InlineScenario::after_path(route, items));
     Ok(draft)
 }
 
-pub(super) fn services(draft: &mut Draft, items: &[Item], way: &Way) -> Result<(), Problem> {
-    let trace = either(&draft.sources, items, "trace", "down_trace")?;
-    let down = either(&draft.sources, items, "rate", trace.map_or("trace", |item| &item.key))?;
-    let up = either(&draft.sources, items, "up", "up_trace")?;
-    for (item, direction) in [(down, &way.last_down), (up, &way.last_up)] {
+pub(super) fn services(draft: &mut Draft, items: &[Item], route: &FirstRoute) -> Result<(), Problem> {
+    let trace = at_most_one(&draft.sources, items, "trace", "down_trace")?;
+    let down = at_most_one(&draft.sources, items, "rate", trace.map_or("trace", |item| &item.key))?;
+    let up = at_most_one(&draft.sources, items, "up", "up_trace")?;
+    for (item, direction) in [(down, &route.last_down), (up, &route.last_up)] {
         if let Some(item) = item {
             let key = if item.key.ends_with("trace") { "trace" } else { "rate" };
             put(draft, &format!("link.{direction}.{key}"), item, item.node.clone())?;
@@ -43,8 +46,8 @@ pub(super) fn services(draft: &mut Draft, items: &[Item], way: &Way) -> Result<(
     Ok(())
 }
 
-pub(super) fn queues(draft: &mut Draft, items: &[Item], way: &Way) -> Result<(), Problem> {
-    for (key, direction) in [("queue", &way.last_down), ("up_queue", &way.last_up)] {
+pub(super) fn queues(draft: &mut Draft, items: &[Item], route: &FirstRoute) -> Result<(), Problem> {
+    for (key, direction) in [("queue", &route.last_down), ("up_queue", &route.last_up)] {
         if let Some(item) = find(items, key) {
             put(draft, &format!("link.{direction}.queue"), item, item.node.clone())?;
         }
@@ -54,62 +57,74 @@ pub(super) fn queues(draft: &mut Draft, items: &[Item], way: &Way) -> Result<(),
 
 /// Sets losses and ARQ of the last hop down. A share means losses visible to TCP: packets are lost after the ARQ if the
 /// link retransmits, otherwise on its channel.
-pub(super) fn losses(draft: &mut Draft, items: &[Item], way: &Way) -> Result<(), Problem> {
-    let last = &way.last_down;
-    let mut retransmits = way.retransmits_down;
+pub(super) fn losses(draft: &mut Draft, items: &[Item], route: &FirstRoute) -> Result<(), Problem> {
+    let last = &route.last_down;
+    let mut retransmits = route.retransmits_down;
     if let Some(item) = find(items, "arq") {
         put(draft, &format!("link.{last}.arq"), item, item.node.clone())?;
-        if find(items, "loss").is_some() && !way.is_alone {
-            retransmits = Way::of(&draft.check()?).retransmits_down;
+        if find(items, "loss").is_some() && !route.is_alone {
+            retransmits = FirstRoute::of(&draft.check()?).retransmits_down;
         }
     }
     // Also refuses contradictory keys.
     let Some((place, channel)) = channel(&draft.sources, items)? else { return Ok(()) };
     match find(items, "loss") {
-        Some(loss) if retransmits => residual(draft, last, loss, find(items, "burst")),
-        _ => on_air(draft, last, place, channel),
+        Some(loss) if retransmits => losses_after_arq(draft, last, loss, find(items, "burst")),
+        _ => losses_on_channel(draft, last, place, channel),
     }
 }
 
 /// Sets losses of the last hop up, by the same rule.
-pub(super) fn losses_up(draft: &mut Draft, items: &[Item], way: &Way) -> Result<(), Problem> {
+pub(super) fn losses_up(draft: &mut Draft, items: &[Item], route: &FirstRoute) -> Result<(), Problem> {
     let Some((place, channel)) = up_channel(&draft.sources, items)? else { return Ok(()) };
     match find(items, "up_loss") {
-        Some(loss) if way.retransmits_up => residual(draft, &way.last_up, loss, find(items, "up_burst")),
-        _ => on_air(draft, &way.last_up, place, channel),
+        Some(loss) if route.retransmits_up => {
+            losses_after_arq(draft, &route.last_up, loss, find(items, "up_burst"))
+        }
+        _ => losses_on_channel(draft, &route.last_up, place, channel),
     }
 }
 
 /// Sets losses after the ARQ of a link's direction.
-fn residual(draft: &mut Draft, direction: &str, loss: &Item, burst: Option<&Item>) -> Result<(), Problem> {
+fn losses_after_arq(
+    draft: &mut Draft,
+    direction: &str,
+    loss: &Item,
+    burst: Option<&Item>,
+) -> Result<(), Problem> {
     put(draft, &format!("link.{direction}.residual_loss"), loss, loss.node.clone())?;
     match burst {
         Some(burst) => put(draft, &format!("link.{direction}.residual_burst"), burst, burst.node.clone()),
         None => {
-            set::forget(draft, direction, "residual_burst", None);
+            set::unset_direction_key(draft, direction, "residual_burst", None);
             Ok(())
         }
     }
 }
 
 /// Sets losses on the channel of a link's direction, and removes those after its ARQ.
-fn on_air(draft: &mut Draft, direction: &str, place: Span, channel: Node) -> Result<(), Problem> {
-    set::forget(draft, direction, "residual_burst", None);
-    set::forget(draft, direction, "residual_loss", Some("0 %"));
+fn losses_on_channel(
+    draft: &mut Draft,
+    direction: &str,
+    place: Span,
+    channel: TomlNode,
+) -> Result<(), Problem> {
+    set::unset_direction_key(draft, direction, "residual_burst", None);
+    set::unset_direction_key(draft, direction, "residual_loss", Some("0 %"));
     set::apply(draft, &format!("link.{direction}.channel"), place, channel)
 }
 
-pub(super) fn jitters(draft: &mut Draft, items: &[Item], way: &Way) -> Result<(), Problem> {
+pub(super) fn jitters(draft: &mut Draft, items: &[Item], route: &FirstRoute) -> Result<(), Problem> {
     match find(items, "jitter") {
-        Some(item) => put(draft, &format!("link.{}.jitter", way.last_down), item, jitter(item)),
+        Some(item) => put(draft, &format!("link.{}.jitter", route.last_down), item, jitter(item)),
         None => Ok(()),
     }
 }
 
-/// Sets the keys of [`ALIKE`] for the last hop.
-pub(super) fn impairments(draft: &mut Draft, items: &[Item], way: &Way) -> Result<(), Problem> {
-    for [down, up, key] in ALIKE {
-        for (name, direction) in [(down, &way.last_down), (up, &way.last_up)] {
+/// Sets the keys of [`IMPAIRMENTS`] for the last hop.
+pub(super) fn impairments(draft: &mut Draft, items: &[Item], route: &FirstRoute) -> Result<(), Problem> {
+    for [down, up, key] in IMPAIRMENTS {
+        for (name, direction) in [(down, &route.last_down), (up, &route.last_up)] {
             if let Some(item) = find(items, name) {
                 put(draft, &format!("link.{direction}.{key}"), item, item.node.clone())?;
             }
@@ -119,7 +134,7 @@ pub(super) fn impairments(draft: &mut Draft, items: &[Item], way: &Way) -> Resul
 }
 
 /// Sets the delay of the whole route by changing its first link.
-pub(super) fn delays(draft: &mut Draft, items: &[Item], way: &Way) -> Result<(), Problem> {
+pub(super) fn delays(draft: &mut Draft, items: &[Item], route: &FirstRoute) -> Result<(), Problem> {
     let Some((item, wanted)) = delay(&draft.sources, items)? else { return Ok(()) };
     let refuse = |draft: &Draft, message: String, help: String| {
         Err(problem(&draft.sources, item.node.place, message).help(help))
@@ -131,7 +146,7 @@ pub(super) fn delays(draft: &mut Draft, items: &[Item], way: &Way) -> Result<(),
             return refuse(draft, message, "expected: a time, such as 20ms".to_owned());
         }
     };
-    for (direction, others) in [(&way.first_down, way.others_down), (&way.first_up, way.others_up)] {
+    for (direction, others) in [(&route.first_down, route.others_down), (&route.first_up, route.others_up)] {
         if wanted < others {
             return refuse(
                 draft,
@@ -140,19 +155,19 @@ pub(super) fn delays(draft: &mut Draft, items: &[Item], way: &Way) -> Result<(),
             );
         }
         let first = Duration::from_nanos(wanted.as_nanos() - others.as_nanos());
-        let node = Node::text(item.node.place, &first.to_string());
+        let node = TomlNode::text(item.node.place, &first.to_string());
         put(draft, &format!("link.{direction}.one_way_delay"), item, node)?;
     }
     Ok(())
 }
 
-fn put(draft: &mut Draft, path: &str, item: &Item, value: Node) -> Result<(), Problem> {
+fn put(draft: &mut Draft, path: &str, item: &Item, value: TomlNode) -> Result<(), Problem> {
     set::apply(draft, path, item.place, value)
 }
 
 /// Route of the first TCP flow, or else of the first flow; directions of links as in paths, `wireless.down`.
 #[derive(Clone, Debug)]
-pub(super) struct Way {
+pub(super) struct FirstRoute {
     first_down: String,
     first_up: String,
     last_down: String,
@@ -167,10 +182,10 @@ pub(super) struct Way {
     is_alone: bool,
 }
 
-impl Way {
-    pub(super) fn alone() -> Way {
+impl FirstRoute {
+    pub(super) fn standalone() -> FirstRoute {
         let [down, up] = ["path.down", "path.up"].map(str::to_owned);
-        Way {
+        FirstRoute {
             first_down: down.clone(),
             first_up: up.clone(),
             last_down: down,
@@ -187,7 +202,7 @@ impl Way {
         &self.last_up
     }
 
-    pub(super) fn of(scenario: &Scenario) -> Way {
+    pub(super) fn of(scenario: &Scenario) -> FirstRoute {
         let is_tcp = |flow: &Flow| matches!(flow.traffic, Traffic::Tcp { .. });
         let flow = scenario.flows.iter().position(is_tcp).unwrap_or(0);
         let route = &scenario.routes[flow];
@@ -206,7 +221,7 @@ impl Way {
             if hop.is_down { link.down.retransmits() } else { link.up.retransmits() }
         };
         let (there, back) = (&route.there[..], &route.back[..]);
-        Way {
+        FirstRoute {
             first_down: name(&there[0]),
             first_up: name(&back[back.len() - 1]),
             last_down: name(&there[there.len() - 1]),

@@ -1,8 +1,8 @@
 //! Keys of a flow, by its kind.
 
-use super::{LONGEST, MOST_FLOWS, SHORTEST, SPAN, TIME, TRAFFIC};
+use super::{LONGEST, MAX_FLOWS, SHORTEST, SPAN, TIME, TRAFFIC};
 use crate::applications;
-use crate::key::{Form, Key};
+use crate::key::{Key, ValueType};
 use crate::text::plain;
 use lasthop_base::{Duration, Unit, Value};
 use lasthop_tcp::{Config, profile};
@@ -13,25 +13,25 @@ const LARGEST_PAYLOAD: u64 = 65_000;
 
 pub(crate) fn any_flow() -> Vec<Key> {
     vec![
-        Key::required("from", Form::Node, "node that sends"),
-        Key::required("to", Form::Node, "node that receives"),
+        Key::required("from", ValueType::Node, "node that sends"),
+        Key::required("to", ValueType::Node, "node that receives"),
         Key::default(
             "kind",
-            Form::Unit(Unit::Word(TRAFFIC)),
+            ValueType::Unit(Unit::Word(TRAFFIC)),
             "tcp",
             "type of traffic; cbr: datagrams at a constant bit rate; on_off: the same with pauses",
         ),
-        Key::default("start", Form::Unit(TIME), "0 s", "start time"),
+        Key::default("start", ValueType::Unit(TIME), "0 s", "start time"),
         Key::default(
             "count",
-            Form::Unit(Unit::Count(1, MOST_FLOWS)),
+            ValueType::Unit(Unit::Count(1, MAX_FLOWS)),
             "1",
             "number of such flows; two or more are called NAME.1, NAME.2 …",
         ),
-        Key::default("stagger", Form::Unit(TIME), "0 s", "time between the starts of two replicas"),
+        Key::default("stagger", ValueType::Unit(TIME), "0 s", "time between the starts of two replicas"),
         Key::default(
             "start_spread",
-            Form::Unit(TIME),
+            ValueType::Unit(TIME),
             "0 s",
             "random delay of each start, up to this, drawn anew in each run",
         ),
@@ -53,29 +53,29 @@ fn listed_flow(kind: &str) -> Vec<Key> {
         return keys;
     }
     keys.extend([
-        Key::required("rate", Form::Unit(Unit::Rate), "rate while sending, payload only"),
-        Key::required("packet", Form::Unit(Unit::Bytes(1, LARGEST_PAYLOAD)), "payload of a datagram"),
-        Key::optional("stop", Form::Unit(SPAN), "30 s", "end time; default: the end of the run"),
+        Key::required("rate", ValueType::Unit(Unit::Rate), "rate while sending, payload only"),
+        Key::required("packet", ValueType::Unit(Unit::Bytes(1, LARGEST_PAYLOAD)), "payload of a datagram"),
+        Key::optional("stop", ValueType::Unit(SPAN), "30 s", "end time; default: the end of the run"),
         Key::default(
             "jitter",
-            Form::Unit(TIME),
+            ValueType::Unit(TIME),
             "0 s",
             "random delay of each datagram, up to this, without reordering",
         ),
         Key::default(
             "burst",
-            Form::Unit(Unit::Count(1, 10_000)),
+            ValueType::Unit(Unit::Count(1, 10_000)),
             "1",
             "number of datagrams sent back to back, at the same mean rate; 1: evenly spaced",
         ),
     ]);
     if kind == "on_off" {
         keys.extend([
-            Key::required("on", Form::Unit(SPAN), "length of a burst, or its mean"),
-            Key::required("off", Form::Unit(SPAN), "length of a pause, or its mean"),
+            Key::required("on", ValueType::Unit(SPAN), "length of a burst, or its mean"),
+            Key::required("off", ValueType::Unit(SPAN), "length of a pause, or its mean"),
             Key::default(
                 "period",
-                Form::Unit(Unit::Word(&["fixed", "exponential"])),
+                ValueType::Unit(Unit::Word(&["fixed", "exponential"])),
                 "fixed",
                 "distribution of the lengths of bursts and pauses",
             ),
@@ -87,33 +87,33 @@ fn listed_flow(kind: &str) -> Vec<Key> {
 fn tcp() -> Vec<Key> {
     let config = Config::default();
     let flag =
-        |name, default: bool, doc| Key::default(name, Form::Unit(Unit::Flag), default.to_string(), doc);
+        |name, default: bool, doc| Key::default(name, ValueType::Unit(Unit::Flag), default.to_string(), doc);
     let time = |name, default: Duration, low: Duration, high: Duration, doc| {
-        Key::default(name, Form::Unit(Unit::Duration(low, high)), default.to_string(), doc)
+        Key::default(name, ValueType::Unit(Unit::Duration(low, high)), default.to_string(), doc)
     };
     vec![
         Key::default(
             "profile",
-            Form::Unit(Unit::Word(profile::NAMES)),
+            ValueType::Unit(Unit::Word(profile::NAMES)),
             profile::DEFAULT.name,
             "defaults of sender and receiver; one-line scenarios and most ready paths use linux",
         ),
         Key::default(
             "transfer",
-            Form::WordOr(&["bulk"], Unit::Bytes(1, 1_000_000_000_000_000)),
+            ValueType::WordOr(&["bulk"], Unit::Bytes(1, 1_000_000_000_000_000)),
             "bulk",
             "\"bulk\": as much as possible until the run ends; or an amount",
         ),
         Key::optional(
             "arrivals",
-            Form::File,
+            ValueType::File,
             "web.arrivals",
             "file of transfers, beside the scenario's file: start in seconds and bytes per line; each is a connection, \
              NAME.1, NAME.2 …; transfers that begin after the run's end are left out",
         ),
         Key::default(
             "segment",
-            Form::Unit(Unit::Bytes(1, LARGEST_PAYLOAD)),
+            ValueType::Unit(Unit::Bytes(1, LARGEST_PAYLOAD)),
             plain(&Value::Bytes(u64::from(config.segment))),
             "payload of a full segment",
         ),
@@ -130,7 +130,7 @@ fn tcp() -> Vec<Key> {
         flag("ecn", config.ecn, "offer explicit congestion notification (RFC 3168)"),
         Key::default(
             "ecn_feedback",
-            Form::Unit(Unit::Word(&["auto", "classic", "accurate"])),
+            ValueType::Unit(Unit::Word(&["auto", "classic", "accurate"])),
             "auto",
             "ECN feedback as set by ecn (classic), or AccECN (accurate, RFC 9768); auto: AccECN if congestion control \
              needs it (prague)",
@@ -142,7 +142,7 @@ fn tcp() -> Vec<Key> {
         ),
         Key::default(
             "processing",
-            Form::Unit(Unit::Duration(Duration::ZERO, Duration::from_secs(1))),
+            ValueType::Unit(Unit::Duration(Duration::ZERO, Duration::from_secs(1))),
             "0 s",
             "random processing delay of each packet at its host, up to this, without reordering (as ns-2's overhead_)",
         ),

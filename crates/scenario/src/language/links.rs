@@ -2,9 +2,9 @@
 
 use super::{TIME, answers};
 use crate::catalogue::Catalogue;
-use crate::key::{Form, Key};
+use crate::key::{Key, ValueType};
 use crate::problem::Problem;
-use crate::reader::Given;
+use crate::reader::CheckedTable;
 use crate::text::plain;
 use lasthop_base::{Duration, Unit, Value};
 use lasthop_net::Config;
@@ -18,11 +18,11 @@ pub(crate) fn link_ends() -> &'static [Key] {
 
 fn listed_link_ends() -> Vec<Key> {
     vec![
-        Key::required("from", Form::Node, "upstream node; `down` is the direction from -> to"),
-        Key::required("to", Form::Node, "downstream node"),
+        Key::required("from", ValueType::Node, "upstream node; `down` is the direction from -> to"),
+        Key::required("to", ValueType::Node, "downstream node"),
         Key::optional(
             "cell",
-            Form::Text,
+            ValueType::Text,
             "home",
             "name of the shared medium; all links with this name share it (with arq = \"wifi\")",
         ),
@@ -31,7 +31,7 @@ fn listed_link_ends() -> Vec<Key> {
     ]
 }
 
-type Put = fn(&Given<'_>, &mut Config) -> Result<(), Problem>;
+type SetConfig = fn(&CheckedTable<'_>, &mut Config) -> Result<(), Problem>;
 
 /// Keys of one direction of a link; a link's own table may hold them for both.
 pub(crate) fn direction(catalogue: &Catalogue) -> Vec<Key> {
@@ -43,17 +43,17 @@ pub(super) fn direction_names() -> impl Iterator<Item = &'static str> {
     DIRECTION.iter().map(|(key, _)| key.name)
 }
 
-pub(crate) fn put_direction(given: &Given<'_>, config: &mut Config) -> Result<(), Problem> {
+pub(crate) fn put_direction(given: &CheckedTable<'_>, config: &mut Config) -> Result<(), Problem> {
     DIRECTION.iter().try_for_each(|(_, put)| put(given, config))
 }
 
 /// Keys of a direction that take no mechanism, each with the function that stores its value.
-static DIRECTION: LazyLock<Vec<(Key, Put)>> = LazyLock::new(|| {
+static DIRECTION: LazyLock<Vec<(Key, SetConfig)>> = LazyLock::new(|| {
     vec![
         (
             Key::optional(
                 "rate",
-                Form::Unit(Unit::Rate),
+                ValueType::Unit(Unit::Rate),
                 "2 Mbit/s",
                 "constant rate; alternatives: `plan`, `trace`",
             ),
@@ -62,7 +62,7 @@ static DIRECTION: LazyLock<Vec<(Key, Put)>> = LazyLock::new(|| {
         (
             Key::optional(
                 "plan",
-                Form::Text,
+                ValueType::Text,
                 "384 kbit/s for 10 s, 64 kbit/s for 10 s",
                 "rate that changes at given times, repeated; \"0 bit/s\" is an outage, \"5..20 Mbit/s\" a rate drawn \
                  from this range each time",
@@ -72,7 +72,7 @@ static DIRECTION: LazyLock<Vec<(Key, Put)>> = LazyLock::new(|| {
         (
             Key::optional(
                 "trace",
-                Form::File,
+                ValueType::File,
                 "link.down",
                 "recorded rate: a packet-delivery trace in Mahimahi's format, beside the scenario's file",
             ),
@@ -81,7 +81,7 @@ static DIRECTION: LazyLock<Vec<(Key, Put)>> = LazyLock::new(|| {
         (
             Key::optional(
                 "light",
-                Form::File,
+                ValueType::File,
                 "down-delay-light-pdo",
                 "base delays and packet trains that CellReplay recorded with its heavy `trace`, for a sender that is \
                  not always busy",
@@ -91,7 +91,7 @@ static DIRECTION: LazyLock<Vec<(Key, Put)>> = LazyLock::new(|| {
         (
             Key::optional(
                 "light_timer",
-                Form::Unit(TIME),
+                ValueType::Unit(TIME),
                 "0 s",
                 "with `light`: idle time of the link before a train begins, whole ms",
             ),
@@ -100,7 +100,7 @@ static DIRECTION: LazyLock<Vec<(Key, Put)>> = LazyLock::new(|| {
         (
             Key::optional(
                 "light_sizes",
-                Form::File,
+                ValueType::File,
                 "latency-offset-down",
                 "with `light`: extra delay of packets by their size, CellReplay's latency-offset",
             ),
@@ -109,7 +109,7 @@ static DIRECTION: LazyLock<Vec<(Key, Put)>> = LazyLock::new(|| {
         (
             Key::default(
                 "one_way_delay",
-                Form::Unit(Unit::Duration(Duration::ZERO, Duration::from_secs(1000))),
+                ValueType::Unit(Unit::Duration(Duration::ZERO, Duration::from_secs(1000))),
                 plain(&Value::Duration(Duration::ZERO)),
                 "propagation delay",
             ),
@@ -121,7 +121,7 @@ static DIRECTION: LazyLock<Vec<(Key, Put)>> = LazyLock::new(|| {
         (
             Key::optional(
                 "delay_plan",
-                Form::Text,
+                ValueType::Text,
                 "0..20 ms for 15 s",
                 "delay added to one_way_delay at given times, repeated; a range: drawn anew each time, the same up \
                  and down",
@@ -134,7 +134,7 @@ static DIRECTION: LazyLock<Vec<(Key, Put)>> = LazyLock::new(|| {
         (
             Key::optional(
                 "loss_plan",
-                Form::Text,
+                ValueType::Text,
                 "0 for 14.95 s, 50 % for 50 ms",
                 "share of transmissions lost at given times, repeated, in addition to the channel's losses",
             ),
@@ -146,7 +146,7 @@ static DIRECTION: LazyLock<Vec<(Key, Put)>> = LazyLock::new(|| {
         (
             Key::optional(
                 "duplicate",
-                Form::Unit(Unit::Probability(0.0, 1.0)),
+                ValueType::Unit(Unit::Probability(0.0, 1.0)),
                 "0.1 %",
                 "share of packets duplicated; the copy joins directly behind the original and is not copied again",
             ),
@@ -158,7 +158,7 @@ static DIRECTION: LazyLock<Vec<(Key, Put)>> = LazyLock::new(|| {
         (
             Key::optional(
                 "corrupt",
-                Form::Unit(Unit::Probability(0.0, 1.0)),
+                ValueType::Unit(Unit::Probability(0.0, 1.0)),
                 "0.1 %",
                 "share of packets with a bit error that the link layer misses; they fail the checksum of the \
                  receiving host",
@@ -171,7 +171,7 @@ static DIRECTION: LazyLock<Vec<(Key, Put)>> = LazyLock::new(|| {
         (
             Key::optional(
                 "residual_loss",
-                Form::Unit(Unit::Probability(0.0, 1.0)),
+                ValueType::Unit(Unit::Probability(0.0, 1.0)),
                 "1 %",
                 "share of packets lost after the link layer, in addition to those that the link gives up; no `arq` \
                  retransmits them",
@@ -184,7 +184,7 @@ static DIRECTION: LazyLock<Vec<(Key, Put)>> = LazyLock::new(|| {
         (
             Key::optional(
                 "residual_burst",
-                Form::Unit(Unit::Number(1.0, 1e9)),
+                ValueType::Unit(Unit::Number(1.0, 1e9)),
                 "5",
                 "with `residual_loss`: mean length of a loss burst, packets; default: independent losses",
             ),
@@ -197,15 +197,15 @@ static DIRECTION: LazyLock<Vec<(Key, Put)>> = LazyLock::new(|| {
 });
 
 /// Does nothing: the link's service is read from several keys at once.
-fn with_others(_: &Given<'_>, _: &mut Config) -> Result<(), Problem> {
+fn with_others(_: &CheckedTable<'_>, _: &mut Config) -> Result<(), Problem> {
     Ok(())
 }
 
 /// Mean length of a burst of residual losses, packets, after checking that such bursts are possible.
-fn residual_burst(given: &Given<'_>) -> Result<Option<f64>, Problem> {
+fn residual_burst(given: &CheckedTable<'_>) -> Result<Option<f64>, Problem> {
     /// Above this share the good state would have no length.
-    const MOST: f64 = 0.999;
-    let Given { reader, head, fields } = given;
+    const MAX_LOSS: f64 = 0.999;
+    let CheckedTable { reader, head, fields } = given;
     let (Some(burst), Some(place)) = (fields.number("residual_burst"), fields.place("residual_burst")) else {
         return Ok(None);
     };
@@ -214,18 +214,18 @@ fn residual_burst(given: &Given<'_>) -> Result<Option<f64>, Problem> {
         None => Err(reader
             .problem(place, format!("{key} needs `residual_loss`, the share of packets lost"))
             .help("write both: residual_loss = \"1 %\" and residual_burst = 5")),
-        Some(loss) if loss > MOST => Err(reader
+        Some(loss) if loss > MAX_LOSS => Err(reader
             .problem(place, format!("{key}: losses of {} % leave no gap between bursts", loss * 100.0))
             .help(format!(
                 "give a residual_loss of at most {} %, or leave residual_burst out",
-                MOST * 100.0
+                MAX_LOSS * 100.0
             ))),
         Some(_) => Ok(Some(burst)),
     }
 }
 
 fn steps<V: PlanValue>(
-    Given { reader, head, fields }: &Given<'_>,
+    CheckedTable { reader, head, fields }: &CheckedTable<'_>,
     key: &str,
     example: &str,
 ) -> Result<Option<Steps<V>>, Problem> {

@@ -2,7 +2,7 @@
 
 use super::{SHORTEST, answers};
 use crate::catalogue::Catalogue;
-use crate::key::{Form, Key};
+use crate::key::{Key, ValueType};
 use crate::text::plain;
 use lasthop_base::{Duration, Unit, Value};
 use lasthop_tcp::Config;
@@ -20,20 +20,20 @@ pub(super) static SENDER: LazyLock<Vec<Key>> = LazyLock::new(|| {
     let limits = config.rto;
     let longest = Duration::from_secs(3600);
     let time = |name, default: Duration, low: Duration, doc| {
-        Key::default(name, Form::Unit(Unit::Duration(low, longest)), default.to_string(), doc)
+        Key::default(name, ValueType::Unit(Unit::Duration(low, longest)), default.to_string(), doc)
     };
     let flag =
-        |name, default: bool, doc| Key::default(name, Form::Unit(Unit::Flag), default.to_string(), doc);
+        |name, default: bool, doc| Key::default(name, ValueType::Unit(Unit::Flag), default.to_string(), doc);
     vec![
         Key::default(
             "initial_window",
-            Form::Unit(Unit::Count(1, 10_000)),
+            ValueType::Unit(Unit::Count(1, 10_000)),
             config.initial_window.to_string(),
             "initial window, segments (RFC 6928: 10; the papers of the 2000s: 1 or 2)",
         ),
         Key::default(
             "initial_ssthresh",
-            Form::WordOr(&["unlimited"], Unit::Bytes(1, 1 << 40)),
+            ValueType::WordOr(&["unlimited"], Unit::Bytes(1, 1 << 40)),
             match config.initial_ssthresh {
                 None => "unlimited".to_owned(),
                 Some(bytes) => plain(&Value::Bytes(bytes)),
@@ -47,7 +47,7 @@ pub(super) static SENDER: LazyLock<Vec<Key>> = LazyLock::new(|| {
         ),
         Key::default(
             "validate_by",
-            Form::Unit(Unit::Word(&["rfc7661", "linux"])),
+            ValueType::Unit(Unit::Word(&["rfc7661", "linux"])),
             if config.validates_as_linux { "linux" } else { "rfc7661" },
             "use that lets cwnd grow: half of it per round trip (RFC 7661); more than half in slow start, else all \
              of it (Linux)",
@@ -80,14 +80,14 @@ pub(super) static SENDER: LazyLock<Vec<Key>> = LazyLock::new(|| {
         ),
         Key::default(
             "undo",
-            Form::Unit(Unit::Word(&["rfc4015", "linux"])),
+            ValueType::Unit(Unit::Word(&["rfc4015", "linux"])),
             if config.undo_whole { "linux" } else { "rfc4015" },
             "window that an undo restores: bytes in flight and a small burst, with a longer timeout (RFC 4015), or \
              all (Linux)",
         ),
         Key::default(
             "loss_window",
-            Form::Unit(Unit::Word(&["one", "in_flight"])),
+            ValueType::Unit(Unit::Word(&["one", "in_flight"])),
             if config.loss_window_spares { "in_flight" } else { "one" },
             "cwnd after a timeout: one segment (RFC 5681), or one segment plus bytes not marked lost (Linux; always \
              with BBR)",
@@ -99,7 +99,7 @@ pub(super) static SENDER: LazyLock<Vec<Key>> = LazyLock::new(|| {
         ),
         Key::default(
             "rto",
-            Form::Unit(Unit::Word(&["rfc6298", "linux"])),
+            ValueType::Unit(Unit::Word(&["rfc6298", "linux"])),
             "rfc6298",
             "timeout formula: max(min_rto, SRTT + 4 RTTVAR) (RFC 6298), or SRTT + max(min_rto, 4 RTTVAR) (Linux)",
         ),

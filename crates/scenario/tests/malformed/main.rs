@@ -60,7 +60,7 @@ server.client = "bs"
 "#;
 
 /// Two input texts, the message's line, the underlined text, part of the message, part of the help.
-type Case = (&'static str, &'static str, usize, &'static str, &'static str, &'static str);
+type MalformedCase = (&'static str, &'static str, usize, &'static str, &'static str, &'static str);
 
 #[test]
 fn the_scenario_that_is_spoiled_is_valid() {
@@ -71,7 +71,7 @@ fn the_scenario_that_is_spoiled_is_valid() {
 #[test]
 fn malformed_scenarios_are_refused_with_the_place_and_what_would_be_right() {
     assert!(SCENARIOS.len() + INCOMPLETE.len() + TRACES.len() + INLINE.len() + SETS.len() >= 60);
-    let spoiled = |(from, to, ..): &Case| {
+    let spoiled = |(from, to, ..): &MalformedCase| {
         assert!(VALID.contains(from), "nothing to replace: {from}");
         Scenario::parse(&VALID.replacen(from, to, 1), "test.toml")
     };
@@ -122,7 +122,7 @@ fn traces_that_cannot_be_read_are_named() {
     let directory = tempfile::tempdir().expect("a directory");
     std::fs::write(directory.path().join("binary"), [0xff, 0xfe, 0x00]).expect("written");
     let name = directory.path().join("test.toml").to_string_lossy().into_owned();
-    let cases: &[Case] = &[
+    let cases: &[MalformedCase] = &[
         ("gone.down", "", 19, "\"gone.down\"", "there is no such file", "Mahimahi"),
         (".", "", 19, "\".\"", "it is a directory", "Mahimahi"),
         ("binary", "", 19, "\"binary\"", "not a text file", "Mahimahi"),
@@ -156,7 +156,11 @@ fn scenarios_that_cannot_be_read_are_named() {
 }
 
 /// Checks all cases and reports all failures together.
-fn refuse_all(cases: &[Case], file: &str, read: impl Fn(&Case) -> Result<Scenario, Problem>) {
+fn refuse_all(
+    cases: &[MalformedCase],
+    file: &str,
+    read: impl Fn(&MalformedCase) -> Result<Scenario, Problem>,
+) {
     let mut found = Vec::new();
     for case in cases {
         match read(case) {
@@ -168,7 +172,7 @@ fn refuse_all(cases: &[Case], file: &str, read: impl Fn(&Case) -> Result<Scenari
 }
 
 /// Differences from the case, with the whole message.
-fn mistakes(problem: &Problem, case: &Case, file: &str) -> Option<String> {
+fn mistakes(problem: &Problem, case: &MalformedCase, file: &str) -> Option<String> {
     let (first, second, line, underlined, message, help) = case;
     let is_right = problem.file() == file
         && problem.line() == *line

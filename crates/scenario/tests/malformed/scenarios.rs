@@ -1,10 +1,10 @@
 //! Malformed scenario files.
 
-use super::Case;
+use super::MalformedCase;
 
-/// Text of the valid scenario, replacement, then as in [`Case`].
+/// Text of the valid scenario, replacement, then as in [`MalformedCase`].
 #[rustfmt::skip]
-pub(crate) const SCENARIOS: &[Case] = &[
+pub(crate) const SCENARIOS: &[MalformedCase] = &[
     ("duration = \"10 s\"", "duration = 10 s", 2, "10 s", "not TOML", "quantities in quotes"),
     ("duration = \"10 s\"", "duration =", 2, "duration =", "not TOML", "key = value"),
     ("title = \"a test\"", "title = \"a test", 1, "title = \"a test", "not TOML", "key = value"),
@@ -127,7 +127,7 @@ pub(crate) const SCENARIOS: &[Case] = &[
 
 /// Scenarios without a required part.
 #[rustfmt::skip]
-pub(crate) const INCOMPLETE: &[Case] = &[
+pub(crate) const INCOMPLETE: &[MalformedCase] = &[
     ("", "", 1, "", "there is no link", "[link.NAME]"),
     ("", "title = \"x\"", 1, "title", "there is no link", "[link.NAME]"),
     ("", "[link]", 1, "link", "there is no link", "[link.NAME]"),

@@ -1,10 +1,10 @@
 //! Malformed traces, inline scenarios and `--set` values.
 
-use super::Case;
+use super::MalformedCase;
 
-/// Trace text, an empty text, then as in [`Case`]; line 0: the scenario's line that names the file.
+/// Trace text, an empty text, then as in [`MalformedCase`]; line 0: the scenario's line that names the file.
 #[rustfmt::skip]
-pub(crate) const TRACES: &[Case] = &[
+pub(crate) const TRACES: &[MalformedCase] = &[
     ("1\n2\nthree\n4\n", "", 3, "three", "`three` is not a whole number", "whole milliseconds"),
     ("1\n2\n2.5\n4\n", "", 3, "2.5", "`2.5` is not a whole number", "whole milliseconds"),
     ("-1\n2\n", "", 1, "-1", "`-1` is not a whole number", "whole milliseconds"),
@@ -18,9 +18,9 @@ pub(crate) const TRACES: &[Case] = &[
     ("\n\n", "", 0, "\"bad.down\"", "has no lines", "one time in whole milliseconds per line"),
 ];
 
-/// An empty text, the inline scenario, then as in [`Case`].
+/// An empty text, the inline scenario, then as in [`MalformedCase`].
 #[rustfmt::skip]
-pub(crate) const INLINE: &[Case] = &[
+pub(crate) const INLINE: &[MalformedCase] = &[
     ("", "rtt=20ms,queue=10packets", 1, "rtt=20ms,queue=10packets", "needs `rate`", "rate=10Mbit/s"),
     ("", "trace=a.down,rtt=20ms", 1, "trace=a.down,rtt=20ms", "needs `up`", "up_trace=FILE"),
     ("", "rate=10Mbit/s,rtt=20", 1, "20", "`20` has no unit", "20ms"),
@@ -47,9 +47,9 @@ pub(crate) const INLINE: &[Case] = &[
     ("", "=,=", 1, "=", "no key before `=`", "key=value"),
 ];
 
-/// `--set` path, value, then as in [`Case`].
+/// `--set` path, value, then as in [`MalformedCase`].
 #[rustfmt::skip]
-pub(crate) const SETS: &[Case] = &[
+pub(crate) const SETS: &[MalformedCase] = &[
     ("duratoin", "1 s", 1, "duratoin", "`duratoin` is not a key", "did you mean `duration`"),
     ("duration", "1", 1, "1", "`1` has no unit", "such as \"45 ms\""),
     ("stagger", "", 1, "stagger", "`stagger` is not set", "stagger=VALUE"),

@@ -88,7 +88,7 @@ fn delivered(scenario: &Scenario, index: usize, flow: &FlowOutcome, complain: &m
 
 /// Propagation round trip minus a tick of the measuring clock, s; 0 where a middlebox may answer.
 fn shortest_round_trip(scenario: &Scenario, index: usize) -> f64 {
-    if scenario.boxed_nodes().next().is_some() {
+    if scenario.middlebox_nodes().next().is_some() {
         return 0.0;
     }
     let route = &scenario.routes[index];

@@ -1,33 +1,33 @@
 //! Each run as comma-separated values.
 
-use super::Wanted;
-use crate::row::Part;
-use crate::store::{Place, Run};
+use super::ResultSelection;
+use crate::row::SubjectMetrics;
+use crate::store::{Combination, StoredRun};
 use lasthop_lab::compare::Quantity;
 use lasthop_lab::runs::csv::{line, number};
 use lasthop_sim::{LINK_METRICS, RLC_METRICS};
 
 /// Column names of [`flow_rows`].
-pub fn flow_header(paths: &[String], wanted: &Wanted) -> String {
-    header(paths, "flow", quantities(wanted).into_iter().map(Quantity::name))
+pub fn flow_header(paths: &[String], selection: &ResultSelection) -> String {
+    header(paths, "flow", quantities(selection).into_iter().map(Quantity::name))
 }
 
 /// A row for each run and flow: the combination's values, the flow, the seed, and its numbers. Numbers of all flows
 /// together are repeated in each row.
-pub fn flow_rows(place: &Place, runs: &[Run], wanted: &Wanted) -> String {
-    let quantities = quantities(wanted);
-    let row = |run: &Run, name: &str, flow: &Part| {
+pub fn flow_rows(combination: &Combination, runs: &[StoredRun], selection: &ResultSelection) -> String {
+    let quantities = quantities(selection);
+    let row = |run: &StoredRun, name: &str, flow: &SubjectMetrics| {
         let values = quantities.iter().map(|quantity| {
             number(match quantity {
                 Quantity::OfFlow(metric) => flow.number(metric.name),
                 Quantity::Aggregate((name, ..)) => run.together(name),
             })
         });
-        line(before(place, name, run).chain(values))
+        line(before(combination, name, run).chain(values))
     };
-    let of_run = |run: &Run| -> String {
+    let of_run = |run: &StoredRun| -> String {
         run.flows()
-            .filter(|(name, _)| wanted.takes_flow(name))
+            .filter(|(name, _)| selection.selects_flow(name))
             .map(|(name, flow)| row(run, name, flow))
             .collect()
     };
@@ -40,11 +40,12 @@ pub fn link_header(paths: &[String]) -> String {
 }
 
 /// A row for each run and link direction.
-pub fn link_rows(place: &Place, runs: &[Run]) -> String {
-    let row = |run: &Run, name: &str, link: &Part| {
-        line(before(place, name, run).chain(link_names().map(|metric| number(link.number(metric)))))
+pub fn link_rows(combination: &Combination, runs: &[StoredRun]) -> String {
+    let row = |run: &StoredRun, name: &str, link: &SubjectMetrics| {
+        line(before(combination, name, run).chain(link_names().map(|metric| number(link.number(metric)))))
     };
-    let of_run = |run: &Run| -> String { run.links().map(|(name, link)| row(run, name, link)).collect() };
+    let of_run =
+        |run: &StoredRun| -> String { run.links().map(|(name, link)| row(run, name, link)).collect() };
     runs.iter().map(of_run).collect()
 }
 
@@ -53,13 +54,13 @@ fn header(paths: &[String], subject: &str, names: impl Iterator<Item = &'static 
     line(before.chain(names.map(|name| -> &str { name })))
 }
 
-fn before(place: &Place, name: &str, run: &Run) -> impl Iterator<Item = String> {
-    place.x.clone().into_iter().chain([name.to_owned(), run.seed.to_string()])
+fn before(combination: &Combination, name: &str, run: &StoredRun) -> impl Iterator<Item = String> {
+    combination.x.clone().into_iter().chain([name.to_owned(), run.seed.to_string()])
 }
 
 /// The chosen quantities, by default all.
-fn quantities(wanted: &Wanted) -> Vec<Quantity> {
-    if wanted.quantities.is_empty() { Quantity::all().collect() } else { wanted.quantities.clone() }
+fn quantities(selection: &ResultSelection) -> Vec<Quantity> {
+    if selection.quantities.is_empty() { Quantity::all().collect() } else { selection.quantities.clone() }
 }
 
 fn link_names() -> impl Iterator<Item = &'static str> {

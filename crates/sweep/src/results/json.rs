@@ -1,8 +1,8 @@
 //! Means over runs as JSON: an object for each combination and flow, for all flows together, and for each link
 //! direction. The fields are those of `lasthop run --format json`, preceded by the combination's values.
 
-use super::{Wanted, completion, flow_names, has_several_flows};
-use crate::store::{Place, Run, Sweep};
+use super::{ResultSelection, completion, flow_names, has_several_flows};
+use crate::store::{Combination, StoredRun, StoredSweep};
 use lasthop_lab::compare::Quantity;
 use lasthop_lab::runs::completion::COMPLETED;
 use lasthop_lab::runs::summary::{completed_value, value};
@@ -11,10 +11,15 @@ use lasthop_sim::FLOW_METRICS;
 use serde_json::{Map, Value, json};
 
 /// The objects of a combination.
-pub fn objects(sweep: &Sweep, place: &Place, runs: &[Run], wanted: &Wanted) -> Vec<Value> {
+pub fn objects(
+    sweep: &StoredSweep,
+    combination: &Combination,
+    runs: &[StoredRun],
+    selection: &ResultSelection,
+) -> Vec<Value> {
     let Some(first) = runs.first() else { return Vec::new() };
     let head = |of: &str, name: Value| {
-        let x = sweep.paths.iter().cloned().zip(place.x.iter().map(|value| json!(value)));
+        let x = sweep.paths.iter().cloned().zip(combination.x.iter().map(|value| json!(value)));
         let mut object = Map::new();
         object.insert("sweep".into(), json!(sweep.number));
         object.insert("x".into(), Value::Object(x.collect()));
@@ -22,12 +27,12 @@ pub fn objects(sweep: &Sweep, place: &Place, runs: &[Run], wanted: &Wanted) -> V
         object
     };
     let mut flows: Vec<Option<&str>> =
-        flow_names(runs).into_iter().filter(|name| wanted.takes_flow(name)).map(Some).collect();
-    flows.extend((wanted.flow.is_none() && has_several_flows(runs)).then_some(None));
+        flow_names(runs).into_iter().filter(|name| selection.selects_flow(name)).map(Some).collect();
+    flows.extend((selection.flow.is_none() && has_several_flows(runs)).then_some(None));
     let mut objects = Vec::new();
     for flow in flows {
         let mut object = head("flow", json!(flow));
-        for quantity in quantities(wanted) {
+        for quantity in quantities(selection) {
             let mean = match (flow, quantity) {
                 (Some(_), Quantity::Aggregate(_)) => continue,
                 (Some(flow), Quantity::OfFlow(metric)) => mean(runs, |run| run.of_flow(flow, metric.name)),
@@ -45,11 +50,11 @@ pub fn objects(sweep: &Sweep, place: &Place, runs: &[Run], wanted: &Wanted) -> V
         }
         objects.push(Value::Object(object));
     }
-    if wanted.quantities.is_empty() && wanted.flow.is_none() {
-        for (name, part) in first.links() {
+    if selection.quantities.is_empty() && selection.flow.is_none() {
+        for (name, metrics) in first.links() {
             let mut object = head("link", json!(name));
-            for (metric, _) in &part.numbers {
-                let of = |run: &Run| run.links().find(|(known, _)| *known == name)?.1.number(metric);
+            for (metric, _) in &metrics.numbers {
+                let of = |run: &StoredRun| run.links().find(|(known, _)| *known == name)?.1.number(metric);
                 object.insert(metric.to_string(), mean(runs, of));
             }
             objects.push(Value::Object(object));
@@ -58,11 +63,11 @@ pub fn objects(sweep: &Sweep, place: &Place, runs: &[Run], wanted: &Wanted) -> V
     objects
 }
 
-fn quantities(wanted: &Wanted) -> Vec<Quantity> {
-    if wanted.quantities.is_empty() { Quantity::all().collect() } else { wanted.quantities.clone() }
+fn quantities(selection: &ResultSelection) -> Vec<Quantity> {
+    if selection.quantities.is_empty() { Quantity::all().collect() } else { selection.quantities.clone() }
 }
 
-fn mean(runs: &[Run], of: impl Fn(&Run) -> Option<f64>) -> Value {
+fn mean(runs: &[StoredRun], of: impl Fn(&StoredRun) -> Option<f64>) -> Value {
     let values: Vec<f64> = runs.iter().filter_map(of).collect();
     Estimate::of(&values).map_or(Value::Null, |estimate| value(&estimate))
 }

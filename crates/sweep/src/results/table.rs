@@ -1,7 +1,7 @@
 //! A table: a row for each combination and flow, a column for each quantity.
 
-use super::{Wanted, completion, flow_names, has_several_flows};
-use crate::store::{Place, Run, Sweep};
+use super::{ResultSelection, completion, flow_names, has_several_flows};
+use crate::store::{Combination, StoredRun, StoredSweep};
 use lasthop_lab::compare::Quantity;
 use lasthop_lab::document::{Cell, Table};
 use lasthop_lab::runs::completion::{COMPLETED, RESTRICTED};
@@ -11,36 +11,37 @@ use lasthop_lab::stats::Estimate;
 use lasthop_sim::FLOW_METRICS;
 
 /// With more flows a table shows only their means.
-const MOST_FLOWS: usize = 4;
+const MAX_TABLE_FLOWS: usize = 4;
 
 /// A table being built.
-pub struct Rows {
+pub struct TableRows {
     paths: Vec<String>,
-    wanted: Wanted,
+    selection: ResultSelection,
     /// Whether any combination has several flows, so that rows name the flow.
     has_several_flows: bool,
-    rows: Vec<Row>,
+    rows: Vec<TableRow>,
     quantities: Vec<Quantity>,
 }
 
-struct Row {
+struct TableRow {
     x: Vec<String>,
     flow: String,
     runs: usize,
     cells: Vec<Option<String>>,
 }
 
-impl Rows {
+impl TableRows {
     /// An empty table.
-    pub fn of(sweep: &Sweep, wanted: &Wanted) -> Rows {
-        let quantities = match wanted.quantities.is_empty() {
-            true => std::iter::once(Quantity::OfFlow(&FLOW_METRICS[0]))
+    pub fn of(sweep: &StoredSweep, selection: &ResultSelection) -> TableRows {
+        let quantities = if selection.quantities.is_empty() {
+            std::iter::once(Quantity::OfFlow(&FLOW_METRICS[0]))
                 .chain(AGGREGATE_METRICS.iter().map(Quantity::Aggregate))
-                .collect(),
-            false => wanted.quantities.clone(),
+                .collect()
+        } else {
+            selection.quantities.clone()
         };
-        let (paths, wanted) = (sweep.paths.clone(), wanted.clone());
-        Rows { paths, wanted, has_several_flows: false, rows: Vec::new(), quantities }
+        let (paths, selection) = (sweep.paths.clone(), selection.clone());
+        TableRows { paths, selection, has_several_flows: false, rows: Vec::new(), quantities }
     }
 
     /// Names of the quantities of the table.
@@ -48,30 +49,31 @@ impl Rows {
         self.quantities.iter().map(|quantity| quantity.name()).chain([COMPLETED, RESTRICTED]).collect()
     }
 
-    /// Adds a combination, even without runs; `runs` need only the numbers of [`Rows::names`].
-    pub fn add(&mut self, place: &Place, runs: &[Run]) {
+    /// Adds a combination, even without runs; `runs` need only the numbers of [`TableRows::names`].
+    pub fn add(&mut self, combination: &Combination, runs: &[StoredRun]) {
         let several = has_several_flows(runs);
         self.has_several_flows |= several;
         let names = flow_names(runs);
-        let shown = if names.len() <= MOST_FLOWS || self.wanted.flow.is_some() { &names[..] } else { &[] };
+        let shown =
+            if names.len() <= MAX_TABLE_FLOWS || self.selection.flow.is_some() { &names[..] } else { &[] };
         for name in shown {
-            if self.wanted.takes_flow(name) {
-                self.push(place, runs, Some(name));
+            if self.selection.selects_flow(name) {
+                self.push(combination, runs, Some(name));
             }
         }
-        if names.is_empty() || (several && self.wanted.flow.is_none()) {
-            self.push(place, runs, None);
+        if names.is_empty() || (several && self.selection.flow.is_none()) {
+            self.push(combination, runs, None);
         }
     }
 
-    fn push(&mut self, place: &Place, runs: &[Run], flow: Option<&str>) {
+    fn push(&mut self, combination: &Combination, runs: &[StoredRun], flow: Option<&str>) {
         let is_whole = completion(runs, flow).is_none_or(|it| it.is_whole());
         let cell = |quantity: &Quantity| {
             // A mean over finished transfers only would mislead.
             if quantity.name() == COMPLETED && !is_whole {
                 return completion(runs, flow).map(|it| it.count());
             }
-            let of = |run: &Run| match (flow, quantity) {
+            let of = |run: &StoredRun| match (flow, quantity) {
                 (Some(flow), Quantity::OfFlow(metric)) => run.of_flow(flow, metric.name),
                 // Undefined for one flow among several.
                 (Some(_), Quantity::Aggregate(_)) if run.flows().count() > 1 => None,
@@ -82,7 +84,7 @@ impl Rows {
         };
         let cells = self.quantities.iter().map(cell).collect();
         let name = flow.map_or_else(|| "mean".to_owned(), str::to_owned);
-        self.rows.push(Row { x: place.x.clone(), flow: name, runs: runs.len(), cells });
+        self.rows.push(TableRow { x: combination.x.clone(), flow: name, runs: runs.len(), cells });
     }
 
     /// The table.
@@ -90,7 +92,7 @@ impl Rows {
         // With single flows, metrics of all flows together are shown only on request.
         let is_shown = |quantity: &Quantity| {
             let is_together = matches!(quantity, Quantity::Aggregate(_));
-            self.has_several_flows || !is_together || !self.wanted.quantities.is_empty()
+            self.has_several_flows || !is_together || !self.selection.quantities.is_empty()
         };
         let shown: Vec<bool> = self.quantities.iter().map(is_shown).collect();
         let mut columns = self.paths.clone();
@@ -98,7 +100,7 @@ impl Rows {
         columns.push("runs".to_owned());
         let numbers = self.quantities.iter().zip(&shown).filter(|(_, shown)| **shown);
         columns.extend(numbers.map(|(quantity, _)| quantity.name().to_owned()));
-        let row = |Row { x, flow, runs, cells }: Row| {
+        let row = |TableRow { x, flow, runs, cells }: TableRow| {
             let mut row: Vec<Cell> = x.into_iter().map(Cell::Text).collect();
             row.extend(self.has_several_flows.then_some(Cell::Text(flow)));
             row.push(Cell::Number(runs.to_string()));

@@ -4,7 +4,7 @@
 //! stays: removing it would let two processes hold a lock each.
 
 use super::Error;
-use super::whose::beside;
+use super::file_kind::beside;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::path::Path;
 

@@ -1,7 +1,7 @@
 //! Merging of another store: another shard, or another user's runs.
 
 use super::write::Fault;
-use super::{Error, Reader, Store};
+use super::{Error, Store, StoreReader};
 use std::path::Path;
 
 /// Result of a merge.
@@ -88,7 +88,7 @@ impl Store {
     /// If the other file is no store, cannot be read, or has other numbers for the same run; then nothing is merged.
     pub fn merge(&mut self, other: &Path) -> Result<Merged, Error> {
         // The reader reports faults of the other store. While it is open, detaching leaves the other store's log alone.
-        let reader = Reader::open(other)?;
+        let reader = StoreReader::open(other)?;
         let failed = |error| Error::of(other, &error);
         let text = other.to_str().ok_or_else(|| Error::Broken(other.into(), "its name is no text".into()))?;
         self.connection.execute("ATTACH ?1 AS other", [text]).map_err(failed)?;

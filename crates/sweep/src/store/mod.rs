@@ -1,46 +1,46 @@
 //! The file of sweeps: SQLite, with one writer.
 //!
-//! Rows are durable when [`Store::keep`] returns: the disk confirms each transaction in a write-ahead log
+//! Rows are durable when [`Store::commit`] returns: the disk confirms each transaction in a write-ahead log
 //! (`synchronous = FULL`). A kill at any moment loses uncommitted rows only. A lock beside the file excludes a second writer and ends
 //! with the process. Readers never wait.
 //!
-//! * `schema`: tables and upgrades of older files; `whose`: whether a file is a store.
+//! * `schema`: tables and upgrades of older files; `file_kind`: whether a file is a store.
 //! * `lock`: one writer; `remote`: file systems without shared memory for a log.
 //! * `write`, `read`, `merge`: insertion, queries, merging.
 //! * `error`: errors.
 
 mod error;
+mod file_kind;
 mod lock;
 mod merge;
 mod read;
 mod remote;
 mod schema;
-mod whose;
 mod write;
 
 pub use error::Error;
 pub use merge::Merged;
-pub use read::{Contents, Numbers, Place, Reader, Run, Sweep};
+pub use read::{Combination, Contents, MetricSelection, StoreReader, StoredRun, StoredSweep};
 
+use file_kind::FileKind;
 use lock::Lock;
-use read::Names;
+use read::MetricNames;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use whose::Whose;
-use write::Known;
+use write::IdCache;
 
 /// Longest wait for another program's lock on the file.
-const PATIENCE: Duration = Duration::from_secs(30);
+const BUSY_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A store, opened by its only writer.
 #[derive(Debug)]
 pub struct Store {
     connection: Connection,
     path: PathBuf,
-    known: Known,
-    names: Names,
+    known: IdCache,
+    names: MetricNames,
     _lock: Lock,
 }
 
@@ -55,21 +55,21 @@ impl Store {
             return Err(Error::ReadOnly(path.to_owned()));
         }
         // A file that is no store gets no lock file.
-        Whose::of(path)?.refuse_others(path)?;
+        FileKind::of(path)?.refuse_others(path)?;
         let lock = Lock::take(path)?;
         let failed = |error| Error::of(path, &error);
         let connection =
             Connection::open_with_flags(path, flags(OpenFlags::SQLITE_OPEN_READ_WRITE)).map_err(failed)?;
-        connection.busy_timeout(PATIENCE).map_err(failed)?;
+        connection.busy_timeout(BUSY_TIMEOUT).map_err(failed)?;
         plan_once(&connection).map_err(failed)?;
         let mut store = Store {
             connection,
             path: path.to_owned(),
-            known: Known::default(),
-            names: Names::default(),
+            known: IdCache::default(),
+            names: MetricNames::default(),
             _lock: lock,
         };
-        schema::bring_up(&mut store.connection).map_err(failed)?;
+        schema::upgrade(&mut store.connection).map_err(failed)?;
         let log = if remote::is_remote(path) { "DELETE" } else { "WAL" };
         store.log(log).map_err(failed)?;
         store.connection.pragma_update(None, "synchronous", "FULL").map_err(failed)?;
@@ -104,9 +104,10 @@ impl Store {
 
 /// Paths are not interpreted as URIs.
 fn flags(mode: OpenFlags) -> OpenFlags {
-    let create = match mode.contains(OpenFlags::SQLITE_OPEN_READ_WRITE) {
-        true => OpenFlags::SQLITE_OPEN_CREATE,
-        false => OpenFlags::empty(),
+    let create = if mode.contains(OpenFlags::SQLITE_OPEN_READ_WRITE) {
+        OpenFlags::SQLITE_OPEN_CREATE
+    } else {
+        OpenFlags::empty()
     };
     mode | create | OpenFlags::SQLITE_OPEN_NO_MUTEX
 }
@@ -130,24 +131,24 @@ mod tests {
         let path = folder.path().join("r.sqlite");
         let grid = Grid::of(&Draft::load("rate=2Mbit/s,rtt=40ms,loss=1%,duration=1s").unwrap(), &[]).unwrap();
         let point = &grid.points[0];
-        let rows: Vec<row::Row> =
+        let rows: Vec<row::RunRow> =
             (1..=200).map(|seed| row::run(&point.scenario, &point.digest, seed)).collect();
         let mut store = Store::open(&path).unwrap();
         let sweep = store.add(&grid).unwrap();
-        store.keep(&rows[..3]).unwrap();
+        store.commit(&rows[..3]).unwrap();
         let most = |store: &Store, pages: u32| {
             store.connection.pragma_update_and_check(None, "max_page_count", pages, |_| Ok(())).unwrap();
         };
         let pages: u32 = store.connection.pragma_query_value(None, "page_count", |row| row.get(0)).unwrap();
         most(&store, pages);
-        assert_eq!(store.keep(&rows[3..]), Err(Error::Full(path.clone())));
+        assert_eq!(store.commit(&rows[3..]), Err(Error::Full(path.clone())));
         let done = |store: &Store| store.contents().sweeps().unwrap()[0].done;
         assert_eq!((sweep, done(&store)), (1, 3));
         let sound: String =
             store.connection.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
         assert_eq!(sound, "ok");
         most(&store, u32::MAX / 4);
-        store.keep(&rows[3..]).unwrap();
+        store.commit(&rows[3..]).unwrap();
         assert_eq!(done(&store), 200);
     }
 

@@ -1,8 +1,8 @@
 //! Queries of a store.
 
-use super::whose::Whose;
-use super::{Error, PATIENCE, flags, plan_once};
-use crate::row::{Part, Subject};
+use super::file_kind::FileKind;
+use super::{BUSY_TIMEOUT, Error, flags, plan_once};
+use crate::row::{Subject, SubjectMetrics};
 use lasthop_lab::compare::Quantity;
 use lasthop_lab::runs::summary::AGGREGATE_METRICS;
 use lasthop_sim::{FLOW_METRICS, LINK_METRICS, RLC_METRICS};
@@ -14,30 +14,30 @@ use std::path::{Path, PathBuf};
 
 /// A store, opened for reading; another process may be writing.
 #[derive(Debug)]
-pub struct Reader {
+pub struct StoreReader {
     connection: Connection,
     path: PathBuf,
-    names: Names,
+    names: MetricNames,
 }
 
-impl Reader {
+impl StoreReader {
     /// Opens a store.
     ///
     /// # Errors
     /// If the file is missing, is something else or of a newer version, or cannot be read.
-    pub fn open(path: &Path) -> Result<Reader, Error> {
-        let whose = Whose::of(path)?;
-        whose.refuse_others(path)?;
-        if whose == Whose::Nobodys {
-            let is_there = path.exists();
-            return Err(if is_there { Error::NoDatabase(path.into()) } else { Error::Missing(path.into()) });
+    pub fn open(path: &Path) -> Result<StoreReader, Error> {
+        let file_kind = FileKind::of(path)?;
+        file_kind.refuse_others(path)?;
+        if file_kind == FileKind::Empty {
+            let exists = path.exists();
+            return Err(if exists { Error::NoDatabase(path.into()) } else { Error::Missing(path.into()) });
         }
         let failed = |error| Error::of(path, &error);
         let connection =
             Connection::open_with_flags(path, flags(OpenFlags::SQLITE_OPEN_READ_ONLY)).map_err(failed)?;
-        connection.busy_timeout(PATIENCE).map_err(failed)?;
+        connection.busy_timeout(BUSY_TIMEOUT).map_err(failed)?;
         plan_once(&connection).map_err(failed)?;
-        Ok(Reader { connection, path: path.to_owned(), names: Names::default() })
+        Ok(StoreReader { connection, path: path.to_owned(), names: MetricNames::default() })
     }
 
     /// The contents.
@@ -51,12 +51,12 @@ impl Reader {
 pub struct Contents<'c> {
     pub(super) connection: &'c Connection,
     pub(super) path: &'c Path,
-    pub(super) names: &'c Names,
+    pub(super) names: &'c MetricNames,
 }
 
 /// A sweep in a store.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Sweep {
+pub struct StoredSweep {
     /// Number in the store, from 1.
     pub number: i64,
     /// The scenario's title.
@@ -64,7 +64,7 @@ pub struct Sweep {
     /// Keys with several values.
     pub paths: Vec<String>,
     /// Number of combinations.
-    pub places: u64,
+    pub combinations: u64,
     /// Finished runs.
     pub done: u64,
     /// Failed runs.
@@ -77,7 +77,7 @@ pub struct Sweep {
 
 /// A combination of a sweep.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Place {
+pub struct Combination {
     /// Value of each of the sweep's paths.
     pub x: Vec<String>,
     /// Digest of its point.
@@ -88,33 +88,33 @@ pub struct Place {
 
 /// A run with its numbers.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Run {
+pub struct StoredRun {
     /// Its seed.
     pub seed: u64,
     /// Its flows, all of them together, each link direction.
-    pub parts: Vec<Part>,
+    pub subject_metrics: Vec<SubjectMetrics>,
 }
 
-impl Run {
+impl StoredRun {
     /// Its flows, by name, in their order.
-    pub fn flows(&self) -> impl Iterator<Item = (&str, &Part)> {
-        self.parts.iter().filter_map(|part| match &part.subject {
-            Subject::Flow(name) => Some((name.as_str(), part)),
+    pub fn flows(&self) -> impl Iterator<Item = (&str, &SubjectMetrics)> {
+        self.subject_metrics.iter().filter_map(|metrics| match &metrics.subject {
+            Subject::Flow(name) => Some((name.as_str(), metrics)),
             _ => None,
         })
     }
 
     /// Its link directions, by name, in their order.
-    pub fn links(&self) -> impl Iterator<Item = (&str, &Part)> {
-        self.parts.iter().filter_map(|part| match &part.subject {
-            Subject::Link(name) => Some((name.as_str(), part)),
+    pub fn links(&self) -> impl Iterator<Item = (&str, &SubjectMetrics)> {
+        self.subject_metrics.iter().filter_map(|metrics| match &metrics.subject {
+            Subject::Link(name) => Some((name.as_str(), metrics)),
             _ => None,
         })
     }
 
     /// A number of all flows together.
     pub fn together(&self, name: &str) -> Option<f64> {
-        self.parts.iter().find(|part| part.subject == Subject::All)?.number(name)
+        self.subject_metrics.iter().find(|metrics| metrics.subject == Subject::All)?.number(name)
     }
 
     /// A number of one flow.
@@ -137,8 +137,8 @@ impl Run {
 
 impl Contents<'_> {
     /// The sweeps, oldest first.
-    pub fn sweeps(&self) -> Result<Vec<Sweep>, Error> {
-        let sweeps = || -> rusqlite::Result<Vec<Sweep>> {
+    pub fn sweeps(&self) -> Result<Vec<StoredSweep>, Error> {
+        let sweeps = || -> rusqlite::Result<Vec<StoredSweep>> {
             let mut select = self.connection.prepare("SELECT id, title, paths FROM sweep ORDER BY id")?;
             let rows = select.query_map([], |row| {
                 Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?, row.get::<_, String>(2)?))
@@ -148,7 +148,7 @@ impl Contents<'_> {
         sweeps().map_err(|error| Error::of(self.path, &error))
     }
 
-    fn sweep(&self, (number, title, paths): (i64, String, String)) -> rusqlite::Result<Sweep> {
+    fn sweep(&self, (number, title, paths): (i64, String, String)) -> rusqlite::Result<StoredSweep> {
         // Two combinations may share a point, whose runs count once.
         let (done, failed, wall_s) = self.connection.query_row(
             "SELECT count(*) FILTER (WHERE state = 'done'), count(*) FILTER (WHERE state = 'failed'),
@@ -156,18 +156,18 @@ impl Contents<'_> {
             [number],
             |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, row.get(2)?)),
         )?;
-        let places: i64 =
+        let combinations: i64 =
             self.connection
                 .query_row("SELECT count(*) FROM place WHERE sweep = ?1", [number], |row| row.get(0))?;
         let mut select = self.connection.prepare(
             "SELECT DISTINCT engine FROM point JOIN place ON place.point = point.id WHERE sweep = ?1 ORDER BY engine",
         )?;
         let engines = select.query_map([number], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
-        Ok(Sweep {
+        Ok(StoredSweep {
             number,
             title,
-            paths: words(&paths),
-            places: places as u64,
+            paths: parse_list(&paths),
+            combinations: combinations as u64,
             done: done as u64,
             failed: failed as u64,
             wall_s,
@@ -176,18 +176,22 @@ impl Contents<'_> {
     }
 
     /// A sweep's combinations, in order.
-    pub fn places(&self, sweep: i64) -> Result<Vec<Place>, Error> {
-        let places = || -> rusqlite::Result<Vec<Place>> {
+    pub fn combinations(&self, sweep: i64) -> Result<Vec<Combination>, Error> {
+        let combinations = || -> rusqlite::Result<Vec<Combination>> {
             let mut select = self.connection.prepare(
                 "SELECT x, digest, scenario FROM place JOIN point ON point.id = place.point
                  WHERE sweep = ?1 ORDER BY number",
             )?;
             let rows = select.query_map([sweep], |row| {
-                Ok(Place { x: words(&row.get::<_, String>(0)?), digest: row.get(1)?, scenario: row.get(2)? })
+                Ok(Combination {
+                    x: parse_list(&row.get::<_, String>(0)?),
+                    digest: row.get(1)?,
+                    scenario: row.get(2)?,
+                })
             })?;
             rows.collect()
         };
-        places().map_err(|error| Error::of(self.path, &error))
+        combinations().map_err(|error| Error::of(self.path, &error))
     }
 
     /// The names of all flows.
@@ -202,14 +206,14 @@ impl Contents<'_> {
     }
 
     /// Finished runs of a point, by seed; `with_numbers` also reads their numbers.
-    pub fn runs(&self, digest: &str, with_numbers: bool) -> Result<Vec<Run>, Error> {
-        self.selected(digest, with_numbers.then_some(&Numbers::ALL))
+    pub fn runs(&self, digest: &str, with_numbers: bool) -> Result<Vec<StoredRun>, Error> {
+        self.selected(digest, with_numbers.then_some(&MetricSelection::ALL))
             .map_err(|error| Error::of(self.path, &error))
     }
 
     /// The numbers of flows, and of all flows together, with these names, as far as the store has them.
-    pub fn of_flows(&self, names: &[&str]) -> Result<Numbers, Error> {
-        let wanted = || -> rusqlite::Result<Numbers> {
+    pub fn of_flows(&self, names: &[&str]) -> Result<MetricSelection, Error> {
+        let wanted = || -> rusqlite::Result<MetricSelection> {
             let mut known = self.connection.prepare_cached("SELECT id FROM name WHERE name = ?1")?;
             let mut numbers = Vec::new();
             for name in names {
@@ -217,13 +221,13 @@ impl Contents<'_> {
                 numbers.extend(number.map(|number| number.to_string()));
             }
             let those = format!("AND name IN ({}) ORDER", numbers.join(","));
-            Ok(Numbers { statement: ALL.replace("ORDER", &those).into(), links: false })
+            Ok(MetricSelection { statement: ALL.replace("ORDER", &those).into(), links: false })
         };
         wanted().map_err(|error| Error::of(self.path, &error))
     }
 
     /// [`Contents::runs`] with the given numbers only.
-    pub fn runs_with(&self, digest: &str, numbers: &Numbers) -> Result<Vec<Run>, Error> {
+    pub fn runs_with(&self, digest: &str, numbers: &MetricSelection) -> Result<Vec<StoredRun>, Error> {
         self.selected(digest, Some(numbers)).map_err(|error| Error::of(self.path, &error))
     }
 
@@ -231,13 +235,13 @@ impl Contents<'_> {
     ///
     /// # Errors
     /// If the store cannot be read, and errors of `work`.
-    pub fn at_once<T, E: From<Error>>(&self, work: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
+    pub fn with_snapshot<T, E: From<Error>>(&self, work: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
         let begun = self.connection.unchecked_transaction();
         let _until_then = begun.map_err(|error| Error::of(self.path, &error))?;
         work()
     }
 
-    fn selected(&self, digest: &str, numbers: Option<&Numbers>) -> rusqlite::Result<Vec<Run>> {
+    fn selected(&self, digest: &str, numbers: Option<&MetricSelection>) -> rusqlite::Result<Vec<StoredRun>> {
         let mut select = self.connection.prepare_cached(
             "SELECT run.id, seed, point FROM run JOIN point ON point.id = run.point
                  WHERE digest = ?1 AND state = 'done'",
@@ -246,14 +250,14 @@ impl Contents<'_> {
         let mut subjects: Option<Vec<(i64, Subject)>> = None;
         let mut runs = Vec::new();
         while let Some(row) = rows.next()? {
-            let parts = match (numbers, &mut subjects) {
+            let subject_metrics = match (numbers, &mut subjects) {
                 (None, _) => Vec::new(),
-                (Some(numbers), Some(subjects)) => self.parts(row.get(0)?, numbers, subjects)?,
+                (Some(numbers), Some(subjects)) => self.subject_metrics(row.get(0)?, numbers, subjects)?,
                 (Some(numbers), none) => {
-                    self.parts(row.get(0)?, numbers, none.insert(self.subjects(row.get(2)?)?))?
+                    self.subject_metrics(row.get(0)?, numbers, none.insert(self.subjects(row.get(2)?)?))?
                 }
             };
-            runs.push(Run { seed: row.get::<_, i64>(1)?.cast_unsigned(), parts });
+            runs.push(StoredRun { seed: row.get::<_, i64>(1)?.cast_unsigned(), subject_metrics });
         }
         runs.sort_by_key(|run| run.seed);
         Ok(runs)
@@ -270,9 +274,15 @@ impl Contents<'_> {
     }
 
     /// A run's numbers. A subject without numbers is a part too: the flow then has a row.
-    fn parts(&self, run: i64, numbers: &Numbers, subjects: &[(i64, Subject)]) -> rusqlite::Result<Vec<Part>> {
-        let empty = |(_, subject): &(i64, Subject)| Part { subject: subject.clone(), numbers: Vec::new() };
-        let mut parts: Vec<Part> = subjects.iter().map(empty).collect();
+    fn subject_metrics(
+        &self,
+        run: i64,
+        numbers: &MetricSelection,
+        subjects: &[(i64, Subject)],
+    ) -> rusqlite::Result<Vec<SubjectMetrics>> {
+        let empty =
+            |(_, subject): &(i64, Subject)| SubjectMetrics { subject: subject.clone(), numbers: Vec::new() };
+        let mut subject_metrics: Vec<SubjectMetrics> = subjects.iter().map(empty).collect();
         let mut names = self.names.0.borrow_mut();
         let is_wanted =
             |(_, subject): &&(i64, Subject)| numbers.links || !matches!(subject, Subject::Link(_));
@@ -286,28 +296,29 @@ impl Contents<'_> {
                 at += 1;
             }
             let is_known = subjects.get(at).is_some_and(|(known, _)| *known == number);
-            if let (true, Some(name)) = (is_known, named(&mut names, row.get_ref(1)?.as_i64()?, self)?) {
+            if let (true, Some(name)) = (is_known, metric_name(&mut names, row.get_ref(1)?.as_i64()?, self)?)
+            {
                 let value = match row.get_ref(2)? {
                     ValueRef::Real(value) => value,
                     _ => row.get(2)?,
                 };
-                parts[at].numbers.push((name, value));
+                subject_metrics[at].numbers.push((name, value));
             }
         }
-        Ok(parts)
+        Ok(subject_metrics)
     }
 }
 
 /// Selection of the numbers to read.
 #[derive(Clone, Debug)]
-pub struct Numbers {
+pub struct MetricSelection {
     statement: Cow<'static, str>,
     /// Whether to read numbers of links, which come last.
     links: bool,
 }
 
-impl Numbers {
-    const ALL: Numbers = Numbers { statement: Cow::Borrowed(ALL), links: true };
+impl MetricSelection {
+    const ALL: MetricSelection = MetricSelection { statement: Cow::Borrowed(ALL), links: true };
 }
 
 /// All numbers of a run up to a subject's number.
@@ -316,9 +327,9 @@ const ALL: &str =
 
 /// Cache of metric names by number, ascending. The store may gain names later.
 #[derive(Debug, Default)]
-pub(super) struct Names(RefCell<Vec<(i64, Cow<'static, str>)>>);
+pub(super) struct MetricNames(RefCell<Vec<(i64, Cow<'static, str>)>>);
 
-fn named(
+fn metric_name(
     names: &mut Vec<(i64, Cow<'static, str>)>,
     number: i64,
     contents: &Contents<'_>,
@@ -348,6 +359,6 @@ fn subject(kind: &str, name: String) -> Subject {
     }
 }
 
-fn words(json: &str) -> Vec<String> {
+fn parse_list(json: &str) -> Vec<String> {
     serde_json::from_str(json).unwrap_or_default()
 }

@@ -64,7 +64,7 @@ const FIRST: &str = "
 ";
 
 /// Applies all missing upgrades in one transaction.
-pub(super) fn bring_up(connection: &mut Connection) -> rusqlite::Result<()> {
+pub(super) fn upgrade(connection: &mut Connection) -> rusqlite::Result<()> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let version: u32 = transaction.pragma_query_value(None, "user_version", |row| row.get(0))?;
     if version < VERSION {

@@ -3,7 +3,7 @@
 use super::{Error, Store};
 use crate::digest::ENGINE;
 use crate::grid::Grid;
-use crate::row::{Part, Row, Subject};
+use crate::row::{RunRow, Subject, SubjectMetrics};
 use rusqlite::{CachedStatement, OptionalExtension, Transaction, TransactionBehavior, params};
 use serde_json::json;
 use std::collections::HashMap;
@@ -38,16 +38,16 @@ impl Store {
     ///
     /// # Errors
     /// If the store cannot be written; then no run is kept.
-    pub fn keep(&mut self, rows: &[Row]) -> Result<(), Error> {
+    pub fn commit(&mut self, rows: &[RunRow]) -> Result<(), Error> {
         if rows.is_empty() {
             return Ok(());
         }
         let mut known = std::mem::take(&mut self.known);
         self.within(|transaction| {
-            let mut numbers = Numbers::of(transaction)?;
+            let mut numbers = MetricWriter::of(transaction)?;
             for row in rows {
-                keep(transaction, row, &mut known, &mut numbers.waiting)?;
-                numbers.write_all_but(MANY - 1)?;
+                insert_run(transaction, row, &mut known, &mut numbers.waiting)?;
+                numbers.write_all_but(LARGE_BATCH - 1)?;
             }
             numbers.write_all_but(0)?;
             Ok(())
@@ -77,7 +77,7 @@ impl Store {
 
 /// Cache of row numbers that each run would otherwise query.
 #[derive(Debug, Default)]
-pub(super) struct Known {
+pub(super) struct IdCache {
     /// Numbers of metric names in the order of first use, and the index to search first: runs use names in the same
     /// order.
     names: Vec<(String, i64)>,
@@ -87,7 +87,7 @@ pub(super) struct Known {
     described: HashMap<i64, usize>,
 }
 
-impl Known {
+impl IdCache {
     fn point(&mut self, transaction: &Transaction<'_>, digest: &str) -> rusqlite::Result<Option<i64>> {
         if let Some(number) = self.points.get(digest) {
             return Ok(Some(*number));
@@ -128,30 +128,30 @@ impl From<rusqlite::Error> for Fault {
 }
 
 /// A row of the table: run, subject, name, value.
-type Number = (i64, i64, i64, f64);
+type MetricRow = (i64, i64, i64, f64);
 
 /// Rows per statement: starting and ending a statement takes longer than writing a number.
-const MANY: usize = 64;
-const SEVERAL: usize = 8;
+const LARGE_BATCH: usize = 64;
+const SMALL_BATCH: usize = 8;
 
-struct Numbers<'t> {
+struct MetricWriter<'t> {
     /// Statements and their number of rows, the largest first.
     statements: [(usize, CachedStatement<'t>); 3],
-    waiting: Vec<Number>,
+    waiting: Vec<MetricRow>,
 }
 
-impl<'t> Numbers<'t> {
+impl<'t> MetricWriter<'t> {
     /// The rows are new: their run was just added, or had failed and so has no numbers. With OR REPLACE, SQLite skips
     /// the uniqueness check before the insert.
-    fn of(transaction: &'t Transaction<'_>) -> rusqlite::Result<Numbers<'t>> {
+    fn of(transaction: &'t Transaction<'_>) -> rusqlite::Result<MetricWriter<'t>> {
         let of = |rows| {
             let rows_of = vec!["(?,?,?,?)"; rows].join(",");
             let insert =
                 format!("INSERT OR REPLACE INTO metric (run, subject, name, value) VALUES {rows_of}");
             Ok::<_, rusqlite::Error>((rows, transaction.prepare_cached(&insert)?))
         };
-        let statements = [of(MANY)?, of(SEVERAL)?, of(1)?];
-        Ok(Numbers { statements, waiting: Vec::with_capacity(2 * MANY) })
+        let statements = [of(LARGE_BATCH)?, of(SMALL_BATCH)?, of(1)?];
+        Ok(MetricWriter { statements, waiting: Vec::with_capacity(2 * LARGE_BATCH) })
     }
 
     /// Writes all numbers except at most `rest` at the end.
@@ -176,11 +176,11 @@ impl<'t> Numbers<'t> {
     }
 }
 
-fn keep(
+fn insert_run(
     transaction: &Transaction<'_>,
-    row: &Row,
-    known: &mut Known,
-    numbers: &mut Vec<Number>,
+    row: &RunRow,
+    known: &mut IdCache,
+    numbers: &mut Vec<MetricRow>,
 ) -> rusqlite::Result<()> {
     let (state, error) = match &row.outcome {
         Ok(_) => ("done", None),
@@ -203,15 +203,15 @@ fn keep(
         _ => Some(transaction.last_insert_rowid()),
     };
     let Some(run) = run else { return Ok(()) };
-    let parts = row.outcome.as_ref().map(Vec::as_slice).unwrap_or_default();
+    let subject_metrics = row.outcome.as_ref().map(Vec::as_slice).unwrap_or_default();
     let described = known.described.entry(point).or_default();
-    while *described < parts.len() {
-        let several = &parts[*described..parts.len().min(*described + SEVERAL)];
+    while *described < subject_metrics.len() {
+        let several = &subject_metrics[*described..subject_metrics.len().min(*described + SMALL_BATCH)];
         describe(transaction, point, *described, several)?;
         *described += several.len();
     }
-    for (number, part) in parts.iter().enumerate() {
-        for (name, value) in &part.numbers {
+    for (number, metrics) in subject_metrics.iter().enumerate() {
+        for (name, value) in &metrics.numbers {
             numbers.push((run, number as i64, known.name(transaction, name)?, *value));
         }
     }
@@ -219,13 +219,18 @@ fn keep(
 }
 
 /// Describes the subjects from `first` on: a flow, a link direction, or all flows.
-fn describe(transaction: &Transaction<'_>, point: i64, first: usize, parts: &[Part]) -> rusqlite::Result<()> {
-    let rows_of = vec!["(?,?,?,?)"; parts.len()].join(",");
+fn describe(
+    transaction: &Transaction<'_>,
+    point: i64,
+    first: usize,
+    subject_metrics: &[SubjectMetrics],
+) -> rusqlite::Result<()> {
+    let rows_of = vec!["(?,?,?,?)"; subject_metrics.len()].join(",");
     let mut insert = transaction.prepare_cached(&format!(
         "INSERT INTO subject (point, number, kind, name) VALUES {rows_of} ON CONFLICT DO NOTHING"
     ))?;
-    for (at, part) in parts.iter().enumerate() {
-        let (kind, name) = match &part.subject {
+    for (at, metrics) in subject_metrics.iter().enumerate() {
+        let (kind, name) = match &metrics.subject {
             Subject::Flow(name) => ("flow", name.as_str()),
             Subject::All => ("all", ""),
             Subject::Link(name) => ("link", name.as_str()),

@@ -20,7 +20,7 @@ fn what_is_no_store_is_left_as_it_is() {
         fs::write(&path, text).unwrap();
         let refused = Error::NoDatabase(path.clone());
         assert_eq!(Store::open(&path).unwrap_err(), refused);
-        assert_eq!(Reader::open(&path).unwrap_err(), refused);
+        assert_eq!(StoreReader::open(&path).unwrap_err(), refused);
         assert!(is_untouched(&path, text));
     }
 }
@@ -38,7 +38,7 @@ fn a_database_of_something_else_is_left_as_it_is() {
         let before = fs::read(&path).unwrap();
         let refused = Error::AnotherDatabase(path.clone());
         assert_eq!(Store::open(&path).unwrap_err(), refused);
-        assert_eq!(Reader::open(&path).unwrap_err(), refused);
+        assert_eq!(StoreReader::open(&path).unwrap_err(), refused);
         assert!(is_untouched(&path, &before));
     }
 }
@@ -47,7 +47,7 @@ fn a_database_of_something_else_is_left_as_it_is() {
 fn a_store_of_a_newer_version_is_left_as_it_is() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("r.sqlite");
-    whole(&path, &grid(), &Count::Runs(1), Shard::WHOLE);
+    complete(&path, &grid(), &RunCount::Runs(1), Shard::WHOLE);
     fs::remove_file(folder.path().join("r.sqlite.lock")).unwrap();
     let connection = rusqlite::Connection::open(&path).unwrap();
     connection.pragma_update(None, "user_version", 7).unwrap();
@@ -55,7 +55,7 @@ fn a_store_of_a_newer_version_is_left_as_it_is() {
     let before = fs::read(&path).unwrap();
     let refused = Error::Newer { path: path.clone(), version: 7 };
     assert_eq!(Store::open(&path).unwrap_err(), refused);
-    assert_eq!(Reader::open(&path).unwrap_err(), refused);
+    assert_eq!(StoreReader::open(&path).unwrap_err(), refused);
     assert!(is_untouched(&path, &before));
 }
 
@@ -63,7 +63,7 @@ fn a_store_of_a_newer_version_is_left_as_it_is() {
 fn a_file_that_may_not_be_written_is_read_only() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("r.sqlite");
-    whole(&path, &grid(), &Count::Runs(1), Shard::WHOLE);
+    complete(&path, &grid(), &RunCount::Runs(1), Shard::WHOLE);
     fs::remove_file(folder.path().join("r.sqlite.lock")).unwrap();
     let before = fs::read(&path).unwrap();
     let mut permissions = fs::metadata(&path).unwrap().permissions();
@@ -78,11 +78,11 @@ fn a_file_that_may_not_be_written_is_read_only() {
 fn a_store_has_one_writer_and_readers_beside_it() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("r.sqlite");
-    let mut driver = driver(&path, &grid(), &Count::Runs(2), Shard::WHOLE);
+    let mut driver = driver(&path, &grid(), &RunCount::Runs(2), Shard::WHOLE);
     work(&mut driver, 6);
     driver.commit().unwrap();
     assert_eq!(Store::open(&path).unwrap_err(), Error::InUse(path.clone()));
-    let reader = Reader::open(&path).unwrap();
+    let reader = StoreReader::open(&path).unwrap();
     assert_eq!(reader.contents().sweeps().unwrap()[0].done, 6);
     work(&mut driver, usize::MAX);
     driver.into_store().unwrap().close();
@@ -94,7 +94,7 @@ fn a_store_has_one_writer_and_readers_beside_it() {
 fn a_closed_store_is_one_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("r.sqlite");
-    whole(&path, &grid(), &Count::Runs(1), Shard::WHOLE);
+    complete(&path, &grid(), &RunCount::Runs(1), Shard::WHOLE);
     let mut names: Vec<String> = fs::read_dir(folder.path())
         .unwrap()
         .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
@@ -108,7 +108,7 @@ fn a_closed_store_is_one_file() {
 fn what_is_not_there_is_not_read_and_no_folder_is_made() {
     let folder = tempfile::tempdir().unwrap();
     let missing = folder.path().join("none.sqlite");
-    assert_eq!(Reader::open(&missing).unwrap_err(), Error::Missing(missing.clone()));
+    assert_eq!(StoreReader::open(&missing).unwrap_err(), Error::Missing(missing.clone()));
     assert!(!missing.exists());
     let nowhere = folder.path().join("none/r.sqlite");
     assert_eq!(Store::open(&nowhere).unwrap_err(), Error::NoFolder(nowhere));

@@ -6,11 +6,11 @@ mod resumed;
 
 use lasthop_lab::compare::{Quantity, Variation};
 use lasthop_scenario::Draft;
-use lasthop_sweep::driver::{Count, Driver, Job, Shard};
+use lasthop_sweep::driver::{Driver, RunCount, RunJob, Shard};
 use lasthop_sweep::grid::Grid;
-use lasthop_sweep::results::{Wanted, flow_header, flow_rows, link_rows};
-use lasthop_sweep::row::{self, Row};
-use lasthop_sweep::store::{Contents, Reader, Store};
+use lasthop_sweep::results::{ResultSelection, flow_header, flow_rows, link_rows};
+use lasthop_sweep::row::{self, RunRow};
+use lasthop_sweep::store::{Contents, Store, StoreReader};
 use std::path::Path;
 
 /// A lossy path, short enough for hundreds of runs.
@@ -33,11 +33,11 @@ fn goodput() -> Vec<Quantity> {
     vec![Quantity::named("goodput_kbps").unwrap()]
 }
 
-fn driver(store: &Path, grid: &Grid, count: &Count, shard: Shard) -> Driver {
+fn driver(store: &Path, grid: &Grid, count: &RunCount, shard: Shard) -> Driver {
     Driver::begin(Store::open(store).unwrap(), grid, count.clone(), 1, shard).unwrap()
 }
 
-fn done(job: &Job) -> Row {
+fn done(job: &RunJob) -> RunRow {
     row::run(&job.scenario, &job.digest, job.seed)
 }
 
@@ -45,7 +45,8 @@ fn done(job: &Job) -> Row {
 fn work(driver: &mut Driver, most: usize) -> usize {
     let mut finished = 0;
     while finished < most {
-        let jobs: Vec<Job> = std::iter::from_fn(|| driver.poll_job()).take(5.min(most - finished)).collect();
+        let jobs: Vec<RunJob> =
+            std::iter::from_fn(|| driver.poll_job()).take(5.min(most - finished)).collect();
         if jobs.is_empty() {
             break;
         }
@@ -58,7 +59,7 @@ fn work(driver: &mut Driver, most: usize) -> usize {
 }
 
 /// Completes a sweep; returns the number of runs done.
-fn whole(store: &Path, grid: &Grid, count: &Count, shard: Shard) -> usize {
+fn complete(store: &Path, grid: &Grid, count: &RunCount, shard: Shard) -> usize {
     let mut driver = driver(store, grid, count, shard);
     let finished = work(&mut driver, usize::MAX);
     assert_eq!(driver.left(), 0);
@@ -68,15 +69,15 @@ fn whole(store: &Path, grid: &Grid, count: &Count, shard: Shard) -> usize {
 
 fn exported(contents: &Contents<'_>) -> String {
     let sweep = contents.sweeps().unwrap().remove(0);
-    let mut text = flow_header(&sweep.paths, &Wanted::default());
-    for place in contents.places(sweep.number).unwrap() {
-        let runs = contents.runs(&place.digest, true).unwrap();
-        text += &flow_rows(&place, &runs, &Wanted::default());
-        text += &link_rows(&place, &runs);
+    let mut text = flow_header(&sweep.paths, &ResultSelection::default());
+    for combination in contents.combinations(sweep.number).unwrap() {
+        let runs = contents.runs(&combination.digest, true).unwrap();
+        text += &flow_rows(&combination, &runs, &ResultSelection::default());
+        text += &link_rows(&combination, &runs);
     }
     text
 }
 
 fn exported_from(store: &Path) -> String {
-    exported(&Reader::open(store).unwrap().contents())
+    exported(&StoreReader::open(store).unwrap().contents())
 }

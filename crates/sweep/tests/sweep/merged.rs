@@ -8,22 +8,23 @@ use lasthop_sweep::store::Error;
 fn shards_merged_in_any_order_equal_the_whole() {
     let folder = tempfile::tempdir().unwrap();
     let file = |name: &str| folder.path().join(name);
-    let rule = Count::Until(Precision::new(0.1).unwrap(), goodput(), 100);
-    for (name, count) in [("runs", Count::Runs(4)), ("until", rule)] {
-        let all = whole(&file(name), &grid(), &count, Shard::WHOLE);
-        let part = |number: u32| file(&format!("{name}-{number}"));
-        let parts: Vec<usize> =
-            (1..=4).map(|number| whole(&part(number), &grid(), &count, Shard { number, of: 4 })).collect();
-        assert_eq!(parts.iter().sum::<usize>(), all, "each run in one shard: {parts:?}");
-        assert!(parts.iter().filter(|runs| **runs > 0).count() == 4, "{parts:?}");
+    let rule = RunCount::Until(Precision::new(0.1).unwrap(), goodput(), 100);
+    for (name, count) in [("runs", RunCount::Runs(4)), ("until", rule)] {
+        let all = complete(&file(name), &grid(), &count, Shard::WHOLE);
+        let metrics = |number: u32| file(&format!("{name}-{number}"));
+        let subject_metrics: Vec<usize> = (1..=4)
+            .map(|number| complete(&metrics(number), &grid(), &count, Shard { number, of: 4 }))
+            .collect();
+        assert_eq!(subject_metrics.iter().sum::<usize>(), all, "each run in one shard: {subject_metrics:?}");
+        assert!(subject_metrics.iter().filter(|runs| **runs > 0).count() == 4, "{subject_metrics:?}");
         let merged = file(&format!("{name}-merged"));
         let mut store = Store::open(&merged).unwrap();
         for number in [3, 1, 4, 2, 1] {
-            store.merge(&part(number)).unwrap();
+            store.merge(&metrics(number)).unwrap();
         }
         store.close();
         assert_eq!(exported_from(&merged), exported_from(&file(name)), "{name}");
-        assert_eq!(whole(&merged, &grid(), &count, Shard::WHOLE), 0, "{name}");
+        assert_eq!(complete(&merged, &grid(), &count, Shard::WHOLE), 0, "{name}");
     }
 }
 
@@ -31,8 +32,8 @@ fn shards_merged_in_any_order_equal_the_whole() {
 fn a_merge_says_what_it_brought() {
     let folder = tempfile::tempdir().unwrap();
     let (one, two) = (folder.path().join("one"), folder.path().join("two"));
-    whole(&one, &grid(), &Count::Runs(2), Shard::WHOLE);
-    whole(&two, &grid(), &Count::Runs(3), Shard::WHOLE);
+    complete(&one, &grid(), &RunCount::Runs(2), Shard::WHOLE);
+    complete(&two, &grid(), &RunCount::Runs(3), Shard::WHOLE);
     let before = std::fs::read(&two).unwrap();
     let mut store = Store::open(&one).unwrap();
     let merged = store.merge(&two).unwrap();
@@ -48,16 +49,16 @@ fn what_is_done_anywhere_is_done() {
     let folder = tempfile::tempdir().unwrap();
     let (failed, good) = (folder.path().join("failed"), folder.path().join("good"));
     let grid = grid_of(&[]);
-    let mut driver = driver(&failed, &grid, &Count::Runs(1), Shard::WHOLE);
+    let mut driver = driver(&failed, &grid, &RunCount::Runs(1), Shard::WHOLE);
     let job = driver.poll_job().unwrap();
-    driver.handle_row(Row { outcome: Err("it broke".into()), ..done(&job) }).unwrap();
+    driver.handle_row(RunRow { outcome: Err("it broke".into()), ..done(&job) }).unwrap();
     driver.into_store().unwrap().close();
-    whole(&good, &grid, &Count::Runs(1), Shard::WHOLE);
+    complete(&good, &grid, &RunCount::Runs(1), Shard::WHOLE);
     for order in [[&failed, &good], [&good, &failed]] {
         let merged = folder.path().join(format!("merged-{}", order[0].file_name().unwrap().display()));
         let mut store = Store::open(&merged).unwrap();
-        for part in order {
-            store.merge(part).unwrap();
+        for metrics in order {
+            store.merge(metrics).unwrap();
         }
         let sweep = store.contents().sweeps().unwrap().remove(0);
         assert_eq!((sweep.done, sweep.failed), (1, 0));
@@ -70,7 +71,7 @@ fn stores_that_disagree_are_not_merged() {
     let folder = tempfile::tempdir().unwrap();
     let (one, two) = (folder.path().join("one"), folder.path().join("two"));
     for (path, runs) in [(&one, 2), (&two, 3)] {
-        whole(path, &grid(), &Count::Runs(runs), Shard::WHOLE);
+        complete(path, &grid(), &RunCount::Runs(runs), Shard::WHOLE);
     }
     let tampered = rusqlite::Connection::open(&two).unwrap();
     let changed =

@@ -187,7 +187,7 @@ impl Emulate {
 
     fn notes(&self, draft: &Draft, scenario: &Scenario, replaced: usize) -> Vec<String> {
         let flow = &scenario.flows[replaced];
-        let given = draft.given_of_ends(&flow.name);
+        let given = draft.given_endpoint_keys(&flow.name);
         let mut notes: Vec<String> = self.given.note(scenario).into_iter().collect();
         if !given.is_empty() {
             let help = match given.iter().any(|key| key == "sender.congestion") {

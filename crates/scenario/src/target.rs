@@ -1,25 +1,25 @@
-//! Resolution of a key's path: the places of a document that the path means, the kind of each, and the mechanism on the
+//! Resolution of a key's path: the targets in a document that the path means, the kind of each, and the mechanism on the
 //! path. `set` uses the result.
 
 use crate::catalogue::Catalogue;
 use crate::draft::Draft;
 use crate::inline;
-use crate::key::{Form, Key};
+use crate::key::{Key, ValueType};
 use crate::language;
 use crate::links::SERVICES;
 use crate::nodes;
 use crate::problem::Problem;
 use crate::source::Span;
 use crate::suggest::{among, hint, listed};
-use crate::tree::{Content, Node, Table};
+use crate::tree::{Content, TomlNode, TomlTable};
 use lasthop_base::Question;
 
-pub(crate) type Path = Vec<String>;
+pub(crate) type KeyPath = Vec<String>;
 
 #[derive(Clone)]
-pub(crate) struct Place<'c> {
+pub(crate) struct SetTarget<'c> {
     /// Full path: `link`, `wireless`, `down`, `queue`, `bytes`.
-    pub(crate) path: Path,
+    pub(crate) path: KeyPath,
     pub(crate) level: Level<'c>,
     /// The mechanism on the path: number of parts before it, and its seam.
     pub(crate) mechanism: Option<(usize, &'c Question)>,
@@ -46,73 +46,79 @@ pub(crate) enum Level<'c> {
     Value,
 }
 
-/// The places that a path means: one, or the same key of several flows. `at` is the place of the path itself.
+/// The targets that a path means: one, or the same key of several flows. `at` is the place of the path itself.
 pub(crate) fn resolve<'c>(
     draft: &Draft,
     catalogue: &'c Catalogue,
     written: &str,
     at: Span,
-) -> Result<Vec<Place<'c>>, Problem> {
+) -> Result<Vec<SetTarget<'c>>, Problem> {
     let paths = paths(draft, written, at)?;
-    paths.into_iter().map(|path| Place::of(draft, catalogue, path, written, at)).collect()
+    paths.into_iter().map(|path| SetTarget::of(draft, catalogue, path, written, at)).collect()
 }
 
-impl<'c> Place<'c> {
+impl<'c> SetTarget<'c> {
     fn of(
         draft: &Draft,
         catalogue: &'c Catalogue,
-        path: Path,
+        path: KeyPath,
         written: &str,
         at: Span,
-    ) -> Result<Place<'c>, Problem> {
+    ) -> Result<SetTarget<'c>, Problem> {
         let (mut level, mut mechanism) = (Level::Document, None);
         for (depth, part) in path.iter().enumerate() {
             // A new link, node or flow can be set as a whole table.
             let is_whole = depth + 1 == path.len();
-            let Some(next) = level.below(draft, catalogue, part, is_whole) else {
-                return Err(level.refuse(draft, catalogue, &path, depth, part_of(at, &path, depth, written)));
+            let Some(next) = level.child(draft, catalogue, part, is_whole) else {
+                return Err(level.unknown_part(
+                    draft,
+                    catalogue,
+                    &path,
+                    depth,
+                    span_of_part(at, &path, depth, written),
+                ));
             };
             if let Level::Mechanism(question) = next {
                 mechanism = Some((depth, question));
             }
             level = next;
         }
-        Ok(Place { path, level, mechanism })
+        Ok(SetTarget { path, level, mechanism })
     }
 
     /// `sender` and `receiver` are tables. If a word is given for them, it selects every mechanism of this name on that
     /// side (`reno` is a recovery and a congestion control).
-    pub(crate) fn spelt_out(
+    pub(crate) fn expand_mechanism_name(
         self,
         draft: &Draft,
         catalogue: &'c Catalogue,
-        value: &Node,
-    ) -> Result<Vec<Place<'c>>, Problem> {
+        value: &TomlNode,
+    ) -> Result<Vec<SetTarget<'c>>, Problem> {
         let (Content::Text(word), Level::End(side)) = (&value.content, self.level) else {
             return Ok(vec![self]);
         };
         let questions = catalogue.of_side(side);
         let with_it = questions.iter().filter(|question| question.find(word).is_some());
-        let places: Vec<Place<'c>> = with_it.map(|question| self.answered(question)).collect();
-        if places.is_empty() {
+        let targets: Vec<SetTarget<'c>> = with_it.map(|question| self.with_mechanism(question)).collect();
+        if targets.is_empty() {
             let names: Vec<&str> = questions.iter().flat_map(|question| question.names()).collect();
             let help = among(word, &format!("a {side}'s"), &names);
             let message = format!("`{word}` is no mechanism of a {side}");
             return Err(problem(draft, value.place, message).label("unknown").help(help));
         }
-        Ok(places)
+        Ok(targets)
     }
 
-    fn answered(&self, question: &'c Question) -> Place<'c> {
+    fn with_mechanism(&self, question: &'c Question) -> SetTarget<'c> {
         let mut path = self.path.clone();
         path.push(question.name.to_owned());
-        Place { level: Level::Mechanism(question), mechanism: Some((self.path.len(), question)), path }
+        SetTarget { level: Level::Mechanism(question), mechanism: Some((self.path.len(), question)), path }
     }
 }
 
 impl<'c> Level<'c> {
     /// The level below, by the next part of a path; `None` if the part does not exist.
-    fn below(self, draft: &Draft, catalogue: &'c Catalogue, part: &str, is_whole: bool) -> Option<Level<'c>> {
+    fn child(self, draft: &Draft, catalogue: &'c Catalogue, part: &str, is_whole: bool) -> Option<Level<'c>> {
         let of_side = |side: &str| {
             let question = catalogue.of_side(side).into_iter().find(|question| question.name == part);
             let is_own = || language::names(catalogue, side).contains(&part);
@@ -124,7 +130,7 @@ impl<'c> Level<'c> {
                 "node" => Some(Level::Named("node")),
                 "flow" => Some(Level::Named("flow")),
                 "route" => Some(Level::Route(2)),
-                _ => language::tops().any(|top| top == part).then_some(Level::Value),
+                _ => language::top_level_keys().any(|top| top == part).then_some(Level::Value),
             },
             Level::Named(top) => {
                 let is_there = is_whole || names(draft, top).iter().any(|name| name == part);
@@ -139,8 +145,8 @@ impl<'c> Level<'c> {
             Level::Link | Level::Direction if SERVICES.contains(&part) => Some(Level::Service),
             Level::Link | Level::Direction => of_side("link"),
             Level::Node => of_side("node"),
-            Level::Flow(keys) => keys.iter().find(|key| key.name == part).map(|key| match key.form {
-                Form::Table => Level::End(key.name),
+            Level::Flow(keys) => keys.iter().find(|key| key.name == part).map(|key| match key.value_type {
+                ValueType::Table => Level::End(key.name),
                 _ => Level::Value,
             }),
             Level::End(side) => of_side(side),
@@ -151,7 +157,7 @@ impl<'c> Level<'c> {
     }
 
     /// The error for a path that does not exist; `at`: place of the unknown part.
-    fn refuse(
+    fn unknown_part(
         self,
         draft: &Draft,
         catalogue: &Catalogue,
@@ -162,7 +168,7 @@ impl<'c> Level<'c> {
         let (before, part) = (path[..depth].join("."), &path[depth]);
         let named;
         let known: Vec<&str> = match self {
-            Level::Document => language::tops().collect(),
+            Level::Document => language::top_level_keys().collect(),
             Level::Named(top) => {
                 named = names(draft, top);
                 named.iter().map(String::as_str).collect()
@@ -184,7 +190,7 @@ impl<'c> Level<'c> {
             "" => format!("a scenario has no key `{part}`"),
             before => format!("`{before}` has no `{part}`"),
         };
-        problem(draft, at, message).label("unknown").help(among(part, "there are", &known))
+        problem(draft, at, message).label("unknown").help(among(part, "available", &known))
     }
 }
 
@@ -196,17 +202,17 @@ fn names(draft: &Draft, top: &str) -> Vec<String> {
 }
 
 /// The full paths that a path means: one, or the same key of several flows.
-fn paths(draft: &Draft, path: &str, place: Span) -> Result<Vec<Path>, Problem> {
-    let parts: Path = path.split('.').map(|part| part.trim().to_owned()).collect();
-    if language::tops().any(|top| top == parts[0]) {
+fn paths(draft: &Draft, path: &str, place: Span) -> Result<Vec<KeyPath>, Problem> {
+    let parts: KeyPath = path.split('.').map(|part| part.trim().to_owned()).collect();
+    if language::top_level_keys().any(|top| top == parts[0]) {
         return named(draft, parts, path, place);
     }
     if language::names(&draft.catalogue, "node").contains(&parts[0].as_str()) {
-        return inner_nodes(draft, &parts, path, place);
+        return only_inner_node(draft, &parts, path, place);
     }
     for length in (1..=parts.len()).rev() {
         let (head, rest) = parts.split_at(length);
-        let mut meant: Vec<Path> = Vec::new();
+        let mut meant: Vec<KeyPath> = Vec::new();
         each_candidate(draft, &mut |path| {
             let before = path.len().checked_sub(length);
             if before
@@ -226,12 +232,12 @@ fn paths(draft: &Draft, path: &str, place: Span) -> Result<Vec<Path>, Problem> {
         }
         return Err(ambiguous(draft, path, place, &meant));
     }
-    let mut known: Vec<Path> = Vec::new();
+    let mut known: Vec<KeyPath> = Vec::new();
     each_candidate(draft, &mut |path| known.push(path.iter().copied().map(str::to_owned).collect()));
     known.sort();
     known.dedup();
     let mut known: Vec<&str> = known.iter().filter_map(|path| path.last()).map(String::as_str).collect();
-    known.extend(language::tops().map(|top| -> &str { top }));
+    known.extend(language::top_level_keys().map(|top| -> &str { top }));
     let help = match hint(&parts[0], known) {
         _ if inline::is_own(path) => {
             format!("write it after the path: {},{path}=…; ", draft.sources[0].name)
@@ -253,13 +259,13 @@ fn paths(draft: &Draft, path: &str, place: Span) -> Result<Vec<Path>, Problem> {
 
 /// Completes a path that omits the name of the only link or node, or of every flow: `link.down.queue`,
 /// `node.middlebox`, `flow.sack`.
-fn named(draft: &Draft, parts: Path, written: &str, place: Span) -> Result<Vec<Path>, Problem> {
+fn named(draft: &Draft, parts: KeyPath, written: &str, place: Span) -> Result<Vec<KeyPath>, Problem> {
     if let [top, key, ..] = &parts[..]
         && top == "node"
         && language::is_key_of(&draft.catalogue, top, key)
         && nodes::linked(&draft.document).iter().all(|node| node != key)
     {
-        return inner_nodes(draft, &parts[1..], written, place);
+        return only_inner_node(draft, &parts[1..], written, place);
     }
     let (Some(table), [top, key, ..]) = (draft.document.table(&parts[0]), &parts[..]) else {
         return Ok(vec![parts]);
@@ -269,17 +275,19 @@ fn named(draft: &Draft, parts: Path, written: &str, place: Span) -> Result<Vec<P
         return Ok(vec![parts]);
     }
     let with = |name: &&str| [top.clone(), (*name).to_owned()].into_iter().chain(parts[1..].iter().cloned());
-    let meant: Vec<Path> = table.keys().iter().map(|name| with(name).collect()).collect();
-    match top == "link" && meant.len() > 1 {
-        true => Err(ambiguous(draft, written, place, &meant)),
-        false => Ok(meant),
-    }
+    let meant: Vec<KeyPath> = table.keys().iter().map(|name| with(name).collect()).collect();
+    if top == "link" && meant.len() > 1 { Err(ambiguous(draft, written, place, &meant)) } else { Ok(meant) }
 }
 
 /// Completes a node's key that omits the name of the only node between links.
-fn inner_nodes(draft: &Draft, key: &[String], written: &str, place: Span) -> Result<Vec<Path>, Problem> {
+fn only_inner_node(
+    draft: &Draft,
+    key: &[String],
+    written: &str,
+    place: Span,
+) -> Result<Vec<KeyPath>, Problem> {
     let with = |node: String| ["node".to_owned(), node].into_iter().chain(key.iter().cloned());
-    let meant: Vec<Path> =
+    let meant: Vec<KeyPath> =
         nodes::inner(&draft.document).into_iter().map(|node| with(node).collect()).collect();
     match meant.len() {
         1 => Ok(meant),
@@ -292,7 +300,7 @@ fn inner_nodes(draft: &Draft, key: &[String], written: &str, place: Span) -> Res
     }
 }
 
-fn ambiguous(draft: &Draft, path: &str, place: Span, meant: &[Path]) -> Problem {
+fn ambiguous(draft: &Draft, path: &str, place: Span, meant: &[KeyPath]) -> Problem {
     let names: Vec<String> = meant.iter().map(|path| path.join(".")).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     problem(draft, place, format!("`{path}` could mean several keys"))
@@ -316,16 +324,18 @@ fn each_candidate(draft: &Draft, visit: &mut dyn FnMut(&[&str])) {
     let sides = ["sender", "receiver"].map(|side| (side, language::names(catalogue, side)));
     for flow in document.table("flow").map(|flows| &flows.entries[..]).unwrap_or_default() {
         for key in language::flow(kind(document, &flow.key)) {
-            let side = sides.iter().find(|(side, _)| *side == key.name && matches!(key.form, Form::Table));
-            for below in side.map(|(_, names)| &names[..]).unwrap_or_default() {
-                visit(&["flow", &flow.key, key.name, below]);
+            let side = sides
+                .iter()
+                .find(|(side, _)| *side == key.name && matches!(key.value_type, ValueType::Table));
+            for child in side.map(|(_, names)| &names[..]).unwrap_or_default() {
+                visit(&["flow", &flow.key, key.name, child]);
             }
             visit(&["flow", &flow.key, key.name]);
         }
     }
 }
 
-fn walk<'t>(table: &'t Table, prefix: &mut Vec<&'t str>, visit: &mut dyn FnMut(&[&str])) {
+fn walk<'t>(table: &'t TomlTable, prefix: &mut Vec<&'t str>, visit: &mut dyn FnMut(&[&str])) {
     for entry in &table.entries {
         prefix.push(&entry.key);
         visit(prefix);
@@ -336,14 +346,14 @@ fn walk<'t>(table: &'t Table, prefix: &mut Vec<&'t str>, visit: &mut dyn FnMut(&
     }
 }
 
-fn kind<'a>(document: &'a Table, flow: &str) -> &'a str {
+fn kind<'a>(document: &'a TomlTable, flow: &str) -> &'a str {
     let flow = document.table("flow").and_then(|flows| flows.table(flow));
     let kind = flow.and_then(|flow| flow.find("kind")).and_then(|entry| entry.node.scalar());
     kind.unwrap_or("tcp")
 }
 
 /// Place of one part of a path, if the path was written in full.
-fn part_of(place: Span, target: &[String], depth: usize, written: &str) -> Span {
+fn span_of_part(place: Span, target: &[String], depth: usize, written: &str) -> Span {
     if written != target.join(".") {
         return place;
     }

@@ -1,14 +1,14 @@
 //! Samples of a rate, in file order, as one time series without gaps and repeated times.
 
 use super::Opportunities;
-use crate::Refusal;
-use crate::found::{Service, shown};
+use crate::ImportError;
+use crate::import_result::{Service, shown};
 
 /// Samples used to find the usual time step.
-const LOOKED_AT: usize = 512;
+const STEP_SAMPLES: usize = 512;
 const GAP: f64 = 3.5;
 
-pub(crate) struct Course<'w> {
+pub(crate) struct RateSeries<'w> {
     out: Opportunities<'w>,
     /// Samples before the usual step is known: time, s, and rate, bit/s.
     early: Vec<(f64, Option<f64>)>,
@@ -16,11 +16,11 @@ pub(crate) struct Course<'w> {
     /// The current sample: start, sum of rates at that time, and their number.
     open: Option<(f64, f64, u32)>,
     missing_since: Option<f64>,
-    counts: Counts,
+    counts: SampleCounts,
 }
 
 #[derive(Default)]
-struct Counts {
+struct SampleCounts {
     samples: u64,
     gaps: u64,
     gap_seconds: f64,
@@ -35,25 +35,25 @@ struct Counts {
     zero: f64,
 }
 
-impl<'w> Course<'w> {
-    pub(crate) fn new(out: Opportunities<'w>) -> Course<'w> {
-        Course {
+impl<'w> RateSeries<'w> {
+    pub(crate) fn new(out: Opportunities<'w>) -> RateSeries<'w> {
+        RateSeries {
             out,
             early: Vec::new(),
             step: None,
             open: None,
             missing_since: None,
-            counts: Counts::default(),
+            counts: SampleCounts::default(),
         }
     }
 
     /// Adds a sample at a time, s; `None`: no rate. Returns false once the trace has its largest length.
-    pub(crate) fn push(&mut self, at: f64, rate: Option<f64>) -> Result<bool, Refusal> {
+    pub(crate) fn push(&mut self, at: f64, rate: Option<f64>) -> Result<bool, ImportError> {
         if self.step.is_some() {
-            self.take(at, rate)?;
+            self.add_sample(at, rate)?;
         } else {
             self.early.push((at, rate));
-            if self.early.len() >= LOOKED_AT {
+            if self.early.len() >= STEP_SAMPLES {
                 self.begin()?;
             }
         }
@@ -61,7 +61,7 @@ impl<'w> Course<'w> {
     }
 
     /// Adds a sample of known length.
-    pub(crate) fn span(&mut self, seconds: f64, bytes: f64) -> Result<bool, Refusal> {
+    pub(crate) fn span(&mut self, seconds: f64, bytes: f64) -> Result<bool, ImportError> {
         self.counts.samples += 1;
         if seconds > 0.0 {
             self.write(seconds, bytes * 8.0 / seconds)?;
@@ -69,18 +69,18 @@ impl<'w> Course<'w> {
         Ok(!self.out.is_full)
     }
 
-    fn begin(&mut self) -> Result<(), Refusal> {
+    fn begin(&mut self) -> Result<(), ImportError> {
         let mut steps: Vec<f64> =
             self.early.windows(2).map(|pair| pair[1].0 - pair[0].0).filter(|step| *step > 0.0).collect();
         steps.sort_by(f64::total_cmp);
         self.step = Some(steps.get(steps.len() / 2).copied().unwrap_or(1.0));
         for (at, rate) in std::mem::take(&mut self.early) {
-            self.take(at, rate)?;
+            self.add_sample(at, rate)?;
         }
         Ok(())
     }
 
-    fn take(&mut self, at: f64, rate: Option<f64>) -> Result<(), Refusal> {
+    fn add_sample(&mut self, at: f64, rate: Option<f64>) -> Result<(), ImportError> {
         let step = self.step.unwrap_or(1.0);
         let Some(rate) = rate else {
             self.counts.missing += 1;
@@ -109,7 +109,7 @@ impl<'w> Course<'w> {
     }
 
     /// Ends the current sample at the start of the next.
-    fn close(&mut self, at: f64, since: f64, step: f64) -> Result<(), Refusal> {
+    fn close(&mut self, at: f64, since: f64, step: f64) -> Result<(), ImportError> {
         let Some((_, sum, count)) = self.open.take() else { return Ok(()) };
         let (rate, length) = (sum / f64::from(count.max(1)), at - since);
         let length = match () {
@@ -134,7 +134,7 @@ impl<'w> Course<'w> {
         }
     }
 
-    fn write(&mut self, seconds: f64, rate: f64) -> Result<(), Refusal> {
+    fn write(&mut self, seconds: f64, rate: f64) -> Result<(), ImportError> {
         let counts = &mut self.counts;
         counts.largest = counts.largest.max(rate);
         if rate <= 0.0 {
@@ -148,7 +148,7 @@ impl<'w> Course<'w> {
     }
 
     /// The trace, its length in seconds, and report sentences.
-    pub(crate) fn finish(mut self, is_cut: bool) -> Result<(Service, f64, Vec<String>), Refusal> {
+    pub(crate) fn finish(mut self, is_cut: bool) -> Result<(Service, f64, Vec<String>), ImportError> {
         if self.step.is_none() && !self.early.is_empty() {
             self.begin()?;
         }
@@ -157,10 +157,13 @@ impl<'w> Course<'w> {
         }
         let (counts, step, is_full) = (self.counts, self.step, self.out.is_full);
         if counts.samples == 0 {
-            return Err(Refusal::new("no row has a rate", "are the columns right? see --time and --rate"));
+            return Err(ImportError::new(
+                "no row has a rate",
+                "are the columns right? see --time and --rate",
+            ));
         }
         if counts.backwards * 10 > counts.samples {
-            return Err(Refusal::new(
+            return Err(ImportError::new(
                 format!("time goes back in {} of {} rows", counts.backwards, counts.samples),
                 "sort the rows by time, or choose another column of time: --time COLUMN",
             ));
@@ -168,7 +171,7 @@ impl<'w> Course<'w> {
         let seconds = self.out.seconds();
         let service = self.out.finish()?;
         let each = step.map_or(String::new(), |step| format!(", {} s apart", shown(step)));
-        let mut says = vec![format!(
+        let mut findings = vec![format!(
             "{} samples{each}: {} s, mean {} Mbit/s, largest {} Mbit/s",
             counts.samples,
             shown(seconds),
@@ -176,14 +179,14 @@ impl<'w> Course<'w> {
             shown(counts.largest / 1e6),
         )];
         if counts.zero_seconds > 0.0 {
-            says.push(format!(
+            findings.push(format!(
                 "no traffic in {} s of it, at most {} s at a time",
                 shown(counts.zero_seconds),
                 shown(counts.longest_zero)
             ));
         }
         if counts.gaps > 0 {
-            says.push(format!(
+            findings.push(format!(
                 "left out: {} gaps of {} s in all, the longest of {} s; the trace continues after them",
                 counts.gaps,
                 shown(counts.gap_seconds),
@@ -191,27 +194,28 @@ impl<'w> Course<'w> {
             ));
         }
         if counts.missing > 0 {
-            says.push(format!("left out: {} rows without a usable rate", counts.missing));
+            findings.push(format!("left out: {} rows without a usable rate", counts.missing));
         }
         if counts.repeated > 0 {
-            says.push(format!(
+            findings.push(format!(
                 "{} rows have the time of the row before: the mean of their rates counts",
                 counts.repeated
             ));
         }
         if counts.backwards > 0 {
-            says.push(format!("time goes back {} times: each time a new recording begins", counts.backwards));
+            findings
+                .push(format!("time goes back {} times: each time a new recording begins", counts.backwards));
         }
         if is_cut || is_full {
-            says.push(format!(
+            findings.push(format!(
                 "left out: everything after {} s, where the trace reaches its limit of {} opportunities",
                 shown(seconds),
-                super::opportunities::MOST
+                super::opportunities::MAX_OPPORTUNITIES
             ));
         }
-        Ok((service, seconds, says))
+        Ok((service, seconds, findings))
     }
 }
 
 /// Note on every recording of throughput.
-pub(crate) const LOWER_BOUND: &str = "the throughput of a transfer is a lower bound of the link's rate, without changes faster than the samples";
+pub(crate) const THROUGHPUT_NOTE: &str = "the throughput of a transfer is a lower bound of the link's rate, without changes faster than the samples";

@@ -3,22 +3,22 @@
 use lasthop_scenario::Problem;
 use serde_json::{Value, json};
 
-pub(crate) enum Refusal {
+pub(crate) enum RequestError {
     Scenario(Problem),
     /// An error in the request itself, one sentence.
     Request(String),
 }
 
-impl Refusal {
-    pub(crate) fn plain(message: String) -> Refusal {
-        Refusal::Request(message)
+impl RequestError {
+    pub(crate) fn plain(message: String) -> RequestError {
+        RequestError::Request(message)
     }
 
     /// The command line's message, with the place in a browser's units.
-    pub(crate) fn told(&self) -> Value {
+    pub(crate) fn to_json(&self) -> Value {
         match self {
-            Refusal::Request(message) => json!({ "message": message }),
-            Refusal::Scenario(problem) => {
+            RequestError::Request(message) => json!({ "message": message }),
+            RequestError::Scenario(problem) => {
                 let place = problem.utf16();
                 json!({
                     "message": problem.message(),
@@ -35,8 +35,8 @@ impl Refusal {
     }
 }
 
-impl From<Problem> for Refusal {
-    fn from(problem: Problem) -> Refusal {
-        Refusal::Scenario(problem)
+impl From<Problem> for RequestError {
+    fn from(problem: Problem) -> RequestError {
+        RequestError::Scenario(problem)
     }
 }

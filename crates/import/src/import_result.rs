@@ -1,20 +1,20 @@
 //! Results of an import, and the scenario made of them.
 
-use crate::Ask;
+use crate::ImportOptions;
 use std::fmt::Write as _;
 
 /// A value with its provenance: measured, derived, given or assumed.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Said<T> {
+pub struct Sourced<T> {
     /// The value.
     pub value: T,
     /// The provenance, a phrase that begins with one of these words.
-    pub how: String,
+    pub provenance: String,
 }
 
-impl<T> Said<T> {
-    pub(crate) fn new(value: T, how: impl Into<String>) -> Said<T> {
-        Said { value, how: how.into() }
+impl<T> Sourced<T> {
+    pub(crate) fn new(value: T, provenance: impl Into<String>) -> Sourced<T> {
+        Sourced { value, provenance: provenance.into() }
     }
 }
 
@@ -55,47 +55,47 @@ pub struct Light {
 
 /// Results of an import.
 #[derive(Clone, Debug, Default)]
-pub struct Found {
+pub struct ImportResult {
     /// Kind of the recording: `a table of rates`.
     pub kind: String,
     /// Rate down.
-    pub down: Option<Said<Service>>,
+    pub down: Option<Sourced<Service>>,
     /// Rate up.
-    pub up: Option<Said<Service>>,
+    pub up: Option<Sourced<Service>>,
     /// Light traces down and up. Their files are called like the traces, with `.light` and `.sizes`.
-    pub lights: [Option<Light>; 2],
+    pub light_traces: [Option<Light>; 2],
     /// Round-trip time without queueing, ms.
-    pub rtt_ms: Option<Said<f64>>,
+    pub rtt_ms: Option<Sourced<f64>>,
     /// Queue down, as in a scenario.
-    pub queue: Option<Said<String>>,
+    pub queue: Option<Sourced<String>>,
     /// Channel down, as in a scenario.
-    pub channel: Option<Said<String>>,
+    pub channel: Option<Sourced<String>>,
     /// MSS, bytes.
-    pub segment: Option<Said<u32>>,
+    pub segment: Option<Sourced<u32>>,
     /// Length of the recording, s.
     pub seconds: f64,
     /// Further results, omissions and unknowns, as sentences.
-    pub says: Vec<String>,
+    pub findings: Vec<String>,
     /// A table of the fit's quality: lines of equal columns.
     pub fit: Vec<String>,
 }
 
-const USUAL_RATE: &str = "10 Mbit/s";
-const USUAL_RTT_MS: f64 = 50.0;
+const DEFAULT_RATE: &str = "10 Mbit/s";
+const DEFAULT_RTT_MS: f64 = 50.0;
 /// Shortest and longest run, s.
 const SHORTEST: f64 = 30.0;
 const LONGEST: f64 = 600.0;
 
-impl Found {
+impl ImportResult {
     /// The scenario: one link `path` from `server` to `client`, and one flow `bulk`. `source` is the recording's name;
     /// `traces` are the file names of the traces down and up.
-    pub fn scenario(&self, ask: &Ask, source: &str, traces: [&str; 2]) -> String {
+    pub fn scenario(&self, options: &ImportOptions, source: &str, traces: [&str; 2]) -> String {
         let source = plain(source);
         let mut text = format!("# Made of `{source}` ({}) by `lasthop import`.\n", self.kind);
         text.push_str(
             "# The comment of each value says whether it was measured, derived, given, or assumed.\n#\n",
         );
-        for line in &self.says {
+        for line in &self.findings {
             let _ = writeln!(text, "# * {}", plain(line));
         }
         if !self.fit.is_empty() {
@@ -109,86 +109,91 @@ impl Found {
         let duration = self.seconds.clamp(SHORTEST, LONGEST);
         let _ = writeln!(text, "# The recording's length, within {SHORTEST} s to {LONGEST} s.");
         let _ = writeln!(text, "duration = \"{} s\"", duration.ceil());
-        let (rtt, queue) = (self.rtt(ask), self.room(ask));
+        let (rtt, queue) = (self.rtt(options), self.queue_limit(options));
         text.push_str("\n[link.path]\nfrom = \"server\"\nto = \"client\"\n");
         let _ = writeln!(
             text,
             "# Half of the round trip without queueing, {} ms. {}.",
             shown(rtt.value),
-            plain(&rtt.how)
+            plain(&rtt.provenance)
         );
         let _ = writeln!(text, "one_way_delay = \"{} ms\"", shown(rtt.value / 2.0));
         text.push_str("\n[link.path.down]\n");
-        let down = self.service(self.down.as_ref(), ask.assumed.rate.as_deref(), "the rate", || {
-            (USUAL_RATE.to_owned(), format!("assumed, {USUAL_RATE}: the recording has no rate"))
+        let down = self.service(self.down.as_ref(), options.assumed.rate.as_deref(), "the rate", || {
+            (DEFAULT_RATE.to_owned(), format!("assumed, {DEFAULT_RATE}: the recording has no rate"))
         });
-        line(&mut text, &down, traces[0], self.lights[0].as_ref());
-        let _ = writeln!(text, "# {}.\nqueue = {}", sentence(&queue.how), quoted(&queue.value));
+        write_service(&mut text, &down, traces[0], self.light_traces[0].as_ref());
+        let _ = writeln!(text, "# {}.\nqueue = {}", sentence(&queue.provenance), quoted(&queue.value));
         if let Some(channel) = &self.channel {
-            let _ = writeln!(text, "# {}.\nchannel = {}", sentence(&channel.how), channel.value);
+            let _ = writeln!(text, "# {}.\nchannel = {}", sentence(&channel.provenance), channel.value);
         }
         text.push_str("\n[link.path.up]\n");
         let mean = match &down.value {
-            Way::Known(service) => format!("{} kbit/s", shown(service.mean() / 1000.0)),
-            Way::Written(rate) => rate.clone(),
+            ServiceValue::Imported(service) => format!("{} kbit/s", shown(service.mean() / 1000.0)),
+            ServiceValue::Text(rate) => rate.clone(),
         };
-        let up = self.service(self.up.as_ref(), ask.assumed.up.as_deref(), "the rate up", || {
+        let up = self.service(self.up.as_ref(), options.assumed.up.as_deref(), "the rate up", || {
             (mean, "assumed: the mean rate down".to_owned())
         });
-        line(&mut text, &up, traces[1], self.lights[1].as_ref());
+        write_service(&mut text, &up, traces[1], self.light_traces[1].as_ref());
         text.push_str("# Assumed: the queue drops no acknowledgements.\nqueue = \"unlimited\"\n");
         text.push_str("\n[flow.bulk]\nfrom = \"server\"\nto = \"client\"\n# Assumed: today's hosts.\nprofile = \"linux\"\n");
         if let Some(segment) = &self.segment {
-            let _ = writeln!(text, "# {}.\nsegment = \"{} bytes\"", sentence(&segment.how), segment.value);
+            let _ =
+                writeln!(text, "# {}.\nsegment = \"{} bytes\"", sentence(&segment.provenance), segment.value);
         }
         text
     }
 
-    fn rtt(&self, ask: &Ask) -> Said<f64> {
-        match (&self.rtt_ms, ask.assumed.rtt) {
-            (Some(rtt), _) => Said::new(rtt.value, sentence(&rtt.how)),
-            (None, Some(rtt)) => Said::new(rtt.as_secs() * 1000.0, "Given"),
-            (None, None) => Said::new(USUAL_RTT_MS, "Assumed: the recording has no round-trip time"),
+    fn rtt(&self, options: &ImportOptions) -> Sourced<f64> {
+        match (&self.rtt_ms, options.assumed.rtt) {
+            (Some(rtt), _) => Sourced::new(rtt.value, sentence(&rtt.provenance)),
+            (None, Some(rtt)) => Sourced::new(rtt.as_secs() * 1000.0, "Given"),
+            (None, None) => Sourced::new(DEFAULT_RTT_MS, "Assumed: the recording has no round-trip time"),
         }
     }
 
-    fn room(&self, ask: &Ask) -> Said<String> {
-        match (&self.queue, &ask.assumed.queue) {
+    fn queue_limit(&self, options: &ImportOptions) -> Sourced<String> {
+        match (&self.queue, &options.assumed.queue) {
             (Some(queue), _) => queue.clone(),
-            (None, Some(queue)) => Said::new(queue.clone(), "given"),
-            (None, None) => Said::new("1 bdp".to_owned(), "assumed: the recording has no queue"),
+            (None, Some(queue)) => Sourced::new(queue.clone(), "given"),
+            (None, None) => Sourced::new("1 bdp".to_owned(), "assumed: the recording has no queue"),
         }
     }
 
     fn service(
         &self,
-        known: Option<&Said<Service>>,
+        known: Option<&Sourced<Service>>,
         given: Option<&str>,
         what: &str,
         otherwise: impl FnOnce() -> (String, String),
-    ) -> Said<Way> {
+    ) -> Sourced<ServiceValue> {
         match (known, given) {
-            (Some(said), _) => Said::new(Way::Known(said.value.clone()), said.how.clone()),
-            (None, Some(rate)) => Said::new(Way::Written(rate.to_owned()), format!("given: {what}")),
+            (Some(sourced), _) => {
+                Sourced::new(ServiceValue::Imported(sourced.value.clone()), sourced.provenance.clone())
+            }
+            (None, Some(rate)) => Sourced::new(ServiceValue::Text(rate.to_owned()), format!("given: {what}")),
             (None, None) => {
-                let (rate, how) = otherwise();
-                Said::new(Way::Written(rate), how)
+                let (rate, provenance) = otherwise();
+                Sourced::new(ServiceValue::Text(rate), provenance)
             }
         }
     }
 }
 
-enum Way {
-    Known(Service),
-    Written(String),
+enum ServiceValue {
+    Imported(Service),
+    Text(String),
 }
 
-fn line(text: &mut String, said: &Said<Way>, trace: &str, light: Option<&Light>) {
-    let _ = writeln!(text, "# {}.", sentence(&said.how));
-    let _ = match &said.value {
-        Way::Known(Service::Rate(rate)) => writeln!(text, "rate = \"{} kbit/s\"", shown(rate / 1000.0)),
-        Way::Known(Service::Trace { .. }) => writeln!(text, "trace = {}", quoted(trace)),
-        Way::Written(rate) => writeln!(text, "rate = {}", quoted(rate)),
+fn write_service(text: &mut String, sourced: &Sourced<ServiceValue>, trace: &str, light: Option<&Light>) {
+    let _ = writeln!(text, "# {}.", sentence(&sourced.provenance));
+    let _ = match &sourced.value {
+        ServiceValue::Imported(Service::Rate(rate)) => {
+            writeln!(text, "rate = \"{} kbit/s\"", shown(rate / 1000.0))
+        }
+        ServiceValue::Imported(Service::Trace { .. }) => writeln!(text, "trace = {}", quoted(trace)),
+        ServiceValue::Text(rate) => writeln!(text, "rate = {}", quoted(rate)),
     };
     if let Some(light) = light {
         let _ = writeln!(
@@ -213,10 +218,7 @@ pub(crate) fn shown(value: f64) -> String {
     }
     let digits = (4 - libm::floor(libm::log10(value.abs())) as i32).clamp(0, 12) as usize;
     let text = format!("{value:.digits$}");
-    match text.contains('.') {
-        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
-        false => text,
-    }
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
 fn sentence(text: &str) -> String {

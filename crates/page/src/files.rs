@@ -1,24 +1,25 @@
 //! Files from the page.
 
-use lasthop_scenario::Files;
+use lasthop_scenario::FileSource;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Shelf(BTreeMap<String, Arc<str>>);
+pub(crate) struct PageFiles(BTreeMap<String, Arc<str>>);
 
-impl Shelf {
+impl PageFiles {
     /// Stores a file in place of one with the same name; an empty file only removes it.
     pub(crate) fn put(&mut self, name: String, text: String) {
-        match text.is_empty() {
-            true => self.0.remove(&name),
-            false => self.0.insert(name, text.into()),
+        if text.is_empty() {
+            self.0.remove(&name)
+        } else {
+            self.0.insert(name, text.into())
         };
     }
 }
 
-impl Files for Shelf {
-    fn is_there(&self, name: &str) -> bool {
+impl FileSource for PageFiles {
+    fn exists(&self, name: &str) -> bool {
         self.0.contains_key(name)
     }
 

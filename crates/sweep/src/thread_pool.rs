@@ -1,7 +1,7 @@
 //! Worker threads on this machine.
 
-use crate::driver::Job;
-use crate::row::{self, Row};
+use crate::driver::RunJob;
+use crate::row::{self, RunRow};
 use std::io;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,21 +9,21 @@ use std::thread;
 use std::time::Duration;
 
 /// A pool of threads. Dropping it starts no further run and does not wait for runs in progress.
-pub struct Crew {
-    jobs: Sender<Job>,
-    rows: Receiver<Row>,
+pub struct ThreadPool {
+    jobs: Sender<RunJob>,
+    rows: Receiver<RunRow>,
     threads: usize,
     /// Runs given and not yet returned.
-    out: usize,
+    running: usize,
 }
 
-impl Crew {
+impl ThreadPool {
     /// Starts `threads` threads, or as many as the system allows, at least one.
     ///
     /// # Errors
     /// If the system allows no thread.
-    pub fn of(threads: usize) -> io::Result<Crew> {
-        let (jobs, taken) = channel::<Job>();
+    pub fn start(threads: usize) -> io::Result<ThreadPool> {
+        let (jobs, taken) = channel::<RunJob>();
         let (done, rows) = channel();
         let taken = Arc::new(Mutex::new(taken));
         let mut begun = 0;
@@ -35,31 +35,31 @@ impl Crew {
                 Err(_) => break,
             }
         }
-        Ok(Crew { jobs, rows, threads: begun, out: 0 })
+        Ok(ThreadPool { jobs, rows, threads: begun, running: 0 })
     }
 
     /// Whether another job would start soon: each thread may have one running and one queued.
     pub fn has_room(&self) -> bool {
-        self.out < 2 * self.threads
+        self.running < 2 * self.threads
     }
 
     /// Whether no run is in progress.
     pub fn is_idle(&self) -> bool {
-        self.out == 0
+        self.running == 0
     }
 
     /// Queues a job.
-    pub fn begin(&mut self, job: Job) {
+    pub fn submit(&mut self, job: RunJob) {
         if self.jobs.send(job).is_ok() {
-            self.out += 1;
+            self.running += 1;
         }
     }
 
     /// Waits at most this long for a finished run.
-    pub fn next_within(&mut self, wait: Duration) -> Option<Row> {
+    pub fn next_within(&mut self, wait: Duration) -> Option<RunRow> {
         match self.rows.recv_timeout(wait) {
             Ok(row) => {
-                self.out -= 1;
+                self.running -= 1;
                 Some(row)
             }
             Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => None,
@@ -67,7 +67,7 @@ impl Crew {
     }
 }
 
-fn work(jobs: &Mutex<Receiver<Job>>, rows: &Sender<Row>) {
+fn work(jobs: &Mutex<Receiver<RunJob>>, rows: &Sender<RunRow>) {
     loop {
         let job = jobs.lock().unwrap_or_else(PoisonError::into_inner).recv();
         let Ok(job) = job else { return };

@@ -14,22 +14,22 @@ const USER_VERSION: usize = 60;
 const APPLICATION_ID: usize = 68;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Whose {
-    Nobodys,
+pub(super) enum FileKind {
+    Empty,
     /// A store of this version.
-    Ours(u32),
+    Store(u32),
     AnotherDatabase,
     NoDatabase,
 }
 
-impl Whose {
+impl FileKind {
     /// Reads the start of a file.
-    pub(super) fn of(path: &Path) -> Result<Whose, Error> {
+    pub(super) fn of(path: &Path) -> Result<FileKind, Error> {
         let mut head = Vec::new();
         match File::open(path).and_then(|file| file.take(100).read_to_end(&mut head)) {
-            Ok(0) => return Ok(Whose::Nobodys),
+            Ok(0) => return Ok(FileKind::Empty),
             Ok(_) => {}
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Whose::Nobodys),
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(FileKind::Empty),
             Err(error) => return Err(Error::unreadable(path, &error)),
         }
         let word = |at: usize| {
@@ -37,21 +37,23 @@ impl Whose {
                 .map_or(0, |bytes| u32::from_be_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
         };
         Ok(match (head.starts_with(MAGIC), word(APPLICATION_ID)) {
-            (false, _) => Whose::NoDatabase,
-            (true, APPLICATION) => Whose::Ours(word(USER_VERSION)),
+            (false, _) => FileKind::NoDatabase,
+            (true, APPLICATION) => FileKind::Store(word(USER_VERSION)),
             // A store whose first transaction was interrupted: the journal restores an empty file.
-            (true, 0) if beside(path, "-journal").exists() && word(USER_VERSION) == 0 => Whose::Nobodys,
-            (true, _) => Whose::AnotherDatabase,
+            (true, 0) if beside(path, "-journal").exists() && word(USER_VERSION) == 0 => FileKind::Empty,
+            (true, _) => FileKind::AnotherDatabase,
         })
     }
 
     /// An error unless the file can be used as a store.
     pub(super) fn refuse_others(self, path: &Path) -> Result<(), Error> {
         match self {
-            Whose::Ours(version) if version > VERSION => Err(Error::Newer { path: path.to_owned(), version }),
-            Whose::Nobodys | Whose::Ours(_) => Ok(()),
-            Whose::AnotherDatabase => Err(Error::AnotherDatabase(path.to_owned())),
-            Whose::NoDatabase => Err(Error::NoDatabase(path.to_owned())),
+            FileKind::Store(version) if version > VERSION => {
+                Err(Error::Newer { path: path.to_owned(), version })
+            }
+            FileKind::Empty | FileKind::Store(_) => Ok(()),
+            FileKind::AnotherDatabase => Err(Error::AnotherDatabase(path.to_owned())),
+            FileKind::NoDatabase => Err(Error::NoDatabase(path.to_owned())),
         }
     }
 }

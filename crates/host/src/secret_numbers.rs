@@ -13,14 +13,14 @@ const EPHEMERAL: u16 = u16::MAX - FIRST_EPHEMERAL + 1;
 /// Distance of a new connection's numbers from an old connection's, if the clock has not advanced that far.
 const BEHIND: u64 = 64_000;
 
-pub(crate) struct Numbers {
+pub(crate) struct SecretNumbers {
     secret: [u8; 16],
     opened: u16,
 }
 
-impl Numbers {
-    pub(crate) fn new(secret: [u8; 16]) -> Numbers {
-        Numbers { secret, opened: 0 }
+impl SecretNumbers {
+    pub(crate) fn new(secret: [u8; 16]) -> SecretNumbers {
+        SecretNumbers { secret, opened: 0 }
     }
 
     /// A clock of 4 µs plus a keyed hash of both ends (RFC 9293 §3.4.1, RFC 6528 §3). The result is after `after`, the
@@ -73,20 +73,20 @@ mod tests {
     #[test]
     fn numbers_move_with_the_clock_and_differ_between_connections_and_secrets() {
         let end = |port| SocketAddr::from(([10, 0, 0, 1], port));
-        let numbers = Numbers::new([7; 16]);
+        let numbers = SecretNumbers::new([7; 16]);
         let first = numbers.initial(Time::ZERO, end(1), end(2), None);
         let later = numbers.initial(Time::ZERO + Duration::from_micros(4), end(1), end(2), None);
         assert_eq!(later, first.at(1));
         assert_ne!(numbers.initial(Time::ZERO, end(1), end(3), None), first);
         let behind = numbers.initial(Time::ZERO, end(1), end(2), Some(first.at(5)));
         assert_eq!(behind, first.at(5 + BEHIND));
-        assert_ne!(Numbers::new([8; 16]).initial(Time::ZERO, end(1), end(2), None), first);
+        assert_ne!(SecretNumbers::new([8; 16]).initial(Time::ZERO, end(1), end(2), None), first);
     }
 
     #[test]
     fn every_ephemeral_port_comes_once() {
         let mut ports: Vec<u16> =
-            Numbers::new([1; 16]).ports(SocketAddr::from(([10, 0, 0, 1], 80))).collect();
+            SecretNumbers::new([1; 16]).ports(SocketAddr::from(([10, 0, 0, 1], 80))).collect();
         ports.sort_unstable();
         assert_eq!(ports, (FIRST_EPHEMERAL..=u16::MAX).collect::<Vec<u16>>());
     }

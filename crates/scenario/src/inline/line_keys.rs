@@ -1,66 +1,71 @@
-//! Keys of a line that are set later: `--set loss=2%` equals `loss=2%` in the line.
+//! Keys of an inline scenario that are set later: `--set loss=2%` equals `loss=2%` in the line.
 //!
 //! Such a key replaces the line's own key, and keys of the same meaning (`loss`, `ber`, `channel`). The last setting
 //! wins, whether it uses a line's key or a path.
 //!
 //! `loss`, `up_loss` and `ber` are keys of every path: `lte --set loss=2%` equals `lte,loss=2%`.
 
-use super::adapt::{self, Way};
+use super::adapt::{self, FirstRoute};
 use super::{Item, find, is_own};
 use crate::draft::Draft;
 use crate::problem::Problem;
 use crate::set;
 use crate::source::Span;
-use crate::tree::Node;
+use crate::tree::TomlNode;
 
-pub(crate) fn is_of_losses(key: &str) -> bool {
-    LOSSES.contains(&key)
+pub(crate) fn is_loss_key(key: &str) -> bool {
+    LOSS_KEYS.contains(&key)
 }
 
 #[derive(Clone, Debug)]
-pub(crate) struct Line {
+pub(crate) struct InlineScenario {
     items: Vec<Item>,
-    way: Way,
-    words: Words,
+    route: FirstRoute,
+    line_keys: LineKeys,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Words {
+enum LineKeys {
     /// All keys; the line stands alone. Its `rate` and `queue` apply up too, unless `up` and `up_queue` are set.
-    Whole,
+    Standalone,
     /// All keys; the line follows a ready path or a file.
-    Behind,
+    AfterPath,
     /// Keys of losses only; there is no line.
-    Losses,
+    LossesOnly,
 }
 
-const LOSSES: [&str; 3] = ["loss", "up_loss", "ber"];
+const LOSS_KEYS: [&str; 3] = ["loss", "up_loss", "ber"];
 
-impl Line {
-    pub(super) fn whole(items: Vec<Item>) -> Line {
-        Line { items, way: Way::alone(), words: Words::Whole }
+impl InlineScenario {
+    pub(super) fn standalone(items: Vec<Item>) -> InlineScenario {
+        InlineScenario { items, route: FirstRoute::standalone(), line_keys: LineKeys::Standalone }
     }
 
-    pub(super) fn behind(way: Way, items: Vec<Item>) -> Line {
-        Line { items, way, words: Words::Behind }
+    pub(super) fn after_path(route: FirstRoute, items: Vec<Item>) -> InlineScenario {
+        InlineScenario { items, route, line_keys: LineKeys::AfterPath }
     }
 
-    /// The line of a draft without one, if the key is a key of every path. Fails if the draft is invalid.
-    pub(crate) fn of_every_path(draft: &Draft, key: &str) -> Result<Option<Line>, Problem> {
-        match is_of_losses(key) {
-            false => Ok(None),
-            true => Ok(Some(Line { items: Vec::new(), way: Way::of(&draft.check()?), words: Words::Losses })),
+    /// The keys of a draft without one, if the key is a key of every path. Fails if the draft is invalid.
+    pub(crate) fn for_loss_key(draft: &Draft, key: &str) -> Result<Option<InlineScenario>, Problem> {
+        if is_loss_key(key) {
+            Ok(Some(InlineScenario {
+                items: Vec::new(),
+                route: FirstRoute::of(&draft.check()?),
+                line_keys: LineKeys::LossesOnly,
+            }))
+        } else {
+            Ok(None)
         }
     }
 
     /// Whether the line accepts the key.
-    pub(crate) fn has_word(&self, key: &str) -> bool {
-        match self.words {
-            Words::Whole | Words::Behind => is_own(key),
+    pub(crate) fn accepts(&self, key: &str) -> bool {
+        match self.line_keys {
+            LineKeys::Standalone | LineKeys::AfterPath => is_own(key),
             // `burst` could also be a queue's parameter.
-            Words::Losses => {
+            LineKeys::LossesOnly => {
                 let bursts = [("burst", "loss"), ("up_burst", "up_loss")];
-                is_of_losses(key)
+                is_loss_key(key)
                     || bursts.iter().any(|(burst, loss)| *burst == key && find(&self.items, loss).is_some())
             }
         }
@@ -72,7 +77,7 @@ impl Line {
 }
 
 /// Groups of mutually exclusive keys.
-const INSTEAD: [&[&str]; 4] = [
+const EXCLUSIVE_KEYS: [&[&str]; 4] = [
     &["rate", "trace", "down_trace"],
     &["up", "up_trace"],
     &["rtt", "one_way_delay"],
@@ -82,14 +87,14 @@ const INSTEAD: [&[&str]; 4] = [
 /// Sets a line's own key; an error changes nothing.
 pub(crate) fn set(
     draft: &mut Draft,
-    line: &Line,
+    line: &InlineScenario,
     key: &str,
     place: Span,
     value: &str,
-    node: Node,
+    node: TomlNode,
 ) -> Result<(), Problem> {
     let mut line = line.clone();
-    let replaced = INSTEAD.iter().copied().find(|group| group.contains(&key)).unwrap_or_default();
+    let replaced = EXCLUSIVE_KEYS.iter().copied().find(|group| group.contains(&key)).unwrap_or_default();
     // Only `loss` has bursts.
     let has_bursts = key != "ber" && key != "channel";
     line.items.retain(|item| {
@@ -98,45 +103,45 @@ pub(crate) fn set(
     let item = Item { key: key.to_owned(), value: value.trim().to_owned(), place, node };
     line.items.push(item.clone());
     let mut changed = draft.clone();
-    let is_whole = line.words == Words::Whole;
-    if !is_whole && is_of_losses(key) {
+    let is_whole = line.line_keys == LineKeys::Standalone;
+    if !is_whole && is_loss_key(key) {
         // Values set since may have changed retransmissions.
-        line.way = Way::of(&changed.check()?);
+        line.route = FirstRoute::of(&changed.check()?);
     }
     match key {
         "rate" | "trace" | "down_trace" | "up" | "up_trace" => {
-            adapt::services(&mut changed, std::slice::from_ref(&item), &line.way)?;
+            adapt::services(&mut changed, std::slice::from_ref(&item), &line.route)?;
             let is_both = is_whole
                 && key == "rate"
                 && ["up", "up_trace"].iter().all(|up| find(&line.items, up).is_none());
             if is_both {
-                let up = format!("link.{}.rate", line.way.last_up());
+                let up = format!("link.{}.rate", line.route.last_up());
                 set::apply(&mut changed, &up, place, item.node.clone())?;
             }
         }
         "queue" | "up_queue" => {
-            adapt::queues(&mut changed, std::slice::from_ref(&item), &line.way)?;
+            adapt::queues(&mut changed, std::slice::from_ref(&item), &line.route)?;
             if is_whole && key == "queue" && find(&line.items, "up_queue").is_none() {
-                let up = format!("link.{}.queue", line.way.last_up());
+                let up = format!("link.{}.queue", line.route.last_up());
                 set::apply(&mut changed, &up, place, item.node.clone())?;
             }
         }
-        "rtt" | "one_way_delay" => adapt::delays(&mut changed, std::slice::from_ref(&item), &line.way)?,
-        "jitter" => adapt::jitters(&mut changed, std::slice::from_ref(&item), &line.way)?,
+        "rtt" | "one_way_delay" => adapt::delays(&mut changed, std::slice::from_ref(&item), &line.route)?,
+        "jitter" => adapt::jitters(&mut changed, std::slice::from_ref(&item), &line.route)?,
         "duplicate" | "corrupt" | "up_duplicate" | "up_corrupt" | "light" | "up_light" => {
-            adapt::impairments(&mut changed, std::slice::from_ref(&item), &line.way)?;
+            adapt::impairments(&mut changed, std::slice::from_ref(&item), &line.route)?;
         }
         "up_loss" | "up_burst" => {
-            adapt::losses_up(&mut changed, &line.of(&["up_loss", "up_burst"]), &line.way)?;
+            adapt::losses_up(&mut changed, &line.of(&["up_loss", "up_burst"]), &line.route)?;
         }
-        "arq" if is_whole => adapt::losses(&mut changed, std::slice::from_ref(&item), &line.way)?,
+        "arq" if is_whole => adapt::losses(&mut changed, std::slice::from_ref(&item), &line.route)?,
         _ => {
             let about = ["loss", "burst", "ber", "channel", "arq"];
             let about = if is_whole { &about[..4] } else { &about };
-            adapt::losses(&mut changed, &line.of(about), &line.way)?;
+            adapt::losses(&mut changed, &line.of(about), &line.route)?;
         }
     }
-    changed.line = Some(line);
+    changed.inline = Some(line);
     *draft = changed;
     Ok(())
 }
@@ -146,7 +151,7 @@ mod tests {
     use super::super::KEYS;
     use super::*;
 
-    fn told(draft: &Draft) -> Result<String, String> {
+    fn shown(draft: &Draft) -> Result<String, String> {
         draft
             .check_and_show()
             .map(|(_, text)| without_title(&text))
@@ -162,7 +167,7 @@ mod tests {
         for (key, value) in changes {
             draft.set(key, value).map_err(|problem| problem.message().to_owned())?;
         }
-        told(&draft)
+        shown(&draft)
     }
 
     #[test]
@@ -194,7 +199,7 @@ mod tests {
                     base.split(',').filter(|item| item.split('=').next() != Some(key)).collect();
                 let item = format!("{key}={value}");
                 let line = kept.into_iter().chain([item.as_str()]).collect::<Vec<&str>>().join(",");
-                assert_eq!(ours, told(&Draft::load(&line).unwrap()).unwrap(), "{line}");
+                assert_eq!(ours, shown(&Draft::load(&line).unwrap()).unwrap(), "{line}");
             }
         }
         let tried = |key: &str| {
@@ -206,7 +211,7 @@ mod tests {
 
     #[test]
     fn it_takes_the_place_of_what_says_the_same_thing() {
-        let line = |line: &str| told(&Draft::load(line).unwrap());
+        let line = |line: &str| shown(&Draft::load(line).unwrap());
         for (path, changes, same) in [
             ("rate=10Mbit/s,loss=1%,burst=5", &[("loss", "2%")][..], "rate=10Mbit/s,loss=2%,burst=5"),
             ("rate=10Mbit/s,loss=1%", &[("burst", "4")], "rate=10Mbit/s,loss=1%,burst=4"),

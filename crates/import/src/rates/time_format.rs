@@ -1,7 +1,7 @@
 //! Times in tables: numbers of some unit, or dates.
 
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) enum Clock {
+pub(crate) enum TimeFormat {
     /// Numbers; seconds per unit.
     Number(f64),
     /// `2017.11.22_10.07.03`, `2020-01-31T10:07:03.25Z`, `10:07:03`: years to seconds, or hours to seconds.
@@ -36,9 +36,9 @@ pub(crate) fn unit_in(name: &str) -> Option<f64> {
 }
 
 /// Guesses the format from the first value: a date, time since 1970 (unit by size), or seconds.
-pub(crate) fn guess(first: &str) -> Option<Clock> {
+pub(crate) fn guess(first: &str) -> Option<TimeFormat> {
     let Ok(number) = first.trim().parse::<f64>() else {
-        return date(first).map(|_| Clock::Date);
+        return date(first).map(|_| TimeFormat::Date);
     };
     let seconds = match number {
         n if n >= 1e17 => 1e-9,
@@ -46,17 +46,17 @@ pub(crate) fn guess(first: &str) -> Option<Clock> {
         n if n >= 1e11 => 1e-3,
         _ => 1.0,
     };
-    Some(Clock::Number(seconds))
+    Some(TimeFormat::Number(seconds))
 }
 
-impl Clock {
+impl TimeFormat {
     pub(crate) fn read(self, cell: &str) -> Option<f64> {
         match self {
-            Clock::Number(unit) => {
+            TimeFormat::Number(unit) => {
                 let number = cell.trim().parse::<f64>().ok()?;
                 (number.is_finite() && number.abs() < 1e20).then_some(number * unit)
             }
-            Clock::Date => date(cell),
+            TimeFormat::Date => date(cell),
         }
     }
 }
@@ -143,9 +143,9 @@ mod tests {
         for (text, unit) in
             [("1453121790686", 1e-3), ("1453121790.686", 1.0), ("1453121790686000000", 1e-9), ("17", 1.0)]
         {
-            assert_eq!(guess(text), Some(Clock::Number(unit)));
+            assert_eq!(guess(text), Some(TimeFormat::Number(unit)));
         }
-        assert_eq!(guess("2017.11.22_10.07.03"), Some(Clock::Date));
+        assert_eq!(guess("2017.11.22_10.07.03"), Some(TimeFormat::Date));
         assert_eq!(guess("n/a"), None);
         assert_eq!(
             (unit_in("time_ms"), unit_in("elapsed (s)"), unit_in("timestamp")),

@@ -5,9 +5,9 @@ use std::io::Read;
 use std::path::Path;
 
 /// Files by name: those on disk, or those that a web page provides.
-pub trait Files: fmt::Debug + Send + Sync {
+pub trait FileSource: fmt::Debug + Send + Sync {
     /// Whether a file of this name exists.
-    fn is_there(&self, name: &str) -> bool;
+    fn exists(&self, name: &str) -> bool;
 
     /// All bytes of a file of at most `largest` bytes.
     ///
@@ -20,8 +20,8 @@ pub trait Files: fmt::Debug + Send + Sync {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Disk;
 
-impl Files for Disk {
-    fn is_there(&self, name: &str) -> bool {
+impl FileSource for Disk {
+    fn exists(&self, name: &str) -> bool {
         Path::new(name).exists()
     }
 
@@ -47,8 +47,5 @@ fn contents(path: &Path, largest: u64) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::new();
     let file = std::fs::File::open(path).map_err(words)?;
     file.take(largest + 1).read_to_end(&mut bytes).map_err(words)?;
-    match bytes.len() as u64 > largest {
-        true => Err(format!("it is larger than {largest} bytes")),
-        false => Ok(bytes),
-    }
+    if bytes.len() as u64 > largest { Err(format!("it is larger than {largest} bytes")) } else { Ok(bytes) }
 }

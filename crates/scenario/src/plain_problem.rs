@@ -8,29 +8,29 @@ use std::fmt;
 /// [`fmt::Display`] prints the sentence; as a [`miette::Diagnostic`] it is drawn with a help line. [`crate::Problem`]
 /// is an error with a place.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Complaint {
+pub struct PlainProblem {
     /// The error, one sentence.
     pub message: String,
     /// The remedy; may be empty.
     pub help: String,
 }
 
-impl Complaint {
+impl PlainProblem {
     /// An error and its remedy.
-    pub fn new(message: impl Into<String>, help: impl Into<String>) -> Complaint {
-        Complaint { message: message.into(), help: help.into() }
+    pub fn new(message: impl Into<String>, help: impl Into<String>) -> PlainProblem {
+        PlainProblem { message: message.into(), help: help.into() }
     }
 }
 
-impl fmt::Display for Complaint {
+impl fmt::Display for PlainProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)
     }
 }
 
-impl std::error::Error for Complaint {}
+impl std::error::Error for PlainProblem {}
 
-impl Diagnostic for Complaint {
+impl Diagnostic for PlainProblem {
     fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
         (!self.help.is_empty()).then(|| Box::new(&self.help) as Box<dyn fmt::Display>)
     }

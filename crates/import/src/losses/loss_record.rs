@@ -2,14 +2,14 @@
 
 /// A sequence of packets, each lost or not.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Record {
+pub struct LossRecord {
     /// Lengths of runs: arrived, lost, arrived, … The first may be 0.
     runs: Vec<u32>,
     packets: u64,
     lost: u64,
 }
 
-impl Record {
+impl LossRecord {
     /// Adds a packet.
     pub fn push(&mut self, is_lost: bool) {
         self.push_many(is_lost, 1);
@@ -43,7 +43,7 @@ impl Record {
     }
 
     /// Changes the last lost packet into an arrival.
-    pub(crate) fn forgive_one(&mut self) {
+    pub(crate) fn mark_last_loss_arrived(&mut self) {
         let Some(at) = (1..self.runs.len()).step_by(2).rev().find(|at| self.runs[*at] > 0) else { return };
         self.lost -= 1;
         self.runs[at] -= 1;
@@ -82,9 +82,9 @@ impl Record {
     }
 }
 
-impl FromIterator<bool> for Record {
-    fn from_iter<I: IntoIterator<Item = bool>>(packets: I) -> Record {
-        let mut record = Record::default();
+impl FromIterator<bool> for LossRecord {
+    fn from_iter<I: IntoIterator<Item = bool>>(packets: I) -> LossRecord {
+        let mut record = LossRecord::default();
         packets.into_iter().for_each(|is_lost| record.push(is_lost));
         record
     }
@@ -96,13 +96,13 @@ mod tests {
 
     #[test]
     fn runs_are_what_was_pushed() {
-        let record: Record = [true, true, false, true, false, false].into_iter().collect();
+        let record: LossRecord = [true, true, false, true, false, false].into_iter().collect();
         assert_eq!(record.runs().collect::<Vec<_>>(), [(true, 2), (false, 1), (true, 1), (false, 2)]);
         assert_eq!((record.packets(), record.lost()), (6, 3));
-        let mut record: Record = [false, true, false].into_iter().collect();
-        record.forgive_one();
+        let mut record: LossRecord = [false, true, false].into_iter().collect();
+        record.mark_last_loss_arrived();
         assert_eq!(record.runs().collect::<Vec<_>>(), [(false, 3)]);
-        record.forgive_one();
+        record.mark_last_loss_arrived();
         assert_eq!((record.packets(), record.lost()), (3, 0));
     }
 }
