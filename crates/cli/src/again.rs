@@ -114,12 +114,13 @@ fn read(file: &Path) -> Result<Vec<Archived>, Failure> {
             _ => archived.push(Archived { origin, rows: vec![line.to_owned()] }),
         }
     }
-    match archived.is_empty() {
-        true => Err(Failure::bad_input(
+    if archived.is_empty() {
+        Err(Failure::bad_input(
             format!("`{name}` has no rows"),
             "name a file written by `lasthop reproduce --format json > FILE`",
-        )),
-        false => Ok(archived),
+        ))
+    } else {
+        Ok(archived)
     }
 }
 

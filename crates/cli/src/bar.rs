@@ -74,10 +74,7 @@ impl Bar {
 impl Progress for Bar {
     fn begin(&self, part: &str, steps: u64) {
         let bar = ProgressBar::with_draw_target(Some(steps), ProgressDrawTarget::stderr());
-        let begun = match bar.is_hidden() {
-            true => told(Pace::new(part, steps)),
-            false => Some(drawn(bar, part)),
-        };
+        let begun = if bar.is_hidden() { told(Pace::new(part, steps)) } else { Some(drawn(bar, part)) };
         self.with(|part| *part = begun);
     }
 

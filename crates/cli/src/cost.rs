@@ -23,9 +23,10 @@ pub(crate) fn say_if_large(cost: &Cost, plan: &Plan) {
     if cost.memory_bytes >= LARGE_BYTES {
         let free =
             free_bytes().map_or(String::new(), |free| format!(" of the {} free", spoken::memory(free)));
-        let hint = match plan.keeps_outcomes && plan.runs > 1 {
-            true => "; --format csv discards outcomes after printing",
-            false => "",
+        let hint = if plan.keeps_outcomes && plan.runs > 1 {
+            "; --format csv discards outcomes after printing"
+        } else {
+            ""
         };
         output::note(&format!("note: about {} of memory{free}{hint}", spoken::memory(cost.memory_bytes)));
     }

@@ -7,9 +7,10 @@ use serde::Serialize;
 /// Version; in a build from a checkout, with the commit.
 pub(crate) fn version() -> String {
     let commit = env!("LASTHOP_COMMIT");
-    match commit.is_empty() {
-        true => env!("CARGO_PKG_VERSION").to_owned(),
-        false => format!("{} ({commit})", env!("CARGO_PKG_VERSION")),
+    if commit.is_empty() {
+        env!("CARGO_PKG_VERSION").to_owned()
+    } else {
+        format!("{} ({commit})", env!("CARGO_PKG_VERSION"))
     }
 }
 

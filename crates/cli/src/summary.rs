@@ -13,9 +13,10 @@ pub(crate) fn text(reproduction: &Reproduction, summary: &str) -> String {
     let default = || reproduction.items.iter().filter(|item| item.is_of_default());
     let found = counts::of(default());
     let groups = groups(default());
-    let more = match groups.len() > MOST {
-        true => format!("; the furthest {MOST} of {} items:", groups.len()),
-        false => String::new(),
+    let more = if groups.len() > MOST {
+        format!("; the furthest {MOST} of {} items:", groups.len())
+    } else {
+        String::new()
     };
     let rows = format!("{} rows: {}{more}", found.all(), counts::words(&found));
     let mut text = format!("{}: {summary}\n  {rows}\n", reproduction.paper);
@@ -64,9 +65,10 @@ fn line(group: &[&Item]) -> String {
 }
 
 fn shortened(line: &str) -> String {
-    match line.chars().count() > WIDEST {
-        true => line.chars().take(WIDEST - 1).chain(['…']).collect(),
-        false => line.to_owned(),
+    if line.chars().count() > WIDEST {
+        line.chars().take(WIDEST - 1).chain(['…']).collect()
+    } else {
+        line.to_owned()
     }
 }
 

@@ -54,9 +54,10 @@ impl FromStr for Assignment {
                 .to_owned()
         };
         let (path, value) = text.split_once('=').ok_or_else(wrong)?;
-        match path.trim().is_empty() {
-            true => Err(wrong()),
-            false => Ok(Assignment { path: path.trim().to_owned(), value: value.trim().to_owned() }),
+        if path.trim().is_empty() {
+            Err(wrong())
+        } else {
+            Ok(Assignment { path: path.trim().to_owned(), value: value.trim().to_owned() })
         }
     }
 }

@@ -92,15 +92,16 @@ pub fn usual_congestion_control() -> Option<String> {
 /// Error for an unusable congestion control, with the names of the usable ones.
 pub fn unknown_congestion(name: &str, why: &str) -> SystemError {
     let known = congestion_controls();
-    match known.iter().any(|one| one == name) {
-        true => SystemError::new(
+    if known.iter().any(|one| one == name) {
+        SystemError::new(
             format!("the kernel does not permit the congestion control `{name}`: {why}"),
             "run it as root",
-        ),
-        false => SystemError::new(
+        )
+    } else {
+        SystemError::new(
             format!("this kernel has no congestion control `{name}`"),
             format!("available: {}; others may be modules: sudo modprobe tcp_{name}", known.join(", ")),
-        ),
+        )
     }
 }
 

@@ -75,12 +75,13 @@ pub fn remove_stale() {
 fn remove_below(folder: &Path, depth: u32) {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     for entry in entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())) {
-        match entry.file_name().to_str().is_some_and(is_name) {
+        if entry.file_name().to_str().is_some_and(is_name) {
             // A group just created and not yet locked is lost to its owner, who runs without.
-            true if locked(&entry.path()).is_ok() => drop(fs::remove_dir(entry.path())),
-            true => {}
-            false if depth > 0 => remove_below(&entry.path(), depth - 1),
-            false => {}
+            if locked(&entry.path()).is_ok() {
+                drop(fs::remove_dir(entry.path()));
+            }
+        } else if depth > 0 {
+            remove_below(&entry.path(), depth - 1);
         }
     }
 }

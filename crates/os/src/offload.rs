@@ -86,16 +86,15 @@ fn headers_of(packet: &[u8], virtio: &Virtio) -> Option<usize> {
 fn number_segment(bytes: &mut [u8], virtio: &Virtio, number: usize, offset: u32, is_last: bool) {
     let (at, length) = (virtio.transport, bytes.len());
     let is_v4 = bytes[0] >> 4 == 4;
-    match is_v4 {
-        true => {
-            put(bytes, 2, length as u16);
-            let id = u16::from_be_bytes([bytes[4], bytes[5]]);
-            put(bytes, 4, id.wrapping_add(number as u16));
-            put(bytes, 10, 0);
-            let sum = !folded(summed(&bytes[..at]));
-            put(bytes, 10, sum);
-        }
-        false => put(bytes, 4, (length - 40) as u16),
+    if is_v4 {
+        put(bytes, 2, length as u16);
+        let id = u16::from_be_bytes([bytes[4], bytes[5]]);
+        put(bytes, 4, id.wrapping_add(number as u16));
+        put(bytes, 10, 0);
+        let sum = !folded(summed(&bytes[..at]));
+        put(bytes, 10, sum);
+    } else {
+        put(bytes, 4, (length - 40) as u16)
     }
     let protocol = match virtio.kind {
         UDP => {
@@ -234,10 +233,8 @@ mod tests {
                     assert_eq!(half(packet, 4), 0xffff_u16.wrapping_add(number as u16));
                     assert_eq!(plain_sum(&packet[..20]), 0);
                 }
-                let (addresses, protocol) = match is_v6 {
-                    true => (&packet[8..40], packet[6]),
-                    false => (&packet[12..20], packet[9]),
-                };
+                let (addresses, protocol) =
+                    if is_v6 { (&packet[8..40], packet[6]) } else { (&packet[12..20], packet[9]) };
                 let pseudo = [addresses, &[0, protocol], &((length - at) as u16).to_be_bytes()].concat();
                 assert_eq!(plain_sum(&[&pseudo, &packet[at..]].concat()), 0, "v6 {is_v6}, UDP {is_udp}");
                 if is_udp {

@@ -84,9 +84,10 @@ impl Uplink {
             }
         }
         let help = "install passt (Debian: apt-get install passt), run it as root, or give the other end: --server 'COMMAND'";
-        Err(match refused.is_empty() {
-            true => SystemError::new("neither `pasta` (passt) nor `slirp4netns` is installed", help),
-            false => SystemError::new(refused.join("; "), "check the host's own network connection"),
+        Err(if refused.is_empty() {
+            SystemError::new("neither `pasta` (passt) nor `slirp4netns` is installed", help)
+        } else {
+            SystemError::new(refused.join("; "), "check the host's own network connection")
         })
     }
 

@@ -12,12 +12,11 @@ use std::process::Command;
 pub fn is_emulation(words: &[String]) -> bool {
     let Some((name, rest)) = words.split_first() else { return false };
     let file = |path: &Path| fs::metadata(path).ok().map(|found| (found.st_dev(), found.st_ino()));
-    let found = match name.contains('/') {
-        true => file(Path::new(name)),
-        false => {
-            let folders = env::var_os("PATH").unwrap_or_default();
-            env::split_paths(&folders).find_map(|folder| file(&folder.join(name)))
-        }
+    let found = if name.contains('/') {
+        file(Path::new(name))
+    } else {
+        let folders = env::var_os("PATH").unwrap_or_default();
+        env::split_paths(&folders).find_map(|folder| file(&folder.join(name)))
     };
     rest.first().is_some_and(|word| word == "emulate")
         && found.is_some()

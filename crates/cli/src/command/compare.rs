@@ -193,9 +193,10 @@ struct Begun {
 /// Excluded warm-up: ` without the first 2 s`; empty if the cases differ.
 fn warm_up(cases: &[Case]) -> String {
     let first = cases.first().map_or(Duration::ZERO, |case| case.scenario.warmup);
-    match first > Duration::ZERO && cases.iter().all(|case| case.scenario.warmup == first) {
-        true => format!(" without the first {first}"),
-        false => String::new(),
+    if first > Duration::ZERO && cases.iter().all(|case| case.scenario.warmup == first) {
+        format!(" without the first {first}")
+    } else {
+        String::new()
     }
 }
 

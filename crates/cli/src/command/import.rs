@@ -161,12 +161,13 @@ impl Import {
             .file_stem()
             .map_or_else(|| "imported".into(), |stem| stem.to_string_lossy().into_owned());
         let out = PathBuf::from(format!("{stem}.toml"));
-        match out.exists() {
-            false => Ok(out),
-            true => Err(Failure::bad_input(
+        if out.exists() {
+            Err(Failure::bad_input(
                 format!("`{}` exists already", shown(&out)),
                 "name the scenario: --out NAME.toml",
-            )),
+            ))
+        } else {
+            Ok(out)
         }
     }
 

@@ -83,9 +83,10 @@ impl Results {
             if at > 0 && format == Format::Table {
                 output::print("\n")?;
             }
-            match self.links {
-                true => links(&contents, sweep, &wanted)?,
-                false => one(&contents, sweep, &wanted, format)?,
+            if self.links {
+                links(&contents, sweep, &wanted)?
+            } else {
+                one(&contents, sweep, &wanted, format)?
             }
         }
         Ok(())
@@ -143,12 +144,13 @@ impl Results {
             };
         };
         let found: Vec<Sweep> = all.into_iter().filter(|sweep| sweep.number == number).collect();
-        match found.is_empty() {
-            true => Err(Failure::bad_input(
+        if found.is_empty() {
+            Err(Failure::bad_input(
                 format!("`{shown}` has no sweep {number}"),
                 format!("the store has {count}; `lasthop results` lists them"),
-            )),
-            false => Ok(found),
+            ))
+        } else {
+            Ok(found)
         }
     }
 
@@ -158,9 +160,10 @@ impl Results {
         match self.filter.iter().find(|wanted| !paths().any(|path| *path == wanted.path)) {
             Some(wanted) => {
                 let known: Vec<&str> = paths().map(String::as_str).collect();
-                let help = match known.is_empty() {
-                    true => "no key varies in the store".to_owned(),
-                    false => format!("varied keys: {}", known.join(", ")),
+                let help = if known.is_empty() {
+                    "no key varies in the store".to_owned()
+                } else {
+                    format!("varied keys: {}", known.join(", "))
                 };
                 Err(Failure::bad_input(format!("no sweep varies `{}`", wanted.path), help))
             }
@@ -195,12 +198,10 @@ impl Results {
     fn refuse_unknown_flow(&self, contents: &Contents<'_>) -> Result<(), Failure> {
         let Some(flow) = &self.flow else { return Ok(()) };
         let known = contents.flows()?;
-        match known.contains(flow) {
-            true => Ok(()),
-            false => Err(Failure::bad_input(
-                format!("unknown flow `{flow}`"),
-                format!("flows: {}", known.join(", ")),
-            )),
+        if known.contains(flow) {
+            Ok(())
+        } else {
+            Err(Failure::bad_input(format!("unknown flow `{flow}`"), format!("flows: {}", known.join(", "))))
         }
     }
 }

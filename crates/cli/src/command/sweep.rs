@@ -87,9 +87,10 @@ impl Sweep {
         match self.until {
             None => Count::Runs(self.repetitions.runs(first, repeats)),
             Some(precision) => {
-                let chosen = match self.metric.is_empty() {
-                    true => vec![Quantity::OfFlow(&METRICS[0])],
-                    false => self.metric.clone(),
+                let chosen = if self.metric.is_empty() {
+                    vec![Quantity::OfFlow(&METRICS[0])]
+                } else {
+                    self.metric.clone()
                 };
                 Count::Until(precision, chosen, self.repetitions.most().unwrap_or(MOST))
             }

@@ -61,10 +61,8 @@ impl Bench {
                 "note: this is a debug build, which is many times slower (use cargo run --release -- bench)",
             );
         }
-        let cases: Vec<&Case> = match self.cases.is_empty() {
-            true => CASES.iter().collect(),
-            false => self.cases.clone(),
-        };
+        let cases: Vec<&Case> =
+            if self.cases.is_empty() { CASES.iter().collect() } else { self.cases.clone() };
         if self.count {
             return count::count(&cases, self.format, self.against.as_deref());
         }

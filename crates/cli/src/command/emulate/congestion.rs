@@ -21,9 +21,10 @@ pub(super) struct Controls {
 /// Name of a congestion control (linux/tcp.h, TCP_CA_NAME_MAX: 16 bytes including the zero).
 pub(super) fn name(text: &str) -> Result<String, String> {
     let is_of_name = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
-    match !text.is_empty() && text.len() < 16 && text.chars().all(is_of_name) {
-        true => Ok(text.to_owned()),
-        false => Err("expected a name such as cubic, reno or bbr".to_owned()),
+    if !text.is_empty() && text.len() < 16 && text.chars().all(is_of_name) {
+        Ok(text.to_owned())
+    } else {
+        Err("expected a name such as cubic, reno or bbr".to_owned())
     }
 }
 
@@ -50,9 +51,10 @@ impl Controls {
             1 => control.name().to_owned(),
             _ => format!("{} ({count})", control.name()),
         };
-        match counts.is_empty() {
-            true => "–".to_owned(),
-            false => counts.iter().map(one).collect::<Vec<_>>().join(", "),
+        if counts.is_empty() {
+            "–".to_owned()
+        } else {
+            counts.iter().map(one).collect::<Vec<_>>().join(", ")
         }
     }
 

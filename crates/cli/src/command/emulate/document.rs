@@ -53,9 +53,10 @@ pub(super) fn document(
 }
 
 fn verdict(summary: &Summary) -> String {
-    let valid = match summary.complaints.is_empty() {
-        true => "The run is valid.".to_owned(),
-        false => format!("The run is invalid: {}.", summary.complaints.join("; ")),
+    let valid = if summary.complaints.is_empty() {
+        "The run is valid.".to_owned()
+    } else {
+        format!("The run is invalid: {}.", summary.complaints.join("; "))
     };
     format!("{valid} {}", summary.conditions())
 }
@@ -136,9 +137,10 @@ fn queues(scenario: &Scenario, samples: &[Sample]) -> Figure {
             }
         }
     }
-    let caption = match curves.is_empty() {
-        true => "No sample found a packet in a queue.",
-        false => "Packets in the queue; directions whose queue was always empty are omitted.",
+    let caption = if curves.is_empty() {
+        "No sample found a packet in a queue."
+    } else {
+        "Packets in the queue; directions whose queue was always empty are omitted."
     };
     figure("queues", "Queue lengths", caption, "packets", curves)
 }

@@ -44,14 +44,13 @@ impl Far {
     }
 
     pub(super) fn outside(ground: &Ground, ends: Network, mtu: u16) -> Result<(Far, Port), SystemError> {
-        match ground.may_change_network() {
-            true => {
-                let nat = ground.nat(OUTSIDE, ends, None)?;
-                let port = open(&nat, ends, mtu)?;
-                let names = pass_names_on(None, ends);
-                Ok((Far::Here { names, _nat: nat }, port))
-            }
-            false => Far::joined(ground, ends, mtu),
+        if ground.may_change_network() {
+            let nat = ground.nat(OUTSIDE, ends, None)?;
+            let port = open(&nat, ends, mtu)?;
+            let names = pass_names_on(None, ends);
+            Ok((Far::Here { names, _nat: nat }, port))
+        } else {
+            Far::joined(ground, ends, mtu)
         }
     }
 

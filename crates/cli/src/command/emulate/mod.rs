@@ -190,9 +190,10 @@ impl Emulate {
         let given = draft.given_of_ends(&flow.name);
         let mut notes: Vec<String> = self.given.note(scenario).into_iter().collect();
         if !given.is_empty() {
-            let help = match given.iter().any(|key| key == "sender.congestion") {
-                true => "; set the kernel's congestion control with --congestion",
-                false => "",
+            let help = if given.iter().any(|key| key == "sender.congestion") {
+                "; set the kernel's congestion control with --congestion"
+            } else {
+                ""
             };
             notes.push(format!(
                 "note: the kernel's TCP carries flow `{}`, so these keys have no effect: {}{help}",
@@ -245,10 +246,7 @@ impl Emulate {
         (mut open, mut seen): (Open, live::Opened),
     ) -> Result<(Summary, Result<(), Failure>), Failure> {
         let sample = plan.sample;
-        let command = match self.command.is_empty() {
-            true => shell::words(path),
-            false => self.command.clone(),
-        };
+        let command = if self.command.is_empty() { shell::words(path) } else { self.command.clone() };
         let (mut stage, [server, client]) =
             Stage::build(ground, self.server.is_some(), self.mtu, self.as_root).map_err(failure)?;
         if let Some(name) = &self.congestion {

@@ -166,12 +166,13 @@ impl Record {
             output::note(&format!("try: lasthop run trace={down},up_trace={up},rtt={rtt:.0}ms"));
         }
         let complaints = complaints(&recording);
-        match complaints.is_empty() {
-            true => Ok(()),
-            false => Err(Failure::invalid(
+        if complaints.is_empty() {
+            Ok(())
+        } else {
+            Err(Failure::invalid(
                 format!("the recording is invalid: {}", complaints.join("; ")),
                 "the traces are written nevertheless; see docs/emulate.md, Record",
-            )),
+            ))
         }
     }
 }

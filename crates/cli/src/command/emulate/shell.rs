@@ -14,10 +14,11 @@ pub(super) fn words(path: &str) -> Vec<String> {
 fn prompt(shell: &str, path: &str) -> String {
     let is_shown = |c: &char| !c.is_control() && !"\\$`'\"!%".contains(*c);
     let path: String = path.chars().filter(is_shown).take(SHOWN).collect();
-    match Path::new(shell).file_name().is_some_and(|name| name == "bash") {
+    if Path::new(shell).file_name().is_some_and(|name| name == "bash") {
         // Takes effect after bash's start-up files, which set the prompt.
-        true => format!("PROMPT_COMMAND=PS1=\"[{path}] $PS1\"; unset PROMPT_COMMAND"),
-        false => format!("PS1=[{path}] $ "),
+        format!("PROMPT_COMMAND=PS1=\"[{path}] $PS1\"; unset PROMPT_COMMAND")
+    } else {
+        format!("PS1=[{path}] $ ")
     }
 }
 

@@ -72,11 +72,10 @@ impl Stage {
             let server = [Some(self.ends.server().into()), v6(SERVER6)];
             ends::congest(DEVICE, &server.into_iter().flatten().collect::<Vec<_>>(), true, name)
         })??;
-        match self.far.congest(self.ends, name)? {
-            true => {}
-            false => output::note(
+        if !self.far.congest(self.ends, name)? {
+            output::note(
                 "note: --congestion applies to COMMAND only; programs beyond the path send the downlink traffic",
-            ),
+            )
         }
         Ok(())
     }

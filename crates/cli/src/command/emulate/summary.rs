@@ -130,13 +130,14 @@ impl Summary {
         let lateness = self.measured.lateness();
         let micros = |span: lasthop_base::Duration| span.as_nanos() / 1000;
         let entry = self.measured.entry();
-        let entry = match self.sees_entries {
-            true => format!(
+        let entry = if self.sees_entries {
+            format!(
                 "of that before entry {} us (1 of 100), {} us (maximum)",
                 micros(entry.p99),
                 micros(entry.max)
-            ),
-            false => "entry counted from reading".to_owned(),
+            )
+        } else {
+            "entry counted from reading".to_owned()
         };
         format!(
             "{:.1} s from the first packet to the last; late by {} us (median), {} us (1 of 100), {} us (maximum), \

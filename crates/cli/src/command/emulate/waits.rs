@@ -134,9 +134,10 @@ impl Waits {
             .into_iter()
             .filter_map(|(side, waited)| Some(format!("{side} {:.1} %", self.pct(waited?))))
             .collect();
-        match known.is_empty() {
-            true => "time that programs waited for a processor: not known".to_owned(),
-            false => format!("waited for a processor: {} of the time", known.join(", ")),
+        if known.is_empty() {
+            "time that programs waited for a processor: not known".to_owned()
+        } else {
+            format!("waited for a processor: {} of the time", known.join(", "))
         }
     }
 }

@@ -160,9 +160,10 @@ impl Attach {
             ));
         };
         let defaults = Config::default();
-        let packet = match self.set.iter().any(|assignment| assignment.path.ends_with("segment")) {
-            true => source.segment,
-            false => u32::from(u16::MAX),
+        let packet = if self.set.iter().any(|assignment| assignment.path.ends_with("segment")) {
+            source.segment
+        } else {
+            u32::from(u16::MAX)
         };
         Ok(Config {
             segment: packet,

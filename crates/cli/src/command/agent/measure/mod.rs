@@ -115,16 +115,14 @@ impl Measure {
             let run = |has_agent| -> Result<Outcome, Failure> {
                 let plan = path::plan(scenario, replaced, seed);
                 let prepare = |ends: &Ends| -> Result<Box<dyn Any>, SystemError> {
-                    match has_agent {
-                        true => Ok(Box::new(Companion::begin(ends, &self.mechanisms.arguments())?)),
-                        false => Ok(Box::new(())),
+                    if has_agent {
+                        Ok(Box::new(Companion::begin(ends, &self.mechanisms.arguments())?))
+                    } else {
+                        Ok(Box::new(()))
                     }
                 };
                 let outcome = trial.run(plan, prepare, &patience::is_interrupted).map_err(failure)?;
-                match patience::is_interrupted() {
-                    true => Err(Failure::interrupted()),
-                    false => Ok(outcome),
-                }
+                if patience::is_interrupted() { Err(Failure::interrupted()) } else { Ok(outcome) }
             };
             let pair = [run(false)?, run(true)?];
             if let Some(late) = pair.iter().find(|outcome| !outcome.complaints.is_empty()) {
