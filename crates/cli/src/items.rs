@@ -206,13 +206,13 @@ fn without<'a>(name: &'a str, beginning: &str) -> &'a str {
 /// Groups items by key, in the order of first appearance.
 fn grouped<'a, const N: usize>(items: &[&'a Item], key: impl Fn(&Item) -> [String; N]) -> Vec<Vec<&'a Item>> {
     let mut groups: Vec<Vec<&Item>> = Vec::new();
-    let mut places: BTreeMap<[String; N], usize> = BTreeMap::new();
+    let mut indices: BTreeMap<[String; N], usize> = BTreeMap::new();
     for item in items {
-        let place = *places.entry(key(item)).or_insert_with(|| {
+        let index = *indices.entry(key(item)).or_insert_with(|| {
             groups.push(Vec::new());
             groups.len() - 1
         });
-        groups[place].push(item);
+        groups[index].push(item);
     }
     groups
 }

@@ -15,7 +15,7 @@ pub(crate) fn version() -> String {
 }
 
 #[derive(Serialize)]
-pub(crate) struct Row<'a> {
+pub(crate) struct ProvenanceRow<'a> {
     #[serde(flatten)]
     item: &'a Item,
     version: &'a str,
@@ -44,7 +44,7 @@ impl<'a> Provenance<'a> {
     }
 
     pub(crate) fn json(&self, item: &Item) -> Option<String> {
-        let row = Row {
+        let row = ProvenanceRow {
             item,
             version: &self.version,
             seed: self.settings.seed,

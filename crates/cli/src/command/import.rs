@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::output;
 use crate::target::Target;
-use crate::values::Named;
+use crate::values::KnownNames;
 use clap::Args;
 use clap::builder::TypedValueParser;
 use lasthop_base::{Duration, quantity};
@@ -81,13 +81,13 @@ pub(crate) struct Import {
 fn formats() -> impl TypedValueParser<Value = Format> {
     let parse =
         |name: &str| Format::named(name).ok_or_else(|| known(Format::ALL.iter().map(|(_, name)| *name)));
-    Named { names: || Format::ALL.iter().map(|(_, name)| *name).collect(), parse }
+    KnownNames { names: || Format::ALL.iter().map(|(_, name)| *name).collect(), parse }
 }
 
 fn models() -> impl TypedValueParser<Value = Model> {
     let parse =
         |name: &str| Model::named(name).ok_or_else(|| known(Model::ALL.iter().map(|(_, name)| *name)));
-    Named { names: || Model::ALL.iter().map(|(_, name)| *name).collect(), parse }
+    KnownNames { names: || Model::ALL.iter().map(|(_, name)| *name).collect(), parse }
 }
 
 fn known<'n>(names: impl Iterator<Item = &'n str>) -> String {

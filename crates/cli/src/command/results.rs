@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::output::{self, Format};
-use crate::spoken;
+use crate::rounded;
 use crate::table;
 use crate::values::{self, Choices};
 use clap::{Args, ValueEnum};
@@ -39,7 +39,7 @@ pub(crate) struct Results {
     links: bool,
     /// Output format
     #[arg(long, value_enum, default_value = "table")]
-    format: Wished,
+    format: ResultsFormat,
     /// First merge these stores into STORE, which is created if missing
     #[arg(long, value_name = "FILE", num_args = 1..)]
     merge: Vec<PathBuf>,
@@ -47,7 +47,7 @@ pub(crate) struct Results {
 
 /// Output format of results.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-enum Wished {
+enum ResultsFormat {
     /// Aligned table
     Table,
     /// One JSON object per line
@@ -86,7 +86,7 @@ impl Results {
             if self.links {
                 links(&contents, sweep, &wanted)?
             } else {
-                one(&contents, sweep, &wanted, format)?
+                show_sweep(&contents, sweep, &wanted, format)?
             }
         }
         Ok(())
@@ -95,10 +95,10 @@ impl Results {
     /// The Python package writes Parquet: a library would take as long to build as half of this program.
     fn format(&self) -> Result<Format, Failure> {
         match self.format {
-            Wished::Table => Ok(Format::Table),
-            Wished::Json => Ok(Format::Json),
-            Wished::Csv => Ok(Format::Csv),
-            Wished::Parquet => {
+            ResultsFormat::Table => Ok(Format::Table),
+            ResultsFormat::Json => Ok(Format::Json),
+            ResultsFormat::Csv => Ok(Format::Csv),
+            ResultsFormat::Parquet => {
                 let store = quoted(&self.store.display().to_string());
                 let sweep = self.sweep.map_or(String::new(), |number| format!(", {number}"));
                 Err(Failure::bad_input(
@@ -223,12 +223,17 @@ pub(crate) fn show(
     format: Format,
 ) -> Result<(), Failure> {
     match contents.sweeps()?.iter().find(|known| known.number == sweep) {
-        Some(sweep) => one(contents, sweep, wanted, format),
+        Some(sweep) => show_sweep(contents, sweep, wanted, format),
         None => Ok(()),
     }
 }
 
-fn one(contents: &Contents<'_>, sweep: &Sweep, wanted: &Wanted, format: Format) -> Result<(), Failure> {
+fn show_sweep(
+    contents: &Contents<'_>,
+    sweep: &Sweep,
+    wanted: &Wanted,
+    format: Format,
+) -> Result<(), Failure> {
     let places = contents.places(sweep.number)?;
     let places = || places.iter().filter(|place| wanted.takes(sweep, place));
     match format {
@@ -276,7 +281,7 @@ fn heading(sweep: &Sweep) -> String {
         "sweep {number}: {title}\n{}, {}{failed}, {} on one thread; means ± half of the 95 % interval\nengine {}\n\n",
         count(*places, "point"),
         count(*done, "run"),
-        spoken::time(*wall_s),
+        rounded::time(*wall_s),
         engines.join(", ")
     )
 }

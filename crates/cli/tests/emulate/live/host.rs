@@ -23,7 +23,7 @@ pub const FAR: &str = "10.99.0.1";
 
 impl World {
     pub fn new() -> World {
-        let nameless = || Namespace::nameless().unwrap();
+        let nameless = || Namespace::unconfigured().unwrap();
         let world = World { host: nameless(), internet: nameless(), bystander: nameless() };
         let ip = |namespace: &Namespace, lines: &[&str]| {
             for line in lines {
