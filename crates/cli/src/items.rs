@@ -166,8 +166,8 @@ fn questions(items: &[&Item]) -> Table {
         row.extend(names.iter().map(|name| {
             let item = group.iter().find(|item| item.item == *name);
             let text = item.and_then(|item| {
-                let apart = distance(item).map_or(String::new(), |distance| format!(" ({distance})"));
-                Some(format!("{}{apart}", measured(item)?))
+                let difference = distance(item).map_or(String::new(), |distance| format!(" ({distance})"));
+                Some(format!("{}{difference}", measured(item)?))
             });
             text.map_or(Cell::Empty, Cell::Number)
         }));

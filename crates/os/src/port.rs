@@ -64,8 +64,8 @@ impl Port {
         };
         let now = clock.now();
         let frame = &mut self.buffer[..len];
-        let seen = |handovers: &mut HandoverLog| handovers.time(frame.get(HEADER..)?, clock, now);
-        let at = self.handovers.as_mut().and_then(seen).unwrap_or(now);
+        let time = |handovers: &mut HandoverLog| handovers.time(frame.get(HEADER..)?, clock, now);
+        let at = self.handovers.as_mut().and_then(time).unwrap_or(now);
         offload::split(frame, spare, |bytes| packets.push_back(ReceivedPacket { bytes, at }));
         Ok(true)
     }

@@ -83,9 +83,9 @@ impl Tool {
         if output.status.success() {
             return Ok(());
         }
-        let said = String::from_utf8_lossy(&output.stderr);
+        let stderr = String::from_utf8_lossy(&output.stderr);
         Err(SystemError::new(
-            format!("{}: {}", what(), said.trim()),
+            format!("{}: {}", what(), stderr.trim()),
             "run it as root on a kernel with NAT, or give the other end: --server 'COMMAND'",
         ))
     }

@@ -153,8 +153,8 @@ fn note() -> io::Result<PathBuf> {
 impl Changes {
     fn begin() -> Result<Changes, SystemError> {
         let tool = Tool::find().ok_or_else(no_tool)?;
-        let look = || Ok((forwarding::is_host_forwarding()?, forwarding::non_forwarding()?));
-        let (host_forwarded, opened) = look().map_err(|error| forwarding_refused(&error))?;
+        let query = || Ok((forwarding::is_host_forwarding()?, forwarding::non_forwarding()?));
+        let (host_forwarded, opened) = query().map_err(|error| forwarding_refused(&error))?;
         Ok(Changes { tool, host_forwarded, opened })
     }
 
