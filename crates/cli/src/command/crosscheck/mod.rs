@@ -1,7 +1,7 @@
 //! `lasthop crosscheck PATH`.
 //!
 //! * `case`: a sender, its scenario and its trial.
-//! * `repeat`: repetitions; `printed`: output during the runs.
+//! * `repeat`: repetitions; `printer`: output during the runs.
 
 mod case;
 mod printer;
