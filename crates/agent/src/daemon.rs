@@ -4,7 +4,7 @@
 //! packets pass, and the [`watchdog`](crate::watchdog) removes the rule. If the process hangs, the watchdog removes the
 //! rule after 0.3 s.
 
-use crate::arrival::Arrivals;
+use crate::arrival::ArrivalClock;
 use crate::counters::{Counters, count};
 use crate::flow::Piece;
 use crate::folder::Folder;
@@ -92,7 +92,7 @@ pub(crate) struct Shared {
 pub(crate) struct Core {
     /// Packet socket; `None` with the kernel program, which reports packets itself.
     tap: Option<Tap>,
-    arrivals: Arrivals,
+    arrivals: ArrivalClock,
     pub(crate) table: Table,
     /// Kernel program; without one this process decides on ACKs.
     pub(crate) program: Option<Program>,
@@ -144,7 +144,7 @@ impl Agent {
         }
         let asked = listen_for_status(&folder)?;
         let shared = Arc::new(Shared {
-            core: Mutex::new(Core { tap, arrivals: Arrivals::default(), table, program }),
+            core: Mutex::new(Core { tap, arrivals: ArrivalClock::default(), table, program }),
             heart: Mutex::new(heart),
             clock: Clock::new(),
             counters,
@@ -236,7 +236,7 @@ impl Shared {
 impl Core {
     /// Processes packets that have passed, so that decisions know all earlier packets; returns the current time.
     pub(crate) fn catch_up(&mut self, clock: &Clock) -> Time {
-        let now = self.arrivals.compare(clock);
+        let now = self.arrivals.synchronize(clock);
         let mut buffer = [0; HEADERS];
         let Some(tap) = &mut self.tap else { return now };
         while let Some(passed) = tap.recv(&mut buffer) {

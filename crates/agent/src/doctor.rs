@@ -4,7 +4,7 @@ use crate::privilege;
 use crate::program as kernels;
 use crate::rules;
 use caps::{CapSet, Capability};
-use lasthop_os::ends::Ends;
+use lasthop_os::ends::PathEnds;
 use lasthop_os::{Namespace, nat};
 use std::fs::OpenOptions;
 use std::io::ErrorKind;
@@ -86,7 +86,7 @@ fn tun() -> Finding {
 /// Tries the first step of `emulate` and `crosscheck` and undoes it.
 fn path(may: bool) -> Finding {
     let made = || {
-        Ends::build(1500)
+        PathEnds::build(1500)
             .map(|_| "created two namespaces with a device each".to_owned())
             .map_err(|error| error.message)
     };
@@ -113,7 +113,7 @@ fn host(may: bool) -> Finding {
         found: String::new(),
         help: "install nftables or iptables (apt-get install nftables); the kernel needs NAT: modprobe nft_masq xt_MASQUERADE",
     };
-    tried(finding, may, || nat::trial().map_err(|error| error.message))
+    tried(finding, may, || nat::test_rules().map_err(|error| error.message))
 }
 
 fn nfqueue(may: bool) -> Finding {
@@ -159,7 +159,7 @@ fn bpf(may: bool) -> Finding {
 /// Runs a trial in a temporary network namespace.
 fn tried(finding: Finding, may: bool, trial: impl FnOnce() -> Result<String, String> + Send) -> Finding {
     attempted(finding, may, || {
-        let tried = Namespace::nameless().and_then(|namespace| namespace.within(trial));
+        let tried = Namespace::unconfigured().and_then(|namespace| namespace.within(trial));
         tried.unwrap_or_else(|error| Err(error.message))
     })
 }

@@ -213,7 +213,7 @@ pub(crate) fn monotonic() -> io::Result<u64> {
 /// Loads the program in a temporary network namespace; returns a sentence for `lasthop doctor`. Error: the kernel's
 /// reason for a refusal.
 pub fn trial() -> Result<String, String> {
-    let namespace = Namespace::nameless().map_err(|error| error.message)?;
+    let namespace = Namespace::unconfigured().map_err(|error| error.message)?;
     let loaded =
         namespace.within(|| Program::load(Hook::of_kernel()).map(drop)).map_err(|error| error.message)?;
     loaded.map(|()| "the kernel accepts the agent's program".to_owned())

@@ -131,7 +131,7 @@ fn tcp_headers() -> [SockFilter; 10] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::arrival::Arrivals;
+    use crate::arrival::ArrivalClock;
     use lasthop_os::Clock;
     use lasthop_os::Namespace;
     use lasthop_os::ends::{self, CLIENT, SERVER};
@@ -140,20 +140,20 @@ mod tests {
 
     #[test]
     fn packets_that_waited_for_us_have_passed_when_the_kernel_saw_them() {
-        let Ok(namespace) = Namespace::nameless() else { return println!("skipped: no namespaces here") };
+        let Ok(namespace) = Namespace::unconfigured() else { return println!("skipped: no namespaces here") };
         let Ok(_device) = ends::open(&namespace, CLIENT, None, 1500) else {
             return println!("skipped: no TUN devices here");
         };
         namespace
             .within(|| {
                 let mut tap = Tap::open().unwrap();
-                let (clock, mut arrivals) = (Clock::new(), Arrivals::default());
+                let (clock, mut arrivals) = (Clock::new(), ArrivalClock::default());
                 // Time stamps start shortly after the first socket requests them; until then the reading time is used.
                 std::thread::sleep(Duration::from_millis(300));
                 // A SYN and its retransmission after 1 s, without an answer.
                 let peer = SocketAddr::from((SERVER, 9));
                 assert!(TcpStream::connect_timeout(&peer, Duration::from_millis(1500)).is_err());
-                let now = arrivals.compare(&clock);
+                let now = arrivals.synchronize(&clock);
                 let mut buffer = [0; HEADERS];
                 let mut times = Vec::new();
                 while let Some(passed) = tap.recv(&mut buffer) {

@@ -1,7 +1,7 @@
 //! Estimates of time and memory, printed before and during a large run. No run is refused.
 
 use crate::output;
-use crate::spoken;
+use crate::rounded;
 use lasthop_lab::cost::{Cost, PACKETS_PER_S, RunPlan};
 use std::time::Duration;
 
@@ -9,35 +9,36 @@ use std::time::Duration;
 const LONG_S: f64 = 60.0;
 const LARGE_BYTES: f64 = 1e9;
 
-pub(crate) fn say_if_large(cost: &Cost, plan: &RunPlan) {
+pub(crate) fn print_if_large(cost: &Cost, plan: &RunPlan) {
     let seconds = cost.cpu_s() / plan.threads.max(1) as f64;
     if seconds >= LONG_S {
         output::note(&format!(
             "note: up to {:.1e} packets: about {} on {}, at {:.0} million packets a second each",
             cost.packets,
-            spoken::time(seconds),
+            rounded::time(seconds),
             threads(plan.threads),
             PACKETS_PER_S / 1e6
         ));
     }
     if cost.memory_bytes >= LARGE_BYTES {
         let free =
-            free_bytes().map_or(String::new(), |free| format!(" of the {} free", spoken::memory(free)));
-        let hint = match plan.keeps_outcomes && plan.runs > 1 {
-            true => "; --format csv discards outcomes after printing",
-            false => "",
+            free_bytes().map_or(String::new(), |free| format!(" of the {} free", rounded::memory(free)));
+        let hint = if plan.keeps_outcomes && plan.runs > 1 {
+            "; --format csv discards outcomes after printing"
+        } else {
+            ""
         };
-        output::note(&format!("note: about {} of memory{free}{hint}", spoken::memory(cost.memory_bytes)));
+        output::note(&format!("note: about {} of memory{free}{hint}", rounded::memory(cost.memory_bytes)));
     }
 }
 
 /// Time estimate for `count` runs from the duration of the first; `None` if short.
-pub(crate) fn by_the_first(count: usize, on: usize, first: Duration) -> Option<String> {
+pub(crate) fn estimate_from_first(count: usize, on: usize, first: Duration) -> Option<String> {
     let seconds = first.as_secs_f64() * count.div_ceil(on.max(1)) as f64;
     (count > on && seconds >= LONG_S).then(|| {
         format!(
             "note: {count} runs take about {} on {}, estimated from the first",
-            spoken::time(seconds),
+            rounded::time(seconds),
             threads(on)
         )
     })
@@ -61,9 +62,9 @@ mod tests {
     #[test]
     fn a_short_run_is_not_worth_a_word() {
         let second = Duration::from_secs(1);
-        assert_eq!(by_the_first(100, 2, second), None);
-        let told = by_the_first(1_000_000, 2, second).unwrap();
-        assert_eq!(told, "note: 1000000 runs take about 5.8 days on 2 threads, estimated from the first");
-        assert_eq!(by_the_first(3, 3, Duration::from_secs(100)), None, "they are done");
+        assert_eq!(estimate_from_first(100, 2, second), None);
+        let note = estimate_from_first(1_000_000, 2, second).unwrap();
+        assert_eq!(note, "note: 1000000 runs take about 5.8 days on 2 threads, estimated from the first");
+        assert_eq!(estimate_from_first(3, 3, Duration::from_secs(100)), None, "they are done");
     }
 }

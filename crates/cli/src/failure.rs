@@ -50,7 +50,7 @@ impl Failure {
     ///
     /// # Errors
     /// A run whose simulated time stopped advancing.
-    pub(crate) fn of_stuck(outcome: &Outcome) -> Result<(), Failure> {
+    pub(crate) fn check_stuck(outcome: &Outcome) -> Result<(), Failure> {
         match &outcome.stuck {
             None => Ok(()),
             Some(stuck) => Err(Failure::failed(&stuck.message, &stuck.help)),
@@ -74,7 +74,7 @@ impl Failure {
         match self {
             Failure::Scenario(problem) => problem.to_string(),
             Failure::Other(_, problem) => problem.message.clone(),
-            Failure::Interrupted(how_far) => how_far.clone(),
+            Failure::Interrupted(progress) => progress.clone(),
             Failure::Command(_) | Failure::ClosedPipe => String::new(),
         }
     }
@@ -91,13 +91,13 @@ impl Failure {
     }
 
     /// Complete message; underlines the faulty text where one is known.
-    pub(crate) fn told(self: &Failure) -> String {
+    pub(crate) fn render(self: &Failure) -> String {
         let report = match self {
             Failure::Scenario(problem) => Report::new(problem.clone()),
             Failure::Other(_, problem) => Report::new(problem.clone()),
             #[cfg(target_os = "linux")]
             Failure::Command(_) => return String::new(),
-            Failure::Interrupted(how_far) => return how_far.clone(),
+            Failure::Interrupted(progress) => return progress.clone(),
             Failure::ClosedPipe => return String::new(),
         };
         format!("{report:?}").trim_end().to_owned()

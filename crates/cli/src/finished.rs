@@ -3,15 +3,15 @@
 use crate::bar::Bar;
 use crate::cost;
 use crate::failure::Failure;
-use crate::target::patience;
+use crate::target::interrupts;
 use lasthop_lab::in_order::{InOrder, NextResult};
 use lasthop_lab::progress::Progress;
 use std::time::{Duration, Instant};
 
-pub(crate) const SOON: Duration = Duration::from_millis(20);
+pub(crate) const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Ended {
+pub(crate) enum Completion {
     All,
     /// The user interrupted after `done` of `of` runs.
     Interrupted {
@@ -20,16 +20,16 @@ pub(crate) enum Ended {
     },
 }
 
-impl Ended {
-    /// [`Ended::All`] if all runs are done, even if the user interrupted.
-    pub(crate) fn of(done: usize, of: usize) -> Ended {
-        if done == of { Ended::All } else { Ended::Interrupted { done, of } }
+impl Completion {
+    /// [`Completion::All`] if all runs are done, even if the user interrupted.
+    pub(crate) fn of(done: usize, of: usize) -> Completion {
+        if done == of { Completion::All } else { Completion::Interrupted { done, of } }
     }
 
     pub(crate) fn into_result(self) -> Result<(), Failure> {
         match self {
-            Ended::All => Ok(()),
-            Ended::Interrupted { done, of } => {
+            Completion::All => Ok(()),
+            Completion::Interrupted { done, of } => {
                 Err(Failure::Interrupted(format!("interrupted: {done} of {of} runs are done")))
             }
         }
@@ -37,7 +37,7 @@ impl Ended {
 }
 
 /// Number of further results wanted.
-pub(crate) enum Onward {
+pub(crate) enum Demand {
     All,
     /// Probably this many in total.
     Expect(u64),
@@ -49,46 +49,46 @@ pub(crate) enum Onward {
 ///
 /// # Errors
 /// The first error of `take`; runs under way are then abandoned.
-pub(crate) fn each_until<T: Send + 'static>(
+pub(crate) fn consume_in_order<T: Send + 'static>(
     part: &str,
     mut work: InOrder<T>,
-    mut take: impl FnMut(T) -> Result<Onward, Failure>,
-) -> Result<Ended, Failure> {
+    mut consume: impl FnMut(T) -> Result<Demand, Failure>,
+) -> Result<Completion, Failure> {
     let bar = Bar::default();
     bar.begin(part, work.count() as u64);
-    let (mut taken, mut finished) = (0, 0);
+    let (mut consumed, mut finished) = (0, 0);
     let (begun, mut expected) = (Instant::now(), work.count());
-    let ended = patience::during(|| {
+    let completion = interrupts::handle_during(|| {
         loop {
-            let next = work.next_within(SOON);
+            let next = work.next_within(POLL_INTERVAL);
             bar.advance((work.finished() - finished) as u64);
             let is_first = finished == 0 && work.finished() > 0;
             let since = begun.elapsed();
             finished = work.finished();
             match next {
                 NextResult::Item(result) => {
-                    let onward = take(result)?;
-                    taken += 1;
-                    match onward {
-                        Onward::All => {}
-                        Onward::Expect(runs) => {
+                    let demand = consume(result)?;
+                    consumed += 1;
+                    match demand {
+                        Demand::All => {}
+                        Demand::Expect(runs) => {
                             expected = runs as usize;
                             bar.expect(runs);
                         }
-                        Onward::Enough => return Ok(Ended::All),
+                        Demand::Enough => return Ok(Completion::All),
                     }
                 }
                 NextResult::NotYet => {}
-                NextResult::End => return Ok(Ended::All),
+                NextResult::End => return Ok(Completion::All),
             }
-            if is_first && let Some(note) = cost::by_the_first(expected, work.threads(), since) {
+            if is_first && let Some(note) = cost::estimate_from_first(expected, work.threads(), since) {
                 bar.note(&note);
             }
-            if patience::is_interrupted() {
-                return Ok(Ended::of(taken, work.count()));
+            if interrupts::is_interrupted() {
+                return Ok(Completion::of(consumed, work.count()));
             }
         }
     });
     bar.end();
-    ended
+    completion
 }

@@ -166,8 +166,8 @@ fn questions(items: &[&Item]) -> Table {
         row.extend(names.iter().map(|name| {
             let item = group.iter().find(|item| item.item == *name);
             let text = item.and_then(|item| {
-                let apart = distance(item).map_or(String::new(), |distance| format!(" ({distance})"));
-                Some(format!("{}{apart}", measured(item)?))
+                let difference = distance(item).map_or(String::new(), |distance| format!(" ({distance})"));
+                Some(format!("{}{difference}", measured(item)?))
             });
             text.map_or(Cell::Empty, Cell::Number)
         }));
@@ -206,13 +206,13 @@ fn without<'a>(name: &'a str, beginning: &str) -> &'a str {
 /// Groups items by key, in the order of first appearance.
 fn grouped<'a, const N: usize>(items: &[&'a Item], key: impl Fn(&Item) -> [String; N]) -> Vec<Vec<&'a Item>> {
     let mut groups: Vec<Vec<&Item>> = Vec::new();
-    let mut places: BTreeMap<[String; N], usize> = BTreeMap::new();
+    let mut indices: BTreeMap<[String; N], usize> = BTreeMap::new();
     for item in items {
-        let place = *places.entry(key(item)).or_insert_with(|| {
+        let index = *indices.entry(key(item)).or_insert_with(|| {
             groups.push(Vec::new());
             groups.len() - 1
         });
-        groups[place].push(item);
+        groups[index].push(item);
     }
     groups
 }

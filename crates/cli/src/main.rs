@@ -1,37 +1,37 @@
 //! `lasthop`: the command line. Only this crate prints and exits.
 //!
 //! * [`command`]: one file per command (flags, calls, output).
-//! * [`values`], [`source`]: flags shared by several commands, and their parsers.
+//! * [`values`], [`scenario_args`]: flags shared by several commands, and their parsers.
 //! * [`reference`](mod@reference): every key, column and field, as text and as Markdown.
 //! * [`items`]: results of a reproduction as tables, JSON and CSV.
-//! * [`made`]: the last chapter of a report: command line and scenario.
+//! * [`provenance_chapter`]: the last chapter of a report: command line and scenario.
 //! * [`failure`]: errors, their messages and exit statuses.
 //! * [`output`]: standard output, and notes on standard error; [`table`] aligns columns.
 //! * [`target`]: files written atomically, and files that grow.
 //! * [`finished`]: consumes results of concurrent runs in order.
-//! * [`path`]: a scenario as a path for real traffic; [`sender`]: the TCP implementation that carries the traffic.
-//! * [`bar`]: progress on standard error; [`cost`]: estimates of time and memory; [`spoken`]: rounded times and sizes.
+//! * [`path`]: a scenario as a path for real traffic; [`real_sender`]: the TCP implementation that carries the traffic.
+//! * [`bar`]: progress on standard error; [`cost`]: estimates of time and memory; [`rounded`]: rounded times and sizes.
 //!
 //! Exit status: 0, 1 (failed), 2 (bad input), 3 (invalid real-time run), 130 (interrupted).
 
-mod again;
 mod bar;
 mod command;
 mod cost;
 mod failure;
 mod finished;
-mod first;
 mod items;
-mod made;
 mod output;
+mod overview;
 #[cfg(target_os = "linux")]
 mod path;
 mod provenance;
-mod reference;
+mod provenance_chapter;
 #[cfg(target_os = "linux")]
-mod sender;
-mod source;
-mod spoken;
+mod real_sender;
+mod reference;
+mod rerun;
+mod rounded;
+mod scenario_args;
 mod summary;
 mod table;
 mod target;
@@ -65,21 +65,21 @@ struct CommandLine {
 fn main() -> ExitCode {
     failure::install_style();
     #[cfg(target_os = "linux")]
-    if let Some(status) = command::apart() {
+    if let Some(status) = command::run_unprivileged() {
         return status;
     }
     target::discard_all_when_interrupted();
     let done = match CommandLine::try_parse() {
         Ok(line) => line.command.execute(),
-        Err(error) => return told_by_clap(error),
+        Err(error) => return print_clap_error(error),
     };
     drop(target::discard_all());
     match done {
         Ok(()) | Err(Failure::ClosedPipe) => ExitCode::SUCCESS,
         Err(failure) => {
-            let told = failure.told();
-            if !told.is_empty() {
-                output::note(&told);
+            let message = failure.render();
+            if !message.is_empty() {
+                output::note(&message);
             }
             ExitCode::from(failure.status())
         }
@@ -87,14 +87,14 @@ fn main() -> ExitCode {
 }
 
 /// The `--set` that replaces an unknown flag, if the flag names a scenario key, in Lasthop's words or another tool's.
-fn key_of_a_scenario(error: &clap::Error) -> Option<String> {
+fn scenario_key_tip(error: &clap::Error) -> Option<String> {
     let ContextValue::String(flag) = error.get(ContextKind::InvalidArg)? else { return None };
     if error.kind() != ErrorKind::UnknownArgument {
         return None;
     }
     let flag = flag.strip_prefix("--")?.split('=').next()?;
     let name = flag.replace('-', "_");
-    let value = value_of(flag).unwrap_or_else(|| "VALUE".to_owned());
+    let value = flag_value(flag).unwrap_or_else(|| "VALUE".to_owned());
     let reference = Catalogue::default().reference();
     let is_key = |name: &str| reference.iter().flat_map(|section| &section.keys).any(|key| key.name == name);
     if is_key(&name) {
@@ -106,7 +106,7 @@ fn key_of_a_scenario(error: &clap::Error) -> Option<String> {
 }
 
 /// The value that was written with a flag: `--duration=10s`, `--duration 10s`.
-fn value_of(flag: &str) -> Option<String> {
+fn flag_value(flag: &str) -> Option<String> {
     let mut given = std::env::args().skip_while(|part| {
         part.strip_prefix("--").and_then(|part| part.split('=').next()).is_none_or(|name| name != flag)
     });
@@ -117,13 +117,13 @@ fn value_of(flag: &str) -> Option<String> {
     }
 }
 
-fn told_by_clap(mut error: clap::Error) -> ExitCode {
+fn print_clap_error(mut error: clap::Error) -> ExitCode {
     if let ErrorKind::DisplayHelp | ErrorKind::DisplayVersion = error.kind() {
         // A closed pipe is not an error.
         let _ = error.print();
         return ExitCode::SUCCESS;
     }
-    if let Some(tip) = key_of_a_scenario(&error) {
+    if let Some(tip) = scenario_key_tip(&error) {
         error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
     }
     let text = error.render();

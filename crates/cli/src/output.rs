@@ -34,11 +34,11 @@ pub(crate) fn print_line(line: &str) -> Result<(), Failure> {
 
 /// Prints lines to standard output in blocks of 64 KiB as the iterator yields them.
 pub(crate) fn print_lines(lines: impl Iterator<Item = impl Display>) -> Result<(), Failure> {
-    const AT_ONCE: usize = 64 * 1024;
+    const BLOCK_BYTES: usize = 64 * 1024;
     let mut text = String::new();
     for line in lines {
         text.push_str(&format!("{line}\n"));
-        if text.len() >= AT_ONCE {
+        if text.len() >= BLOCK_BYTES {
             print(&text)?;
             text.clear();
         }
@@ -55,12 +55,12 @@ pub(crate) fn plain(text: &str) -> String {
 pub(crate) fn note(line: &str) {
     let mut stderr = std::io::stderr().lock();
     let is_terminal = stderr.is_terminal();
-    let _ = writeln!(stderr, "{}", harmless(line, is_terminal));
+    let _ = writeln!(stderr, "{}", sanitized(line, is_terminal));
 }
 
 /// Replaces control characters (except newlines) by U+FFFD: messages quote user input, which must not control the
 /// terminal. Colour sequences stay if `with_colours`.
-fn harmless(text: &str, with_colours: bool) -> String {
+fn sanitized(text: &str, with_colours: bool) -> String {
     let mut clean = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(c) = rest.chars().next() {
@@ -92,7 +92,7 @@ mod tests {
         let text = "\u{1b}[31;1mred\u{1b}[0m \u{1b}[2Jgone \u{1b}]0;title\u{7}\tä\n\u{1b}[";
         let coloured =
             "\u{1b}[31;1mred\u{1b}[0m \u{fffd}[2Jgone \u{fffd}]0;title\u{fffd}\u{fffd}ä\n\u{fffd}[";
-        assert_eq!(harmless(text, true), coloured);
-        assert!(!harmless(text, false).contains('\u{1b}'));
+        assert_eq!(sanitized(text, true), coloured);
+        assert!(!sanitized(text, false).contains('\u{1b}'));
     }
 }

@@ -6,7 +6,7 @@ use lasthop_base::Duration;
 use lasthop_emu::emulation::{Charge, End, Plan};
 use lasthop_emu::trial::{Outcome, Progress, Stream};
 use lasthop_lab::trials;
-use lasthop_os::{group, namespace, nat};
+use lasthop_os::{control_group, namespace, nat};
 use lasthop_scenario::{Headers, Scenario, Traffic, Transfer};
 use lasthop_sim::assemble::{EXTERNAL_FLOWS, assemble_external, replaced_flows};
 use lasthop_tcp::Config;
@@ -47,7 +47,7 @@ pub(crate) fn plan(scenario: &Scenario, replaced: usize, seed: u64) -> Plan {
     }
 }
 
-pub(crate) struct Carried {
+pub(crate) struct CarriedFlows {
     /// Index of the flow whose route the traffic takes.
     pub(crate) replaced: usize,
     /// Indices of the flows in the scenario.
@@ -60,7 +60,7 @@ pub(crate) struct Carried {
 }
 
 /// All TCP flows between the two ends of the first TCP flow.
-pub(crate) fn carried(scenario: &Scenario) -> Result<Carried, Failure> {
+pub(crate) fn carried_flows(scenario: &Scenario) -> Result<CarriedFlows, Failure> {
     let replaced = replaced(scenario)?;
     let flows = replaced_flows(scenario, replaced);
     let server = scenario.flows[replaced].from;
@@ -87,7 +87,7 @@ pub(crate) fn carried(scenario: &Scenario) -> Result<Carried, Failure> {
         configs.push([Config::clone(source), Config::clone(destination)]);
     }
     let mtu = mtu(&configs)?;
-    Ok(Carried { replaced, flows, streams, configs, mtu })
+    Ok(CarriedFlows { replaced, flows, streams, configs, mtu })
 }
 
 /// Bytes of the IP and TCP headers without options, and of the timestamp option.
@@ -121,11 +121,11 @@ pub(crate) fn streams(outcome: Outcome) -> Vec<trials::StreamOutcome> {
     outcome.streams.into_iter().map(stream).collect()
 }
 
-pub(crate) fn tidy() {
+pub(crate) fn remove_leftovers() {
     for name in namespace::remove_stale() {
         output::note(&format!("removed the namespace `{name}`, left by a killed run"));
     }
-    group::remove_stale();
+    control_group::remove_stale();
     // Rules in use by another run stay, without a message.
     if let Ok(true) = nat::remove_stale() {
         output::note("removed the netfilter rules `lasthop`, left by a killed run");
@@ -133,7 +133,7 @@ pub(crate) fn tidy() {
 }
 
 /// Error if `runs` runs of a sender had late packets; `last` is the last outcome.
-pub(crate) fn not_in_time(sender: &impl std::fmt::Display, last: &Outcome, runs: u32) -> Failure {
+pub(crate) fn late_packets(sender: &impl std::fmt::Display, last: &Outcome, runs: u32) -> Failure {
     let load = last.load.map_or(String::new(), |load| format!(", {:.0} % idle", load.idle * 100.0));
     Failure::invalid(
         format!(

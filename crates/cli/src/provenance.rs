@@ -7,14 +7,15 @@ use serde::Serialize;
 /// Version; in a build from a checkout, with the commit.
 pub(crate) fn version() -> String {
     let commit = env!("LASTHOP_COMMIT");
-    match commit.is_empty() {
-        true => env!("CARGO_PKG_VERSION").to_owned(),
-        false => format!("{} ({commit})", env!("CARGO_PKG_VERSION")),
+    if commit.is_empty() {
+        env!("CARGO_PKG_VERSION").to_owned()
+    } else {
+        format!("{} ({commit})", env!("CARGO_PKG_VERSION"))
     }
 }
 
 #[derive(Serialize)]
-pub(crate) struct Row<'a> {
+pub(crate) struct ProvenanceRow<'a> {
     #[serde(flatten)]
     item: &'a Item,
     version: &'a str,
@@ -43,7 +44,7 @@ impl<'a> Provenance<'a> {
     }
 
     pub(crate) fn json(&self, item: &Item) -> Option<String> {
-        let row = Row {
+        let row = ProvenanceRow {
             item,
             version: &self.version,
             seed: self.settings.seed,

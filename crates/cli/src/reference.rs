@@ -65,13 +65,12 @@ pub(crate) fn text(sections: &[ReferenceSection]) -> String {
         for key in &section.keys {
             let head = format!("  {}", key.name);
             let blank = " ".repeat(MEANINGS);
-            let first = match head.len() + 2 <= MEANINGS {
-                true => format!("{head:<MEANINGS$}"),
-                false => {
-                    text.push_str(&head);
-                    text.push('\n');
-                    blank.clone()
-                }
+            let first = if head.len() + 2 <= MEANINGS {
+                format!("{head:<MEANINGS$}")
+            } else {
+                text.push_str(&head);
+                text.push('\n');
+                blank.clone()
             };
             push(&mut text, &first, &blank, &key.doc);
             push(&mut text, &blank, &blank, &about(key));

@@ -6,20 +6,21 @@ use lasthop_lab::papers::Reproduction;
 use lasthop_lab::runs::number::plain;
 use lasthop_lab::study::counts;
 
-const MOST: usize = 3;
-const WIDEST: usize = 118;
+const MAX_GROUPS: usize = 3;
+const MAX_WIDTH: usize = 118;
 
 pub(crate) fn text(reproduction: &Reproduction, summary: &str) -> String {
     let default = || reproduction.items.iter().filter(|item| item.is_of_default());
     let found = counts::of(default());
     let groups = groups(default());
-    let more = match groups.len() > MOST {
-        true => format!("; the furthest {MOST} of {} items:", groups.len()),
-        false => String::new(),
+    let more = if groups.len() > MAX_GROUPS {
+        format!("; the furthest {MAX_GROUPS} of {} items:", groups.len())
+    } else {
+        String::new()
     };
     let rows = format!("{} rows: {}{more}", found.all(), counts::words(&found));
     let mut text = format!("{}: {summary}\n  {rows}\n", reproduction.paper);
-    for group in groups.iter().take(MOST) {
+    for group in groups.iter().take(MAX_GROUPS) {
         text += &format!("  {}\n", shortened(&line(group)));
     }
     text
@@ -35,14 +36,14 @@ fn groups<'a>(items: impl Iterator<Item = &'a Item>) -> Vec<Vec<&'a Item>> {
             None => groups.push(vec![item]),
         }
     }
-    let far = |item: &Item| match (item.published, item.measured, item.margin) {
+    let distance = |item: &Item| match (item.published, item.measured, item.margin) {
         (Some(published), Some(ours), Some(margin)) if margin > 0.0 => (ours - published).abs() / margin,
         _ => 0.0,
     };
     for group in &mut groups {
-        group.sort_by(|one, other| far(other).total_cmp(&far(one)));
+        group.sort_by(|one, other| distance(other).total_cmp(&distance(one)));
     }
-    groups.sort_by(|one, other| far(other[0]).total_cmp(&far(one[0])));
+    groups.sort_by(|one, other| distance(other[0]).total_cmp(&distance(one[0])));
     groups
 }
 
@@ -64,9 +65,10 @@ fn line(group: &[&Item]) -> String {
 }
 
 fn shortened(line: &str) -> String {
-    match line.chars().count() > WIDEST {
-        true => line.chars().take(WIDEST - 1).chain(['…']).collect(),
-        false => line.to_owned(),
+    if line.chars().count() > MAX_WIDTH {
+        line.chars().take(MAX_WIDTH - 1).chain(['…']).collect()
+    } else {
+        line.to_owned()
     }
 }
 
@@ -109,6 +111,6 @@ mod tests {
             lines[2],
             "  ✗ table3 (2 numbers; the furthest): reno at loss=0.1: 190.0 ± 1.0 kbit/s, published 100 (+90 %)"
         );
-        assert_eq!(lines.len(), 2 + MOST);
+        assert_eq!(lines.len(), 2 + MAX_GROUPS);
     }
 }

@@ -56,7 +56,7 @@ impl Target {
     /// Opens a file that has its name at once and keeps its contents however the command ends.
     pub(crate) fn growing(path: &Path) -> Result<Target, Failure> {
         refuse_foreign_links(path)?;
-        let file = grown(path).map_err(|error| unwritable(path, &error))?;
+        let file = create_growing(path).map_err(|error| unwritable(path, &error))?;
         Ok(Target { path: path.to_owned(), renaming: None, writer: BufWriter::new(file) })
     }
 
@@ -108,7 +108,7 @@ impl Target {
 }
 
 /// Refuses two flags that name the same file.
-pub(crate) fn refuse_doubles(files: &[(&str, &Option<PathBuf>)]) -> Result<(), Failure> {
+pub(crate) fn refuse_duplicates(files: &[(&str, &Option<PathBuf>)]) -> Result<(), Failure> {
     let mut paths: Vec<&Path> = files.iter().filter_map(|(_, path)| path.as_deref()).collect();
     paths.sort();
     let flags: Vec<&str> = files.iter().map(|(flag, _)| *flag).collect();
@@ -151,7 +151,7 @@ impl Drop for Target {
 /// Installs a handler of Ctrl-C that removes partial files and exits.
 pub(crate) fn discard_all_when_interrupted() {
     let installed = ctrlc::set_handler(|| {
-        if patience::takes_it() {
+        if interrupts::record() {
             return;
         }
         // The lock stays held: from here on no file is created or renamed.
@@ -176,7 +176,7 @@ pub(crate) fn discard_all() -> impl Drop {
 }
 
 /// Work that handles an interruption itself.
-pub(crate) mod patience {
+pub(crate) mod interrupts {
     use std::sync::atomic::{AtomicBool, Ordering};
 
     /// Whether such work is in progress, and whether the user has interrupted it.
@@ -184,7 +184,7 @@ pub(crate) mod patience {
     static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
     /// Runs work that polls [`is_interrupted`].
-    pub(crate) fn during<T>(work: impl FnOnce() -> T) -> T {
+    pub(crate) fn handle_during<T>(work: impl FnOnce() -> T) -> T {
         WORKING.store(true, Ordering::SeqCst);
         let done = work();
         WORKING.store(false, Ordering::SeqCst);
@@ -196,7 +196,7 @@ pub(crate) mod patience {
     }
 
     /// Records an interruption; returns whether such work handles it.
-    pub(super) fn takes_it() -> bool {
+    pub(super) fn record() -> bool {
         let working = WORKING.load(Ordering::SeqCst);
         INTERRUPTED.fetch_or(working, Ordering::SeqCst);
         working
@@ -205,7 +205,7 @@ pub(crate) mod patience {
 
 /// Truncates or creates a file, or opens a pipe or a device. Root does not follow a symlink that has meanwhile
 /// replaced the file.
-fn grown(path: &Path) -> io::Result<File> {
+fn create_growing(path: &Path) -> io::Result<File> {
     #[cfg(target_os = "linux")]
     if is_privileged() && fs::metadata(path).is_ok_and(|known| known.is_file()) {
         use std::os::unix::fs::OpenOptionsExt;
@@ -218,7 +218,7 @@ fn grown(path: &Path) -> io::Result<File> {
 
 #[cfg(target_os = "linux")]
 fn is_privileged() -> bool {
-    nix::unistd::geteuid().is_root() && lasthop_os::apart::run().is_none()
+    nix::unistd::geteuid().is_root() && lasthop_os::unprivileged::first_process().is_none()
 }
 
 /// As root, refuses a path through another user's symlink, which could redirect the write anywhere.
@@ -226,7 +226,7 @@ fn is_privileged() -> bool {
 fn refuse_foreign_links(path: &Path) -> Result<(), Failure> {
     let caller = std::env::var("SUDO_UID").ok().and_then(|number| number.parse().ok());
     let is_trusted = |owner: u32| owner == 0 || Some(owner) == caller;
-    match is_privileged().then(|| foreign_link(path, &is_trusted, MOST_LINKS)).flatten() {
+    match is_privileged().then(|| foreign_link(path, &is_trusted, MAX_LINKS)).flatten() {
         None => Ok(()),
         Some((link, owner)) => Err(Failure::bad_input(
             format!(
@@ -246,7 +246,7 @@ fn refuse_foreign_links(_: &Path) -> Result<(), Failure> {
 
 /// Maximum number of symlinks in a path (path_resolution(7): 40).
 #[cfg(target_os = "linux")]
-const MOST_LINKS: usize = 40;
+const MAX_LINKS: usize = 40;
 
 /// First symlink of a path with an untrusted owner, and the owner's UID.
 #[cfg(target_os = "linux")]

@@ -9,12 +9,12 @@ use std::ffi::OsStr;
 use std::str::FromStr;
 
 #[derive(Clone)]
-pub(crate) struct Named<P> {
+pub(crate) struct KnownNames<P> {
     pub(crate) names: fn() -> Vec<&'static str>,
     pub(crate) parse: P,
 }
 
-impl<P: TypedValueParser> TypedValueParser for Named<P> {
+impl<P: TypedValueParser> TypedValueParser for KnownNames<P> {
     type Value = P::Value;
 
     fn parse_ref(
@@ -54,9 +54,10 @@ impl FromStr for Assignment {
                 .to_owned()
         };
         let (path, value) = text.split_once('=').ok_or_else(wrong)?;
-        match path.trim().is_empty() {
-            true => Err(wrong()),
-            false => Ok(Assignment { path: path.trim().to_owned(), value: value.trim().to_owned() }),
+        if path.trim().is_empty() {
+            Err(wrong())
+        } else {
+            Ok(Assignment { path: path.trim().to_owned(), value: value.trim().to_owned() })
         }
     }
 }
@@ -67,7 +68,7 @@ impl FromStr for Choices {
     fn from_str(text: &str) -> Result<Choices, String> {
         let wrong = || "expected path=a,b,c, like recovery=sack,new_reno,reno".to_owned();
         let (path, values) = text.split_once('=').ok_or_else(wrong)?;
-        let values = between_commas(values);
+        let values = split_commas(values);
         let twice = values.iter().enumerate().find(|(at, value)| values[..*at].contains(value));
         if path.trim().is_empty() || values.iter().any(String::is_empty) {
             return Err(wrong());
@@ -81,17 +82,17 @@ impl FromStr for Choices {
 
 /// `path=a,b,c` of a sweep's `--set`; an empty value removes the key.
 #[derive(Clone, Debug)]
-pub(crate) struct Setting(pub(crate) Choices);
+pub(crate) struct SweptKey(pub(crate) Choices);
 
-impl FromStr for Setting {
+impl FromStr for SweptKey {
     type Err = String;
 
-    fn from_str(text: &str) -> Result<Setting, String> {
+    fn from_str(text: &str) -> Result<SweptKey, String> {
         match text.parse::<Assignment>()? {
             Assignment { path, value } if value.is_empty() => {
-                Ok(Setting(Choices { path, values: vec![value] }))
+                Ok(SweptKey(Choices { path, values: vec![value] }))
             }
-            _ => text.parse().map(Setting),
+            _ => text.parse().map(SweptKey),
         }
     }
 }
@@ -102,10 +103,10 @@ impl From<&Choices> for Variation {
     }
 }
 
-const MOST_CASES: usize = 10_000;
+const MAX_CASES: usize = 10_000;
 
 /// Refuses keys that cannot vary, keys repeated in one flag, and too many combinations.
-pub(crate) fn refuse_nonsense<'c>(
+pub(crate) fn refuse_invalid<'c>(
     flag: &str,
     all: impl Iterator<Item = &'c Choices> + Clone,
 ) -> Result<(), Failure> {
@@ -125,16 +126,16 @@ pub(crate) fn refuse_nonsense<'c>(
     }
     let count = all.clone().try_fold(1_usize, |count, choices| count.checked_mul(choices.values.len()));
     match count {
-        Some(count) if count <= MOST_CASES => Ok(()),
+        Some(count) if count <= MAX_CASES => Ok(()),
         _ => Err(Failure::bad_input(
-            format!("more than {MOST_CASES} combinations"),
+            format!("more than {MAX_CASES} combinations"),
             "vary fewer keys or values at once",
         )),
     }
 }
 
 /// Splits at commas outside quotes and brackets, and trims each part.
-fn between_commas(text: &str) -> Vec<String> {
+fn split_commas(text: &str) -> Vec<String> {
     let (mut parts, mut part) = (Vec::new(), String::new());
     let (mut depth, mut quote) = (0_u32, None);
     for c in text.chars() {
@@ -221,7 +222,7 @@ mod tests {
 
     #[test]
     fn a_setting_has_one_value_or_several_or_none() {
-        let values = |text: &str| text.parse::<Setting>().map(|Setting(choices)| choices.values);
+        let values = |text: &str| text.parse::<SweptKey>().map(|SweptKey(choices)| choices.values);
         assert_eq!(values("recovery=sack,reno").unwrap(), ["sack", "reno"]);
         assert_eq!(values("duration=7 s").unwrap(), ["7 s"]);
         assert_eq!(values("source=").unwrap(), [""]);

@@ -14,26 +14,26 @@ use std::time::{Duration, Instant};
 /// About ten milliseconds per run.
 const PATH: &str = "rate=10Mbit/s,rtt=40ms,queue=40packets,loss=0.1%,duration=60s";
 const POINTS: [&str; 4] = ["--set", "recovery=sack,reno", "--set", "channel.loss=0.1%,0.2%,0.5%,1%,2%"];
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// `sweep` into a store, with `runs` runs per point.
 fn sweep<'a>(store: &'a str, runs: &'a str) -> Vec<&'a str> {
     [&["sweep", PATH][..], &POINTS, &["--runs", runs, "--jobs", "2", "--store", store]].concat()
 }
 
-fn begun(folder: &Path, arguments: &[&str]) -> Child {
+fn spawn(folder: &Path, arguments: &[&str]) -> Child {
     let mut command = lasthop();
     command.args(arguments).current_dir(folder).stdin(Stdio::null());
     command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
-fn good(output: Output) -> String {
+fn stdout_of(output: Output) -> String {
     assert_eq!(output.status.code(), Some(0), "{}", stderr_of(&output));
     String::from_utf8(output.stdout).unwrap()
 }
 
 fn rows(folder: &Path, store: &str) -> String {
-    good(call_in(folder, &["results", store, "--format", "csv"]))
+    stdout_of(call_in(folder, &["results", store, "--format", "csv"]))
 }
 
 /// Number of runs in a store. Readers do not wait for the writer.
@@ -45,16 +45,16 @@ fn finished(folder: &Path, store: &str) -> usize {
 /// Kills a sweep of `runs_each` runs per point `kills` times, then lets it end. Kills are spread over the work, not
 /// over time, so busy and idle machines behave alike: each waits for a random number of runs in the store, and then for
 /// a random moment within the next runs.
-fn killed(runs_each: u32, kills: u32) {
+fn kill_and_resume(runs_each: u32, kills: u32) {
     let folder = tempfile::tempdir().unwrap();
     let runs = runs_each.to_string();
     let all = 10 * runs_each as usize;
-    good(call_in(folder.path(), &sweep("whole", &runs)));
+    stdout_of(call_in(folder.path(), &sweep("whole", &runs)));
     let mut moments = Stream::named(1, "kills");
     let mut met = 0;
     for kill in 0..kills {
         let done = (f64::from(kill) + moments.uniform()) / f64::from(kills + 1) * all as f64;
-        let mut child = begun(folder.path(), &sweep("killed", &runs));
+        let mut child = spawn(folder.path(), &sweep("killed", &runs));
         while finished(folder.path(), "killed") < done as usize && child.try_wait().unwrap().is_none() {
             sleep(Duration::from_millis(5));
         }
@@ -66,33 +66,33 @@ fn killed(runs_each: u32, kills: u32) {
     println!("{met} of {kills} kills hit a running sweep");
     let last = call_in(folder.path(), &sweep("killed", &runs));
     let said = stderr_of(&last);
-    good(last);
+    stdout_of(last);
     assert!(said.contains("runs are in the store"), "a kill left nothing: {said}");
-    let (whole, killed) = (rows(folder.path(), "whole"), rows(folder.path(), "killed"));
+    let (whole, kill_and_resume) = (rows(folder.path(), "whole"), rows(folder.path(), "killed"));
     assert_eq!(whole.lines().count(), 1 + all, "one row per run");
-    assert!(whole == killed, "the rows of the killed sweep differ");
+    assert!(whole == kill_and_resume, "the rows of the killed sweep differ");
 }
 
 #[test]
 fn a_sweep_that_is_killed_goes_on_where_it_was() {
-    killed(30, 6);
+    kill_and_resume(30, 6);
 }
 
 /// Full size: 2,000 runs, 50 kills. `cargo test --release -p lasthop --test sweep -- --ignored`
 #[test]
 #[ignore = "takes a minute"]
 fn a_sweep_of_2000_runs_outlives_50_kills() {
-    killed(200, 50);
+    kill_and_resume(200, 50);
 }
 
 #[cfg(unix)]
 #[test]
 fn an_interrupted_sweep_keeps_what_is_finished_and_says_how_many() {
     let folder = tempfile::tempdir().unwrap();
-    let mut child = begun(folder.path(), &sweep("r", "100000"));
+    let mut child = spawn(folder.path(), &sweep("r", "100000"));
     let begun = Instant::now();
     let finished = || finished(folder.path(), "r");
-    while finished() < 5 && begun.elapsed() < PATIENCE {
+    while finished() < 5 && begun.elapsed() < TIMEOUT {
         sleep(Duration::from_millis(20));
     }
     assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
@@ -106,9 +106,9 @@ fn an_interrupted_sweep_keeps_what_is_finished_and_says_how_many() {
 #[test]
 fn a_second_sweep_into_the_same_store_is_refused() {
     let folder = tempfile::tempdir().unwrap();
-    let mut child = begun(folder.path(), &sweep("r", "100000"));
+    let mut child = spawn(folder.path(), &sweep("r", "100000"));
     let begun = Instant::now();
-    while !folder.path().join("r").exists() && begun.elapsed() < PATIENCE {
+    while !folder.path().join("r").exists() && begun.elapsed() < TIMEOUT {
         sleep(Duration::from_millis(10));
     }
     let second = call_in(folder.path(), &sweep("r", "1"));
@@ -121,15 +121,15 @@ fn a_second_sweep_into_the_same_store_is_refused() {
 #[test]
 fn shards_are_merged_into_the_whole() {
     let folder = tempfile::tempdir().unwrap();
-    good(call_in(folder.path(), &sweep("whole", "3")));
+    stdout_of(call_in(folder.path(), &sweep("whole", "3")));
     for (store, shard) in [("one", "1/2"), ("two", "2/2")] {
         let arguments = [&sweep(store, "3")[..], &["--shard", shard]].concat();
-        good(call_in(folder.path(), &arguments));
+        stdout_of(call_in(folder.path(), &arguments));
     }
     let merged = call_in(folder.path(), &["results", "merged", "--merge", "one", "two", "--format", "csv"]);
     let said = stderr_of(&merged);
     assert!(said.contains("one: 15 new runs") && said.contains("two: 15 new runs"), "{said}");
-    assert_eq!(good(merged), rows(folder.path(), "whole"));
+    assert_eq!(stdout_of(merged), rows(folder.path(), "whole"));
 }
 
 #[test]
@@ -146,10 +146,10 @@ fn parquet_is_written_by_python() {
 #[test]
 fn numbers_are_those_of_run() {
     let folder = tempfile::tempdir().unwrap();
-    let table = good(call_in(folder.path(), &sweep("r", "3")));
-    let json = good(call_in(folder.path(), &["results", "r", "--format", "json"]));
+    let table = stdout_of(call_in(folder.path(), &sweep("r", "3")));
+    let json = stdout_of(call_in(folder.path(), &["results", "r", "--format", "json"]));
     let run = ["run", PATH, "--set", "recovery=reno", "--set", "channel.loss=0.5%", "--runs", "3"];
-    let expected = objects(&good(call_in(folder.path(), &[&run[..], &["--format", "json"]].concat())));
+    let expected = objects(&stdout_of(call_in(folder.path(), &[&run[..], &["--format", "json"]].concat())));
     let ours = objects(&json);
     for expected in expected {
         let is_it = |object: &&serde_json::Map<String, serde_json::Value>| {
@@ -163,7 +163,7 @@ fn numbers_are_those_of_run() {
             assert_eq!(found.get(key), Some(value), "{key}");
         }
     }
-    let text = good(call_in(folder.path(), &run));
+    let text = stdout_of(call_in(folder.path(), &run));
     let goodput = text.lines().find(|line| line.starts_with("goodput_kbps")).unwrap();
     let mean = goodput.split_whitespace().nth(1).unwrap();
     let row = table.lines().find(|line| line.starts_with("reno") && line.contains(" 0.5% ")).unwrap();
@@ -173,14 +173,15 @@ fn numbers_are_those_of_run() {
 #[test]
 fn results_are_filtered() {
     let folder = tempfile::tempdir().unwrap();
-    good(call_in(folder.path(), &sweep("r", "2")));
+    stdout_of(call_in(folder.path(), &sweep("r", "2")));
     let call = |arguments: &[&str]| call_in(folder.path(), &[&["results", "r"], arguments].concat());
-    let text = good(call(&["--where", "recovery=sack", "--where", "channel.loss=1%,2%", "--format", "csv"]));
+    let text =
+        stdout_of(call(&["--where", "recovery=sack", "--where", "channel.loss=1%,2%", "--format", "csv"]));
     assert_eq!(text.lines().count(), 1 + 4);
     assert!(text.lines().skip(1).all(|row| row.starts_with("sack,1%,") || row.starts_with("sack,2%,")));
-    let text = good(call(&["--metric", "timeouts,goodput_kbps", "--format", "csv"]));
+    let text = stdout_of(call(&["--metric", "timeouts,goodput_kbps", "--format", "csv"]));
     assert!(text.starts_with("recovery,channel.loss,flow,seed,timeouts,goodput_kbps\n"), "{text}");
-    let text = good(call(&["--links", "--format", "csv"]));
+    let text = stdout_of(call(&["--links", "--format", "csv"]));
     assert_eq!(text.lines().count(), 1 + 2 * 20);
     for (arguments, message) in [
         (&["--where", "recovry=sack"][..], "no sweep varies `recovry`"),

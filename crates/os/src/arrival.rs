@@ -9,35 +9,35 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Converts wall-clock time stamps (SO_TIMESTAMPNS) to the time of a [`Clock`].
 #[derive(Debug, Default)]
-pub struct Arrivals {
+pub struct ArrivalClock {
     /// Wall-clock time at the clock's zero, ns since 1970.
     zero: Option<u64>,
     latest: Time,
 }
 
 /// Maximum duration of a comparison of clocks; a longer one was interrupted and is discarded.
-const COMPARED_WITHIN: Duration = Duration::from_micros(50);
+const MAX_COMPARISON: Duration = Duration::from_micros(50);
 
-impl Arrivals {
+impl ArrivalClock {
     /// Compares the clocks again, because the wall clock may have been set; returns the present time.
-    pub fn compare(&mut self, clock: &Clock) -> Time {
+    pub fn synchronize(&mut self, clock: &Clock) -> Time {
         let before = clock.now();
         let wall = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let after = clock.now();
-        self.learn(before, wall.as_nanos() as u64, after);
+        self.update(before, wall.as_nanos() as u64, after);
         after
     }
 
-    fn learn(&mut self, before: Time, wall: u64, after: Time) {
-        if self.zero.is_none() || after.since(before) <= COMPARED_WITHIN {
+    fn update(&mut self, before: Time, wall: u64, after: Time) {
+        if self.zero.is_none() || after.since(before) <= MAX_COMPARISON {
             self.zero = Some(wall.saturating_sub(before.as_nanos()));
         }
     }
 
     /// Time of a packet with this stamp (ns since 1970), at most `now`.
     pub fn time(&mut self, stamp: Option<u64>, now: Time) -> Time {
-        let passed = stamp.zip(self.zero).map(|(stamp, zero)| Time::from_nanos(stamp.saturating_sub(zero)));
-        self.latest = passed.unwrap_or(now).min(now).max(self.latest);
+        let stamped = stamp.zip(self.zero).map(|(stamp, zero)| Time::from_nanos(stamp.saturating_sub(zero)));
+        self.latest = stamped.unwrap_or(now).min(now).max(self.latest);
         self.latest
     }
 }
@@ -52,15 +52,15 @@ mod tests {
         Time::ZERO + Duration::from_micros(micros)
     }
 
-    fn compared() -> Arrivals {
-        let mut arrivals = Arrivals::default();
-        arrivals.learn(at(1_000_000), ZERO + 1_000_000_000, at(1_000_001));
+    fn synchronized() -> ArrivalClock {
+        let mut arrivals = ArrivalClock::default();
+        arrivals.update(at(1_000_000), ZERO + 1_000_000_000, at(1_000_001));
         arrivals
     }
 
     #[test]
     fn a_packet_passed_when_its_stamp_says() {
-        let mut arrivals = compared();
+        let mut arrivals = synchronized();
         let now = at(11_000_000);
         assert_eq!(arrivals.time(Some(ZERO + 1_000_500_000), now), at(1_000_500));
         assert_eq!(arrivals.time(Some(ZERO + 1_020_500_000), now), at(1_020_500));
@@ -69,18 +69,18 @@ mod tests {
 
     #[test]
     fn no_packet_is_from_the_future_or_before_another() {
-        let mut arrivals = compared();
+        let mut arrivals = synchronized();
         assert_eq!(arrivals.time(Some(ZERO + 5_000_000_000), at(1_000_100)), at(1_000_100));
         assert_eq!(arrivals.time(Some(ZERO), at(1_000_200)), at(1_000_100));
     }
 
     #[test]
     fn a_clock_that_is_set_is_followed_but_an_interruption_is_not() {
-        let mut arrivals = compared();
-        arrivals.learn(at(2_000_000), ZERO + 2_005_000_000, at(2_005_000));
+        let mut arrivals = synchronized();
+        arrivals.update(at(2_000_000), ZERO + 2_005_000_000, at(2_005_000));
         assert_eq!(arrivals.time(Some(ZERO + 2_001_000_000), at(2_005_000)), at(2_001_000));
         let hour = 3_600_000_000_000;
-        arrivals.learn(at(3_000_000), ZERO + 3_000_000_000 - hour, at(3_000_001));
+        arrivals.update(at(3_000_000), ZERO + 3_000_000_000 - hour, at(3_000_001));
         assert_eq!(arrivals.time(Some(ZERO + 3_001_000_000 - hour), at(3_002_000)), at(3_001_000));
     }
 }

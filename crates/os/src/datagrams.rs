@@ -1,6 +1,6 @@
 //! UDP datagrams with the kernel's arrival times, to measure a path. Needs no privileges.
 
-use crate::arrival::Arrivals;
+use crate::arrival::ArrivalClock;
 use crate::clock::Clock;
 use crate::error::SystemError;
 use lasthop_base::{Duration, Time};
@@ -20,14 +20,14 @@ pub struct Datagrams {
     socket: Socket,
     address: SocketAddr,
     control: Vec<u8>,
-    arrivals: Arrivals,
+    arrival_clock: ArrivalClock,
     compared: Option<Time>,
     dropped: u32,
 }
 
 /// A received datagram.
 #[derive(Clone, Copy, Debug)]
-pub struct Arrived {
+pub struct ReceivedDatagram {
     /// Length that fits into the buffer, bytes.
     pub len: usize,
     /// Source address.
@@ -38,7 +38,7 @@ pub struct Arrived {
 
 /// Source of datagrams.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Leaves {
+pub enum SourceBinding {
     /// This address; port 0 means any.
     Address(SocketAddr),
     /// This device, with any address of the given address's family.
@@ -46,17 +46,17 @@ pub enum Leaves {
 }
 
 /// Receive buffer, bytes; the system may grant less (`net.core.rmem_max`).
-const BUFFER: usize = 4 << 20;
-const COMPARED_EVERY: Duration = Duration::from_millis(10);
+const BUFFER_BYTES: usize = 4 << 20;
+const COMPARE_INTERVAL: Duration = Duration::from_millis(10);
 
 impl Datagrams {
     /// Opens a socket that sends from this source.
     ///
     /// # Errors
     /// If the address is unavailable, or the device does not exist.
-    pub fn open(leaves: &Leaves) -> Result<Datagrams, SystemError> {
-        let address = match leaves {
-            Leaves::Address(address) | Leaves::Device(_, address) => *address,
+    pub fn open(source: &SourceBinding) -> Result<Datagrams, SystemError> {
+        let address = match source {
+            SourceBinding::Address(address) | SourceBinding::Device(_, address) => *address,
         };
         let open = || -> io::Result<Socket> {
             let socket = Socket::new(Domain::for_address(address), Type::DGRAM, Some(Protocol::UDP))?;
@@ -65,10 +65,10 @@ impl Datagrams {
                     .set_only_v6(false)
                     .or_else(|error| if v6.port() == 0 { Ok(()) } else { Err(error) })?;
             }
-            if let Leaves::Device(device, _) = leaves {
+            if let SourceBinding::Device(device, _) = source {
                 socket.bind_device(Some(device.as_bytes()))?;
             }
-            let _ = socket.set_recv_buffer_size(BUFFER);
+            let _ = socket.set_recv_buffer_size(BUFFER_BYTES);
             setsockopt(&socket, ReceiveTimestampns, &true)?;
             setsockopt(&socket, RxqOvfl, &1)?;
             socket.set_nonblocking(true)?;
@@ -76,14 +76,14 @@ impl Datagrams {
             Ok(socket)
         };
         let socket = open().map_err(|error| {
-            let what = match leaves {
-                Leaves::Address(_) => format!("cannot use the address {address} (UDP)"),
-                Leaves::Device(device, _) => format!("cannot send by the device `{device}`"),
+            let what = match source {
+                SourceBinding::Address(_) => format!("cannot use the address {address} (UDP)"),
+                SourceBinding::Device(device, _) => format!("cannot send by the device `{device}`"),
             };
-            let help = match (error.kind(), leaves) {
+            let help = match (error.kind(), source) {
                 (io::ErrorKind::AddrInUse, _) => "another program uses this port: choose another port",
                 (io::ErrorKind::AddrNotAvailable, _) => "see ip addr for the addresses of this host",
-                (_, Leaves::Device(..)) => "see ip link for its name, or give its address",
+                (_, SourceBinding::Device(..)) => "see ip link for its name, or give its address",
                 _ => "choose another address",
             };
             SystemError::new(format!("{what}: {error}"), help)
@@ -93,7 +93,7 @@ impl Datagrams {
             socket,
             address: bound,
             control: cmsg_space!(TimeSpec, u32),
-            arrivals: Arrivals::default(),
+            arrival_clock: ArrivalClock::default(),
             compared: None,
             dropped: 0,
         })
@@ -110,13 +110,13 @@ impl Datagrams {
     }
 
     /// Next datagram, if any; `None` also after an error.
-    pub fn receive(&mut self, buffer: &mut [u8], clock: &Clock) -> Option<Arrived> {
+    pub fn receive(&mut self, buffer: &mut [u8], clock: &Clock) -> Option<ReceivedDatagram> {
         let mut parts = [IoSliceMut::new(buffer)];
         let control = Some(&mut self.control[..]);
         let message =
             recvmsg::<SockaddrStorage>(self.socket.as_raw_fd(), &mut parts, control, MsgFlags::empty())
                 .ok()?;
-        let from = message.address.as_ref().and_then(of_storage)?;
+        let from = message.address.as_ref().and_then(socket_address)?;
         let len = message.bytes;
         let mut stamp = None;
         for one in message.cmsgs().into_iter().flatten() {
@@ -129,11 +129,11 @@ impl Datagrams {
             }
         }
         let mut now = clock.now();
-        if self.compared.is_none_or(|compared| now.since(compared) > COMPARED_EVERY) {
-            now = self.arrivals.compare(clock);
+        if self.compared.is_none_or(|compared| now.since(compared) > COMPARE_INTERVAL) {
+            now = self.arrival_clock.synchronize(clock);
             self.compared = Some(now);
         }
-        Some(Arrived { len, from, at: self.arrivals.time(stamp, now) })
+        Some(ReceivedDatagram { len, from, at: self.arrival_clock.time(stamp, now) })
     }
 
     /// Sends a datagram; returns false if the send buffer is full.
@@ -152,15 +152,15 @@ impl Datagrams {
     }
 }
 
-/// Waits for a datagram or, with `for_room`, for send buffer space of the first socket; at most `most`.
-pub fn wait(sockets: &[&Datagrams], for_room: bool, most: Duration) {
-    let mut wanted: Vec<PollFd<'_>> =
+/// Waits for a datagram or, with `for_room`, for send buffer space of the first socket; at most `timeout`.
+pub fn wait(sockets: &[&Datagrams], for_room: bool, timeout: Duration) {
+    let mut polled: Vec<PollFd<'_>> =
         sockets.iter().map(|one| PollFd::new(one.socket.as_fd(), PollFlags::POLLIN)).collect();
-    if let (true, Some(first)) = (for_room, wanted.first_mut()) {
+    if let (true, Some(first)) = (for_room, polled.first_mut()) {
         first.set_events(PollFlags::POLLIN | PollFlags::POLLOUT);
     }
-    let millis = u16::try_from(most.as_nanos().div_ceil(1_000_000)).unwrap_or(u16::MAX);
-    let _ = poll(&mut wanted, PollTimeout::from(millis));
+    let millis = u16::try_from(timeout.as_nanos().div_ceil(1_000_000)).unwrap_or(u16::MAX);
+    let _ = poll(&mut polled, PollTimeout::from(millis));
 }
 
 /// Bytes of the IP and UDP headers of a datagram to or from this address.
@@ -171,7 +171,7 @@ pub fn headers(address: SocketAddr) -> usize {
     }
 }
 
-fn of_storage(storage: &SockaddrStorage) -> Option<SocketAddr> {
+fn socket_address(storage: &SockaddrStorage) -> Option<SocketAddr> {
     let v4 = storage.as_sockaddr_in().map(|it| SocketAddr::V4((*it).into()));
     v4.or_else(|| storage.as_sockaddr_in6().map(|it| SocketAddr::V6((*it).into())))
 }
@@ -183,7 +183,7 @@ mod tests {
     use std::thread::sleep;
 
     fn open() -> Datagrams {
-        Datagrams::open(&Leaves::Address((Ipv4Addr::LOCALHOST, 0).into())).unwrap()
+        Datagrams::open(&SourceBinding::Address((Ipv4Addr::LOCALHOST, 0).into())).unwrap()
     }
 
     #[test]
@@ -206,10 +206,10 @@ mod tests {
     #[test]
     fn what_cannot_be_opened_is_said() {
         let taken = open();
-        let error = Datagrams::open(&Leaves::Address(taken.address())).err().unwrap();
+        let error = Datagrams::open(&SourceBinding::Address(taken.address())).err().unwrap();
         assert!(error.help.contains("another program"), "{error}");
         let any = (Ipv4Addr::UNSPECIFIED, 0).into();
-        let error = Datagrams::open(&Leaves::Device("no-such-device".into(), any)).err().unwrap();
+        let error = Datagrams::open(&SourceBinding::Device("no-such-device".into(), any)).err().unwrap();
         assert!(error.message.contains("no-such-device"), "{error}");
     }
 }

@@ -20,11 +20,11 @@ pub const SERVER6: Ipv6Addr = Ipv6Addr::new(0x2001, 2, 0, 0, 0, 0, 0, 1);
 /// Client's IPv6 address.
 pub const CLIENT6: Ipv6Addr = Ipv6Addr::new(0x2001, 2, 0, 0, 0, 0, 0, 2);
 /// Maximum depth of nested emulations: one network each.
-const DEEPEST: u8 = 255;
+const MAX_NETWORK: u8 = 255;
 /// Device name in its namespace; differs from that of `lasthop endpoint`, which may run there.
 pub const DEVICE: &str = "lasthop-path";
 /// Minimum MTU for IPv6, bytes (RFC 8200 §5).
-pub const LEAST_MTU6: u16 = 1280;
+pub const MIN_MTU6: u16 = 1280;
 
 /// Creates the device of one end in its namespace, with default routes. Omits IPv6 if `v6` is `None`, the `mtu` is too
 /// small or the kernel lacks it. The kernel sends no IPv6 packets of its own.
@@ -38,10 +38,10 @@ pub fn open(
     mtu: u16,
 ) -> Result<Port, SystemError> {
     namespace.within(|| {
-        let v6 = v6.filter(|_| mtu >= LEAST_MTU6 && namespace::enable_ipv6());
+        let v6 = v6.filter(|_| mtu >= MIN_MTU6 && namespace::enable_ipv6());
         let addresses = vec![(IpAddr::V4(v4), 24)];
         let mut port = Port::open(&Interface { name: DEVICE.to_owned(), addresses, mtu })?;
-        port.watch();
+        port.record_handovers();
         namespace::ip(&["route", "add", "default", "dev", DEVICE])?;
         if let Some(address) = v6 {
             // No other host can have the address: duplicate detection is unnecessary.
@@ -59,13 +59,18 @@ pub fn open(
 ///
 /// # Errors
 /// If the kernel lacks the congestion control.
-pub fn congest(device: &str, peers: &[IpAddr], is_default: bool, name: &str) -> Result<(), SystemError> {
+pub fn set_congestion_control(
+    device: &str,
+    peers: &[IpAddr],
+    is_default: bool,
+    name: &str,
+) -> Result<(), SystemError> {
     for peer in peers {
         let family = if peer.is_ipv4() { "-4" } else { "-6" };
         let peer = peer.to_string();
         for to in [peer.as_str()].into_iter().chain(is_default.then_some("default")) {
             let words = [family, "route", "replace", to, "dev", device, "congctl", name];
-            namespace::ip(&words).map_err(|error| unknown_congestion(name, &error.message))?;
+            namespace::ip(&words).map_err(|error| congestion_error(name, &error.message))?;
         }
     }
     Ok(())
@@ -84,23 +89,24 @@ pub fn congestion_controls() -> Vec<String> {
 }
 
 /// Default congestion control of this thread's namespace.
-pub fn usual_congestion_control() -> Option<String> {
-    let usual = fs::read_to_string("/proc/sys/net/ipv4/tcp_congestion_control").ok()?;
-    Some(usual.trim().to_owned())
+pub fn default_congestion_control() -> Option<String> {
+    let default = fs::read_to_string("/proc/sys/net/ipv4/tcp_congestion_control").ok()?;
+    Some(default.trim().to_owned())
 }
 
 /// Error for an unusable congestion control, with the names of the usable ones.
-pub fn unknown_congestion(name: &str, why: &str) -> SystemError {
+pub fn congestion_error(name: &str, why: &str) -> SystemError {
     let known = congestion_controls();
-    match known.iter().any(|one| one == name) {
-        true => SystemError::new(
+    if known.iter().any(|one| one == name) {
+        SystemError::new(
             format!("the kernel does not permit the congestion control `{name}`: {why}"),
             "run it as root",
-        ),
-        false => SystemError::new(
+        )
+    } else {
+        SystemError::new(
             format!("this kernel has no congestion control `{name}`"),
             format!("available: {}; others may be modules: sudo modprobe tcp_{name}", known.join(", ")),
-        ),
+        )
     }
 }
 
@@ -110,7 +116,7 @@ pub struct Network(u8);
 
 impl Network {
     /// Network of a path between own namespaces, without conflicts.
-    pub const ALONE: Network = Network(0);
+    pub const ISOLATED: Network = Network(0);
 
     /// First network above all with an address in this thread's namespace. A nested emulation thus gets the next
     /// network.
@@ -123,8 +129,8 @@ impl Network {
         };
         let found = getifaddrs().map_err(refused)?;
         let addresses = found.filter_map(|one| Some(one.address?.as_sockaddr_in()?.ip()));
-        match addresses.filter_map(number).max() {
-            Some(DEEPEST) => Err(SystemError::new(
+        match addresses.filter_map(network_number).max() {
+            Some(MAX_NETWORK) => Err(SystemError::new(
                 "no network is left for the path: 198.18.255.0/24 is in use",
                 "see `ip addr` for the device",
             )),
@@ -154,7 +160,7 @@ impl fmt::Display for Network {
     }
 }
 
-fn number(address: Ipv4Addr) -> Option<u8> {
+fn network_number(address: Ipv4Addr) -> Option<u8> {
     match address.octets() {
         [198, 18, number, _] => Some(number),
         _ => None,
@@ -178,24 +184,24 @@ pub fn lost_in(device: &str) -> u64 {
 
 const ADDRESSES: [Ipv4Addr; 2] = [SERVER, CLIENT];
 
-static TAKEN: Mutex<Vec<u32>> = Mutex::new(Vec::new());
+static NUMBERS_IN_USE: Mutex<Vec<u32>> = Mutex::new(Vec::new());
 
 /// Server's and client's namespaces, each with a device connected to this process. A process may have several pairs.
 #[derive(Debug)]
-pub struct Ends {
+pub struct PathEnds {
     namespaces: [Namespace; 2],
-    _number: Number,
+    _number: PairNumber,
 }
 
 #[derive(Debug)]
-struct Number(u32);
+struct PairNumber(u32);
 
-impl Number {
-    fn take() -> Number {
-        let mut taken = TAKEN.lock().unwrap_or_else(PoisonError::into_inner);
-        let number = (0..).find(|number| !taken.contains(number)).unwrap_or(0);
-        taken.push(number);
-        Number(number)
+impl PairNumber {
+    fn allocate() -> PairNumber {
+        let mut in_use = NUMBERS_IN_USE.lock().unwrap_or_else(PoisonError::into_inner);
+        let number = (0..).find(|number| !in_use.contains(number)).unwrap_or(0);
+        in_use.push(number);
+        PairNumber(number)
     }
 
     fn role(&self, role: &str) -> String {
@@ -203,22 +209,22 @@ impl Number {
     }
 }
 
-impl Drop for Number {
+impl Drop for PairNumber {
     fn drop(&mut self) {
-        TAKEN.lock().unwrap_or_else(PoisonError::into_inner).retain(|number| *number != self.0);
+        NUMBERS_IN_USE.lock().unwrap_or_else(PoisonError::into_inner).retain(|number| *number != self.0);
     }
 }
 
-impl Ends {
+impl PathEnds {
     /// Creates the pair; returns the ports of the devices, the server's first.
     ///
     /// # Errors
     /// If a system call fails: no permission, no TUN, no `ip`.
-    pub fn build(mtu: u16) -> Result<(Ends, [Port; 2]), SystemError> {
-        let number = Number::take();
+    pub fn build(mtu: u16) -> Result<(PathEnds, [Port; 2]), SystemError> {
+        let number = PairNumber::allocate();
         let server = Namespace::create(&number.role("server"))?;
         let client = Namespace::create(&number.role("client"))?;
-        let ends = Ends { namespaces: [server, client], _number: number };
+        let ends = PathEnds { namespaces: [server, client], _number: number };
         let device = |end: usize| open(&ends.namespaces[end], ADDRESSES[end], None, mtu);
         let ports = [device(0)?, device(1)?];
         Ok((ends, ports))

@@ -1,16 +1,15 @@
 //! The operating system for `emu` and `agent`: everything that changes or reads the machine.
 //!
 //! * [`clock`]: monotonic clock in the time type of the pure crates. [`error`]: errors with help.
-//! * [`namespace`]: network namespaces; [`program`]: programs in them; [`user`]: the programs' user; [`group`]: time
-//!   that
-//!   programs waited for a processor.
-//! * [`tun`]: TUN devices; [`port`]: an end of a path, reads several segments at once (`offload`); [`entries`]: times
-//!   at
-//!   which the kernel handed over packets; [`arrival`]: clock of these times; [`ends`]: both ends of a path.
+//! * [`namespace`]: network namespaces; [`program`]: programs in them; [`user`]: the programs' user;
+//!   [`control_group`]: time that programs waited for a processor.
+//! * [`tun`]: TUN devices; [`port`]: an end of a path, reads several segments at once (`offload`); [`handovers`]: times
+//!   at which the kernel handed over packets; [`arrival`]: clock of these times; [`ends`]: both ends of a path.
 //! * [`datagrams`]: UDP with the kernel's arrival times.
 //! * [`resolver`]: name resolution behind a path.
 //! * [`nat`]: network address translation, for this host's network as the remote end.
-//! * [`apart`]: the same without root, in a user namespace; [`splice`] (TCP) and [`uplink`] (the rest) reach outside.
+//! * [`unprivileged`]: the same without root, in a user namespace; [`splice`] (TCP) and [`uplink`] (the rest) reach
+//!   outside.
 //! * [`priority`]: real-time priority, for timely wake-ups.
 //!
 //! The crate does not inspect packets, print or exit. All but clock and error is Linux only.
@@ -19,17 +18,15 @@ pub mod clock;
 pub mod error;
 
 #[cfg(target_os = "linux")]
-pub mod apart;
-#[cfg(target_os = "linux")]
 pub mod arrival;
+#[cfg(target_os = "linux")]
+pub mod control_group;
 #[cfg(target_os = "linux")]
 pub mod datagrams;
 #[cfg(target_os = "linux")]
 pub mod ends;
 #[cfg(target_os = "linux")]
-pub mod entries;
-#[cfg(target_os = "linux")]
-pub mod group;
+pub mod handovers;
 #[cfg(target_os = "linux")]
 pub mod namespace;
 #[cfg(target_os = "linux")]
@@ -50,6 +47,8 @@ pub mod resolver;
 pub mod splice;
 #[cfg(target_os = "linux")]
 pub mod tun;
+#[cfg(target_os = "linux")]
+pub mod unprivileged;
 #[cfg(target_os = "linux")]
 pub mod uplink;
 #[cfg(target_os = "linux")]

@@ -1,7 +1,7 @@
 //! Network namespaces: named, so that leftovers of a killed run can be found, or unnamed.
 
 use crate::error::SystemError;
-use crate::owner::lives;
+use crate::owner::is_alive;
 use nix::fcntl::{Flock, FlockArg};
 use nix::sched::{CloneFlags, setns, unshare};
 use nix::sys::signal::{Signal, kill};
@@ -17,18 +17,18 @@ use std::time::{Duration, Instant};
 
 /// Directory of named namespaces (ip-netns(8)).
 const FOLDER: &str = "/run/netns";
-const PATIENCE: Duration = Duration::from_secs(5);
+const KILL_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A network namespace. Dropping a named one kills its processes and removes it; an unnamed one lasts until its owner
 /// and its processes end.
 #[derive(Debug)]
-pub struct Namespace(Held);
+pub struct Namespace(Handle);
 
 #[derive(Debug)]
-enum Held {
+enum Handle {
     /// An unlocked namespace belongs to a dead owner.
     Named(String, Flock<File>),
-    Nameless(File),
+    Unnamed(File),
 }
 
 impl Namespace {
@@ -43,7 +43,7 @@ impl Namespace {
             let _ = ip(&["netns", "del", &name]);
             SystemError::of_system(&format!("cannot open the namespace `{name}`"), &error, "see `ip netns`")
         })?;
-        Namespace(Held::Named(name, file)).prepared()
+        Namespace(Handle::Named(name, file)).configured()
     }
 
     /// [`Namespace::create`] without a name.
@@ -51,10 +51,10 @@ impl Namespace {
     /// # Errors
     /// If a system call fails: no permission, no `ip`.
     pub fn unnamed() -> Result<Namespace, SystemError> {
-        Namespace::nameless()?.prepared()
+        Namespace::unconfigured()?.configured()
     }
 
-    fn prepared(self) -> Result<Namespace, SystemError> {
+    fn configured(self) -> Result<Namespace, SystemError> {
         self.within(|| {
             // Fails harmlessly if the kernel has no IPv6.
             let _ = set_ipv6("disable_ipv6", "1");
@@ -75,15 +75,15 @@ impl Namespace {
     ///
     /// # Errors
     /// Without permission, or without namespaces in the kernel.
-    pub fn nameless() -> Result<Namespace, SystemError> {
+    pub fn unconfigured() -> Result<Namespace, SystemError> {
         let make = || -> io::Result<File> {
             unshare(CloneFlags::CLONE_NEWNET)?;
             File::open("/proc/thread-self/ns/net")
         };
-        let file = apart(make).map_err(|error| {
+        let file = on_new_thread(make).map_err(|error| {
             SystemError::of_system("cannot create a network namespace", &error, "run it as root")
         })?;
-        Ok(Namespace(Held::Nameless(file)))
+        Ok(Namespace(Handle::Unnamed(file)))
     }
 
     /// Path for `ip link … netns PATH`, valid while this value lives.
@@ -96,11 +96,11 @@ impl Namespace {
     /// # Errors
     /// If the thread cannot enter the namespace.
     pub fn within<T: Send>(&self, work: impl FnOnce() -> T + Send) -> Result<T, SystemError> {
-        apart(|| {
+        on_new_thread(|| {
             setns(self.file(), CloneFlags::CLONE_NEWNET).map_err(|error| {
                 let which = match &self.0 {
-                    Held::Named(name, _) => format!("`{name}`"),
-                    Held::Nameless(_) => "(unnamed)".to_owned(),
+                    Handle::Named(name, _) => format!("`{name}`"),
+                    Handle::Unnamed(_) => "(unnamed)".to_owned(),
                 };
                 let what = format!("cannot enter the namespace {which}");
                 SystemError::of_system(&what, &error.into(), "check that the namespace still exists")
@@ -111,27 +111,27 @@ impl Namespace {
 
     fn file(&self) -> &File {
         match &self.0 {
-            Held::Named(_, file) => file,
-            Held::Nameless(file) => file,
+            Handle::Named(_, file) => file,
+            Handle::Unnamed(file) => file,
         }
     }
 }
 
-fn apart<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+fn on_new_thread<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     thread::scope(|scope| scope.spawn(work).join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
 }
 
 impl Drop for Namespace {
     fn drop(&mut self) {
-        if let Held::Named(name, _) = &self.0 {
-            end(name);
+        if let Handle::Named(name, _) = &self.0 {
+            remove(name);
         }
     }
 }
 
 /// Settings that suppress IPv6 packets of the kernel itself: a path carries only packets of the programs. Neighbour
 /// solicitations and MLD do not occur, because a TUN device is NOARP.
-const QUIET: [(&str, &str); 6] = [
+const QUIET_IPV6: [(&str, &str); 6] = [
     ("accept_ra", "0"),
     ("autoconf", "0"),
     ("router_solicitations", "0"),
@@ -143,7 +143,7 @@ const QUIET: [(&str, &str); 6] = [
 
 /// Enables IPv6 in this thread's namespace for future devices with an address. False if the kernel has no IPv6.
 pub fn enable_ipv6() -> bool {
-    QUIET.iter().chain(&[("disable_ipv6", "0")]).all(|(name, value)| set_ipv6(name, value).is_ok())
+    QUIET_IPV6.iter().chain(&[("disable_ipv6", "0")]).all(|(name, value)| set_ipv6(name, value).is_ok())
 }
 
 fn set_ipv6(name: &str, value: &str) -> io::Result<()> {
@@ -157,7 +157,7 @@ pub fn remove_stale() -> Vec<String> {
     let mut removed = Vec::new();
     // The end of a run ends the runs nested in its namespaces.
     while let Some(name) = stale().find(|name| !removed.contains(name)) {
-        end(&name);
+        remove(&name);
         removed.push(name);
     }
     removed
@@ -171,13 +171,13 @@ fn stale() -> impl Iterator<Item = String> {
         let Some(pid) = owner(name) else { return false };
         // An unlocked namespace with a living owner is being created.
         let is_begun =
-            || fs::metadata(&path).and_then(|found| found.modified()).is_ok_and(|made| lives(pid, made));
+            || fs::metadata(&path).and_then(|found| found.modified()).is_ok_and(|made| is_alive(pid, made));
         locked(&path).is_ok() && !is_begun()
     })
 }
 
 /// File with the rules made in the namespace of this inode number, for clean-up after a kill.
-pub(crate) fn note(number: u64) -> PathBuf {
+pub(crate) fn nat_note(number: u64) -> PathBuf {
     PathBuf::from(format!("/run/lasthop-nat-{number}"))
 }
 
@@ -192,7 +192,7 @@ pub(crate) fn locked(path: &Path) -> io::Result<Flock<File>> {
 }
 
 /// Kills every process in a namespace, and removes it and the namespaces of nested runs.
-fn end(name: &str) {
+fn remove(name: &str) {
     let start = Instant::now();
     let path = Path::new(FOLDER).join(name);
     let number = fs::metadata(&path).map(|found| found.st_ino());
@@ -202,14 +202,14 @@ fn end(name: &str) {
         for pid in &processes {
             let _ = kill(*pid, Signal::SIGKILL);
         }
-        if processes.is_empty() || start.elapsed() > PATIENCE {
+        if processes.is_empty() || start.elapsed() > KILL_TIMEOUT {
             break;
         }
         is_first = false;
         thread::sleep(Duration::from_millis(5));
     }
     let _ = ip(&["netns", "del", name]);
-    let _ = number.map(|number| fs::remove_file(note(number)));
+    let _ = number.map(|number| fs::remove_file(nat_note(number)));
     if !is_first {
         // Runs may have been among them.
         remove_stale();

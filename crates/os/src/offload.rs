@@ -6,7 +6,7 @@
 /// Length of the virtio header, bytes.
 pub(crate) const HEADER: usize = 10;
 /// Maximum piece including the header, bytes.
-pub(crate) const LARGEST: usize = HEADER + 65_535;
+pub(crate) const MAX_FRAME: usize = HEADER + 65_535;
 
 /// The checksum must be completed (VIRTIO_NET_HDR_F_NEEDS_CSUM).
 const NEEDS_CHECKSUM: u8 = 1;
@@ -47,7 +47,7 @@ pub(crate) fn split(frame: &mut [u8], spare: &mut Vec<Vec<u8>>, mut each: impl F
         if virtio.flags & NEEDS_CHECKSUM != 0 {
             complete(packet, virtio.transport, virtio.checksum);
         }
-        let mut bytes = fresh(spare);
+        let mut bytes = take_buffer(spare);
         bytes.extend_from_slice(packet);
         return each(bytes);
     }
@@ -55,7 +55,7 @@ pub(crate) fn split(frame: &mut [u8], spare: &mut Vec<Vec<u8>>, mut each: impl F
     let (headers, payload) = packet.split_at(headers);
     let count = payload.len().div_ceil(virtio.segment.max(1));
     for (number, part) in payload.chunks(virtio.segment.max(1)).enumerate() {
-        let mut bytes = fresh(spare);
+        let mut bytes = take_buffer(spare);
         bytes.extend_from_slice(headers);
         bytes.extend_from_slice(part);
         let offset = (number * virtio.segment) as u32;
@@ -64,7 +64,7 @@ pub(crate) fn split(frame: &mut [u8], spare: &mut Vec<Vec<u8>>, mut each: impl F
     }
 }
 
-fn fresh(spare: &mut Vec<Vec<u8>>) -> Vec<u8> {
+fn take_buffer(spare: &mut Vec<Vec<u8>>) -> Vec<u8> {
     let mut bytes = spare.pop().unwrap_or_default();
     bytes.clear();
     bytes
@@ -77,8 +77,8 @@ fn headers_of(packet: &[u8], virtio: &Virtio) -> Option<usize> {
         UDP => 8,
         _ => return None,
     };
-    let least = if packet.first()? >> 4 == 4 { 20 } else { 40 };
-    let plausible = at >= least && virtio.checksum + 2 <= length && at + length < packet.len();
+    let min_header = if packet.first()? >> 4 == 4 { 20 } else { 40 };
+    let plausible = at >= min_header && virtio.checksum + 2 <= length && at + length < packet.len();
     plausible.then_some(at + length)
 }
 
@@ -86,20 +86,19 @@ fn headers_of(packet: &[u8], virtio: &Virtio) -> Option<usize> {
 fn number_segment(bytes: &mut [u8], virtio: &Virtio, number: usize, offset: u32, is_last: bool) {
     let (at, length) = (virtio.transport, bytes.len());
     let is_v4 = bytes[0] >> 4 == 4;
-    match is_v4 {
-        true => {
-            put(bytes, 2, length as u16);
-            let id = u16::from_be_bytes([bytes[4], bytes[5]]);
-            put(bytes, 4, id.wrapping_add(number as u16));
-            put(bytes, 10, 0);
-            let sum = !folded(summed(&bytes[..at]));
-            put(bytes, 10, sum);
-        }
-        false => put(bytes, 4, (length - 40) as u16),
+    if is_v4 {
+        put_u16(bytes, 2, length as u16);
+        let id = u16::from_be_bytes([bytes[4], bytes[5]]);
+        put_u16(bytes, 4, id.wrapping_add(number as u16));
+        put_u16(bytes, 10, 0);
+        let sum = !folded(summed(&bytes[..at]));
+        put_u16(bytes, 10, sum);
+    } else {
+        put_u16(bytes, 4, (length - 40) as u16)
     }
     let protocol = match virtio.kind {
         UDP => {
-            put(bytes, at + 4, (length - at) as u16);
+            put_u16(bytes, at + 4, (length - at) as u16);
             PROTOCOL_UDP
         }
         _ => {
@@ -115,7 +114,7 @@ fn number_segment(bytes: &mut [u8], virtio: &Virtio, number: usize, offset: u32,
         }
     };
     let pseudo = folded(pseudo(bytes, at, protocol));
-    put(bytes, at + virtio.checksum, pseudo);
+    put_u16(bytes, at + virtio.checksum, pseudo);
     complete(bytes, at, virtio.checksum);
 }
 
@@ -129,10 +128,10 @@ fn complete(bytes: &mut [u8], at: usize, checksum: usize) {
         0 => u16::MAX,
         sum => sum,
     };
-    put(bytes, at + checksum, sum);
+    put_u16(bytes, at + checksum, sum);
 }
 
-fn put(bytes: &mut [u8], at: usize, value: u16) {
+fn put_u16(bytes: &mut [u8], at: usize, value: u16) {
     bytes[at..at + 2].copy_from_slice(&value.to_be_bytes());
 }
 
@@ -234,10 +233,8 @@ mod tests {
                     assert_eq!(half(packet, 4), 0xffff_u16.wrapping_add(number as u16));
                     assert_eq!(plain_sum(&packet[..20]), 0);
                 }
-                let (addresses, protocol) = match is_v6 {
-                    true => (&packet[8..40], packet[6]),
-                    false => (&packet[12..20], packet[9]),
-                };
+                let (addresses, protocol) =
+                    if is_v6 { (&packet[8..40], packet[6]) } else { (&packet[12..20], packet[9]) };
                 let pseudo = [addresses, &[0, protocol], &((length - at) as u16).to_be_bytes()].concat();
                 assert_eq!(plain_sum(&[&pseudo, &packet[at..]].concat()), 0, "v6 {is_v6}, UDP {is_udp}");
                 if is_udp {

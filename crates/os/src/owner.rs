@@ -10,20 +10,20 @@ const MARGIN: Duration = Duration::from_secs(1);
 const TICKS: u64 = 100;
 
 /// Whether the process with this PID existed at the time `made`.
-pub(crate) fn lives(pid: i32, made: SystemTime) -> bool {
-    started(pid).is_some_and(|started| started <= made + MARGIN)
+pub(crate) fn is_alive(pid: i32, made: SystemTime) -> bool {
+    start_time(pid).is_some_and(|start| start <= made + MARGIN)
 }
 
 /// Start time of a process; `None` if missing or a zombie.
-fn started(pid: i32) -> Option<SystemTime> {
-    let ticks = ticks(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)?;
+fn start_time(pid: i32) -> Option<SystemTime> {
+    let ticks = start_ticks(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)?;
     let since_boot = Duration::from(clock_gettime(ClockId::CLOCK_BOOTTIME).ok()?);
     let age = since_boot.saturating_sub(Duration::from_millis(ticks * 1000 / TICKS));
     SystemTime::now().checked_sub(age)
 }
 
 /// Start time in ticks since boot: 20th word after the name in brackets; the first word is the state.
-fn ticks(stat: &str) -> Option<u64> {
+fn start_ticks(stat: &str) -> Option<u64> {
     let (_, behind) = stat.rsplit_once(") ")?;
     let mut words = behind.split(' ');
     if matches!(words.next()?, "Z" | "X") {
@@ -40,19 +40,19 @@ mod tests {
     #[test]
     fn a_number_that_was_given_anew_is_another_process() {
         let ours = process::id() as i32;
-        assert!(lives(ours, SystemTime::now()));
-        let before = started(ours).unwrap() - Duration::from_secs(3600);
-        assert!(!lives(ours, before));
-        assert!(!lives(i32::MAX, SystemTime::now()));
-        let age = SystemTime::now().duration_since(started(ours).unwrap()).unwrap_or_default();
+        assert!(is_alive(ours, SystemTime::now()));
+        let before = start_time(ours).unwrap() - Duration::from_secs(3600);
+        assert!(!is_alive(ours, before));
+        assert!(!is_alive(i32::MAX, SystemTime::now()));
+        let age = SystemTime::now().duration_since(start_time(ours).unwrap()).unwrap_or_default();
         assert!(age < Duration::from_secs(600), "{age:?}");
     }
 
     #[test]
     fn the_start_is_read_behind_any_name() {
         let rest = "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 4711 20";
-        assert_eq!(ticks(&format!("7 (a) b) S {rest}")), Some(4711));
-        assert_eq!(ticks(&format!("7 (a) Z {rest}")), None);
-        assert_eq!(ticks("7 (a)"), None);
+        assert_eq!(start_ticks(&format!("7 (a) b) S {rest}")), Some(4711));
+        assert_eq!(start_ticks(&format!("7 (a) Z {rest}")), None);
+        assert_eq!(start_ticks("7 (a)"), None);
     }
 }

@@ -1,9 +1,9 @@
 //! One end of a path: packets from and to the kernel, several at a time.
 
 use crate::clock::Clock;
-use crate::entries::Entries;
 use crate::error::SystemError;
-use crate::offload::{self, HEADER, LARGEST};
+use crate::handovers::HandoverLog;
+use crate::offload::{self, HEADER, MAX_FRAME};
 use crate::tun::{self, Interface};
 use lasthop_base::{Duration, Time};
 use std::collections::VecDeque;
@@ -12,7 +12,7 @@ use tun_rs::SyncDevice;
 
 /// A packet from the kernel.
 #[derive(Debug)]
-pub struct Entered {
+pub struct ReceivedPacket {
     /// Packet including IP header.
     pub bytes: Vec<u8>,
     /// Time at which the kernel handed over the packet.
@@ -22,7 +22,7 @@ pub struct Entered {
 /// Port of a TUN device that hands over several segments at once; the device ends with the port.
 pub struct Port {
     device: SyncDevice,
-    entries: Option<Entries>,
+    handovers: Option<HandoverLog>,
     buffer: Vec<u8>,
 }
 
@@ -33,17 +33,17 @@ impl Port {
     /// If a system call fails: no permission, no TUN, a name in use.
     pub fn open(interface: &Interface) -> Result<Port, SystemError> {
         let device = tun::device(interface, true)?;
-        Ok(Port { device, entries: None, buffer: vec![0; LARGEST] })
+        Ok(Port { device, handovers: None, buffer: vec![0; MAX_FRAME] })
     }
 
     /// Records hand-over times from now on, if permitted. Call this in the device's namespace.
-    pub fn watch(&mut self) {
-        self.entries = self.device.name().ok().and_then(|name| Entries::open(&name).ok());
+    pub fn record_handovers(&mut self) {
+        self.handovers = self.device.name().ok().and_then(|name| HandoverLog::open(&name).ok());
     }
 
     /// Whether hand-over times are recorded.
-    pub fn is_watched(&self) -> bool {
-        self.entries.is_some()
+    pub fn records_handovers(&self) -> bool {
+        self.handovers.is_some()
     }
 
     /// Takes the next packet, or the next segments handed over together, in buffers from `spare`; false if none is
@@ -55,18 +55,18 @@ impl Port {
         &mut self,
         clock: &Clock,
         spare: &mut Vec<Vec<u8>>,
-        packets: &mut VecDeque<Entered>,
+        packets: &mut VecDeque<ReceivedPacket>,
     ) -> Result<bool, SystemError> {
         let len = match self.device.recv(&mut self.buffer) {
             Ok(len) => len,
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(false),
-            Err(error) => return Err(tun::gone(&error)),
+            Err(error) => return Err(tun::device_gone(&error)),
         };
         let now = clock.now();
         let frame = &mut self.buffer[..len];
-        let seen = |entries: &mut Entries| entries.time(frame.get(HEADER..)?, clock, now);
-        let at = self.entries.as_mut().and_then(seen).unwrap_or(now);
-        offload::split(frame, spare, |bytes| packets.push_back(Entered { bytes, at }));
+        let time = |handovers: &mut HandoverLog| handovers.time(frame.get(HEADER..)?, clock, now);
+        let at = self.handovers.as_mut().and_then(time).unwrap_or(now);
+        offload::split(frame, spare, |bytes| packets.push_back(ReceivedPacket { bytes, at }));
         Ok(true)
     }
 
@@ -77,7 +77,7 @@ impl Port {
     pub fn send(&self, packet: &[u8]) -> Result<bool, SystemError> {
         // A zero header: the kernel verifies the checksums.
         let parts = [IoSlice::new(&[0; HEADER]), IoSlice::new(packet)];
-        tun::taken(self.device.send_vectored(&parts))
+        tun::is_accepted(self.device.send_vectored(&parts))
     }
 
     /// Waits for a packet on any port, at most `span`.
@@ -99,7 +99,7 @@ mod tests {
 
     #[test]
     fn what_the_kernel_hands_over_in_one_piece_are_packets_of_one_instant() {
-        let Ok(namespace) = Namespace::nameless() else { return println!("skipped: no namespaces here") };
+        let Ok(namespace) = Namespace::unconfigured() else { return println!("skipped: no namespaces here") };
         let Ok(mut port) = ends::open(&namespace, CLIENT, None, 1500) else {
             return println!("skipped: no TUN devices here");
         };

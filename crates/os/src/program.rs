@@ -1,10 +1,10 @@
 //! Programs in namespaces.
 
-use crate::apart::{self, give_up_rights};
+use crate::control_group::ControlGroup;
 use crate::error::SystemError;
-use crate::group::Group;
 use crate::namespace::Namespace;
-use crate::resolver::Names;
+use crate::resolver::ResolvConf;
+use crate::unprivileged::{self, drop_capabilities};
 use crate::user::Runner;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -14,7 +14,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 
 /// Attachment of a program to this process.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Attached {
+pub enum Attachment {
     /// With standard input and output of this process, and signals of the terminal.
     Foreground,
     /// Without input; output to standard error; no signals of the terminal.
@@ -25,7 +25,7 @@ pub enum Attached {
 #[derive(Debug)]
 pub struct Program {
     child: Child,
-    attached: Attached,
+    attachment: Attachment,
 }
 
 impl Program {
@@ -36,29 +36,29 @@ impl Program {
     pub fn start(
         namespace: &Namespace,
         words: &[String],
-        attached: Attached,
+        attachment: Attachment,
         runner: &Runner,
-        group: Option<&Group>,
-        names: Option<&Names>,
+        group: Option<&ControlGroup>,
+        resolv_conf: Option<&ResolvConf>,
     ) -> Result<Program, SystemError> {
         let Some((name, arguments)) = words.split_first() else {
             return Err(SystemError::new("no command is given", "give a command after `--`"));
         };
         let mut command = Command::new(name);
-        command.args(arguments).env_remove(apart::RUN);
-        if attached == Attached::Background {
+        command.args(arguments).env_remove(unprivileged::FIRST_PROCESS);
+        if attachment == Attachment::Background {
             command.stdin(Stdio::null()).stdout(io::stderr()).process_group(0);
         }
         if let Runner::Caller(user) = runner {
-            user.runs(&mut command);
+            user.apply_to(&mut command);
         }
         let mut spawn = || {
             namespace.within(|| {
-                if let Some(names) = names {
-                    names.show()?;
+                if let Some(resolv_conf) = resolv_conf {
+                    resolv_conf.bind_mount()?;
                 }
-                if *runner == Runner::Bare {
-                    give_up_rights();
+                if *runner == Runner::Unprivileged {
+                    drop_capabilities();
                 }
                 command.spawn()
             })
@@ -76,26 +76,26 @@ impl Program {
             };
             SystemError::new(format!("cannot run `{name}`: {error}"), help)
         })?;
-        Ok(Program { child, attached })
+        Ok(Program { child, attachment })
     }
 
     /// Exit status once ended; 128 plus the signal number after a signal, as in shells.
     ///
     /// # Errors
     /// If the system call fails.
-    pub fn ended(&mut self) -> Result<Option<u8>, SystemError> {
+    pub fn try_wait(&mut self) -> Result<Option<u8>, SystemError> {
         let status = self.child.try_wait().map_err(|error| {
             SystemError::new(format!("cannot wait for the command: {error}"), "see the system's error above")
         })?;
-        Ok(status.map(number))
+        Ok(status.map(shell_status))
     }
 
-    /// Sends SIGTERM, or SIGKILL if `at_once`.
-    pub fn stop(&self, at_once: bool) {
+    /// Sends SIGTERM, or SIGKILL if `kills`.
+    pub fn stop(&self, kills: bool) {
         let pid = self.child.id() as i32;
-        let signal = if at_once { Signal::SIGKILL } else { Signal::SIGTERM };
-        let whom = if self.attached == Attached::Background { -pid } else { pid };
-        let _ = kill(Pid::from_raw(whom), signal);
+        let signal = if kills { Signal::SIGKILL } else { Signal::SIGTERM };
+        let target = if self.attachment == Attachment::Background { -pid } else { pid };
+        let _ = kill(Pid::from_raw(target), signal);
     }
 }
 
@@ -109,7 +109,7 @@ impl Drop for Program {
 }
 
 /// Exit status as in shells: 128 plus the signal number after a signal.
-pub fn number(status: ExitStatus) -> u8 {
+pub fn shell_status(status: ExitStatus) -> u8 {
     let signal = || status.signal().map(|signal| 128 + signal);
     status.code().or_else(signal).and_then(|code| u8::try_from(code).ok()).unwrap_or(u8::MAX)
 }
@@ -120,8 +120,8 @@ mod tests {
 
     #[test]
     fn statuses_count_as_in_shells() {
-        assert_eq!(number(ExitStatus::from_raw(0)), 0);
-        assert_eq!(number(ExitStatus::from_raw(7 << 8)), 7);
-        assert_eq!(number(ExitStatus::from_raw(15)), 143);
+        assert_eq!(shell_status(ExitStatus::from_raw(0)), 0);
+        assert_eq!(shell_status(ExitStatus::from_raw(7 << 8)), 7);
+        assert_eq!(shell_status(ExitStatus::from_raw(15)), 143);
     }
 }

@@ -4,7 +4,7 @@
 
 use crate::error::SystemError;
 use crate::namespace::Namespace;
-use crate::splice::join;
+use crate::splice::copy_both_ways;
 use nix::mount::{MsFlags, mount};
 use nix::sched::{CloneFlags, unshare};
 use std::env;
@@ -20,15 +20,15 @@ use std::time::{Duration, SystemTime};
 const FILE: &str = "/etc/resolv.conf";
 const PORT: u16 = 53;
 /// Timeout of a query; programs repeat queries after 5 s.
-const PATIENCE: Duration = Duration::from_secs(10);
+const QUERY_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A resolv.conf for programs behind the path; the file is removed on drop, but running programs keep it.
 #[derive(Debug)]
-pub struct Names {
+pub struct ResolvConf {
     file: PathBuf,
 }
 
-impl Names {
+impl ResolvConf {
     /// Resolver that the path cannot reach: the first on the loopback device or, with `all`, the first. `None`: the
     /// path reaches all resolvers.
     pub fn resolver(all: bool) -> Option<IpAddr> {
@@ -40,7 +40,7 @@ impl Names {
     ///
     /// # Errors
     /// If the file cannot be written.
-    pub fn through(address: Ipv4Addr, all: bool) -> Result<Names, SystemError> {
+    pub fn via(address: Ipv4Addr, all: bool) -> Result<ResolvConf, SystemError> {
         let make = || -> io::Result<PathBuf> {
             let text = replaced(&fs::read_to_string(FILE)?, address, all);
             let nanos = SystemTime::UNIX_EPOCH.elapsed().map_or(0, |span| span.as_nanos());
@@ -60,10 +60,10 @@ impl Names {
                 "check that TMPDIR is writable",
             )
         })?;
-        Ok(Names { file })
+        Ok(ResolvConf { file })
     }
 
-    pub(crate) fn show(&self) -> io::Result<()> {
+    pub(crate) fn bind_mount(&self) -> io::Result<()> {
         unshare(CloneFlags::CLONE_NEWNS)?;
         mount::<str, str, str, str>(None, "/", None, MsFlags::MS_REC | MsFlags::MS_SLAVE, None)?;
         mount::<Path, str, str, str>(Some(&self.file), FILE, None, MsFlags::MS_BIND, None)?;
@@ -71,7 +71,7 @@ impl Names {
     }
 }
 
-impl Drop for Names {
+impl Drop for ResolvConf {
     fn drop(&mut self) {
         let _ = fs::remove_file(&self.file);
     }
@@ -81,7 +81,7 @@ impl Drop for Names {
 ///
 /// # Errors
 /// If a system call fails.
-pub fn pass_on(namespace: Option<&Namespace>, at: Ipv4Addr, to: IpAddr) -> Result<(), SystemError> {
+pub fn forward_dns(namespace: Option<&Namespace>, at: Ipv4Addr, to: IpAddr) -> Result<(), SystemError> {
     let listen = || -> io::Result<(UdpSocket, TcpListener)> {
         Ok((UdpSocket::bind((at, PORT))?, TcpListener::bind((at, PORT))?))
     };
@@ -102,12 +102,12 @@ pub fn pass_on(namespace: Option<&Namespace>, at: Ipv4Addr, to: IpAddr) -> Resul
     let start = |work: Box<dyn FnOnce() + Send>| {
         thread::Builder::new().name("names".to_owned()).spawn(work).map(drop).map_err(refused)
     };
-    start(Box::new(move || answer_datagrams(&Arc::new(datagrams), to)))?;
+    start(Box::new(move || forward_datagrams(&Arc::new(datagrams), to)))?;
     start(Box::new(move || {
         for near in streams.incoming().flatten() {
             let work = move || {
-                if let Ok(far) = TcpStream::connect_timeout(&to, PATIENCE) {
-                    join(&near, &far);
+                if let Ok(far) = TcpStream::connect_timeout(&to, QUERY_TIMEOUT) {
+                    copy_both_ways(&near, &far);
                 }
             };
             let _ = thread::Builder::new().spawn(work);
@@ -116,25 +116,25 @@ pub fn pass_on(namespace: Option<&Namespace>, at: Ipv4Addr, to: IpAddr) -> Resul
 }
 
 /// Forwards each query from its own socket.
-fn answer_datagrams(near: &Arc<UdpSocket>, to: SocketAddr) {
-    let mut question = [0; 1 << 16];
+fn forward_datagrams(near: &Arc<UdpSocket>, to: SocketAddr) {
+    let mut request = [0; 1 << 16];
     loop {
-        let Ok((len, from)) = near.recv_from(&mut question) else { continue };
-        let (near, question) = (Arc::clone(near), question[..len].to_vec());
+        let Ok((len, from)) = near.recv_from(&mut request) else { continue };
+        let (near, request) = (Arc::clone(near), request[..len].to_vec());
         let _ = thread::Builder::new().spawn(move || {
             // After a failure, the client repeats the query.
-            let _ = asked(&question, to).and_then(|answer| near.send_to(&answer, from));
+            let _ = query(&request, to).and_then(|answer| near.send_to(&answer, from));
         });
     }
 }
 
-fn asked(question: &[u8], to: SocketAddr) -> io::Result<Vec<u8>> {
+fn query(request: &[u8], to: SocketAddr) -> io::Result<Vec<u8>> {
     let any: IpAddr =
         if to.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { std::net::Ipv6Addr::UNSPECIFIED.into() };
     let far = UdpSocket::bind((any, 0))?;
     far.connect(to)?;
-    far.set_read_timeout(Some(PATIENCE))?;
-    far.send(question)?;
+    far.set_read_timeout(Some(QUERY_TIMEOUT))?;
+    far.send(request)?;
     let mut answer = vec![0; 1 << 16];
     let len = far.recv(&mut answer)?;
     answer.truncate(len);
@@ -153,8 +153,8 @@ fn servers(text: &str) -> impl Iterator<Item = IpAddr> {
 
 fn replaced(text: &str, address: Ipv4Addr, all: bool) -> String {
     let mut lines = vec![format!("nameserver {address}")];
-    let stays = |line: &&str| server(line).is_none_or(|server| !all && !server.is_loopback());
-    lines.extend(text.lines().filter(stays).map(str::to_owned));
+    let is_kept = |line: &&str| server(line).is_none_or(|server| !all && !server.is_loopback());
+    lines.extend(text.lines().filter(is_kept).map(str::to_owned));
     lines.join("\n") + "\n"
 }
 

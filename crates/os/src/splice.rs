@@ -12,13 +12,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-const PATIENCE: Duration = Duration::from_secs(30);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Accepts connections until dropped; established connections continue.
 #[derive(Debug)]
 pub struct Splice {
     port: u16,
-    is_over: Arc<AtomicBool>,
+    is_stopped: Arc<AtomicBool>,
 }
 
 impl Splice {
@@ -32,21 +32,21 @@ impl Splice {
         let listener =
             namespace.within(|| TcpListener::bind((Ipv4Addr::UNSPECIFIED, 0)))?.map_err(refused)?;
         let port = listener.local_addr().map_err(refused)?.port();
-        let is_over = Arc::new(AtomicBool::new(false));
-        let over = Arc::clone(&is_over);
-        let take = move || {
+        let is_stopped = Arc::new(AtomicBool::new(false));
+        let stopped = Arc::clone(&is_stopped);
+        let accept = move || {
             for stream in listener.incoming() {
-                if over.load(Ordering::Relaxed) {
+                if stopped.load(Ordering::Relaxed) {
                     return;
                 }
                 // Without a thread, dropping the connection with unread data resets it.
                 if let Ok(stream) = stream {
-                    let _ = thread::Builder::new().spawn(move || carry(&stream));
+                    let _ = thread::Builder::new().spawn(move || forward(&stream));
                 }
             }
         };
-        thread::Builder::new().name("splice".to_owned()).spawn(take).map_err(refused)?;
-        Ok(Splice { port, is_over })
+        thread::Builder::new().name("splice".to_owned()).spawn(accept).map_err(refused)?;
+        Ok(Splice { port, is_stopped })
     }
 
     /// Port to redirect to.
@@ -57,21 +57,22 @@ impl Splice {
 
 impl Drop for Splice {
     fn drop(&mut self) {
-        self.is_over.store(true, Ordering::Relaxed);
+        self.is_stopped.store(true, Ordering::Relaxed);
     }
 }
 
-fn carry(near: &TcpStream) {
-    let Ok(far) = meant_for(near).and_then(|to| TcpStream::connect_timeout(&to, PATIENCE)) else {
+fn forward(near: &TcpStream) {
+    let Ok(far) = original_destination(near).and_then(|to| TcpStream::connect_timeout(&to, CONNECT_TIMEOUT))
+    else {
         // A reset, as the remote end would send.
         let _ = SockRef::from(near).set_linger(Some(Duration::ZERO));
         return;
     };
-    join(near, &far);
+    copy_both_ways(near, &far);
 }
 
 /// Copies data in both directions until both have ended.
-pub(crate) fn join(near: &TcpStream, far: &TcpStream) {
+pub(crate) fn copy_both_ways(near: &TcpStream, far: &TcpStream) {
     for stream in [near, far] {
         let _ = stream.set_nodelay(true);
     }
@@ -90,7 +91,7 @@ fn copy(mut from: &TcpStream, mut to: &TcpStream) {
     }
 }
 
-fn meant_for(stream: &TcpStream) -> io::Result<SocketAddr> {
+fn original_destination(stream: &TcpStream) -> io::Result<SocketAddr> {
     let address = getsockopt(stream, sockopt::OriginalDst)?;
     let ip = Ipv4Addr::from(u32::from_be(address.sin_addr.s_addr));
     Ok(SocketAddrV4::new(ip, u16::from_be(address.sin_port)).into())

@@ -22,9 +22,9 @@ pub struct Interface {
 }
 
 /// Maximum length of an interface name, bytes (IFNAMSIZ without its zero).
-const LONGEST_NAME: usize = 15;
+const MAX_NAME_BYTES: usize = 15;
 /// Length of the kernel's queue, packets: the default of 500 covers only a few milliseconds of a fast link.
-const QUEUE: u32 = 10_000;
+const QUEUE_PACKETS: u32 = 10_000;
 
 /// Reading side of a TUN device, which ends with this value.
 pub struct Tun {
@@ -34,7 +34,9 @@ pub struct Tun {
 /// Creates a device and brings it up. With offloads, reads and writes may hold several segments (`crate::offload`).
 pub(crate) fn device(interface: &Interface, offloads: bool) -> Result<SyncDevice, SystemError> {
     let name = &interface.name;
-    if name.is_empty() || name.len() > LONGEST_NAME || name.contains(|c: char| c == '/' || c.is_whitespace())
+    if name.is_empty()
+        || name.len() > MAX_NAME_BYTES
+        || name.contains(|c: char| c == '/' || c.is_whitespace())
     {
         return Err(SystemError::new(
             format!("`{name}` cannot be the name of an interface"),
@@ -54,8 +56,8 @@ pub(crate) fn device(interface: &Interface, offloads: bool) -> Result<SyncDevice
     };
     let device = builder.build_sync().map_err(refused)?;
     // The ioctl(2) needs root; rtnetlink(7) permits the owner of the namespace.
-    if device.set_tx_queue_len(QUEUE).is_err() {
-        ip(&["link", "set", "dev", name, "txqueuelen", &QUEUE.to_string()])?;
+    if device.set_tx_queue_len(QUEUE_PACKETS).is_err() {
+        ip(&["link", "set", "dev", name, "txqueuelen", &QUEUE_PACKETS.to_string()])?;
     }
     device.set_nonblocking(true).map_err(refused)?;
     Ok(device)
@@ -78,7 +80,7 @@ impl Tun {
         match self.device.recv(buffer) {
             Ok(len) => Ok(Some(len)),
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(None),
-            Err(error) => Err(gone(&error)),
+            Err(error) => Err(device_gone(&error)),
         }
     }
 
@@ -87,7 +89,7 @@ impl Tun {
     /// # Errors
     /// If the device no longer exists.
     pub fn send(&self, packet: &[u8]) -> Result<bool, SystemError> {
-        taken(self.device.send(packet))
+        is_accepted(self.device.send(packet))
     }
 
     /// Waits for a packet, at most `span`.
@@ -107,7 +109,7 @@ pub(crate) fn wait_for_any<const N: usize>(
     let span = TimeSpec::from_duration(std::time::Duration::from_nanos(span.as_nanos()));
     match ppoll(&mut polled, Some(span), None) {
         Ok(_) | Err(nix::errno::Errno::EINTR) => Ok(()),
-        Err(error) => Err(gone(&error.into())),
+        Err(error) => Err(device_gone(&error.into())),
     }
 }
 
@@ -116,18 +118,18 @@ pub fn until(now: Time, due: Time) -> Duration {
     Duration::from_nanos(due.as_nanos().saturating_sub(now.as_nanos()).min(1_000_000_000))
 }
 
-pub(crate) fn taken(written: io::Result<usize>) -> Result<bool, SystemError> {
+pub(crate) fn is_accepted(written: io::Result<usize>) -> Result<bool, SystemError> {
     match written {
         Ok(_) => Ok(true),
         // EINVAL: not an IP packet (corrupted version field).
         Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::InvalidInput) => {
             Ok(false)
         }
-        Err(error) => Err(gone(&error)),
+        Err(error) => Err(device_gone(&error)),
     }
 }
 
-pub(crate) fn gone(error: &io::Error) -> SystemError {
+pub(crate) fn device_gone(error: &io::Error) -> SystemError {
     SystemError::of_system(
         "the TUN device is gone",
         error,

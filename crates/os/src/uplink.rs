@@ -1,9 +1,9 @@
 //! Access to the outside for a namespace without rights on the host's network: a user-space program with the user's
 //! sockets (`pasta` of passt, or `slirp4netns`).
 
-use crate::apart::give_up_rights;
 use crate::error::SystemError;
 use crate::namespace::Namespace;
+use crate::unprivileged::drop_capabilities;
 use std::fs;
 use std::io::{self, ErrorKind, Read};
 use std::os::unix::process::CommandExt;
@@ -49,20 +49,20 @@ const PROGRAMS: [(&str, &[&str]); 2] = [
 ];
 
 const DEVICE: &str = "outside";
-const PATIENCE: Duration = Duration::from_secs(10);
+const START_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A running program, ended on drop.
 #[derive(Debug)]
 pub struct Uplink {
     name: &'static str,
-    _holder: Running,
-    _program: Running,
+    _holder: KillOnDrop,
+    _program: KillOnDrop,
 }
 
 #[derive(Debug)]
-struct Running(Child);
+struct KillOnDrop(Child);
 
-impl Drop for Running {
+impl Drop for KillOnDrop {
     fn drop(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();
@@ -77,29 +77,30 @@ impl Uplink {
     pub fn begin(namespace: &Namespace) -> Result<Uplink, SystemError> {
         let mut refused = Vec::new();
         for (name, arguments) in PROGRAMS {
-            match Uplink::with(name, arguments, namespace) {
+            match Uplink::start(name, arguments, namespace) {
                 Ok(uplink) => return Ok(uplink),
                 Err(error) if error.kind() == ErrorKind::NotFound => {}
                 Err(error) => refused.push(format!("{name}: {error}")),
             }
         }
         let help = "install passt (Debian: apt-get install passt), run it as root, or give the other end: --server 'COMMAND'";
-        Err(match refused.is_empty() {
-            true => SystemError::new("neither `pasta` (passt) nor `slirp4netns` is installed", help),
-            false => SystemError::new(refused.join("; "), "check the host's own network connection"),
+        Err(if refused.is_empty() {
+            SystemError::new("neither `pasta` (passt) nor `slirp4netns` is installed", help)
+        } else {
+            SystemError::new(refused.join("; "), "check the host's own network connection")
         })
     }
 
-    fn with(name: &'static str, arguments: &[&str], namespace: &Namespace) -> io::Result<Uplink> {
+    fn start(name: &'static str, arguments: &[&str], namespace: &Namespace) -> io::Result<Uplink> {
         // `cat` waits for its standard input. The process drops its rights, because the program has fewer and must be
         // allowed to inspect the process.
         let mut holder = Command::new("cat");
         holder.stdin(Stdio::piped()).stdout(Stdio::null()).process_group(0);
         let held = namespace.within(|| {
-            give_up_rights();
+            drop_capabilities();
             holder.spawn()
         });
-        let holder = Running(held.map_err(io::Error::other)??);
+        let holder = KillOnDrop(held.map_err(io::Error::other)??);
         let pid = holder.0.id();
         let mut command = Command::new(name);
         command.args(arguments);
@@ -108,16 +109,16 @@ impl Uplink {
             _ => command.args([&pid.to_string(), DEVICE]),
         };
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).process_group(0);
-        let mut program = Running(command.spawn()?);
-        let said = program.0.stderr.take().map(listen);
+        let mut program = KillOnDrop(command.spawn()?);
+        let errors = program.0.stderr.take().map(read_errors);
         let start = Instant::now();
         while !namespace.within(has_route).map_err(io::Error::other)? {
             let ended = program.0.try_wait()?.is_some();
-            if ended || start.elapsed() > PATIENCE {
+            if ended || start.elapsed() > START_TIMEOUT {
                 drop(program);
-                let said = said.and_then(|thread| thread.join().ok()).unwrap_or_default();
+                let errors = errors.and_then(|thread| thread.join().ok()).unwrap_or_default();
                 let why = if ended { "the program ended" } else { "no route after 10 s" };
-                return Err(io::Error::other(format!("{why}: {}", said.trim())));
+                return Err(io::Error::other(format!("{why}: {}", errors.trim())));
             }
             thread::sleep(Duration::from_millis(5));
         }
@@ -130,12 +131,12 @@ impl Uplink {
     }
 }
 
-fn listen(mut from: impl Read + Send + 'static) -> JoinHandle<String> {
+fn read_errors(mut from: impl Read + Send + 'static) -> JoinHandle<String> {
     thread::spawn(move || {
-        let mut kept = String::new();
-        let _ = from.by_ref().take(1000).read_to_string(&mut kept);
+        let mut text = String::new();
+        let _ = from.by_ref().take(1000).read_to_string(&mut text);
         let _ = io::copy(&mut from, &mut io::sink());
-        kept
+        text
     })
 }
 

@@ -12,12 +12,11 @@ use std::process::Command;
 pub fn is_emulation(words: &[String]) -> bool {
     let Some((name, rest)) = words.split_first() else { return false };
     let file = |path: &Path| fs::metadata(path).ok().map(|found| (found.st_dev(), found.st_ino()));
-    let found = match name.contains('/') {
-        true => file(Path::new(name)),
-        false => {
-            let folders = env::var_os("PATH").unwrap_or_default();
-            env::split_paths(&folders).find_map(|folder| file(&folder.join(name)))
-        }
+    let found = if name.contains('/') {
+        file(Path::new(name))
+    } else {
+        let folders = env::var_os("PATH").unwrap_or_default();
+        env::split_paths(&folders).find_map(|folder| file(&folder.join(name)))
     };
     rest.first().is_some_and(|word| word == "emulate")
         && found.is_some()
@@ -28,9 +27,9 @@ pub fn is_emulation(words: &[String]) -> bool {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Runner {
     /// This process's user and rights.
-    Us,
+    Own,
     /// This process's user, without rights from a user namespace.
-    Bare,
+    Unprivileged,
     /// The user who called `sudo`.
     Caller(Caller),
 }
@@ -40,7 +39,7 @@ pub enum Runner {
 pub struct Caller {
     user: Uid,
     group: Gid,
-    known: Option<(String, PathBuf)>,
+    account: Option<(String, PathBuf)>,
 }
 
 impl Caller {
@@ -51,14 +50,14 @@ impl Caller {
         if !geteuid().is_root() || user.is_root() {
             return None;
         }
-        let known = User::from_uid(user).ok().flatten().map(|known| (known.name, known.dir));
-        Some(Caller { user, group, known })
+        let account = User::from_uid(user).ok().flatten().map(|account| (account.name, account.dir));
+        Some(Caller { user, group, account })
     }
 
     /// Runs a program as this user with this user's home directory. Only the primary group is kept.
-    pub(crate) fn runs(&self, command: &mut Command) {
+    pub(crate) fn apply_to(&self, command: &mut Command) {
         command.uid(self.user.as_raw()).gid(self.group.as_raw());
-        if let Some((name, home)) = &self.known {
+        if let Some((name, home)) = &self.account {
             command.env("HOME", home).env("USER", name).env("LOGNAME", name);
         }
     }

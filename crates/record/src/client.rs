@@ -9,7 +9,7 @@ use crate::saturation::Saturation;
 use crate::server::{LONGEST_WARM_MS, SILENCE};
 use lasthop_base::{Duration, Time};
 use lasthop_os::SystemError;
-use lasthop_os::datagrams::{Datagrams, Leaves};
+use lasthop_os::datagrams::{Datagrams, SourceBinding};
 use std::hash::{BuildHasher, RandomState};
 use std::net::SocketAddr;
 
@@ -19,9 +19,9 @@ pub struct Ask {
     /// Address of the server.
     pub server: SocketAddr,
     /// Local end of the measured path.
-    pub from: Leaves,
+    pub from: SourceBinding,
     /// Local end of another path for reports; `None`: the measured path.
-    pub feedback: Option<Leaves>,
+    pub feedback: Option<SourceBinding>,
     /// Directions to record.
     pub ways: Ways,
     /// Duration of each phase, ms; at most [`crate::LONGEST_S`].

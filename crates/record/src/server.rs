@@ -236,7 +236,7 @@ impl Session {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lasthop_os::datagrams::Leaves;
+    use lasthop_os::datagrams::SourceBinding;
     use std::net::{Ipv4Addr, UdpSocket};
     use std::sync::atomic::{AtomicBool, Ordering};
     use std::thread;
@@ -284,7 +284,7 @@ mod tests {
 
     /// Runs a server during a test; returns the number of results fetched and the news.
     fn beside(test: impl FnOnce(SocketAddr)) -> (u64, Vec<News>) {
-        let socket = Datagrams::open(&Leaves::Address((Ipv4Addr::LOCALHOST, 0).into())).unwrap();
+        let socket = Datagrams::open(&SourceBinding::Address((Ipv4Addr::LOCALHOST, 0).into())).unwrap();
         let (address, is_over) = (socket.address(), AtomicBool::new(false));
         thread::scope(|scope| {
             let server = scope.spawn(|| {
@@ -352,7 +352,7 @@ mod tests {
 
     #[test]
     fn it_ends_when_nobody_comes() {
-        let socket = Datagrams::open(&Leaves::Address((Ipv4Addr::LOCALHOST, 0).into())).unwrap();
+        let socket = Datagrams::open(&SourceBinding::Address((Ipv4Addr::LOCALHOST, 0).into())).unwrap();
         assert_eq!(serve(socket, Duration::from_millis(300), &|| false, &mut |_| {}), 0);
     }
 }

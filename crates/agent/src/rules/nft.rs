@@ -73,7 +73,7 @@ table inet lasthop-agent {
     /// The kernel may lack `queue`, but must accept the rest of the table.
     #[test]
     fn nft_and_the_kernel_understand_the_table() {
-        let Ok(namespace) = Namespace::nameless() else { return println!("skipped: no namespaces here") };
+        let Ok(namespace) = Namespace::unconfigured() else { return println!("skipped: no namespaces here") };
         let counting = text(6868).replace("queue flags bypass to 6868", "counter");
         assert_ne!(counting, text(6868));
         match namespace.within(|| fed(&counting)).unwrap() {

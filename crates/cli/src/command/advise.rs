@@ -2,12 +2,12 @@
 
 use crate::bar::Bar;
 use crate::failure::Failure;
-use crate::made;
 use crate::output;
-use crate::source::Source;
+use crate::provenance_chapter;
+use crate::scenario_args::ScenarioArgs;
 use crate::table;
 use crate::target::Target;
-use crate::values::{self, Named};
+use crate::values::{self, KnownNames};
 use clap::builder::TypedValueParser;
 use clap::{Args, ValueEnum};
 use lasthop_lab::advise::sender::{self, SENDERS};
@@ -27,7 +27,7 @@ the goodput left to a plain neighbour. --format json adds percentiles, intervals
 #[command(after_help = MORE)]
 pub(crate) struct Advise {
     #[command(flatten)]
-    source: Source,
+    source: ScenarioArgs,
     /// TCP sender of the path's flows, instead of the scenario's
     #[arg(long, value_name = "SENDER", value_parser = senders())]
     sender: Option<&'static str>,
@@ -42,7 +42,7 @@ pub(crate) struct Advise {
     jobs: Option<usize>,
     /// Output format
     #[arg(long, value_enum, default_value = "table")]
-    format: Format,
+    format: AdviceFormat,
     /// Write the ranking with charts as an offline page
     #[arg(long, value_name = "FILE.html")]
     report: Option<PathBuf>,
@@ -50,7 +50,7 @@ pub(crate) struct Advise {
 
 /// Output format of advice.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
+enum AdviceFormat {
     /// Aligned table
     Table,
     /// One JSON object per candidate and line, the best first
@@ -84,7 +84,7 @@ fn senders() -> impl TypedValueParser<Value = &'static str> {
         let control = SENDERS.iter().find(|(it, _)| *it == name).map(|(_, control)| *control);
         control.ok_or_else(|| format!("expected one of {}", known().collect::<Vec<_>>().join(", ")))
     };
-    Named { names: || SENDERS.iter().map(|(name, _)| *name).collect(), parse }
+    KnownNames { names: || SENDERS.iter().map(|(name, _)| *name).collect(), parse }
 }
 
 impl Advise {
@@ -97,7 +97,7 @@ impl Advise {
         let written = self.written(&given);
         let report = self.report.as_deref().map(Target::create).transpose()?;
         let bar = Bar::default();
-        let name = self.beside();
+        let name = self.base_file();
         let advice =
             on_threads(self.jobs, || advise::advise(&draft, &name, self.by.into(), self.seed, &bar))?;
         let Some(advice) = advice else {
@@ -105,12 +105,14 @@ impl Advise {
         };
         if let Some(target) = report {
             let mut document = advice.document(&written);
-            document.chapters.push(made::chapter(vec![made::scenario(draft.show()?)]));
+            document
+                .chapters
+                .push(provenance_chapter::chapter(vec![provenance_chapter::scenario(draft.show()?)]));
             target.write_and_note(&report::html(&document))?;
         }
         match self.format {
-            Format::Table => output::print(&text(&advice, &written)),
-            Format::Json => {
+            AdviceFormat::Table => output::print(&text(&advice, &written)),
+            AdviceFormat::Json => {
                 let objects = advice.objects(&written);
                 output::print(&objects.iter().map(|object| format!("{object}\n")).collect::<String>())
             }
@@ -118,7 +120,7 @@ impl Advise {
     }
 
     /// The scenario's file, beside which traces are searched.
-    fn beside(&self) -> String {
+    fn base_file(&self) -> String {
         let path = &self.source.path;
         if Path::new(path).is_file() { path.clone() } else { "advice".to_owned() }
     }

@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::output;
-use crate::source::Source;
+use crate::scenario_args::ScenarioArgs;
 use clap::Args;
 use lasthop_net::service::Service;
 use lasthop_scenario::Scenario;
@@ -11,7 +11,7 @@ use lasthop_scenario::Scenario;
 #[derive(Args)]
 pub(crate) struct Check {
     #[command(flatten)]
-    source: Source,
+    source: ScenarioArgs,
 }
 
 impl Check {

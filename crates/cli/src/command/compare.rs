@@ -1,13 +1,13 @@
 //! `lasthop compare PATH --vary path=a,b,c`.
 
-use super::exactness::Looking;
+use super::precision::PrecisionTracker;
 use super::run::Repetitions;
 use crate::cost;
 use crate::failure::Failure;
 use crate::finished;
-use crate::made;
 use crate::output::{self, Format};
-use crate::source::{self, Source};
+use crate::provenance_chapter;
+use crate::scenario_args::{self, ScenarioArgs};
 use crate::table;
 use crate::target::{self, Target};
 use crate::values::{self, Choices};
@@ -26,7 +26,7 @@ use std::path::PathBuf;
 #[derive(Args)]
 pub(crate) struct Compare {
     #[command(flatten)]
-    source: Source,
+    source: ScenarioArgs,
     /// Key and its values: recovery=sack,new_reno,reno. Repeat --vary for every combination
     #[arg(long, value_name = "PATH=A,B,C", required = true)]
     vary: Vec<Choices>,
@@ -58,14 +58,14 @@ pub(crate) struct Compare {
 
 impl Compare {
     pub(crate) fn execute(&self) -> Result<(), Failure> {
-        self.refuse_nonsense()?;
+        self.refuse_invalid()?;
         let mut draft = self.source.draft()?;
         if let Some(time) = &self.warm_up {
             draft.set("warmup", time)?;
         }
         let variations: Vec<Variation> = self.vary.iter().map(Variation::from).collect();
         let cases = compare::cases(&draft, &variations)?;
-        source::tell(&lasthop_scenario::notes_of_all(cases.iter().map(|case| &case.scenario)));
+        scenario_args::print_notes(&lasthop_scenario::notes_of_all(cases.iter().map(|case| &case.scenario)));
         if lengths(&cases).contains(" to ") {
             output::note(
                 "note: the runs have different lengths, and counts such as delivered_bytes grow with length. \
@@ -79,9 +79,9 @@ impl Compare {
         let seed = self.repetitions.seed(first);
         let runs = match self.until {
             None => self.repetitions.runs(first, &determinism),
-            Some(_) => determinism.worth_running(self.repetitions.most().unwrap_or(DEFAULT_MAX_RUNS)),
+            Some(_) => determinism.worth_running(self.repetitions.max_runs().unwrap_or(DEFAULT_MAX_RUNS)),
         };
-        let Begun { mut samples, mut completions, report } = self.begun()?;
+        let OpenFiles { mut samples, mut completions, report } = self.open_files()?;
         let keeps_outcomes = self.format != Format::Csv || report.is_some();
         let plan = RunPlan {
             runs: runs as usize,
@@ -91,10 +91,10 @@ impl Compare {
         };
         // With --until, the number of runs is unknown.
         if self.until.is_none() {
-            cost::say_if_large(&estimate(cases.iter().map(|case| &case.scenario), plan), &plan);
+            cost::print_if_large(&estimate(cases.iter().map(|case| &case.scenario), plan), &plan);
         }
         let names = cases.iter().map(|case| case.values.join(", ")).collect();
-        let mut looking = Looking::new(self.until, &self.metric, names);
+        let mut tracker = PrecisionTracker::new(self.until, &self.metric, names);
         let paths = variations.into_iter().map(|variation| variation.path).collect();
         let mut done = Comparison::new(paths, cases, self.metric.clone());
         if self.format == Format::Csv {
@@ -109,10 +109,10 @@ impl Compare {
         let mut seen: Vec<FirstRunRecord> = Vec::new();
         let work =
             done.begin(runs, seed, report.is_some(), self.repetitions.jobs).map_err(Failure::no_threads)?;
-        let ended = finished::each_until("compare", work, |Repetition { outcome, observations }| {
-            Failure::of_stuck(&outcome)?;
+        let ended = finished::consume_in_order("compare", work, |Repetition { outcome, observations }| {
+            Failure::check_stuck(&outcome)?;
             let (case, run) = done.next_index();
-            looking.take(case, &outcome);
+            tracker.record(case, &outcome);
             if self.format == Format::Csv {
                 output::print(&done.rows(case, run, &outcome))?;
             }
@@ -126,32 +126,34 @@ impl Compare {
             if keeps_outcomes {
                 done.push(case, outcome);
             }
-            Ok(looking.wants(runs))
+            Ok(tracker.demand(runs))
         })?;
         let runs = done.truncate_to_complete();
         done.truncate_to_independent(&determinism);
         if runs > 0 {
             if let Some(target) = report {
                 let mut document = done.document(seed, &seen);
-                document.chapters.push(made::chapter(vec![made::scenario(draft.show()?)]));
+                document
+                    .chapters
+                    .push(provenance_chapter::chapter(vec![provenance_chapter::scenario(draft.show()?)]));
                 target.write_and_note(&report::html(&document))?;
             }
             output::print(&self.text(&done, runs, seed, &determinism))?;
         }
         ended.into_result()?;
-        looking.notes(&determinism).iter().for_each(|note| output::note(note));
+        tracker.notes(&determinism).iter().for_each(|note| output::note(note));
         Ok(())
     }
 
     /// Opens the files before the runs, to report wrong paths early.
-    fn begun(&self) -> Result<Begun, Failure> {
-        target::refuse_doubles(&[
+    fn open_files(&self) -> Result<OpenFiles, Failure> {
+        target::refuse_duplicates(&[
             ("--samples", &self.samples),
             ("--report", &self.report),
             ("--completions", &self.completions),
         ])?;
         let growing = |path: &Option<PathBuf>| path.as_deref().map(Target::growing).transpose();
-        Ok(Begun {
+        Ok(OpenFiles {
             report: self.report.as_deref().map(Target::create).transpose()?,
             samples: growing(&self.samples)?,
             completions: growing(&self.completions)?,
@@ -179,12 +181,12 @@ impl Compare {
         }
     }
 
-    fn refuse_nonsense(&self) -> Result<(), Failure> {
-        values::refuse_nonsense("--vary", self.vary.iter())
+    fn refuse_invalid(&self) -> Result<(), Failure> {
+        values::refuse_invalid("--vary", self.vary.iter())
     }
 }
 
-struct Begun {
+struct OpenFiles {
     samples: Option<Target>,
     completions: Option<Target>,
     report: Option<Target>,
@@ -193,9 +195,10 @@ struct Begun {
 /// Excluded warm-up: ` without the first 2 s`; empty if the cases differ.
 fn warm_up(cases: &[ComparedCase]) -> String {
     let first = cases.first().map_or(Duration::ZERO, |case| case.scenario.warmup);
-    match first > Duration::ZERO && cases.iter().all(|case| case.scenario.warmup == first) {
-        true => format!(" without the first {first}"),
-        false => String::new(),
+    if first > Duration::ZERO && cases.iter().all(|case| case.scenario.warmup == first) {
+        format!(" without the first {first}")
+    } else {
+        String::new()
     }
 }
 

@@ -6,7 +6,7 @@ use crate::table;
 use clap::Args;
 use lasthop_agent::doctor::{self, Finding};
 use lasthop_lab::document::{Cell, Table};
-use lasthop_os::apart;
+use lasthop_os::unprivileged;
 use serde_json::json;
 use std::process::{Command, Stdio};
 
@@ -23,7 +23,7 @@ pub(crate) struct Doctor {
 impl Doctor {
     pub(crate) fn execute(&self) -> Result<(), Failure> {
         let mut findings = doctor::examine();
-        findings.push(way());
+        findings.push(emulation_mode());
         match self.format {
             Format::Json => output::print(&lines(&findings))?,
             Format::Csv => return Err(Failure::bad_input("doctor has no CSV format", "use --format json")),
@@ -40,7 +40,7 @@ impl Doctor {
 }
 
 /// Mode of `emulate` on this machine; without root, a test run tries the unprivileged mode.
-fn way() -> Finding {
+fn emulation_mode() -> Finding {
     let finding = Finding {
         name: "emulation mode",
         needed_for: "emulate",
@@ -48,10 +48,10 @@ fn way() -> Finding {
         found: "root: on this machine, with real-time priority".to_owned(),
         help: "run as root: sudo lasthop …",
     };
-    if apart::is_root() {
+    if unprivileged::is_root() {
         return finding;
     }
-    let (is_there, found) = match tried() {
+    let (is_there, found) = match try_unprivileged() {
         Ok(rest) => (true, format!("in your own namespaces, without real-time priority; {rest}")),
         Err(why) => (false, why),
     };
@@ -59,12 +59,12 @@ fn way() -> Finding {
 }
 
 /// Runs `true` on a path; returns the traffic that reaches outside, or the error.
-fn tried() -> Result<String, String> {
+fn try_unprivileged() -> Result<String, String> {
     let words = ["emulate", "rate=100Mbit/s,rtt=1ms,queue=100packets", "--", "true"];
     let output = Command::new("/proc/self/exe").args(words).stdin(Stdio::null()).output();
     let output = output.map_err(|error| error.to_string())?;
-    let said = String::from_utf8_lossy(&output.stderr);
-    let mut lines = said.lines().map(|line| line.trim_start().trim_start_matches("× "));
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    let mut lines = stderr.lines().map(|line| line.trim_start().trim_start_matches("× "));
     match output.status.code() {
         // On time, or with late packets.
         Some(0 | 3) => Ok(lines

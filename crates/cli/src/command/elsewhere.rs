@@ -72,9 +72,9 @@ mod tests {
             let line = line.unwrap_or_else(|error| panic!("{call}: {error}"));
             let failure = line.command.execute().expect_err(call);
             let name = call.split(' ').next().unwrap_or_default();
-            let told = failure.told();
-            assert!(told.contains(&format!("`lasthop {name}` works on Linux only")), "{told}");
-            assert!(told.contains("run, compare, reproduce"), "{told}");
+            let message = failure.render();
+            assert!(message.contains(&format!("`lasthop {name}` works on Linux only")), "{message}");
+            assert!(message.contains("run, compare, reproduce"), "{message}");
             assert_eq!(failure.status(), crate::failure::BAD_INPUT);
         }
     }

@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::output;
 use crate::target::Target;
-use crate::values::Named;
+use crate::values::KnownNames;
 use clap::Args;
 use clap::builder::TypedValueParser;
 use lasthop_base::{Duration, quantity};
@@ -82,14 +82,14 @@ fn formats() -> impl TypedValueParser<Value = RecordingFormat> {
     let parse = |name: &str| {
         RecordingFormat::named(name).ok_or_else(|| known(RecordingFormat::ALL.iter().map(|(_, name)| *name)))
     };
-    Named { names: || RecordingFormat::ALL.iter().map(|(_, name)| *name).collect(), parse }
+    KnownNames { names: || RecordingFormat::ALL.iter().map(|(_, name)| *name).collect(), parse }
 }
 
 fn models() -> impl TypedValueParser<Value = LossModel> {
     let parse = |name: &str| {
         LossModel::named(name).ok_or_else(|| known(LossModel::ALL.iter().map(|(_, name)| *name)))
     };
-    Named { names: || LossModel::ALL.iter().map(|(_, name)| *name).collect(), parse }
+    KnownNames { names: || LossModel::ALL.iter().map(|(_, name)| *name).collect(), parse }
 }
 
 fn known<'n>(names: impl Iterator<Item = &'n str>) -> String {
@@ -164,12 +164,13 @@ impl Import {
             .file_stem()
             .map_or_else(|| "imported".into(), |stem| stem.to_string_lossy().into_owned());
         let out = PathBuf::from(format!("{stem}.toml"));
-        match out.exists() {
-            false => Ok(out),
-            true => Err(Failure::bad_input(
+        if out.exists() {
+            Err(Failure::bad_input(
                 format!("`{}` exists already", shown(&out)),
                 "name the scenario: --out NAME.toml",
-            )),
+            ))
+        } else {
+            Ok(out)
         }
     }
 

@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::output;
-use crate::source;
+use crate::scenario_args;
 use crate::target::Target;
 use clap::Args;
 use lasthop_scenario::{Catalogue, Disk, FileSource};
@@ -36,7 +36,7 @@ pub(crate) struct Lab {
 impl Lab {
     pub(crate) fn execute(&self) -> Result<(), Failure> {
         let page = match &self.path {
-            Some(path) => Cow::Owned(beginning_with(path)?),
+            Some(path) => Cow::Owned(page_with(path)?),
             None => Cow::Borrowed(PAGE),
         };
         if let Some(file) = &self.export {
@@ -44,17 +44,18 @@ impl Lab {
         }
         let file = folder()?.join("lab.html");
         Target::create(&file)?.write_and_finish(&page)?;
-        if !is_opened(&file) {
+        if !open_in_browser(&file) {
             output::note("no browser opened; open this file in a browser:");
         }
         output::print(&format!("{}\n", file.display()))
     }
 }
 
-fn beginning_with(path: &str) -> Result<String, Failure> {
-    let seen = Arc::new(Seen::default());
-    let scenario = source::checked(&Catalogue { files: seen.clone(), ..Catalogue::default() }.load(path)?)?;
-    let mut files = std::mem::take(&mut *seen.0.lock().unwrap_or_else(PoisonError::into_inner));
+fn page_with(path: &str) -> Result<String, Failure> {
+    let disk = Arc::new(RecordingDisk::default());
+    let scenario =
+        scenario_args::checked(&Catalogue { files: disk.clone(), ..Catalogue::default() }.load(path)?)?;
+    let mut files = std::mem::take(&mut *disk.0.lock().unwrap_or_else(PoisonError::into_inner));
     // Name of the scenario file, possibly followed by changes. The page searches further files beside the scenario.
     let name =
         [path, path.split(',').next().unwrap_or_default()].into_iter().find(|it| files.contains_key(*it));
@@ -79,9 +80,9 @@ fn beginning_with(path: &str) -> Result<String, Failure> {
 
 /// Files on disk; records the contents of files read.
 #[derive(Debug, Default)]
-struct Seen(Mutex<BTreeMap<String, String>>);
+struct RecordingDisk(Mutex<BTreeMap<String, String>>);
 
-impl FileSource for Seen {
+impl FileSource for RecordingDisk {
     fn exists(&self, name: &str) -> bool {
         Disk.exists(name)
     }
@@ -105,7 +106,7 @@ fn folder() -> Result<PathBuf, Failure> {
 }
 
 /// Whether the system's opener accepted the page; false without a screen.
-fn is_opened(file: &Path) -> bool {
+fn open_in_browser(file: &Path) -> bool {
     let has_screen = ["DISPLAY", "WAYLAND_DISPLAY"].iter().any(|name| std::env::var_os(name).is_some());
     let mut opener = match std::env::consts::OS {
         "macos" => Command::new("open"),

@@ -46,9 +46,10 @@ fn named(program: Command, names: &[String]) -> Result<Command, Failure> {
             let known: Vec<&str> = command.get_subcommands().map(Command::get_name).collect();
             Failure::bad_input(
                 format!("unknown command `{name}`"),
-                match known.is_empty() {
-                    true => format!("`{}` has no subcommands", command.get_name()),
-                    false => format!("commands: {}", known.join(", ")),
+                if known.is_empty() {
+                    format!("`{}` has no subcommands", command.get_name())
+                } else {
+                    format!("commands: {}", known.join(", "))
                 },
             )
         })?;

@@ -18,7 +18,6 @@ mod elsewhere;
 mod emulate;
 #[cfg(target_os = "linux")]
 mod endpoint;
-mod exactness;
 mod explain;
 mod fading;
 mod help;
@@ -28,6 +27,7 @@ mod lab;
 mod linux;
 mod list;
 mod man;
+mod precision;
 mod reproduce;
 mod results;
 mod run;
@@ -38,7 +38,7 @@ mod sweep;
 mod tidy;
 
 #[cfg(target_os = "linux")]
-pub(crate) use emulate::apart;
+pub(crate) use emulate::run_unprivileged;
 
 use crate::failure::Failure;
 use clap::Subcommand;

@@ -2,13 +2,13 @@
 
 use crate::bar::Bar;
 use crate::failure::Failure;
-use crate::made;
 use crate::output::{self, Format};
 use crate::provenance::Provenance;
-use crate::spoken;
+use crate::provenance_chapter;
+use crate::rounded;
 use crate::target::Target;
-use crate::values::Named;
-use crate::{again, first, items, summary, values};
+use crate::values::KnownNames;
+use crate::{items, overview, rerun, summary, values};
 use clap::Args;
 use lasthop_lab::bench::CASES;
 use lasthop_lab::document::Document;
@@ -30,7 +30,7 @@ use std::time::Instant;
 #[derive(Args)]
 pub(crate) struct Reproduce {
     /// Papers, or folders with a study.toml; all papers by default
-    #[arg(value_name = "PAPER", value_parser = Named { names, parse: paper })]
+    #[arg(value_name = "PAPER", value_parser = KnownNames { names, parse: paper })]
     papers: Vec<String>,
     /// Fewer repetitions and points: every number, in about a sixth of the time
     #[arg(long)]
@@ -66,7 +66,7 @@ pub(crate) struct Reproduce {
 impl Reproduce {
     pub(crate) fn execute(&self) -> Result<(), Failure> {
         if let Some(file) = &self.again {
-            return again::run(file, self.jobs);
+            return rerun::run(file, self.jobs);
         }
         let chosen = self.chosen()?;
         // Opened early, to report a wrong path before minutes of work.
@@ -78,20 +78,20 @@ impl Reproduce {
         let csv = if is_file { Some(Target::create(&csv_path)?) } else { None };
         let settings = ReproductionSettings { quick: self.quick, seed: self.seed };
         let bar = Bar::default();
-        let pace = Pace::measured(self.jobs)?;
-        output::note(&self.plan(&chosen, &settings, &pace));
+        let speed = MachineSpeed::measured(self.jobs)?;
+        output::note(&self.plan(&chosen, &settings, &speed));
         if self.format == Format::Csv {
             output::print(&items::csv_header())?;
         }
         let store = if self.fresh {
             RunStore::none()
         } else {
-            kept().map_or_else(RunStore::none, |at| RunStore::open(&at))
+            store_folder().map_or_else(RunStore::none, |at| RunStore::open(&at))
         };
         let (mut chapters, mut overviews, mut digests) = (Vec::new(), Vec::new(), Vec::new());
         let mut rows = Vec::new();
         for (number, paper) in (1..).zip(&chosen) {
-            let time = spoken::time(pace.seconds(paper, &settings));
+            let time = rounded::time(speed.seconds(paper, &settings));
             output::note(&format!(
                 "{} ({number} of {}), about {time}: {}",
                 paper.name(),
@@ -106,8 +106,8 @@ impl Reproduce {
             overviews.push(reproduction.overview);
             rows.extend(reproduction.items);
         }
-        chapters.insert(0, first::chapter(&overviews, &rows, &settings, &digests));
-        chapters.push(made::chapter(Vec::new()));
+        chapters.insert(0, overview::chapter(&overviews, &rows, &settings, &digests));
+        chapters.push(provenance_chapter::chapter(Vec::new()));
         let document = Document {
             title: "Papers reproduced".into(),
             introduction:
@@ -148,20 +148,20 @@ impl Reproduce {
         Ok(chosen)
     }
 
-    fn plan(&self, chosen: &[Paper], settings: &ReproductionSettings, pace: &Pace) -> String {
-        let total = |settings| chosen.iter().map(|paper| pace.seconds(paper, settings)).sum::<f64>();
+    fn plan(&self, chosen: &[Paper], settings: &ReproductionSettings, speed: &MachineSpeed) -> String {
+        let total = |settings| chosen.iter().map(|paper| speed.seconds(paper, settings)).sum::<f64>();
         let papers = match chosen {
             [paper] => paper.name().to_owned(),
             _ => format!("{} papers", chosen.len()),
         };
         let how = if settings.quick { "with fewer repetitions" } else { "in full" };
-        let mut plan = format!("{papers} {how}: {}", pace.told(total(settings)));
+        let mut plan = format!("{papers} {how}: {}", speed.words(total(settings)));
         if chosen.len() > 1 {
             plan += "; prints each paper as it finishes, and writes the report at the end";
         }
         if !settings.quick {
             let quick = ReproductionSettings { quick: true, ..*settings };
-            plan += &format!(" (--quick takes about {})", spoken::time(total(&quick)));
+            plan += &format!(" (--quick takes about {})", rounded::time(total(&quick)));
         }
         plan
     }
@@ -194,19 +194,19 @@ impl Reproduce {
 }
 
 /// Speed of this machine at present, with all threads busy.
-struct Pace {
+struct MachineSpeed {
     threads: usize,
     /// Real time of one run of the first bench case on each thread, s.
     case_s: f64,
 }
 
-impl Pace {
-    fn measured(jobs: Option<usize>) -> Result<Pace, Failure> {
+impl MachineSpeed {
+    fn measured(jobs: Option<usize>) -> Result<MachineSpeed, Failure> {
         let scenario = CASES[0].scenario()?;
         let threads = threads(jobs, usize::MAX);
         let began = Instant::now();
         on_threads(jobs, || repeat(&[&scenario], threads as u32, scenario.seed, &Silent));
-        Ok(Pace { threads, case_s: began.elapsed().as_secs_f64() })
+        Ok(MachineSpeed { threads, case_s: began.elapsed().as_secs_f64() })
     }
 
     /// Real time for a paper, s.
@@ -214,15 +214,15 @@ impl Pace {
         paper.effort().of(settings) * self.case_s / CpuTime::BENCH_CASE_S / self.threads as f64
     }
 
-    fn told(&self, seconds: f64) -> String {
+    fn words(&self, seconds: f64) -> String {
         let threads =
             if self.threads == 1 { "one thread".to_owned() } else { format!("{} threads", self.threads) };
-        format!("about {} on {threads} at this machine's present speed", spoken::time(seconds))
+        format!("about {} on {threads} at this machine's present speed", rounded::time(seconds))
     }
 }
 
 /// Folder of stored runs: in `target`, or in the user's cache.
-fn kept() -> Option<PathBuf> {
+fn store_folder() -> Option<PathBuf> {
     if Path::new("target").is_dir() {
         return Some(Path::new("target").join("lasthop").join("cells"));
     }

@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::output::{self, Format};
-use crate::spoken;
+use crate::rounded;
 use crate::table;
 use crate::values::{self, Choices};
 use clap::{Args, ValueEnum};
@@ -39,7 +39,7 @@ pub(crate) struct Results {
     links: bool,
     /// Output format
     #[arg(long, value_enum, default_value = "table")]
-    format: Wished,
+    format: ResultsFormat,
     /// First merge these stores into STORE, which is created if missing
     #[arg(long, value_name = "FILE", num_args = 1..)]
     merge: Vec<PathBuf>,
@@ -47,7 +47,7 @@ pub(crate) struct Results {
 
 /// Output format of results.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-enum Wished {
+enum ResultsFormat {
     /// Aligned table
     Table,
     /// One JSON object per line
@@ -83,9 +83,10 @@ impl Results {
             if at > 0 && format == Format::Table {
                 output::print("\n")?;
             }
-            match self.links {
-                true => links(&contents, sweep, &wanted)?,
-                false => one(&contents, sweep, &wanted, format)?,
+            if self.links {
+                links(&contents, sweep, &wanted)?
+            } else {
+                show_sweep(&contents, sweep, &wanted, format)?
             }
         }
         Ok(())
@@ -94,10 +95,10 @@ impl Results {
     /// The Python package writes Parquet: a library would take as long to build as half of this program.
     fn format(&self) -> Result<Format, Failure> {
         match self.format {
-            Wished::Table => Ok(Format::Table),
-            Wished::Json => Ok(Format::Json),
-            Wished::Csv => Ok(Format::Csv),
-            Wished::Parquet => {
+            ResultsFormat::Table => Ok(Format::Table),
+            ResultsFormat::Json => Ok(Format::Json),
+            ResultsFormat::Csv => Ok(Format::Csv),
+            ResultsFormat::Parquet => {
                 let store = quoted(&self.store.display().to_string());
                 let sweep = self.sweep.map_or(String::new(), |number| format!(", {number}"));
                 Err(Failure::bad_input(
@@ -143,12 +144,13 @@ impl Results {
             };
         };
         let found: Vec<StoredSweep> = all.into_iter().filter(|sweep| sweep.number == number).collect();
-        match found.is_empty() {
-            true => Err(Failure::bad_input(
+        if found.is_empty() {
+            Err(Failure::bad_input(
                 format!("`{shown}` has no sweep {number}"),
                 format!("the store has {count}; `lasthop results` lists them"),
-            )),
-            false => Ok(found),
+            ))
+        } else {
+            Ok(found)
         }
     }
 
@@ -158,9 +160,10 @@ impl Results {
         match self.filter.iter().find(|wanted| !paths().any(|path| *path == wanted.path)) {
             Some(wanted) => {
                 let known: Vec<&str> = paths().map(String::as_str).collect();
-                let help = match known.is_empty() {
-                    true => "no key varies in the store".to_owned(),
-                    false => format!("varied keys: {}", known.join(", ")),
+                let help = if known.is_empty() {
+                    "no key varies in the store".to_owned()
+                } else {
+                    format!("varied keys: {}", known.join(", "))
                 };
                 Err(Failure::bad_input(format!("no sweep varies `{}`", wanted.path), help))
             }
@@ -195,12 +198,10 @@ impl Results {
     fn refuse_unknown_flow(&self, contents: &Contents<'_>) -> Result<(), Failure> {
         let Some(flow) = &self.flow else { return Ok(()) };
         let known = contents.flows()?;
-        match known.contains(flow) {
-            true => Ok(()),
-            false => Err(Failure::bad_input(
-                format!("unknown flow `{flow}`"),
-                format!("flows: {}", known.join(", ")),
-            )),
+        if known.contains(flow) {
+            Ok(())
+        } else {
+            Err(Failure::bad_input(format!("unknown flow `{flow}`"), format!("flows: {}", known.join(", "))))
         }
     }
 }
@@ -222,12 +223,12 @@ pub(crate) fn show(
     format: Format,
 ) -> Result<(), Failure> {
     match contents.sweeps()?.iter().find(|known| known.number == sweep) {
-        Some(sweep) => one(contents, sweep, wanted, format),
+        Some(sweep) => show_sweep(contents, sweep, wanted, format),
         None => Ok(()),
     }
 }
 
-fn one(
+fn show_sweep(
     contents: &Contents<'_>,
     sweep: &StoredSweep,
     wanted: &ResultSelection,
@@ -288,7 +289,7 @@ fn heading(sweep: &StoredSweep) -> String {
         "sweep {number}: {title}\n{}, {}{failed}, {} on one thread; means ± half of the 95 % interval\nengine {}\n\n",
         count(*combinations, "point"),
         count(*done, "run"),
-        spoken::time(*wall_s),
+        rounded::time(*wall_s),
         engines.join(", ")
     )
 }

@@ -1,12 +1,12 @@
 //! `lasthop run PATH`.
 
-use super::exactness::Exactness;
+use super::precision::PrecisionArgs;
 use crate::cost;
 use crate::failure::Failure;
 use crate::finished;
-use crate::made;
 use crate::output::{self, Format};
-use crate::source::{self, Source};
+use crate::provenance_chapter;
+use crate::scenario_args::{self, ScenarioArgs};
 use crate::target::{self, Target};
 use crate::{table, values};
 use clap::Args;
@@ -33,11 +33,11 @@ use std::sync::Arc;
 #[derive(Args)]
 pub(crate) struct Run {
     #[command(flatten)]
-    source: Source,
+    source: ScenarioArgs,
     #[command(flatten)]
     repetitions: Repetitions,
     #[command(flatten)]
-    exactness: Exactness,
+    precision: PrecisionArgs,
     /// Exclude measurements and transfers that begin before this time; sets the scenario's warmup
     #[arg(long, value_name = "TIME")]
     warm_up: Option<String>,
@@ -52,7 +52,7 @@ pub(crate) struct Run {
     #[arg(long, value_enum, default_value = "table")]
     format: Format,
     #[command(flatten)]
-    files: Files,
+    files: RunFiles,
 }
 
 fn asserted(text: &str) -> Result<Assertion, String> {
@@ -79,7 +79,7 @@ impl Repetitions {
         self.runs.unwrap_or_else(|| determinism.worth_running(scenario.runs))
     }
 
-    pub(crate) fn most(&self) -> Option<u32> {
+    pub(crate) fn max_runs(&self) -> Option<u32> {
         self.runs
     }
 
@@ -90,7 +90,7 @@ impl Repetitions {
 
 /// Output files.
 #[derive(Args)]
-struct Files {
+struct RunFiles {
     /// Capture the first repetition at the flows' sources, as pcapng
     #[arg(long, value_name = "FILE")]
     pcap: Option<PathBuf>,
@@ -117,11 +117,11 @@ impl Run {
         if let Some(time) = &self.warm_up {
             draft.set("warmup", time)?;
         }
-        let scenario = Arc::new(source::checked(&draft)?);
+        let scenario = Arc::new(scenario_args::checked(&draft)?);
         let determinism = Determinism::of(std::iter::once(&*scenario));
         self.refuse_unknown_flows(&scenario)?;
         let (count, seed) = (
-            self.exactness.runs(&self.repetitions, &scenario, &determinism),
+            self.precision.runs(&self.repetitions, &scenario, &determinism),
             self.repetitions.seed(&scenario),
         );
         let (mut open, observation) = self.files.open(&scenario)?;
@@ -142,19 +142,19 @@ impl Run {
             },
         };
         // With --until, the number of runs is unknown.
-        if !self.exactness.is_asked() {
-            cost::say_if_large(&estimate([&*scenario].into_iter(), plan), &plan);
+        if !self.precision.is_given() {
+            cost::print_if_large(&estimate([&*scenario].into_iter(), plan), &plan);
         }
-        let mut looking = self.exactness.looking();
+        let mut tracker = self.precision.tracker();
         let mut runs = Runs::default();
         let (mut number, mut readings) = (0, vec![Vec::new(); self.assertions.len()]);
         let work =
             runs::begin_sampled(&scenario, count, seed, observation, samples_all, self.repetitions.jobs)
                 .map_err(Failure::no_threads)?;
-        let ended = finished::each_until("run", work, |Repetition { outcome, observations }| {
-            Failure::of_stuck(&outcome)?;
+        let ended = finished::consume_in_order("run", work, |Repetition { outcome, observations }| {
+            Failure::check_stuck(&outcome)?;
             number += 1;
-            looking.take(0, &outcome);
+            tracker.record(0, &outcome);
             if self.format == Format::Csv {
                 output::print(&csv::rows(&[], number, &outcome))?;
             }
@@ -172,19 +172,21 @@ impl Run {
             if keeps_outcomes {
                 runs.outcomes.push(outcome);
             }
-            Ok(looking.wants(count))
+            Ok(tracker.demand(count))
         })?;
         if number > 0 {
             if let Some(target) = open.report {
                 let mut document = document::document(&scenario, seed, &runs);
-                document.chapters.push(made::chapter(vec![made::scenario(draft.show()?)]));
+                document
+                    .chapters
+                    .push(provenance_chapter::chapter(vec![provenance_chapter::scenario(draft.show()?)]));
                 finish(target.filled(&report::html(&document))?, seed)?;
             }
             self.print(&scenario, seed, &runs.outcomes, &determinism)?;
         }
         ended.into_result()?;
-        looking.notes(&determinism).iter().for_each(|note| output::note(note));
-        self.judge(&readings, &determinism, junit)
+        tracker.notes(&determinism).iter().for_each(|note| output::note(note));
+        self.report_assertions(&readings, &determinism, junit)
     }
 
     fn refuse_unknown_flows(&self, scenario: &Scenario) -> Result<(), Failure> {
@@ -201,7 +203,7 @@ impl Run {
         Ok(())
     }
 
-    fn judge(
+    fn report_assertions(
         &self,
         readings: &[Vec<Option<f64>>],
         determinism: &Determinism,
@@ -288,26 +290,26 @@ fn below(lines: &[String]) -> String {
     lines.iter().fold(String::from("\n"), |text, line| text + line + "\n")
 }
 
-impl Files {
-    fn open(&self, scenario: &Scenario) -> Result<(Open, Observation), Failure> {
-        target::refuse_doubles(&[
+impl RunFiles {
+    fn open(&self, scenario: &Scenario) -> Result<(OpenRunFiles, Observation), Failure> {
+        target::refuse_duplicates(&[
             ("--pcap", &self.pcap),
             ("--trace", &self.trace),
             ("--samples", &self.samples),
             ("--completions", &self.completions),
             ("--report", &self.report),
         ])?;
-        let begin = |path: &Option<PathBuf>| path.as_deref().map(Target::create).transpose();
+        let create = |path: &Option<PathBuf>| path.as_deref().map(Target::create).transpose();
         let mut observation =
             Observation { probes: self.samples.is_some() || self.report.is_some(), ..Observation::default() };
         let mut completions = self.completions.as_deref().map(Target::growing).transpose()?;
         if let Some(file) = &mut completions {
             file.append(&distribution::header(&[]))?;
         }
-        let mut open = Open {
-            samples: begin(&self.samples)?,
+        let mut open = OpenRunFiles {
+            samples: create(&self.samples)?,
             completions,
-            report: begin(&self.report)?,
+            report: create(&self.report)?,
             paths: Vec::new(),
         };
         if let Some(path) = &self.pcap {
@@ -328,7 +330,7 @@ impl Files {
     }
 }
 
-struct Open {
+struct OpenRunFiles {
     samples: Option<Target>,
     /// Data of every repetition.
     completions: Option<Target>,
@@ -337,7 +339,7 @@ struct Open {
     paths: Vec<PathBuf>,
 }
 
-impl Open {
+impl OpenRunFiles {
     /// Finishes the files of the first repetition; returns the samples.
     fn finish_first(
         &mut self,
@@ -346,7 +348,7 @@ impl Open {
         observations: Observations,
     ) -> Result<Samples, Failure> {
         for (observer, path) in observations.observers.into_iter().zip(&self.paths) {
-            let target = given_back(observer).map_err(|error| target::unfinished(path, &error))?;
+            let target = finish_observer(observer).map_err(|error| target::unfinished(path, &error))?;
             finish(target, seed)?;
         }
         if let Some(target) = self.samples.take() {
@@ -363,7 +365,7 @@ fn finish(target: Target, seed: u64) -> Result<(), Failure> {
     Ok(())
 }
 
-fn given_back(observer: Box<dyn Any>) -> io::Result<Target> {
+fn finish_observer(observer: Box<dyn Any>) -> io::Result<Target> {
     match observer.downcast::<SourceCapture<Target>>() {
         Ok(capture) => capture.finish(),
         Err(observer) => match observer.downcast::<Trace<Target>>() {

@@ -2,14 +2,14 @@
 
 use crate::failure::Failure;
 use crate::output;
-use crate::source::Source;
+use crate::scenario_args::ScenarioArgs;
 use clap::Args;
 
 /// Print the resolved scenario as commented TOML, for example as a template
 #[derive(Args)]
 pub(crate) struct Show {
     #[command(flatten)]
-    source: Source,
+    source: ScenarioArgs,
 }
 
 impl Show {

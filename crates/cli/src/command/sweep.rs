@@ -5,11 +5,11 @@ use super::run::Repetitions;
 use crate::bar::Bar;
 use crate::cost;
 use crate::failure::Failure;
-use crate::finished::{Ended, SOON};
+use crate::finished::{Completion, POLL_INTERVAL};
 use crate::output::{self, Format};
-use crate::source;
-use crate::target::patience;
-use crate::values::{self, Choices, Setting};
+use crate::scenario_args;
+use crate::target::interrupts;
+use crate::values::{self, Choices, SweptKey};
 use clap::Args;
 use lasthop_lab::compare::{Quantity, Variation};
 use lasthop_lab::cost::{RunPlan, estimate};
@@ -38,7 +38,7 @@ pub(crate) struct Sweep {
     path: String,
     /// Key with one or more values: recovery=sack,reno. Repeat --set for every combination
     #[arg(long, value_name = "PATH=A,B,C")]
-    set: Vec<Setting>,
+    set: Vec<SweptKey>,
     /// Store of the runs: a file, created if missing
     #[arg(long, value_name = "FILE")]
     store: PathBuf,
@@ -61,8 +61,8 @@ pub(crate) struct Sweep {
 
 impl Sweep {
     pub(crate) fn execute(&self) -> Result<(), Failure> {
-        let choices = || self.set.iter().map(|Setting(choices)| choices);
-        values::refuse_nonsense("--set", choices())?;
+        let choices = || self.set.iter().map(|SweptKey(choices)| choices);
+        values::refuse_invalid("--set", choices())?;
         let settings: Vec<Variation> = choices()
             .filter(|Choices { path, .. }| path != "seed" && path != "runs")
             .map(Variation::from)
@@ -75,10 +75,10 @@ impl Sweep {
         }
         let grid = Grid::of(&draft, &settings)?;
         let scenarios = || grid.points.iter().map(|point| &*point.scenario);
-        source::tell(&lasthop_scenario::notes_of_all(scenarios()));
+        scenario_args::print_notes(&lasthop_scenario::notes_of_all(scenarios()));
         let first = &grid.points[0].scenario;
         let (count, seed) = (self.count(first, &Determinism::of(scenarios())), self.repetitions.seed(first));
-        self.say_cost(&count, scenarios());
+        self.print_cost(&count, scenarios());
         let driver = Driver::begin(Store::open(&self.store)?, &grid, count, seed, self.shard)?;
         self.drive(driver)
     }
@@ -87,16 +87,17 @@ impl Sweep {
         match self.until {
             None => RunCount::Runs(self.repetitions.runs(first, determinism)),
             Some(precision) => {
-                let chosen = match self.metric.is_empty() {
-                    true => vec![Quantity::OfFlow(&FLOW_METRICS[0])],
-                    false => self.metric.clone(),
+                let chosen = if self.metric.is_empty() {
+                    vec![Quantity::OfFlow(&FLOW_METRICS[0])]
+                } else {
+                    self.metric.clone()
                 };
-                RunCount::Until(precision, chosen, self.repetitions.most().unwrap_or(DEFAULT_MAX_RUNS))
+                RunCount::Until(precision, chosen, self.repetitions.max_runs().unwrap_or(DEFAULT_MAX_RUNS))
             }
         }
     }
 
-    fn say_cost<'s>(&self, count: &RunCount, scenarios: impl ExactSizeIterator<Item = &'s Scenario>) {
+    fn print_cost<'s>(&self, count: &RunCount, scenarios: impl ExactSizeIterator<Item = &'s Scenario>) {
         // With --until, the number of runs is unknown.
         let RunCount::Runs(runs) = count else { return };
         let points = scenarios.len();
@@ -107,7 +108,7 @@ impl Sweep {
             keeps_outcomes: false,
             sampled: 0,
         };
-        cost::say_if_large(&estimate(scenarios, plan), &plan);
+        cost::print_if_large(&estimate(scenarios, plan), &plan);
     }
 
     fn drive(&self, mut driver: Driver) -> Result<(), Failure> {
@@ -119,11 +120,11 @@ impl Sweep {
         let pool = ThreadPool::start(threads).map_err(Failure::no_threads)?;
         let bar = Bar::default();
         bar.begin("sweep", driver.left());
-        let worked = patience::during(|| work(&mut driver, pool, &bar));
+        let worked = interrupts::handle_during(|| work(&mut driver, pool, &bar));
         bar.end();
         // Results are committed even after an error.
-        let kept = driver.commit();
-        worked.and(kept.map_err(Failure::from))?;
+        let committed = driver.commit();
+        worked.and(committed.map_err(Failure::from))?;
         let (done, of) = (driver.done(), driver.done() + driver.left());
         let (failed, inexact, sweep) = (driver.failed().to_vec(), driver.inexact(), driver.sweep());
         let store = driver.into_store()?;
@@ -139,7 +140,7 @@ impl Sweep {
             let message = format!("{} of {of} runs failed; the first: {first}", failed.len());
             return Err(Failure::failed(message, "repeat the command to retry the failed runs"));
         }
-        Ended::of(done as usize, of as usize).into_result()
+        Completion::of(done as usize, of as usize).into_result()
     }
 }
 
@@ -150,10 +151,10 @@ fn work(driver: &mut Driver, mut pool: ThreadPool, bar: &Bar) -> Result<(), Fail
         {
             pool.submit(job);
         }
-        if pool.is_idle() || patience::is_interrupted() {
+        if pool.is_idle() || interrupts::is_interrupted() {
             return Ok(());
         }
-        match pool.next_within(SOON) {
+        match pool.next_within(POLL_INTERVAL) {
             Some(row) => {
                 driver.handle_row(row)?;
                 bar.expect(driver.done() + driver.left());

@@ -1,9 +1,9 @@
 //! `lasthop tidy`, started by `lasthop emulate`: removes leftovers of a killed emulation.
 
-use super::emulate::{DRAWN, give_back};
+use super::emulate::{DRAWN_MESSAGE, restore_terminal};
 use crate::failure::Failure;
 use crate::path;
-use crate::target::patience;
+use crate::target::interrupts;
 use clap::Args;
 use std::io::{self, Read};
 
@@ -16,14 +16,14 @@ pub(crate) struct Tidy {}
 impl Tidy {
     pub(crate) fn execute(&self) -> Result<(), Failure> {
         // The emulation handles interruptions.
-        patience::during(|| {
+        interrupts::handle_during(|| {
             let mut word = String::new();
             let _ = io::stdin().read_to_string(&mut word);
-            if word == DRAWN {
-                give_back();
+            if word == DRAWN_MESSAGE {
+                restore_terminal();
             }
-            if word.is_empty() || word == DRAWN {
-                path::tidy();
+            if word.is_empty() || word == DRAWN_MESSAGE {
+                path::remove_leftovers();
             }
             Ok(())
         })

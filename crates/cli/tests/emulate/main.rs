@@ -41,10 +41,10 @@ pub const CLEAN: &str = "rate=10Mbit/s,rtt=20ms,queue=200packets";
 
 /// Whether emulation is possible here; prints the reason once if not.
 pub fn is_possible() -> bool {
-    static SAID: Once = Once::new();
+    static PRINTED: Once = Once::new();
     let output = emulate(&[CLEAN, "--server", "exec sleep 1000", "--", "true"]);
     if output.status.code() == Some(1) {
-        SAID.call_once(|| eprintln!("skipped: {}", String::from_utf8_lossy(&output.stderr)));
+        PRINTED.call_once(|| eprintln!("skipped: {}", String::from_utf8_lossy(&output.stderr)));
         return false;
     }
     true

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 /// Runs a test in a new namespace; prints a message and skips if the machine cannot create namespaces.
 fn in_namespace(test: impl FnOnce(&Path) + Send) {
-    let namespace = match Namespace::nameless() {
+    let namespace = match Namespace::unconfigured() {
         Ok(namespace) => namespace,
         Err(error) => return println!("skipped: {error}"),
     };

@@ -1,7 +1,7 @@
 //! Accessibility: keyboard only, small screens, dark mode.
 
 use crate::browser::Browser;
-use crate::{Opened, lasthop, opened};
+use crate::{OpenedPage, lasthop, opened};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -10,7 +10,7 @@ const AXE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/axe/axe.min
 
 #[test]
 fn every_control_is_reached_by_tab_and_does_something() {
-    let Some(Opened { mut browser, .. }) = opened("") else { return };
+    let Some(OpenedPage { mut browser, .. }) = opened("") else { return };
     let controls =
         "[...document.querySelectorAll('button, input, select, textarea, summary, [tabindex=\"0\"]')]
         .filter(one => one.checkVisibility() && !one.disabled).length";
@@ -43,7 +43,7 @@ fn every_control_is_reached_by_tab_and_does_something() {
 
 #[test]
 fn a_telephone_shows_all_without_scrolling_sideways() {
-    let Some(Opened { mut browser, page, .. }) = opened("") else { return };
+    let Some(OpenedPage { mut browser, page, .. }) = opened("") else { return };
     browser.size(360, 740);
     browser.open(&page, "");
     browser.wait("document.body.dataset.repetitions === '10'");
@@ -75,7 +75,7 @@ fn axe_finds_nothing_serious() {
         eprintln!("skipped: no axe-core in target/axe (make tools)");
         return;
     }
-    let Some(Opened { mut browser, page, .. }) = opened("") else { return };
+    let Some(OpenedPage { mut browser, page, .. }) = opened("") else { return };
     for (scheme, hash) in [("light", ""), ("dark", ""), ("light", "#sack")] {
         browser.scheme(scheme);
         browser.open(&page, hash);
@@ -144,7 +144,7 @@ fn reports_are_for_everybody() {
 /// A graph of 100,000 events is drawn 30 times per second, fast enough for dragging.
 #[test]
 fn a_hundred_thousand_events_are_drawn_quickly() {
-    let Some(Opened { mut browser, .. }) = opened("") else { return };
+    let Some(OpenedPage { mut browser, .. }) = opened("") else { return };
     browser.value("Object.assign(lab.state(), { keys: { rate: '60Mbit/s', rtt: '40ms', queue: '1bdp', duration: '20s' }, runs: 1 }), 0");
     let pictures = browser.value("Number(document.body.dataset.pictures)").as_u64().expect("a count");
     browser.value("document.getElementById('more').dispatchEvent(new Event('change'))");

@@ -8,7 +8,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 /// Timeout for work that takes a second on an idle machine.
-const PATIENCE: Duration = Duration::from_secs(40);
+const TIMEOUT: Duration = Duration::from_secs(40);
 
 pub struct Browser {
     child: Child,
@@ -139,7 +139,7 @@ impl Browser {
     pub fn wait(&mut self, expression: &str) {
         let begun = Instant::now();
         while self.value(&format!("Boolean({expression})")) != json!(true) {
-            if begun.elapsed() > PATIENCE {
+            if begun.elapsed() > TIMEOUT {
                 let state = self
                     .value("[document.body.dataset.error, document.getElementById('status')?.textContent]");
                 panic!("in vain: {expression}: {state} {:?}", self.complaints);

@@ -1,7 +1,7 @@
 //! Saved files of the page, and pages opened by the command line.
 
 use crate::browser::Browser;
-use crate::{Opened, lasthop, opened};
+use crate::{OpenedPage, lasthop, opened};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -11,7 +11,7 @@ const PRESS: &str = "window.made = []; URL.createObjectURL = blob => { made.push
 
 #[test]
 fn a_picture_is_saved_as_svg_that_is_whole() {
-    let Some(Opened { mut browser, .. }) = opened("") else { return };
+    let Some(OpenedPage { mut browser, .. }) = opened("") else { return };
     browser.wait("document.body.dataset.repetitions === '10'");
     browser.value(PRESS);
     let svg = browser.text("made[0].text()");
@@ -62,7 +62,7 @@ fn a_picture_is_saved_as_svg_that_is_whole() {
 /// The browser renders the picture to pixels.
 #[test]
 fn a_picture_is_saved_as_png() {
-    let Some(Opened { mut browser, .. }) = opened("") else { return };
+    let Some(OpenedPage { mut browser, .. }) = opened("") else { return };
     browser.value("window.saved = []; HTMLCanvasElement.prototype.toBlob = function (done) {
         const { data } = this.getContext('2d').getImageData(0, 0, this.width, this.height);
         const shades = new Set();

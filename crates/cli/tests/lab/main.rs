@@ -19,18 +19,18 @@ fn lasthop(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_lasthop")).args(arguments).output().expect("it runs")
 }
 
-struct Opened {
+struct OpenedPage {
     browser: Browser,
     page: PathBuf,
 }
 
-fn opened(hash: &str) -> Option<Opened> {
+fn opened(hash: &str) -> Option<OpenedPage> {
     let mut browser = Browser::start()?;
     let page = browser.folder.path().join("lab.html");
     let written = lasthop(&["lab", "--export", page.to_str().expect("text")]);
     assert!(written.status.success() && written.stdout.is_empty());
     browser.open(&page, hash);
-    Some(Opened { browser, page })
+    Some(OpenedPage { browser, page })
 }
 
 #[test]
@@ -50,7 +50,7 @@ fn without_a_screen_it_prints_where_the_page_is() {
 
 #[test]
 fn it_asks_the_network_for_nothing_and_nothing_goes_wrong() {
-    let Some(Opened { mut browser, .. }) = opened("") else { return };
+    let Some(OpenedPage { mut browser, .. }) = opened("") else { return };
     browser.wait("document.body.dataset.repetitions === '10'");
     let outside: Vec<&String> = browser
         .requests

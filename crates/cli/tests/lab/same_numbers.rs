@@ -1,7 +1,7 @@
 //! The page's numbers equal the program's.
 
 use crate::browser::Browser;
-use crate::{Opened, lasthop, opened};
+use crate::{OpenedPage, lasthop, opened};
 use lasthop_page::Lab;
 use lasthop_page::answer::decode;
 use serde_json::{Value, json};
@@ -91,14 +91,14 @@ fn is_same(ones: &Value, others: &Value) -> bool {
 }
 
 #[derive(Default)]
-struct Took {
+struct Durations {
     native: f64,
     page: f64,
 }
 
 /// Compares every number of every flow, and every bit of the samples and segments.
-fn are_the_same(browser: &mut Browser, lab: &mut Lab, lines: &[String], seeds: &[&str]) -> Took {
-    let mut took = Took::default();
+fn are_the_same(browser: &mut Browser, lab: &mut Lab, lines: &[String], seeds: &[&str]) -> Durations {
+    let mut took = Durations::default();
     for line in lines {
         for seed in seeds {
             let begun = Instant::now();
@@ -117,7 +117,7 @@ fn are_the_same(browser: &mut Browser, lab: &mut Lab, lines: &[String], seeds: &
 
 #[test]
 fn runs_are_the_same_bit_for_bit() {
-    let Some(Opened { mut browser, .. }) = opened("") else { return };
+    let Some(OpenedPage { mut browser, .. }) = opened("") else { return };
     browser.wait("document.body.dataset.repetitions === '10'");
     let mut lab = Lab::new();
     let lines: Vec<String> = LINES.iter().map(ToString::to_string).collect();
@@ -132,11 +132,11 @@ fn runs_are_the_same_bit_for_bit() {
 #[test]
 #[ignore = "takes minutes; needs an idle machine and a release build: make page-times"]
 fn all_runs_are_the_same_and_the_page_is_not_much_slower() {
-    let Some(Opened { mut browser, .. }) = opened("") else { return };
+    let Some(OpenedPage { mut browser, .. }) = opened("") else { return };
     browser.wait("document.body.dataset.repetitions === '10'");
     let mut lab = Lab::new();
     let lines: Vec<String> = LINES.iter().map(ToString::to_string).chain(mechanisms(&mut lab)).collect();
-    let Took { native, page } = are_the_same(&mut browser, &mut lab, &lines, &MORE_SEEDS);
+    let Durations { native, page } = are_the_same(&mut browser, &mut lab, &lines, &MORE_SEEDS);
     let (runs, ratio) = (lines.len() * MORE_SEEDS.len(), page / native);
     println!("{runs} runs of {} scenarios are the same bit for bit", lines.len());
     println!("native {native:.0} ms, page {page:.0} ms: {ratio:.2} times as long");
@@ -147,7 +147,7 @@ fn all_runs_are_the_same_and_the_page_is_not_much_slower() {
 /// The page offers every mechanism, parameter, ready path and number of the present engine.
 #[test]
 fn what_can_be_chosen_is_the_same() {
-    let Some(Opened { mut browser, .. }) = opened("") else { return };
+    let Some(OpenedPage { mut browser, .. }) = opened("") else { return };
     let (offered, _) = decode(&Lab::new().answer("{\"ask\":\"catalogue\"}")).expect("an answer");
     let page = browser.value("lab.ask({ ask: 'catalogue' })");
     assert!(page == offered, "the page is out of date: make page");
@@ -156,7 +156,7 @@ fn what_can_be_chosen_is_the_same() {
 /// A saved variant equals the output of `show`, and gives the same numbers.
 #[test]
 fn a_saved_scenario_gives_the_same_numbers_on_the_command_line() {
-    let Some(Opened { mut browser, .. }) = opened("") else { return };
+    let Some(OpenedPage { mut browser, .. }) = opened("") else { return };
     for line in [LINES[1], LINES[5], LINES[9]] {
         let toml = browser.text(&format!(
             "lab.ask({}).then(answer => answer.toml)",

@@ -1,6 +1,6 @@
 //! Sliders, error messages, links.
 
-use crate::{Opened, lasthop, opened};
+use crate::{OpenedPage, lasthop, opened};
 use serde_json::{Value, json};
 
 /// Expressions for the page's settings as text, and for the table of numbers.
@@ -9,7 +9,7 @@ const TABLE: &str = "document.getElementById('numbers').innerText";
 
 #[test]
 fn a_slider_makes_a_picture() {
-    let Some(Opened { mut browser, .. }) = opened("") else { return };
+    let Some(OpenedPage { mut browser, .. }) = opened("") else { return };
     browser.wait("document.body.dataset.repetitions === '10'");
     let before = browser.text(TABLE);
     // Thirty positions; the test waits for each.
@@ -51,7 +51,7 @@ fn a_slider_makes_a_picture() {
 /// During dragging only the newest position counts: superseded runs are dropped.
 #[test]
 fn dragging_never_queues_runs() {
-    let Some(Opened { mut browser, .. }) = opened("") else { return };
+    let Some(OpenedPage { mut browser, .. }) = opened("") else { return };
     let dragged = "(async () => {
         const drawn = () => Number(document.body.dataset.pictures);
         const before = drawn(), bar = document.getElementById('slide-rtt');
@@ -74,7 +74,7 @@ fn dragging_never_queues_runs() {
 /// The message of the command line appears beside the setting concerned.
 #[test]
 fn an_error_stands_in_its_place() {
-    let Some(Opened { mut browser, .. }) = opened("") else { return };
+    let Some(OpenedPage { mut browser, .. }) = opened("") else { return };
     let write = |id: &str, text: &str| {
         format!(
             "(() => {{ const input = document.getElementById('{id}'); input.value = {}; \
@@ -117,7 +117,7 @@ fn an_error_stands_in_its_place() {
 
 #[test]
 fn a_link_brings_every_setting_back() {
-    let Some(Opened { mut browser, page, .. }) = opened("") else { return };
+    let Some(OpenedPage { mut browser, page, .. }) = opened("") else { return };
     let settings = "Object.assign(lab.state(), { base: 'lte', seed: '9223372036854775807', runs: 3, more: 'headers=none', shown: 1,
         keys: { loss: '1%', duration: '4s', rate: '12Mbit/s' },
         variants: [{ keys: {} }, { keys: { queue: '{kind=\"codel\",target=\"10 ms\"}', congestion: 'bbr' } }, { keys: { recovery: 'tahoe' } }] })";
@@ -143,7 +143,7 @@ fn a_link_brings_every_setting_back() {
 /// Damaged links give settings or none, but never block the page.
 #[test]
 fn damaged_links_do_no_harm() {
-    let Some(Opened { mut browser, page, .. }) = opened("") else { return };
+    let Some(OpenedPage { mut browser, page, .. }) = opened("") else { return };
     browser.value("document.getElementById('share').click()");
     browser.wait("location.hash.length > 40");
     let damaged = "(async () => {
@@ -181,7 +181,7 @@ fn damaged_links_do_no_harm() {
 /// Each lesson's link opens the lesson, with a valid scenario.
 #[test]
 fn lessons_open_and_run() {
-    let Some(Opened { mut browser, page, .. }) = opened("") else { return };
+    let Some(OpenedPage { mut browser, page, .. }) = opened("") else { return };
     let docs = include_str!("../../../../docs/lessons.md");
     let ids = browser
         .value("[...document.getElementById('lessons').options].map(one => one.value).filter(Boolean)");

@@ -1,6 +1,6 @@
 //! Drawing times, measured on an idle machine with a release build (`make page-times`).
 
-use crate::{Opened, opened};
+use crate::{OpenedPage, opened};
 use serde_json::Value;
 
 /// Two variants of twenty seconds at 10 Mbit/s, as initially on the page; a slider moves a hundred times, and the test
@@ -8,7 +8,7 @@ use serde_json::Value;
 #[test]
 #[ignore = "needs an idle machine and a release build: make page-times"]
 fn pictures_come_at_once() {
-    let Some(Opened { mut browser, page, .. }) = opened("") else { return };
+    let Some(OpenedPage { mut browser, page, .. }) = opened("") else { return };
     let mut firsts = Vec::new();
     for _ in 0..9 {
         browser.open(&page, "");

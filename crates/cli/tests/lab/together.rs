@@ -1,6 +1,6 @@
 //! Several variants in one time-sequence graph.
 
-use crate::{Opened, opened};
+use crate::{OpenedPage, opened};
 use serde_json::{Value, json};
 
 /// Number of pixels of the graph in the colour of each tone.
@@ -16,7 +16,7 @@ const PIXELS: &str = "(() => {
 
 #[test]
 fn variants_are_drawn_into_one_picture_with_a_legend() {
-    let Some(Opened { mut browser, .. }) = opened("") else { return };
+    let Some(OpenedPage { mut browser, .. }) = opened("") else { return };
     let alone = browser.text("document.getElementById('sequence-key').textContent");
     assert_eq!(browser.value("document.querySelectorAll('#over input').length"), json!(1), "B beside A");
     let pictures = browser.value("Number(document.body.dataset.pictures)").as_u64().expect("a count");

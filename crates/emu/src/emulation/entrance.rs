@@ -4,11 +4,11 @@ use super::End;
 use lasthop_base::Time;
 use lasthop_os::clock::Clock;
 use lasthop_os::error::SystemError;
-use lasthop_os::port::{Entered, Port};
+use lasthop_os::port::{Port, ReceivedPacket};
 use std::collections::VecDeque;
 
 pub(super) struct Entrance {
-    waiting: [VecDeque<Entered>; 2],
+    waiting: [VecDeque<ReceivedPacket>; 2],
     /// Time at which a device was found empty.
     dry: [Option<Time>; 2],
 }
@@ -28,7 +28,7 @@ impl Entrance {
         ports: &mut [Port; 2],
         clock: &Clock,
         spare: &mut Vec<Vec<u8>>,
-    ) -> Result<Option<(End, Entered)>, SystemError> {
+    ) -> Result<Option<(End, ReceivedPacket)>, SystemError> {
         for end in End::BOTH {
             let place = end as usize;
             let waiting = &mut self.waiting[place];

@@ -216,7 +216,7 @@ impl<W: Write> Emulation<W> {
 
     /// Whether hand-over times are observed; if not, packets join when they are read.
     pub fn sees_entries(&self) -> bool {
-        self.ports.iter().all(Port::is_watched)
+        self.ports.iter().all(Port::records_handovers)
     }
 
     fn let_in(&mut self) -> Result<usize, SystemError> {

@@ -6,7 +6,7 @@ use crate::emulation::End;
 use crate::kernel::Watch;
 use lasthop_base::Duration as Span;
 use lasthop_os::clock::Clock;
-use lasthop_os::ends::{Ends, unknown_congestion};
+use lasthop_os::ends::{PathEnds, congestion_error};
 use lasthop_os::error::SystemError;
 use socket2::{Domain, Socket, Type};
 use std::io::{self, ErrorKind, Read, Write};
@@ -32,10 +32,10 @@ pub(super) struct Sender {
 }
 
 pub(super) fn address_of(number: usize, stream: &Stream) -> SocketAddr {
-    SocketAddr::from((Ends::address(stream.to()), port_of(number)))
+    SocketAddr::from((PathEnds::address(stream.to()), port_of(number)))
 }
 
-pub(super) fn receivers(ends: &Ends, streams: &[Stream]) -> Result<Vec<Receiver>, SystemError> {
+pub(super) fn receivers(ends: &PathEnds, streams: &[Stream]) -> Result<Vec<Receiver>, SystemError> {
     let one = |(number, stream): (usize, &Stream)| {
         let address = address_of(number, stream);
         let listener = ends.namespace(stream.to()).within(|| listening(address))?.map_err(refused)?;
@@ -45,7 +45,7 @@ pub(super) fn receivers(ends: &Ends, streams: &[Stream]) -> Result<Vec<Receiver>
 }
 
 /// Checks that the kernel has these congestion controls; loads their modules.
-pub(super) fn check(ends: &Ends, congestion: &[String]) -> Result<(), SystemError> {
+pub(super) fn check(ends: &PathEnds, congestion: &[String]) -> Result<(), SystemError> {
     let socket =
         ends.namespace(0).within(|| Socket::new(Domain::IPV4, Type::STREAM, None))?.map_err(refused)?;
     congestion.iter().try_for_each(|name| choose(&socket, name))
@@ -53,11 +53,11 @@ pub(super) fn check(ends: &Ends, congestion: &[String]) -> Result<(), SystemErro
 
 fn choose(socket: &Socket, congestion: &str) -> Result<(), SystemError> {
     let chosen = socket.set_tcp_congestion(congestion.as_bytes());
-    chosen.map_err(|error| unknown_congestion(congestion, &error.to_string()))
+    chosen.map_err(|error| congestion_error(congestion, &error.to_string()))
 }
 
 pub(super) fn senders(
-    ends: &Ends,
+    ends: &PathEnds,
     streams: &[Stream],
     congestion: &[String],
 ) -> Result<Vec<Sender>, SystemError> {
@@ -82,7 +82,7 @@ fn listening(address: SocketAddr) -> io::Result<Socket> {
     Ok(socket)
 }
 
-pub(super) fn watch(ends: &Ends, clock: Clock) -> Result<Watch, SystemError> {
+pub(super) fn watch(ends: &PathEnds, clock: Clock) -> Result<Watch, SystemError> {
     Watch::every(LOOK, clock, &[(End::Server, ends.namespace(0)), (End::Client, ends.namespace(1))])
 }
 

@@ -13,7 +13,7 @@ use crate::emulation::{Bounds, Emulation, End, Lateness, Plan};
 use crate::kernel::Watch;
 use lasthop_base::{Duration, Time};
 use lasthop_os::clock::Clock;
-use lasthop_os::ends::Ends;
+use lasthop_os::ends::PathEnds;
 use lasthop_os::error::SystemError;
 use lasthop_os::priority::RealTimePriority;
 use lasthop_tcp::Config;
@@ -94,13 +94,13 @@ const PATIENCE: Duration = Duration::from_millis(5);
 impl Trial {
     /// Runs the trial. `prepare` may set up the ends before the streams begin; its result lives until they end.
     /// `is_over` returns true if the user wants to stop. Fails if the system refuses a resource or a stream fails.
-    pub fn run<P: FnOnce(&Ends) -> Result<Box<dyn Any>, SystemError>>(
+    pub fn run<P: FnOnce(&PathEnds) -> Result<Box<dyn Any>, SystemError>>(
         &self,
         plan: Plan,
         prepare: P,
         is_over: &dyn Fn() -> bool,
     ) -> Result<Outcome, SystemError> {
-        let (ends, [server, client]) = Ends::build(self.mtu)?;
+        let (ends, [server, client]) = PathEnds::build(self.mtu)?;
         let tally = Tally::new(self.streams.len());
         let ready = self.open(&ends)?;
         let kept = prepare(&ends)?;
@@ -135,7 +135,7 @@ impl Trial {
         })
     }
 
-    fn open(&self, ends: &Ends) -> Result<Ready, SystemError> {
+    fn open(&self, ends: &PathEnds) -> Result<Ready, SystemError> {
         let streams = &self.streams;
         let mut ready = Ready::default();
         match &self.tcp {
@@ -193,7 +193,7 @@ impl Ready {
     fn begin<'scope, 'all>(
         self,
         scope: &'scope std::thread::Scope<'scope, 'all>,
-        ends: &Ends,
+        ends: &PathEnds,
         run: Run<'all>,
     ) -> Result<Option<Watch>, SystemError> {
         let watch = (!self.senders.is_empty()).then(|| kernel_tcp::watch(ends, run.clock)).transpose()?;

@@ -7,7 +7,7 @@ use crate::exchange::Exchange;
 use crate::station::Station;
 use lasthop_base::{Duration, Time};
 use lasthop_host::{Error, Handle, Host, Options};
-use lasthop_os::ends::Ends;
+use lasthop_os::ends::PathEnds;
 use lasthop_os::error::SystemError;
 use lasthop_os::tun::{Interface, Tun};
 use lasthop_tcp::Config;
@@ -50,7 +50,7 @@ fn addresses(end: usize) -> [Ipv4Addr; 2] {
 
 /// Creates the sending hosts, and the receiving ones unless the kernels receive. Receivers listen.
 pub(super) fn open(
-    ends: &Ends,
+    ends: &PathEnds,
     streams: &[Stream],
     configs: &[[Config; 2]],
     kernel_receives: bool,
@@ -62,7 +62,7 @@ pub(super) fn open(
 }
 
 fn side(
-    ends: &Ends,
+    ends: &PathEnds,
     end: usize,
     streams: &[Stream],
     configs: &[[Config; 2]],

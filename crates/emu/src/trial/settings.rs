@@ -1,7 +1,7 @@
 //! Kernel settings that make the kernel's TCP as similar as possible to ours.
 
 use lasthop_base::{Choice, Duration, Need, Value};
-use lasthop_os::ends::{DEVICE, Ends};
+use lasthop_os::ends::{DEVICE, PathEnds};
 use lasthop_os::error::SystemError;
 use lasthop_os::namespace;
 use lasthop_tcp::Config;
@@ -77,7 +77,7 @@ impl Settings {
         settings
     }
 
-    pub(super) fn apply(&self, ends: &Ends) -> Result<(), SystemError> {
+    pub(super) fn apply(&self, ends: &PathEnds) -> Result<(), SystemError> {
         for end in [0, 1] {
             ends.namespace(end).within(|| {
                 for (name, value) in &self.sysctls {
@@ -91,7 +91,7 @@ impl Settings {
                     namespace::ip(&words.chain(self.route.iter().map(String::as_str)).collect::<Vec<_>>())
                 };
                 // Routes to the other kernel and to the hosts behind it.
-                tell(&Ends::address(1 - end).to_string())?;
+                tell(&PathEnds::address(1 - end).to_string())?;
                 tell("default")
             })??;
         }

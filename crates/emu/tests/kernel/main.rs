@@ -23,7 +23,7 @@ pub(crate) const OURS6: Ipv6Addr = Ipv6Addr::new(0xfd77, 0, 0, 0, 0, 0, 0, 2);
 
 /// Runs a test on a TUN device in a new namespace, which its threads inherit.
 pub(crate) fn in_namespace(test: impl FnOnce(Tun) + Send) {
-    let namespace = match Namespace::nameless() {
+    let namespace = match Namespace::unconfigured() {
         Ok(namespace) => namespace,
         Err(error) => return eprintln!("skipped: {error}"),
     };

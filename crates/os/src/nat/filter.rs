@@ -11,7 +11,7 @@ pub(super) enum Tool {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Let<'a> {
+pub(super) struct RuleParameters<'a> {
     pub(super) device: &'a str,
     pub(super) network: &'a str,
     /// Interfaces whose forwarding serves the path only.
@@ -22,7 +22,7 @@ pub(super) struct Let<'a> {
 
 impl Tool {
     pub(super) fn find() -> Option<Tool> {
-        [Tool::Nft, Tool::Iptables].into_iter().find(|tool| tool.is_there())
+        [Tool::Nft, Tool::Iptables].into_iter().find(|tool| tool.is_installed())
     }
 
     pub(super) fn named(name: &str) -> Option<Tool> {
@@ -36,7 +36,7 @@ impl Tool {
         }
     }
 
-    fn is_there(self) -> bool {
+    fn is_installed(self) -> bool {
         self.run(&["--version"], "").is_ok_and(|output| output.status.success())
     }
 
@@ -49,10 +49,12 @@ impl Tool {
         questions.iter().any(found)
     }
 
-    pub(super) fn add(self, allowed: &Let<'_>) -> Result<(), SystemError> {
+    pub(super) fn add(self, parameters: &RuleParameters<'_>) -> Result<(), SystemError> {
         match self {
-            Tool::Nft => self.done(&["-f", "-"], &table(allowed)),
-            Tool::Iptables => lines(allowed).iter().try_for_each(|line| self.done(&words(line), "")),
+            Tool::Nft => self.run_checked(&["-f", "-"], &nft_table(parameters)),
+            Tool::Iptables => {
+                iptables_lines(parameters).iter().try_for_each(|line| self.run_checked(&words(line), ""))
+            }
         }
     }
 
@@ -73,7 +75,7 @@ impl Tool {
         }
     }
 
-    fn done(self, arguments: &[&str], input: &str) -> Result<(), SystemError> {
+    fn run_checked(self, arguments: &[&str], input: &str) -> Result<(), SystemError> {
         let what = || format!("cannot add a rule with `{} {}`", self.name(), arguments.join(" "));
         let output = self
             .run(arguments, input)
@@ -81,9 +83,9 @@ impl Tool {
         if output.status.success() {
             return Ok(());
         }
-        let said = String::from_utf8_lossy(&output.stderr);
+        let stderr = String::from_utf8_lossy(&output.stderr);
         Err(SystemError::new(
-            format!("{}: {}", what(), said.trim()),
+            format!("{}: {}", what(), stderr.trim()),
             "run it as root on a kernel with NAT, or give the other end: --server 'COMMAND'",
         ))
     }
@@ -106,7 +108,7 @@ impl Tool {
     }
 }
 
-fn table(Let { device, network, opened, redirected }: &Let<'_>) -> String {
+fn nft_table(RuleParameters { device, network, opened, redirected }: &RuleParameters<'_>) -> String {
     let redirected = redirected.map_or(String::new(), |port| {
         format!(
             "  chain prerouting {{\n    type nat hook prerouting priority -100;\n    \
@@ -124,7 +126,9 @@ fn table(Let { device, network, opened, redirected }: &Let<'_>) -> String {
     )
 }
 
-fn lines(Let { device, network, opened, redirected }: &Let<'_>) -> Vec<String> {
+fn iptables_lines(
+    RuleParameters { device, network, opened, redirected }: &RuleParameters<'_>,
+) -> Vec<String> {
     let mut lines = vec![
         "-t nat -N lasthop".to_owned(),
         format!("-t nat -A lasthop -s {network} ! -o {device} -j MASQUERADE"),

@@ -13,7 +13,7 @@ fn file(interface: &str) -> PathBuf {
 }
 
 /// Whether the host forwards by default, also on future interfaces.
-pub(super) fn is_hosts() -> io::Result<bool> {
+pub(super) fn is_host_forwarding() -> io::Result<bool> {
     is_on("all")
 }
 
@@ -26,17 +26,17 @@ pub(super) fn set(interface: &str, is_on: bool) -> io::Result<()> {
 }
 
 /// Interfaces with a route, on which answers may arrive, that do not forward.
-pub(super) fn closed() -> io::Result<Vec<String>> {
+pub(super) fn non_forwarding() -> io::Result<Vec<String>> {
     let mut command = Command::new("ip");
     command.args(["-4", "route", "show", "table", "all"]).stdin(Stdio::null());
     let output = command.output()?;
-    let names = led_to(&String::from_utf8_lossy(&output.stdout));
+    let names = route_interfaces(&String::from_utf8_lossy(&output.stdout));
     Ok(names.into_iter().filter(|name| is_on(name).is_ok_and(|is_on| !is_on)).collect())
 }
 
-fn led_to(routes: &str) -> Vec<String> {
-    const STAY: [&str; 4] = ["local ", "broadcast ", "multicast ", "anycast "];
-    let away = routes.lines().filter(|line| !STAY.iter().any(|kind| line.starts_with(kind)));
+fn route_interfaces(routes: &str) -> Vec<String> {
+    const LOCAL_ROUTES: [&str; 4] = ["local ", "broadcast ", "multicast ", "anycast "];
+    let away = routes.lines().filter(|line| !LOCAL_ROUTES.iter().any(|kind| line.starts_with(kind)));
     let named = away.filter_map(|line| line.split_whitespace().skip_while(|word| *word != "dev").nth(1));
     let mut names: Vec<String> = named.filter(|name| *name != "lo").map(str::to_owned).collect();
     names.sort();
@@ -61,6 +61,6 @@ local 127.0.0.0/8 dev lo table local proto kernel scope host src 127.0.0.1
 local 203.0.113.5 dev dummy0 table local proto kernel scope host src 203.0.113.5
 broadcast 192.0.2.255 dev eth9 table local proto kernel scope link src 192.0.2.5
 ";
-        assert_eq!(led_to(routes), ["eth0", "eth1.7", "wg0"]);
+        assert_eq!(route_interfaces(routes), ["eth0", "eth1.7", "wg0"]);
     }
 }

@@ -8,8 +8,8 @@ mod forwarding;
 
 use crate::error::SystemError;
 use crate::namespace::{self, locked};
-use crate::owner::lives;
-use filter::{Let, Tool};
+use crate::owner::is_alive;
+use filter::{RuleParameters, Tool};
 use nix::fcntl::Flock;
 use nix::net::if_::if_nametoindex;
 use std::fs::{self, File};
@@ -21,13 +21,13 @@ use std::path::PathBuf;
 #[derive(Debug)]
 pub struct Nat {
     device: String,
-    changed: Changed,
+    changed: Changes,
     /// Locked note of the changes, if clean-up after a kill is necessary. An unlocked note belongs to a dead writer.
     note: Option<(PathBuf, Flock<File>)>,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
-struct Changed {
+struct Changes {
     tool: Tool,
     host_forwarded: bool,
     opened: Vec<String>,
@@ -41,7 +41,7 @@ impl Nat {
     /// If another process has done so, a system call fails, or neither `nft` nor `iptables` exists.
     pub fn begin(device: &str, network: &str) -> Result<Nat, SystemError> {
         remove_stale()?;
-        let changed = Changed::begin()?;
+        let changed = Changes::begin()?;
         let note = note().map_err(|error| forwarding_refused(&error))?;
         let lock = File::create_new(&note)
             .and_then(|mut file| file.write_all(changed.text().as_bytes()))
@@ -50,7 +50,7 @@ impl Nat {
                 let what = format!("cannot write `{}`", note.display());
                 SystemError::of_system(&what, &error, "another run may be starting; try again")
             })?;
-        Nat { device: device.to_owned(), changed, note: Some((note, lock)) }.entered(network, None)
+        Nat { device: device.to_owned(), changed, note: Some((note, lock)) }.with_rules(network, None)
     }
 
     /// [`Nat::begin`] for a network namespace that ends with the run, or whose owner cannot leave a note. TCP may be
@@ -58,20 +58,24 @@ impl Nat {
     ///
     /// # Errors
     /// If another process has done so, a system call fails, or neither `nft` nor `iptables` exists.
-    pub fn begin_apart(device: &str, network: &str, redirected: Option<u16>) -> Result<Nat, SystemError> {
+    pub fn begin_unprivileged(
+        device: &str,
+        network: &str,
+        redirected: Option<u16>,
+    ) -> Result<Nat, SystemError> {
         if if_nametoindex(device).is_ok() {
             return Err(only_one("another process"));
         }
-        let changed = Changed::begin()?;
+        let changed = Changes::begin()?;
         changed.tool.remove();
-        Nat { device: device.to_owned(), changed, note: None }.entered(network, redirected)
+        Nat { device: device.to_owned(), changed, note: None }.with_rules(network, redirected)
     }
 
     /// Adds the rules, then enables forwarding: no interface forwards without rules.
-    fn entered(self, network: &str, redirected: Option<u16>) -> Result<Nat, SystemError> {
+    fn with_rules(self, network: &str, redirected: Option<u16>) -> Result<Nat, SystemError> {
         let nat = self;
         let device = &nat.device;
-        nat.changed.tool.add(&Let { device, network, opened: &nat.changed.opened, redirected })?;
+        nat.changed.tool.add(&RuleParameters { device, network, opened: &nat.changed.opened, redirected })?;
         for interface in &nat.changed.opened {
             forwarding::set(interface, true).map_err(|error| forwarding_refused(&error))?;
         }
@@ -89,7 +93,7 @@ impl Nat {
 
 impl Drop for Nat {
     fn drop(&mut self) {
-        self.changed.take_back();
+        self.changed.undo();
         if let Some((note, _)) = &self.note {
             let _ = fs::remove_file(note);
         }
@@ -101,9 +105,10 @@ impl Drop for Nat {
 ///
 /// # Errors
 /// If no tool exists, or the tool fails.
-pub fn trial() -> Result<String, SystemError> {
+pub fn test_rules() -> Result<String, SystemError> {
     let tool = Tool::find().ok_or_else(no_tool)?;
-    let added = tool.add(&Let { device: "lo", network: "198.18.0.0/24", opened: &[], redirected: None });
+    let added =
+        tool.add(&RuleParameters { device: "lo", network: "198.18.0.0/24", opened: &[], redirected: None });
     tool.remove();
     added.map(|()| format!("{} accepts the rules", tool.name()))
 }
@@ -115,23 +120,23 @@ pub fn trial() -> Result<String, SystemError> {
 pub fn remove_stale() -> Result<bool, SystemError> {
     let Ok(note) = note() else { return Ok(false) };
     let Ok(text) = fs::read_to_string(&note) else { return Ok(false) };
-    let Some((pid, changed)) = Changed::read(&text) else {
+    let Some((pid, changed)) = Changes::read(&text) else {
         // Killed while writing the note: no changes were made.
         let _ = fs::remove_file(&note);
         return Ok(true);
     };
     let is_begun =
-        || fs::metadata(&note).and_then(|found| found.modified()).is_ok_and(|made| lives(pid, made));
+        || fs::metadata(&note).and_then(|found| found.modified()).is_ok_and(|made| is_alive(pid, made));
     if locked(&note).is_err() || is_begun() {
         return Err(only_one(&format!("process {pid}")));
     }
     // Without rules, nothing was opened, or the note belongs to an earlier namespace with the same number.
-    let was_there = changed.tool.has_rules();
-    if was_there {
-        changed.take_back();
+    let had_rules = changed.tool.has_rules();
+    if had_rules {
+        changed.undo();
     }
     let _ = fs::remove_file(&note);
-    Ok(was_there)
+    Ok(had_rules)
 }
 
 fn only_one(which: &str) -> SystemError {
@@ -142,15 +147,15 @@ fn only_one(which: &str) -> SystemError {
 }
 
 fn note() -> io::Result<PathBuf> {
-    fs::metadata("/proc/thread-self/ns/net").map(|found| namespace::note(found.st_ino()))
+    fs::metadata("/proc/thread-self/ns/net").map(|found| namespace::nat_note(found.st_ino()))
 }
 
-impl Changed {
-    fn begin() -> Result<Changed, SystemError> {
+impl Changes {
+    fn begin() -> Result<Changes, SystemError> {
         let tool = Tool::find().ok_or_else(no_tool)?;
-        let look = || Ok((forwarding::is_hosts()?, forwarding::closed()?));
-        let (host_forwarded, opened) = look().map_err(|error| forwarding_refused(&error))?;
-        Ok(Changed { tool, host_forwarded, opened })
+        let query = || Ok((forwarding::is_host_forwarding()?, forwarding::non_forwarding()?));
+        let (host_forwarded, opened) = query().map_err(|error| forwarding_refused(&error))?;
+        Ok(Changes { tool, host_forwarded, opened })
     }
 
     /// PID, tool, whether the host forwarded, and interfaces that did not.
@@ -160,7 +165,7 @@ impl Changed {
         format!("{} {} {forwarded}{interfaces}\n", std::process::id(), self.tool.name())
     }
 
-    fn read(text: &str) -> Option<(i32, Changed)> {
+    fn read(text: &str) -> Option<(i32, Changes)> {
         let mut words = text.strip_suffix('\n')?.split(' ');
         let (pid, tool) = (words.next()?.parse().ok()?, Tool::named(words.next()?)?);
         let host_forwarded = match words.next()? {
@@ -168,13 +173,13 @@ impl Changed {
             "1" => true,
             _ => return None,
         };
-        Some((pid, Changed { tool, host_forwarded, opened: words.map(str::to_owned).collect() }))
+        Some((pid, Changes { tool, host_forwarded, opened: words.map(str::to_owned).collect() }))
     }
 
     /// Undoes the changes in reverse order: the rules go last.
-    fn take_back(&self) {
+    fn undo(&self) {
         // If the host has become a router meanwhile, its interfaces keep forwarding.
-        let is_router = !self.host_forwarded && forwarding::is_hosts().unwrap_or(false);
+        let is_router = !self.host_forwarded && forwarding::is_host_forwarding().unwrap_or(false);
         for interface in self.opened.iter().filter(|_| !is_router) {
             let _ = forwarding::set(interface, false);
         }
@@ -204,16 +209,16 @@ mod tests {
     #[test]
     fn what_a_killed_run_notes_is_read() {
         let opened = ["eth0", "wlan0.7"].map(str::to_owned).to_vec();
-        let changed = Changed { tool: Tool::Nft, host_forwarded: false, opened };
+        let changed = Changes { tool: Tool::Nft, host_forwarded: false, opened };
         let text = changed.text();
         assert!(text.ends_with(" nft 0 eth0 wlan0.7\n"), "{text}");
-        assert_eq!(Changed::read(&text), Some((std::process::id() as i32, changed)));
-        let none = Changed { tool: Tool::Iptables, host_forwarded: true, opened: Vec::new() };
-        assert_eq!(Changed::read("4711 iptables 1\n"), Some((4711, none)));
+        assert_eq!(Changes::read(&text), Some((std::process::id() as i32, changed)));
+        let none = Changes { tool: Tool::Iptables, host_forwarded: true, opened: Vec::new() };
+        assert_eq!(Changes::read("4711 iptables 1\n"), Some((4711, none)));
         for half in
             ["", "4711", "4711 nft 0 eth", "4711 nft 0", "x nft 0\n", "4711 pf 0\n", "4711 nft eth0\n"]
         {
-            assert_eq!(Changed::read(half), None, "{half}");
+            assert_eq!(Changes::read(half), None, "{half}");
         }
     }
 }

@@ -6,10 +6,10 @@ mod summary;
 
 use crate::failure::Failure;
 use crate::output::{self, Format};
-use crate::target::patience;
+use crate::target::interrupts;
 use clap::{Args, Subcommand, ValueEnum};
 use lasthop_agent::daemon::{self, Options};
-use lasthop_agent::{Agent as Running, Settings, SystemError, report, watchdog};
+use lasthop_agent::{Agent as RunningAgent, Settings, SystemError, report, watchdog};
 use lasthop_base::{Choice, Need};
 use lasthop_tcp::receiver::loss_discrimination;
 use lasthop_tcp::receiver::window;
@@ -28,12 +28,12 @@ pub(crate) struct Agent {
     #[command(subcommand)]
     command: Option<AgentCommand>,
     #[command(flatten)]
-    run: Run,
+    run: AgentRun,
 }
 
 #[derive(Subcommand)]
 enum AgentCommand {
-    Run(Run),
+    Run(AgentRun),
     Status(Status),
     Measure(Measure),
     #[command(hide = true)]
@@ -44,7 +44,7 @@ enum AgentCommand {
 ///
 /// Try: sudo lasthop agent run --window dynamic
 #[derive(Args)]
-pub(crate) struct Run {
+pub(crate) struct AgentRun {
     #[command(flatten)]
     mechanisms: Mechanisms,
     /// Number of the NFQUEUE, if used
@@ -57,7 +57,7 @@ pub(crate) struct Run {
     #[arg(long, value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
     metrics: Option<u16>,
     #[command(flatten)]
-    folder: Folder,
+    folder: RunDir,
 }
 
 /// Mechanisms applied to ACKs.
@@ -81,12 +81,12 @@ struct Mechanisms {
         default_value = "auto",
         hide_possible_values = true
     )]
-    way: Way,
+    rewrite_path: RewritePath,
 }
 
 /// Place where ACKs are rewritten.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Way {
+enum RewritePath {
     Auto,
     Bpf,
     #[value(hide = true)]
@@ -101,7 +101,7 @@ struct Status {
     #[arg(long, value_enum, default_value = "table")]
     format: Format,
     #[command(flatten)]
-    folder: Folder,
+    folder: RunDir,
 }
 
 /// Keep the rules of a running agent while the agent answers; started by `agent run`
@@ -110,18 +110,18 @@ struct Watchdog {
     #[arg(long, value_name = "N")]
     queue: u16,
     #[command(flatten)]
-    folder: Folder,
+    folder: RunDir,
 }
 
 #[derive(Args)]
-struct Folder {
+struct RunDir {
     /// Directory of locks and status socket; only its owner may write to the directory
     #[arg(long, value_name = "DIR", default_value = "/run/lasthop")]
     run_dir: PathBuf,
 }
 
 /// Polling interval.
-const PATIENCE: Duration = Duration::from_millis(100);
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 impl Agent {
     pub(crate) fn execute(&self) -> Result<(), Failure> {
@@ -135,16 +135,17 @@ impl Agent {
     }
 }
 
-impl Run {
+impl AgentRun {
     fn execute(&self) -> Result<(), Failure> {
         let options = self.options()?;
-        let needs_times =
-            |cause: &Choice<loss_discrimination::Build>| cause.info.needs.contains(&Need::Timestamps);
+        let needs_times = |discrimination: &Choice<loss_discrimination::Build>| {
+            discrimination.info.needs.contains(&Need::Timestamps)
+        };
         if self.mechanisms.loss_discrimination.as_ref().is_some_and(needs_times) {
             offload::warn();
         }
-        patience::during(|| {
-            let agent = Running::start(options).map_err(failure)?;
+        interrupts::handle_during(|| {
+            let agent = RunningAgent::start(options).map_err(failure)?;
             if !agent.is_urgent() {
                 output::note(
                     "note: the agent has no real-time priority (CAP_SYS_NICE, SCHED_FIFO): a busy machine will \
@@ -155,8 +156,8 @@ impl Run {
                 output::note(&format!("note: BPF in the kernel is not used: {why}"));
             }
             output::note(&self.greeting(&agent));
-            while !patience::is_interrupted() {
-                std::thread::sleep(PATIENCE);
+            while !interrupts::is_interrupted() {
+                std::thread::sleep(POLL_INTERVAL);
                 if let Some(error) = agent.failure() {
                     return Err(failure(error));
                 }
@@ -167,7 +168,7 @@ impl Run {
         })
     }
 
-    fn greeting(&self, agent: &Running) -> String {
+    fn greeting(&self, agent: &RunningAgent) -> String {
         let families = if agent.has_ipv6() { "IPv4 and IPv6" } else { "IPv4 (no rules for IPv6)" };
         format!(
             "the agent runs for new connections over {families}, {}: {}; Ctrl-C ends it",
@@ -183,11 +184,11 @@ impl Run {
         Ok(Options {
             settings: self.mechanisms.settings()?,
             words: self.mechanisms.words(),
-            path: match self.mechanisms.way {
-                Way::Auto => daemon::Path::Auto,
-                Way::Bpf => daemon::Path::Bpf,
-                Way::Clsact => daemon::Path::Clsact,
-                Way::Nfqueue => daemon::Path::Nfqueue,
+            path: match self.mechanisms.rewrite_path {
+                RewritePath::Auto => daemon::Path::Auto,
+                RewritePath::Bpf => daemon::Path::Bpf,
+                RewritePath::Clsact => daemon::Path::Clsact,
+                RewritePath::Nfqueue => daemon::Path::Nfqueue,
             },
             queue: self.queue,
             length: self.queue_length,
@@ -224,27 +225,32 @@ impl Mechanisms {
     fn words(&self) -> String {
         let window = self.window.as_ref().map(|choice| format!("window {}", Settings::words(choice)));
         let acks = self.acks.as_ref().map(|text| format!("acks {text}"));
-        let cause =
-            self.loss_discrimination.as_ref().map(|cause| format!("loss discrimination {}", cause.info.name));
-        [window, acks, cause].into_iter().flatten().collect::<Vec<String>>().join(", ")
+        let discrimination = self
+            .loss_discrimination
+            .as_ref()
+            .map(|discrimination| format!("loss discrimination {}", discrimination.info.name));
+        [window, acks, discrimination].into_iter().flatten().collect::<Vec<String>>().join(", ")
     }
 
     fn arguments(&self) -> Vec<String> {
         let window = self.window.as_ref().map(|choice| ["--window".to_owned(), Settings::words(choice)]);
         let acks = self.acks.as_ref().map(|text| ["--acks".to_owned(), text.clone()]);
-        let cause = self
+        let discrimination = self
             .loss_discrimination
             .as_ref()
-            .map(|cause| ["--loss-discrimination".to_owned(), cause.info.name.to_owned()]);
-        let way = self.way.to_possible_value().map(|way| ["--path".to_owned(), way.get_name().to_owned()]);
-        [window, acks, cause, way].into_iter().flatten().flatten().collect()
+            .map(|discrimination| ["--loss-discrimination".to_owned(), discrimination.info.name.to_owned()]);
+        let rewrite_path = self
+            .rewrite_path
+            .to_possible_value()
+            .map(|rewrite_path| ["--path".to_owned(), rewrite_path.get_name().to_owned()]);
+        [window, acks, discrimination, rewrite_path].into_iter().flatten().flatten().collect()
     }
 }
 
 impl Watchdog {
     fn execute(&self) -> Result<(), Failure> {
         // The agent handles interruptions; this process ends with the agent.
-        patience::during(|| watchdog::keep(self.queue, &self.folder.run_dir).map_err(failure))
+        interrupts::handle_during(|| watchdog::keep(self.queue, &self.folder.run_dir).map_err(failure))
     }
 }
 

@@ -20,9 +20,10 @@ pub(super) fn text(object: &Value) -> String {
         columns: columns.map(|name| name.replace('_', " ")).to_vec(),
         rows: flows.iter().map(|flow| columns.map(|name| cell(&flow[name])).to_vec()).collect(),
     };
-    match flows.is_empty() {
-        true => table::text(&counts),
-        false => format!("{}\n{}", table::text(&counts), table::text(&connections)),
+    if flows.is_empty() {
+        table::text(&counts)
+    } else {
+        format!("{}\n{}", table::text(&counts), table::text(&connections))
     }
 }
 

@@ -18,7 +18,7 @@ const COMPILER: &str = env!("LASTHOP_COMPILER");
 
 /// Counts each case and prints a row. With a table, prints the growth of each case, and fails if a case grew too much.
 pub(super) fn count(cases: &[&BenchCase], format: Format, against: Option<&Path>) -> Result<(), Failure> {
-    let before = against.map(kept).transpose()?;
+    let before = against.map(read_table).transpose()?;
     let mut rows = Vec::new();
     let mut growths = Vec::new();
     if format == Format::Csv {
@@ -40,10 +40,10 @@ pub(super) fn count(cases: &[&BenchCase], format: Format, against: Option<&Path>
         let columns = columns[..shown].iter().map(|name| (*name).to_owned()).collect();
         output::print(&table::text(&Table { caption: String::new(), columns, rows }))?;
     }
-    judge(&growths)
+    check_growth(&growths)
 }
 
-fn kept(path: &Path) -> Result<Vec<CaseCost>, Failure> {
+fn read_table(path: &Path) -> Result<Vec<CaseCost>, Failure> {
     let wrong = |why: String| {
         Failure::bad_input(
             format!("cannot read the table `{}`: {why}", path.display()),
@@ -90,18 +90,19 @@ fn under_valgrind(case: &BenchCase, duration_s: u32) -> Result<(u64, u64), Strin
         .args(["bench", "--alone", case.name, "--seconds", &duration_s.to_string()])
         .output()
         .map_err(|error| format!("valgrind: {error}"))?;
-    let said = String::from_utf8_lossy(&output.stderr);
+    let stderr = String::from_utf8_lossy(&output.stderr);
     if !output.status.success() {
-        return Err(format!("valgrind: {}\n{}", output.status, said.trim_end()));
+        return Err(format!("valgrind: {}\n{}", output.status, stderr.trim_end()));
     }
     let packets = alone::packets(&output.stdout).ok_or("the run did not print its number of packets")?;
-    let instructions = instructions(&said).ok_or_else(|| format!("valgrind printed no count:\n{said}"))?;
+    let instructions =
+        instructions(&stderr).ok_or_else(|| format!("valgrind printed no count:\n{stderr}"))?;
     Ok((packets, instructions))
 }
 
 /// `==123== I   refs:      6,119,294`.
-fn instructions(said: &str) -> Option<u64> {
-    let line = said.lines().find(|line| line.contains("refs:"))?;
+fn instructions(stderr: &str) -> Option<u64> {
+    let line = stderr.lines().find(|line| line.contains("refs:"))?;
     line.rsplit_once(':')?.1.trim().replace(',', "").parse().ok()
 }
 
@@ -126,7 +127,7 @@ fn cells(now: &CaseCost, growth: Option<&Growth>) -> Vec<Cell> {
     cells
 }
 
-fn judge(growths: &[Growth]) -> Result<(), Failure> {
+fn check_growth(growths: &[Growth]) -> Result<(), Failure> {
     if let Some(compiler) = growths.iter().find_map(|growth| growth.other_compiler.as_deref()) {
         output::note(&format!(
             "note: the table is from {compiler}, this program from {COMPILER}: changes by the compiler cannot be \

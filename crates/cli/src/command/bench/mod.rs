@@ -6,7 +6,7 @@ mod count;
 use crate::failure::Failure;
 use crate::output::{self, Format};
 use crate::table;
-use crate::values::Named;
+use crate::values::KnownNames;
 use clap::Args;
 use lasthop_lab::bench::{BenchCase, CASES};
 use lasthop_lab::document::{Cell, Table};
@@ -28,7 +28,7 @@ const COLUMNS: [&str; 6] = ["case", "data_packets", "cpu_s", "packets_per_cpu_s"
 #[derive(Args)]
 pub(crate) struct Bench {
     /// Cases to run; all by default
-    #[arg(value_name = "CASE", value_parser = Named { names, parse: case })]
+    #[arg(value_name = "CASE", value_parser = KnownNames { names, parse: case })]
     cases: Vec<&'static BenchCase>,
     /// Output format
     #[arg(long, value_enum, default_value = "table")]
@@ -50,21 +50,19 @@ pub(crate) struct Bench {
 impl Bench {
     pub(crate) fn execute(&self) -> Result<(), Failure> {
         if let Some(case) = self.alone {
-            let told = match self.seconds {
+            let numbers = match self.seconds {
                 Some(seconds) => alone::once(case, seconds),
                 None => alone::measured(case),
             };
-            return output::print_line(&told?.to_string());
+            return output::print_line(&numbers?.to_string());
         }
         if cfg!(debug_assertions) {
             output::note(
                 "note: this is a debug build, which is many times slower (use cargo run --release -- bench)",
             );
         }
-        let cases: Vec<&BenchCase> = match self.cases.is_empty() {
-            true => CASES.iter().collect(),
-            false => self.cases.clone(),
-        };
+        let cases: Vec<&BenchCase> =
+            if self.cases.is_empty() { CASES.iter().collect() } else { self.cases.clone() };
         if self.count {
             return count::count(&cases, self.format, self.against.as_deref());
         }

@@ -1,8 +1,8 @@
 //! A sender, its scenario for the simulation, and its trial for the emulation.
 
 use crate::failure::Failure;
-use crate::path::{self, Carried};
-use crate::sender::Sender;
+use crate::path::{self, CarriedFlows};
+use crate::real_sender::RealSender;
 use crate::values::Assignment;
 use lasthop_emu::Trial;
 use lasthop_emu::trial::{Settings, Tcp};
@@ -15,23 +15,23 @@ use lasthop_tcp::sender::congestion;
 use std::fmt;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum Whose {
-    One(Sender),
+pub(super) enum SenderChoice {
+    One(RealSender),
     /// The kernel's, each flow with the scenario's congestion control.
     AsScenario,
 }
 
-impl fmt::Display for Whose {
+impl fmt::Display for SenderChoice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Whose::One(sender) => sender.fmt(f),
-            Whose::AsScenario => f.write_str("kernel"),
+            SenderChoice::One(sender) => sender.fmt(f),
+            SenderChoice::AsScenario => f.write_str("kernel"),
         }
     }
 }
 
-pub(super) struct Case {
-    pub(super) sender: Whose,
+pub(super) struct SenderCase {
+    pub(super) sender: SenderChoice,
     /// The scenario, with the sender's congestion control if the simulator has it.
     pub(super) scenario: Scenario,
     /// Whether the simulator has the sender's congestion control.
@@ -41,15 +41,19 @@ pub(super) struct Case {
     flows: Vec<usize>,
     trial: Trial,
     /// Settings that the kernel does not support.
-    untold: Vec<String>,
+    unsupported: Vec<String>,
 }
 
-impl Case {
-    pub(super) fn new(draft: &Draft, sender: &Whose, kernel: &[Assignment]) -> Result<Case, Failure> {
+impl SenderCase {
+    pub(super) fn new(
+        draft: &Draft,
+        sender: &SenderChoice,
+        kernel: &[Assignment],
+    ) -> Result<SenderCase, Failure> {
         let mut draft = draft.clone();
         let is_simulated = match sender {
-            Whose::AsScenario | Whose::One(Sender::Own | Sender::OwnToKernel) => true,
-            Whose::One(Sender::Kernel(name)) => {
+            SenderChoice::AsScenario | SenderChoice::One(RealSender::Own | RealSender::OwnToKernel) => true,
+            SenderChoice::One(RealSender::Kernel(name)) => {
                 let is_ours = congestion::ALL.iter().any(|ours| ours.info.name == name);
                 if is_ours {
                     draft.set("congestion", name)?;
@@ -58,25 +62,27 @@ impl Case {
             }
         };
         let scenario = draft.check()?;
-        let Carried { replaced, flows, streams, configs, mtu } = path::carried(&scenario)?;
+        let CarriedFlows { replaced, flows, streams, configs, mtu } = path::carried_flows(&scenario)?;
         let [source, destination] = &configs[0];
-        let (mut settings, untold) = Settings::like(source, destination);
-        settings.sysctls.extend(kernel.iter().map(|told| (told.path.clone(), told.value.clone())));
-        let (tcp, untold) = match sender {
-            Whose::One(Sender::Own) => (Tcp::Own(configs), Vec::new()),
-            Whose::One(Sender::OwnToKernel) => (Tcp::OwnToKernel { configs, settings }, untold.of_receiver),
-            Whose::One(Sender::Kernel(_)) | Whose::AsScenario => {
+        let (mut settings, unsupported) = Settings::like(source, destination);
+        settings.sysctls.extend(kernel.iter().map(|setting| (setting.path.clone(), setting.value.clone())));
+        let (tcp, unsupported) = match sender {
+            SenderChoice::One(RealSender::Own) => (Tcp::Own(configs), Vec::new()),
+            SenderChoice::One(RealSender::OwnToKernel) => {
+                (Tcp::OwnToKernel { configs, settings }, unsupported.of_receiver)
+            }
+            SenderChoice::One(RealSender::Kernel(_)) | SenderChoice::AsScenario => {
                 let name = |[source, _]: &[Config; 2]| match sender {
-                    Whose::One(Sender::Kernel(name)) => name.clone(),
+                    SenderChoice::One(RealSender::Kernel(name)) => name.clone(),
                     _ => source.congestion.info.name.to_owned(),
                 };
                 let congestion = configs.iter().map(name).collect();
-                let all = [untold.of_sender, untold.of_receiver].concat();
+                let all = [unsupported.of_sender, unsupported.of_receiver].concat();
                 (Tcp::Kernel { congestion, settings }, all)
             }
         };
         let trial = Trial { tcp, streams, duration: scenario.duration, mtu };
-        Ok(Case { sender: sender.clone(), scenario, is_simulated, replaced, flows, trial, untold })
+        Ok(SenderCase { sender: sender.clone(), scenario, is_simulated, replaced, flows, trial, unsupported })
     }
 
     /// Simulated outcomes of the carried flows; `None` if the simulator lacks this sender.
@@ -107,7 +113,7 @@ impl Case {
             duration: self.scenario.duration,
             flows: self.flows.iter().map(|flow| self.scenario.flows[*flow].name.clone()).collect(),
             is_simulated: self.is_simulated,
-            not_set_in_kernel: self.untold.clone(),
+            not_set_in_kernel: self.unsupported.clone(),
             runs,
             seed,
             pairs: Vec::new(),

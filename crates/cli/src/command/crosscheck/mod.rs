@@ -1,29 +1,29 @@
 //! `lasthop crosscheck PATH`.
 //!
 //! * `case`: a sender, its scenario and its trial.
-//! * `repeat`: repetitions; `printed`: output during the runs.
+//! * `repeat`: repetitions; `printer`: output during the runs.
 
 mod case;
-mod printed;
+mod printer;
 mod repeat;
 
 use crate::bar::Bar;
 use crate::failure::Failure;
-use crate::finished::Ended;
-use crate::made;
+use crate::finished::Completion;
 use crate::output;
 use crate::path;
-use crate::sender::Sender;
-use crate::source::Source;
-use crate::target::{Target, patience};
+use crate::provenance_chapter;
+use crate::real_sender::RealSender;
+use crate::scenario_args::ScenarioArgs;
+use crate::target::{Target, interrupts};
 use crate::values::{self, Assignment};
-use case::{Case, Whose};
+use case::{SenderCase, SenderChoice};
 use clap::{Args, ValueEnum};
 use lasthop_lab::progress::Progress;
 use lasthop_lab::report;
 use lasthop_lab::trials::crosscheck::{self, CrosscheckResults};
-use printed::Printed;
-use repeat::Crew;
+use printer::Printer;
+use repeat::ConcurrentRuns;
 use std::fs;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -38,7 +38,7 @@ use std::str::FromStr;
 #[derive(Args)]
 pub(crate) struct Crosscheck {
     #[command(flatten)]
-    source: Source,
+    source: ScenarioArgs,
     /// Senders: `lasthop`, `lasthop-to-kernel`, a congestion control of the kernel, `kernel` (the scenario's congestion
     /// controls), or `all` (Lasthop's, and every one of this kernel)
     #[arg(
@@ -47,7 +47,7 @@ pub(crate) struct Crosscheck {
         value_delimiter = ',',
         default_value = "lasthop,lasthop-to-kernel,reno,cubic"
     )]
-    senders: Vec<Named>,
+    senders: Vec<SenderArgument>,
     /// Number of repetitions per sender
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = values::runs)]
     runs: u32,
@@ -62,42 +62,46 @@ pub(crate) struct Crosscheck {
     kernel: Vec<Assignment>,
     /// Output format
     #[arg(long, value_enum, default_value = "table")]
-    format: Format,
+    format: CrosscheckFormat,
     /// Write an offline page with charts
     #[arg(long, value_name = "FILE.html")]
     report: Option<PathBuf>,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
-enum Named {
-    These(Whose),
+enum SenderArgument {
+    Choice(SenderChoice),
     All,
 }
 
-impl FromStr for Named {
+impl FromStr for SenderArgument {
     type Err = String;
 
-    fn from_str(text: &str) -> Result<Named, String> {
+    fn from_str(text: &str) -> Result<SenderArgument, String> {
         match text.trim() {
-            "all" => Ok(Named::All),
-            "kernel" => Ok(Named::These(Whose::AsScenario)),
+            "all" => Ok(SenderArgument::All),
+            "kernel" => Ok(SenderArgument::Choice(SenderChoice::AsScenario)),
             name => match name.parse() {
-                Ok(sender) => Ok(Named::These(Whose::One(sender))),
+                Ok(sender) => Ok(SenderArgument::Choice(SenderChoice::One(sender))),
                 Err(expected) => Err(format!("{expected}; `kernel`; `all`")),
             },
         }
     }
 }
 
-impl Named {
-    fn senders(&self) -> Vec<Whose> {
+impl SenderArgument {
+    fn senders(&self) -> Vec<SenderChoice> {
         match self {
-            Named::These(whose) => vec![whose.clone()],
-            Named::All => {
+            SenderArgument::Choice(choice) => vec![choice.clone()],
+            SenderArgument::All => {
                 let known = fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control");
                 let known = known.unwrap_or_default();
-                let kernel = known.split_whitespace().map(|name| Sender::Kernel(name.to_owned()));
-                [Sender::Own, Sender::OwnToKernel].into_iter().chain(kernel).map(Whose::One).collect()
+                let kernel = known.split_whitespace().map(|name| RealSender::Kernel(name.to_owned()));
+                [RealSender::Own, RealSender::OwnToKernel]
+                    .into_iter()
+                    .chain(kernel)
+                    .map(SenderChoice::One)
+                    .collect()
             }
         }
     }
@@ -105,7 +109,7 @@ impl Named {
 
 /// Output format of results.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-enum Format {
+enum CrosscheckFormat {
     /// Aligned table
     Table,
     /// Markdown table
@@ -122,33 +126,32 @@ impl Crosscheck {
         let cases = self
             .senders
             .iter()
-            .flat_map(Named::senders)
-            .map(|sender| Case::new(&draft, &sender, &self.kernel))
-            .collect::<Result<Vec<Case>, Failure>>()?;
+            .flat_map(SenderArgument::senders)
+            .map(|sender| SenderCase::new(&draft, &sender, &self.kernel))
+            .collect::<Result<Vec<SenderCase>, Failure>>()?;
         let report = self.report.as_deref().map(Target::create).transpose()?;
-        path::tidy();
-        let to_come = |case: &Case| case.results(self.runs, self.seed.unwrap_or(case.scenario.seed));
-        let mut printed =
-            Printed::begin(self.format, &cases.iter().map(to_come).collect::<Vec<CrosscheckResults>>())?;
+        path::remove_leftovers();
+        let to_come = |case: &SenderCase| case.results(self.runs, self.seed.unwrap_or(case.scenario.seed));
+        let mut printer = Printer::begin(self.format, &cases.iter().map(to_come).collect::<Vec<CrosscheckResults>>())?;
         let bar = Bar::default();
         let all = cases.len() * self.runs as usize;
         bar.begin("crosscheck", all as u64);
-        let mut crew = Crew { jobs: self.jobs, gave_up: false };
+        let mut concurrent = ConcurrentRuns { jobs: self.jobs, fell_behind: false };
         let mut done: Vec<CrosscheckResults> = Vec::new();
-        let ran = patience::during(|| {
+        let ran = interrupts::handle_during(|| {
             cases.iter().try_for_each(|case| {
                 let mut results = to_come(case);
-                let repeated = crew.repeat(case, &mut results, &printed, &bar);
+                let repeated = concurrent.repeat(case, &mut results, &printer, &bar);
                 // Prints repetitions that were on time even after a failure.
-                let shown = bar.aside(|| printed.sender(&results));
+                let shown = bar.suspended(|| printer.sender(&results));
                 done.push(results);
                 repeated.and(shown)
             })
         });
         bar.end();
         done.retain(|results| !results.pairs.is_empty());
-        printed.end(&done)?;
-        if crew.gave_up {
+        printer.end(&done)?;
+        if concurrent.fell_behind {
             let jobs = self.jobs;
             output::note(&format!(
                 "note: the machine did not keep up with {jobs} runs at once; later runs ran one by one"
@@ -156,11 +159,13 @@ impl Crosscheck {
         }
         if let (Some(target), false) = (report, done.is_empty()) {
             let mut document = crosscheck::document(&done);
-            document.chapters.push(made::chapter(vec![made::scenario(draft.show()?)]));
+            document
+                .chapters
+                .push(provenance_chapter::chapter(vec![provenance_chapter::scenario(draft.show()?)]));
             target.write_and_note(&report::html(&document))?;
         }
         ran?;
         let count = done.iter().map(|results| results.pairs.len()).sum();
-        Ended::of(count, all).into_result()
+        Completion::of(count, all).into_result()
     }
 }

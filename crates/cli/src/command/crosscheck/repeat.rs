@@ -1,11 +1,11 @@
 //! Repetitions of a sender: one by one, or several at once as long as the machine keeps up.
 
-use super::case::Case;
-use super::printed::Printed;
+use super::case::SenderCase;
+use super::printer::Printer;
 use crate::bar::Bar;
 use crate::failure::Failure;
 use crate::path;
-use crate::target::patience;
+use crate::target::interrupts;
 use lasthop_emu::trial::Outcome;
 use lasthop_lab::progress::Progress;
 use lasthop_lab::repeat::seed_of;
@@ -15,28 +15,28 @@ use std::any::Any;
 use std::thread;
 
 /// Number of concurrent runs; falls to 1 if the machine does not keep up.
-pub(super) struct Crew {
+pub(super) struct ConcurrentRuns {
     pub(super) jobs: usize,
-    pub(super) gave_up: bool,
+    pub(super) fell_behind: bool,
 }
 
-impl Crew {
+impl ConcurrentRuns {
     /// Runs the repetitions of a case until done or interrupted. Discards a repetition with late packets and reruns it
     /// alone; total reruns are limited to the number of repetitions.
     pub(super) fn repeat(
         &mut self,
-        case: &Case,
+        case: &SenderCase,
         results: &mut CrosscheckResults,
-        printed: &Printed,
+        printer: &Printer,
         bar: &Bar,
     ) -> Result<(), Failure> {
         let mut alone = 0;
-        while results.pairs.len() < results.runs as usize && !patience::is_interrupted() {
+        while results.pairs.len() < results.runs as usize && !interrupts::is_interrupted() {
             let first = results.pairs.len() as u32;
             let count = (self.jobs as u32).min(results.runs - first);
             let seeds: Vec<u64> = (first..first + count).map(|run| seed_of(results.seed, run)).collect();
-            let outcomes = at_once(case, &seeds)?;
-            if patience::is_interrupted() {
+            let outcomes = emulate_concurrently(case, &seeds)?;
+            if interrupts::is_interrupted() {
                 break;
             }
             // Repetitions after a late one run again, too: results stay in the order of the seeds.
@@ -47,12 +47,12 @@ impl Crew {
                         results.late_runs += 1;
                         alone += 1;
                         if alone > results.runs {
-                            return Err(path::not_in_time(&case.sender, late, alone));
+                            return Err(path::late_packets(&case.sender, late, alone));
                         }
                     }
                     several => {
                         results.late_concurrent_runs += (several - in_time) as u32;
-                        (self.jobs, self.gave_up) = (1, true);
+                        (self.jobs, self.fell_behind) = (1, true);
                     }
                 }
             }
@@ -60,7 +60,7 @@ impl Crew {
                 let lateness = [outcome.lateness.p99, outcome.lateness.max];
                 let emulated = path::streams(outcome);
                 let pair = Pair { seed, simulated: case.simulate(seed), emulated, lateness };
-                bar.aside(|| printed.pair(results, &pair))?;
+                bar.suspended(|| printer.pair(results, &pair))?;
                 results.pairs.push(pair);
                 bar.step();
             }
@@ -69,7 +69,7 @@ impl Crew {
     }
 }
 
-fn at_once(case: &Case, seeds: &[u64]) -> Result<Vec<Outcome>, Failure> {
+fn emulate_concurrently(case: &SenderCase, seeds: &[u64]) -> Result<Vec<Outcome>, Failure> {
     if let [seed] = seeds {
         return emulate(case, *seed).map(|outcome| vec![outcome]);
     }
@@ -83,10 +83,10 @@ fn at_once(case: &Case, seeds: &[u64]) -> Result<Vec<Outcome>, Failure> {
     })
 }
 
-fn emulate(case: &Case, seed: u64) -> Result<Outcome, Failure> {
+fn emulate(case: &SenderCase, seed: u64) -> Result<Outcome, Failure> {
     let plan = path::plan(&case.scenario, case.replaced, seed);
     let nothing = |_: &_| Ok(Box::new(()) as Box<dyn Any>);
-    case.trial(seed).run(plan, nothing, &patience::is_interrupted).map_err(failure)
+    case.trial(seed).run(plan, nothing, &interrupts::is_interrupted).map_err(failure)
 }
 
 fn failure(error: SystemError) -> Failure {

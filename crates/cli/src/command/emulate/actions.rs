@@ -1,7 +1,7 @@
 //! Actions of `lasthop emulate`: run a command, set a path in use, or record a real path.
 
 use super::Emulate;
-use super::record::Record;
+use super::record::RecordCommand;
 use super::set::Set;
 use crate::failure::Failure;
 use clap::{ArgMatches, Args, Command, Error, FromArgMatches};
@@ -9,7 +9,7 @@ use clap::{ArgMatches, Args, Command, Error, FromArgMatches};
 pub(crate) enum Actions {
     Run(Box<Emulate>),
     Set(Set),
-    Record(Box<Record>),
+    Record(Box<RecordCommand>),
 }
 
 impl Actions {
@@ -28,7 +28,7 @@ impl FromArgMatches for Actions {
         match matches.subcommand() {
             Some(("set", set)) => Set::from_arg_matches(set).map(Actions::Set),
             Some(("record", record)) => {
-                Record::from_arg_matches(record).map(|record| Actions::Record(Box::new(record)))
+                RecordCommand::from_arg_matches(record).map(|record| Actions::Record(Box::new(record)))
             }
             _ => Emulate::from_arg_matches(matches).map(|run| Actions::Run(Box::new(run))),
         }
@@ -46,7 +46,7 @@ impl Args for Actions {
             .args_conflicts_with_subcommands(true)
             .subcommand_negates_reqs(true)
             .subcommand(Set::augment_args(Command::new("set")))
-            .subcommand(Record::augment_args(Command::new("record")))
+            .subcommand(RecordCommand::augment_args(Command::new("record")))
     }
 
     fn augment_args_for_update(command: Command) -> Command {

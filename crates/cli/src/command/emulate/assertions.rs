@@ -8,9 +8,9 @@ use lasthop_emu::emulation::{End, Tally};
 use lasthop_lab::assertion::{Bound, BoundStatus, CheckedBound, junit, stem};
 
 /// Number of one direction; `None` if undefined in the run.
-type Of = fn(&Summary, End) -> Option<f64>;
+type MetricFn = fn(&Summary, End) -> Option<f64>;
 
-const METRICS: [(&str, Of); 8] = [
+const METRICS: [(&str, MetricFn); 8] = [
     (GOODPUT, |summary, end| summary.measured.goodput_kbps(end)),
     ("rate_kbps", |summary, end| Some(summary.rate_kbps(end))),
     ("acknowledged_bytes", |summary, end| Some(tally(summary, end).acknowledged_bytes as f64)),
@@ -37,18 +37,18 @@ fn lost(summary: &Summary, end: End) -> f64 {
 #[derive(Clone)]
 pub(super) struct Assertion {
     bound: Bound,
-    of: Of,
+    of: MetricFn,
     end: End,
 }
 
 impl Assertion {
     /// Reason why the run does not define the metric, if so.
     fn undefined(&self, summary: &Summary) -> Option<String> {
-        let way = if self.end == End::Client { "down" } else { "up" };
+        let direction = if self.end == End::Client { "down" } else { "up" };
         (self.bound.metric == GOODPUT && (self.of)(summary, self.end).is_none()).then(|| {
             format!(
-                "note: `{}`: no TCP payload was sent {way}, and goodput counts acknowledged TCP payload only; \
-                 for UDP and QUIC, assert rate@{way} (kbit/s, with headers) or delivered@{way} (bytes, with headers)",
+                "note: `{}`: no TCP payload was sent {direction}, and goodput counts acknowledged TCP payload only; \
+                 for UDP and QUIC, assert rate@{direction} (kbit/s, with headers) or delivered@{direction} (bytes, with headers)",
                 self.bound.written
             )
         })
@@ -72,7 +72,7 @@ pub(super) fn parse(text: &str) -> Result<Assertion, String> {
     }
 }
 
-pub(super) fn judge(
+pub(super) fn report_assertions(
     all: &[Assertion],
     summary: &Summary,
     suite: &str,

@@ -11,11 +11,11 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
 /// Number of connections with figures: those that sent most.
-const MOST_CONNECTIONS: usize = 4;
+const MAX_CONNECTIONS: usize = 4;
 /// Slow start thresholds from here on mean "none", bytes.
-const UNLIMITED: u64 = 1 << 30;
+const NO_THRESHOLD: u64 = 1 << 30;
 /// Maximum number of intervals over which rates are averaged.
-const INTERVALS: usize = 200;
+const MAX_INTERVALS: usize = 200;
 
 pub(super) fn document(
     scenario: &Scenario,
@@ -28,17 +28,17 @@ pub(super) fn document(
         vec![Block::Text(verdict(summary)), Block::Table(summary.tallies()), Block::Figure(rates(samples))];
     blocks.extend(summary.set().map(Block::Text));
     let connections = by_connection(sightings);
-    for (number, (end, seen)) in connections.iter().take(MOST_CONNECTIONS).enumerate() {
-        let Some((_, last)) = seen.last() else { continue };
+    for (number, (end, observations)) in connections.iter().take(MAX_CONNECTIONS).enumerate() {
+        let Some((_, last)) = observations.last() else { continue };
         let at = if *end == End::Server { "server" } else { "client" };
         let name = format!("{at}, {} to {}", last.local, last.remote);
-        blocks.push(Block::Figure(windows(number, &name, seen)));
-        blocks.push(Block::Figure(round_trips(number, &name, seen)));
-        blocks.push(Block::Figure(retransmissions(number, &name, seen)));
+        blocks.push(Block::Figure(windows(number, &name, observations)));
+        blocks.push(Block::Figure(round_trips(number, &name, observations)));
+        blocks.push(Block::Figure(retransmissions(number, &name, observations)));
     }
     blocks.push(Block::Figure(queues(scenario, samples)));
     blocks.push(Block::Figure(losses(samples)));
-    let unseen = connections.len().saturating_sub(MOST_CONNECTIONS);
+    let unseen = connections.len().saturating_sub(MAX_CONNECTIONS);
     if unseen > 0 {
         blocks.push(Block::Text(format!("No figures for {unseen} further connections, which sent less.")));
     }
@@ -53,32 +53,33 @@ pub(super) fn document(
 }
 
 fn verdict(summary: &Summary) -> String {
-    let valid = match summary.complaints.is_empty() {
-        true => "The run is valid.".to_owned(),
-        false => format!("The run is invalid: {}.", summary.complaints.join("; ")),
+    let valid = if summary.complaints.is_empty() {
+        "The run is valid.".to_owned()
+    } else {
+        format!("The run is invalid: {}.", summary.complaints.join("; "))
     };
     format!("{valid} {}", summary.conditions())
 }
 
-type Seen = Vec<(f64, Connection)>;
+type Observations = Vec<(f64, Connection)>;
 
 /// Observations of each connection that sent data, the largest first.
-fn by_connection(sightings: &[Sighting]) -> Vec<(End, Seen)> {
-    let mut known: BTreeMap<(usize, SocketAddr, SocketAddr), Seen> = BTreeMap::new();
+fn by_connection(sightings: &[Sighting]) -> Vec<(End, Observations)> {
+    let mut known: BTreeMap<(usize, SocketAddr, SocketAddr), Observations> = BTreeMap::new();
     for Sighting { time, end, connection } in sightings {
         let key = (*end as usize, connection.local, connection.remote);
         known.entry(key).or_default().push((time.as_secs(), *connection));
     }
-    let acked = |seen: &Seen| seen.last().map_or(0, |(_, last)| last.acked_bytes);
-    let mut connections: Vec<(End, Seen)> =
-        known.into_iter().map(|((end, ..), seen)| (End::BOTH[end], seen)).collect();
+    let acked = |observations: &Observations| observations.last().map_or(0, |(_, last)| last.acked_bytes);
+    let mut connections: Vec<(End, Observations)> =
+        known.into_iter().map(|((end, ..), observations)| (End::BOTH[end], observations)).collect();
     // A handshake counts as one byte.
-    connections.retain(|(_, seen)| acked(seen) > 1);
-    connections.sort_by_key(|(_, seen)| std::cmp::Reverse(acked(seen)));
+    connections.retain(|(_, observations)| acked(observations) > 1);
+    connections.sort_by_key(|(_, observations)| std::cmp::Reverse(acked(observations)));
     connections
 }
 
-fn windows(number: usize, name: &str, seen: &Seen) -> Figure {
+fn windows(number: usize, name: &str, observations: &Observations) -> Figure {
     let kilobytes = |bytes: u64| bytes as f64 / 1e3;
     figure(
         &format!("window-{number}"),
@@ -86,28 +87,29 @@ fn windows(number: usize, name: &str, seen: &Seen) -> Figure {
         "Congestion window (cwnd) of the kernel's sender, and slow start threshold (ssthresh) once set.",
         "kB",
         vec![
-            curve("cwnd", seen, |connection| Some(kilobytes(connection.cwnd_bytes))),
-            curve("ssthresh", seen, |connection| {
-                (connection.ssthresh_bytes < UNLIMITED).then(|| kilobytes(connection.ssthresh_bytes))
+            curve("cwnd", observations, |connection| Some(kilobytes(connection.cwnd_bytes))),
+            curve("ssthresh", observations, |connection| {
+                (connection.ssthresh_bytes < NO_THRESHOLD).then(|| kilobytes(connection.ssthresh_bytes))
             }),
         ],
     )
 }
 
-fn round_trips(number: usize, name: &str, seen: &Seen) -> Figure {
-    let curves = vec![curve("SRTT", seen, |connection| Some(connection.srtt.as_millis()))];
+fn round_trips(number: usize, name: &str, observations: &Observations) -> Figure {
+    let curves = vec![curve("SRTT", observations, |connection| Some(connection.srtt.as_millis()))];
     let caption = "Smoothed round-trip time of the kernel's sender.";
     figure(&format!("rtt-{number}"), &format!("{name}: round-trip time"), caption, "ms", curves)
 }
 
-fn retransmissions(number: usize, name: &str, seen: &Seen) -> Figure {
-    let curves = vec![curve("retransmitted", seen, |connection| Some(f64::from(connection.retransmissions)))];
+fn retransmissions(number: usize, name: &str, observations: &Observations) -> Figure {
+    let curves =
+        vec![curve("retransmitted", observations, |connection| Some(f64::from(connection.retransmissions)))];
     let caption = "Segments retransmitted by the kernel's sender so far.";
     figure(&format!("again-{number}"), &format!("{name}: retransmissions"), caption, "segments", curves)
 }
 
 fn rates(samples: &[Sample]) -> Figure {
-    let every = samples.len().div_ceil(INTERVALS).max(1);
+    let every = samples.len().div_ceil(MAX_INTERVALS).max(1);
     let corners: Vec<&Sample> = samples.iter().step_by(every).collect();
     let curve = |name: &str, end: End| {
         let points = corners.windows(2).map(|pair| {
@@ -136,9 +138,10 @@ fn queues(scenario: &Scenario, samples: &[Sample]) -> Figure {
             }
         }
     }
-    let caption = match curves.is_empty() {
-        true => "No sample found a packet in a queue.",
-        false => "Packets in the queue; directions whose queue was always empty are omitted.",
+    let caption = if curves.is_empty() {
+        "No sample found a packet in a queue."
+    } else {
+        "Packets in the queue; directions whose queue was always empty are omitted."
     };
     figure("queues", "Queue lengths", caption, "packets", curves)
 }
@@ -154,8 +157,9 @@ fn losses(samples: &[Sample]) -> Figure {
     figure("losses", "Losses by cause", caption, "packets", curves.collect())
 }
 
-fn curve(name: &str, seen: &Seen, of: impl Fn(&Connection) -> Option<f64>) -> Curve {
-    let points = seen.iter().filter_map(|(time, connection)| Some(Point::exact(*time, of(connection)?)));
+fn curve(name: &str, observations: &Observations, of: impl Fn(&Connection) -> Option<f64>) -> Curve {
+    let points =
+        observations.iter().filter_map(|(time, connection)| Some(Point::exact(*time, of(connection)?)));
     Curve { name: name.to_owned(), kind: CurveKind::Line, points: points.collect() }
 }
 

@@ -14,9 +14,9 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 #[derive(Clone, Default)]
-pub(super) struct Events(Option<Arc<Mutex<Out>>>);
+pub(super) struct Events(Option<Arc<Mutex<EventOutput>>>);
 
-struct Out {
+struct EventOutput {
     /// Destination as given by the user.
     to: String,
     writer: Option<Box<dyn Write + Send>>,
@@ -43,15 +43,15 @@ impl Events {
             }
             _ => Box::new(Target::growing(Path::new(to))?),
         };
-        Ok(Events(Some(Arc::new(Mutex::new(Out { to: to.to_owned(), writer: Some(writer) })))))
+        Ok(Events(Some(Arc::new(Mutex::new(EventOutput { to: to.to_owned(), writer: Some(writer) })))))
     }
 
-    pub(super) fn are_wanted(&self) -> bool {
+    pub(super) fn is_open(&self) -> bool {
         self.0.is_some()
     }
 
     /// Writes a line; after an error, prints a note and writes no more.
-    pub(super) fn tell(&self, event: &str, what: Value) {
+    pub(super) fn write(&self, event: &str, what: Value) {
         let Some(out) = &self.0 else { return };
         let mut out = out.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(writer) = &mut out.writer else { return };
@@ -68,7 +68,7 @@ impl Events {
         }
     }
 
-    pub(super) fn failed(&self, failure: &Failure) {
-        self.tell("failed", json!({ "message": failure.message(), "status": failure.status() }));
+    pub(super) fn write_failure(&self, failure: &Failure) {
+        self.write("failed", json!({ "message": failure.message(), "status": failure.status() }));
     }
 }

@@ -15,7 +15,7 @@ use std::path::PathBuf;
 
 /// Output files of the run.
 #[derive(Args)]
-pub(super) struct Files {
+pub(super) struct EmulateFiles {
     /// Write summary.json, capture.pcapng and report.html to this directory
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -30,21 +30,21 @@ pub(super) struct Files {
     snap: Option<u32>,
 }
 
-pub(super) struct Open {
+pub(super) struct OpenFiles {
     summaries: [Option<Target>; 2],
     report: Option<Target>,
     capture: Option<Capture<Target>>,
 }
 
-impl Files {
+impl EmulateFiles {
     /// Whether the run needs samples for a report.
-    pub(super) fn draws(&self) -> bool {
+    pub(super) fn needs_samples(&self) -> bool {
         self.out.is_some()
     }
 
-    pub(super) fn open(&self, pipes: &[String]) -> Result<Open, Failure> {
+    pub(super) fn open(&self, pipes: &[String]) -> Result<OpenFiles, Failure> {
         let summary = self.summary.as_deref().map(Target::create).transpose()?;
-        let mut open = Open { summaries: [summary, None], report: None, capture: None };
+        let mut open = OpenFiles { summaries: [summary, None], report: None, capture: None };
         let mut capture = self.pcap.as_deref().map(Target::create).transpose()?;
         if let Some(folder) = &self.out {
             fs::create_dir_all(folder).map_err(|error| {
@@ -72,8 +72,8 @@ impl Files {
     }
 }
 
-impl Open {
-    /// Takes the capture for writing; pass its file to [`Open::finish`].
+impl OpenFiles {
+    /// Takes the capture for writing; pass its file to [`OpenFiles::finish`].
     pub(super) fn take_capture(&mut self) -> Option<Capture<Target>> {
         self.capture.take()
     }

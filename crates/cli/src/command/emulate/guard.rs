@@ -10,7 +10,7 @@ use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdin, Command, Stdio};
 
 /// Message that the run draws on the terminal.
-pub(crate) const DRAWN: &str = "drawn\n";
+pub(crate) const DRAWN_MESSAGE: &str = "drawn\n";
 
 pub(super) struct Guard {
     child: Child,
@@ -36,9 +36,9 @@ impl Guard {
     }
 
     /// Makes the process restore the terminal, too, if the run is killed.
-    pub(super) fn gives_back_terminal(&mut self) {
+    pub(super) fn restore_terminal_on_kill(&mut self) {
         if let Some(pipe) = &mut self.pipe {
-            let _ = pipe.write_all(DRAWN.as_bytes());
+            let _ = pipe.write_all(DRAWN_MESSAGE.as_bytes());
         }
     }
 }

@@ -2,14 +2,14 @@
 //!
 //! * `actions`: run; `set`: change rate, delay or loss of a path in use; `record`: record traces of a real path.
 //! * `live`: display and control of a run in progress.
-//! * `stage`: namespaces, devices and programs.
-//! * `given`: the path. `far`: the remote end. `ground`: privileges.
+//! * `testbed`: namespaces, devices and programs.
+//! * `path_args`: the path. `remote_end`: the remote end. `privileges`: privileges.
 //! * `assertions`: bounds on the results.
 //! * `ending`: end of the command; `shell`: default command.
 //! * `guard`: clean-up after a kill.
 //! * `files`: output files; `events`: JSON lines during the run.
 //! * `document`: the report.
-//! * `waits`: time that the programs waited for a processor.
+//! * `processor_waits`: time that the programs waited for a processor.
 //! * `congestion`: congestion control of each connection.
 //! * `summary`: results as a table and as JSON.
 
@@ -19,36 +19,34 @@ mod congestion;
 mod document;
 mod ending;
 mod events;
-mod far;
 mod files;
-mod given;
-mod ground;
 mod guard;
 mod live;
+mod path_args;
+mod privileges;
+mod processor_waits;
 mod record;
+mod remote_end;
 mod set;
 mod shell;
-mod stage;
 mod summary;
-mod waits;
+mod testbed;
 
 pub(crate) use actions::Actions;
-pub(crate) use ground::apart;
-pub(crate) use guard::DRAWN;
-pub(crate) use live::screen::give_back;
+pub(crate) use guard::DRAWN_MESSAGE;
+pub(crate) use live::screen::restore_terminal;
+pub(crate) use privileges::run_unprivileged;
 
 use crate::failure::Failure;
-use crate::made;
 use crate::output;
 use crate::path;
-use crate::target::{Target, patience};
+use crate::provenance_chapter;
+use crate::target::{Target, interrupts};
 use crate::values;
 use assertions::Assertion;
 use clap::{Args, ValueEnum};
-use congestion::Controls;
-use files::{Files, Open};
-use given::Given;
-use ground::Ground;
+use congestion::CongestionControls;
+use files::{EmulateFiles, OpenFiles};
 use lasthop_base::{Duration, quantity};
 use lasthop_emu::Emulation;
 use lasthop_emu::census::Census;
@@ -62,11 +60,13 @@ use lasthop_os::priority::RealTimePriority;
 use lasthop_scenario::{Draft, Scenario};
 use lasthop_sim::assemble::assemble_changeable;
 use live::Live;
+use path_args::PathArgs;
+use privileges::Privileges;
 use serde_json::json;
-use stage::Stage;
 use std::path::PathBuf;
 use std::time::Instant;
 use summary::Summary;
+use testbed::Testbed;
 
 /// Run a command behind the scenario's path, in real time
 ///
@@ -79,7 +79,7 @@ use summary::Summary;
 #[derive(Args)]
 pub(crate) struct Emulate {
     #[command(flatten)]
-    given: Given,
+    path_args: PathArgs,
     /// Run this in a shell at the other end; COMMAND may contain `{server}` (its IPv4 address) and `{server6}` (IPv6)
     #[arg(long, value_name = "COMMAND")]
     server: Option<String>,
@@ -92,11 +92,11 @@ pub(crate) struct Emulate {
     junit: Option<PathBuf>,
     /// Format of the summary on standard error
     #[arg(long, value_enum, default_value = "table")]
-    format: Format,
+    format: SummaryFormat,
     #[command(flatten)]
-    files: Files,
+    files: EmulateFiles,
     #[command(flatten)]
-    live: live::Options,
+    live: live::LiveArgs,
     /// Congestion control of all TCP connections at both ends, from the first packet: cubic, reno, bbr; by default the
     /// kernel's, or the program's choice
     #[arg(long, value_name = "NAME", value_parser = congestion::name)]
@@ -126,24 +126,24 @@ pub(crate) struct Emulate {
 
 /// Output format of the summary.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-enum Format {
+enum SummaryFormat {
     /// Aligned table
     Table,
     /// One JSON object in one line
     Json,
 }
 
-const SHORTEST_SAMPLE: Duration = Duration::from_millis(20);
-const PATIENCE: Duration = Duration::from_millis(5);
+const MIN_SAMPLE_INTERVAL: Duration = Duration::from_millis(20);
+const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
 impl Emulate {
     pub(crate) fn execute(&self) -> Result<(), Failure> {
         // First: the process must still have one thread and no open files.
-        let ground = Ground::find().map_err(failure)?;
-        let source = self.given.source()?;
+        let privileges = Privileges::acquire().map_err(failure)?;
+        let source = self.path_args.source()?;
         let draft = source.draft()?;
         let scenario = draft.check()?;
-        let made = made::chapter(vec![made::scenario(draft.show()?)]);
+        let provenance = provenance_chapter::chapter(vec![provenance_chapter::scenario(draft.show()?)]);
         self.check_family()?;
         let replaced = path::replaced(&scenario)?;
         let notes = self.notes(&draft, &scenario, replaced);
@@ -153,26 +153,26 @@ impl Emulate {
         let seen = self.live.open(!self.command.is_empty())?;
         let events = seen.events.clone();
         let junit = self.junit.as_deref().map(Target::create).transpose()?;
-        events.tell("start", json!({ "path": source.path, "command": self.command }));
-        let ran = patience::during(|| {
-            self.run(ground, (&source.path, &scenario, replaced), (made, notes), plan, (open, seen))
+        events.write("start", json!({ "path": source.path, "command": self.command }));
+        let ran = interrupts::handle_during(|| {
+            self.run(privileges, (&source.path, &scenario, replaced), (provenance, notes), plan, (open, seen))
         });
-        let (summary, written) = ran.inspect_err(|failure| events.failed(failure))?;
-        events.tell("end", summary.object());
+        let (summary, written) = ran.inspect_err(|failure| events.write_failure(failure))?;
+        events.write("end", summary.object());
         match self.format {
-            Format::Json => output::note(&summary.object().to_string()),
-            Format::Table => output::note(summary.table().trim_end()),
+            SummaryFormat::Json => output::note(&summary.object().to_string()),
+            SummaryFormat::Table => output::note(summary.table().trim_end()),
         }
         summary.later_notes().iter().for_each(|note| output::note(note));
         written?;
-        if patience::is_interrupted() {
+        if interrupts::is_interrupted() {
             return Err(Failure::interrupted());
         }
         match (summary.complaints.is_empty(), summary.status) {
             (false, _) => Err(invalid(&summary, self.invalid_status)),
             (true, 0) => {
                 let suite = format!("lasthop emulate {}", source.path);
-                assertions::judge(&self.assertions, &summary, &suite, junit)
+                assertions::report_assertions(&self.assertions, &summary, &suite, junit)
             }
             (true, status) => {
                 if status == self.invalid_status {
@@ -187,17 +187,18 @@ impl Emulate {
 
     fn notes(&self, draft: &Draft, scenario: &Scenario, replaced: usize) -> Vec<String> {
         let flow = &scenario.flows[replaced];
-        let given = draft.given_endpoint_keys(&flow.name);
-        let mut notes: Vec<String> = self.given.note(scenario).into_iter().collect();
-        if !given.is_empty() {
-            let help = match given.iter().any(|key| key == "sender.congestion") {
-                true => "; set the kernel's congestion control with --congestion",
-                false => "",
+        let keys = draft.given_endpoint_keys(&flow.name);
+        let mut notes: Vec<String> = self.path_args.note(scenario).into_iter().collect();
+        if !keys.is_empty() {
+            let help = if keys.iter().any(|key| key == "sender.congestion") {
+                "; set the kernel's congestion control with --congestion"
+            } else {
+                ""
             };
             notes.push(format!(
                 "note: the kernel's TCP carries flow `{}`, so these keys have no effect: {}{help}",
                 flow.name,
-                given.join(", ")
+                keys.join(", ")
             ));
         }
         notes
@@ -207,7 +208,7 @@ impl Emulate {
         if !self.command.iter().any(|word| word.contains("{server6}")) {
             return Ok(());
         }
-        match (&self.server, self.mtu >= ends::LEAST_MTU6) {
+        match (&self.server, self.mtu >= ends::MIN_MTU6) {
             (None, _) => {
                 let help =
                     "give the other end: --server 'COMMAND'; the path to this host's network has IPv4 only";
@@ -215,7 +216,7 @@ impl Emulate {
             }
             (_, false) => {
                 let message = format!("an MTU of {} bytes is too small for IPv6", self.mtu);
-                Err(Failure::bad_input(message, format!("use --mtu {} or more", ends::LEAST_MTU6)))
+                Err(Failure::bad_input(message, format!("use --mtu {} or more", ends::MIN_MTU6)))
             }
             _ if !ends::kernel_has_ipv6() => Err(Failure::failed(
                 "the kernel has no IPv6",
@@ -230,7 +231,7 @@ impl Emulate {
         Plan {
             engine: assemble_changeable(scenario, replaced, seed),
             spin: self.spin,
-            sample: self.files.draws().then_some(scenario.sample.max(SHORTEST_SAMPLE)),
+            sample: self.files.needs_samples().then_some(scenario.sample.max(MIN_SAMPLE_INTERVAL)),
             ..path::plan(scenario, replaced, seed)
         }
     }
@@ -238,54 +239,55 @@ impl Emulate {
     /// Summary of the run, and any error in writing the files.
     fn run(
         &self,
-        ground: Ground,
+        privileges: Privileges,
         (path, scenario, replaced): (&str, &Scenario, usize),
-        (made, notes): (Chapter, Vec<String>),
+        (provenance, notes): (Chapter, Vec<String>),
         plan: Plan,
-        (mut open, mut seen): (Open, live::Opened),
+        (mut open, mut seen): (OpenFiles, live::LiveOutputs),
     ) -> Result<(Summary, Result<(), Failure>), Failure> {
         let sample = plan.sample;
-        let command = match self.command.is_empty() {
-            true => shell::words(path),
-            false => self.command.clone(),
-        };
-        let (mut stage, [server, client]) =
-            Stage::build(ground, self.server.is_some(), self.mtu, self.as_root).map_err(failure)?;
+        let command = if self.command.is_empty() { shell::words(path) } else { self.command.clone() };
+        let (mut testbed, [server, client]) =
+            Testbed::build(privileges, self.server.is_some(), self.mtu, self.as_root).map_err(failure)?;
         if let Some(name) = &self.congestion {
-            stage.congest(name).map_err(unusable)?;
+            testbed.set_congestion_control(name).map_err(unusable)?;
         }
-        seen.take_terminal(stage.guard(), &format!("lasthop emulate {path}"))?;
+        seen.take_terminal(testbed.guard(), &format!("lasthop emulate {path}"))?;
         if let Some(line) = &self.server {
-            stage.start_server(line).map_err(failure)?;
+            testbed.start_server(line).map_err(failure)?;
         }
         // The path's clock starts with the command.
         let mut emulation = Emulation::new(plan, server, client);
         if let Some(capture) = open.take_capture() {
             emulation.capture(capture);
         }
-        let watch = sample.map(|span| stage.watch(span, emulation.clock())).transpose().map_err(failure)?;
-        let mut live = self.live.begin(scenario, replaced, seen, &stage, &emulation);
-        let census = Census::begin(stage.senders());
+        let watch = sample.map(|span| testbed.watch(span, emulation.clock())).transpose().map_err(failure)?;
+        let mut live = self.live.begin(scenario, replaced, seen, &testbed, &emulation);
+        let census = Census::begin(testbed.senders());
         let limit = self.time_limit.map(|span| std::time::Duration::from_nanos(span.as_nanos()));
-        stage.start_command(&command, limit).map_err(unusable)?;
+        testbed.start_command(&command, limit).map_err(unusable)?;
         let (began, ticks) = (Instant::now(), Ticks::now());
         let priority = RealTimePriority::begin();
-        let status = last(&mut emulation, &mut stage, &mut live, &census).map_err(failure)?;
+        let status = carry_packets(&mut emulation, &mut testbed, &mut live, &census).map_err(failure)?;
         let urgent = priority.is_granted();
         drop(priority);
         let load = ticks.zip(Ticks::now()).and_then(|(before, after)| before.until(&after));
-        let was_set = live.finish(&mut emulation);
-        let lost_in_devices = stage.lost_in_devices();
+        let setting_changes = live.finish(&mut emulation);
+        let lost_in_devices = testbed.lost_in_devices();
         let measured = emulation.measured().clone();
         let took = began.elapsed();
-        let waits = stage.waits(took);
+        let waits = testbed.processor_waits(took);
         let mut complaints = measured.complaints(&Bounds::USUAL, lost_in_devices);
         complaints.extend(waits.complaints());
         let sees_entries = emulation.sees_entries();
         let summary = Summary {
             measured,
             under_way: emulation.under_way(),
-            controls: Controls::new(census.finish(), stage.usual_congestion(), self.congestion.is_some()),
+            controls: CongestionControls::new(
+                census.finish(),
+                testbed.default_congestion(),
+                self.congestion.is_some(),
+            ),
             sees_entries,
             complaints,
             lost_in_devices,
@@ -294,14 +296,14 @@ impl Emulate {
             urgent,
             status,
             took,
-            was_set,
+            setting_changes,
             notes,
         };
         let sightings = watch.map_or(Vec::new(), Watch::finish);
         let document = || {
             let samples = emulation.samples();
             let mut document = document::document(scenario, &command, &summary, samples, &sightings);
-            document.chapters.push(made);
+            document.chapters.push(provenance);
             document
         };
         let filled = open.fill(&summary, document);
@@ -315,21 +317,21 @@ impl Emulate {
 }
 
 /// Carries packets until the command ends; returns its status.
-fn last(
+fn carry_packets(
     emulation: &mut Emulation<Target>,
-    stage: &mut Stage,
+    testbed: &mut Testbed,
     live: &mut Live,
     census: &Census,
 ) -> Result<u8, SystemError> {
     let clock = emulation.clock();
-    let mut looks = clock.now();
+    let mut next_poll = clock.now();
     loop {
-        emulation.turn(PATIENCE)?;
-        if clock.now() >= looks {
-            looks = clock.now() + PATIENCE;
-            live.turn(clock.now(), emulation);
+        emulation.turn(POLL_INTERVAL)?;
+        if clock.now() >= next_poll {
+            next_poll = clock.now() + POLL_INTERVAL;
+            live.poll(clock.now(), emulation);
             census.tell(emulation.begun());
-            if let Some(status) = stage.ended()? {
+            if let Some(status) = testbed.poll_command()? {
                 return Ok(status);
             }
         }

@@ -1,15 +1,15 @@
 //! `lasthop emulate record`: traces of a real path.
 
-use super::Format;
+use super::SummaryFormat;
 use crate::failure::Failure;
 use crate::output;
 use crate::table;
-use crate::target::{Target, patience};
+use crate::target::{Target, interrupts};
 use clap::{Args, ValueEnum};
 use lasthop_base::{Duration, Rate, Time, quantity};
 use lasthop_import::rates::opportunities;
 use lasthop_lab::document::{Cell, Table};
-use lasthop_os::datagrams::{Datagrams, Leaves};
+use lasthop_os::datagrams::{Datagrams, SourceBinding};
 use lasthop_os::{Clock, SystemError};
 use lasthop_record::{Ask, LONGEST_S, PORT, Recording, Way, Ways, client, server};
 use serde_json::{Map, Value, json};
@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 /// A saturator as for Mahimahi's traces: one side serves (--serve); the other side, behind the path, records. Sends UDP
 /// packets as fast as the path carries them. Needs no privileges. Exit status 3: the recording is invalid.
 #[derive(Args)]
-pub(crate) struct Record {
+pub(crate) struct RecordCommand {
     /// Server: name or address, with :PORT if not 9001
     #[arg(value_name = "SERVER", required_unless_present = "serve")]
     server: Option<String>,
@@ -45,7 +45,7 @@ pub(crate) struct Record {
     out: Option<PathBuf>,
     /// Directions to record
     #[arg(long, value_enum, default_value = "in-turn")]
-    way: Which,
+    way: RecordedDirections,
     /// Source of the packets: an address of this host, or a device
     #[arg(long, value_name = "ADDRESS|DEVICE")]
     from: Option<String>,
@@ -54,12 +54,12 @@ pub(crate) struct Record {
     feedback_from: Option<String>,
     /// Output format
     #[arg(long, value_enum, default_value = "table")]
-    format: Format,
+    format: SummaryFormat,
 }
 
 /// Directions to record.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-enum Which {
+enum RecordedDirections {
     /// To this side
     Down,
     /// To the server
@@ -70,7 +70,7 @@ enum Which {
     Together,
 }
 
-impl Record {
+impl RecordCommand {
     pub(super) fn execute(&self) -> Result<(), Failure> {
         match (&self.serve, &self.server, &self.out) {
             (Some(address), ..) => self.serve(address),
@@ -81,9 +81,9 @@ impl Record {
 
     fn serve(&self, address: &str) -> Result<(), Failure> {
         let socket = match address {
-            "" => Datagrams::open(&Leaves::Address((Ipv6Addr::UNSPECIFIED, PORT).into()))
-                .or_else(|_| Datagrams::open(&Leaves::Address((Ipv4Addr::UNSPECIFIED, PORT).into()))),
-            given => Datagrams::open(&Leaves::Address(resolved(given)?)),
+            "" => Datagrams::open(&SourceBinding::Address((Ipv6Addr::UNSPECIFIED, PORT).into()))
+                .or_else(|_| Datagrams::open(&SourceBinding::Address((Ipv4Addr::UNSPECIFIED, PORT).into()))),
+            given => Datagrams::open(&SourceBinding::Address(resolved(given)?)),
         }
         .map_err(failure)?;
         let idle = self.idle;
@@ -91,8 +91,8 @@ impl Record {
             "serving at {} (UDP), one client at a time; ends after {idle} without a client",
             socket.address()
         ));
-        let served = patience::during(|| {
-            server::serve(socket, idle, &patience::is_interrupted, &mut |news| {
+        let served = interrupts::handle_during(|| {
+            server::serve(socket, idle, &interrupts::is_interrupted, &mut |news| {
                 let shown = |who: SocketAddr| SocketAddr::new(who.ip().to_canonical(), who.port());
                 output::note(&match news {
                     server::News::Began(who) => format!("{}: recording", shown(who)),
@@ -101,7 +101,7 @@ impl Record {
                 });
             })
         });
-        match (patience::is_interrupted(), served) {
+        match (interrupts::is_interrupted(), served) {
             (true, _) => Err(Failure::interrupted()),
             (false, 0) => Err(Failure::failed(
                 format!("no client for {idle}"),
@@ -119,26 +119,26 @@ impl Record {
             PathBuf::from(name)
         };
         let ways = match self.way {
-            Which::Down => Ways::Down,
-            Which::Up => Ways::Up,
-            Which::InTurn => Ways::InTurn,
-            Which::Together => Ways::Together,
+            RecordedDirections::Down => Ways::Down,
+            RecordedDirections::Up => Ways::Up,
+            RecordedDirections::InTurn => Ways::InTurn,
+            RecordedDirections::Together => Ways::Together,
         };
         let wanted = [("down", ways != Ways::Up), ("up", ways != Ways::Down)];
         let targets =
-            wanted.map(|(way, is_wanted)| is_wanted.then(|| Target::create(&name(way))).transpose());
+            wanted.map(|(way, is_recorded)| is_recorded.then(|| Target::create(&name(way))).transpose());
         let [down, up] = targets;
         let targets = [down?, up?];
         let ask = Ask {
             server,
-            from: leaves(self.from.as_deref(), server),
-            feedback: self.feedback_from.as_deref().map(|from| leaves(Some(from), server)),
+            from: source_binding(self.from.as_deref(), server),
+            feedback: self.feedback_from.as_deref().map(|from| source_binding(Some(from), server)),
             ways,
             span_ms: self.seconds * 1000,
         };
         let clock = Clock::new();
-        let recording = patience::during(|| {
-            client::record(&ask, &patience::is_interrupted, &mut |news| tell(&clock, news))
+        let recording = interrupts::handle_during(|| {
+            client::record(&ask, &interrupts::is_interrupted, &mut |news| print_news(&clock, news))
         });
         let Some(recording) = recording.map_err(failure)? else { return Err(Failure::interrupted()) };
         let mut traces = Vec::new();
@@ -155,8 +155,8 @@ impl Record {
             traces.push((name, shown));
         }
         match self.format {
-            Format::Json => output::print_line(&object(&recording, &ask, &traces).to_string())?,
-            Format::Table => output::print(&text(&recording))?,
+            SummaryFormat::Json => output::print_line(&object(&recording, &ask, &traces).to_string())?,
+            SummaryFormat::Table => output::print(&text(&recording))?,
         }
         for (_, trace) in &traces {
             output::note(&format!("{trace}: written"));
@@ -166,17 +166,18 @@ impl Record {
             output::note(&format!("try: lasthop run trace={down},up_trace={up},rtt={rtt:.0}ms"));
         }
         let complaints = complaints(&recording);
-        match complaints.is_empty() {
-            true => Ok(()),
-            false => Err(Failure::invalid(
+        if complaints.is_empty() {
+            Ok(())
+        } else {
+            Err(Failure::invalid(
                 format!("the recording is invalid: {}", complaints.join("; ")),
                 "the traces are written nevertheless; see docs/emulate.md, Record",
-            )),
+            ))
         }
     }
 }
 
-fn tell(clock: &Clock, news: client::News) {
+fn print_news(clock: &Clock, news: client::News) {
     output::note(&match news {
         client::News::Found([least, median]) => format!(
             "connected; round-trip time without load: minimum {:.1} ms, median {:.1} ms",
@@ -212,15 +213,15 @@ fn resolved(text: &str) -> Result<SocketAddr, Failure> {
     }
 }
 
-fn leaves(from: Option<&str>, server: SocketAddr) -> Leaves {
+fn source_binding(from: Option<&str>, server: SocketAddr) -> SourceBinding {
     let any: IpAddr = match server {
         SocketAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
         SocketAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
     };
     match from.map(|from| (from, from.parse::<IpAddr>())) {
-        None => Leaves::Address((any, 0).into()),
-        Some((_, Ok(address))) => Leaves::Address((address, 0).into()),
-        Some((device, Err(_))) => Leaves::Device(device.to_owned(), (any, 0).into()),
+        None => SourceBinding::Address((any, 0).into()),
+        Some((_, Ok(address))) => SourceBinding::Address((address, 0).into()),
+        Some((device, Err(_))) => SourceBinding::Device(device.to_owned(), (any, 0).into()),
     }
 }
 

@@ -1,8 +1,8 @@
 //! `lasthop emulate set`: changes rate, delay or loss of a running emulation.
 
-use super::Format;
-use super::live::control::{Answer, Run, runs};
-use super::live::knobs::{self, Request};
+use super::SummaryFormat;
+use super::live::control::{RunningEmulation, SetAnswer, running_emulations};
+use super::live::settings::{self, SetRequest};
 use crate::failure::Failure;
 use crate::output;
 use clap::Args;
@@ -28,17 +28,17 @@ pub(crate) struct Set {
     link: Option<String>,
     /// Output format of the settings
     #[arg(long, value_enum, default_value = "table")]
-    format: Format,
+    format: SummaryFormat,
 }
 
 fn word(text: &str) -> Result<String, String> {
-    knobs::parse(text).map(|_| text.to_owned())
+    settings::parse(text).map(|_| text.to_owned())
 }
 
 impl Set {
     pub(crate) fn execute(&self) -> Result<(), Failure> {
         let run = self.run()?;
-        let request = Request { words: self.words.clone(), link: self.link.clone() };
+        let request = SetRequest { words: self.words.clone(), link: self.link.clone() };
         let answer = run.ask(&request).map_err(|error| {
             Failure::failed(
                 format!("no answer from run {}: {error}", run.pid),
@@ -46,16 +46,16 @@ impl Set {
             )
         })?;
         match answer {
-            Answer::Refused(refusal) => Err(Failure::bad_input(refusal.message, refusal.help)),
-            Answer::Done(holds) => match self.format {
-                Format::Json => output::print_line(&holds.to_string()),
-                Format::Table => output::print(&table(&holds)),
+            SetAnswer::Refused(refusal) => Err(Failure::bad_input(refusal.message, refusal.help)),
+            SetAnswer::Done(current) => match self.format {
+                SummaryFormat::Json => output::print_line(&current.to_string()),
+                SummaryFormat::Table => output::print(&table(&current)),
             },
         }
     }
 
-    fn run(&self) -> Result<Run, Failure> {
-        let mut found = runs();
+    fn run(&self) -> Result<RunningEmulation, Failure> {
+        let mut found = running_emulations();
         let pids = found.iter().map(|run| run.pid.to_string()).collect::<Vec<String>>().join(", ");
         if let Some(pid) = self.run {
             let others = if pids.is_empty() {
@@ -82,9 +82,9 @@ impl Set {
 }
 
 /// `path down: 5 Mbit/s, 40 ms, 1 % lost`.
-fn table(holds: &Value) -> String {
-    let mut text = format!("at {:.3} s:\n", holds["time_s"].as_f64().unwrap_or(0.0));
-    for way in holds["links"].as_array().into_iter().flatten() {
+fn table(current: &Value) -> String {
+    let mut text = format!("at {:.3} s:\n", current["time_s"].as_f64().unwrap_or(0.0));
+    for way in current["links"].as_array().into_iter().flatten() {
         let rate = match way["rate_bps"].as_u64() {
             Some(0) => "no rate".to_owned(),
             Some(bps) => Rate::from_bps(bps).to_string(),

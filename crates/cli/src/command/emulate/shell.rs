@@ -3,21 +3,23 @@
 use std::env;
 use std::path::Path;
 
-const USUAL: &str = "sh";
-const SHOWN: usize = 40;
+const DEFAULT_SHELL: &str = "sh";
+const MAX_PATH_CHARS: usize = 40;
 
 pub(super) fn words(path: &str) -> Vec<String> {
-    let shell = env::var("SHELL").ok().filter(|shell| !shell.is_empty()).unwrap_or_else(|| USUAL.to_owned());
+    let shell =
+        env::var("SHELL").ok().filter(|shell| !shell.is_empty()).unwrap_or_else(|| DEFAULT_SHELL.to_owned());
     vec!["env".to_owned(), prompt(&shell, path), shell]
 }
 
 fn prompt(shell: &str, path: &str) -> String {
     let is_shown = |c: &char| !c.is_control() && !"\\$`'\"!%".contains(*c);
-    let path: String = path.chars().filter(is_shown).take(SHOWN).collect();
-    match Path::new(shell).file_name().is_some_and(|name| name == "bash") {
+    let path: String = path.chars().filter(is_shown).take(MAX_PATH_CHARS).collect();
+    if Path::new(shell).file_name().is_some_and(|name| name == "bash") {
         // Takes effect after bash's start-up files, which set the prompt.
-        true => format!("PROMPT_COMMAND=PS1=\"[{path}] $PS1\"; unset PROMPT_COMMAND"),
-        false => format!("PS1=[{path}] $ "),
+        format!("PROMPT_COMMAND=PS1=\"[{path}] $PS1\"; unset PROMPT_COMMAND")
+    } else {
+        format!("PS1=[{path}] $ ")
     }
 }
 

@@ -1,8 +1,8 @@
 //! Results of a run, as a table and as JSON.
 
-use super::congestion::Controls;
-use super::live::WasSet;
-use super::waits::Waits;
+use super::congestion::CongestionControls;
+use super::live::SettingChanges;
+use super::processor_waits::ProcessorWaits;
 use crate::table;
 use lasthop_emu::emulation::machine::Load;
 use lasthop_emu::emulation::{End, Lateness, Measured, Tally};
@@ -15,18 +15,18 @@ pub(super) struct Summary {
     pub(super) measured: Measured,
     /// Packets on the path at the end of the command: to the server, to the client.
     pub(super) under_way: [u64; 2],
-    pub(super) controls: Controls,
+    pub(super) controls: CongestionControls,
     /// Whether the instants at which packets entered the path's devices are known.
     pub(super) sees_entries: bool,
     pub(super) complaints: Vec<String>,
     pub(super) lost_in_devices: u64,
-    pub(super) waits: Waits,
+    pub(super) waits: ProcessorWaits,
     pub(super) load: Option<Load>,
     /// Whether the run had real-time priority.
     pub(super) urgent: bool,
     pub(super) status: u8,
     pub(super) took: Duration,
-    pub(super) was_set: WasSet,
+    pub(super) setting_changes: SettingChanges,
     pub(super) notes: Vec<String>,
 }
 
@@ -64,8 +64,9 @@ impl Summary {
             "idle": self.load.map(|load| load.idle),
             "stolen": self.load.map(|load| load.stolen),
         });
-        if !self.was_set.changes.is_empty() {
-            object["set"] = json!({ "changes": self.was_set.changes, "plans": self.was_set.plans });
+        if !self.setting_changes.changes.is_empty() {
+            object["set"] =
+                json!({ "changes": self.setting_changes.changes, "plans": self.setting_changes.plans });
         }
         object
     }
@@ -86,7 +87,7 @@ impl Summary {
     }
 
     pub(super) fn set(&self) -> Option<String> {
-        let plans = &self.was_set.plans;
+        let plans = &self.setting_changes.plans;
         (!plans.is_empty()).then(|| format!("Changes during the run, in the scenario language:\n{plans}"))
     }
 
@@ -130,13 +131,14 @@ impl Summary {
         let lateness = self.measured.lateness();
         let micros = |span: lasthop_base::Duration| span.as_nanos() / 1000;
         let entry = self.measured.entry();
-        let entry = match self.sees_entries {
-            true => format!(
+        let entry = if self.sees_entries {
+            format!(
                 "of that before entry {} us (1 of 100), {} us (maximum)",
                 micros(entry.p99),
                 micros(entry.max)
-            ),
-            false => "entry counted from reading".to_owned(),
+            )
+        } else {
+            "entry counted from reading".to_owned()
         };
         format!(
             "{:.1} s from the first packet to the last; late by {} us (median), {} us (1 of 100), {} us (maximum), \

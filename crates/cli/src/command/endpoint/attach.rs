@@ -1,6 +1,6 @@
 //! Device, addresses, mechanisms and impairments shared by `serve`, `fetch` and `send`.
 
-use super::job::Job;
+use super::job::EndpointJob;
 use super::summary;
 use crate::failure::Failure;
 use crate::output::{self, Format};
@@ -101,7 +101,7 @@ impl ImpairmentFlags {
 }
 
 impl Attach {
-    pub(crate) fn work(&self, mut job: Job) -> Result<(), Failure> {
+    pub(crate) fn run(&self, mut job: EndpointJob) -> Result<(), Failure> {
         let options = Options { tcp: self.config()?, ..Options::default() };
         let capture = self.pcap.as_deref().map(|path| self.begin_capture(path)).transpose()?;
         let (trace, lines) = (self.trace.as_deref().map(Target::create).transpose()?, mpsc::channel());
@@ -160,9 +160,10 @@ impl Attach {
             ));
         };
         let defaults = Config::default();
-        let packet = match self.set.iter().any(|assignment| assignment.path.ends_with("segment")) {
-            true => source.segment,
-            false => u32::from(u16::MAX),
+        let packet = if self.set.iter().any(|assignment| assignment.path.ends_with("segment")) {
+            source.segment
+        } else {
+            u32::from(u16::MAX)
         };
         Ok(Config {
             segment: packet,

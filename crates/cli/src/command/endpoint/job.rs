@@ -13,11 +13,11 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-pub(crate) struct Job {
+pub(crate) struct EndpointJob {
     task: Task,
     listeners: Vec<Handle>,
-    running: Vec<Running>,
-    over: Vec<Connection>,
+    running: Vec<OpenConnection>,
+    closed: Vec<ClosedConnection>,
 }
 
 enum Task {
@@ -26,14 +26,14 @@ enum Task {
     Send { file: Option<File>, server: SocketAddr },
 }
 
-struct Running {
+struct OpenConnection {
     exchange: Exchange,
     peer: SocketAddr,
     began: Time,
     target: Option<SharedTarget>,
 }
 
-pub(crate) struct Connection {
+pub(crate) struct ClosedConnection {
     pub(crate) peer: SocketAddr,
     /// Bytes acknowledged by the peer.
     pub(crate) sent: u64,
@@ -47,13 +47,13 @@ pub(crate) struct Connection {
 #[derive(Clone)]
 struct SharedTarget(Arc<Mutex<Option<Target>>>);
 
-impl Job {
+impl EndpointJob {
     pub(crate) fn serve(
         port: u16,
         file: Option<PathBuf>,
         out: Option<PathBuf>,
         left: Option<u64>,
-    ) -> Result<Job, Failure> {
+    ) -> Result<EndpointJob, Failure> {
         if let Some(file) = &file {
             open(file)?;
         }
@@ -63,24 +63,24 @@ impl Job {
                 format!("create the directory first: mkdir -p '{}'", out.display()),
             ));
         }
-        Ok(Job::new(Task::Serve { port, file, out, left, accepted: 0 }))
+        Ok(EndpointJob::new(Task::Serve { port, file, out, left, accepted: 0 }))
     }
 
-    pub(crate) fn fetch(server: SocketAddr, out: Option<&Path>) -> Result<Job, Failure> {
+    pub(crate) fn fetch(server: SocketAddr, out: Option<&Path>) -> Result<EndpointJob, Failure> {
         let target = out.map(Target::create).transpose()?.map(SharedTarget::new);
-        Ok(Job::new(Task::Fetch { server, target }))
+        Ok(EndpointJob::new(Task::Fetch { server, target }))
     }
 
-    pub(crate) fn send(file: &Path, server: SocketAddr) -> Result<Job, Failure> {
-        Ok(Job::new(Task::Send { file: Some(open(file)?), server }))
+    pub(crate) fn send(file: &Path, server: SocketAddr) -> Result<EndpointJob, Failure> {
+        Ok(EndpointJob::new(Task::Send { file: Some(open(file)?), server }))
     }
 
-    fn new(task: Task) -> Job {
-        Job { task, listeners: Vec::new(), running: Vec::new(), over: Vec::new() }
+    fn new(task: Task) -> EndpointJob {
+        EndpointJob { task, listeners: Vec::new(), running: Vec::new(), closed: Vec::new() }
     }
 
-    pub(crate) fn connections(&self) -> &[Connection] {
-        &self.over
+    pub(crate) fn connections(&self) -> &[ClosedConnection] {
+        &self.closed
     }
 
     pub(crate) fn begin(
@@ -116,7 +116,7 @@ impl Job {
                 (*server, Exchange::sending(handle, source), None)
             }
         };
-        self.running.push(Running { exchange, peer: server, began: now, target });
+        self.running.push(OpenConnection { exchange, peer: server, began: now, target });
         Ok(())
     }
 
@@ -128,7 +128,7 @@ impl Job {
         while index < self.running.len() {
             let running = &mut self.running[index];
             let obstacle = running.exchange.obstacle(&station.host);
-            let advanced = match obstacle.filter(|_| now.since(running.began) >= PATIENCE) {
+            let advanced = match obstacle.filter(|_| now.since(running.began) >= OBSTACLE_TIMEOUT) {
                 Some(obstacle) => Err(obstacle),
                 None => running.exchange.advance(&mut station.host),
             };
@@ -137,15 +137,15 @@ impl Job {
                 done => {
                     let running = self.running.swap_remove(index);
                     let connection = running.end(station, now, done.err());
-                    self.over.push(connection);
+                    self.closed.push(connection);
                 }
             }
         }
-        let waits = match self.task {
+        let needs_clients = match self.task {
             Task::Serve { left, .. } => left != Some(0),
             Task::Fetch { .. } | Task::Send { .. } => false,
         };
-        Ok(!waits && self.running.is_empty())
+        Ok(!needs_clients && self.running.is_empty())
     }
 
     /// Transmits the last FINs and their acknowledgements.
@@ -162,7 +162,7 @@ impl Job {
 
     /// Error of the single connection of `fetch` or `send`; a server ignores errors of connections.
     pub(crate) fn finish(&self) -> Result<(), SystemError> {
-        match (&self.task, self.over.first().and_then(|connection| connection.error.clone())) {
+        match (&self.task, self.closed.first().and_then(|connection| connection.error.clone())) {
             (Task::Fetch { server, .. } | Task::Send { server, .. }, Some(error)) => {
                 Err(SystemError { message: format!("{server}: {}", error.message), ..error })
             }
@@ -182,13 +182,14 @@ impl Job {
                 let exchange = match (&*file, &*out) {
                     (Some(file), _) => Exchange::sending(handle, Box::new(opened(file)?)),
                     (None, Some(out)) => {
-                        let created = Target::create(&out.join(accepted.to_string())).map_err(told)?;
+                        let created =
+                            Target::create(&out.join(accepted.to_string())).map_err(system_error)?;
                         let shared = target.insert(SharedTarget::new(created));
                         Exchange::receiving(handle, Box::new(shared.clone()))
                     }
                     (None, None) => Exchange::receiving(handle, Box::new(io::sink())),
                 };
-                self.running.push(Running { exchange, peer, began: station.now(), target });
+                self.running.push(OpenConnection { exchange, peer, began: station.now(), target });
             }
         }
         Ok(())
@@ -196,15 +197,15 @@ impl Job {
 }
 
 /// Time that a connection may stay unopened after ICMP errors: two more SYNs.
-const PATIENCE: Duration = Duration::from_secs(3);
+const OBSTACLE_TIMEOUT: Duration = Duration::from_secs(3);
 /// Maximum wait for the peer's last acknowledgements at the end of a job.
 const LINGER: Duration = Duration::from_secs(5);
 
-impl Running {
-    fn end(self, station: &mut Station<Target>, now: Time, error: Option<SystemError>) -> Connection {
+impl OpenConnection {
+    fn end(self, station: &mut Station<Target>, now: Time, error: Option<SystemError>) -> ClosedConnection {
         let handle = self.exchange.handle();
         let info = station.host.info(handle).ok();
-        let error = error.or_else(|| self.target.and_then(|target| target.finish().err().map(told)));
+        let error = error.or_else(|| self.target.and_then(|target| target.finish().err().map(system_error)));
         // Both calls fail only if the connection has ended already.
         let _ = match error {
             None => station.host.close(now, handle),
@@ -213,7 +214,7 @@ impl Running {
         // The FIN counts as one byte.
         let fin =
             |info: &Info| u64::from(matches!(info.state, State::FinWait2 | State::TimeWait | State::Closed));
-        Connection {
+        ClosedConnection {
             peer: self.peer,
             sent: info
                 .as_ref()
@@ -292,6 +293,6 @@ fn opened(file: &Path) -> Result<File, SystemError> {
     })
 }
 
-fn told(failure: Failure) -> SystemError {
+fn system_error(failure: Failure) -> SystemError {
     SystemError { message: failure.message(), help: "is the disk full?".to_owned() }
 }

@@ -7,7 +7,7 @@ mod summary;
 use crate::failure::Failure;
 use attach::Attach;
 use clap::{Args, Subcommand};
-use job::Job;
+use job::EndpointJob;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
@@ -70,13 +70,13 @@ impl Endpoint {
     pub(crate) fn execute(&self) -> Result<(), Failure> {
         match self {
             Endpoint::Serve(Serve { port, file, out, connections, attach }) => {
-                let job = Job::serve(*port, file.clone(), out.clone(), *connections)?;
-                attach.work(job)
+                let job = EndpointJob::serve(*port, file.clone(), out.clone(), *connections)?;
+                attach.run(job)
             }
             Endpoint::Fetch(Fetch { server, out, attach }) => {
-                attach.work(Job::fetch(*server, out.as_deref())?)
+                attach.run(EndpointJob::fetch(*server, out.as_deref())?)
             }
-            Endpoint::Send(Send { file, server, attach }) => attach.work(Job::send(file, *server)?),
+            Endpoint::Send(Send { file, server, attach }) => attach.run(EndpointJob::send(file, *server)?),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Results of each connection: a table, JSON or CSV.
 
-use super::job::Connection;
+use super::job::ClosedConnection;
 use crate::output::Format;
 use crate::table;
 use lasthop_lab::document::{Cell, Table};
@@ -19,7 +19,7 @@ const COLUMNS: [&str; 9] = [
     "srtt_ms",
 ];
 
-pub(crate) fn text(connections: &[Connection], format: Format) -> String {
+pub(crate) fn text(connections: &[ClosedConnection], format: Format) -> String {
     match format {
         Format::Table => {
             let rows = connections.iter().map(|connection| {
@@ -62,7 +62,7 @@ pub(crate) fn text(connections: &[Connection], format: Format) -> String {
     }
 }
 
-fn values(connection: &Connection) -> [Value; COLUMNS.len()] {
+fn values(connection: &ClosedConnection) -> [Value; COLUMNS.len()] {
     let secs = connection.took.as_secs();
     let bits = (connection.sent + connection.received) as f64 * 8.0;
     let info = connection.info.as_ref();
@@ -79,7 +79,7 @@ fn values(connection: &Connection) -> [Value; COLUMNS.len()] {
     ]
 }
 
-fn object(connection: &Connection) -> Value {
+fn object(connection: &ClosedConnection) -> Value {
     let mut object: Map<String, Value> =
         COLUMNS.iter().map(|name| (*name).to_owned()).zip(values(connection)).collect();
     if let Some(info) = &connection.info {

@@ -30,7 +30,7 @@ impl Path {
 
     /// Two Ethernet cards (veth) instead of a path; the client's is in a bridge.
     pub fn wired() -> Result<Path, SystemError> {
-        let (client, server) = (Namespace::nameless()?, Namespace::nameless()?);
+        let (client, server) = (Namespace::unconfigured()?, Namespace::unconfigured()?);
         let far = server.path();
         let far = far.to_str().unwrap_or_default();
         let ip = |line: &str| namespace::ip(&line.split(' ').collect::<Vec<_>>());
@@ -49,7 +49,7 @@ impl Path {
     }
 
     fn over(scenario: Scenario) -> Result<Path, SystemError> {
-        let (client, server) = (Namespace::nameless()?, Namespace::nameless()?);
+        let (client, server) = (Namespace::unconfigured()?, Namespace::unconfigured()?);
         let near = ends::open(&client, CLIENT, Some(CLIENT6), 1500)?;
         let far = ends::open(&server, SERVER, Some(SERVER6), 1500)?;
         let over = Arc::new(AtomicBool::new(false));

@@ -41,7 +41,7 @@ fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) -> Duration {
 }
 
 /// Checks that more data arrives than can be in flight.
-fn goes_on(transfer: &Transfer) {
+fn assert_progress(transfer: &Transfer) {
     let before = transfer.received();
     wait_until("the transfer continues", || transfer.received() > before + (1 << 16));
 }
@@ -78,7 +78,7 @@ fn a_connection_with_few_segments_goes_on_while_the_agent_is_stopped() {
     wait_until("the rules go", || rules(&path) == (0, 0));
     assert!((1..=4).contains(&waiting(&path)), "{}", waiting(&path));
     let second = Transfer::begin(&path, "reno", 5002).unwrap();
-    goes_on(&second);
+    assert_progress(&second);
     let folder = agent.folder.path().to_str().unwrap();
     let asked = common::call(&["agent", "status", "--run-dir", folder]);
     assert_eq!(asked.status.code(), Some(1));
@@ -91,8 +91,8 @@ fn a_connection_with_few_segments_goes_on_while_the_agent_is_stopped() {
     let before = rewritten();
     wait_until("the agent works again", || third.received() > 1 << 17 && rewritten() > before);
     assert_eq!(agent.status()["lapses"], 1);
-    goes_on(&transfer);
-    goes_on(&second);
+    assert_progress(&transfer);
+    assert_progress(&second);
 
     agent.signal("TERM");
     assert_eq!(agent.child.wait().unwrap().code(), Some(0));
@@ -144,7 +144,7 @@ fn a_killed_agents_rules_go_and_its_watchdog_after_them() {
     agent.child.wait().unwrap();
     wait_until("the rules go", || rules(&path) == (0, 0));
     wait_until("the watchdog ends", || parent_and_session(watchdog).is_none());
-    goes_on(&transfer);
+    assert_progress(&transfer);
     // A new agent may start while the watchdog of a killed agent works.
     for _ in 0..2 {
         (agent.child, agent.said) = Agent::start_in(&path, agent.folder.path(), FEW).unwrap();
@@ -165,7 +165,7 @@ fn an_agent_without_its_watchdog_ends_and_clears_up() {
     send("-KILL", &[watchdog_of(&agent)]);
     assert_eq!(agent.child.wait().unwrap().code(), Some(1));
     assert_eq!(rules(&path), (0, 0), "rules are left");
-    goes_on(&transfer);
+    assert_progress(&transfer);
 }
 
 #[test]
@@ -174,27 +174,27 @@ fn where_both_are_killed_connections_go_on_and_the_next_start_clears_up() {
     let Some(path) = deep_path() else { return };
     let mut agent = Agent::start(&path, DYNAMIC);
     let transfer = Transfer::begin(&path, "cubic", 5001).unwrap();
-    goes_on(&transfer);
+    assert_progress(&transfer);
     send("-KILL", &[watchdog_of(&agent), agent.child.id()]);
     agent.child.wait().unwrap();
     assert_eq!(rules(&path), (1, 1), "no process is left to remove the rules");
-    goes_on(&transfer);
+    assert_progress(&transfer);
 
     // The next agent removes the rules, ignores the old connection and handles a new one.
     (agent.child, agent.said) = Agent::start_in(&path, agent.folder.path(), DYNAMIC).unwrap();
     assert_eq!(rules(&path), (1, 1));
-    goes_on(&transfer);
+    assert_progress(&transfer);
     let status = agent.status();
     assert!(status["acks_left_alone"].as_u64() > Some(0), "{status:?}");
     assert_eq!(status["acks_rewritten"], 0, "{status:?}");
     let second = Transfer::begin(&path, "cubic", 5002).unwrap();
-    goes_on(&second);
+    assert_progress(&second);
     assert!(agent.status()["acks_rewritten"].as_u64() > Some(0));
 
     agent.signal("TERM");
     assert_eq!(agent.child.wait().unwrap().code(), Some(0));
     assert_eq!(rules(&path), (0, 0), "rules are left");
-    goes_on(&transfer);
-    goes_on(&second);
+    assert_progress(&transfer);
+    assert_progress(&second);
     assert!(!agent.folder.path().join("agent.sock").exists());
 }

@@ -2,7 +2,7 @@
 
 use crate::common::machine::Machine;
 use crate::common::{lasthop, stderr_of};
-use crate::live::removal::{Running, namespaces_of, processes_with, wait_until};
+use crate::live::removal::{KillOnDrop, namespaces_of, processes_with, wait_until};
 use crate::live::unprivileged;
 use crate::traffic::{client, connector, printed, server};
 use crate::{emulating, is_possible, kill_with_guard, summary};
@@ -10,7 +10,7 @@ use std::fs;
 use std::process::{Command, Output, Stdio};
 
 /// Address of the outer path's server.
-const FAR: &str = "198.18.0.1";
+const REMOTE: &str = "198.18.0.1";
 
 /// Runs a line behind an inner path behind an outer path.
 fn within(emulating: Caller, outer: &str, inner: &[&str], line: &str) -> Output {
@@ -45,7 +45,7 @@ const SLOWER: &str = "rate=10Mbit/s,rtt=30ms,queue=200packets";
 fn delays_add_up() {
     for (who, emulating) in callers() {
         let machine = Machine::watch();
-        let output = within(emulating, SLOW, &[SLOWER], &connector(FAR));
+        let output = within(emulating, SLOW, &[SLOWER], &connector(REMOTE));
         let took = printed(&output, "shortest_ms");
         // Three packets of 40 to 60 bytes over two links of 10 Mbit/s each way take a further 0.2 ms.
         assert!(took >= 110.0, "{who}: {took} ms; {}", stderr_of(&output));
@@ -63,7 +63,7 @@ fn a_third_one_adds_as_much() {
             emulating,
             SLOW,
             &third,
-            &format!("ip -4 addr show dev lasthop-path >&2; {}", connector(FAR)),
+            &format!("ip -4 addr show dev lasthop-path >&2; {}", connector(REMOTE)),
         );
         let took = printed(&output, "shortest_ms");
         // Without real-time priority, each of twelve steps may be late on a busy machine.
@@ -81,7 +81,7 @@ fn of_the_rates_the_smaller_one_holds() {
     for (who, emulating) in callers() {
         for [outer, inner] in [[0, 1], [1, 0]] {
             let inner = [paths[inner], "--format", "json"];
-            let output = within(emulating, paths[outer], &inner, &client(FAR, 4.0));
+            let output = within(emulating, paths[outer], &inner, &client(REMOTE, 4.0));
             // Rate of the inner path by its own account: the outer summary is a table.
             let rate = summary(&output)["rate_kbps"]["down"].as_f64().unwrap();
             assert!(
@@ -110,7 +110,7 @@ fn with_the_outer_one_the_inner_one_goes() {
         let inner = [SLOWER, "--", "sleep", seconds];
         let outer = [SLOW, "--server", "exec sleep 1000", "--", &program, "emulate"];
         let mut command = emulating(&[&outer[..], &inner].concat());
-        let mut running = Running(command.stdin(Stdio::null()).stderr(Stdio::null()).spawn().unwrap());
+        let mut running = KillOnDrop(command.stdin(Stdio::null()).stderr(Stdio::null()).spawn().unwrap());
         let outer = &mut running.0;
         let children = format!("/proc/{0}/task/{0}/children", outer.id());
         let inner = || -> Vec<u32> {

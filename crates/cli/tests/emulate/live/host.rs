@@ -19,11 +19,11 @@ pub struct World {
 }
 
 /// Address of the server in the internet.
-pub const FAR: &str = "10.99.0.1";
+pub const REMOTE: &str = "10.99.0.1";
 
 impl World {
     pub fn new() -> World {
-        let nameless = || Namespace::nameless().unwrap();
+        let nameless = || Namespace::unconfigured().unwrap();
         let world = World { host: nameless(), internet: nameless(), bystander: nameless() };
         let ip = |namespace: &Namespace, lines: &[&str]| {
             for line in lines {
@@ -58,16 +58,16 @@ impl World {
         self.host.within(|| Command::new(words[0]).args(&words[1..]).output().unwrap()).unwrap()
     }
 
-    fn begin(namespace: &Namespace, words: &[&str]) -> Running {
+    fn begin(namespace: &Namespace, words: &[&str]) -> KillOnDrop {
         let mut command = Command::new(words[0]);
         command.args(&words[1..]).stdout(Stdio::null()).stderr(Stdio::null());
-        Running(namespace.within(|| command.spawn().unwrap()).unwrap())
+        KillOnDrop(namespace.within(|| command.spawn().unwrap()).unwrap())
     }
 
     /// Starts a server in the internet, and waits until it listens.
-    pub fn serve(&self) -> Running {
+    pub fn serve(&self) -> KillOnDrop {
         let running = World::begin(&self.internet, &["sh", "-c", &server("cubic")]);
-        wait_until("it listens", || self.host.within(|| TcpStream::connect((FAR, 5001)).is_ok()).unwrap());
+        wait_until("it listens", || self.host.within(|| TcpStream::connect((REMOTE, 5001)).is_ok()).unwrap());
         running
     }
 
@@ -94,16 +94,16 @@ impl World {
 }
 
 /// A program killed on drop.
-pub struct Running(Child);
+pub struct KillOnDrop(Child);
 
-impl Running {
+impl KillOnDrop {
     fn end(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
 }
 
-impl Drop for Running {
+impl Drop for KillOnDrop {
     fn drop(&mut self) {
         self.end();
     }
@@ -148,7 +148,7 @@ fn the_host_is_a_router_for_the_path_alone() {
         let _far = world.serve();
         // At a closed port, a refusal shows that a route exists. (The server would keep sending into a cut connection
         // of the bystander, and serves one client at a time.)
-        let far = format!("{FAR}:9");
+        let far = format!("{REMOTE}:9");
         // The bystander has a route if the host forwards for everybody.
         let before = world.state();
         let bystander = || world.connect(&world.bystander, &far);
@@ -160,7 +160,7 @@ fn the_host_is_a_router_for_the_path_alone() {
         assert_eq!(world.state(), before);
         assert_eq!(bystander(), Err(ErrorKind::TimedOut));
 
-        let command = client(FAR, 5.0);
+        let command = client(REMOTE, 5.0);
         let path = "rate=5Mbit/s,rtt=20ms,queue=100packets";
         let mut running = Command::new(&program);
         running.args(["emulate", path, "--", "sh", "-c", &command]).env("PATH", folder.path());

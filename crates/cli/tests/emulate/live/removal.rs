@@ -28,7 +28,7 @@ pub fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
 }
 
 /// Starts a run whose programs sleep for `seconds`, a number unique among the tests, and waits until they do.
-fn begin(seconds: &str) -> Running {
+fn begin(seconds: &str) -> KillOnDrop {
     let server = format!("sleep {seconds} & exec sleep {seconds}");
     let command = format!("sleep {seconds} & exec sleep {seconds}");
     let child = emulating(&[CLEAN, "--server", &server, "--", "sh", "-c", &command])
@@ -36,16 +36,16 @@ fn begin(seconds: &str) -> Running {
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    let running = Running(child);
+    let running = KillOnDrop(child);
     wait_until("the programs run", || processes_with(seconds) == 4);
     assert_eq!(namespaces_of(running.0.id()).len(), 2);
     running
 }
 
 /// A run, asked to end on drop.
-pub struct Running(pub Child);
+pub struct KillOnDrop(pub Child);
 
-impl Drop for Running {
+impl Drop for KillOnDrop {
     fn drop(&mut self) {
         send("-TERM", &self.0);
         let _ = self.0.wait();

@@ -36,7 +36,7 @@ fn parts(all: &str) -> [&str; 3] {
     [before, on, after]
 }
 
-fn is_given_back(after: &str) {
+fn assert_terminal_restored(after: &str) {
     assert!(after.contains(CURSOR), "{after:?}");
     let modes: Vec<&str> = after.split_whitespace().collect();
     assert!(modes.contains(&"ecn_echo") && modes.contains(&"icanon") && modes.contains(&"isig"), "{after:?}");
@@ -54,7 +54,7 @@ fn the_run_is_drawn_and_what_the_command_prints_follows() {
     }
     assert!(after.contains("hello\r\n") && after.contains("oops\r\n"), "{after:?}");
     assert!(after.contains("status 7\r\n") && after.contains("packets sent"), "{after:?}");
-    is_given_back(after);
+    assert_terminal_restored(after);
 }
 
 #[test]
@@ -67,11 +67,11 @@ fn the_terminal_is_given_back_after_an_interruption_and_a_kill() {
     let Some(interrupted) = kill("INT") else { return };
     let [_, _, after] = parts(&interrupted);
     assert!(after.contains("hello\r\n") && after.contains("status 130"), "{after:?}");
-    is_given_back(after);
+    assert_terminal_restored(after);
     let Some(killed) = kill("KILL") else { return };
     // The guard has a second to restore the terminal.
     let [_, _, after] = parts(&killed);
-    is_given_back(after);
+    assert_terminal_restored(after);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use crate::common::machine::Machine;
 use crate::common::{lasthop, objects, stderr_of};
-use crate::live::host::{FAR, World, has, only};
+use crate::live::host::{REMOTE, World, has, only};
 use crate::live::removal::{processes_with, wait_until};
 use crate::traffic::{client, printed, server};
 use crate::{CLEAN, summary};
@@ -29,13 +29,13 @@ pub fn emulate(arguments: &[&str]) -> Output {
 
 /// Whether an unprivileged user can emulate here; prints the reason once if not.
 pub fn is_possible() -> bool {
-    static SAID: Once = Once::new();
+    static PRINTED: Once = Once::new();
     let why = match emulating(&[CLEAN, "--server", "exec sleep 1000", "--", "true"]).output() {
         Ok(output) if matches!(output.status.code(), Some(0 | 3)) => return true,
         Ok(output) => stderr_of(&output),
         Err(error) => error.to_string(),
     };
-    SAID.call_once(|| eprintln!("skipped: {why}"));
+    PRINTED.call_once(|| eprintln!("skipped: {why}"));
     false
 }
 
@@ -156,7 +156,7 @@ fn the_way_outside_leads_through_a_program() {
         return;
     }
     let world = World::new();
-    world.host.within(|| namespace::ip(&["route", "add", "default", "via", FAR])).unwrap().unwrap();
+    world.host.within(|| namespace::ip(&["route", "add", "default", "via", REMOTE])).unwrap().unwrap();
     let _far = world.serve();
     for name in ["pasta", "slirp4netns", ""] {
         let folder = tempfile::tempdir().unwrap();
@@ -177,7 +177,7 @@ fn the_way_outside_leads_through_a_program() {
                 "{said}"
             );
         }
-        let output = outside(&world, folder.path(), &["sh", "-c", &client(FAR, 3.0)]);
+        let output = outside(&world, folder.path(), &["sh", "-c", &client(REMOTE, 3.0)]);
         let connected = printed(&output, "connected_ms");
         assert!(connected >= 60.0, "{name}: {connected} ms");
         let goodput = printed(&output, "goodput_kbps");

@@ -1,8 +1,8 @@
 //! The agent in the client's namespace.
 
 use lasthop_emu::emulation::End;
-use lasthop_os::ends::Ends;
-use lasthop_os::program::Attached;
+use lasthop_os::ends::PathEnds;
+use lasthop_os::program::Attachment;
 use lasthop_os::user::Runner;
 use lasthop_os::{Program, SystemError};
 use std::fs::{self, DirBuilder};
@@ -14,32 +14,33 @@ use std::time::{Duration, Instant};
 
 pub(super) struct Companion {
     _program: Program,
-    _folder: Folder,
+    _folder: PrivateFolder,
 }
 
 /// Folder of the agent's lock and socket; removed at the end.
-struct Folder(PathBuf);
+struct PrivateFolder(PathBuf);
 
-const READY_WITHIN: Duration = Duration::from_secs(10);
+const START_TIMEOUT: Duration = Duration::from_secs(10);
 
 impl Companion {
-    pub(super) fn begin(ends: &Ends, arguments: &[String]) -> Result<Companion, SystemError> {
-        let folder = Folder::create().map_err(|error| refused("make a directory for the agent", &error))?;
-        let said = folder.0.join("said");
+    pub(super) fn begin(ends: &PathEnds, arguments: &[String]) -> Result<Companion, SystemError> {
+        let folder =
+            PrivateFolder::create().map_err(|error| refused("make a directory for the agent", &error))?;
+        let messages = folder.0.join("said");
         let program = std::env::current_exe().map_err(|error| refused("find this program", &error))?;
         let shown = |path: &Path| path.display().to_string();
         // Keeps the agent's messages, for the case of a failure.
         let mut words = ["sh", "-c", r#"exec "$@" 2>"$0""#].map(str::to_owned).to_vec();
-        words.extend([shown(&said), shown(&program), "agent".to_owned(), "run".to_owned()]);
+        words.extend([shown(&messages), shown(&program), "agent".to_owned(), "run".to_owned()]);
         words.extend(["--run-dir".to_owned(), shown(&folder.0)]);
         words.extend_from_slice(arguments);
         let client = ends.namespace(End::Client as usize);
-        let mut program = Program::start(client, &words, Attached::Background, &Runner::Us, None, None)?;
+        let mut program = Program::start(client, &words, Attachment::Background, &Runner::Own, None, None)?;
         let start = Instant::now();
         // The agent prints this line once its rules are in place.
-        while !fs::read_to_string(&said).is_ok_and(|text| text.contains("the agent runs")) {
-            if program.ended()?.is_some() || start.elapsed() > READY_WITHIN {
-                let text = fs::read_to_string(&said).unwrap_or_default();
+        while !fs::read_to_string(&messages).is_ok_and(|text| text.contains("the agent runs")) {
+            if program.try_wait()?.is_some() || start.elapsed() > START_TIMEOUT {
+                let text = fs::read_to_string(&messages).unwrap_or_default();
                 return Err(SystemError {
                     message: format!("the agent did not start: {}", text.trim()),
                     help: "run `lasthop doctor` to check the agent's needs".to_owned(),
@@ -51,18 +52,18 @@ impl Companion {
     }
 }
 
-impl Folder {
-    fn create() -> io::Result<Folder> {
+impl PrivateFolder {
+    fn create() -> io::Result<PrivateFolder> {
         let nanos = std::time::SystemTime::UNIX_EPOCH.elapsed().map_or(0, |since| since.as_nanos());
         let name = format!("lasthop-measure-{}-{nanos}", std::process::id());
-        let folder = Folder(std::env::temp_dir().join(name));
+        let folder = PrivateFolder(std::env::temp_dir().join(name));
         // Private, and never an existing folder.
         DirBuilder::new().mode(0o700).create(&folder.0)?;
         Ok(folder)
     }
 }
 
-impl Drop for Folder {
+impl Drop for PrivateFolder {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.0);
     }

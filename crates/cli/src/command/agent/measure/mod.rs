@@ -7,13 +7,13 @@ mod companion;
 use super::Mechanisms;
 use crate::bar::Bar;
 use crate::failure::Failure;
-use crate::made;
 use crate::output::{self, Format};
-use crate::path::{self, Carried};
-use crate::sender::Sender;
-use crate::source::Source;
+use crate::path::{self, CarriedFlows};
+use crate::provenance_chapter;
+use crate::real_sender::RealSender;
+use crate::scenario_args::ScenarioArgs;
 use crate::table;
-use crate::target::{Target, patience};
+use crate::target::{Target, interrupts};
 use crate::values;
 use clap::Args;
 use companion::Companion;
@@ -24,7 +24,7 @@ use lasthop_lab::repeat::seed_of;
 use lasthop_lab::report;
 use lasthop_lab::trials::agent::{self, AgentResults, Setup};
 use lasthop_os::SystemError;
-use lasthop_os::ends::Ends;
+use lasthop_os::ends::PathEnds;
 use lasthop_scenario::Scenario;
 use std::any::Any;
 use std::path::PathBuf;
@@ -38,12 +38,12 @@ use std::path::PathBuf;
 #[derive(Args)]
 pub(super) struct Measure {
     #[command(flatten)]
-    source: Source,
+    source: ScenarioArgs,
     #[command(flatten)]
     mechanisms: Mechanisms,
     /// Senders: congestion controls of the kernel, or `lasthop-to-kernel`
     #[arg(long, value_name = "A,B,C", value_delimiter = ',', default_value = "cubic,reno,bbr")]
-    senders: Vec<Sender>,
+    senders: Vec<RealSender>,
     /// Number of repetitions per sender, each with and without the agent
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = values::runs)]
     runs: u32,
@@ -63,17 +63,17 @@ impl Measure {
         let draft = self.source.draft()?;
         let scenario = draft.check()?;
         self.mechanisms.settings()?;
-        let carried = path::carried(&scenario)?;
+        let carried = path::carried_flows(&scenario)?;
         let trials = self
             .senders
             .iter()
             .map(|sender| trial(sender, &scenario, &carried))
             .collect::<Result<Vec<Trial>, Failure>>()?;
         let report = self.report.as_deref().map(Target::create).transpose()?;
-        path::tidy();
+        path::remove_leftovers();
         let bar = Bar::default();
         bar.begin("measure", 2 * trials.len() as u64 * u64::from(self.runs));
-        let done = patience::during(|| {
+        let done = interrupts::handle_during(|| {
             let pairs = self.senders.iter().zip(trials);
             let one = |(sender, trial)| self.repeat(sender, &trial, &scenario, carried.replaced, &bar);
             pairs.map(one).collect::<Result<Vec<AgentResults>, Failure>>()
@@ -85,7 +85,9 @@ impl Measure {
         let setup = Setup { title, duration, agent_actions: &words, runs: self.runs };
         if let Some(target) = report {
             let mut document = agent::document(&setup, &done);
-            document.chapters.push(made::chapter(vec![made::scenario(draft.show()?)]));
+            document
+                .chapters
+                .push(provenance_chapter::chapter(vec![provenance_chapter::scenario(draft.show()?)]));
             target.write_and_note(&report::html(&document))?;
         }
         output::print(&match self.format {
@@ -102,7 +104,7 @@ impl Measure {
     /// repeats are limited to the number of repetitions.
     fn repeat(
         &self,
-        sender: &Sender,
+        sender: &RealSender,
         trial: &Trial,
         scenario: &Scenario,
         replaced: usize,
@@ -114,23 +116,21 @@ impl Measure {
             let seed = seed_of(first, results.pairs.len() as u32);
             let run = |has_agent| -> Result<Outcome, Failure> {
                 let plan = path::plan(scenario, replaced, seed);
-                let prepare = |ends: &Ends| -> Result<Box<dyn Any>, SystemError> {
-                    match has_agent {
-                        true => Ok(Box::new(Companion::begin(ends, &self.mechanisms.arguments())?)),
-                        false => Ok(Box::new(())),
+                let prepare = |ends: &PathEnds| -> Result<Box<dyn Any>, SystemError> {
+                    if has_agent {
+                        Ok(Box::new(Companion::begin(ends, &self.mechanisms.arguments())?))
+                    } else {
+                        Ok(Box::new(()))
                     }
                 };
-                let outcome = trial.run(plan, prepare, &patience::is_interrupted).map_err(failure)?;
-                match patience::is_interrupted() {
-                    true => Err(Failure::interrupted()),
-                    false => Ok(outcome),
-                }
+                let outcome = trial.run(plan, prepare, &interrupts::is_interrupted).map_err(failure)?;
+                if interrupts::is_interrupted() { Err(Failure::interrupted()) } else { Ok(outcome) }
             };
             let pair = [run(false)?, run(true)?];
             if let Some(late) = pair.iter().find(|outcome| !outcome.complaints.is_empty()) {
                 results.late_runs += 1;
                 if results.late_runs > self.runs {
-                    return Err(path::not_in_time(sender, late, results.late_runs));
+                    return Err(path::late_packets(sender, late, results.late_runs));
                 }
                 continue;
             }
@@ -142,15 +142,15 @@ impl Measure {
     }
 }
 
-fn trial(sender: &Sender, scenario: &Scenario, carried: &Carried) -> Result<Trial, Failure> {
+fn trial(sender: &RealSender, scenario: &Scenario, carried: &CarriedFlows) -> Result<Trial, Failure> {
     // The client keeps its settings.
     let settings = Settings::default();
     let tcp = match sender {
-        Sender::Kernel(name) => {
+        RealSender::Kernel(name) => {
             Tcp::Kernel { congestion: vec![name.clone(); carried.streams.len()], settings }
         }
-        Sender::OwnToKernel => Tcp::OwnToKernel { configs: carried.configs.clone(), settings },
-        Sender::Own => {
+        RealSender::OwnToKernel => Tcp::OwnToKernel { configs: carried.configs.clone(), settings },
+        RealSender::Own => {
             return Err(Failure::bad_input(
                 "`lasthop` also puts Lasthop's endpoint at the client, where the agent cannot see ACKs",
                 "use lasthop-to-kernel",

@@ -2,8 +2,8 @@
 //!
 //! A thread receives requests; the loop that carries packets answers between two packets.
 
-use super::super::ground;
-use super::knobs::{Refusal, Request};
+use super::super::privileges;
+use super::settings::{SetRefusal, SetRequest};
 use lasthop_agent::folder::Folder;
 use lasthop_os::SystemError;
 use nix::unistd::geteuid;
@@ -19,47 +19,47 @@ use std::thread;
 use std::time::Duration;
 
 #[derive(Serialize, Deserialize)]
-pub(in super::super) enum Answer {
+pub(in super::super) enum SetAnswer {
     #[serde(rename = "done")]
     Done(Value),
     #[serde(rename = "refused")]
-    Refused(Refusal),
+    Refused(SetRefusal),
 }
 
-pub(super) struct Asked {
-    pub(super) request: Request,
-    answer: SyncSender<Answer>,
+pub(super) struct PendingRequest {
+    pub(super) request: SetRequest,
+    answer: SyncSender<SetAnswer>,
 }
 
-impl Asked {
+impl PendingRequest {
     /// Sends the answer; ignores a closed connection.
-    pub(super) fn answer(self, answer: Result<Value, Refusal>) {
-        let _ = self.answer.send(answer.map_or_else(Answer::Refused, Answer::Done));
+    pub(super) fn answer(self, answer: Result<Value, SetRefusal>) {
+        let _ = self.answer.send(answer.map_or_else(SetAnswer::Refused, SetAnswer::Done));
     }
 }
 
-pub(super) struct Control {
+pub(super) struct ControlSocket {
     path: PathBuf,
-    asked: Receiver<Asked>,
+    requests: Receiver<PendingRequest>,
     /// Directory of the socket, kept open.
     _folder: Folder,
 }
 
 /// Timeout of both ends.
-const PATIENCE: Duration = Duration::from_secs(2);
+const SOCKET_TIMEOUT: Duration = Duration::from_secs(2);
 /// Maximum length of a request, bytes.
-const LONGEST: u64 = 1 << 16;
+const MAX_REQUEST_BYTES: u64 = 1 << 16;
 
-impl Control {
+impl ControlSocket {
     /// Starts to listen.
     ///
     /// # Errors
     /// If no trusted directory exists, or a system call fails.
-    pub(super) fn listen() -> Result<Control, SystemError> {
+    pub(super) fn listen() -> Result<ControlSocket, SystemError> {
         let mut refused = None;
-        for place in places() {
-            match Folder::open(&place) {
-                Ok(folder) => return Control::listen_in(folder),
+        for folder in folders() {
+            match Folder::open(&folder) {
+                Ok(folder) => return ControlSocket::listen_in(folder),
                 Err(error) => refused = refused.or(Some(error)),
             }
         }
@@ -69,8 +69,8 @@ impl Control {
         }))
     }
 
-    fn listen_in(folder: Folder) -> Result<Control, SystemError> {
-        let name = format!("{PREFIX}{}{SUFFIX}", ground::run());
+    fn listen_in(folder: Folder) -> Result<ControlSocket, SystemError> {
+        let name = format!("{PREFIX}{}{SUFFIX}", privileges::run_pid());
         let path = folder.inside(&name);
         // Removes the socket of a killed run with the same PID.
         let _ = fs::remove_file(&path);
@@ -78,7 +78,7 @@ impl Control {
             message: format!("cannot listen at `{}`: {error}", folder.shown(&name).display()),
             help: "check that you may write to the directory".to_owned(),
         })?;
-        let (ask, asked) = sync_channel(0);
+        let (ask, requests) = sync_channel(0);
         thread::spawn(move || {
             for stream in listener.incoming() {
                 // Closed connections and unreadable requests get no answer.
@@ -88,29 +88,29 @@ impl Control {
                 }
             }
         });
-        Ok(Control { path, asked, _folder: folder })
+        Ok(ControlSocket { path, requests, _folder: folder })
     }
 
-    pub(super) fn poll(&self) -> Option<Asked> {
-        self.asked.try_recv().ok()
+    pub(super) fn poll(&self) -> Option<PendingRequest> {
+        self.requests.try_recv().ok()
     }
 }
 
-impl Drop for Control {
+impl Drop for ControlSocket {
     fn drop(&mut self) {
         let _ = fs::remove_file(&self.path);
     }
 }
 
-fn serve(mut stream: &UnixStream, ask: &SyncSender<Asked>) -> io::Result<()> {
-    stream.set_read_timeout(Some(PATIENCE))?;
-    stream.set_write_timeout(Some(PATIENCE))?;
+fn serve(mut stream: &UnixStream, ask: &SyncSender<PendingRequest>) -> io::Result<()> {
+    stream.set_read_timeout(Some(SOCKET_TIMEOUT))?;
+    stream.set_write_timeout(Some(SOCKET_TIMEOUT))?;
     let mut line = String::new();
-    BufReader::new(stream.take(LONGEST)).read_line(&mut line)?;
+    BufReader::new(stream.take(MAX_REQUEST_BYTES)).read_line(&mut line)?;
     let request = serde_json::from_str(&line)?;
     let (answer, answered) = sync_channel(1);
-    ask.send(Asked { request, answer }).map_err(io::Error::other)?;
-    let answer = answered.recv_timeout(PATIENCE).map_err(io::Error::other)?;
+    ask.send(PendingRequest { request, answer }).map_err(io::Error::other)?;
+    let answer = answered.recv_timeout(SOCKET_TIMEOUT).map_err(io::Error::other)?;
     writeln!(stream, "{}", serde_json::to_string(&answer)?)
 }
 
@@ -118,42 +118,42 @@ const PREFIX: &str = "emulate-";
 const SUFFIX: &str = ".sock";
 
 /// Directories of sockets: root's, or the user's own. Root in a user's own namespace uses the latter.
-fn places() -> Vec<PathBuf> {
+fn folders() -> Vec<PathBuf> {
     let root = geteuid().is_root().then(|| PathBuf::from("/run/lasthop"));
     let own = env::var_os("XDG_RUNTIME_DIR").map(|folder| PathBuf::from(folder).join("lasthop"));
     root.into_iter().chain(own).collect()
 }
 
-pub(in super::super) struct Run {
+pub(in super::super) struct RunningEmulation {
     pub(in super::super) pid: u32,
     path: PathBuf,
 }
 
 /// All runs that accept requests; removes sockets of killed runs.
-pub(in super::super) fn runs() -> Vec<Run> {
-    let mut runs = Vec::new();
-    for entry in places().iter().flat_map(|place| fs::read_dir(place).into_iter().flatten()).flatten() {
+pub(in super::super) fn running_emulations() -> Vec<RunningEmulation> {
+    let mut running_emulations = Vec::new();
+    for entry in folders().iter().flat_map(|folder| fs::read_dir(folder).into_iter().flatten()).flatten() {
         let name = entry.file_name();
         let number = name.to_str().and_then(|name| name.strip_prefix(PREFIX)?.strip_suffix(SUFFIX));
         let Some(pid) = number.and_then(|number| number.parse().ok()) else { continue };
         let path = entry.path();
         match fs::exists(format!("/proc/{pid}")) {
             Ok(false) => drop(fs::remove_file(&path)),
-            _ => runs.push(Run { pid, path }),
+            _ => running_emulations.push(RunningEmulation { pid, path }),
         }
     }
-    runs.sort_by_key(|run| run.pid);
-    runs
+    running_emulations.sort_by_key(|run| run.pid);
+    running_emulations
 }
 
-impl Run {
+impl RunningEmulation {
     /// Sends a request and waits for the answer.
     ///
     /// # Errors
     /// If the run does not answer.
-    pub(in super::super) fn ask(&self, request: &Request) -> io::Result<Answer> {
+    pub(in super::super) fn ask(&self, request: &SetRequest) -> io::Result<SetAnswer> {
         let mut stream = UnixStream::connect(&self.path)?;
-        stream.set_read_timeout(Some(2 * PATIENCE))?;
+        stream.set_read_timeout(Some(2 * SOCKET_TIMEOUT))?;
         writeln!(stream, "{}", serde_json::to_string(request)?)?;
         let mut text = String::new();
         stream.read_to_string(&mut text)?;

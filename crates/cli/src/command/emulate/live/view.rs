@@ -1,7 +1,7 @@
 //! Observations, and the thread that reports them: writing may block.
 
 use super::super::events::Events;
-use super::lines::{self, Lines};
+use super::json_lines::{self, JsonLines};
 use super::screen::picture::Picture;
 use lasthop_emu::emulation::{End, Now};
 use lasthop_emu::kernel::Kernel;
@@ -17,14 +17,14 @@ pub(super) struct View {
     pub(super) time: f64,
     /// Time since the previous sample, s.
     pub(super) span: f64,
-    pub(super) ways: [Seen; 2],
+    pub(super) directions: [DirectionView; 2],
     /// Lateness of delivery, us: 99th percentile and maximum; `None` without packets.
     pub(super) late: Option<[f64; 2]>,
-    pub(super) holds: Value,
+    pub(super) current: Value,
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Seen {
+pub(super) struct DirectionView {
     /// Rate of delivery since the previous sample, headers included, kbit/s.
     pub(super) kbps: f64,
     pub(super) delivered: u64,
@@ -39,12 +39,12 @@ pub(super) struct Seen {
 }
 
 impl View {
-    fn between(before: &Now, now: &Now, holds: Value, rtts: [Option<f64>; 2]) -> View {
+    fn between(before: &Now, now: &Now, current: Value, rtts: [Option<f64>; 2]) -> View {
         let span = now.time.since(before.time).as_secs();
-        let way = |end: End| {
+        let direction = |end: End| {
             let (before, now) = (&before.ways[end as usize], &now.ways[end as usize]);
             let bytes = now.tally.delivered_bytes - before.tally.delivered_bytes;
-            Seen {
+            DirectionView {
                 kbps: if span > 0.0 { bytes as f64 * 8e-3 / span } else { 0.0 },
                 delivered: now.tally.delivered - before.tally.delivered,
                 lost: PerReason::new(|reason: LossReason| now.tally.lost[reason] - before.tally.lost[reason]),
@@ -57,21 +57,21 @@ impl View {
         View {
             time: now.time.as_secs(),
             span,
-            ways: End::BOTH.map(way),
+            directions: End::BOTH.map(direction),
             late: now.late.map(|late| late.map(|span| span.as_nanos() as f64 / 1e3)),
-            holds,
+            current,
         }
     }
 }
 
 pub(super) struct Viewer {
-    looks: Option<SyncSender<(Now, Value)>>,
+    samples: Option<SyncSender<(Now, Value)>>,
     thread: Option<JoinHandle<()>>,
 }
 
-pub(super) struct Told {
+pub(super) struct Outputs {
     pub(super) events: Events,
-    pub(super) lines: Option<Lines>,
+    pub(super) json_lines: Option<JsonLines>,
     pub(super) picture: Option<Picture>,
 }
 
@@ -80,43 +80,43 @@ const WAITING: usize = 16;
 
 impl Viewer {
     /// Starts the thread; `kernels` report round-trip times. Dropping the viewer waits for the last output.
-    pub(super) fn begin(told: Told, kernels: Vec<(End, Kernel)>) -> Viewer {
-        let (looks, seen) = sync_channel(WAITING);
-        let thread = thread::spawn(move || tell(&seen, told, kernels));
-        Viewer { looks: Some(looks), thread: Some(thread) }
+    pub(super) fn begin(outputs: Outputs, kernels: Vec<(End, Kernel)>) -> Viewer {
+        let (sender, receiver) = sync_channel(WAITING);
+        let thread = thread::spawn(move || report(&receiver, outputs, kernels));
+        Viewer { samples: Some(sender), thread: Some(thread) }
     }
 
     /// Hands over a sample without blocking.
-    pub(super) fn show(&self, now: Now, holds: Value) {
-        if let Some(looks) = &self.looks {
-            let _ = looks.try_send((now, holds));
+    pub(super) fn show(&self, now: Now, current: Value) {
+        if let Some(samples) = &self.samples {
+            let _ = samples.try_send((now, current));
         }
     }
 }
 
 impl Drop for Viewer {
     fn drop(&mut self) {
-        self.looks.take();
+        self.samples.take();
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
     }
 }
 
-fn tell(seen: &Receiver<(Now, Value)>, mut told: Told, mut kernels: Vec<(End, Kernel)>) {
+fn report(samples: &Receiver<(Now, Value)>, mut outputs: Outputs, mut kernels: Vec<(End, Kernel)>) {
     let mut before: Option<Now> = None;
-    for (now, holds) in seen {
+    for (now, current) in samples {
         let rtts = rtts(&mut kernels);
         let since = before.unwrap_or_else(|| nothing(&now));
-        let view = View::between(&since, &now, holds, rtts);
-        if told.events.are_wanted() {
-            told.events.tell("look", lines::object(&view));
+        let view = View::between(&since, &now, current, rtts);
+        if outputs.events.is_open() {
+            outputs.events.write("look", json_lines::object(&view));
         }
-        if let Some(lines) = &mut told.lines {
-            lines.tell(&view);
+        if let Some(lines) = &mut outputs.json_lines {
+            lines.write(&view);
         }
-        if let Some(picture) = &mut told.picture {
-            picture.tell(&view);
+        if let Some(picture) = &mut outputs.picture {
+            picture.update(&view);
         }
         before = Some(now);
     }

@@ -1,16 +1,16 @@
 //! The run on the terminal's alternate screen (`--live`).
 //!
-//! * `kept`: output of COMMAND meanwhile.
+//! * `captured_output`: output of COMMAND meanwhile.
 //! * `picture`: the drawing.
 //!
 //! During `--live`, output of COMMAND and of Lasthop for the terminal goes to a pseudo-terminal. Its last lines are
 //! drawn, and the whole output is written when the terminal is restored. Redirected output is unaffected.
 
-mod kept;
+mod captured_output;
 pub(super) mod picture;
 
 use crate::failure::Failure;
-use kept::Kept;
+use captured_output::CapturedOutput;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::pty::{OpenptyResult, Winsize, openpty};
 use nix::sys::signal::{SigSet, Signal};
@@ -31,9 +31,9 @@ pub(super) struct Screen {
     tty: File,
     before: Termios,
     /// Saved standard input, output and error, as far as they are the terminal.
-    own: [Option<OwnedFd>; 3],
-    kept: Arc<Mutex<Kept>>,
-    over: Arc<AtomicBool>,
+    saved: [Option<OwnedFd>; 3],
+    output: Arc<Mutex<CapturedOutput>>,
+    is_over: Arc<AtomicBool>,
     reader: Option<JoinHandle<()>>,
 }
 
@@ -58,7 +58,7 @@ impl Screen {
     ///
     /// # Errors
     /// If a system call fails.
-    pub(super) fn take(tty: File) -> Result<Screen, Failure> {
+    pub(super) fn enter(tty: File) -> Result<Screen, Failure> {
         let failed = |error: io::Error| {
             Failure::failed(format!("cannot draw on the terminal: {error}"), "omit --live")
         };
@@ -71,14 +71,20 @@ impl Screen {
         let mut plain = tcgetattr(&slave).map_err(|error| failed(error.into()))?;
         plain.output_flags.remove(OutputFlags::OPOST);
         tcsetattr(&slave, SetArg::TCSANOW, &plain).map_err(|error| failed(error.into()))?;
-        let kept = Arc::new(Mutex::new(Kept::default()));
-        let over = Arc::new(AtomicBool::new(false));
+        let output = Arc::new(Mutex::new(CapturedOutput::default()));
+        let is_over = Arc::new(AtomicBool::new(false));
         let reader = {
-            let (kept, over) = (Arc::clone(&kept), Arc::clone(&over));
-            thread::spawn(move || read(File::from(master), &kept, &over))
+            let (output, is_over) = (Arc::clone(&output), Arc::clone(&is_over));
+            thread::spawn(move || read(File::from(master), &output, &is_over))
         };
-        let mut screen =
-            Screen { tty, before: before.clone(), own: [None, None, None], kept, over, reader: Some(reader) };
+        let mut screen = Screen {
+            tty,
+            before: before.clone(),
+            saved: [None, None, None],
+            output,
+            is_over,
+            reader: Some(reader),
+        };
         // Hides typed text, which no program reads. The kernel still handles Ctrl-C.
         let mut quiet = before;
         quiet.local_flags.remove(LocalFlags::ECHO);
@@ -91,58 +97,58 @@ impl Screen {
     /// Redirects terminal output to the pseudo-terminal, and terminal input to /dev/null.
     fn redirect(&mut self, slave: OwnedFd) -> io::Result<()> {
         if io::stdin().is_terminal() {
-            self.own[0] = Some(dup(io::stdin())?);
+            self.saved[0] = Some(dup(io::stdin())?);
             dup2_stdin(File::open("/dev/null")?)?;
         }
         if io::stdout().is_terminal() {
-            self.own[1] = Some(dup(io::stdout())?);
+            self.saved[1] = Some(dup(io::stdout())?);
             dup2_stdout(&slave)?;
         }
         if io::stderr().is_terminal() {
-            self.own[2] = Some(dup(io::stderr())?);
+            self.saved[2] = Some(dup(io::stderr())?);
             dup2_stderr(&slave)?;
         }
         Ok(())
     }
 
-    pub(super) fn kept(&self) -> Arc<Mutex<Kept>> {
-        Arc::clone(&self.kept)
+    pub(super) fn output(&self) -> Arc<Mutex<CapturedOutput>> {
+        Arc::clone(&self.output)
     }
 }
 
 impl Drop for Screen {
     fn drop(&mut self) {
         let _ = io::stdout().flush();
-        let [stdin, stdout, stderr] = self.own.each_mut().map(Option::take);
+        let [stdin, stdout, stderr] = self.saved.each_mut().map(Option::take);
         // The descriptors are open: no call can fail.
         let _ = stdin.map(dup2_stdin);
         let _ = stdout.map(dup2_stdout);
         let _ = stderr.map(dup2_stderr);
-        self.over.store(true, Ordering::Relaxed);
+        self.is_over.store(true, Ordering::Relaxed);
         if let Some(reader) = self.reader.take() {
             let _ = reader.join();
         }
         let _ = execute!(self.tty, LeaveAlternateScreen, Show);
         let _ = tcsetattr(&self.tty, SetArg::TCSAFLUSH, &self.before);
-        let _ = kept::lock(&self.kept).write_all(&mut self.tty);
+        let _ = captured_output::lock(&self.output).write_all(&mut self.tty);
     }
 }
 
 /// Reads output until `over` is set and no more arrives.
-fn read(mut master: File, kept: &Mutex<Kept>, over: &AtomicBool) {
+fn read(mut master: File, output: &Mutex<CapturedOutput>, is_over: &AtomicBool) {
     use std::io::Read;
     let mut buffer = [0; 4096];
     loop {
-        let ends = over.load(Ordering::Relaxed);
+        let was_over = is_over.load(Ordering::Relaxed);
         let mut ready = [PollFd::new(master.as_fd(), PollFlags::POLLIN)];
         match poll(&mut ready, PollTimeout::from(DRAIN_MILLIS)) {
-            Ok(0) if ends => return,
+            Ok(0) if was_over => return,
             Ok(0) => continue,
             Ok(_) => {}
             Err(_) => continue,
         }
         match master.read(&mut buffer) {
-            Ok(size) if size > 0 => kept::lock(kept).add(&buffer[..size]),
+            Ok(size) if size > 0 => captured_output::lock(output).add(&buffer[..size]),
             // The other end is closed between the restoring and the end.
             _ => return,
         }
@@ -150,7 +156,7 @@ fn read(mut master: File, kept: &Mutex<Kept>, over: &AtomicBool) {
 }
 
 /// Restores the terminal after a kill of the run.
-pub(crate) fn give_back() {
+pub(crate) fn restore_terminal() {
     let Ok(mut tty) = OpenOptions::new().read(true).write(true).open("/dev/tty") else { return };
     // A background process may set the terminal only with SIGTTOU blocked.
     let mut signals = SigSet::empty();

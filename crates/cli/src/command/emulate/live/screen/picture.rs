@@ -1,7 +1,7 @@
 //! The drawing: rate, queue, round-trip time and losses per direction, lateness, and the command's output.
 
 use super::super::view::View;
-use super::kept::{Kept, lock};
+use super::captured_output::{CapturedOutput, lock};
 use lasthop_base::{Duration, Rate};
 use lasthop_emu::emulation::{Bounds, End};
 use lasthop_wire::{LossReason, PerReason};
@@ -21,7 +21,7 @@ use std::sync::{Arc, Mutex};
 
 const DIRECTION_ROWS: u16 = 11;
 /// Number of samples kept: columns of the widest terminal.
-const REMEMBERED: usize = 512;
+const MAX_SAMPLES: usize = 512;
 
 /// Rows for the command's output, without its frame, on a terminal with `rows` rows.
 pub(super) fn output_rows(rows: u16) -> u16 {
@@ -30,15 +30,15 @@ pub(super) fn output_rows(rows: u16) -> u16 {
 
 pub(in super::super) struct Picture {
     terminal: Terminal<CrosstermBackend<File>>,
-    kept: Arc<Mutex<Kept>>,
+    output: Arc<Mutex<CapturedOutput>>,
     title: String,
-    ways: [Course; 2],
+    directions: [DirectionHistory; 2],
     late: String,
     time: f64,
 }
 
 #[derive(Default)]
-struct Course {
+struct DirectionHistory {
     kbps: VecDeque<u64>,
     bytes: VecDeque<u64>,
     lost: PerReason<u64>,
@@ -51,22 +51,33 @@ impl Picture {
     ///
     /// # Errors
     /// If the terminal's size is unknown.
-    pub(in super::super) fn new(tty: File, kept: Arc<Mutex<Kept>>, title: &str) -> io::Result<Picture> {
+    pub(in super::super) fn new(
+        tty: File,
+        output: Arc<Mutex<CapturedOutput>>,
+        title: &str,
+    ) -> io::Result<Picture> {
         let terminal = Terminal::new(CrosstermBackend::new(tty))?;
         let title = title.chars().filter(|c| !c.is_control()).collect();
-        Ok(Picture { terminal, kept, title, ways: Default::default(), late: String::new(), time: 0.0 })
+        Ok(Picture {
+            terminal,
+            output,
+            title,
+            directions: Default::default(),
+            late: String::new(),
+            time: 0.0,
+        })
     }
 
-    pub(in super::super) fn tell(&mut self, view: &View) {
+    pub(in super::super) fn update(&mut self, view: &View) {
         self.time = view.time;
         self.late = late(view);
         for end in End::BOTH {
-            self.ways[end as usize].add(view, end);
+            self.directions[end as usize].add(view, end);
         }
-        let Picture { terminal, kept, title, ways, late, time } = self;
+        let Picture { terminal, output, title, directions, late, time } = self;
         let rows = size().map_or(0, |(_, rows)| output_rows(rows));
-        let printed = lock(kept).last(rows.into());
-        let _ = terminal.draw(|frame| draw(frame, (title, *time, late), ways, &printed));
+        let printed = lock(output).last(rows.into());
+        let _ = terminal.draw(|frame| draw(frame, (title, *time, late), directions, &printed));
     }
 }
 
@@ -82,40 +93,40 @@ fn late(view: &View) -> String {
     }
 }
 
-impl Course {
+impl DirectionHistory {
     fn add(&mut self, view: &View, end: End) {
-        let seen = &view.ways[end as usize];
-        remember(&mut self.kbps, seen.kbps as u64);
-        remember(&mut self.bytes, seen.bytes);
-        self.lost = PerReason::new(|reason: LossReason| self.lost[reason] + seen.lost[reason]);
-        let wait = seen.wait_ms.map_or("not known".to_owned(), |wait| format!("{wait:.1} ms"));
-        let rtt = seen.rtt_ms.map_or("not known".to_owned(), |rtt| format!("{rtt:.1} ms"));
+        let sample = &view.directions[end as usize];
+        push_sample(&mut self.kbps, sample.kbps as u64);
+        push_sample(&mut self.bytes, sample.bytes);
+        self.lost = PerReason::new(|reason: LossReason| self.lost[reason] + sample.lost[reason]);
+        let wait = sample.wait_ms.map_or("not known".to_owned(), |wait| format!("{wait:.1} ms"));
+        let rtt = sample.rtt_ms.map_or("not known".to_owned(), |rtt| format!("{rtt:.1} ms"));
         let lost: Vec<String> = (self.lost.iter())
             .filter(|(_, count)| **count > 0)
             .map(|(reason, count)| format!("{count} {}", reason.name()))
             .collect();
         let lost = if lost.is_empty() { "none".to_owned() } else { lost.join(", ") };
-        self.set = set(&view.holds, end);
+        self.set = set(&view.current, end);
         self.lines = [
-            format!("rate   {:.3} Mbit/s", seen.kbps / 1e3),
-            format!("queue  {} packets, {:.1} kB, {wait}", seen.packets, seen.bytes as f64 / 1e3),
+            format!("rate   {:.3} Mbit/s", sample.kbps / 1e3),
+            format!("queue  {} packets, {:.1} kB, {wait}", sample.packets, sample.bytes as f64 / 1e3),
             format!("RTT    {rtt}"),
             format!("lost   {lost}"),
         ];
     }
 }
 
-fn remember(course: &mut VecDeque<u64>, value: u64) {
-    if course.len() == REMEMBERED {
-        course.pop_front();
+fn push_sample(history: &mut VecDeque<u64>, value: u64) {
+    if history.len() == MAX_SAMPLES {
+        history.pop_front();
     }
-    course.push_back(value);
+    history.push_back(value);
 }
 
 /// Settings of the links of a direction; empty for several links.
-fn set(holds: &Value, end: End) -> String {
+fn set(current: &Value, end: End) -> String {
     let name = if end == End::Client { "down" } else { "up" };
-    let links = holds["links"].as_array().into_iter().flatten();
+    let links = current["links"].as_array().into_iter().flatten();
     let mut here = links.filter(|link| link["direction"] == name);
     let (Some(link), None) = (here.next(), here.next()) else { return String::new() };
     let rate = link["rate_bps"]
@@ -123,14 +134,14 @@ fn set(holds: &Value, end: End) -> String {
         .map(|bps| if bps == 0 { "no rate".to_owned() } else { Rate::from_bps(bps).to_string() });
     let delay = link["delay_ms"].as_f64().map(|ms| Duration::from_secs_f64(ms / 1e3).to_string());
     let loss = link["loss_pct"].as_f64().map(|percent| format!("{percent} %"));
-    let told: Vec<String> = [rate, delay, loss].into_iter().flatten().collect();
-    if told.is_empty() { String::new() } else { format!(": {}", told.join(", ")) }
+    let known: Vec<String> = [rate, delay, loss].into_iter().flatten().collect();
+    if known.is_empty() { String::new() } else { format!(": {}", known.join(", ")) }
 }
 
 fn draw(
     frame: &mut Frame<'_>,
     (title, time, late): (&str, f64, &str),
-    ways: &[Course; 2],
+    directions: &[DirectionHistory; 2],
     printed: &[String],
 ) {
     let rows = [
@@ -143,8 +154,8 @@ fn draw(
     let name = Span::styled(format!(" {title} "), Style::new().add_modifier(Modifier::BOLD));
     frame.render_widget(Line::from(vec![name, Span::raw(format!(" {time:.1} s"))]), head);
     let [left, right] = Layout::horizontal([Constraint::Fill(1), Constraint::Fill(1)]).areas(middle);
-    direction(frame, left, "down", &ways[End::Client as usize], Color::Cyan);
-    direction(frame, right, "up", &ways[End::Server as usize], Color::Yellow);
+    direction(frame, left, "down", &directions[End::Client as usize], Color::Cyan);
+    direction(frame, right, "up", &directions[End::Server as usize], Color::Yellow);
     frame.render_widget(Line::raw(format!(" {late}")), foot);
     let pane = Block::bordered().title(" output of the command; printed in full at the end ");
     let inside = pane.inner(rest);
@@ -154,24 +165,24 @@ fn draw(
     frame.render_widget(Paragraph::new(lines.into_iter().skip(skipped).collect::<Vec<_>>()), inside);
 }
 
-fn direction(frame: &mut Frame<'_>, area: Rect, name: &str, course: &Course, colour: Color) {
-    let block = Block::bordered().title(format!(" {name}{} ", course.set));
+fn direction(frame: &mut Frame<'_>, area: Rect, name: &str, history: &DirectionHistory, colour: Color) {
+    let block = Block::bordered().title(format!(" {name}{} ", history.set));
     let inside = block.inner(area);
     frame.render_widget(block, area);
     let rows = [1, 3, 1, 2, 1, 1].map(Constraint::Length);
     let [rate, rates, queue, queues, rtt, lost] = Layout::vertical(rows).areas(inside);
-    for (area, line) in [rate, queue, rtt, lost].into_iter().zip(&course.lines) {
+    for (area, line) in [rate, queue, rtt, lost].into_iter().zip(&history.lines) {
         frame.render_widget(Line::raw(line.as_str()), area);
     }
-    curve(frame, rates, &course.kbps, colour);
-    curve(frame, queues, &course.bytes, Color::Magenta);
+    curve(frame, rates, &history.kbps, colour);
+    curve(frame, queues, &history.bytes, Color::Magenta);
 }
 
 /// Draws a curve, the newest value at the right.
-fn curve(frame: &mut Frame<'_>, area: Rect, course: &VecDeque<u64>, colour: Color) {
+fn curve(frame: &mut Frame<'_>, area: Rect, history: &VecDeque<u64>, colour: Color) {
     let width = usize::from(area.width);
-    let missing = width.saturating_sub(course.len());
-    let newest = course.iter().skip(course.len().saturating_sub(width)).copied();
+    let missing = width.saturating_sub(history.len());
+    let newest = history.iter().skip(history.len().saturating_sub(width)).copied();
     let values: Vec<u64> = std::iter::repeat_n(0, missing).chain(newest).collect();
     let curve =
         Sparkline::default().data(values).bar_set(symbols::bar::NINE_LEVELS).style(Style::new().fg(colour));

@@ -5,23 +5,23 @@ use std::io::{self, Write};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Maximum number of bytes kept.
-const MOST: usize = 64 << 20;
-const LINES: usize = 200;
+const MAX_BYTES: usize = 64 << 20;
+const MAX_LINES: usize = 200;
 /// Maximum number of characters of a drawn line.
-const LONGEST: usize = 500;
+const MAX_LINE_CHARS: usize = 500;
 
 #[derive(Debug, Default)]
-pub(in super::super) struct Kept {
+pub(in super::super) struct CapturedOutput {
     bytes: Vec<u8>,
-    left_out: u64,
+    discarded: u64,
     lines: VecDeque<String>,
     line: Vec<u8>,
-    state: State,
+    state: ParserState,
 }
 
 /// State of the parser of control sequences (ECMA-48 §5.4).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-enum State {
+enum ParserState {
     #[default]
     Text,
     /// After ESC.
@@ -34,35 +34,35 @@ enum State {
     Return,
 }
 
-pub(super) fn lock(kept: &Mutex<Kept>) -> MutexGuard<'_, Kept> {
-    kept.lock().unwrap_or_else(PoisonError::into_inner)
+pub(super) fn lock(output: &Mutex<CapturedOutput>) -> MutexGuard<'_, CapturedOutput> {
+    output.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Kept {
+impl CapturedOutput {
     pub(super) fn add(&mut self, bytes: &[u8]) {
-        let room = MOST.saturating_sub(self.bytes.len()).min(bytes.len());
+        let room = MAX_BYTES.saturating_sub(self.bytes.len()).min(bytes.len());
         self.bytes.extend_from_slice(&bytes[..room]);
-        self.left_out += (bytes.len() - room) as u64;
+        self.discarded += (bytes.len() - room) as u64;
         bytes.iter().for_each(|byte| self.print(*byte));
     }
 
     fn print(&mut self, byte: u8) {
         self.state = match (self.state, byte) {
-            (State::Escape, b'[') => State::Sequence,
-            (State::Escape, b']' | b'P' | b'X' | b'^' | b'_') => State::String,
-            (State::Escape, _) => State::Text,
-            (State::Sequence, 0x40..=0x7e) => State::Text,
-            (State::Sequence, _) => State::Sequence,
-            (State::String, 0x07) => State::Text,
-            (_, 0x1b) => State::Escape,
-            (State::String, _) => State::String,
-            (_, b'\r') => State::Return,
+            (ParserState::Escape, b'[') => ParserState::Sequence,
+            (ParserState::Escape, b']' | b'P' | b'X' | b'^' | b'_') => ParserState::String,
+            (ParserState::Escape, _) => ParserState::Text,
+            (ParserState::Sequence, 0x40..=0x7e) => ParserState::Text,
+            (ParserState::Sequence, _) => ParserState::Sequence,
+            (ParserState::String, 0x07) => ParserState::Text,
+            (_, 0x1b) => ParserState::Escape,
+            (ParserState::String, _) => ParserState::String,
+            (_, b'\r') => ParserState::Return,
             (_, b'\n') => {
                 self.end_line();
-                State::Text
+                ParserState::Text
             }
             (state, _) => {
-                if state == State::Return {
+                if state == ParserState::Return {
                     self.line.clear();
                 }
                 match byte {
@@ -71,7 +71,7 @@ impl Kept {
                     0x20.. if byte != 0x7f => self.line.push(byte),
                     _ => {}
                 }
-                State::Text
+                ParserState::Text
             }
         };
     }
@@ -79,7 +79,7 @@ impl Kept {
     fn end_line(&mut self) {
         let line = shown(&self.line);
         self.line.clear();
-        if self.lines.len() == LINES {
+        if self.lines.len() == MAX_LINES {
             self.lines.pop_front();
         }
         self.lines.push_back(line);
@@ -94,11 +94,11 @@ impl Kept {
 
     pub(super) fn write_all(&self, to: &mut impl Write) -> io::Result<()> {
         to.write_all(&self.bytes)?;
-        if self.left_out > 0 {
+        if self.discarded > 0 {
             writeln!(
                 to,
                 "\r\n({} more bytes were discarded: redirect the command's output to a file)",
-                self.left_out
+                self.discarded
             )?;
         }
         to.flush()
@@ -106,7 +106,7 @@ impl Kept {
 }
 
 fn shown(line: &[u8]) -> String {
-    String::from_utf8_lossy(line).chars().filter(|c| !c.is_control()).take(LONGEST).collect()
+    String::from_utf8_lossy(line).chars().filter(|c| !c.is_control()).take(MAX_LINE_CHARS).collect()
 }
 
 #[cfg(test)]
@@ -115,25 +115,25 @@ mod tests {
 
     #[test]
     fn lines_are_what_a_terminal_shows_and_bytes_what_was_printed() {
-        let mut kept = Kept::default();
+        let mut output = CapturedOutput::default();
         let printed =
             b"one\r\n\x1b[31mred\x1b[0m\r\n10 %\r50 %\r100 %\n\x1b]0;title\x07t\x08two\tend \xc3\xa4";
         // Pieces that split control sequences.
-        printed.chunks(3).for_each(|piece| kept.add(piece));
-        assert_eq!(kept.last(10), ["one", "red", "100 %", "two    end ä"]);
-        assert_eq!(kept.last(2), ["100 %", "two    end ä"]);
+        printed.chunks(3).for_each(|piece| output.add(piece));
+        assert_eq!(output.last(10), ["one", "red", "100 %", "two    end ä"]);
+        assert_eq!(output.last(2), ["100 %", "two    end ä"]);
         let mut written = Vec::new();
-        kept.write_all(&mut written).unwrap();
+        output.write_all(&mut written).unwrap();
         assert_eq!(written, printed);
     }
 
     #[test]
     fn what_is_too_much_is_counted() {
-        let mut kept = Kept { bytes: vec![b'x'; MOST - 2], ..Kept::default() };
-        kept.add(b"12345");
+        let mut output = CapturedOutput { bytes: vec![b'x'; MAX_BYTES - 2], ..CapturedOutput::default() };
+        output.add(b"12345");
         let mut written = Vec::new();
-        kept.write_all(&mut written).unwrap();
-        let end = String::from_utf8_lossy(&written[MOST - 2..]).into_owned();
+        output.write_all(&mut written).unwrap();
+        let end = String::from_utf8_lossy(&written[MAX_BYTES - 2..]).into_owned();
         assert!(end.starts_with("12\r\n(3 bytes more"), "{end}");
     }
 }

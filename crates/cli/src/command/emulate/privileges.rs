@@ -6,12 +6,12 @@ use super::guard::Guard;
 use crate::failure::Failure;
 use crate::output;
 use crate::path;
-use crate::target::{self, patience};
+use crate::target::{self, interrupts};
 use lasthop_os::ends::Network;
 use lasthop_os::nat::Nat;
-use lasthop_os::program::number;
+use lasthop_os::program::shell_status;
 use lasthop_os::user::{Caller, Runner, is_emulation};
-use lasthop_os::{Namespace, SystemError, apart, group};
+use lasthop_os::{Namespace, SystemError, control_group, unprivileged};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use std::env;
@@ -24,44 +24,44 @@ use std::thread;
 use std::time::Duration;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Ground {
+pub(super) enum Privileges {
     Root,
-    Apart,
+    Unprivileged,
 }
 
-const AGAIN: &str = "apart";
+const SECOND_CALL: &str = "apart";
 /// Interval at which the first process checks for an interruption.
-const PATIENCE: Duration = Duration::from_millis(20);
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-pub(super) fn run() -> u32 {
-    apart::run().unwrap_or_else(std::process::id)
+pub(super) fn run_pid() -> u32 {
+    unprivileged::first_process().unwrap_or_else(std::process::id)
 }
 
-impl Ground {
+impl Privileges {
     /// Determines the privileges. Without root, replaces the process by a second call of this program.
-    pub(super) fn find() -> Result<Ground, SystemError> {
-        if apart::run().is_some() {
-            apart::arrive()?;
-            return Ok(Ground::Apart);
+    pub(super) fn acquire() -> Result<Privileges, SystemError> {
+        if unprivileged::first_process().is_some() {
+            unprivileged::prepare_second_process()?;
+            return Ok(Privileges::Unprivileged);
         }
-        if apart::is_root() {
-            return Ok(Ground::Root);
+        if unprivileged::is_root() {
+            return Ok(Privileges::Root);
         }
         // A process must have a single thread to enter a user namespace.
-        let error = again().arg(AGAIN).args(env::args_os().skip(1)).exec();
-        Err(not_again(&error))
+        let error = this_program().arg(SECOND_CALL).args(env::args_os().skip(1)).exec();
+        Err(cannot_restart(&error))
     }
 
     /// Removes leftovers of earlier runs, and starts the process that cleans up after a kill. In own namespaces the
     /// kernel cleans up.
     pub(super) fn guard(self) -> Result<Option<Guard>, SystemError> {
         match self {
-            Ground::Root => {
-                path::tidy();
+            Privileges::Root => {
+                path::remove_leftovers();
                 Guard::begin().map(Some)
             }
-            Ground::Apart => {
-                group::remove_stale();
+            Privileges::Unprivileged => {
+                control_group::remove_stale();
                 output::note(
                     "note: without root: own namespaces, no real-time priority; timing is better as root",
                 );
@@ -72,8 +72,8 @@ impl Ground {
 
     pub(super) fn namespace(self, role: &str) -> Result<Namespace, SystemError> {
         match self {
-            Ground::Root => Namespace::create(role),
-            Ground::Apart => Namespace::unnamed(),
+            Privileges::Root => Namespace::create(role),
+            Privileges::Unprivileged => Namespace::unnamed(),
         }
     }
 
@@ -81,14 +81,14 @@ impl Ground {
     /// this run's network; the programs that it runs do not.
     pub(super) fn runner(self, words: &[String], as_root: bool) -> Runner {
         match self {
-            _ if as_root || is_emulation(words) => Runner::Us,
-            Ground::Root => Caller::of_sudo().map_or(Runner::Us, Runner::Caller),
-            Ground::Apart => Runner::Bare,
+            _ if as_root || is_emulation(words) => Runner::Own,
+            Privileges::Root => Caller::of_sudo().map_or(Runner::Own, Runner::Caller),
+            Privileges::Unprivileged => Runner::Unprivileged,
         }
     }
 
     pub(super) fn may_change_network(self) -> bool {
-        self == Ground::Root || apart::may_change_network()
+        self == Privileges::Root || unprivileged::may_change_network()
     }
 
     /// Forwarding rules of the path in this thread's network namespace. In own namespaces, TCP may be redirected if no
@@ -100,62 +100,62 @@ impl Ground {
         redirected: Option<u16>,
     ) -> Result<Nat, SystemError> {
         match self {
-            Ground::Root => Nat::begin(device, &ends.to_string()),
-            Ground::Apart => Nat::begin_apart(device, &ends.to_string(), redirected),
+            Privileges::Root => Nat::begin(device, &ends.to_string()),
+            Privileges::Unprivileged => Nat::begin_unprivileged(device, &ends.to_string(), redirected),
         }
     }
 }
 
 /// Handles a second call of this program: runs the command in the user's own namespaces.
-pub(crate) fn apart() -> Option<ExitCode> {
+pub(crate) fn run_unprivileged() -> Option<ExitCode> {
     let mut words = env::args_os().skip(1);
-    if words.next()? != AGAIN {
+    if words.next()? != SECOND_CALL {
         return None;
     }
-    Some(match enter(words.collect()) {
+    Some(match start_second_process(words.collect()) {
         Ok(status) => ExitCode::from(status),
         Err(error) => {
             let failure: Failure = failure(error);
-            output::note(&failure.told());
+            output::note(&failure.render());
             ExitCode::from(failure.status())
         }
     })
 }
 
 /// Starts the second process; returns its status.
-fn enter(words: Vec<OsString>) -> Result<u8, SystemError> {
-    apart::own_rights()?;
+fn start_second_process(words: Vec<OsString>) -> Result<u8, SystemError> {
+    unprivileged::enter_user_namespace()?;
     // Forwards interruptions to the second process, and ends after that process.
     target::discard_all_when_interrupted();
     let second = Arc::new(AtomicI32::new(0));
-    let told = Arc::clone(&second);
+    let child_pid = Arc::clone(&second);
     thread::spawn(move || {
         loop {
-            thread::sleep(PATIENCE);
-            let pid = told.load(Ordering::SeqCst);
-            if pid > 0 && patience::is_interrupted() {
+            thread::sleep(POLL_INTERVAL);
+            let pid = child_pid.load(Ordering::SeqCst);
+            if pid > 0 && interrupts::is_interrupted() {
                 return kill(Pid::from_raw(pid), Signal::SIGTERM);
             }
         }
     });
-    patience::during(|| {
-        apart::own_processes()?;
-        let mut command = again();
-        command.args(words).env(apart::RUN, std::process::id().to_string());
-        let mut child = command.spawn().map_err(|error| not_again(&error))?;
+    interrupts::handle_during(|| {
+        unprivileged::enter_pid_namespace()?;
+        let mut command = this_program();
+        command.args(words).env(unprivileged::FIRST_PROCESS, std::process::id().to_string());
+        let mut child = command.spawn().map_err(|error| cannot_restart(&error))?;
         second.store(child.id() as i32, Ordering::SeqCst);
-        let status = child.wait().map_err(|error| not_again(&error))?;
+        let status = child.wait().map_err(|error| cannot_restart(&error))?;
         second.store(0, Ordering::SeqCst);
-        Ok(number(status))
+        Ok(shell_status(status))
     })
 }
 
-fn again() -> Command {
+fn this_program() -> Command {
     let mut command = Command::new("/proc/self/exe");
     command.arg0("lasthop");
     command
 }
 
-fn not_again(error: &std::io::Error) -> SystemError {
+fn cannot_restart(error: &std::io::Error) -> SystemError {
     SystemError::new(format!("cannot start this program again: {error}"), "/proc/self/exe must be executable")
 }

@@ -1,14 +1,14 @@
 //! Output during the runs: the rows of each sender after its last run.
 
-use super::Format;
+use super::CrosscheckFormat;
 use crate::failure::Failure;
 use crate::output;
 use crate::table::Layout;
 use lasthop_lab::document::Cell;
 use lasthop_lab::trials::crosscheck::{self, CrosscheckResults, Pair};
 
-pub(super) struct Printed {
-    format: Format,
+pub(super) struct Printer {
+    format: CrosscheckFormat,
     layout: Layout,
     /// Heading above the first row, until printed.
     head: Option<String>,
@@ -24,9 +24,9 @@ const WIDE: [&str; 6] = [
     "12.3 / 12.3",
 ];
 
-impl Printed {
+impl Printer {
     /// Starts the output; `to_come` holds empty results of all senders.
-    pub(super) fn begin(format: Format, to_come: &[CrosscheckResults]) -> Result<Printed, Failure> {
+    pub(super) fn begin(format: CrosscheckFormat, to_come: &[CrosscheckResults]) -> Result<Printer, Failure> {
         let mut table = crosscheck::table(to_come);
         for row in &mut table.rows {
             for (cell, wide) in row.iter_mut().skip(2).zip(WIDE) {
@@ -35,15 +35,15 @@ impl Printed {
         }
         let layout = Layout::of(&table);
         let head = crosscheck::heading(to_come) + &layout.head(&table.columns);
-        if format == Format::Csv {
+        if format == CrosscheckFormat::Csv {
             output::print(&crosscheck::csv_header())?;
         }
-        Ok(Printed { format, layout, head: Some(head) })
+        Ok(Printer { format, layout, head: Some(head) })
     }
 
     pub(super) fn pair(&self, results: &CrosscheckResults, pair: &Pair) -> Result<(), Failure> {
         match self.format {
-            Format::Csv => output::print(&results.csv_rows(pair)),
+            CrosscheckFormat::Csv => output::print(&results.csv_rows(pair)),
             _ => Ok(()),
         }
     }
@@ -53,24 +53,26 @@ impl Printed {
             return Ok(());
         }
         match self.format {
-            Format::Table => {
+            CrosscheckFormat::Table => {
                 let table = crosscheck::table(std::slice::from_ref(results));
                 let head = self.head.take().unwrap_or_default();
                 let rows = table.rows.iter().map(|row| self.layout.row(row));
                 output::print(&(head + &rows.collect::<String>()))
             }
-            Format::Json => {
+            CrosscheckFormat::Json => {
                 output::print(&results.objects().iter().map(|it| format!("{it}\n")).collect::<String>())
             }
             // Printed at the end, as one table.
-            Format::Markdown | Format::Csv => Ok(()),
+            CrosscheckFormat::Markdown | CrosscheckFormat::Csv => Ok(()),
         }
     }
 
     pub(super) fn end(&self, done: &[CrosscheckResults]) -> Result<(), Failure> {
         match self.format {
-            Format::Table if !done.is_empty() => output::print(&crosscheck::notes(done)),
-            Format::Markdown if !done.is_empty() => output::print(&crosscheck::table(done).markdown()),
+            CrosscheckFormat::Table if !done.is_empty() => output::print(&crosscheck::notes(done)),
+            CrosscheckFormat::Markdown if !done.is_empty() => {
+                output::print(&crosscheck::table(done).markdown())
+            }
             _ => Ok(()),
         }
     }

@@ -1,7 +1,7 @@
 //! First chapter of a report: matrix of papers, chart of headline numbers, and provenance.
 
-use crate::made;
 use crate::provenance;
+use crate::provenance_chapter;
 use lasthop_lab::document::{Block, Chapter};
 use lasthop_lab::item::Item;
 use lasthop_lab::overview::Forest;
@@ -54,7 +54,7 @@ pub(crate) fn chapter(
         "lasthop {}, {runs}, seed {}: {}. Papers by the SHA-256 of their files: {}.",
         provenance::version(),
         settings.seed,
-        made::command_line(std::env::args()),
+        provenance_chapter::command_line(std::env::args()),
         digests.join(", ")
     )));
     Chapter { id: "overview".into(), title: "At a glance".into(), blocks }

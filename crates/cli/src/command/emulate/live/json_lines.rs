@@ -1,6 +1,6 @@
 //! Observations as JSON lines, one object each.
 
-use super::view::{Seen, View};
+use super::view::{DirectionView, View};
 use crate::failure::Failure;
 use crate::output;
 use crate::target::Target;
@@ -8,18 +8,18 @@ use lasthop_emu::emulation::End;
 use serde_json::{Value, json};
 use std::path::Path;
 
-pub(super) struct Lines {
+pub(super) struct JsonLines {
     /// `None` after a write error.
     file: Option<Target>,
 }
 
-impl Lines {
-    pub(super) fn begin(path: &Path) -> Result<Lines, Failure> {
-        Ok(Lines { file: Some(Target::growing(path)?) })
+impl JsonLines {
+    pub(super) fn begin(path: &Path) -> Result<JsonLines, Failure> {
+        Ok(JsonLines { file: Some(Target::growing(path)?) })
     }
 
     /// Writes a line; after an error, prints a note and writes no more.
-    pub(super) fn tell(&mut self, view: &View) {
+    pub(super) fn write(&mut self, view: &View) {
         let Some(file) = &mut self.file else { return };
         if let Err(failure) = file.append(&format!("{}\n", object(view))) {
             output::note(&format!("note: {}; the run continues without these lines", failure.message()));
@@ -30,8 +30,9 @@ impl Lines {
 
 pub(super) fn object(view: &View) -> Value {
     let rounded = |value: f64| (value * 1e3).round() / 1e3;
-    let way = |end: End| {
-        let Seen { kbps, delivered, lost, packets, bytes, wait_ms, rtt_ms } = view.ways[end as usize];
+    let direction = |end: End| {
+        let DirectionView { kbps, delivered, lost, packets, bytes, wait_ms, rtt_ms } =
+            view.directions[end as usize];
         let lost: Value =
             lost.iter().map(|(reason, count)| (reason.name().to_owned(), json!(count))).collect();
         json!({
@@ -47,10 +48,10 @@ pub(super) fn object(view: &View) -> Value {
     json!({
         "time_s": rounded(view.time),
         "interval_s": rounded(view.span),
-        "down": way(End::Client),
-        "up": way(End::Server),
+        "down": direction(End::Client),
+        "up": direction(End::Server),
         "late_p99_us": view.late.map(|[p99, _]| p99),
         "late_max_us": view.late.map(|[_, max]| max),
-        "links": view.holds["links"],
+        "links": view.current["links"],
     })
 }

@@ -1,7 +1,7 @@
 //! Times at which the kernel handed packets to a TUN device, before their reading: a packet socket sees each packet
 //! with the kernel's time stamp.
 
-use crate::arrival::Arrivals;
+use crate::arrival::ArrivalClock;
 use crate::clock::Clock;
 use crate::error::SystemError;
 use lasthop_base::{Duration, Time};
@@ -16,45 +16,45 @@ use std::io::{self, IoSliceMut};
 use std::os::fd::AsRawFd;
 
 /// Packet socket on a device, and its record of packets not yet read.
-pub struct Entries {
+pub struct HandoverLog {
     socket: Socket,
     control: Vec<u8>,
-    seen: VecDeque<Seen>,
-    arrivals: Arrivals,
+    records: VecDeque<Handover>,
+    arrival_clock: ArrivalClock,
     compared: Time,
 }
 
-struct Seen {
-    head: [u8; HEAD],
+struct Handover {
+    head: [u8; HEAD_BYTES],
     len: usize,
     stamp: Option<u64>,
 }
 
 /// Bytes that identify a packet: the headers of IPv6 and TCP without options.
-const HEAD: usize = 60;
+const HEAD_BYTES: usize = 60;
 /// All protocols, in network byte order (linux/if_ether.h).
-const ALL: i32 = (3_u16).to_be() as i32;
+const ETH_P_ALL: i32 = (3_u16).to_be() as i32;
 const BATCH: usize = 64;
 /// Search depth, packets: exceeds the usual number of consecutive drops by the device.
-const NEAR: usize = 256;
+const SEARCH_DEPTH: usize = 256;
 /// Maximum number of packets in the record; more than the device's ring holds (`crate::tun`).
-const MOST: usize = 16_384;
-const BUFFER: usize = 8 << 20;
+const MAX_RECORDS: usize = 16_384;
+const BUFFER_BYTES: usize = 8 << 20;
 /// Interval between comparisons of the clocks: adjustment of the wall clock by 500 ppm gives 5 us in this time.
-const COMPARED_EVERY: Duration = Duration::from_millis(10);
+const COMPARE_INTERVAL: Duration = Duration::from_millis(10);
 
-impl Entries {
+impl HandoverLog {
     /// Records packets handed to a device of this thread's namespace from now on.
     ///
     /// # Errors
     /// Without CAP_NET_RAW, or if the device does not exist.
-    pub fn open(device: &str) -> Result<Entries, SystemError> {
+    pub fn open(device: &str) -> Result<HandoverLog, SystemError> {
         let open = || -> io::Result<Socket> {
             let index = if_nametoindex(device)?;
-            let socket = Socket::new(Domain::PACKET, Type::DGRAM, Some(Protocol::from(ALL)))?;
+            let socket = Socket::new(Domain::PACKET, Type::DGRAM, Some(Protocol::from(ETH_P_ALL)))?;
             socket.attach_filter(&handed_to(index))?;
             // Exceeds the usual limit. Packets beyond are not recorded and count from their reading.
-            let _ = setsockopt(&socket, RcvBufForce, &BUFFER);
+            let _ = setsockopt(&socket, RcvBufForce, &BUFFER_BYTES);
             setsockopt(&socket, ReceiveTimestampns, &true)?;
             socket.set_nonblocking(true)?;
             Ok(socket)
@@ -62,36 +62,36 @@ impl Entries {
         let socket = open().map_err(|error| {
             SystemError::of_system(&format!("cannot watch `{device}`"), &error, "run it as root")
         })?;
-        Ok(Entries {
+        Ok(HandoverLog {
             socket,
             control: cmsg_space!(TimeSpec),
-            seen: VecDeque::new(),
-            arrivals: Arrivals::default(),
+            records: VecDeque::new(),
+            arrival_clock: ArrivalClock::default(),
             compared: Time::ZERO,
         })
     }
 
     /// Time at which the kernel handed over a packet read at `now`; `None` if not recorded.
     pub fn time(&mut self, packet: &[u8], clock: &Clock, now: Time) -> Option<Time> {
-        if self.compared == Time::ZERO || now.since(self.compared) > COMPARED_EVERY {
-            self.compared = self.arrivals.compare(clock);
+        if self.compared == Time::ZERO || now.since(self.compared) > COMPARE_INTERVAL {
+            self.compared = self.arrival_clock.synchronize(clock);
         }
-        let place = self.place(packet).or_else(|| {
-            self.look();
-            self.place(packet)
+        let position = self.position(packet).or_else(|| {
+            self.read_records();
+            self.position(packet)
         })?;
-        let seen = self.seen.drain(..=place).next_back()?;
-        Some(self.arrivals.time(seen.stamp, now))
+        let handover = self.records.drain(..=position).next_back()?;
+        Some(self.arrival_clock.time(handover.stamp, now))
     }
 
-    fn place(&self, packet: &[u8]) -> Option<usize> {
-        let head = &packet[..packet.len().min(HEAD)];
-        self.seen.iter().take(NEAR).position(|seen| seen.head[..seen.len] == *head)
+    fn position(&self, packet: &[u8]) -> Option<usize> {
+        let head = &packet[..packet.len().min(HEAD_BYTES)];
+        self.records.iter().take(SEARCH_DEPTH).position(|handover| handover.head[..handover.len] == *head)
     }
 
-    fn look(&mut self) {
+    fn read_records(&mut self) {
         for _ in 0..BATCH {
-            let mut head = [0; HEAD];
+            let mut head = [0; HEAD_BYTES];
             let mut parts = [IoSliceMut::new(&mut head)];
             let control = Some(&mut self.control[..]);
             let Ok(message) = recvmsg::<()>(self.socket.as_raw_fd(), &mut parts, control, MsgFlags::empty())
@@ -105,10 +105,10 @@ impl Entries {
                 })
             });
             let len = message.bytes;
-            if self.seen.len() >= MOST {
-                self.seen.pop_front();
+            if self.records.len() >= MAX_RECORDS {
+                self.records.pop_front();
             }
-            self.seen.push_back(Seen { head, len, stamp });
+            self.records.push_back(Handover { head, len, stamp });
         }
     }
 }
@@ -123,17 +123,17 @@ fn handed_to(index: u32) -> [SockFilter; 6] {
     const JUMP_IF_EQUAL: u16 = 0x15;
     const RETURN: u16 = 0x06;
     // Metadata of a packet (linux/filter.h, SKF_AD_OFF).
-    const BESIDE: u32 = 0xffff_f000;
-    const KIND: u32 = BESIDE + 4;
-    const DEVICE: u32 = BESIDE + 8;
+    const SKF_AD_OFF: u32 = 0xffff_f000;
+    const SKF_AD_PKTTYPE: u32 = SKF_AD_OFF + 4;
+    const SKF_AD_IFINDEX: u32 = SKF_AD_OFF + 8;
     // Sent by this host (linux/if_packet.h, PACKET_OUTGOING).
-    const FROM_US: u32 = 4;
+    const PACKET_OUTGOING: u32 = 4;
     [
-        SockFilter::new(LOAD_WORD, 0, 0, KIND),
-        SockFilter::new(JUMP_IF_EQUAL, 0, 3, FROM_US),
-        SockFilter::new(LOAD_WORD, 0, 0, DEVICE),
+        SockFilter::new(LOAD_WORD, 0, 0, SKF_AD_PKTTYPE),
+        SockFilter::new(JUMP_IF_EQUAL, 0, 3, PACKET_OUTGOING),
+        SockFilter::new(LOAD_WORD, 0, 0, SKF_AD_IFINDEX),
         SockFilter::new(JUMP_IF_EQUAL, 0, 1, index),
-        SockFilter::new(RETURN, 0, 0, HEAD as u32),
+        SockFilter::new(RETURN, 0, 0, HEAD_BYTES as u32),
         SockFilter::new(RETURN, 0, 0, 0),
     ]
 }
@@ -150,7 +150,7 @@ mod tests {
 
     #[test]
     fn a_packet_that_waited_for_us_was_handed_over_before_that() {
-        let Ok(namespace) = Namespace::nameless() else { return println!("skipped: no namespaces here") };
+        let Ok(namespace) = Namespace::unconfigured() else { return println!("skipped: no namespaces here") };
         let interface =
             Interface { name: DEVICE.to_owned(), addresses: vec![(CLIENT.into(), 24)], mtu: 1500 };
         let Ok(tun) = namespace.within(|| Tun::open(&interface)).unwrap() else {
@@ -158,7 +158,7 @@ mod tests {
         };
         namespace
             .within(|| {
-                let mut entries = Entries::open(DEVICE).unwrap();
+                let mut handovers = HandoverLog::open(DEVICE).unwrap();
                 let clock = Clock::new();
                 let socket = UdpSocket::bind((CLIENT, 0)).unwrap();
                 let send = |text: &str| socket.send_to(text.as_bytes(), (SERVER, 9)).unwrap();
@@ -177,11 +177,11 @@ mod tests {
                     if number == 2 {
                         continue;
                     }
-                    let at = entries.time(&buffer[..len], &clock, clock.now()).expect("it was seen");
+                    let at = handovers.time(&buffer[..len], &clock, clock.now()).expect("it was seen");
                     let margin = Duration::from_millis(2);
                     assert!(before <= at + margin && at <= after + margin, "{before} {at} {after}");
                 }
-                assert_eq!(entries.time(b"another one", &clock, clock.now()), None);
+                assert_eq!(handovers.time(b"another one", &clock, clock.now()), None);
             })
             .unwrap();
     }

@@ -1,7 +1,7 @@
 //! The path of a run: PATH, or flags as in Mahimahi.
 
 use crate::failure::Failure;
-use crate::source::Source;
+use crate::scenario_args::ScenarioArgs;
 use crate::values::Assignment;
 use clap::Args;
 use lasthop_base::Value;
@@ -10,7 +10,7 @@ use lasthop_scenario::Scenario;
 
 /// PATH or `--down`, `--up` and `--delay`, and `--set`.
 #[derive(Args)]
-pub(super) struct Given {
+pub(super) struct PathArgs {
     /// Scenario file, name of a ready path, or one line: rate=10Mbit/s,rtt=20ms,loss=1% or lte,loss=1%
     #[arg(required_unless_present_any = ["down", "up", "delay"])]
     path: Option<String>,
@@ -30,8 +30,8 @@ pub(super) struct Given {
 
 const NO_LIMITS: [&str; 2] = ["rate=10Tbit/s", "queue=unlimited"];
 
-impl Given {
-    pub(super) fn source(&self) -> Result<Source, Failure> {
+impl PathArgs {
+    pub(super) fn source(&self) -> Result<ScenarioArgs, Failure> {
         let flags = [("--down", &self.down), ("--up", &self.up), ("--delay", &self.delay)];
         let given = flags.into_iter().find(|(_, value)| value.is_some());
         let path = match (&self.path, given) {
@@ -44,7 +44,7 @@ impl Given {
             (Some(path), None) => path.clone(),
             (None, _) => self.line(),
         };
-        Ok(Source { path, set: self.set.clone() })
+        Ok(ScenarioArgs { path, set: self.set.clone() })
     }
 
     /// Note on the queue limit, for users of Mahimahi.
@@ -85,10 +85,10 @@ fn quoted(name: &str) -> String {
 mod tests {
     use super::*;
 
-    fn given(down: Option<&str>, delay: Option<&str>) -> Given {
+    fn given(down: Option<&str>, delay: Option<&str>) -> PathArgs {
         let [down, delay] = [down, delay].map(|value| value.map(str::to_owned));
         let up = down.clone().map(|name| format!("up-{name}"));
-        Given { path: None, set: Vec::new(), down, up, delay }
+        PathArgs { path: None, set: Vec::new(), down, up, delay }
     }
 
     #[test]

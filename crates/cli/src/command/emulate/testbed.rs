@@ -1,100 +1,107 @@
 //! Namespaces, devices and programs of a run.
 
 use super::ending::Ending;
-use super::far::Far;
-use super::ground::Ground;
 use super::guard::Guard;
-use super::waits::{Sides, Waits};
+use super::privileges::Privileges;
+use super::processor_waits::{ProcessorWaits, WaitMeter};
+use super::remote_end::RemoteEnd;
 use crate::output;
-use crate::target::patience;
+use crate::target::interrupts;
 use lasthop_base::Duration as Span;
 use lasthop_emu::emulation::End;
 use lasthop_emu::kernel::{Kernel, Watch};
 use lasthop_os::ends::{self, CLIENT6, DEVICE, Network, SERVER6};
 use lasthop_os::namespace::Namespace;
-use lasthop_os::program::Attached;
+use lasthop_os::program::Attachment;
 use lasthop_os::{Clock, Port, Program, SystemError};
 use std::fs;
 use std::net::{IpAddr, Ipv6Addr};
 use std::thread;
 use std::time::{Duration, Instant};
 
-const LISTENS_WITHIN: Duration = Duration::from_secs(5);
+const LISTEN_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Parts of a run; fields are dropped in this order.
-pub(super) struct Stage {
+pub(super) struct Testbed {
     command: Option<Program>,
     server: Option<Program>,
     client: Namespace,
-    far: Far,
+    remote: RemoteEnd,
     ending: Ending,
     ends: Network,
-    ground: Ground,
+    privileges: Privileges,
     as_root: bool,
-    sides: Sides,
+    wait_meter: WaitMeter,
     guard: Option<Guard>,
 }
 
-impl Stage {
+impl Testbed {
     /// Creates the namespaces, each with a device; returns the devices' ports: the server's, then the client's.
     pub(super) fn build(
-        ground: Ground,
+        privileges: Privileges,
         has_server: bool,
         mtu: u16,
         as_root: bool,
-    ) -> Result<(Stage, [Port; 2]), SystemError> {
+    ) -> Result<(Testbed, [Port; 2]), SystemError> {
         // First: the guard must outlive everything created below.
-        let guard = ground.guard()?;
-        let client = ground.namespace("client")?;
-        let ends = if has_server { Network::ALONE } else { Network::next()? };
+        let guard = privileges.guard()?;
+        let client = privileges.namespace("client")?;
+        let ends = if has_server { Network::ISOLATED } else { Network::next()? };
         let at_client = ends::open(&client, ends.client(), has_server.then_some(CLIENT6), mtu)?;
-        let (far, at_server) =
-            if has_server { Far::server(&ground, mtu)? } else { Far::outside(&ground, ends, mtu)? };
-        let stage = Stage {
+        let (remote, at_server) = if has_server {
+            RemoteEnd::server(&privileges, mtu)?
+        } else {
+            RemoteEnd::outside(&privileges, ends, mtu)?
+        };
+        let testbed = Testbed {
             command: None,
             server: None,
             client,
-            far,
+            remote,
             ending: Ending::new(None),
             ends,
-            ground,
+            privileges,
             as_root,
-            sides: Sides::new(has_server),
+            wait_meter: WaitMeter::new(has_server),
             guard,
         };
-        Ok((stage, [at_server, at_client]))
+        Ok((testbed, [at_server, at_client]))
     }
 
     /// Sets the congestion control of all TCP connections at both ends, from the first packet.
-    pub(super) fn congest(&self, name: &str) -> Result<(), SystemError> {
+    pub(super) fn set_congestion_control(&self, name: &str) -> Result<(), SystemError> {
         let v6 = |address: Ipv6Addr| ends::has_ipv6(DEVICE).then_some(IpAddr::from(address));
         self.client.within(|| {
             let server = [Some(self.ends.server().into()), v6(SERVER6)];
-            ends::congest(DEVICE, &server.into_iter().flatten().collect::<Vec<_>>(), true, name)
+            ends::set_congestion_control(
+                DEVICE,
+                &server.into_iter().flatten().collect::<Vec<_>>(),
+                true,
+                name,
+            )
         })??;
-        match self.far.congest(self.ends, name)? {
-            true => {}
-            false => output::note(
+        if !self.remote.set_congestion_control(self.ends, name)? {
+            output::note(
                 "note: --congestion applies to COMMAND only; programs beyond the path send the downlink traffic",
-            ),
+            )
         }
         Ok(())
     }
 
-    pub(super) fn usual_congestion(&self) -> Option<String> {
-        self.client.within(ends::usual_congestion_control).ok().flatten()
+    pub(super) fn default_congestion(&self) -> Option<String> {
+        self.client.within(ends::default_congestion_control).ok().flatten()
     }
 
     /// Kernels that send on the path, for queries about connections; only those that answer.
     pub(super) fn senders(&self) -> Vec<(End, Kernel)> {
-        let ends = [(End::Client, Some(&self.client)), (End::Server, self.far.senders())];
+        let ends = [(End::Client, Some(&self.client)), (End::Server, self.remote.sender_namespace())];
         ends.into_iter().filter_map(|(end, namespace)| Some((end, Kernel::of(namespace?).ok()?))).collect()
     }
 
     /// Samples the kernel's connections at both ends every `span`.
     pub(super) fn watch(&self, span: Span, clock: Clock) -> Result<Watch, SystemError> {
         let mut ends = vec![(End::Client, &self.client)];
-        if let Some(server) = self.far.servers() {
+        if let Some(server) = self.remote.server_namespace() {
             ends.push((End::Server, server));
         }
         Watch::every(span, clock, &ends)
@@ -107,28 +114,34 @@ impl Stage {
     /// Kernels at both ends, for queries about connections; only those that answer.
     pub(super) fn kernels(&self) -> Vec<(End, Kernel)> {
         let mut ends = vec![(End::Client, &self.client)];
-        if let Some(server) = self.far.servers() {
+        if let Some(server) = self.remote.server_namespace() {
             ends.push((End::Server, server));
         }
         ends.into_iter().filter_map(|(end, namespace)| Some((end, Kernel::of(namespace).ok()?))).collect()
     }
 
     pub(super) fn start_server(&mut self, line: &str) -> Result<(), SystemError> {
-        let Some(namespace) = self.far.servers() else { return Ok(()) };
+        let Some(namespace) = self.remote.server_namespace() else { return Ok(()) };
         let words = ["sh", "-c", line].map(str::to_owned);
-        let runner = self.ground.runner(&words, self.as_root);
-        let mut running =
-            Program::start(namespace, &words, Attached::Background, &runner, self.sides.server(), None)?;
+        let runner = self.privileges.runner(&words, self.as_root);
+        let mut running = Program::start(
+            namespace,
+            &words,
+            Attachment::Background,
+            &runner,
+            self.wait_meter.server(),
+            None,
+        )?;
         let start = Instant::now();
-        while !namespace.within(somebody_listens)? {
-            if start.elapsed() >= LISTENS_WITHIN {
+        while !namespace.within(has_listener)? {
+            if start.elapsed() >= LISTEN_TIMEOUT {
                 output::note(&format!(
                     "note: the server `{line}` does not listen after {} s; the command starts nevertheless",
-                    LISTENS_WITHIN.as_secs()
+                    LISTEN_TIMEOUT.as_secs()
                 ));
                 break;
             }
-            if let Some(status) = running.ended()? {
+            if let Some(status) = running.try_wait()? {
                 return Err(SystemError {
                     message: format!(
                         "the server `{line}` ended with status {status} before the command began"
@@ -136,7 +149,7 @@ impl Stage {
                     help: "the server must run in the foreground until the command ends".to_owned(),
                 });
             }
-            if patience::is_interrupted() {
+            if interrupts::is_interrupted() {
                 break;
             }
             thread::sleep(Duration::from_millis(5));
@@ -153,35 +166,41 @@ impl Stage {
         let [v4, v6] = [self.ends.server().to_string(), SERVER6.to_string()];
         let words: Vec<String> =
             command.iter().map(|word| word.replace("{server}", &v4).replace("{server6}", &v6)).collect();
-        let runner = self.ground.runner(&words, self.as_root);
-        let (names, group) = (self.far.names()?, self.sides.command());
-        self.command =
-            Some(Program::start(&self.client, &words, Attached::Foreground, &runner, group, names.as_ref())?);
+        let runner = self.privileges.runner(&words, self.as_root);
+        let (resolv_conf, group) = (self.remote.resolv_conf()?, self.wait_meter.command());
+        self.command = Some(Program::start(
+            &self.client,
+            &words,
+            Attachment::Foreground,
+            &runner,
+            group,
+            resolv_conf.as_ref(),
+        )?);
         self.ending = Ending::new(limit);
-        self.sides.begin();
+        self.wait_meter.begin();
         Ok(())
     }
 
-    pub(super) fn ended(&mut self) -> Result<Option<u8>, SystemError> {
-        self.sides.look();
+    pub(super) fn poll_command(&mut self) -> Result<Option<u8>, SystemError> {
+        self.wait_meter.poll();
         match &mut self.command {
-            Some(command) => self.ending.of(command),
+            Some(command) => self.ending.poll(command),
             None => Ok(Some(0)),
         }
     }
 
-    pub(super) fn waits(&mut self, took: Duration) -> Waits {
-        self.sides.waits(took)
+    pub(super) fn processor_waits(&mut self, took: Duration) -> ProcessorWaits {
+        self.wait_meter.waits(took)
     }
 
     /// Packets that the kernel could not put into the devices' rings, or take from them.
     pub(super) fn lost_in_devices(&self) -> u64 {
-        self.far.lost_in_device() + self.client.within(|| ends::lost_in(DEVICE)).unwrap_or(0)
+        self.remote.lost_in_device() + self.client.within(|| ends::lost_in(DEVICE)).unwrap_or(0)
     }
 }
 
 /// Whether a socket of this thread's namespace waits for connections or datagrams.
-fn somebody_listens() -> bool {
+fn has_listener() -> bool {
     let has = |file: &str, state: &str| {
         let text = fs::read_to_string(format!("/proc/thread-self/net/{file}")).unwrap_or_default();
         text.lines().skip(1).any(|line| line.split_whitespace().nth(3) == Some(state))

@@ -1,8 +1,8 @@
 //! Control groups (cgroup v2) that measure how long all programs of one side waited for a processor at once, by
 //! pressure stall information (PSI).
 
-use crate::apart;
 use crate::namespace::locked;
+use crate::unprivileged;
 use lasthop_base::Duration;
 use nix::fcntl::Flock;
 use std::fs::{self, File};
@@ -14,26 +14,26 @@ use std::time;
 
 /// A control group; removed on drop, after its processes have ended.
 #[derive(Debug)]
-pub struct Group {
+pub struct ControlGroup {
     folder: PathBuf,
     parent: PathBuf,
     /// An unlocked group belongs to a dead owner.
     _lock: Flock<File>,
 }
 
-const PATIENCE: time::Duration = time::Duration::from_millis(500);
+const REMOVE_TIMEOUT: time::Duration = time::Duration::from_millis(500);
 /// Search depth below the root group; services of a user are 4 deep.
-const DEEPEST: u32 = 8;
+const MAX_DEPTH: u32 = 8;
 
-impl Group {
+impl ControlGroup {
     /// Creates a group below the current one. `None` without a writable cgroup v2, or without PSI (kernel command line:
     /// `psi=1`).
-    pub fn create(role: &str) -> Option<Group> {
-        let parent = own()?;
-        let folder = parent.join(name(apart::run().unwrap_or_else(process::id), role));
+    pub fn create(role: &str) -> Option<ControlGroup> {
+        let parent = current_group()?;
+        let folder = parent.join(name(unprivileged::first_process().unwrap_or_else(process::id), role));
         fs::create_dir(&folder).ok()?;
         let lock = locked(&folder).ok()?;
-        let group = Group { folder, parent, _lock: lock };
+        let group = ControlGroup { folder, parent, _lock: lock };
         group.stalled().is_some().then_some(group)
     }
 
@@ -55,10 +55,10 @@ impl Group {
     }
 }
 
-impl Drop for Group {
+impl Drop for ControlGroup {
     fn drop(&mut self) {
         let start = time::Instant::now();
-        while fs::remove_dir(&self.folder).is_err() && start.elapsed() < PATIENCE {
+        while fs::remove_dir(&self.folder).is_err() && start.elapsed() < REMOVE_TIMEOUT {
             thread::sleep(time::Duration::from_millis(5));
         }
     }
@@ -67,20 +67,21 @@ impl Drop for Group {
 /// Removes empty groups of dead processes at any depth.
 pub fn remove_stale() {
     let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();
-    if let Some(root) = mounted(&mounts) {
-        remove_below(Path::new(root), DEEPEST);
+    if let Some(root) = cgroup2_mount(&mounts) {
+        remove_below(Path::new(root), MAX_DEPTH);
     }
 }
 
 fn remove_below(folder: &Path, depth: u32) {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     for entry in entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())) {
-        match entry.file_name().to_str().is_some_and(is_name) {
+        if entry.file_name().to_str().is_some_and(is_name) {
             // A group just created and not yet locked is lost to its owner, who runs without.
-            true if locked(&entry.path()).is_ok() => drop(fs::remove_dir(entry.path())),
-            true => {}
-            false if depth > 0 => remove_below(&entry.path(), depth - 1),
-            false => {}
+            if locked(&entry.path()).is_ok() {
+                drop(fs::remove_dir(entry.path()));
+            }
+        } else if depth > 0 {
+            remove_below(&entry.path(), depth - 1);
         }
     }
 }
@@ -98,18 +99,18 @@ fn enter(folder: &Path) -> io::Result<()> {
     fs::write(folder.join("cgroup.procs"), process::id().to_string())
 }
 
-fn own() -> Option<PathBuf> {
+fn current_group() -> Option<PathBuf> {
     let mounts = fs::read_to_string("/proc/self/mounts").ok()?;
     let ours = fs::read_to_string("/proc/self/cgroup").ok()?;
     let path = ours.lines().find_map(|line| line.strip_prefix("0::"))?;
-    Some(Path::new(mounted(&mounts)?).join(path.trim_start_matches('/')))
+    Some(Path::new(cgroup2_mount(&mounts)?).join(path.trim_start_matches('/')))
 }
 
-fn mounted(mounts: &str) -> Option<&str> {
+fn cgroup2_mount(mounts: &str) -> Option<&str> {
     mounts.lines().find_map(|line| {
         let mut words = line.split(' ').skip(1);
-        let (place, kind) = (words.next()?, words.next()?);
-        (kind == "cgroup2").then_some(place)
+        let (mount_point, kind) = (words.next()?, words.next()?);
+        (kind == "cgroup2").then_some(mount_point)
     })
 }
 
@@ -131,8 +132,8 @@ mod tests {
         assert_eq!(stalled("some avg10=0.00 total=1\n"), None);
         let mounts =
             "tmpfs /sys/fs/cgroup tmpfs rw 0 0\ncgroup2 /sys/fs/cgroup/unified cgroup2 rw,relatime 0 0\n";
-        assert_eq!(mounted(mounts), Some("/sys/fs/cgroup/unified"));
-        assert_eq!(mounted("tmpfs /sys/fs/cgroup tmpfs rw 0 0\n"), None);
+        assert_eq!(cgroup2_mount(mounts), Some("/sys/fs/cgroup/unified"));
+        assert_eq!(cgroup2_mount("tmpfs /sys/fs/cgroup tmpfs rw 0 0\n"), None);
         assert!(is_name(&name(17, "command")) && is_name(&name(17, "listener")));
         assert!(!is_name("user.slice") && !is_name("lasthop-x-command") && !is_name("lasthop-17-other"));
     }
@@ -140,7 +141,7 @@ mod tests {
     #[test]
     fn groups_of_the_dead_are_found_wherever_they_are() {
         let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();
-        let Some(root) = mounted(&mounts) else { return println!("skipped: no cgroup v2 here") };
+        let Some(root) = cgroup2_mount(&mounts) else { return println!("skipped: no cgroup v2 here") };
         let outer = Path::new(root).join(format!("lasthop-test-{}", process::id()));
         let [dead, alive] = ["lasthop-4711-command", "lasthop-4712-command"].map(|name| outer.join(name));
         if [&outer, &dead, &alive].iter().any(|folder| fs::create_dir(folder).is_err()) {

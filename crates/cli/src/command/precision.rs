@@ -1,7 +1,7 @@
 //! `--until`: repeats until means are precise enough, by the rule of a sweep's points.
 
 use super::run::Repetitions;
-use crate::finished::Onward;
+use crate::finished::Demand;
 use crate::values;
 use clap::Args;
 use lasthop_lab::compare::Quantity;
@@ -14,7 +14,7 @@ use std::borrow::Cow;
 
 /// Required precision of means.
 #[derive(Args, Clone)]
-pub(crate) struct Exactness {
+pub(crate) struct PrecisionArgs {
     /// Repeat until half the 95 % interval of every --metric is within this percentage of its mean. At least 10 runs;
     /// at most --runs, or 10000
     #[arg(long, value_name = "2%", value_parser = values::precision)]
@@ -24,20 +24,20 @@ pub(crate) struct Exactness {
     metric: Vec<Quantity>,
 }
 
-impl Exactness {
-    pub(crate) fn is_asked(&self) -> bool {
+impl PrecisionArgs {
+    pub(crate) fn is_given(&self) -> bool {
         self.until.is_some()
     }
 
-    pub(crate) fn runs(&self, asked: &Repetitions, scenario: &Scenario, determinism: &Determinism) -> u32 {
+    pub(crate) fn runs(&self, repetitions: &Repetitions, scenario: &Scenario, determinism: &Determinism) -> u32 {
         match self.until {
-            None => asked.runs(scenario, determinism),
-            Some(_) => determinism.worth_running(asked.most().unwrap_or(DEFAULT_MAX_RUNS)),
+            None => repetitions.runs(scenario, determinism),
+            Some(_) => determinism.worth_running(repetitions.max_runs().unwrap_or(DEFAULT_MAX_RUNS)),
         }
     }
 
-    pub(crate) fn looking(&self) -> Looking {
-        Looking::new(self.until, &self.metric, vec![String::new()])
+    pub(crate) fn tracker(&self) -> PrecisionTracker {
+        PrecisionTracker::new(self.until, &self.metric, vec![String::new()])
     }
 }
 
@@ -45,7 +45,7 @@ impl Exactness {
 ///
 /// With several cases, each mean must be precise enough, and each difference to the first case, paired by repetition.
 /// Half the interval of a difference must lie within the same share of the first case's mean.
-pub(crate) struct Looking {
+pub(crate) struct PrecisionTracker {
     precision: Option<Precision>,
     quantities: Vec<Quantity>,
     cases: Vec<String>,
@@ -56,16 +56,20 @@ pub(crate) struct Looking {
     expected: u32,
 }
 
-impl Looking {
+impl PrecisionTracker {
     /// State before the first repetition; goodput if `chosen` is empty.
-    pub(crate) fn new(precision: Option<Precision>, chosen: &[Quantity], cases: Vec<String>) -> Looking {
+    pub(crate) fn new(
+        precision: Option<Precision>,
+        chosen: &[Quantity],
+        cases: Vec<String>,
+    ) -> PrecisionTracker {
         let quantities =
             if chosen.is_empty() { vec![Quantity::OfFlow(&FLOW_METRICS[0])] } else { chosen.to_vec() };
         let values = vec![vec![Vec::new(); cases.len()]; quantities.len()];
-        Looking { precision, quantities, cases, values, next: Precision::next_check(0), expected: 0 }
+        PrecisionTracker { precision, quantities, cases, values, next: Precision::next_check(0), expected: 0 }
     }
 
-    pub(crate) fn take(&mut self, case: usize, outcome: &Outcome) {
+    pub(crate) fn record(&mut self, case: usize, outcome: &Outcome) {
         if self.precision.is_some() {
             for (values, quantity) in self.values.iter_mut().zip(&self.quantities) {
                 values[case].push(quantity.of_all(outcome));
@@ -74,8 +78,8 @@ impl Looking {
     }
 
     /// Number of further results wanted; at most `most` repetitions per case.
-    pub(crate) fn wants(&mut self, most: u32) -> Onward {
-        let Some(precision) = self.precision else { return Onward::All };
+    pub(crate) fn demand(&mut self, most: u32) -> Demand {
+        let Some(precision) = self.precision else { return Demand::All };
         let cases = self.cases.len();
         // A repetition is complete when the last case is done.
         let (begun, done) = (self.values[0][0].len() as u32, self.values[0][cases - 1].len() as u32);
@@ -87,24 +91,24 @@ impl Looking {
         if is_whole && done >= self.next {
             self.next = Precision::next_check(self.next);
             if self.numbers().all(|it| precision.is_reached_beside(&it.values, it.of)) {
-                return Onward::Enough;
+                return Demand::Enough;
             }
         }
         let runs = self.expected.clamp(self.next.min(most), most);
-        Onward::Expect(u64::from(runs) * cases as u64)
+        Demand::Expect(u64::from(runs) * cases as u64)
     }
 
     /// Numbers that must be precise: each case's mean, and its difference to the first case.
-    fn numbers(&self) -> impl Iterator<Item = Number<'_>> {
+    fn numbers(&self) -> impl Iterator<Item = TrackedNumber<'_>> {
         self.quantities.iter().zip(&self.values).flat_map(|(quantity, values)| {
-            let means = values.iter().zip(&self.cases).map(|(values, case)| Number {
+            let means = values.iter().zip(&self.cases).map(|(values, case)| TrackedNumber {
                 what: name(quantity, case),
                 values: Cow::Borrowed(&values[..]),
                 of: &values[..],
             });
             let differences = values.iter().zip(&self.cases).skip(1).map(|(these, case)| {
                 let pairs = these.iter().zip(&values[0]);
-                Number {
+                TrackedNumber {
                     what: format!("the difference of {}", name(quantity, case)),
                     values: pairs.map(|(this, first)| Some((*this)? - (*first)?)).collect(),
                     of: &values[0][..],
@@ -120,8 +124,8 @@ impl Looking {
             return Vec::new();
         };
         let runs = self.values[0].last().map_or(0, Vec::len);
-        let inexact = self.numbers().filter(|it| !precision.is_reached_beside(&it.values, it.of));
-        inexact
+        let imprecise = self.numbers().filter(|it| !precision.is_reached_beside(&it.values, it.of));
+        imprecise
             .map(|it| {
                 let estimate = |values: &[Option<f64>]| {
                     Estimate::of(&values.iter().flatten().copied().collect::<Vec<f64>>())
@@ -140,7 +144,7 @@ impl Looking {
 }
 
 /// Values of a number by repetition, and the values whose mean scales its interval.
-struct Number<'l> {
+struct TrackedNumber<'l> {
     what: String,
     values: Cow<'l, [Option<f64>]>,
     of: &'l [Option<f64>],

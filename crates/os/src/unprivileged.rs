@@ -1,9 +1,10 @@
 //! Namespaces for unprivileged users, in a user namespace of the user's own (user_namespaces(7)). Other users cannot
 //! see these namespaces, which end with the run.
 //!
-//! The first process enters the user namespace with [`own_rights`] and [`own_processes`]; the user keeps UID and files.
-//! It starts the second process, which calls [`arrive`] and creates everything else. The second is the first process of
-//! a PID namespace: its end ends all processes there. The second process ends with the first.
+//! The first process enters the user namespace with [`enter_user_namespace`] and [`enter_pid_namespace`]; the user keeps
+//! UID and files. It starts the second process, which calls [`prepare_second_process`] and creates everything else. The
+//! second is the first process of a PID namespace: its end ends all processes there. The second process ends with the
+//! first.
 
 use crate::error::SystemError;
 use caps::{CapSet, Capability};
@@ -18,19 +19,19 @@ use std::io;
 use std::path::Path;
 
 /// Environment variable with the PID of the first process, for the second.
-pub const RUN: &str = "LASTHOP_APART";
+pub const FIRST_PROCESS: &str = "LASTHOP_APART";
 
 /// Whether this process may create named namespaces and change the host's network, like root.
 pub fn is_root() -> bool {
     let writable = |folder: &str| access(folder, AccessFlags::W_OK).is_ok();
     let folder = if Path::new("/run/netns").exists() { "/run/netns" } else { "/run" };
     geteuid().is_root()
-        && has(Capability::CAP_SYS_ADMIN)
-        && has(Capability::CAP_NET_ADMIN)
+        && has_capability(Capability::CAP_SYS_ADMIN)
+        && has_capability(Capability::CAP_NET_ADMIN)
         && writable(folder)
 }
 
-fn has(capability: Capability) -> bool {
+fn has_capability(capability: Capability) -> bool {
     caps::has_cap(None, CapSet::Effective, capability).unwrap_or(false)
 }
 
@@ -45,7 +46,7 @@ pub fn may_change_network() -> bool {
 ///
 /// # Errors
 /// If the system forbids user namespaces; the help names the setting.
-pub fn own_rights() -> Result<(), SystemError> {
+pub fn enter_user_namespace() -> Result<(), SystemError> {
     let (user, group) = (geteuid(), getegid());
     let enter = || -> io::Result<()> {
         unshare(CloneFlags::CLONE_NEWUSER)?;
@@ -54,7 +55,7 @@ pub fn own_rights() -> Result<(), SystemError> {
         fs::write("/proc/self/uid_map", format!("{user} {user} 1\n"))?;
         fs::write("/proc/self/gid_map", format!("{group} {group} 1\n"))
     };
-    if !has(Capability::CAP_SYS_ADMIN) {
+    if !has_capability(Capability::CAP_SYS_ADMIN) {
         enter().map_err(|error| forbidden("cannot create a user namespace", &error))?;
     }
     let keep = || {
@@ -70,7 +71,7 @@ pub fn own_rights() -> Result<(), SystemError> {
 ///
 /// # Errors
 /// If the system forbids it.
-pub fn own_processes() -> Result<(), SystemError> {
+pub fn enter_pid_namespace() -> Result<(), SystemError> {
     let enter = || -> nix::Result<()> {
         unshare(CloneFlags::CLONE_NEWNS | CloneFlags::CLONE_NEWPID)?;
         // Later mounts of the machine appear here, but not the reverse.
@@ -80,16 +81,16 @@ pub fn own_processes() -> Result<(), SystemError> {
 }
 
 /// PID of the run's first process, if this is its second process.
-pub fn run() -> Option<u32> {
+pub fn first_process() -> Option<u32> {
     // Only the first process of a namespace has PID 1, except in a container.
-    if std::process::id() == 1 { std::env::var(RUN).ok()?.parse().ok() } else { None }
+    if std::process::id() == 1 { std::env::var(FIRST_PROCESS).ok()?.parse().ok() } else { None }
 }
 
 /// Prepares the second process: ends it with the first, and mounts its own `/proc`.
 ///
 /// # Errors
 /// If the system forbids it.
-pub fn arrive() -> Result<(), SystemError> {
+pub fn prepare_second_process() -> Result<(), SystemError> {
     let _ = set_pdeathsig(Signal::SIGKILL);
     let flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC;
     mount::<str, str, str, str>(Some("proc"), "/proc", Some("proc"), flags, None).map_err(|error| {
@@ -101,14 +102,14 @@ pub fn arrive() -> Result<(), SystemError> {
     })
 }
 
-pub(crate) fn give_up_rights() {
+pub(crate) fn drop_capabilities() {
     for set in [CapSet::Ambient, CapSet::Inheritable, CapSet::Effective, CapSet::Permitted] {
         let _ = caps::clear(None, set);
     }
 }
 
 /// Settings that forbid user namespaces: file, forbidding value, remedy.
-const FORBIDDING: [(&str, &str, &str); 3] = [
+const RESTRICTIONS: [(&str, &str, &str); 3] = [
     ("kernel/unprivileged_userns_clone", "0", "sudo sysctl kernel.unprivileged_userns_clone=1"),
     ("user/max_user_namespaces", "0", "sudo sysctl user.max_user_namespaces=10000"),
     (
@@ -121,13 +122,13 @@ const FORBIDDING: [(&str, &str, &str); 3] = [
 
 fn forbidden(what: &str, error: &io::Error) -> SystemError {
     let message = format!("without root, the run needs a user namespace of its own: {what}: {error}");
-    let is = |(file, value, _): &&(&str, &str, &str)| {
+    let is_set = |(file, value, _): &&(&str, &str, &str)| {
         fs::read_to_string(format!("/proc/sys/{file}")).is_ok_and(|text| text.trim() == *value)
     };
-    let help = match FORBIDDING.iter().find(is) {
-        Some((file, value, mend)) => {
+    let help = match RESTRICTIONS.iter().find(is_set) {
+        Some((file, value, remedy)) => {
             let name = file.replace('/', ".");
-            format!("run it as root: sudo lasthop …; or permit user namespaces ({name} is {value}): {mend}")
+            format!("run it as root: sudo lasthop …; or permit user namespaces ({name} is {value}): {remedy}")
         }
         None if error.raw_os_error() == Some(Errno::ENOSPC as i32) => {
             "run it as root: sudo lasthop …; or raise the limit user.max_user_namespaces".to_owned()
@@ -147,10 +148,10 @@ mod tests {
         let error = forbidden("cannot", &io::Error::from_raw_os_error(Errno::EPERM as i32));
         assert!(error.message.contains("user namespace"), "{error}");
         assert!(error.help.starts_with("run it as root"), "{error}");
-        for (file, value, mend) in FORBIDDING {
+        for (file, value, remedy) in RESTRICTIONS {
             let is_so =
                 fs::read_to_string(format!("/proc/sys/{file}")).is_ok_and(|text| text.trim() == value);
-            assert!(is_so || !error.help.contains(mend), "{error}");
+            assert!(is_so || !error.help.contains(remedy), "{error}");
         }
     }
 }

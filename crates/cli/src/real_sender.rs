@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Sender {
+pub(crate) enum RealSender {
     /// Lasthop's endpoints on both sides.
     Own,
     /// Lasthop's endpoint sends, the kernel receives.
@@ -13,15 +13,15 @@ pub(crate) enum Sender {
     Kernel(String),
 }
 
-impl FromStr for Sender {
+impl FromStr for RealSender {
     type Err = String;
 
-    fn from_str(text: &str) -> Result<Sender, String> {
+    fn from_str(text: &str) -> Result<RealSender, String> {
         match text.trim() {
-            "lasthop" => Ok(Sender::Own),
-            "lasthop-to-kernel" => Ok(Sender::OwnToKernel),
-            name if !name.is_empty() && name.len() < 16 && name.bytes().all(is_of_name) => {
-                Ok(Sender::Kernel(name.to_owned()))
+            "lasthop" => Ok(RealSender::Own),
+            "lasthop-to-kernel" => Ok(RealSender::OwnToKernel),
+            name if !name.is_empty() && name.len() < 16 && name.bytes().all(is_name_byte) => {
+                Ok(RealSender::Kernel(name.to_owned()))
             }
             _ => {
                 let known =
@@ -32,16 +32,16 @@ impl FromStr for Sender {
     }
 }
 
-fn is_of_name(byte: u8) -> bool {
+fn is_name_byte(byte: u8) -> bool {
     byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'_' | b'-')
 }
 
-impl fmt::Display for Sender {
+impl fmt::Display for RealSender {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Sender::Own => f.write_str("lasthop"),
-            Sender::OwnToKernel => f.write_str("lasthop to kernel"),
-            Sender::Kernel(name) => write!(f, "kernel, {name}"),
+            RealSender::Own => f.write_str("lasthop"),
+            RealSender::OwnToKernel => f.write_str("lasthop to kernel"),
+            RealSender::Kernel(name) => write!(f, "kernel, {name}"),
         }
     }
 }

@@ -9,11 +9,11 @@ use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-const MANY: &str = "1000000";
-const PATIENCE: Duration = Duration::from_secs(60);
+const MANY_RUNS: &str = "1000000";
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Starts the program with standard output to `out.csv`.
-fn begun(folder: &Path, arguments: &[&str]) -> Child {
+fn spawn(folder: &Path, arguments: &[&str]) -> Child {
     let out = File::create(folder.join("out.csv")).unwrap();
     let mut command = lasthop();
     command.args(arguments).current_dir(folder).stdin(Stdio::null()).stdout(out).stderr(Stdio::piped());
@@ -25,9 +25,9 @@ fn read(folder: &Path, name: &str) -> String {
 }
 
 /// Waits for a condition; returns whether it became true.
-fn comes(what: impl Fn() -> bool) -> bool {
+fn becomes_true(what: impl Fn() -> bool) -> bool {
     let began = Instant::now();
-    while began.elapsed() < PATIENCE {
+    while began.elapsed() < TIMEOUT {
         if what() {
             return true;
         }
@@ -57,14 +57,14 @@ fn rows(text: &str) -> Vec<Vec<String>> {
 #[test]
 fn what_is_finished_is_there_when_the_program_is_killed() {
     for arguments in [
-        &["run", "hasegawa", "--runs", MANY, "--jobs", "2", "--format", "csv"][..],
+        &["run", "hasegawa", "--runs", MANY_RUNS, "--jobs", "2", "--format", "csv"][..],
         &[
             "compare",
             "hasegawa",
             "--vary",
             "ack_splitting=once,split",
             "--runs",
-            MANY,
+            MANY_RUNS,
             "--jobs",
             "2",
             "--format",
@@ -72,8 +72,8 @@ fn what_is_finished_is_there_when_the_program_is_killed() {
         ],
     ] {
         let folder = tempfile::tempdir().unwrap();
-        let child = begun(folder.path(), arguments);
-        let is_under_way = comes(|| read(folder.path(), "out.csv").lines().count() > 5);
+        let child = spawn(folder.path(), arguments);
+        let is_under_way = becomes_true(|| read(folder.path(), "out.csv").lines().count() > 5);
         let (status, _) = ended(child, "-KILL");
         assert!(is_under_way && status.code().is_none());
         assert!(rows(&read(folder.path(), "out.csv")).len() >= 5);
@@ -85,14 +85,14 @@ fn what_is_finished_is_there_when_the_program_is_killed() {
 #[test]
 fn an_interrupted_run_has_its_finished_rows_and_says_how_many() {
     let folder = tempfile::tempdir().unwrap();
-    let child = begun(folder.path(), &["run", LOSSY, "--runs", MANY, "--jobs", "3", "--format", "csv"]);
-    assert!(comes(|| read(folder.path(), "out.csv").lines().count() > 20));
+    let child = spawn(folder.path(), &["run", LOSSY, "--runs", MANY_RUNS, "--jobs", "3", "--format", "csv"]);
+    assert!(becomes_true(|| read(folder.path(), "out.csv").lines().count() > 20));
     let (status, said) = ended(child, "-INT");
     assert_eq!(status.code(), Some(130), "{said}");
     let rows = rows(&read(folder.path(), "out.csv"));
     assert!(rows.iter().zip(1..).all(|(row, run)| row[1] == run.to_string()), "in order, none missing");
     let last = said.lines().last().unwrap_or_default();
-    assert_eq!(last, format!("interrupted: {} of {MANY} runs are done", rows.len()));
+    assert_eq!(last, format!("interrupted: {} of {MANY_RUNS} runs are done", rows.len()));
 }
 
 /// Means cover finished runs; a comparison omits repetitions without all cases.
@@ -100,20 +100,21 @@ fn an_interrupted_run_has_its_finished_rows_and_says_how_many() {
 #[test]
 fn an_interrupted_run_sums_up_what_is_finished() {
     let folder = tempfile::tempdir().unwrap();
-    let arguments = ["run", LOSSY, "--runs", MANY, "--format", "json", "--samples", "first.csv"];
-    let child = begun(folder.path(), &arguments);
+    let arguments = ["run", LOSSY, "--runs", MANY_RUNS, "--format", "json", "--samples", "first.csv"];
+    let child = spawn(folder.path(), &arguments);
     // The file of the first repetition appears as soon as that repetition ends.
-    assert!(comes(|| folder.path().join("first.csv").is_file()));
+    assert!(becomes_true(|| folder.path().join("first.csv").is_file()));
     std::thread::sleep(Duration::from_millis(500));
     let (status, said) = ended(child, "-INT");
     assert_eq!(status.code(), Some(130), "{said}");
     let flows = objects(&read(folder.path(), "out.csv"));
     let done = flows[0]["goodput_kbps"]["runs"].as_u64().unwrap();
-    assert!(done >= 1 && said.contains(&format!("interrupted: {done} of {MANY} runs")), "{said}");
+    assert!(done >= 1 && said.contains(&format!("interrupted: {done} of {MANY_RUNS} runs")), "{said}");
     assert_eq!(names_in(folder.path()), ["first.csv", "out.csv"]);
 
-    let arguments = ["compare", LOSSY, "--runs", MANY, "--vary", "recovery=sack,reno", "--format", "json"];
-    let child = begun(folder.path(), &arguments);
+    let arguments =
+        ["compare", LOSSY, "--runs", MANY_RUNS, "--vary", "recovery=sack,reno", "--format", "json"];
+    let child = spawn(folder.path(), &arguments);
     std::thread::sleep(Duration::from_secs(2));
     let (status, said) = ended(child, "-INT");
     assert_eq!(status.code(), Some(130), "{said}");
@@ -136,7 +137,7 @@ fn comparisons_come_repetition_by_repetition() {
 #[test]
 fn a_pipe_that_closes_ends_the_work() {
     let mut child = lasthop()
-        .args(["run", LOSSY, "--runs", MANY, "--format", "csv"])
+        .args(["run", LOSSY, "--runs", MANY_RUNS, "--format", "csv"])
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
@@ -155,7 +156,7 @@ fn a_pipe_that_closes_ends_the_work() {
 #[test]
 fn progress_is_told_where_there_is_no_terminal() {
     let folder = tempfile::tempdir().unwrap();
-    let mut child = begun(folder.path(), &["run", "hasegawa", "--runs", "200", "--set", "duration=4000s"]);
+    let mut child = spawn(folder.path(), &["run", "hasegawa", "--runs", "200", "--set", "duration=4000s"]);
     let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
     let told = lines.by_ref().map_while(Result::ok).find(|line| line.starts_with("run: "));
     let told = told.expect("a line of progress");
@@ -169,14 +170,14 @@ fn progress_is_told_where_there_is_no_terminal() {
 fn a_thousand_jobs_for_three_runs_are_three_threads() {
     let folder = tempfile::tempdir().unwrap();
     let long = "rate=1Gbit/s,rtt=40ms,queue=100packets,duration=100000s";
-    let child = begun(folder.path(), &["run", long, "--runs", "3", "--jobs", "1000"]);
+    let child = spawn(folder.path(), &["run", long, "--runs", "3", "--jobs", "1000"]);
     let threads = || {
         let status = read(Path::new("/proc"), &format!("{}/status", child.id()));
         let line =
             status.lines().find_map(|line| line.strip_prefix("Threads:").map(str::trim).map(str::to_owned));
         line.and_then(|number| number.parse::<usize>().ok()).unwrap_or(0)
     };
-    assert!(comes(|| threads() > 3), "the main thread, the handler of Ctrl-C, and three");
+    assert!(becomes_true(|| threads() > 3), "the main thread, the handler of Ctrl-C, and three");
     std::thread::sleep(Duration::from_millis(300));
     let many = threads();
     ended(child, "-KILL");
@@ -190,7 +191,7 @@ fn a_thousand_jobs_for_three_runs_are_three_threads() {
 fn what_a_large_run_takes_is_said() {
     let told = |arguments: &[&str], what: &str| {
         let folder = tempfile::tempdir().unwrap();
-        let mut child = begun(folder.path(), &[&["run"][..], arguments].concat());
+        let mut child = spawn(folder.path(), &[&["run"][..], arguments].concat());
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
         let told = lines.by_ref().find(|line| line.contains(what));
         child.kill().unwrap();
@@ -198,14 +199,14 @@ fn what_a_large_run_takes_is_said() {
         told.unwrap_or_else(|| panic!("{arguments:?} prints no line with {what:?}"))
     };
     // 2 Mbit/s for 30 s are 5000 packets, a million times: 5e9; two cores simulate 8 million a second.
-    let line = told(&[LOSSY, "--runs", MANY, "--jobs", "2"], "packets");
+    let line = told(&[LOSSY, "--runs", MANY_RUNS, "--jobs", "2"], "packets");
     assert!(line.contains("up to 5.0e9 packets: about 10 min on 2 threads"), "{line}");
-    let line = told(&[LOSSY, "--runs", MANY], "of memory");
+    let line = told(&[LOSSY, "--runs", MANY_RUNS], "of memory");
     assert!(line.contains("--format csv discards outcomes"), "{line}");
     let many = ["rate=100Mbit/s,rtt=40ms,duration=3s", "--set", "flow.bulk.count=100000", "--jobs", "2"];
     let line = told(&[&many[..], &["--runs", "2", "--format", "csv"]].concat(), "of memory");
     assert!(line.contains("about 2.1 GB of memory"), "10.7 kB per flow and thread: {line}");
-    let line = told(&["hasegawa", "--runs", MANY, "--jobs", "2"], "estimated from the first");
+    let line = told(&["hasegawa", "--runs", MANY_RUNS, "--jobs", "2"], "estimated from the first");
     assert!(
         line.contains("1000000 runs take about ") && line.contains(" on 2 threads, estimated from the first"),
         "{line}"

@@ -6,7 +6,7 @@ use lasthop_scenario::{Hop, Scenario};
 use lasthop_sim::assemble::pipe_of;
 
 #[derive(Clone, Debug)]
-pub(super) struct Way {
+pub(super) struct LinkDirection {
     pub(super) link: String,
     /// Table of the direction in a scenario: `down` or `up`.
     pub(super) table: &'static str,
@@ -14,33 +14,38 @@ pub(super) struct Way {
     pub(super) pipe: PipeId,
 }
 
-impl Way {
+impl LinkDirection {
     /// Name in messages: `the link wireless, down`.
     pub(super) fn name(&self) -> String {
-        format!("the link `{}`, {}", self.link, direction(self.to))
+        format!("the link `{}`, {}", self.link, direction_name(self.to))
     }
 }
 
-pub(super) fn direction(to: End) -> &'static str {
+pub(super) fn direction_name(to: End) -> &'static str {
     match to {
         End::Client => "down",
         End::Server => "up",
     }
 }
 
-pub(super) fn of(scenario: &Scenario, replaced: usize) -> Vec<Way> {
+pub(super) fn of(scenario: &Scenario, replaced: usize) -> Vec<LinkDirection> {
     let route = &scenario.routes[replaced];
-    let way = |to: End| {
-        move |hop: &Hop| Way {
+    let direction = |to: End| {
+        move |hop: &Hop| LinkDirection {
             link: scenario.links[hop.link].name.clone(),
             table: if hop.is_down { "down" } else { "up" },
             to,
             pipe: pipe_of(hop.link, hop.is_down),
         }
     };
-    route.there.iter().map(way(End::Client)).chain(route.back.iter().map(way(End::Server))).collect()
+    route
+        .there
+        .iter()
+        .map(direction(End::Client))
+        .chain(route.back.iter().map(direction(End::Server)))
+        .collect()
 }
 
-pub(super) fn pipes(ways: &[Way], to: End) -> Vec<PipeId> {
-    ways.iter().filter(|way| way.to == to).map(|way| way.pipe).collect()
+pub(super) fn pipes(directions: &[LinkDirection], to: End) -> Vec<PipeId> {
+    directions.iter().filter(|direction| direction.to == to).map(|direction| direction.pipe).collect()
 }

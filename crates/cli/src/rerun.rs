@@ -47,7 +47,7 @@ pub(crate) fn run(file: &Path, jobs: Option<usize>) -> Result<(), Failure> {
         let now = items::json(&reproduction.items, &provenance);
         let now: Vec<&str> = now.lines().collect();
         let then = &archived.rows;
-        let apart: Vec<(&str, &str)> = then
+        let differing_rows: Vec<(&str, &str)> = then
             .iter()
             .zip(&now)
             .map(|(then, now)| (then.as_str(), *now))
@@ -55,14 +55,14 @@ pub(crate) fn run(file: &Path, jobs: Option<usize>) -> Result<(), Failure> {
             .collect();
         let missing = then.len().abs_diff(now.len());
         let count = then.len();
-        match apart.len() + missing {
+        match differing_rows.len() + missing {
             0 => {
                 output::print_line(&format!("{name}: {count} rows, byte for byte the same as in {version}"))?
             }
             several => {
                 differing += several;
                 let rows = format!("{name}: {several} of {count} rows differ from those of {version}");
-                let first = apart.first().map_or(
+                let first = differing_rows.first().map_or(
                     format!("the file has {count} rows, and this run gave {}", now.len()),
                     |(then, now)| format!("the first difference:\n  then: {then}\n  now:  {now}"),
                 );
@@ -115,12 +115,13 @@ fn read(file: &Path) -> Result<Vec<Archived>, Failure> {
             _ => archived.push(Archived { origin, rows: vec![line.to_owned()] }),
         }
     }
-    match archived.is_empty() {
-        true => Err(Failure::bad_input(
+    if archived.is_empty() {
+        Err(Failure::bad_input(
             format!("`{name}` has no rows"),
             "name a file written by `lasthop reproduce --format json > FILE`",
-        )),
-        false => Ok(archived),
+        ))
+    } else {
+        Ok(archived)
     }
 }
 

@@ -4,19 +4,19 @@
 //! Waits of microseconds are normal, because the path runs with priority. The kernel's account is read every 20 ms. A
 //! wait counts if a side stood still for more than half of such an interval: 10 ms or more.
 
-use lasthop_os::group::Group;
+use lasthop_os::control_group::ControlGroup;
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
 /// Both sides; `None` without a control group.
-pub(super) struct Sides {
-    command: Option<Side>,
-    server: Option<Side>,
-    looked: Instant,
+pub(super) struct WaitMeter {
+    command: Option<SideWait>,
+    server: Option<SideWait>,
+    last_read: Instant,
 }
 
-struct Side {
-    group: Group,
+struct SideWait {
+    group: ControlGroup,
     /// Kernel's account at the last reading.
     stalled: Duration,
     waited: Duration,
@@ -24,25 +24,25 @@ struct Side {
 
 /// Time that all programs of a side waited for a processor at once; `None` if unknown.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Waits {
+pub(super) struct ProcessorWaits {
     command: Option<Duration>,
     server: Option<Duration>,
     took: Duration,
 }
 
-const STRETCH: Duration = Duration::from_millis(20);
+const READ_INTERVAL: Duration = Duration::from_millis(20);
 /// Share of the time that a side may wait, %.
 const SHARE_PCT: f64 = 5.0;
 /// Wait that is always allowed, for start-up and short commands.
-const ALWAYS: Duration = Duration::from_millis(50);
+const ALLOWED_WAIT: Duration = Duration::from_millis(50);
 
-impl Side {
-    fn new(role: &str) -> Option<Side> {
-        Some(Side { group: Group::create(role)?, stalled: Duration::ZERO, waited: Duration::ZERO })
+impl SideWait {
+    fn new(role: &str) -> Option<SideWait> {
+        Some(SideWait { group: ControlGroup::create(role)?, stalled: Duration::ZERO, waited: Duration::ZERO })
     }
 
     /// Reads the account; `span` is the time since the last reading.
-    fn look(&mut self, span: Duration) {
+    fn poll(&mut self, span: Duration) {
         let Some(stalled) = self.group.stalled() else { return };
         let stalled = Duration::from_nanos(stalled.as_nanos());
         self.waited += counted(stalled.saturating_sub(self.stalled), span);
@@ -55,20 +55,20 @@ fn counted(waited: Duration, span: Duration) -> Duration {
     if waited * 2 > span { waited } else { Duration::ZERO }
 }
 
-impl Sides {
-    pub(super) fn new(has_server: bool) -> Sides {
-        Sides {
-            command: Side::new("command"),
-            server: if has_server { Side::new("listener") } else { None },
-            looked: Instant::now(),
+impl WaitMeter {
+    pub(super) fn new(has_server: bool) -> WaitMeter {
+        WaitMeter {
+            command: SideWait::new("command"),
+            server: if has_server { SideWait::new("listener") } else { None },
+            last_read: Instant::now(),
         }
     }
 
-    pub(super) fn command(&self) -> Option<&Group> {
+    pub(super) fn command(&self) -> Option<&ControlGroup> {
         self.command.as_ref().map(|side| &side.group)
     }
 
-    pub(super) fn server(&self) -> Option<&Group> {
+    pub(super) fn server(&self) -> Option<&ControlGroup> {
         self.server.as_ref().map(|side| &side.group)
     }
 
@@ -78,29 +78,29 @@ impl Sides {
     }
 
     /// Reads the accounts if an interval has passed; call often while the command runs.
-    pub(super) fn look(&mut self) {
-        let span = self.looked.elapsed();
-        if span >= STRETCH {
+    pub(super) fn poll(&mut self) {
+        let span = self.last_read.elapsed();
+        if span >= READ_INTERVAL {
             self.read(span);
         }
     }
 
-    pub(super) fn waits(&mut self, took: Duration) -> Waits {
-        let waited = |side: &Option<Side>| side.as_ref().map(|side| side.waited);
-        Waits { command: waited(&self.command), server: waited(&self.server), took }
+    pub(super) fn waits(&mut self, took: Duration) -> ProcessorWaits {
+        let waited = |side: &Option<SideWait>| side.as_ref().map(|side| side.waited);
+        ProcessorWaits { command: waited(&self.command), server: waited(&self.server), took }
     }
 
     fn read(&mut self, span: Duration) {
-        self.looked = Instant::now();
-        self.sides().for_each(|side| side.look(span));
+        self.last_read = Instant::now();
+        self.sides().for_each(|side| side.poll(span));
     }
 
-    fn sides(&mut self) -> impl Iterator<Item = &mut Side> {
+    fn sides(&mut self) -> impl Iterator<Item = &mut SideWait> {
         self.command.iter_mut().chain(&mut self.server)
     }
 }
 
-impl Waits {
+impl ProcessorWaits {
     fn sides(&self) -> [(&'static str, Option<Duration>); 2] {
         [("the command", self.command), ("the server", self.server)]
     }
@@ -111,7 +111,7 @@ impl Waits {
 
     pub(super) fn complaints(&self) -> Vec<String> {
         let waited = self.sides().into_iter().filter_map(|(side, waited)| Some((side, waited?)));
-        let too_long = waited.filter(|(_, waited)| *waited > ALWAYS && self.pct(*waited) > SHARE_PCT);
+        let too_long = waited.filter(|(_, waited)| *waited > ALLOWED_WAIT && self.pct(*waited) > SHARE_PCT);
         too_long
             .map(|(side, waited)| {
                 format!(
@@ -134,9 +134,10 @@ impl Waits {
             .into_iter()
             .filter_map(|(side, waited)| Some(format!("{side} {:.1} %", self.pct(waited?))))
             .collect();
-        match known.is_empty() {
-            true => "time that programs waited for a processor: not known".to_owned(),
-            false => format!("waited for a processor: {} of the time", known.join(", ")),
+        if known.is_empty() {
+            "time that programs waited for a processor: not known".to_owned()
+        } else {
+            format!("waited for a processor: {} of the time", known.join(", "))
         }
     }
 }
@@ -145,9 +146,9 @@ impl Waits {
 mod tests {
     use super::*;
 
-    fn waits(command_ms: u64, took_ms: u64) -> Waits {
+    fn waits(command_ms: u64, took_ms: u64) -> ProcessorWaits {
         let millis = Duration::from_millis;
-        Waits { command: Some(millis(command_ms)), server: None, took: millis(took_ms) }
+        ProcessorWaits { command: Some(millis(command_ms)), server: None, took: millis(took_ms) }
     }
 
     #[test]
@@ -158,7 +159,7 @@ mod tests {
         assert!(complaints[0].starts_with("the command waited for a processor for 6.0 %"), "{complaints:?}");
         assert_eq!(waits(600, 10_000).object(), json!({ "command": 6.0, "server": null }));
         assert!(waits(600, 10_000).words().contains("the command 6.0 % of the time"));
-        assert!(Waits::default().words().contains("not known"));
+        assert!(ProcessorWaits::default().words().contains("not known"));
     }
 
     #[test]

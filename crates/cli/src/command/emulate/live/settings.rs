@@ -1,6 +1,6 @@
 //! Settings changed during a run: `rate=5Mbit/s`, `delay=40ms@down`, `loss=1%`; and their form in a scenario.
 
-use super::ways::{Way, direction};
+use super::link_directions::{LinkDirection, direction_name};
 use crate::target::Target;
 use lasthop_base::{Duration, Rate, Time, quantity};
 use lasthop_emu::Emulation;
@@ -12,7 +12,7 @@ use std::fmt::Display;
 use std::fmt::Write as _;
 
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(in super::super) enum Word {
+pub(in super::super) enum SettingWord {
     Set(LinkChange, Option<End>),
     /// Direction of all values without one.
     Direction(End),
@@ -22,14 +22,14 @@ pub(in super::super) enum Word {
 ///
 /// # Errors
 /// A message in one sentence.
-pub(in super::super) fn parse(text: &str) -> Result<Word, String> {
+pub(in super::super) fn parse(text: &str) -> Result<SettingWord, String> {
     let end = |name: &str| match name {
         "down" => Ok(End::Client),
         "up" => Ok(End::Server),
         other => Err(format!("unknown direction `@{other}`; expected @down or @up")),
     };
     if let Some(name) = text.strip_prefix('@') {
-        return Ok(Word::Direction(end(name)?));
+        return Ok(SettingWord::Direction(end(name)?));
     }
     let (rest, direction) = match text.split_once('@') {
         Some((rest, name)) => (rest, Some(end(name)?)),
@@ -43,7 +43,7 @@ pub(in super::super) fn parse(text: &str) -> Result<Word, String> {
         "loss" => LinkChange { loss: Some(share(value)?), ..LinkChange::default() },
         other => return Err(format!("`{other}` cannot be set; {known}")),
     };
-    Ok(Word::Set(change, direction))
+    Ok(SettingWord::Set(change, direction))
 }
 
 /// Parses a rate, bit/s; 0 for none.
@@ -55,12 +55,12 @@ fn rate(text: &str) -> Result<u64, String> {
 }
 
 /// Maximum delay of a link.
-const LONGEST: Duration = Duration::from_secs(1000);
+const MAX_DELAY: Duration = Duration::from_secs(1000);
 
 fn delay(text: &str) -> Result<Duration, String> {
     match quantity::duration(text)? {
-        delay if delay <= LONGEST => Ok(delay),
-        _ => Err(format!("`{}` is too long: at most {LONGEST}", text.trim())),
+        delay if delay <= MAX_DELAY => Ok(delay),
+        _ => Err(format!("`{}` is too long: at most {MAX_DELAY}", text.trim())),
     }
 }
 
@@ -72,81 +72,92 @@ fn share(text: &str) -> Result<f64, String> {
 }
 
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub(in super::super) struct Request {
+pub(in super::super) struct SetRequest {
     pub(in super::super) words: Vec<String>,
     /// Link; needed if there are several.
     pub(in super::super) link: Option<String>,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub(in super::super) struct Refusal {
+pub(in super::super) struct SetRefusal {
     pub(in super::super) message: String,
     pub(in super::super) help: String,
 }
 
-impl Refusal {
-    fn new(message: impl Into<String>, help: impl Into<String>) -> Refusal {
-        Refusal { message: message.into(), help: help.into() }
+impl SetRefusal {
+    fn new(message: impl Into<String>, help: impl Into<String>) -> SetRefusal {
+        SetRefusal { message: message.into(), help: help.into() }
     }
 }
 
-pub(super) struct Knobs {
-    ways: Vec<Way>,
+pub(super) struct LinkSettings {
+    directions: Vec<LinkDirection>,
     /// Settings of each link direction: the initial one, then each change with its time.
-    courses: Vec<Vec<(Time, Option<LinkSettings>)>>,
+    histories: Vec<Vec<(Time, Option<LinkSettings>)>>,
     /// Whether the scenario has plans of delay and of loss.
     planned: Vec<[bool; 2]>,
 }
 
-impl Knobs {
-    pub(super) fn new(ways: Vec<Way>, planned: Vec<[bool; 2]>, emulation: &Emulation<Target>) -> Knobs {
-        let courses = ways.iter().map(|way| vec![(Time::ZERO, emulation.settings(way.pipe))]).collect();
-        Knobs { ways, courses, planned }
+impl LinkSettings {
+    pub(super) fn new(
+        directions: Vec<LinkDirection>,
+        planned: Vec<[bool; 2]>,
+        emulation: &Emulation<Target>,
+    ) -> LinkSettings {
+        let histories = directions
+            .iter()
+            .map(|direction| vec![(Time::ZERO, emulation.settings(direction.pipe))])
+            .collect();
+        LinkSettings { directions, histories, planned }
     }
 
     pub(super) fn answer(
         &mut self,
-        request: &Request,
+        request: &SetRequest,
         emulation: &mut Emulation<Target>,
-    ) -> Result<Value, Refusal> {
+    ) -> Result<Value, SetRefusal> {
         let changes = self.changes(request)?;
         if changes.is_empty() {
-            return Ok(self.holds(emulation.clock().now()));
+            return Ok(self.current(emulation.clock().now()));
         }
-        let by_pipe: Vec<_> = changes.iter().map(|(way, change)| (self.ways[*way].pipe, *change)).collect();
+        let by_pipe: Vec<_> =
+            changes.iter().map(|(direction, change)| (self.directions[*direction].pipe, *change)).collect();
         let time = emulation.set(&by_pipe).map_err(|(pipe, fixed)| {
-            let way = self.ways.iter().find(|way| way.pipe == pipe).map_or(String::new(), Way::name);
-            Refusal::new(
-                format!("{way}: {}; no setting has changed", fixed.0),
+            let direction = self.directions.iter().find(|direction| direction.pipe == pipe).map_or(String::new(), LinkDirection::name);
+            SetRefusal::new(
+                format!("{direction}: {}; no setting has changed", fixed.0),
                 "settable: a constant rate; a delay, except of RLC and Wi-Fi; losses if the channel is none or iid",
             )
         })?;
-        for (way, _) in &changes {
-            self.courses[*way].push((time, emulation.settings(self.ways[*way].pipe)));
+        for (direction, _) in &changes {
+            self.histories[*direction].push((time, emulation.settings(self.directions[*direction].pipe)));
         }
-        Ok(self.holds(time))
+        Ok(self.current(time))
     }
 
-    fn changes(&self, request: &Request) -> Result<Vec<(usize, LinkChange)>, Refusal> {
-        let unreadable = |message| Refusal::new(message, "lasthop emulate set rate=5Mbit/s delay=40ms @down");
-        let words = request.words.iter().map(|word| parse(word)).collect::<Result<Vec<Word>, String>>();
+    fn changes(&self, request: &SetRequest) -> Result<Vec<(usize, LinkChange)>, SetRefusal> {
+        let unreadable =
+            |message| SetRefusal::new(message, "lasthop emulate set rate=5Mbit/s delay=40ms @down");
+        let words =
+            request.words.iter().map(|word| parse(word)).collect::<Result<Vec<SettingWord>, String>>();
         let words = words.map_err(unreadable)?;
         let everywhere = words.iter().find_map(|word| match word {
-            Word::Direction(end) => Some(*end),
-            Word::Set(..) => None,
+            SettingWord::Direction(end) => Some(*end),
+            SettingWord::Set(..) => None,
         });
         let mut changes: Vec<(usize, LinkChange)> = Vec::new();
         for word in &words {
-            let Word::Set(change, end) = word else { continue };
+            let SettingWord::Set(change, end) = word else { continue };
             let end = end.or(everywhere);
-            let meant = |way: &Way| {
-                end.is_none_or(|end| end == way.to)
-                    && request.link.as_ref().is_none_or(|link| *link == way.link)
+            let meant = |direction: &LinkDirection| {
+                end.is_none_or(|end| end == direction.to)
+                    && request.link.as_ref().is_none_or(|link| *link == direction.link)
             };
-            let meant: Vec<usize> = (0..self.ways.len()).filter(|at| meant(&self.ways[*at])).collect();
+            let meant: Vec<usize> =
+                (0..self.directions.len()).filter(|at| meant(&self.directions[*at])).collect();
             self.check(request, &meant)?;
             for at in meant {
-                let known = changes.iter().position(|(way, _)| *way == at).unwrap_or_else(|| {
+                let known = changes.iter().position(|(direction, _)| *direction == at).unwrap_or_else(|| {
                     changes.push((at, LinkChange::default()));
                     changes.len() - 1
                 });
@@ -159,16 +170,16 @@ impl Knobs {
         Ok(changes)
     }
 
-    fn check(&self, request: &Request, meant: &[usize]) -> Result<(), Refusal> {
-        let mut names: Vec<&str> = self.ways.iter().map(|way| way.link.as_str()).collect();
+    fn check(&self, request: &SetRequest, meant: &[usize]) -> Result<(), SetRefusal> {
+        let mut names: Vec<&str> = self.directions.iter().map(|direction| direction.link.as_str()).collect();
         names.sort_unstable();
         names.dedup();
         let all = names.join(", ");
         match (&request.link, meant) {
             (Some(link), []) => {
-                Err(Refusal::new(format!("the path has no link `{link}` here"), format!("links: {all}")))
+                Err(SetRefusal::new(format!("the path has no link `{link}` here"), format!("links: {all}")))
             }
-            (None, _) if names.len() > 1 => Err(Refusal::new(
+            (None, _) if names.len() > 1 => Err(SetRefusal::new(
                 format!("the path has several links: {all}"),
                 format!("choose one: --link {}", names[0]),
             )),
@@ -176,27 +187,26 @@ impl Knobs {
         }
     }
 
-    pub(super) fn holds(&self, time: Time) -> Value {
-        let ways = self.ways.iter().zip(&self.courses).map(|(way, course)| {
-            let setting = course.last().and_then(|(_, setting)| *setting);
+    pub(super) fn current(&self, time: Time) -> Value {
+        let directions = self.directions.iter().zip(&self.histories).map(|(direction, history)| {
+            let setting = history.last().and_then(|(_, setting)| *setting);
             json!({
-                "link": way.link,
-                "direction": direction(way.to),
+                "link": direction.link,
+                "direction": direction_name(direction.to),
                 "rate_bps": setting.and_then(|setting| setting.bps),
                 "delay_ms": setting.map(|setting| setting.delay.as_millis()),
                 "loss_pct": setting.and_then(|setting| setting.loss).map(|loss| loss * 100.0),
             })
         });
-        json!({ "time_s": time.as_secs(), "links": ways.collect::<Vec<Value>>() })
+        json!({ "time_s": time.as_secs(), "links": directions.collect::<Vec<Value>>() })
     }
 
     pub(super) fn changes_made(&self) -> Vec<Value> {
         let mut made: Vec<(Time, Value)> = Vec::new();
-        for (way, course) in self.ways.iter().zip(&self.courses) {
-            for pair in course.windows(2) {
+        for (direction, history) in self.directions.iter().zip(&self.histories) {
+            for pair in history.windows(2) {
                 let [(_, Some(before)), (time, Some(after))] = pair else { continue };
-                let mut object =
-                    json!({ "time_s": time.as_secs(), "link": way.link, "direction": direction(way.to) });
+                let mut object = json!({ "time_s": time.as_secs(), "link": direction.link, "direction": direction_name(direction.to) });
                 if before.bps != after.bps {
                     object["rate_bps"] = after.bps.into();
                 }
@@ -216,19 +226,20 @@ impl Knobs {
     /// Changes as plans in the links' tables of a scenario; empty without changes.
     pub(super) fn plans(&self) -> String {
         let mut text = String::new();
-        for ((way, course), planned) in self.ways.iter().zip(&self.courses).zip(&self.planned) {
-            let course: Vec<(Time, LinkSettings)> =
-                course.iter().filter_map(|(time, setting)| Some((*time, (*setting)?))).collect();
-            let lines = lines(&course, *planned);
+        for ((direction, history), planned) in self.directions.iter().zip(&self.histories).zip(&self.planned)
+        {
+            let history: Vec<(Time, LinkSettings)> =
+                history.iter().filter_map(|(time, setting)| Some((*time, (*setting)?))).collect();
+            let lines = lines(&history, *planned);
             if !lines.is_empty() {
-                let _ = write!(text, "[link.{}.{}]\n{lines}", way.link, way.table);
+                let _ = write!(text, "[link.{}.{}]\n{lines}", direction.link, direction.table);
             }
         }
         text
     }
 }
 
-fn lines(course: &[(Time, LinkSettings)], [delay_planned, loss_planned]: [bool; 2]) -> String {
+fn lines(history: &[(Time, LinkSettings)], [delay_planned, loss_planned]: [bool; 2]) -> String {
     let mut lines = String::new();
     let mut add = |line: String| {
         lines += &line;
@@ -237,15 +248,15 @@ fn lines(course: &[(Time, LinkSettings)], [delay_planned, loss_planned]: [bool; 
     let rate = |setting: &LinkSettings| setting.bps.unwrap_or(0);
     if let Some(plan) =
         plan(
-            course,
+            history,
             rate,
             |bps| if bps == 0 { "0 bit/s".to_owned() } else { Rate::from_bps(bps).to_string() },
         )
     {
         add(format!("plan = \"{plan}\""));
     }
-    let least = course.iter().map(|(_, setting)| setting.delay).min().unwrap_or(Duration::ZERO);
-    if let Some(plan) = plan(course, |setting| setting.delay.saturating_sub(least), |delay| delay) {
+    let least = history.iter().map(|(_, setting)| setting.delay).min().unwrap_or(Duration::ZERO);
+    if let Some(plan) = plan(history, |setting| setting.delay.saturating_sub(least), |delay| delay) {
         add(format!("one_way_delay = \"{least}\""));
         // A scenario may have only one plan of each kind.
         let mark = if delay_planned { "# the scenario has its own: " } else { "" };
@@ -253,7 +264,7 @@ fn lines(course: &[(Time, LinkSettings)], [delay_planned, loss_planned]: [bool; 
     }
     let percent = |setting: &LinkSettings| setting.loss.map(|loss| loss * 100.0);
     let shown = |loss: Option<f64>| format!("{} %", loss.unwrap_or(0.0));
-    if let Some(plan) = plan(course, percent, shown) {
+    if let Some(plan) = plan(history, percent, shown) {
         add("channel = \"none\"".to_owned());
         let mark = if loss_planned { "# the scenario has its own: " } else { "" };
         add(format!("{mark}loss_plan = \"{plan}\""));
@@ -262,22 +273,22 @@ fn lines(course: &[(Time, LinkSettings)], [delay_planned, loss_planned]: [bool; 
 }
 
 /// Minimum step of a plan, and a step longer than any run.
-const SHORTEST: Duration = Duration::from_millis(1);
+const MIN_STEP: Duration = Duration::from_millis(1);
 const FOR_EVER: &str = "1000000 s";
 
 /// `10 Mbit/s for 3.2 s, 5 Mbit/s for 1000000 s`; `None` without changes.
 fn plan<V: PartialEq + Copy, S: Display>(
-    course: &[(Time, LinkSettings)],
+    history: &[(Time, LinkSettings)],
     of: impl Fn(&LinkSettings) -> V,
     shown: impl Fn(V) -> S,
 ) -> Option<String> {
     let mut steps: Vec<(Time, V)> = Vec::new();
-    for (time, setting) in course {
+    for (time, setting) in history {
         let value = of(setting);
         match steps.last_mut() {
             Some((_, last)) if *last == value => {}
             // Settings shorter than the minimum step are dropped.
-            Some((begins, last)) if time.since(*begins) < SHORTEST => *last = value,
+            Some((begins, last)) if time.since(*begins) < MIN_STEP => *last = value,
             _ => steps.push((*time, value)),
         }
     }
@@ -285,11 +296,11 @@ fn plan<V: PartialEq + Copy, S: Display>(
         return None;
     }
     let ends = steps.iter().skip(1).map(|(time, _)| Some(*time)).chain([None]);
-    let told = steps.iter().zip(ends).map(|((begins, value), ends)| {
+    let parts = steps.iter().zip(ends).map(|((begins, value), ends)| {
         let span = ends.map_or(FOR_EVER.to_owned(), |ends| ends.since(*begins).to_string());
         format!("{} for {span}", shown(*value))
     });
-    Some(told.collect::<Vec<String>>().join(", "))
+    Some(parts.collect::<Vec<String>>().join(", "))
 }
 
 #[cfg(test)]
@@ -300,14 +311,14 @@ mod tests {
     #[test]
     fn words_are_read_and_what_is_none_is_refused() {
         let rate = |bps| LinkChange { bps: Some(bps), ..LinkChange::default() };
-        assert_eq!(parse("rate=5Mbit/s"), Ok(Word::Set(rate(5_000_000), None)));
-        assert_eq!(parse("rate=0@up"), Ok(Word::Set(rate(0), Some(End::Server))));
-        assert_eq!(parse("rate=0 kbit/s"), Ok(Word::Set(rate(0), None)));
-        assert_eq!(parse("@down"), Ok(Word::Direction(End::Client)));
+        assert_eq!(parse("rate=5Mbit/s"), Ok(SettingWord::Set(rate(5_000_000), None)));
+        assert_eq!(parse("rate=0@up"), Ok(SettingWord::Set(rate(0), Some(End::Server))));
+        assert_eq!(parse("rate=0 kbit/s"), Ok(SettingWord::Set(rate(0), None)));
+        assert_eq!(parse("@down"), Ok(SettingWord::Direction(End::Client)));
         let delay = LinkChange { delay: Some(Duration::from_millis(40)), ..LinkChange::default() };
-        assert_eq!(parse("delay=40ms@down"), Ok(Word::Set(delay, Some(End::Client))));
+        assert_eq!(parse("delay=40ms@down"), Ok(SettingWord::Set(delay, Some(End::Client))));
         let loss = LinkChange { loss: Some(0.01), ..LinkChange::default() };
-        assert_eq!(parse("loss=1%"), Ok(Word::Set(loss, None)));
+        assert_eq!(parse("loss=1%"), Ok(SettingWord::Set(loss, None)));
         for wrong in
             ["rate", "rate=", "rate=fast", "speed=1", "loss=2", "delay=1e9s", "rate=1Mbit/s@side", "@"]
         {
@@ -321,8 +332,8 @@ mod tests {
         let first = LinkSettings { bps: Some(10_000_000), delay: Duration::from_millis(10), loss: Some(0.0) };
         let second = LinkSettings { bps: Some(0), ..first };
         let third = LinkSettings { bps: Some(400_000), delay: Duration::from_millis(40), loss: Some(0.02) };
-        let course = [(at(0), first), (at(3210), second), (at(4000), third)];
-        let lines = lines(&course, [false; 2]);
+        let history = [(at(0), first), (at(3210), second), (at(4000), third)];
+        let lines = lines(&history, [false; 2]);
         assert_eq!(
             lines,
             "plan = \"10 Mbit/s for 3.21 s, 0 bit/s for 790 ms, 400 kbit/s for 1000000 s\"\n\
@@ -340,6 +351,6 @@ mod tests {
         std::fs::write(&file, text).unwrap();
         let scenario = Draft::load(file.to_str().unwrap()).unwrap().check();
         assert!(scenario.is_ok(), "{}", scenario.err().map_or(String::new(), |problem| problem.to_string()));
-        assert_eq!(super::lines(&course[..1], [false; 2]), "");
+        assert_eq!(super::lines(&history[..1], [false; 2]), "");
     }
 }

@@ -8,7 +8,7 @@ use lasthop_scenario::{Draft, Scenario};
 
 /// PATH and `--set`.
 #[derive(Args, Clone, Debug)]
-pub(crate) struct Source {
+pub(crate) struct ScenarioArgs {
     /// Scenario file, name of a ready path, or one line: rate=10Mbit/s,rtt=20ms,loss=1% or lte,loss=1%
     pub(crate) path: String,
     /// Set a value of the scenario: recovery=reno, link.wireless.down.rate=4Mbit/s; PATH= removes the value
@@ -16,7 +16,7 @@ pub(crate) struct Source {
     pub(crate) set: Vec<Assignment>,
 }
 
-impl Source {
+impl ScenarioArgs {
     /// Loads the scenario, applies `--set`, and prints notes for its author.
     pub(crate) fn scenario(&self) -> Result<Scenario, Failure> {
         checked(&self.draft()?)
@@ -35,10 +35,10 @@ impl Source {
 /// Checks a draft, and prints notes for its author.
 pub(crate) fn checked(draft: &Draft) -> Result<Scenario, Failure> {
     let scenario = draft.check()?;
-    tell(&scenario.notes());
+    print_notes(&scenario.notes());
     Ok(scenario)
 }
 
-pub(crate) fn tell(notes: &[String]) {
+pub(crate) fn print_notes(notes: &[String]) {
     notes.iter().for_each(|note| output::note(&format!("note: {note}")));
 }

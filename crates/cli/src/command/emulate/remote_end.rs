@@ -1,0 +1,165 @@
+//! The remote end of the path: a server's namespace, or a network.
+
+use super::privileges::Privileges;
+use crate::output;
+use lasthop_os::ends::{self, CLIENT6, DEVICE, Network, SERVER, SERVER6};
+use lasthop_os::nat::Nat;
+use lasthop_os::resolver::{ResolvConf, forward_dns};
+use lasthop_os::splice::Splice;
+use lasthop_os::uplink::Uplink;
+use lasthop_os::{Interface, Namespace, Port, SystemError};
+use std::fs;
+use std::net::{IpAddr, Ipv4Addr};
+
+const OUTSIDE: &str = "lasthop-nat";
+
+/// Address that answers DNS queries. `all`: for all resolvers, otherwise for unreachable ones only.
+pub(super) struct DnsForwarder {
+    at: Ipv4Addr,
+    all: bool,
+}
+
+pub(super) enum RemoteEnd {
+    Server(Namespace),
+    /// Network of the current namespace.
+    HostNetwork {
+        dns: Option<DnsForwarder>,
+        _nat: Nat,
+    },
+    /// A separate namespace, connected to the network available to the user.
+    Uplinked {
+        dns: Option<DnsForwarder>,
+        nat: Option<Nat>,
+        _splice: Splice,
+        _uplink: Option<Uplink>,
+        namespace: Namespace,
+    },
+}
+
+impl RemoteEnd {
+    pub(super) fn server(privileges: &Privileges, mtu: u16) -> Result<(RemoteEnd, Port), SystemError> {
+        let namespace = privileges.namespace("server")?;
+        let port = ends::open(&namespace, SERVER, Some(SERVER6), mtu)?;
+        Ok((RemoteEnd::Server(namespace), port))
+    }
+
+    pub(super) fn outside(
+        privileges: &Privileges,
+        ends: Network,
+        mtu: u16,
+    ) -> Result<(RemoteEnd, Port), SystemError> {
+        if privileges.may_change_network() {
+            let nat = privileges.nat(OUTSIDE, ends, None)?;
+            let port = open(&nat, ends, mtu)?;
+            let dns = forward_dns_queries(None, ends);
+            Ok((RemoteEnd::HostNetwork { dns, _nat: nat }, port))
+        } else {
+            RemoteEnd::uplinked(privileges, ends, mtu)
+        }
+    }
+
+    fn uplinked(privileges: &Privileges, ends: Network, mtu: u16) -> Result<(RemoteEnd, Port), SystemError> {
+        let namespace = privileges.namespace("outside")?;
+        let splice = Splice::begin(&namespace)?;
+        let uplink = Uplink::begin(&namespace).map_err(|error| {
+            output::note(&format!(
+                "note: only TCP and name resolution (DNS) reach outside: {} ({})",
+                error.message, error.help
+            ));
+        });
+        let (nat, port) = namespace.within(|| {
+            let nat = privileges.nat(OUTSIDE, ends, Some(splice.port()))?;
+            let port = open(&nat, ends, mtu)?;
+            Ok((Some(nat), port))
+        })??;
+        let dns = forward_dns_queries(Some(&namespace), ends);
+        Ok((RemoteEnd::Uplinked { dns, nat, _splice: splice, _uplink: uplink.ok(), namespace }, port))
+    }
+
+    /// Resolvers for programs behind the path, if different from the machine's.
+    pub(super) fn resolv_conf(&self) -> Result<Option<ResolvConf>, SystemError> {
+        let forwarder = match self {
+            RemoteEnd::Server(_) => &None,
+            RemoteEnd::HostNetwork { dns, .. } | RemoteEnd::Uplinked { dns, .. } => dns,
+        };
+        forwarder.as_ref().map(|forwarder| ResolvConf::via(forwarder.at, forwarder.all)).transpose()
+    }
+
+    pub(super) fn server_namespace(&self) -> Option<&Namespace> {
+        match self {
+            RemoteEnd::Server(namespace) => Some(namespace),
+            RemoteEnd::HostNetwork { .. } | RemoteEnd::Uplinked { .. } => None,
+        }
+    }
+
+    /// Namespace whose kernel sends down the path, if it belongs to the run.
+    pub(super) fn sender_namespace(&self) -> Option<&Namespace> {
+        match self {
+            RemoteEnd::Server(namespace) | RemoteEnd::Uplinked { namespace, .. } => Some(namespace),
+            RemoteEnd::HostNetwork { .. } => None,
+        }
+    }
+
+    /// Sets the congestion control of TCP connections to the client; false if the sender is outside the run.
+    pub(super) fn set_congestion_control(&self, ends: Network, name: &str) -> Result<bool, SystemError> {
+        let Some(namespace) = self.sender_namespace() else { return Ok(false) };
+        namespace.within(|| {
+            let (device, is_default) =
+                if matches!(self, RemoteEnd::Server(_)) { (DEVICE, true) } else { (OUTSIDE, false) };
+            let v6 = ends::has_ipv6(device).then_some(IpAddr::from(CLIENT6));
+            let client = [Some(IpAddr::from(ends.client())), v6];
+            ends::set_congestion_control(
+                device,
+                &client.into_iter().flatten().collect::<Vec<_>>(),
+                is_default,
+                name,
+            )
+        })??;
+        Ok(true)
+    }
+
+    /// Packets that the kernel could not put into the device's ring, or take from the ring.
+    pub(super) fn lost_in_device(&self) -> u64 {
+        match self {
+            RemoteEnd::Server(namespace) => namespace.within(|| ends::lost_in(DEVICE)).unwrap_or(0),
+            RemoteEnd::HostNetwork { .. } => ends::lost_in(OUTSIDE),
+            RemoteEnd::Uplinked { namespace, .. } => namespace.within(|| ends::lost_in(OUTSIDE)).unwrap_or(0),
+        }
+    }
+}
+
+impl Drop for RemoteEnd {
+    fn drop(&mut self) {
+        if let RemoteEnd::Uplinked { nat, namespace, .. } = self {
+            // The rules exist in this namespace.
+            let _ = namespace.within(|| drop(nat.take()));
+        }
+    }
+}
+
+/// Answers DNS queries at the remote end if the path cannot reach the resolver. On failure, names are not resolved.
+fn forward_dns_queries(namespace: Option<&Namespace>, ends: Network) -> Option<DnsForwarder> {
+    let all = namespace.is_some();
+    let resolver = ResolvConf::resolver(all)?;
+    match forward_dns(namespace, ends.server(), resolver) {
+        Ok(()) => Some(DnsForwarder { at: ends.server(), all }),
+        Err(error) => {
+            output::note(&format!(
+                "note: names cannot be resolved, only addresses work: {} ({})",
+                error.message, error.help
+            ));
+            None
+        }
+    }
+}
+
+/// Opens the path's device in this thread's namespace, and enables forwarding from the device.
+fn open(nat: &Nat, ends: Network, mtu: u16) -> Result<Port, SystemError> {
+    let addresses = vec![(ends.server().into(), 24)];
+    let mut port = Port::open(&Interface { name: OUTSIDE.to_owned(), addresses, mtu })?;
+    port.record_handovers();
+    nat.open()?;
+    // Only traffic of the command uses the path.
+    let _ = fs::write(format!("/proc/sys/net/ipv6/conf/{OUTSIDE}/disable_ipv6"), "1");
+    Ok(port)
+}
