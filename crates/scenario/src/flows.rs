@@ -286,17 +286,17 @@ fn end_of(
     };
     let keys = profiles::applied(keys, profile, side, own);
     let fields = reader.read(head, own, &[], &keys)?;
-    for question in reader.catalogue.of_side(side) {
-        let Some(answer) = fields.answer(question.name) else { continue };
-        if let Some(missing) = missing_option(answer.info, config) {
-            let place = fields.place(question.name).unwrap_or(place);
+    for seam in reader.catalogue.of_side(side) {
+        let Some(selection) = fields.selection(seam.name) else { continue };
+        if let Some(missing) = missing_option(selection.info, config) {
+            let place = fields.place(seam.name).unwrap_or(place);
             let message =
-                format!("{}: `{}` needs {missing} = true", head.key(question.name), answer.info.name);
+                format!("{}: `{}` needs {missing} = true", head.key(seam.name), selection.info.name);
             return Err(reader
                 .problem(place, message)
                 .help(format!("set {missing} = true in [{}], or choose another mechanism", flow.path)));
         }
-        reader.catalogue.tcp.answer(config, question, answer);
+        reader.catalogue.tcp.select(config, seam, selection);
     }
     Ok(fields)
 }

@@ -123,7 +123,7 @@ pub(crate) fn takes(form: &Form) -> String {
         Form::Text => "a text in quotes".to_owned(),
         Form::Node => "the name of a node in quotes".to_owned(),
         Form::File => "the name of a file in quotes".to_owned(),
-        Form::Mechanism(question) => format!("one of {}", question.names().join(", ")),
+        Form::Mechanism(seam) => format!("one of {}", seam.names().join(", ")),
         Form::Table => "a table".to_owned(),
     }
 }
@@ -165,7 +165,7 @@ pub(crate) fn example(form: &Form) -> String {
         Form::Text => "\"…\"".to_owned(),
         Form::Node => "\"server\"".to_owned(),
         Form::File => "\"link.down\"".to_owned(),
-        Form::Mechanism(question) => format!("\"{}\"", question.names().first().copied().unwrap_or_default()),
+        Form::Mechanism(seam) => format!("\"{}\"", seam.names().first().copied().unwrap_or_default()),
         Form::Table => "{ … }".to_owned(),
     }
 }

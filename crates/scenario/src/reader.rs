@@ -116,9 +116,7 @@ impl Reader<'_> {
                 Ok(Setting::Text(directory.join(name).to_string_lossy().into_owned()))
             }
             Form::Node => quantities::name(self, head, key, node).map(Setting::Text),
-            Form::Mechanism(question) => {
-                mechanisms::read(self, head, key, question, node).map(Setting::Mechanism)
-            }
+            Form::Mechanism(seam) => mechanisms::read(self, head, key, seam, node).map(Setting::Mechanism),
             Form::Table => Err(self.problem(node.place, format!("{} is a table", head.key(key.name)))),
         }
     }

@@ -3,7 +3,7 @@
 use crate::fields::{Fields, Setting};
 use crate::key::{Form, Key, Presence};
 use crate::text;
-use lasthop_base::{Answer, Info, Parameter, Unit, Value};
+use lasthop_base::{Info, Parameter, Selection, Unit, Value};
 use std::borrow::Cow;
 
 /// Text to record during checking. Most runs need only the scenario, and recording every key with its meaning takes
@@ -79,16 +79,18 @@ impl Resolved {
                 (_, _, Form::Table) => {}
                 (Some(Setting::Value(value)), ..) => lines.push(line(Shown::Value(value.clone()), true, doc)),
                 (Some(Setting::Text(value)), ..) => lines.push(line(Shown::Text(value.clone()), true, doc)),
-                (Some(Setting::Mechanism(answer)), _, form) => match answer.info.parameters.is_empty() {
-                    true => {
-                        let doc = match is_explained {
-                            true => format!("{}: {}", key.doc, origin(answer.info, form)),
-                            false => doc,
-                        };
-                        lines.push(line(Shown::Word(answer.info.name), true, doc));
+                (Some(Setting::Mechanism(selection)), _, form) => {
+                    match selection.info.parameters.is_empty() {
+                        true => {
+                            let doc = match is_explained {
+                                true => format!("{}: {}", key.doc, origin(selection.info, form)),
+                                false => doc,
+                            };
+                            lines.push(line(Shown::Word(selection.info.name), true, doc));
+                        }
+                        false => below.push(mechanism(path, key, selection, is_explained)),
                     }
-                    false => below.push(mechanism(path, key, answer, is_explained)),
-                },
+                }
                 (None, Presence::Optional(example), _) if is_explained => {
                     lines.push(line(Shown::Word(example), false, doc));
                 }
@@ -113,17 +115,17 @@ impl Resolved {
     }
 }
 
-fn mechanism(path: &str, key: &Key, answer: &Answer, is_explained: bool) -> Section {
+fn mechanism(path: &str, key: &Key, selection: &Selection, is_explained: bool) -> Section {
     let said = |doc: &dyn Fn() -> String| if is_explained { doc() } else { String::new() };
     let kind = KeyValue {
         key: "kind".into(),
-        value: Shown::Word(answer.info.name),
+        value: Shown::Word(selection.info.name),
         holds: true,
-        doc: said(&|| origin(answer.info, &key.form)),
+        doc: said(&|| origin(selection.info, &key.form)),
     };
-    let works = |parameter: &&Parameter| answer.info.idle(parameter.name, &answer.values).is_none();
-    let parameters = answer.info.parameters.iter().filter(works).filter_map(|parameter| {
-        let (_, value) = answer.values.iter().find(|(name, _)| *name == parameter.name)?;
+    let works = |parameter: &&Parameter| selection.info.idle(parameter.name, &selection.values).is_none();
+    let parameters = selection.info.parameters.iter().filter(works).filter_map(|parameter| {
+        let (_, value) = selection.values.iter().find(|(name, _)| *name == parameter.name)?;
         Some(KeyValue {
             key: parameter.name.into(),
             value: Shown::Value(value.clone()),
@@ -151,8 +153,8 @@ fn origin(info: &Info, form: &Form) -> String {
 }
 
 fn others(form: &Form, chosen: &Info) -> String {
-    let Form::Mechanism(question) = form else { return String::new() };
-    let mut names = question.names();
+    let Form::Mechanism(seam) = form else { return String::new() };
+    let mut names = seam.names();
     names.retain(|name| *name != chosen.name);
     match names.is_empty() {
         true => String::new(),

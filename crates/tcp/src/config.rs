@@ -6,7 +6,7 @@ use crate::receiver::{ack_policy, ack_splitting, ecn_echo, window, window_estima
 use crate::rtt::RtoLimits;
 use crate::sender::loss_discrimination as sender_loss;
 use crate::sender::{ack_counting, congestion, recovery, reduction, slow_start};
-use lasthop_base::{Answer, Choice, Duration, Value, seams};
+use lasthop_base::{Choice, Duration, Selection, Value, seams};
 
 seams! {
     /// Configuration of one endpoint. [`Config::default`] is a SACK host of today's RFCs.
@@ -110,7 +110,7 @@ seams! {
     ///
     /// let mut catalogue = Catalogue::default();
     /// catalogue.ack_splitting.add(&THRICE);
-    /// assert!(catalogue.ack_splitting.question().find("thrice").is_some());
+    /// assert!(catalogue.ack_splitting.info().find("thrice").is_some());
     /// ```
     pub struct Catalogue {
         /// Loss recovery.
@@ -180,9 +180,9 @@ impl Default for Patience {
 impl Catalogue {
     /// Sets a mechanism per seam with its defaults: each number selects a mechanism, modulo their count. For tests.
     pub fn pick(&self, mut config: Config, numbers: &[u8]) -> Config {
-        for (question, number) in self.questions().into_iter().zip(numbers) {
-            let info = question.mechanisms[usize::from(*number) % question.mechanisms.len()];
-            self.answer(&mut config, question, &Answer { info, values: info.defaults() });
+        for (seam, number) in self.seams().into_iter().zip(numbers) {
+            let info = seam.mechanisms[usize::from(*number) % seam.mechanisms.len()];
+            self.select(&mut config, seam, &Selection { info, values: info.defaults() });
         }
         config
     }
@@ -195,13 +195,13 @@ mod tests {
     #[test]
     fn every_answer_has_a_place_in_a_configuration() {
         let catalogue = Catalogue::default();
-        for question in catalogue.questions() {
-            assert!(question.find(question.default.name).is_some(), "{}", question.name);
-            for info in &question.mechanisms {
+        for seam in catalogue.seams() {
+            assert!(seam.find(seam.default.name).is_some(), "{}", seam.name);
+            for info in &seam.mechanisms {
                 let (mut config, values) = (Config::default(), info.defaults());
-                assert!(catalogue.answer(&mut config, question, &Answer { info, values }));
+                assert!(catalogue.select(&mut config, seam, &Selection { info, values }));
                 let named = format!("name: {:?}", info.name);
-                assert!(format!("{config:?}").contains(&named), "{} {named}", question.name);
+                assert!(format!("{config:?}").contains(&named), "{} {named}", seam.name);
             }
         }
     }
@@ -209,10 +209,10 @@ mod tests {
     #[test]
     fn an_answer_to_another_question_is_refused() {
         let catalogue = Catalogue::default();
-        let cubic = catalogue.congestion.question().find("cubic").expect("cubic exists");
-        let answer = Answer { info: cubic, values: cubic.defaults() };
-        for question in catalogue.questions().into_iter().filter(|question| question.name != "congestion") {
-            assert!(!catalogue.answer(&mut Config::default(), question, &answer), "{}", question.name);
+        let cubic = catalogue.congestion.info().find("cubic").expect("cubic exists");
+        let selection = Selection { info: cubic, values: cubic.defaults() };
+        for seam in catalogue.seams().into_iter().filter(|seam| seam.name != "congestion") {
+            assert!(!catalogue.select(&mut Config::default(), seam, &selection), "{}", seam.name);
         }
     }
 }

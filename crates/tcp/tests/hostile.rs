@@ -251,8 +251,8 @@ proptest! {
     ) {
         if is_reno {
             let catalogue = Catalogue::default();
-            let congestion = catalogue.questions().iter().position(|question| question.name == "congestion");
-            mechanisms[congestion.expect("a question")] = 0;
+            let congestion = catalogue.seams().iter().position(|seam| seam.name == "congestion");
+            mechanisms[congestion.expect("a seam")] = 0;
         }
         let mut victim = Victim::new(&mechanisms, timestamps);
         victim.take(&Op::Write(100_000));

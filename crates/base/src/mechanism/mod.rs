@@ -12,8 +12,8 @@ mod seam;
 mod seams;
 mod value;
 
-pub use choice::{Built, Choice};
-pub use seam::{Answer, Question, Seam};
+pub use choice::{Choice, Constructor};
+pub use seam::{Seam, SeamInfo, Selection};
 pub use value::{Value, Values};
 
 use crate::time::Duration;

@@ -1,6 +1,6 @@
 //! Keys of a TCP flow's sender.
 
-use super::{SHORTEST, answers};
+use super::{SHORTEST, seam_keys};
 use crate::catalogue::Catalogue;
 use crate::key::{Form, Key};
 use crate::text::plain;
@@ -9,7 +9,7 @@ use lasthop_tcp::Config;
 use std::sync::LazyLock;
 
 pub(crate) fn sender(catalogue: &Catalogue) -> Vec<Key> {
-    let mut keys = answers(catalogue, "sender");
+    let mut keys = seam_keys(catalogue, "sender");
     keys.extend(SENDER.iter().cloned());
     keys
 }
