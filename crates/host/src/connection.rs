@@ -7,7 +7,7 @@ use crate::incoming::Incoming;
 use crate::options::Options;
 use crate::outgoing::Outgoing;
 use lasthop_base::{Duration, Time};
-use lasthop_tcp::endpoint::{Ended, Sent};
+use lasthop_tcp::endpoint::{EndReason, SendInfo};
 use lasthop_tcp::{Arriving, Endpoint, State};
 use lasthop_wire::bytes::{Ends, Header, Payload, emit};
 use lasthop_wire::{Body, Ecn, Priority, Segment};
@@ -176,7 +176,7 @@ impl Connection {
 
     /// Writes the next packet to `out`; returns whether there is one.
     pub(crate) fn poll_packet(&mut self, now: Time, out: &mut Vec<u8>) -> bool {
-        let mut sent = Sent::default();
+        let mut sent = SendInfo::default();
         if !self.endpoint.poll_segment_into(now, &mut self.segment, &mut sent) {
             return false;
         }
@@ -280,13 +280,13 @@ impl Connection {
             return None;
         }
         match self.endpoint.ended()? {
-            Ended::Closed => None,
-            Ended::Refused => Some(Error::ConnectionRefused),
-            Ended::Reset => Some(Error::ConnectionReset),
-            Ended::Aborted => Some(Error::ConnectionAborted),
-            Ended::Unreachable => Some(self.complaint.unwrap_or(Error::HostUnreachable)),
+            EndReason::Closed => None,
+            EndReason::Refused => Some(Error::ConnectionRefused),
+            EndReason::Reset => Some(Error::ConnectionReset),
+            EndReason::Aborted => Some(Error::ConnectionAborted),
+            EndReason::Unreachable => Some(self.complaint.unwrap_or(Error::HostUnreachable)),
             // A probable reason for the timeout (RFC 1122 §4.2.4.1; as Linux).
-            Ended::TimedOut => Some(self.complaint.unwrap_or(Error::TimedOut)),
+            EndReason::TimedOut => Some(self.complaint.unwrap_or(Error::TimedOut)),
         }
     }
 }

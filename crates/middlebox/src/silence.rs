@@ -111,7 +111,7 @@ pub(crate) fn ack_like(like: &Packet, ack: Seq, window: u16) -> Option<Packet> {
         ..Segment::default()
     };
     let (ecn, priority, body) = (Ecn::NotEct, Priority::Normal, Body::Tcp(segment));
-    Some(Packet { again: false, early: false, ecn, priority, body, ..*like })
+    Some(Packet { is_retransmission: false, before_first_loss: false, ecn, priority, body, ..*like })
 }
 
 #[cfg(test)]

@@ -13,8 +13,8 @@ fn packet(number: u64, priority: Priority) -> Packet {
         // 8 PDUs of 40 bytes of payload: no shared or partial PDU.
         wire_bytes: 320,
         forward: true,
-        again: false,
-        early: false,
+        is_retransmission: false,
+        before_first_loss: false,
         damaged: false,
         ecn: Ecn::NotEct,
         priority,

@@ -47,8 +47,9 @@ impl Lives {
             return *may_wait;
         }
         let one = connection("any", 0, &Transfer::Bulk, Time::ZERO, ends.clone());
-        let may_wait =
-            [&one.source, &one.destination].iter().all(|end| !end.wants().any() && !end.asks_plan());
+        let may_wait = [&one.source, &one.destination]
+            .iter()
+            .all(|end| !end.wanted_notices().any() && !end.uses_link_plan());
         self.last = Some((ends.clone(), may_wait));
         may_wait
     }
@@ -79,7 +80,7 @@ pub(crate) fn connection(
         }
         Transfer::Exchanges(_) | Transfer::Pauses(_) => {}
     }
-    let judged = receiver.receiver().judges() || sender.sender().judges();
+    let judged = receiver.receiver().discriminates() || sender.sender().judges();
     let connection = Connection::new(sender, receiver, judged);
     match applications::of(transfer, segment, start, stream) {
         Some(application) => connection.with(application),

@@ -13,7 +13,7 @@ struct Seen {
     copies: u64,
     damaged: u64,
     /// ACKs with a D-SACK block (RFC 2883 §4).
-    duplicates_told: u64,
+    duplicates_reported: u64,
 }
 
 impl Observer for Seen {
@@ -21,7 +21,7 @@ impl Observer for Seen {
         let Some(segment) = packet.segment().filter(|_| !packet.forward) else { return };
         let first = segment.sack.as_slice().first();
         let is_below = first.is_some_and(|(_, right)| segment.ack.0.wrapping_sub(right.0) < 1 << 31);
-        self.duplicates_told += u64::from(is_below && segment.flags.has(Flags::ACK));
+        self.duplicates_reported += u64::from(is_below && segment.flags.has(Flags::ACK));
     }
 
     fn on_fate(&mut self, _: Time, _: PipeId, _: &Packet, fate: Fate) {
@@ -59,7 +59,7 @@ fn a_receiver_tells_of_copies() {
     let (outcome, seen) = run(&format!("{line},duplicate=2%"));
     // 5 MB are 3453 segments of 1448 bytes.
     assert!((40..100).contains(&seen.copies), "{}", seen.copies);
-    assert_eq!(seen.duplicates_told, seen.copies);
+    assert_eq!(seen.duplicates_reported, seen.copies);
     assert_eq!(number(&outcome, "retransmissions"), 0.0);
     let slower = number(&outcome, "completed_s") / number(&plain, "completed_s");
     assert!((1.0..1.04).contains(&slower), "{slower}");

@@ -37,14 +37,14 @@ seams! {
         pub undo_whole: bool = false,
         /// Whether a timeout leaves cwnd one segment above the bytes not marked lost (Linux, BBR), instead of one
         /// segment (RFC 5681 §3.1).
-        pub loss_window_spares: bool = false,
+        pub loss_window_in_flight: bool = false,
         /// Whether SACK also yields RTT samples of segments sent once (Linux since 3.12), and restarts the timer if
         /// such a segment was sent before the last transmission of the first outstanding one. Requires a recovery with
         /// send times.
         pub sack_rtt: bool = false,
         /// Whether a zero window stops the retransmission timer (BSD's persist state): probes continue, cwnd stays, and
         /// all outstanding data is retransmitted once the window opens. Linux retransmits and reduces.
-        pub freezes: bool = false,
+        pub has_persist_state: bool = false,
         /// Bounds and granularity of the retransmission timeout.
         pub rto: RtoLimits = RtoLimits {
             initial: Duration::from_secs(1),
@@ -73,14 +73,14 @@ seams! {
         /// Length of TIME-WAIT (2 MSL).
         pub time_wait: Duration = Duration::from_secs(60),
         /// Limits after which the connection gives up a silent peer.
-        pub patience: Patience = Patience::default(),
+        pub user_timeouts: UserTimeouts = UserTimeouts::default(),
         /// Keep-alive probes (RFC 9293 §3.8.4); `None`: off.
         pub keep_alive: Option<KeepAlive> = None,
         /// Largest number of challenge ACKs in five seconds (RFC 5961 §7: 10), at least 2.
         pub challenges: u32 = 10,
         /// Whether the sender uses the fast path while nothing is lost. A test compares both settings.
         #[doc(hidden)]
-        pub has_shortcut: bool = true,
+        pub has_fast_path: bool = true,
     }
     /// Configuration of a host: receive buffer of 4 MiB.
     fn host();
@@ -91,15 +91,15 @@ seams! {
     /// ```
     /// use lasthop_base::{Info, Mechanism};
     /// use lasthop_tcp::Catalogue;
-    /// use lasthop_tcp::receiver::ack_splitting::{AckSplitting, Build, Due, Shape};
+    /// use lasthop_tcp::receiver::ack_splitting::{AckSplitting, Build, DueAck, AckForm};
     /// use lasthop_tcp::receiver::window_estimate::PathEstimate;
     ///
     /// /// Three ACKs for every one.
     /// struct Thrice;
     ///
     /// impl AckSplitting for Thrice {
-    ///     fn split(&mut self, _: &Due, _: &PathEstimate) -> Shape {
-    ///         Shape::Copies(3)
+    ///     fn split(&mut self, _: &DueAck, _: &PathEstimate) -> AckForm {
+    ///         AckForm::Copies(3)
     ///     }
     /// }
     ///
@@ -156,9 +156,9 @@ fn buffer(size: u64) -> Choice<window::Build> {
 
 /// Limits after which a silent peer is given up (RFC 9293 §3.8.3).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Patience {
-    /// R1: retransmissions of the same data (or SYN) in a row that raise [`crate::Event::Troubled`] (at least 3).
-    pub troubled_after: u32,
+pub struct UserTimeouts {
+    /// R1: retransmissions of the same data (or SYN) in a row that raise [`crate::Event::R1Reached`] (at least 3).
+    pub r1: u32,
     /// R2, the user timeout: longest time without an answer to data or window probes (RFC 9293: at least 100 s; RFC
     /// 5482's option is not sent). `None`: no limit. Checked when a timer of the sender expires.
     pub data: Option<Duration>,
@@ -166,14 +166,10 @@ pub struct Patience {
     pub syn: Option<Duration>,
 }
 
-impl Default for Patience {
+impl Default for UserTimeouts {
     /// 3 retransmissions, 15 minutes, 3 minutes.
-    fn default() -> Patience {
-        Patience {
-            troubled_after: 3,
-            data: Some(Duration::from_secs(900)),
-            syn: Some(Duration::from_secs(180)),
-        }
+    fn default() -> UserTimeouts {
+        UserTimeouts { r1: 3, data: Some(Duration::from_secs(900)), syn: Some(Duration::from_secs(180)) }
     }
 }
 

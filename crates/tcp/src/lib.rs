@@ -64,5 +64,5 @@ pub mod sender;
 pub use config::{Catalogue, Config};
 pub use endpoint::{Arriving, Endpoint, Role, State};
 pub use event::{Counters, Event};
-pub use notice::{Notice, Wants};
+pub use notice::{Notice, WantedNotices};
 pub use ranges::Range;

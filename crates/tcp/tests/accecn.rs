@@ -3,7 +3,7 @@
 use lasthop_base::{Duration, Stream, Time};
 use lasthop_tcp::endpoint::{Feedback, Sending};
 use lasthop_tcp::{Arriving, Config, Endpoint, Role, State};
-use lasthop_wire::accecn::Order;
+use lasthop_wire::accecn::CounterOrder;
 use lasthop_wire::{Ecn, Flags, Segment, Seq};
 
 const MS: Duration = Duration::from_millis(1);
@@ -258,7 +258,7 @@ fn marks_are_counted_in_the_header_and_in_the_option() {
     let last = acks.last().expect("ACKs");
     assert_eq!(u32::from(bits(last)), (5 + 5) % 8);
     let option = last.accecn().expect("an option");
-    assert_eq!((option.order(), option.bytes()), (Order::Ect0First, 8));
+    assert_eq!((option.order(), option.bytes()), (CounterOrder::Ect0First, 8));
     assert_eq!((option.ect0(), option.ce()), (Some(1 + 6000), Some(5000)));
     // The first mark after an unmarked packet is reported at once (§3.2.2.5.1).
     let told: Vec<u16> = acks.iter().map(bits).collect();

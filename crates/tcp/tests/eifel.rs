@@ -43,7 +43,7 @@ fn a_delay_costs_one_segment() {
         for number in 3..=11 {
             script.answer(number, &[], sent, false);
             while let Some(sending) = script.endpoint.poll_segment(script.now) {
-                assert!(!sending.again, "{recovery}");
+                assert!(!sending.is_retransmission, "{recovery}");
             }
         }
         assert_eq!(script.endpoint.counters().retransmitted, 1, "{recovery}");
@@ -95,7 +95,7 @@ fn a_mark_keeps_the_window_low() {
     for number in 3..=10 {
         script.answer(number, &[], sent, false);
         while let Some(sending) = script.endpoint.poll_segment(script.now) {
-            assert!(!sending.again);
+            assert!(!sending.is_retransmission);
         }
     }
 }

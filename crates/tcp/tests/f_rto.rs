@@ -35,7 +35,7 @@ fn late_acks() {
         for number in 5..=9 {
             script.run([Ack(number)]);
             while let Some(sending) = script.endpoint.poll_segment(script.now) {
-                assert!(!sending.again, "{recovery}");
+                assert!(!sending.is_retransmission, "{recovery}");
             }
         }
         let mut script = timed_out(recovery, false);
@@ -127,7 +127,7 @@ fn with_sack_a_report_of_an_original_tells_it() {
     // Segment 2 is late, not lost: nothing outstanding is retransmitted.
     script.run([SsthreshBytes(1 << 30), Nothing, InFlight(9), Ack(4)]);
     while let Some(sending) = script.endpoint.poll_segment(script.now) {
-        assert!(!sending.again);
+        assert!(!sending.is_retransmission);
     }
 }
 

@@ -58,7 +58,7 @@ fn marked_acks_halve() {
 fn judged(script: &mut Script) -> Vec<Cause> {
     let mut causes = Vec::new();
     while let Some((_, event)) = script.endpoint.poll_event() {
-        if let Event::Judged { cause, .. } = event {
+        if let Event::LossClassified { cause, .. } = event {
             causes.push(cause);
         }
     }

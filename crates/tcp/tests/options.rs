@@ -340,7 +340,7 @@ fn the_peers_clock_wraps() {
             while script.endpoint.poll_segment(script.now).is_some() {}
         }
         let judged = std::iter::from_fn(|| script.endpoint.poll_event()).find_map(|(_, event)| match event {
-            Event::Judged { cause, .. } => Some(cause),
+            Event::LossClassified { cause, .. } => Some(cause),
             _ => None,
         });
         assert_eq!(judged, Some(Cause::Wireless), "{offset}");

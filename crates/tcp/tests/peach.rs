@@ -21,7 +21,7 @@ fn wait(script: &Script) -> Duration {
 
 fn dummy(script: &mut Script, last: u64) {
     let sending = script.sent("a dummy");
-    assert_eq!((sending.priority, sending.again), (Priority::Low, true));
+    assert_eq!((sending.priority, sending.is_retransmission), (Priority::Low, true));
     assert_eq!(sending.segment.seq, ISS.at(1 + (last - 1) * SEGMENT));
 }
 

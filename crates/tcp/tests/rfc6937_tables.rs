@@ -31,8 +31,8 @@ fn table(lost: u64) -> Vec<Row> {
         let mut sent = String::new();
         while let Some(sending) = script.endpoint.poll_segment(script.now) {
             assert_eq!(u64::from(sending.segment.len), SEGMENT);
-            sent.push(if sending.again { 'R' } else { 'N' });
-            highest += u64::from(!sending.again);
+            sent.push(if sending.is_retransmission { 'R' } else { 'N' });
+            highest += u64::from(!sending.is_retransmission);
         }
         Row { cwnd, pipe, sent }
     };

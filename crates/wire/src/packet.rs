@@ -86,9 +86,9 @@ pub struct Packet {
     /// Time of joining the current link, if measured (not on the wire).
     pub joined: Time,
     /// Whether the sequence range was sent before (ground truth for accounting, not on the wire).
-    pub again: bool,
+    pub is_retransmission: bool,
     /// Whether the packet was sent before the source detected its first loss (ground truth for slow start's overshoot).
-    pub early: bool,
+    pub before_first_loss: bool,
     /// Priority.
     pub priority: Priority,
 }

@@ -48,7 +48,7 @@ impl LossReason {
     }
 
     /// Whether the link layer's receiver detects the loss, and can report it to its host.
-    pub const fn is_told(self) -> bool {
+    pub const fn is_detected(self) -> bool {
         matches!(self, LossReason::Channel | LossReason::Discarded)
     }
 
@@ -103,9 +103,9 @@ pub struct SenderCounts {
     /// Data segments sent, retransmissions included.
     pub sent: u64,
     /// Retransmissions among these, for any reason.
-    pub sent_again: u64,
+    pub retransmitted: u64,
     /// Losses indicated by duplicate ACKs.
-    pub told_by_duplicates: u64,
+    pub detected_by_duplicates: u64,
 }
 
 /// Counters of a host's own uplink interface since the start.

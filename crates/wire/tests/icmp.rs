@@ -3,7 +3,7 @@
 use etherparse::icmpv4::{DestUnreachableHeader, ParameterProblemHeader, TimeExceededCode};
 use etherparse::{Icmpv4Type, Icmpv6Type, PacketBuilder};
 use lasthop_wire::Seq;
-use lasthop_wire::bytes::{Checksums, Ends, IcmpError, ParseError, Part, Problem, parse_icmp_error};
+use lasthop_wire::bytes::{Checksums, Ends, HeaderPart, IcmpError, ParseError, Problem, parse_icmp_error};
 use proptest::prelude::*;
 use std::net::IpAddr;
 
@@ -160,17 +160,17 @@ fn what_is_not_about_a_segment_is_named() {
     let mut fragment = ours()[..28].to_vec();
     fragment[7] = 100;
     assert_eq!(read(&v4(time(), &fragment)), Err(ParseError::Fragment { offset: 800 }));
-    let cut = |needed, present| ParseError::Truncated { part: Part::Quoted, at: 28, needed, present };
+    let cut = |needed, present| ParseError::Truncated { part: HeaderPart::Quoted, at: 28, needed, present };
     assert_eq!(read(&v4(time(), &ours()[..19])), Err(cut(20, 19)));
     assert_eq!(read(&v4(time(), &ours()[..27])), Err(cut(28, 27)));
     let problem = Icmpv4Type::ParameterProblem(ParameterProblemHeader::PointerIndicatesError(1));
     let mut flipped = v4(problem, &ours()[..28]);
     flipped[30] ^= 1;
-    assert!(matches!(read(&flipped), Err(ParseError::Checksum { part: Part::Icmp, at: 22, .. })));
+    assert!(matches!(read(&flipped), Err(ParseError::Checksum { part: HeaderPart::Icmp, at: 22, .. })));
     assert!(parse_icmp_error(&flipped, Checksums::Ignore).is_ok());
     let mut flipped = raw6(3, 0);
     flipped[60] ^= 1;
-    assert!(matches!(read(&flipped), Err(ParseError::Checksum { part: Part::Icmp, at: 42, .. })));
+    assert!(matches!(read(&flipped), Err(ParseError::Checksum { part: HeaderPart::Icmp, at: 42, .. })));
     // ICMP of the other IP version is ignored.
     let mut wrong = raw4(3, 3);
     wrong[9] = 58;

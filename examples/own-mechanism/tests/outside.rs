@@ -6,20 +6,20 @@ mod own_congestion;
 mod own_middlebox;
 #[path = "../examples/own_queue.rs"]
 mod own_queue;
-#[path = "../examples/own_timing.rs"]
-mod own_timing;
+#[path = "../examples/own_ack_policy.rs"]
+mod own_ack_policy;
 
 use lasthop_base::{Choice, Info};
 use lasthop_scenario::Catalogue;
 use lasthop_tcp::Config;
-use lasthop_tcp::receiver::ack_policy::{self, AckPolicy, When};
+use lasthop_tcp::receiver::ack_policy::{self, AckPolicy, AckTime};
 use std::sync::Arc;
 
 fn catalogue() -> Catalogue {
     let mut catalogue = Catalogue::default();
     catalogue.tcp.congestion.add(&own_congestion::GAIMD);
     catalogue.link.queue.add(&own_queue::DROP_FRONT);
-    catalogue.tcp.ack_policy.add(&own_timing::QUICK);
+    catalogue.tcp.ack_policy.add(&own_ack_policy::QUICK);
     catalogue
 }
 
@@ -30,7 +30,7 @@ fn the_programs_run() {
     own_congestion::main().expect("valid");
     own_middlebox::main().expect("valid");
     own_queue::main().expect("valid");
-    own_timing::main().expect("valid");
+    own_ack_policy::main().expect("valid");
 }
 
 /// Each ACK adds α / W, and each packet is lost with probability p. The mean square of W is 2 α / (p (1 - β²)): 8 / (3
@@ -65,7 +65,7 @@ fn a_middlebox_takes_every_second_ack() {
 /// 100 segments: all acknowledged, or 16 of them and then every second one.
 #[test]
 fn a_receiver_acknowledges_quickly_at_first() {
-    let [all, quick] = ["immediate", "quick"].map(|ack_policy| own_timing::acks(ack_policy).expect("valid"));
+    let [all, quick] = ["immediate", "quick"].map(|ack_policy| own_ack_policy::acks(ack_policy).expect("valid"));
     assert_eq!(all - quick, (100 - 16) / 2);
 }
 
@@ -114,10 +114,10 @@ fn what_is_wrong_with_them_is_said_as_of_ours() {
 fn a_mechanism_may_be_made_at_run_time() {
     struct Every(u64);
     impl AckPolicy for Every {
-        fn on_data(&mut self, arrival: &ack_policy::Arrival) -> When {
+        fn on_data(&mut self, arrival: &ack_policy::DataArrival) -> AckTime {
             match arrival.urgent || arrival.unacknowledged >= self.0 * arrival.segment {
-                true => When::Now,
-                false => When::After(lasthop_base::Duration::from_millis(100)),
+                true => AckTime::Now,
+                false => AckTime::After(lasthop_base::Duration::from_millis(100)),
             }
         }
     }

@@ -113,7 +113,7 @@ pub struct Live {
     /// Value of the option without `=VALUE`; `None`: a value is required.
     pub usual: Option<&'static str>,
     /// Parameter and value for use without loss discrimination, if the mechanism needs it by default.
-    pub unjudged: Option<(&'static str, &'static str)>,
+    pub without_discrimination: Option<(&'static str, &'static str)>,
 }
 
 /// A property of a connection.

@@ -59,13 +59,13 @@ impl Carried {
             return;
         }
         let is_tcp = || matches!((&*traffic, &packet.body), (Traffic::Tcp(_), Body::Tcp(_)));
-        account.lose(reason, packet.early && reason.is_congestion() && is_tcp());
+        account.lose(reason, packet.before_first_loss && reason.is_congestion() && is_tcp());
         if packet.priority == Priority::Low {
             account.rest().tags_lost[reason] += 1;
         }
         if *judged
             && let (Traffic::Tcp(connection), Body::Tcp(segment)) = (traffic, &packet.body)
-            && !packet.again
+            && !packet.is_retransmission
             && segment.len > 0
             && let Some(start) = connection.destination.offset_from_peer(segment.seq)
         {

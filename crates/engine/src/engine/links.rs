@@ -122,7 +122,7 @@ impl Engine {
             tell_fate(&mut **observer, now, at, packet, Fate::Lost(reason));
         }
         self.lose(packet, at, reason);
-        if !reason.is_told() {
+        if !reason.is_detected() {
             return;
         }
         let next = self.nexts.behind(packet);
@@ -254,7 +254,7 @@ impl Engine {
                 }
                 Some((reason, _)) => self.lose(packet, at, reason),
             }
-            if lost.is_none_or(|(reason, _)| reason.is_told()) && due < Time::NEVER {
+            if lost.is_none_or(|(reason, _)| reason.is_detected()) && due < Time::NEVER {
                 let next = self.nexts.behind(packet);
                 let condition = match lost {
                     None => Condition::Whole,
@@ -293,7 +293,7 @@ impl Engine {
     /// Adds the copy of a packet that a link has duplicated, with a new number, behind the original.
     #[cold]
     fn join_copy(&mut self, original: Packet, at: PipeId) {
-        let mut packet = Packet { again: true, ..original };
+        let mut packet = Packet { is_retransmission: true, ..original };
         self.number(&mut packet);
         let carried = &mut self.flows[packet.flow.0 as usize];
         carried.account.rest().duplicated[usize::from(!packet.forward)] += 1;

@@ -109,7 +109,7 @@ impl Engine {
                 }
                 Onward::Again(packet) => {
                     self.nodes[place as usize].account.repeated += 1;
-                    self.set_out(place, Packet { again: true, ..packet }, Deed::Repeated);
+                    self.set_out(place, Packet { is_retransmission: true, ..packet }, Deed::Repeated);
                 }
                 Onward::New(mut packet) => {
                     self.nodes[place as usize].account.made += 1;
@@ -216,7 +216,7 @@ impl Engine {
 
     /// Declares a planned rate of this pipe. Call before the first event, after all middleboxes are attached. Reported
     /// only to a middlebox at its beginning that [asks](lasthop_middlebox::Middlebox::asks_plan) and to a receiver at
-    /// its end that [does](Endpoint::asks_plan).
+    /// its end that [does](Endpoint::uses_link_plan).
     pub fn tell_plan(&mut self, pipe: PipeId, service: &Service) {
         let asks = |place: &usize| {
             self.nodes[*place].middlebox.asks_plan() && !self.flows_leaving(*place, pipe).is_empty()
@@ -284,7 +284,7 @@ impl Engine {
         let [there, back] = carried.ways.map(|way| &self.routes[way.route() as usize]);
         let ends = [(Side::Destination, there, destination), (Side::Source, back, source)];
         let asks = |(side, path, endpoint): (Side, &Vec<PipeId>, &Endpoint)| {
-            (path.last() == Some(&pipe) && endpoint.asks_plan()).then_some(side)
+            (path.last() == Some(&pipe) && endpoint.uses_link_plan()).then_some(side)
         };
         ends.into_iter().find_map(asks)
     }

@@ -59,7 +59,7 @@ pub(super) static SENDER: LazyLock<Vec<Key>> = LazyLock::new(|| {
         ),
         flag(
             "freeze",
-            config.freezes,
+            config.has_persist_state,
             "a zero window stops the retransmission timer and keeps cwnd (BSD's persist; Linux retransmits and \
              reduces)",
         ),
@@ -88,7 +88,7 @@ pub(super) static SENDER: LazyLock<Vec<Key>> = LazyLock::new(|| {
         Key::default(
             "loss_window",
             Form::Unit(Unit::Word(&["one", "in_flight"])),
-            if config.loss_window_spares { "in_flight" } else { "one" },
+            if config.loss_window_in_flight { "in_flight" } else { "one" },
             "cwnd after a timeout: one segment (RFC 5681), or one segment plus bytes not marked lost (Linux; always \
              with BBR)",
         ),

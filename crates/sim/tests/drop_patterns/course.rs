@@ -180,7 +180,7 @@ impl Observer for Notes {
         if packet.forward && segment.len > 0 {
             let Some(number) = self.number(segment.seq.0) else { return };
             if pipe == pipe_of(0, true) {
-                self.events.push((now, What::Sent { number, again: packet.again }));
+                self.events.push((now, What::Sent { number, again: packet.is_retransmission }));
             }
             if pipe == pipe_of(1, true) {
                 self.events.push(match fate {

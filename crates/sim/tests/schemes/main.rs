@@ -112,7 +112,7 @@ impl Observer for Told {
     fn on_event(&mut self, now: Time, _: FlowId, side: Side, event: &Event) {
         match (side, event) {
             (Side::Source, _) => self.events.push((now, *event)),
-            (Side::Destination, Event::Judged { range, cause }) => self.judged.push((*range, *cause)),
+            (Side::Destination, Event::LossClassified { range, cause }) => self.judged.push((*range, *cause)),
             _ => {}
         }
     }

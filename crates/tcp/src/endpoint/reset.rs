@@ -48,7 +48,7 @@ impl Endpoint {
     #[cold]
     pub(super) fn challenge(&mut self, now: Time) {
         if self.challenges.take(now) {
-            self.log.seldom().challenges += 1;
+            self.log.rare().challenges += 1;
             self.receiver.acknowledge_now();
         }
     }

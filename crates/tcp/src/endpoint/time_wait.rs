@@ -7,15 +7,15 @@ use lasthop_wire::{Flags, Segment, Seq};
 impl Endpoint {
     pub(super) fn enter_time_wait(&mut self, now: Time) {
         self.state = State::TimeWait;
-        self.wait_again(now);
+        self.restart_time_wait(now);
     }
 
     /// Restarts TIME-WAIT: the peer's retransmitted FIN suggests that our ACK was lost (RFC 9293 §3.10.7.4).
-    pub(super) fn wait_again(&mut self, now: Time) {
+    pub(super) fn restart_time_wait(&mut self, now: Time) {
         self.set_own_timer(now + self.config.time_wait);
     }
 
-    pub(super) fn is_their_fin(&self, segment: &Segment) -> bool {
+    pub(super) fn is_peer_fin(&self, segment: &Segment) -> bool {
         let behind = segment.seq.at(u64::from(segment.sequence_space()));
         segment.flags.has(Flags::FIN) && behind == self.irs.at(self.receiver.next())
     }

@@ -10,7 +10,7 @@ pub struct Reassembly {
     next: u64,
     beyond: RangeSet,
     /// One byte of each recently reported range, most recent first (RFC 2018 §4), then [`NO_BYTE`].
-    recent: [u64; SackBlocks::MOST],
+    recent: [u64; SackBlocks::CAPACITY],
     limit: usize,
 }
 
@@ -39,7 +39,7 @@ impl Reassembly {
             next,
             beyond: RangeSet::default(),
             limit: usize::MAX,
-            recent: [NO_BYTE; SackBlocks::MOST],
+            recent: [NO_BYTE; SackBlocks::CAPACITY],
         }
     }
 
@@ -140,7 +140,7 @@ impl Reassembly {
     /// Puts the range around `byte` first, and removes entries merged into that range.
     fn remember(&mut self, byte: u64) {
         let Some(newest) = self.beyond.containing(byte) else { return };
-        let mut list = [NO_BYTE; SackBlocks::MOST];
+        let mut list = [NO_BYTE; SackBlocks::CAPACITY];
         list[0] = byte;
         let mut filled = 1;
         for old in self.recent() {

@@ -156,7 +156,7 @@ impl Sender {
             false => !advanced && was_outstanding && !ack.carries_data && same_window,
         };
         if duplicate {
-            log.often.duplicate_acks += 1;
+            log.frequent.duplicate_acks += 1;
         }
         let reported_at =
             if self.repair.samples_sack() && !is_old { self.board.oldest_reported() } else { None };
@@ -166,7 +166,7 @@ impl Sender {
     #[cold]
     #[inline(never)]
     fn hear_duplicate(&mut self, log: &mut Log) {
-        log.seldom().duplicates_told += 1;
+        log.rare().duplicates_reported += 1;
         self.window.on_told_twice();
         self.repair.on_told_twice();
     }

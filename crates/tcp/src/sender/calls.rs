@@ -58,7 +58,7 @@ impl Sender {
         self.window.on_segment(mss);
         if self.board.outstanding() > 0 {
             self.board.cut(mss);
-            self.send_all_again(now, Reason::TooLong);
+            self.send_all_again(now, Reason::PathMtu);
             self.take_stock();
         }
     }

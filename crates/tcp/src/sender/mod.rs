@@ -89,7 +89,7 @@ pub struct Sender {
     fits: u64,
     /// Fast-path condition: nothing is lost, reported or retransmitted, so all outstanding data is in flight.
     calm: bool,
-    has_shortcut: bool,
+    has_fast_path: bool,
     /// Whether `congestion` or `loss_discrimination` observes every ACK before its effect.
     observes: bool,
     /// `observes`, or rates are sampled, slow start is monitored, or cwnd is validated.
@@ -223,8 +223,8 @@ impl Sender {
             waits_for: None,
             tells: false,
             config: Arc::clone(config),
-            calm: config.has_shortcut,
-            has_shortcut: config.has_shortcut,
+            calm: config.has_fast_path,
+            has_fast_path: config.has_fast_path,
             observes,
             watches: observes || config.validates_window || nature.samples || slow_start.is_some(),
             rates: nature.samples.then(|| Rates::boxed(nature.sends_extra)),
@@ -236,10 +236,10 @@ impl Sender {
             waiting: Waiting::NOT_YET,
             usage: Usage::new(config),
             idle: Idle::new(config.restarts_after_idle.then_some(initial_window)),
-            persist: Persist::new(config.freezes),
+            persist: Persist::new(config.has_persist_state),
             repair: Repair::new(recovery, config, initial_window),
             reductions: Reductions::new(config.ecn_waits, reduction),
-            user_timeout: UserTimeout::new(&config.patience),
+            user_timeout: UserTimeout::new(&config.user_timeouts),
         }
     }
 
@@ -272,7 +272,7 @@ impl Sender {
             persist,
             repair,
             reductions,
-            has_shortcut,
+            has_fast_path,
             // These never block it.
             mss: _,
             peer: _,
@@ -293,7 +293,7 @@ impl Sender {
             waiting: _,
             usage: _,
         } = self;
-        *has_shortcut
+        *has_fast_path
             && tail.is_quiet()
             && persist.is_quiet()
             && timer.is_quiet()

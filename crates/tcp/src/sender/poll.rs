@@ -76,7 +76,7 @@ impl Sender {
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(crate) fn may_send_more(&mut self, now: Time) -> bool {
         if !self.is_calm() {
-            return !self.has_shortcut || self.may_go_first() || self.may_send_by_windows(now);
+            return !self.has_fast_path || self.may_go_first() || self.may_send_by_windows(now);
         }
         self.rates.is_some() || self.may_send_calmly(now)
     }
@@ -118,7 +118,7 @@ impl Sender {
             match self.repair.next_reported(&mut self.board) {
                 Some(range) => {
                     self.timer.start(now + self.rtt.rto(), Kind::Retransmit);
-                    return ControlFlow::Break(Some(self.again(now, range, Reason::Told, log)));
+                    return ControlFlow::Break(Some(self.again(now, range, Reason::Reported, log)));
                 }
                 None => self.take_stock(),
             }
@@ -287,7 +287,7 @@ impl Sender {
         self.timer.start(next.min(self.user_timeout.ends(since)), Kind::Persist);
         let range = Range { start, end: start + 1 };
         if again {
-            log.often.retransmitted += 1;
+            log.frequent.retransmitted += 1;
             log.trace(now, Event::Retransmitted { range, reason: Reason::WindowProbe });
         }
         Some(Outgoing { range, again, fin: false, priority: Priority::Normal, cwr: false })

@@ -84,14 +84,14 @@ impl Sender {
     }
 
     /// Whether the path may be broken: R1 retransmissions of the same data (RFC 9293 §3.8.3).
-    pub fn is_troubled(&self) -> bool {
-        self.user_timeout.is_troubled(self.board.una())
+    pub fn has_reached_r1(&self) -> bool {
+        self.user_timeout.has_reached_r1(self.board.una())
     }
 
-    /// Whether the fast path is permitted ([`Config::has_shortcut`](crate::Config::has_shortcut)).
+    /// Whether the fast path is permitted ([`Config::has_fast_path`](crate::Config::has_fast_path)).
     #[inline]
-    pub(crate) fn has_shortcut(&self) -> bool {
-        self.has_shortcut
+    pub(crate) fn has_fast_path(&self) -> bool {
+        self.has_fast_path
     }
 
     /// Highest acceptable ACK; includes a window probe's byte, which counts as sent only once acknowledged.

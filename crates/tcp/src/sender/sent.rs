@@ -69,7 +69,7 @@ impl Sender {
             self.timer.start(now + self.rtt.rto(), Kind::Retransmit);
         }
         self.repair.note_sent_again(now);
-        log.often.retransmitted += 1;
+        log.frequent.retransmitted += 1;
         log.trace(now, Event::Retransmitted { range, reason });
         let priority = match &mut self.discriminator {
             Some(discriminator) => discriminator.on_sent_again(range),

@@ -76,7 +76,7 @@ impl Sender {
     fn judge_loss(&mut self, now: Time, log: &mut Log) -> Option<Cause> {
         let (discriminator, first) = (self.discriminator.as_mut()?, self.board.first()?);
         let cause = discriminator.on_loss(first)?;
-        log.judged(now, first, cause);
+        log.loss_classified(now, first, cause);
         Some(cause)
     }
 
@@ -120,7 +120,7 @@ impl Sender {
             return Recovered::Kept;
         };
         let cause = discriminator.review();
-        log.judged(now, range, cause);
+        log.loss_classified(now, range, cause);
         let ssthresh = if discriminator.restores_ssthresh() { before.ssthresh } else { from.ssthresh };
         match cause {
             Cause::Congestion => Recovered::Kept,
@@ -131,7 +131,7 @@ impl Sender {
     /// Records the classification of a loss by the mark on the third duplicate ACK.
     fn judge_by_mark(&self, now: Time, marked: bool, log: &mut Log) {
         if let (true, Some(range)) = (self.window.rules().nature().judges_by_mark, self.board.first()) {
-            log.judged(now, range, if marked { Cause::Congestion } else { Cause::Wireless });
+            log.loss_classified(now, range, if marked { Cause::Congestion } else { Cause::Wireless });
         }
     }
 
@@ -182,7 +182,7 @@ impl Sender {
         if self.reductions.is_gradual() && has_more {
             self.reductions.begin_by_mark();
         }
-        log.seldom().marks += 1;
+        log.rare().marks += 1;
         log.trace(now, Event::MarkEchoed { cwnd: self.window.rules().window() });
     }
 
@@ -203,10 +203,10 @@ impl Sender {
         }
         match taken.is_of_timeout() {
             true => {
-                log.seldom().timeouts_undone += 1;
+                log.rare().timeouts_undone += 1;
                 log.trace(now, Event::TimeoutUndone { cwnd: self.window.rules().window() });
             }
-            false => log.seldom().recoveries_undone += 1,
+            false => log.rare().recoveries_undone += 1,
         }
     }
 

@@ -62,8 +62,8 @@ impl Sender {
         else {
             return Expiry::GivenUp;
         };
-        if expired.troubled {
-            log.trace(now, Event::Troubled);
+        if expired.r1_reached {
+            log.trace(now, Event::R1Reached);
         }
         log.count_timeout();
         log.trace(now, Event::TimedOut { rto });
@@ -150,7 +150,7 @@ impl Sender {
     pub(super) fn thaw(&mut self, now: Time) {
         self.persist.thaw();
         if self.board.outstanding() > 0 {
-            self.send_all_again(now, Reason::Thawed);
+            self.send_all_again(now, Reason::WindowOpened);
         }
         self.take_stock();
     }

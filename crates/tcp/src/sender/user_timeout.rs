@@ -1,6 +1,6 @@
 //! User timeout (RFC 9293 §3.8.3, RFC 5482).
 
-use crate::config::Patience;
+use crate::config::UserTimeouts;
 use lasthop_base::{Duration, Time};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,7 +25,7 @@ struct Stall {
 #[repr(C)]
 pub(super) struct UserTimeout {
     stall: Stall,
-    troubled_after: u32,
+    r1: u32,
     /// [`Duration::MAX`]: never.
     gives_up_after: Duration,
 }
@@ -34,17 +34,17 @@ pub(super) struct UserTimeout {
 pub(super) struct Expired {
     pub(super) first: bool,
     /// R1 is reached: the path may be broken.
-    pub(super) troubled: bool,
+    pub(super) r1_reached: bool,
     /// Time of the abort (R2).
     pub(super) end: Time,
 }
 
 impl UserTimeout {
-    pub(super) fn new(patience: &Patience) -> UserTimeout {
+    pub(super) fn new(user_timeouts: &UserTimeouts) -> UserTimeout {
         UserTimeout {
             stall: Stall { una: 0, since: Time::ZERO, expiries: 0 },
-            troubled_after: patience.troubled_after,
-            gives_up_after: patience.data.unwrap_or(Duration::MAX),
+            r1: user_timeouts.r1,
+            gives_up_after: user_timeouts.data.unwrap_or(Duration::MAX),
         }
     }
 
@@ -54,8 +54,8 @@ impl UserTimeout {
     }
 
     /// Whether the data at `una` has reached R1.
-    pub(super) fn is_troubled(&self, una: u64) -> bool {
-        una == self.stall.una && self.stall.expiries >= self.troubled_after
+    pub(super) fn has_reached_r1(&self, una: u64) -> bool {
+        una == self.stall.una && self.stall.expiries >= self.r1
     }
 
     /// Time at which a peer silent since `silent_since` is aborted.
@@ -80,7 +80,7 @@ impl UserTimeout {
         }
         let expiries = stall.expiries.saturating_add(1);
         self.stall = Stall { expiries, ..stall };
-        Some(Expired { first: before.is_none(), troubled: expiries == self.troubled_after, end })
+        Some(Expired { first: before.is_none(), r1_reached: expiries == self.r1, end })
     }
 }
 
@@ -96,23 +96,23 @@ mod tests {
     #[test]
     fn r1_and_r2_count_what_does_not_move() {
         let limit = Duration::from_secs(10);
-        let patience = Patience { troubled_after: 3, data: Some(limit), ..Patience::default() };
-        let mut user_timeout = UserTimeout::new(&patience);
+        let user_timeouts = UserTimeouts { r1: 3, data: Some(limit), ..UserTimeouts::default() };
+        let mut user_timeout = UserTimeout::new(&user_timeouts);
         let second = Duration::from_secs(1);
         let mut expire = |now, una| user_timeout.expire(at(now), second, una, None);
-        assert_eq!(expire(1, 5), Some(Expired { first: true, troubled: false, end: at(10) }));
-        assert_eq!(expire(3, 5), Some(Expired { first: false, troubled: false, end: at(10) }));
-        assert_eq!(expire(7, 5), Some(Expired { first: false, troubled: true, end: at(10) }));
+        assert_eq!(expire(1, 5), Some(Expired { first: true, r1_reached: false, end: at(10) }));
+        assert_eq!(expire(3, 5), Some(Expired { first: false, r1_reached: false, end: at(10) }));
+        assert_eq!(expire(7, 5), Some(Expired { first: false, r1_reached: true, end: at(10) }));
         // Data has moved: a new stall begins.
-        assert_eq!(expire(9, 6), Some(Expired { first: true, troubled: false, end: at(18) }));
+        assert_eq!(expire(9, 6), Some(Expired { first: true, r1_reached: false, end: at(18) }));
         assert_eq!(expire(18, 6), None);
     }
 
     /// A receiver that answers with a closed window is not aborted (RFC 9293 §3.8.6).
     #[test]
     fn a_closed_window_is_no_silence() {
-        let patience = Patience { data: Some(Duration::from_secs(10)), ..Patience::default() };
-        let mut user_timeout = UserTimeout::new(&patience);
+        let user_timeouts = UserTimeouts { data: Some(Duration::from_secs(10)), ..UserTimeouts::default() };
+        let mut user_timeout = UserTimeout::new(&user_timeouts);
         let second = Duration::from_secs(1);
         user_timeout.expire(at(1), second, 5, None);
         let expired = user_timeout.expire(at(11), second, 5, Some(at(8)));

@@ -3,7 +3,7 @@
 #![allow(dead_code, reason = "each test file is a separate program and uses a part")]
 
 use lasthop_base::{Choice, Duration, Mechanism, Stream, Time, Value};
-use lasthop_tcp::endpoint::{Ended, Sending};
+use lasthop_tcp::endpoint::{EndReason, Sending};
 use lasthop_tcp::receiver::{ack_policy, ack_splitting, loss_discrimination, window};
 use lasthop_tcp::rtt::RtoLimits;
 use lasthop_tcp::sender::{ack_counting, recovery};
@@ -186,7 +186,7 @@ impl Run {
 
     fn check(&self) {
         for (end, peer) in [(&self.ends[0], &self.ends[1]), (&self.ends[1], &self.ends[0])] {
-            assert_eq!(end.endpoint.ended(), Some(Ended::Closed));
+            assert_eq!(end.endpoint.ended(), Some(EndReason::Closed));
             assert_eq!(end.endpoint.delivered(), peer.host.writes);
             assert_eq!(end.endpoint.poll_timeout(), Time::NEVER);
         }
@@ -213,7 +213,7 @@ impl Run {
             }
         }
         let endpoint = &mut self.ends[side].endpoint;
-        if endpoint.wants().backlog {
+        if endpoint.wanted_notices().backlog {
             let after = Backlog { waiting: (self.sent % 4) as u32, ..Backlog::default() };
             endpoint.handle_notice(self.now, Notice::AcksQueued(after));
         }
@@ -242,7 +242,7 @@ impl Run {
         assert!(segment.len == 0 || past <= 1 + end.host.writes, "an end sent data that was not written");
         let is_probe = segment.len == 1 && sender.board().outstanding() == 0;
         assert!(segment.len == 0 || past <= end.admitted || is_probe, "beyond the peer's window");
-        if segment.len > 0 && !sending.again && !is_probe {
+        if segment.len > 0 && !sending.is_retransmission && !is_probe {
             // A tail loss probe ignores the window (RFC 8985 §7.3).
             let (in_flight, window) = (sender.in_flight(), sender.window());
             let fits = end.probes_tail || in_flight <= window + 1;

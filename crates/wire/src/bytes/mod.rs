@@ -20,7 +20,7 @@ mod payload;
 mod rewrite;
 
 pub use emit::emit;
-pub use error::{EmitError, ParseError, Part};
+pub use error::{EmitError, HeaderPart, ParseError};
 pub use header::{Ends, Header};
 pub use icmp::{IcmpError, Problem, parse_icmp_error};
 pub use parse::{Checksums, Content, Parsed, parse};

@@ -38,11 +38,11 @@ impl LossDiscriminator for Hack {
         Cause::Congestion
     }
 
-    fn tells_damage(&self) -> u32 {
+    fn damage_report_copies(&self) -> u32 {
         self.copies
     }
 
-    fn judges(&self) -> bool {
+    fn discriminates(&self) -> bool {
         false
     }
 

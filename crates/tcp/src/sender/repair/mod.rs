@@ -54,7 +54,7 @@ impl Repair {
             burst,
         };
         Repair {
-            spares: config.loss_window_spares,
+            spares: config.loss_window_in_flight,
             samples_sack: config.sack_rtt && recovery.needs_times(),
             times: recovery.needs_times(),
             recovery,
@@ -332,7 +332,7 @@ impl Repair {
     ) -> bool {
         let covers_all = board.outstanding() == 0;
         let Some(undo) = &self.undo else { return false };
-        match undo.hear_echo(echo, covers_all, || log.duplicates_told() > 0) {
+        match undo.hear_echo(echo, covers_all, || log.duplicates_reported() > 0) {
             None => false,
             Some(eifel::Refuted::Timeout) => self.restarts(board.una() - echo.acked),
             // While a copy is in flight, more segments may be lost than that one.

@@ -1,9 +1,9 @@
 //! The endpoint's fast paths only save time (`sender/ack.rs`, `QUIET`: no losses; `endpoint/predicted.rs`: expected
-//! segments; `sender/half.rs`: an end that sends nothing; [`Sent::more`]). Endpoints with and without them send, report
+//! segments; `sender/half.rs`: an end that sends nothing; [`SendInfo::more`]). Endpoints with and without them send, report
 //! and store the same, for any path and applications.
 
 use lasthop_base::{Choice, Duration, Stream, Time};
-use lasthop_tcp::endpoint::{KeepAlive, Sent};
+use lasthop_tcp::endpoint::{KeepAlive, SendInfo};
 use lasthop_tcp::receiver::ack_policy;
 use lasthop_tcp::sender::{ack_counting, congestion};
 use lasthop_tcp::{Arriving, Config, Endpoint, Event, Role};
@@ -164,13 +164,13 @@ impl World {
         self.now = until;
     }
 
-    /// Polls as a driver does that relies on [`Sent::more`].
+    /// Polls as a driver does that relies on [`SendInfo::more`].
     fn poll(&mut self) {
         for side in 0..2 {
             let mut segment = Segment::default();
-            let mut sent = Sent::default();
+            let mut sent = SendInfo::default();
             while self.ends[side].poll_segment_into(self.now, &mut segment, &mut sent) {
-                let Sent { again, ecn, more, .. } = sent;
+                let SendInfo { is_retransmission: again, ecn, more, .. } = sent;
                 self.sent.push((self.now, side, segment, again, ecn));
                 self.wires[1 - side].push(segment);
                 if !more {
@@ -229,7 +229,7 @@ proptest! {
         looks in any::<bool>(),
     ) {
         let mut short = World::new(&config);
-        let mut long = World::new(&Config { has_shortcut: false, ..config });
+        let mut long = World::new(&Config { has_fast_path: false, ..config });
         let opening = [Step::Deliver(1, 1, 0), Step::Deliver(0, 1, 0), Step::Deliver(1, 1, 0)];
         for (number, step) in opening.into_iter().chain(steps).enumerate() {
             if number < silent && matches!(step, Step::Write(1, _) | Step::Close(1)) {

@@ -24,7 +24,7 @@ impl Peer {
             sack: false,
             timestamps: false,
             nagle: false,
-            freezes,
+            has_persist_state: freezes,
             sender_discrimination: Choice::named(loss_discrimination::ALL, sender_discrimination),
             recovery: Choice::named(recovery::ALL, recovery),
             ..Config::default()
