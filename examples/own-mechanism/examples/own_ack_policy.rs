@@ -30,9 +30,10 @@ impl AckPolicy for Quick {
     fn on_data(&mut self, arrival: &DataArrival) -> AckTime {
         let is_early = self.left > 0;
         self.left = self.left.saturating_sub(1);
-        match is_early || arrival.urgent || arrival.unacknowledged >= 2 * arrival.segment {
-            true => AckTime::Now,
-            false => AckTime::After(Duration::from_millis(40)),
+        if is_early || arrival.urgent || arrival.unacknowledged >= 2 * arrival.segment {
+            AckTime::Now
+        } else {
+            AckTime::After(Duration::from_millis(40))
         }
     }
 }

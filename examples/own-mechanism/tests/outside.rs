@@ -1,13 +1,13 @@
 //! The examples run, and scenarios find their mechanisms like Lasthop's own.
 
+#[path = "../examples/own_ack_policy.rs"]
+mod own_ack_policy;
 #[path = "../examples/own_congestion.rs"]
 mod own_congestion;
 #[path = "../examples/own_middlebox.rs"]
 mod own_middlebox;
 #[path = "../examples/own_queue.rs"]
 mod own_queue;
-#[path = "../examples/own_ack_policy.rs"]
-mod own_ack_policy;
 
 use lasthop_base::{Choice, Info};
 use lasthop_scenario::Catalogue;
@@ -65,7 +65,8 @@ fn a_middlebox_takes_every_second_ack() {
 /// 100 segments: all acknowledged, or 16 of them and then every second one.
 #[test]
 fn a_receiver_acknowledges_quickly_at_first() {
-    let [all, quick] = ["immediate", "quick"].map(|ack_policy| own_ack_policy::acks(ack_policy).expect("valid"));
+    let [all, quick] =
+        ["immediate", "quick"].map(|ack_policy| own_ack_policy::acks(ack_policy).expect("valid"));
     assert_eq!(all - quick, (100 - 16) / 2);
 }
 
@@ -115,9 +116,10 @@ fn a_mechanism_may_be_made_at_run_time() {
     struct Every(u64);
     impl AckPolicy for Every {
         fn on_data(&mut self, arrival: &ack_policy::DataArrival) -> AckTime {
-            match arrival.urgent || arrival.unacknowledged >= self.0 * arrival.segment {
-                true => AckTime::Now,
-                false => AckTime::After(lasthop_base::Duration::from_millis(100)),
+            if arrival.urgent || arrival.unacknowledged >= self.0 * arrival.segment {
+                AckTime::Now
+            } else {
+                AckTime::After(lasthop_base::Duration::from_millis(100))
             }
         }
     }

@@ -87,9 +87,10 @@ impl Endpoint {
         let occupied = end + u64::from(segment.flags.has(Flags::FIN));
         // RCV.NXT alone, if the window is closed.
         let is_within = start < edge.max(next + 1);
-        let fits = match occupied > start {
-            false => next <= start && (is_within || (start == edge && segment.is_pure_ack())),
-            true => is_within && occupied > next,
+        let fits = if occupied > start {
+            is_within && occupied > next
+        } else {
+            next <= start && (is_within || (start == edge && segment.is_pure_ack()))
         };
         fits.then_some(Range { start, end })
     }
@@ -130,9 +131,10 @@ impl Endpoint {
             return;
         }
         if segment.len == 0 && !segment.flags.has(Flags::FIN) {
-            return match self.is_repeated_syn_ack(segment) {
-                true => self.acknowledge_repeated_syn_ack(now, arriving.ecn),
-                false => self.challenge(now),
+            return if self.is_repeated_syn_ack(segment) {
+                self.acknowledge_repeated_syn_ack(now, arriving.ecn)
+            } else {
+                self.challenge(now)
             };
         }
         // A duplicate: the peer must learn of its arrival.

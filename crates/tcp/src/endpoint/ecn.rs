@@ -49,11 +49,8 @@ fn reports_not_ect(field: u8) -> bool {
 impl Endpoint {
     pub(super) fn agree_on_ecn(&self, syn: &Segment, answers_ours: bool) -> Feedback {
         let field = field_of(syn.flags);
-        let asks = match answers_ours {
-            // SYN: ECE and CWR; SYN-ACK: ECE alone (RFC 3168 §6.1.1).
-            false => field & 0b011 == 0b011,
-            true => field & 0b011 == 0b001,
-        };
+        // SYN: ECE and CWR; SYN-ACK: ECE alone (RFC 3168 §6.1.1).
+        let asks = field & 0b011 == if answers_ours { 0b001 } else { 0b011 };
         match (self.config.accecn, answers_ours) {
             (true, false) => feedback_for_syn(field),
             (true, true) => feedback_for_syn_ack(field),
@@ -65,9 +62,10 @@ impl Endpoint {
     /// Sets the code point of data and the feedback; `arrived`: code point of the peer's SYN or SYN-ACK.
     pub(super) fn begin_ecn(&mut self, syn: &Segment, answers_ours: bool, arrived: Ecn) {
         let is_accurate = self.agreed.ecn == Feedback::Accurate;
-        self.mark_feedback = match is_accurate {
-            false => MarkFeedbackSender::Echo((self.config.ecn_echo.build)(&self.config.ecn_echo.values)),
-            true => MarkFeedbackSender::Accurate(Box::new(AccEcn::new(arrived))),
+        self.mark_feedback = if is_accurate {
+            MarkFeedbackSender::Accurate(Box::new(AccEcn::new(arrived)))
+        } else {
+            MarkFeedbackSender::Echo((self.config.ecn_echo.build)(&self.config.ecn_echo.values))
         };
         self.echoed = self.mark_feedback.accecn().map_or(Flags::default(), |accecn| accecn.ace());
         let is_mangled = is_accurate && answers_ours && !reports_not_ect(field_of(syn.flags));

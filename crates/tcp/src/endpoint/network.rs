@@ -37,9 +37,10 @@ impl Endpoint {
         let options = if self.agreed.timestamps { TIMESTAMP_BYTES } else { 0 };
         let payload = u64::from(room.saturating_sub(options).max(SMALLEST_MSS));
         let report = MtuReport { offset, payload };
-        match self.sender().board().largest_acked() > payload {
-            true => self.pending_mtu = Some(Box::new(report)),
-            false => self.apply_mtu(now, report),
+        if self.sender().board().largest_acked() > payload {
+            self.pending_mtu = Some(Box::new(report));
+        } else {
+            self.apply_mtu(now, report);
         }
         true
     }

@@ -34,9 +34,10 @@ struct Delayed {
 
 impl AckPolicy for Delayed {
     fn on_data(&mut self, arrival: &DataArrival) -> AckTime {
-        match arrival.urgent || arrival.unacknowledged >= self.every * arrival.segment {
-            true => AckTime::Now,
-            false => AckTime::After(self.after),
+        if arrival.urgent || arrival.unacknowledged >= self.every * arrival.segment {
+            AckTime::Now
+        } else {
+            AckTime::After(self.after)
         }
     }
 }

@@ -74,9 +74,10 @@ impl AckPolicy for DupackDelay {
         if arrival.unacknowledged > 0 {
             // Held duplicates are obsolete.
             (self.duplicates, self.held) = (0, 0);
-            return match arrival.urgent || arrival.unacknowledged >= self.every * arrival.segment {
-                true => AckTime::Now,
-                false => AckTime::After(self.after),
+            return if arrival.urgent || arrival.unacknowledged >= self.every * arrival.segment {
+                AckTime::Now
+            } else {
+                AckTime::After(self.after)
             };
         }
         if arrival.repeated || arrival.marked {

@@ -184,9 +184,10 @@ impl ByLoss {
     fn end_period(&mut self) {
         self.path.end_period(self.weight);
         self.buffer.end_period(self.weight);
-        let buffer_loss = match self.counts_buffer {
-            true => self.buffer.smoothed.map_or(0.0, |loss| loss.min(LARGEST_BUFFER_LOSS)),
-            false => self.buffer_loss,
+        let buffer_loss = if self.counts_buffer {
+            self.buffer.smoothed.map_or(0.0, |loss| loss.min(LARGEST_BUFFER_LOSS))
+        } else {
+            self.buffer_loss
         };
         if let Some(p) = self.path.smoothed {
             self.repeats = radio_loss(p, buffer_loss, self.k) > self.threshold;

@@ -105,12 +105,11 @@ impl AckSplitting for Split {
         if self.target.is_none() && !self.always {
             return AckForm::Single;
         }
-        let of = match self.covers_advance {
-            true => due.advance,
-            false => {
-                let start = due.advance.end.saturating_sub(due.segment).max(due.advance.start);
-                Range { start, end: due.advance.end }
-            }
+        let of = if self.covers_advance {
+            due.advance
+        } else {
+            let start = due.advance.end.saturating_sub(due.segment).max(due.advance.start);
+            Range { start, end: due.advance.end }
         };
         let most = u32::try_from(of.len()).unwrap_or(u32::MAX);
         AckForm::Slices { count: self.count(self.length(due.uplink)).clamp(1, most), of }

@@ -86,9 +86,10 @@ impl Jtcp {
     /// Jr between the packet before the gap (n-1) and the arrival nearest to n-w. `None` without two packets.
     fn jitter_ratio(&self, gap: &Gap, window: u64) -> Option<f64> {
         let below = self.arrivals.partition_point(|arrival| arrival.start < gap.range.start);
-        let newest = match self.uses_newest {
-            true => self.arrivals.back()?,
-            false => self.arrivals.get(below.checked_sub(1)?)?,
+        let newest = if self.uses_newest {
+            self.arrivals.back()?
+        } else {
+            self.arrivals.get(below.checked_sub(1)?)?
         };
         let wanted = gap.range.start.saturating_sub(window * gap.segment);
         let oldest = self.nearest(wanted)?;

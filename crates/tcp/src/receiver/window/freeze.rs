@@ -122,10 +122,7 @@ impl AdvertisedWindow for Freeze {
             self.is_closed = false;
         }
         let decision = self.decide(plan.now);
-        match is_over && !decision.closed {
-            true => WindowDecision { acks: self.copies, ..decision },
-            false => decision,
-        }
+        if is_over && !decision.closed { WindowDecision { acks: self.copies, ..decision } } else { decision }
     }
 
     fn on_decision_time(&mut self, now: Time) -> WindowDecision {

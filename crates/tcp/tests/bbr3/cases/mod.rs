@@ -74,9 +74,10 @@ fn product(lab: &Lab) -> f64 {
 
 /// Rejects paths whose product is below three bundles of two segments, which are always in flight.
 fn needs_a_product(lab: &Lab) -> Result<(), Why> {
-    match product(lab) < 8.0 {
-        true => Err(Why::NotHere("three bundles of segments are more than the bandwidth-delay product")),
-        false => Ok(()),
+    if product(lab) < 8.0 {
+        Err(Why::NotHere("three bundles of segments are more than the bandwidth-delay product"))
+    } else {
+        Ok(())
     }
 }
 
