@@ -191,7 +191,7 @@ mod tests {
             priority: Priority::Normal,
             route: 0,
             hop: 0,
-            joined: Time::ZERO,
+            enqueued_at: Time::ZERO,
             body: Body::Datagram { number },
         }
     }

@@ -9,14 +9,14 @@ use crate::outgoing::Outgoing;
 use lasthop_base::{Duration, Time};
 use lasthop_tcp::endpoint::{EndReason, SendInfo};
 use lasthop_tcp::{Arriving, Endpoint, State};
-use lasthop_wire::bytes::{Ends, Header, Payload, emit};
+use lasthop_wire::bytes::{FlowAddresses, Header, Payload, emit};
 use lasthop_wire::{Body, Ecn, Priority, Segment};
 
 /// Time that a closed connection waits for the peer's FIN: Linux's `tcp_fin_timeout`.
 const ORPHAN_WAIT: Duration = Duration::from_secs(60);
 
 pub(crate) struct Connection {
-    pub(crate) ends: Ends,
+    pub(crate) ends: FlowAddresses,
     pub(crate) endpoint: Endpoint,
     outgoing: Outgoing,
     incoming: Incoming,
@@ -39,7 +39,7 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    pub(crate) fn new(ends: Ends, endpoint: Endpoint, options: &Options) -> Connection {
+    pub(crate) fn new(ends: FlowAddresses, endpoint: Endpoint, options: &Options) -> Connection {
         Connection {
             ends,
             endpoint,

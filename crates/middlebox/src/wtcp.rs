@@ -128,7 +128,7 @@ impl Middlebox for Wtcp {
             next = next.min(watched.timer);
         }
         if !goes_on {
-            out.push(Onward::Dropped(packet, LossReason::Suppressed));
+            out.push(Onward::Dropped(packet, LossReason::MiddleboxRemoved));
         } else if let Some(watched) = data {
             watched.pass_data(now, &rules, &packet, segment, out);
             next = next.min(watched.timer);
@@ -224,7 +224,7 @@ impl Watched {
         {
             if known.sent.is_none() {
                 // A packet held back was not lost: the copy is dropped.
-                return out.push(Onward::Dropped(*packet, LossReason::Suppressed));
+                return out.push(Onward::Dropped(*packet, LossReason::MiddleboxRemoved));
             }
             *known = Kept { packet: *packet, end, arrived: now, sent: Some(now), again: true, ..*known };
             self.note_stamp(segment);
@@ -274,7 +274,7 @@ impl Watched {
             newest = first.sent;
             // The mobile has acknowledged this packet meanwhile.
             if first.sent.is_none() {
-                out.push(Onward::Dropped(first.packet, LossReason::Suppressed));
+                out.push(Onward::Dropped(first.packet, LossReason::MiddleboxRemoved));
             }
             self.bytes -= u64::from(distance(first.seq, first.end).unsigned_abs()).min(self.bytes);
             self.kept.pop_front();

@@ -49,7 +49,7 @@ fn packet(forward: bool, segment: Segment) -> Packet {
         priority: Priority::Normal,
         route: 0,
         hop: 0,
-        joined: Time::ZERO,
+        enqueued_at: Time::ZERO,
         body: Body::Tcp(segment),
     }
 }
@@ -74,7 +74,7 @@ fn ack_with(offset: u32, blocks: &[(u32, u32)]) -> Packet {
 fn told(out: &[Onward]) -> Vec<Out> {
     let told = out.iter().filter_map(|onward| {
         let packet = match onward {
-            Onward::Dropped(_, LossReason::Suppressed) => return None,
+            Onward::Dropped(_, LossReason::MiddleboxRemoved) => return None,
             Onward::Same(packet) | Onward::Changed(packet) => packet,
             Onward::Again(packet) => return Some(Out::Again(offset(packet.segment()?.seq))),
             Onward::New(packet) => {

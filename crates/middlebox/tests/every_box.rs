@@ -55,7 +55,7 @@ fn packet() -> impl Strategy<Value = Packet> {
             priority: Priority::Normal,
             route: 0,
             hop: 0,
-            joined: Time::ZERO,
+            enqueued_at: Time::ZERO,
             body: Body::Tcp(segment),
         }
     })
@@ -150,7 +150,7 @@ fn what_is_not_its_own_passes() {
             priority: Priority::Normal,
             route: 0,
             hop: 0,
-            joined: Time::ZERO,
+            enqueued_at: Time::ZERO,
             body: Body::Tcp(segment),
         };
         middlebox.handle_packet(Time::ZERO, packet, &mut out);

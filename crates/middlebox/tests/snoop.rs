@@ -41,7 +41,7 @@ fn packet(forward: bool, segment: Segment) -> Packet {
         priority: Priority::Normal,
         route: 0,
         hop: 0,
-        joined: Time::ZERO,
+        enqueued_at: Time::ZERO,
         body: Body::Tcp(segment),
     }
 }
@@ -118,7 +118,7 @@ fn told(out: &[Onward]) -> Vec<Out> {
         let (packet, again) = match onward {
             Onward::Same(packet) => (packet, false),
             Onward::Again(packet) => (packet, true),
-            Onward::Dropped(_, LossReason::Suppressed) => return None,
+            Onward::Dropped(_, LossReason::MiddleboxRemoved) => return None,
             other => panic!("{other:?}"),
         };
         let segment = packet.segment().expect("TCP");

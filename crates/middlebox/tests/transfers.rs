@@ -66,7 +66,7 @@ fn packet(forward: bool, segment: Segment) -> Packet {
         priority: Priority::Normal,
         route: 0,
         hop: 0,
-        joined: Time::ZERO,
+        enqueued_at: Time::ZERO,
         body: Body::Tcp(segment),
     }
 }

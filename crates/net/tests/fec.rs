@@ -19,7 +19,7 @@ fn packet(number: u64, wire_bytes: u32) -> Packet {
         ecn: Ecn::NotEct,
         priority: Priority::Normal,
         hop: 0,
-        joined: Time::ZERO,
+        enqueued_at: Time::ZERO,
         body: Body::Datagram { number },
     }
 }

@@ -18,7 +18,7 @@ fn packet(number: u64) -> Packet {
         priority: Priority::Normal,
         route: 0,
         hop: 0,
-        joined: Time::ZERO,
+        enqueued_at: Time::ZERO,
         body: Body::Datagram { number },
     }
 }

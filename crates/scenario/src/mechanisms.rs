@@ -122,7 +122,7 @@ fn with_parameters(
         values.set(parameter, value);
     }
     for entry in table.entries.iter().filter(|entry| !is_default(info, &entry.key, &values)) {
-        if let Some(rule) = info.idle(&entry.key, &values) {
+        if let Some(rule) = info.unmet_condition(&entry.key, &values) {
             return Err(idle(reader, inner, info, rule, &values, entry));
         }
     }
@@ -169,7 +169,7 @@ fn idle(
     // Parameters that depend on the same value of the other parameter.
     let is_decided = |name: &&str| {
         let mut rules = info.only_if.iter().filter(|one| one.parameters.contains(name));
-        rules.any(|one| one.other == rule.other) && info.idle(name, values).is_none()
+        rules.any(|one| one.other == rule.other) && info.unmet_condition(name, values).is_none()
     };
     let there: Vec<&str> =
         info.parameters.iter().map(|parameter| parameter.name).filter(is_decided).collect();

@@ -123,7 +123,8 @@ fn mechanism(path: &str, key: &Key, selection: &Selection, is_explained: bool) -
         holds: true,
         doc: said(&|| origin(selection.info, &key.form)),
     };
-    let works = |parameter: &&Parameter| selection.info.idle(parameter.name, &selection.values).is_none();
+    let works =
+        |parameter: &&Parameter| selection.info.unmet_condition(parameter.name, &selection.values).is_none();
     let parameters = selection.info.parameters.iter().filter(works).filter_map(|parameter| {
         let (_, value) = selection.values.iter().find(|(name, _)| *name == parameter.name)?;
         Some(KeyValue {

@@ -93,7 +93,7 @@ pub const METRICS: &[Metric] = &[
     Metric {
         name: "lost_tag_drop",
         doc: "packets of the flow dropped to signal that another packet met a full queue (huang)",
-        of: |flow| lost(flow, LossReason::Notice),
+        of: |flow| lost(flow, LossReason::TagDrop),
     },
     Metric {
         name: "tagged_sent",
@@ -125,7 +125,7 @@ pub const METRICS: &[Metric] = &[
         doc: "packets from the destination (ACKs) that were lost, except for those counted as suppressed",
         of: |flow| {
             let lost = &flow.account.lost_back;
-            Some((lost.total() - lost[LossReason::Suppressed]) as f64)
+            Some((lost.total() - lost[LossReason::MiddleboxRemoved]) as f64)
         },
     },
     Metric {
@@ -133,7 +133,7 @@ pub const METRICS: &[Metric] = &[
         doc: "packets of the flow, ACKs included, that middleboxes suppressed",
         of: |flow| {
             let ways = [&flow.account.lost, &flow.account.lost_back];
-            Some(ways.map(|lost| lost[LossReason::Suppressed]).iter().sum::<u64>() as f64)
+            Some(ways.map(|lost| lost[LossReason::MiddleboxRemoved]).iter().sum::<u64>() as f64)
         },
     },
     Metric {

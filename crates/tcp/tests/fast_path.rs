@@ -68,7 +68,7 @@ struct World {
     ends: [Endpoint; 2],
     wires: [Vec<Segment>; 2],
     sent: Vec<(Time, usize, Segment, bool, Ecn)>,
-    told: Vec<(Time, usize, Event)>,
+    events: Vec<(Time, usize, Event)>,
     /// Deadline of each end, as last reported when it became earlier.
     due: [Time; 2],
 }
@@ -82,7 +82,7 @@ impl World {
             ends,
             wires: [vec![], vec![]],
             sent: vec![],
-            told: vec![],
+            events: vec![],
             due: [Time::NEVER; 2],
         };
         world.ends.iter_mut().for_each(|end| {
@@ -182,7 +182,7 @@ impl World {
             }
             assert!(self.due[side] <= self.ends[side].poll_timeout(), "an unreported deadline");
             while let Some((at, event)) = self.ends[side].poll_event() {
-                self.told.push((at, side, event));
+                self.events.push((at, side, event));
             }
         }
     }
@@ -220,13 +220,13 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     /// The passive end sends nothing in the first `silent` steps: it has no sending half until its state is read, which
-    /// happens only at the end if `looks` is false.
+    /// happens only at the end if `compares_always` is false.
     #[test]
     fn the_long_way_comes_to_the_same(
         config in config(),
         steps in prop::collection::vec(step(), 20..150),
         silent in prop_oneof![Just(0), 0..150_usize],
-        looks in any::<bool>(),
+        compares_always in any::<bool>(),
     ) {
         let mut short = World::new(&config);
         let mut long = World::new(&Config { has_fast_path: false, ..config });
@@ -239,8 +239,8 @@ proptest! {
             long.take(step);
             prop_assert_eq!(short.sent.last(), long.sent.last());
             prop_assert_eq!(short.sent.len(), long.sent.len());
-            prop_assert_eq!(&short.told, &long.told);
-            if looks {
+            prop_assert_eq!(&short.events, &long.events);
+            if compares_always {
                 for side in 0..2 {
                     prop_assert_eq!(short.known(side), long.known(side));
                 }

@@ -17,7 +17,7 @@ struct Segment {
     /// Declared lost by fast retransmit or timeout, whatever IsLost yields.
     given_up: bool,
     /// Retransmitted since (`S1 <= HighRxt`).
-    again: bool,
+    retransmitted: bool,
     ever_again: bool,
 }
 
@@ -80,25 +80,29 @@ impl Model {
 
     /// SetPipe: each octet that is not SACKed counts if IsLost is false, and once more if `S1 <= HighRxt`.
     fn pipe(&self) -> u64 {
-        let count = |index: usize| u64::from(!self.lost(index)) + u64::from(self.segments[index].again);
+        let count =
+            |index: usize| u64::from(!self.lost(index)) + u64::from(self.segments[index].retransmitted);
         let unsacked = (0..self.segments.len()).filter(|index| !self.segments[*index].sacked);
         unsacked.map(|index| count(index) * self.segments[index].len()).sum()
     }
 
     fn next_lost(&self) -> Option<Range> {
-        let found = (0..self.segments.len()).find(|index| self.lost(*index) && !self.segments[*index].again);
+        let found =
+            (0..self.segments.len()).find(|index| self.lost(*index) && !self.segments[*index].retransmitted);
         found.map(|index| self.segments[index].range())
     }
 
     fn next_doubtful(&self) -> Option<Range> {
         let highest = self.highest_sacked()?;
-        let found =
-            self.segments.iter().find(|segment| !segment.sacked && !segment.again && segment.end <= highest);
+        let found = self
+            .segments
+            .iter()
+            .find(|segment| !segment.sacked && !segment.retransmitted && segment.end <= highest);
         found.map(Segment::range)
     }
 
     fn last_doubtful(&self) -> Option<Range> {
-        self.segments.last().filter(|segment| !segment.sacked && !segment.again).map(Segment::range)
+        self.segments.last().filter(|segment| !segment.sacked && !segment.retransmitted).map(Segment::range)
     }
 
     /// Bytes, segments completed, bytes not reported before, and the sending time of a valid RTT sample.
@@ -129,7 +133,7 @@ impl Model {
         let mut fresh = 0;
         for segment in self.segments.iter_mut().filter(inside) {
             segment.sacked = true;
-            segment.again = false;
+            segment.retransmitted = false;
             fresh += segment.len();
         }
         fresh
@@ -140,7 +144,7 @@ impl Model {
             self.segments.iter_mut().for_each(|segment| segment.sacked = false);
         }
         for segment in &mut self.segments {
-            segment.again = false;
+            segment.retransmitted = false;
             segment.given_up = true;
         }
     }
@@ -180,7 +184,7 @@ impl Both {
                     sent_at: self.now,
                     sacked: false,
                     given_up: false,
-                    again: false,
+                    retransmitted: false,
                     ever_again: false,
                 });
             }
@@ -205,7 +209,7 @@ impl Both {
                     let next = self.board.next_lost();
                     assert_eq!(next, self.model.next_lost());
                     let Some(range) = next else { break };
-                    self.sent_again(range.start);
+                    self.retransmit(range.start);
                 }
             }
             Op::Doubt => {
@@ -213,7 +217,7 @@ impl Both {
                     let next = self.board.next_doubtful();
                     assert_eq!(next, self.model.next_doubtful());
                     if let Some(range) = next {
-                        self.sent_again(range.start);
+                        self.retransmit(range.start);
                     }
                 }
             }
@@ -230,7 +234,7 @@ impl Both {
                 self.board.mark_first_lost();
                 if let Some(first) = self.board.first() {
                     self.model.at(first.start).given_up = true;
-                    self.sent_again(first.start);
+                    self.retransmit(first.start);
                 }
             }
             Op::Timeout => {
@@ -250,10 +254,10 @@ impl Both {
         self.compare();
     }
 
-    fn sent_again(&mut self, start: u64) {
+    fn retransmit(&mut self, start: u64) {
         self.board.sent_again(start, self.now);
         let segment = self.model.at(start);
-        segment.again = !segment.sacked;
+        segment.retransmitted = !segment.sacked;
         segment.ever_again = true;
         segment.sent_at = self.now;
     }

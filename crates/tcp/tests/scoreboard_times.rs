@@ -13,8 +13,8 @@ struct Segment {
     sent_at: Time,
     sacked: bool,
     lost: bool,
-    again: bool,
-    ever_again: bool,
+    retransmitted: bool,
+    ever_retransmitted: bool,
 }
 
 #[derive(Default)]
@@ -57,11 +57,11 @@ impl Model {
                 continue;
             }
             segment.sacked = true;
-            segment.again &= is_covered;
-            self.reordered |= !segment.ever_again && segment.end < before;
+            segment.retransmitted &= is_covered;
+            self.reordered |= !segment.ever_retransmitted && segment.end < before;
             self.highest = self.highest.max(segment.end);
             if newest.is_none_or(|known| (known.sent_at, known.end) < (segment.sent_at, segment.end)) {
-                let Segment { end, sent_at, ever_again: again, .. } = *segment;
+                let Segment { end, sent_at, ever_retransmitted: again, .. } = *segment;
                 newest = Some(Newest { end, sent_at, again });
             }
         }
@@ -70,10 +70,10 @@ impl Model {
         newest
     }
 
-    fn look(&mut self, now: Time, newest: (Time, u64), wait: Duration) -> Time {
+    fn detect(&mut self, now: Time, newest: (Time, u64), wait: Duration) -> Time {
         let mut next = Time::NEVER;
         for segment in self.segments.iter_mut().filter(|segment| !segment.sacked) {
-            let waits_for_repair = segment.lost && !segment.again;
+            let waits_for_repair = segment.lost && !segment.retransmitted;
             if waits_for_repair || (segment.sent_at, segment.end) >= newest {
                 continue;
             }
@@ -81,22 +81,22 @@ impl Model {
                 next = next.min(segment.sent_at + wait);
                 continue;
             }
-            self.lost_total += MSS * (u64::from(!segment.lost) + u64::from(segment.again));
-            (segment.lost, segment.again) = (true, false);
+            self.lost_total += MSS * (u64::from(!segment.lost) + u64::from(segment.retransmitted));
+            (segment.lost, segment.retransmitted) = (true, false);
         }
         next
     }
 
     fn pipe(&self) -> u64 {
         let open = self.segments.iter().filter(|segment| !segment.sacked);
-        open.map(|segment| MSS * (u64::from(!segment.lost) + u64::from(segment.again))).sum()
+        open.map(|segment| MSS * (u64::from(!segment.lost) + u64::from(segment.retransmitted))).sum()
     }
 
-    fn send_again(&mut self, end: u64, now: Time) {
+    fn retransmit(&mut self, end: u64, now: Time) {
         if let Some(segment) = self.segments.iter_mut().find(|segment| segment.end == end) {
             segment.sent_at = now;
-            segment.ever_again = true;
-            segment.again = !segment.sacked;
+            segment.ever_retransmitted = true;
+            segment.retransmitted = !segment.sacked;
         }
     }
 }
@@ -124,8 +124,8 @@ proptest! {
                 Op::Send => {
                     model.nxt += MSS;
                     let end = model.nxt;
-                    let (sacked, lost, again, ever_again) = (false, false, false, false);
-                    model.segments.push(Segment { end, sent_at: now, sacked, lost, again, ever_again });
+                    let (sacked, lost, retransmitted, ever_retransmitted) = (false, false, false, false);
+                    model.segments.push(Segment { end, sent_at: now, sacked, lost, retransmitted, ever_retransmitted });
                     board.sent_new(MSS, now);
                 }
                 Op::Ack { segments, from, len } => {
@@ -145,17 +145,17 @@ proptest! {
                 Op::Repair => {
                     let next = board.next_lost();
                     // Sequence order, for first and further retransmissions (RFC 6675 §4, NextSeg rule 1).
-                    let first = model.segments.iter().find(|it| it.lost && !it.again && !it.sacked);
+                    let first = model.segments.iter().find(|it| it.lost && !it.retransmitted && !it.sacked);
                     prop_assert_eq!(next.map(|range| range.end), first.map(|it| it.end));
                     if let Some(range) = next {
                         board.sent_again(range.start, now);
-                        model.send_again(range.end, now);
+                        model.retransmit(range.end, now);
                     }
                 }
                 Op::Probe => {
                     if let Some(range) = board.last() {
                         board.sent_again(range.start, now);
-                        model.send_again(range.end, now);
+                        model.retransmit(range.end, now);
                     }
                 }
                 Op::Look { wait_ms, bounded } => {
@@ -163,7 +163,7 @@ proptest! {
                     if let Some(until) = until {
                         let wait = Duration::from_millis(wait_ms);
                         let next = board.mark_lost_by_time(now, until, wait);
-                        prop_assert_eq!(next, model.look(now, until, wait));
+                        prop_assert_eq!(next, model.detect(now, until, wait));
                     }
                 }
             }

@@ -21,7 +21,7 @@ fn opened(config: Config) -> Script {
     Script::opened(config, Peer::default())
 }
 
-fn troubles(script: &mut Script) -> usize {
+fn r1_events(script: &mut Script) -> usize {
     std::iter::from_fn(|| script.endpoint.poll_event())
         .filter(|(_, event)| *event == Event::R1Reached)
         .count()
@@ -68,11 +68,11 @@ fn the_application_sets_the_user_timeout() {
 fn three_retransmissions_are_trouble() {
     let mut script = opened(patient(1000));
     script.run([Write(1000), New(1), Timeout, Again(1), Timeout, Again(1)]);
-    assert!(!script.endpoint.has_reached_r1() && troubles(&mut script) == 0);
+    assert!(!script.endpoint.has_reached_r1() && r1_events(&mut script) == 0);
     script.run([Timeout, Again(1)]);
-    assert!(script.endpoint.has_reached_r1() && troubles(&mut script) == 1);
+    assert!(script.endpoint.has_reached_r1() && r1_events(&mut script) == 1);
     script.run([Timeout, Again(1)]);
-    assert_eq!(troubles(&mut script), 0);
+    assert_eq!(r1_events(&mut script), 0);
     script.run([Ack(2)]);
     assert!(!script.endpoint.has_reached_r1());
 }
@@ -187,7 +187,7 @@ fn the_ends_are_told_apart() {
     assert_eq!(script.endpoint.ended(), Some(EndReason::Aborted));
 }
 
-fn watched() -> Config {
+fn with_keep_alive() -> Config {
     Config { keep_alive: Some(KeepAlive::default()), ..config("sack") }
 }
 
@@ -214,11 +214,13 @@ fn keep_alive_is_off_unless_asked_for() {
 /// MUST-26: segments of the peer postpone probes, and so does unacknowledged data.
 #[test]
 fn keep_alive_asks_only_when_all_is_quiet() {
-    let mut script = opened(watched());
+    let mut script = opened(with_keep_alive());
     script.run([Tick(HOUR), Data(1), Acked(2), Tick(HOUR), Nothing, Deadline(HOUR), Tick(HOUR)]);
     expect_probe(&mut script, 0);
-    let mut script =
-        opened(Config { user_timeouts: UserTimeouts { data: None, ..UserTimeouts::default() }, ..watched() });
+    let mut script = opened(Config {
+        user_timeouts: UserTimeouts { data: None, ..UserTimeouts::default() },
+        ..with_keep_alive()
+    });
     script.run([Write(1000), New(1)]);
     for _ in 0..200 {
         script.run([Timeout]);
@@ -231,7 +233,7 @@ fn keep_alive_asks_only_when_all_is_quiet() {
 /// MUST-29: lost answers are tolerated; after nine unanswered probes the connection ends.
 #[test]
 fn keep_alive_gives_up_after_nine_probes() {
-    let mut script = opened(watched());
+    let mut script = opened(with_keep_alive());
     script.run([Tick(2 * HOUR)]);
     for _ in 0..3 {
         expect_probe(&mut script, 0);

@@ -3,7 +3,7 @@
 use etherparse::TcpOptionReadError;
 use lasthop_wire::accecn::{AccEcnCounters, CounterOrder};
 use lasthop_wire::bytes::{
-    Checksums, Content, EmitError, Ends, Header, HeaderPart, ParseError, Payload, emit, parse,
+    Checksums, Content, EmitError, FlowAddresses, Header, HeaderPart, ParseError, Payload, emit, parse,
 };
 use lasthop_wire::{Body, Ecn, Flags, FlowId, Packet, Priority, SackBlocks, Segment, Seq, Timestamps};
 use proptest::prelude::*;
@@ -121,7 +121,7 @@ fn a_syn_byte_for_byte() {
 
 #[test]
 fn a_packet_of_the_other_direction_swaps_the_ends() {
-    let ends = Ends { source: v4().source, destination: v4().destination };
+    let ends = FlowAddresses { source: v4().source, destination: v4().destination };
     let packet = Packet {
         flow: FlowId(0),
         wire_bytes: 40,
@@ -134,7 +134,7 @@ fn a_packet_of_the_other_direction_swaps_the_ends() {
         ecn: Ecn::Ce,
         priority: Priority::Low,
         hop: 0,
-        joined: lasthop_base::Time::ZERO,
+        enqueued_at: lasthop_base::Time::ZERO,
         body: Body::Datagram { number: 0 },
     };
     let back = Header::of(&packet, &ends);

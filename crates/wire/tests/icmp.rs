@@ -3,7 +3,9 @@
 use etherparse::icmpv4::{DestUnreachableHeader, ParameterProblemHeader, TimeExceededCode};
 use etherparse::{Icmpv4Type, Icmpv6Type, PacketBuilder};
 use lasthop_wire::Seq;
-use lasthop_wire::bytes::{Checksums, Ends, HeaderPart, IcmpError, ParseError, Problem, parse_icmp_error};
+use lasthop_wire::bytes::{
+    Checksums, FlowAddresses, HeaderPart, IcmpError, ParseError, Problem, parse_icmp_error,
+};
 use proptest::prelude::*;
 use std::net::IpAddr;
 
@@ -57,7 +59,7 @@ fn the_quoted_segment_is_found() {
     let unreachable = Icmpv4Type::DestinationUnreachable(DestUnreachableHeader::Host);
     let expected = IcmpError {
         to: IpAddr::from(US),
-        ends: Ends { source: (US, 4000).into(), destination: (PEER, 80).into() },
+        ends: FlowAddresses { source: (US, 4000).into(), destination: (PEER, 80).into() },
         seq: Seq(SEQ),
         problem: Problem::NoHost,
     };
@@ -66,7 +68,7 @@ fn the_quoted_segment_is_found() {
     }
     let expected = IcmpError {
         to: IpAddr::from(US6),
-        ends: Ends { source: (US6, 4000).into(), destination: (PEER6, 80).into() },
+        ends: FlowAddresses { source: (US6, 4000).into(), destination: (PEER6, 80).into() },
         problem: Problem::NoRoute,
         ..expected
     };
@@ -139,12 +141,12 @@ fn types_and_codes_of_version_6() {
 /// RFC 1191 §4 and §7.1; RFC 4443 §3.2.
 #[test]
 fn the_mtu_of_the_next_link() {
-    let told = |next_hop_mtu| {
+    let problem_of = |next_hop_mtu| {
         let needed = DestUnreachableHeader::FragmentationNeeded { next_hop_mtu };
         read(&v4(Icmpv4Type::DestinationUnreachable(needed), &ours()[..28])).unwrap().problem
     };
-    assert_eq!(told(600), Problem::TooLong { mtu: 600 });
-    assert_eq!(told(0), Problem::TooLong { mtu: 1006 }, "1040 was too long: the next lower usual MTU");
+    assert_eq!(problem_of(600), Problem::TooLong { mtu: 600 });
+    assert_eq!(problem_of(0), Problem::TooLong { mtu: 1006 }, "1040 was too long: the next lower usual MTU");
     let bytes = v6(Icmpv6Type::PacketTooBig { mtu: 1280 }, &ours6()[..100]);
     assert_eq!(read(&bytes).unwrap().problem, Problem::TooLong { mtu: 1280 });
 }

@@ -36,7 +36,7 @@ impl Middlebox for Thinned {
         let ends = is_ack && !self.seen.is_multiple_of(self.one_of);
         self.seen += u64::from(is_ack);
         out.push(match ends {
-            true => Onward::Dropped(packet, LossReason::Suppressed),
+            true => Onward::Dropped(packet, LossReason::MiddleboxRemoved),
             false => Onward::Same(packet),
         });
     }

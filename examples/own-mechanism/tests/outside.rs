@@ -128,11 +128,12 @@ fn a_mechanism_may_be_made_at_run_time() {
     let every = 3;
     let build: Arc<ack_policy::Build> = Arc::new(move |_| Box::new(Every(every)));
     // In a configuration without catalogue,
-    let config = Config { ack_policy: Choice::own(info, Arc::clone(&build)), ..Config::default() };
+    let config =
+        Config { ack_policy: Choice::with_constructor(info, Arc::clone(&build)), ..Config::default() };
     assert!(format!("{config:?}").contains("every_3"));
     // and by name in a scenario.
     let mut catalogue = Catalogue::default();
-    catalogue.tcp.ack_policy.add_own(info, build);
+    catalogue.tcp.ack_policy.add_with_constructor(info, build);
     let line = "rate=10Mbit/s,rtt=40ms,transfer=90000bytes,segment=1000bytes,ack_policy=every_3";
     let scenario = catalogue.load(line).and_then(|draft| draft.check()).expect("valid");
     let sent = lasthop_sim::run(&scenario, 1).flows[0].destination.acks_sent;

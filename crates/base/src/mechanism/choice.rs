@@ -67,7 +67,7 @@ impl<B: ?Sized> Choice<B> {
     /// let choice = Choice::<Build>::own(&INFO, Arc::new(move |_| format!("hello {whom}")));
     /// assert_eq!((choice.build)(&choice.values), "hello world");
     /// ```
-    pub fn own(info: &'static Info, build: Arc<B>) -> Choice<B> {
+    pub fn with_constructor(info: &'static Info, build: Arc<B>) -> Choice<B> {
         Choice { info, values: info.defaults(), build: Constructor::Shared(build) }
     }
 

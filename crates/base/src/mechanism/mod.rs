@@ -80,7 +80,7 @@ impl Info {
     };
 
     /// Returns the rule by which a parameter is ineffective with these values; `None` if effective.
-    pub fn idle(&self, parameter: &str, values: &Values) -> Option<&'static OnlyIf> {
+    pub fn unmet_condition(&self, parameter: &str, values: &Values) -> Option<&'static OnlyIf> {
         let fails = |rule: &&OnlyIf| rule.parameters.contains(&parameter) && !rule.holds(self, values);
         self.only_if.iter().find(fails)
     }

@@ -60,8 +60,8 @@ impl<B: ?Sized> Seam<B> {
         self.insert(&mechanism.info, Constructor::Constant(mechanism.build));
     }
 
-    /// Adds a mechanism with a constructor created at run time (see [`Choice::own`]); replaces one of the same name.
-    pub fn add_own(&mut self, info: &'static Info, build: Arc<B>) {
+    /// Adds a mechanism with a constructor created at run time (see [`Choice::with_constructor`]); replaces one of the same name.
+    pub fn add_with_constructor(&mut self, info: &'static Info, build: Arc<B>) {
         self.insert(info, Constructor::Shared(build));
     }
 
@@ -134,7 +134,9 @@ impl SeamInfo {
     /// Finds a mechanism by name. Case, `_` and `-` do not matter (`New-Reno`); `westwood+` finds `westwood_plus`.
     pub fn find(&self, name: &str) -> Option<&'static Info> {
         let exact = self.mechanisms.iter().copied().find(|info| info.name == name);
-        exact.or_else(|| self.mechanisms.iter().copied().find(|info| spelt(info.name) == spelt(name)))
+        exact.or_else(|| {
+            self.mechanisms.iter().copied().find(|info| normalised(info.name) == normalised(name))
+        })
     }
 
     /// Names of all mechanisms.
@@ -149,7 +151,7 @@ impl SeamInfo {
 }
 
 /// Normalises a name.
-fn spelt(name: &str) -> String {
+fn normalised(name: &str) -> String {
     let letters = name.trim().replace('+', "plus");
     letters.chars().filter(|c| !matches!(c, '_' | '-' | ' ')).flat_map(char::to_lowercase).collect()
 }
@@ -180,7 +182,7 @@ mod tests {
         seam.add(&THEIRS);
         const MADE: Info = Info { name: "made", ..Info::PLAIN };
         let text: &'static str = "at run time";
-        seam.add_own(&MADE, Arc::new(move |_| text));
+        seam.add_with_constructor(&MADE, Arc::new(move |_| text));
         assert_eq!(seam.info().names(), ["reno", "new_reno", "made"]);
         assert_eq!([built(&seam, "reno"), built(&seam, "made")], [Some("theirs"), Some("at run time")]);
         seam.retain(|info| info.name != "new_reno");

@@ -166,7 +166,7 @@ impl Engine {
         }
         let pipe = &mut self.pipes[at.0 as usize];
         if let Line::Element(element) = &mut pipe.line {
-            packet.joined = now;
+            packet.enqueued_at = now;
             element.handle_packet(now, *packet, &mut self.decided);
         }
         if !self.decided.is_empty() {
@@ -187,7 +187,7 @@ impl Engine {
             [Output::Arrives { packet, at: due }] if self.observer.is_none() => {
                 pipe.account.carried_bytes += u64::from(packet.wire_bytes);
                 if let Some(waits) = &mut pipe.waits {
-                    waits.note(due.since(packet.joined));
+                    waits.note(due.since(packet.enqueued_at));
                 }
                 let next = self.nexts.behind(packet);
                 pipe.passing += u32::from(next.is_some());
@@ -249,7 +249,7 @@ impl Engine {
                     let pipe = &mut self.pipes[at.0 as usize];
                     pipe.account.carried_bytes += u64::from(packet.wire_bytes);
                     if let Some(waits) = &mut pipe.waits {
-                        waits.note(due.since(packet.joined));
+                        waits.note(due.since(packet.enqueued_at));
                     }
                 }
                 Some((reason, _)) => self.lose(packet, at, reason),

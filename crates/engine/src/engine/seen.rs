@@ -161,7 +161,7 @@ impl Engine {
             ecn: entering.ecn,
             priority: entering.priority,
             hop: 0,
-            joined: Time::ZERO,
+            enqueued_at: Time::ZERO,
             body: entering.body,
         };
         self.send_datagram(&mut packet);

@@ -118,7 +118,7 @@ pub(super) fn blank() -> Packet {
         ecn: Ecn::NotEct,
         priority: Priority::Normal,
         hop: 0,
-        joined: Time::ZERO,
+        enqueued_at: Time::ZERO,
         body: Body::Tcp(Segment::default()),
     }
 }
@@ -200,7 +200,7 @@ pub(super) fn datagram(
         ecn: Ecn::NotEct,
         priority: Priority::Normal,
         hop: 0,
-        joined: Time::ZERO,
+        enqueued_at: Time::ZERO,
         body: Body::Datagram { number: within_flow },
     }
 }

@@ -11,7 +11,7 @@
 use super::measured::Measured;
 use super::{CERTAIN, Candidate, Tried};
 use crate::stats::Estimate;
-use crate::stats::change::Change;
+use crate::stats::change::PercentChange;
 
 /// Indifference zone of score differences, as a share.
 pub const ALIKE: f64 = 0.02;
@@ -39,15 +39,15 @@ pub struct Row {
     /// Goodput of the user's flows, kbit/s.
     pub goodput_kbps: Option<Estimate>,
     /// Change of goodput, %.
-    pub goodput_change: Option<Change>,
+    pub goodput_change: Option<PercentChange>,
     /// Percentiles of the smoothed RTT (50, 95, 99), ms.
     pub rtt_ms: [Option<Estimate>; 3],
     /// Percentiles of the duration of short transfers, s.
     pub short_s: [Option<Estimate>; 3],
     /// Change of their 95th percentile, %.
-    pub short_change: Option<Change>,
+    pub short_change: Option<PercentChange>,
     /// Change of the unmodified neighbour's goodput, %.
-    pub neighbour_change: Option<Change>,
+    pub neighbour_change: Option<PercentChange>,
     /// Repetitions.
     pub runs: usize,
 }
@@ -133,7 +133,7 @@ pub fn row(one: &Tried, base: &Tried) -> Row {
     let change = |of: &dyn Fn(&Measured) -> Option<f64>| {
         let both = pairs().filter_map(|(one, base)| Some((of(one)?, of(base)?)));
         let (ones, others): (Vec<f64>, Vec<f64>) = both.unzip();
-        Change::of(&ones, &others)
+        PercentChange::of(&ones, &others)
     };
     let mean = |of: &dyn Fn(&Measured) -> Option<f64>| {
         Estimate::of(&one.measured.iter().filter_map(of).collect::<Vec<f64>>())

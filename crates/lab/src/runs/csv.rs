@@ -157,7 +157,7 @@ pub const COLUMNS: &[Column] = &[
     Column {
         name: "lost_tag_drop",
         doc: "packets of the flow dropped so far to signal another packet's overflow",
-        of: |flow| lost(flow, LossReason::Notice),
+        of: |flow| lost(flow, LossReason::TagDrop),
     },
     Column {
         name: "lost_discarded",

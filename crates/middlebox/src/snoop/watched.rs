@@ -112,7 +112,7 @@ impl Watched {
         if !is_before(last, end) {
             // The mobile has this data: its ACK must have been lost.
             if let (true, Some(ack)) = (rules.answers, self.last) {
-                out.extend([Onward::Again(ack), Onward::Dropped(*packet, LossReason::Suppressed)]);
+                out.extend([Onward::Again(ack), Onward::Dropped(*packet, LossReason::MiddleboxRemoved)]);
                 return false;
             }
             return true;
@@ -179,7 +179,7 @@ impl Watched {
         if goes_on {
             self.told = (segment.window, segment.flags.has(Flags::ECE))
         } else {
-            out.push(Onward::Dropped(*packet, LossReason::Suppressed))
+            out.push(Onward::Dropped(*packet, LossReason::MiddleboxRemoved))
         }
         goes_on
     }

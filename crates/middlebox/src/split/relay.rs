@@ -82,7 +82,7 @@ fn packet(flow: FlowId, forward: bool, segment: Segment) -> Packet {
         priority: Priority::Normal,
         route: 0,
         hop: 0,
-        joined: Time::ZERO,
+        enqueued_at: Time::ZERO,
         body: Body::Tcp(segment),
     }
 }

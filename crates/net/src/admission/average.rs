@@ -98,7 +98,7 @@ pub(super) mod tests {
             priority: Priority::Normal,
             route: 0,
             hop: 0,
-            joined: lasthop_base::Time::ZERO,
+            enqueued_at: lasthop_base::Time::ZERO,
             body: Body::Datagram { number: 0 },
         }
     }

@@ -313,7 +313,7 @@ mod tests {
             ecn: Ecn::NotEct,
             priority: Default::default(),
             hop: 0,
-            joined: Time::ZERO,
+            enqueued_at: Time::ZERO,
             body,
         }
     }

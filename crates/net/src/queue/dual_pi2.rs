@@ -271,7 +271,7 @@ mod tests {
             ecn,
             priority: Priority::Normal,
             hop: 0,
-            joined: Time::ZERO,
+            enqueued_at: Time::ZERO,
             body: Body::Datagram { number: 0 },
         }
     }

@@ -83,7 +83,7 @@ impl Queue for TagDrop {
         }
         if waits_for_tag {
             self.settle(packet.flow);
-            dropped.push((packet, LossReason::Notice));
+            dropped.push((packet, LossReason::TagDrop));
             return;
         }
         self.waiting_bytes += u64::from(packet.wire_bytes);
@@ -126,7 +126,7 @@ impl TagDrop {
             Some(packet) => {
                 self.waiting_bytes -= u64::from(packet.wire_bytes);
                 self.settle(flow);
-                dropped.push((packet, LossReason::Notice));
+                dropped.push((packet, LossReason::TagDrop));
             }
             None if !self.owed.contains(&flow) => self.owed.push(flow),
             None => {}
@@ -175,7 +175,7 @@ mod tests {
             ecn: Ecn::NotEct,
             priority: if tagged { Priority::Low } else { Priority::Normal },
             hop: 0,
-            joined: Time::ZERO,
+            enqueued_at: Time::ZERO,
             body: Body::Datagram { number },
         }
     }
@@ -191,13 +191,13 @@ mod tests {
         (lost, left.map(|packet| packet.number).collect())
     }
 
-    use LossReason::{Notice, QueueFull};
+    use LossReason::{QueueFull, TagDrop};
 
     #[test]
     fn a_waiting_tag_is_dropped_for_the_packet_that_finds_no_room() {
         let (lost, left) =
             put(&mut *queue(&[]), &[(0, false), (0, true), (0, false), (0, false), (0, false)]);
-        assert_eq!(lost, [(3, QueueFull), (1, Notice)]);
+        assert_eq!(lost, [(3, QueueFull), (1, TagDrop)]);
         assert_eq!(left, [0, 2, 4]);
     }
 
@@ -213,7 +213,7 @@ mod tests {
         queue.enqueue(Time::ZERO, packet(6, 0, true), &mut dropped);
         queue.enqueue(Time::ZERO, packet(7, 0, true), &mut dropped);
         let lost: Vec<_> = dropped.iter().map(|(packet, reason)| (packet.number, *reason)).collect();
-        assert_eq!(lost, [(3, QueueFull), (4, QueueFull), (6, Notice)]);
+        assert_eq!(lost, [(3, QueueFull), (4, QueueFull), (6, TagDrop)]);
     }
 
     #[test]
@@ -221,7 +221,7 @@ mod tests {
         let (lost, left) =
             put(&mut *queue(&[]), &[(0, true), (0, false), (0, false), (0, true), (0, false), (0, true)]);
         // 3 is tagged and is its own notice; for 4, tag 0 is dropped, and 5 gets its place.
-        assert_eq!(lost, [(3, QueueFull), (4, QueueFull), (0, Notice)]);
+        assert_eq!(lost, [(3, QueueFull), (4, QueueFull), (0, TagDrop)]);
         assert_eq!(left, [1, 2, 5]);
     }
 
@@ -241,7 +241,7 @@ mod tests {
     #[test]
     fn a_tag_is_owed_by_flow_or_by_all() {
         let arrivals = [(0, false), (0, false), (0, false), (0, false)];
-        for (of, reason) in [("same_flow", None), ("any", Some(Notice))] {
+        for (of, reason) in [("same_flow", None), ("any", Some(TagDrop))] {
             let mut queue = queue(&[("of", Value::Word(of))]);
             put(&mut *queue, &arrivals);
             let mut dropped = Dropped::new();

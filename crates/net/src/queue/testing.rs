@@ -17,7 +17,7 @@ pub(super) fn packet(number: u64, flow: u32, ecn: Ecn) -> Packet {
         ecn,
         priority: Priority::Normal,
         hop: 0,
-        joined: Time::ZERO,
+        enqueued_at: Time::ZERO,
         body: Body::Datagram { number },
     }
 }

@@ -171,7 +171,7 @@ impl AccEcn {
     }
 
     /// Length of the option, bytes, which full segments reserve; 0 before any ECN-capable packet has arrived.
-    pub(super) fn takes(&self) -> u64 {
+    pub(super) fn option_bytes(&self) -> u64 {
         if self.arrived == FIRST_BYTES { 0 } else { u64::from(self.counters(self.fields()).padded_bytes()) }
     }
 

@@ -80,7 +80,7 @@ impl Endpoint {
         let next = self.receiver.next();
         let start = self.irs.offset_of(segment.seq, next)?;
         let end = start + u64::from(segment.len);
-        if self.is_from_the_past(now, segment) {
+        if self.fails_paws(now, segment) {
             return None;
         }
         let edge = self.receiver.edge();
@@ -97,7 +97,7 @@ impl Endpoint {
 
     /// Whether PAWS rejects the segment (RFC 7323 §5.3); resets are exempt.
     #[inline]
-    pub(super) fn is_from_the_past(&self, now: Time, segment: &Segment) -> bool {
+    pub(super) fn fails_paws(&self, now: Time, segment: &Segment) -> bool {
         let Some(stamps) = segment.timestamps.filter(|_| self.agreed.timestamps) else { return false };
         let is_past = (stamps.value.wrapping_sub(self.ts_recent) as i32) < 0;
         is_past && !segment.flags.has(Flags::RST) && !self.has_outdated_stamp(now)
@@ -108,7 +108,7 @@ impl Endpoint {
         let next = self.receiver.next();
         let start = self.irs.offset_of(segment.seq, next)?;
         let range = Range { start, end: start + u64::from(segment.len) };
-        (!range.is_empty() && range.end <= next && !self.is_from_the_past(now, segment)).then_some(range)
+        (!range.is_empty() && range.end <= next && !self.fails_paws(now, segment)).then_some(range)
     }
 
     /// Whether TS.Recent is outdated: after 24 days of silence the peer's clock may have wrapped half-way (RFC 7323

@@ -97,7 +97,7 @@ impl Endpoint {
         self.syn_repeats >= if self.config.accecn { ACCECN_TRIES } else { CLASSIC_TRIES }
     }
 
-    pub(super) fn offer_of_ecn(&mut self, answers: bool) -> Flags {
+    pub(super) fn ecn_offer(&mut self, answers: bool) -> Flags {
         let has_failed = self.syn_repeats >= ACCECN_TRIES;
         match (answers, self.agreed.ecn) {
             (false, _) if self.has_withdrawn_ecn() => Flags::default(),

@@ -52,10 +52,10 @@ impl Endpoint {
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(super) fn next_segment(&mut self, now: Time, segment: &mut Segment, sent: &mut SendInfo) -> bool {
         if self.special.is_some() || self.state != State::Established {
-            return fill(sent, self.next_elsewhere(now, segment));
+            return fill(sent, self.next_outside_established(now, segment));
         }
         if let Some(ack) = self.receiver.poll_burst() {
-            return fill(sent, Some(self.write_ack_apart(now, ack, segment)));
+            return fill(sent, Some(self.write_separate_ack(now, ack, segment)));
         }
         match self.sending.made_mut() {
             None => {
@@ -85,12 +85,12 @@ impl Endpoint {
 
     /// As [`Endpoint::next_segment`], for connections that are opening or closing, and for special segments.
     #[cold]
-    fn next_elsewhere(&mut self, now: Time, segment: &mut Segment) -> Option<SendInfo> {
+    fn next_outside_established(&mut self, now: Time, segment: &mut Segment) -> Option<SendInfo> {
         if self.special.is_some() || !self.is_synchronised() {
-            return self.next_of_opening(now, segment);
+            return self.next_special(now, segment);
         }
         if let Some(ack) = self.receiver.poll_burst() {
-            return Some(self.write_ack_apart(now, ack, segment));
+            return Some(self.write_separate_ack(now, ack, segment));
         }
         if self.may_send_data() {
             match self.sending.made_mut() {
@@ -103,12 +103,12 @@ impl Endpoint {
             }
         }
         let ack = self.receiver.poll_ack()?;
-        self.write_ack_apart(now, ack, segment);
+        self.write_separate_ack(now, ack, segment);
         Some(SendInfo { more: false, ..BARE })
     }
 
     #[cold]
-    fn next_of_opening(&mut self, now: Time, segment: &mut Segment) -> Option<SendInfo> {
+    fn next_special(&mut self, now: Time, segment: &mut Segment) -> Option<SendInfo> {
         match self.special.take() {
             Some(Special::Reset { seq, ack }) => {
                 *segment = self.reset(now, seq, ack);
@@ -119,7 +119,7 @@ impl Endpoint {
                     self.special = Some(Special::Damaged { seq, copies: copies - 1 });
                 }
                 let ack = self.receiver.piggyback();
-                self.write_ack_apart(now, ack, segment);
+                self.write_separate_ack(now, ack, segment);
                 segment.set_damaged(seq);
                 return Some(BARE);
             }
@@ -131,7 +131,7 @@ impl Endpoint {
             }
             Some(Special::HandshakeAck(arrived)) => {
                 let ack = self.receiver.piggyback();
-                self.write_ack_apart(now, ack, segment);
+                self.write_separate_ack(now, ack, segment);
                 let others = Flags(segment.flags.0 & !flags_of(field_of(segment.flags)).0);
                 segment.flags = others | flags_of(handshake_field(arrived));
                 return Some(BARE);
@@ -139,13 +139,13 @@ impl Endpoint {
             None => {}
         }
         if let Some(handshake) = self.handshake.as_ref().filter(|handshake| handshake.pending) {
-            let again = handshake.sent_at.is_none();
+            let is_retransmission = handshake.sent_at.is_none();
             *segment = self.syn(now);
-            return Some(SendInfo { is_retransmission: again, ..BARE });
+            return Some(SendInfo { is_retransmission, ..BARE });
         }
         if self.state == State::SynReceived {
             let ack = self.receiver.poll_ack()?;
-            self.write_ack_apart(now, ack, segment);
+            self.write_separate_ack(now, ack, segment);
             return Some(BARE);
         }
         None
@@ -180,7 +180,7 @@ impl Endpoint {
 
     /// As [`Endpoint::write_ack`], for less usual ACKs; out of line, to keep the common path small.
     #[cold]
-    fn write_ack_apart(&mut self, now: Time, ack: u64, segment: &mut Segment) -> SendInfo {
+    fn write_separate_ack(&mut self, now: Time, ack: u64, segment: &mut Segment) -> SendInfo {
         self.write_bare(now, self.sending.nxt(), ack, segment);
         self.log.frequent.acks_sent += 1;
         BARE
@@ -307,7 +307,7 @@ impl Endpoint {
         let blocks = self.receiver.reassembly().beyond().len().min(self.most_blocks()) as u64;
         let sack = if blocks > 0 { SACK_HEADER + SACK_BLOCK * blocks } else { 0 };
         let counters = match self.agreed.ecn {
-            Feedback::Accurate => self.mark_feedback.accecn().map_or(0, |accecn| accecn.takes()),
+            Feedback::Accurate => self.mark_feedback.accecn().map_or(0, |accecn| accecn.option_bytes()),
             _ => 0,
         };
         sack + counters

@@ -153,7 +153,7 @@ impl Endpoint {
         self.state == State::SynReceived
             && opens(segment)
             && segment.seq == self.irs
-            && !self.is_from_the_past(now, segment)
+            && !self.fails_paws(now, segment)
     }
 
     /// Retransmits the SYN-ACK, as Linux: SYN-SENT ignores a bare ACK. Limited like challenge ACKs: SYNs may be forged.
@@ -272,7 +272,7 @@ impl Endpoint {
         if answers {
             flags = flags | Flags::ACK;
         }
-        flags = flags | self.offer_of_ecn(answers);
+        flags = flags | self.ecn_offer(answers);
         let timestamps = if answers { self.agreed.timestamps } else { self.config.timestamps };
         // Never scaled in a SYN (RFC 7323 §2.2).
         let window = self.receiver.advertise(self.receiver.next(), 0);

@@ -28,7 +28,7 @@ impl Endpoint {
             && advance <= outstanding
             // A duplicate may indicate a loss.
             && (advance > 0 || outstanding == 0)
-            && (bytes == 0 || (next + bytes <= self.receiver.edge() && self.receiver.takes_next_data()));
+            && (bytes == 0 || (next + bytes <= self.receiver.edge() && self.receiver.accepts_next_data()));
         if !is_expected {
             return false;
         }
@@ -55,7 +55,7 @@ impl Endpoint {
         let is_expected = segment.seq == self.irs.at(next)
             && self.is_plain_data(segment)
             && next + bytes <= self.receiver.edge()
-            && self.receiver.takes_next_data();
+            && self.receiver.accepts_next_data();
         if is_expected {
             self.note_silent_arrival(now, segment, next);
             self.receiver.handle_next_data(now, bytes, &mut self.log);

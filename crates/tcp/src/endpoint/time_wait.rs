@@ -26,7 +26,7 @@ impl Endpoint {
     /// below. Linux and FreeBSD do the same, at the cost of one number of 2^32.
     ///
     /// The initial number of the new connection should exceed [`Endpoint::number_after`] (RFC 9293 §3.6.1).
-    pub fn yields_to(&self, syn: &Segment) -> bool {
+    pub fn may_be_replaced_by(&self, syn: &Segment) -> bool {
         if self.state != State::TimeWait || !opens(syn) {
             return false;
         }

@@ -7,11 +7,11 @@ use lasthop_base::Time;
 
 impl Receiver {
     #[inline]
-    pub(crate) fn takes_next_data(&self) -> bool {
+    pub(crate) fn accepts_next_data(&self) -> bool {
         self.is_plain && !self.has_report && self.fin == NO_FIN
     }
 
-    /// [`Receiver::handle_data`] for the case [`Receiver::takes_next_data`]: no hole, duplicate or FIN.
+    /// [`Receiver::handle_data`] for the case [`Receiver::accepts_next_data`]: no hole, duplicate or FIN.
     #[inline]
     pub(crate) fn handle_next_data(&mut self, now: Time, bytes: u64, log: &mut Log) {
         log.frequent.data_received += 1;

@@ -19,7 +19,7 @@ const NO_BYTE: u64 = u64::MAX;
 
 /// Effect of an arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub struct Change {
+pub struct Insertion {
     /// Bytes by which the cumulative ACK advanced.
     pub advanced: u64,
     /// Gap opened by the arrival.
@@ -75,8 +75,8 @@ impl Reassembly {
     }
 
     /// Adds the bytes of a segment.
-    pub fn insert(&mut self, range: Range) -> Change {
-        let mut change = Change { had_holes: self.has_holes(), ..Change::default() };
+    pub fn insert(&mut self, range: Range) -> Insertion {
+        let mut change = Insertion { had_holes: self.has_holes(), ..Insertion::default() };
         if range.start < self.next {
             change.duplicate = Some(Range { start: range.start, end: range.end.min(self.next) });
         }

@@ -57,7 +57,7 @@ pub fn names<B: ?Sized>(list: &'static [Mechanism<B>]) -> Vec<&'static str> {
 }
 
 /// ACK policies, and variants of splitting.
-pub fn shapes() -> Vec<&'static str> {
+pub fn ack_splittings() -> Vec<&'static str> {
     [names(ack_splitting::ALL), vec!["split_always", "split_by_queue"]].concat()
 }
 
@@ -120,7 +120,7 @@ struct End {
     /// Right edge advertised to this end, as an offset.
     admitted: u64,
     /// Right edge advertised by this end.
-    told: u64,
+    right_edge: u64,
     highest_sent: u64,
 }
 
@@ -158,7 +158,7 @@ impl Run {
                 reads_at: now,
                 scales: None,
                 admitted: offset,
-                told: offset,
+                right_edge: offset,
                 highest_sent: 0,
             }
         });
@@ -251,9 +251,9 @@ impl Run {
         end.highest_sent = end.highest_sent.max(past);
         let ack =
             peer_iss.offset_of(segment.ack, end.endpoint.receiver().next()).expect("a number of the peer's");
-        let told = ack + (u64::from(segment.window) << shift);
-        assert!(told >= end.told, "the right edge moved left");
-        end.told = told;
+        let right_edge = ack + (u64::from(segment.window) << shift);
+        assert!(right_edge >= end.right_edge, "the right edge moved left");
+        end.right_edge = right_edge;
     }
 
     fn advance(&mut self) {
@@ -363,7 +363,7 @@ pub fn host() -> impl Strategy<Value = Host> {
         select(names(recovery::ALL)),
         select(names(ack_counting::ALL)),
         select(names(ack_policy::ALL)),
-        select(shapes()),
+        select(ack_splittings()),
         select(names(loss_discrimination::ALL)),
         any::<[u8; 16]>(),
     );

@@ -238,7 +238,7 @@ impl Script {
     }
 
     /// The same with a timestamp that echoes the endpoint's clock, ms, and optionally an echoed mark.
-    pub fn answer(&mut self, number: u64, blocks: &[(u64, u64)], echo: u32, marked: bool) {
+    pub fn ack_with_echo(&mut self, number: u64, blocks: &[(u64, u64)], echo: u32, marked: bool) {
         self.acked = self.start_of(number);
         let mut segment = self.plain();
         segment.timestamps = Some(self.stamps(echo));

@@ -2,7 +2,7 @@
 
 use super::checksum;
 use super::error::{HeaderPart, ParseError};
-use super::header::Ends;
+use super::header::FlowAddresses;
 use super::parse::{Checksums, IpPacket, ip, truncated};
 use crate::seq::Seq;
 use etherparse::icmpv4::DestUnreachableHeader as Unreachable4;
@@ -17,8 +17,8 @@ use std::net::{IpAddr, SocketAddr};
 pub struct IcmpError {
     /// Destination of the error.
     pub to: IpAddr,
-    /// Ends of the quoted segment; the source sent it.
-    pub ends: Ends,
+    /// Addresses of the quoted segment; the source sent it.
+    pub ends: FlowAddresses,
     /// The segment's sequence number.
     pub seq: Seq,
     /// Reported problem.
@@ -205,7 +205,7 @@ impl Quoted {
         let port = |at: usize| u16::from_be_bytes([tcp[at], tcp[at + 1]]);
         Ok(IcmpError {
             to: ip.destination,
-            ends: Ends {
+            ends: FlowAddresses {
                 source: SocketAddr::new(self.source, port(0)),
                 destination: SocketAddr::new(self.destination, port(2)),
             },

@@ -21,7 +21,7 @@ mod rewrite;
 
 pub use emit::emit;
 pub use error::{EmitError, HeaderPart, ParseError};
-pub use header::{Ends, Header};
+pub use header::{FlowAddresses, Header};
 pub use icmp::{IcmpError, Problem, parse_icmp_error};
 pub use parse::{Checksums, Content, Parsed, parse};
 pub use payload::Payload;

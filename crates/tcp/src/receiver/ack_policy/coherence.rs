@@ -46,7 +46,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
             duplicates: 0,
             congested: false,
             held: 0,
-            leaving: 1,
+            acks_due: 1,
         })
     },
 };
@@ -61,12 +61,12 @@ struct Coherence {
     duplicates: u64,
     congested: bool,
     held: u32,
-    leaving: u32,
+    acks_due: u32,
 }
 
 impl AckPolicy for Coherence {
     fn on_data(&mut self, arrival: &DataArrival) -> AckTime {
-        self.leaving = 1;
+        self.acks_due = 1;
         if arrival.unacknowledged > 0 {
             (self.duplicates, self.held) = (0, 0);
             self.unmarked = if arrival.marked { 0 } else { self.unmarked.saturating_add(1) };
@@ -83,7 +83,7 @@ impl AckPolicy for Coherence {
                 return AckTime::After(self.limit);
             }
         }
-        self.leaving = 1 + std::mem::take(&mut self.held);
+        self.acks_due = 1 + std::mem::take(&mut self.held);
         AckTime::Now
     }
 
@@ -93,7 +93,7 @@ impl AckPolicy for Coherence {
 
     fn release(&mut self) -> u32 {
         match std::mem::take(&mut self.held) {
-            0 => self.leaving,
+            0 => self.acks_due,
             held => {
                 // The wait expired: further duplicates of this hole leave at once.
                 self.congested = true;

@@ -52,7 +52,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
             after: values.duration("after"),
             duplicates: 0,
             held: 0,
-            leaving: 1,
+            acks_due: 1,
         })
     },
 };
@@ -65,12 +65,12 @@ struct DupackDelay {
     /// Duplicates since the last new ACK, and those held.
     duplicates: u32,
     held: u32,
-    leaving: u32,
+    acks_due: u32,
 }
 
 impl AckPolicy for DupackDelay {
     fn on_data(&mut self, arrival: &DataArrival) -> AckTime {
-        self.leaving = 1;
+        self.acks_due = 1;
         if arrival.unacknowledged > 0 {
             // Held duplicates are obsolete.
             (self.duplicates, self.held) = (0, 0);
@@ -81,7 +81,7 @@ impl AckPolicy for DupackDelay {
             };
         }
         if arrival.repeated || arrival.marked {
-            self.leaving = 1 + std::mem::take(&mut self.held);
+            self.acks_due = 1 + std::mem::take(&mut self.held);
             return AckTime::Now;
         }
         self.duplicates += 1;
@@ -98,7 +98,7 @@ impl AckPolicy for DupackDelay {
 
     fn release(&mut self) -> u32 {
         match std::mem::take(&mut self.held) {
-            0 => self.leaving,
+            0 => self.acks_due,
             held => held,
         }
     }
@@ -121,8 +121,8 @@ mod tests {
     fn two_go_at_once_and_the_others_wait_until_their_time() {
         let mut ack_policy = ack_policy();
         let wait = AckTime::After(Duration::from_millis(20));
-        let asked: Vec<AckTime> = (0..5).map(|_| ack_policy.on_data(&duplicate())).collect();
-        assert_eq!(asked, [AckTime::Now, AckTime::Now, wait, wait, wait]);
+        let times: Vec<AckTime> = (0..5).map(|_| ack_policy.on_data(&duplicate())).collect();
+        assert_eq!(times, [AckTime::Now, AckTime::Now, wait, wait, wait]);
         assert_eq!(ack_policy.release(), 3, "the timer expired");
     }
 

@@ -274,7 +274,7 @@ mod tests {
         assert_eq!(form_of(&mut *ack_splitting), AckForm::Copies(2));
     }
 
-    fn told(
+    fn form_after(
         ack_splitting: &mut dyn AckSplitting,
         second: u64,
         sender: SenderCounts,
@@ -298,7 +298,7 @@ mod tests {
             let mut ack_splitting = by_loss(&[("k", "0.0"), ("source", source)]);
             assert!(ack_splitting.needs().counts);
             let last = (1..=3)
-                .map(|second| told(&mut *ack_splitting, second, counts(second), Default::default()))
+                .map(|second| form_after(&mut *ack_splitting, second, counts(second), Default::default()))
                 .last();
             // k = 0, no buffer loss: p_err = p, 0.05 or 0.2; threshold 0.1.
             assert_eq!(last, Some(expected), "{source}");
@@ -319,7 +319,7 @@ mod tests {
                 by_loss(&[("k", "0.0"), ("source", "retransmissions"), ("buffer", "counted")]);
             let uplink = |second| UplinkCounts { offered: 100 * second, dropped: dropped * second };
             let last = (1..=3)
-                .map(|second| told(&mut *ack_splitting, second, sender(second), uplink(second)))
+                .map(|second| form_after(&mut *ack_splitting, second, sender(second), uplink(second)))
                 .last();
             assert_eq!(last, Some(expected), "{dropped} dropped");
         }

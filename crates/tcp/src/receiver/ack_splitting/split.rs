@@ -195,9 +195,9 @@ mod tests {
         let mut split = Split::new(&Choice::named(ALL, "split").values);
         split.on_loss(Cause::Wireless, &path(100.0));
         let mut step = |waiting: u32, after: Backlog| {
-            let shaped = count(split.split(&due(waiting), &path(5.0)));
+            let acks = count(split.split(&due(waiting), &path(5.0)));
             split.on_sent(backlog(waiting, waiting > 0), after);
-            shaped
+            acks
         };
         assert_eq!(step(0, backlog(0, true)), 1); // s = 1: in the idle transmitter
         assert_eq!(step(0, backlog(1, true)), 2); // dQ = 1, queue empty: 2; s = 2
