@@ -189,7 +189,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_answer_has_a_place_in_a_configuration() {
+    fn every_mechanism_can_be_selected() {
         let catalogue = Catalogue::default();
         for seam in catalogue.seams() {
             assert!(seam.find(seam.default.name).is_some(), "{}", seam.name);
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_to_another_question_is_refused() {
+    fn a_mechanism_of_another_seam_is_refused() {
         let catalogue = Catalogue::default();
         let cubic = catalogue.congestion.info().find("cubic").expect("cubic exists");
         let selection = Selection { info: cubic, values: cubic.defaults() };

@@ -10,8 +10,8 @@ use lasthop_wire::{Backlog, LinkReport, NodeNotice, SenderCounts, UplinkCounts};
 pub enum Notice {
     /// Report of this host's link layer (hasegawa §3.2.1, koga §5.2.2).
     Link(LinkReport),
-    /// Report of a node before the last hop, in a packet that can be forged: only some [mechanisms](crate::sender::loss_discrimination)
-    /// use it.
+    /// Report of a node before the last hop, in a packet that can be forged: only some
+    /// [mechanisms](crate::sender::loss_discrimination) use it.
     Node(NodeNotice),
     /// Uplink queue of this host just before a segment is handled ([`WantedNotices::backlog`]).
     Backlog(Backlog),
@@ -24,7 +24,8 @@ pub enum Notice {
         /// Counts of this host's uplink interface.
         uplink: UplinkCounts,
     },
-    /// Peer's congestion window, segments, just before a segment is handled ([`WantedNotices::true_window`]; simulation only).
+    /// Peer's congestion window, segments, just before a segment is handled
+    /// ([`WantedNotices::true_window`]; simulation only).
     TrueWindow(f64),
 }
 

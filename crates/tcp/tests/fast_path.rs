@@ -1,6 +1,6 @@
 //! The endpoint's fast paths only save time (`sender/ack.rs`, `QUIET`: no losses; `endpoint/predicted.rs`: expected
-//! segments; `sender/half.rs`: an end that sends nothing; [`SendInfo::more`]). Endpoints with and without them send, report
-//! and store the same, for any path and applications.
+//! segments; `sender/half.rs`: an end that sends nothing; [`SendInfo::more`]). Endpoints with and without them
+//! send, report and store the same, for any path and applications.
 
 use lasthop_base::{Choice, Duration, Stream, Time};
 use lasthop_tcp::endpoint::{KeepAlive, SendInfo};

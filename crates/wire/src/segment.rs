@@ -203,7 +203,8 @@ const DAMAGED_BYTES: u32 = 8;
 #[repr(C)]
 pub struct SackBlocks {
     len: u8,
-    /// Tag of the AccECN option ([`AccEcnCounters::tagged`]); 0: none; [`DAMAGED`]: the third block holds a damaged segment.
+    /// Tag of the AccECN option ([`AccEcnCounters::tagged`]); 0: none; [`DAMAGED`]: the third block holds a
+    /// damaged segment.
     tag: u8,
     blocks: [(Seq, Seq); SackBlocks::CAPACITY],
 }

@@ -60,7 +60,8 @@ impl<B: ?Sized> Seam<B> {
         self.insert(&mechanism.info, Constructor::Constant(mechanism.build));
     }
 
-    /// Adds a mechanism with a constructor created at run time (see [`Choice::with_constructor`]); replaces one of the same name.
+    /// Adds a mechanism with a constructor created at run time (see [`Choice::with_constructor`]); replaces one of
+    /// the same name.
     pub fn add_with_constructor(&mut self, info: &'static Info, build: Arc<B>) {
         self.insert(info, Constructor::Shared(build));
     }

@@ -4,7 +4,7 @@
 //! * `due`: time and content of ACKs; `burst`: ACK splitting; `report`: SACK blocks; `right_edge`: advertised window;
 //! * `analysis`: path estimates and loss discrimination.
 //!
-//! Mechanisms have folders of their own: `ack_policy`, `ack_splitting`, `window`, `cause`, `ecn_echo`.
+//! Mechanisms have folders of their own: `ack_policy`, `ack_splitting`, `window`, `loss_discrimination`, `ecn_echo`.
 
 pub mod ack_policy;
 pub mod ack_splitting;

@@ -1,7 +1,7 @@
 //! Congestion coherence for a mobile receiver (Liu and Jain, HICSS 2003): marking routers mark before they drop, and
 //! congestion lasts longer than a packet. A hole among marked packets is congestion: duplicate ACKs leave at once. A
-//! hole among unmarked packets is a wireless loss: duplicate ACKs wait for the link layer's repair. The `loss_discrimination`
-//! mechanism `coherence` serves a mobile sender.
+//! hole among unmarked packets is a wireless loss: duplicate ACKs wait for the link layer's repair. The
+//! `loss_discrimination` mechanism `coherence` serves a mobile sender.
 //!
 //! # Our choices
 //! Known from abstracts and from memory. The neighbourhood is `before` and `behind`; `limit` replaces the repair time.
