@@ -6,7 +6,7 @@ use crate::program::{MOST_PIECES, Program};
 use crate::settings::Settings;
 use lasthop_base::{Duration, Time};
 use lasthop_os::SystemError;
-use lasthop_tcp::receiver::ack_splitting::Pieces;
+use lasthop_tcp::receiver::ack_splitting::FixedSplit;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use std::io;
 use std::os::fd::AsFd;
@@ -46,7 +46,7 @@ fn obstacle(settings: &Settings) -> Option<String> {
         return Some("loss discrimination (--loss-discrimination) works outside the kernel only".to_owned());
     }
     match settings.pieces() {
-        Some(Pieces { count: 1..=MOST_PIECES, .. }) => None,
+        Some(FixedSplit { count: 1..=MOST_PIECES, .. }) => None,
         Some(_) => Some(format!("the kernel program sends at most {MOST_PIECES} ACKs per kernel ACK")),
         None => Some("the kernel program needs a fixed number of ACKs per kernel ACK".to_owned()),
     }

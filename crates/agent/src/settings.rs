@@ -1,7 +1,7 @@
 //! The agent's window, shape and loss discrimination: options as mechanisms describe them ([`Live`]).
 
 use lasthop_base::{Choice, Info, Live, Mechanism, Unit, Value, find, quantity};
-use lasthop_tcp::receiver::ack_splitting::Pieces;
+use lasthop_tcp::receiver::ack_splitting::FixedSplit;
 use lasthop_tcp::receiver::{ack_splitting, loss_discrimination, window, window_estimate};
 
 /// Settings for ACKs. [`Settings::default`] changes nothing.
@@ -44,10 +44,10 @@ impl Settings {
     }
 
     /// ACKs sent for each kernel ACK; `None` if the number varies.
-    pub fn pieces(&self) -> Option<Pieces> {
+    pub fn pieces(&self) -> Option<FixedSplit> {
         match &self.ack_splitting {
             Some(ack_splitting) => (ack_splitting.build)(&ack_splitting.values).pieces(),
-            None => Some(Pieces { count: 1, are_copies: false }),
+            None => Some(FixedSplit { count: 1, are_copies: false }),
         }
     }
 
@@ -64,7 +64,7 @@ impl Settings {
                 "Eq. 5 needs the uplink's queue, which the agent cannot see: choose {word}=1 or more"
             ));
         }
-        if let Some((parameter, value)) = live.unjudged
+        if let Some((parameter, value)) = live.without_discrimination
             && !is_judged
         {
             set(&mut choice, parameter, value)?;
@@ -169,10 +169,10 @@ mod tests {
             let ack_splitting = Some(Settings::ack_splitting(text, is_judged).unwrap());
             Settings { ack_splitting, ..Settings::default() }.pieces()
         };
-        assert_eq!(pieces("split=4", false), Some(Pieces { count: 4, are_copies: false }));
+        assert_eq!(pieces("split=4", false), Some(FixedSplit { count: 4, are_copies: false }));
         assert_eq!(pieces("split=4", true), None);
-        assert_eq!(pieces("copies=3", false), Some(Pieces { count: 3, are_copies: true }));
-        assert_eq!(Settings::default().pieces(), Some(Pieces { count: 1, are_copies: false }));
+        assert_eq!(pieces("copies=3", false), Some(FixedSplit { count: 3, are_copies: true }));
+        assert_eq!(Settings::default().pieces(), Some(FixedSplit { count: 1, are_copies: false }));
     }
 
     #[test]

@@ -15,8 +15,8 @@ pub mod spread;
 pub mod time;
 
 pub use mechanism::{
-    Answer, Choice, Info, Is, Limit, Live, Mechanism, Need, OneOf, OnlyIf, Parameter, Question, Seam, Unit,
-    Value, Values, find,
+    Choice, Info, Is, Limit, Live, Mechanism, Need, OneOf, OnlyIf, Parameter, Seam, SeamInfo, Selection,
+    Unit, Value, Values, find,
 };
 pub use random::Stream;
 pub use rate::Rate;

@@ -2,7 +2,7 @@
 
 use lasthop_base::Time;
 use lasthop_capture::Capture;
-use lasthop_wire::accecn::{Counters, Order};
+use lasthop_wire::accecn::{AccEcnCounters, CounterOrder};
 use lasthop_wire::bytes::{Header, Payload, emit};
 use lasthop_wire::{Body, Ecn, Flags, SackBlocks, Segment, Seq, Timestamps};
 use std::net::SocketAddr;
@@ -72,16 +72,16 @@ fn accurate_ecn_is_read_as_meant() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("accecn.pcapng");
     let cases = [
-        (Flags::AE | Flags::CWR, Order::Ect0First, 3, Ecn::Ect1),
-        (Flags::CWR | Flags::ECE, Order::Ect1First, 3, Ecn::Ect0),
-        (Flags::AE, Order::Ect1First, 2, Ecn::Ce),
-        (Flags::ECE, Order::Ect0First, 1, Ecn::NotEct),
+        (Flags::AE | Flags::CWR, CounterOrder::Ect0First, 3, Ecn::Ect1),
+        (Flags::CWR | Flags::ECE, CounterOrder::Ect1First, 3, Ecn::Ect0),
+        (Flags::AE, CounterOrder::Ect1First, 2, Ecn::Ce),
+        (Flags::ECE, CounterOrder::Ect0First, 1, Ecn::NotEct),
     ];
     let mut writer = Capture::new(Vec::new(), &INTERFACES).unwrap();
     for (number, (ace, order, fields, ecn)) in cases.into_iter().enumerate() {
         let mut ack = Segment { flags: Flags::ACK | ace, ..segment(1, 5001, 100 + number as u32) };
         ack.sack.push(Seq(9001), Seq(9501));
-        ack.set_accecn(Counters::new(order, fields, 70_001, 2, 16_777_215));
+        ack.set_accecn(AccEcnCounters::new(order, fields, 70_001, 2, 16_777_215));
         let [source, destination] = ENDS_V4.map(|end| end.parse::<SocketAddr>().unwrap());
         let header = Header { source, destination, ecn, dscp: 0, id: number as u16, ttl: Header::TTL };
         let mut bytes = Vec::new();

@@ -24,9 +24,9 @@ pub const REASONS: [Reason; 11] = [
     Reason::Rescue,
     Reason::TailProbe,
     Reason::WindowProbe,
-    Reason::TooLong,
-    Reason::Thawed,
-    Reason::Told,
+    Reason::PathMtu,
+    Reason::WindowOpened,
+    Reason::Reported,
     Reason::Handshake,
 ];
 

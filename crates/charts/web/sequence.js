@@ -308,6 +308,6 @@ function sequenceGraph(canvas, { losses, viewed = () => {}, pointed = () => {}, 
   };
 }
 
-const RETRANSMIT_REASONS = { fast_retransmit: 'three duplicate ACKs or SACK indicate a loss', hole: 'a partial ACK or SACK indicates another hole', timeout: 'the retransmission timer expired', go_back_n: 'go-back-N after a timeout', rescue: 'rescue retransmission: nothing else to send', tail_probe: 'tail loss probe', window_probe: 'zero-window probe', too_long: 'the segment exceeds the path MTU', thawed: "the receiver's zero window opened", told: 'a node or the receiver reported the loss', handshake: 'handshake segment' };
+const RETRANSMIT_REASONS = { fast_retransmit: 'three duplicate ACKs or SACK indicate a loss', hole: 'a partial ACK or SACK indicates another hole', timeout: 'the retransmission timer expired', go_back_n: 'go-back-N after a timeout', rescue: 'rescue retransmission: nothing else to send', tail_probe: 'tail loss probe', window_probe: 'zero-window probe', too_long: 'the segment exceeds the path MTU', thawed: "the receiver's zero window opened", reported: 'a node or the receiver reported the loss', handshake: 'handshake segment' };
 const LOSS_REASONS = { queue_full: 'the queue is full', channel: 'destroyed on the air', tag_drop: 'dropped as a notice', discarded: 'discarded by the link layer', corrupt: 'corrupted (wrong checksum)', early_drop: 'dropped early by the queue', middlebox_removed: 'removed by a middlebox' };
 

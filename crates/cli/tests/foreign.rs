@@ -11,8 +11,7 @@ fn known() -> BTreeSet<String> {
     let catalogue = Catalogue::default();
     let sections = [catalogue.reference(), lasthop_lab::runs::fields::sections()].concat();
     let keys = sections.into_iter().flat_map(|section| section.keys).map(|key| key.name);
-    let mechanisms =
-        catalogue.questions().into_iter().flat_map(|question| question.names()).map(str::to_owned);
+    let mechanisms = catalogue.seams().into_iter().flat_map(|seam| seam.names()).map(str::to_owned);
     let words = ["unlimited", "cbr", "on_off"].map(str::to_owned);
     keys.chain(mechanisms).chain(words).collect()
 }

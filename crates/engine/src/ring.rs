@@ -173,14 +173,14 @@ mod tests {
             flow: FlowId(0),
             wire_bytes: 40,
             forward: true,
-            again: false,
-            early: false,
+            is_retransmission: false,
+            before_first_loss: false,
             damaged: false,
             ecn: Ecn::NotEct,
             priority: Priority::Normal,
             route: 0,
             hop: 0,
-            joined: Time::ZERO,
+            enqueued_at: Time::ZERO,
             body: Body::Datagram { number },
         }
     }

@@ -7,16 +7,16 @@ use crate::incoming::Incoming;
 use crate::options::Options;
 use crate::outgoing::Outgoing;
 use lasthop_base::{Duration, Time};
-use lasthop_tcp::endpoint::{Ended, Sent};
+use lasthop_tcp::endpoint::{EndReason, SendInfo};
 use lasthop_tcp::{Arriving, Endpoint, State};
-use lasthop_wire::bytes::{Ends, Header, Payload, emit};
+use lasthop_wire::bytes::{FlowAddresses, Header, Payload, emit};
 use lasthop_wire::{Body, Ecn, Priority, Segment};
 
 /// Time that a closed connection waits for the peer's FIN: Linux's `tcp_fin_timeout`.
 const ORPHAN_WAIT: Duration = Duration::from_secs(60);
 
 pub(crate) struct Connection {
-    pub(crate) ends: Ends,
+    pub(crate) ends: FlowAddresses,
     pub(crate) endpoint: Endpoint,
     outgoing: Outgoing,
     incoming: Incoming,
@@ -39,7 +39,7 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    pub(crate) fn new(ends: Ends, endpoint: Endpoint, options: &Options) -> Connection {
+    pub(crate) fn new(ends: FlowAddresses, endpoint: Endpoint, options: &Options) -> Connection {
         Connection {
             ends,
             endpoint,
@@ -176,7 +176,7 @@ impl Connection {
 
     /// Writes the next packet to `out`; returns whether there is one.
     pub(crate) fn poll_packet(&mut self, now: Time, out: &mut Vec<u8>) -> bool {
-        let mut sent = Sent::default();
+        let mut sent = SendInfo::default();
         if !self.endpoint.poll_segment_into(now, &mut self.segment, &mut sent) {
             return false;
         }
@@ -281,13 +281,13 @@ impl Connection {
             return None;
         }
         match self.endpoint.ended()? {
-            Ended::Closed => None,
-            Ended::Refused => Some(Error::ConnectionRefused),
-            Ended::Reset => Some(Error::ConnectionReset),
-            Ended::Aborted => Some(Error::ConnectionAborted),
-            Ended::Unreachable => Some(self.icmp_error.unwrap_or(Error::HostUnreachable)),
+            EndReason::Closed => None,
+            EndReason::Refused => Some(Error::ConnectionRefused),
+            EndReason::Reset => Some(Error::ConnectionReset),
+            EndReason::Aborted => Some(Error::ConnectionAborted),
+            EndReason::Unreachable => Some(self.icmp_error.unwrap_or(Error::HostUnreachable)),
             // A probable reason for the timeout (RFC 1122 §4.2.4.1; as Linux).
-            Ended::TimedOut => Some(self.icmp_error.unwrap_or(Error::TimedOut)),
+            EndReason::TimedOut => Some(self.icmp_error.unwrap_or(Error::TimedOut)),
         }
     }
 }

@@ -5,7 +5,7 @@ mod world;
 use lasthop_base::Duration;
 use lasthop_host::{Error, Host, Options, Readiness};
 use lasthop_tcp::endpoint::KeepAlive;
-use lasthop_wire::bytes::{Ends, Header, Payload, emit};
+use lasthop_wire::bytes::{FlowAddresses, Header, Payload, emit};
 use lasthop_wire::{Body, Ecn, Flags, FlowId, Packet, Priority, Segment};
 use std::net::{IpAddr, SocketAddr};
 use world::{CLEAN, World, client_ip, server_end, text};
@@ -261,21 +261,21 @@ fn syns_from_or_to_many_are_not_answered() {
         ("[fd00::9]:5", "[ff02::1]:80".parse().unwrap()),
     ] {
         let source = from.parse().unwrap();
-        let ends = Ends { source, destination: to };
+        let ends = FlowAddresses { source, destination: to };
         let syn = Segment { flags: Flags::SYN, ..Segment::default() };
         let packet = Packet {
             number: 0,
             flow: FlowId(0),
             wire_bytes: 40,
             forward: true,
-            again: false,
-            early: false,
+            is_retransmission: false,
+            before_first_loss: false,
             damaged: false,
             ecn: Ecn::NotEct,
             priority: Priority::Normal,
             route: 0,
             hop: 0,
-            joined: lasthop_base::Time::ZERO,
+            enqueued_at: lasthop_base::Time::ZERO,
             body: Body::Tcp(syn),
         };
         let mut bytes = Vec::new();

@@ -123,7 +123,10 @@ fn a_soft_error_is_told_and_no_more() {
 fn no_error_ends_an_open_connection() {
     let client = Options {
         tcp: Config {
-            patience: lasthop_tcp::config::Patience { data: Some(SECOND * 30), ..Default::default() },
+            user_timeouts: lasthop_tcp::config::UserTimeouts {
+                data: Some(SECOND * 30),
+                ..Default::default()
+            },
             ..Options::default().tcp
         },
         ..Options::default()

@@ -3,7 +3,7 @@
 use lasthop_base::Time;
 use lasthop_host::{Error, Handle, Host, Options};
 use lasthop_tcp::Config;
-use lasthop_wire::bytes::{Checksums, Content, Ends, Header, Payload, emit, parse};
+use lasthop_wire::bytes::{Checksums, Content, FlowAddresses, Header, Payload, emit, parse};
 use lasthop_wire::{Body, Ecn, Flags, Segment, Seq};
 use std::net::{IpAddr, SocketAddr};
 
@@ -165,7 +165,7 @@ fn the_local_address_and_fields_of_the_ip_header() {
         for (header, _) in std::iter::from_fn(|| sent(&mut host)) {
             assert_eq!((header.source, header.dscp, header.ttl), (syn.0.source, 46, 3));
         }
-        assert_eq!(host.ends(handle), Ok(Ends { source: syn.0.source, destination: end(remote) }));
+        assert_eq!(host.ends(handle), Ok(FlowAddresses { source: syn.0.source, destination: end(remote) }));
     }
     // A listener's address too receives only its own packets.
     host.listen(end("10.0.0.3:80"), 4, &options).expect("it listens");

@@ -8,7 +8,7 @@ use lasthop_import::{ImportOptions, ImportResult, Service, read};
 use lasthop_scenario::Scenario;
 use lasthop_sim::{Observation, run_observed};
 use lasthop_tcp::Event;
-use lasthop_wire::bytes::{Ends, Header, Payload, emit};
+use lasthop_wire::bytes::{FlowAddresses, Header, Payload, emit};
 use lasthop_wire::{Body, FlowId, Packet};
 use std::any::Any;
 use std::io::sink;
@@ -112,7 +112,7 @@ fn captured(
     let mut tap = *tap.downcast::<Tap>().expect("the tap");
     tap.seen.sort_by_key(|(at, order, _)| (*at, *order));
     let address = |last| SocketAddr::new(IpAddr::V4(Ipv4Addr::new(192, 0, 2, last)), 40_000);
-    let ends = Ends { source: address(1), destination: address(2) };
+    let ends = FlowAddresses { source: address(1), destination: address(2) };
     let path = folder.join(format!("{place:?}.pcapng"));
     let file = std::io::BufWriter::new(std::fs::File::create(&path).expect("a file"));
     let mut capture = Capture::with_snap_length(file, &["tap"], 120).expect("a capture");

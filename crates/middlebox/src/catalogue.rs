@@ -1,7 +1,7 @@
 //! Mechanisms of a node by seam, for scenarios, `lasthop list` and the schema. A caller may add mechanisms.
 
 use crate::{ALL, Build, DEFAULT};
-use lasthop_base::{Answer, Choice, Question, Seam};
+use lasthop_base::{Choice, Seam, SeamInfo, Selection};
 
 /// The seam of a node. [`Catalogue::default`] has this crate's middleboxes.
 #[derive(Clone, Debug)]
@@ -12,19 +12,19 @@ pub struct Catalogue {
 
 impl Default for Catalogue {
     fn default() -> Catalogue {
-        let question = "middlebox between the node's links";
-        Catalogue { middlebox: Seam::new("node", "middlebox", question, &DEFAULT, ALL) }
+        let label = "middlebox between the node's links";
+        Catalogue { middlebox: Seam::new("node", "middlebox", label, &DEFAULT, ALL) }
     }
 }
 
 impl Catalogue {
-    /// Returns each seam's label and answers.
-    pub fn questions(&self) -> Vec<&Question> {
-        vec![self.middlebox.question()]
+    /// Descriptions of all seams.
+    pub fn seams(&self) -> Vec<&SeamInfo> {
+        vec![self.middlebox.info()]
     }
 
-    /// Stores the answer to the question of this name in `choice`; false if question or answer is unknown.
-    pub fn answer(&self, choice: &mut Choice<Build>, question: &Question, answer: &Answer) -> bool {
-        question.name == "middlebox" && self.middlebox.answer(answer, choice)
+    /// Stores the selection in `choice`; returns false for an unknown seam or mechanism.
+    pub fn select(&self, choice: &mut Choice<Build>, seam: &SeamInfo, selection: &Selection) -> bool {
+        seam.name == "middlebox" && self.middlebox.select(selection, choice)
     }
 }

@@ -72,8 +72,8 @@ impl Middlebox for Ebsn {
         *notified_at = Some(now);
         out.push(Decision::Emit(Packet {
             forward: !packet.forward,
-            again: false,
-            early: false,
+            is_retransmission: false,
+            before_first_loss: false,
             damaged: false,
             ecn: Ecn::NotEct,
             priority: Priority::Normal,

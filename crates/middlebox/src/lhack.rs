@@ -85,8 +85,8 @@ impl Middlebox for Lhack {
 fn notice(data: &Packet, batch: &Batch) -> Decision {
     Decision::Emit(Packet {
         forward: !data.forward,
-        again: false,
-        early: false,
+        is_retransmission: false,
+        before_first_loss: false,
         damaged: false,
         ecn: Ecn::NotEct,
         priority: Priority::Normal,

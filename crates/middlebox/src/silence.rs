@@ -118,7 +118,7 @@ pub(crate) fn synthetic_ack(like: &Packet, ack: Seq, window: u16) -> Option<Pack
         ..Segment::default()
     };
     let (ecn, priority, body) = (Ecn::NotEct, Priority::Normal, Body::Tcp(segment));
-    Some(Packet { again: false, early: false, ecn, priority, body, ..*like })
+    Some(Packet { is_retransmission: false, before_first_loss: false, ecn, priority, body, ..*like })
 }
 
 #[cfg(test)]

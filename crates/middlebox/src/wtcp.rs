@@ -128,7 +128,7 @@ impl Middlebox for Wtcp {
             next = next.min(flow.timer);
         }
         if !is_forwarded {
-            out.push(Decision::Drop(packet, LossReason::Suppressed));
+            out.push(Decision::Drop(packet, LossReason::MiddleboxRemoved));
         } else if let Some(flow) = data {
             flow.on_data(now, &rules, &packet, segment, out);
             next = next.min(flow.timer);
@@ -229,7 +229,7 @@ impl WtcpFlow {
         {
             if known.sent_at.is_none() {
                 // A packet held back was not lost: the copy is dropped.
-                return out.push(Decision::Drop(*packet, LossReason::Suppressed));
+                return out.push(Decision::Drop(*packet, LossReason::MiddleboxRemoved));
             }
             *known = BufferedPacket {
                 packet: *packet,
@@ -297,7 +297,7 @@ impl WtcpFlow {
             newest = first.sent_at;
             // The mobile has acknowledged this packet meanwhile.
             if first.sent_at.is_none() {
-                out.push(Decision::Drop(first.packet, LossReason::Suppressed));
+                out.push(Decision::Drop(first.packet, LossReason::MiddleboxRemoved));
             }
             self.bytes -= u64::from(distance(first.seq, first.end).unsigned_abs()).min(self.bytes);
             self.buffer.pop_front();

@@ -42,14 +42,14 @@ fn packet(forward: bool, segment: Segment) -> Packet {
         flow: FlowId(0),
         wire_bytes: segment.len + 40,
         forward,
-        again: false,
-        early: false,
+        is_retransmission: false,
+        before_first_loss: false,
         damaged: false,
         ecn: Ecn::NotEct,
         priority: Priority::Normal,
         route: 0,
         hop: 0,
-        joined: Time::ZERO,
+        enqueued_at: Time::ZERO,
         body: Body::Tcp(segment),
     }
 }
@@ -74,7 +74,7 @@ fn ack_with(offset: u32, blocks: &[(u32, u32)]) -> Packet {
 fn observed(out: &[Decision]) -> Vec<Out> {
     let observed = out.iter().filter_map(|decision| {
         let packet = match decision {
-            Decision::Drop(_, LossReason::Suppressed) => return None,
+            Decision::Drop(_, LossReason::MiddleboxRemoved) => return None,
             Decision::Forward(packet) | Decision::Rewrite(packet) => packet,
             Decision::Retransmit(packet) => return Some(Out::Retransmission(offset(packet.segment()?.seq))),
             Decision::Emit(packet) => {

@@ -34,14 +34,14 @@ fn packet(forward: bool, segment: Segment) -> Packet {
         flow: FlowId(0),
         wire_bytes: segment.len + 40,
         forward,
-        again: false,
-        early: false,
+        is_retransmission: false,
+        before_first_loss: false,
         damaged: false,
         ecn: Ecn::NotEct,
         priority: Priority::Normal,
         route: 0,
         hop: 0,
-        joined: Time::ZERO,
+        enqueued_at: Time::ZERO,
         body: Body::Tcp(segment),
     }
 }
@@ -118,7 +118,7 @@ fn observed(out: &[Decision]) -> Vec<Out> {
         let (packet, again) = match decision {
             Decision::Forward(packet) => (packet, false),
             Decision::Retransmit(packet) => (packet, true),
-            Decision::Drop(_, LossReason::Suppressed) => return None,
+            Decision::Drop(_, LossReason::MiddleboxRemoved) => return None,
             other => panic!("{other:?}"),
         };
         let segment = packet.segment().expect("TCP");

@@ -59,14 +59,14 @@ fn packet(forward: bool, segment: Segment) -> Packet {
         flow: FlowId(0),
         wire_bytes: segment.len + 40,
         forward,
-        again: false,
-        early: false,
+        is_retransmission: false,
+        before_first_loss: false,
         damaged: false,
         ecn: Ecn::NotEct,
         priority: Priority::Normal,
         route: 0,
         hop: 0,
-        joined: Time::ZERO,
+        enqueued_at: Time::ZERO,
         body: Body::Tcp(segment),
     }
 }
@@ -226,7 +226,7 @@ const SCRIPTS: &[(&str, Script)] = &[
 fn each_transfer_is_completed_through_each_box() {
     for (what, script) in SCRIPTS {
         for (sack, freezes) in [(true, false), (false, true)] {
-            let config = Config { sack, freezes, ..config() };
+            let config = Config { sack, has_persist_state: freezes, ..config() };
             let without = World::new(*script, &config, None).run();
             assert!(without.is_some(), "{what} without a middlebox");
             for mechanism in ALL {

@@ -11,14 +11,14 @@ fn packet(number: u64) -> Packet {
         flow: FlowId(0),
         wire_bytes: 1000,
         forward: true,
-        again: false,
-        early: false,
+        is_retransmission: false,
+        before_first_loss: false,
         damaged: false,
         ecn: Ecn::NotEct,
         priority: Priority::Normal,
         route: 0,
         hop: 0,
-        joined: Time::ZERO,
+        enqueued_at: Time::ZERO,
         body: Body::Datagram { number },
     }
 }

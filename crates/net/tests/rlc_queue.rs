@@ -13,13 +13,13 @@ fn packet(number: u64, priority: Priority) -> Packet {
         // 8 PDUs of 40 bytes of payload: no shared or partial PDU.
         wire_bytes: 320,
         forward: true,
-        again: false,
-        early: false,
+        is_retransmission: false,
+        before_first_loss: false,
         damaged: false,
         ecn: Ecn::NotEct,
         priority,
         hop: 0,
-        joined: Time::ZERO,
+        enqueued_at: Time::ZERO,
         body: Body::Datagram { number },
     }
 }
@@ -99,7 +99,7 @@ fn it_still_decides_when_a_packet_leaves() {
     let lost: Vec<(u64, LossReason)> =
         ends.iter().filter_map(|(number, _, reason)| Some((*number, (*reason)?))).collect();
     assert!(
-        lost.contains(&(3, LossReason::Notice)) && lost.contains(&(12, LossReason::QueueFull)),
+        lost.contains(&(3, LossReason::TagDrop)) && lost.contains(&(12, LossReason::QueueFull)),
         "{lost:?}"
     );
     let arrived: Vec<u64> = ends.iter().filter(|end| end.2.is_none()).map(|end| end.0).collect();

@@ -41,13 +41,13 @@ fn packet(number: u64, wire_bytes: u32) -> Packet {
         route: 0,
         wire_bytes,
         forward: true,
-        again: false,
-        early: false,
+        is_retransmission: false,
+        before_first_loss: false,
         damaged: false,
         ecn: Ecn::NotEct,
         priority: Priority::Normal,
         hop: 0,
-        joined: Time::ZERO,
+        enqueued_at: Time::ZERO,
         body: Body::Datagram { number },
     }
 }

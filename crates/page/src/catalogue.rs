@@ -1,6 +1,6 @@
 //! The choices that a page offers: mechanisms, ready paths and metrics, with their descriptions.
 
-use lasthop_base::{Info, Question};
+use lasthop_base::{Info, SeamInfo};
 use lasthop_charts::segments::REASONS;
 use lasthop_scenario::{Catalogue, inline};
 use lasthop_sim::FLOW_METRICS;
@@ -9,7 +9,7 @@ use lasthop_wire::LossReason;
 use serde_json::{Value, json};
 
 pub(crate) fn to_json(catalogue: &Catalogue) -> Value {
-    let questions: Vec<Value> = catalogue.questions().into_iter().map(question).collect();
+    let seams: Vec<Value> = catalogue.seams().into_iter().map(seam).collect();
     let entries: Vec<Value> = catalogue
         .list()
         .iter()
@@ -23,16 +23,16 @@ pub(crate) fn to_json(catalogue: &Catalogue) -> Value {
     let metrics: Vec<Value> =
         FLOW_METRICS.iter().map(|metric| json!({ "name": metric.name, "doc": metric.doc })).collect();
     json!({
-        "questions": questions, "entries": entries, "keys": keys, "metrics": metrics,
+        "questions": seams, "entries": entries, "keys": keys, "metrics": metrics,
         "losses": LossReason::ALL.map(LossReason::name), "again": REASONS.map(Reason::name),
     })
 }
 
-fn question(question: &Question) -> Value {
-    let mechanisms: Vec<Value> = question.mechanisms.iter().copied().map(mechanism).collect();
+fn seam(seam: &SeamInfo) -> Value {
+    let mechanisms: Vec<Value> = seam.mechanisms.iter().copied().map(mechanism).collect();
     json!({
-        "name": question.name, "question": question.question, "side": question.side,
-        "default": question.default.name, "mechanisms": mechanisms,
+        "name": seam.name, "question": seam.label, "side": seam.side,
+        "default": seam.default.name, "mechanisms": mechanisms,
     })
 }
 

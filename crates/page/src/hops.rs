@@ -63,7 +63,7 @@ impl Observer for Hops {
             f64::from(pipe.0),
             f64::from(packet.flow.0),
             flag(is_data),
-            flag(packet.again),
+            flag(packet.is_retransmission),
         ];
         self.rows.iter_mut().zip(values).for_each(|(column, value)| column.push(value));
         if fate == Fate::Open {

@@ -2,7 +2,7 @@
 
 use lasthop_sim::{FLOW_METRICS, FlowMetric, Outcome};
 use lasthop_stats::Estimate;
-use lasthop_stats::change::Change;
+use lasthop_stats::change::PercentChange;
 use serde_json::{Map, Value, json};
 
 /// For each variant and flow, every metric's mean, interval, number of runs, and change against the first variant in
@@ -33,7 +33,7 @@ fn number(outcomes: &[Outcome], base: &[Outcome], flow: usize, metric: &FlowMetr
     let Some(estimate) = Estimate::of(&values) else { return Value::Null };
     let pairs = outcomes.iter().zip(base).filter_map(|(one, other)| Some((of(one)?, of(other)?)));
     let (ones, others): (Vec<f64>, Vec<f64>) = pairs.unzip();
-    let change =
-        Change::of(&ones, &others).map(|change| json!({ "percent": change.percent, "ci95": change.ci95 }));
+    let change = PercentChange::of(&ones, &others)
+        .map(|change| json!({ "percent": change.percent, "ci95": change.ci95 }));
     json!({ "mean": estimate.mean, "ci95": estimate.ci95, "runs": estimate.runs, "change": change })
 }

@@ -123,7 +123,7 @@ impl Observer for SegmentHistory {
             self.push_line(
                 now,
                 json!({ "what": "joins", "pipe": pipe.0, "hop": packet.hop, "start": start, "length": length,
-                        "again": packet.again, "number": number }),
+                        "again": packet.is_retransmission, "number": number }),
             );
             self.fate(now, pipe, fate);
         } else if let Fate::Arrives(at) = fate {

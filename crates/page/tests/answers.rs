@@ -206,7 +206,7 @@ fn a_request_that_makes_no_sense_is_an_answer_too() {
 fn everything_that_can_be_chosen_is_offered() {
     let (offered, _) = ask(&mut Lab::new(), json!({ "ask": "catalogue" }));
     let catalogue = lasthop_scenario::Catalogue::default();
-    let names: Vec<&str> = catalogue.questions().iter().map(|question| question.name).collect();
+    let names: Vec<&str> = catalogue.seams().iter().map(|seam| seam.name).collect();
     let told: Vec<&str> = offered["questions"]
         .as_array()
         .expect("questions")

@@ -61,7 +61,7 @@ impl Row {
                     seq: Some(segment.seq.0),
                     ack: Some(segment.ack.0),
                     len_bytes: Some(segment.len),
-                    again: Some(packet.again),
+                    again: Some(packet.is_retransmission),
                     sack: (!segment.sack.is_empty()).then(|| blocks.collect()),
                     ..row
                 }
@@ -125,14 +125,14 @@ impl Observer for Events {
             Event::Retransmitted { range, reason } => {
                 Row { range: Some((range.start, range.end)), reason: Some(reason.name()), ..row }
             }
-            Event::Judged { range, cause } => {
+            Event::LossClassified { range, cause } => {
                 let verdict = if *cause == Cause::Congestion { "congestion" } else { "wireless" };
                 Row { range: Some((range.start, range.end)), verdict: Some(verdict), ..row }
             }
-            Event::Shaped { acks, queue_before, queue_after } => {
+            Event::AckSplit { acks, queue_before, queue_after } => {
                 Row { acks: Some(u64::from(*acks)), queues: Some((*queue_before, *queue_after)), ..row }
             }
-            Event::Established | Event::Closed | Event::Rejected | Event::Troubled => row,
+            Event::Established | Event::Closed | Event::Rejected | Event::R1Reached => row,
         });
     }
 }

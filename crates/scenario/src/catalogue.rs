@@ -3,7 +3,7 @@
 use crate::draft::Draft;
 use crate::file_source::{Disk, FileSource};
 use crate::problem::Problem;
-use lasthop_base::Question;
+use lasthop_base::SeamInfo;
 use std::sync::Arc;
 
 /// Mechanisms that a scenario can name. [`Catalogue::default`] has those of this project. Mechanisms that a caller adds
@@ -70,18 +70,18 @@ impl Catalogue {
     }
 
     /// Every seam: the sender's, the receiver's, the links', the nodes'.
-    pub fn questions(&self) -> Vec<&Question> {
-        let ends_and_links = self.tcp.questions().into_iter().chain(self.link.questions());
-        ends_and_links.chain(self.node.questions()).collect()
+    pub fn seams(&self) -> Vec<&SeamInfo> {
+        let ends_and_links = self.tcp.seams().into_iter().chain(self.link.seams());
+        ends_and_links.chain(self.node.seams()).collect()
     }
 
-    pub(crate) fn of_side(&self, side: &str) -> Vec<&Question> {
-        let mut questions = match side {
-            "link" => self.link.questions(),
-            "node" => self.node.questions(),
-            _ => self.tcp.questions(),
+    pub(crate) fn of_side(&self, side: &str) -> Vec<&SeamInfo> {
+        let mut seams = match side {
+            "link" => self.link.seams(),
+            "node" => self.node.seams(),
+            _ => self.tcp.seams(),
         };
-        questions.retain(|question| question.side == side);
-        questions
+        seams.retain(|seam| seam.side == side);
+        seams
     }
 }

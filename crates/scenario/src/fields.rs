@@ -1,13 +1,13 @@
 //! A table's values after checking.
 
 use crate::source::Span;
-use lasthop_base::{Answer, Duration, Rate, Value};
+use lasthop_base::{Duration, Rate, Selection, Value};
 
 #[derive(Clone, Debug)]
 pub(crate) enum FieldValue {
     Value(Value),
     Text(String),
-    Mechanism(Answer),
+    Mechanism(Selection),
 }
 
 /// The values of a table, given or default, in the order of its keys.
@@ -66,9 +66,9 @@ impl Fields {
         }
     }
 
-    pub(crate) fn answer(&self, name: &str) -> Option<&Answer> {
+    pub(crate) fn selection(&self, name: &str) -> Option<&Selection> {
         match self.find(name) {
-            Some(FieldValue::Mechanism(answer)) => Some(answer),
+            Some(FieldValue::Mechanism(selection)) => Some(selection),
             _ => None,
         }
     }

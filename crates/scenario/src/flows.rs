@@ -16,7 +16,7 @@ use crate::suggest::among;
 use crate::tree::{TomlEntry, TomlTable};
 use lasthop_base::{Duration, Info, Need, Rate, Time, Value};
 use lasthop_tcp::Config;
-use lasthop_tcp::config::Patience;
+use lasthop_tcp::config::UserTimeouts;
 use lasthop_tcp::profile::{self, Profile};
 
 pub(crate) struct PlacedFlow {
@@ -240,7 +240,7 @@ fn tcp(
     both.nagle = fields.flag("nagle").unwrap_or(both.nagle);
     both.time_wait = fields.duration("time_wait").unwrap_or(both.time_wait);
     // A simulated application has no user timeout: it waits until the run ends.
-    both.patience = Patience { data: None, syn: None, ..both.patience };
+    both.user_timeouts = UserTimeouts { data: None, syn: None, ..both.user_timeouts };
     let (mut source, mut destination) = (both.clone(), both);
     let profile = fields.word("profile").and_then(profile::find).unwrap_or(profile::DEFAULT);
     let sender = read_endpoint(reader, head, table, profile, "sender", &mut source)?;
@@ -298,17 +298,17 @@ fn read_endpoint(
     };
     let keys = profiles::applied(keys, profile, side, own);
     let fields = reader.read(head, own, &[], &keys)?;
-    for question in reader.catalogue.of_side(side) {
-        let Some(answer) = fields.answer(question.name) else { continue };
-        if let Some(missing) = missing_option(answer.info, config) {
-            let place = fields.place(question.name).unwrap_or(place);
+    for seam in reader.catalogue.of_side(side) {
+        let Some(selection) = fields.selection(seam.name) else { continue };
+        if let Some(missing) = missing_option(selection.info, config) {
+            let place = fields.place(seam.name).unwrap_or(place);
             let message =
-                format!("{}: `{}` needs {missing} = true", head.key(question.name), answer.info.name);
+                format!("{}: `{}` needs {missing} = true", head.key(seam.name), selection.info.name);
             return Err(reader
                 .problem(place, message)
                 .help(format!("set {missing} = true in [{}], or choose another mechanism", flow.path)));
         }
-        reader.catalogue.tcp.answer(config, question, answer);
+        reader.catalogue.tcp.select(config, seam, selection);
     }
     Ok(fields)
 }
@@ -331,12 +331,12 @@ fn timers(reader: &TableReader<'_>, path: &str, fields: &Fields, config: &mut Co
     config.validates_window = fields.flag("validate_window").unwrap_or(config.validates_window);
     config.validates_as_linux = fields.word("validate_by") == Some("linux");
     config.ecn_waits = fields.flag("ecn_waits").unwrap_or(config.ecn_waits);
-    config.freezes = fields.flag("freeze").unwrap_or(config.freezes);
+    config.has_persist_state = fields.flag("freeze").unwrap_or(config.has_persist_state);
     config.f_rto = fields.flag("f_rto").unwrap_or(config.f_rto);
     config.dsack_undo = fields.flag("dsack_undo").unwrap_or(config.dsack_undo);
     config.eifel = fields.flag("eifel").unwrap_or(config.eifel);
     config.undo_whole = fields.word("undo") == Some("linux");
-    config.loss_window_spares = fields.word("loss_window") == Some("in_flight");
+    config.loss_window_in_flight = fields.word("loss_window") == Some("in_flight");
     config.sack_rtt = fields.flag("sack_rtt").unwrap_or(config.sack_rtt);
     let limits = &mut config.rto;
     limits.smallest = fields.duration("min_rto").unwrap_or(limits.smallest);

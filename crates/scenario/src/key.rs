@@ -1,6 +1,6 @@
 //! Descriptions of the language's keys: the reader, `show`, `list` and the schema are derived from them.
 
-use lasthop_base::{Info, Parameter, Question, Unit};
+use lasthop_base::{Info, Parameter, SeamInfo, Unit};
 use lasthop_tcp::profile::Preset;
 use std::borrow::Cow;
 
@@ -25,7 +25,7 @@ pub(crate) enum ValueType {
     Node,
     File,
     /// A mechanism: its name, or a table with `kind` and parameters.
-    Mechanism(Question),
+    Mechanism(SeamInfo),
     Table,
 }
 
@@ -91,10 +91,10 @@ pub(crate) fn parameters(info: &Info) -> Vec<Key> {
     info.parameters.iter().map(Key::from).collect()
 }
 
-/// Keys of the mechanism chosen for `question`, with the profile's defaults.
-pub(crate) fn preset_parameters(question: &Key, info: &Info) -> Vec<Key> {
+/// Keys of the mechanism chosen for `seam`, with the profile's defaults.
+pub(crate) fn preset_parameters(seam: &Key, info: &Info) -> Vec<Key> {
     let mut keys = parameters(info);
-    for preset in question.presets.iter().filter(|preset| preset.with.1 == info.name) {
+    for preset in seam.presets.iter().filter(|preset| preset.with.1 == info.name) {
         if let Some(key) = keys.iter_mut().find(|key| key.name == preset.key) {
             key.presence = Presence::Default(preset.value.into());
         }

@@ -14,7 +14,7 @@ pub(crate) use sender::sender;
 use crate::catalogue::Catalogue;
 use crate::key::{Key, ValueType};
 use crate::mechanisms::DEFAULT_LIMIT;
-use lasthop_base::{Duration, Question, Unit};
+use lasthop_base::{Duration, SeamInfo, Unit};
 use links::direction_names;
 use sender::SENDER;
 use std::sync::LazyLock;
@@ -77,29 +77,29 @@ static DOCUMENT: LazyLock<Vec<Key>> = LazyLock::new(|| {
 });
 
 pub(crate) fn node(catalogue: &Catalogue) -> Vec<Key> {
-    answers(catalogue, "node")
+    seam_keys(catalogue, "node")
 }
 
 pub(crate) fn receiver(catalogue: &Catalogue) -> Vec<Key> {
-    answers(catalogue, "receiver")
+    seam_keys(catalogue, "receiver")
 }
 
 /// A key for each seam of a side. If a bare amount is allowed, the default is an amount.
-fn answers(catalogue: &Catalogue, side: &str) -> Vec<Key> {
-    let key = |question: &Question| {
-        let default = if question.limited().is_some() { DEFAULT_LIMIT } else { question.default.name };
-        Key::default(question.name, ValueType::Mechanism(question.clone()), default, question.question)
+fn seam_keys(catalogue: &Catalogue, side: &str) -> Vec<Key> {
+    let key = |seam: &SeamInfo| {
+        let default = if seam.limited().is_some() { DEFAULT_LIMIT } else { seam.default.name };
+        Key::default(seam.name, ValueType::Mechanism(seam.clone()), default, seam.label)
     };
     catalogue.of_side(side).into_iter().map(key).collect()
 }
 
 /// The key names of a node, of a sender or receiver, or of a link's direction (`link`).
 pub(crate) fn names(catalogue: &Catalogue, side: &str) -> Vec<&'static str> {
-    let answers = catalogue.of_side(side).into_iter().map(|question| question.name);
+    let seam_keys = catalogue.of_side(side).into_iter().map(|seam| seam.name);
     match side {
-        "link" => direction_names().chain(answers).collect(),
-        "sender" => answers.chain(SENDER.iter().map(|key| key.name)).collect(),
-        _ => answers.collect(),
+        "link" => direction_names().chain(seam_keys).collect(),
+        "sender" => seam_keys.chain(SENDER.iter().map(|key| key.name)).collect(),
+        _ => seam_keys.collect(),
     }
 }
 

@@ -128,9 +128,9 @@ fn direction(
         *trace = Arc::new(trace.as_ref().clone().of_cells());
     }
     language::put_direction(&CheckedTable { reader, head, fields: &fields }, &mut config)?;
-    for question in reader.catalogue.of_side("link") {
-        if let Some(answer) = fields.answer(question.name) {
-            reader.catalogue.link.answer(&mut config, question, answer);
+    for seam in reader.catalogue.of_side("link") {
+        if let Some(selection) = fields.selection(seam.name) {
+            reader.catalogue.link.select(&mut config, seam, selection);
         }
     }
     if let (Some(place), true) = (fields.place("light"), config.schedules_itself()) {

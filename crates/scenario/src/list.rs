@@ -36,9 +36,9 @@ impl Catalogue {
 }
 
 fn entries(catalogue: &Catalogue) -> Vec<ListEntry> {
-    let mechanisms = catalogue.questions().into_iter().flat_map(|question| {
-        question.mechanisms.iter().map(move |info| ListEntry {
-            kind: question.name,
+    let mechanisms = catalogue.seams().into_iter().flat_map(|seam| {
+        seam.mechanisms.iter().map(move |info| ListEntry {
+            kind: seam.name,
             name: info.name,
             summary: info.summary.to_owned(),
             source: info.source.to_owned(),

@@ -7,7 +7,7 @@ use crate::quantities::expected;
 use crate::reader::{TableHead, TableReader};
 use crate::suggest::among;
 use crate::tree::{Content, TomlEntry, TomlNode, TomlTable};
-use lasthop_base::{Answer, Info, Is, Limit, OnlyIf, Question, Value, Values, quantity};
+use lasthop_base::{Info, Is, Limit, OnlyIf, SeamInfo, Selection, Value, Values, quantity};
 
 /// Forms of a queue limit.
 pub(crate) const LIMITS: &str = "\"50 packets\", \"64 KB\", \"1 bdp\" or \"unlimited\"";
@@ -17,34 +17,34 @@ pub(crate) fn read(
     reader: &TableReader<'_>,
     head: TableHead<'_>,
     key: &Key,
-    question: &Question,
+    seam: &SeamInfo,
     node: &TomlNode,
-) -> Result<Answer, Problem> {
+) -> Result<Selection, Problem> {
     match &node.content {
         Content::Text(word) => {
-            if let Some((info, limit)) = limited(question)
+            if let Some((info, limit)) = limited(seam)
                 && let Some(values) = bare(reader, head, key, info, limit, node, word)?
             {
-                return Ok(Answer { info, values });
+                return Ok(Selection { info, values });
             }
-            let info = named(reader, head, key, question, node, word)?;
-            with_parameters(reader, head, key, question, info, node, &TomlTable::default())
+            let info = named(reader, head, key, seam, node, word)?;
+            with_parameters(reader, head, key, seam, info, node, &TomlTable::default())
         }
         Content::Table(table) => {
             let info = match table.find("kind") {
                 Some(kind) => match &kind.node.content {
-                    Content::Text(word) => named(reader, head, key, question, &kind.node, word)?,
+                    Content::Text(word) => named(reader, head, key, seam, &kind.node, word)?,
                     _ => {
                         let message =
                             format!("{}.kind: {} is not expected here", head.key(key.name), kind.node.kind());
                         return Err(reader.problem(kind.node.place, message).help(expected(&key.value_type)));
                     }
                 },
-                None => question.default,
+                None => seam.default,
             };
-            with_parameters(reader, head, key, question, info, node, table)
+            with_parameters(reader, head, key, seam, info, node, table)
         }
-        Content::Number(number) if question.limited().is_some() => Err(reader
+        Content::Number(number) if seam.limited().is_some() => Err(reader
             .problem(node.place, format!("{}: {number} has no unit", head.key(key.name)))
             .help(format!("write it like \"{number} packets\", \"64 KB\", \"1 bdp\" or \"unlimited\""))),
         _ => {
@@ -58,18 +58,18 @@ fn named(
     reader: &TableReader<'_>,
     head: TableHead<'_>,
     key: &Key,
-    question: &Question,
+    seam: &SeamInfo,
     node: &TomlNode,
     word: &str,
 ) -> Result<&'static Info, Problem> {
-    question.find(word).ok_or_else(|| {
-        let mut help = among(word, "available", &question.names());
-        if question.limited().is_some() {
+    seam.find(word).ok_or_else(|| {
+        let mut help = among(word, "available", &seam.names());
+        if seam.limited().is_some() {
             help.push_str(&format!("; or {LIMITS}"));
         }
         reader
-            .problem(node.place, format!("{}: no {} is called `{word}`", head.key(key.name), question.name))
-            .label(question.question)
+            .problem(node.place, format!("{}: no {} is called `{word}`", head.key(key.name), seam.name))
+            .label(seam.label)
             .help(help)
     })
 }
@@ -78,20 +78,20 @@ fn with_parameters(
     reader: &TableReader<'_>,
     head: TableHead<'_>,
     key: &Key,
-    question: &Question,
+    seam: &SeamInfo,
     info: &'static Info,
     node: &TomlNode,
     table: &TomlTable,
-) -> Result<Answer, Problem> {
+) -> Result<Selection, Problem> {
     if info.parameters.is_empty() && table.entries.iter().all(|entry| entry.key == "kind") {
-        return Ok(Answer { info, values: Values::new() });
+        return Ok(Selection { info, values: Values::new() });
     }
     let path = head.key(key.name);
     let inner = TableHead { path: &path, place: node.place };
     let keys = preset_parameters(key, info);
     for entry in &table.entries {
         if entry.key != "kind" && !keys.iter().any(|key| key.name == entry.key) {
-            return Err(unknown_parameter(reader, inner, question, info, entry));
+            return Err(unknown_parameter(reader, inner, seam, info, entry));
         }
     }
     let mut values = Values::new();
@@ -122,7 +122,7 @@ fn with_parameters(
         values.set(parameter, value);
     }
     for entry in table.entries.iter().filter(|entry| !is_default(info, &entry.key, &values)) {
-        if let Some(rule) = info.idle(&entry.key, &values) {
+        if let Some(rule) = info.unmet_condition(&entry.key, &values) {
             return Err(idle(reader, inner, info, rule, &values, entry));
         }
     }
@@ -135,7 +135,7 @@ fn with_parameters(
                 .label(missing.missing)
                 .help(format!("give one of {parameters}: {} = {}", key.name, missing.example)))
         }
-        _ => Ok(Answer { info, values }),
+        _ => Ok(Selection { info, values }),
     }
 }
 
@@ -169,7 +169,7 @@ fn idle(
     // Parameters that depend on the same value of the other parameter.
     let is_decided = |name: &&str| {
         let mut rules = info.only_if.iter().filter(|one| one.parameters.contains(name));
-        rules.any(|one| one.other == rule.other) && info.idle(name, values).is_none()
+        rules.any(|one| one.other == rule.other) && info.unmet_condition(name, values).is_none()
     };
     let there: Vec<&str> =
         info.parameters.iter().map(|parameter| parameter.name).filter(is_decided).collect();
@@ -190,12 +190,12 @@ fn toml(value: &Value) -> String {
 fn unknown_parameter(
     reader: &TableReader<'_>,
     head: TableHead<'_>,
-    question: &Question,
+    seam: &SeamInfo,
     info: &'static Info,
     entry: &TomlEntry,
 ) -> Problem {
     let has_it = |other: &&&'static Info| other.parameters.iter().any(|p| p.name == entry.key);
-    let owners: Vec<&str> = question.mechanisms.iter().filter(has_it).map(|info| info.name).collect();
+    let owners: Vec<&str> = seam.mechanisms.iter().filter(has_it).map(|info| info.name).collect();
     let names: Vec<&str> = info.parameters.iter().map(|parameter| parameter.name).collect();
     let help = match owners.first() {
         Some(owner) => {
@@ -212,8 +212,8 @@ const UNLIMITED: &str = "unlimited";
 const PACKETS: [&str; 5] = ["packets", "packet", "pkts", "pkt", "p"];
 
 /// The mechanism that a bare amount selects, and its limit.
-fn limited(question: &Question) -> Option<(&'static Info, Limit)> {
-    let info = question.limited()?;
+fn limited(seam: &SeamInfo) -> Option<(&'static Info, Limit)> {
+    let info = seam.limited()?;
     info.limit.map(|limit| (info, limit))
 }
 
@@ -270,7 +270,7 @@ fn checked(info: &Info, name: &str, text: &str) -> Result<(&'static str, Value),
 }
 
 /// A mechanism written as a word, converted to a table so that a parameter can be added.
-pub(crate) fn as_table(question: Option<&Question>, entry: &TomlEntry) -> Option<TomlTable> {
+pub(crate) fn as_table(seam: Option<&SeamInfo>, entry: &TomlEntry) -> Option<TomlTable> {
     let node = &entry.node;
     let Content::Text(word) = &node.content else { return None };
     let pair = |key: &str, text: &str| TomlEntry {
@@ -278,7 +278,7 @@ pub(crate) fn as_table(question: Option<&Question>, entry: &TomlEntry) -> Option
         place: node.place,
         node: TomlNode::text(node.place, text),
     };
-    let amount = question.and_then(limited).and_then(|(info, limit)| {
+    let amount = seam.and_then(limited).and_then(|(info, limit)| {
         let amount = match quantity::split(word) {
             Ok((number, unit)) if PACKETS.contains(&unit) => pair(limit.packets, &number.to_string()),
             Ok(_) => pair(limit.bytes, word),

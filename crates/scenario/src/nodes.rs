@@ -71,9 +71,9 @@ pub(crate) fn read(
         let path = format!("node.{name}");
         let fields =
             reader.read(TableHead { path: &path, place }, table, &[], &language::node(reader.catalogue))?;
-        for question in reader.catalogue.of_side("node") {
-            if let Some(answer) = fields.answer(question.name) {
-                reader.catalogue.node.answer(&mut choice, question, answer);
+        for seam in reader.catalogue.of_side("node") {
+            if let Some(selection) = fields.selection(seam.name) {
+                reader.catalogue.node.select(&mut choice, seam, selection);
             }
         }
         if lasthop_middlebox::builds_middlebox(&choice) {

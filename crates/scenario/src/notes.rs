@@ -67,7 +67,7 @@ impl Scenario {
             let Traffic::Tcp { destination, .. } = &flow.traffic else { return None };
             let cause =
                 (destination.receiver_discrimination.build)(&destination.receiver_discrimination.values);
-            let hop = route.there.last().filter(|_| cause.tells_damage() > 0)?;
+            let hop = route.there.last().filter(|_| cause.damage_report_copies() > 0)?;
             let (link, name) = (&self.links[hop.link], if hop.is_down { "down" } else { "up" });
             let config = if hop.is_down { &link.down } else { &link.up };
             config.schedules_itself().then(|| {
@@ -147,17 +147,18 @@ fn unpaired(receiver: &lasthop_tcp::Config) -> Option<String> {
     let cause = (receiver.receiver_discrimination.build)(&receiver.receiver_discrimination.values);
     let (shape_name, cause_name) =
         (receiver.ack_splitting.info.name, receiver.receiver_discrimination.info.name);
-    match (ack_splitting.needs().causes, cause.judges()) {
+    match (ack_splitting.needs().causes, cause.discriminates()) {
         (true, false) => {
-            let judging =
-                loss_discrimination::ALL.iter().filter(|one| (one.build)(&one.info.defaults()).judges());
+            let judging = loss_discrimination::ALL
+                .iter()
+                .filter(|one| (one.build)(&one.info.defaults()).discriminates());
             Some(format!(
                 "ack_splitting = \"{shape_name}\" changes nothing, because loss_discrimination = \"{cause_name}\" classifies no loss as \
                  wireless; causes that do: {}",
                 names(judging.map(|one| &one.info))
             ))
         }
-        (false, true) if cause.tells_damage() == 0 => {
+        (false, true) if cause.damage_report_copies() == 0 => {
             let asking =
                 ack_splitting::ALL.iter().filter(|one| (one.build)(&one.info.defaults()).needs().causes);
             Some(format!(

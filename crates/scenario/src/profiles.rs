@@ -36,15 +36,15 @@ fn preset(keys: &mut [Key], name: &str, value: &'static str) {
 
 /// Name of the mechanism of a seam: the flow's, or else the default. A table without `kind` uses the seam's own
 /// default.
-fn chosen<'a>(keys: &'a [Key], own: &'a TomlTable, question: &str) -> &'a str {
-    let key = keys.iter().find(|key| key.name == question);
-    match (own.find(question).map(|entry| &entry.node.content), key) {
+fn chosen<'a>(keys: &'a [Key], own: &'a TomlTable, seam: &str) -> &'a str {
+    let key = keys.iter().find(|key| key.name == seam);
+    match (own.find(seam).map(|entry| &entry.node.content), key) {
         (Some(Content::Text(word)), _) => word,
         (Some(Content::Table(table)), _) if let Some(kind) = table.find("kind") => match &kind.node.content {
             Content::Text(word) => word,
             _ => "",
         },
-        (Some(_), Some(Key { value_type: ValueType::Mechanism(question), .. })) => question.default.name,
+        (Some(_), Some(Key { value_type: ValueType::Mechanism(seam), .. })) => seam.default.name,
         (None, Some(Key { presence: Presence::Default(text), .. })) => text,
         _ => "",
     }

@@ -134,7 +134,7 @@ pub(crate) fn takes(value_type: &ValueType) -> String {
         ValueType::Text => "a text in quotes".to_owned(),
         ValueType::Node => "the name of a node in quotes".to_owned(),
         ValueType::File => "the name of a file in quotes".to_owned(),
-        ValueType::Mechanism(question) => format!("one of {}", question.names().join(", ")),
+        ValueType::Mechanism(seam) => format!("one of {}", seam.names().join(", ")),
         ValueType::Table => "a table".to_owned(),
     }
 }
@@ -176,8 +176,8 @@ pub(crate) fn example(value_type: &ValueType) -> String {
         ValueType::Text => "\"…\"".to_owned(),
         ValueType::Node => "\"server\"".to_owned(),
         ValueType::File => "\"link.down\"".to_owned(),
-        ValueType::Mechanism(question) => {
-            format!("\"{}\"", question.names().first().copied().unwrap_or_default())
+        ValueType::Mechanism(seam) => {
+            format!("\"{}\"", seam.names().first().copied().unwrap_or_default())
         }
         ValueType::Table => "{ … }".to_owned(),
     }

@@ -11,7 +11,7 @@ use crate::mechanisms::LIMITS;
 use crate::quantities::takes;
 use crate::ready;
 use crate::suggest::nearest;
-use lasthop_base::{Info, Question, quantity};
+use lasthop_base::{Info, SeamInfo, quantity};
 
 /// Keys of one kind.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -65,8 +65,7 @@ impl Catalogue {
     /// The known name nearest to an unknown name.
     pub fn nearest_name(&self, name: &str) -> Option<String> {
         let keys = self.reference().into_iter().flat_map(|section| section.keys).map(|key| key.name);
-        let mechanisms =
-            self.questions().into_iter().flat_map(|question| question.names()).map(str::to_owned);
+        let mechanisms = self.seams().into_iter().flat_map(|seam| seam.names()).map(str::to_owned);
         let known: Vec<String> = keys.chain(mechanisms).collect();
         let last = name.rsplit('.').next().unwrap_or(name);
         nearest(last, known.iter().map(String::as_str)).map(str::to_owned)
@@ -116,7 +115,7 @@ fn sections(catalogue: &Catalogue) -> Vec<ReferenceSection> {
         "flow.NAME.receiver",
         &language::receiver(catalogue),
     ));
-    sections.extend(catalogue.questions().into_iter().flat_map(mechanisms));
+    sections.extend(catalogue.seams().into_iter().flat_map(mechanisms));
     sections
 }
 
@@ -163,7 +162,7 @@ fn section(title: &str, text: &str, path: &str, keys: &[Key]) -> ReferenceSectio
 
 fn described(table: &str, key: &Key) -> KeyDescription {
     let is_limited =
-        matches!(&key.value_type, ValueType::Mechanism(question) if question.limited().is_some());
+        matches!(&key.value_type, ValueType::Mechanism(seam) if seam.limited().is_some());
     KeyDescription {
         name: key.name.to_owned(),
         path: if table.is_empty() { key.name.to_owned() } else { format!("{table}.{}", key.name) },
@@ -184,23 +183,23 @@ fn described(table: &str, key: &Key) -> KeyDescription {
     }
 }
 
-fn place(question: &Question) -> String {
-    match question.side {
-        "link" => format!("link.NAME.down.{}", question.name),
-        "node" => format!("node.NAME.{}", question.name),
-        side => format!("flow.NAME.{side}.{}", question.name),
+fn place(seam: &SeamInfo) -> String {
+    match seam.side {
+        "link" => format!("link.NAME.down.{}", seam.name),
+        "node" => format!("node.NAME.{}", seam.name),
+        side => format!("flow.NAME.{side}.{}", seam.name),
     }
 }
 
-fn mechanisms(question: &Question) -> Vec<ReferenceSection> {
-    question.mechanisms.iter().map(|info| mechanism(question, info)).collect()
+fn mechanisms(seam: &SeamInfo) -> Vec<ReferenceSection> {
+    seam.mechanisms.iter().map(|info| mechanism(seam, info)).collect()
 }
 
-fn mechanism(question: &Question, info: &Info) -> ReferenceSection {
+fn mechanism(seam: &SeamInfo, info: &Info) -> ReferenceSection {
     ReferenceSection {
-        title: format!("{} = \"{}\"", question.name, info.name),
-        text: format!("{}: {} ({})", question.question, info.summary, info.source),
-        keys: parameters(info).iter().map(|key| described(&place(question), key)).collect(),
+        title: format!("{} = \"{}\"", seam.name, info.name),
+        text: format!("{}: {} ({})", seam.label, info.summary, info.source),
+        keys: parameters(info).iter().map(|key| described(&place(seam), key)).collect(),
     }
 }
 
@@ -213,14 +212,14 @@ fn found(catalogue: &Catalogue, wanted: &[String]) -> Vec<ReferenceSection> {
             found.push(ReferenceSection { keys, ..section });
         }
     }
-    for question in catalogue.questions() {
-        if parts(catalogue, &place(question)).ends_with(wanted) {
-            found.extend(mechanisms(question));
+    for seam in catalogue.seams() {
+        if parts(catalogue, &place(seam)).ends_with(wanted) {
+            found.extend(mechanisms(seam));
         }
         if let [name] = wanted
-            && let Some(info) = question.find(name)
+            && let Some(info) = seam.find(name)
         {
-            found.push(mechanism(question, info));
+            found.push(mechanism(seam, info));
         }
     }
     found

@@ -3,7 +3,7 @@
 use crate::fields::{FieldValue, Fields};
 use crate::key::{Key, Presence, ValueType};
 use crate::text;
-use lasthop_base::{Answer, Info, Parameter, Unit, Value};
+use lasthop_base::{Info, Parameter, Selection, Unit, Value};
 use std::borrow::Cow;
 
 /// Text to record during checking. Most runs need only the scenario, and recording every key with its meaning takes
@@ -83,17 +83,35 @@ impl Resolved {
                 (Some(FieldValue::Text(value)), ..) => {
                     lines.push(line(ResolvedValue::Text(value.clone()), true, doc))
                 }
-                (Some(FieldValue::Mechanism(answer)), _, value_type) => {
-                    if answer.info.parameters.is_empty() {
+                (Some(FieldValue::Mechanism(selection)), _, value_type) => 
+<<<<<<< A
+{
+                    if
+||||||| O
+match
+=======
+{
+                    match
+>>>>>>> B
+ selection.info.parameters.is_empty() {
                         let doc = if is_explained {
-                            format!("{}: {}", key.doc, origin(answer.info, value_type))
+                            format!("{}: {}", key.doc, origin(selection.info, value_type))
                         } else {
                             doc
                         };
-                        lines.push(line(ResolvedValue::Word(answer.info.name), true, doc));
-                    } else {
-                        below.push(mechanism(path, key, answer, is_explained))
+                            lines.push(line(ResolvedValue::Word(selection.info.name), true, doc));
+                        } else {
+                        below.push(mechanism(path, key, selection, is_explained))
+<<<<<<< A
+
                     }
+||||||| O
+,
+=======
+,
+                    }
+>>>>>>> B
+
                 }
                 (None, Presence::Optional(example), _) if is_explained => {
                     lines.push(line(ResolvedValue::Word(example), false, doc));
@@ -119,17 +137,18 @@ impl Resolved {
     }
 }
 
-fn mechanism(path: &str, key: &Key, answer: &Answer, is_explained: bool) -> ResolvedSection {
+fn mechanism(path: &str, key: &Key, selection: &Selection, is_explained: bool) -> ResolvedSection {
     let said = |doc: &dyn Fn() -> String| if is_explained { doc() } else { String::new() };
     let kind = KeyValue {
         key: "kind".into(),
-        value: ResolvedValue::Word(answer.info.name),
+        value: ResolvedValue::Word(selection.info.name),
         is_set: true,
-        doc: said(&|| origin(answer.info, &key.value_type)),
+        doc: said(&|| origin(selection.info, &key.value_type)),
     };
-    let works = |parameter: &&Parameter| answer.info.idle(parameter.name, &answer.values).is_none();
-    let parameters = answer.info.parameters.iter().filter(works).filter_map(|parameter| {
-        let (_, value) = answer.values.iter().find(|(name, _)| *name == parameter.name)?;
+    let works =
+        |parameter: &&Parameter| selection.info.unmet_condition(parameter.name, &selection.values).is_none();
+    let parameters = selection.info.parameters.iter().filter(works).filter_map(|parameter| {
+        let (_, value) = selection.values.iter().find(|(name, _)| *name == parameter.name)?;
         Some(KeyValue {
             key: parameter.name.into(),
             value: ResolvedValue::Value(value.clone()),
@@ -157,8 +176,8 @@ fn origin(info: &Info, value_type: &ValueType) -> String {
 }
 
 fn others(value_type: &ValueType, chosen: &Info) -> String {
-    let ValueType::Mechanism(question) = value_type else { return String::new() };
-    let mut names = question.names();
+    let ValueType::Mechanism(seam) = value_type else { return String::new() };
+    let mut names = seam.names();
     names.retain(|name| *name != chosen.name);
     if names.is_empty() { String::new() } else { format!("; or {}", names.join(", ")) }
 }

@@ -6,7 +6,7 @@ use crate::catalogue::Catalogue;
 use crate::key::{Key, Presence, ValueType, parameters};
 use crate::language::{self, TRAFFIC};
 use crate::mechanisms::LIMITS;
-use lasthop_base::{Info, Question, Unit};
+use lasthop_base::{Info, SeamInfo, Unit};
 use serde_json::{Map, Value, json};
 
 impl Catalogue {
@@ -19,8 +19,8 @@ impl Catalogue {
 fn document(catalogue: &Catalogue) -> Value {
     let mut definitions = Map::new();
     definitions.insert("name".into(), json!({ "type": "string", "pattern": NAME }));
-    for question in catalogue.questions() {
-        definitions.insert(definition(question), mechanism(question));
+    for seam in catalogue.seams() {
+        definitions.insert(definition(seam), mechanism(seam));
     }
     let flows = TRAFFIC.iter().map(|kind| flow(catalogue, kind));
     let mut properties = Map::new();
@@ -128,8 +128,8 @@ fn object(doc: &str, keys: &[Key]) -> Value {
 }
 
 /// Name of a seam's definition: the side tells keys of one name apart.
-fn definition(question: &Question) -> String {
-    format!("{}.{}", question.side, question.name)
+fn definition(seam: &SeamInfo) -> String {
+    format!("{}.{}", seam.side, seam.name)
 }
 
 fn property(key: &Key) -> Value {
@@ -138,7 +138,7 @@ fn property(key: &Key) -> Value {
         ValueType::WordOr(words, otherwise) => json!({ "anyOf": [{ "enum": words }, unit(otherwise)] }),
         ValueType::Text | ValueType::File => json!({ "type": "string", "minLength": 1 }),
         ValueType::Node => json!({ "$ref": "#/$defs/name" }),
-        ValueType::Mechanism(question) => json!({ "$ref": format!("#/$defs/{}", definition(question)) }),
+        ValueType::Mechanism(seam) => json!({ "$ref": format!("#/$defs/{}", definition(seam)) }),
         ValueType::Table => json!({ "type": "object" }),
     };
     extend(&mut schema, json!({ "description": key.doc }));
@@ -194,7 +194,7 @@ fn number(kind: &str, low: Value, high: Value, suffix: &str) -> Value {
     ]})
 }
 
-fn mechanism(question: &Question) -> Value {
+fn mechanism(seam: &SeamInfo) -> Value {
     let word = |info: &&'static Info| json!({ "const": info.name, "description": format!("{} ({})", info.summary, info.source) });
     let table = |info: &&'static Info| {
         let mut object = object(&format!("{} ({})", info.summary, info.source), &parameters(info));
@@ -206,16 +206,16 @@ fn mechanism(question: &Question) -> Value {
         }
         object
     };
-    let mut forms: Vec<Value> = question.mechanisms.iter().map(word).collect();
-    if let Some(limited) = question.limited() {
+    let mut forms: Vec<Value> = seam.mechanisms.iter().map(word).collect();
+    if let Some(limited) = seam.limited() {
         forms.push(json!({
             "type": "string",
             "pattern": r"^\s*(unlimited|[0-9.+_][0-9._eE+-]*\s*[A-Za-z]+)\s*$",
             "description": format!("`{}` with this limit: {LIMITS}", limited.name),
         }));
     }
-    forms.extend(question.mechanisms.iter().map(table));
-    json!({ "description": question.question, "anyOf": forms })
+    forms.extend(seam.mechanisms.iter().map(table));
+    json!({ "description": seam.label, "anyOf": forms })
 }
 
 fn extend(schema: &mut Value, further: Value) {
@@ -233,9 +233,9 @@ mod tests {
         let catalogue = Catalogue::default();
         let schema = catalogue.schema();
         let text = schema.to_string();
-        for question in catalogue.questions() {
-            assert!(schema["$defs"][&definition(question)].is_object(), "{}", question.name);
-            for info in &question.mechanisms {
+        for seam in catalogue.seams() {
+            assert!(schema["$defs"][&definition(seam)].is_object(), "{}", seam.name);
+            for info in &seam.mechanisms {
                 assert!(text.contains(&format!("\"const\":\"{}\"", info.name)), "{}", info.name);
             }
         }

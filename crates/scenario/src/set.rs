@@ -8,7 +8,7 @@ use crate::source::Span;
 use crate::target::{Level, problem, resolve};
 use crate::traces::LIGHT_TRACE_KEYS;
 use crate::tree::{Content, TomlNode, TomlTable};
-use lasthop_base::Question;
+use lasthop_base::SeamInfo;
 use std::sync::Arc;
 
 /// Sets a path to a value; `at` is the path's own place.
@@ -63,13 +63,13 @@ pub(crate) fn unset_direction_key(draft: &mut Draft, direction: &str, key: &str,
 }
 
 /// A mechanism on a path: number of parts before it, and its seam.
-type OnPath<'c> = Option<(usize, &'c Question)>;
+type OnPath<'c> = Option<(usize, &'c SeamInfo)>;
 
 /// The mechanism relative to the next part, and its seam if it is at this part.
-fn step(mechanism: OnPath<'_>) -> (OnPath<'_>, Option<&Question>) {
+fn step(mechanism: OnPath<'_>) -> (OnPath<'_>, Option<&SeamInfo>) {
     match mechanism {
-        Some((0, question)) => (None, Some(question)),
-        Some((parts, question)) => (Some((parts - 1, question)), None),
+        Some((0, seam)) => (None, Some(seam)),
+        Some((parts, seam)) => (Some((parts - 1, seam)), None),
         None => (None, None),
     }
 }
@@ -97,9 +97,9 @@ fn assign(
     let of_both =
         matches!(key.as_str(), "down" | "up").then(|| rest.first().and_then(|next| table.find(next)));
     let of_both = of_both.flatten().map(|entry| entry.node.content.clone());
-    let (mechanism, question) = step(mechanism);
+    let (mechanism, seam) = step(mechanism);
     if let Some(entry) = table.find_mut(key) {
-        if let Some(expanded) = as_table(question, entry) {
+        if let Some(expanded) = as_table(seam, entry) {
             entry.node.content = Content::Table(expanded.into());
         }
         if let Content::Table(inner) = &mut entry.node.content {
@@ -112,10 +112,10 @@ fn assign(
 fn remove(document: &mut TomlTable, path: &[String], mut mechanism: OnPath<'_>, key: &str) -> bool {
     let mut table = document;
     for part in path {
-        let question;
-        (mechanism, question) = step(mechanism);
+        let seam;
+        (mechanism, seam) = step(mechanism);
         let Some(entry) = table.find_mut(part) else { return false };
-        if let Some(expanded) = as_table(question, entry) {
+        if let Some(expanded) = as_table(seam, entry) {
             entry.node.content = Content::Table(expanded.into());
         }
         let Content::Table(inner) = &mut entry.node.content else { return false };

@@ -12,7 +12,7 @@ use crate::problem::Problem;
 use crate::source::Span;
 use crate::suggest::{among, hint, listed};
 use crate::tree::{Content, TomlNode, TomlTable};
-use lasthop_base::Question;
+use lasthop_base::SeamInfo;
 
 pub(crate) type KeyPath = Vec<String>;
 
@@ -22,7 +22,7 @@ pub(crate) struct SetTarget<'c> {
     pub(crate) path: KeyPath,
     pub(crate) level: Level<'c>,
     /// The mechanism on the path: number of parts before it, and its seam.
-    pub(crate) mechanism: Option<(usize, &'c Question)>,
+    pub(crate) mechanism: Option<(usize, &'c SeamInfo)>,
 }
 
 /// The table or value that a path's parts lead to.
@@ -37,7 +37,7 @@ pub(crate) enum Level<'c> {
     Flow(&'static [Key]),
     End(&'static str),
     /// A mechanism. Its parameters follow; they depend on its kind, which is checked later.
-    Mechanism(&'c Question),
+    Mechanism(&'c SeamInfo),
     /// A table of `route`: this many names follow.
     Route(u8),
     /// The rate of a link: constant, planned or recorded.
@@ -78,8 +78,8 @@ impl<'c> SetTarget<'c> {
                     span_of_part(at, &path, depth, written),
                 ));
             };
-            if let Level::Mechanism(question) = next {
-                mechanism = Some((depth, question));
+            if let Level::Mechanism(seam) = next {
+                mechanism = Some((depth, seam));
             }
             level = next;
         }
@@ -97,11 +97,19 @@ impl<'c> SetTarget<'c> {
         let (Content::Text(word), Level::End(side)) = (&value.content, self.level) else {
             return Ok(vec![self]);
         };
-        let questions = catalogue.of_side(side);
-        let with_it = questions.iter().filter(|question| question.find(word).is_some());
-        let targets: Vec<SetTarget<'c>> = with_it.map(|question| self.with_mechanism(question)).collect();
+        let seams = catalogue.of_side(side);
+        let with_it = seams.iter().filter(|seam| seam.find(word).is_some());
+        let targets: Vec<SetTarget<'c>> = with_it.map(|seam| self.
+<<<<<<< A
+with_mechanism
+||||||| O
+answered
+=======
+at_seam
+>>>>>>> B
+(seam)).collect();
         if targets.is_empty() {
-            let names: Vec<&str> = questions.iter().flat_map(|question| question.names()).collect();
+            let names: Vec<&str> = seams.iter().flat_map(|seam| seam.names()).collect();
             let help = among(word, &format!("a {side}'s"), &names);
             let message = format!("`{word}` is no mechanism of a {side}");
             return Err(problem(draft, value.place, message).label("unknown").help(help));
@@ -109,10 +117,18 @@ impl<'c> SetTarget<'c> {
         Ok(targets)
     }
 
-    fn with_mechanism(&self, question: &'c Question) -> SetTarget<'c> {
+    fn 
+<<<<<<< A
+with_mechanism
+||||||| O
+answered
+=======
+at_seam
+>>>>>>> B
+(&self, seam: &'c SeamInfo) -> SetTarget<'c> {
         let mut path = self.path.clone();
-        path.push(question.name.to_owned());
-        SetTarget { level: Level::Mechanism(question), mechanism: Some((self.path.len(), question)), path }
+        path.push(seam.name.to_owned());
+        SetTarget { level: Level::Mechanism(seam), mechanism: Some((self.path.len(), seam)), path }
     }
 }
 
@@ -120,9 +136,9 @@ impl<'c> Level<'c> {
     /// The level below, by the next part of a path; `None` if the part does not exist.
     fn child(self, draft: &Draft, catalogue: &'c Catalogue, part: &str, is_whole: bool) -> Option<Level<'c>> {
         let of_side = |side: &str| {
-            let question = catalogue.of_side(side).into_iter().find(|question| question.name == part);
+            let seam = catalogue.of_side(side).into_iter().find(|seam| seam.name == part);
             let is_own = || language::names(catalogue, side).contains(&part);
-            question.map(Level::Mechanism).or_else(|| is_own().then_some(Level::Value))
+            seam.map(Level::Mechanism).or_else(|| is_own().then_some(Level::Value))
         };
         match self {
             Level::Document => match part {

@@ -95,19 +95,19 @@ fn failing(info: &Info, rule: &OnlyIf) -> String {
 fn every_rule_of_the_catalogues_is_heeded() {
     let catalogue = Catalogue::default();
     let mut tried = 0;
-    for question in catalogue.questions() {
-        let table = match question.side {
+    for seam in catalogue.seams() {
+        let table = match seam.side {
             "link" => "link.path.down".to_owned(),
             "node" => "node.server".to_owned(),
             side => format!("flow.bulk.{side}"),
         };
-        for info in &question.mechanisms {
+        for info in &seam.mechanisms {
             for rule in info.only_if {
                 for name in rule.parameters {
                     let parameter = info.parameters.iter().find(|parameter| parameter.name == *name);
                     let parameter = parameter.unwrap_or_else(|| panic!("{}: no `{name}`", info.name));
                     let value = other_value(&parameter.unit, parameter.default).expect("another value");
-                    let (key, failing) = (format!("{table}.{}", question.name), failing(info, rule));
+                    let (key, failing) = (format!("{table}.{}", seam.name), failing(info, rule));
                     let mut draft = Draft::load(PATH).expect("a path");
                     draft.set(&key, info.name).expect("a known name");
                     draft.set(&format!("{key}.{}", rule.other), &failing).expect("a known key");

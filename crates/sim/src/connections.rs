@@ -52,8 +52,9 @@ impl ConnectionFactory {
             return *may_defer;
         }
         let one = connection("any", 0, &Transfer::Bulk, Time::ZERO, ends.clone());
-        let may_defer =
-            [&one.source, &one.destination].iter().all(|end| !end.wants().any() && !end.asks_plan());
+        let may_defer = [&one.source, &one.destination]
+            .iter()
+            .all(|end| !end.wanted_notices().any() && !end.uses_link_plan());
         self.last = Some((ends.clone(), may_defer));
         may_defer
     }
@@ -84,7 +85,7 @@ pub(crate) fn connection(
         }
         Transfer::Exchanges(_) | Transfer::Pauses(_) => {}
     }
-    let has_loss_discrimination = receiver.receiver().judges() || sender.sender().discriminates_losses();
+    let has_loss_discrimination = receiver.receiver().discriminates() || sender.sender().discriminates_losses();
     let connection = TcpConnection::new(sender, receiver, has_loss_discrimination);
     match applications::of(transfer, segment, start, stream) {
         Some(application) => connection.with_application(application),

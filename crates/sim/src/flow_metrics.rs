@@ -93,7 +93,7 @@ pub const FLOW_METRICS: &[FlowMetric] = &[
     FlowMetric {
         name: "lost_tag_drop",
         doc: "packets of the flow dropped to signal that another packet met a full queue (huang)",
-        of: |flow| lost(flow, LossReason::Notice),
+        of: |flow| lost(flow, LossReason::TagDrop),
     },
     FlowMetric {
         name: "tagged_sent",
@@ -125,7 +125,7 @@ pub const FLOW_METRICS: &[FlowMetric] = &[
         doc: "packets from the destination (ACKs) that were lost, except for those counted as suppressed",
         of: |flow| {
             let lost = &flow.account.lost_backward;
-            Some((lost.total() - lost[LossReason::Suppressed]) as f64)
+            Some((lost.total() - lost[LossReason::MiddleboxRemoved]) as f64)
         },
     },
     FlowMetric {
@@ -133,7 +133,7 @@ pub const FLOW_METRICS: &[FlowMetric] = &[
         doc: "packets of the flow, ACKs included, that middleboxes suppressed",
         of: |flow| {
             let ways = [&flow.account.lost, &flow.account.lost_backward];
-            Some(ways.map(|lost| lost[LossReason::Suppressed]).iter().sum::<u64>() as f64)
+            Some(ways.map(|lost| lost[LossReason::MiddleboxRemoved]).iter().sum::<u64>() as f64)
         },
     },
     FlowMetric {

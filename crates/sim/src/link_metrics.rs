@@ -104,7 +104,7 @@ pub const LINK_METRICS: &[LinkMetric] = &[
     LinkMetric {
         name: "lost_tag_drop",
         doc: "lost packets: dropped to signal that another packet met a full queue (huang)",
-        of: |link| lost(link, LossReason::Notice),
+        of: |link| lost(link, LossReason::TagDrop),
     },
     LinkMetric {
         name: "lost_channel",

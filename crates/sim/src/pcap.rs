@@ -15,7 +15,7 @@ use lasthop_capture::Capture;
 use lasthop_engine::{Fate, FlowSide, MiddleboxAction, NodeId, Observer, PipeId};
 use lasthop_scenario::{Scenario, Traffic};
 use lasthop_tcp::Event;
-use lasthop_wire::bytes::{Ends, Header, Payload, emit};
+use lasthop_wire::bytes::{FlowAddresses, Header, Payload, emit};
 use lasthop_wire::{Body, FlowId, Packet};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -39,7 +39,7 @@ pub struct SourceCapture<W: Write + Send> {
 
 struct CapturedFlow {
     interface: usize,
-    ends: Ends,
+    ends: FlowAddresses,
     hops: [usize; 2],
     datagram_bytes: u32,
 }
@@ -243,11 +243,14 @@ fn side_name(scenario: &Scenario, link: usize, down: bool) -> String {
 }
 
 /// Addresses and ports of a flow: one address per node; no dissector claims the ports.
-fn ends_of(from: usize, to: usize, flow: usize) -> Ends {
+fn ends_of(from: usize, to: usize, flow: usize) -> FlowAddresses {
     let address =
         |node: usize| IpAddr::V4(Ipv4Addr::new(10, (node >> 16) as u8, (node >> 8) as u8, node as u8 + 1));
     let port = 40_000 + (flow % 20_000) as u16;
-    Ends { source: SocketAddr::new(address(from), port), destination: SocketAddr::new(address(to), port) }
+    FlowAddresses {
+        source: SocketAddr::new(address(from), port),
+        destination: SocketAddr::new(address(to), port),
+    }
 }
 
 impl PartialEq for PendingRecord {

@@ -145,7 +145,7 @@ impl<W: Write + Send> Trace<W> {
                 line.insert("seq".into(), json!(segment.seq.0));
                 line.insert("ack".into(), json!(segment.ack.0));
                 line.insert("len_bytes".into(), json!(segment.len));
-                line.insert("retransmission".into(), json!(packet.again));
+                line.insert("retransmission".into(), json!(packet.is_retransmission));
                 if !segment.sack.is_empty() {
                     let blocks: Vec<[u32; 2]> =
                         segment.sack.as_slice().iter().map(|(left, right)| [left.0, right.0]).collect();
@@ -247,16 +247,16 @@ pub fn describe(event: &Event) -> (&'static str, Value) {
             ("retransmitted", json!({ "start": range.start, "end": range.end, "reason": reason.name() }))
         }
         Event::MarkEchoed { cwnd } => ("mark_echoed", json!({ "cwnd_bytes": cwnd })),
-        Event::Judged { range, cause } => {
+        Event::LossClassified { range, cause } => {
             let verdict = if *cause == Cause::Congestion { "congestion" } else { "wireless" };
             ("loss_classified", json!({ "start": range.start, "end": range.end, "verdict": verdict }))
         }
-        Event::Shaped { acks, queue_before, queue_after } => (
+        Event::AckSplit { acks, queue_before, queue_after } => (
             "ack_split",
             json!({ "acks": acks, "r_queue_packets": queue_before, "s_queue_packets": queue_after }),
         ),
         Event::TimeoutUndone { cwnd } => ("timeout_undone", json!({ "cwnd_bytes": cwnd })),
         Event::Rejected => ("rejected", json!({})),
-        Event::Troubled => ("r1_reached", json!({})),
+        Event::R1Reached => ("r1_reached", json!({})),
     }
 }

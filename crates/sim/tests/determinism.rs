@@ -228,7 +228,7 @@ fn tags_are_sent_lost_and_dropped() {
     let outcome = run(&tagged(), 1);
     let flow = &outcome.flows[0];
     assert!(flow.source.tagged_sent > 20);
-    for reason in [LossReason::QueueFull, LossReason::Channel, LossReason::Notice] {
+    for reason in [LossReason::QueueFull, LossReason::Channel, LossReason::TagDrop] {
         assert!(flow.account.lost[reason] > 0, "{}", reason.name());
     }
     assert!(flow.source.judged_wireless > 0 && flow.source.judged_congestion > 0);

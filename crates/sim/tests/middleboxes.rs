@@ -37,9 +37,9 @@ fn with_congestion_alone_each_box_changes_next_to_nothing() {
     let plain = flow(&scenario("hasegawa", &[clean]), 1);
     assert!(plain.account.lost.total() > 0, "a queue that overflows");
     let catalogue = Catalogue::default();
-    let questions = catalogue.questions();
-    let question = questions.iter().find(|question| question.name == "middlebox").expect("a seam");
-    for name in question.names() {
+    let seams = catalogue.seams();
+    let seam = seams.iter().find(|seam| seam.name == "middlebox").expect("a seam");
+    for name in seam.names() {
         let with = flow(&scenario("hasegawa", &[clean, &[(BOX, name)]]), 1);
         let change = with.goodput_kbps() / plain.goodput_kbps() - 1.0;
         assert!(change.abs() < 0.01, "{name}: {change}");

@@ -132,18 +132,18 @@ const PATH: &str = "profile=plain,rate=2Mbit/s,rtt=40ms,queue=10packets,duration
 #[test]
 fn every_mechanism_of_links_and_of_tcp() {
     let catalogue = Catalogue::default();
-    for question in catalogue.questions() {
-        let table = match question.side {
+    for seam in catalogue.seams() {
+        let table = match seam.side {
             "link" => "link.path.down".to_owned(),
             "node" => continue,
             side => format!("flow.bulk.{side}"),
         };
-        for info in &question.mechanisms {
+        for info in &seam.mechanisms {
             let value = (info.one_of)(&info.defaults()).map_or(info.name, |missing| missing.example);
             let loss = ("link.path.down.channel", "{ kind = \"iid\", loss = 0.01 }");
-            let key = format!("{table}.{}", question.name);
+            let key = format!("{table}.{}", seam.name);
             let mut settings = vec![loss, (&key, value)];
-            if question.name == "arq" {
+            if seam.name == "arq" {
                 settings.push(("link.path.up.arq", value));
             }
             check(PATH, &settings, &[]);

@@ -80,7 +80,7 @@ impl Observer for PacketRecorder {
     fn on_packet(&mut self, _: Time, pipe: PipeId, packet: &Packet, fate: Fate) {
         let Body::Tcp(segment) = &packet.body else { return };
         self.numbers.push(packet.number);
-        if packet.forward && segment.len > 0 && !packet.again {
+        if packet.forward && segment.len > 0 && !packet.is_retransmission {
             self.new.push(segment.seq.0);
         }
         if !packet.forward {

@@ -22,8 +22,8 @@ fn known(scenario: &Scenario) -> ((u64, u64), Outcome, Samples) {
 fn without_shortcut(mut scenario: Scenario) -> Scenario {
     for flow in &mut scenario.flows {
         if let Traffic::Tcp { source, destination, .. } = &mut flow.traffic {
-            Arc::make_mut(source).has_shortcut = false;
-            Arc::make_mut(destination).has_shortcut = false;
+            Arc::make_mut(source).has_fast_path = false;
+            Arc::make_mut(destination).has_fast_path = false;
         }
     }
     scenario

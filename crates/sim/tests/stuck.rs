@@ -95,8 +95,8 @@ fn many_events_at_an_instant_are_none() {
 fn the_least_time_of_no_parameter_stops_a_run() {
     let catalogue = Catalogue::default();
     let (mut tried, mut stuck) = (0, Vec::new());
-    for question in catalogue.questions() {
-        for info in &question.mechanisms {
+    for seam in catalogue.seams() {
+        for info in &seam.mechanisms {
             let least = |parameter: &Parameter| match parameter.unit {
                 Unit::Duration(least, _) => Some((parameter.name, least)),
                 _ => None,
@@ -105,8 +105,8 @@ fn the_least_time_of_no_parameter_stops_a_run() {
             let alone = times.iter().map(std::slice::from_ref);
             for some in alone.chain([&times[..]]) {
                 tried += some.len();
-                let what = format!("{}.{}: {some:?}", question.name, info.name);
-                let scenario = with(question.side, question.name, info, some);
+                let what = format!("{}.{}: {some:?}", seam.name, info.name);
+                let scenario = with(seam.side, seam.name, info, some);
                 let outcome = run(&scenario.unwrap_or_else(|problem| panic!("{what}: {problem}")), 1);
                 stuck.extend(outcome.stuck.map(|stuck| (what, stuck.message)));
             }
@@ -117,7 +117,7 @@ fn the_least_time_of_no_parameter_stops_a_run() {
 }
 
 /// Hasegawa's lossy path without link-layer retransmissions, for 5 s, with these times of a mechanism.
-fn with(side: &str, question: &str, info: &Info, times: &[(&str, Duration)]) -> Result<Scenario, Problem> {
+fn with(side: &str, seam: &str, info: &Info, times: &[(&str, Duration)]) -> Result<Scenario, Problem> {
     let mut draft = Draft::load("hasegawa")?;
     let table = match side {
         "link" => "link.wireless.down".to_owned(),
@@ -134,8 +134,8 @@ fn with(side: &str, question: &str, info: &Info, times: &[(&str, Duration)]) -> 
         rules.filter(|rule| times.iter().any(|(name, _)| rule.parameters.contains(name))).collect();
     let example = (info.one_of)(&info.defaults()).filter(|_| rules.is_empty());
     let value = example.map_or(info.name, |missing| missing.example);
-    let up = (question == "arq").then(|| "link.wireless.up.arq".to_owned());
-    for key in up.into_iter().chain([format!("{table}.{question}")]) {
+    let up = (seam == "arq").then(|| "link.wireless.up.arq".to_owned());
+    for key in up.into_iter().chain([format!("{table}.{seam}")]) {
         settings.push((key.clone(), value.to_owned()));
         settings.extend(times.iter().map(|(name, time)| (format!("{key}.{name}"), time.to_string())));
         settings.extend(rules.iter().map(|rule| {

@@ -8,7 +8,7 @@ use crate::mean::quantile;
 
 /// A change of one mean against another, paired by repetition.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Change {
+pub struct PercentChange {
     /// 100 (mean of `ones` / mean of `others` - 1), %.
     pub percent: f64,
     /// 95 % interval, %. `None` for a single pair, or if the base is not significantly different from zero (no bounds).
@@ -17,9 +17,9 @@ pub struct Change {
     pub runs: usize,
 }
 
-impl Change {
+impl PercentChange {
     /// Change from `others` to `ones`, in pairs; `None` without values, or if the mean of `others` is not positive.
-    pub fn of(ones: &[f64], others: &[f64]) -> Option<Change> {
+    pub fn of(ones: &[f64], others: &[f64]) -> Option<PercentChange> {
         let runs = ones.len();
         if runs == 0 || others.len() != runs {
             return None;
@@ -31,7 +31,7 @@ impl Change {
             return None;
         }
         let ratio = one / other;
-        let change = Change { percent: 100.0 * (ratio - 1.0), ci95: None, runs };
+        let change = PercentChange { percent: 100.0 * (ratio - 1.0), ci95: None, runs };
         if runs == 1 {
             return Some(change);
         }
@@ -42,7 +42,7 @@ impl Change {
         let left = of_ones - 2.0 * ratio * both + ratio * ratio * of_others;
         if left <= 1e-24 * one * one {
             // Every pair has the same ratio, except for rounding.
-            return Some(Change { ci95: Some([change.percent; 2]), ..change });
+            return Some(PercentChange { ci95: Some([change.percent; 2]), ..change });
         }
         // The ratios r for which (one - r other)^2 <= t^2 (variance of its mean): a r^2 - 2 b r + c <= 0.
         let square = quantile(runs - 1).powi(2);
@@ -52,7 +52,7 @@ impl Change {
         let root = (b * b - a * c).max(0.0).sqrt();
         let percent = |ratio: f64| 100.0 * (ratio - 1.0);
         let ci95 = (a > 0.0).then(|| [percent((b - root) / a), percent((b + root) / a)]);
-        Some(Change { ci95, ..change })
+        Some(PercentChange { ci95, ..change })
     }
 }
 
@@ -69,7 +69,7 @@ mod tests {
         // c = 225 - 25.320 = 199.680: (139.872 ± sqrt(19564.2 - 18956.8)) / 94.936 = 1.21372 and 1.73293.
         let others = [9.0, 9.0, 11.0, 11.0].map(|x: f64| 10.0 + (x - 10.0) * 1.5_f64.sqrt());
         let ones = [12.0, 14.0, 16.0, 18.0].map(|y: f64| 15.0 + (y - 15.0) * 1.5_f64.sqrt());
-        let change = Change::of(&ones, &others).unwrap();
+        let change = PercentChange::of(&ones, &others).unwrap();
         assert!((change.percent - 50.0).abs() < 1e-9);
         let [low, high] = change.ci95.unwrap();
         assert!((low - 21.372).abs() < 0.01 && (high - 73.293).abs() < 0.01, "{low} {high}");
@@ -78,15 +78,15 @@ mod tests {
     #[test]
     fn it_is_the_change_of_the_means() {
         // Ratios 10 and 1: their mean is a change of +450 %; the means are 11 and 6.
-        let change = Change::of(&[10.0, 12.0], &[1.0, 11.0]).unwrap();
+        let change = PercentChange::of(&[10.0, 12.0], &[1.0, 11.0]).unwrap();
         assert!((change.percent - 100.0 * 5.0 / 6.0).abs() < 1e-9);
         // The base's mean, 6 ± 64, does not differ significantly from zero: any ratio is possible.
         assert_eq!(change.ci95, None);
-        assert_eq!(Change::of(&[1.0, 2.0], &[0.0, 0.0]), None, "nothing to compare with");
-        assert_eq!(Change::of(&[], &[]), None);
-        assert_eq!(Change::of(&[3.0], &[2.0]).unwrap().ci95, None, "one pair");
+        assert_eq!(PercentChange::of(&[1.0, 2.0], &[0.0, 0.0]), None, "nothing to compare with");
+        assert_eq!(PercentChange::of(&[], &[]), None);
+        assert_eq!(PercentChange::of(&[3.0], &[2.0]).unwrap().ci95, None, "one pair");
         // Every pair has the same ratio: the interval is a point.
-        assert_eq!(Change::of(&[3.0, 9.0], &[2.0, 6.0]).unwrap().ci95, Some([50.0; 2]));
+        assert_eq!(PercentChange::of(&[3.0, 9.0], &[2.0, 6.0]).unwrap().ci95, Some([50.0; 2]));
     }
 
     #[test]
@@ -104,7 +104,7 @@ mod tests {
                 others.push(shared + random.exponential(0.6));
                 ones.push(3.0 * (shared + random.exponential(0.6)));
             }
-            let change = Change::of(&ones, &others).unwrap();
+            let change = PercentChange::of(&ones, &others).unwrap();
             let covers = |ci95: [f64; 2]| u32::from(ci95[0] <= 200.0 && 200.0 <= ci95[1]);
             unbounded += u32::from(change.ci95.is_none());
             fieller += change.ci95.map_or(1, covers);

@@ -47,7 +47,7 @@ impl Estimate {
     }
 }
 
-/// Linearised ratio of paired means (delta method); use [`crate::change::Change`] for a highly variable base.
+/// Linearised ratio of paired means (delta method); use [`crate::change::PercentChange`] for a highly variable base.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RatioOfMeans {
     ratio: f64,

@@ -6,7 +6,7 @@ use crate::receiver::{ack_policy, ack_splitting, ecn_echo, window, window_estima
 use crate::rtt::RtoLimits;
 use crate::sender::loss_discrimination as sender_loss;
 use crate::sender::{ack_counting, congestion, recovery, reduction, slow_start};
-use lasthop_base::{Answer, Choice, Duration, Value, seams};
+use lasthop_base::{Choice, Duration, Selection, Value, seams};
 
 seams! {
     /// Configuration of one endpoint. [`Config::default`] is a SACK host of today's RFCs.
@@ -37,14 +37,14 @@ seams! {
         pub undo_whole: bool = false,
         /// Whether a timeout leaves cwnd one segment above the bytes not marked lost (Linux, BBR), instead of one
         /// segment (RFC 5681 §3.1).
-        pub loss_window_spares: bool = false,
+        pub loss_window_in_flight: bool = false,
         /// Whether SACK also yields RTT samples of segments sent once (Linux since 3.12), and restarts the timer if
         /// such a segment was sent before the last transmission of the first outstanding one. Requires a recovery with
         /// send times.
         pub sack_rtt: bool = false,
         /// Whether a zero window stops the retransmission timer (BSD's persist state): probes continue, cwnd stays, and
         /// all outstanding data is retransmitted once the window opens. Linux retransmits and reduces.
-        pub freezes: bool = false,
+        pub has_persist_state: bool = false,
         /// Bounds and granularity of the retransmission timeout.
         pub rto: RtoLimits = RtoLimits {
             initial: Duration::from_secs(1),
@@ -73,14 +73,14 @@ seams! {
         /// Length of TIME-WAIT (2 MSL).
         pub time_wait: Duration = Duration::from_secs(60),
         /// Limits after which the connection gives up a silent peer.
-        pub patience: Patience = Patience::default(),
+        pub user_timeouts: UserTimeouts = UserTimeouts::default(),
         /// Keep-alive probes (RFC 9293 §3.8.4); `None`: off.
         pub keep_alive: Option<KeepAlive> = None,
         /// Largest number of challenge ACKs in five seconds (RFC 5961 §7: 10), at least 2.
         pub challenges: u32 = 10,
         /// Whether the sender uses the fast path while nothing is lost. A test compares both settings.
         #[doc(hidden)]
-        pub has_shortcut: bool = true,
+        pub has_fast_path: bool = true,
     }
     /// Configuration of a host: receive buffer of 4 MiB.
     fn host();
@@ -91,15 +91,15 @@ seams! {
     /// ```
     /// use lasthop_base::{Info, Mechanism};
     /// use lasthop_tcp::Catalogue;
-    /// use lasthop_tcp::receiver::ack_splitting::{AckSplitting, Build, Due, Shape};
+    /// use lasthop_tcp::receiver::ack_splitting::{AckSplitting, Build, DueAck, AckForm};
     /// use lasthop_tcp::receiver::window_estimate::PathEstimate;
     ///
     /// /// Three ACKs for every one.
     /// struct Thrice;
     ///
     /// impl AckSplitting for Thrice {
-    ///     fn split(&mut self, _: &Due, _: &PathEstimate) -> Shape {
-    ///         Shape::Copies(3)
+    ///     fn split(&mut self, _: &DueAck, _: &PathEstimate) -> AckForm {
+    ///         AckForm::Copies(3)
     ///     }
     /// }
     ///
@@ -110,7 +110,7 @@ seams! {
     ///
     /// let mut catalogue = Catalogue::default();
     /// catalogue.ack_splitting.add(&THRICE);
-    /// assert!(catalogue.ack_splitting.question().find("thrice").is_some());
+    /// assert!(catalogue.ack_splitting.info().find("thrice").is_some());
     /// ```
     pub struct Catalogue {
         /// Loss recovery.
@@ -156,9 +156,9 @@ fn buffer(size: u64) -> Choice<window::Build> {
 
 /// Limits after which a silent peer is given up (RFC 9293 §3.8.3).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Patience {
-    /// R1: retransmissions of the same data (or SYN) in a row that raise [`crate::Event::Troubled`] (at least 3).
-    pub troubled_after: u32,
+pub struct UserTimeouts {
+    /// R1: retransmissions of the same data (or SYN) in a row that raise [`crate::Event::R1Reached`] (at least 3).
+    pub r1: u32,
     /// R2, the user timeout: longest time without an answer to data or window probes (RFC 9293: at least 100 s; RFC
     /// 5482's option is not sent). `None`: no limit. Checked when a timer of the sender expires.
     pub data: Option<Duration>,
@@ -166,23 +166,19 @@ pub struct Patience {
     pub syn: Option<Duration>,
 }
 
-impl Default for Patience {
+impl Default for UserTimeouts {
     /// 3 retransmissions, 15 minutes, 3 minutes.
-    fn default() -> Patience {
-        Patience {
-            troubled_after: 3,
-            data: Some(Duration::from_secs(900)),
-            syn: Some(Duration::from_secs(180)),
-        }
+    fn default() -> UserTimeouts {
+        UserTimeouts { r1: 3, data: Some(Duration::from_secs(900)), syn: Some(Duration::from_secs(180)) }
     }
 }
 
 impl Catalogue {
     /// Sets a mechanism per seam with its defaults: each number selects a mechanism, modulo their count. For tests.
     pub fn pick(&self, mut config: Config, numbers: &[u8]) -> Config {
-        for (question, number) in self.questions().into_iter().zip(numbers) {
-            let info = question.mechanisms[usize::from(*number) % question.mechanisms.len()];
-            self.answer(&mut config, question, &Answer { info, values: info.defaults() });
+        for (seam, number) in self.seams().into_iter().zip(numbers) {
+            let info = seam.mechanisms[usize::from(*number) % seam.mechanisms.len()];
+            self.select(&mut config, seam, &Selection { info, values: info.defaults() });
         }
         config
     }
@@ -193,26 +189,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_answer_has_a_place_in_a_configuration() {
+    fn every_mechanism_can_be_selected() {
         let catalogue = Catalogue::default();
-        for question in catalogue.questions() {
-            assert!(question.find(question.default.name).is_some(), "{}", question.name);
-            for info in &question.mechanisms {
+        for seam in catalogue.seams() {
+            assert!(seam.find(seam.default.name).is_some(), "{}", seam.name);
+            for info in &seam.mechanisms {
                 let (mut config, values) = (Config::default(), info.defaults());
-                assert!(catalogue.answer(&mut config, question, &Answer { info, values }));
+                assert!(catalogue.select(&mut config, seam, &Selection { info, values }));
                 let named = format!("name: {:?}", info.name);
-                assert!(format!("{config:?}").contains(&named), "{} {named}", question.name);
+                assert!(format!("{config:?}").contains(&named), "{} {named}", seam.name);
             }
         }
     }
 
     #[test]
-    fn an_answer_to_another_question_is_refused() {
+    fn a_mechanism_of_another_seam_is_refused() {
         let catalogue = Catalogue::default();
-        let cubic = catalogue.congestion.question().find("cubic").expect("cubic exists");
-        let answer = Answer { info: cubic, values: cubic.defaults() };
-        for question in catalogue.questions().into_iter().filter(|question| question.name != "congestion") {
-            assert!(!catalogue.answer(&mut Config::default(), question, &answer), "{}", question.name);
+        let cubic = catalogue.congestion.info().find("cubic").expect("cubic exists");
+        let selection = Selection { info: cubic, values: cubic.defaults() };
+        for seam in catalogue.seams().into_iter().filter(|seam| seam.name != "congestion") {
+            assert!(!catalogue.select(&mut Config::default(), seam, &selection), "{}", seam.name);
         }
     }
 }

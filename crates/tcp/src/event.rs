@@ -23,11 +23,11 @@ pub enum Reason {
     /// A probe of a closed window.
     WindowProbe,
     /// Segment too long for the path MTU (ICMP).
-    TooLong,
+    PathMtu,
     /// Retransmission after a zero window opened.
-    Thawed,
+    WindowOpened,
     /// Segment that the receiver reported damaged, or data after a timeout attributed to the wireless link.
-    Told,
+    Reported,
     /// SYN, SYN-ACK or FIN.
     Handshake,
 }
@@ -43,9 +43,9 @@ impl Reason {
             Reason::Rescue => "rescue",
             Reason::TailProbe => "tail_probe",
             Reason::WindowProbe => "window_probe",
-            Reason::TooLong => "too_long",
-            Reason::Thawed => "thawed",
-            Reason::Told => "told",
+            Reason::PathMtu => "too_long",
+            Reason::WindowOpened => "thawed",
+            Reason::Reported => "reported",
             Reason::Handshake => "handshake",
         }
     }
@@ -102,14 +102,14 @@ pub enum Event {
         cwnd: u64,
     },
     /// Loss attributed: at the receiver a gap in the sequence space, at the sender a window with a repaired loss.
-    Judged {
+    LossClassified {
         /// Gap or window.
         range: Range,
         /// Cause.
         cause: Cause,
     },
     /// Packet answered with several ACKs.
-    Shaped {
+    AckSplit {
         /// Number of ACKs.
         acks: u32,
         /// Uplink queue before the ACKs, waiting packets.
@@ -119,8 +119,8 @@ pub enum Event {
     },
     /// Unacceptable segment from the peer.
     Rejected,
-    /// Retransmissions of the same data (or SYN) reached R1 ([`crate::config::Patience`]).
-    Troubled,
+    /// Retransmissions of the same data (or SYN) reached R1 ([`crate::config::UserTimeouts`]).
+    R1Reached,
 }
 
 /// Counters of an endpoint.
@@ -147,7 +147,7 @@ pub struct Counters {
     /// Recoveries undone because all retransmissions were unnecessary (D-SACK).
     pub recoveries_undone: u64,
     /// Duplicate segments reported by D-SACK: unnecessary retransmissions, or copies made by the network.
-    pub duplicates_told: u64,
+    pub duplicates_reported: u64,
     /// Segments with data received with a congestion mark.
     pub marked: u64,
     /// Window reductions by an ECN echo.
@@ -175,7 +175,7 @@ impl Counters {
             retransmitted: self.retransmitted - before.retransmitted,
             timeouts_undone: self.timeouts_undone - before.timeouts_undone,
             recoveries_undone: self.recoveries_undone - before.recoveries_undone,
-            duplicates_told: self.duplicates_told - before.duplicates_told,
+            duplicates_reported: self.duplicates_reported - before.duplicates_reported,
             duplicate_acks: self.duplicate_acks - before.duplicate_acks,
             marked: self.marked - before.marked,
             marks: self.marks - before.marks,
@@ -191,14 +191,14 @@ impl Counters {
 impl From<Counters> for SenderCounts {
     fn from(counters: Counters) -> SenderCounts {
         let Counters { data_sent, retransmitted, recoveries, .. } = counters;
-        SenderCounts { sent: data_sent, sent_again: retransmitted, told_by_duplicates: recoveries }
+        SenderCounts { sent: data_sent, retransmitted, detected_by_duplicates: recoveries }
     }
 }
 
 /// Frequent counters of [`Counters`]; those of every segment come first.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C)]
-pub(crate) struct Often {
+pub(crate) struct FrequentCounters {
     pub(crate) acks_sent: u64,
     pub(crate) data_received: u64,
     pub(crate) data_sent: u64,
@@ -211,10 +211,10 @@ pub(crate) struct Often {
 
 /// Rare counters of [`Counters`], and the event queue.
 #[derive(Debug, Default)]
-pub(crate) struct Seldom {
+pub(crate) struct RareCounters {
     pub(crate) timeouts_undone: u64,
     pub(crate) recoveries_undone: u64,
-    pub(crate) duplicates_told: u64,
+    pub(crate) duplicates_reported: u64,
     pub(crate) marked: u64,
     pub(crate) marks: u64,
     pub(crate) judged_congestion: u64,
@@ -231,35 +231,36 @@ pub(crate) struct Log {
     /// Whether every event is queued. Otherwise only attributions of losses are, which accounting needs.
     pub(crate) tracing: bool,
     /// Whether a recovery or timeout was counted; in this cache line because each outgoing packet reads it.
-    pub(crate) has_noticed_loss: bool,
-    pub(crate) often: Often,
+    pub(crate) has_detected_loss: bool,
+    pub(crate) frequent: FrequentCounters,
     /// `None` while every rare counter is zero and no event was queued.
-    seldom: Option<Box<Seldom>>,
+    rare: Option<Box<RareCounters>>,
 }
 
 impl Log {
     pub(crate) fn count_recovery(&mut self) {
-        self.often.recoveries += 1;
-        self.has_noticed_loss = true;
+        self.frequent.recoveries += 1;
+        self.has_detected_loss = true;
     }
 
     pub(crate) fn count_timeout(&mut self) {
-        self.often.timeouts += 1;
-        self.has_noticed_loss = true;
+        self.frequent.timeouts += 1;
+        self.has_detected_loss = true;
     }
 
     #[cold]
-    pub(crate) fn seldom(&mut self) -> &mut Seldom {
-        self.seldom.get_or_insert_default()
+    pub(crate) fn rare(&mut self) -> &mut RareCounters {
+        self.rare.get_or_insert_default()
     }
 
-    pub(crate) fn duplicates_told(&self) -> u64 {
-        self.seldom.as_ref().map_or(0, |seldom| seldom.duplicates_told)
+    pub(crate) fn duplicates_reported(&self) -> u64 {
+        self.rare.as_ref().map_or(0, |rare| rare.duplicates_reported)
     }
 
     pub(crate) fn counters(&self) -> Counters {
-        let Often { acks_sent, data_received, data_sent, recoveries, timeouts, .. } = self.often;
-        let Often { duplicate_acks, retransmitted, tagged_sent, .. } = self.often;
+        let FrequentCounters { acks_sent, data_received, data_sent, recoveries, timeouts, .. } =
+            self.frequent;
+        let FrequentCounters { duplicate_acks, retransmitted, tagged_sent, .. } = self.frequent;
         let counted = Counters {
             acks_sent,
             data_received,
@@ -271,17 +272,17 @@ impl Log {
             tagged_sent,
             ..Counters::default()
         };
-        let Some(seldom) = &self.seldom else { return counted };
+        let Some(rare) = &self.rare else { return counted };
         Counters {
-            timeouts_undone: seldom.timeouts_undone,
-            recoveries_undone: seldom.recoveries_undone,
-            duplicates_told: seldom.duplicates_told,
-            marked: seldom.marked,
-            marks: seldom.marks,
-            judged_congestion: seldom.judged_congestion,
-            judged_wireless: seldom.judged_wireless,
-            episodes: seldom.episodes,
-            challenges: seldom.challenges,
+            timeouts_undone: rare.timeouts_undone,
+            recoveries_undone: rare.recoveries_undone,
+            duplicates_reported: rare.duplicates_reported,
+            marked: rare.marked,
+            marks: rare.marks,
+            judged_congestion: rare.judged_congestion,
+            judged_wireless: rare.judged_wireless,
+            episodes: rare.episodes,
+            challenges: rare.challenges,
             ..counted
         }
     }
@@ -293,23 +294,23 @@ impl Log {
     }
 
     /// Counts and queues an attribution of a loss.
-    pub(crate) fn judged(&mut self, now: Time, range: Range, cause: Cause) {
+    pub(crate) fn loss_classified(&mut self, now: Time, range: Range, cause: Cause) {
         match cause {
-            Cause::Congestion => self.seldom().judged_congestion += 1,
-            Cause::Wireless => self.seldom().judged_wireless += 1,
+            Cause::Congestion => self.rare().judged_congestion += 1,
+            Cause::Wireless => self.rare().judged_wireless += 1,
         }
-        self.push(now, Event::Judged { range, cause });
+        self.push(now, Event::LossClassified { range, cause });
     }
 
     pub(crate) fn pop(&mut self) -> Option<(Time, Event)> {
-        let queue = &mut self.seldom.as_mut()?.queue;
+        let queue = &mut self.rare.as_mut()?.queue;
         let oldest = queue.pop_front();
         self.has_events = !queue.is_empty();
         oldest
     }
 
     fn push(&mut self, now: Time, event: Event) {
-        self.seldom().queue.push_back((now, event));
+        self.rare().queue.push_back((now, event));
         self.has_events = true;
     }
 }

@@ -44,7 +44,8 @@
 //!   [`sender::loss_discrimination`] (loss discrimination).
 //! * [`receiver`]: reassembly and acknowledgement. Seams: [`receiver::ack_policy`] (ACK policy),
 //!   [`receiver::ack_splitting`] (ACK splitting), [`receiver::ecn_echo`] (ECN echo), [`receiver::window`] (advertised
-//!   window), [`receiver::loss_discrimination`] (loss discrimination), [`receiver::window_estimate`] (estimate of the path).
+//!   window), [`receiver::loss_discrimination`] (loss discrimination), [`receiver::window_estimate`] (estimate of
+//!   the path).
 //! * [`event`]: events and counters of a connection. [`notice`]: a driver's reports that no segment carries.
 //!
 //! # Not modelled
@@ -64,5 +65,5 @@ pub mod sender;
 pub use config::{Catalogue, Config};
 pub use endpoint::{Arriving, Endpoint, Role, State};
 pub use event::{Counters, Event};
-pub use notice::{Notice, Wants};
+pub use notice::{Notice, WantedNotices};
 pub use ranges::Range;

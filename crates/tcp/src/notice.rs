@@ -1,7 +1,7 @@
 //! Notices: a driver's reports that no segment carries.
 //!
 //! Every endpoint receives [`Notice::Link`] and [`Notice::Node`]. The other notices cost a driver work, so
-//! only endpoints that [want](Wants) them receive them; all others pay one test per segment.
+//! only endpoints that [want](WantedNotices) them receive them; all others pay one test per segment.
 
 use lasthop_wire::{Backlog, LinkReport, NodeNotice, SenderCounts, UplinkCounts};
 
@@ -10,27 +10,37 @@ use lasthop_wire::{Backlog, LinkReport, NodeNotice, SenderCounts, UplinkCounts};
 pub enum Notice {
     /// Report of this host's link layer (hasegawa §3.2.1, koga §5.2.2).
     Link(LinkReport),
-    /// Report of a node before the last hop, in a packet that can be forged: only some mechanisms of
-    /// [loss discrimination](crate::sender::loss_discrimination) use it.
+    /// Report of a node before the last hop, in a packet that can be forged: only some
+    /// mechanisms of
+    /// [
+<<<<<<< A
+loss discrimination
+||||||| O
+judges
+=======
+mechanisms
+>>>>>>> B
+](crate::sender::loss_discrimination) use it.
     Node(NodeNotice),
-    /// Uplink queue of this host just before a segment is handled ([`Wants::backlog`]).
+    /// Uplink queue of this host just before a segment is handled ([`WantedNotices::backlog`]).
     Backlog(Backlog),
-    /// Uplink queue of this host with the pure ACKs that answer the segment ([`Wants::backlog`]).
+    /// Uplink queue of this host with the pure ACKs that answer the segment ([`WantedNotices::backlog`]).
     AcksQueued(Backlog),
-    /// Counts just before an arriving segment is handled ([`Wants::counts`]).
+    /// Counts just before an arriving segment is handled ([`WantedNotices::counts`]).
     Counts {
         /// Counts of the peer, as a TCP option of the segment could carry (miyoshi §2.3).
         peer: SenderCounts,
         /// Counts of this host's uplink interface.
         uplink: UplinkCounts,
     },
-    /// Peer's congestion window, segments, just before a segment is handled ([`Wants::true_window`]; simulation only).
+    /// Peer's congestion window, segments, just before a segment is handled
+    /// ([`WantedNotices::true_window`]; simulation only).
     TrueWindow(f64),
 }
 
 /// Notices that an endpoint wants with each segment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Wants {
+pub struct WantedNotices {
     /// [`Notice::Backlog`] and [`Notice::AcksQueued`].
     pub backlog: bool,
     /// [`Notice::Counts`].
@@ -39,7 +49,7 @@ pub struct Wants {
     pub true_window: bool,
 }
 
-impl Wants {
+impl WantedNotices {
     /// Whether any notice is wanted.
     #[inline]
     pub fn any(self) -> bool {

@@ -199,12 +199,12 @@ mod tests {
         let mut rtt = RttEstimator::new(&limits);
         rtt.sample(&limits, MS * 10);
         assert_eq!(rtt.rto(), MS * 200);
-        let mut seen = Vec::new();
+        let mut timeouts = Vec::new();
         for _ in 0..10 {
             rtt.back_off();
-            seen.push(rtt.rto().as_millis() as u64);
+            timeouts.push(rtt.rto().as_millis() as u64);
         }
-        assert_eq!(seen, [400, 800, 1600, 3200, 6400, 12800, 25600, 51200, 60000, 60000]);
+        assert_eq!(timeouts, [400, 800, 1600, 3200, 6400, 12800, 25600, 51200, 60000, 60000]);
         rtt.sample(&limits, MS * 10);
         assert_eq!(rtt.rto(), MS * 200);
     }

@@ -3,7 +3,7 @@
 use lasthop_base::{Duration, Stream, Time};
 use lasthop_tcp::endpoint::{Feedback, Sending};
 use lasthop_tcp::{Arriving, Config, Endpoint, Role, State};
-use lasthop_wire::accecn::Order;
+use lasthop_wire::accecn::CounterOrder;
 use lasthop_wire::{Ecn, Flags, Segment, Seq};
 
 const MS: Duration = Duration::from_millis(1);
@@ -102,10 +102,10 @@ fn both_ends_agree_on_what_both_know() {
         (Nothing, Accurate, 0b000, 0b000, Feedback::None),
         (Classic, Classic, 0b011, 0b001, Feedback::Classic),
     ];
-    for (client, server, asked, answered, feedback) in cases {
+    for (client, server, offered, answered, feedback) in cases {
         let mut pair = Pair::offers(client, server);
         let [syn, syn_ack, _] = pair.open(PLAIN);
-        assert_eq!((bits(&syn), bits(&syn_ack)), (asked, answered), "{client:?} {server:?}");
+        assert_eq!((bits(&syn), bits(&syn_ack)), (offered, answered), "{client:?} {server:?}");
         assert_eq!((pair.client.agreed().ecn, pair.server.agreed().ecn), (feedback, feedback));
         pair.client.write(1000);
         let ecn = pair.up(Ecn::NotEct).ecn;
@@ -139,13 +139,13 @@ fn a_syn_ack_again_is_reflected() {
         pair.client.handle_segment(pair.now, &syn_ack, &Arriving { ecn });
         pair.client.poll_segment(pair.now).map(|sending| sending.segment)
     };
-    let mut told = Vec::new();
+    let mut fields = Vec::new();
     for ecn in [Ecn::NotEct, Ecn::Ect0, Ecn::Ect1, Ecn::Ce, Ecn::NotEct] {
         let ack = answer(&mut pair, ecn).expect("an ACK");
         assert!(ack.is_pure_ack() && ack.seq == Seq(1001) && ack.ack == Seq(9001));
-        told.push(bits(&ack));
+        fields.push(bits(&ack));
     }
-    assert_eq!(told, [0b010, 0b100, 0b011, 0b110, 0b010]);
+    assert_eq!(fields, [0b010, 0b100, 0b011, 0b110, 0b010]);
     pair.now += Duration::from_secs(5);
     pair.client.write(1000);
     pair.up(Ecn::Ect0);
@@ -183,13 +183,13 @@ fn strange_answers() {
 #[test]
 fn handshakes_that_get_lost_fall_back() {
     let mut pair = Pair::offers(Accurate, Accurate);
-    let mut asked = Vec::new();
+    let mut offered = Vec::new();
     for _ in 0..3 {
-        asked.push(bits(&pair.client.poll_segment(pair.now).expect("a SYN").segment));
+        offered.push(bits(&pair.client.poll_segment(pair.now).expect("a SYN").segment));
         pair.now = pair.client.poll_timeout();
         pair.client.handle_timeout(pair.now);
     }
-    assert_eq!(asked, [0b111, 0b111, 0b000]);
+    assert_eq!(offered, [0b111, 0b111, 0b000]);
 
     let mut pair = Pair::offers(Accurate, Accurate);
     pair.up(Ecn::NotEct);
@@ -258,11 +258,11 @@ fn marks_are_counted_in_the_header_and_in_the_option() {
     let last = acks.last().expect("ACKs");
     assert_eq!(u32::from(bits(last)), (5 + 5) % 8);
     let option = last.accecn().expect("an option");
-    assert_eq!((option.order(), option.bytes()), (Order::Ect0First, 8));
+    assert_eq!((option.order(), option.bytes()), (CounterOrder::Ect0First, 8));
     assert_eq!((option.ect0(), option.ce()), (Some(1 + 6000), Some(5000)));
     // The first mark after an unmarked packet is reported at once (§3.2.2.5.1).
-    let told: Vec<u16> = acks.iter().map(bits).collect();
-    assert!([5, 6, 7, 0, 1, 2].iter().all(|count| told.contains(count)), "{told:?}");
+    let fields: Vec<u16> = acks.iter().map(bits).collect();
+    assert!([5, 6, 7, 0, 1, 2].iter().all(|count| fields.contains(count)), "{fields:?}");
     assert!(acks.iter().all(|ack| !ack.flags.has(Flags::SYN) && ack.option_bytes() <= 40));
 }
 

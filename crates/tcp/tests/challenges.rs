@@ -80,9 +80,10 @@ fn an_ack_from_the_right_edge_counts() {
         script.run([Write(1000), New(1)]);
         let ack = Segment { seq: IRS.at(at), ack: ISS.at(1001), ..script.plain() };
         script.arrive(ack);
-        match counts {
-            true => script.run([InFlight(0), Nothing, NoDeadline]),
-            false => script.run([InFlight(1), AckedBytes(0), Nothing]),
+        if counts {
+            script.run([InFlight(0), Nothing, NoDeadline])
+        } else {
+            script.run([InFlight(1), AckedBytes(0), Nothing])
         };
         script.arrive(Segment { seq: IRS.at(65_536), ..Segment::default() });
         script.run([AckedBytes(0), Nothing]);

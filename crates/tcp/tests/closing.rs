@@ -2,7 +2,7 @@
 
 mod script;
 
-use lasthop_tcp::endpoint::Ended;
+use lasthop_tcp::endpoint::EndReason;
 use lasthop_tcp::{Event, Role, State};
 use lasthop_wire::{Flags, Segment};
 use script::Step::*;
@@ -93,7 +93,7 @@ fn active_close() {
         Nothing,
         NoDeadline,
     ]);
-    assert_eq!(script.endpoint.ended(), Some(Ended::Closed));
+    assert_eq!(script.endpoint.ended(), Some(EndReason::Closed));
     let last = std::iter::from_fn(|| script.endpoint.poll_event()).last();
     assert_eq!(last, Some((script.now, Event::Closed)));
 }
@@ -117,7 +117,7 @@ fn passive_close() {
     script.run([In(State::LastAck)]);
     ack_after_fin(&mut script, 1001);
     script.run([In(State::Closed), Nothing, NoDeadline]);
-    assert_eq!(script.endpoint.ended(), Some(Ended::Closed));
+    assert_eq!(script.endpoint.ended(), Some(EndReason::Closed));
 }
 
 /// §3.6, Fig. 13: both close at once.
@@ -232,7 +232,7 @@ fn aborting() {
     script.endpoint.abort();
     assert_eq!(expect_flags(&mut script, RST_ACK).seq, ISS.at(1001));
     script.run([In(State::Closed), NoDeadline]);
-    assert_eq!(script.endpoint.ended(), Some(Ended::Aborted));
+    assert_eq!(script.endpoint.ended(), Some(EndReason::Aborted));
     let mut script = opened();
     fin(&mut script);
     script.run([AckedBytes(1), Close, In(State::LastAck)]);
@@ -250,7 +250,7 @@ fn a_reset_in_time_wait() {
     script.arrive(both);
     script.arrive(Segment { seq: IRS.at(2), flags: Flags::RST, ..Segment::default() });
     script.run([In(State::Closed), NoDeadline]);
-    assert_eq!(script.endpoint.ended(), Some(Ended::Closed));
+    assert_eq!(script.endpoint.ended(), Some(EndReason::Closed));
 }
 
 /// A finished connection has no timer, which would wake its driver for ever.

@@ -4,7 +4,7 @@ mod pipe;
 
 use lasthop_tcp::receiver::{ack_policy, loss_discrimination};
 use lasthop_tcp::sender::{ack_counting, recovery};
-use pipe::{Host, Pipe, Run, host, names, pipe, shapes};
+use pipe::{Host, Pipe, Run, ack_splittings, host, names, pipe};
 use proptest::prelude::*;
 
 proptest! {
@@ -23,7 +23,7 @@ fn every_combination_delivers() {
     for recovery in names(recovery::ALL) {
         for ack_counting in names(ack_counting::ALL) {
             for ack_policy in names(ack_policy::ALL) {
-                for ack_splitting in shapes() {
+                for ack_splitting in ack_splittings() {
                     seed += 1;
                     let host = |iss: u32, writes| Host {
                         recovery,

@@ -56,14 +56,14 @@ fn partial_duplicates() {
 /// At most four blocks with the duplicate's, three with timestamps.
 #[test]
 fn the_option_stays_within_its_room() {
-    for (timestamps, most) in [(false, SackBlocks::MOST), (true, SackBlocks::MOST - 1)] {
+    for (timestamps, most) in [(false, SackBlocks::CAPACITY), (true, SackBlocks::CAPACITY - 1)] {
         let peer = Peer { timestamps, mss: 1012, ..Peer::default() };
         let mut script = Script::opened(Config { timestamps, ..config("sack") }, peer);
         for hole in 1..=6 {
             arrive(&mut script, 1000 * hole, 1000 * hole + 500);
         }
-        let told = arrive(&mut script, 1000, 1500);
-        assert_eq!((told.len(), told[0], told[1]), (most, (1000, 1500), (1000, 1500)));
+        let blocks = arrive(&mut script, 1000, 1500);
+        assert_eq!((blocks.len(), blocks[0], blocks[1]), (most, (1000, 1500), (1000, 1500)));
     }
 }
 
@@ -93,11 +93,11 @@ fn when_nothing_is_told() {
 #[test]
 fn the_sender_recognises_them() {
     let mut script = Script::with_window(config("sack"), 8);
-    let count = |script: &Script| script.endpoint.counters().duplicates_told;
+    let count = |script: &Script| script.endpoint.counters().duplicates_reported;
     script.run([Ack(3), News(9, 11)]);
-    for told in 1..=4 {
+    for reported in 1..=4 {
         script.run([Sack(3, &[(1, 2)]), Nothing, InFlight(9)]);
-        assert_eq!(count(&script), told);
+        assert_eq!(count(&script), reported);
     }
     assert_eq!(script.endpoint.counters().duplicate_acks, 0);
     assert_eq!(script.endpoint.sender().scoreboard().sacked(), 0);

@@ -36,12 +36,12 @@ fn eifel() -> Config {
 fn a_delay_costs_one_segment() {
     for recovery in ["reno", "new_reno", "sack"] {
         let (mut script, sent, _) = timed_out(recovery, eifel());
-        script.answer(2, &[], sent, false);
+        script.ack_with_echo(2, &[], sent, false);
         assert_eq!(script.endpoint.counters().timeouts_undone, 1, "{recovery}");
         // FlightSize plus newly acknowledged data (RFC 4015), and slow start continues.
         script.run([Cwnd(11), SsthreshBytes(1 << 30), News(11, 12), Nothing]);
         for number in 3..=11 {
-            script.answer(number, &[], sent, false);
+            script.ack_with_echo(number, &[], sent, false);
             while let Some(sending) = script.endpoint.poll_segment(script.now) {
                 assert!(!sending.is_retransmission, "{recovery}");
             }
@@ -54,7 +54,7 @@ fn a_delay_costs_one_segment() {
 fn a_loss_stays_one() {
     for recovery in ["reno", "new_reno", "sack"] {
         let (mut script, _, again) = timed_out(recovery, eifel());
-        script.answer(2, &[], again, false);
+        script.ack_with_echo(2, &[], again, false);
         script.run([Again(2), Again(3), Nothing]);
         assert_eq!(script.endpoint.counters().timeouts_undone, 0, "{recovery}");
         assert_eq!(script.endpoint.sender().ssthresh(), 5 * SEGMENT);
@@ -64,7 +64,7 @@ fn a_loss_stays_one() {
 #[test]
 fn it_is_off_unless_asked_for() {
     let (mut script, sent, _) = timed_out("sack", config("sack"));
-    script.answer(2, &[], sent, false);
+    script.ack_with_echo(2, &[], sent, false);
     script.run([Again(2), Again(3), Nothing]);
 }
 
@@ -73,7 +73,7 @@ fn it_is_off_unless_asked_for() {
 fn an_ack_of_everything_says_nothing_but_to_linux() {
     for undo_whole in [false, true] {
         let (mut script, sent, _) = timed_out("sack", Config { undo_whole, ..eifel() });
-        script.answer(11, &[], sent, false);
+        script.ack_with_echo(11, &[], sent, false);
         assert_eq!(script.endpoint.counters().timeouts_undone, u64::from(undo_whole));
     }
 }
@@ -88,12 +88,12 @@ fn a_mark_keeps_the_window_low() {
     script.run([Write(1_000_000), News(1, 10), Nothing]);
     let sent = script.millis();
     script.run([Timeout, Again(1), Nothing, Tick(100)]);
-    script.answer(2, &[], sent, true);
+    script.ack_with_echo(2, &[], sent, true);
     script.run([Nothing]);
     assert!(script.endpoint.sender().window() <= 2 * SEGMENT);
     assert_eq!(script.endpoint.sender().ssthresh(), 5 * SEGMENT);
     for number in 3..=10 {
-        script.answer(number, &[], sent, false);
+        script.ack_with_echo(number, &[], sent, false);
         while let Some(sending) = script.endpoint.poll_segment(script.now) {
             assert!(!sending.is_retransmission);
         }
@@ -113,7 +113,7 @@ fn how_much_is_given_back() {
         while sent < 63 {
             for acked in sent.div_ceil(2)..=sent {
                 script.run([Tick(1)]);
-                script.answer(acked + 1, &[], script.millis(), false);
+                script.ack_with_echo(acked + 1, &[], script.millis(), false);
                 while script.endpoint.poll_segment(script.now).is_some() {}
             }
             sent = 2 * sent + 1;
@@ -121,7 +121,7 @@ fn how_much_is_given_back() {
         script.renumber(32);
         let before = script.millis();
         script.run([Cwnd(32), InFlight(32), Timeout, Again(1), Tick(100)]);
-        script.answer(21, &[], before, false);
+        script.ack_with_echo(21, &[], before, false);
         script.run([Cwnd(window + 1)]);
     }
 }
@@ -132,12 +132,12 @@ fn how_much_is_given_back() {
 fn the_timeout_remembers_the_delay() {
     for undo_whole in [false, true] {
         let (mut script, sent, _) = timed_out("sack", Config { undo_whole, ..eifel() });
-        script.answer(2, &[], sent, false);
+        script.ack_with_echo(2, &[], sent, false);
         let news = script.millis();
         script.run([News(11, 12)]);
         script.now += Duration::from_millis(3000);
-        script.answer(11, &[], sent, false);
-        script.answer(12, &[], news, false);
+        script.ack_with_echo(11, &[], sent, false);
+        script.ack_with_echo(12, &[], news, false);
         let rto = if undo_whole { Duration::from_nanos(6_839_453_125) } else { Duration::from_millis(9000) };
         assert_eq!(script.endpoint.sender().rtt().rto(), rto);
     }
@@ -152,12 +152,12 @@ fn a_reordering_is_undone_at_the_first_ack() {
             let sent = script.millis();
             script.run([Tick(100)]);
             for reported in 3..=5 {
-                script.answer(1, &[(2, reported)], sent, false);
+                script.ack_with_echo(1, &[(2, reported)], sent, false);
             }
             assert!(script.endpoint.sender().is_recovering(), "{recovery}");
             while script.endpoint.poll_segment(script.now).is_some() {}
             script.run([Tick(10)]);
-            script.answer(5, &[], sent, false);
+            script.ack_with_echo(5, &[], sent, false);
             assert_eq!(script.endpoint.counters().recoveries_undone, undone, "{recovery}");
             assert_eq!(script.endpoint.sender().is_recovering(), undone == 0, "{recovery}");
             let window = script.endpoint.sender().window() / SEGMENT;
@@ -175,7 +175,7 @@ fn rack_tells_an_original_from_its_copy() {
         let sent = script.millis();
         script.run([Timeout, New(11), Nothing, Timeout, Again(1), Nothing, Tick(150)]);
         assert_eq!(script.endpoint.counters().timeouts, 1);
-        script.answer(6, &[], sent, false);
+        script.ack_with_echo(6, &[], sent, false);
         assert_eq!(script.endpoint.sender().scoreboard().lost(), lost);
     }
 }
@@ -192,7 +192,7 @@ fn what_is_reported_measures() {
         assert_eq!(deadline, Some(Duration::from_millis(100)));
         script.run([Tick(150)]);
         while script.endpoint.poll_segment(script.now).is_some() {}
-        script.answer(1, &[(2, 3)], sent, false);
+        script.ack_with_echo(1, &[(2, 3)], sent, false);
         assert_eq!(script.endpoint.sender().rtt().srtt(), Some(Duration::from_millis(srtt)));
     }
 }

@@ -17,9 +17,9 @@ fn timed_out(recovery: &str, f_rto: bool) -> Script {
 
 fn undone(script: &mut Script) -> bool {
     let counted = script.endpoint.counters().timeouts_undone == 1;
-    let told = std::iter::from_fn(|| script.endpoint.poll_event())
+    let traced = std::iter::from_fn(|| script.endpoint.poll_event())
         .any(|(_, event)| matches!(event, Event::TimeoutUndone { .. }));
-    assert_eq!(counted, told);
+    assert_eq!(counted, traced);
     counted
 }
 

@@ -74,7 +74,7 @@ struct Victim {
     /// Growth limits are known for Reno only, and only if it reduces immediately.
     is_reno: bool,
     is_at_once: bool,
-    judges: bool,
+    discriminates: bool,
     f_rto: bool,
     now: Time,
     /// Total data segments and bytes sent, first window included; total growth of the window.
@@ -100,7 +100,8 @@ impl Victim {
             f_rto: timestamps,
             ..Catalogue::default().pick(Config::default(), mechanisms)
         };
-        let judges = (config.sender_discrimination.build)(&config.sender_discrimination.values).is_some();
+        let discriminates =
+            (config.sender_discrimination.build)(&config.sender_discrimination.values).is_some();
         let is_at_once = (config.reduction.build)(&config.reduction.values).is_none();
         let is_reno = config.congestion.info.name == "reno" && is_at_once;
         let ack_counting = config.ack_counting.info.name;
@@ -127,7 +128,7 @@ impl Victim {
             ack_counting,
             is_reno,
             is_at_once,
-            judges,
+            discriminates,
             f_rto: timestamps,
             now,
             segments: 0,
@@ -211,7 +212,7 @@ impl Victim {
         } else if std::mem::replace(&mut self.undone, undone) < undone {
             // F-RTO restores at most the reduction of the timeout.
             assert!(after <= self.largest + allowed, "{after} after at most {}", self.largest);
-        } else if self.judges && after > before + allowed {
+        } else if self.discriminates && after > before + allowed {
             assert!(after <= self.largest + allowed, "{after} after at most {}", self.largest);
         } else if !(self.f_rto && after == 3 * MSS) {
             // F-RTO makes room for a retransmission beside its two new segments (RFC 5682 §2.1 step 3 a).
@@ -253,8 +254,8 @@ proptest! {
     ) {
         if is_reno {
             let catalogue = Catalogue::default();
-            let congestion = catalogue.questions().iter().position(|question| question.name == "congestion");
-            mechanisms[congestion.expect("a question")] = 0;
+            let congestion = catalogue.seams().iter().position(|seam| seam.name == "congestion");
+            mechanisms[congestion.expect("a seam")] = 0;
         }
         let mut victim = Victim::new(&mechanisms, timestamps);
         victim.take(&Op::Write(100_000));

@@ -18,13 +18,13 @@ fn at(segment: u32) -> Seq {
 }
 
 impl Peer {
-    fn new(sender_discrimination: &str, recovery: &str, freezes: bool) -> Peer {
+    fn new(sender_discrimination: &str, recovery: &str, has_persist_state: bool) -> Peer {
         let config = Config {
             segment: MSS,
             sack: false,
             timestamps: false,
             nagle: false,
-            freezes,
+            has_persist_state,
             sender_discrimination: Choice::named(loss_discrimination::ALL, sender_discrimination),
             recovery: Choice::named(recovery::ALL, recovery),
             ..Config::default()
@@ -36,7 +36,7 @@ impl Peer {
         assert_eq!(peer.sent(), [(Seq(ISS), true)]);
         peer.now += Duration::from_millis(50);
         let flags = Flags::SYN | Flags::ACK;
-        peer.hear(Segment {
+        peer.receive(Segment {
             seq: Seq(0),
             ack: at(0),
             flags,
@@ -50,12 +50,12 @@ impl Peer {
         peer
     }
 
-    fn hear(&mut self, segment: Segment) {
+    fn receive(&mut self, segment: Segment) {
         self.sender.handle_segment(self.now, &segment, &Arriving::default());
     }
 
     fn ack(&mut self, segment: u32, hint: LossHint) {
-        self.hear(Segment { flags: Flags::ACK.with_hint(hint), ..ack(segment) });
+        self.receive(Segment { flags: Flags::ACK.with_hint(hint), ..ack(segment) });
     }
 
     fn sent(&mut self) -> Vec<(Seq, bool)> {
@@ -123,7 +123,7 @@ fn a_segment_that_arrived_damaged_goes_again_once() {
     let before = peer.level();
     let mut damaged = ack(1);
     damaged.set_damaged(at(1));
-    peer.hear(damaged);
+    peer.receive(damaged);
     assert_eq!(peer.sent(), [(at(1), true)], "no duplicate was needed");
     // Later duplicates report the same hole: no second retransmission, and no reduction.
     (0..5).for_each(|_| peer.ack(1, LossHint::None));
@@ -132,7 +132,7 @@ fn a_segment_that_arrived_damaged_goes_again_once() {
     // Reports of unsent or acknowledged segments are ignored.
     let mut forged = ack(1);
     forged.set_damaged(Seq(at(1).0.wrapping_add(1 << 30)));
-    peer.hear(forged);
+    peer.receive(forged);
     assert!(!peer.sent().iter().any(|(seq, _)| *seq == at(1)));
 }
 
@@ -169,9 +169,9 @@ fn a_notice_of_a_bad_state_starts_the_timer_anew_for_so_long() {
 
 #[test]
 fn a_window_of_zero_freezes_a_sender_that_can_and_no_other() {
-    for (freezes, timeouts) in [(true, 0), (false, 3)] {
-        let mut peer = Peer::new("always", "new_reno", freezes);
-        peer.hear(Segment { window: 0, ..ack(1) });
+    for (has_persist_state, timeouts) in [(true, 0), (false, 3)] {
+        let mut peer = Peer::new("always", "new_reno", has_persist_state);
+        peer.receive(Segment { window: 0, ..ack(1) });
         let before = peer.level();
         for _ in 0..3 {
             peer.now = peer.sender.poll_timeout();
@@ -179,10 +179,10 @@ fn a_window_of_zero_freezes_a_sender_that_can_and_no_other() {
             assert_eq!(peer.sent(), [(at(1), true)], "a probe, or a repeat");
         }
         assert_eq!(peer.sender.counters().timeouts, timeouts);
-        assert_eq!(peer.level() == before, freezes);
+        assert_eq!(peer.level() == before, has_persist_state);
         // The window opens: all outstanding data is retransmitted, under the old congestion window.
-        peer.hear(ack(1));
-        if freezes {
+        peer.receive(ack(1));
+        if has_persist_state {
             let sent = peer.sent();
             assert_eq!(sent[..9], (1..10).map(|segment| (at(segment), true)).collect::<Vec<_>>()[..]);
         }

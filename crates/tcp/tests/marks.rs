@@ -55,10 +55,10 @@ fn marked_acks_halve() {
     assert_eq!(windows("every"), 2000);
 }
 
-fn judged(script: &mut Script) -> Vec<Cause> {
+fn causes(script: &mut Script) -> Vec<Cause> {
     let mut causes = Vec::new();
     while let Some((_, event)) = script.endpoint.poll_event() {
-        if let Event::Judged { cause, .. } = event {
+        if let Event::LossClassified { cause, .. } = event {
             causes.push(cause);
         }
     }
@@ -71,12 +71,12 @@ fn judged(script: &mut Script) -> Vec<Cause> {
 fn the_third_duplicate_decides() {
     let mut script = w_cw("window");
     script.run([Acks(1, 3), Again(1), SsthreshBytes(2000)]);
-    assert_eq!(judged(&mut script), [Cause::Wireless]);
+    assert_eq!(causes(&mut script), [Cause::Wireless]);
 }
 
 #[test]
 fn marked_duplicates_halve_once() {
     let mut script = w_cw("window");
     script.run([Echo(1), SsthreshBytes(8000), Echo(1), Echo(1), SsthreshBytes(8000), Again(1)]);
-    assert_eq!(judged(&mut script), [Cause::Congestion]);
+    assert_eq!(causes(&mut script), [Cause::Congestion]);
 }

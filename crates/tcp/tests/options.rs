@@ -339,11 +339,12 @@ fn the_peers_clock_wraps() {
             script.arrive(data);
             while script.endpoint.poll_segment(script.now).is_some() {}
         }
-        let judged = std::iter::from_fn(|| script.endpoint.poll_event()).find_map(|(_, event)| match event {
-            Event::Judged { cause, .. } => Some(cause),
-            _ => None,
-        });
-        assert_eq!(judged, Some(Cause::Wireless), "{offset}");
+        let classified =
+            std::iter::from_fn(|| script.endpoint.poll_event()).find_map(|(_, event)| match event {
+                Event::LossClassified { cause, .. } => Some(cause),
+                _ => None,
+            });
+        assert_eq!(classified, Some(Cause::Wireless), "{offset}");
     }
 }
 

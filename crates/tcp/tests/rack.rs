@@ -134,7 +134,7 @@ fn the_window_after_a_timeout_may_spare_what_is_in_flight() {
     {
         let recovery = choose(recovery::ALL, "rack", &[("tail_probe", lasthop_base::Value::Flag(false))]);
         let congestion = choose(lasthop_tcp::sender::congestion::ALL, control, &[]);
-        let own = Config { recovery, congestion, loss_window_spares: spares, ..config("sack") };
+        let own = Config { recovery, congestion, loss_window_in_flight: spares, ..config("sack") };
         let mut script =
             Script::opened(Config { sack: true, initial_window: 4, nagle: false, ..own }, Peer::default());
         script.endpoint.write(4000);

@@ -17,7 +17,15 @@ struct Segment {
     /// Declared lost by fast retransmit or timeout, whatever IsLost yields.
     given_up: bool,
     /// Retransmitted since (`S1 <= HighRxt`).
-    copy_in_flight: bool,
+    
+<<<<<<< A
+copy_in_flight
+||||||| O
+again
+=======
+retransmitted
+>>>>>>> B
+: bool,
     ever_retransmitted: bool,
 }
 
@@ -81,14 +89,30 @@ impl Model {
     /// SetPipe: each octet that is not SACKed counts if IsLost is false, and once more if `S1 <= HighRxt`.
     fn pipe(&self) -> u64 {
         let count =
-            |index: usize| u64::from(!self.lost(index)) + u64::from(self.segments[index].copy_in_flight);
+            |index: usize| u64::from(!self.lost(index)) + u64::from(self.segments[index].
+<<<<<<< A
+copy_in_flight
+||||||| O
+again
+=======
+retransmitted
+>>>>>>> B
+);
         let unsacked = (0..self.segments.len()).filter(|index| !self.segments[*index].sacked);
         unsacked.map(|index| count(index) * self.segments[index].len()).sum()
     }
 
     fn next_lost(&self) -> Option<Range> {
         let found =
-            (0..self.segments.len()).find(|index| self.lost(*index) && !self.segments[*index].copy_in_flight);
+            (0..self.segments.len()).find(|index| self.lost(*index) && !self.segments[*index].
+<<<<<<< A
+copy_in_flight
+||||||| O
+again
+=======
+retransmitted
+>>>>>>> B
+);
         found.map(|index| self.segments[index].range())
     }
 
@@ -97,12 +121,28 @@ impl Model {
         let found = self
             .segments
             .iter()
-            .find(|segment| !segment.sacked && !segment.copy_in_flight && segment.end <= highest);
+            .find(|segment| !segment.sacked && !segment.
+<<<<<<< A
+copy_in_flight
+||||||| O
+again
+=======
+retransmitted
+>>>>>>> B
+ && segment.end <= highest);
         found.map(Segment::range)
     }
 
     fn last_doubtful(&self) -> Option<Range> {
-        self.segments.last().filter(|segment| !segment.sacked && !segment.copy_in_flight).map(Segment::range)
+        self.segments.last().filter(|segment| !segment.sacked && !segment.
+<<<<<<< A
+copy_in_flight
+||||||| O
+again
+=======
+retransmitted
+>>>>>>> B
+).map(Segment::range)
     }
 
     /// Bytes, segments completed, bytes not reported before, and the sending time of a valid RTT sample.
@@ -133,7 +173,15 @@ impl Model {
         let mut fresh = 0;
         for segment in self.segments.iter_mut().filter(inside) {
             segment.sacked = true;
-            segment.copy_in_flight = false;
+            segment.
+<<<<<<< A
+copy_in_flight
+||||||| O
+again
+=======
+retransmitted
+>>>>>>> B
+ = false;
             fresh += segment.len();
         }
         fresh
@@ -144,7 +192,15 @@ impl Model {
             self.segments.iter_mut().for_each(|segment| segment.sacked = false);
         }
         for segment in &mut self.segments {
-            segment.copy_in_flight = false;
+            segment.
+<<<<<<< A
+copy_in_flight
+||||||| O
+again
+=======
+retransmitted
+>>>>>>> B
+ = false;
             segment.given_up = true;
         }
     }
@@ -184,7 +240,15 @@ impl Both {
                     sent_at: self.now,
                     sacked: false,
                     given_up: false,
-                    copy_in_flight: false,
+                    
+<<<<<<< A
+copy_in_flight
+||||||| O
+again
+=======
+retransmitted
+>>>>>>> B
+: false,
                     ever_retransmitted: false,
                 });
             }
@@ -209,7 +273,15 @@ impl Both {
                     let next = self.scoreboard.next_lost();
                     assert_eq!(next, self.model.next_lost());
                     let Some(range) = next else { break };
-                    self.record_retransmission(range.start);
+                    self.
+<<<<<<< A
+record_retransmission
+||||||| O
+sent_again
+=======
+retransmit
+>>>>>>> B
+(range.start);
                 }
             }
             Op::Doubt => {
@@ -217,7 +289,15 @@ impl Both {
                     let next = self.scoreboard.next_doubtful();
                     assert_eq!(next, self.model.next_doubtful());
                     if let Some(range) = next {
-                        self.record_retransmission(range.start);
+                        self.
+<<<<<<< A
+record_retransmission
+||||||| O
+sent_again
+=======
+retransmit
+>>>>>>> B
+(range.start);
                     }
                 }
             }
@@ -234,7 +314,15 @@ impl Both {
                 self.scoreboard.mark_first_lost();
                 if let Some(first) = self.scoreboard.first() {
                     self.model.at(first.start).given_up = true;
-                    self.record_retransmission(first.start);
+                    self.
+<<<<<<< A
+record_retransmission
+||||||| O
+sent_again
+=======
+retransmit
+>>>>>>> B
+(first.start);
                 }
             }
             Op::Timeout => {
@@ -254,10 +342,26 @@ impl Both {
         self.compare();
     }
 
-    fn record_retransmission(&mut self, start: u64) {
+    fn 
+<<<<<<< A
+record_retransmission
+||||||| O
+sent_again
+=======
+retransmit
+>>>>>>> B
+(&mut self, start: u64) {
         self.scoreboard.record_retransmission(start, self.now);
         let segment = self.model.at(start);
-        segment.copy_in_flight = !segment.sacked;
+        segment.
+<<<<<<< A
+copy_in_flight
+||||||| O
+again
+=======
+retransmitted
+>>>>>>> B
+ = !segment.sacked;
         segment.ever_retransmitted = true;
         segment.sent_at = self.now;
     }

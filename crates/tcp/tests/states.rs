@@ -3,7 +3,7 @@
 mod script;
 
 use lasthop_base::{Duration, Time};
-use lasthop_tcp::endpoint::Ended;
+use lasthop_tcp::endpoint::EndReason;
 use lasthop_tcp::{Endpoint, Role, State};
 use lasthop_wire::{Flags, Segment, Seq};
 use script::Step::*;
@@ -187,7 +187,7 @@ fn syn_sent_rejects_wrong_acks() {
     script.run([In(State::SynSent), Nothing]);
     script.arrive(Segment { flags: RST_ACK, ack: ISS.at(1), ..Segment::default() });
     script.run([In(State::Closed), Nothing, NoDeadline]);
-    assert_eq!(script.endpoint.ended(), Some(Ended::Refused));
+    assert_eq!(script.endpoint.ended(), Some(EndReason::Refused));
 }
 
 /// §3.5.2: a segment to a closed port is reset, with an acknowledgement if the segment has none.
@@ -269,7 +269,7 @@ fn a_reset_during_simultaneous_open() {
     script.run([In(State::SynReceived), AckedBytes(0), Nothing]);
     script.arrive(Segment { seq: IRS.at(1), flags: Flags::RST, ..Segment::default() });
     script.run([In(State::Closed), Nothing, NoDeadline]);
-    assert_eq!(script.endpoint.ended(), Some(Ended::Refused));
+    assert_eq!(script.endpoint.ended(), Some(EndReason::Refused));
 }
 
 /// §3.10.7.4: in SYN-RECEIVED an invalid ACK is answered with a reset.
@@ -299,7 +299,7 @@ fn a_half_open_connection() {
     // <SEQ=100><CTL=RST> of Fig. 9: the number that our ACK expects.
     script.arrive(Segment { seq: challenge.ack, flags: Flags::RST, ..Segment::default() });
     script.run([In(State::Closed), Nothing, NoDeadline]);
-    assert_eq!(script.endpoint.ended(), Some(Ended::Reset));
+    assert_eq!(script.endpoint.ended(), Some(EndReason::Reset));
 }
 
 /// RFC 5961 §3: a reset with another number in the window is challenged; outside it is ignored.

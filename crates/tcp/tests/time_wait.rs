@@ -32,7 +32,7 @@ fn syn(script: &Script, ahead: i32, clock: Option<i32>) -> Segment {
 #[test]
 fn a_later_clock_opens_again() {
     let script = waiting(true);
-    let yields = |ahead, clock| script.endpoint.yields_to(&syn(&script, ahead, clock));
+    let yields = |ahead, clock| script.endpoint.may_be_replaced_by(&syn(&script, ahead, clock));
     assert!(yields(-500_000, Some(1)), "a later timestamp, whatever the number");
     assert!(yields(1, Some(0)) && !yields(0, Some(0)), "the same timestamp: a larger number");
     assert!(!yields(500_000, Some(-1)), "an earlier timestamp: no");
@@ -43,16 +43,16 @@ fn a_later_clock_opens_again() {
 #[test]
 fn a_larger_number_opens_again() {
     let script = waiting(false);
-    let yields = |ahead| script.endpoint.yields_to(&syn(&script, ahead, None));
+    let yields = |ahead| script.endpoint.may_be_replaced_by(&syn(&script, ahead, None));
     assert!(yields(1) && yields(1 << 30) && !yields(0) && !yields(-1));
     // New timestamps, which the old connection lacked, reopen at any number if this end uses them.
-    assert!(!script.endpoint.yields_to(&syn(&script, -1, Some(1))));
+    assert!(!script.endpoint.may_be_replaced_by(&syn(&script, -1, Some(1))));
     let peer = Peer { mss: 1012, ..Peer::default() };
     let mut script = Script::opened(Config { timestamps: true, ..config("sack") }, peer);
     script.run([Close, Bytes(0, 0)]);
     let both = Segment { flags: Flags::FIN | Flags::ACK, ack: ISS.at(2), ..script.plain() };
     script.arrive(both);
-    assert!(script.endpoint.yields_to(&syn(&script, -5000, Some(-7))));
+    assert!(script.endpoint.may_be_replaced_by(&syn(&script, -5000, Some(-7))));
 }
 
 /// Only a SYN and only in TIME-WAIT; the next connection's numbers continue those of the old one.
@@ -61,11 +61,11 @@ fn nothing_else_opens_again() {
     let script = waiting(false);
     let good = syn(&script, 1, None);
     for flags in [Flags::ACK, Flags::SYN | Flags::ACK, Flags::SYN | Flags::RST, Flags::SYN | Flags::FIN] {
-        assert!(!script.endpoint.yields_to(&Segment { flags, ..good }), "{flags:?}");
+        assert!(!script.endpoint.may_be_replaced_by(&Segment { flags, ..good }), "{flags:?}");
     }
     assert_eq!(script.endpoint.number_after(), ISS.at(2));
     let script = Script::opened(config("sack"), Peer::default());
-    assert!(!script.endpoint.yields_to(&good));
+    assert!(!script.endpoint.may_be_replaced_by(&good));
 }
 
 #[test]

@@ -279,18 +279,18 @@ fn a_read_tells_what_the_field_can_say() {
         script.endpoint.hold_unread(number * 1000);
         script.run(if number % 2 == 1 { [Nothing] } else { [Acked(number + 1)] });
     }
-    let mut told = Vec::new();
+    let mut advertised = Vec::new();
     for unread in (0..16).rev().map(|step: u64| step * 500) {
         script.endpoint.hold_unread(unread);
         if let Some(sending) = script.endpoint.poll_segment(script.now) {
             assert_eq!(sending.segment.ack, IRS.at(8001));
-            told.push((unread, u64::from(sending.segment.window) << 7));
+            advertised.push((unread, u64::from(sending.segment.window) << 7));
         }
     }
     // From 4 MiB, 8000 bytes less are advertised as 7936 less: the edge never moves left. 2000 more than that are 5888
     // less in whole units: 5500 is the first step there. And so on from 5376, from 2944.
     let less = |units: u64| (4 << 20) - units * 128;
-    assert_eq!(told, [(5500, less(42)), (3000, less(23)), (500, less(3))]);
+    assert_eq!(advertised, [(5500, less(42)), (3000, less(23)), (500, less(3))]);
 }
 
 /// A peer that has used up a small window waits: the new window is advertised at once, not with the delayed ACK.

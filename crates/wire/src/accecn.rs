@@ -2,7 +2,7 @@
 
 /// Kind of the option (RFC 9768 §7), which determines the order of its counters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Order {
+pub enum CounterOrder {
     /// AccECN0: ECT(0), CE, ECT(1).
     #[default]
     Ect0First,
@@ -10,20 +10,20 @@ pub enum Order {
     Ect1First,
 }
 
-impl Order {
+impl CounterOrder {
     /// The option's kind.
     pub const fn kind(self) -> u8 {
         match self {
-            Order::Ect0First => 172,
-            Order::Ect1First => 174,
+            CounterOrder::Ect0First => 172,
+            CounterOrder::Ect1First => 174,
         }
     }
 }
 
 /// Content of an AccECN option: up to three counters of 24 bits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Counters {
-    order: Order,
+pub struct AccEcnCounters {
+    order: CounterOrder,
     len: u8,
     values: [u32; 3],
 }
@@ -32,23 +32,23 @@ pub struct Counters {
 const WRAPS: u32 = 1 << 24;
 const FIELD: usize = 3;
 
-impl Counters {
+impl AccEcnCounters {
     /// The first `fields` (at most 3) byte counters, modulo 2^24, of ECT(0), CE and ECT(1) in forward or reverse order.
-    pub fn new(order: Order, fields: u8, ect0: u64, ce: u64, ect1: u64) -> Counters {
+    pub fn new(order: CounterOrder, fields: u8, ect0: u64, ce: u64, ect1: u64) -> AccEcnCounters {
         let low = |bytes: u64| (bytes % u64::from(WRAPS)) as u32;
         let values = match order {
-            Order::Ect0First => [low(ect0), low(ce), low(ect1)],
-            Order::Ect1First => [low(ect1), low(ce), low(ect0)],
+            CounterOrder::Ect0First => [low(ect0), low(ce), low(ect1)],
+            CounterOrder::Ect1First => [low(ect1), low(ce), low(ect0)],
         };
         let len = fields.min(3);
-        let mut counters = Counters { order, len, values };
+        let mut counters = AccEcnCounters { order, len, values };
         counters.values[usize::from(len)..].fill(0);
         counters
     }
 
     /// Parses an option's value: whole counters, then padding (RFC 9768 §3.2.3).
-    pub fn read(order: Order, value: &[u8]) -> Counters {
-        let mut counters = Counters { order, ..Counters::default() };
+    pub fn read(order: CounterOrder, value: &[u8]) -> AccEcnCounters {
+        let mut counters = AccEcnCounters { order, ..AccEcnCounters::default() };
         for (place, bytes) in counters.values.iter_mut().zip(value.chunks_exact(FIELD)) {
             *place = bytes.iter().fold(0, |all, byte| all << 8 | u32::from(*byte));
             counters.len += 1;
@@ -57,7 +57,7 @@ impl Counters {
     }
 
     /// Order of the counters.
-    pub fn order(&self) -> Order {
+    pub fn order(&self) -> CounterOrder {
         self.order
     }
 
@@ -68,7 +68,7 @@ impl Counters {
 
     /// Bytes with ECT(0), modulo 2^24, if present.
     pub fn ect0(&self) -> Option<u32> {
-        self.field(if self.order == Order::Ect0First { 0 } else { 2 })
+        self.field(if self.order == CounterOrder::Ect0First { 0 } else { 2 })
     }
 
     /// Bytes with CE, modulo 2^24, if present.
@@ -78,7 +78,7 @@ impl Counters {
 
     /// Bytes with ECT(1), modulo 2^24, if present.
     pub fn ect1(&self) -> Option<u32> {
-        self.field(if self.order == Order::Ect1First { 0 } else { 2 })
+        self.field(if self.order == CounterOrder::Ect1First { 0 } else { 2 })
     }
 
     /// Length of the option, bytes: 2, 5, 8 or 11.
@@ -106,13 +106,13 @@ impl Counters {
 
     /// Order and number of counters in one byte, never 0, and the counters.
     pub(crate) fn tagged(&self) -> (u8, [u32; 3]) {
-        (1 + self.len + 4 * u8::from(self.order == Order::Ect1First), self.values)
+        (1 + self.len + 4 * u8::from(self.order == CounterOrder::Ect1First), self.values)
     }
 
-    pub(crate) fn of_tag(tag: u8, values: [u32; 3]) -> Option<Counters> {
+    pub(crate) fn of_tag(tag: u8, values: [u32; 3]) -> Option<AccEcnCounters> {
         let packed = tag.checked_sub(1)?;
-        let order = if packed & 4 == 0 { Order::Ect0First } else { Order::Ect1First };
-        Some(Counters { order, len: packed & 3, values })
+        let order = if packed & 4 == 0 { CounterOrder::Ect0First } else { CounterOrder::Ect1First };
+        Some(AccEcnCounters { order, len: packed & 3, values })
     }
 }
 
@@ -124,30 +124,30 @@ mod tests {
     #[test]
     fn orders_and_lengths() {
         let (ect0, ce, ect1) = (0x0102_0304, 0x05, 0x0a0b_0c0d);
-        let cases: &[(Order, u8, &[u8])] = &[
-            (Order::Ect0First, 3, &[172, 11, 2, 3, 4, 0, 0, 5, 11, 12, 13]),
-            (Order::Ect1First, 3, &[174, 11, 11, 12, 13, 0, 0, 5, 2, 3, 4]),
-            (Order::Ect1First, 2, &[174, 8, 11, 12, 13, 0, 0, 5]),
-            (Order::Ect0First, 1, &[172, 5, 2, 3, 4]),
-            (Order::Ect0First, 0, &[172, 2]),
+        let cases: &[(CounterOrder, u8, &[u8])] = &[
+            (CounterOrder::Ect0First, 3, &[172, 11, 2, 3, 4, 0, 0, 5, 11, 12, 13]),
+            (CounterOrder::Ect1First, 3, &[174, 11, 11, 12, 13, 0, 0, 5, 2, 3, 4]),
+            (CounterOrder::Ect1First, 2, &[174, 8, 11, 12, 13, 0, 0, 5]),
+            (CounterOrder::Ect0First, 1, &[172, 5, 2, 3, 4]),
+            (CounterOrder::Ect0First, 0, &[172, 2]),
         ];
         for (order, fields, bytes) in cases {
-            let counters = Counters::new(*order, *fields, ect0, ce, ect1);
+            let counters = AccEcnCounters::new(*order, *fields, ect0, ce, ect1);
             let mut out = [0; 12];
             let length = counters.write(&mut out);
             assert_eq!(&out[..length], *bytes);
-            assert_eq!(Counters::read(*order, &bytes[2..]), counters);
+            assert_eq!(AccEcnCounters::read(*order, &bytes[2..]), counters);
             let (tag, values) = counters.tagged();
-            assert_eq!(Counters::of_tag(tag, values), Some(counters));
+            assert_eq!(AccEcnCounters::of_tag(tag, values), Some(counters));
         }
     }
 
     /// §3.2.3: "if … of any other length, implementations MUST use those whole 3-octet fields that fit".
     #[test]
     fn other_lengths_are_padding() {
-        let longer = Counters::read(Order::Ect0First, &[0, 0, 1, 0, 0, 2, 0, 0, 3, 9, 9, 9]);
+        let longer = AccEcnCounters::read(CounterOrder::Ect0First, &[0, 0, 1, 0, 0, 2, 0, 0, 3, 9, 9, 9]);
         assert_eq!((longer.ect0(), longer.ce(), longer.ect1()), (Some(1), Some(2), Some(3)));
-        let between = Counters::read(Order::Ect1First, &[0, 0, 1, 0]);
+        let between = AccEcnCounters::read(CounterOrder::Ect1First, &[0, 0, 1, 0]);
         assert_eq!((between.ect1(), between.ce(), between.ect0()), (Some(1), None, None));
     }
 }

@@ -83,12 +83,12 @@ pub struct Packet {
     pub body: Body,
     /// Number in the run, from 0, in order of creation at a host or middlebox (for traces, not on the wire).
     pub number: u64,
-    /// Time of joining the current link, if measured (not on the wire).
-    pub joined: Time,
+    /// Time of arrival at the current link, if measured (not on the wire).
+    pub enqueued_at: Time,
     /// Whether the sequence range was sent before (ground truth for accounting, not on the wire).
-    pub again: bool,
+    pub is_retransmission: bool,
     /// Whether the packet was sent before the source detected its first loss (ground truth for slow start's overshoot).
-    pub early: bool,
+    pub before_first_loss: bool,
     /// Priority.
     pub priority: Priority,
 }

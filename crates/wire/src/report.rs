@@ -11,13 +11,13 @@ pub enum LossReason {
     /// Destroyed on the air, as were all ARQ retransmissions.
     Channel,
     /// Dropped by a queue to signal that another packet found no room (huang §3.B).
-    Notice,
+    TagDrop,
     /// Discarded by the link layer's sender: too many retransmissions, or expired.
     Discarded,
     /// Dropped by active queue management before the queue was full (RED).
     EarlyDrop,
     /// Removed deliberately by a middlebox, e.g. a duplicate ACK.
-    Suppressed,
+    MiddleboxRemoved,
     /// Bit error detected by the host's checksum (netem's `corrupt`).
     Corrupt,
 }
@@ -27,10 +27,10 @@ impl LossReason {
     pub const ALL: [LossReason; 7] = [
         LossReason::QueueFull,
         LossReason::Channel,
-        LossReason::Notice,
+        LossReason::TagDrop,
         LossReason::Discarded,
         LossReason::EarlyDrop,
-        LossReason::Suppressed,
+        LossReason::MiddleboxRemoved,
         LossReason::Corrupt,
     ];
 
@@ -39,22 +39,22 @@ impl LossReason {
         match self {
             LossReason::QueueFull => "queue_full",
             LossReason::Channel => "channel",
-            LossReason::Notice => "tag_drop",
+            LossReason::TagDrop => "tag_drop",
             LossReason::Discarded => "discarded",
             LossReason::EarlyDrop => "early_drop",
-            LossReason::Suppressed => "middlebox_removed",
+            LossReason::MiddleboxRemoved => "middlebox_removed",
             LossReason::Corrupt => "corrupt",
         }
     }
 
     /// Whether the link layer's receiver detects the loss, and can report it to its host.
-    pub const fn is_told(self) -> bool {
+    pub const fn is_detected(self) -> bool {
         matches!(self, LossReason::Channel | LossReason::Discarded)
     }
 
     /// Whether the loss indicates congestion.
     pub const fn is_congestion(self) -> bool {
-        matches!(self, LossReason::QueueFull | LossReason::Notice | LossReason::EarlyDrop)
+        matches!(self, LossReason::QueueFull | LossReason::TagDrop | LossReason::EarlyDrop)
     }
 }
 
@@ -103,9 +103,9 @@ pub struct SenderCounts {
     /// Data segments sent, retransmissions included.
     pub sent: u64,
     /// Retransmissions among these, for any reason.
-    pub sent_again: u64,
+    pub retransmitted: u64,
     /// Losses indicated by duplicate ACKs.
-    pub told_by_duplicates: u64,
+    pub detected_by_duplicates: u64,
 }
 
 /// Counters of a host's own uplink interface since the start.

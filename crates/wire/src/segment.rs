@@ -1,6 +1,6 @@
 //! A TCP segment as a plain struct (RFC 9293 §3.1, with the options of RFC 2018, RFC 7323 and RFC 9768).
 
-use crate::accecn::Counters;
+use crate::accecn::AccEcnCounters;
 use crate::seq::Seq;
 use std::fmt;
 use std::ops::BitOr;
@@ -70,13 +70,13 @@ impl Segment {
     }
 
     /// Counters of the AccECN option, if present (RFC 9768 §3.2.3).
-    pub fn accecn(&self) -> Option<Counters> {
+    pub fn accecn(&self) -> Option<AccEcnCounters> {
         self.sack.counters()
     }
 
     /// Adds an AccECN option, which occupies the third and fourth SACK block. Ignored if the segment has more than two
     /// blocks, since loss feedback has precedence (RFC 9768 §3.2.3.3).
-    pub fn set_accecn(&mut self, counters: Counters) {
+    pub fn set_accecn(&mut self, counters: AccEcnCounters) {
         self.sack.set_counters(counters);
     }
 }
@@ -203,9 +203,10 @@ const DAMAGED_BYTES: u32 = 8;
 #[repr(C)]
 pub struct SackBlocks {
     len: u8,
-    /// Tag of the AccECN option ([`Counters::tagged`]); 0: none; [`DAMAGED`]: the third block holds a damaged segment.
+    /// Tag of the AccECN option ([`AccEcnCounters::tagged`]); 0: none; [`DAMAGED`]: the third block holds a
+    /// damaged segment.
     tag: u8,
-    blocks: [(Seq, Seq); SackBlocks::MOST],
+    blocks: [(Seq, Seq); SackBlocks::CAPACITY],
 }
 
 /// Not a tag of AccECN.
@@ -213,7 +214,7 @@ const DAMAGED: u8 = u8::MAX;
 
 impl SackBlocks {
     /// Blocks that fit a header without timestamps (RFC 2018 §3).
-    pub const MOST: usize = 4;
+    pub const CAPACITY: usize = 4;
 
     /// Removes all blocks and options.
     pub fn clear(&mut self) {
@@ -225,22 +226,22 @@ impl SackBlocks {
 
     /// Adds a block; ignored if there is no room.
     pub fn push(&mut self, left: Seq, right: Seq) {
-        let most = if self.tag == 0 { SackBlocks::MOST } else { SackBlocks::BESIDE_ACCECN };
+        let most = if self.tag == 0 { SackBlocks::CAPACITY } else { SackBlocks::BESIDE_ACCECN };
         if let Some(place) = self.blocks[..most].get_mut(usize::from(self.len)) {
             *place = (left, right);
             self.len += 1;
         }
     }
 
-    fn counters(&self) -> Option<Counters> {
+    fn counters(&self) -> Option<AccEcnCounters> {
         if self.tag == 0 || self.tag == DAMAGED {
             return None;
         }
         let [_, _, (first, second), (third, _)] = self.blocks;
-        Counters::of_tag(self.tag, [first.0, second.0, third.0])
+        AccEcnCounters::of_tag(self.tag, [first.0, second.0, third.0])
     }
 
-    fn set_counters(&mut self, counters: Counters) {
+    fn set_counters(&mut self, counters: AccEcnCounters) {
         if self.len() <= SackBlocks::BESIDE_ACCECN {
             let (tag, [first, second, third]) = counters.tagged();
             self.tag = tag;
@@ -270,7 +271,7 @@ impl SackBlocks {
     }
 
     /// Whether neither blocks nor an option in their place (AccECN, damage) are present.
-    pub fn is_bare(&self) -> bool {
+    pub fn is_unused(&self) -> bool {
         self.len | self.tag == 0
     }
 

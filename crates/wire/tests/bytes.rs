@@ -1,9 +1,9 @@
 //! Real packets: emitted packets parse back, broken ones are rejected, nothing panics.
 
 use etherparse::TcpOptionReadError;
-use lasthop_wire::accecn::{Counters, Order};
+use lasthop_wire::accecn::{AccEcnCounters, CounterOrder};
 use lasthop_wire::bytes::{
-    Checksums, Content, EmitError, Ends, Header, ParseError, Part, Payload, emit, parse,
+    Checksums, Content, EmitError, FlowAddresses, Header, HeaderPart, ParseError, Payload, emit, parse,
 };
 use lasthop_wire::{Body, Ecn, Flags, FlowId, Packet, Priority, SackBlocks, Segment, Seq, Timestamps};
 use proptest::prelude::*;
@@ -121,20 +121,20 @@ fn a_syn_byte_for_byte() {
 
 #[test]
 fn a_packet_of_the_other_direction_swaps_the_ends() {
-    let ends = Ends { source: v4().source, destination: v4().destination };
+    let ends = FlowAddresses { source: v4().source, destination: v4().destination };
     let packet = Packet {
         flow: FlowId(0),
         wire_bytes: 40,
         forward: false,
         number: 0,
         route: 0,
-        again: false,
-        early: false,
+        is_retransmission: false,
+        before_first_loss: false,
         damaged: false,
         ecn: Ecn::Ce,
         priority: Priority::Low,
         hop: 0,
-        joined: lasthop_base::Time::ZERO,
+        enqueued_at: lasthop_base::Time::ZERO,
         body: Body::Datagram { number: 0 },
     };
     let back = Header::of(&packet, &ends);
@@ -204,24 +204,30 @@ fn every_kind_of_malformed_header_is_named() {
     };
     assert_eq!(parse(&[], Checksums::Ignore).unwrap_err(), ParseError::Empty);
     assert_eq!(with(&[(0, 0x55)]), ParseError::Version { version: 5 });
-    assert_eq!(with(&[(0, 0x44)]), ParseError::HeaderLength { part: Part::Ipv4, at: 0, words: 4 });
-    assert_eq!(with(&[(3, 19)]), ParseError::TotalLength { part: Part::Ipv4, at: 0, length: 19, header: 20 });
-    assert_eq!(with(&[(3, 51)]), ParseError::Truncated { part: Part::Ipv4, at: 0, needed: 51, present: 50 });
+    assert_eq!(with(&[(0, 0x44)]), ParseError::HeaderLength { part: HeaderPart::Ipv4, at: 0, words: 4 });
+    assert_eq!(
+        with(&[(3, 19)]),
+        ParseError::TotalLength { part: HeaderPart::Ipv4, at: 0, length: 19, header: 20 }
+    );
+    assert_eq!(
+        with(&[(3, 51)]),
+        ParseError::Truncated { part: HeaderPart::Ipv4, at: 0, needed: 51, present: 50 }
+    );
     assert_eq!(with(&[(6, 0x20)]), ParseError::Fragment { offset: 0 });
     assert_eq!(with(&[(7, 2)]), ParseError::Fragment { offset: 16 });
     assert_eq!(with(&[(9, 1)]), ParseError::Protocol { number: 1 });
-    assert_eq!(with(&[(32, 0x40)]), ParseError::HeaderLength { part: Part::Tcp, at: 20, words: 4 });
+    assert_eq!(with(&[(32, 0x40)]), ParseError::HeaderLength { part: HeaderPart::Tcp, at: 20, words: 4 });
     assert_eq!(
         with(&[(32, 0xf0)]),
-        ParseError::Truncated { part: Part::Tcp, at: 20, needed: 60, present: 30 }
+        ParseError::Truncated { part: HeaderPart::Tcp, at: 20, needed: 60, present: 30 }
     );
     assert_eq!(
         with(&[(9, 17), (25, 7)]),
-        ParseError::TotalLength { part: Part::Udp, at: 20, length: 7, header: 8 }
+        ParseError::TotalLength { part: HeaderPart::Udp, at: 20, length: 7, header: 8 }
     );
     assert_eq!(
         with(&[(9, 17), (25, 31)]),
-        ParseError::Truncated { part: Part::Udp, at: 20, needed: 31, present: 30 }
+        ParseError::Truncated { part: HeaderPart::Udp, at: 20, needed: 31, present: 30 }
     );
 }
 
@@ -232,11 +238,11 @@ fn checksums_are_looked_at_when_asked_for() {
     emit(&v4(), &Body::Tcp(segment), Payload::Bytes(b"x"), &mut bytes).unwrap();
     bytes[40] = b'y';
     let error = parse(&bytes, Checksums::Verify).unwrap_err();
-    assert!(matches!(error, ParseError::Checksum { part: Part::Tcp, at: 36, .. }), "{error}");
+    assert!(matches!(error, ParseError::Checksum { part: HeaderPart::Tcp, at: 36, .. }), "{error}");
     assert_eq!(parse(&bytes, Checksums::Ignore).unwrap().payload, b"y");
     bytes[8] = 1;
     let error = parse(&bytes, Checksums::Verify).unwrap_err();
-    assert!(matches!(error, ParseError::Checksum { part: Part::Ipv4, at: 10, .. }), "{error}");
+    assert!(matches!(error, ParseError::Checksum { part: HeaderPart::Ipv4, at: 10, .. }), "{error}");
 }
 
 #[test]
@@ -248,7 +254,7 @@ fn datagrams_may_do_without_a_checksum_over_ipv4_only() {
         parse(&bytes, Checksums::Verify).map(|parsed| parsed.content)
     };
     assert_eq!(without(&v4(), 26), Ok(Content::Datagram));
-    assert_eq!(without(&v6(), 46), Err(ParseError::Checksum { part: Part::Udp, at: 46, found: 0 }));
+    assert_eq!(without(&v6(), 46), Err(ParseError::Checksum { part: HeaderPart::Udp, at: 46, found: 0 }));
 }
 
 #[test]
@@ -344,8 +350,8 @@ fn segments() -> impl Strategy<Value = Segment> {
                 sack,
             };
             if let Some((ect1_first, fields, [ect0, ce, ect1])) = counters {
-                let order = if ect1_first { Order::Ect1First } else { Order::Ect0First };
-                let counters = Counters::new(order, fields, ect0, ce, ect1);
+                let order = if ect1_first { CounterOrder::Ect1First } else { CounterOrder::Ect0First };
+                let counters = AccEcnCounters::new(order, fields, ect0, ce, ect1);
                 // SYNs never have both blocks and counters.
                 let fits = segment.option_bytes() + counters.padded_bytes() <= 40;
                 if fits && (!syn || segment.sack.is_empty()) {

@@ -3,7 +3,9 @@
 use etherparse::icmpv4::{DestUnreachableHeader, ParameterProblemHeader, TimeExceededCode};
 use etherparse::{Icmpv4Type, Icmpv6Type, PacketBuilder};
 use lasthop_wire::Seq;
-use lasthop_wire::bytes::{Checksums, Ends, IcmpError, ParseError, Part, Problem, parse_icmp_error};
+use lasthop_wire::bytes::{
+    Checksums, FlowAddresses, HeaderPart, IcmpError, ParseError, Problem, parse_icmp_error,
+};
 use proptest::prelude::*;
 use std::net::IpAddr;
 
@@ -57,7 +59,7 @@ fn the_quoted_segment_is_found() {
     let unreachable = Icmpv4Type::DestinationUnreachable(DestUnreachableHeader::Host);
     let expected = IcmpError {
         to: IpAddr::from(US),
-        ends: Ends { source: (US, 4000).into(), destination: (PEER, 80).into() },
+        ends: FlowAddresses { source: (US, 4000).into(), destination: (PEER, 80).into() },
         seq: Seq(SEQ),
         problem: Problem::NoHost,
     };
@@ -66,7 +68,7 @@ fn the_quoted_segment_is_found() {
     }
     let expected = IcmpError {
         to: IpAddr::from(US6),
-        ends: Ends { source: (US6, 4000).into(), destination: (PEER6, 80).into() },
+        ends: FlowAddresses { source: (US6, 4000).into(), destination: (PEER6, 80).into() },
         problem: Problem::NoRoute,
         ..expected
     };
@@ -139,12 +141,12 @@ fn types_and_codes_of_version_6() {
 /// RFC 1191 §4 and §7.1; RFC 4443 §3.2.
 #[test]
 fn the_mtu_of_the_next_link() {
-    let told = |next_hop_mtu| {
+    let problem_of = |next_hop_mtu| {
         let needed = DestUnreachableHeader::FragmentationNeeded { next_hop_mtu };
         read(&v4(Icmpv4Type::DestinationUnreachable(needed), &ours()[..28])).unwrap().problem
     };
-    assert_eq!(told(600), Problem::TooLong { mtu: 600 });
-    assert_eq!(told(0), Problem::TooLong { mtu: 1006 }, "1040 was too long: the next lower usual MTU");
+    assert_eq!(problem_of(600), Problem::TooLong { mtu: 600 });
+    assert_eq!(problem_of(0), Problem::TooLong { mtu: 1006 }, "1040 was too long: the next lower usual MTU");
     let bytes = v6(Icmpv6Type::PacketTooBig { mtu: 1280 }, &ours6()[..100]);
     assert_eq!(read(&bytes).unwrap().problem, Problem::TooLong { mtu: 1280 });
 }
@@ -160,17 +162,17 @@ fn what_is_not_about_a_segment_is_named() {
     let mut fragment = ours()[..28].to_vec();
     fragment[7] = 100;
     assert_eq!(read(&v4(time(), &fragment)), Err(ParseError::Fragment { offset: 800 }));
-    let cut = |needed, present| ParseError::Truncated { part: Part::Quoted, at: 28, needed, present };
+    let cut = |needed, present| ParseError::Truncated { part: HeaderPart::Quoted, at: 28, needed, present };
     assert_eq!(read(&v4(time(), &ours()[..19])), Err(cut(20, 19)));
     assert_eq!(read(&v4(time(), &ours()[..27])), Err(cut(28, 27)));
     let problem = Icmpv4Type::ParameterProblem(ParameterProblemHeader::PointerIndicatesError(1));
     let mut flipped = v4(problem, &ours()[..28]);
     flipped[30] ^= 1;
-    assert!(matches!(read(&flipped), Err(ParseError::Checksum { part: Part::Icmp, at: 22, .. })));
+    assert!(matches!(read(&flipped), Err(ParseError::Checksum { part: HeaderPart::Icmp, at: 22, .. })));
     assert!(parse_icmp_error(&flipped, Checksums::Ignore).is_ok());
     let mut flipped = raw6(3, 0);
     flipped[60] ^= 1;
-    assert!(matches!(read(&flipped), Err(ParseError::Checksum { part: Part::Icmp, at: 42, .. })));
+    assert!(matches!(read(&flipped), Err(ParseError::Checksum { part: HeaderPart::Icmp, at: 42, .. })));
     // ICMP of the other IP version is ignored.
     let mut wrong = raw4(3, 3);
     wrong[9] = 58;

@@ -36,7 +36,7 @@ impl Middlebox for Thinned {
         let ends = is_ack && !self.seen.is_multiple_of(self.one_of);
         self.seen += u64::from(is_ack);
         out.push(if ends {
-            Decision::Drop(packet, LossReason::Suppressed)
+            Decision::Drop(packet, LossReason::MiddleboxRemoved)
         } else {
             Decision::Forward(packet)
         });

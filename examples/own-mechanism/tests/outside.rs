@@ -1,25 +1,25 @@
 //! The examples run, and scenarios find their mechanisms like Lasthop's own.
 
+#[path = "../examples/own_ack_policy.rs"]
+mod own_ack_policy;
 #[path = "../examples/own_congestion.rs"]
 mod own_congestion;
 #[path = "../examples/own_middlebox.rs"]
 mod own_middlebox;
 #[path = "../examples/own_queue.rs"]
 mod own_queue;
-#[path = "../examples/own_timing.rs"]
-mod own_timing;
 
 use lasthop_base::{Choice, Info};
 use lasthop_scenario::Catalogue;
 use lasthop_tcp::Config;
-use lasthop_tcp::receiver::ack_policy::{self, AckPolicy, When};
+use lasthop_tcp::receiver::ack_policy::{self, AckPolicy, AckTime};
 use std::sync::Arc;
 
 fn catalogue() -> Catalogue {
     let mut catalogue = Catalogue::default();
     catalogue.tcp.congestion.add(&own_congestion::GAIMD);
     catalogue.link.queue.add(&own_queue::DROP_FRONT);
-    catalogue.tcp.ack_policy.add(&own_timing::QUICK);
+    catalogue.tcp.ack_policy.add(&own_ack_policy::QUICK);
     catalogue
 }
 
@@ -30,7 +30,7 @@ fn the_programs_run() {
     own_congestion::main().expect("valid");
     own_middlebox::main().expect("valid");
     own_queue::main().expect("valid");
-    own_timing::main().expect("valid");
+    own_ack_policy::main().expect("valid");
 }
 
 /// Each ACK adds α / W, and each packet is lost with probability p. The mean square of W is 2 α / (p (1 - β²)): 8 / (3
@@ -65,7 +65,8 @@ fn a_middlebox_takes_every_second_ack() {
 /// 100 segments: all acknowledged, or 16 of them and then every second one.
 #[test]
 fn a_receiver_acknowledges_quickly_at_first() {
-    let [all, quick] = ["immediate", "quick"].map(|ack_policy| own_timing::acks(ack_policy).expect("valid"));
+    let [all, quick] =
+        ["immediate", "quick"].map(|ack_policy| own_ack_policy::acks(ack_policy).expect("valid"));
     assert_eq!(all - quick, (100 - 16) / 2);
 }
 
@@ -114,10 +115,11 @@ fn what_is_wrong_with_them_is_said_as_of_ours() {
 fn a_mechanism_may_be_made_at_run_time() {
     struct Every(u64);
     impl AckPolicy for Every {
-        fn on_data(&mut self, arrival: &ack_policy::Arrival) -> When {
-            match arrival.urgent || arrival.unacknowledged >= self.0 * arrival.segment {
-                true => When::Now,
-                false => When::After(lasthop_base::Duration::from_millis(100)),
+        fn on_data(&mut self, arrival: &ack_policy::DataArrival) -> AckTime {
+            if arrival.urgent || arrival.unacknowledged >= self.0 * arrival.segment {
+                AckTime::Now
+            } else {
+                AckTime::After(lasthop_base::Duration::from_millis(100))
             }
         }
     }
@@ -126,11 +128,12 @@ fn a_mechanism_may_be_made_at_run_time() {
     let every = 3;
     let build: Arc<ack_policy::Build> = Arc::new(move |_| Box::new(Every(every)));
     // In a configuration without catalogue,
-    let config = Config { ack_policy: Choice::own(info, Arc::clone(&build)), ..Config::default() };
+    let config =
+        Config { ack_policy: Choice::with_constructor(info, Arc::clone(&build)), ..Config::default() };
     assert!(format!("{config:?}").contains("every_3"));
     // and by name in a scenario.
     let mut catalogue = Catalogue::default();
-    catalogue.tcp.ack_policy.add_own(info, build);
+    catalogue.tcp.ack_policy.add_with_constructor(info, build);
     let line = "rate=10Mbit/s,rtt=40ms,transfer=90000bytes,segment=1000bytes,ack_policy=every_3";
     let scenario = catalogue.load(line).and_then(|draft| draft.check()).expect("valid");
     let sent = lasthop_sim::run(&scenario, 1).flows[0].destination.acks_sent;

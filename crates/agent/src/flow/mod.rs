@@ -8,7 +8,7 @@ mod stamps;
 use crate::settings::Settings;
 use lasthop_base::{Duration, Stream, Time};
 use lasthop_tcp::ranges::Range;
-use lasthop_tcp::receiver::ack_splitting::{AckSplitting, Arrived, Due, Pieces, Shape};
+use lasthop_tcp::receiver::ack_splitting::{AckForm, AckSplitting, Arrived, DueAck, FixedSplit};
 use lasthop_tcp::receiver::loss_discrimination::{Cause, Gap, LossDiscriminator, Observation};
 use lasthop_tcp::receiver::reassembly::Reassembly;
 use lasthop_tcp::receiver::window::{self, AdvertisedWindow, WindowInput};
@@ -45,7 +45,7 @@ pub struct Flow {
     told: Told,
     /// Last request, and ACKs per kernel ACK.
     wished: Option<Wish>,
-    pieces: Pieces,
+    pieces: FixedSplit,
     /// Bytes that arrived; stands for the bytes read, which the kernel does not report.
     arrived: u64,
     fins: u8,
@@ -124,7 +124,7 @@ impl Flow {
             lapsed: None,
             told: Told::default(),
             wished: None,
-            pieces: settings.pieces().unwrap_or(Pieces { count: 1, are_copies: false }),
+            pieces: settings.pieces().unwrap_or(FixedSplit { count: 1, are_copies: false }),
             arrived: 0,
             fins: 0,
             seen: Time::ZERO,
@@ -242,9 +242,9 @@ impl Flow {
         self.edge = self.edge_for(ack, kernel);
         self.told = Told { kernel, window: self.edge - ack, acks: self.told.acks, ..self.told };
         let (slices, count, copies) = match self.shaped(advance) {
-            Shape::Once => (advance, 1, false),
-            Shape::Copies(count) => (advance, count.max(1), true),
-            Shape::Slices { count, of } => (of, count.max(1), false),
+            AckForm::Single => (advance, 1, false),
+            AckForm::Copies(count) => (advance, count.max(1), true),
+            AckForm::Slices { count, of } => (of, count.max(1), false),
         };
         self.acknowledged = self.acknowledged.max(ack);
         let edge = self.edge;
@@ -268,7 +268,7 @@ impl Flow {
 
     /// Returns the request for the kernel program if it has changed.
     pub fn wish(&mut self) -> Option<Wish> {
-        let (segment, Pieces { count, are_copies: is_copies }) = (self.segment(), self.pieces);
+        let (segment, FixedSplit { count, are_copies: is_copies }) = (self.segment(), self.pieces);
         let window = self.window.as_mut().map_or(u64::MAX, |window| {
             let wanted = window.bytes(&WindowInput { unread: 0, segment }).max(FLOOR * segment);
             self.is_ours = self.edge <= self.acknowledged + wanted + segment;
@@ -316,9 +316,9 @@ impl Flow {
         mss.saturating_sub(if has_stamps { TIMESTAMP_BYTES } else { 0 }).max(1)
     }
 
-    fn shaped(&mut self, advance: Range) -> Shape {
-        let due = Due { advance, segment: self.segment(), uplink: Backlog::default() };
-        let Some(ack_splitting) = &mut self.ack_splitting else { return Shape::Once };
+    fn shaped(&mut self, advance: Range) -> AckForm {
+        let due = DueAck { advance, segment: self.segment(), uplink: Backlog::default() };
+        let Some(ack_splitting) = &mut self.ack_splitting else { return AckForm::Single };
         ack_splitting.split(&due, self.estimator.path())
     }
 

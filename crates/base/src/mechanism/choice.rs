@@ -7,29 +7,29 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 /// Constructor of a mechanism, callable like the function itself.
-pub enum Built<B: ?Sized + 'static> {
+pub enum Constructor<B: ?Sized + 'static> {
     /// A constant of the program.
     Constant(&'static B),
     /// Created at run time and shared.
     Shared(Arc<B>),
 }
 
-impl<B: ?Sized> Deref for Built<B> {
+impl<B: ?Sized> Deref for Constructor<B> {
     type Target = B;
 
     fn deref(&self) -> &B {
         match self {
-            Built::Constant(build) => build,
-            Built::Shared(build) => build,
+            Constructor::Constant(build) => build,
+            Constructor::Shared(build) => build,
         }
     }
 }
 
-impl<B: ?Sized> Clone for Built<B> {
+impl<B: ?Sized> Clone for Constructor<B> {
     fn clone(&self) -> Self {
         match self {
-            Built::Constant(build) => Built::Constant(build),
-            Built::Shared(build) => Built::Shared(Arc::clone(build)),
+            Constructor::Constant(build) => Constructor::Constant(build),
+            Constructor::Shared(build) => Constructor::Shared(Arc::clone(build)),
         }
     }
 }
@@ -41,7 +41,7 @@ pub struct Choice<B: ?Sized + 'static> {
     /// All its parameters.
     pub values: Values,
     /// Constructor.
-    pub build: Built<B>,
+    pub build: Constructor<B>,
 }
 
 impl<B: ?Sized> Choice<B> {
@@ -50,7 +50,7 @@ impl<B: ?Sized> Choice<B> {
         Choice {
             info: &mechanism.info,
             values: mechanism.info.defaults(),
-            build: Built::Constant(mechanism.build),
+            build: Constructor::Constant(mechanism.build),
         }
     }
 
@@ -67,8 +67,8 @@ impl<B: ?Sized> Choice<B> {
     /// let choice = Choice::<Build>::own(&INFO, Arc::new(move |_| format!("hello {whom}")));
     /// assert_eq!((choice.build)(&choice.values), "hello world");
     /// ```
-    pub fn own(info: &'static Info, build: Arc<B>) -> Choice<B> {
-        Choice { info, values: info.defaults(), build: Built::Shared(build) }
+    pub fn with_constructor(info: &'static Info, build: Arc<B>) -> Choice<B> {
+        Choice { info, values: info.defaults(), build: Constructor::Shared(build) }
     }
 
     /// Returns a mechanism with default values, by a name in the source code; for names from users see [`find`].

@@ -12,8 +12,8 @@ mod seam;
 mod seams;
 mod value;
 
-pub use choice::{Built, Choice};
-pub use seam::{Answer, Question, Seam};
+pub use choice::{Choice, Constructor};
+pub use seam::{Seam, SeamInfo, Selection};
 pub use value::{Value, Values};
 
 use crate::time::Duration;
@@ -80,7 +80,7 @@ impl Info {
     };
 
     /// Returns the rule by which a parameter is ineffective with these values; `None` if effective.
-    pub fn idle(&self, parameter: &str, values: &Values) -> Option<&'static OnlyIf> {
+    pub fn unmet_condition(&self, parameter: &str, values: &Values) -> Option<&'static OnlyIf> {
         let fails = |rule: &&OnlyIf| rule.parameters.contains(&parameter) && !rule.holds(self, values);
         self.only_if.iter().find(fails)
     }
@@ -113,7 +113,7 @@ pub struct Live {
     /// Value of the option without `=VALUE`; `None`: a value is required.
     pub usual: Option<&'static str>,
     /// Parameter and value for use without loss discrimination, if the mechanism needs it by default.
-    pub unjudged: Option<(&'static str, &'static str)>,
+    pub without_discrimination: Option<(&'static str, &'static str)>,
 }
 
 /// A property of a connection.

@@ -34,7 +34,7 @@
 /// }
 ///
 /// let (catalogue, config) = (Catalogue::default(), Config::of(1000));
-/// assert_eq!((config.ack_splitting.info.name, catalogue.questions()[0].name), ("once", "ack_splitting"));
+/// assert_eq!((config.ack_splitting.info.name, catalogue.seams()[0].name), ("once", "ack_splitting"));
 /// ```
 #[macro_export]
 macro_rules! seams {
@@ -49,7 +49,7 @@ macro_rules! seams {
         pub struct $Catalogue:ident {
             $(
                 $(#[$of_seam:meta])*
-                $side:literal $seam:ident $(as $key:literal)?: $build:ty = $module:ident $(+ $more:ident)*, $question:literal
+                $side:literal $seam:ident $(as $key:literal)?: $build:ty = $module:ident $(+ $more:ident)*, $label:literal
                 $(, at first $choice:expr)?;
             )*
         }
@@ -87,7 +87,7 @@ macro_rules! seams {
             fn default() -> $Catalogue {
                 $Catalogue {
                     $($seam: $crate::Seam::new(
-                        $side, $crate::seams!(= $seam $($key)?), $question, &$module::DEFAULT, $module::ALL,
+                        $side, $crate::seams!(= $seam $($key)?), $label, &$module::DEFAULT, $module::ALL,
                     )$(.with($more::ALL))*,)*
                 }
             }
@@ -95,15 +95,15 @@ macro_rules! seams {
 
         impl $Catalogue {
             /// Descriptions of all seams.
-            pub fn questions(&self) -> Vec<&$crate::Question> {
-                vec![$(self.$seam.question()),*]
+            pub fn seams(&self) -> Vec<&$crate::SeamInfo> {
+                vec![$(self.$seam.info()),*]
             }
 
-            /// Stores an answer in a configuration; returns false for an unknown seam or mechanism.
-            pub fn answer(&self, config: &mut $Config, question: &$crate::Question, answer: &$crate::Answer) -> bool {
-                let wanted = (question.side, question.name);
+            /// Stores a selection in a configuration; returns false for an unknown seam or mechanism.
+            pub fn select(&self, config: &mut $Config, seam: &$crate::SeamInfo, selection: &$crate::Selection) -> bool {
+                let wanted = (seam.side, seam.name);
                 $(if wanted == ($side, $crate::seams!(= $seam $($key)?)) {
-                    return self.$seam.answer(answer, &mut config.$seam);
+                    return self.$seam.select(selection, &mut config.$seam);
                 })*
                 false
             }

@@ -2,7 +2,7 @@
 
 use lasthop_base::random::derive;
 use lasthop_engine::ExternalPacket;
-use lasthop_wire::bytes::{Checksums, Content, Ends, Header, parse};
+use lasthop_wire::bytes::{Checksums, Content, FlowAddresses, Header, parse};
 use lasthop_wire::{Body, Ecn, Priority};
 
 /// Size that links charge per packet.
@@ -15,12 +15,12 @@ pub enum Charge {
 }
 
 /// Returns the engine's view of a packet and, for TCP and UDP, the addresses and ports.
-pub fn entering(bytes: &[u8], forward: bool, charge: Charge) -> (ExternalPacket, Option<Ends>) {
+pub fn entering(bytes: &[u8], forward: bool, charge: Charge) -> (ExternalPacket, Option<FlowAddresses>) {
     let whole = bytes.len() as u32;
     let (ecn, dscp) = traffic_class(bytes);
     let (body, payload, ends) = match parse(bytes, Checksums::Ignore) {
         Ok(parsed) => {
-            let ends = Ends { source: parsed.header.source, destination: parsed.header.destination };
+            let ends = FlowAddresses { source: parsed.header.source, destination: parsed.header.destination };
             let body = match parsed.content {
                 Content::Tcp(segment) => Body::Tcp(segment),
                 Content::Datagram => Body::Datagram { number: 0 },

@@ -10,7 +10,7 @@
 use super::End;
 use super::measured::Measured;
 use lasthop_engine::ExternalPacket;
-use lasthop_wire::bytes::Ends;
+use lasthop_wire::bytes::FlowAddresses;
 use lasthop_wire::{Body, Flags, Segment};
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -77,7 +77,7 @@ impl Connections {
     pub fn enter(
         &mut self,
         entering: &ExternalPacket,
-        ends: Option<&Ends>,
+        ends: Option<&FlowAddresses>,
         measured: &mut Measured,
     ) -> (u32, Option<Part>) {
         let Some(ends) = ends else { return (0, None) };
@@ -233,7 +233,7 @@ mod tests {
             };
             let [server, client] = [([10, 0, 0, 1], 1), ([10, 0, 0, 2], client)].map(SocketAddr::from);
             let (source, destination) = if forward { (server, client) } else { (client, server) };
-            let ends = Ends { source, destination };
+            let ends = FlowAddresses { source, destination };
             self.connections.enter(&entering, Some(&ends), &mut self.measured).1
         }
 
@@ -365,7 +365,7 @@ mod tests {
                 body: Body::Tcp(ack(0)),
             };
             let [source, destination] = [from, to].map(|port| SocketAddr::from(([10, 0, 0, 1], port)));
-            connections.enter(&entering, Some(&Ends { source, destination }), &mut measured).0
+            connections.enter(&entering, Some(&FlowAddresses { source, destination }), &mut measured).0
         };
         assert_eq!(lane(true, [1, 5]), 0);
         assert_eq!(lane(true, [1, 6]), 1);

@@ -7,7 +7,7 @@ use crate::flow::{FlowSide, NoEndpoint, TcpConnection, Traffic};
 use crate::observer::Fate;
 use crate::pipe::{Pipe, PipeId};
 use lasthop_base::Time;
-use lasthop_tcp::{Arriving, Endpoint, Notice, Wants};
+use lasthop_tcp::{Arriving, Endpoint, Notice, WantedNotices};
 use lasthop_wire::{Body, FlowId, LinkReport, LossReason, Packet};
 
 impl Engine {
@@ -40,7 +40,7 @@ impl Engine {
             FlowSide::Destination => (destination, source),
         };
         let uplink = directions[side_index(side)].first;
-        send_notices(self.now, endpoint.wants(), endpoint, peer, &mut self.pipes[uplink.0 as usize]);
+        send_notices(self.now, endpoint.wanted_notices(), endpoint, peer, &mut self.pipes[uplink.0 as usize]);
     }
 
     /// After a segment and its answer: reports the ACK backlog and calls the application.
@@ -50,7 +50,8 @@ impl Engine {
         let uplink = directions[side_index(side)].first;
         let Traffic::Tcp(connection) = traffic else { return };
         let has_application = connection.application.is_some();
-        let wants_backlog = endpoint_of(traffic, side).is_some_and(|endpoint| endpoint.wants().backlog);
+        let wants_backlog =
+            endpoint_of(traffic, side).is_some_and(|endpoint| endpoint.wanted_notices().backlog);
         if wants_backlog {
             self.report_backlog(id, side, uplink);
         }
@@ -119,7 +120,7 @@ impl Engine {
         let now = self.now;
         if let Some(endpoint) = endpoint_of(&mut self.flows[packet.flow.0 as usize].traffic, side) {
             endpoint.handle_notice(now, Notice::Link(report));
-            if endpoint.has_to_tell() {
+            if endpoint.has_special_segment() {
                 self.pump(packet.flow, side);
             }
         }
@@ -179,7 +180,7 @@ fn handle_node_notice(now: Time, endpoint: &mut Endpoint, here: &Pipe) {
 }
 
 /// Gives an endpoint the notices that it wants before a segment.
-fn send_notices(now: Time, wants: Wants, endpoint: &mut Endpoint, peer: &Endpoint, uplink: &mut Pipe) {
+fn send_notices(now: Time, wants: WantedNotices, endpoint: &mut Endpoint, peer: &Endpoint, uplink: &mut Pipe) {
     if wants.true_window {
         endpoint.handle_notice(now, Notice::TrueWindow(peer.window_in_segments()));
     }

@@ -155,13 +155,13 @@ impl Engine {
             route,
             wire_bytes: entering.wire_bytes,
             forward: entering.forward,
-            again: false,
-            early: false,
+            is_retransmission: false,
+            before_first_loss: false,
             damaged: false,
             ecn: entering.ecn,
             priority: entering.priority,
             hop: 0,
-            joined: Time::ZERO,
+            enqueued_at: Time::ZERO,
             body: entering.body,
         };
         self.send_datagram(&mut packet);

@@ -124,7 +124,7 @@ impl Engine {
             observe_fate(&mut **observer, now, at, packet, Fate::Lost(reason));
         }
         self.handle_loss(packet, at, reason);
-        if !reason.is_told() {
+        if !reason.is_detected() {
             return;
         }
         let next = self.next_hops.after(packet);
@@ -168,7 +168,7 @@ impl Engine {
         }
         let pipe = &mut self.pipes[at.0 as usize];
         if let LinkDirection::Element(element) = &mut pipe.line {
-            packet.joined = now;
+            packet.enqueued_at = now;
             element.handle_packet(now, *packet, &mut self.decisions);
         }
         if !self.decisions.is_empty() {
@@ -189,7 +189,7 @@ impl Engine {
             [Output::Arrives { packet, at: due }] if self.observer.is_none() => {
                 pipe.account.carried_bytes += u64::from(packet.wire_bytes);
                 if let Some(delays) = &mut pipe.delays {
-                    delays.record(due.since(packet.joined));
+                    delays.record(due.since(packet.enqueued_at));
                 }
                 let next = self.next_hops.after(packet);
                 pipe.continuing += u32::from(next.is_some());
@@ -251,12 +251,12 @@ impl Engine {
                     let pipe = &mut self.pipes[at.0 as usize];
                     pipe.account.carried_bytes += u64::from(packet.wire_bytes);
                     if let Some(delays) = &mut pipe.delays {
-                        delays.record(due.since(packet.joined));
+                        delays.record(due.since(packet.enqueued_at));
                     }
                 }
                 Some((reason, _)) => self.handle_loss(packet, at, reason),
             }
-            if lost.is_none_or(|(reason, _)| reason.is_told()) && due < Time::NEVER {
+            if lost.is_none_or(|(reason, _)| reason.is_detected()) && due < Time::NEVER {
                 let next = self.next_hops.after(packet);
                 let kind = match lost {
                     None => EntryKind::Packet,
@@ -295,7 +295,7 @@ impl Engine {
     /// Adds the copy of a packet that a link has duplicated, with a new number, behind the original.
     #[cold]
     fn join_copy(&mut self, original: Packet, at: PipeId) {
-        let mut packet = Packet { again: true, ..original };
+        let mut packet = Packet { is_retransmission: true, ..original };
         self.assign_number(&mut packet);
         let flow = &mut self.flows[packet.flow.0 as usize];
         flow.account.rest().duplicated[usize::from(!packet.forward)] += 1;

@@ -92,7 +92,7 @@ impl Engine {
         let flows = flows.into_iter().map(|flow| {
             let needs_notices = match &flow.traffic {
                 Traffic::Tcp(connection) => [&connection.source, &connection.destination]
-                    .map(|end| connection.application.is_some() || end.wants().any()),
+                    .map(|end| connection.application.is_some() || end.wanted_notices().any()),
                 Traffic::NoEndpoint(_) => [false; 2],
             };
             let mut direction = |path: &[PipeId], needs_notices| {
@@ -223,7 +223,7 @@ impl Engine {
             if connection.application.is_some() {
                 self.timers.at_latest(timer_of(index, FlowSide::Source), *start);
             }
-            if connection.destination.wants().backlog {
+            if connection.destination.wanted_notices().backlog {
                 let uplink = directions[1].first.0 as usize;
                 self.pipes[uplink].line.track_backlog();
             }

@@ -111,7 +111,7 @@ impl Engine {
                     self.nodes[node_index as usize].account.repeated += 1;
                     self.send_from_middlebox(
                         node_index,
-                        Packet { again: true, ..packet },
+                        Packet { is_retransmission: true, ..packet },
                         MiddleboxAction::Repeated,
                     );
                 }
@@ -229,7 +229,7 @@ asks
 wants
 >>>>>>> B
 ](lasthop_middlebox::Middlebox::needs_rates) and to a
-    /// receiver at its end that [does](Endpoint::asks_plan).
+    /// receiver at its end that [does](Endpoint::uses_link_plan).
     pub fn declare_plan(&mut self, pipe: PipeId, service: &Service) {
         let wants = |node_index: &usize| {
             self.nodes[*node_index].middlebox.needs_rates() && !self.flows_leaving(*node_index, pipe).is_empty()
@@ -299,7 +299,7 @@ wants
         let [forward, backward] = flow.directions.map(|direction| &self.routes[direction.route() as usize]);
         let ends = [(FlowSide::Destination, forward, destination), (FlowSide::Source, backward, source)];
         let wants = |(side, path, endpoint): (FlowSide, &Vec<PipeId>, &Endpoint)| {
-            (path.last() == Some(&pipe) && endpoint.asks_plan()).then_some(side)
+            (path.last() == Some(&pipe) && endpoint.uses_link_plan()).then_some(side)
         };
         ends.into_iter().find_map(wants)
     }

@@ -6,7 +6,7 @@ use crate::event_queue::Timers;
 use crate::flow::{Datagrams, FlowSide, Overhead, Traffic};
 use crate::pipe::PipeId;
 use lasthop_base::Time;
-use lasthop_tcp::endpoint::Sent;
+use lasthop_tcp::endpoint::SendInfo;
 use lasthop_tcp::{Endpoint, Event, State};
 use lasthop_wire::{Body, Ecn, FlowId, Packet, Priority, Segment};
 
@@ -88,7 +88,7 @@ impl Engine {
                 FlowSide::Destination => &mut connection.destination,
             };
             let Some((time, event)) = endpoint.poll_event() else { return };
-            if let Event::Judged { range, cause } = event {
+            if let Event::LossClassified { range, cause } = event {
                 let accuracy = &mut account.rest().accuracy;
                 let by_mark = side == FlowSide::Source && connection.source.sender().discriminates_each_loss();
                 if by_mark {
@@ -112,13 +112,13 @@ pub(super) fn empty_packet() -> Packet {
         route: 0,
         wire_bytes: 0,
         forward: true,
-        again: false,
-        early: false,
+        is_retransmission: false,
+        before_first_loss: false,
         damaged: false,
         ecn: Ecn::NotEct,
         priority: Priority::Normal,
         hop: 0,
-        joined: Time::ZERO,
+        enqueued_at: Time::ZERO,
         body: Body::Tcp(Segment::default()),
     }
 }
@@ -142,16 +142,16 @@ pub(super) fn emit(
     packet: &mut Packet,
 ) -> Option<NextStep> {
     let Body::Tcp(segment) = &mut packet.body else { return None };
-    let mut sent = Sent::default();
+    let mut sent = SendInfo::default();
     if !endpoint.poll_segment_into(now, segment, &mut sent) {
         return None;
     }
-    packet.early = !endpoint.has_noticed_loss();
+    packet.before_first_loss = !endpoint.has_detected_loss();
     packet.wire_bytes = wire_bytes(segment, direction.overhead());
     packet.flow = id;
     packet.route = direction.route();
     packet.forward = side == FlowSide::Source;
-    packet.again = sent.is_retransmission;
+    packet.is_retransmission = sent.is_retransmission;
     packet.damaged = false;
     packet.ecn = sent.ecn;
     packet.priority = sent.priority;
@@ -194,13 +194,13 @@ pub(super) fn next_datagram(
         route,
         wire_bytes: source.packet + header,
         forward: true,
-        again: false,
-        early: false,
+        is_retransmission: false,
+        before_first_loss: false,
         damaged: false,
         ecn: Ecn::NotEct,
         priority: Priority::Normal,
         hop: 0,
-        joined: Time::ZERO,
+        enqueued_at: Time::ZERO,
         body: Body::Datagram { number: within_flow },
     }
 }

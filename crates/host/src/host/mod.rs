@@ -14,7 +14,7 @@ use crate::secret_numbers::SecretNumbers;
 use lasthop_base::Time;
 use lasthop_tcp::{Endpoint, Event, Role};
 use lasthop_wire::Segment;
-use lasthop_wire::bytes::Ends;
+use lasthop_wire::bytes::FlowAddresses;
 use slotmap::SlotMap;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::{IpAddr, SocketAddr};
@@ -39,7 +39,7 @@ pub struct Host {
     timers: BTreeSet<(Time, Handle)>,
     /// Connections that may have something to send.
     busy: VecDeque<Handle>,
-    resets: VecDeque<(Ends, Segment)>,
+    resets: VecDeque<(FlowAddresses, Segment)>,
     packet: Vec<u8>,
     events: VecDeque<Traced>,
     is_tracing: bool,
@@ -72,8 +72,8 @@ pub struct HostCounters {
 pub struct Traced {
     /// Time.
     pub time: Time,
-    /// Ends of the connection.
-    pub ends: Ends,
+    /// Addresses of the connection.
+    pub ends: FlowAddresses,
     /// The event.
     pub event: Event,
 }
@@ -168,7 +168,7 @@ impl Host {
             return Err(Error::Invalid);
         }
         let local = self.local_end(local, remote)?;
-        let ends = Ends { source: local, destination: remote };
+        let ends = FlowAddresses { source: local, destination: remote };
         let iss = self.numbers.initial(now, local, remote, None);
         let handle = self.insert(now, ends, iss, options, Role::Active, None);
         self.update(handle);
@@ -307,7 +307,7 @@ impl Host {
     }
 
     /// Local and remote end of a connection.
-    pub fn ends(&self, handle: Handle) -> Result<Ends, Error> {
+    pub fn ends(&self, handle: Handle) -> Result<FlowAddresses, Error> {
         Ok(self.connection_ref(handle)?.ends)
     }
 

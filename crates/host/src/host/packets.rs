@@ -6,7 +6,7 @@ use lasthop_base::Time;
 use lasthop_tcp::Role;
 use lasthop_tcp::endpoint::{opens, reset_for};
 use lasthop_wire::bytes::{
-    Checksums, Content, Ends, Header, ParseError, Payload, emit, parse, parse_icmp_error,
+    Checksums, Content, FlowAddresses, Header, ParseError, Payload, emit, parse, parse_icmp_error,
 };
 use lasthop_wire::{Body, Ecn, Flags, Segment, Seq};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -41,7 +41,7 @@ impl Host {
             self.counters.not_for_us += 1;
             return;
         }
-        let ends = Ends { source: local, destination: remote };
+        let ends = FlowAddresses { source: local, destination: remote };
         let Some(handle) = self.socket_for(now, &ends, segment) else { return };
         if let Some(Socket { kind: SocketKind::Connection { connection, .. }, .. }) =
             self.sockets.get_mut(handle)
@@ -64,7 +64,7 @@ impl Host {
                 return;
             }
         };
-        let Ends { source, destination } = error.ends;
+        let FlowAddresses { source, destination } = error.ends;
         if error.to != source.ip() || !self.addresses.contains(&error.to) {
             self.counters.not_for_us += 1;
             return;
@@ -128,7 +128,7 @@ impl Host {
     }
 
     /// Socket of a segment; a SYN to a listener opens a connection.
-    fn socket_for(&mut self, now: Time, ends: &Ends, segment: &Segment) -> Option<Handle> {
+    fn socket_for(&mut self, now: Time, ends: &FlowAddresses, segment: &Segment) -> Option<Handle> {
         let known = self.connections.get(&(ends.source, ends.destination)).copied();
         if known.is_some() && !segment.flags.has(Flags::SYN) {
             return known;
@@ -169,10 +169,16 @@ impl Host {
     /// Sequence number after the last of a connection that this SYN may replace.
     fn number_after(&self, old: Handle, syn: &Segment) -> Option<Seq> {
         let old = &self.connection_ref_of(old)?.endpoint;
-        old.yields_to(syn).then(|| old.number_after())
+        old.may_be_replaced_by(syn).then(|| old.number_after())
     }
 
-    fn open_for(&mut self, now: Time, ends: Ends, parent: Handle, after: Option<Seq>) -> Option<Handle> {
+    fn open_for(
+        &mut self,
+        now: Time,
+        ends: FlowAddresses,
+        parent: Handle,
+        after: Option<Seq>,
+    ) -> Option<Handle> {
         let SocketKind::Listener(listener) = &mut self.sockets[parent].kind else { return None };
         if !listener.has_room() {
             self.counters.backlog_full += 1;

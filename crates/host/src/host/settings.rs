@@ -33,7 +33,7 @@ impl Host {
     pub fn set_user_timeout(&mut self, handle: Handle, limit: Option<Duration>) -> Result<(), Error> {
         self.set(
             handle,
-            |options| options.tcp.patience.data = limit,
+            |options| options.tcp.user_timeouts.data = limit,
             |endpoint| endpoint.set_user_timeout(limit),
         )
     }

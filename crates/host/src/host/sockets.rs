@@ -7,7 +7,7 @@ use crate::options::Options;
 use lasthop_base::{Stream, Time};
 use lasthop_tcp::{Config, Endpoint, Role, State};
 use lasthop_wire::Seq;
-use lasthop_wire::bytes::Ends;
+use lasthop_wire::bytes::FlowAddresses;
 use std::collections::{BTreeSet, VecDeque};
 use std::net::{IpAddr, SocketAddr};
 
@@ -15,7 +15,7 @@ impl Host {
     pub(super) fn insert(
         &mut self,
         now: Time,
-        ends: Ends,
+        ends: FlowAddresses,
         iss: Seq,
         options: &Options,
         role: Role,

@@ -3,7 +3,7 @@
 use super::candidates::DeploymentSite;
 use super::ranking::CandidateResults;
 use super::{Advice, CERTAIN};
-use crate::change::Change;
+use crate::change::PercentChange;
 use crate::document::{Block, Cell, Chapter, Document, Table};
 use crate::papers::cells::number;
 use crate::ranking::{Ranked, Ranking};
@@ -237,11 +237,11 @@ fn skewed(estimate: Option<&Estimate>) -> Cell {
     })
 }
 
-fn changed(row: &CandidateResults, change: Option<&Change>) -> Cell {
+fn changed(row: &CandidateResults, change: Option<&PercentChange>) -> Cell {
     if row.candidate.sites.is_empty() {
         return Cell::Empty;
     }
-    change.map_or(Cell::Empty, |Change { percent, ci95, .. }| {
+    change.map_or(Cell::Empty, |PercentChange { percent, ci95, .. }| {
         let sign = if *percent > 0.0 { "+" } else { "" };
         let interval =
             ci95.map_or_else(String::new, |[low, high]| format!(" ({} to {})", number(low), number(high)));
@@ -254,7 +254,7 @@ fn estimate(estimate: &Estimate, any: [f64; 2]) -> Value {
     json!({ "mean": estimate.mean, "ci95": estimate.ci95.unwrap_or(any), "runs": estimate.runs })
 }
 
-fn change(change: &Change) -> Value {
+fn change(change: &PercentChange) -> Value {
     json!({ "mean": change.percent, "ci95": change.ci95, "runs": change.runs })
 }
 

@@ -11,7 +11,7 @@
 use super::repetition::RepetitionMeasures;
 use super::{CERTAIN, Candidate, CandidateRuns};
 use crate::stats::Estimate;
-use crate::stats::change::Change;
+use crate::stats::change::PercentChange;
 
 /// Indifference zone of score differences, as a share.
 pub const ALIKE: f64 = 0.02;
@@ -39,15 +39,15 @@ pub struct CandidateResults {
     /// Goodput of the user's flows, kbit/s.
     pub goodput_kbps: Option<Estimate>,
     /// Change of goodput, %.
-    pub goodput_change: Option<Change>,
+    pub goodput_change: Option<PercentChange>,
     /// Percentiles of the smoothed RTT (50, 95, 99), ms.
     pub rtt_ms: [Option<Estimate>; 3],
     /// Percentiles of the duration of short transfers, s.
     pub short_s: [Option<Estimate>; 3],
     /// Change of their 95th percentile, %.
-    pub short_change: Option<Change>,
+    pub short_change: Option<PercentChange>,
     /// Change of the unmodified neighbour's goodput, %.
-    pub neighbour_change: Option<Change>,
+    pub neighbour_change: Option<PercentChange>,
     /// Repetitions.
     pub runs: usize,
 }
@@ -135,7 +135,7 @@ pub fn row(one: &CandidateRuns, base: &CandidateRuns) -> CandidateResults {
     let change = |of: &dyn Fn(&RepetitionMeasures) -> Option<f64>| {
         let both = pairs().filter_map(|(one, base)| Some((of(one)?, of(base)?)));
         let (ones, others): (Vec<f64>, Vec<f64>) = both.unzip();
-        Change::of(&ones, &others)
+        PercentChange::of(&ones, &others)
     };
     let mean = |of: &dyn Fn(&RepetitionMeasures) -> Option<f64>| {
         Estimate::of(&one.repetitions.iter().filter_map(of).collect::<Vec<f64>>())

@@ -13,7 +13,7 @@ mod table;
 pub use document::FirstRunRecord;
 pub use quantity::Quantity;
 
-use crate::change::Change;
+use crate::change::PercentChange;
 use crate::in_order::InOrder;
 use crate::repeat::{estimate_by, seed_of};
 use crate::runs::completion::{COMPLETED, RESTRICTED};
@@ -159,7 +159,7 @@ impl Comparison {
         let (these, firsts): (Vec<f64>, Vec<f64>) =
             self.outcomes[case].iter().zip(&self.outcomes[0]).filter_map(pair).unzip();
         let differences: Vec<f64> = these.iter().zip(&firsts).map(|(this, first)| this - first).collect();
-        CaseDifference { mean, difference: Estimate::of(&differences), percent: Change::of(&these, &firsts) }
+        CaseDifference { mean, difference: Estimate::of(&differences), percent: PercentChange::of(&these, &firsts) }
     }
 
     /// Whether a number differs between cases in any repetition.
@@ -179,7 +179,7 @@ struct CaseDifference {
     /// Paired by repetition.
     difference: Option<Estimate>,
     /// Change of the mean relative to the first case, %; `None` if the first mean is zero.
-    percent: Option<Change>,
+    percent: Option<PercentChange>,
 }
 
 impl CaseDifference {

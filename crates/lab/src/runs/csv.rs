@@ -167,7 +167,7 @@ pub const COLUMNS: &[SampleColumn] = &[
     SampleColumn {
         name: "lost_tag_drop",
         doc: "packets of the flow dropped so far to signal another packet's overflow",
-        of: |flow| lost(flow, LossReason::Notice),
+        of: |flow| lost(flow, LossReason::TagDrop),
     },
     SampleColumn {
         name: "lost_discarded",

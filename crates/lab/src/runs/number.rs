@@ -1,6 +1,6 @@
 //! Formats of numbers.
 
-use crate::change::Change;
+use crate::change::PercentChange;
 use crate::stats::Estimate;
 
 /// `1915 ± 12`: half width with two digits, mean with equal precision; one repetition: the mean only.
@@ -24,7 +24,7 @@ pub fn signed(estimate: &Estimate) -> String {
 
 /// Change in per cent with its asymmetric interval: `+198 (+92 to +420)`, or `+198 (no bound)` if the baseline may be
 /// zero; for one pair the change only.
-pub fn change(change: &Change) -> String {
+pub fn change(change: &PercentChange) -> String {
     let with_sign = |value: f64, decimals: usize| {
         let text = fixed(value, decimals);
         let is_zero = !text.bytes().any(|byte| (b'1'..=b'9').contains(&byte));
@@ -102,7 +102,7 @@ mod tests {
 
     #[test]
     fn changes_have_the_ends_of_their_interval() {
-        let text = |percent, ci95, runs| change(&Change { percent, ci95, runs });
+        let text = |percent, ci95, runs| change(&PercentChange { percent, ci95, runs });
         assert_eq!(text(198.37, Some([92.4, 419.6]), 10), "+198 (+92 to +420)");
         assert_eq!(text(-1.234, Some([-2.5, 0.04]), 10), "-1.2 (-2.5 to 0.0)");
         assert_eq!(text(198.37, None, 10), "+198 (no bound)");

@@ -3,7 +3,7 @@
 use super::completion::{COMPLETED, Completion, RESTRICTED};
 use super::measure;
 use super::number::with_interval;
-use crate::change::Change;
+use crate::change::PercentChange;
 use crate::document::{Cell, Table};
 use crate::repeat::{estimate, estimate_by};
 use crate::stats::Estimate;
@@ -152,7 +152,7 @@ pub fn value(estimate: &Estimate) -> Value {
 }
 
 /// `{"mean", "ci95", "runs"}` of a change, %; `ci95` is null without a bound, and for one pair.
-pub fn change_value(change: &Change) -> Value {
+pub fn change_value(change: &PercentChange) -> Value {
     json!({ "mean": change.percent, "ci95": change.ci95, "runs": change.runs })
 }
 

@@ -1,6 +1,6 @@
 //! A metric of the same repetitions under two conditions: both means, and the change.
 
-use crate::change::Change;
+use crate::change::PercentChange;
 use crate::document::Cell;
 use crate::runs::number::{change, with_interval};
 use crate::runs::summary::{change_value, value};
@@ -13,7 +13,7 @@ pub struct Paired {
     /// Means of both conditions; `None` if a repetition lacks the metric.
     pub means: [Option<Estimate>; 2],
     /// Change from the first to the second.
-    pub change: Option<Change>,
+    pub change: Option<PercentChange>,
 }
 
 impl Paired {
@@ -21,7 +21,10 @@ impl Paired {
     pub fn of(values: [impl Iterator<Item = Option<f64>>; 2]) -> Paired {
         let [first, second] =
             values.map(|condition| condition.collect::<Option<Vec<f64>>>().unwrap_or_default());
-        Paired { means: [Estimate::of(&first), Estimate::of(&second)], change: Change::of(&second, &first) }
+        Paired {
+            means: [Estimate::of(&first), Estimate::of(&second)],
+            change: PercentChange::of(&second, &first),
+        }
     }
 
     /// Whether both means are missing.

@@ -64,7 +64,7 @@ fn compared(text: &str) -> Vec<&str> {
 #[test]
 fn no_code_asks_for_a_name() {
     let catalogue = Catalogue::default();
-    let names: Vec<&str> = catalogue.questions().iter().flat_map(|question| question.names()).collect();
+    let names: Vec<&str> = catalogue.seams().iter().flat_map(|seam| seam.names()).collect();
     assert!(names.len() > 80, "{}", names.len());
     let sources = sources();
     assert!(sources.len() > 300, "{}", sources.len());

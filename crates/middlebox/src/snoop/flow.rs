@@ -115,7 +115,7 @@ impl SnoopFlow {
         if !is_before(last, end) {
             // The mobile has this data: its ACK must have been lost.
             if let (true, Some(ack)) = (rules.answers, self.last) {
-                out.extend([Decision::Retransmit(ack), Decision::Drop(*packet, LossReason::Suppressed)]);
+                out.extend([Decision::Retransmit(ack), Decision::Drop(*packet, LossReason::MiddleboxRemoved)]);
                 return false;
             }
             return true;
@@ -189,7 +189,7 @@ impl SnoopFlow {
         if is_forwarded {
             self.advertised = (segment.window, segment.flags.has(Flags::ECE))
         } else {
-            out.push(Decision::Drop(*packet, LossReason::Suppressed))
+            out.push(Decision::Drop(*packet, LossReason::MiddleboxRemoved))
         }
         is_forwarded
     }

@@ -16,7 +16,7 @@ const INFO: Info = Info {
 
 /// A window of `window` bytes, or one segment if larger.
 pub(super) fn fixed(window: u64) -> Choice<Build> {
-    Choice::own(&INFO, Arc::new(move |_, start| Box::new(FixedWindow(window.max(start.mss)))))
+    Choice::with_constructor(&INFO, Arc::new(move |_, start| Box::new(FixedWindow(window.max(start.mss)))))
 }
 
 struct FixedWindow(u64);

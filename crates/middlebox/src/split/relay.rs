@@ -2,7 +2,7 @@
 
 use crate::Decision;
 use lasthop_base::{Stream, Time};
-use lasthop_tcp::endpoint::{Ended, reset_for};
+use lasthop_tcp::endpoint::{EndReason, reset_for};
 use lasthop_tcp::{Arriving, Config, Endpoint, Role, State};
 use lasthop_wire::{Body, Ecn, Flags, FlowId, Packet, Priority, Segment, Seq};
 
@@ -49,7 +49,7 @@ impl Half {
             to.closed = true;
             to.endpoint.close();
         }
-        let is_broken = self.endpoint.ended().is_some_and(|how| how != Ended::Closed);
+        let is_broken = self.endpoint.ended().is_some_and(|how| how != EndReason::Closed);
         if is_broken && to.endpoint.ended().is_none() {
             to.endpoint.abort();
         }
@@ -59,8 +59,8 @@ impl Half {
         while let Some(sending) = self.endpoint.poll_segment(now) {
             let counters = self.endpoint.counters();
             out.push(Decision::Emit(Packet {
-                again: sending.is_retransmission,
-                early: counters.recoveries + counters.timeouts == 0,
+                is_retransmission: sending.is_retransmission,
+                before_first_loss: counters.recoveries + counters.timeouts == 0,
                 ecn: sending.ecn,
                 priority: sending.priority,
                 ..packet(flow, forward, sending.segment)
@@ -75,14 +75,14 @@ fn packet(flow: FlowId, forward: bool, segment: Segment) -> Packet {
         flow,
         wire_bytes: 0,
         forward,
-        again: false,
-        early: false,
+        is_retransmission: false,
+        before_first_loss: false,
         damaged: false,
         ecn: Ecn::NotEct,
         priority: Priority::Normal,
         route: 0,
         hop: 0,
-        joined: Time::ZERO,
+        enqueued_at: Time::ZERO,
         body: Body::Tcp(segment),
     }
 }

@@ -92,14 +92,14 @@ pub(super) mod tests {
             flow: FlowId(0),
             wire_bytes: 1000,
             forward: true,
-            again: false,
-            early: false,
+            is_retransmission: false,
+            before_first_loss: false,
             damaged: false,
             ecn,
             priority: Priority::Normal,
             route: 0,
             hop: 0,
-            joined: lasthop_base::Time::ZERO,
+            enqueued_at: lasthop_base::Time::ZERO,
             body: Body::Datagram { number: 0 },
         }
     }

@@ -161,19 +161,19 @@ impl Config {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lasthop_base::{Answer, Rate};
+    use lasthop_base::{Rate, Selection};
 
     #[test]
     fn every_answer_has_a_place_in_a_configuration() {
         let catalogue = Catalogue::default();
-        for question in catalogue.questions() {
-            assert!(question.find(question.default.name).is_some(), "{}", question.name);
-            for info in &question.mechanisms {
+        for seam in catalogue.seams() {
+            assert!(seam.find(seam.default.name).is_some(), "{}", seam.name);
+            for info in &seam.mechanisms {
                 let mut config = Config::wire(Service::Rate(Rate::from_bps(1)), Duration::ZERO);
                 let values = info.defaults();
-                assert!(catalogue.answer(&mut config, question, &Answer { info, values }));
+                assert!(catalogue.select(&mut config, seam, &Selection { info, values }));
                 let named = format!("name: {:?}", info.name);
-                assert!(format!("{config:?}").contains(&named), "{} {named}", question.name);
+                assert!(format!("{config:?}").contains(&named), "{} {named}", seam.name);
             }
         }
     }

@@ -306,13 +306,13 @@ mod tests {
             route: 0,
             wire_bytes: SIZE,
             forward: true,
-            again: false,
-            early: false,
+            is_retransmission: false,
+            before_first_loss: false,
             damaged: false,
             ecn: Ecn::NotEct,
             priority: Default::default(),
             hop: 0,
-            joined: Time::ZERO,
+            enqueued_at: Time::ZERO,
             body,
         }
     }

@@ -95,13 +95,13 @@ mod tests {
             route: 0,
             wire_bytes: 1000,
             forward: true,
-            again: false,
-            early: false,
+            is_retransmission: false,
+            before_first_loss: false,
             damaged: false,
             ecn,
             priority: Priority::Normal,
             hop: 0,
-            joined: Time::ZERO,
+            enqueued_at: Time::ZERO,
             body: Body::Datagram { number: 0 },
         }
     }

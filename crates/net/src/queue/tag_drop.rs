@@ -83,7 +83,7 @@ impl Queue for TagDrop {
         }
         if waits_for_tag {
             self.clear_pending_notice(packet.flow);
-            dropped.push((packet, LossReason::Notice));
+            dropped.push((packet, LossReason::TagDrop));
             return;
         }
         self.waiting_bytes += u64::from(packet.wire_bytes);
@@ -126,7 +126,7 @@ impl TagDrop {
             Some(packet) => {
                 self.waiting_bytes -= u64::from(packet.wire_bytes);
                 self.clear_pending_notice(flow);
-                dropped.push((packet, LossReason::Notice));
+                dropped.push((packet, LossReason::TagDrop));
             }
             None if !self.pending_notices.contains(&flow) => self.pending_notices.push(flow),
             None => {}
@@ -170,13 +170,13 @@ mod tests {
             route: 0,
             wire_bytes: 1000,
             forward: true,
-            again: false,
-            early: false,
+            is_retransmission: false,
+            before_first_loss: false,
             damaged: false,
             ecn: Ecn::NotEct,
             priority: if tagged { Priority::Low } else { Priority::Normal },
             hop: 0,
-            joined: Time::ZERO,
+            enqueued_at: Time::ZERO,
             body: Body::Datagram { number },
         }
     }
@@ -192,13 +192,13 @@ mod tests {
         (lost, left.map(|packet| packet.number).collect())
     }
 
-    use LossReason::{Notice, QueueFull};
+    use LossReason::{QueueFull, TagDrop};
 
     #[test]
     fn a_waiting_tag_is_dropped_for_the_packet_that_finds_no_room() {
         let (lost, left) =
             put(&mut *queue(&[]), &[(0, false), (0, true), (0, false), (0, false), (0, false)]);
-        assert_eq!(lost, [(3, QueueFull), (1, Notice)]);
+        assert_eq!(lost, [(3, QueueFull), (1, TagDrop)]);
         assert_eq!(left, [0, 2, 4]);
     }
 
@@ -214,7 +214,7 @@ mod tests {
         queue.enqueue(Time::ZERO, packet(6, 0, true), &mut dropped);
         queue.enqueue(Time::ZERO, packet(7, 0, true), &mut dropped);
         let lost: Vec<_> = dropped.iter().map(|(packet, reason)| (packet.number, *reason)).collect();
-        assert_eq!(lost, [(3, QueueFull), (4, QueueFull), (6, Notice)]);
+        assert_eq!(lost, [(3, QueueFull), (4, QueueFull), (6, TagDrop)]);
     }
 
     #[test]
@@ -222,7 +222,7 @@ mod tests {
         let (lost, left) =
             put(&mut *queue(&[]), &[(0, true), (0, false), (0, false), (0, true), (0, false), (0, true)]);
         // 3 is tagged and is its own notice; for 4, tag 0 is dropped, and 5 gets its place.
-        assert_eq!(lost, [(3, QueueFull), (4, QueueFull), (0, Notice)]);
+        assert_eq!(lost, [(3, QueueFull), (4, QueueFull), (0, TagDrop)]);
         assert_eq!(left, [1, 2, 5]);
     }
 
@@ -242,7 +242,7 @@ mod tests {
     #[test]
     fn a_tag_is_owed_by_flow_or_by_all() {
         let arrivals = [(0, false), (0, false), (0, false), (0, false)];
-        for (of, reason) in [("same_flow", None), ("any", Some(Notice))] {
+        for (of, reason) in [("same_flow", None), ("any", Some(TagDrop))] {
             let mut queue = queue(&[("of", Value::Word(of))]);
             put(&mut *queue, &arrivals);
             let mut dropped = Dropped::new();

@@ -79,15 +79,15 @@ pub fn add(py: Python<'_>, catalogue: &mut Catalogue, seam: &str, strategy: Stra
     let is_scalable = seam == "congestion" && strategy.object.getattr(py, "is_scalable")?.is_truthy(py)?;
     let (info, tcp) = (strategy.info(is_scalable), &mut catalogue.tcp);
     match seam {
-        "congestion" => tcp.congestion.add_own(info, congestion::build(strategy)),
-        "ack_policy" => tcp.ack_policy.add_own(info, receiver::ack_policy(strategy)),
-        "ack_splitting" => tcp.ack_splitting.add_own(info, receiver::ack_splitting(strategy)),
-        "window" => tcp.window.add_own(info, receiver::window(py, strategy)?),
+        "congestion" => tcp.congestion.add_with_constructor(info, congestion::build(strategy)),
+        "ack_policy" => tcp.ack_policy.add_with_constructor(info, receiver::ack_policy(strategy)),
+        "ack_splitting" => tcp.ack_splitting.add_with_constructor(info, receiver::ack_splitting(strategy)),
+        "window" => tcp.window.add_with_constructor(info, receiver::window(py, strategy)?),
         "loss_discrimination" => {
-            tcp.receiver_discrimination.add_own(info, receiver::loss_discriminator(strategy))
+            tcp.receiver_discrimination.add_with_constructor(info, receiver::loss_discriminator(strategy))
         }
-        "admission" => catalogue.link.queue.add_own(info, link::admission(strategy)),
-        "queue" => catalogue.link.queue.add_own(info, link::queue(strategy)),
+        "admission" => catalogue.link.queue.add_with_constructor(info, link::admission(strategy)),
+        "queue" => catalogue.link.queue.add_with_constructor(info, link::queue(strategy)),
         other => return Err(bad_input(py, format!("there is no seam `{other}`"), "")),
     }
     Ok(())

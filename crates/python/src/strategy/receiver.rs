@@ -6,8 +6,8 @@ use super::link::Backlog;
 use lasthop_base::{Duration, Rate, Stream, Values};
 use lasthop_tcp::Range;
 use lasthop_tcp::event::Cause;
-use lasthop_tcp::receiver::ack_policy::{self, AckPolicy, When};
-use lasthop_tcp::receiver::ack_splitting::{self, AckSplitting, Arrived, Needs, Shape};
+use lasthop_tcp::receiver::ack_policy::{self, AckPolicy, AckTime};
+use lasthop_tcp::receiver::ack_splitting::{self, AckForm, AckSplitting, Arrived, Needs};
 use lasthop_tcp::receiver::loss_discrimination::{self, LossDiscriminator, Observation};
 use lasthop_tcp::receiver::window::{self, AdvertisedWindow, PathSample, WindowInput};
 use lasthop_tcp::receiver::window_estimate;
@@ -111,7 +111,7 @@ pub fn ack_policy(strategy: Strategy) -> Arc<ack_policy::Build> {
 struct Timing(Object);
 
 impl AckPolicy for Timing {
-    fn on_data(&mut self, arrival: &ack_policy::Arrival) -> When {
+    fn on_data(&mut self, arrival: &ack_policy::DataArrival) -> AckTime {
         let arrival = Arrival {
             now_s: arrival.now.as_secs(),
             repeated: arrival.repeated,
@@ -125,8 +125,8 @@ impl AckPolicy for Timing {
             hooks.answer("on_data", &answer, 0.0)
         });
         match after_s {
-            Some(after) if after > 0.0 => When::After(Duration::from_secs_f64(after)),
-            _ => When::Now,
+            Some(after) if after > 0.0 => AckTime::After(Duration::from_secs_f64(after)),
+            _ => AckTime::Now,
         }
     }
 }
@@ -155,7 +155,7 @@ struct Form {
 }
 
 impl AckSplitting for Form {
-    fn split(&mut self, due: &ack_splitting::Due, path: &window_estimate::PathEstimate) -> Shape {
+    fn split(&mut self, due: &ack_splitting::DueAck, path: &window_estimate::PathEstimate) -> AckForm {
         let event = Due {
             start: due.advance.start,
             end: due.advance.end,
@@ -166,11 +166,11 @@ impl AckSplitting for Form {
         let ack_splitting = self.object.attempt(|hooks| {
             let answer = hooks.call(intern!(hooks.py(), "split"), (event, path))?;
             if let Ok(copies @ 1..=1000) = answer.extract::<u32>() {
-                return Ok(if copies == 1 { Shape::Once } else { Shape::Copies(copies) });
+                return Ok(if copies == 1 { AckForm::Single } else { AckForm::Copies(copies) });
             }
             match answer.extract::<(u32, u64)>() {
                 Ok((count @ 1..=100_000, start)) if start < due.advance.end => {
-                    Ok(Shape::Slices { count, of: Range { start, end: due.advance.end } })
+                    Ok(AckForm::Slices { count, of: Range { start, end: due.advance.end } })
                 }
                 _ => Err(hooks.wrong(
                     "split()",
@@ -179,7 +179,7 @@ impl AckSplitting for Form {
                 )),
             }
         });
-        ack_splitting.unwrap_or(Shape::Once)
+        ack_splitting.unwrap_or(AckForm::Single)
     }
 
     fn on_loss(&mut self, cause: Cause, path: &window_estimate::PathEstimate) {
@@ -195,8 +195,8 @@ impl AckSplitting for Form {
     fn on_counts(&mut self, sender: &lasthop_wire::SenderCounts, uplink: &lasthop_wire::UplinkCounts) {
         let sender = SenderCounts {
             sent: sender.sent,
-            sent_again: sender.sent_again,
-            told_by_duplicates: sender.told_by_duplicates,
+            sent_again: sender.retransmitted,
+            told_by_duplicates: sender.detected_by_duplicates,
         };
         let uplink = UplinkCounts { offered: uplink.offered, dropped: uplink.dropped };
         self.object.attempt(|hooks| hooks.call(intern!(hooks.py(), "on_counts"), (sender, uplink)).map(drop));

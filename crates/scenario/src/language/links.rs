@@ -1,6 +1,6 @@
 //! Keys of a link and of its directions.
 
-use super::{TIME, answers};
+use super::{TIME, seam_keys};
 use crate::catalogue::Catalogue;
 use crate::key::{Key, ValueType};
 use crate::problem::Problem;
@@ -35,7 +35,7 @@ type SetConfig = fn(&CheckedTable<'_>, &mut Config) -> Result<(), Problem>;
 
 /// Keys of one direction of a link; a link's own table may hold them for both.
 pub(crate) fn direction(catalogue: &Catalogue) -> Vec<Key> {
-    DIRECTION.iter().map(|(key, _)| key.clone()).chain(answers(catalogue, "link")).collect()
+    DIRECTION.iter().map(|(key, _)| key.clone()).chain(seam_keys(catalogue, "link")).collect()
 }
 
 /// Names of the direction's keys that take no mechanism.

@@ -1,6 +1,6 @@
 //! Keys of a TCP flow's sender.
 
-use super::{SHORTEST, answers};
+use super::{SHORTEST, seam_keys};
 use crate::catalogue::Catalogue;
 use crate::key::{Key, ValueType};
 use crate::text::plain;
@@ -9,7 +9,7 @@ use lasthop_tcp::Config;
 use std::sync::LazyLock;
 
 pub(crate) fn sender(catalogue: &Catalogue) -> Vec<Key> {
-    let mut keys = answers(catalogue, "sender");
+    let mut keys = seam_keys(catalogue, "sender");
     keys.extend(SENDER.iter().cloned());
     keys
 }
@@ -59,7 +59,7 @@ pub(super) static SENDER: LazyLock<Vec<Key>> = LazyLock::new(|| {
         ),
         flag(
             "freeze",
-            config.freezes,
+            config.has_persist_state,
             "a zero window stops the retransmission timer and keeps cwnd (BSD's persist; Linux retransmits and \
              reduces)",
         ),
@@ -88,7 +88,7 @@ pub(super) static SENDER: LazyLock<Vec<Key>> = LazyLock::new(|| {
         Key::default(
             "loss_window",
             ValueType::Unit(Unit::Word(&["one", "in_flight"])),
-            if config.loss_window_spares { "in_flight" } else { "one" },
+            if config.loss_window_in_flight { "in_flight" } else { "one" },
             "cwnd after a timeout: one segment (RFC 5681), or one segment plus bytes not marked lost (Linux; always \
              with BBR)",
         ),

@@ -69,6 +69,6 @@ pub fn each(sender_s: u32, receiver_s: u32, mut with: impl FnMut(&str, Option<Sc
 
 fn names(of_seam: &str) -> Vec<&'static str> {
     let catalogue = Catalogue::default();
-    let questions = catalogue.questions().into_iter().filter(|question| question.name == of_seam);
-    questions.flat_map(|question| question.names()).collect()
+    let seams = catalogue.seams().into_iter().filter(|seam| seam.name == of_seam);
+    seams.flat_map(|seam| seam.names()).collect()
 }

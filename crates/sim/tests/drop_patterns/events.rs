@@ -182,7 +182,7 @@ impl Observer for EventRecorder {
         if packet.forward && segment.len > 0 {
             let Some(number) = self.number(segment.seq.0) else { return };
             if pipe == pipe_of(0, true) {
-                self.events.push((now, RunEvent::Sent { number, retransmission: packet.again }));
+                self.events.push((now, RunEvent::Sent { number, retransmission: packet.is_retransmission }));
             }
             if pipe == pipe_of(1, true) {
                 self.events.push(match fate {

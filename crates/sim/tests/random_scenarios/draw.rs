@@ -1,7 +1,7 @@
 //! Random scenarios as text: keys and types from the JSON Schema, mechanisms and parameter ranges from the catalogue.
 
 use lasthop_base::random::Stream;
-use lasthop_base::{Duration, Info, Parameter, Question, Unit};
+use lasthop_base::{Duration, Info, Parameter, SeamInfo, Unit};
 use lasthop_scenario::Catalogue;
 use serde_json::Value;
 use std::fmt::Write;
@@ -100,7 +100,7 @@ impl Drawing {
         for node in 1..links {
             if boxed && dice.happens(0.7) {
                 let mut line = String::new();
-                self.answer(dice, &mut line, self.question("middlebox"));
+                self.select(dice, &mut line, self.seam("middlebox"));
                 let _ = writeln!(text, "[node.n{node}]\n{line}");
             }
         }
@@ -110,8 +110,8 @@ impl Drawing {
         text
     }
 
-    fn question(&self, name: &str) -> &Question {
-        self.catalogue.questions().into_iter().find(|question| question.name == name).expect("a question")
+    fn seam(&self, name: &str) -> &SeamInfo {
+        self.catalogue.seams().into_iter().find(|seam| seam.name == name).expect("a seam")
     }
 
     fn direction(&self, dice: &mut Dice, text: &mut String, with_rate: bool) {
@@ -175,7 +175,7 @@ impl Drawing {
             }
             match key["$ref"].as_str().and_then(|place| place.strip_prefix("#/$defs/")) {
                 Some("name") => {}
-                Some(question) => self.answer(dice, text, self.question(question)),
+                Some(seam) => self.select(dice, text, self.seam(seam)),
                 None => {
                     if let Some(value) = self.value(dice, key) {
                         let _ = writeln!(text, "{name} = {value}");
@@ -212,8 +212,8 @@ impl Drawing {
         })
     }
 
-    fn answer(&self, dice: &mut Dice, text: &mut String, question: &Question) {
-        let info: &Info = question.mechanisms[dice.below(question.mechanisms.len())];
+    fn select(&self, dice: &mut Dice, text: &mut String, seam: &SeamInfo) {
+        let info: &Info = seam.mechanisms[dice.below(seam.mechanisms.len())];
         let mut values = format!("kind = \"{}\"", info.name);
         let missing = (info.one_of)(&info.defaults());
         let wanted = missing.map_or("", |missing| *dice.one_of(missing.parameters));
@@ -222,7 +222,7 @@ impl Drawing {
                 let _ = write!(values, ", {} = {}", parameter.name, drawn(dice, parameter));
             }
         }
-        let _ = writeln!(text, "{} = {{ {values} }}", question.name);
+        let _ = writeln!(text, "{} = {{ {values} }}", seam.name);
     }
 }
 

@@ -37,7 +37,7 @@ fn at_the_receiver(recorded: &EventLog) -> Matrix {
     for (_, _, packet, fate) in &recorded.packets {
         if let (Fate::Lost(reason), Some(segment)) = (fate, packet.segment())
             && packet.forward
-            && !packet.again
+            && !packet.is_retransmission
             && segment.len > 0
         {
             losses.push((segment.seq.0, *reason == LossReason::Channel));

@@ -6,11 +6,11 @@ use lasthop_net::service::{Light, LightTrace, Service, Trace};
 use lasthop_scenario::{Catalogue, Scenario};
 use std::sync::Arc;
 
-fn answers(question: &str) -> Vec<&'static str> {
+fn mechanisms(seam: &str) -> Vec<&'static str> {
     let catalogue = Catalogue::default();
-    let questions = catalogue.questions();
-    let question = questions.iter().find(|one| one.name == question).expect("a seam");
-    question.mechanisms.iter().map(|info| info.name).collect()
+    let seams = catalogue.seams();
+    let seam = seams.iter().find(|one| one.name == seam).expect("a seam");
+    seam.mechanisms.iter().map(|info| info.name).collect()
 }
 
 const KINDS: &[&[Setting<'_>]] = &[
@@ -25,7 +25,7 @@ const KINDS: &[&[Setting<'_>]] = &[
 /// Every queue on every kind of link, also on a recorded one, with and without trains.
 fn everywhere(settings: &[Setting<'_>]) -> Vec<(String, Scenario)> {
     let mut all = Vec::new();
-    for queue in answers("queue") {
+    for queue in mechanisms("queue") {
         let queued = [("link.air.down.queue", queue)];
         for kind in KINDS {
             let scenario = path(false, &[settings, &queued, kind]);
@@ -98,7 +98,7 @@ fn each_failed_transmission_brings_a_notice_behind_every_queue_and_kind_of_link(
 /// Wi-Fi frames have four attempts here; a link without ARQ has one.
 #[test]
 fn each_link_layer_reports_failed_transmissions_or_a_note_says_that_it_does_not() {
-    let layers = answers("arq");
+    let layers = mechanisms("arq");
     for layer in &layers {
         let arq = match *layer {
             "wifi" => "{ kind = \"wifi\", transmissions = 4 }",
@@ -143,7 +143,7 @@ fn damaged_segments_are_handed_up_behind_every_queue_and_kind_of_link() {
 
 #[test]
 fn a_link_layer_that_hands_up_no_damaged_segment_is_noted() {
-    for layer in answers("arq") {
+    for layer in mechanisms("arq") {
         let settings =
             [("link.air.arq", layer), ("flow.bulk.receiver.loss_discrimination", "hack"), (JUDGE, "hack")];
         let notes = path(false, &[&settings]).notes();

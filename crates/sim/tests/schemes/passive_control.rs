@@ -139,7 +139,7 @@ pub(super) fn run_with_estimates(
         Box::new(PassiveControls { drives: built(drives, start), others, smallest: None, log })
     };
     let mut catalogue = Catalogue::default();
-    catalogue.tcp.congestion.add_own(&INFO, Arc::new(build));
+    catalogue.tcp.congestion.add_with_constructor(&INFO, Arc::new(build));
     let driven: &[Setting<'_>] = &[("flow.bulk.sender.congestion", NAME)];
     let scenario = path_with(&catalogue, false, tables, &[&[driven], settings].concat());
     let (outcome, _, recorded) = observed(&scenario, seed);

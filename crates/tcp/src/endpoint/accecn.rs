@@ -5,29 +5,29 @@
 //! (§3.1.4.1); detection of lost ACKs with the option (§3.2.3.2.2), or of mangling by continuous marks (§3.2.2.3).
 
 use crate::receiver::ecn_echo::MarkEcho;
-use lasthop_wire::accecn::{Counters, Order};
+use lasthop_wire::accecn::{AccEcnCounters, CounterOrder};
 use lasthop_wire::{Ecn, Flags, Segment};
 
 /// Negotiated feedback of marks to the peer.
-pub(super) enum Telling {
+pub(super) enum MarkFeedbackSender {
     Echo(Box<dyn MarkEcho>),
-    Count(Box<AccEcn>),
+    Accurate(Box<AccEcn>),
 }
 
-impl Telling {
+impl MarkFeedbackSender {
     #[inline]
     pub(super) fn accecn(&self) -> Option<&AccEcn> {
         match self {
-            Telling::Echo(_) => None,
-            Telling::Count(accecn) => Some(accecn),
+            MarkFeedbackSender::Echo(_) => None,
+            MarkFeedbackSender::Accurate(accecn) => Some(accecn),
         }
     }
 
     #[inline]
     pub(super) fn accecn_mut(&mut self) -> Option<&mut AccEcn> {
         match self {
-            Telling::Echo(_) => None,
-            Telling::Count(accecn) => Some(accecn),
+            MarkFeedbackSender::Echo(_) => None,
+            MarkFeedbackSender::Accurate(accecn) => Some(accecn),
         }
     }
 
@@ -40,13 +40,16 @@ impl Telling {
         self.echo(|echo| echo.on_reduced())
     }
 
-    fn echo(&mut self, tell: impl Fn(&mut dyn MarkEcho) -> bool) -> Flags {
+    fn echo(&mut self, report: impl Fn(&mut dyn MarkEcho) -> bool) -> Flags {
         match self {
-            Telling::Echo(echo) => match tell(&mut **echo) {
-                true => Flags::ECE,
-                false => Flags::default(),
-            },
-            Telling::Count(accecn) => accecn.ace(),
+            MarkFeedbackSender::Echo(echo) => {
+                if report(&mut **echo) {
+                    Flags::ECE
+                } else {
+                    Flags::default()
+                }
+            }
+            MarkFeedbackSender::Accurate(accecn) => accecn.ace(),
         }
     }
 }
@@ -76,33 +79,33 @@ pub(super) struct AccEcn {
     pub(super) handshake: Ecn,
     /// Received packets with CE (r.cep), and received bytes by code point.
     packets: u32,
-    arrived: Bytes,
+    arrived: ByteCounts,
     /// Bytes reported in the last option.
-    told: Bytes,
+    last_option: ByteCounts,
     /// Whether the next segment carries an option unconditionally, as a path test (§3.2.3.2.1).
-    tries: bool,
+    tests_path: bool,
     /// Whether the last packet had CE, and the number of packets with CE since the last ACK.
     was_marked: bool,
     since_ack: u32,
     /// Packets (s.cep) and bytes (s.ceb) with CE that the peer has reported.
-    told_packets: u32,
-    told_bytes: u64,
+    reported_packets: u32,
+    reported_bytes: u64,
     has_option: bool,
     /// Whether the first feedback after the handshake is pending.
     is_first: bool,
     /// Whether the peer's feedback is used.
-    heeds: bool,
+    uses_feedback: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Bytes {
+struct ByteCounts {
     ect0: u64,
     ce: u64,
     ect1: u64,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(super) struct Told {
+pub(super) struct MarkFeedback {
     /// Bytes newly reported with CE, at most `u32::MAX`.
     pub(super) marked: u32,
     /// The feedback is impossible: nothing ECN-capable may be sent from now on.
@@ -111,7 +114,7 @@ pub(super) struct Told {
 
 /// Initial counters (RFC 9768 §3.2.1).
 const FIRST_PACKETS: u32 = 5;
-const FIRST_BYTES: Bytes = Bytes { ect0: 1, ce: 0, ect1: 1 };
+const FIRST_BYTES: ByteCounts = ByteCounts { ect0: 1, ce: 0, ect1: 1 };
 /// Moduli of ACE and of the option's counters.
 const ACE_WRAPS: u32 = 8;
 const BYTES_WRAP: u64 = 1 << 24;
@@ -123,15 +126,15 @@ impl AccEcn {
             handshake,
             packets: FIRST_PACKETS,
             arrived: FIRST_BYTES,
-            told: FIRST_BYTES,
-            tries: true,
+            last_option: FIRST_BYTES,
+            tests_path: true,
             was_marked: false,
             since_ack: 0,
-            told_packets: FIRST_PACKETS,
-            told_bytes: FIRST_BYTES.ce,
+            reported_packets: FIRST_PACKETS,
+            reported_bytes: FIRST_BYTES.ce,
             has_option: false,
             is_first: true,
-            heeds: true,
+            uses_feedback: true,
         }
     }
 
@@ -164,17 +167,17 @@ impl AccEcn {
 
     /// Whether the next segment should carry an option, which leaves room for fewer SACK blocks.
     pub(super) fn is_due(&self) -> bool {
-        self.tries || self.arrived != self.told
+        self.tests_path || self.arrived != self.last_option
     }
 
     /// Length of the option, bytes, which full segments reserve; 0 before any ECN-capable packet has arrived.
-    pub(super) fn takes(&self) -> u64 {
+    pub(super) fn option_bytes(&self) -> u64 {
         if self.arrived == FIRST_BYTES { 0 } else { u64::from(self.counters(self.fields()).padded_bytes()) }
     }
 
     /// Adds the option, if due, behind the other options, within `room` bytes and the header. The option has every
     /// counter that has ever changed, or at least those changed since the last option (§3.2.3.3).
-    pub(super) fn tell(&mut self, room: u64, segment: &mut Segment) {
+    pub(super) fn add_option(&mut self, room: u64, segment: &mut Segment) {
         self.since_ack = 0;
         if !self.is_due() {
             return;
@@ -184,24 +187,24 @@ impl AccEcn {
         let Some(fields) = (self.needed()..=self.fields()).rev().find(fits) else { return };
         segment.set_accecn(self.counters(fields));
         if segment.accecn().is_some() {
-            self.told = self.arrived;
-            self.tries = false;
+            self.last_option = self.arrived;
+            self.tests_path = false;
         }
     }
 
     /// Full option of a SYN-ACK (§3.2.3.2.1).
-    pub(super) fn first_option(&self) -> Counters {
+    pub(super) fn first_option(&self) -> AccEcnCounters {
         self.counters(3)
     }
 
-    fn counters(&self, fields: u8) -> Counters {
-        let Bytes { ect0, ce, ect1 } = self.arrived;
-        Counters::new(self.order(), fields, ect0, ce, ect1)
+    fn counters(&self, fields: u8) -> AccEcnCounters {
+        let ByteCounts { ect0, ce, ect1 } = self.arrived;
+        AccEcnCounters::new(self.order(), fields, ect0, ce, ect1)
     }
 
     /// Field order: the code point that has arrived precedes the other.
-    fn order(&self) -> Order {
-        if self.arrived.ect1 == FIRST_BYTES.ect1 { Order::Ect0First } else { Order::Ect1First }
+    fn order(&self) -> CounterOrder {
+        if self.arrived.ect1 == FIRST_BYTES.ect1 { CounterOrder::Ect0First } else { CounterOrder::Ect1First }
     }
 
     /// Number of counters up to the last one that has ever changed, at least 1.
@@ -211,13 +214,13 @@ impl AccEcn {
 
     /// Number of counters up to the last one changed since the last option.
     fn needed(&self) -> u8 {
-        self.fields_since(&self.told)
+        self.fields_since(&self.last_option)
     }
 
-    fn fields_since(&self, before: &Bytes) -> u8 {
+    fn fields_since(&self, before: &ByteCounts) -> u8 {
         let (first, last) = match self.order() {
-            Order::Ect0First => (self.arrived.ect0 != before.ect0, self.arrived.ect1 != before.ect1),
-            Order::Ect1First => (self.arrived.ect1 != before.ect1, self.arrived.ect0 != before.ect0),
+            CounterOrder::Ect0First => (self.arrived.ect0 != before.ect0, self.arrived.ect1 != before.ect1),
+            CounterOrder::Ect1First => (self.arrived.ect1 != before.ect1, self.arrived.ect0 != before.ect0),
         };
         match (first, self.arrived.ce != before.ce, last) {
             (_, _, true) => 3,
@@ -227,19 +230,25 @@ impl AccEcn {
     }
 
     /// Handles ACE in a pure ACK of our SYN-ACK (§3.2.2.1, Table 4). Returns whether ECN-capable packets may be sent.
-    pub(super) fn hear_handshake(&mut self, field: u8) -> bool {
-        self.told_packets = FIRST_PACKETS + u32::from(field == handshake_field(Ecn::Ce));
-        self.heeds = field != 0;
+    pub(super) fn handle_handshake_ack(&mut self, field: u8) -> bool {
+        self.reported_packets = FIRST_PACKETS + u32::from(field == handshake_field(Ecn::Ce));
+        self.uses_feedback = field != 0;
         // The SYN-ACK was not ECN-capable; unassigned values are ignored (Table 4, note 2).
-        self.heeds && !matches!(field, 0b011 | 0b100 | 0b110)
+        self.uses_feedback && !matches!(field, 0b011 | 0b100 | 0b110)
     }
 
     /// Handles an ACK of `acked` new bytes, in segments of `mss` (§3.2.2.5.2, appendix A.1 and A.2).
-    pub(super) fn hear(&mut self, field: u8, option: Option<Counters>, acked: u64, mss: u64) -> Told {
+    pub(super) fn handle_feedback(
+        &mut self,
+        field: u8,
+        option: Option<AccEcnCounters>,
+        acked: u64,
+        mss: u64,
+    ) -> MarkFeedback {
         if std::mem::take(&mut self.is_first) && field == 0 {
             // A node clears these bits (§3.2.2.4).
-            self.heeds = false;
-            return Told { marked: 0, mangled: true };
+            self.uses_feedback = false;
+            return MarkFeedback { marked: 0, mangled: true };
         }
         if option.is_some() && !self.has_option {
             // The path cleared counters that begin at zero (§3.2.3.2.4): the option is ignored.
@@ -247,40 +256,40 @@ impl AccEcn {
             self.has_option = !is_cleared;
         }
         let option = option.filter(|_| self.has_option);
-        let least = (u32::from(field) + ACE_WRAPS - self.told_packets % ACE_WRAPS) % ACE_WRAPS;
+        let least = (u32::from(field) + ACE_WRAPS - self.reported_packets % ACE_WRAPS) % ACE_WRAPS;
         let segments = acked.div_ceil(mss.max(1)).min(u64::from(u32::MAX)) as u32;
         let safer = safer(segments, least);
         let (packets, bytes) = match option.and_then(|option| option.ce()) {
-            Some(told) => {
-                let bytes = self.bytes_by(told);
+            Some(reported) => {
+                let bytes = self.bytes_from_option(reported);
                 (if is_enough(bytes, least, safer, mss) { least } else { safer }, bytes)
             }
             // If options arrive, the next one reports the rest.
             None if self.has_option => (least, self.bytes_estimated(least, mss)),
             None => (safer, self.bytes_estimated(safer, mss)),
         };
-        self.told_packets = self.told_packets.wrapping_add(packets);
+        self.reported_packets = self.reported_packets.wrapping_add(packets);
         // Marked bytes without a marked packet, although ACE cannot have wrapped (§3.2.3.2.5).
         let mangled = bytes > 0 && packets == 0 && segments < ACE_WRAPS;
-        let marked = if self.heeds { u32::try_from(bytes).unwrap_or(u32::MAX) } else { 0 };
-        Told { marked, mangled }
+        let marked = if self.uses_feedback { u32::try_from(bytes).unwrap_or(u32::MAX) } else { 0 };
+        MarkFeedback { marked, mangled }
     }
 
     /// Marked bytes that the option newly reports; corrects estimates that were too high.
-    fn bytes_by(&mut self, told: u32) -> u64 {
-        let ahead = (u64::from(told) + BYTES_WRAP - self.told_bytes % BYTES_WRAP) % BYTES_WRAP;
+    fn bytes_from_option(&mut self, reported: u32) -> u64 {
+        let ahead = (u64::from(reported) + BYTES_WRAP - self.reported_bytes % BYTES_WRAP) % BYTES_WRAP;
         if ahead < BYTES_WRAP / 2 {
-            self.told_bytes += ahead;
+            self.reported_bytes += ahead;
             return ahead;
         }
-        self.told_bytes = self.told_bytes.saturating_sub(BYTES_WRAP - ahead);
+        self.reported_bytes = self.reported_bytes.saturating_sub(BYTES_WRAP - ahead);
         0
     }
 
     /// Estimates marked bytes from packets, until an option corrects the estimate (appendix A.3).
     fn bytes_estimated(&mut self, packets: u32, mss: u64) -> u64 {
         let bytes = u64::from(packets) * mss;
-        self.told_bytes += bytes;
+        self.reported_bytes += bytes;
         bytes
     }
 }
@@ -324,9 +333,9 @@ mod tests {
     #[test]
     fn counters_of_24_bits_wrap() {
         let mut accecn = AccEcn::new(Ecn::NotEct);
-        accecn.told_bytes = 33_554_433;
-        assert_eq!(accecn.bytes_by(1461), 1460);
-        assert_eq!(accecn.told_bytes, 33_555_893);
+        accecn.reported_bytes = 33_554_433;
+        assert_eq!(accecn.bytes_from_option(1461), 1460);
+        assert_eq!(accecn.reported_bytes, 33_555_893);
     }
 
     /// Every mark of a long run reaches the sender, with and without the option, at two segments per ACK.
@@ -334,21 +343,21 @@ mod tests {
     fn no_mark_is_lost() {
         for options in [true, false] {
             let (mut receiver, mut sender) = (AccEcn::new(Ecn::NotEct), AccEcn::new(Ecn::NotEct));
-            let (mut marked, mut told) = (0, 0);
+            let (mut marked, mut reported) = (0, 0);
             for number in 0..20_000u32 {
                 let ecn = if number % 7 < 3 { Ecn::Ce } else { Ecn::Ect1 };
                 marked += if ecn == Ecn::Ce { MSS } else { 0 };
                 receiver.count(ecn, MSS as u32);
                 if number % 2 == 1 {
                     let mut ack = Segment { flags: Flags::ACK | receiver.ace(), ..Segment::default() };
-                    receiver.tell(u64::MAX, &mut ack);
+                    receiver.add_option(u64::MAX, &mut ack);
                     let option = ack.accecn().filter(|_| options);
-                    let heard = sender.hear(field_of(ack.flags), option, 2 * MSS, MSS);
-                    assert!(!heard.mangled);
-                    told += u64::from(heard.marked);
+                    let feedback = sender.handle_feedback(field_of(ack.flags), option, 2 * MSS, MSS);
+                    assert!(!feedback.mangled);
+                    reported += u64::from(feedback.marked);
                 }
             }
-            assert_eq!(told, marked, "options: {options}");
+            assert_eq!(reported, marked, "options: {options}");
         }
     }
 
@@ -357,15 +366,15 @@ mod tests {
     fn lost_acks_hide_no_marks() {
         for options in [true, false] {
             let (mut receiver, mut sender) = (AccEcn::new(Ecn::NotEct), AccEcn::new(Ecn::NotEct));
-            let mut tell = |segments: u32, ecn| {
+            let mut send = |segments: u32, ecn| {
                 (0..segments).for_each(|_| _ = receiver.count(ecn, MSS as u32));
                 let mut ack = Segment { flags: Flags::ACK | receiver.ace(), ..Segment::default() };
-                receiver.tell(u64::MAX, &mut ack);
+                receiver.add_option(u64::MAX, &mut ack);
                 let option = ack.accecn().filter(|_| options);
-                sender.hear(field_of(ack.flags), option, u64::from(segments) * MSS, MSS).marked
+                sender.handle_feedback(field_of(ack.flags), option, u64::from(segments) * MSS, MSS).marked
             };
-            assert_eq!(tell(2, Ecn::Ect1), 0);
-            assert_eq!(tell(40, Ecn::Ce), 40 * MSS as u32, "options: {options}");
+            assert_eq!(send(2, Ecn::Ect1), 0);
+            assert_eq!(send(40, Ecn::Ce), 40 * MSS as u32, "options: {options}");
         }
     }
 
@@ -385,10 +394,10 @@ mod tests {
         ] {
             accecn.count(ecn, 100);
             let mut ack = Segment { flags: Flags::ACK, ..Segment::default() };
-            accecn.tell(room, &mut ack);
+            accecn.add_option(room, &mut ack);
             lengths.push(ack.accecn().map(|it| (it.order(), it.bytes())));
         }
-        use Order::Ect1First;
+        use CounterOrder::Ect1First;
         let of = |bytes| Some((Ect1First, bytes));
         assert_eq!(lengths, [of(5), None, of(8), of(11), of(8), None]);
     }

@@ -1,9 +1,9 @@
 //! SEGMENT ARRIVES in a synchronised state, in the order of RFC 9293 §3.10.7.4.
 
-use super::{Arriving, Ended, Endpoint, Feedback, Role, State};
+use super::{Arriving, EndReason, Endpoint, Feedback, Role, State};
 use crate::event::Event;
 use crate::ranges::Range;
-use crate::receiver::Data;
+use crate::receiver::DataSegment;
 use crate::sender::Ack;
 use lasthop_base::{Duration, Time};
 use lasthop_wire::{Ecn, Flags, SackBlocks, Segment, Seq};
@@ -30,7 +30,7 @@ impl Endpoint {
         }
         if segment.flags.has(Flags::SYN) {
             if self.state == State::SynReceived && self.role == Role::Passive {
-                return self.listen_again();
+                return self.return_to_listen();
             }
             return self.challenge(now);
         }
@@ -44,25 +44,25 @@ impl Endpoint {
             // No data of this connection follows the peer's FIN.
             return self.challenge(now);
         }
-        self.heard_at = now;
+        self.last_arrival = now;
         // Only here: a forged segment with an unacceptable ACK must not move TS.Recent.
         if let Some(stamps) =
             segment.timestamps.filter(|_| self.agreed.timestamps && range.start <= self.last_ack)
         {
             self.ts_recent = stamps.value;
         }
-        let mut tells_mark = false;
+        let mut mark_is_urgent = false;
         match self.agreed.ecn {
             Feedback::None => {}
             Feedback::Classic => {
                 if segment.flags.has(Flags::CWR) {
-                    self.echoed = self.telling.on_reduced();
+                    self.echoed = self.mark_feedback.on_reduced();
                 }
             }
-            Feedback::Accurate => tells_mark = self.count_mark(segment, arriving),
+            Feedback::Accurate => mark_is_urgent = self.count_mark(segment, arriving),
         }
         if segment.len > 0 || segment.flags.has(Flags::FIN) {
-            self.handle_payload(now, segment, range, arriving, tells_mark);
+            self.handle_payload(now, segment, range, arriving, mark_is_urgent);
         }
     }
 
@@ -80,23 +80,24 @@ impl Endpoint {
         let next = self.receiver.next();
         let start = self.irs.offset_of(segment.seq, next)?;
         let end = start + u64::from(segment.len);
-        if self.is_from_the_past(now, segment) {
+        if self.fails_paws(now, segment) {
             return None;
         }
         let edge = self.receiver.edge();
         let occupied = end + u64::from(segment.flags.has(Flags::FIN));
         // RCV.NXT alone, if the window is closed.
         let is_within = start < edge.max(next + 1);
-        let fits = match occupied > start {
-            false => next <= start && (is_within || (start == edge && segment.is_pure_ack())),
-            true => is_within && occupied > next,
+        let fits = if occupied > start {
+            is_within && occupied > next
+        } else {
+            next <= start && (is_within || (start == edge && segment.is_pure_ack()))
         };
         fits.then_some(Range { start, end })
     }
 
     /// Whether PAWS rejects the segment (RFC 7323 §5.3); resets are exempt.
     #[inline]
-    pub(super) fn is_from_the_past(&self, now: Time, segment: &Segment) -> bool {
+    pub(super) fn fails_paws(&self, now: Time, segment: &Segment) -> bool {
         let Some(stamps) = segment.timestamps.filter(|_| self.agreed.timestamps) else { return false };
         let is_past = (stamps.value.wrapping_sub(self.ts_recent) as i32) < 0;
         is_past && !segment.flags.has(Flags::RST) && !self.has_outdated_stamp(now)
@@ -107,7 +108,7 @@ impl Endpoint {
         let next = self.receiver.next();
         let start = self.irs.offset_of(segment.seq, next)?;
         let range = Range { start, end: start + u64::from(segment.len) };
-        (!range.is_empty() && range.end <= next && !self.is_from_the_past(now, segment)).then_some(range)
+        (!range.is_empty() && range.end <= next && !self.fails_paws(now, segment)).then_some(range)
     }
 
     /// Whether TS.Recent is outdated: after 24 days of silence the peer's clock may have wrapped half-way (RFC 7323
@@ -116,23 +117,24 @@ impl Endpoint {
     fn has_outdated_stamp(&self, now: Time) -> bool {
         // A clock faster than usual wraps sooner.
         let half_round = Duration::from_nanos(u64::from(self.tick) << 31);
-        now.since(self.heard_at) >= LONGEST_SILENCE.min(half_round)
+        now.since(self.last_arrival) >= LONGEST_SILENCE.min(half_round)
     }
 
     /// Answers an unacceptable segment, except a reset, with an ACK.
     #[cold]
     fn reject(&mut self, now: Time, segment: &Segment, arriving: &Arriving) {
-        if self.is_their_syn_again(now, segment) {
-            return self.answer_again(now, segment, arriving);
+        if self.is_repeated_syn(now, segment) {
+            return self.retransmit_syn_ack(now, segment, arriving);
         }
         self.log.trace(now, Event::Rejected);
         if segment.flags.has(Flags::RST) {
             return;
         }
         if segment.len == 0 && !segment.flags.has(Flags::FIN) {
-            return match self.is_their_syn_ack_again(segment) {
-                true => self.acknowledge_syn_ack_again(now, arriving.ecn),
-                false => self.challenge(now),
+            return if self.is_repeated_syn_ack(segment) {
+                self.acknowledge_repeated_syn_ack(now, arriving.ecn)
+            } else {
+                self.challenge(now)
             };
         }
         // A duplicate: the peer must learn of its arrival.
@@ -140,15 +142,15 @@ impl Endpoint {
             self.receiver.note_duplicate(range);
             let is_recent = self.receiver.next() - range.start <= self.receiver.largest_window();
             if let Some(stamps) = segment.timestamps.filter(|_| self.agreed.timestamps && is_recent)
-                && self.believable(segment).is_some()
+                && self.acceptable_ack(segment).is_some()
             {
                 // The time of the copy whose ACK was lost would make the RTT too long (RFC 7323 §4.3, 2).
                 self.ts_recent = stamps.value;
             }
         }
         self.receiver.acknowledge_now();
-        if self.state == State::TimeWait && self.is_their_fin(segment) {
-            self.wait_again(now);
+        if self.state == State::TimeWait && self.is_peer_fin(segment) {
+            self.restart_time_wait(now);
         }
     }
 
@@ -159,10 +161,10 @@ impl Endpoint {
             return self.challenge(now);
         }
         match (self.state, self.role) {
-            (State::SynReceived, Role::Passive) => self.listen_again(),
-            (State::SynReceived, Role::Active) => self.end(Ended::Refused),
-            (State::TimeWait, _) => self.end(Ended::Closed),
-            _ => self.end(Ended::Reset),
+            (State::SynReceived, Role::Passive) => self.return_to_listen(),
+            (State::SynReceived, Role::Active) => self.end(EndReason::Refused),
+            (State::TimeWait, _) => self.end(EndReason::Closed),
+            _ => self.end(EndReason::Reset),
         }
     }
 
@@ -170,7 +172,7 @@ impl Endpoint {
     #[inline]
     fn handle_acknowledgement(&mut self, now: Time, segment: &Segment, at: u64) -> bool {
         let una = self.sending.una();
-        let ack = self.believable(segment);
+        let ack = self.acceptable_ack(segment);
         let window = u64::from(segment.window) << self.agreed.peer_shift;
         let is_handshake = self.state == State::SynReceived;
         if is_handshake {
@@ -188,7 +190,7 @@ impl Endpoint {
         if ack < una {
             // An old ACK: its data and its SACK reports may still be new.
             if self.agreed.sack && !segment.sack.is_empty() {
-                self.take_reports(now, segment, at, ack);
+                self.process_overtaken_ack(now, segment, at, ack);
             }
             return true;
         }
@@ -197,18 +199,25 @@ impl Endpoint {
             self.sending.update_window(at, ack, window);
             return true;
         }
-        self.take_ack(now, segment, at, ack, is_handshake);
+        self.process_ack(now, segment, at, ack, is_handshake);
         true
     }
 
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
-    pub(super) fn take_ack(&mut self, now: Time, segment: &Segment, at: u64, ack: u64, is_handshake: bool) {
+    pub(super) fn process_ack(
+        &mut self,
+        now: Time,
+        segment: &Segment,
+        at: u64,
+        ack: u64,
+        is_handshake: bool,
+    ) {
         let sender = self.sender();
         let una = sender.scoreboard().una();
         let window = u64::from(segment.window) << self.agreed.peer_shift;
-        let mut blocks = [Range::default(); SackBlocks::MOST];
+        let mut blocks = [Range::default(); SackBlocks::CAPACITY];
         let sack = self.sack_ranges(segment, una, &mut blocks);
-        let (ece, marked) = self.marks_told(segment, ack.saturating_sub(una), is_handshake);
+        let (ece, marked) = self.reported_marks(segment, ack.saturating_sub(una), is_handshake);
         let news = Ack {
             ack,
             window,
@@ -227,7 +236,7 @@ impl Endpoint {
         sender.handle_ack(now, &news, &mut self.log);
         let is_finished = sender.is_finished();
         if let Some(seq) = segment.damaged() {
-            self.hear_of_damage(seq);
+            self.handle_damage_report(seq);
         }
         if is_finished {
             self.after_our_fin(now);
@@ -236,9 +245,9 @@ impl Endpoint {
 
     /// Handles an overtaken ACK: only SACK blocks count (RFC 6675 §5; Linux's `old_ack`). The next ACK repeats marks.
     #[cold]
-    fn take_reports(&mut self, now: Time, segment: &Segment, at: u64, ack: u64) {
+    fn process_overtaken_ack(&mut self, now: Time, segment: &Segment, at: u64, ack: u64) {
         let una = self.sender().scoreboard().una();
-        let mut blocks = [Range::default(); SackBlocks::MOST];
+        let mut blocks = [Range::default(); SackBlocks::CAPACITY];
         let news = Ack {
             ack,
             window: u64::from(segment.window) << self.agreed.peer_shift,
@@ -263,7 +272,7 @@ impl Endpoint {
     }
 
     #[cold]
-    fn hear_of_damage(&mut self, seq: Seq) {
+    fn handle_damage_report(&mut self, seq: Seq) {
         if let Some(offset) = self.iss.offset_of(seq, self.sending.una()) {
             self.sender_mut().handle_damaged(offset);
         }
@@ -271,17 +280,17 @@ impl Endpoint {
 
     /// Acknowledged offset, if acceptable: sent, and not too old (RFC 5961 §5).
     #[inline]
-    fn believable(&self, segment: &Segment) -> Option<u64> {
-        let believable = self.sending.oldest_ack()..=self.sending.may_acknowledge();
+    fn acceptable_ack(&self, segment: &Segment) -> Option<u64> {
+        let acceptable = self.sending.oldest_ack()..=self.sending.may_acknowledge();
         let ack = self.iss.offset_of(segment.ack, self.sending.una())?;
-        (segment.flags.has(Flags::ACK) && believable.contains(&ack)).then_some(ack)
+        (segment.flags.has(Flags::ACK) && acceptable.contains(&ack)).then_some(ack)
     }
 
     fn sack_ranges<'a>(
         &self,
         segment: &Segment,
         una: u64,
-        blocks: &'a mut [Range; SackBlocks::MOST],
+        blocks: &'a mut [Range; SackBlocks::CAPACITY],
     ) -> &'a [Range] {
         if !self.agreed.sack || segment.sack.is_empty() {
             return &[];
@@ -304,7 +313,7 @@ impl Endpoint {
         segment: &Segment,
         sent: Range,
         arriving: &Arriving,
-        tells_mark: bool,
+        mark_is_urgent: bool,
     ) {
         // Data beyond the window is trimmed (RFC 9293 §3.10.7.4); a FIN at the edge needs no room.
         let range = Range { start: sent.start, end: sent.end.min(self.receiver.edge().max(sent.start)) };
@@ -320,21 +329,21 @@ impl Endpoint {
         }
         let is_marked = arriving.ecn == Ecn::Ce;
         if self.agreed.ecn == Feedback::Classic {
-            self.echoed = self.telling.on_data(is_marked);
+            self.echoed = self.mark_feedback.on_data(is_marked);
         }
         if is_marked && self.agreed.ecn != Feedback::None {
-            self.log.seldom().marked += 1;
+            self.log.rare().marked += 1;
         }
         let stamps = segment.timestamps.filter(|_| self.agreed.timestamps && self.receiver.wants_times());
-        let data = Data {
+        let data = DataSegment {
             range,
             sent: stamps.map(|stamps| self.peer_time(now, stamps.value)),
             rtt: stamps.and_then(|stamps| self.since_echo(now, stamps.echo)),
-            marked: tells_mark || (is_marked && self.agreed.ecn == Feedback::Classic),
+            marked: mark_is_urgent || (is_marked && self.agreed.ecn == Feedback::Classic),
         };
         self.receiver.handle_data(now, &data, fin, &mut self.log);
         let has_option_space = self.sending.sender().is_some_and(|sender| sender.has_option_space());
-        if self.receiver.reports() || has_option_space || self.agreed.ecn == Feedback::Accurate {
+        if self.receiver.has_report() || has_option_space || self.agreed.ecn == Feedback::Accurate {
             self.leave_room_for_options();
         }
         if self.receiver.has_finished() {
@@ -346,7 +355,7 @@ impl Endpoint {
         match self.state {
             State::FinWait1 => self.state = State::FinWait2,
             State::Closing => self.enter_time_wait(now),
-            State::LastAck => self.end(Ended::Closed),
+            State::LastAck => self.end(EndReason::Closed),
             _ => {}
         }
     }

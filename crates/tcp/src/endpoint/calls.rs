@@ -1,6 +1,6 @@
 //! Calls of the application (RFC 9293 §3.10.1 to §3.10.5) and settings that may change on an open connection.
 
-use super::{Ended, Endpoint, KeepAlive, Role, State};
+use super::{EndReason, Endpoint, KeepAlive, Role, State};
 use crate::sender::Sender;
 use lasthop_base::{Duration, Time};
 use std::sync::Arc;
@@ -37,7 +37,7 @@ impl Endpoint {
                 return;
             }
             State::Listen | State::SynSent => {
-                self.end(Ended::Closed);
+                self.end(EndReason::Closed);
                 return;
             }
             _ => return,
@@ -57,7 +57,7 @@ impl Endpoint {
     /// Aborts the connection with a reset (RFC 9293 §3.10.5).
     pub fn abort(&mut self) {
         self.reset_peer();
-        self.end(Ended::Aborted);
+        self.end(EndReason::Aborted);
     }
 
     /// The application leaves `bytes` of the delivered data unread in the receive buffer.
@@ -75,7 +75,7 @@ impl Endpoint {
 
     /// Sets the user timeout for unacknowledged data; `None`: never (RFC 9293 §3.8.3, RFC 5482).
     pub fn set_user_timeout(&mut self, limit: Option<Duration>) {
-        Arc::make_mut(&mut self.config).patience.data = limit;
+        Arc::make_mut(&mut self.config).user_timeouts.data = limit;
         if let Some(sender) = self.sending.sender_mut() {
             sender.set_user_timeout(limit);
         }
@@ -84,16 +84,16 @@ impl Endpoint {
     /// Sets keep-alive; `None`: off.
     pub fn set_keep_alive(&mut self, now: Time, keep_alive: Option<KeepAlive>) {
         Arc::make_mut(&mut self.config).keep_alive = keep_alive;
-        self.questions.forget();
+        self.keep_alive_probes.reset();
         if self.state != State::TimeWait {
             self.own_timer = Time::NEVER;
-            self.watch_peer(now);
+            self.start_keep_alive(now);
         }
     }
 
     /// Whether the path may be broken: R1 retransmissions of the same data or SYN (RFC 9293 §3.8.3).
-    pub fn is_troubled(&self) -> bool {
+    pub fn has_reached_r1(&self) -> bool {
         self.sending.sender().is_some_and(Sender::has_reached_r1)
-            || self.syn_repeats >= self.config.patience.troubled_after
+            || self.syn_repeats >= self.config.user_timeouts.r1
     }
 }

@@ -1,6 +1,6 @@
 //! Negotiation of ECN (RFC 3168 §6.1.1, RFC 9768 §3.1), and marks in segments. Counters: `accecn.rs`.
 
-use super::accecn::{AccEcn, Telling, Told, field_of, flags_of, handshake_field};
+use super::accecn::{AccEcn, MarkFeedback, MarkFeedbackSender, field_of, flags_of, handshake_field};
 use super::{Arriving, Endpoint};
 use lasthop_wire::{Ecn, Flags, Segment};
 
@@ -23,7 +23,7 @@ const ACCECN_TRIES: u32 = 2;
 const CLASSIC_TRIES: u32 = 1;
 
 /// Feedback chosen by an AccECN host for a SYN with these bits (RFC 9768 §3.1.2, §3.1.3).
-fn for_syn(field: u8) -> Feedback {
+fn feedback_for_syn(field: u8) -> Feedback {
     match field {
         0b000 => Feedback::None,
         0b011 => Feedback::Classic,
@@ -32,7 +32,7 @@ fn for_syn(field: u8) -> Feedback {
 }
 
 /// Feedback chosen for a SYN-ACK that answers an AccECN SYN.
-fn for_syn_ack(field: u8) -> Feedback {
+fn feedback_for_syn_ack(field: u8) -> Feedback {
     match field {
         // No ECN, or a server that reflects the bits.
         0b000 | 0b111 => Feedback::None,
@@ -42,21 +42,18 @@ fn for_syn_ack(field: u8) -> Feedback {
 }
 
 /// Whether a SYN-ACK reports our SYN as not ECN-capable, as sent (RFC 9768 §3.2.2.3); includes the reserved 0b101.
-fn says_unchanged(field: u8) -> bool {
+fn reports_not_ect(field: u8) -> bool {
     matches!(field, 0b010 | 0b101)
 }
 
 impl Endpoint {
     pub(super) fn agree_on_ecn(&self, syn: &Segment, answers_ours: bool) -> Feedback {
         let field = field_of(syn.flags);
-        let asks = match answers_ours {
-            // SYN: ECE and CWR; SYN-ACK: ECE alone (RFC 3168 §6.1.1).
-            false => field & 0b011 == 0b011,
-            true => field & 0b011 == 0b001,
-        };
+        // SYN: ECE and CWR; SYN-ACK: ECE alone (RFC 3168 §6.1.1).
+        let asks = field & 0b011 == if answers_ours { 0b001 } else { 0b011 };
         match (self.config.accecn, answers_ours) {
-            (true, false) => for_syn(field),
-            (true, true) => for_syn_ack(field),
+            (true, false) => feedback_for_syn(field),
+            (true, true) => feedback_for_syn_ack(field),
             (false, _) if self.config.ecn && asks => Feedback::Classic,
             (false, _) => Feedback::None,
         }
@@ -65,12 +62,13 @@ impl Endpoint {
     /// Sets the code point of data and the feedback; `arrived`: code point of the peer's SYN or SYN-ACK.
     pub(super) fn begin_ecn(&mut self, syn: &Segment, answers_ours: bool, arrived: Ecn) {
         let is_accurate = self.agreed.ecn == Feedback::Accurate;
-        self.telling = match is_accurate {
-            false => Telling::Echo((self.config.ecn_echo.build)(&self.config.ecn_echo.values)),
-            true => Telling::Count(Box::new(AccEcn::new(arrived))),
+        self.mark_feedback = if is_accurate {
+            MarkFeedbackSender::Accurate(Box::new(AccEcn::new(arrived)))
+        } else {
+            MarkFeedbackSender::Echo((self.config.ecn_echo.build)(&self.config.ecn_echo.values))
         };
-        self.echoed = self.telling.accecn().map_or(Flags::default(), |accecn| accecn.ace());
-        let is_mangled = is_accurate && answers_ours && !says_unchanged(field_of(syn.flags));
+        self.echoed = self.mark_feedback.accecn().map_or(Flags::default(), |accecn| accecn.ace());
+        let is_mangled = is_accurate && answers_ours && !reports_not_ect(field_of(syn.flags));
         // The SYN-ACK may answer an earlier SYN. After a SYN without ECN, marks are reported, but nothing ECN-capable
         // is sent (RFC 3168 §6.1.1, RFC 9768 §3.1.5).
         let is_withdrawn = answers_ours && self.has_withdrawn_ecn();
@@ -85,11 +83,11 @@ impl Endpoint {
 
     /// The peer's SYN is retransmitted; the negotiation stays. If this SYN offers no ECN, nothing ECN-capable is sent
     /// and classic ECN is not offered back (RFC 3168 §6.1.1, RFC 9768 §3.1.5). The SYN-ACK encodes `arrived` (§3.1.2).
-    pub(super) fn hear_syn_again(&mut self, syn: &Segment, arrived: Ecn) {
+    pub(super) fn handle_repeated_syn(&mut self, syn: &Segment, arrived: Ecn) {
         if field_of(syn.flags) == 0 {
             self.data_ecn = Ecn::NotEct;
         }
-        if let Some(accecn) = self.telling.accecn_mut() {
+        if let Some(accecn) = self.mark_feedback.accecn_mut() {
             accecn.handshake = arrived;
         }
     }
@@ -99,7 +97,7 @@ impl Endpoint {
         self.syn_repeats >= if self.config.accecn { ACCECN_TRIES } else { CLASSIC_TRIES }
     }
 
-    pub(super) fn offer_of_ecn(&mut self, answers: bool) -> Flags {
+    pub(super) fn ecn_offer(&mut self, answers: bool) -> Flags {
         let has_failed = self.syn_repeats >= ACCECN_TRIES;
         match (answers, self.agreed.ecn) {
             (false, _) if self.has_withdrawn_ecn() => Flags::default(),
@@ -113,7 +111,7 @@ impl Endpoint {
                 Flags::default()
             }
             (true, Feedback::Accurate) => flags_of(handshake_field(
-                self.telling.accecn().map_or(Ecn::NotEct, |accecn| accecn.handshake),
+                self.mark_feedback.accecn().map_or(Ecn::NotEct, |accecn| accecn.handshake),
             )),
             _ => Flags::default(),
         }
@@ -121,25 +119,30 @@ impl Endpoint {
 
     /// Whether the ACK's marks reduce the window like a loss (not for scalable control), and the newly marked bytes.
     #[inline]
-    pub(super) fn marks_told(&mut self, segment: &Segment, acked: u64, is_handshake: bool) -> (bool, u32) {
+    pub(super) fn reported_marks(
+        &mut self,
+        segment: &Segment,
+        acked: u64,
+        is_handshake: bool,
+    ) -> (bool, u32) {
         match self.agreed.ecn {
             Feedback::None => (false, 0),
             Feedback::Classic => (segment.flags.has(Flags::ECE), 0),
             Feedback::Accurate => {
-                let marked = self.marks_counted(segment, acked, is_handshake);
+                let marked = self.accurate_marks(segment, acked, is_handshake);
                 (marked > 0 && !self.sender().is_scalable(), marked)
             }
         }
     }
 
     #[cold]
-    fn marks_counted(&mut self, segment: &Segment, acked: u64, is_handshake: bool) -> u32 {
-        let Some(accecn) = self.telling.accecn_mut().filter(|_| !segment.flags.has(Flags::SYN)) else {
+    fn accurate_marks(&mut self, segment: &Segment, acked: u64, is_handshake: bool) -> u32 {
+        let Some(accecn) = self.mark_feedback.accecn_mut().filter(|_| !segment.flags.has(Flags::SYN)) else {
             return 0;
         };
         let field = field_of(segment.flags);
         if is_handshake && segment.is_pure_ack() && segment.sack.is_empty() {
-            if !accecn.hear_handshake(field) {
+            if !accecn.handle_handshake_ack(field) {
                 self.data_ecn = Ecn::NotEct;
             }
             return 0;
@@ -148,8 +151,8 @@ impl Endpoint {
         if acked == 0 {
             return 0;
         }
-        let Told { marked, mangled } =
-            accecn.hear(field, segment.accecn(), acked, self.sending.segment(&self.pending_sender));
+        let MarkFeedback { marked, mangled } =
+            accecn.handle_feedback(field, segment.accecn(), acked, self.sending.segment(&self.pending_sender));
         if mangled {
             self.data_ecn = Ecn::NotEct;
         }
@@ -159,10 +162,10 @@ impl Endpoint {
     /// Counts a packet's mark. Returns whether to report it immediately.
     #[cold]
     pub(super) fn count_mark(&mut self, segment: &Segment, arriving: &Arriving) -> bool {
-        let Some(accecn) = self.telling.accecn_mut() else { return false };
-        let tells = accecn.count(arriving.ecn, segment.len);
+        let Some(accecn) = self.mark_feedback.accecn_mut() else { return false };
+        let is_urgent = accecn.count(arriving.ecn, segment.len);
         self.echoed = accecn.ace();
-        tells
+        is_urgent
     }
 }
 
@@ -174,9 +177,9 @@ mod tests {
     #[test]
     fn what_is_agreed_on() {
         use Feedback::{Accurate, Classic, None};
-        let syns: Vec<Feedback> = (0..8).map(for_syn).collect();
+        let syns: Vec<Feedback> = (0..8).map(feedback_for_syn).collect();
         assert_eq!(syns, [None, Accurate, Accurate, Classic, Accurate, Accurate, Accurate, Accurate]);
-        let syn_acks: Vec<Feedback> = (0..8).map(for_syn_ack).collect();
+        let syn_acks: Vec<Feedback> = (0..8).map(feedback_for_syn_ack).collect();
         assert_eq!(syn_acks, [None, Classic, Accurate, Accurate, Accurate, Accurate, Accurate, None]);
     }
 }

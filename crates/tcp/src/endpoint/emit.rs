@@ -13,7 +13,7 @@ const SACK_BLOCK: u64 = 8;
 
 /// Properties of a segment for the driver.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Sent {
+pub struct SendInfo {
     /// See [`Sending::is_retransmission`].
     pub is_retransmission: bool,
     /// See [`Sending::priority`].
@@ -38,11 +38,11 @@ pub struct Sending {
 }
 
 /// A segment without data, after which another may follow.
-const BARE: Sent =
-    Sent { is_retransmission: false, priority: Priority::Normal, ecn: Ecn::NotEct, more: true };
+const BARE: SendInfo =
+    SendInfo { is_retransmission: false, priority: Priority::Normal, ecn: Ecn::NotEct, more: true };
 
-impl Default for Sent {
-    fn default() -> Sent {
+impl Default for SendInfo {
+    fn default() -> SendInfo {
         BARE
     }
 }
@@ -50,12 +50,12 @@ impl Default for Sent {
 impl Endpoint {
     /// Writes the next segment into `segment` and `sent`. Returns whether there is one.
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
-    pub(super) fn next_segment(&mut self, now: Time, segment: &mut Segment, sent: &mut Sent) -> bool {
+    pub(super) fn next_segment(&mut self, now: Time, segment: &mut Segment, sent: &mut SendInfo) -> bool {
         if self.special.is_some() || self.state != State::Established {
-            return fill(sent, self.next_elsewhere(now, segment));
+            return fill(sent, self.next_outside_established(now, segment));
         }
         if let Some(ack) = self.receiver.poll_burst() {
-            return fill(sent, Some(self.write_ack_apart(now, ack, segment)));
+            return fill(sent, Some(self.write_separate_ack(now, ack, segment)));
         }
         match self.sending.sender_mut() {
             None => {
@@ -79,18 +79,18 @@ impl Endpoint {
         // Without data, nothing follows this ACK.
         let Some(ack) = self.receiver.poll_ack() else { return false };
         self.write_ack(now, ack, segment);
-        *sent = Sent { more: false, ..BARE };
+        *sent = SendInfo { more: false, ..BARE };
         true
     }
 
     /// As [`Endpoint::next_segment`], for connections that are opening or closing, and for special segments.
     #[cold]
-    fn next_elsewhere(&mut self, now: Time, segment: &mut Segment) -> Option<Sent> {
+    fn next_outside_established(&mut self, now: Time, segment: &mut Segment) -> Option<SendInfo> {
         if self.special.is_some() || !self.is_synchronised() {
-            return self.next_of_opening(now, segment);
+            return self.next_special(now, segment);
         }
         if let Some(ack) = self.receiver.poll_burst() {
-            return Some(self.write_ack_apart(now, ack, segment));
+            return Some(self.write_separate_ack(now, ack, segment));
         }
         if self.may_send_data() {
             match self.sending.sender_mut() {
@@ -103,12 +103,12 @@ impl Endpoint {
             }
         }
         let ack = self.receiver.poll_ack()?;
-        self.write_ack_apart(now, ack, segment);
-        Some(Sent { more: false, ..BARE })
+        self.write_separate_ack(now, ack, segment);
+        Some(SendInfo { more: false, ..BARE })
     }
 
     #[cold]
-    fn next_of_opening(&mut self, now: Time, segment: &mut Segment) -> Option<Sent> {
+    fn next_special(&mut self, now: Time, segment: &mut Segment) -> Option<SendInfo> {
         match self.special.take() {
             Some(Special::Reset { seq, ack }) => {
                 *segment = self.reset(now, seq, ack);
@@ -119,7 +119,7 @@ impl Endpoint {
                     self.special = Some(Special::Damaged { seq, copies: copies - 1 });
                 }
                 let ack = self.receiver.piggyback();
-                self.write_ack_apart(now, ack, segment);
+                self.write_separate_ack(now, ack, segment);
                 segment.set_damaged(seq);
                 return Some(BARE);
             }
@@ -131,7 +131,7 @@ impl Endpoint {
             }
             Some(Special::HandshakeAck(arrived)) => {
                 let ack = self.receiver.piggyback();
-                self.write_ack_apart(now, ack, segment);
+                self.write_separate_ack(now, ack, segment);
                 let others = Flags(segment.flags.0 & !flags_of(field_of(segment.flags)).0);
                 segment.flags = others | flags_of(handshake_field(arrived));
                 return Some(BARE);
@@ -141,11 +141,11 @@ impl Endpoint {
         if let Some(handshake) = self.handshake.as_ref().filter(|handshake| handshake.pending) {
             let is_retransmission = handshake.sent_at.is_none();
             *segment = self.syn(now);
-            return Some(Sent { is_retransmission, ..BARE });
+            return Some(SendInfo { is_retransmission, ..BARE });
         }
         if self.state == State::SynReceived {
             let ack = self.receiver.poll_ack()?;
-            self.write_ack_apart(now, ack, segment);
+            self.write_separate_ack(now, ack, segment);
             return Some(BARE);
         }
         None
@@ -175,14 +175,14 @@ impl Endpoint {
     fn write_ack(&mut self, now: Time, ack: u64, segment: &mut Segment) {
         let window = self.receiver.advertise(ack, self.agreed.shift);
         self.write_header(now, self.sending.nxt(), (ack, window), (0, u64::MAX), segment);
-        self.log.often.acks_sent += 1;
+        self.log.frequent.acks_sent += 1;
     }
 
     /// As [`Endpoint::write_ack`], for less usual ACKs; out of line, to keep the common path small.
     #[cold]
-    fn write_ack_apart(&mut self, now: Time, ack: u64, segment: &mut Segment) -> Sent {
+    fn write_separate_ack(&mut self, now: Time, ack: u64, segment: &mut Segment) -> SendInfo {
         self.write_bare(now, self.sending.nxt(), ack, segment);
-        self.log.often.acks_sent += 1;
+        self.log.frequent.acks_sent += 1;
         BARE
     }
 
@@ -194,30 +194,30 @@ impl Endpoint {
 
     /// Fast version of [`Endpoint::write_data`] for a full segment of new data with more data behind it.
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
-    fn write_full(&mut self, now: Time, full: &FullSegment, segment: &mut Segment, sent: &mut Sent) {
+    fn write_full(&mut self, now: Time, full: &FullSegment, segment: &mut Segment, sent: &mut SendInfo) {
         let FullSegment { range, room, priority, cwr, more } = *full;
-        let told = self.receiver.tell(self.agreed.shift);
-        self.write_header(now, range.start, told, (range.len(), room), segment);
+        let ack_and_window = self.receiver.ack_and_window(self.agreed.shift);
+        self.write_header(now, range.start, ack_and_window, (range.len(), room), segment);
         if cwr && self.agreed.ecn == Feedback::Classic {
             segment.flags = segment.flags | Flags::CWR;
         }
-        self.log.often.data_sent += 1;
+        self.log.frequent.data_sent += 1;
         if priority == Priority::Low {
-            self.log.often.tagged_sent += 1;
+            self.log.frequent.tagged_sent += 1;
         }
-        *sent = Sent { is_retransmission: false, priority, ecn: self.data_ecn, more };
+        *sent = SendInfo { is_retransmission: false, priority, ecn: self.data_ecn, more };
     }
 
     #[inline(never)]
-    fn write_data(&mut self, now: Time, outgoing: &Outgoing, segment: &mut Segment) -> Sent {
+    fn write_data(&mut self, now: Time, outgoing: &Outgoing, segment: &mut Segment) -> SendInfo {
         let Outgoing { range, is_retransmission, fin, priority, cwr } = *outgoing;
         let len = range.len() - u64::from(fin);
         let Some(sender) = self.sending.sender_mut() else { return BARE };
         let more = sender.may_send_more(now);
         let room = sender.segment().saturating_sub(len);
         let is_last = range.end >= sender.end_of_data();
-        let told = self.receiver.tell(self.agreed.shift);
-        self.write_header(now, range.start, told, (len, room), segment);
+        let ack_and_window = self.receiver.ack_and_window(self.agreed.shift);
+        self.write_header(now, range.start, ack_and_window, (len, room), segment);
         if fin {
             segment.flags = segment.flags | Flags::FIN;
         }
@@ -227,10 +227,18 @@ impl Endpoint {
         if cwr && self.agreed.ecn == Feedback::Classic {
             segment.flags = segment.flags | Flags::CWR;
         }
-        self.log.often.data_sent += 1;
-        self.log.often.tagged_sent += u64::from(priority == Priority::Low);
+        self.log.frequent.data_sent += 1;
+        self.log.frequent.tagged_sent += u64::from(priority == Priority::Low);
         let ecn = if is_retransmission || len == 0 { Ecn::NotEct } else { self.data_ecn };
-        Sent { is_retransmission, priority, ecn, more }
+        SendInfo { 
+<<<<<<< A
+is_retransmission
+||||||| O
+again
+=======
+is_retransmission: again
+>>>>>>> B
+, priority, ecn, more }
     }
 
     /// Writes the header of a segment other than SYN and RST: `len` bytes from `start`, with `room` bytes for options.
@@ -255,7 +263,7 @@ impl Endpoint {
         segment.sack_permitted = false;
         segment.timestamps = if self.agreed.timestamps { Some(self.stamp(now)) } else { None };
         segment.sack.clear();
-        if self.receiver.reports() && self.agreed.sack {
+        if self.receiver.has_report() && self.agreed.sack {
             self.report(room, segment);
         }
         if self.agreed.ecn == Feedback::Accurate {
@@ -265,10 +273,10 @@ impl Endpoint {
 
     #[cold]
     fn tell_marks(&mut self, room: u64, segment: &mut Segment) {
-        if let Some(accecn) = self.telling.accecn_mut() {
+        if let Some(accecn) = self.mark_feedback.accecn_mut() {
             let blocks = segment.sack.len() as u64;
             let taken = if blocks > 0 { SACK_HEADER + SACK_BLOCK * blocks } else { 0 };
-            accecn.tell(room.saturating_sub(taken), segment);
+            accecn.add_option(room.saturating_sub(taken), segment);
         }
     }
 
@@ -277,17 +285,18 @@ impl Endpoint {
         let fitting = room.saturating_sub(SACK_HEADER) / SACK_BLOCK;
         let most = self.most_blocks().min(fitting as usize);
         let irs = self.irs;
-        self.receiver.report(most, |range| segment.sack.push(irs.at(range.start), irs.at(range.end)));
+        self.receiver
+            .emit_sack_blocks(most, |range| segment.sack.push(irs.at(range.start), irs.at(range.end)));
     }
 
     /// SACK blocks that fit: three beside timestamps, four without (RFC 2018 §3), two beside AccECN's counters.
     fn most_blocks(&self) -> usize {
         if self.agreed.ecn == Feedback::Accurate
-            && self.telling.accecn().is_some_and(|accecn| accecn.is_due())
+            && self.mark_feedback.accecn().is_some_and(|accecn| accecn.is_due())
         {
             return SackBlocks::BESIDE_ACCECN;
         }
-        if self.agreed.timestamps { SackBlocks::MOST - 1 } else { SackBlocks::MOST }
+        if self.agreed.timestamps { SackBlocks::CAPACITY - 1 } else { SackBlocks::CAPACITY }
     }
 
     /// Reserves room for SACK blocks and AccECN's counters in data segments (RFC 9293 §3.7.1, RFC 6691 §3).
@@ -306,7 +315,7 @@ impl Endpoint {
         let blocks = self.receiver.reassembly().beyond().len().min(self.most_blocks()) as u64;
         let sack = if blocks > 0 { SACK_HEADER + SACK_BLOCK * blocks } else { 0 };
         let counters = match self.agreed.ecn {
-            Feedback::Accurate => self.telling.accecn().map_or(0, |accecn| accecn.takes()),
+            Feedback::Accurate => self.mark_feedback.accecn().map_or(0, |accecn| accecn.option_bytes()),
             _ => 0,
         };
         sack + counters
@@ -314,7 +323,7 @@ impl Endpoint {
 }
 
 #[inline(always)]
-fn fill(sent: &mut Sent, what: Option<Sent>) -> bool {
+fn fill(sent: &mut SendInfo, what: Option<SendInfo>) -> bool {
     if let Some(what) = what {
         *sent = what;
     }

@@ -1,6 +1,6 @@
 //! Opening of a connection (RFC 9293 §3.5) and negotiation of options.
 
-use super::{Agreed, Arriving, Ended, Endpoint, Feedback, Role, Special, State};
+use super::{Agreed, Arriving, EndReason, Endpoint, Feedback, Role, Special, State};
 use crate::config::Config;
 use crate::event::Event;
 use crate::ranges::Range;
@@ -70,20 +70,20 @@ impl Endpoint {
             return;
         };
         if now >= end {
-            return self.end(Ended::TimedOut);
+            return self.end(EndReason::TimedOut);
         }
         handshake.rtt.back_off();
         handshake.pending = true;
         handshake.sent_at = None;
         handshake.timer = (now + handshake.rtt.rto()).min(end);
         self.syn_repeats += 1;
-        if self.syn_repeats == self.config.patience.troubled_after {
-            self.log.trace(now, Event::Troubled);
+        if self.syn_repeats == self.config.user_timeouts.r1 {
+            self.log.trace(now, Event::R1Reached);
         }
     }
 
     /// A reset of a connection that is not open: back to LISTEN (RFC 9293 §3.10.7.4).
-    pub(super) fn listen_again(&mut self) {
+    pub(super) fn return_to_listen(&mut self) {
         self.state = State::Listen;
         (self.handshake, self.syn_repeats) = (None, 0);
         self.agreed = Agreed::default();
@@ -116,7 +116,7 @@ impl Endpoint {
         }
         if segment.flags.has(Flags::RST) {
             if acks_our_syn {
-                self.end(Ended::Refused);
+                self.end(EndReason::Refused);
             }
             return;
         }
@@ -127,7 +127,7 @@ impl Endpoint {
         if acks_our_syn {
             self.establish(now, u64::from(segment.window));
             self.receiver.acknowledge_now();
-            if let Some(accecn) = self.telling.accecn_mut() {
+            if let Some(accecn) = self.mark_feedback.accecn_mut() {
                 accecn.count_syn_ack();
                 self.echoed = accecn.ace();
                 self.special = Some(Special::HandshakeAck(arriving.ecn));
@@ -149,22 +149,22 @@ impl Endpoint {
     }
 
     /// Whether this is a retransmission of the SYN that began a connection which is not yet open.
-    pub(super) fn is_their_syn_again(&self, now: Time, segment: &Segment) -> bool {
+    pub(super) fn is_repeated_syn(&self, now: Time, segment: &Segment) -> bool {
         self.state == State::SynReceived
             && opens(segment)
             && segment.seq == self.irs
-            && !self.is_from_the_past(now, segment)
+            && !self.fails_paws(now, segment)
     }
 
     /// Retransmits the SYN-ACK, as Linux: SYN-SENT ignores a bare ACK. Limited like challenge ACKs: SYNs may be forged.
-    pub(super) fn answer_again(&mut self, now: Time, syn: &Segment, arriving: &Arriving) {
+    pub(super) fn retransmit_syn_ack(&mut self, now: Time, syn: &Segment, arriving: &Arriving) {
         if !self.challenges.take(now) {
             return;
         }
         if let Some(stamps) = syn.timestamps.filter(|_| self.agreed.timestamps) {
             self.ts_recent = stamps.value;
         }
-        self.hear_syn_again(syn, arriving.ecn);
+        self.handle_repeated_syn(syn, arriving.ecn);
         let end = self.end_of_handshake();
         if let Some(handshake) = &mut self.handshake {
             handshake.pending = true;
@@ -174,7 +174,7 @@ impl Endpoint {
     }
 
     /// Whether this SYN-ACK is retransmitted, with AccECN: our ACK was probably lost, as nothing else has arrived.
-    pub(super) fn is_their_syn_ack_again(&self, segment: &Segment) -> bool {
+    pub(super) fn is_repeated_syn_ack(&self, segment: &Segment) -> bool {
         self.agreed.ecn == Feedback::Accurate
             && self.role == Role::Active
             && segment.flags.has(Flags::SYN)
@@ -184,9 +184,9 @@ impl Endpoint {
     }
 
     /// Repeats the ACK, which encodes this SYN-ACK's code point (RFC 9768 §3.2.2.1). Limited like challenge ACKs.
-    pub(super) fn acknowledge_syn_ack_again(&mut self, now: Time, arrived: Ecn) {
+    pub(super) fn acknowledge_repeated_syn_ack(&mut self, now: Time, arrived: Ecn) {
         if self.challenges.take(now) {
-            self.log.seldom().challenges += 1;
+            self.log.rare().challenges += 1;
             self.special = Some(Special::HandshakeAck(arrived));
         }
     }
@@ -194,7 +194,7 @@ impl Endpoint {
     /// Time at which an unanswered SYN or SYN-ACK aborts the connection.
     fn end_of_handshake(&self) -> Time {
         let begun_at = self.handshake.as_ref().map_or(Time::ZERO, |handshake| handshake.begun_at);
-        self.config.patience.syn.map_or(Time::NEVER, |limit| begun_at + limit)
+        self.config.user_timeouts.syn.map_or(Time::NEVER, |limit| begun_at + limit)
     }
 
     /// Our SYN is acknowledged; `window`: the peer's advertised window, bytes.
@@ -211,14 +211,14 @@ impl Endpoint {
         let rtt = sent_at.map(|sent_at| now.since(sent_at));
         self.sending.open(&mut self.pending_sender, window, rtt, first_timeout);
         // Mark feedback in each ACK, and a disabled fast path, need a sender from the start.
-        if self.unsent() > 0 || self.agreed.ecn != Feedback::None || !self.config.has_shortcut {
+        if self.unsent() > 0 || self.agreed.ecn != Feedback::None || !self.config.has_fast_path {
             self.sender();
         }
         if let Some(rtt) = rtt {
             self.receiver.handle_handshake(now, rtt);
         }
-        self.heard_at = now;
-        self.watch_peer(now);
+        self.last_arrival = now;
+        self.start_keep_alive(now);
         self.log.trace(now, Event::Established);
         if self.closes_when_open {
             self.close();
@@ -272,7 +272,7 @@ impl Endpoint {
         if answers {
             flags = flags | Flags::ACK;
         }
-        flags = flags | self.offer_of_ecn(answers);
+        flags = flags | self.ecn_offer(answers);
         let timestamps = if answers { self.agreed.timestamps } else { self.config.timestamps };
         // Never scaled in a SYN (RFC 7323 §2.2).
         let window = self.receiver.advertise(self.receiver.next(), 0);
@@ -289,7 +289,7 @@ impl Endpoint {
             ..Segment::default()
         };
         // Only in the first SYN-ACK: a node may drop unknown options (RFC 9768 §3.2.3.2.2).
-        if let Some(accecn) = self.telling.accecn().filter(|_| answers && is_first) {
+        if let Some(accecn) = self.mark_feedback.accecn().filter(|_| answers && is_first) {
             syn.set_accecn(accecn.first_option());
         }
         syn

@@ -22,46 +22,46 @@ impl Default for KeepAlive {
 
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
-pub(super) struct Questions {
-    asked_at: Time,
+pub(super) struct KeepAliveProbes {
+    probed_at: Time,
     unanswered: u32,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Look {
+pub(super) enum Check {
     /// Check again at this time.
     Wait(Time),
     /// Send a probe, and check again at this time.
-    Ask(Time),
+    Probe(Time),
     /// Abort: too many probes are unanswered.
-    GiveUp,
+    Abort,
 }
 
-impl Questions {
-    pub(super) const NONE: Questions = Questions { asked_at: Time::ZERO, unanswered: 0 };
+impl KeepAliveProbes {
+    pub(super) const NONE: KeepAliveProbes = KeepAliveProbes { probed_at: Time::ZERO, unanswered: 0 };
 
-    pub(super) fn forget(&mut self) {
+    pub(super) fn reset(&mut self) {
         self.unanswered = 0;
     }
 
-    /// Checks an idle connection. `heard_at`: time of the peer's last segment; `waits`: unacknowledged data exists.
-    pub(super) fn look(&mut self, now: Time, heard_at: Time, waits: bool, rules: &KeepAlive) -> Look {
-        if heard_at >= self.asked_at {
+    /// Checks an idle connection. `last_arrival`: time of the peer's last segment; `waits`: unacknowledged data exists.
+    pub(super) fn check(&mut self, now: Time, last_arrival: Time, waits: bool, rules: &KeepAlive) -> Check {
+        if last_arrival >= self.probed_at {
             self.unanswered = 0;
         }
-        let idle_until = heard_at + rules.idle;
+        let idle_until = last_arrival + rules.idle;
         if waits {
-            return Look::Wait(idle_until.max(now + rules.interval));
+            return Check::Wait(idle_until.max(now + rules.interval));
         }
         if self.unanswered == 0 && now < idle_until {
-            return Look::Wait(idle_until);
+            return Check::Wait(idle_until);
         }
         if self.unanswered >= rules.probes.max(1) {
-            return Look::GiveUp;
+            return Check::Abort;
         }
         self.unanswered += 1;
-        self.asked_at = now;
-        Look::Ask(now + rules.interval)
+        self.probed_at = now;
+        Check::Probe(now + rules.interval)
     }
 }
 
@@ -74,13 +74,13 @@ mod tests {
     fn a_silent_peer_is_given_up_and_one_that_answers_is_not() {
         let (at, secs) = (|secs| Time::ZERO + Duration::from_secs(secs), Duration::from_secs);
         let rules = KeepAlive { idle: secs(100), interval: secs(10), probes: 2 };
-        let mut questions = Questions::NONE;
-        assert_eq!(questions.look(at(50), at(20), false, &rules), Look::Wait(at(120)));
-        assert_eq!(questions.look(at(120), at(20), true, &rules), Look::Wait(at(130)), "data probes");
-        assert_eq!(questions.look(at(120), at(20), false, &rules), Look::Ask(at(130)));
-        assert_eq!(questions.look(at(130), at(121), false, &rules), Look::Wait(at(221)), "peer answered");
-        assert_eq!(questions.look(at(221), at(121), false, &rules), Look::Ask(at(231)));
-        assert_eq!(questions.look(at(231), at(121), false, &rules), Look::Ask(at(241)));
-        assert_eq!(questions.look(at(241), at(121), false, &rules), Look::GiveUp);
+        let mut probes = KeepAliveProbes::NONE;
+        assert_eq!(probes.check(at(50), at(20), false, &rules), Check::Wait(at(120)));
+        assert_eq!(probes.check(at(120), at(20), true, &rules), Check::Wait(at(130)), "data probes");
+        assert_eq!(probes.check(at(120), at(20), false, &rules), Check::Probe(at(130)));
+        assert_eq!(probes.check(at(130), at(121), false, &rules), Check::Wait(at(221)), "peer answered");
+        assert_eq!(probes.check(at(221), at(121), false, &rules), Check::Probe(at(231)));
+        assert_eq!(probes.check(at(231), at(121), false, &rules), Check::Probe(at(241)));
+        assert_eq!(probes.check(at(241), at(121), false, &rules), Check::Abort);
     }
 }

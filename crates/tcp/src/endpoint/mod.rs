@@ -9,8 +9,8 @@
 //!
 //! * `handshake`: opening, negotiation of options; `ecn`: negotiation of ECN, marks;
 //! * `arrival`: segments in a synchronised state; `predicted`: header prediction;
-//! * `emit`: the next segment; `half`: lazy creation of the sending half;
-//! * `timers`, `time_wait`; `stamps`: timestamp clock; `seen`: views;
+//! * `emit`: the next segment; `lazy_sender`: lazy creation of the sending half;
+//! * `timers`, `time_wait`; `stamps`: timestamp clock; `views`: read access;
 //! * `calls`: of the application; `notices`: of the driver, links and nodes; `network`: ICMP errors;
 //! * `reset`: resets and challenge ACKs.
 
@@ -20,20 +20,20 @@ mod calls;
 mod challenge;
 mod ecn;
 mod emit;
-mod half;
 mod handshake;
 mod keep_alive;
+mod lazy_sender;
 mod network;
 mod notices;
 mod predicted;
 mod reset;
-mod seen;
 pub(crate) mod stamps;
 mod time_wait;
 mod timers;
+mod views;
 
 pub use ecn::Feedback;
-pub use emit::{Sending, Sent};
+pub use emit::{SendInfo, Sending};
 pub use handshake::opens;
 pub use keep_alive::KeepAlive;
 pub use reset::reset_for;
@@ -42,10 +42,10 @@ use crate::config::Config;
 use crate::event::{Event, Log};
 use crate::receiver::Receiver;
 use crate::sender::{PendingSender, SendingHalf};
-use accecn::Telling;
+use accecn::MarkFeedbackSender;
 use challenge::Challenges;
 use handshake::Handshake;
-use keep_alive::Questions;
+use keep_alive::KeepAliveProbes;
 use lasthop_base::{Stream, Time};
 use lasthop_wire::{Ecn, Flags, Segment, Seq};
 use std::sync::Arc;
@@ -114,7 +114,7 @@ pub struct Endpoint {
     own_timer: Time,
     sending: SendingHalf,
     clock: Time,
-    heard_at: Time,
+    last_arrival: Time,
     /// Tick of the timestamp clock, ns, at least 1.
     tick: u32,
     special: Option<Special>,
@@ -131,11 +131,11 @@ pub struct Endpoint {
     role: Role,
     /// Whether the application closes as soon as the connection is open.
     closes_when_open: bool,
-    ended: Option<Ended>,
+    ended: Option<EndReason>,
     pending_sender: PendingSender,
-    telling: Telling,
-    questions: Questions,
-    doubted: Option<Box<network::Claim>>,
+    mark_feedback: MarkFeedbackSender,
+    keep_alive_probes: KeepAliveProbes,
+    pending_mtu: Option<Box<network::MtuReport>>,
 }
 
 // The halves are aligned to cache lines. A new field needs free space, or a new size here.
@@ -148,7 +148,7 @@ const _: () = {
 
 /// How a connection ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Ended {
+pub enum EndReason {
     /// Both directions closed regularly.
     Closed,
     /// The peer answered the SYN with a reset.
@@ -160,7 +160,7 @@ pub enum Ended {
     /// This side aborted.
     Aborted,
     /// The peer did not answer in time: the SYN, data, zero-window probes or keep-alive probes
-    /// ([`crate::config::Patience`], [`KeepAlive`]).
+    /// ([`crate::config::UserTimeouts`], [`KeepAlive`]).
     TimedOut,
 }
 
@@ -211,7 +211,7 @@ impl Endpoint {
             receiver: Receiver::new(&config, random),
             handshake: None,
             syn_repeats: 0,
-            telling: Telling::Echo((config.ecn_echo.build)(&config.ecn_echo.values)),
+            mark_feedback: MarkFeedbackSender::Echo((config.ecn_echo.build)(&config.ecn_echo.values)),
             tick: u32::try_from(config.timestamp_tick.as_nanos().max(1)).unwrap_or(u32::MAX),
             challenges: Challenges::new(config.challenges),
             config,
@@ -227,9 +227,9 @@ impl Endpoint {
             own_timer: Time::NEVER,
             sooner: false,
             clock: Time::ZERO,
-            heard_at: Time::ZERO,
-            questions: Questions::NONE,
-            doubted: None,
+            last_arrival: Time::ZERO,
+            keep_alive_probes: KeepAliveProbes::NONE,
+            pending_mtu: None,
             closes_when_open: false,
             special: None,
             ended: None,
@@ -262,15 +262,15 @@ impl Endpoint {
 
     /// Returns the next segment to send now.
     pub fn poll_segment(&mut self, now: Time) -> Option<Sending> {
-        let (mut segment, mut sent) = (Segment::default(), Sent::default());
+        let (mut segment, mut sent) = (Segment::default(), SendInfo::default());
         let is_one = self.poll_segment_into(now, &mut segment, &mut sent);
-        let Sent { is_retransmission, priority, ecn, .. } = sent;
+        let SendInfo { is_retransmission, priority, ecn, .. } = sent;
         is_one.then_some(Sending { segment, is_retransmission, priority, ecn })
     }
 
     /// As [`Endpoint::poll_segment`], written into `segment` and `sent`. Returns whether there is a segment.
     #[inline(always)]
-    pub fn poll_segment_into(&mut self, now: Time, segment: &mut Segment, sent: &mut Sent) -> bool {
+    pub fn poll_segment_into(&mut self, now: Time, segment: &mut Segment, sent: &mut SendInfo) -> bool {
         self.next_segment(now, segment, sent)
     }
 
@@ -293,7 +293,7 @@ impl Endpoint {
         !matches!(self.state, State::Closed | State::Listen | State::SynSent | State::SynReceived)
     }
 
-    fn end(&mut self, how: Ended) {
+    fn end(&mut self, how: EndReason) {
         self.state = State::Closed;
         self.ended.get_or_insert(how);
         self.handshake = None;

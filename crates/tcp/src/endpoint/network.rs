@@ -5,12 +5,12 @@
 //! smaller path MTU is accepted only after the segment's timer expires (§7.2).
 
 use super::handshake::{SMALLEST_MSS, TIMESTAMP_BYTES};
-use super::{Ended, Endpoint, State};
+use super::{EndReason, Endpoint, State};
 use lasthop_base::Time;
 use lasthop_wire::Seq;
 
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Claim {
+pub(super) struct MtuReport {
     offset: u64,
     /// Payload that fits, bytes.
     payload: u64,
@@ -20,44 +20,47 @@ impl Endpoint {
     /// Handles an ICMP error about the segment at `seq`. A hard error closes a connection that is not yet open. Returns
     /// whether the error is credible, so that the application may be informed (soft error).
     pub fn handle_undelivered(&mut self, seq: Seq, is_hard: bool) -> bool {
-        let is_believable = self.has_under_way(seq).is_some();
-        if is_believable && is_hard && !self.is_synchronised() {
-            self.end(Ended::Unreachable);
+        let is_credible = self.in_flight_offset(seq).is_some();
+        if is_credible && is_hard && !self.is_synchronised() {
+            self.end(EndReason::Unreachable);
         }
-        is_believable
+        is_credible
     }
 
     /// Handles an ICMP error: the segment at `seq` exceeds a link with `room` bytes behind the fixed TCP header.
     /// Returns whether the error is credible. Shortens segments now or, if in doubt, when this one's timer expires.
     pub fn handle_too_long(&mut self, now: Time, seq: Seq, room: u32) -> bool {
-        let Some(offset) = self.has_under_way(seq).filter(|_| self.is_synchronised()) else { return false };
+        let Some(offset) = self.in_flight_offset(seq).filter(|_| self.is_synchronised()) else {
+            return false;
+        };
         self.clock = now;
         let options = if self.agreed.timestamps { TIMESTAMP_BYTES } else { 0 };
         let payload = u64::from(room.saturating_sub(options).max(SMALLEST_MSS));
-        let claim = Claim { offset, payload };
-        match self.sender().scoreboard().largest_acked() > payload {
-            true => self.doubted = Some(Box::new(claim)),
-            false => self.heed(now, claim),
+        let report = MtuReport { offset, payload };
+        if self.sender().scoreboard().largest_acked() > payload {
+            self.pending_mtu = Some(Box::new(report));
+        } else {
+            self.apply_mtu(now, report);
         }
         true
     }
 
-    /// The timer expired: accepts a doubted claim if its segment is still unacknowledged.
-    pub(super) fn believe_claim(&mut self, now: Time) {
-        if let Some(claim) = self.doubted.take().filter(|claim| claim.offset >= self.sending.una()) {
-            self.heed(now, *claim);
+    /// The timer expired: accepts a pending report if its segment is still unacknowledged.
+    pub(super) fn accept_mtu(&mut self, now: Time) {
+        if let Some(report) = self.pending_mtu.take().filter(|report| report.offset >= self.sending.una()) {
+            self.apply_mtu(now, *report);
         }
     }
 
-    fn heed(&mut self, now: Time, claim: Claim) {
-        if claim.payload < self.sending.segment(&self.pending_sender) {
-            self.sender_mut().reduce_segment_size(now, claim.payload);
+    fn apply_mtu(&mut self, now: Time, report: MtuReport) {
+        if report.payload < self.sending.segment(&self.pending_sender) {
+            self.sender_mut().reduce_segment_size(now, report.payload);
             self.leave_room_for_options();
         }
     }
 
     /// Offset of the segment at `seq`, if it may be in flight (RFC 5927 §4.1).
-    fn has_under_way(&self, seq: Seq) -> Option<u64> {
+    fn in_flight_offset(&self, seq: Seq) -> Option<u64> {
         match self.state {
             State::Closed | State::Listen => None,
             State::SynSent | State::SynReceived => (seq == self.iss).then_some(0),

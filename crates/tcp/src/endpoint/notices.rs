@@ -1,21 +1,21 @@
 //! Notices: information of the driver, a link layer or a node that no segment carries.
 
 use super::{Endpoint, Special};
-use crate::notice::{Notice, Wants};
+use crate::notice::{Notice, WantedNotices};
 use crate::ranges::Range;
-use crate::receiver::window::Foreseen;
+use crate::receiver::window::LinkPlan;
 use lasthop_base::{Rate, Time};
 use lasthop_wire::{LinkReport, NodeNotice, Seq};
 
 impl Endpoint {
-    /// Handles a notice. Pass every link-layer report, but other notices only if [wanted](Endpoint::wants).
+    /// Handles a notice. Pass every link-layer report, but other notices only if [wanted](Endpoint::wanted_notices).
     pub fn handle_notice(&mut self, now: Time, notice: Notice) {
         match notice {
             Notice::Link(LinkReport::Discarded { seq, len, readable }) => {
                 if let Some(start) = self.irs.offset_of(seq, self.receiver.next()) {
                     self.receiver.handle_discarded(Range { start, end: start + u64::from(len) });
                 }
-                if readable && self.receiver.tells_damage() {
+                if readable && self.receiver.reports_damage() {
                     self.note_damaged(seq, len);
                 }
             }
@@ -23,7 +23,7 @@ impl Endpoint {
             Notice::Link(LinkReport::Rate { bps }) => self.receiver.handle_link_rate(Rate::from_bps(bps)),
             Notice::Link(LinkReport::Plan { bps, until, next_bps }) => {
                 let (rate, next) = (Rate::from_bps(bps), Rate::from_bps(next_bps));
-                self.receiver.handle_plan(&Foreseen { now, rate, until, next });
+                self.receiver.handle_plan(&LinkPlan { now, rate, until, next });
             }
             Notice::Backlog(before) => self.receiver.handle_backlog(before),
             Notice::AcksQueued(after) => self.receiver.handle_acks_queued(now, after, &mut self.log),
@@ -33,14 +33,14 @@ impl Endpoint {
     }
 
     /// Whether the endpoint needs the host link's plan ([`LinkReport::Plan`]); poll for segments after such a report.
-    pub fn asks_plan(&self) -> bool {
-        self.receiver.foresees()
+    pub fn uses_link_plan(&self) -> bool {
+        self.receiver.uses_link_plan()
     }
 
     /// Information needed with each segment; constant throughout a connection.
     #[inline]
-    pub fn wants(&self) -> Wants {
-        self.receiver.wants()
+    pub fn wanted_notices(&self) -> WantedNotices {
+        self.receiver.wanted_notices()
     }
 
     /// Queues a report to the peer of a damaged segment with a readable header, if in the window and new.
@@ -55,7 +55,7 @@ impl Endpoint {
     }
 
     /// Whether a segment is due that no arriving segment caused.
-    pub fn has_to_tell(&self) -> bool {
+    pub fn has_special_segment(&self) -> bool {
         self.special.is_some()
     }
 
@@ -65,9 +65,9 @@ impl Endpoint {
         }
         match notice {
             NodeNotice::BadState => {
-                let heard_at = self.heard_at;
+                let last_arrival = self.last_arrival;
                 if let Some(sender) = self.sending.sender_mut() {
-                    sender.handle_bad_state(now, heard_at);
+                    sender.handle_bad_state(now, last_arrival);
                 }
             }
             NodeNotice::LastHop { seq, len } => {

@@ -2,7 +2,7 @@
 //!
 //! Without losses nearly all segments are the next data in order, or a new ACK. No check of RFC 9293 affects these, so
 //! one condition replaces all checks; a second one applies while data is lost. The effects follow the order of
-//! `arrival.rs`; `tests/shortcut.rs` here and in the simulator verify the equivalence.
+//! `arrival.rs`; `tests/fast_path.rs` here and `tests/shortcut.rs` in the simulator verify the equivalence.
 
 use super::{Arriving, Endpoint, Feedback, State};
 use crate::ranges::Range;
@@ -23,12 +23,12 @@ impl Endpoint {
             && sender.is_on_fast_path()
             && segment.flags.0 & !Flags::PSH.0 == Flags::ACK.0
             && segment.seq == self.irs.at(next)
-            && segment.sack.is_bare()
+            && segment.sack.is_unused()
             && self.has_usual_options(segment)
             && advance <= outstanding
             // A duplicate may indicate a loss.
             && (advance > 0 || outstanding == 0)
-            && (bytes == 0 || (next + bytes <= self.receiver.edge() && self.receiver.takes_next_data()));
+            && (bytes == 0 || (next + bytes <= self.receiver.edge() && self.receiver.accepts_next_data()));
         if !is_expected {
             return false;
         }
@@ -40,7 +40,7 @@ impl Endpoint {
             let news = Ack { ack, window, stamps, tick, at: next, carries_data: bytes > 0, ..Ack::BARE };
             sender.advance(now, news, &mut self.log);
         }
-        self.note_heard(now, segment, next);
+        self.note_arrival(now, segment, next);
         if bytes > 0 {
             self.receiver.handle_next_data(now, bytes, &mut self.log);
         }
@@ -55,9 +55,9 @@ impl Endpoint {
         let is_expected = segment.seq == self.irs.at(next)
             && self.is_plain_data(segment)
             && next + bytes <= self.receiver.edge()
-            && self.receiver.takes_next_data();
+            && self.receiver.accepts_next_data();
         if is_expected {
-            self.hear_in_silence(now, segment, next);
+            self.note_silent_arrival(now, segment, next);
             self.receiver.handle_next_data(now, bytes, &mut self.log);
         }
         is_expected
@@ -69,7 +69,7 @@ impl Endpoint {
         let at = next + u64::from(segment.seq.0.wrapping_sub(self.irs.at(next).0));
         let is_expected = self.is_plain_data(segment) && at + bytes <= self.receiver.edge();
         if is_expected {
-            self.hear_in_silence(now, segment, at);
+            self.note_silent_arrival(now, segment, at);
             self.handle_payload(
                 now,
                 segment,
@@ -88,15 +88,15 @@ impl Endpoint {
             && segment.len > 0
             && segment.flags.0 & !Flags::PSH.0 == Flags::ACK.0
             && segment.ack == self.iss.at(1)
-            && segment.sack.is_bare()
+            && segment.sack.is_unused()
             && self.has_usual_options(segment)
     }
 
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
-    fn hear_in_silence(&mut self, now: Time, segment: &Segment, at: u64) {
+    fn note_silent_arrival(&mut self, now: Time, segment: &Segment, at: u64) {
         let window = u64::from(segment.window) << self.agreed.peer_shift;
         self.sending.update_initial_window(at, window);
-        self.note_heard(now, segment, at);
+        self.note_arrival(now, segment, at);
     }
 
     /// Header prediction while data is lost: data behind or in a gap, and pure ACKs that may indicate a loss.
@@ -112,7 +112,7 @@ impl Endpoint {
         let advance = u64::from(segment.ack.0.wrapping_sub(self.iss.at(una).0));
         let at = next + u64::from(segment.seq.0.wrapping_sub(self.irs.at(next).0));
         let is_expected = self.state == State::Established
-            && sender.has_shortcut()
+            && sender.has_fast_path()
             && segment.flags.0 & !Flags::PSH.0 == Flags::ACK.0
             && self.has_usual_options(segment)
             && advance <= outstanding
@@ -121,24 +121,24 @@ impl Endpoint {
             return false;
         }
         if bytes == 0 {
-            self.take_ack(now, segment, at, una + advance, false);
-            self.note_heard(now, segment, at);
+            self.process_ack(now, segment, at, una + advance, false);
+            self.note_arrival(now, segment, at);
             return true;
         }
-        if outstanding > 0 || !segment.sack.is_bare() || !sender.is_on_fast_path() {
+        if outstanding > 0 || !segment.sack.is_unused() || !sender.is_on_fast_path() {
             return false;
         }
         // Only the peer sends.
         let window = u64::from(segment.window) << self.agreed.peer_shift;
         self.sending.update_window(at, una, window);
-        self.note_heard(now, segment, at);
+        self.note_arrival(now, segment, at);
         self.handle_payload(now, segment, Range { start: at, end: at + bytes }, &Arriving::default(), false);
         true
     }
 
     #[inline(always)]
-    fn note_heard(&mut self, now: Time, segment: &Segment, at: u64) {
-        self.heard_at = now;
+    fn note_arrival(&mut self, now: Time, segment: &Segment, at: u64) {
+        self.last_arrival = now;
         if let Some(stamps) = segment.timestamps
             && at <= self.last_ack
         {

@@ -33,11 +33,11 @@ impl Endpoint {
 
     /// Queues a reset of an aborted connection, if the peer may believe it open (RFC 9293 §3.10.5).
     pub(super) fn reset_peer(&mut self) {
-        let tells = matches!(
+        let has_peer = matches!(
             self.state,
             State::SynReceived | State::Established | State::FinWait1 | State::FinWait2 | State::CloseWait
         );
-        if tells {
+        if has_peer {
             let seq = self.iss.at(self.sending.nxt());
             self.special = Some(Special::Reset { seq, ack: Some(self.irs.at(self.receiver.next())) });
         }
@@ -48,7 +48,7 @@ impl Endpoint {
     #[cold]
     pub(super) fn challenge(&mut self, now: Time) {
         if self.challenges.take(now) {
-            self.log.seldom().challenges += 1;
+            self.log.rare().challenges += 1;
             self.receiver.acknowledge_now();
         }
     }

@@ -7,15 +7,15 @@ use lasthop_wire::{Flags, Segment, Seq};
 impl Endpoint {
     pub(super) fn enter_time_wait(&mut self, now: Time) {
         self.state = State::TimeWait;
-        self.wait_again(now);
+        self.restart_time_wait(now);
     }
 
     /// Restarts TIME-WAIT: the peer's retransmitted FIN suggests that our ACK was lost (RFC 9293 §3.10.7.4).
-    pub(super) fn wait_again(&mut self, now: Time) {
+    pub(super) fn restart_time_wait(&mut self, now: Time) {
         self.set_own_timer(now + self.config.time_wait);
     }
 
-    pub(super) fn is_their_fin(&self, segment: &Segment) -> bool {
+    pub(super) fn is_peer_fin(&self, segment: &Segment) -> bool {
         let behind = segment.seq.at(u64::from(segment.sequence_space()));
         segment.flags.has(Flags::FIN) && behind == self.irs.at(self.receiver.next())
     }
@@ -26,7 +26,7 @@ impl Endpoint {
     /// below. Linux and FreeBSD do the same, at the cost of one number of 2^32.
     ///
     /// The initial number of the new connection should exceed [`Endpoint::number_after`] (RFC 9293 §3.6.1).
-    pub fn yields_to(&self, syn: &Segment) -> bool {
+    pub fn may_be_replaced_by(&self, syn: &Segment) -> bool {
         if self.state != State::TimeWait || !opens(syn) {
             return false;
         }

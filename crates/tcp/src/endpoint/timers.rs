@@ -1,7 +1,7 @@
 //! Deadlines and their handling.
 
-use super::keep_alive::Look;
-use super::{Ended, Endpoint, Special, State};
+use super::keep_alive::Check;
+use super::{EndReason, Endpoint, Special, State};
 use crate::sender::Expiry;
 use lasthop_base::Time;
 
@@ -14,21 +14,21 @@ impl Endpoint {
         }
         self.receiver.handle_timeout(now);
         if self.is_synchronised() {
-            let timeouts = self.log.often.timeouts;
+            let timeouts = self.log.frequent.timeouts;
             let expiry = match self.sending.sender_mut() {
-                Some(sender) => sender.handle_timeout(now, self.heard_at, &mut self.log),
+                Some(sender) => sender.handle_timeout(now, self.last_arrival, &mut self.log),
                 None => Expiry::Continue,
             };
             if expiry == Expiry::Abort {
-                self.end(Ended::TimedOut);
-            } else if self.log.often.timeouts > timeouts {
-                self.believe_claim(now);
+                self.end(EndReason::TimedOut);
+            } else if self.log.frequent.timeouts > timeouts {
+                self.accept_mtu(now);
             }
         }
         if now >= self.own_timer {
             match self.state {
-                State::TimeWait => self.end(Ended::Closed),
-                _ => self.look_after_peer(now),
+                State::TimeWait => self.end(EndReason::Closed),
+                _ => self.check_keep_alive(now),
             }
         }
     }
@@ -63,25 +63,25 @@ impl Endpoint {
     }
 
     /// Starts keep-alive, if configured, on an open connection.
-    pub(super) fn watch_peer(&mut self, now: Time) {
+    pub(super) fn start_keep_alive(&mut self, now: Time) {
         if let Some(keep_alive) = self.config.keep_alive.filter(|_| self.is_synchronised()) {
-            self.set_own_timer((self.heard_at + keep_alive.idle).max(now));
+            self.set_own_timer((self.last_arrival + keep_alive.idle).max(now));
         }
     }
 
-    fn look_after_peer(&mut self, now: Time) {
+    fn check_keep_alive(&mut self, now: Time) {
         self.own_timer = Time::NEVER;
         let Some(keep_alive) = self.config.keep_alive else { return };
         let waits = self.sending.outstanding() > 0;
-        match self.questions.look(now, self.heard_at, waits, &keep_alive) {
-            Look::Wait(at) => self.set_own_timer(at),
-            Look::Ask(at) => {
+        match self.keep_alive_probes.check(now, self.last_arrival, waits, &keep_alive) {
+            Check::Wait(at) => self.set_own_timer(at),
+            Check::Probe(at) => {
                 self.special = Some(Special::KeepAlive);
                 self.set_own_timer(at);
             }
-            Look::GiveUp => {
+            Check::Abort => {
                 self.reset_peer();
-                self.end(Ended::TimedOut);
+                self.end(EndReason::TimedOut);
             }
         }
     }

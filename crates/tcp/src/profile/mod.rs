@@ -62,10 +62,10 @@ mod tests {
     #[test]
     fn profiles_name_what_there_is() {
         let catalogue = Catalogue::default();
-        let find = |question: &str, name: &str| {
-            let questions = catalogue.questions();
-            let question = questions.iter().find(|it| it.name == question).expect("a seam");
-            question.find(name).expect("a mechanism")
+        let find = |seam: &str, name: &str| {
+            let seams = catalogue.seams();
+            let seam = seams.iter().find(|it| it.name == seam).expect("a seam");
+            seam.find(name).expect("a mechanism")
         };
         for profile in ALL {
             for preset in profile.parameters {

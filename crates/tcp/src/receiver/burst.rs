@@ -1,7 +1,7 @@
 //! ACK splitting and copies of an ACK.
 
 use super::Receiver;
-use super::ack_splitting::{Due, Shape};
+use super::ack_splitting::{AckForm, DueAck};
 use super::due::Pending;
 use crate::event::{Event, Log};
 use crate::ranges::Range;
@@ -20,20 +20,21 @@ impl Receiver {
     /// Returns the byte acknowledged by the next ACK of a burst of several.
     #[inline]
     pub(crate) fn poll_burst(&mut self) -> Option<u64> {
-        if self.always_once { None } else { self.next_of_burst() }
+        if self.always_single { None } else { self.next_of_burst() }
     }
 
     #[cold]
     fn next_of_burst(&mut self) -> Option<u64> {
-        if self.due == Pending::Now && self.studied.as_ref().is_some_and(|studied| studied.burst.is_none()) {
+        if self.due == Pending::Now && self.analysis.as_ref().is_some_and(|analysis| analysis.burst.is_none())
+        {
             self.begin();
         }
-        let studied = self.studied.as_mut()?;
-        let burst = studied.burst.as_mut().filter(|burst| burst.count > 1)?;
+        let analysis = self.analysis.as_mut()?;
+        let burst = analysis.burst.as_mut().filter(|burst| burst.count > 1)?;
         burst.sent += 1;
         let Burst { of, count, sent, copies } = *burst;
         if sent == count {
-            studied.burst = None;
+            analysis.burst = None;
             return Some(self.finish_ack());
         }
         if copies {
@@ -41,8 +42,8 @@ impl Receiver {
         }
         let ack = of.start + of.len() * u64::from(sent) / u64::from(count);
         self.acknowledged = ack;
-        if self.estimates {
-            studied.estimator.on_ack_sent();
+        if self.needs_estimate {
+            analysis.estimator.on_ack_sent();
         }
         Some(ack)
     }
@@ -50,33 +51,33 @@ impl Receiver {
     fn begin(&mut self) {
         let advance =
             Range { start: self.acknowledged.min(self.reassembly.next()), end: self.reassembly.next() };
-        let Some(studied) = &mut self.studied else { return };
-        let due = Due { advance, segment: self.segment, uplink: studied.uplink };
-        let (of, count, copies) = match self.ack_splitting.split(&due, studied.estimator.path()) {
-            Shape::Once => (advance, 1, false),
-            Shape::Copies(count) => (advance, count.max(1), true),
-            Shape::Slices { count, of } => (of, count.max(1), false),
+        let Some(analysis) = &mut self.analysis else { return };
+        let due = DueAck { advance, segment: self.segment, uplink: analysis.uplink };
+        let (of, count, copies) = match self.ack_splitting.split(&due, analysis.estimator.path()) {
+            AckForm::Single => (advance, 1, false),
+            AckForm::Copies(count) => (advance, count.max(1), true),
+            AckForm::Slices { count, of } => (of, count.max(1), false),
         };
-        studied.burst = Some(Burst { of, count, sent: 0, copies });
-        if self.wants.backlog {
-            studied.shaped = Some((studied.uplink, count));
+        analysis.burst = Some(Burst { of, count, sent: 0, copies });
+        if self.wanted_notices.backlog {
+            analysis.split_ack = Some((analysis.uplink, count));
         }
     }
 
     pub(super) fn copy_acks(&mut self, count: u32) {
         let next = self.next();
-        if let Some(studied) = self.studied.as_mut().filter(|_| count > 1) {
+        if let Some(analysis) = self.analysis.as_mut().filter(|_| count > 1) {
             let of = Range { start: next, end: next };
-            studied.burst = Some(Burst { of, count, sent: 0, copies: true });
+            analysis.burst = Some(Burst { of, count, sent: 0, copies: true });
         }
     }
 
     #[inline(always)]
     pub(super) fn end_burst(&mut self) {
-        if !self.always_once
-            && let Some(studied) = &mut self.studied
+        if !self.always_single
+            && let Some(analysis) = &mut self.analysis
         {
-            studied.burst = None;
+            analysis.burst = None;
         }
     }
 
@@ -85,15 +86,15 @@ impl Receiver {
     }
 
     pub(crate) fn handle_backlog(&mut self, before: Backlog) {
-        if let Some(studied) = &mut self.studied {
-            studied.uplink = before;
+        if let Some(analysis) = &mut self.analysis {
+            analysis.uplink = before;
         }
     }
 
     pub(crate) fn handle_acks_queued(&mut self, now: Time, after: Backlog, log: &mut Log) {
-        if let Some((before, acks)) = self.studied.as_mut().and_then(|studied| studied.shaped.take()) {
+        if let Some((before, acks)) = self.analysis.as_mut().and_then(|analysis| analysis.split_ack.take()) {
             let queue_after = self.ack_splitting.on_sent(before, after);
-            log.trace(now, Event::Shaped { acks, queue_before: before.waiting, queue_after });
+            log.trace(now, Event::AckSplit { acks, queue_before: before.waiting, queue_after });
         }
     }
 }

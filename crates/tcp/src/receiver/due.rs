@@ -16,7 +16,7 @@ pub(super) enum Pending {
 impl Receiver {
     /// Makes an ACK due without new data.
     pub(crate) fn acknowledge_now(&mut self) {
-        self.all_told = false;
+        self.ack_is_current = false;
         if self.due != Pending::Now {
             self.due = Pending::Bare;
         }
@@ -27,7 +27,7 @@ impl Receiver {
             Pending::At(time) => time,
             _ => Time::NEVER,
         };
-        if self.always_once { due } else { due.min(self.window_turns()) }
+        if self.always_single { due } else { due.min(self.next_window_decision()) }
     }
 
     #[inline]
@@ -40,13 +40,13 @@ impl Receiver {
     }
 
     pub(crate) fn handle_timeout(&mut self, now: Time) {
-        if !self.always_once && self.window_turns() <= now {
-            let turn = self.window.on_turn(now);
-            self.turn_window(turn);
+        if !self.always_single && self.next_window_decision() <= now {
+            let decision = self.window.on_decision_time(now);
+            self.apply_window_decision(decision);
         }
         if matches!(self.due, Pending::At(time) if time <= now) {
             self.due = Pending::Now;
-            if self.holds {
+            if self.holds_acks {
                 self.release();
             }
         }
@@ -71,18 +71,19 @@ impl Receiver {
 
     /// ACK number and window of an outgoing data segment. Both stay the same while the peer sends nothing.
     #[inline(always)]
-    pub(crate) fn tell(&mut self, shift: u8) -> (u64, u16) {
-        match self.all_told {
-            true => (self.acknowledged, self.units),
-            false => self.tell_anew(shift),
+    pub(crate) fn ack_and_window(&mut self, shift: u8) -> (u64, u16) {
+        if self.ack_is_current {
+            (self.acknowledged, self.window_units)
+        } else {
+            self.recompute_ack_and_window(shift)
         }
     }
 
     #[inline(never)]
-    fn tell_anew(&mut self, shift: u8) -> (u64, u16) {
+    fn recompute_ack_and_window(&mut self, shift: u8) -> (u64, u16) {
         let ack = self.piggyback();
         let units = self.advertise(ack, shift);
-        self.all_told = self.remembers;
+        self.ack_is_current = self.caches_advertisement;
         (ack, units)
     }
 
@@ -96,11 +97,11 @@ impl Receiver {
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(super) fn finish_ack(&mut self) -> u64 {
         let next = self.next();
-        if self.estimates
+        if self.needs_estimate
             && self.acknowledged < next
-            && let Some(studied) = &mut self.studied
+            && let Some(analysis) = &mut self.analysis
         {
-            studied.estimator.on_ack_sent();
+            analysis.estimator.on_ack_sent();
         }
         self.acknowledged = next;
         self.due = Pending::Nothing;

@@ -1,10 +1,10 @@
 //! Receiving half: reassembly, ACKs and the advertised window.
 //!
 //! * `arrivals`: arriving data; `next_data`: its fast path; `reassembly`: sequence space;
-//! * `due`: time and content of ACKs; `burst`: ACK splitting; `report`: SACK blocks; `edge`: advertised window;
-//! * `studied`: path estimates and loss discrimination.
+//! * `due`: time and content of ACKs; `burst`: ACK splitting; `report`: SACK blocks; `right_edge`: advertised window;
+//! * `analysis`: path estimates and loss discrimination.
 //!
-//! Mechanisms have folders of their own: `ack_policy`, `ack_splitting`, `window`, `cause`, `ecn_echo`.
+//! Mechanisms have folders of their own: `ack_policy`, `ack_splitting`, `window`, `loss_discrimination`, `ecn_echo`.
 
 pub mod ack_policy;
 pub mod ack_splitting;
@@ -14,26 +14,26 @@ pub mod reassembly;
 pub mod window;
 pub mod window_estimate;
 
+mod analysis;
 mod arrivals;
 mod burst;
 mod due;
-mod edge;
 mod next_data;
 mod report;
-mod studied;
+mod right_edge;
 
 use crate::config::Config;
-use crate::notice::Wants;
+use crate::notice::WantedNotices;
 use crate::ranges::Range;
 use ack_policy::AckPolicy;
 use ack_splitting::AckSplitting;
+use analysis::Analysis;
 use due::Pending;
-use edge::{NO_BUFFER, Told};
 use lasthop_base::{Duration, Stream, Time};
 use lasthop_wire::Backlog;
 use loss_discrimination::LossDiscriminator;
 use reassembly::Reassembly;
-use studied::Studied;
+use right_edge::{Advertised, NO_BUFFER};
 use window::AdvertisedWindow;
 
 /// Receiving half of an endpoint. Offsets are absolute; the peer's SYN is byte 0.
@@ -51,25 +51,25 @@ pub struct Receiver {
     /// Whether every data segment is acknowledged at once.
     is_immediate: bool,
     /// Whether every ACK is a single one: no splitting or copies.
-    always_once: bool,
+    always_single: bool,
     /// Whether SACK has anything to report: a hole or a duplicate.
-    reports: bool,
+    has_report: bool,
     /// Whether [`Receiver::timer`] may be earlier than at the last [`Receiver::note_timer`].
     sooner: bool,
-    estimates: bool,
-    holds: bool,
-    judges: bool,
-    tells_duplicates: bool,
-    shrinks: bool,
+    needs_estimate: bool,
+    holds_acks: bool,
+    discriminates: bool,
+    dsack: bool,
+    window_shrinks: bool,
     /// Whether the last data segment carried the current ACK and window.
-    all_told: bool,
-    /// Whether `all_told` may be used.
-    remembers: bool,
-    window_measures: bool,
-    tells_arrivals: bool,
-    units: u16,
+    ack_is_current: bool,
+    /// Whether `ack_is_current` may be used.
+    caches_advertisement: bool,
+    window_needs_arrivals: bool,
+    splitting_needs_arrivals: bool,
+    window_units: u16,
     reassembly: Reassembly,
-    told: Told,
+    advertised: Advertised,
     /// Duplicate data not yet reported; empty: none.
     duplicate: Range,
     /// Free part of the buffer, bytes, if the window is the free part of a buffer; else [`NO_BUFFER`].
@@ -85,11 +85,11 @@ pub struct Receiver {
     window: Box<dyn AdvertisedWindow>,
     /// ACKs that report a damaged segment; 0: no reports.
     damage_copies: u32,
-    wants: Wants,
+    wanted_notices: WantedNotices,
     ack_splitting: Box<dyn AckSplitting>,
-    cause: Box<dyn LossDiscriminator>,
+    discriminator: Box<dyn LossDiscriminator>,
     /// `None`: no loss discrimination, no estimate, and single ACKs only.
-    studied: Option<Box<Studied>>,
+    analysis: Option<Box<Analysis>>,
 }
 
 /// No stream is as long.
@@ -100,7 +100,7 @@ const FEWEST_RANGES: u64 = 256;
 
 /// Data segment.
 #[derive(Clone, Copy, Debug)]
-pub struct Data {
+pub struct DataSegment {
     /// Bytes of the segment.
     pub range: Range,
     /// Peer's timestamp of the segment, unwrapped. Only differences are meaningful.
@@ -125,55 +125,55 @@ impl Receiver {
         // The largest window of full segments leaves no more ranges; further ones indicate an attack.
         let most_ranges = (window.largest() / u64::from(config.segment.max(1))).max(FEWEST_RANGES) as usize;
         let buffer = window.buffer().unwrap_or(NO_BUFFER);
-        let always_once = ack_splitting.is_once() && !ack_policy.holds() && !window.foresees();
-        let studies = !always_once || cause.judges() || estimates || needs.uplink;
-        let studied = studies.then(|| {
+        let always_single = ack_splitting.is_single() && !ack_policy.holds() && !window.uses_link_plan();
+        let analyses = !always_single || cause.discriminates() || estimates || needs.uplink;
+        let analysis = analyses.then(|| {
             let uplink = Backlog::default();
-            let window_turns = Time::NEVER;
-            Box::new(Studied {
-                window_turns,
+            let next_window_decision = Time::NEVER;
+            Box::new(Analysis {
+                next_window_decision,
                 estimator: estimator(),
                 random,
                 burst: None,
                 uplink,
-                shaped: None,
+                split_ack: None,
             })
         });
         Receiver {
-            is_plain: !(cause.judges() || estimates || window.needs_arrivals() || needs.arrivals),
-            judges: cause.judges(),
-            damage_copies: cause.tells_damage(),
-            estimates,
-            wants: Wants {
+            is_plain: !(cause.discriminates() || estimates || window.needs_arrivals() || needs.arrivals),
+            discriminates: cause.discriminates(),
+            damage_copies: cause.damage_report_copies(),
+            needs_estimate: estimates,
+            wanted_notices: WantedNotices {
                 backlog: needs.uplink,
                 counts: needs.counts,
                 true_window: estimates && estimator().is_oracle(),
             },
             buffer,
             free: buffer,
-            shrinks: window.shrinks(),
+            window_shrinks: window.shrinks(),
             sooner: false,
-            all_told: false,
-            remembers: config.has_shortcut && always_once && buffer != NO_BUFFER,
-            window_measures: window.needs_arrivals(),
-            tells_arrivals: needs.arrivals,
+            ack_is_current: false,
+            caches_advertisement: config.has_fast_path && always_single && buffer != NO_BUFFER,
+            window_needs_arrivals: window.needs_arrivals(),
+            splitting_needs_arrivals: needs.arrivals,
             is_immediate: ack_policy.is_immediate(),
-            always_once,
-            holds: ack_policy.holds(),
+            always_single,
+            holds_acks: ack_policy.holds(),
             reassembly: Reassembly::starting_at(1).with_limit(most_ranges),
-            tells_duplicates: config.dsack,
+            dsack: config.dsack,
             duplicate: Range::default(),
-            studied,
-            reports: false,
+            analysis,
+            has_report: false,
             ack_policy,
             ack_splitting,
             window,
-            cause,
+            discriminator: cause,
             segment: u64::from(config.segment),
             smallest_opening,
             fin: NO_FIN,
-            told: Told::default(),
-            units: 0,
+            advertised: Advertised::default(),
+            window_units: 0,
             unread: 0,
             acknowledged: 1,
             edge: 1,
@@ -203,16 +203,16 @@ impl Receiver {
 
     /// Notices wanted with each segment.
     #[inline]
-    pub fn wants(&self) -> Wants {
-        self.wants
+    pub fn wanted_notices(&self) -> WantedNotices {
+        self.wanted_notices
     }
 
     /// Whether losses are attributed when a gap opens, and counted.
-    pub fn judges(&self) -> bool {
-        self.judges
+    pub fn discriminates(&self) -> bool {
+        self.discriminates
     }
 
-    pub(crate) fn tells_damage(&self) -> bool {
+    pub(crate) fn reports_damage(&self) -> bool {
         self.damage_copies > 0
     }
 
@@ -222,10 +222,10 @@ impl Receiver {
 
     /// Whether loss discrimination uses random numbers.
     pub fn draws(&self) -> bool {
-        self.cause.draws()
+        self.discriminator.draws()
     }
 
     pub(crate) fn wants_times(&self) -> bool {
-        self.judges || self.estimates || self.window_measures
+        self.discriminates || self.needs_estimate || self.window_needs_arrivals
     }
 }

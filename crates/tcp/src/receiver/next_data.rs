@@ -7,22 +7,22 @@ use lasthop_base::Time;
 
 impl Receiver {
     #[inline]
-    pub(crate) fn takes_next_data(&self) -> bool {
-        self.is_plain && !self.reports && self.fin == NO_FIN
+    pub(crate) fn accepts_next_data(&self) -> bool {
+        self.is_plain && !self.has_report && self.fin == NO_FIN
     }
 
-    /// [`Receiver::handle_data`] for the case [`Receiver::takes_next_data`]: no hole, duplicate or FIN.
+    /// [`Receiver::handle_data`] for the case [`Receiver::accepts_next_data`]: no hole, duplicate or FIN.
     #[inline]
     pub(crate) fn handle_next_data(&mut self, now: Time, bytes: u64, log: &mut Log) {
-        log.often.data_received += 1;
+        log.frequent.data_received += 1;
         self.reassembly.advance(bytes);
-        self.all_told = false;
+        self.ack_is_current = false;
         if self.is_immediate {
             self.due = Pending::Now;
             return;
         }
         let unacknowledged = self.reassembly.next().saturating_sub(self.acknowledged);
-        let plain = ack_policy::Arrival::plain(now, self.segment);
-        self.ask_timing(&ack_policy::Arrival { unacknowledged, ..plain });
+        let plain = ack_policy::DataArrival::plain(now, self.segment);
+        self.schedule_ack(&ack_policy::DataArrival { unacknowledged, ..plain });
     }
 }

@@ -10,7 +10,7 @@ pub struct Reassembly {
     next: u64,
     beyond: RangeSet,
     /// One byte of each recently reported range, most recent first (RFC 2018 §4), then [`NO_BYTE`].
-    recent: [u64; SackBlocks::MOST],
+    recent: [u64; SackBlocks::CAPACITY],
     limit: usize,
 }
 
@@ -19,7 +19,7 @@ const NO_BYTE: u64 = u64::MAX;
 
 /// Effect of an arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub struct Change {
+pub struct Insertion {
     /// Bytes by which the cumulative ACK advanced.
     pub advanced: u64,
     /// Gap opened by the arrival.
@@ -39,7 +39,7 @@ impl Reassembly {
             next,
             beyond: RangeSet::default(),
             limit: usize::MAX,
-            recent: [NO_BYTE; SackBlocks::MOST],
+            recent: [NO_BYTE; SackBlocks::CAPACITY],
         }
     }
 
@@ -75,8 +75,8 @@ impl Reassembly {
     }
 
     /// Adds the bytes of a segment.
-    pub fn insert(&mut self, range: Range) -> Change {
-        let mut change = Change { had_holes: self.has_holes(), ..Change::default() };
+    pub fn insert(&mut self, range: Range) -> Insertion {
+        let mut change = Insertion { had_holes: self.has_holes(), ..Insertion::default() };
         if range.start < self.next {
             change.duplicate = Some(Range { start: range.start, end: range.end.min(self.next) });
         }
@@ -140,7 +140,7 @@ impl Reassembly {
     /// Puts the range around `byte` first, and removes entries merged into that range.
     fn remember(&mut self, byte: u64) {
         let Some(newest) = self.beyond.containing(byte) else { return };
-        let mut list = [NO_BYTE; SackBlocks::MOST];
+        let mut list = [NO_BYTE; SackBlocks::CAPACITY];
         list[0] = byte;
         let mut filled = 1;
         for old in self.recent() {

@@ -6,24 +6,24 @@ use crate::ranges::Range;
 impl Receiver {
     /// Records duplicate data; the next SACK option begins with its range (RFC 2883 §4).
     pub(crate) fn note_duplicate(&mut self, duplicate: Range) {
-        if self.tells_duplicates {
+        if self.dsack {
             self.duplicate = duplicate;
-            self.reports = true;
+            self.has_report = true;
         }
     }
 
-    pub(crate) fn reports(&self) -> bool {
-        self.reports
+    pub(crate) fn has_report(&self) -> bool {
+        self.has_report
     }
 
-    /// Passes at most `most` SACK blocks to `tell`: a duplicate once, then ranges after holes (RFC 2018 §4).
-    pub(crate) fn report(&mut self, most: usize, mut tell: impl FnMut(Range)) {
+    /// Passes at most `most` SACK blocks to `emit`: a duplicate once, then ranges after holes (RFC 2018 §4).
+    pub(crate) fn emit_sack_blocks(&mut self, most: usize, mut emit: impl FnMut(Range)) {
         let mut left = most;
         if left > 0 && !self.duplicate.is_empty() {
-            tell(std::mem::take(&mut self.duplicate));
+            emit(std::mem::take(&mut self.duplicate));
             left -= 1;
-            self.reports = self.reassembly.has_holes();
+            self.has_report = self.reassembly.has_holes();
         }
-        self.reassembly.sack_ranges(left).for_each(tell);
+        self.reassembly.sack_ranges(left).for_each(emit);
     }
 }

@@ -121,7 +121,7 @@ impl WindowEstimator {
     }
 
     /// Sets the sender's true window, segments.
-    pub fn tell(&mut self, cwnd: f64) {
+    pub fn set_true_window(&mut self, cwnd: f64) {
         self.path.cwnd_r = cwnd.max(1.0);
     }
 

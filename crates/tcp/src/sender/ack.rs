@@ -157,7 +157,7 @@ impl Sender {
             !advanced && was_outstanding && !ack.carries_data && same_window
         };
         if duplicate {
-            log.often.duplicate_acks += 1;
+            log.frequent.duplicate_acks += 1;
         }
         let reported_at =
             if self.repair.samples_sack() && !is_old { self.scoreboard.oldest_reported() } else { None };
@@ -167,7 +167,7 @@ impl Sender {
     #[cold]
     #[inline(never)]
     fn on_dsack(&mut self, log: &mut Log) {
-        log.seldom().duplicates_told += 1;
+        log.rare().duplicates_reported += 1;
         self.window.on_dsack();
         self.repair.on_dsack();
     }

@@ -58,7 +58,7 @@ impl Sender {
         self.window.on_segment(mss);
         if self.scoreboard.outstanding() > 0 {
             self.scoreboard.split_segments(mss);
-            self.retransmit_all(now, Reason::TooLong);
+            self.retransmit_all(now, Reason::PathMtu);
             self.update_fast_path();
         }
     }

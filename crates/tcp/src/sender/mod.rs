@@ -89,7 +89,7 @@ pub struct Sender {
     full_payload: u64,
     /// Fast-path condition: nothing is lost, reported or retransmitted, so all outstanding data is in flight.
     is_on_fast_path: bool,
-    has_shortcut: bool,
+    has_fast_path: bool,
     /// Whether `congestion` or `loss_discrimination` observes every ACK before its effect.
     observes: bool,
     /// `observes`, or rates are sampled, slow start is monitored, or cwnd is validated.
@@ -223,8 +223,8 @@ impl Sender {
             current_limit: None,
             needs_cwr: false,
             config: Arc::clone(config),
-            is_on_fast_path: config.has_shortcut,
-            has_shortcut: config.has_shortcut,
+            is_on_fast_path: config.has_fast_path,
+            has_fast_path: config.has_fast_path,
             observes,
             has_observers: observes
                 || config.validates_window
@@ -239,10 +239,10 @@ impl Sender {
             limit_timer: LimitTimer::NOT_YET,
             usage: Usage::new(config),
             idle: Idle::new(config.restarts_after_idle.then_some(initial_window)),
-            persist: Persist::new(config.freezes),
+            persist: Persist::new(config.has_persist_state),
             repair: Repair::new(recovery, config, initial_window),
             reductions: Reductions::new(config.ecn_waits, reduction),
-            user_timeout: UserTimeout::new(&config.patience),
+            user_timeout: UserTimeout::new(&config.user_timeouts),
         }
     }
 
@@ -278,7 +278,7 @@ impl Sender {
             persist,
             repair,
             reductions,
-            has_shortcut,
+            has_fast_path,
             // These never block it.
             mss: _,
             peer: _,
@@ -299,7 +299,7 @@ impl Sender {
             limit_timer: _,
             usage: _,
         } = self;
-        *has_shortcut
+        *has_fast_path
             && tail.permits_fast_path()
             && persist.permits_fast_path()
             && timer.permits_fast_path()

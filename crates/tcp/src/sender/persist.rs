@@ -111,7 +111,7 @@ impl Persist {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Patience;
+    use crate::config::UserTimeouts;
     use lasthop_base::Duration;
 
     fn at(secs: u64) -> Time {
@@ -119,7 +119,7 @@ mod tests {
     }
 
     fn limit() -> UserTimeout {
-        UserTimeout::new(&Patience { data: Some(Duration::from_secs(10)), ..Patience::default() })
+        UserTimeout::new(&UserTimeouts { data: Some(Duration::from_secs(10)), ..UserTimeouts::default() })
     }
 
     /// RFC 9293 §3.8.6.1: a peer that answers probes is never aborted; a silent one is.

@@ -82,7 +82,7 @@ impl Sender {
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(crate) fn may_send_more(&mut self, now: Time) -> bool {
         if !self.is_on_fast_path() {
-            return !self.has_shortcut || self.may_send_forced() || self.may_send_by_windows(now);
+            return !self.has_fast_path || self.may_send_forced() || self.may_send_by_windows(now);
         }
         self.rates.is_some() || self.may_send_on_fast_path(now)
     }
@@ -124,7 +124,7 @@ impl Sender {
             match self.repair.next_reported(&mut self.scoreboard) {
                 Some(range) => {
                     self.timer.start(now + self.rtt.rto(), TimerKind::Retransmit);
-                    return ControlFlow::Break(Some(self.retransmit(now, range, Reason::Told, log)));
+                    return ControlFlow::Break(Some(self.retransmit(now, range, Reason::Reported, log)));
                 }
                 None => self.update_fast_path(),
             }
@@ -299,7 +299,7 @@ impl Sender {
         self.timer.start(next.min(self.user_timeout.ends(since)), TimerKind::Persist);
         let range = Range { start, end: start + 1 };
         if is_retransmission {
-            log.often.retransmitted += 1;
+            log.frequent.retransmitted += 1;
             log.trace(now, Event::Retransmitted { range, reason: Reason::WindowProbe });
         }
         Some(Outgoing { range, is_retransmission, fin: false, priority: Priority::Normal, cwr: false })

@@ -69,7 +69,7 @@ impl Sender {
             self.timer.start(now + self.rtt.rto(), TimerKind::Retransmit);
         }
         self.repair.record_retransmission_time(now);
-        log.often.retransmitted += 1;
+        log.frequent.retransmitted += 1;
         log.trace(now, Event::Retransmitted { range, reason });
         let priority = match &mut self.discriminator {
             Some(discriminator) => discriminator.on_retransmitted(range),

@@ -76,7 +76,7 @@ impl Sender {
     fn discriminate_loss(&mut self, now: Time, log: &mut Log) -> Option<Cause> {
         let (discriminator, first) = (self.discriminator.as_mut()?, self.scoreboard.first()?);
         let cause = discriminator.on_loss(first)?;
-        log.judged(now, first, cause);
+        log.loss_classified(now, first, cause);
         Some(cause)
     }
 
@@ -120,7 +120,7 @@ impl Sender {
             return Recovered::Kept;
         };
         let cause = discriminator.review();
-        log.judged(now, range, cause);
+        log.loss_classified(now, range, cause);
         let ssthresh = if discriminator.restores_ssthresh() { before.ssthresh } else { from.ssthresh };
         match cause {
             Cause::Congestion => Recovered::Kept,
@@ -132,7 +132,7 @@ impl Sender {
     fn classify_by_mark(&self, now: Time, marked: bool, log: &mut Log) {
         if let (true, Some(range)) = (self.window.control().nature().judges_by_mark, self.scoreboard.first())
         {
-            log.judged(now, range, if marked { Cause::Congestion } else { Cause::Wireless });
+            log.loss_classified(now, range, if marked { Cause::Congestion } else { Cause::Wireless });
         }
     }
 
@@ -183,7 +183,7 @@ impl Sender {
         if self.reductions.is_gradual() && has_more {
             self.reductions.begin_ecn_reduction();
         }
-        log.seldom().marks += 1;
+        log.rare().marks += 1;
         log.trace(now, Event::MarkEchoed { cwnd: self.window.control().window() });
     }
 
@@ -203,10 +203,10 @@ impl Sender {
             self.window.on_recovered(outstanding, Recovered::Revised { from, to });
         }
         if taken.was_timeout() {
-            log.seldom().timeouts_undone += 1;
+            log.rare().timeouts_undone += 1;
             log.trace(now, Event::TimeoutUndone { cwnd: self.window.control().window() });
         } else {
-            log.seldom().recoveries_undone += 1;
+            log.rare().recoveries_undone += 1;
         }
     }
 

@@ -69,8 +69,16 @@ impl Sender {
         else {
             return Expiry::Abort;
         };
-        if expired.reached_r1 {
-            log.trace(now, Event::Troubled);
+        if expired.
+<<<<<<< A
+reached_r1
+||||||| O
+troubled
+=======
+r1_reached
+>>>>>>> B
+ {
+            log.trace(now, Event::R1Reached);
         }
         log.count_timeout();
         log.trace(now, Event::TimedOut { rto });
@@ -165,7 +173,7 @@ impl Sender {
     pub(super) fn thaw(&mut self, now: Time) {
         self.persist.thaw();
         if self.scoreboard.outstanding() > 0 {
-            self.retransmit_all(now, Reason::Thawed);
+            self.retransmit_all(now, Reason::WindowOpened);
         }
         self.update_fast_path();
     }

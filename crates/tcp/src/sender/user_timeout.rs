@@ -1,6 +1,6 @@
 //! User timeout (RFC 9293 §3.8.3, RFC 5482).
 
-use crate::config::Patience;
+use crate::config::UserTimeouts;
 use lasthop_base::{Duration, Time};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,7 +25,15 @@ struct Stall {
 #[repr(C)]
 pub(super) struct UserTimeout {
     stall: Stall,
-    r1_expiries: u32,
+    
+<<<<<<< A
+r1_expiries
+||||||| O
+troubled_after
+=======
+r1
+>>>>>>> B
+: u32,
     /// [`Duration::MAX`]: never.
     abort_after: Duration,
 }
@@ -34,17 +42,33 @@ pub(super) struct UserTimeout {
 pub(super) struct Expired {
     pub(super) first: bool,
     /// R1 is reached: the path may be broken.
-    pub(super) reached_r1: bool,
+    pub(super) 
+<<<<<<< A
+reached_r1
+||||||| O
+troubled
+=======
+r1_reached
+>>>>>>> B
+: bool,
     /// Time of the abort (R2).
     pub(super) end: Time,
 }
 
 impl UserTimeout {
-    pub(super) fn new(patience: &Patience) -> UserTimeout {
+    pub(super) fn new(user_timeouts: &UserTimeouts) -> UserTimeout {
         UserTimeout {
             stall: Stall { una: 0, since: Time::ZERO, expiries: 0 },
-            r1_expiries: patience.troubled_after,
-            abort_after: patience.data.unwrap_or(Duration::MAX),
+            
+<<<<<<< A
+r1_expiries
+||||||| O
+troubled_after
+=======
+r1
+>>>>>>> B
+: user_timeouts.r1,
+            abort_after: user_timeouts.data.unwrap_or(Duration::MAX),
         }
     }
 
@@ -55,7 +79,15 @@ impl UserTimeout {
 
     /// Whether the data at `una` has reached R1.
     pub(super) fn has_reached_r1(&self, una: u64) -> bool {
-        una == self.stall.una && self.stall.expiries >= self.r1_expiries
+        una == self.stall.una && self.stall.expiries >= self.
+<<<<<<< A
+r1_expiries
+||||||| O
+troubled_after
+=======
+r1
+>>>>>>> B
+
     }
 
     /// Time at which a peer silent since `silent_since` is aborted.
@@ -80,7 +112,23 @@ impl UserTimeout {
         }
         let expiries = stall.expiries.saturating_add(1);
         self.stall = Stall { expiries, ..stall };
-        Some(Expired { first: before.is_none(), reached_r1: expiries == self.r1_expiries, end })
+        Some(Expired { first: before.is_none(), 
+<<<<<<< A
+reached_r1
+||||||| O
+troubled
+=======
+r1_reached
+>>>>>>> B
+: expiries == self.
+<<<<<<< A
+r1_expiries
+||||||| O
+troubled_after
+=======
+r1
+>>>>>>> B
+, end })
     }
 }
 
@@ -96,23 +144,55 @@ mod tests {
     #[test]
     fn r1_and_r2_count_what_does_not_move() {
         let limit = Duration::from_secs(10);
-        let patience = Patience { troubled_after: 3, data: Some(limit), ..Patience::default() };
-        let mut user_timeout = UserTimeout::new(&patience);
+        let user_timeouts = UserTimeouts { r1: 3, data: Some(limit), ..UserTimeouts::default() };
+        let mut user_timeout = UserTimeout::new(&user_timeouts);
         let second = Duration::from_secs(1);
         let mut expire = |now, una| user_timeout.expire(at(now), second, una, None);
-        assert_eq!(expire(1, 5), Some(Expired { first: true, reached_r1: false, end: at(10) }));
-        assert_eq!(expire(3, 5), Some(Expired { first: false, reached_r1: false, end: at(10) }));
-        assert_eq!(expire(7, 5), Some(Expired { first: false, reached_r1: true, end: at(10) }));
+        assert_eq!(expire(1, 5), Some(Expired { first: true, 
+<<<<<<< A
+reached_r1
+||||||| O
+troubled
+=======
+r1_reached
+>>>>>>> B
+: false, end: at(10) }));
+        assert_eq!(expire(3, 5), Some(Expired { first: false, 
+<<<<<<< A
+reached_r1
+||||||| O
+troubled
+=======
+r1_reached
+>>>>>>> B
+: false, end: at(10) }));
+        assert_eq!(expire(7, 5), Some(Expired { first: false, 
+<<<<<<< A
+reached_r1
+||||||| O
+troubled
+=======
+r1_reached
+>>>>>>> B
+: true, end: at(10) }));
         // Data has moved: a new stall begins.
-        assert_eq!(expire(9, 6), Some(Expired { first: true, reached_r1: false, end: at(18) }));
+        assert_eq!(expire(9, 6), Some(Expired { first: true, 
+<<<<<<< A
+reached_r1
+||||||| O
+troubled
+=======
+r1_reached
+>>>>>>> B
+: false, end: at(18) }));
         assert_eq!(expire(18, 6), None);
     }
 
     /// A receiver that answers with a closed window is not aborted (RFC 9293 §3.8.6).
     #[test]
     fn a_closed_window_is_no_silence() {
-        let patience = Patience { data: Some(Duration::from_secs(10)), ..Patience::default() };
-        let mut user_timeout = UserTimeout::new(&patience);
+        let user_timeouts = UserTimeouts { data: Some(Duration::from_secs(10)), ..UserTimeouts::default() };
+        let mut user_timeout = UserTimeout::new(&user_timeouts);
         let second = Duration::from_secs(1);
         user_timeout.expire(at(1), second, 5, None);
         let expired = user_timeout.expire(at(11), second, 5, Some(at(8)));

@@ -88,10 +88,10 @@ impl Sender {
         self.user_timeout.has_reached_r1(self.scoreboard.una())
     }
 
-    /// Whether the fast path is permitted ([`Config::has_shortcut`](crate::Config::has_shortcut)).
+    /// Whether the fast path is permitted ([`Config::has_fast_path`](crate::Config::has_fast_path)).
     #[inline]
-    pub(crate) fn has_shortcut(&self) -> bool {
-        self.has_shortcut
+    pub(crate) fn has_fast_path(&self) -> bool {
+        self.has_fast_path
     }
 
     /// Highest acceptable ACK; includes a window probe's byte, which counts as sent only once acknowledged.

@@ -3,7 +3,7 @@
 #![allow(dead_code, reason = "each test file is a separate program and uses a part")]
 
 use lasthop_base::{Choice, Duration, Mechanism, Stream, Time, Value};
-use lasthop_tcp::endpoint::{Ended, Sending};
+use lasthop_tcp::endpoint::{EndReason, Sending};
 use lasthop_tcp::receiver::{ack_policy, ack_splitting, loss_discrimination, window};
 use lasthop_tcp::rtt::RtoLimits;
 use lasthop_tcp::sender::{ack_counting, recovery};
@@ -57,7 +57,7 @@ pub fn names<B: ?Sized>(list: &'static [Mechanism<B>]) -> Vec<&'static str> {
 }
 
 /// ACK policies, and variants of splitting.
-pub fn shapes() -> Vec<&'static str> {
+pub fn ack_splittings() -> Vec<&'static str> {
     [names(ack_splitting::ALL), vec!["split_always", "split_by_queue"]].concat()
 }
 
@@ -120,7 +120,7 @@ struct End {
     /// Right edge advertised to this end, as an offset.
     admitted: u64,
     /// Right edge advertised by this end.
-    told: u64,
+    right_edge: u64,
     highest_sent: u64,
 }
 
@@ -158,7 +158,7 @@ impl Run {
                 reads_at: now,
                 scales: None,
                 admitted: offset,
-                told: offset,
+                right_edge: offset,
                 highest_sent: 0,
             }
         });
@@ -186,7 +186,7 @@ impl Run {
 
     fn check(&self) {
         for (end, peer) in [(&self.ends[0], &self.ends[1]), (&self.ends[1], &self.ends[0])] {
-            assert_eq!(end.endpoint.ended(), Some(Ended::Closed));
+            assert_eq!(end.endpoint.ended(), Some(EndReason::Closed));
             assert_eq!(end.endpoint.delivered(), peer.host.writes);
             assert_eq!(end.endpoint.poll_timeout(), Time::NEVER);
         }
@@ -213,7 +213,7 @@ impl Run {
             }
         }
         let endpoint = &mut self.ends[side].endpoint;
-        if endpoint.wants().backlog {
+        if endpoint.wanted_notices().backlog {
             let after = Backlog { waiting: (self.sent % 4) as u32, ..Backlog::default() };
             endpoint.handle_notice(self.now, Notice::AcksQueued(after));
         }
@@ -252,9 +252,9 @@ impl Run {
         end.highest_sent = end.highest_sent.max(past);
         let ack =
             peer_iss.offset_of(segment.ack, end.endpoint.receiver().next()).expect("a number of the peer's");
-        let told = ack + (u64::from(segment.window) << shift);
-        assert!(told >= end.told, "the right edge moved left");
-        end.told = told;
+        let right_edge = ack + (u64::from(segment.window) << shift);
+        assert!(right_edge >= end.right_edge, "the right edge moved left");
+        end.right_edge = right_edge;
     }
 
     fn advance(&mut self) {
@@ -366,7 +366,7 @@ pub fn host() -> impl Strategy<Value = Host> {
         select(names(recovery::ALL)),
         select(names(ack_counting::ALL)),
         select(names(ack_policy::ALL)),
-        select(shapes()),
+        select(ack_splittings()),
         select(names(loss_discrimination::ALL)),
         any::<[u8; 16]>(),
     );

@@ -4,10 +4,9 @@
 
 #![allow(dead_code, reason = "each test file is a separate program and uses a part")]
 
-mod course;
+mod step_log;
 
 use Step::*;
-use course::Course;
 use lasthop_base::{Choice, Duration, Mechanism, Stream, Time, Value};
 use lasthop_tcp::endpoint::Sending;
 use lasthop_tcp::receiver::ack_policy;
@@ -15,6 +14,7 @@ use lasthop_tcp::rtt::RtoLimits;
 use lasthop_tcp::sender::{ack_counting, congestion, recovery};
 use lasthop_tcp::{Arriving, Config, Endpoint, Role, State};
 use lasthop_wire::{Flags, Segment, Seq, Timestamps};
+use step_log::StepLog;
 
 /// Payload of a full segment.
 pub const SEGMENT: u64 = 1000;
@@ -144,7 +144,7 @@ pub struct Script {
     peer_sent: u64,
     window: u16,
     /// Log of all steps, printed if the test fails.
-    pub course: Course,
+    pub log: StepLog,
 }
 
 impl Script {
@@ -153,7 +153,7 @@ impl Script {
         let mut endpoint = Endpoint::new(config, role, ISS, Stream::named(1, "script"));
         endpoint.trace();
         let (now, window) = (Time::ZERO + Duration::from_secs(1), peer.window);
-        Script { endpoint, now, peer, base: 0, acked: 0, peer_sent: 0, window, course: Course::default() }
+        Script { endpoint, now, peer, base: 0, acked: 0, peer_sent: 0, window, log: StepLog::default() }
     }
 
     /// Opened by the endpoint; the peer answers after 100 ms.
@@ -211,9 +211,9 @@ impl Script {
     #[track_caller]
     pub fn run<const N: usize>(&mut self, steps: [Step; N]) -> &mut Script {
         for (index, step) in steps.into_iter().enumerate() {
-            self.course.step(self.now, index, &step);
+            self.log.step(self.now, index, &step);
             self.step(step, &format!("step {index}, {step:?}"));
-            self.course.stands(&self.endpoint);
+            self.log.end_step(&self.endpoint);
         }
         self
     }
@@ -223,7 +223,7 @@ impl Script {
     pub fn sent(&mut self, what: &str) -> Sending {
         match self.endpoint.poll_segment(self.now) {
             Some(sending) => {
-                self.course.out(self.now, &self.describe(&sending));
+                self.log.sent(self.now, &self.describe(&sending));
                 sending
             }
             None => panic!("{what}: nothing goes out"),
@@ -238,7 +238,7 @@ impl Script {
     }
 
     /// The same with a timestamp that echoes the endpoint's clock, ms, and optionally an echoed mark.
-    pub fn answer(&mut self, number: u64, blocks: &[(u64, u64)], echo: u32, marked: bool) {
+    pub fn ack_with_echo(&mut self, number: u64, blocks: &[(u64, u64)], echo: u32, marked: bool) {
         self.acked = self.start_of(number);
         let mut segment = self.plain();
         segment.timestamps = Some(self.stamps(echo));
@@ -385,7 +385,7 @@ impl Script {
     }
 
     fn arrive_with(&mut self, segment: Segment, marked: bool) {
-        self.course.arrives(self.now, &self.describe_arrival(&segment, marked));
+        self.log.arrived(self.now, &self.describe_arrival(&segment, marked));
         let arriving = Arriving::marked(marked);
         self.endpoint.handle_segment(self.now, &segment, &arriving);
     }

@@ -18,7 +18,7 @@ pub fn emit(header: &Header, body: &Body, payload: Payload<'_>, out: &mut Vec<u8
     out.clear();
     let transport = Transport::new(header, body, payload.len())?;
     let transport_bytes = transport.header_bytes() + payload.len();
-    let ip = Ip::new(header, transport.protocol(), transport_bytes)?;
+    let ip = IpHeader::new(header, transport.protocol(), transport_bytes)?;
     ip.append(out);
     let transport_at = out.len();
     transport.append(out);
@@ -149,13 +149,13 @@ fn tcp(source: u16, destination: u16, segment: &Segment) -> Result<TcpHeader, Em
     })
 }
 
-enum Ip {
+enum IpHeader {
     V4(Ipv4Header),
     V6(Ipv6Header),
 }
 
-impl Ip {
-    fn new(header: &Header, protocol: IpNumber, payload: usize) -> Result<Ip, EmitError> {
+impl IpHeader {
+    fn new(header: &Header, protocol: IpNumber, payload: usize) -> Result<IpHeader, EmitError> {
         match (header.source, header.destination) {
             (SocketAddr::V4(source), SocketAddr::V4(destination)) => {
                 v4(header, source, destination, protocol, payload)
@@ -169,8 +169,8 @@ impl Ip {
 
     fn append(&self, out: &mut Vec<u8>) {
         match self {
-            Ip::V4(v4) => out.extend_from_slice(&v4.to_bytes()),
-            Ip::V6(v6) => out.extend_from_slice(&v6.to_bytes()),
+            IpHeader::V4(v4) => out.extend_from_slice(&v4.to_bytes()),
+            IpHeader::V6(v6) => out.extend_from_slice(&v6.to_bytes()),
         }
     }
 }
@@ -181,7 +181,7 @@ fn v4(
     destination: SocketAddrV4,
     protocol: IpNumber,
     payload: usize,
-) -> Result<Ip, EmitError> {
+) -> Result<IpHeader, EmitError> {
     let bytes = payload.saturating_add(Ipv4Header::MIN_LEN);
     let mut v4 = Ipv4Header {
         dscp: dscp(header)?,
@@ -196,7 +196,7 @@ fn v4(
         ..Ipv4Header::default()
     };
     v4.header_checksum = v4.calc_header_checksum();
-    Ok(Ip::V4(v4))
+    Ok(IpHeader::V4(v4))
 }
 
 fn v6(
@@ -205,7 +205,7 @@ fn v6(
     destination: SocketAddrV6,
     protocol: IpNumber,
     payload: usize,
-) -> Result<Ip, EmitError> {
+) -> Result<IpHeader, EmitError> {
     let bytes = payload.saturating_add(Ipv6Header::LEN);
     let mut v6 = Ipv6Header {
         payload_length: u16::try_from(payload).map_err(|_| EmitError::PacketTooLong { bytes })?,
@@ -217,7 +217,7 @@ fn v6(
     };
     v6.set_dscp(dscp(header)?);
     v6.set_ecn(ecn(header.ecn));
-    Ok(Ip::V6(v6))
+    Ok(IpHeader::V6(v6))
 }
 
 fn dscp(header: &Header) -> Result<IpDscp, EmitError> {

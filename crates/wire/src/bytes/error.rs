@@ -2,7 +2,7 @@ use std::fmt;
 
 /// Part of a packet to which an error refers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Part {
+pub enum HeaderPart {
     /// The IPv4 packet.
     Ipv4,
     /// The IPv6 packet.
@@ -25,7 +25,7 @@ pub enum ParseError {
     /// A part exceeds the bytes present.
     Truncated {
         /// The truncated part.
-        part: Part,
+        part: HeaderPart,
         /// Start of the part.
         at: usize,
         /// Bytes needed.
@@ -41,7 +41,7 @@ pub enum ParseError {
     /// A header length (IHL, data offset) below five words.
     HeaderLength {
         /// Part with the header.
-        part: Part,
+        part: HeaderPart,
         /// Start of the part.
         at: usize,
         /// Stated length, words of four bytes.
@@ -50,7 +50,7 @@ pub enum ParseError {
     /// A total length shorter than the header.
     TotalLength {
         /// Part with the length.
-        part: Part,
+        part: HeaderPart,
         /// Start of the part.
         at: usize,
         /// Stated length, bytes.
@@ -80,7 +80,7 @@ pub enum ParseError {
     /// A wrong checksum.
     Checksum {
         /// Part with the checksum.
-        part: Part,
+        part: HeaderPart,
         /// Position of the checksum.
         at: usize,
         /// Value of the checksum.
@@ -157,15 +157,15 @@ pub enum EmitError {
     },
 }
 
-impl fmt::Display for Part {
+impl fmt::Display for HeaderPart {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Part::Ipv4 => "IPv4",
-            Part::Ipv6 => "IPv6",
-            Part::Tcp => "TCP",
-            Part::Udp => "UDP",
-            Part::Icmp => "ICMP",
-            Part::Quoted => "the packet quoted by ICMP",
+            HeaderPart::Ipv4 => "IPv4",
+            HeaderPart::Ipv6 => "IPv6",
+            HeaderPart::Tcp => "TCP",
+            HeaderPart::Udp => "UDP",
+            HeaderPart::Icmp => "ICMP",
+            HeaderPart::Quoted => "the packet quoted by ICMP",
         })
     }
 }

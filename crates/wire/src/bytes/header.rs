@@ -1,9 +1,9 @@
 use crate::packet::{Ecn, Packet, Priority};
 use std::net::SocketAddr;
 
-/// Ends of a flow; both of the same address family.
+/// Addresses of a flow; both of the same address family.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Ends {
+pub struct FlowAddresses {
     /// Address and port of the source.
     pub source: SocketAddr,
     /// Address and port of the destination.
@@ -40,7 +40,7 @@ impl Header {
     }
 
     /// Returns the header of a flow's packet, in the packet's direction; id 0 and [`Header::TTL`].
-    pub fn of(packet: &Packet, ends: &Ends) -> Header {
+    pub fn of(packet: &Packet, ends: &FlowAddresses) -> Header {
         let (source, destination) =
             if packet.forward { (ends.source, ends.destination) } else { (ends.destination, ends.source) };
         let dscp = if packet.priority == Priority::Low { Header::LOWER_EFFORT } else { 0 };

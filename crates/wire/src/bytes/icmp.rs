@@ -1,9 +1,9 @@
 //! ICMP errors about TCP segments (RFC 792, RFC 4443), sent by a router or the remote host.
 
 use super::checksum;
-use super::error::{ParseError, Part};
-use super::header::Ends;
-use super::parse::{Checksums, Ip, ip, truncated};
+use super::error::{HeaderPart, ParseError};
+use super::header::FlowAddresses;
+use super::parse::{Checksums, IpPacket, ip, truncated};
 use crate::seq::Seq;
 use etherparse::icmpv4::DestUnreachableHeader as Unreachable4;
 use etherparse::icmpv6::{DestUnreachableCode as Unreachable6, ParameterProblemCode};
@@ -17,8 +17,8 @@ use std::net::{IpAddr, SocketAddr};
 pub struct IcmpError {
     /// Destination of the error.
     pub to: IpAddr,
-    /// Ends of the quoted segment; the source sent it.
-    pub ends: Ends,
+    /// Addresses of the quoted segment; the source sent it.
+    pub ends: FlowAddresses,
     /// The segment's sequence number.
     pub seq: Seq,
     /// Reported problem.
@@ -81,11 +81,11 @@ pub fn parse_icmp_error(bytes: &[u8], checksums: Checksums) -> Result<IcmpError,
     }
 }
 
-fn v4(ip: &Ip<'_>, checksums: Checksums) -> Result<IcmpError, ParseError> {
+fn v4(ip: &IpPacket<'_>, checksums: Checksums) -> Result<IcmpError, ParseError> {
     let icmp = Icmpv4Slice::from_slice(ip.payload)
-        .map_err(|error| truncated(Part::Icmp, ip.at, error.required_len, ip.payload))?;
+        .map_err(|error| truncated(HeaderPart::Icmp, ip.at, error.required_len, ip.payload))?;
     if checksums == Checksums::Verify && checksum::plain(ip.payload) != 0 {
-        return Err(ParseError::Checksum { part: Part::Icmp, at: ip.at + 2, found: icmp.checksum() });
+        return Err(ParseError::Checksum { part: HeaderPart::Icmp, at: ip.at + 2, found: icmp.checksum() });
     }
     let problem = match icmp.icmp_type() {
         Icmpv4Type::DestinationUnreachable(why) => match why {
@@ -135,11 +135,11 @@ fn v4(ip: &Ip<'_>, checksums: Checksums) -> Result<IcmpError, ParseError> {
 /// Type 4, code 0; missing in etherparse.
 const SOURCE_QUENCH: u8 = 4;
 
-fn v6(ip: &Ip<'_>, checksums: Checksums) -> Result<IcmpError, ParseError> {
+fn v6(ip: &IpPacket<'_>, checksums: Checksums) -> Result<IcmpError, ParseError> {
     let icmp = Icmpv6Slice::from_slice(ip.payload)
-        .map_err(|error| truncated(Part::Icmp, ip.at, error.required_len, ip.payload))?;
+        .map_err(|error| truncated(HeaderPart::Icmp, ip.at, error.required_len, ip.payload))?;
     if checksums == Checksums::Verify {
-        ip.verify(ip.payload, Part::Icmp, 2, icmp.checksum())?;
+        ip.verify(ip.payload, HeaderPart::Icmp, 2, icmp.checksum())?;
     }
     let problem = match icmp.icmp_type() {
         Icmpv6Type::DestinationUnreachable(why) => match why {
@@ -171,12 +171,12 @@ fn v6(ip: &Ip<'_>, checksums: Checksums) -> Result<IcmpError, ParseError> {
     quoted.error(ip, at, quote, problem)
 }
 
-fn no_error(ip: &Ip<'_>, kind: u8, code: u8) -> ParseError {
+fn no_error(ip: &IpPacket<'_>, kind: u8, code: u8) -> ParseError {
     ParseError::NoIcmpError { at: ip.at, kind, code }
 }
 
 fn cut(at: usize, needed: usize, quote: &[u8]) -> ParseError {
-    truncated(Part::Quoted, at, needed, quote)
+    truncated(HeaderPart::Quoted, at, needed, quote)
 }
 
 struct Quoted {
@@ -190,7 +190,13 @@ struct Quoted {
 const TCP_START: usize = 8;
 
 impl Quoted {
-    fn error(&self, ip: &Ip<'_>, at: usize, quote: &[u8], problem: Problem) -> Result<IcmpError, ParseError> {
+    fn error(
+        &self,
+        ip: &IpPacket<'_>,
+        at: usize,
+        quote: &[u8],
+        problem: Problem,
+    ) -> Result<IcmpError, ParseError> {
         if self.protocol != IpNumber::TCP {
             return Err(ParseError::Protocol { number: self.protocol.0 });
         }
@@ -199,7 +205,7 @@ impl Quoted {
         let port = |at: usize| u16::from_be_bytes([tcp[at], tcp[at + 1]]);
         Ok(IcmpError {
             to: ip.destination,
-            ends: Ends {
+            ends: FlowAddresses {
                 source: SocketAddr::new(self.source, port(0)),
                 destination: SocketAddr::new(self.destination, port(2)),
             },

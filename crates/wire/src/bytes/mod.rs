@@ -20,8 +20,8 @@ mod payload;
 mod rewrite;
 
 pub use emit::emit;
-pub use error::{EmitError, ParseError, Part};
-pub use header::{Ends, Header};
+pub use error::{EmitError, HeaderPart, ParseError};
+pub use header::{FlowAddresses, Header};
 pub use icmp::{IcmpError, Problem, parse_icmp_error};
 pub use parse::{Checksums, Content, Parsed, parse};
 pub use payload::Payload;

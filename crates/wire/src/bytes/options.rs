@@ -1,5 +1,5 @@
 use super::error::{EmitError, ParseError};
-use crate::accecn::{Counters, Order};
+use crate::accecn::{AccEcnCounters, CounterOrder};
 use crate::segment::{Flags, Segment, Timestamps};
 use crate::seq::Seq;
 use etherparse::tcp_option::{
@@ -11,8 +11,8 @@ use etherparse::{TcpOptionElement, TcpOptions};
 /// Largest window scale, which replaces larger ones (RFC 7323 §2.3).
 const LARGEST_SCALE: u8 = 14;
 
-const KIND_ACCECN0: u8 = Order::Ect0First.kind();
-const KIND_ACCECN1: u8 = Order::Ect1First.kind();
+const KIND_ACCECN0: u8 = CounterOrder::Ect0First.kind();
+const KIND_ACCECN1: u8 = CounterOrder::Ect1First.kind();
 
 /// Writes a segment's options in the order of mainstream stacks, padded to whole words.
 ///
@@ -24,7 +24,7 @@ pub(super) fn write(segment: &Segment) -> Result<TcpOptions, EmitError> {
         WindowScale,
     };
     let syn = segment.flags.has(Flags::SYN);
-    let mut list = List { elements: [const { Noop }; List::MOST], len: 0 };
+    let mut list = OptionList { elements: [const { Noop }; OptionList::CAPACITY], len: 0 };
     if let Some(mss) = segment.mss.filter(|_| syn) {
         if mss == 0 {
             return Err(EmitError::MssZero);
@@ -75,7 +75,7 @@ fn with_damaged(written: &TcpOptions, seq: Seq) -> Result<TcpOptions, EmitError>
 }
 
 /// Appends an AccECN option, padded by NOPs, to options that fill whole words.
-fn with_accecn(written: &TcpOptions, counters: &Counters) -> Result<TcpOptions, EmitError> {
+fn with_accecn(written: &TcpOptions, counters: &AccEcnCounters) -> Result<TcpOptions, EmitError> {
     let before = written.len();
     let mut option = [KIND_NOOP; 12];
     counters.write(&mut option);
@@ -113,13 +113,13 @@ pub(super) fn read(options: &[u8], at: usize, segment: &mut Segment) -> Result<(
 }
 
 /// List of [`write`]: MSS, 2 for SACK permitted and timestamps (padded: 3), 2 for the window scale, 3 for SACK blocks.
-struct List {
-    elements: [TcpOptionElement; List::MOST],
+struct OptionList {
+    elements: [TcpOptionElement; OptionList::CAPACITY],
     len: usize,
 }
 
-impl List {
-    const MOST: usize = 9;
+impl OptionList {
+    const CAPACITY: usize = 9;
 
     fn push(&mut self, element: TcpOptionElement) {
         if let Some(place) = self.elements.get_mut(self.len) {
@@ -168,8 +168,8 @@ fn read_one(kind: u8, value: &[u8], at: usize, segment: &mut Segment) -> Result<
         (KIND_SELECTIVE_ACK, _) => {
             return Err(ParseError::SackLength { at, length: value.len() + 2 });
         }
-        (KIND_ACCECN0, value) => segment.set_accecn(Counters::read(Order::Ect0First, value)),
-        (KIND_ACCECN1, value) => segment.set_accecn(Counters::read(Order::Ect1First, value)),
+        (KIND_ACCECN0, value) => segment.set_accecn(AccEcnCounters::read(CounterOrder::Ect0First, value)),
+        (KIND_ACCECN1, value) => segment.set_accecn(AccEcnCounters::read(CounterOrder::Ect1First, value)),
         (
             KIND_MAXIMUM_SEGMENT_SIZE | KIND_WINDOW_SCALE | KIND_SELECTIVE_ACK_PERMITTED | KIND_TIMESTAMP,
             _,

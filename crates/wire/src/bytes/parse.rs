@@ -1,5 +1,5 @@
 use super::checksum;
-use super::error::{ParseError, Part};
+use super::error::{HeaderPart, ParseError};
 use super::header::Header;
 use super::options;
 use crate::packet::Ecn;
@@ -54,7 +54,7 @@ pub fn parse(bytes: &[u8], checksums: Checksums) -> Result<Parsed<'_>, ParseErro
     }
 }
 
-pub(super) struct Ip<'a> {
+pub(super) struct IpPacket<'a> {
     pub(super) source: IpAddr,
     pub(super) destination: IpAddr,
     ecn: Ecn,
@@ -66,7 +66,7 @@ pub(super) struct Ip<'a> {
     pub(super) payload: &'a [u8],
 }
 
-pub(super) fn ip(bytes: &[u8], checksums: Checksums) -> Result<Ip<'_>, ParseError> {
+pub(super) fn ip(bytes: &[u8], checksums: Checksums) -> Result<IpPacket<'_>, ParseError> {
     match bytes.first() {
         None => Err(ParseError::Empty),
         Some(first) => match first >> 4 {
@@ -77,28 +77,28 @@ pub(super) fn ip(bytes: &[u8], checksums: Checksums) -> Result<Ip<'_>, ParseErro
     }
 }
 
-fn v4(bytes: &[u8], checksums: Checksums) -> Result<Ip<'_>, ParseError> {
+fn v4(bytes: &[u8], checksums: Checksums) -> Result<IpPacket<'_>, ParseError> {
     let header = Ipv4HeaderSlice::from_slice(bytes).map_err(|error| match error {
-        ipv4::HeaderSliceError::Len(length) => truncated(Part::Ipv4, 0, length.required_len, bytes),
+        ipv4::HeaderSliceError::Len(length) => truncated(HeaderPart::Ipv4, 0, length.required_len, bytes),
         ipv4::HeaderSliceError::Content(ipv4::HeaderError::UnexpectedVersion { version_number }) => {
             ParseError::Version { version: version_number }
         }
         ipv4::HeaderSliceError::Content(ipv4::HeaderError::HeaderLengthSmallerThanHeader { ihl }) => {
-            ParseError::HeaderLength { part: Part::Ipv4, at: 0, words: ihl }
+            ParseError::HeaderLength { part: HeaderPart::Ipv4, at: 0, words: ihl }
         }
     })?;
     let (at, length) = (header.slice().len(), usize::from(header.total_len()));
     if length < at {
-        return Err(ParseError::TotalLength { part: Part::Ipv4, at: 0, length, header: at });
+        return Err(ParseError::TotalLength { part: HeaderPart::Ipv4, at: 0, length, header: at });
     }
-    let payload = bytes.get(at..length).ok_or(truncated(Part::Ipv4, 0, length, bytes))?;
+    let payload = bytes.get(at..length).ok_or(truncated(HeaderPart::Ipv4, 0, length, bytes))?;
     if checksums == Checksums::Verify && checksum::plain(header.slice()) != 0 {
-        return Err(ParseError::Checksum { part: Part::Ipv4, at: 10, found: header.header_checksum() });
+        return Err(ParseError::Checksum { part: HeaderPart::Ipv4, at: 10, found: header.header_checksum() });
     }
     if header.is_fragmenting_payload() {
         return Err(ParseError::Fragment { offset: usize::from(header.fragments_offset().value()) * 8 });
     }
-    Ok(Ip {
+    Ok(IpPacket {
         source: header.source_addr().into(),
         destination: header.destination_addr().into(),
         ecn: ecn(header.ecn()),
@@ -111,13 +111,13 @@ fn v4(bytes: &[u8], checksums: Checksums) -> Result<Ip<'_>, ParseError> {
     })
 }
 
-fn v6(bytes: &[u8]) -> Result<Ip<'_>, ParseError> {
+fn v6(bytes: &[u8]) -> Result<IpPacket<'_>, ParseError> {
     let at = Ipv6Header::LEN;
     // The version is right, so only the length can be wrong.
-    let header = Ipv6HeaderSlice::from_slice(bytes).map_err(|_| truncated(Part::Ipv6, 0, at, bytes))?;
+    let header = Ipv6HeaderSlice::from_slice(bytes).map_err(|_| truncated(HeaderPart::Ipv6, 0, at, bytes))?;
     let length = at + usize::from(header.payload_length());
-    let payload = bytes.get(at..length).ok_or(truncated(Part::Ipv6, 0, length, bytes))?;
-    Ok(Ip {
+    let payload = bytes.get(at..length).ok_or(truncated(HeaderPart::Ipv6, 0, length, bytes))?;
+    Ok(IpPacket {
         source: header.source_addr().into(),
         destination: header.destination_addr().into(),
         ecn: ecn(header.ecn()),
@@ -130,18 +130,18 @@ fn v6(bytes: &[u8]) -> Result<Ip<'_>, ParseError> {
     })
 }
 
-impl<'a> Ip<'a> {
+impl<'a> IpPacket<'a> {
     fn tcp(&self, checksums: Checksums) -> Result<Parsed<'a>, ParseError> {
         let tcp = TcpSlice::from_slice(self.payload).map_err(|error| match error {
             tcp::HeaderSliceError::Len(length) => {
-                truncated(Part::Tcp, self.at, length.required_len, self.payload)
+                truncated(HeaderPart::Tcp, self.at, length.required_len, self.payload)
             }
             tcp::HeaderSliceError::Content(tcp::HeaderError::DataOffsetTooSmall { data_offset }) => {
-                ParseError::HeaderLength { part: Part::Tcp, at: self.at, words: data_offset }
+                ParseError::HeaderLength { part: HeaderPart::Tcp, at: self.at, words: data_offset }
             }
         })?;
         if checksums == Checksums::Verify {
-            self.verify(self.payload, Part::Tcp, 16, tcp.checksum())?;
+            self.verify(self.payload, HeaderPart::Tcp, 16, tcp.checksum())?;
         }
         let mut segment = Segment {
             seq: Seq(tcp.sequence_number()),
@@ -157,12 +157,12 @@ impl<'a> Ip<'a> {
     }
 
     fn udp(&self, checksums: Checksums) -> Result<Parsed<'a>, ParseError> {
-        let needs = |needed| truncated(Part::Udp, self.at, needed, self.payload);
+        let needs = |needed| truncated(HeaderPart::Udp, self.at, needed, self.payload);
         let udp = UdpHeaderSlice::from_slice(self.payload).map_err(|error| needs(error.required_len))?;
         let length = usize::from(udp.length());
         if length < UdpHeader::LEN {
             return Err(ParseError::TotalLength {
-                part: Part::Udp,
+                part: HeaderPart::Udp,
                 at: self.at,
                 length,
                 header: UdpHeader::LEN,
@@ -171,7 +171,7 @@ impl<'a> Ip<'a> {
         let datagram = self.payload.get(..length).ok_or(needs(length))?;
         let unchecked = udp.checksum() == 0 && self.source.is_ipv4();
         if checksums == Checksums::Verify && !unchecked {
-            self.verify(datagram, Part::Udp, 6, udp.checksum())?;
+            self.verify(datagram, HeaderPart::Udp, 6, udp.checksum())?;
         }
         let header = self.header(udp.source_port(), udp.destination_port());
         Ok(Parsed { header, content: Content::Datagram, payload: &datagram[UdpHeader::LEN..] })
@@ -191,13 +191,13 @@ impl<'a> Ip<'a> {
     pub(super) fn verify(
         &self,
         transport: &[u8],
-        part: Part,
+        part: HeaderPart,
         checksum_at: usize,
         found: u16,
     ) -> Result<(), ParseError> {
         let sum = checksum::transport(self.source, self.destination, self.protocol.0, transport);
         // UDP over IPv6 requires a checksum; the sum does not distinguish 0 from 0xffff.
-        let missing = part == Part::Udp && found == 0;
+        let missing = part == HeaderPart::Udp && found == 0;
         match sum {
             0 if !missing => Ok(()),
             _ => Err(ParseError::Checksum { part, at: self.at + checksum_at, found }),
@@ -205,7 +205,7 @@ impl<'a> Ip<'a> {
     }
 }
 
-pub(super) fn truncated(part: Part, at: usize, needed: usize, bytes: &[u8]) -> ParseError {
+pub(super) fn truncated(part: HeaderPart, at: usize, needed: usize, bytes: &[u8]) -> ParseError {
     ParseError::Truncated { part, at, needed, present: bytes.len() }
 }
 

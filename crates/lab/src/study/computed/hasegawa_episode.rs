@@ -68,7 +68,7 @@ impl Observer for Episodes {
     fn on_packet(&mut self, _: Time, _: PipeId, _: &Packet, _: Fate) {}
 
     fn on_event(&mut self, _: Time, _: FlowId, _: FlowSide, event: &Event) {
-        let Event::Shaped { acks, queue_before, queue_after } = event else { return };
+        let Event::AckSplit { acks, queue_before, queue_after } = event else { return };
         if *acks == 1 && self.current.is_empty() {
             return;
         }
@@ -87,7 +87,7 @@ mod tests {
     fn shapes(acks: &[u32]) -> Vec<u32> {
         let mut shapes = Episodes::default();
         for acks in acks {
-            let event = Event::Shaped { acks: *acks, queue_before: 0, queue_after: 0 };
+            let event = Event::AckSplit { acks: *acks, queue_before: 0, queue_after: 0 };
             shapes.on_event(Time::ZERO, FlowId::default(), FlowSide::Destination, &event);
         }
         shapes.longest().iter().map(|one| one.acks).collect()

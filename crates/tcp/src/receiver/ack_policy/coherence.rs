@@ -1,13 +1,13 @@
 //! Congestion coherence for a mobile receiver (Liu and Jain, HICSS 2003): marking routers mark before they drop, and
 //! congestion lasts longer than a packet. A hole among marked packets is congestion: duplicate ACKs leave at once. A
-//! hole among unmarked packets is a wireless loss: duplicate ACKs wait for the link layer's repair. The `loss_discrimination`
-//! mechanism `coherence` serves a mobile sender.
+//! hole among unmarked packets is a wireless loss: duplicate ACKs wait for the link layer's repair. The
+//! `loss_discrimination` mechanism `coherence` serves a mobile sender.
 //!
 //! # Our choices
 //! Known from abstracts and from memory. The neighbourhood is `before` and `behind`; `limit` replaces the repair time.
 //! Every segment in order is acknowledged at once. Without marks at the bottleneck, every loss counts as wireless.
 
-use super::{AckPolicy, Arrival, Build, When};
+use super::{AckPolicy, AckTime, Build, DataArrival};
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Unit};
 
 pub const MECHANISM: Mechanism<Build> = Mechanism {
@@ -46,7 +46,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
             duplicates: 0,
             congested: false,
             held: 0,
-            leaving: 1,
+            acks_due: 1,
         })
     },
 };
@@ -61,16 +61,16 @@ struct Coherence {
     duplicates: u64,
     congested: bool,
     held: u32,
-    leaving: u32,
+    acks_due: u32,
 }
 
 impl AckPolicy for Coherence {
-    fn on_data(&mut self, arrival: &Arrival) -> When {
-        self.leaving = 1;
+    fn on_data(&mut self, arrival: &DataArrival) -> AckTime {
+        self.acks_due = 1;
         if arrival.unacknowledged > 0 {
             (self.duplicates, self.held) = (0, 0);
             self.unmarked = if arrival.marked { 0 } else { self.unmarked.saturating_add(1) };
-            return When::Now;
+            return AckTime::Now;
         }
         if !arrival.repeated {
             self.duplicates += 1;
@@ -80,11 +80,11 @@ impl AckPolicy for Coherence {
             self.congested |= arrival.marked && self.duplicates <= self.behind;
             if !self.congested && !arrival.marked && self.limit > Duration::ZERO {
                 self.held += 1;
-                return When::After(self.limit);
+                return AckTime::After(self.limit);
             }
         }
-        self.leaving = 1 + std::mem::take(&mut self.held);
-        When::Now
+        self.acks_due = 1 + std::mem::take(&mut self.held);
+        AckTime::Now
     }
 
     fn holds(&self) -> bool {
@@ -93,7 +93,7 @@ impl AckPolicy for Coherence {
 
     fn release(&mut self) -> u32 {
         match std::mem::take(&mut self.held) {
-            0 => self.leaving,
+            0 => self.acks_due,
             held => {
                 // The wait expired: further duplicates of this hole leave at once.
                 self.congested = true;
@@ -108,21 +108,21 @@ mod tests {
     use super::*;
     use lasthop_base::Time;
 
-    fn in_order(marked: bool) -> Arrival {
-        Arrival { marked, ..Arrival::plain(Time::ZERO, 1000) }
+    fn in_order(marked: bool) -> DataArrival {
+        DataArrival { marked, ..DataArrival::plain(Time::ZERO, 1000) }
     }
 
-    fn behind(marked: bool) -> Arrival {
-        Arrival { unacknowledged: 0, urgent: true, ..in_order(marked) }
+    fn behind(marked: bool) -> DataArrival {
+        DataArrival { unacknowledged: 0, urgent: true, ..in_order(marked) }
     }
 
     #[test]
     fn a_mark_beside_the_hole_says_congestion() {
-        let waits = When::After(Duration::from_millis(100));
+        let waits = AckTime::After(Duration::from_millis(100));
         for (before, after, first, second) in [
             (false, false, waits, waits),
-            (true, false, When::Now, When::Now),
-            (false, true, When::Now, When::Now),
+            (true, false, AckTime::Now, AckTime::Now),
+            (false, true, AckTime::Now, AckTime::Now),
         ] {
             let mut ack_policy = (MECHANISM.build)(&MECHANISM.info.defaults());
             ack_policy.on_data(&in_order(before));
@@ -134,10 +134,10 @@ mod tests {
     /// `before = 2`: a mark two packets before the hole is near, a mark three packets before is not.
     #[test]
     fn a_mark_is_near_within_so_many_packets() {
-        let waits = When::After(Duration::from_millis(100));
+        let waits = AckTime::After(Duration::from_millis(100));
         let mut values = MECHANISM.info.defaults();
         values.set("before", lasthop_base::Value::Count(2));
-        for (unmarked, first) in [(0, When::Now), (1, When::Now), (2, waits), (3, waits)] {
+        for (unmarked, first) in [(0, AckTime::Now), (1, AckTime::Now), (2, waits), (3, waits)] {
             let mut ack_policy = (MECHANISM.build)(&values);
             ack_policy.on_data(&in_order(true));
             (0..unmarked).for_each(|_| _ = ack_policy.on_data(&in_order(false)));
@@ -150,9 +150,9 @@ mod tests {
         let mut ack_policy = (MECHANISM.build)(&MECHANISM.info.defaults());
         ack_policy.on_data(&in_order(false));
         (0..3).for_each(|_| _ = ack_policy.on_data(&behind(false)));
-        assert_eq!((ack_policy.on_data(&behind(true)), ack_policy.release()), (When::Now, 4));
+        assert_eq!((ack_policy.on_data(&behind(true)), ack_policy.release()), (AckTime::Now, 4));
         (0..2).for_each(|_| _ = ack_policy.on_data(&behind(false)));
         assert_eq!(ack_policy.release(), 2);
-        assert_eq!(ack_policy.on_data(&behind(false)), When::Now, "one wait per hole");
+        assert_eq!(ack_policy.on_data(&behind(false)), AckTime::Now, "one wait per hole");
     }
 }

@@ -1,6 +1,6 @@
 //! Delayed ACKs (RFC 1122 §4.2.3.2, RFC 5681 §4.2): one ACK for two full segments, or after a timer.
 
-use super::{AckPolicy, Arrival, Build, When};
+use super::{AckPolicy, AckTime, Build, DataArrival};
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Unit};
 
 pub const MECHANISM: Mechanism<Build> = Mechanism {
@@ -33,10 +33,11 @@ struct Delayed {
 }
 
 impl AckPolicy for Delayed {
-    fn on_data(&mut self, arrival: &Arrival) -> When {
-        match arrival.urgent || arrival.unacknowledged >= self.every * arrival.segment {
-            true => When::Now,
-            false => When::After(self.after),
+    fn on_data(&mut self, arrival: &DataArrival) -> AckTime {
+        if arrival.urgent || arrival.unacknowledged >= self.every * arrival.segment {
+            AckTime::Now
+        } else {
+            AckTime::After(self.after)
         }
     }
 }

@@ -7,7 +7,7 @@
 //! hasegawa's link. An ACK for a mark or duplicate data releases held ACKs. With SACK, all released ACKs report the
 //! current state. Not modelled: naming of the holes by the link (ELNR, koga §2.1.8).
 
-use super::{AckPolicy, Arrival, Build, When};
+use super::{AckPolicy, AckTime, Build, DataArrival};
 use lasthop_base::{Duration, Info, Is, Mechanism, OnlyIf, Parameter, Unit};
 
 pub const MECHANISM: Mechanism<Build> = Mechanism {
@@ -52,7 +52,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
             after: values.duration("after"),
             duplicates: 0,
             held: 0,
-            leaving: 1,
+            acks_due: 1,
         })
     },
 };
@@ -65,30 +65,31 @@ struct DupackDelay {
     /// Duplicates since the last new ACK, and those held.
     duplicates: u32,
     held: u32,
-    leaving: u32,
+    acks_due: u32,
 }
 
 impl AckPolicy for DupackDelay {
-    fn on_data(&mut self, arrival: &Arrival) -> When {
-        self.leaving = 1;
+    fn on_data(&mut self, arrival: &DataArrival) -> AckTime {
+        self.acks_due = 1;
         if arrival.unacknowledged > 0 {
             // Held duplicates are obsolete.
             (self.duplicates, self.held) = (0, 0);
-            return match arrival.urgent || arrival.unacknowledged >= self.every * arrival.segment {
-                true => When::Now,
-                false => When::After(self.after),
+            return if arrival.urgent || arrival.unacknowledged >= self.every * arrival.segment {
+                AckTime::Now
+            } else {
+                AckTime::After(self.after)
             };
         }
         if arrival.repeated || arrival.marked {
-            self.leaving = 1 + std::mem::take(&mut self.held);
-            return When::Now;
+            self.acks_due = 1 + std::mem::take(&mut self.held);
+            return AckTime::Now;
         }
         self.duplicates += 1;
         if self.duplicates < self.from || self.wait == Duration::ZERO {
-            return When::Now;
+            return AckTime::Now;
         }
         self.held += 1;
-        When::After(self.wait)
+        AckTime::After(self.wait)
     }
 
     fn holds(&self) -> bool {
@@ -97,7 +98,7 @@ impl AckPolicy for DupackDelay {
 
     fn release(&mut self) -> u32 {
         match std::mem::take(&mut self.held) {
-            0 => self.leaving,
+            0 => self.acks_due,
             held => held,
         }
     }
@@ -108,8 +109,8 @@ mod tests {
     use super::*;
     use lasthop_base::Time;
 
-    fn duplicate() -> Arrival {
-        Arrival { unacknowledged: 0, urgent: true, ..Arrival::plain(Time::ZERO, 1000) }
+    fn duplicate() -> DataArrival {
+        DataArrival { unacknowledged: 0, urgent: true, ..DataArrival::plain(Time::ZERO, 1000) }
     }
 
     fn ack_policy() -> Box<dyn AckPolicy> {
@@ -119,9 +120,9 @@ mod tests {
     #[test]
     fn two_go_at_once_and_the_others_wait_until_their_time() {
         let mut ack_policy = ack_policy();
-        let wait = When::After(Duration::from_millis(20));
-        let asked: Vec<When> = (0..5).map(|_| ack_policy.on_data(&duplicate())).collect();
-        assert_eq!(asked, [When::Now, When::Now, wait, wait, wait]);
+        let wait = AckTime::After(Duration::from_millis(20));
+        let times: Vec<AckTime> = (0..5).map(|_| ack_policy.on_data(&duplicate())).collect();
+        assert_eq!(times, [AckTime::Now, AckTime::Now, wait, wait, wait]);
         assert_eq!(ack_policy.release(), 3, "the timer expired");
     }
 
@@ -129,16 +130,17 @@ mod tests {
     fn a_hole_that_closes_in_time_is_never_told() {
         let mut ack_policy = ack_policy();
         (0..5).for_each(|_| _ = ack_policy.on_data(&duplicate()));
-        let closes = Arrival { unacknowledged: 6000, urgent: true, ..Arrival::plain(Time::ZERO, 1000) };
-        assert_eq!((ack_policy.on_data(&closes), ack_policy.release()), (When::Now, 1));
-        assert_eq!(ack_policy.on_data(&duplicate()), When::Now, "a new ACK resets the count");
+        let closes =
+            DataArrival { unacknowledged: 6000, urgent: true, ..DataArrival::plain(Time::ZERO, 1000) };
+        assert_eq!((ack_policy.on_data(&closes), ack_policy.release()), (AckTime::Now, 1));
+        assert_eq!(ack_policy.on_data(&duplicate()), AckTime::Now, "a new ACK resets the count");
     }
 
     #[test]
     fn what_is_to_be_told_takes_with_it_what_waits() {
         let mut ack_policy = ack_policy();
         (0..4).for_each(|_| _ = ack_policy.on_data(&duplicate()));
-        assert_eq!(ack_policy.on_data(&Arrival { marked: true, ..duplicate() }), When::Now);
+        assert_eq!(ack_policy.on_data(&DataArrival { marked: true, ..duplicate() }), AckTime::Now);
         assert_eq!(ack_policy.release(), 3);
     }
 }

@@ -1,6 +1,6 @@
 //! Immediate ACKs.
 
-use super::{AckPolicy, Arrival, Build, When};
+use super::{AckPolicy, AckTime, Build, DataArrival};
 use lasthop_base::{Info, Mechanism};
 
 pub const MECHANISM: Mechanism<Build> = Mechanism {
@@ -16,8 +16,8 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
 struct Immediate;
 
 impl AckPolicy for Immediate {
-    fn on_data(&mut self, _: &Arrival) -> When {
-        When::Now
+    fn on_data(&mut self, _: &DataArrival) -> AckTime {
+        AckTime::Now
     }
 
     fn is_immediate(&self) -> bool {

@@ -2,7 +2,7 @@
 //! the start of a connection, after duplicate data or a long silence, and while the window grows (Sarolahti and
 //! Kuznetsov, "Congestion control in Linux TCP", USENIX 2002).
 
-use super::{AckPolicy, Arrival, Build, When};
+use super::{AckPolicy, AckTime, Build, DataArrival};
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Time, Unit};
 
 pub const MECHANISM: Mechanism<Build> = Mechanism {
@@ -65,7 +65,7 @@ impl Linux {
 }
 
 impl AckPolicy for Linux {
-    fn on_data(&mut self, arrival: &Arrival) -> When {
+    fn on_data(&mut self, arrival: &DataArrival) -> AckTime {
         self.follow(arrival.now);
         if arrival.repeated {
             self.left = self.quick;
@@ -73,9 +73,9 @@ impl AckPolicy for Linux {
         let is_quick = self.left > 0 || arrival.grows;
         if arrival.urgent || is_quick || arrival.unacknowledged >= 2 * arrival.segment {
             self.left = self.left.saturating_sub(1);
-            return When::Now;
+            return AckTime::Now;
         }
-        When::After(self.wait)
+        AckTime::After(self.wait)
     }
 }
 
@@ -94,10 +94,10 @@ mod tests {
         ack_policy: &mut dyn AckPolicy,
         now: &mut Time,
         gap: Duration,
-        change: fn(&mut Arrival),
-    ) -> When {
+        change: fn(&mut DataArrival),
+    ) -> AckTime {
         *now += gap;
-        let mut arrival = Arrival { unacknowledged: 1000, ..Arrival::plain(*now, 1000) };
+        let mut arrival = DataArrival { unacknowledged: 1000, ..DataArrival::plain(*now, 1000) };
         change(&mut arrival);
         ack_policy.on_data(&arrival)
     }
@@ -107,22 +107,22 @@ mod tests {
     fn the_first_acks_are_quick() {
         let (mut ack_policy, mut now) = (ack_policy(), Time::ZERO);
         for _ in 0..16 {
-            assert_eq!(arrive(&mut *ack_policy, &mut now, MS, |_| {}), When::Now);
+            assert_eq!(arrive(&mut *ack_policy, &mut now, MS, |_| {}), AckTime::Now);
         }
-        assert_eq!(arrive(&mut *ack_policy, &mut now, MS, |_| {}), When::After(MS * 40));
-        assert_eq!(arrive(&mut *ack_policy, &mut now, MS, |it| it.unacknowledged = 2000), When::Now);
+        assert_eq!(arrive(&mut *ack_policy, &mut now, MS, |_| {}), AckTime::After(MS * 40));
+        assert_eq!(arrive(&mut *ack_policy, &mut now, MS, |it| it.unacknowledged = 2000), AckTime::Now);
     }
 
     #[test]
     fn a_copy_and_a_silence_make_acks_quick_again() {
         for (gap, change) in
-            [(1, (|it| it.repeated = true) as fn(&mut Arrival)), (300, |_| {}), (1, |it| it.grows = true)]
+            [(1, (|it| it.repeated = true) as fn(&mut DataArrival)), (300, |_| {}), (1, |it| it.grows = true)]
         {
             let (mut ack_policy, mut now) = (ack_policy(), Time::ZERO);
             for _ in 0..17 {
                 arrive(&mut *ack_policy, &mut now, MS, |_| {});
             }
-            assert_eq!(arrive(&mut *ack_policy, &mut now, MS * gap, change), When::Now, "{gap}");
+            assert_eq!(arrive(&mut *ack_policy, &mut now, MS * gap, change), AckTime::Now, "{gap}");
         }
     }
 
@@ -130,15 +130,15 @@ mod tests {
     #[test]
     fn the_wait_follows_the_time_between_segments() {
         let (mut ack_policy, mut now) = (ack_policy(), Time::ZERO);
-        let mut last = When::Now;
+        let mut last = AckTime::Now;
         for _ in 0..40 {
             last = arrive(&mut *ack_policy, &mut now, MS * 150, |_| {});
         }
-        assert_eq!(last, When::After(MS * 200));
+        assert_eq!(last, AckTime::After(MS * 200));
         for _ in 0..40 {
             last = arrive(&mut *ack_policy, &mut now, MS * 5, |_| {});
         }
-        let When::After(wait) = last else { panic!("at once") };
+        let AckTime::After(wait) = last else { panic!("at once") };
         assert!(wait.abs_diff(MS * 40) < MS, "{wait}");
     }
 }

@@ -10,7 +10,7 @@ use lasthop_base::{Choice, Duration, Mechanism, Time, Values};
 
 /// Arrived data segment.
 #[derive(Clone, Copy, Debug)]
-pub struct Arrival {
+pub struct DataArrival {
     /// Time of arrival.
     pub now: Time,
     /// Bytes by which the next ACK can advance.
@@ -27,10 +27,10 @@ pub struct Arrival {
     pub grows: bool,
 }
 
-impl Arrival {
+impl DataArrival {
     /// Full segment in order, without special features.
-    pub fn plain(now: Time, segment: u64) -> Arrival {
-        Arrival {
+    pub fn plain(now: Time, segment: u64) -> DataArrival {
+        DataArrival {
             now,
             unacknowledged: segment,
             segment,
@@ -44,7 +44,7 @@ impl Arrival {
 
 /// Time of an ACK.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum When {
+pub enum AckTime {
     /// Immediately.
     Now,
     /// After this time, unless another ACK leaves earlier.
@@ -54,7 +54,7 @@ pub enum When {
 /// ACK policy.
 pub trait AckPolicy: Send {
     /// Handles a segment with data.
-    fn on_data(&mut self, arrival: &Arrival) -> When;
+    fn on_data(&mut self, arrival: &DataArrival) -> AckTime;
 
     /// Whether duplicate ACKs are ever held back.
     fn holds(&self) -> bool {
@@ -92,6 +92,7 @@ pub fn at_once(choice: &Choice<Build>) -> [bool; 2] {
     let mut ack_policy = (choice.build)(&choice.values);
     let segment = 1000;
     [segment, 2 * segment].map(|unacknowledged| {
-        ack_policy.on_data(&Arrival { unacknowledged, ..Arrival::plain(Time::ZERO, segment) }) == When::Now
+        ack_policy.on_data(&DataArrival { unacknowledged, ..DataArrival::plain(Time::ZERO, segment) })
+            == AckTime::Now
     })
 }

@@ -12,7 +12,7 @@
 //! # Not modelled
 //! Size and delay of the option: the sender's counts are current at the segment's arrival.
 
-use super::{AckSplitting, Arrived, Build, Due, Needs, Shape};
+use super::{AckForm, AckSplitting, Arrived, Build, DueAck, Needs};
 use crate::receiver::window_estimate::PathEstimate;
 use lasthop_base::{Duration, Info, Is, Mechanism, OnlyIf, Parameter, Time, Unit};
 use lasthop_wire::{SenderCounts, UplinkCounts};
@@ -80,9 +80,9 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
             count: values.count("count") as u32,
             threshold: values.number("threshold"),
             source: match values.word("source") {
-                "duplicates" => Source::Duplicates,
-                "retransmissions" => Source::Retransmissions,
-                _ => Source::Receiver,
+                "duplicates" => LossSource::Duplicates,
+                "retransmissions" => LossSource::Retransmissions,
+                _ => LossSource::Receiver,
             },
             weight: values.number("weight"),
             k: values.number("k"),
@@ -90,15 +90,15 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
             counts_buffer: values.word("buffer") == "counted",
             period: values.duration("period"),
             period_ends: Time::ZERO,
-            path: Share::default(),
-            buffer: Share::default(),
+            path: LossShare::default(),
+            buffer: LossShare::default(),
             repeats: false,
         })
     },
 };
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Source {
+enum LossSource {
     Receiver,
     Duplicates,
     Retransmissions,
@@ -107,7 +107,7 @@ enum Source {
 struct ByLoss {
     count: u32,
     threshold: f64,
-    source: Source,
+    source: LossSource,
     weight: f64,
     k: f64,
     buffer_loss: f64,
@@ -115,21 +115,21 @@ struct ByLoss {
     period: Duration,
     period_ends: Time,
     /// p: share of the sent segments that were lost, or whose ACKs were lost.
-    path: Share,
-    buffer: Share,
+    path: LossShare,
+    buffer: LossShare,
     repeats: bool,
 }
 
 /// Losses among sent segments: totals, and the share smoothed over periods (Eq. 4).
 #[derive(Default)]
-struct Share {
+struct LossShare {
     sent: u64,
     lost: u64,
     before: (u64, u64),
     smoothed: Option<f64>,
 }
 
-impl Share {
+impl LossShare {
     fn end_period(&mut self, weight: f64) {
         let (sent, lost) = (self.sent - self.before.0, self.lost - self.before.1);
         if sent == 0 {
@@ -146,8 +146,8 @@ impl Share {
 const LARGEST_BUFFER_LOSS: f64 = 0.999;
 
 impl AckSplitting for ByLoss {
-    fn split(&mut self, _: &Due, _: &PathEstimate) -> Shape {
-        if self.repeats { Shape::Copies(self.count) } else { Shape::Once }
+    fn split(&mut self, _: &DueAck, _: &PathEstimate) -> AckForm {
+        if self.repeats { AckForm::Copies(self.count) } else { AckForm::Single }
     }
 
     fn on_arrival(&mut self, arrived: &Arrived) {
@@ -155,7 +155,7 @@ impl AckSplitting for ByLoss {
             self.end_period();
             self.period_ends = arrived.now + self.period;
         }
-        if self.source == Source::Receiver {
+        if self.source == LossSource::Receiver {
             self.path.sent += 1 + arrived.missing;
             self.path.lost += arrived.missing + u64::from(arrived.repeated);
         }
@@ -163,15 +163,19 @@ impl AckSplitting for ByLoss {
 
     fn on_counts(&mut self, sender: &SenderCounts, uplink: &UplinkCounts) {
         match self.source {
-            Source::Receiver => {}
-            Source::Duplicates => (self.path.sent, self.path.lost) = (sender.sent, sender.told_by_duplicates),
-            Source::Retransmissions => (self.path.sent, self.path.lost) = (sender.sent, sender.sent_again),
+            LossSource::Receiver => {}
+            LossSource::Duplicates => {
+                (self.path.sent, self.path.lost) = (sender.sent, sender.detected_by_duplicates)
+            }
+            LossSource::Retransmissions => {
+                (self.path.sent, self.path.lost) = (sender.sent, sender.retransmitted)
+            }
         }
         (self.buffer.sent, self.buffer.lost) = (uplink.offered, uplink.dropped);
     }
 
     fn needs(&self) -> Needs {
-        let counts = self.source != Source::Receiver || self.counts_buffer;
+        let counts = self.source != LossSource::Receiver || self.counts_buffer;
         Needs { arrivals: true, counts, ..Needs::default() }
     }
 }
@@ -180,9 +184,10 @@ impl ByLoss {
     fn end_period(&mut self) {
         self.path.end_period(self.weight);
         self.buffer.end_period(self.weight);
-        let buffer_loss = match self.counts_buffer {
-            true => self.buffer.smoothed.map_or(0.0, |loss| loss.min(LARGEST_BUFFER_LOSS)),
-            false => self.buffer_loss,
+        let buffer_loss = if self.counts_buffer {
+            self.buffer.smoothed.map_or(0.0, |loss| loss.min(LARGEST_BUFFER_LOSS))
+        } else {
+            self.buffer_loss
         };
         if let Some(p) = self.path.smoothed {
             self.repeats = radio_loss(p, buffer_loss, self.k) > self.threshold;
@@ -215,12 +220,12 @@ mod tests {
         (MECHANISM.build)(&values)
     }
 
-    fn shape_of(ack_splitting: &mut dyn AckSplitting) -> Shape {
+    fn form_of(ack_splitting: &mut dyn AckSplitting) -> AckForm {
         let estimator = (crate::receiver::window_estimate::ALL[0].build)(
             &crate::receiver::window_estimate::ALL[0].info.defaults(),
         );
         let advance = crate::ranges::Range { start: 0, end: 100 };
-        let due = Due { advance, segment: 100, uplink: Default::default() };
+        let due = DueAck { advance, segment: 100, uplink: Default::default() };
         ack_splitting.split(&due, estimator.path())
     }
 
@@ -248,13 +253,13 @@ mod tests {
                     repeated: false,
                 });
             }
-            shape_of(&mut *ack_splitting)
+            form_of(&mut *ack_splitting)
         };
         // k = 0, no buffer loss: p_err = p. 3 of 13 are lost, known at the end of the second.
-        assert_eq!(second(3, 1), Shape::Once);
-        assert_eq!(second(0, 2), Shape::Copies(2));
+        assert_eq!(second(3, 1), AckForm::Single);
+        assert_eq!(second(0, 2), AckForm::Copies(2));
         // 7/8 of 0 and 1/8 of 3/13 = 0.029 < 0.1.
-        assert_eq!(second(0, 3), Shape::Once);
+        assert_eq!(second(0, 3), AckForm::Single);
     }
 
     #[test]
@@ -266,19 +271,19 @@ mod tests {
         }
         let now = Time::ZERO + Duration::from_millis(2000);
         ack_splitting.on_arrival(&Arrived { now, missing: 0, repeated: false });
-        assert_eq!(shape_of(&mut *ack_splitting), Shape::Copies(2));
+        assert_eq!(form_of(&mut *ack_splitting), AckForm::Copies(2));
     }
 
-    fn told(
+    fn form_after(
         ack_splitting: &mut dyn AckSplitting,
         second: u64,
         sender: SenderCounts,
         uplink: UplinkCounts,
-    ) -> Shape {
+    ) -> AckForm {
         ack_splitting.on_counts(&sender, &uplink);
         let now = Time::ZERO + Duration::from_secs(second);
         ack_splitting.on_arrival(&Arrived { now, missing: 0, repeated: false });
-        shape_of(ack_splitting)
+        form_of(ack_splitting)
     }
 
     #[test]
@@ -286,14 +291,14 @@ mod tests {
         // 100 segments a second, 20 of them retransmitted, 5 because of duplicate ACKs.
         let counts = |second| SenderCounts {
             sent: 100 * second,
-            sent_again: 20 * second,
-            told_by_duplicates: 5 * second,
+            retransmitted: 20 * second,
+            detected_by_duplicates: 5 * second,
         };
-        for (source, expected) in [("duplicates", Shape::Once), ("retransmissions", Shape::Copies(2))] {
+        for (source, expected) in [("duplicates", AckForm::Single), ("retransmissions", AckForm::Copies(2))] {
             let mut ack_splitting = by_loss(&[("k", "0.0"), ("source", source)]);
             assert!(ack_splitting.needs().counts);
             let last = (1..=3)
-                .map(|second| told(&mut *ack_splitting, second, counts(second), Default::default()))
+                .map(|second| form_after(&mut *ack_splitting, second, counts(second), Default::default()))
                 .last();
             // k = 0, no buffer loss: p_err = p, 0.05 or 0.2; threshold 0.1.
             assert_eq!(last, Some(expected), "{source}");
@@ -304,14 +309,17 @@ mod tests {
     #[test]
     fn what_the_own_buffer_drops_is_not_held_against_the_air() {
         // p = 0.2. Buffer drops 15 of 100: p_err = 1 - 0.8 / 0.85 = 0.059; buffer drops nothing: 0.2.
-        let sender =
-            |second| SenderCounts { sent: 100 * second, sent_again: 20 * second, told_by_duplicates: 0 };
-        for (dropped, expected) in [(15, Shape::Once), (0, Shape::Copies(2))] {
+        let sender = |second| SenderCounts {
+            sent: 100 * second,
+            retransmitted: 20 * second,
+            detected_by_duplicates: 0,
+        };
+        for (dropped, expected) in [(15, AckForm::Single), (0, AckForm::Copies(2))] {
             let mut ack_splitting =
                 by_loss(&[("k", "0.0"), ("source", "retransmissions"), ("buffer", "counted")]);
             let uplink = |second| UplinkCounts { offered: 100 * second, dropped: dropped * second };
             let last = (1..=3)
-                .map(|second| told(&mut *ack_splitting, second, sender(second), uplink(second)))
+                .map(|second| form_after(&mut *ack_splitting, second, sender(second), uplink(second)))
                 .last();
             assert_eq!(last, Some(expected), "{dropped} dropped");
         }

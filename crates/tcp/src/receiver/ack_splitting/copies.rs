@@ -1,7 +1,7 @@
 //! ACK duplication: a fixed number of identical ACKs, so that one survives the radio link (miyoshi). `by_loss`
 //! duplicates only at a high loss rate.
 
-use super::{AckSplitting, Build, Due, Pieces, Shape};
+use super::{AckForm, AckSplitting, Build, DueAck, FixedSplit};
 use crate::receiver::window_estimate::PathEstimate;
 use lasthop_base::{Info, Live, Mechanism, Parameter, Unit};
 
@@ -16,7 +16,12 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
             default: Some("2"),
             doc: "identical ACKs per ACK due",
         }],
-        live: Some(Live { word: "copies", parameter: "count", usual: Some("2"), unjudged: None }),
+        live: Some(Live {
+            word: "copies",
+            parameter: "count",
+            usual: Some("2"),
+            without_discrimination: None,
+        }),
         ..Info::PLAIN
     },
     build: &|values| Box::new(Copies { count: values.count("count") as u32 }),
@@ -27,11 +32,11 @@ struct Copies {
 }
 
 impl AckSplitting for Copies {
-    fn split(&mut self, _: &Due, _: &PathEstimate) -> Shape {
-        Shape::Copies(self.count)
+    fn split(&mut self, _: &DueAck, _: &PathEstimate) -> AckForm {
+        AckForm::Copies(self.count)
     }
 
-    fn pieces(&self) -> Option<Pieces> {
-        Some(Pieces { count: self.count, are_copies: true })
+    fn pieces(&self) -> Option<FixedSplit> {
+        Some(FixedSplit { count: self.count, are_copies: true })
     }
 }

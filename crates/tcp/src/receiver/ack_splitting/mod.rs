@@ -13,7 +13,7 @@ use lasthop_wire::{Backlog, SenderCounts, UplinkCounts};
 
 /// ACK due.
 #[derive(Clone, Copy, Debug)]
-pub struct Due {
+pub struct DueAck {
     /// Bytes acknowledged for the first time; empty for a duplicate ACK.
     pub advance: Range,
     /// Payload of a full segment, bytes.
@@ -24,9 +24,9 @@ pub struct Due {
 
 /// Form of an ACK.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Shape {
+pub enum AckForm {
     /// One ACK.
-    Once,
+    Single,
     /// Number of identical ACKs, at least 1.
     Copies(u32),
     /// Slices of a range, one ACK each; the first ACK also covers all data before the range.
@@ -40,7 +40,7 @@ pub enum Shape {
 
 /// Constant number of ACKs per ACK due.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Pieces {
+pub struct FixedSplit {
     /// Number of ACKs, at least 1.
     pub count: u32,
     /// Whether the ACKs are identical.
@@ -76,7 +76,7 @@ pub struct Arrived {
 /// ACK splitting.
 pub trait AckSplitting: Send {
     /// Form of the ACK now due.
-    fn split(&mut self, due: &Due, path: &PathEstimate) -> Shape;
+    fn split(&mut self, due: &DueAck, path: &PathEstimate) -> AckForm;
 
     /// Handles an attributed gap.
     fn on_loss(&mut self, cause: Cause, path: &PathEstimate) {
@@ -100,12 +100,12 @@ pub trait AckSplitting: Send {
     }
 
     /// Constant number of ACKs per ACK due, which a kernel can send without the agent.
-    fn pieces(&self) -> Option<Pieces> {
+    fn pieces(&self) -> Option<FixedSplit> {
         None
     }
 
-    /// Whether the form is always [`Shape::Once`].
-    fn is_once(&self) -> bool {
+    /// Whether the form is always [`AckForm::Single`].
+    fn is_single(&self) -> bool {
         false
     }
 

@@ -1,6 +1,6 @@
 //! Single ACK.
 
-use super::{AckSplitting, Build, Due, Pieces, Shape};
+use super::{AckForm, AckSplitting, Build, DueAck, FixedSplit};
 use crate::receiver::window_estimate::PathEstimate;
 use lasthop_base::{Info, Mechanism};
 
@@ -18,15 +18,15 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
 struct Once;
 
 impl AckSplitting for Once {
-    fn split(&mut self, _: &Due, _: &PathEstimate) -> Shape {
-        Shape::Once
+    fn split(&mut self, _: &DueAck, _: &PathEstimate) -> AckForm {
+        AckForm::Single
     }
 
-    fn pieces(&self) -> Option<Pieces> {
-        Some(Pieces { count: 1, are_copies: false })
+    fn pieces(&self) -> Option<FixedSplit> {
+        Some(FixedSplit { count: 1, are_copies: false })
     }
 
-    fn is_once(&self) -> bool {
+    fn is_single(&self) -> bool {
         true
     }
 }

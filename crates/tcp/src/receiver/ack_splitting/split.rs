@@ -1,7 +1,7 @@
 //! ACK splitting (hasegawa): after a wireless loss each packet is acknowledged in slices, so the window of an
 //! ACK-counting sender recovers faster than one segment per RTT.
 
-use super::{AckSplitting, Build, Due, Needs, Pieces, Shape};
+use super::{AckForm, AckSplitting, Build, DueAck, FixedSplit, Needs};
 use crate::event::Cause;
 use crate::ranges::Range;
 use crate::receiver::window_estimate::PathEstimate;
@@ -44,7 +44,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
             word: "split",
             parameter: "count",
             usual: Some("2"),
-            unjudged: Some(("when", "always")),
+            without_discrimination: Some(("when", "always")),
         }),
         ..Info::PLAIN
     },
@@ -94,26 +94,25 @@ impl Split {
 }
 
 impl AckSplitting for Split {
-    fn split(&mut self, due: &Due, path: &PathEstimate) -> Shape {
+    fn split(&mut self, due: &DueAck, path: &PathEstimate) -> AckForm {
         // A duplicate gets one ACK; an open hole changes nothing.
         if due.advance.is_empty() {
-            return Shape::Once;
+            return AckForm::Single;
         }
         if self.target.is_some_and(|target| path.cwnd_r >= target) {
             self.target = None;
         }
         if self.target.is_none() && !self.always {
-            return Shape::Once;
+            return AckForm::Single;
         }
-        let of = match self.covers_advance {
-            true => due.advance,
-            false => {
-                let start = due.advance.end.saturating_sub(due.segment).max(due.advance.start);
-                Range { start, end: due.advance.end }
-            }
+        let of = if self.covers_advance {
+            due.advance
+        } else {
+            let start = due.advance.end.saturating_sub(due.segment).max(due.advance.start);
+            Range { start, end: due.advance.end }
         };
         let most = u32::try_from(of.len()).unwrap_or(u32::MAX);
-        Shape::Slices { count: self.count(self.length(due.uplink)).clamp(1, most), of }
+        AckForm::Slices { count: self.count(self.length(due.uplink)).clamp(1, most), of }
     }
 
     fn on_loss(&mut self, cause: Cause, path: &PathEstimate) {
@@ -134,9 +133,9 @@ impl AckSplitting for Split {
         queue_after
     }
 
-    fn pieces(&self) -> Option<Pieces> {
+    fn pieces(&self) -> Option<FixedSplit> {
         let count = self.fixed.filter(|_| self.always)?;
-        Some(Pieces { count, are_copies: false })
+        Some(FixedSplit { count, are_copies: false })
     }
 
     fn needs(&self) -> Needs {
@@ -155,18 +154,18 @@ mod tests {
         PathEstimate { srtt: rtt, min_rtt: rtt, max_rtt: rtt, latest_rtt: rtt, cwnd_r }
     }
 
-    fn due(waiting: u32) -> Due {
+    fn due(waiting: u32) -> DueAck {
         let uplink = Backlog { waiting, in_service: waiting > 0, bytes: 40 * u64::from(waiting) };
-        Due { advance: Range { start: 1000, end: 2000 }, segment: 1000, uplink }
+        DueAck { advance: Range { start: 1000, end: 2000 }, segment: 1000, uplink }
     }
 
     fn backlog(waiting: u32, in_service: bool) -> Backlog {
         Backlog { waiting, in_service, bytes: 0 }
     }
 
-    fn count(ack_splitting: Shape) -> u32 {
+    fn count(ack_splitting: AckForm) -> u32 {
         match ack_splitting {
-            Shape::Slices { count, .. } => count,
+            AckForm::Slices { count, .. } => count,
             _ => 0,
         }
     }
@@ -174,12 +173,12 @@ mod tests {
     #[test]
     fn splits_from_a_wireless_loss_until_the_window_is_back() {
         let mut split = Split::new(&Choice::named(ALL, "split").values);
-        assert_eq!(split.split(&due(0), &path(10.0)), Shape::Once);
+        assert_eq!(split.split(&due(0), &path(10.0)), AckForm::Single);
         split.on_loss(Cause::Wireless, &path(10.0));
         // A second loss while splitting keeps the first target (§3.3 item 1).
         split.on_loss(Cause::Wireless, &path(20.0));
         assert_eq!(count(split.split(&due(0), &path(5.0))), 1);
-        assert_eq!(split.split(&due(0), &path(10.0)), Shape::Once);
+        assert_eq!(split.split(&due(0), &path(10.0)), AckForm::Single);
     }
 
     #[test]
@@ -187,7 +186,7 @@ mod tests {
         let mut split = Split::new(&Choice::named(ALL, "split").values);
         split.on_loss(Cause::Wireless, &path(10.0));
         split.on_loss(Cause::Congestion, &path(5.0));
-        assert_eq!(split.split(&due(0), &path(5.0)), Shape::Once);
+        assert_eq!(split.split(&due(0), &path(5.0)), AckForm::Single);
     }
 
     #[test]
@@ -196,9 +195,9 @@ mod tests {
         let mut split = Split::new(&Choice::named(ALL, "split").values);
         split.on_loss(Cause::Wireless, &path(100.0));
         let mut step = |waiting: u32, after: Backlog| {
-            let shaped = count(split.split(&due(waiting), &path(5.0)));
+            let acks = count(split.split(&due(waiting), &path(5.0)));
             split.on_sent(backlog(waiting, waiting > 0), after);
-            shaped
+            acks
         };
         assert_eq!(step(0, backlog(0, true)), 1); // s = 1: in the idle transmitter
         assert_eq!(step(0, backlog(1, true)), 2); // dQ = 1, queue empty: 2; s = 2

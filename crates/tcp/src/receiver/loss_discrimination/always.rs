@@ -24,7 +24,7 @@ impl LossDiscriminator for Always {
         Cause::Congestion
     }
 
-    fn judges(&self) -> bool {
+    fn discriminates(&self) -> bool {
         false
     }
 

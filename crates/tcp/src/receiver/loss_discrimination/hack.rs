@@ -1,5 +1,6 @@
 //! HACK, receiver side: an ACK, not a duplicate, reports a damaged segment with an intact header (Balan, Lee, Kumar,
-//! Jacob, Seah and Ananda, INFOCOM 2001; Computer Networks 39, 2002). The sender side is the `loss_discrimination` mechanism `hack`.
+//! Jacob, Seah and Ananda, INFOCOM 2001; Computer Networks 39, 2002). The sender side is the
+//! `loss_discrimination` mechanism `hack`.
 //!
 //! # Our choices
 //! Known from an abstract and an excerpt of a thesis. Option kind (253, experimental) and length (8 bytes) are ours.
@@ -38,11 +39,11 @@ impl LossDiscriminator for Hack {
         Cause::Congestion
     }
 
-    fn tells_damage(&self) -> u32 {
+    fn damage_report_copies(&self) -> u32 {
         self.copies
     }
 
-    fn judges(&self) -> bool {
+    fn discriminates(&self) -> bool {
         false
     }
 

@@ -39,11 +39,11 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
 struct Jtcp {
     k: f64,
     uses_newest: bool,
-    arrivals: VecDeque<Arrival>,
+    arrivals: VecDeque<PacketTimes>,
 }
 
 #[derive(Clone, Copy)]
-struct Arrival {
+struct PacketTimes {
     start: u64,
     received: Time,
     sent: Time,
@@ -58,7 +58,11 @@ impl LossDiscriminator for Jtcp {
         if self.arrivals.len() == REMEMBERED {
             self.arrivals.pop_front();
         }
-        self.arrivals.push_back(Arrival { start: observation.range.start, received: observation.now, sent });
+        self.arrivals.push_back(PacketTimes {
+            start: observation.range.start,
+            received: observation.now,
+            sent,
+        });
     }
 
     fn discriminate(&mut self, gap: &Gap, path: &PathEstimate, _: &mut Stream) -> Cause {
@@ -82,9 +86,10 @@ impl Jtcp {
     /// Jr between the packet before the gap (n-1) and the arrival nearest to n-w. `None` without two packets.
     fn jitter_ratio(&self, gap: &Gap, window: u64) -> Option<f64> {
         let below = self.arrivals.partition_point(|arrival| arrival.start < gap.range.start);
-        let newest = match self.uses_newest {
-            true => self.arrivals.back()?,
-            false => self.arrivals.get(below.checked_sub(1)?)?,
+        let newest = if self.uses_newest {
+            self.arrivals.back()?
+        } else {
+            self.arrivals.get(below.checked_sub(1)?)?
         };
         let wanted = gap.range.start.saturating_sub(window * gap.segment);
         let oldest = self.nearest(wanted)?;
@@ -96,7 +101,7 @@ impl Jtcp {
         Some((received.as_secs() - sent.as_secs()) / received.as_secs())
     }
 
-    fn nearest(&self, wanted: u64) -> Option<Arrival> {
+    fn nearest(&self, wanted: u64) -> Option<PacketTimes> {
         let behind = self.arrivals.partition_point(|arrival| arrival.start < wanted);
         let above = self.arrivals.get(behind).copied();
         let below = behind.checked_sub(1).and_then(|index| self.arrivals.get(index).copied());

@@ -45,7 +45,7 @@ pub trait LossDiscriminator: Send {
     }
 
     /// Number of ACKs that report a damaged segment with an intact header to the sender (HACK); 0: no reports.
-    fn tells_damage(&self) -> u32 {
+    fn damage_report_copies(&self) -> u32 {
         0
     }
 
@@ -60,7 +60,7 @@ pub trait LossDiscriminator: Send {
     }
 
     /// Whether losses are attributed at all; else accounting and estimates are skipped.
-    fn judges(&self) -> bool {
+    fn discriminates(&self) -> bool {
         true
     }
 

@@ -35,10 +35,7 @@ impl LossDiscriminator for Reported {
             .map(|report| report.end.min(gap.range.end).saturating_sub(report.start.max(gap.range.start)))
             .sum();
         self.reports.clear();
-        match reported >= gap.range.len() {
-            true => Cause::Wireless,
-            false => Cause::Congestion,
-        }
+        if reported >= gap.range.len() { Cause::Wireless } else { Cause::Congestion }
     }
 
     fn on_report(&mut self, range: Range) {

@@ -31,10 +31,7 @@ impl LossDiscriminator for RttSpread {
         let spread = path.max_rtt.saturating_sub(path.min_rtt).as_secs();
         let risen = path.latest_rtt.saturating_sub(path.min_rtt).as_secs();
         let p_c = if spread > 0.0 { risen / spread } else { 0.0 };
-        match (random.uniform() < p_c) != self.inverted {
-            true => Cause::Congestion,
-            false => Cause::Wireless,
-        }
+        if (random.uniform() < p_c) != self.inverted { Cause::Congestion } else { Cause::Wireless }
     }
 
     fn needs_estimate(&self) -> bool {

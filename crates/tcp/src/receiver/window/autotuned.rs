@@ -146,15 +146,15 @@ mod tests {
         let mut window = Autotuned::new(65_536, size);
         let (mut now, mut read) = (Time::ZERO, 0);
         let rtt = Duration::from_millis(100);
-        let mut told = |bytes: u64, now, window: &mut Autotuned| {
+        let mut receive = |bytes: u64, now, window: &mut Autotuned| {
             read += bytes;
             window.on_arrival(&PathSample { now, bytes, rtt: Some(rtt), read, segment: SEGMENT });
         };
-        told(0, now, &mut window);
+        receive(0, now, &mut window);
         let mut after = Vec::new();
         for segments in rounds {
             for number in 1..=*segments {
-                told(SEGMENT, now + rtt.divided_by(*segments) * number, &mut window);
+                receive(SEGMENT, now + rtt.divided_by(*segments) * number, &mut window);
             }
             now += rtt;
             after.push(window.bytes(&WindowInput { unread: 0, segment: SEGMENT }));

@@ -15,7 +15,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
             doc: "receive buffer; by default TCP's largest window (RFC 7323 §2.3), which limits nothing",
         }],
         as_linux: true,
-        live: Some(Live { word: "fixed", parameter: "size", usual: None, unjudged: None }),
+        live: Some(Live { word: "fixed", parameter: "size", usual: None, without_discrimination: None }),
         ..Info::PLAIN
     },
     build: &|values| Box::new(Buffer { size: values.bytes("size") }),

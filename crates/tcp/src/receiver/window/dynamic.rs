@@ -40,7 +40,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 doc: "receive buffer: the largest window; larger values use coarser units (RFC 7323 §2.2)",
             },
         ],
-        live: Some(Live { word: "dynamic", parameter: "k", usual: Some("2"), unjudged: None }),
+        live: Some(Live { word: "dynamic", parameter: "k", usual: Some("2"), without_discrimination: None }),
         ..Info::PLAIN
     },
     build: &|values| {
@@ -56,9 +56,9 @@ const SHORTEST_ROUND: Duration = Duration::from_millis(10);
 /// Lower bound of an RTT: below, scheduling dominates.
 const SMALLEST_RTT: Duration = Duration::from_millis(1);
 /// Time after which an unconfirmed smallest RTT is remeasured.
-const BELIEVED: Duration = Duration::from_secs(10);
+const RTT_VALID: Duration = Duration::from_secs(10);
 /// k while the smallest RTT is remeasured.
-const DOUBT_K: f64 = 0.75;
+const PROBE_K: f64 = 0.75;
 
 struct Dynamic {
     k: f64,
@@ -67,22 +67,22 @@ struct Dynamic {
     min_rtt: Option<Duration>,
     /// Time of the last sample near the smallest.
     confirmed: Time,
-    doubt: Option<Doubt>,
-    round: Option<Round>,
+    rtt_probe: Option<RttProbe>,
+    round: Option<RateRound>,
     /// Rates of the last rounds, bytes per second; zero if not measured.
     rates: [f64; ROUNDS],
     rounds: usize,
 }
 
 /// New measurement of the smallest RTT.
-struct Doubt {
+struct RttProbe {
     /// Time at which the queue should be empty.
     drained: Time,
     ends: Time,
     least: Option<Duration>,
 }
 
-struct Round {
+struct RateRound {
     start: Time,
     bytes: u64,
 }
@@ -95,7 +95,7 @@ impl Dynamic {
             size,
             min_rtt: None,
             confirmed: Time::ZERO,
-            doubt: None,
+            rtt_probe: None,
             round: None,
             rates: [0.0; ROUNDS],
             rounds: 0,
@@ -109,23 +109,23 @@ impl Dynamic {
         if rtt <= least + least.divided_by(10).max(SMALLEST_RTT) {
             self.min_rtt = Some(least.min(rtt));
             self.confirmed = now;
-            self.doubt = None;
+            self.rtt_probe = None;
         }
-        match &mut self.doubt {
-            Some(doubt) if now >= doubt.ends => {
-                if doubt.least.is_some() {
-                    self.min_rtt = doubt.least;
+        match &mut self.rtt_probe {
+            Some(rtt_probe) if now >= rtt_probe.ends => {
+                if rtt_probe.least.is_some() {
+                    self.min_rtt = rtt_probe.least;
                 }
                 self.confirmed = now;
-                self.doubt = None;
+                self.rtt_probe = None;
             }
-            Some(doubt) if now >= doubt.drained => {
-                doubt.least = Some(doubt.least.map_or(rtt, |least| least.min(rtt)));
+            Some(rtt_probe) if now >= rtt_probe.drained => {
+                rtt_probe.least = Some(rtt_probe.least.map_or(rtt, |least| least.min(rtt)));
             }
             Some(_) => {}
-            None if now.since(self.confirmed) > BELIEVED => {
+            None if now.since(self.confirmed) > RTT_VALID => {
                 let half = rtt + rtt;
-                self.doubt = Some(Doubt { drained: now + half, ends: now + half + half, least: None });
+                self.rtt_probe = Some(RttProbe { drained: now + half, ends: now + half + half, least: None });
             }
             None => {}
         }
@@ -133,7 +133,7 @@ impl Dynamic {
 
     fn count(&mut self, now: Time, bytes: u64) {
         let Some(round) = &mut self.round else {
-            self.round = Some(Round { start: now, bytes: 0 });
+            self.round = Some(RateRound { start: now, bytes: 0 });
             return;
         };
         round.bytes += bytes;
@@ -142,11 +142,11 @@ impl Dynamic {
             return;
         }
         // A deliberately small window does not measure the path.
-        if self.doubt.is_none() {
+        if self.rtt_probe.is_none() {
             self.rates[self.rounds % ROUNDS] = round.bytes as f64 / elapsed.as_secs();
             self.rounds += 1;
         }
-        self.round = Some(Round { start: now, bytes: 0 });
+        self.round = Some(RateRound { start: now, bytes: 0 });
     }
 }
 
@@ -155,7 +155,7 @@ impl AdvertisedWindow for Dynamic {
         let free = self.size.saturating_sub(input.unread);
         let Some(rtt) = self.min_rtt.filter(|_| self.rounds > 0) else { return self.initial.min(free) };
         let rate = self.rates.iter().fold(0.0_f64, |most, rate| most.max(*rate));
-        let k = if self.doubt.is_some() { DOUBT_K } else { self.k };
+        let k = if self.rtt_probe.is_some() { PROBE_K } else { self.k };
         ((k * rate * rtt.as_secs()) as u64).max(FLOOR * input.segment).min(free)
     }
 

@@ -7,7 +7,7 @@
 //! Known from an abstract; the lead of one round trip is from memory. The round trip is the smoothed one from
 //! timestamps or the handshake. Data in flight at the closing is accepted: only the advertised window is zero.
 
-use super::{AdvertisedWindow, Build, Foreseen, PathSample, Turn, WindowInput};
+use super::{AdvertisedWindow, Build, LinkPlan, PathSample, WindowDecision, WindowInput};
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Rate, Time, Unit};
 
 pub const MECHANISM: Mechanism<Build> = Mechanism {
@@ -68,20 +68,20 @@ struct Freeze {
 
 impl Freeze {
     /// Closes the window if due, else returns the time of the next call.
-    fn turn(&mut self, now: Time) -> Turn {
+    fn decide(&mut self, now: Time) -> WindowDecision {
         let ahead = self.round_trip.unwrap_or(Duration::ZERO).as_secs() * self.lead;
         let closes = self.begins.as_nanos().saturating_sub(Duration::from_secs_f64(ahead).as_nanos());
         if self.begins == Time::NEVER {
-            return Turn { closed: self.is_closed, acks: 0, again: Time::NEVER };
+            return WindowDecision { closed: self.is_closed, acks: 0, next: Time::NEVER };
         }
         if now.as_nanos() < closes {
             // Called again earlier: the round trip may grow until then.
-            let again = Time::from_nanos(closes.min(now.as_nanos().midpoint(closes) + 1_000_000));
-            return Turn { closed: self.is_closed, acks: 0, again };
+            let next = Time::from_nanos(closes.min(now.as_nanos().midpoint(closes) + 1_000_000));
+            return WindowDecision { closed: self.is_closed, acks: 0, next };
         }
         self.begins = Time::NEVER;
         let acks = u32::from(!std::mem::replace(&mut self.is_closed, true));
-        Turn { closed: true, acks, again: Time::NEVER }
+        WindowDecision { closed: true, acks, next: Time::NEVER }
     }
 }
 
@@ -105,11 +105,11 @@ impl AdvertisedWindow for Freeze {
         true
     }
 
-    fn foresees(&self) -> bool {
+    fn uses_link_plan(&self) -> bool {
         true
     }
 
-    fn on_plan(&mut self, plan: &Foreseen) -> Turn {
+    fn on_plan(&mut self, plan: &LinkPlan) -> WindowDecision {
         let is_away = |rate: Rate| rate < self.away;
         let is_over = self.is_closed && !is_away(plan.rate);
         self.begins = match (is_away(plan.rate), is_away(plan.next)) {
@@ -121,15 +121,12 @@ impl AdvertisedWindow for Freeze {
         if is_over {
             self.is_closed = false;
         }
-        let turn = self.turn(plan.now);
-        match is_over && !turn.closed {
-            true => Turn { acks: self.copies, ..turn },
-            false => turn,
-        }
+        let decision = self.decide(plan.now);
+        if is_over && !decision.closed { WindowDecision { acks: self.copies, ..decision } } else { decision }
     }
 
-    fn on_turn(&mut self, now: Time) -> Turn {
-        self.turn(now)
+    fn on_decision_time(&mut self, now: Time) -> WindowDecision {
+        self.decide(now)
     }
 }
 
@@ -157,13 +154,13 @@ mod tests {
     fn closes(lead: f64) -> u64 {
         let mut window = freeze(lead);
         let mut now = at(0);
-        let mut turn = window.on_plan(&Foreseen { now, rate: FAST, until: at(10_000), next: SLOW });
-        while !turn.closed {
-            assert!(turn.acks == 0 && turn.again > now);
-            now = turn.again;
-            turn = window.on_turn(now);
+        let mut decision = window.on_plan(&LinkPlan { now, rate: FAST, until: at(10_000), next: SLOW });
+        while !decision.closed {
+            assert!(decision.acks == 0 && decision.next > now);
+            now = decision.next;
+            decision = window.on_decision_time(now);
         }
-        assert_eq!((turn.acks, turn.again), (1, Time::NEVER));
+        assert_eq!((decision.acks, decision.next), (1, Time::NEVER));
         now.as_nanos() / 1_000_000
     }
 
@@ -175,20 +172,20 @@ mod tests {
     #[test]
     fn three_acks_open_it_again() {
         let mut window = freeze(1.0);
-        window.on_plan(&Foreseen { now: at(0), rate: FAST, until: at(1000), next: SLOW });
-        assert_eq!(window.on_turn(at(900)).acks, 1);
-        let out = window.on_plan(&Foreseen { now: at(1000), rate: SLOW, until: at(6000), next: FAST });
+        window.on_plan(&LinkPlan { now: at(0), rate: FAST, until: at(1000), next: SLOW });
+        assert_eq!(window.on_decision_time(at(900)).acks, 1);
+        let out = window.on_plan(&LinkPlan { now: at(1000), rate: SLOW, until: at(6000), next: FAST });
         assert_eq!((out.closed, out.acks), (true, 0), "the window is already closed");
-        let over = window.on_plan(&Foreseen { now: at(6000), rate: FAST, until: at(9000), next: SLOW });
+        let over = window.on_plan(&LinkPlan { now: at(6000), rate: FAST, until: at(9000), next: SLOW });
         assert_eq!((over.closed, over.acks), (false, 3));
-        assert!(over.again > at(6000) && over.again < at(8900));
+        assert!(over.next > at(6000) && over.next < at(8900));
     }
 
     #[test]
     fn a_rate_that_only_falls_is_no_outage() {
         let mut window = freeze(1.0);
         let half = Rate::from_bps(1_000_000);
-        let turn = window.on_plan(&Foreseen { now: at(0), rate: FAST, until: at(1000), next: half });
-        assert_eq!(turn, Turn { closed: false, acks: 0, again: Time::NEVER });
+        let decision = window.on_plan(&LinkPlan { now: at(0), rate: FAST, until: at(1000), next: half });
+        assert_eq!(decision, WindowDecision { closed: false, acks: 0, next: Time::NEVER });
     }
 }

@@ -60,7 +60,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
             OnlyIf { parameters: &["rate", "adaptive"], other: "formula", is: Is::Not("fixed") },
             OnlyIf { parameters: &["delay", "retransmissions"], other: "formula", is: Is::This("eq5.2") },
         ],
-        live: Some(Live { word: "link-rate", parameter: "rate", usual: None, unjudged: None }),
+        live: Some(Live { word: "link-rate", parameter: "rate", usual: None, without_discrimination: None }),
         ..Info::PLAIN
     },
     build: &|values| {

@@ -34,7 +34,7 @@ pub struct PathSample {
 
 /// Planned rate change of this host's link.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Foreseen {
+pub struct LinkPlan {
     /// Time of the report.
     pub now: Time,
     /// Current rate.
@@ -47,13 +47,13 @@ pub struct Foreseen {
 
 /// Decision of a window with foresight.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Turn {
+pub struct WindowDecision {
     /// Whether zero is advertised regardless of free space. Arriving data is still accepted.
     pub closed: bool,
     /// ACKs that advertise the decision at once.
     pub acks: u32,
-    /// Time of the next [`AdvertisedWindow::on_turn`]; [`Time::NEVER`] if none.
-    pub again: Time,
+    /// Time of the next [`AdvertisedWindow::on_decision_time`]; [`Time::NEVER`] if none.
+    pub next: Time,
 }
 
 /// Window that the receiver advertises.
@@ -90,20 +90,20 @@ pub trait AdvertisedWindow: Send {
     }
 
     /// Whether planned rate changes of this host's link are used.
-    fn foresees(&self) -> bool {
+    fn uses_link_plan(&self) -> bool {
         false
     }
 
     /// Handles a planned rate change, or the plan at the start of a run.
-    fn on_plan(&mut self, plan: &Foreseen) -> Turn {
+    fn on_plan(&mut self, plan: &LinkPlan) -> WindowDecision {
         let _ = plan;
-        Turn { closed: false, acks: 0, again: Time::NEVER }
+        WindowDecision { closed: false, acks: 0, next: Time::NEVER }
     }
 
-    /// Handles the time requested by [`Turn::again`].
-    fn on_turn(&mut self, now: Time) -> Turn {
+    /// Handles the time requested by [`WindowDecision::next`].
+    fn on_decision_time(&mut self, now: Time) -> WindowDecision {
         let _ = now;
-        Turn { closed: false, acks: 0, again: Time::NEVER }
+        WindowDecision { closed: false, acks: 0, next: Time::NEVER }
     }
 
     /// Whether the right edge may move left (RFC 9293 §3.8.6 advises against it).

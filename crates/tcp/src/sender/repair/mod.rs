@@ -54,7 +54,7 @@ impl Repair {
             burst,
         };
         Repair {
-            keeps_in_flight: config.loss_window_spares,
+            keeps_in_flight: config.loss_window_in_flight,
             samples_sack: config.sack_rtt && recovery.needs_times(),
             times: recovery.needs_times(),
             recovery,
@@ -342,7 +342,7 @@ impl Repair {
     ) -> bool {
         let covers_all = scoreboard.outstanding() == 0;
         let Some(undo) = &self.undo else { return false };
-        match undo.check_echo(echo, covers_all, || log.duplicates_told() > 0) {
+        match undo.check_echo(echo, covers_all, || log.duplicates_reported() > 0) {
             None => false,
             Some(eifel::SpuriousRepair::Timeout) => self.is_going_back_n(scoreboard.una() - echo.acked),
             // While a copy is in flight, more segments may be lost than that one.

@@ -1,11 +1,11 @@
 //! Very slow paths, paths that become faster or slower, and policers.
 
-use super::{Seen, check, mbps};
+use super::{Observations, check, mbps};
 use crate::lab::{Lab, Policer, SEGMENT};
 use lasthop_base::Rate;
 use lasthop_tcp::sender::congestion::bbr3::Bbr3State;
 
-pub fn sub_packet(lab: &mut Lab) -> Seen {
+pub fn sub_packet(lab: &mut Lab) -> Observations {
     lab.run_to(Bbr3State::Cruise)?;
     let (begun, before) = (lab.now, lab.delivered());
     lab.run_for(4.0);
@@ -18,7 +18,7 @@ pub fn sub_packet(lab: &mut Lab) -> Seen {
     Ok(format!("{share:.3} of the path used, max_bw {ratio:.3} of the path's"))
 }
 
-pub fn ten_times(lab: &mut Lab) -> Seen {
+pub fn ten_times(lab: &mut Lab) -> Observations {
     lab.run_to(Bbr3State::Cruise)?;
     lab.path.rate = Rate::from_bps(10 * lab.path.rate.bps());
     lab.path.queue *= 10;
@@ -38,7 +38,7 @@ pub fn ten_times(lab: &mut Lab) -> Seen {
     ))
 }
 
-pub fn a_tenth(lab: &mut Lab) -> Seen {
+pub fn a_tenth(lab: &mut Lab) -> Observations {
     lab.run_to(Bbr3State::Cruise)?;
     let old = lab.snapshot().max_bandwidth;
     lab.path.rate = Rate::from_bps(lab.path.rate.bps() / 10);
@@ -60,7 +60,7 @@ pub fn a_tenth(lab: &mut Lab) -> Seen {
     Ok(format!("bw_shortterm below three quarters after {at:.2} s, max_bw down after {took:.1} s"))
 }
 
-pub fn policer(lab: &mut Lab) -> Seen {
+pub fn policer(lab: &mut Lab) -> Observations {
     let rate = Rate::from_bps(lab.path.rate.bps() / 4);
     let bucket = (rate.bps() as f64 / 8.0 * lab.rtt.as_secs()).max(15_000.0);
     lab.path.policer = Some(Policer::new(lab.now, rate, bucket));

@@ -26,7 +26,7 @@ impl From<String> for Why {
 }
 
 /// Observation if the case holds, or the reason why not.
-pub type Seen = Result<String, Why>;
+pub type Observations = Result<String, Why>;
 
 /// A test case of the draft.
 pub struct Case {
@@ -42,7 +42,7 @@ pub struct Case {
     pub queue: f64,
     /// Constants changed to isolate the effect.
     pub constants: &'static [(&'static str, Value)],
-    pub run: fn(&mut Lab) -> Seen,
+    pub run: fn(&mut Lab) -> Observations,
     /// Reason why the draft's own rules exclude this rate and RTT, if they do.
     pub except: fn(f64, f64) -> Option<&'static str>,
 }
@@ -74,9 +74,10 @@ fn product(lab: &Lab) -> f64 {
 
 /// Rejects paths whose product is below three bundles of two segments, which are always in flight.
 fn needs_a_product(lab: &Lab) -> Result<(), Why> {
-    match product(lab) < 8.0 {
-        true => Err(Why::NotHere("three bundles of segments are more than the bandwidth-delay product")),
-        false => Ok(()),
+    if product(lab) < 8.0 {
+        Err(Why::NotHere("three bundles of segments are more than the bandwidth-delay product"))
+    } else {
+        Ok(())
     }
 }
 

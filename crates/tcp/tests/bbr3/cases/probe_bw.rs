@@ -1,6 +1,6 @@
 //! The four states of ProbeBW.
 
-use super::{Seen, Why, check, mbps, name, needs_a_product};
+use super::{Observations, Why, check, mbps, name, needs_a_product};
 use crate::lab::{Application, Lab, SEGMENT};
 use lasthop_base::{Duration, Rate};
 use lasthop_tcp::sender::congestion::bbr3::Bbr3State;
@@ -19,7 +19,7 @@ fn run_to_down(lab: &mut Lab) -> Result<(), Why> {
     Ok(lab.run_to(Bbr3State::Down)?)
 }
 
-pub fn up_plateau(lab: &mut Lab) -> Seen {
+pub fn up_plateau(lab: &mut Lab) -> Observations {
     lab.run_to(Bbr3State::Up)?;
     let (lost, begun) = (lab.path.dropped, lab.snapshot().rounds);
     let next = leave(lab, Bbr3State::Up, 30.0)?;
@@ -32,7 +32,7 @@ pub fn up_plateau(lab: &mut Lab) -> Seen {
     Ok(format!("PROBE_DOWN after {} rounds", snapshot.rounds - begun))
 }
 
-pub fn up_loss(lab: &mut Lab) -> Seen {
+pub fn up_loss(lab: &mut Lab) -> Observations {
     lab.run_to(Bbr3State::Up)?;
     lab.application = Application::Writes(0.7 * lab.payload_rate());
     lab.run_for(1.5 * lab.rtt.as_secs());
@@ -50,7 +50,7 @@ pub fn up_loss(lab: &mut Lab) -> Seen {
         .to_owned())
 }
 
-pub fn up_for_ever(lab: &mut Lab) -> Seen {
+pub fn up_for_ever(lab: &mut Lab) -> Observations {
     lab.run_to(Bbr3State::Up)?;
     lab.application = Application::Writes(0.3 * lab.payload_rate());
     let begun = lab.now;
@@ -61,7 +61,7 @@ pub fn up_for_ever(lab: &mut Lab) -> Seen {
     Ok(format!("{lasted:.1} s, then {}: the time of PROBE_RTT had come", name(next)))
 }
 
-pub fn down_by_inflight(lab: &mut Lab) -> Seen {
+pub fn down_by_inflight(lab: &mut Lab) -> Observations {
     run_to_down(lab)?;
     check(lab.snapshot().pacing_gain == 0.9, || format!("pacing gain {}", lab.snapshot().pacing_gain))?;
     let next = leave(lab, Bbr3State::Down, 10.0)?;
@@ -78,7 +78,7 @@ pub fn down_by_inflight(lab: &mut Lab) -> Seen {
 }
 
 /// With a tenth less, as in the draft, a short queue still drains: the rate is 0.9 minus the margin of 1 %.
-pub fn down_by_time(lab: &mut Lab) -> Seen {
+pub fn down_by_time(lab: &mut Lab) -> Observations {
     needs_a_product(lab)?;
     run_to_down(lab)?;
     let begun = lab.now;
@@ -89,7 +89,7 @@ pub fn down_by_time(lab: &mut Lab) -> Seen {
     Ok(format!("PROBE_REFILL after {lasted:.2} s"))
 }
 
-pub fn cruise_aggregation(lab: &mut Lab) -> Seen {
+pub fn cruise_aggregation(lab: &mut Lab) -> Observations {
     lab.run_to(Bbr3State::ProbeRtt)?;
     lab.run_to(Bbr3State::Cruise)?;
     lab.run_for(lab.rtt.as_secs());
@@ -108,7 +108,7 @@ pub fn cruise_aggregation(lab: &mut Lab) -> Seen {
     ))
 }
 
-pub fn up_loss_again(lab: &mut Lab) -> Seen {
+pub fn up_loss_again(lab: &mut Lab) -> Observations {
     needs_a_product(lab)?;
     let is_set = lab.run_until("inflight_longterm", 60.0, |lab| {
         lab.state() == Bbr3State::Down && lab.snapshot().inflight_long_term.is_some()
@@ -127,7 +127,7 @@ pub fn up_loss_again(lab: &mut Lab) -> Seen {
     Ok(format!("inflight_longterm from {} to {} segments", before / SEGMENT, after / SEGMENT))
 }
 
-pub fn refill_limited(lab: &mut Lab) -> Seen {
+pub fn refill_limited(lab: &mut Lab) -> Observations {
     lab.run_to(Bbr3State::Refill)?;
     let before = lab.snapshot().max_bandwidth;
     lab.application = Application::Writes(0.2 * lab.payload_rate());

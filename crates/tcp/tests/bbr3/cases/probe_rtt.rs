@@ -1,10 +1,10 @@
 //! ProbeRTT.
 
-use super::{Seen, check, needs_a_product};
+use super::{Observations, check, needs_a_product};
 use crate::lab::{Application, Lab, SEGMENT};
 use lasthop_tcp::sender::congestion::bbr3::Bbr3State;
 
-pub fn enters_and_leaves(lab: &mut Lab) -> Seen {
+pub fn enters_and_leaves(lab: &mut Lab) -> Observations {
     lab.run_to(Bbr3State::Cruise)?;
     lab.run_to(Bbr3State::ProbeRtt)?;
     let entered = lab.now;
@@ -24,7 +24,7 @@ pub fn enters_and_leaves(lab: &mut Lab) -> Seen {
     Ok(format!("at {:.2} s, for {:.0} ms", entered.as_secs(), 1000.0 * lasted))
 }
 
-pub fn skipped_after_silence(lab: &mut Lab) -> Seen {
+pub fn skipped_after_silence(lab: &mut Lab) -> Observations {
     lab.run_to(Bbr3State::Cruise)?;
     lab.application = Application::Silent;
     lab.run_for(6.0);
@@ -40,7 +40,7 @@ pub fn skipped_after_silence(lab: &mut Lab) -> Seen {
 }
 
 /// An application so slow that each packet restarts from idle needs no PROBE_RTT.
-pub fn in_startup(lab: &mut Lab) -> Seen {
+pub fn in_startup(lab: &mut Lab) -> Observations {
     needs_a_product(lab)?;
     lab.application = Application::Writes(0.2 * lab.payload_rate());
     lab.run_to(Bbr3State::ProbeRtt)?;

@@ -1,6 +1,6 @@
 //! Spurious losses.
 
-use super::{Seen, Why, check, name};
+use super::{Observations, Why, check, name};
 use crate::lab::Lab;
 use lasthop_base::Duration;
 use lasthop_tcp::sender::congestion::bbr3::{Bbr3State, ModelSnapshot};
@@ -23,7 +23,7 @@ fn restored(before: &ModelSnapshot, after: &ModelSnapshot) -> Result<(), Why> {
 }
 
 /// A packet arrives half a round trip late, beyond RACK's window of a quarter.
-pub fn fast_recovery(lab: &mut Lab) -> Seen {
+pub fn fast_recovery(lab: &mut Lab) -> Observations {
     lab.run_to(Bbr3State::Up)?;
     let before = lab.snapshot();
     lab.path.late_by = lab.rtt.divided_by(2) + Duration::from_millis(5);
@@ -38,7 +38,7 @@ pub fn fast_recovery(lab: &mut Lab) -> Seen {
 }
 
 /// The bottleneck pauses for longer than the RTO, once.
-pub fn timeout(lab: &mut Lab) -> Seen {
+pub fn timeout(lab: &mut Lab) -> Observations {
     lab.run_to(Bbr3State::Up)?;
     let before = lab.snapshot();
     // A tail loss probe goes out first. A second timeout, at twice the RTO, would indicate a real loss.

@@ -1,6 +1,6 @@
 //! Startup and Drain.
 
-use super::{Seen, Why, check, mbps, name, needs_a_product, product};
+use super::{Observations, Why, check, mbps, name, needs_a_product, product};
 use crate::lab::{Application, Lab, Row, SEGMENT};
 use lasthop_tcp::sender::congestion::bbr3::Bbr3State;
 
@@ -9,7 +9,7 @@ fn end_of_startup(lab: &mut Lab) -> Result<Row, Why> {
     Ok(lab.last())
 }
 
-pub fn plateau(lab: &mut Lab) -> Seen {
+pub fn plateau(lab: &mut Lab) -> Observations {
     let row = end_of_startup(lab)?;
     let ratio = row.snapshot.max_bandwidth / lab.payload_rate();
     check((0.98..=1.02).contains(&ratio), || format!("max_bw is {ratio:.3} of the path's"))?;
@@ -25,7 +25,7 @@ pub fn plateau(lab: &mut Lab) -> Seen {
     ))
 }
 
-pub fn loss(lab: &mut Lab) -> Seen {
+pub fn loss(lab: &mut Lab) -> Observations {
     // The application uses half the rate, and each fifth packet is lost; recoveries lengthen rounds.
     if product(lab) < 40.0 {
         return Err(Why::NotHere("too few packets in a round for six separate losses"));
@@ -44,7 +44,7 @@ pub fn loss(lab: &mut Lab) -> Seen {
     Ok(format!("{} {rounds} rounds after the first loss", name(row.snapshot.state)))
 }
 
-pub fn drain_by_inflight(lab: &mut Lab) -> Seen {
+pub fn drain_by_inflight(lab: &mut Lab) -> Observations {
     needs_a_product(lab)?;
     let row = end_of_startup(lab)?;
     check(row.snapshot.state == Bbr3State::Drain, || format!("then {:?}", row.snapshot.state))?;
@@ -63,7 +63,7 @@ pub fn drain_by_inflight(lab: &mut Lab) -> Seen {
 
 /// With a tenth less, as in the draft, DRAIN ends by the data in flight on all paths: sending at 0.5, the queue still
 /// drains at 0.4 of the bandwidth. Three quarters less keep the queue.
-pub fn drain_by_time(lab: &mut Lab) -> Seen {
+pub fn drain_by_time(lab: &mut Lab) -> Observations {
     needs_a_product(lab)?;
     let row = end_of_startup(lab)?;
     check(row.snapshot.state == Bbr3State::Drain, || format!("then {:?}", row.snapshot.state))?;
@@ -82,7 +82,7 @@ pub fn drain_by_time(lab: &mut Lab) -> Seen {
     ))
 }
 
-pub fn aggregation(lab: &mut Lab) -> Seen {
+pub fn aggregation(lab: &mut Lab) -> Observations {
     let lump = lab.rtt.divided_by(2).max(lasthop_base::Duration::from_millis(20));
     lab.path.ack_lumps = Some(lump);
     let row = end_of_startup(lab)?;

@@ -11,7 +11,7 @@ use lasthop_tcp::sender::congestion::bbr3::{Bbr3, Bbr3State, MECHANISM, ModelSna
 use lasthop_tcp::sender::{congestion, recovery};
 use lasthop_tcp::{Arriving, Config, Endpoint, Role};
 use lasthop_wire::Seq;
-use spy::{Seen, Spy};
+use spy::{Observations, Spy};
 use std::sync::{Arc, Mutex};
 
 /// Payload of a full segment, bytes.
@@ -37,24 +37,24 @@ pub struct Lab {
     ends: [Endpoint; 2],
     written: u64,
     next_write: Time,
-    seen: Arc<Mutex<Seen>>,
+    observations: Arc<Mutex<Observations>>,
 }
 
 impl Lab {
     /// A path of `rate` bit/s and `rtt_s` s; its queue holds `queue_bdp` bandwidth-delay products and ten packets.
     /// `constants` replace BBR's own.
     pub fn new(rate: f64, rtt_s: f64, queue_bdp: f64, constants: &[(&'static str, Value)]) -> Lab {
-        let seen = Arc::new(Mutex::new(Seen::default()));
+        let observations = Arc::new(Mutex::new(Observations::default()));
         let rtt = Duration::from_secs_f64(rtt_s);
         let mut lab = Lab {
             now: Time::ZERO,
             path: Path::new(Rate::from_bps(rate as u64), rtt, queue_bdp),
             application: Application::Bulk,
             rtt,
-            ends: ends(&seen, constants),
+            ends: ends(&observations, constants),
             written: 0,
             next_write: Time::ZERO,
-            seen,
+            observations,
         };
         lab.ends.iter_mut().for_each(|end| end.open(Time::ZERO));
         lab
@@ -62,32 +62,32 @@ impl Lab {
 
     /// BBR's present estimates.
     pub fn snapshot(&self) -> ModelSnapshot {
-        self.seen().snapshot.expect("an ACK has come")
+        self.observations().snapshot.expect("an ACK has come")
     }
 
     pub fn state(&self) -> Bbr3State {
-        self.seen().snapshot.map_or(Bbr3State::Startup, |snapshot| snapshot.state)
+        self.observations().snapshot.map_or(Bbr3State::Startup, |snapshot| snapshot.state)
     }
 
     /// Observations at each ACK.
     pub fn rows(&self) -> Vec<Row> {
-        self.seen().rows.clone()
+        self.observations().rows.clone()
     }
 
     /// The state at `then` and all later states.
     pub fn states_since(&self, then: Time) -> Vec<Bbr3State> {
-        let states = &self.seen().states;
+        let states = &self.observations().states;
         let from = states.partition_point(|(at, _)| *at <= then).saturating_sub(1);
         states[from..].iter().map(|(_, state)| *state).collect()
     }
 
     /// The last observation.
     pub fn last(&self) -> Row {
-        *self.seen().rows.last().expect("an ACK has come")
+        *self.observations().rows.last().expect("an ACK has come")
     }
 
-    fn seen(&self) -> std::sync::MutexGuard<'_, Seen> {
-        self.seen.lock().expect("no test panics while holding the lock")
+    fn observations(&self) -> std::sync::MutexGuard<'_, Observations> {
+        self.observations.lock().expect("no test panics while holding the lock")
     }
 
     /// Payload capacity of the path, bytes per second.
@@ -162,7 +162,7 @@ impl Lab {
             self.write();
         }
         while let Some(sending) = self.ends[1].poll_segment(self.now) {
-            self.path.answer(self.now, sending.segment);
+            self.path.acknowledge(self.now, sending.segment);
         }
     }
 
@@ -189,16 +189,20 @@ impl Lab {
 }
 
 /// Two hosts with RACK-TLP, F-RTO, D-SACK undo and delayed ACKs; the sender's control is observed.
-fn ends(seen: &Arc<Mutex<Seen>>, constants: &[(&'static str, Value)]) -> [Endpoint; 2] {
-    let shared = Arc::clone(seen);
+fn ends(observations: &Arc<Mutex<Observations>>, constants: &[(&'static str, Value)]) -> [Endpoint; 2] {
+    let shared = Arc::clone(observations);
     let build = move |values: &lasthop_base::Values, start: congestion::Start| {
-        let spy =
-            Spy { inner: Bbr3::new(values, start), seen: Arc::clone(&shared), lost: 0, now: Time::ZERO };
+        let spy = Spy {
+            inner: Bbr3::new(values, start),
+            observations: Arc::clone(&shared),
+            lost: 0,
+            now: Time::ZERO,
+        };
         Box::new(spy) as Box<dyn congestion::CongestionControl>
     };
     let mut config = Config {
         recovery: Choice::named(recovery::ALL, "rack"),
-        congestion: Choice::own(&MECHANISM.info, Arc::new(build)),
+        congestion: Choice::with_constructor(&MECHANISM.info, Arc::new(build)),
         f_rto: true,
         dsack_undo: true,
         restarts_after_idle: false,

@@ -116,7 +116,7 @@ impl Path {
     }
 
     /// Sends an ACK.
-    pub fn answer(&mut self, now: Time, segment: Segment) {
+    pub fn acknowledge(&mut self, now: Time, segment: Segment) {
         let leaves = match self.ack_lumps {
             Some(lump) if segment.len == 0 => now.round_up(lump),
             _ => now,

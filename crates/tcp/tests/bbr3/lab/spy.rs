@@ -26,14 +26,14 @@ pub struct Row {
 
 /// Records of the run.
 #[derive(Default)]
-pub struct Seen {
+pub struct Observations {
     pub snapshot: Option<ModelSnapshot>,
     pub rows: Vec<Row>,
     /// Entry times of the states.
     pub states: Vec<(Time, Bbr3State)>,
 }
 
-impl Seen {
+impl Observations {
     fn note(&mut self, now: Time, snapshot: ModelSnapshot) {
         if self.snapshot.is_none_or(|known| known.state != snapshot.state) {
             self.states.push((now, snapshot.state));
@@ -44,7 +44,7 @@ impl Seen {
 
 pub struct Spy {
     pub inner: Bbr3,
-    pub seen: Arc<Mutex<Seen>>,
+    pub observations: Arc<Mutex<Observations>>,
     pub lost: u64,
     pub now: Time,
 }
@@ -52,7 +52,10 @@ pub struct Spy {
 impl Spy {
     fn note(&mut self, now: Time) {
         self.now = now;
-        self.seen.lock().expect("no test panics while holding the lock").note(now, self.inner.snapshot());
+        self.observations
+            .lock()
+            .expect("no test panics while holding the lock")
+            .note(now, self.inner.snapshot());
     }
 }
 
@@ -79,9 +82,9 @@ impl CongestionControl for Spy {
             rtt: ack.rtt,
             lost: self.lost,
         };
-        let mut seen = self.seen.lock().expect("no test panics while holding the lock");
-        seen.note(row.at, row.snapshot);
-        seen.rows.push(row);
+        let mut observations = self.observations.lock().expect("no test panics while holding the lock");
+        observations.note(row.at, row.snapshot);
+        observations.rows.push(row);
     }
     fn on_loss(&mut self, loss: &LossEvent) {
         self.inner.on_loss(loss);

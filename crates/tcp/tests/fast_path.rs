@@ -1,9 +1,9 @@
 //! The endpoint's fast paths only save time (`sender/ack.rs`, `QUIET`: no losses; `endpoint/predicted.rs`: expected
-//! segments; `sender/half.rs`: an end that sends nothing; [`Sent::more`]). Endpoints with and without them send, report
-//! and store the same, for any path and applications.
+//! segments; `sender/half.rs`: an end that sends nothing; [`SendInfo::more`]). Endpoints with and without them
+//! send, report and store the same, for any path and applications.
 
 use lasthop_base::{Choice, Duration, Stream, Time};
-use lasthop_tcp::endpoint::{KeepAlive, Sent};
+use lasthop_tcp::endpoint::{KeepAlive, SendInfo};
 use lasthop_tcp::receiver::ack_policy;
 use lasthop_tcp::sender::{ack_counting, congestion};
 use lasthop_tcp::{Arriving, Config, Endpoint, Event, Role};
@@ -68,7 +68,7 @@ struct World {
     ends: [Endpoint; 2],
     wires: [Vec<Segment>; 2],
     sent: Vec<(Time, usize, Segment, bool, Ecn)>,
-    told: Vec<(Time, usize, Event)>,
+    events: Vec<(Time, usize, Event)>,
     /// Deadline of each end, as last reported when it became earlier.
     due: [Time; 2],
 }
@@ -82,7 +82,7 @@ impl World {
             ends,
             wires: [vec![], vec![]],
             sent: vec![],
-            told: vec![],
+            events: vec![],
             due: [Time::NEVER; 2],
         };
         world.ends.iter_mut().for_each(|end| {
@@ -164,13 +164,21 @@ impl World {
         self.now = until;
     }
 
-    /// Polls as a driver does that relies on [`Sent::more`].
+    /// Polls as a driver does that relies on [`SendInfo::more`].
     fn poll(&mut self) {
         for side in 0..2 {
             let mut segment = Segment::default();
-            let mut sent = Sent::default();
+            let mut sent = SendInfo::default();
             while self.ends[side].poll_segment_into(self.now, &mut segment, &mut sent) {
-                let Sent { is_retransmission, ecn, more, .. } = sent;
+                let SendInfo { 
+<<<<<<< A
+is_retransmission
+||||||| O
+again
+=======
+is_retransmission: again
+>>>>>>> B
+, ecn, more, .. } = sent;
                 self.sent.push((self.now, side, segment, is_retransmission, ecn));
                 self.wires[1 - side].push(segment);
                 if !more {
@@ -182,7 +190,7 @@ impl World {
             }
             assert!(self.due[side] <= self.ends[side].poll_timeout(), "an unreported deadline");
             while let Some((at, event)) = self.ends[side].poll_event() {
-                self.told.push((at, side, event));
+                self.events.push((at, side, event));
             }
         }
     }
@@ -220,16 +228,16 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     /// The passive end sends nothing in the first `silent` steps: it has no sending half until its state is read, which
-    /// happens only at the end if `looks` is false.
+    /// happens only at the end if `compares_always` is false.
     #[test]
     fn the_long_way_comes_to_the_same(
         config in config(),
         steps in prop::collection::vec(step(), 20..150),
         silent in prop_oneof![Just(0), 0..150_usize],
-        looks in any::<bool>(),
+        compares_always in any::<bool>(),
     ) {
         let mut short = World::new(&config);
-        let mut long = World::new(&Config { has_shortcut: false, ..config });
+        let mut long = World::new(&Config { has_fast_path: false, ..config });
         let opening = [Step::Deliver(1, 1, 0), Step::Deliver(0, 1, 0), Step::Deliver(1, 1, 0)];
         for (number, step) in opening.into_iter().chain(steps).enumerate() {
             if number < silent && matches!(step, Step::Write(1, _) | Step::Close(1)) {
@@ -239,8 +247,8 @@ proptest! {
             long.take(step);
             prop_assert_eq!(short.sent.last(), long.sent.last());
             prop_assert_eq!(short.sent.len(), long.sent.len());
-            prop_assert_eq!(&short.told, &long.told);
-            if looks {
+            prop_assert_eq!(&short.events, &long.events);
+            if compares_always {
                 for side in 0..2 {
                     prop_assert_eq!(short.known(side), long.known(side));
                 }

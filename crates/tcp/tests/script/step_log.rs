@@ -7,13 +7,13 @@ use std::fmt::{self, Write};
 use std::panic::Location;
 
 #[derive(Default)]
-pub struct Course {
+pub struct StepLog {
     text: String,
     /// Whether the last line is a step that has not ended.
     is_open: bool,
 }
 
-impl Course {
+impl StepLog {
     /// Records the beginning of a step of [`super::Script::run`].
     #[track_caller]
     pub fn step(&mut self, now: Time, index: usize, step: &Step) {
@@ -23,18 +23,18 @@ impl Course {
     }
 
     /// Records the end of a step and the sender's state.
-    pub fn stands(&mut self, endpoint: &Endpoint) {
+    pub fn end_step(&mut self, endpoint: &Endpoint) {
         let sender = endpoint.sender();
         let (cwnd, ssthresh, in_flight) = (sender.window(), sender.ssthresh(), sender.in_flight());
         self.is_open = false;
         let _ = writeln!(self.text, "{:14}cwnd {cwnd}, ssthresh {ssthresh}, in flight {in_flight}", "");
     }
 
-    pub fn out(&mut self, now: Time, what: &str) {
+    pub fn sent(&mut self, now: Time, what: &str) {
         self.line(now, format_args!("  out: {what}"));
     }
 
-    pub fn arrives(&mut self, now: Time, what: &str) {
+    pub fn arrived(&mut self, now: Time, what: &str) {
         self.line(now, format_args!("  in: {what}"));
     }
 
@@ -43,14 +43,14 @@ impl Course {
     }
 }
 
-impl fmt::Display for Course {
+impl fmt::Display for StepLog {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let end = if self.is_open { "              the last step failed" } else { "" };
         write!(f, "{}{end}", self.text)
     }
 }
 
-impl Drop for Course {
+impl Drop for StepLog {
     fn drop(&mut self) {
         if std::thread::panicking() {
             eprintln!("every step so far:\n{self}");

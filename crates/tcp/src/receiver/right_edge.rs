@@ -1,11 +1,11 @@
 //! Advertised window and its right edge.
 
 use super::Receiver;
-use super::window::{Foreseen, Turn, WindowInput};
+use super::window::{LinkPlan, WindowDecision, WindowInput};
 use lasthop_base::{Rate, Time};
 
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Told {
+pub(super) struct Advertised {
     /// Inputs of the last advertisement, relative to the ACK, bytes: wanted edge, previous edge; and the window scale.
     wanted: u64,
     edge: u64,
@@ -41,7 +41,7 @@ impl Receiver {
         if self.buffer != NO_BUFFER {
             self.free = self.buffer.saturating_sub(bytes);
         }
-        self.all_told = false;
+        self.ack_is_current = false;
         let expressed = |window: u64| (window >> shift).min(u64::from(u16::MAX)) << shift;
         let wide = (2 * self.smallest_opening).min(expressed(self.window.largest())).max(1);
         let next = self.next();
@@ -61,26 +61,26 @@ impl Receiver {
     pub(crate) fn advertise(&mut self, ack: u64, shift: u8) -> u16 {
         let wanted = self.wanted_edge();
         let (room, edge) = (wanted.wrapping_sub(ack), self.edge.wrapping_sub(ack));
-        if (room, edge, shift) != (self.told.wanted, self.told.edge, self.told.shift) {
+        if (room, edge, shift) != (self.advertised.wanted, self.advertised.edge, self.advertised.shift) {
             // Unchanged between ACKs while full segments arrive in order.
-            self.units = self.advertise_anew(ack, shift, wanted);
+            self.window_units = self.recompute_window(ack, shift, wanted);
             let bytes = self.edge.saturating_sub(ack);
-            self.told = Told { wanted: room, edge, shift, bytes, ..self.told };
+            self.advertised = Advertised { wanted: room, edge, shift, bytes, ..self.advertised };
         }
-        self.edge = ack + self.told.bytes;
-        self.units
+        self.edge = ack + self.advertised.bytes;
+        self.window_units
     }
 
     #[cold]
-    fn advertise_anew(&mut self, ack: u64, shift: u8, wanted: u64) -> u16 {
-        if self.told.is_closed {
+    fn recompute_window(&mut self, ack: u64, shift: u8, wanted: u64) -> u16 {
+        if self.advertised.is_closed {
             return 0;
         }
         let rounding = (1u64 << shift) - 1;
         if wanted + rounding >= self.edge + self.smallest_opening {
             self.edge = self.edge.max(wanted);
         }
-        if self.shrinks {
+        if self.window_shrinks {
             self.edge = wanted;
         }
         let window = self.edge.saturating_sub(ack);
@@ -102,35 +102,35 @@ impl Receiver {
         self.window.on_link_rate(rate);
     }
 
-    pub(crate) fn foresees(&self) -> bool {
-        self.window.foresees()
+    pub(crate) fn uses_link_plan(&self) -> bool {
+        self.window.uses_link_plan()
     }
 
     #[cold]
-    pub(crate) fn handle_plan(&mut self, plan: &Foreseen) {
-        let turn = self.window.on_plan(plan);
-        self.turn_window(turn);
+    pub(crate) fn handle_plan(&mut self, plan: &LinkPlan) {
+        let decision = self.window.on_plan(plan);
+        self.apply_window_decision(decision);
     }
 
     #[cold]
-    pub(super) fn turn_window(&mut self, turn: Turn) {
-        if let Some(studied) = &mut self.studied {
-            studied.window_turns = turn.again;
+    pub(super) fn apply_window_decision(&mut self, decision: WindowDecision) {
+        if let Some(analysis) = &mut self.analysis {
+            analysis.next_window_decision = decision.next;
         }
-        self.all_told = false;
+        self.ack_is_current = false;
         self.sooner = true;
         // The last advertisement is void.
-        self.told = Told { shift: u8::MAX, is_closed: turn.closed, ..Told::default() };
-        self.units = 0;
+        self.advertised = Advertised { shift: u8::MAX, is_closed: decision.closed, ..Advertised::default() };
+        self.window_units = 0;
         // Before the first arrival there is nothing to acknowledge.
-        if turn.acks > 0 && self.next() > 1 {
+        if decision.acks > 0 && self.next() > 1 {
             self.acknowledge_now();
-            self.copy_acks(turn.acks);
+            self.copy_acks(decision.acks);
         }
     }
 
     #[cold]
-    pub(super) fn window_turns(&self) -> Time {
-        self.studied.as_ref().map_or(Time::NEVER, |studied| studied.window_turns)
+    pub(super) fn next_window_decision(&self) -> Time {
+        self.analysis.as_ref().map_or(Time::NEVER, |analysis| analysis.next_window_decision)
     }
 }

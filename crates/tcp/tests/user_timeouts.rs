@@ -3,8 +3,8 @@
 mod script;
 
 use lasthop_base::Duration;
-use lasthop_tcp::config::Patience;
-use lasthop_tcp::endpoint::{Ended, KeepAlive};
+use lasthop_tcp::config::UserTimeouts;
+use lasthop_tcp::endpoint::{EndReason, KeepAlive};
 use lasthop_tcp::{Config, Event, Role, State};
 use lasthop_wire::{Flags, Segment, Seq};
 use script::Step::*;
@@ -13,16 +13,18 @@ use script::{IRS, ISS, Peer, Script, config};
 const HOUR: u64 = 3_600_000;
 
 fn patient(data: u64) -> Config {
-    let patience = Patience { data: Some(Duration::from_secs(data)), ..Patience::default() };
-    Config { patience, initial_window: 4, ..config("sack") }
+    let user_timeouts = UserTimeouts { data: Some(Duration::from_secs(data)), ..UserTimeouts::default() };
+    Config { user_timeouts, initial_window: 4, ..config("sack") }
 }
 
 fn opened(config: Config) -> Script {
     Script::opened(config, Peer::default())
 }
 
-fn troubles(script: &mut Script) -> usize {
-    std::iter::from_fn(|| script.endpoint.poll_event()).filter(|(_, event)| *event == Event::Troubled).count()
+fn r1_events(script: &mut Script) -> usize {
+    std::iter::from_fn(|| script.endpoint.poll_event())
+        .filter(|(_, event)| *event == Event::R1Reached)
+        .count()
 }
 
 /// R2 for data (MUST-20): retransmissions after 1, 3 and 7 s; the connection ends after 10 s, not 15.
@@ -33,7 +35,7 @@ fn data_without_an_answer() {
     script.run([Tick(1000), Again(1), Deadline(2000), Tick(2000), Again(1), Deadline(4000)]);
     script.run([Tick(4000), Again(1), Nothing, Deadline(3000), Tick(3000)]);
     script.run([In(State::Closed), Nothing, NoDeadline]);
-    assert_eq!(script.endpoint.ended(), Some(Ended::TimedOut));
+    assert_eq!(script.endpoint.ended(), Some(EndReason::TimedOut));
 }
 
 #[test]
@@ -43,7 +45,7 @@ fn progress_renews_patience() {
     script.run([Tick(2900), Ack(2), Tick(9000), In(State::Established)]);
     // Without a user timeout the connection never aborts: the timer backs off to 64 s and stays there.
     let mut config = patient(10);
-    config.patience.data = None;
+    config.user_timeouts.data = None;
     let mut script = opened(config);
     script.run([Write(1000), New(1)]);
     for _ in 0..100 {
@@ -58,7 +60,7 @@ fn the_application_sets_the_user_timeout() {
     script.run([Write(1000), New(1), Tick(1000), Again(1), Tick(2000), Again(1)]);
     script.endpoint.set_user_timeout(Some(Duration::from_secs(6)));
     script.run([Tick(4000), In(State::Closed), Nothing, NoDeadline]);
-    assert_eq!(script.endpoint.ended(), Some(Ended::TimedOut));
+    assert_eq!(script.endpoint.ended(), Some(EndReason::TimedOut));
 }
 
 /// R1 (MUST-20, SHLD-9, SHLD-10): the third retransmission of the same data is reported once, until an answer.
@@ -66,20 +68,20 @@ fn the_application_sets_the_user_timeout() {
 fn three_retransmissions_are_trouble() {
     let mut script = opened(patient(1000));
     script.run([Write(1000), New(1), Timeout, Again(1), Timeout, Again(1)]);
-    assert!(!script.endpoint.is_troubled() && troubles(&mut script) == 0);
+    assert!(!script.endpoint.has_reached_r1() && r1_events(&mut script) == 0);
     script.run([Timeout, Again(1)]);
-    assert!(script.endpoint.is_troubled() && troubles(&mut script) == 1);
+    assert!(script.endpoint.has_reached_r1() && r1_events(&mut script) == 1);
     script.run([Timeout, Again(1)]);
-    assert_eq!(troubles(&mut script), 0);
+    assert_eq!(r1_events(&mut script), 0);
     script.run([Ack(2)]);
-    assert!(!script.endpoint.is_troubled());
+    assert!(!script.endpoint.has_reached_r1());
 }
 
 /// SHLD-10, SHLD-11, MUST-23, MUST-28: defaults.
 #[test]
 fn the_defaults() {
-    let Patience { troubled_after, data, syn } = Config::default().patience;
-    assert!(troubled_after >= 3);
+    let UserTimeouts { r1, data, syn } = Config::default().user_timeouts;
+    assert!(r1 >= 3);
     assert!(data >= Some(Duration::from_secs(100)) && syn >= Some(Duration::from_secs(180)));
     assert_eq!(Config::default().keep_alive, None);
     assert!(KeepAlive::default().idle >= Duration::from_secs(7200));
@@ -97,7 +99,7 @@ fn events_are_told_if_asked_for() {
         now = endpoint.poll_timeout();
         endpoint.handle_timeout(now);
     }
-    assert!(endpoint.is_troubled() && endpoint.poll_event().is_none());
+    assert!(endpoint.has_reached_r1() && endpoint.poll_event().is_none());
 }
 
 /// MUST-22, MUST-23: the SYN backs off for three minutes; then the open times out, unlike a refusal.
@@ -109,10 +111,10 @@ fn a_syn_without_an_answer() {
     for wait in [1, 2, 4, 8, 16, 32, 64] {
         script.run([Deadline(wait * 1000), Tick(wait * 1000)]);
         assert_eq!(script.sent("the retransmitted SYN").segment.flags, Flags::SYN);
-        assert_eq!(script.endpoint.is_troubled(), wait >= 4);
+        assert_eq!(script.endpoint.has_reached_r1(), wait >= 4);
     }
     script.run([Deadline((180 - 127) * 1000), Timeout, In(State::Closed), Nothing, NoDeadline]);
-    assert_eq!(script.endpoint.ended(), Some(Ended::TimedOut));
+    assert_eq!(script.endpoint.ended(), Some(EndReason::TimedOut));
 }
 
 #[test]
@@ -127,7 +129,7 @@ fn a_syn_ack_without_an_answer() {
         script.sent("the retransmitted SYN-ACK");
     }
     script.run([Timeout, In(State::Closed), Nothing, NoDeadline]);
-    assert_eq!(script.endpoint.ended(), Some(Ended::TimedOut));
+    assert_eq!(script.endpoint.ended(), Some(EndReason::TimedOut));
 }
 
 /// MUST-36, MUST-37: a closed window is probed as long as the peer answers, here for a day, far beyond R2.
@@ -150,7 +152,7 @@ fn a_closed_window_and_silence() {
     // Probes after 2 and 4 s more; the third would be 14 s after the first.
     script.run([Nothing, Tick(2000), Bytes(4000, 4001), Nothing, Tick(4000), Bytes(4000, 4001), Nothing]);
     script.run([Deadline(4000), Tick(4000), In(State::Closed), Nothing, NoDeadline]);
-    assert_eq!(script.endpoint.ended(), Some(Ended::TimedOut));
+    assert_eq!(script.endpoint.ended(), Some(EndReason::TimedOut));
 }
 
 /// Data beyond a right edge that moved left (SHLD-17): no end as long as the peer answers.
@@ -164,7 +166,7 @@ fn a_window_that_closes_on_what_was_sent() {
     let mut script = opened(patient(10));
     script.run([Write(10_000), News(1, 4), PeerWindow(0), Ack(2), Timeout, Again(2), Timeout, Again(2)]);
     script.run([Timeout, Again(2), Timeout, In(State::Closed)]);
-    assert_eq!(script.endpoint.ended(), Some(Ended::TimedOut));
+    assert_eq!(script.endpoint.ended(), Some(EndReason::TimedOut));
 }
 
 /// Refused, reset, timed out, closed, aborted: each is distinct (MUST-12).
@@ -176,16 +178,16 @@ fn the_ends_are_told_apart() {
     assert_eq!(script.endpoint.ended(), None);
     let refusal = Segment { flags: Flags::RST | Flags::ACK, ack: ISS.at(1), ..Segment::default() };
     script.arrive(refusal);
-    assert_eq!(script.endpoint.ended(), Some(Ended::Refused));
+    assert_eq!(script.endpoint.ended(), Some(EndReason::Refused));
     let mut script = opened(patient(10));
     script.arrive(Segment { seq: IRS.at(1), flags: Flags::RST, ..Segment::default() });
-    assert_eq!(script.endpoint.ended(), Some(Ended::Reset));
+    assert_eq!(script.endpoint.ended(), Some(EndReason::Reset));
     let mut script = opened(patient(10));
     script.endpoint.abort();
-    assert_eq!(script.endpoint.ended(), Some(Ended::Aborted));
+    assert_eq!(script.endpoint.ended(), Some(EndReason::Aborted));
 }
 
-fn watched() -> Config {
+fn with_keep_alive() -> Config {
     Config { keep_alive: Some(KeepAlive::default()), ..config("sack") }
 }
 
@@ -212,10 +214,13 @@ fn keep_alive_is_off_unless_asked_for() {
 /// MUST-26: segments of the peer postpone probes, and so does unacknowledged data.
 #[test]
 fn keep_alive_asks_only_when_all_is_quiet() {
-    let mut script = opened(watched());
+    let mut script = opened(with_keep_alive());
     script.run([Tick(HOUR), Data(1), Acked(2), Tick(HOUR), Nothing, Deadline(HOUR), Tick(HOUR)]);
     expect_probe(&mut script, 0);
-    let mut script = opened(Config { patience: Patience { data: None, ..Patience::default() }, ..watched() });
+    let mut script = opened(Config {
+        user_timeouts: UserTimeouts { data: None, ..UserTimeouts::default() },
+        ..with_keep_alive()
+    });
     script.run([Write(1000), New(1)]);
     for _ in 0..200 {
         script.run([Timeout]);
@@ -228,7 +233,7 @@ fn keep_alive_asks_only_when_all_is_quiet() {
 /// MUST-29: lost answers are tolerated; after nine unanswered probes the connection ends.
 #[test]
 fn keep_alive_gives_up_after_nine_probes() {
-    let mut script = opened(watched());
+    let mut script = opened(with_keep_alive());
     script.run([Tick(2 * HOUR)]);
     for _ in 0..3 {
         expect_probe(&mut script, 0);
@@ -243,7 +248,7 @@ fn keep_alive_gives_up_after_nine_probes() {
         script.run([Tick(75_000)]);
     }
     script.run([In(State::Closed)]);
-    assert_eq!(script.endpoint.ended(), Some(Ended::TimedOut));
+    assert_eq!(script.endpoint.ended(), Some(EndReason::TimedOut));
     assert_eq!(script.sent("a reset").segment.flags, Flags::RST | Flags::ACK);
     script.run([Nothing, NoDeadline]);
 }

@@ -13,7 +13,15 @@ struct Segment {
     sent_at: Time,
     sacked: bool,
     lost: bool,
-    copy_in_flight: bool,
+    
+<<<<<<< A
+copy_in_flight
+||||||| O
+again
+=======
+retransmitted
+>>>>>>> B
+: bool,
     ever_retransmitted: bool,
 }
 
@@ -57,7 +65,15 @@ impl Model {
                 continue;
             }
             segment.sacked = true;
-            segment.copy_in_flight &= is_covered;
+            segment.
+<<<<<<< A
+copy_in_flight
+||||||| O
+again
+=======
+retransmitted
+>>>>>>> B
+ &= is_covered;
             self.reordered |= !segment.ever_retransmitted && segment.end < before;
             self.highest = self.highest.max(segment.end);
             if newest.is_none_or(|known| (known.sent_at, known.end) < (segment.sent_at, segment.end)) {
@@ -70,10 +86,18 @@ impl Model {
         newest
     }
 
-    fn look(&mut self, now: Time, newest: (Time, u64), wait: Duration) -> Time {
+    fn detect(&mut self, now: Time, newest: (Time, u64), wait: Duration) -> Time {
         let mut next = Time::NEVER;
         for segment in self.segments.iter_mut().filter(|segment| !segment.sacked) {
-            let waits_for_repair = segment.lost && !segment.copy_in_flight;
+            let waits_for_repair = segment.lost && !segment.
+<<<<<<< A
+copy_in_flight
+||||||| O
+again
+=======
+retransmitted
+>>>>>>> B
+;
             if waits_for_repair || (segment.sent_at, segment.end) >= newest {
                 continue;
             }
@@ -81,22 +105,54 @@ impl Model {
                 next = next.min(segment.sent_at + wait);
                 continue;
             }
-            self.lost_total += MSS * (u64::from(!segment.lost) + u64::from(segment.copy_in_flight));
-            (segment.lost, segment.copy_in_flight) = (true, false);
+            self.lost_total += MSS * (u64::from(!segment.lost) + u64::from(segment.
+<<<<<<< A
+copy_in_flight
+||||||| O
+again
+=======
+retransmitted
+>>>>>>> B
+));
+            (segment.lost, segment.
+<<<<<<< A
+copy_in_flight
+||||||| O
+again
+=======
+retransmitted
+>>>>>>> B
+) = (true, false);
         }
         next
     }
 
     fn pipe(&self) -> u64 {
         let open = self.segments.iter().filter(|segment| !segment.sacked);
-        open.map(|segment| MSS * (u64::from(!segment.lost) + u64::from(segment.copy_in_flight))).sum()
+        open.map(|segment| MSS * (u64::from(!segment.lost) + u64::from(segment.
+<<<<<<< A
+copy_in_flight
+||||||| O
+again
+=======
+retransmitted
+>>>>>>> B
+))).sum()
     }
 
-    fn send_again(&mut self, end: u64, now: Time) {
+    fn retransmit(&mut self, end: u64, now: Time) {
         if let Some(segment) = self.segments.iter_mut().find(|segment| segment.end == end) {
             segment.sent_at = now;
             segment.ever_retransmitted = true;
-            segment.copy_in_flight = !segment.sacked;
+            segment.
+<<<<<<< A
+copy_in_flight
+||||||| O
+again
+=======
+retransmitted
+>>>>>>> B
+ = !segment.sacked;
         }
     }
 }
@@ -124,8 +180,24 @@ proptest! {
                 Op::Send => {
                     model.nxt += MSS;
                     let end = model.nxt;
-                    let (sacked, lost, copy_in_flight, ever_retransmitted) = (false, false, false, false);
-                    model.segments.push(Segment { end, sent_at: now, sacked, lost, copy_in_flight, ever_retransmitted });
+                    let (sacked, lost, 
+<<<<<<< A
+copy_in_flight
+||||||| O
+again
+=======
+retransmitted
+>>>>>>> B
+, ever_retransmitted) = (false, false, false, false);
+                    model.segments.push(Segment { end, sent_at: now, sacked, lost, 
+<<<<<<< A
+copy_in_flight
+||||||| O
+again
+=======
+retransmitted
+>>>>>>> B
+, ever_retransmitted });
                     scoreboard.record_new(MSS, now);
                 }
                 Op::Ack { segments, from, len } => {
@@ -145,17 +217,25 @@ proptest! {
                 Op::Repair => {
                     let next = scoreboard.next_lost();
                     // Sequence order, for first and further retransmissions (RFC 6675 §4, NextSeg rule 1).
-                    let first = model.segments.iter().find(|it| it.lost && !it.copy_in_flight && !it.sacked);
+                    let first = model.segments.iter().find(|it| it.lost && !it.
+<<<<<<< A
+copy_in_flight
+||||||| O
+again
+=======
+retransmitted
+>>>>>>> B
+ && !it.sacked);
                     prop_assert_eq!(next.map(|range| range.end), first.map(|it| it.end));
                     if let Some(range) = next {
                         scoreboard.record_retransmission(range.start, now);
-                        model.send_again(range.end, now);
+                        model.retransmit(range.end, now);
                     }
                 }
                 Op::Probe => {
                     if let Some(range) = scoreboard.last() {
                         scoreboard.record_retransmission(range.start, now);
-                        model.send_again(range.end, now);
+                        model.retransmit(range.end, now);
                     }
                 }
                 Op::Look { wait_ms, bounded } => {
@@ -163,7 +243,7 @@ proptest! {
                     if let Some(until) = until {
                         let wait = Duration::from_millis(wait_ms);
                         let next = scoreboard.mark_lost_by_time(now, until, wait);
-                        prop_assert_eq!(next, model.look(now, until, wait));
+                        prop_assert_eq!(next, model.detect(now, until, wait));
                     }
                 }
             }

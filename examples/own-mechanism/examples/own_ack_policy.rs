@@ -3,7 +3,7 @@
 
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Unit};
 use lasthop_scenario::{Catalogue, Problem};
-use lasthop_tcp::receiver::ack_policy::{AckPolicy, Arrival, Build, When};
+use lasthop_tcp::receiver::ack_policy::{AckPolicy, AckTime, Build, DataArrival};
 
 /// Entry for the catalogue.
 pub const QUICK: Mechanism<Build> = Mechanism {
@@ -27,12 +27,13 @@ struct Quick {
 }
 
 impl AckPolicy for Quick {
-    fn on_data(&mut self, arrival: &Arrival) -> When {
+    fn on_data(&mut self, arrival: &DataArrival) -> AckTime {
         let is_early = self.left > 0;
         self.left = self.left.saturating_sub(1);
-        match is_early || arrival.urgent || arrival.unacknowledged >= 2 * arrival.segment {
-            true => When::Now,
-            false => When::After(Duration::from_millis(40)),
+        if is_early || arrival.urgent || arrival.unacknowledged >= 2 * arrival.segment {
+            AckTime::Now
+        } else {
+            AckTime::After(Duration::from_millis(40))
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Read-only views of an endpoint.
 
-use super::{Agreed, Ended, Endpoint, State};
+use super::{Agreed, EndReason, Endpoint, State};
 use crate::event::Counters;
 use crate::receiver::Receiver;
 use lasthop_wire::{Flags, Segment, Seq};
@@ -12,7 +12,7 @@ impl Endpoint {
     }
 
     /// Reason of the end, if the connection has ended.
-    pub fn ended(&self) -> Option<Ended> {
+    pub fn ended(&self) -> Option<EndReason> {
         self.ended
     }
 
@@ -28,8 +28,8 @@ impl Endpoint {
 
     /// Whether the sender has detected a loss so far.
     #[inline(always)]
-    pub fn has_noticed_loss(&self) -> bool {
-        self.log.has_noticed_loss
+    pub fn has_detected_loss(&self) -> bool {
+        self.log.has_detected_loss
     }
 
     /// The receiving half.

@@ -8,14 +8,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 #[test]
 fn a_script_that_fails_tells_every_step_so_far() {
     let mut script = Script::sender(config("sack"));
-    let before = script.course.to_string().lines().count();
+    let before = script.log.to_string().lines().count();
     script.run([New(1), Tick(100), Ack(2)]);
     let failed = catch_unwind(AssertUnwindSafe(|| {
         script.run([New(2), New(3), New(4), Cwnd(1)]);
     }));
     assert!(failed.is_err());
-    let course = script.course.to_string();
-    let steps: Vec<&str> = course
+    let log = script.log.to_string();
+    let steps: Vec<&str> = log
         .lines()
         .skip(before)
         .filter_map(|line| line.split_once(", step "))
@@ -24,10 +24,10 @@ fn a_script_that_fails_tells_every_step_so_far() {
     assert_eq!(
         steps,
         ["0: New(1)", "1: Tick(100)", "2: Ack(2)", "0: New(2)", "1: New(3)", "2: New(4)"],
-        "{course}"
+        "{log}"
     );
-    assert!(course.contains("out: bytes 1000..2000"), "{course}");
-    assert!(course.contains("in: bytes 0..0 . ack 1000"), "{course}");
-    assert!(course.contains("cwnd 2000, "), "{course}");
-    assert!(course.trim_end().ends_with("the last step failed"), "{course}");
+    assert!(log.contains("out: bytes 1000..2000"), "{log}");
+    assert!(log.contains("in: bytes 0..0 . ack 1000"), "{log}");
+    assert!(log.contains("cwnd 2000, "), "{log}");
+    assert!(log.trim_end().ends_with("the last step failed"), "{log}");
 }

@@ -3,52 +3,52 @@
 use super::burst::Burst;
 use super::loss_discrimination::{Gap, Observation};
 use super::window_estimate::WindowEstimator;
-use super::{Data, Receiver};
+use super::{DataSegment, Receiver};
 use crate::event::Log;
 use crate::ranges::Range;
 use lasthop_base::{Stream, Time};
 use lasthop_wire::Backlog;
 
 /// State for loss discrimination, window estimates, windows with foresight, and ACK splitting.
-pub(super) struct Studied {
-    /// Next call of [`AdvertisedWindow::on_turn`](super::window::AdvertisedWindow::on_turn).
-    pub(super) window_turns: Time,
+pub(super) struct Analysis {
+    /// Next call of [`AdvertisedWindow::on_decision_time`](super::window::AdvertisedWindow::on_decision_time).
+    pub(super) next_window_decision: Time,
     pub(super) estimator: WindowEstimator,
     pub(super) random: Stream,
     pub(super) burst: Option<Burst>,
     pub(super) uplink: Backlog,
     /// Uplink queue before the last split ACK, and number of ACKs, until the ACKs are queued.
-    pub(super) shaped: Option<(Backlog, u32)>,
+    pub(super) split_ack: Option<(Backlog, u32)>,
 }
 
 impl Receiver {
     /// Path estimator; `None` if no mechanism needs an estimate.
     pub fn estimator(&self) -> Option<&WindowEstimator> {
-        self.studied.as_ref().map(|studied| &studied.estimator)
+        self.analysis.as_ref().map(|analysis| &analysis.estimator)
     }
 
     /// Updates estimates and attributes a gap. The ACK splitting handles a loss before cwnd_r is halved.
-    pub(super) fn consider(
+    pub(super) fn analyse(
         &mut self,
         now: Time,
-        data: &Data,
+        data: &DataSegment,
         highest: u64,
         opened: Option<Range>,
         log: &mut Log,
     ) {
         if data.range.end > highest {
-            self.cause.observe(&Observation { now, range: data.range, sent: data.sent });
+            self.discriminator.observe(&Observation { now, range: data.range, sent: data.sent });
         }
-        let Some(studied) = self.studied.as_deref_mut() else { return };
-        let Studied { estimator, random, .. } = studied;
-        if self.estimates {
+        let Some(analysis) = self.analysis.as_deref_mut() else { return };
+        let Analysis { estimator, random, .. } = analysis;
+        if self.needs_estimate {
             estimator.on_arrival(now, data.range.len(), self.segment, data.rtt);
         }
         if let Some(range) = opened {
-            if self.judges {
+            if self.discriminates {
                 let gap = Gap { range, segment: self.segment };
-                let cause = self.cause.discriminate(&gap, estimator.path(), random);
-                log.judged(now, range, cause);
+                let cause = self.discriminator.discriminate(&gap, estimator.path(), random);
+                log.loss_classified(now, range, cause);
                 self.ack_splitting.on_loss(cause, estimator.path());
             }
             estimator.on_gap(self.reassembly.highest());
@@ -58,12 +58,12 @@ impl Receiver {
     }
 
     pub(crate) fn handle_true_window(&mut self, segments: f64) {
-        if let Some(studied) = &mut self.studied {
-            studied.estimator.tell(segments);
+        if let Some(analysis) = &mut self.analysis {
+            analysis.estimator.set_true_window(segments);
         }
     }
 
     pub(crate) fn handle_discarded(&mut self, range: Range) {
-        self.cause.on_report(range);
+        self.discriminator.on_report(range);
     }
 }

@@ -1,6 +1,6 @@
 //! Loss notifications as real bytes: hints in reserved bits, the damage option, nodes' notices.
 
-use lasthop_wire::bytes::{Checksums, Content, Ends, Header, Payload, emit, parse};
+use lasthop_wire::bytes::{Checksums, Content, FlowAddresses, Header, Payload, emit, parse};
 use lasthop_wire::{
     Body, Ecn, Flags, FlowId, LossHint, NodeNotice, Packet, Priority, Segment, Seq, Timestamps,
 };
@@ -12,21 +12,26 @@ fn bytes_of(body: Body) -> Vec<u8> {
         flow: FlowId(0),
         wire_bytes: 40,
         forward: false,
-        again: false,
-        early: false,
+        is_retransmission: false,
+        before_first_loss: false,
         damaged: false,
         ecn: Ecn::NotEct,
         priority: Priority::Normal,
         route: 0,
         hop: 0,
-        joined: lasthop_base::Time::ZERO,
+        enqueued_at: lasthop_base::Time::ZERO,
         body,
     };
     let source: SocketAddr = "10.0.0.1:40000".parse().expect("an address");
     let destination: SocketAddr = "10.0.0.2:40000".parse().expect("an address");
     let mut bytes = Vec::new();
-    emit(&Header::of(&packet, &Ends { source, destination }), &body, Payload::Pattern(0), &mut bytes)
-        .expect("a packet");
+    emit(
+        &Header::of(&packet, &FlowAddresses { source, destination }),
+        &body,
+        Payload::Pattern(0),
+        &mut bytes,
+    )
+    .expect("a packet");
     bytes
 }
 

@@ -34,7 +34,7 @@ impl Endpoint {
         let other = falls_back.then(|| recovery::without_sack(&self.config.recovery));
         let recovery = other.as_ref().unwrap_or(&self.config.recovery);
         let mut sender = Sender::recovering_by(recovery, &self.config, mss, sender_stream(self.seed));
-        if self.receiver.reports() {
+        if self.receiver.has_report() {
             sender.reserve_option_space(self.room_for_options());
         }
         sender
