@@ -443,7 +443,9 @@ _OLD_NAMES: Mapping[type[Strategy], Mapping[str, str]] = {
 
 def _refuse_old_names(made: Strategy) -> None:
     base = _base(type(made))
-    for old, new in _OLD_NAMES.get(base, {}).items() if base else ():
+    if base is None:
+        return
+    for old, new in _OLD_NAMES.get(base, {}).items():
         if isinstance(getattr(made, old, None), bool):
             raise Error(f"`{type(made).__name__}.{old}` is called `{new}`", f"write {new} = True")
 

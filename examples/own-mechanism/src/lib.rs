@@ -4,7 +4,7 @@
 //!
 //! * `cargo run -p own-mechanism --example own_congestion`: a congestion control;
 //! * `cargo run -p own-mechanism --example own_queue`: a queue discipline;
-//! * `cargo run -p own-mechanism --example own_timing`: an ACK policy;
+//! * `cargo run -p own-mechanism --example own_ack_policy`: an ACK policy;
 //! * `cargo run -p own-mechanism --example own_middlebox`: a middlebox at a base station.
 //!
 //! The steps are always the same: implement the seam's trait, describe the mechanism in a `Mechanism`, add that to a

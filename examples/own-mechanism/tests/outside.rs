@@ -1,13 +1,13 @@
 //! The examples run, and scenarios find their mechanisms like Lasthop's own.
 
+#[path = "../examples/own_ack_policy.rs"]
+mod own_ack_policy;
 #[path = "../examples/own_congestion.rs"]
 mod own_congestion;
 #[path = "../examples/own_middlebox.rs"]
 mod own_middlebox;
 #[path = "../examples/own_queue.rs"]
 mod own_queue;
-#[path = "../examples/own_timing.rs"]
-mod own_timing;
 
 use lasthop_base::{Choice, Info};
 use lasthop_scenario::Catalogue;
@@ -19,7 +19,7 @@ fn catalogue() -> Catalogue {
     let mut catalogue = Catalogue::default();
     catalogue.tcp.congestion.add(&own_congestion::GAIMD);
     catalogue.link.queue.add(&own_queue::DROP_FRONT);
-    catalogue.tcp.ack_policy.add(&own_timing::QUICK);
+    catalogue.tcp.ack_policy.add(&own_ack_policy::QUICK);
     catalogue
 }
 
@@ -30,7 +30,7 @@ fn the_programs_run() {
     own_congestion::main().expect("valid");
     own_middlebox::main().expect("valid");
     own_queue::main().expect("valid");
-    own_timing::main().expect("valid");
+    own_ack_policy::main().expect("valid");
 }
 
 /// Each ACK adds α / W, and each packet is lost with probability p. The mean square of W is 2 α / (p (1 - β²)): 8 / (3
@@ -65,7 +65,8 @@ fn a_middlebox_takes_every_second_ack() {
 /// 100 segments: all acknowledged, or 16 of them and then every second one.
 #[test]
 fn a_receiver_acknowledges_quickly_at_first() {
-    let [all, quick] = ["immediate", "quick"].map(|ack_policy| own_timing::acks(ack_policy).expect("valid"));
+    let [all, quick] =
+        ["immediate", "quick"].map(|ack_policy| own_ack_policy::acks(ack_policy).expect("valid"));
     assert_eq!(all - quick, (100 - 16) / 2);
 }
 
@@ -82,8 +83,8 @@ fn they_are_written_and_listed_like_ours() {
     {
         assert!(shown.contains(line), "{line}: {shown}");
     }
-    let again = catalogue.parse(&shown, "shown.toml").expect("TOML").show().expect("valid");
-    assert_eq!(again, shown);
+    let reparsed = catalogue.parse(&shown, "shown.toml").expect("TOML").show().expect("valid");
+    assert_eq!(reparsed, shown);
     assert!(catalogue.schema().to_string().contains(r#""const":"gaimd""#));
     assert_eq!(catalogue.list_of("drop_front").expect("it is there")[0].kind, "queue");
     assert_eq!(catalogue.explain("gaimd")[0].keys[0].path, "flow.NAME.sender.congestion.keeps");
@@ -115,9 +116,10 @@ fn a_mechanism_may_be_made_at_run_time() {
     struct Every(u64);
     impl AckPolicy for Every {
         fn on_data(&mut self, arrival: &ack_policy::Arrival) -> When {
-            match arrival.urgent || arrival.unacknowledged >= self.0 * arrival.segment {
-                true => When::Now,
-                false => When::After(lasthop_base::Duration::from_millis(100)),
+            if arrival.urgent || arrival.unacknowledged >= self.0 * arrival.segment {
+                When::Now
+            } else {
+                When::After(lasthop_base::Duration::from_millis(100))
             }
         }
     }

@@ -8,8 +8,8 @@ use crate::failure::Failure;
 use crate::output::{self, Format};
 use crate::target::patience;
 use clap::{Args, Subcommand, ValueEnum};
-use lasthop_agent::daemon::{self, Options};
-use lasthop_agent::{Agent as Running, Settings, SystemError, report, watchdog};
+use lasthop_agent::daemon::{AgentOptions, DataPath};
+use lasthop_agent::{AckSettings, Agent as Running, SystemError, report, watchdog};
 use lasthop_base::{Choice, Need};
 use lasthop_tcp::receiver::loss_discrimination;
 use lasthop_tcp::receiver::window;
@@ -64,16 +64,16 @@ pub(crate) struct Run {
 #[derive(Args)]
 struct Mechanisms {
     /// Advertise at most this: dynamic (2 x rate x smallest RTT, estimated), dynamic=K, link-rate=RATE, fixed=BYTES
-    #[arg(long, value_name = "WINDOW", value_parser = Settings::window)]
+    #[arg(long, value_name = "WINDOW", value_parser = AckSettings::window)]
     window: Option<Choice<window::Build>>,
     /// Send several ACKs for each: split=N in N steps, copies=N identical ones (default N: 2)
     #[arg(long, value_name = "ACKS", value_parser = acks)]
     acks: Option<String>,
     /// Split ACKs only after losses classified as wireless, until the window has recovered: jtcp, rtt, always
-    #[arg(long, value_name = "JUDGE", requires = "acks", value_parser = Settings::loss_discrimination)]
+    #[arg(long, value_name = "JUDGE", requires = "acks", value_parser = AckSettings::loss_discrimination)]
     loss_discrimination: Option<Choice<loss_discrimination::Build>>,
-    /// Where to rewrite ACKs: bpf, in the kernel (Linux 5.8 or later; not with --cause), nfqueue, in the agent, or
-    /// auto, in the kernel where possible
+    /// Where to rewrite ACKs: bpf, in the kernel (Linux 5.8 or later; not with --loss-discrimination), nfqueue, in the
+    /// agent, or auto, in the kernel where possible
     #[arg(
         long = "path",
         value_name = "WAY",
@@ -151,7 +151,7 @@ impl Run {
                      delay ACKs",
                 );
             }
-            if let Some(why) = agent.why() {
+            if let Some(why) = agent.fallback_reason() {
                 output::note(&format!("note: BPF in the kernel is not used: {why}"));
             }
             output::note(&self.greeting(&agent));
@@ -172,34 +172,34 @@ impl Run {
         format!(
             "the agent runs for new connections over {families}, {}: {}; Ctrl-C ends it",
             match agent.path() {
-                daemon::Path::Bpf => "in the kernel (BPF)",
+                DataPath::Bpf => "in the kernel (BPF)",
                 _ => "by NFQUEUE",
             },
             self.mechanisms.words()
         )
     }
 
-    fn options(&self) -> Result<Options, Failure> {
-        Ok(Options {
+    fn options(&self) -> Result<AgentOptions, Failure> {
+        Ok(AgentOptions {
             settings: self.mechanisms.settings()?,
             words: self.mechanisms.words(),
             path: match self.mechanisms.way {
-                Way::Auto => daemon::Path::Auto,
-                Way::Bpf => daemon::Path::Bpf,
-                Way::Clsact => daemon::Path::Clsact,
-                Way::Nfqueue => daemon::Path::Nfqueue,
+                Way::Auto => DataPath::Auto,
+                Way::Bpf => DataPath::Bpf,
+                Way::Clsact => DataPath::Clsact,
+                Way::Nfqueue => DataPath::Nfqueue,
             },
             queue: self.queue,
             length: self.queue_length,
             folder: self.folder.run_dir.clone(),
             metrics: self.metrics,
-            keeper: ["agent", "watchdog"].map(str::to_owned).to_vec(),
+            watchdog_arguments: ["agent", "watchdog"].map(str::to_owned).to_vec(),
         })
     }
 }
 
 impl Mechanisms {
-    fn settings(&self) -> Result<Settings, Failure> {
+    fn settings(&self) -> Result<AckSettings, Failure> {
         if self.window.is_none() && self.acks.is_none() {
             return Err(Failure::bad_input(
                 "no mechanism is given",
@@ -209,20 +209,20 @@ impl Mechanisms {
         let ack_splitting = self
             .acks
             .as_deref()
-            .map(|text| Settings::ack_splitting(text, self.loss_discrimination.is_some()));
+            .map(|text| AckSettings::ack_splitting(text, self.loss_discrimination.is_some()));
         let ack_splitting = ack_splitting
             .transpose()
             .map_err(|why| Failure::bad_input(why, "see `lasthop agent run --help`"))?;
-        Ok(Settings {
+        Ok(AckSettings {
             window: self.window.clone(),
             ack_splitting,
             loss_discrimination: self.loss_discrimination.clone(),
-            ..Settings::default()
+            ..AckSettings::default()
         })
     }
 
     fn words(&self) -> String {
-        let window = self.window.as_ref().map(|choice| format!("window {}", Settings::words(choice)));
+        let window = self.window.as_ref().map(|choice| format!("window {}", AckSettings::words(choice)));
         let acks = self.acks.as_ref().map(|text| format!("acks {text}"));
         let cause =
             self.loss_discrimination.as_ref().map(|cause| format!("loss discrimination {}", cause.info.name));
@@ -230,7 +230,7 @@ impl Mechanisms {
     }
 
     fn arguments(&self) -> Vec<String> {
-        let window = self.window.as_ref().map(|choice| ["--window".to_owned(), Settings::words(choice)]);
+        let window = self.window.as_ref().map(|choice| ["--window".to_owned(), AckSettings::words(choice)]);
         let acks = self.acks.as_ref().map(|text| ["--acks".to_owned(), text.clone()]);
         let cause = self
             .loss_discrimination
@@ -244,7 +244,7 @@ impl Mechanisms {
 impl Watchdog {
     fn execute(&self) -> Result<(), Failure> {
         // The agent handles interruptions; this process ends with the agent.
-        patience::during(|| watchdog::keep(self.queue, &self.folder.run_dir).map_err(failure))
+        patience::during(|| watchdog::run(self.queue, &self.folder.run_dir).map_err(failure))
     }
 }
 
@@ -261,7 +261,7 @@ impl Status {
 
 /// Checks `--acks`, with loss discrimination assumed: it forbids nothing that is allowed without.
 fn acks(text: &str) -> Result<String, String> {
-    Settings::ack_splitting(text, true).map(|_| text.to_owned())
+    AckSettings::ack_splitting(text, true).map(|_| text.to_owned())
 }
 
 fn failure(error: SystemError) -> Failure {

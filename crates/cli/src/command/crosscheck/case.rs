@@ -5,7 +5,7 @@ use crate::path::{self, Carried};
 use crate::sender::Sender;
 use crate::values::Assignment;
 use lasthop_emu::Trial;
-use lasthop_emu::trial::{Settings, Tcp};
+use lasthop_emu::trial::{KernelSettings, Tcp};
 use lasthop_lab::trials::StreamOutcome;
 use lasthop_lab::trials::crosscheck::Results;
 use lasthop_scenario::{Draft, Scenario};
@@ -60,18 +60,18 @@ impl Case {
         let scenario = draft.check()?;
         let Carried { replaced, flows, streams, configs, mtu } = path::carried(&scenario)?;
         let [source, destination] = &configs[0];
-        let (mut settings, untold) = Settings::like(source, destination);
+        let (mut settings, untold) = KernelSettings::like(source, destination);
         settings.sysctls.extend(kernel.iter().map(|told| (told.path.clone(), told.value.clone())));
         let (tcp, untold) = match sender {
             Whose::One(Sender::Own) => (Tcp::Own(configs), Vec::new()),
-            Whose::One(Sender::OwnToKernel) => (Tcp::OwnToKernel { configs, settings }, untold.of_receiver),
+            Whose::One(Sender::OwnToKernel) => (Tcp::OwnToKernel { configs, settings }, untold.receiver),
             Whose::One(Sender::Kernel(_)) | Whose::AsScenario => {
                 let name = |[source, _]: &[Config; 2]| match sender {
                     Whose::One(Sender::Kernel(name)) => name.clone(),
                     _ => source.congestion.info.name.to_owned(),
                 };
                 let congestion = configs.iter().map(name).collect();
-                let all = [untold.of_sender, untold.of_receiver].concat();
+                let all = [untold.sender, untold.receiver].concat();
                 (Tcp::Kernel { congestion, settings }, all)
             }
         };

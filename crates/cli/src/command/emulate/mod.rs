@@ -53,8 +53,8 @@ use lasthop_base::{Duration, quantity};
 use lasthop_emu::Emulation;
 use lasthop_emu::census::Census;
 use lasthop_emu::emulation::machine::Ticks;
-use lasthop_emu::emulation::{Bounds, Plan};
-use lasthop_emu::kernel::Watch;
+use lasthop_emu::emulation::{Bounds, EmulationPlan};
+use lasthop_emu::kernel::ConnectionSampler;
 use lasthop_lab::document::Chapter;
 use lasthop_os::SystemError;
 use lasthop_os::ends;
@@ -225,9 +225,9 @@ impl Emulate {
         }
     }
 
-    fn plan(&self, scenario: &Scenario, replaced: usize) -> Plan {
+    fn plan(&self, scenario: &Scenario, replaced: usize) -> EmulationPlan {
         let seed = self.seed.unwrap_or(scenario.seed);
-        Plan {
+        EmulationPlan {
             engine: assemble_changing(scenario, replaced, seed),
             spin: self.spin,
             sample: self.files.draws().then_some(scenario.sample.max(SHORTEST_SAMPLE)),
@@ -241,7 +241,7 @@ impl Emulate {
         ground: Ground,
         (path, scenario, replaced): (&str, &Scenario, usize),
         (made, notes): (Chapter, Vec<String>),
-        plan: Plan,
+        plan: EmulationPlan,
         (mut open, mut seen): (Open, live::Opened),
     ) -> Result<(Summary, Result<(), Failure>), Failure> {
         let sample = plan.sample;
@@ -276,7 +276,7 @@ impl Emulate {
         let load = ticks.zip(Ticks::now()).and_then(|(before, after)| before.until(&after));
         let was_set = live.finish(&mut emulation);
         let lost_in_devices = stage.lost_in_devices();
-        let measured = emulation.measured().clone();
+        let measured = emulation.measurements().clone();
         let took = began.elapsed();
         let waits = stage.waits(took);
         let mut complaints = measured.complaints(&Bounds::USUAL, lost_in_devices);
@@ -284,7 +284,7 @@ impl Emulate {
         let sees_entries = emulation.sees_entries();
         let summary = Summary {
             measured,
-            under_way: emulation.under_way(),
+            under_way: emulation.in_flight(),
             controls: Controls::new(census.finish(), stage.usual_congestion(), self.congestion.is_some()),
             sees_entries,
             complaints,
@@ -297,10 +297,10 @@ impl Emulate {
             was_set,
             notes,
         };
-        let sightings = watch.map_or(Vec::new(), Watch::finish);
+        let connection_samples = watch.map_or(Vec::new(), ConnectionSampler::finish);
         let document = || {
             let samples = emulation.samples();
-            let mut document = document::document(scenario, &command, &summary, samples, &sightings);
+            let mut document = document::document(scenario, &command, &summary, samples, &connection_samples);
             document.chapters.push(made);
             document
         };
@@ -328,7 +328,7 @@ fn last(
         if clock.now() >= looks {
             looks = clock.now() + PATIENCE;
             live.turn(clock.now(), emulation);
-            census.tell(emulation.begun());
+            census.set_begun(emulation.begun());
             if let Some(status) = stage.ended()? {
                 return Ok(status);
             }

@@ -9,7 +9,7 @@ use crate::output;
 use crate::target::patience;
 use lasthop_base::Duration as Span;
 use lasthop_emu::emulation::End;
-use lasthop_emu::kernel::{Kernel, Watch};
+use lasthop_emu::kernel::{ConnectionSampler, Kernel};
 use lasthop_os::ends::{self, CLIENT6, DEVICE, Network, SERVER6};
 use lasthop_os::namespace::Namespace;
 use lasthop_os::program::Attached;
@@ -92,12 +92,12 @@ impl Stage {
     }
 
     /// Samples the kernel's connections at both ends every `span`.
-    pub(super) fn watch(&self, span: Span, clock: Clock) -> Result<Watch, SystemError> {
+    pub(super) fn watch(&self, span: Span, clock: Clock) -> Result<ConnectionSampler, SystemError> {
         let mut ends = vec![(End::Client, &self.client)];
         if let Some(server) = self.far.servers() {
             ends.push((End::Server, server));
         }
-        Watch::every(span, clock, &ends)
+        ConnectionSampler::every(span, clock, &ends)
     }
 
     pub(super) fn guard(&mut self) -> Option<&mut Guard> {

@@ -18,7 +18,7 @@ use crate::values;
 use clap::Args;
 use companion::Companion;
 use lasthop_emu::Trial;
-use lasthop_emu::trial::{Outcome, Settings, Tcp};
+use lasthop_emu::trial::{KernelSettings, Tcp, TrialOutcome};
 use lasthop_lab::progress::Progress;
 use lasthop_lab::repeat::seed_of;
 use lasthop_lab::report;
@@ -112,7 +112,7 @@ impl Measure {
         let mut results = Results { sender: sender.to_string(), pairs: Vec::new(), thrown_away: 0 };
         while results.pairs.len() < self.runs as usize {
             let seed = seed_of(first, results.pairs.len() as u32);
-            let run = |has_agent| -> Result<Outcome, Failure> {
+            let run = |has_agent| -> Result<TrialOutcome, Failure> {
                 let plan = path::plan(scenario, replaced, seed);
                 let prepare = |ends: &Ends| -> Result<Box<dyn Any>, SystemError> {
                     match has_agent {
@@ -144,7 +144,7 @@ impl Measure {
 
 fn trial(sender: &Sender, scenario: &Scenario, carried: &Carried) -> Result<Trial, Failure> {
     // The client keeps its settings.
-    let settings = Settings::default();
+    let settings = KernelSettings::default();
     let tcp = match sender {
         Sender::Kernel(name) => {
             Tcp::Kernel { congestion: vec![name.clone(); carried.streams.len()], settings }

@@ -4,7 +4,7 @@
 
 use super::super::ground;
 use super::knobs::{Refusal, Request};
-use lasthop_agent::folder::Folder;
+use lasthop_agent::run_directory::RunDirectory;
 use lasthop_os::SystemError;
 use nix::unistd::geteuid;
 use serde::{Deserialize, Serialize};
@@ -42,7 +42,7 @@ pub(super) struct Control {
     path: PathBuf,
     asked: Receiver<Asked>,
     /// Directory of the socket, kept open.
-    _folder: Folder,
+    _folder: RunDirectory,
 }
 
 /// Timeout of both ends.
@@ -58,7 +58,7 @@ impl Control {
     pub(super) fn listen() -> Result<Control, SystemError> {
         let mut refused = None;
         for place in places() {
-            match Folder::open(&place) {
+            match RunDirectory::open(&place) {
                 Ok(folder) => return Control::listen_in(folder),
                 Err(error) => refused = refused.or(Some(error)),
             }
@@ -69,7 +69,7 @@ impl Control {
         }))
     }
 
-    fn listen_in(folder: Folder) -> Result<Control, SystemError> {
+    fn listen_in(folder: RunDirectory) -> Result<Control, SystemError> {
         let name = format!("{PREFIX}{}{SUFFIX}", ground::run());
         let path = folder.inside(&name);
         // Removes the socket of a killed run with the same PID.

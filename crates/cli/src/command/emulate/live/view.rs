@@ -3,7 +3,7 @@
 use super::super::events::Events;
 use super::lines::{self, Lines};
 use super::screen::picture::Picture;
-use lasthop_emu::emulation::{End, Now};
+use lasthop_emu::emulation::{DirectionState, End, PathState};
 use lasthop_emu::kernel::Kernel;
 use lasthop_wire::{LossReason, PerReason};
 use serde_json::Value;
@@ -39,15 +39,17 @@ pub(super) struct Seen {
 }
 
 impl View {
-    fn between(before: &Now, now: &Now, holds: Value, rtts: [Option<f64>; 2]) -> View {
+    fn between(before: &PathState, now: &PathState, holds: Value, rtts: [Option<f64>; 2]) -> View {
         let span = now.time.since(before.time).as_secs();
         let way = |end: End| {
-            let (before, now) = (&before.ways[end as usize], &now.ways[end as usize]);
-            let bytes = now.tally.delivered_bytes - before.tally.delivered_bytes;
+            let (before, now) = (&before.directions[end as usize], &now.directions[end as usize]);
+            let bytes = now.counters.delivered_bytes - before.counters.delivered_bytes;
             Seen {
                 kbps: if span > 0.0 { bytes as f64 * 8e-3 / span } else { 0.0 },
-                delivered: now.tally.delivered - before.tally.delivered,
-                lost: PerReason::new(|reason: LossReason| now.tally.lost[reason] - before.tally.lost[reason]),
+                delivered: now.counters.delivered - before.counters.delivered,
+                lost: PerReason::new(|reason: LossReason| {
+                    now.counters.lost[reason] - before.counters.lost[reason]
+                }),
                 packets: now.packets,
                 bytes: now.bytes,
                 wait_ms: now.wait.map(|wait| wait.as_millis()),
@@ -65,7 +67,7 @@ impl View {
 }
 
 pub(super) struct Viewer {
-    looks: Option<SyncSender<(Now, Value)>>,
+    looks: Option<SyncSender<(PathState, Value)>>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -87,7 +89,7 @@ impl Viewer {
     }
 
     /// Hands over a sample without blocking.
-    pub(super) fn show(&self, now: Now, holds: Value) {
+    pub(super) fn show(&self, now: PathState, holds: Value) {
         if let Some(looks) = &self.looks {
             let _ = looks.try_send((now, holds));
         }
@@ -103,8 +105,8 @@ impl Drop for Viewer {
     }
 }
 
-fn tell(seen: &Receiver<(Now, Value)>, mut told: Told, mut kernels: Vec<(End, Kernel)>) {
-    let mut before: Option<Now> = None;
+fn tell(seen: &Receiver<(PathState, Value)>, mut told: Told, mut kernels: Vec<(End, Kernel)>) {
+    let mut before: Option<PathState> = None;
     for (now, holds) in seen {
         let rtts = rtts(&mut kernels);
         let since = before.unwrap_or_else(|| nothing(&now));
@@ -122,8 +124,8 @@ fn tell(seen: &Receiver<(Now, Value)>, mut told: Told, mut kernels: Vec<(End, Ke
     }
 }
 
-fn nothing(now: &Now) -> Now {
-    Now { time: lasthop_base::Time::ZERO, ways: [lasthop_emu::emulation::Way::default(); 2], late: now.late }
+fn nothing(now: &PathState) -> PathState {
+    PathState { time: lasthop_base::Time::ZERO, directions: [DirectionState::default(); 2], late: now.late }
 }
 
 /// Round-trip times to the server and to the client, of the connection with most acknowledged bytes.

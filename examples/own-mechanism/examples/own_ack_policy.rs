@@ -30,9 +30,10 @@ impl AckPolicy for Quick {
     fn on_data(&mut self, arrival: &Arrival) -> When {
         let is_early = self.left > 0;
         self.left = self.left.saturating_sub(1);
-        match is_early || arrival.urgent || arrival.unacknowledged >= 2 * arrival.segment {
-            true => When::Now,
-            false => When::After(Duration::from_millis(40)),
+        if is_early || arrival.urgent || arrival.unacknowledged >= 2 * arrival.segment {
+            When::Now
+        } else {
+            When::After(Duration::from_millis(40))
         }
     }
 }
@@ -46,7 +47,7 @@ pub fn acks(ack_policy: &str) -> Result<u64, Problem> {
     Ok(lasthop_sim::run(&draft.check()?, 1).flows[0].destination.acks_sent)
 }
 
-/// Prints one line for each of four timings.
+/// Prints one line for each of four ACK policies.
 pub fn main() -> Result<(), Problem> {
     for ack_policy in ["immediate", "delayed", "quick", r#"{ kind = "quick", first = 50 }"#] {
         println!("{ack_policy}: {} ACKs", acks(ack_policy)?);
