@@ -178,8 +178,8 @@ impl Measurements {
         self.active.map_or(Duration::ZERO, |[first, last]| last.since(first))
     }
 
-    /// Stream bytes acknowledged by this end, per [`Measurements::active`]; kbit/s. `None` without TCP payload to this end:
-    /// acknowledgements of datagrams cannot be read.
+    /// Stream bytes acknowledged by this end, per [`Measurements::active`]; kbit/s. `None` without TCP payload to this
+    /// end: acknowledgements of datagrams cannot be read.
     pub fn goodput_kbps(&self, to: End) -> Option<f64> {
         let (seconds, counters) = (self.active().as_secs(), &self.counters[to as usize]);
         let bits = counters.acknowledged_bytes as f64 * 8.0;
