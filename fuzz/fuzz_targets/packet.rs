@@ -30,6 +30,6 @@ fuzz_target!(|bytes: &[u8]| {
         Err(EmitError::PacketTooLong { .. }) if bytes.len() > 65_000 => return,
         Err(error) => panic!("parsed, but not emitted: {error}"),
     }
-    let again = parse(&written, Checksums::Verify).expect("an emitted packet parses with valid checksums");
-    assert_eq!(again, parsed);
+    let reparsed = parse(&written, Checksums::Verify).expect("an emitted packet parses with valid checksums");
+    assert_eq!(reparsed, parsed);
 });

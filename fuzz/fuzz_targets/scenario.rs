@@ -27,14 +27,14 @@ fuzz_target!(|text: &str| {
                 panic!("shown, but not parsed again: {problem}\n{shown}");
             }
         }
-        Err(problem) => draw(&problem),
+        Err(problem) => render(&problem),
     }
 });
 
-fn draw(problem: &Problem) {
-    let mut drawn = String::new();
+fn render(problem: &Problem) {
+    let mut text = String::new();
     let handler = GraphicalReportHandler::new_themed(GraphicalTheme::unicode_nocolor());
-    assert!(handler.render_report(&mut drawn, problem).is_ok());
+    assert!(handler.render_report(&mut text, problem).is_ok());
     assert!(problem.line() >= 1 && problem.column() >= 1);
     let _ = problem.underlined();
 }

@@ -18,8 +18,8 @@ from collections.abc import Mapping
 from typing import Literal, TypeAlias, TypedDict
 
 from lasthop.strategy import (
-    AckSplitting,
     AckPolicy,
+    AckSplitting,
     Admission,
     AdvertisedWindow,
     CongestionControl,
@@ -87,15 +87,16 @@ def choice(name: str) -> str:
     """Name of the type of a key's values; `name` is the schema's: side.key."""
     side, _, key = name.partition(".")
     # Both ends have this key.
-    both = side if key == "loss_discrimination" else ""
-    return f"{both.title()}{key.title()}Choice"
+    words = f"{side}_{key}" if key == "loss_discrimination" else key
+    return f"{words.title().replace('_', '')}Choice"
 
 
 def mechanism(name: str, definition: dict) -> str:
     """Type alias of a mechanism key: names, a table with parameters, or a class."""
     names = [form["const"] for form in definition["anyOf"] if "const" in form]
     forms = [f"Literal[{', '.join(json.dumps(one) for one in names)}]", "str", "Mapping[str, object]"]
-    forms += [form for one in STRATEGIES.get(name.partition(".")[2] if name != "receiver.loss_discrimination" else name, []) for form in (one, f"type[{one}]")]
+    bases = STRATEGIES.get(name) or STRATEGIES.get(name.partition(".")[2], [])
+    forms += [form for base in bases for form in (base, f"type[{base}]")]
     alias = f"{choice(name)}: TypeAlias = {' | '.join(forms)}"
     if len(alias) > 110:
         alias = f"{choice(name)}: TypeAlias = (\n    " + "\n    | ".join(forms) + "\n)"
@@ -115,11 +116,11 @@ def table(name: str, properties: dict, known: dict, doc: str) -> str:
         if key in reserved:
             continue
         lines.append(f"    {key}: {kind(value, known.get(key))}")
-        said = value.get("description", "")
+        doc_text = value.get("description", "")
         if "default" in value:
-            said += f"; {json.dumps(value['default'])} by default"
-        if said:
-            body = textwrap.fill(said, 110, initial_indent='    """', subsequent_indent="    ")
+            doc_text += f"; {json.dumps(value['default'])} by default"
+        if doc_text:
+            body = textwrap.fill(doc_text, 110, initial_indent='    """', subsequent_indent="    ")
             lines.append(body.replace("\\", "\\\\") + '"""')
     return "\n".join(lines) + "\n"
 

@@ -42,20 +42,20 @@ def output(arguments: list[str]) -> tuple[str, str]:
     child = subprocess.Popen(
         [path(), *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, encoding="utf-8"
     )
-    told: list[str] = []
+    messages: list[str] = []
 
-    def tell() -> None:
+    def read_messages() -> None:
         assert child.stderr is not None
         is_message = False
         for line in child.stderr:
-            told.append(line)
+            messages.append(line)
             # A message ends the command; the raised error contains it.
             is_message = is_message or line.lstrip().startswith("×")
             if not is_message:
                 sys.stderr.write(line)
 
-    teller = threading.Thread(target=tell, daemon=True)
-    teller.start()
+    reader = threading.Thread(target=read_messages, daemon=True)
+    reader.start()
     try:
         assert child.stdout is not None
         printed = child.stdout.read()
@@ -64,22 +64,22 @@ def output(arguments: list[str]) -> tuple[str, str]:
         child.send_signal(signal.SIGINT)
         child.wait()
         raise
-    teller.join()
+    reader.join()
     if status != 0:
-        raise _refused("".join(told), f"`lasthop {arguments[0]}` ended with status {status}")
-    return printed, "".join(told)
+        raise _refused("".join(messages), f"`lasthop {arguments[0]}` ended with status {status}")
+    return printed, "".join(messages)
 
 
-def _refused(told: str, otherwise: str) -> Error:
+def _refused(messages: str, otherwise: str) -> Error:
     """Converts the command's own message to an error: `× message`, and `help: remedy`."""
     message, help = None, None
-    for line in told.splitlines():
+    for line in messages.splitlines():
         words = line.strip()
         if message is None and words.startswith(("×", "error")):
             message = words.removeprefix("×").removeprefix("error:").strip()
         elif help is None and words.startswith("help:"):
             help = words.removeprefix("help:").strip()
-    return Error(message or otherwise, help, drawn=told.strip("\n"))
+    return Error(message or otherwise, help, drawn=messages.strip("\n"))
 
 
 def objects(arguments: list[str], report: str | None) -> list[dict[str, Any]]:

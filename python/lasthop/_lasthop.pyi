@@ -546,12 +546,12 @@ class SenderCounts:
         Segments with data sent, retransmissions included.
         """
     @property
-    def sent_again(self, /) -> int:
+    def retransmitted(self, /) -> int:
         """
         Of these, those sent again, for whatever reason.
         """
     @property
-    def told_by_duplicates(self, /) -> int:
+    def detected_by_duplicates(self, /) -> int:
         """
         Losses that duplicate ACKs told.
         """
@@ -592,6 +592,10 @@ class Sweep:
         Begins, or goes on with, a sweep: every combination of the values of `keys`, `runs` times each or `until` the means
         of `metrics` are so exact, in this store.
         """
+    def abandon(self, /, digest: str, seed: SupportsIndex, why: str) -> None:
+        """
+        A run that cannot be done, and why.
+        """
     def close(self, /) -> None:
         """
         Makes safe what came back, and lets go of the store.
@@ -599,10 +603,6 @@ class Sweep:
     def failed(self, /) -> list[str]:
         """
         What the runs said that failed.
-        """
-    def give_up(self, /, digest: str, seed: SupportsIndex, why: str) -> None:
-        """
-        A run that cannot be done, and why.
         """
     def inexact(self, /) -> int:
         """
@@ -625,13 +625,13 @@ class Sweep:
         """
         Runs that came back, and those that are still to come, as far as one knows; then those that were there before.
         """
-    def take(self, /, packed: bytes) -> float:
+    def store_results(self, /, packed: bytes) -> float:
         """
         Takes back what `run_orders` gave; how long the runs took, s.
         """
-    def work(self, /, jobs: SupportsIndex | None = None, tell: Any | None = None) -> None:
+    def work(self, /, jobs: SupportsIndex | None = None, on_progress: Any | None = None) -> None:
         """
-        Does all runs on this machine's threads; calls `tell` now and then. Ctrl-C ends it.
+        Does all runs on this machine's threads; calls `on_progress` periodically. Ctrl-C ends it.
         """
 
 @final

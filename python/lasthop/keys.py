@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Literal, TypeAlias, TypedDict
 
 from lasthop.strategy import (
-    AckSplitting,
     AckPolicy,
+    AckSplitting,
     Admission,
     AdvertisedWindow,
     CongestionControl,
@@ -29,7 +29,7 @@ ReductionChoice: TypeAlias = Literal["at_once", "prr"] | str | Mapping[str, obje
 """window reduction in recovery"""
 
 
-Slow_StartChoice: TypeAlias = Literal["none", "hystart", "hystart_pp"] | str | Mapping[str, object]
+SlowStartChoice: TypeAlias = Literal["none", "hystart", "hystart_pp"] | str | Mapping[str, object]
 """slow start exit"""
 
 
@@ -43,7 +43,7 @@ CongestionChoice: TypeAlias = (
 """congestion control"""
 
 
-CountingChoice: TypeAlias = (
+AckCountingChoice: TypeAlias = (
     Literal["per_ack", "rfc5681", "bytes", "packets", "delivered"]
     | str
     | Mapping[str, object]
@@ -51,7 +51,7 @@ CountingChoice: TypeAlias = (
 """window credit per ACK (byte counting)"""
 
 
-JudgeChoice: TypeAlias = (
+SenderLossDiscriminationChoice: TypeAlias = (
     Literal["always", "tagged", "eln", "hack", "lhack", "coherence", "ecn", "ncpld", "santa_cruz", "trend", "ebsn"]
     | str
     | Mapping[str, object]
@@ -59,7 +59,7 @@ JudgeChoice: TypeAlias = (
 """loss discrimination by the sender"""
 
 
-TimingChoice: TypeAlias = (
+AckPolicyChoice: TypeAlias = (
     Literal["immediate", "delayed", "linux", "dupack_delay", "coherence"]
     | str
     | Mapping[str, object]
@@ -69,7 +69,7 @@ TimingChoice: TypeAlias = (
 """ACK policy"""
 
 
-ShapeChoice: TypeAlias = (
+AckSplittingChoice: TypeAlias = (
     Literal["once", "copies", "by_loss", "split"]
     | str
     | Mapping[str, object]
@@ -79,7 +79,7 @@ ShapeChoice: TypeAlias = (
 """ACK splitting"""
 
 
-EchoChoice: TypeAlias = Literal["latched", "per_packet"] | str | Mapping[str, object]
+EcnEchoChoice: TypeAlias = Literal["latched", "per_packet"] | str | Mapping[str, object]
 """ECN echo"""
 
 
@@ -93,7 +93,7 @@ WindowChoice: TypeAlias = (
 """advertised window"""
 
 
-CauseChoice: TypeAlias = (
+ReceiverLossDiscriminationChoice: TypeAlias = (
     Literal["always", "mac", "jtcp", "rtt", "hack"]
     | str
     | Mapping[str, object]
@@ -103,7 +103,7 @@ CauseChoice: TypeAlias = (
 """loss discrimination by the receiver"""
 
 
-EstimateChoice: TypeAlias = Literal["rate_times_rtt", "oracle"] | str | Mapping[str, object]
+WindowEstimateChoice: TypeAlias = Literal["rate_times_rtt", "oracle"] | str | Mapping[str, object]
 """estimate of the sender's window"""
 
 
@@ -256,13 +256,13 @@ class Sender(TypedDict, total=False):
     """loss recovery; "sack" by default"""
     reduction: ReductionChoice
     """window reduction in recovery; "at_once" by default"""
-    slow_start: Slow_StartChoice
+    slow_start: SlowStartChoice
     """slow start exit; "none" by default"""
     congestion: CongestionChoice
     """congestion control; "reno" by default"""
-    counting: CountingChoice
+    ack_counting: AckCountingChoice
     """window credit per ACK (byte counting); "rfc5681" by default"""
-    judge: JudgeChoice
+    loss_discrimination: SenderLossDiscriminationChoice
     """loss discrimination by the sender; "always" by default"""
     initial_window: int | str
     """initial window, segments (RFC 6928: 10; the papers of the 2000s: 1 or 2); 10 by default"""
@@ -310,17 +310,17 @@ class Sender(TypedDict, total=False):
 class Receiver(TypedDict, total=False):
     """A flow's receiver."""
 
-    timing: TimingChoice
+    ack_policy: AckPolicyChoice
     """ACK policy; "delayed" by default"""
-    shape: ShapeChoice
+    ack_splitting: AckSplittingChoice
     """ACK splitting; "once" by default"""
-    echo: EchoChoice
+    ecn_echo: EcnEchoChoice
     """ECN echo; "latched" by default"""
     window: WindowChoice
     """advertised window; "buffer" by default"""
-    cause: CauseChoice
+    loss_discrimination: ReceiverLossDiscriminationChoice
     """loss discrimination by the receiver; "always" by default"""
-    estimate: EstimateChoice
+    window_estimate: WindowEstimateChoice
     """estimate of the sender's window; "rate_times_rtt" by default"""
 
 

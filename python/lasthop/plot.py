@@ -212,11 +212,11 @@ def time_sequence(
     packets = zip(*(table[column] for column in columns), strict=True)
     origin: int | None = None
     sent: list[tuple[float, float, float]] = []
-    again: list[tuple[float, float, float]] = []
+    retransmitted: list[tuple[float, float, float]] = []
     lost: list[tuple[float, float]] = []
     acks: list[tuple[float, float]] = []
     blocks: list[tuple[float, float, float]] = []
-    for time, kind, whose, end, flags, seq, ack, size, repeated, sack in packets:
+    for time, kind, whose, end, flags, seq, ack, size, retransmission, sack in packets:
         if whose != name or flags is None or kind not in ("sent", "lost"):
             continue
         if origin is None:
@@ -229,7 +229,7 @@ def time_sequence(
             if kind == "lost":
                 lost.append((time, (first + last) / 2))
             else:
-                (again if repeated else sent).append((time, first, last))
+                (retransmitted if retransmission else sent).append((time, first, last))
         elif end == "destination" and kind == "sent":
             acks.append((time, _offset(ack, origin) / 1000))
             for left, right in zip((sack or [])[::2], (sack or [])[1::2], strict=True):
@@ -238,7 +238,7 @@ def time_sequence(
         bars: list[tuple[list[tuple[float, float, float]], Any]] = [
             (blocks, {"color": COLOURS[3], "linewidth": 0.8, "alpha": 0.5, "label": "SACK"}),
             (sent, {"color": COLOURS[0], "linewidth": 1.6, "label": "sent"}),
-            (again, {"color": COLOURS[1], "linewidth": 2.2, "label": "retransmitted"}),
+            (retransmitted, {"color": COLOURS[1], "linewidth": 2.2, "label": "retransmitted"}),
         ]
         for rows, looks in bars:
             at, low, high = _columns(rows)
@@ -249,7 +249,7 @@ def time_sequence(
         ax.plot(*_columns(lost, 2), "x", color=COLOURS[6], markersize=5, label="lost")
         ax.set_xlabel("time (s)")
         ax.set_ylabel("sequence (kB)")
-        shown = {"SACK": blocks, "sent": sent, "retransmitted": again, "acknowledged": acks, "lost": lost}
+        shown = {"SACK": blocks, "sent": sent, "retransmitted": retransmitted, "acknowledged": acks, "lost": lost}
         handles, labels = ax.get_legend_handles_labels()
         some = [(handle, label) for handle, label in zip(handles, labels, strict=True) if shown[label]]
         if some:
@@ -352,10 +352,10 @@ def paper(reproduction: Reproduction, item: str, *, x: str | None = None, ax: Ax
                 markersize=3.5,
                 capsize=2,
             )
-            told = [one for one in line if one["published"] is not None]
+            published = [one for one in line if one["published"] is not None]
             ax.plot(
-                [one["x"][x] for one in told],
-                [one["published"] for one in told],
+                [one["x"][x] for one in published],
+                [one["published"] for one in published],
                 linestyle="none",
                 marker=marker,
                 markersize=8,

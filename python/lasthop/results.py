@@ -90,18 +90,18 @@ class Results(_Numbers):
     @cached_property
     def samples(self) -> Table:
         """cwnd, RTT, bytes in flight … of the first repetition over time; needs `run(…, samples=True)`."""
-        return _kept(self._made.samples(), "samples")
+        return _recorded(self._made.samples(), "samples")
 
     @cached_property
     def queues(self) -> Table:
         """Backlog of each link direction over time, of the first repetition; needs `run(…, samples=True)`."""
-        return _kept(self._made.queues(), "samples")
+        return _recorded(self._made.queues(), "samples")
 
     @cached_property
     def events(self) -> Table:
         """Every packet, loss and event of the first repetition; needs `run(…, events=True)`. Fields as in
         `lasthop run --trace`."""
-        return _kept(self._made.events(), "events")
+        return _recorded(self._made.events(), "events")
 
     def mean(self, metric: str, flow: str | None = None) -> Estimate | None:
         """Mean of a metric over the repetitions, for a flow (by default the first); None if undefined."""
@@ -176,7 +176,7 @@ class Reproduction:
     items: list[dict[str, Any]]
     """One object for each published number or claim, as printed by `lasthop reproduce --format json`.
 
-    `verdict` is `agrees`, `ack_splitting`, `differs`, `inconclusive` (more repetitions would decide) or `undecidable` (no
+    `verdict` is `agrees`, `shape`, `differs`, `inconclusive` (more repetitions would decide) or `undecidable` (no
     number of repetitions decides). `cause` is the reason why a row differs or agrees only in shape; `experiment` is the
     command that shows it.
     """
@@ -304,7 +304,7 @@ _ESTIMATES = {
 }
 
 
-def _kept(table: _lasthop.Table | None, asked: str) -> Table:
+def _recorded(table: _lasthop.Table | None, name: str) -> Table:
     if table is None:
-        raise Error(f"the run kept no {asked}", f"request them: lasthop.run(…, {asked}=True)")
+        raise Error(f"the run kept no {name}", f"request them: lasthop.run(…, {name}=True)")
     return Table(table)

@@ -36,8 +36,8 @@ from lasthop._lasthop import (
 )
 
 __all__ = [
-    "AckSplitting",
     "AckPolicy",
+    "AckSplitting",
     "Admission",
     "AdvertisedWindow",
     "CongestionControl",
@@ -95,8 +95,8 @@ class CongestionControl(Strategy):
     ECT(1), `ack.marked_bytes` reports marks, and `on_mark` is not called."""
     mark_pace: str = "window"
     """Reactions to marks: once per "window" of data (RFC 3168), once per "rtt", or for "every" marked ACK."""
-    judges_by_mark: bool = False
-    """Whether a loss reported by an unmarked duplicate ACK is judged a random error, which statistics count."""
+    discriminates_by_mark: bool = False
+    """Whether a loss reported by an unmarked duplicate ACK is classified as a random error, which statistics count."""
 
     def on_start(self, start: Start) -> None:
         """Called when the connection begins."""
@@ -175,10 +175,10 @@ class Slices(NamedTuple):
 
 
 class AckSplitting(Strategy):
-    """Sets the number of ACKs (copies or ACK splitting). Write `ack_splitting`."""
+    """Sets the number of ACKs (copies or ACK splitting). Write `split`."""
 
     _seam = "ack_splitting"
-    _required = ("ack_splitting",)
+    _required = ("split",)
 
     needs_uplink: bool = False
     """Whether the mechanism reads `due.uplink_packets`."""
@@ -190,7 +190,7 @@ class AckSplitting(Strategy):
         raise NotImplementedError
 
     def on_loss(self, cause: str, path: PathEstimate) -> None:
-        """Called for a gap judged "congestion" or "wireless"."""
+        """Called for a gap classified as "congestion" or "wireless"."""
 
     def on_arrival(self, now_s: float, missing_segments: int, repeated: bool) -> None:
         """Called for each data segment, with the number of segments missing before it if it opens a gap."""
@@ -199,8 +199,8 @@ class AckSplitting(Strategy):
         """Called before each arrival with the counters of the sender and of this host's uplink interface."""
 
     def on_sent(self, before: Backlog, after: Backlog) -> int:
-        """Called when the last shape's ACKs are in the uplink queue. Returns the queue length after them, as this shape
-        counts it (for traces)."""
+        """Called when the ACKs of the last `split` are in the uplink queue. Returns the queue length after them, as the
+        mechanism counts it (for traces)."""
         return after.packets
 
 
@@ -229,9 +229,9 @@ class AdvertisedWindow(Strategy):
 
 
 class LossDiscriminator(Strategy):
-    """Judges the cause of a loss (loss discrimination). Write `loss_discrimination`."""
+    """Classifies losses as congestion or wireless (loss discrimination). Write `discriminate`."""
 
-    _seam = "loss_discrimination"
+    _seam = "receiver.loss_discrimination"
     _required = ("discriminate",)
 
     needs_estimate: bool = False
@@ -343,8 +343,8 @@ class Strategies:
         _check(type(made))
         _refuse_old_names(made)
         name = type(made).__name__
-        taken = sum(1 for _, _, known, _ in self._given if known == name or known.startswith(f"{name}_"))
-        name = f"{name}_{taken + 1}" if taken else name
+        same_name = sum(1 for _, _, known, _ in self._given if known == name or known.startswith(f"{name}_"))
+        name = f"{name}_{same_name + 1}" if same_name else name
         self._given.append((value, made._seam, name, made))
         return name
 
@@ -354,8 +354,8 @@ class Strategies:
         if name is None:
             return None
         seam = next(seam for given, seam, known, _ in self._given if known == name)
-        key, asked = {"admission": "queue"}.get(seam, seam), path.rpartition(".")[2]
-        if asked not in (key, "kind", "sender", "receiver"):
+        key = {"admission": "queue"}.get(seam, seam)
+        if not (f".{path}".endswith(f".{key}") or path.rpartition(".")[2] in ("kind", "sender", "receiver")):
             base = next(base.__name__ for base in _BASES if base._seam == seam)
             raise Error(
                 f"`{path}` cannot be `{name}`: the strategy is of the kind {base}, for `{key}`",
@@ -393,10 +393,14 @@ def _check(of: type[Strategy]) -> None:
         if mine is getattr(base, hook) or not callable(mine):
             wanted = getattr(base, hook)
             names = wanted.__code__.co_varnames[: wanted.__code__.co_argcount]
-            said = (wanted.__doc__ or "").splitlines()[0]
+            summary = (wanted.__doc__ or "").splitlines()[0]
+            signature = f"def {hook}({', '.join(names)}): … # {summary}"
+            for old, new in _OLD_NAMES.get(base, {}).items():
+                if new == hook and callable(getattr(of, old, None)):
+                    raise Error(f"`{of.__name__}.{old}` is called `{hook}`", f"write {signature}")
             raise Error(
                 f"`{of.__name__}` has no `{hook}`",
-                f"a {base.__name__} needs it: def {hook}({', '.join(names)}): … # {said}",
+                f"every {base.__name__} needs it: {signature}",
             )
 
 
@@ -422,20 +426,27 @@ def _refuse_misspelt(of: type[Strategy], base: type[Strategy]) -> None:
             meant = difflib.get_close_matches(name, left, n=1, cutoff=0.8)
             if not name.startswith("on_") and not meant:
                 continue
-            asked = f"did you mean `{meant[0]}`? " if meant else ""
+            suggestion = f"did you mean `{meant[0]}`? " if meant else ""
             raise Error(
                 f"`{of.__name__}.{name}` is no hook: nothing calls it",
-                f"{asked}hooks of a {base.__name__}: {', '.join(hooks)}; a method of your own should begin with `_`",
+                f"{suggestion}hooks of a {base.__name__}: {', '.join(hooks)}; a method of your own should begin with `_`",
             )
 
 
-_OLD_NAMES = {"samples": "rate_samples"}
-"""Renamed flags: old and new name."""
+_OLD_NAMES: Mapping[type[Strategy], Mapping[str, str]] = {
+    CongestionControl: {"samples": "rate_samples", "judges_by_mark": "discriminates_by_mark"},
+    AckSplitting: {"shape": "split"},
+    LossDiscriminator: {"judge": "discriminate"},
+}
+"""Renamed flags and hooks: old and new name."""
 
 
 def _refuse_old_names(made: Strategy) -> None:
-    for old, new in _OLD_NAMES.items():
-        if isinstance(made, CongestionControl) and isinstance(getattr(made, old, None), bool):
+    base = _base(type(made))
+    if base is None:
+        return
+    for old, new in _OLD_NAMES.get(base, {}).items():
+        if isinstance(getattr(made, old, None), bool):
             raise Error(f"`{type(made).__name__}.{old}` is called `{new}`", f"write {new} = True")
 
 

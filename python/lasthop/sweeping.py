@@ -117,14 +117,14 @@ def sweep(
     )
     for note in made.notes():
         warnings.warn(note, stacklevel=2)
-    shown = _Progress(made, progress)
+    progress_line = _Progress(made, progress)
     try:
         if executor is None:
-            made.work(_whole("jobs", jobs, 1, 1024), shown.tell)
+            made.work(_whole("jobs", jobs, 1, 1024), progress_line.update)
         else:
-            _elsewhere(made, executor, shown.tell)
+            _elsewhere(made, executor, progress_line.update)
     finally:
-        shown.end()
+        progress_line.end()
         failed = made.failed()
         made.close()
     return Sweep(path, made.number, failed)
@@ -156,7 +156,7 @@ def _work(scenarios: dict[str, str], runs: list[tuple[str, int]]) -> bytes:
     return _lasthop.run_orders([(digest, scenarios[digest], seed) for digest, seed in runs])
 
 
-def _elsewhere(made: _lasthop.Sweep, executor: Any, tell: Callable[[], None]) -> None:
+def _elsewhere(made: _lasthop.Sweep, executor: Any, on_progress: Callable[[], None]) -> None:
     """Submits the runs to an executor in tasks of about 1 s, and stores the results."""
     is_dask = type(executor).__module__.partition(".")[0] == "distributed"
     options = {"pure": False} if is_dask else {}
@@ -165,7 +165,7 @@ def _elsewhere(made: _lasthop.Sweep, executor: Any, tell: Callable[[], None]) ->
     most = 3 * (workers or os.cpu_count() or 1)
     returned: queue.SimpleQueue[int] = queue.SimpleQueue()
     out: dict[int, tuple[Any, list[_Order]]] = {}
-    again: list[_Order] = []
+    retries: list[_Order] = []
     tries: dict[tuple[str, int], int] = {}
     seconds, finished, ticket = 0.0, 0, 0
     try:
@@ -174,7 +174,7 @@ def _elsewhere(made: _lasthop.Sweep, executor: Any, tell: Callable[[], None]) ->
             # finish at about the same time.
             size = max(1, min(10_000, round(_TASK_S * finished / seconds))) if seconds else 1
             size = min(size, max(1, made.progress()[1] // (2 * most)))
-            while len(out) < most and (orders := [again.pop()] if again else made.orders(size)):
+            while len(out) < most and (orders := [retries.pop()] if retries else made.orders(size)):
                 runs = [(digest, seed) for digest, _, seed in orders]
                 future = executor.submit(_work, {digest: text for digest, text, _ in orders}, runs, **options)
                 ticket += 1
@@ -187,7 +187,7 @@ def _elsewhere(made: _lasthop.Sweep, executor: Any, tell: Callable[[], None]) ->
             except queue.Empty:
                 continue
             try:
-                seconds += made.take(future.result())
+                seconds += made.store_results(future.result())
                 finished += len(orders)
             except (Error, BrokenExecutor):
                 raise
@@ -197,10 +197,10 @@ def _elsewhere(made: _lasthop.Sweep, executor: Any, tell: Callable[[], None]) ->
                     digest, _, seed = order
                     tries[digest, seed] = tries.get((digest, seed), 0) + (len(orders) == 1)
                     if tries[digest, seed] < _TRIES:
-                        again.append(order)
+                        retries.append(order)
                     else:
-                        made.give_up(digest, seed, f"{type(why).__name__}: {why}")
-            tell()
+                        made.abandon(digest, seed, f"{type(why).__name__}: {why}")
+            on_progress()
     except BrokenExecutor as broken:
         raise Error(f"the executor broke: {broken}", "finished runs are kept: repeat the call to continue") from broken
     finally:
@@ -214,13 +214,13 @@ class _Progress:
     def __init__(self, made: _lasthop.Sweep, wanted: bool | None) -> None:
         self._made = made
         self._is_shown = (sys.stderr.isatty() or "ipykernel" in sys.modules) if wanted is None else wanted
-        self._begun = self._told = time.monotonic()
+        self._begun = self._updated = time.monotonic()
 
-    def tell(self) -> None:
+    def update(self) -> None:
         now = time.monotonic()
-        if not self._is_shown or now - self._told < 0.2:
+        if not self._is_shown or now - self._updated < 0.2:
             return
-        self._told = now
+        self._updated = now
         done, left, found = self._made.progress()
         if done:
             remaining = (now - self._begun) * left / done
@@ -229,5 +229,5 @@ class _Progress:
             print(f"\r{line:<70}", end="", file=sys.stderr, flush=True)
 
     def end(self) -> None:
-        if self._is_shown and self._told > self._begun:
+        if self._is_shown and self._updated > self._begun:
             print(f"\r{'':<70}\r", end="", file=sys.stderr, flush=True)

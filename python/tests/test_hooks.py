@@ -17,7 +17,7 @@ def same(path: str, key: str, ours: Any, theirs: Any, **further: Any) -> lasthop
 
 
 class ByLoss(lasthop.AckSplitting):
-    """miyoshi §2.3: crates/tcp/src/receiver/shape/by_loss.rs, with reports of the sender and its own buffer."""
+    """miyoshi §2.3: crates/tcp/src/receiver/ack_splitting/by_loss.rs, with reports of the sender and its own buffer."""
 
     draws = False
 
@@ -27,7 +27,7 @@ class ByLoss(lasthop.AckSplitting):
         self.now, self.before = [(0, 0), (0, 0)], [(0, 0), (0, 0)]
 
     def on_counts(self, sender: lasthop.SenderCounts, uplink: lasthop.UplinkCounts) -> None:
-        self.now = [(sender.sent, sender.sent_again), (uplink.offered, uplink.dropped)]
+        self.now = [(sender.sent, sender.retransmitted), (uplink.offered, uplink.dropped)]
 
     def on_arrival(self, now_s: float, missing_segments: int, repeated: bool) -> None:
         if now_s < self.ends:
@@ -61,7 +61,7 @@ def test_counts_of_the_sender_and_the_uplink() -> None:
 
 
 class Split(lasthop.AckSplitting):
-    """hasegawa §3.4: crates/tcp/src/receiver/shape/split.rs."""
+    """hasegawa §3.4: crates/tcp/src/receiver/ack_splitting/split.rs."""
 
     draws = False
     needs_uplink = needs_estimate = True
@@ -93,7 +93,7 @@ class Split(lasthop.AckSplitting):
 
 
 class Mac(lasthop.LossDiscriminator):
-    """hasegawa §3.2.1: crates/tcp/src/receiver/cause/reported.rs."""
+    """hasegawa §3.2.1: crates/tcp/src/receiver/loss_discrimination/reported.rs."""
 
     draws = False
 
@@ -139,7 +139,7 @@ def test_a_window_that_follows_the_links_rate() -> None:
     line = "rate=384kbit/s,rtt=200ms,queue=30packets,duration=30s"
     followed = same(line, "window", LinkRate, "link_rate", **plan)
     fixed = lasthop.run(line, set={"window": {"kind": "link_rate", "adaptive": False}, **plan}, runs=1)
-    assert followed.to_json() != fixed.to_json(), "it was told"
+    assert followed.to_json() != fixed.to_json(), "the rate was reported"
 
 
 class Growing(lasthop.AdvertisedWindow):
@@ -228,23 +228,23 @@ def test_a_queue_marks_on_leaving() -> None:
 
 
 def test_hooks_of_a_control_that_samples() -> None:
-    told: dict[str, list[Any]] = {"open": [], "lost": [], "left": [], "reported": []}
+    calls: dict[str, list[Any]] = {"open": [], "lost": [], "left": [], "reported": []}
 
     class Watches(lasthop.CongestionControl):
         rate_samples = True
 
         def on_open(self, rtt_s: float | None) -> None:
-            told["open"].append(rtt_s)
+            calls["open"].append(rtt_s)
 
         def on_lost(self, lost: lasthop.LostSegment) -> None:
-            told["lost"].append(lost)
+            calls["lost"].append(lost)
 
         def leave_slow_start(self) -> None:
-            told["left"].append(self.cwnd)
+            calls["left"].append(self.cwnd)
             super().leave_slow_start()
 
         def on_ack(self, ack: lasthop.Ack) -> None:
-            told["reported"].append(ack.reported_bytes)
+            calls["reported"].append(ack.reported_bytes)
             self.cwnd += ack.credit_bytes if self.cwnd < self.ssthresh else self.mss * ack.credit_bytes / self.cwnd
 
         def on_loss(self, loss: lasthop.Loss) -> None:
@@ -252,14 +252,14 @@ def test_hooks_of_a_control_that_samples() -> None:
 
     line = "rate=10Mbit/s,rtt=40ms,queue=50packets,loss=0.5%,duration=10s,recovery=sack"
     results = lasthop.run(line, set={"congestion": Watches}, runs=1)
-    assert len(told["open"]) == 1 and told["open"][0] == pytest.approx(0.04, abs=0.005)
-    lost = told["lost"]
+    assert len(calls["open"]) == 1 and calls["open"][0] == pytest.approx(0.04, abs=0.005)
+    lost = calls["lost"]
     assert len(lost) >= results.flows["lost_channel"][0] > 0
     assert all(one.start < one.end and one.lost_bytes >= one.end - one.start for one in lost)
-    assert max(told["reported"]) > 0 and not told["left"]
+    assert max(calls["reported"]) > 0 and not calls["left"]
     smooth = "rate=10Mbit/s,rtt=100ms,queue=500packets,duration=5s,slow_start=hystart"
     lasthop.run(smooth, set={"congestion": Watches}, runs=1)
-    assert len(told["left"]) == 1, "HyStart ends slow start by the round trips"
+    assert len(calls["left"]) == 1, "HyStart ends slow start by the round trips"
 
 
 def test_marks_in_proportion_and_at_a_pace() -> None:

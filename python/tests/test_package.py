@@ -53,10 +53,10 @@ def test_the_command_is_cargos() -> None:
     )
     assert ours == theirs
     assert digests[0] == digests[1]
-    told = subprocess.run(
+    finished = subprocess.run(
         [sys.executable, "-m", "lasthop", "--version"], capture_output=True, text=True, check=True
     )
-    assert told.stdout.startswith(f"lasthop {lasthop.__version__}")
+    assert finished.stdout.startswith(f"lasthop {lasthop.__version__}")
 
 
 def test_the_source_distribution_has_all_that_a_build_needs(tmp_path: Path) -> None:

@@ -97,8 +97,8 @@ def test_a_time_sequence_graph_has_every_segment(tmp_path: Path) -> None:
     frame = results.events.to_pandas()
     data = frame[(frame["from"] == "source") & (frame.kind == "sent") & (frame.len_bytes > 0)]
     drawn = {collection.get_label(): len(collection.get_segments()) for collection in ax.collections}  # type: ignore[attr-defined]
-    assert drawn["sent"] == (~data.again.astype(bool)).sum()
-    assert drawn["retransmitted"] == data.again.astype(bool).sum() > 0
+    assert drawn["sent"] == (~data.retransmission.astype(bool)).sum()
+    assert drawn["retransmitted"] == data.retransmission.astype(bool).sum() > 0
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("time (s)", "sequence (kB)")
     # The acknowledged offset never falls, although numbers on the wire wrap.
     acknowledged = next(line for line in ax.lines if line.get_label() == "acknowledged")
@@ -177,8 +177,8 @@ try:
 except lasthop.Error as error:
     print(error.help)
 """
-    told = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert "pip install" in told.stdout and "matplotlib" in told.stdout
+    finished = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert "pip install" in finished.stdout and "matplotlib" in finished.stdout
 
 
 def contrast(one: str, other: str) -> float:

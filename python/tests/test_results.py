@@ -165,9 +165,9 @@ def test_varied_numbers_are_numbers() -> None:
 
 def test_what_changes_nothing_is_noted_once(command: Command) -> None:
     line = "rate=1Mbit/s,loss=1%,duration=1s"
-    with pytest.warns(UserWarning, match='ack_splitting = "split" changes nothing') as told:
+    with pytest.warns(UserWarning, match='ack_splitting = "split" changes nothing') as warned:
         compared = lasthop.compare(line, vary={"ack_splitting": ["once", "split"]}, runs=1)
-    assert len(told) == len(compared.notes) == 1
+    assert len(warned) == len(compared.notes) == 1
     printed = command("compare", line, "--vary", "ack_splitting=once,split", "--runs", "1", "--format", "json").stdout
     assert compared.to_json() == printed
     assert [one["x"]["ack_splitting"] for one in compared.summary] == ["once", "split"]

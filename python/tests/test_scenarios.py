@@ -100,11 +100,11 @@ def test_changes_take_the_types_of_python() -> None:
 )
 def test_errors_are_the_commands(command: Command, source: str, change: str) -> None:
     path, _, value = change.partition("=")
-    told = command("run", source, *(["--set", change] if change else []))
-    assert told.returncode == 2
+    finished = command("run", source, *(["--set", change] if change else []))
+    assert finished.returncode == 2
     with pytest.raises(lasthop.Error) as caught:
         lasthop.run(source, set={path: value} if change else None)
-    assert str(caught.value).strip("\n") == told.stderr.strip("\n")
+    assert str(caught.value).strip("\n") == finished.stderr.strip("\n")
     assert caught.value.line == 1 and caught.value.column
 
 
@@ -254,9 +254,9 @@ def test_crosscheck_takes_no_strategy_in_python() -> None:
 
 def test_words_of_a_line_are_keys_of_it() -> None:
     line = "rate=2Mbit/s,rtt=40ms,duration=5s"
-    said = lasthop.run(f"{line},loss=2%", runs=2).flows.to_dict()
-    assert lasthop.run(line, set={"loss": "2%"}, runs=2).flows.to_dict() == said
-    assert lasthop.run(f"{line},loss=7%", set={"loss": 0.02}, runs=2).flows.to_dict() == said
+    expected = lasthop.run(f"{line},loss=2%", runs=2).flows.to_dict()
+    assert lasthop.run(line, set={"loss": "2%"}, runs=2).flows.to_dict() == expected
+    assert lasthop.run(f"{line},loss=7%", set={"loss": 0.02}, runs=2).flows.to_dict() == expected
     compared = lasthop.compare(line, vary={"loss": ["1%", "2%"], "rtt": ["40ms", "80ms"]}, runs=2)
     assert compared.paths == ["loss", "rtt"] and len(compared.flows) == 8
     with pytest.raises(lasthop.Error, match="write it after the path: umts,rtt="):

@@ -135,18 +135,18 @@ def test_a_strategy_in_python_gives_the_bytes_of_the_engines(key: str, ours: Any
     assert one.events.to_dict() == other.events.to_dict()
 
 
-def test_a_cause_answers_as_the_engines() -> None:
+def test_a_loss_discriminator_answers_as_the_engines() -> None:
     class Always(lasthop.LossDiscriminator):
         draws = False
 
         def discriminate(self, gap: lasthop.Gap, path: lasthop.PathEstimate, uniform: float) -> str:
             return "wireless"
 
-    ack_splitting = {"kind": "by_loss"}
-    results = lasthop.run(LOSSY, set={"receiver.loss_discrimination": Always, "ack_splitting": shape}, runs=1, events=True)
+    changes = {"receiver.loss_discrimination": Always, "ack_splitting": "by_loss"}
+    results = lasthop.run(LOSSY, set=changes, runs=1, events=True)
     verdicts = {verdict for verdict in results.events["verdict"] if verdict}
     assert verdicts == {"wireless"}
-    # All losses on the air are judged right, none in the full queue.
+    # All losses on the air are classified correctly, none in the full queue.
     assert results.flows["accuracy_wireless"] in ([1.0], [None])
 
 
@@ -264,21 +264,29 @@ def test_pacing_without_its_flag_is_noted() -> None:
         rate_samples = True
 
     line = "rate=10Mbit/s,rtt=40ms,duration=1s"
-    with pytest.warns(UserWarning, match="Unpaced: `pacing_rate_bps` without effect; write rate_samples = True") as told:
+    with pytest.warns(UserWarning, match="Unpaced: `pacing_rate_bps` without effect; write rate_samples = True") as warned:
         lasthop.compare(line, vary={"congestion": ["reno", Unpaced, Paced]}, runs=1)
-    assert len(told) == 1
+    assert len(warned) == 1
     assert len(lasthop.Scenario(line, set={"congestion": Unpaced}).notes) == 1
     assert lasthop.Scenario(line, set={"congestion": Paced}).notes == []
     assert lasthop.Scenario(line, set={"congestion": Reno}).notes == []
 
 
 def test_a_strategy_of_another_kind_is_an_error() -> None:
-    class Timing(lasthop.AckPolicy):
+    class AtOnce(lasthop.AckPolicy):
         def on_data(self, arrival: lasthop.Arrival) -> float:
             return 0.0
 
-    with pytest.raises(lasthop.Error, match="`congestion` cannot be `Timing`: the strategy is of the kind AckPolicy, for `ack_policy`"):
-        lasthop.compare("umts", vary={"congestion": ["reno", Timing]}, runs=1)
+    class Wireless(lasthop.LossDiscriminator):
+        def discriminate(self, gap: lasthop.Gap, path: lasthop.PathEstimate, uniform: float) -> str:
+            return "wireless"
+
+    message = "`congestion` cannot be `AtOnce`: the strategy is of the kind AckPolicy, for `ack_policy`"
+    with pytest.raises(lasthop.Error, match=message):
+        lasthop.compare("umts", vary={"congestion": ["reno", AtOnce]}, runs=1)
+    message = "`sender.loss_discrimination` cannot be `Wireless`: .* for `receiver.loss_discrimination`"
+    with pytest.raises(lasthop.Error, match=message):
+        lasthop.run("umts", set={"sender.loss_discrimination": Wireless}, runs=1)
     with pytest.raises(lasthop.Error, match="`wireless.down.queue` cannot be `Reno`"):
         lasthop.run("umts", set={"wireless.down.queue": Reno()}, runs=1)
     with pytest.raises(lasthop.Error, match="`metrics` is 5: expected a list of names"):
@@ -301,6 +309,17 @@ def test_names_that_nothing_calls_are_an_error() -> None:
     class Old(Reno):
         samples = True
 
+    class OldFlag(Reno):
+        judges_by_mark = True
+
+    class OldSplitting(lasthop.AckSplitting):
+        def shape(self, due: lasthop.Due, path: lasthop.PathEstimate) -> int:
+            return 1
+
+    class OldDiscriminator(lasthop.LossDiscriminator):
+        def judge(self, gap: lasthop.Gap, path: lasthop.PathEstimate, uniform: float) -> str:
+            return "wireless"
+
     class Own(Reno):
         samples = [1.0]
 
@@ -315,6 +334,13 @@ def test_names_that_nothing_calls_are_an_error() -> None:
         ("congestion", Unknown, "`Unknown.on_weather` is no hook.*on_restart"),
         ("ack_policy", Near, "`Near.on_dat` is no hook.*did you mean `on_data`"),
         ("congestion", Old, "`Old.samples` is called `rate_samples`"),
+        ("congestion", OldFlag, "`OldFlag.judges_by_mark` is called `discriminates_by_mark`"),
+        ("ack_splitting", OldSplitting, "`OldSplitting.shape` is called `split`.*def split"),
+        (
+            "receiver.loss_discrimination",
+            OldDiscriminator,
+            "`OldDiscriminator.judge` is called `discriminate`.*def discriminate",
+        ),
     ]
     for key, given, message in wrong:
         with pytest.raises(lasthop.Error, match=f"(?s){message}"):

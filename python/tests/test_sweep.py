@@ -35,8 +35,8 @@ def test_rows_are_those_of_the_command(tmp_path: Path, command: Command) -> None
     assert command("sweep", PATH, *settings, "--runs", "4", "--store", theirs).returncode == 0
     assert rows(lasthop.read_store(theirs)) == rows(ours)
     # The command continues with a store of the package: no run is left.
-    told = command("sweep", PATH, *settings, "--runs", "4", "--store", str(tmp_path / "ours"))
-    assert "24 runs are in the store, 0 remain" in told.stderr
+    finished = command("sweep", PATH, *settings, "--runs", "4", "--store", str(tmp_path / "ours"))
+    assert "24 runs are in the store, 0 remain" in finished.stderr
 
 
 def test_numbers_are_those_of_run(tmp_path: Path) -> None:
@@ -179,9 +179,9 @@ def test_loss_of_a_line_can_be_swept(tmp_path: Path) -> None:
 def test_parquet_by_the_command_that_the_error_names(tmp_path: Path, command: Command) -> None:
     store = tmp_path / "a store of 'mine'"
     swept = lasthop.sweep(PATH, set=KEYS, runs=2, store=store)
-    told = command("results", str(store), "--format", "parquet")
-    assert told.returncode == 2 and not told.stdout
-    line = next(line for line in told.stderr.splitlines() if "python3 -c" in line)
+    finished = command("results", str(store), "--format", "parquet")
+    assert finished.returncode == 2 and not finished.stdout
+    line = next(line for line in finished.stderr.splitlines() if "python3 -c" in line)
     program = line[line.index("python3") :].replace("python3", sys.executable, 1)
     subprocess.run(program, shell=True, cwd=tmp_path, check=True)
     read = pyarrow.parquet.read_table(tmp_path / "runs.parquet")

@@ -6,11 +6,11 @@ macro_rules! counters {
     ($($(#[doc = $doc:literal])* $name:ident: $help:literal,)*) => {
         /// Counts since the agent's start.
         #[derive(Debug, Default)]
-        pub struct Counters {
+        pub struct AgentCounters {
             $(#[doc = $help] pub $name: AtomicU64,)*
         }
 
-        impl Counters {
+        impl AgentCounters {
             /// Name, meaning and value of each counter.
             pub fn all(&self) -> impl Iterator<Item = (&'static str, &'static str, u64)> {
                 [$((stringify!($name), $help, self.$name.load(Ordering::Relaxed))),*].into_iter()

@@ -5,18 +5,18 @@
 //! rule after 0.3 s.
 
 use crate::arrival::ArrivalClock;
-use crate::counters::{Counters, count};
-use crate::flow::Piece;
-use crate::folder::Folder;
+use crate::counters::{AgentCounters, count};
+use crate::flow::OutgoingAck;
 use crate::inject::Inject;
 use crate::kernel;
 use crate::privilege;
 use crate::program::{self, Program};
 use crate::report::{self, Summary};
-use crate::settings::Settings;
-use crate::table::{HEADERS, Table};
+use crate::run_directory::RunDirectory;
+use crate::settings::AckSettings;
+use crate::table::{ConnectionTable, MAX_HEADERS};
 use crate::tap::{Tap, Watcher};
-use crate::watchdog::{Heart, LOOK, SILENCE, Watchdog};
+use crate::watchdog::{CHECK_INTERVAL, Heartbeat, SILENCE, Watchdog};
 use lasthop_base::{Duration, Time};
 use lasthop_os::priority::RealTimePriority;
 use lasthop_os::{Clock, SystemError, ends};
@@ -33,11 +33,11 @@ use std::thread;
 
 /// Options of an agent.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct AgentOptions {
     /// Settings for ACKs.
-    pub settings: Settings,
+    pub settings: AckSettings,
     /// Data path.
-    pub path: Path,
+    pub path: DataPath,
     /// Settings in words, for `status`.
     pub words: String,
     /// Number of the NFQUEUE.
@@ -48,14 +48,14 @@ pub struct Options {
     pub folder: PathBuf,
     /// Port of 127.0.0.1 for the counters (Prometheus).
     pub metrics: Option<u16>,
-    /// Arguments with which this program calls [`watchdog::keep`](crate::watchdog::keep); `--queue N --run-dir DIR` is
+    /// Arguments with which this program calls [`watchdog::run`](crate::watchdog::run); `--queue N --run-dir DIR` is
     /// appended.
-    pub keeper: Vec<String>,
+    pub watchdog_arguments: Vec<String>,
 }
 
 /// Data path: place where ACKs are rewritten.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Path {
+pub enum DataPath {
     /// In the kernel if possible, otherwise in user space.
     #[default]
     Auto,
@@ -72,9 +72,9 @@ pub struct Agent {
     // Drop order: rules first, lock last.
     watchdog: Option<Watchdog>,
     /// Reason for the fallback from BPF to NFQUEUE.
-    why: Option<String>,
+    fallback_reason: Option<String>,
     shared: Arc<Shared>,
-    folder: Folder,
+    folder: RunDirectory,
     is_urgent: bool,
     _lock: Flock<File>,
 }
@@ -82,10 +82,10 @@ pub struct Agent {
 pub(crate) struct Shared {
     core: Mutex<Core>,
     /// Taken when the agent ends.
-    heart: Mutex<Option<Heart>>,
+    heartbeat: Mutex<Option<Heartbeat>>,
     pub(crate) clock: Clock,
-    pub(crate) counters: Arc<Counters>,
-    pub(crate) options: Options,
+    pub(crate) counters: Arc<AgentCounters>,
+    pub(crate) options: AgentOptions,
     failure: Mutex<Option<SystemError>>,
 }
 
@@ -93,19 +93,19 @@ pub(crate) struct Core {
     /// Packet socket; `None` with the kernel program, which reports packets itself.
     tap: Option<Tap>,
     arrivals: ArrivalClock,
-    pub(crate) table: Table,
+    pub(crate) table: ConnectionTable,
     /// Kernel program; without one this process decides on ACKs.
     pub(crate) program: Option<Program>,
 }
 
 /// Bytes copied of a packet: more than a pure ACK has.
-const COPIED: u16 = 256;
+const COPIED_BYTES: u16 = 256;
 /// Interval at which closed connections are removed.
-pub(crate) const TIDYING: Duration = Duration::from_secs(10);
+pub(crate) const CLEANUP_INTERVAL: Duration = Duration::from_secs(10);
 
 impl Agent {
     /// Starts an agent. Fails if another agent runs or the system refuses a resource; then leaves nothing behind.
-    pub fn start(options: Options) -> Result<Agent, SystemError> {
+    pub fn start(options: AgentOptions) -> Result<Agent, SystemError> {
         let lacking = privilege::missing();
         if !lacking.is_empty() {
             return Err(SystemError {
@@ -113,18 +113,18 @@ impl Agent {
                 help: "run it as root; `lasthop doctor` lists what else is missing".to_owned(),
             });
         }
-        let folder = Folder::open(&options.folder)?;
+        let folder = RunDirectory::open(&options.folder)?;
         let lock = lock(&folder)?;
-        let (program, why) = kernel::program(&options)?;
+        let (program, fallback_reason) = kernel::program(&options)?;
         // Dropped in reverse order: the heartbeat, then the watchdog.
-        let (mut watchdog, mut heart) = match program {
+        let (mut watchdog, mut heartbeat) = match program {
             Some(_) => (None, None),
             None => Some(Watchdog::start(&options)?).unzip(),
         };
         let queue = program.is_none().then(|| listen(options.queue, options.length)).transpose()?;
         let inject = program.is_none().then(Inject::open).transpose()?;
-        let seen = program.is_none().then(Tap::open).transpose()?;
-        let (tap, watcher) = match seen {
+        let tap = program.is_none().then(Tap::open).transpose()?;
+        let (tap, watcher) = match tap {
             Some(tap) => {
                 let watcher =
                     tap.watcher().map_err(|error| failed("cannot watch the packet socket", &error))?;
@@ -133,26 +133,26 @@ impl Agent {
             None => (None, None),
         };
         let metrics = options.metrics.map(listen_for_metrics).transpose()?;
-        let counters = Arc::new(Counters::default());
-        let mut table = Table::new(options.settings.clone(), Arc::clone(&counters));
+        let counters = Arc::new(AgentCounters::default());
+        let mut table = ConnectionTable::new(options.settings.clone(), Arc::clone(&counters));
         if program.is_some() {
-            table.only_wishes();
+            table.collect_requests();
         }
         // Last: rules with a listener are not stale.
-        if let (Some(watchdog), Some(heart)) = (&mut watchdog, &mut heart) {
-            watchdog.begin(heart)?;
+        if let (Some(watchdog), Some(heartbeat)) = (&mut watchdog, &mut heartbeat) {
+            watchdog.add_rules(heartbeat)?;
         }
-        let asked = listen_for_status(&folder)?;
+        let status_listener = listen_for_status(&folder)?;
         let shared = Arc::new(Shared {
             core: Mutex::new(Core { tap, arrivals: ArrivalClock::default(), table, program }),
-            heart: Mutex::new(heart),
+            heartbeat: Mutex::new(heartbeat),
             clock: Clock::new(),
             counters,
             options,
             failure: Mutex::new(None),
         });
         // From here on drop removes the rules.
-        let mut agent = Agent { watchdog, why, shared, folder, is_urgent: false, _lock: lock };
+        let mut agent = Agent { watchdog, fallback_reason, shared, folder, is_urgent: false, _lock: lock };
         let shared = &agent.shared;
         // On a busy machine an ACK would wait for longer than the path takes.
         let priority = RealTimePriority::begin();
@@ -166,7 +166,7 @@ impl Agent {
             None => shared.spawn(kernel::watch),
         }
         drop(priority);
-        shared.spawn(move |shared| report::answer_status(shared, &asked));
+        shared.spawn(move |shared| report::answer_status(shared, &status_listener));
         if let Some(listener) = metrics {
             shared.spawn(move |shared| report::answer_metrics(shared, &listener));
         }
@@ -179,13 +179,13 @@ impl Agent {
     }
 
     /// Data path in use.
-    pub fn path(&self) -> Path {
-        if self.watchdog.is_some() { Path::Nfqueue } else { Path::Bpf }
+    pub fn path(&self) -> DataPath {
+        if self.watchdog.is_some() { DataPath::Nfqueue } else { DataPath::Bpf }
     }
 
     /// Reason for the fallback from BPF to NFQUEUE, if any.
-    pub fn why(&self) -> Option<&str> {
-        self.why.as_deref()
+    pub fn fallback_reason(&self) -> Option<&str> {
+        self.fallback_reason.as_deref()
     }
 
     /// Whether decisions run with real-time priority (SCHED_FIFO).
@@ -202,7 +202,7 @@ impl Agent {
 impl Drop for Agent {
     fn drop(&mut self) {
         let _ = fs::remove_file(self.folder.inside(SOCKET));
-        drop(lock_of(&self.shared.heart).take());
+        drop(lock_of(&self.shared.heartbeat).take());
         drop(self.shared.core().program.take());
     }
 }
@@ -223,10 +223,10 @@ impl Shared {
         lock_of(&self.core)
     }
 
-    fn spawn(self: &Arc<Shared>, part: impl FnOnce(&Shared) -> io::Result<()> + Send + 'static) {
+    fn spawn(self: &Arc<Shared>, work: impl FnOnce(&Shared) -> io::Result<()> + Send + 'static) {
         let shared = Arc::clone(self);
         thread::spawn(move || {
-            if let Err(error) = part(&shared) {
+            if let Err(error) = work(&shared) {
                 *lock_of(&shared.failure) = Some(failed("a thread of the agent failed", &error));
             }
         });
@@ -235,35 +235,35 @@ impl Shared {
 
 impl Core {
     /// Processes packets that have passed, so that decisions know all earlier packets; returns the current time.
-    pub(crate) fn catch_up(&mut self, clock: &Clock) -> Time {
+    pub(crate) fn process_packets(&mut self, clock: &Clock) -> Time {
         let now = self.arrivals.synchronize(clock);
-        let mut buffer = [0; HEADERS];
+        let mut buffer = [0; MAX_HEADERS];
         let Some(tap) = &mut self.tap else { return now };
-        while let Some(passed) = tap.recv(&mut buffer) {
-            let at = self.arrivals.time(passed.stamp, now);
-            self.table.see(at, passed.way, passed.packet);
+        while let Some(observed) = tap.recv(&mut buffer) {
+            let at = self.arrivals.time(observed.stamp, now);
+            self.table.observe(at, observed.direction, observed.packet);
         }
         now
     }
 
     /// Processes events of the kernel program; returns the time and whether events existed.
-    pub(crate) fn hear(&mut self, clock: &Clock) -> io::Result<(Time, bool)> {
+    pub(crate) fn process_events(&mut self, clock: &Clock) -> io::Result<(Time, bool)> {
         let Some(program) = &mut self.program else { return Ok((clock.now(), false)) };
-        let mut has_heard = false;
+        let mut has_events = false;
         let (now, since) = (clock.now(), program::monotonic()?);
         let table = &mut self.table;
-        program.hear(|event| {
+        program.process_events(|event| {
             // Both clocks are CLOCK_MONOTONIC with different zeros.
             let time = |at: u64| Time::from_nanos(now.as_nanos().saturating_sub(since.saturating_sub(at)));
-            has_heard = true;
-            table.note(time(event.at), event.way, event.key, &event.segment, time(event.echoed));
+            has_events = true;
+            table.record(time(event.at), event.direction, event.key, &event.segment, time(event.echoed));
         });
-        Ok((now, has_heard))
+        Ok((now, has_events))
     }
 }
 
 fn decide(shared: &Shared, mut queue: Queue, inject: &Inject) -> io::Result<()> {
-    let (mut pieces, mut copy) = (Vec::new(), Vec::new());
+    let (mut acks, mut copy) = (Vec::new(), Vec::new());
     loop {
         let mut message = match queue.recv() {
             Ok(message) => message,
@@ -272,14 +272,14 @@ fn decide(shared: &Shared, mut queue: Queue, inject: &Inject) -> io::Result<()> 
         };
         let is_changed = {
             let mut core = shared.core();
-            let now = core.catch_up(&shared.clock);
-            core.table.decide(now, message.get_payload(), &mut pieces)
+            let now = core.process_packets(&shared.clock);
+            core.table.decide(now, message.get_payload(), &mut acks)
         };
-        if is_changed && let Some((last, others)) = pieces.split_last() {
-            for piece in others {
+        if is_changed && let Some((last, others)) = acks.split_last() {
+            for ack in others {
                 copy.clear();
                 copy.extend_from_slice(message.get_payload());
-                match send(inject, &mut copy, piece) {
+                match send(inject, &mut copy, ack) {
                     Ok(()) => count(&shared.counters.acks_added),
                     Err(_) => count(&shared.counters.errors),
                 }
@@ -296,8 +296,8 @@ fn decide(shared: &Shared, mut queue: Queue, inject: &Inject) -> io::Result<()> 
     }
 }
 
-fn send(inject: &Inject, packet: &mut [u8], piece: &Piece) -> io::Result<()> {
-    rewrite(packet, piece.ack, piece.window).map_err(io::Error::other)?;
+fn send(inject: &Inject, packet: &mut [u8], ack: &OutgoingAck) -> io::Result<()> {
+    rewrite(packet, ack.ack, ack.window).map_err(io::Error::other)?;
     let destination = destination(packet).ok_or(io::ErrorKind::InvalidData)?;
     inject.send(destination, packet)
 }
@@ -316,33 +316,33 @@ fn window_of(packet: &[u8]) -> Option<u16> {
 
 /// Processes packets between ACKs and sends heartbeats.
 fn watch(shared: &Shared, watcher: &Watcher) -> io::Result<()> {
-    let (mut tidied, mut looked, mut beaten) = (Time::ZERO, shared.clock.now(), Time::ZERO);
+    let (mut last_cleanup, mut last_check, mut last_heartbeat) = (Time::ZERO, shared.clock.now(), Time::ZERO);
     loop {
         watcher.wait(None);
         let now = {
             let mut core = shared.core();
-            let now = core.catch_up(&shared.clock);
-            if now.since(looked) > SILENCE {
+            let now = core.process_packets(&shared.clock);
+            if now.since(last_check) > SILENCE {
                 count(&shared.counters.lapses);
                 core.table.lapse(now);
             }
-            if now.since(tidied) > TIDYING {
-                core.table.tidy(now);
-                tidied = now;
+            if now.since(last_cleanup) > CLEANUP_INTERVAL {
+                core.table.remove_closed(now);
+                last_cleanup = now;
             }
             now
         };
-        looked = now;
-        if now.since(beaten) >= LOOK.divided_by(2) {
-            beaten = now;
+        last_check = now;
+        if now.since(last_heartbeat) >= CHECK_INTERVAL.divided_by(2) {
+            last_heartbeat = now;
             // No heartbeat: the agent is about to end.
-            let Some(heart) = &mut *lock_of(&shared.heart) else { return Ok(()) };
-            heart.beat()?;
+            let Some(heartbeat) = &mut *lock_of(&shared.heartbeat) else { return Ok(()) };
+            heartbeat.send()?;
         }
     }
 }
 
-fn lock(folder: &Folder) -> Result<Flock<File>, SystemError> {
+fn lock(folder: &RunDirectory) -> Result<Flock<File>, SystemError> {
     let mut lock = folder.lock(LOCK, std::time::Duration::ZERO).map_err(|error| {
         error.unwrap_or_else(|| SystemError {
             message: format!("another agent is running: it has locked `{}`", folder.shown(LOCK).display()),
@@ -354,7 +354,7 @@ fn lock(folder: &Folder) -> Result<Flock<File>, SystemError> {
     Ok(lock)
 }
 
-fn listen_for_status(folder: &Folder) -> Result<UnixListener, SystemError> {
+fn listen_for_status(folder: &RunDirectory) -> Result<UnixListener, SystemError> {
     let path = folder.inside(SOCKET);
     // Left by a killed agent.
     let _ = fs::remove_file(&path);
@@ -366,7 +366,7 @@ fn listen(number: u16, length: u32) -> Result<Queue, SystemError> {
     let open = || -> io::Result<Queue> {
         let mut queue = Queue::open()?;
         queue.bind(number)?;
-        queue.set_copy_range(number, COPIED)?;
+        queue.set_copy_range(number, COPIED_BYTES)?;
         queue.set_queue_max_len(number, length)?;
         queue.set_fail_open(number, true)?;
         Ok(queue)

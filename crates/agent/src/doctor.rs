@@ -28,22 +28,22 @@ pub struct Finding {
 /// Runs all checks. Firewall rules are tried in a separate network namespace.
 pub fn examine() -> Vec<Finding> {
     let privileges = privileges();
-    let may = privileges.is_there == Some(true);
-    let bpf = bpf(may);
+    let has_privileges = privileges.is_there == Some(true);
+    let bpf = bpf(has_privileges);
     // With BPF, the NFQUEUE path is not required.
-    let is_missed = bpf.is_there != Some(true);
-    let or_not = |finding: Finding| Finding {
-        is_there: finding.is_there.filter(|is_there| *is_there || is_missed),
+    let is_needed = bpf.is_there != Some(true);
+    let if_needed = |finding: Finding| Finding {
+        is_there: finding.is_there.filter(|is_there| *is_there || is_needed),
         ..finding
     };
     vec![
         privileges,
         tun(),
         program("ip", "emulate", "install it: apt-get install iproute2"),
-        path(may),
-        or_not(firewall()),
-        host(may),
-        or_not(nfqueue(may)),
+        path(has_privileges),
+        if_needed(firewall()),
+        host(has_privileges),
+        if_needed(nfqueue(has_privileges)),
         bpf,
     ]
 }
@@ -57,9 +57,10 @@ fn privileges() -> Finding {
         name: "privileges",
         needed_for: "emulate, endpoint, agent",
         is_there: Some(lacking.is_empty()),
-        found: match lacking.is_empty() {
-            true => "CAP_NET_ADMIN, CAP_NET_RAW and CAP_SYS_ADMIN".to_owned(),
-            false => format!("{} missing", lacking.join(", ")),
+        found: if lacking.is_empty() {
+            "CAP_NET_ADMIN, CAP_NET_RAW and CAP_SYS_ADMIN".to_owned()
+        } else {
+            format!("{} missing", lacking.join(", "))
         },
         help: "run it as root: sudo lasthop …",
     }
@@ -84,13 +85,13 @@ fn tun() -> Finding {
 }
 
 /// Tries the first step of `emulate` and `crosscheck` and undoes it.
-fn path(may: bool) -> Finding {
+fn path(has_privileges: bool) -> Finding {
     let made = || {
         PathEnds::build(1500)
             .map(|_| "created two namespaces with a device each".to_owned())
             .map_err(|error| error.message)
     };
-    attempted(
+    attempt(
         Finding {
             name: "path namespaces",
             needed_for: "emulate, crosscheck",
@@ -99,13 +100,13 @@ fn path(may: bool) -> Finding {
             help: "run it as root: sudo lasthop … (a user namespace of your own does not suffice); a container needs \
                    --privileged, or CAP_SYS_ADMIN, CAP_NET_ADMIN and --device /dev/net/tun",
         },
-        may,
+        has_privileges,
         made,
     )
 }
 
 /// Tries address translation, as `emulate` without `--server`, in a temporary namespace.
-fn host(may: bool) -> Finding {
+fn host(has_privileges: bool) -> Finding {
     let finding = Finding {
         name: "address translation",
         needed_for: "emulate without --server",
@@ -113,26 +114,25 @@ fn host(may: bool) -> Finding {
         found: String::new(),
         help: "install nftables or iptables (apt-get install nftables); the kernel needs NAT: modprobe nft_masq xt_MASQUERADE",
     };
-    tried(finding, may, || nat::test_rules().map_err(|error| error.message))
+    attempt_in_namespace(finding, has_privileges, || nat::test_rules().map_err(|error| error.message))
 }
 
-fn nfqueue(may: bool) -> Finding {
+fn nfqueue(has_privileges: bool) -> Finding {
     let has_tool = ["iptables", "nft"].iter().any(|name| version(name).is_ok());
-    tried(
+    attempt_in_namespace(
         Finding {
             name: "NFQUEUE",
             needed_for: "agent without BPF, or with --loss-discrimination",
             is_there: None,
             found: String::new(),
-            help: match has_tool {
-                true => {
-                    "load the modules: modprobe nfnetlink_queue xt_NFQUEUE xt_length (nft_queue without iptables); in \
-                     a container, on its host"
-                }
-                false => "install a firewall tool first: apt-get install iptables",
+            help: if has_tool {
+                "load the modules: modprobe nfnetlink_queue xt_NFQUEUE xt_length (nft_queue without iptables); in \
+                 a container, on its host"
+            } else {
+                "install a firewall tool first: apt-get install iptables"
             },
         },
-        may,
+        has_privileges,
         || {
             let words = rules::trial()?;
             let bound = nfq::Queue::open().and_then(|mut queue| queue.bind(0));
@@ -143,7 +143,7 @@ fn nfqueue(may: bool) -> Finding {
 }
 
 /// BPF is optional: `None` instead of false.
-fn bpf(may: bool) -> Finding {
+fn bpf(has_privileges: bool) -> Finding {
     let finding = Finding {
         name: "BPF",
         needed_for: "agent (optional)",
@@ -152,20 +152,28 @@ fn bpf(may: bool) -> Finding {
         help: "Linux 5.8 or later with CONFIG_BPF_SYSCALL and CONFIG_NET_CLS_ACT, and CAP_BPF; without these the agent \
                rewrites ACKs outside the kernel (NFQUEUE)",
     };
-    let finding = attempted(finding, may, kernels::trial);
+    let finding = attempt(finding, has_privileges, kernels::trial);
     Finding { is_there: finding.is_there.filter(|is_there| *is_there), ..finding }
 }
 
 /// Runs a trial in a temporary network namespace.
-fn tried(finding: Finding, may: bool, trial: impl FnOnce() -> Result<String, String> + Send) -> Finding {
-    attempted(finding, may, || {
-        let tried = Namespace::unconfigured().and_then(|namespace| namespace.within(trial));
-        tried.unwrap_or_else(|error| Err(error.message))
+fn attempt_in_namespace(
+    finding: Finding,
+    has_privileges: bool,
+    trial: impl FnOnce() -> Result<String, String> + Send,
+) -> Finding {
+    attempt(finding, has_privileges, || {
+        let attempt_in_namespace = Namespace::unconfigured().and_then(|namespace| namespace.within(trial));
+        attempt_in_namespace.unwrap_or_else(|error| Err(error.message))
     })
 }
 
-fn attempted(finding: Finding, may: bool, trial: impl FnOnce() -> Result<String, String>) -> Finding {
-    if !may {
+fn attempt(
+    finding: Finding,
+    has_privileges: bool,
+    trial: impl FnOnce() -> Result<String, String>,
+) -> Finding {
+    if !has_privileges {
         return Finding { found: "not checked: needs privileges".to_owned(), ..finding };
     }
     match trial() {

@@ -1,6 +1,6 @@
 //! Packet events of the kernel program: `struct event` of `bpf/window.c`.
 
-use crate::table::{Key, Way};
+use crate::table::{ConnectionKey, PacketDirection};
 use lasthop_wire::{Flags, Segment, Seq, Timestamps};
 use std::net::{Ipv6Addr, SocketAddr};
 
@@ -11,8 +11,8 @@ pub(crate) struct Event {
     pub(crate) at: u64,
     /// Time at which the last echoed time stamp was first seen.
     pub(crate) echoed: u64,
-    pub(crate) way: Way,
-    pub(crate) key: Key,
+    pub(crate) direction: PacketDirection,
+    pub(crate) key: ConnectionKey,
     pub(crate) segment: Segment,
 }
 
@@ -33,7 +33,7 @@ impl Event {
             let port = u16::from_be_bytes(*bytes[port..].first_chunk()?);
             Some(SocketAddr::new(address.to_canonical(), port))
         };
-        let key = Key { own: end(16, 48)?, peer: end(32, 50)? };
+        let key = ConnectionKey { own: end(16, 48)?, peer: end(32, 50)? };
         let flags = Flags(u16::from(bytes[74]));
         let (shift, known) = (bytes[78], bytes[79]);
         let is_syn = flags.has(Flags::SYN);
@@ -48,8 +48,8 @@ impl Event {
             timestamps: (known & STAMPS != 0).then_some(Timestamps { value: word(64)?, echo: word(68)? }),
             ..Segment::default()
         };
-        let way = if bytes[75] != 0 { Way::Out } else { Way::In };
-        Some(Event { at: long(0)?, echoed: long(8)?, way, key, segment })
+        let direction = if bytes[75] != 0 { PacketDirection::Out } else { PacketDirection::In };
+        Some(Event { at: long(0)?, echoed: long(8)?, direction, key, segment })
     }
 }
 
@@ -72,7 +72,7 @@ mod tests {
         bytes[76..78].copy_from_slice(&1400_u16.to_ne_bytes());
         (bytes[74], bytes[78], bytes[79]) = (0x12, 9, SCALES | STAMPS);
         let event = Event::read(&bytes).unwrap();
-        assert_eq!((event.at, event.echoed, event.way), (7, 6, Way::In));
+        assert_eq!((event.at, event.echoed, event.direction), (7, 6, PacketDirection::In));
         assert_eq!(
             (event.key.own, event.key.peer),
             ("192.0.2.1:258".parse().unwrap(), "[2001:db8::7]:80".parse().unwrap())
@@ -92,7 +92,10 @@ mod tests {
         // Not a SYN, no time stamps.
         (bytes[74], bytes[75], bytes[79]) = (0x10, 1, 0);
         let event = Event::read(&bytes).unwrap();
-        assert_eq!((event.way, event.segment.mss, event.segment.timestamps), (Way::Out, None, None));
+        assert_eq!(
+            (event.direction, event.segment.mss, event.segment.timestamps),
+            (PacketDirection::Out, None, None)
+        );
         assert!(Event::read(&bytes[1..]).is_none());
     }
 }

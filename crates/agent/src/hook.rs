@@ -33,7 +33,7 @@ impl Hook {
         program: &mut SchedClassifier,
         name: &str,
         device: &str,
-        way: TcAttachType,
+        attach_type: TcAttachType,
     ) -> Result<SchedClassifierLink, ProgramError> {
         let options = match self {
             Hook::Tcx => TcAttachOptions::TcxOrder(LinkOrder::default()),
@@ -41,11 +41,11 @@ impl Hook {
                 // May exist already. Any other failure shows when attaching.
                 let _ = qdisc_add_clsact(device);
                 // Left by a killed agent.
-                let _ = qdisc_detach_program(device, way, name);
+                let _ = qdisc_detach_program(device, attach_type, name);
                 TcAttachOptions::Netlink(NlOptions::default())
             }
         };
-        let link = program.attach_with_options(device, way, options)?;
+        let link = program.attach_with_options(device, attach_type, options)?;
         program.take_link(link)
     }
 }

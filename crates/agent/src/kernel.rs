@@ -1,9 +1,9 @@
 //! User space side of the kernel program: writes requests and heartbeats.
 
-use crate::daemon::{Options, Path, Shared, TIDYING};
+use crate::daemon::{AgentOptions, CLEANUP_INTERVAL, DataPath, Shared};
 use crate::hook::Hook;
 use crate::program::{MOST_PIECES, Program};
-use crate::settings::Settings;
+use crate::settings::AckSettings;
 use lasthop_base::{Duration, Time};
 use lasthop_os::SystemError;
 use lasthop_tcp::receiver::ack_splitting::FixedSplit;
@@ -15,14 +15,14 @@ use std::thread::sleep;
 /// Events within this time form a batch.
 const BATCH: std::time::Duration = std::time::Duration::from_millis(1);
 /// Interval of heartbeats; the program tolerates ten times as much.
-const BEAT: Duration = Duration::from_millis(BEAT_MILLIS as u64);
-const BEAT_MILLIS: u8 = 20;
+const HEARTBEAT_INTERVAL: Duration = Duration::from_millis(HEARTBEAT_INTERVAL_MS as u64);
+const HEARTBEAT_INTERVAL_MS: u8 = 20;
 /// Idle time after which the loop waits for a wake-up instead of polling every [`BATCH`].
 const QUIET: Duration = Duration::from_millis(20);
 
-/// Starts the program; if that fails with [`Path::Auto`], returns the reason instead.
-pub(crate) fn program(options: &Options) -> Result<(Option<Program>, Option<String>), SystemError> {
-    if options.path == Path::Nfqueue {
+/// Starts the program; if that fails with [`DataPath::Auto`], returns the reason instead.
+pub(crate) fn program(options: &AgentOptions) -> Result<(Option<Program>, Option<String>), SystemError> {
+    if options.path == DataPath::Nfqueue {
         return Ok((None, None));
     }
     let begun = match obstacle(&options.settings) {
@@ -30,18 +30,18 @@ pub(crate) fn program(options: &Options) -> Result<(Option<Program>, Option<Stri
             Err(SystemError { message, help: "omit the option --path, or use --path nfqueue".to_owned() })
         }
         None => Program::start(match options.path {
-            Path::Clsact => Hook::Clsact,
+            DataPath::Clsact => Hook::Clsact,
             _ => Hook::of_kernel(),
         }),
     };
     match begun {
         Ok(program) => Ok((Some(program), None)),
-        Err(error) if options.path != Path::Auto => Err(error),
+        Err(error) if options.path != DataPath::Auto => Err(error),
         Err(error) => Ok((None, Some(error.message))),
     }
 }
 
-fn obstacle(settings: &Settings) -> Option<String> {
+fn obstacle(settings: &AckSettings) -> Option<String> {
     if settings.loss_discrimination.is_some() {
         return Some("loss discrimination (--loss-discrimination) works outside the kernel only".to_owned());
     }
@@ -54,35 +54,36 @@ fn obstacle(settings: &Settings) -> Option<String> {
 
 /// Processes events, writes requests and sends heartbeats, in this order.
 pub(crate) fn watch(shared: &Shared) -> io::Result<()> {
-    let Some(files) = shared.core().program.as_ref().map(Program::news).transpose()? else {
+    let Some(files) = shared.core().program.as_ref().map(Program::poll_files).transpose()? else {
         return Ok(());
     };
-    let (mut tidied, mut beaten, mut heard, mut silent_for) = (Time::ZERO, None, Time::ZERO, QUIET);
+    let (mut last_cleanup, mut last_heartbeat, mut last_event, mut silent_for) =
+        (Time::ZERO, None, Time::ZERO, QUIET);
     loop {
         if silent_for > QUIET {
             // Wakes for a new or ended connection, a device change, or the next heartbeat.
             let mut polled = files.each_ref().map(|file| PollFd::new(file.as_fd(), PollFlags::POLLIN));
-            let _ = poll(&mut polled, PollTimeout::from(BEAT_MILLIS));
+            let _ = poll(&mut polled, PollTimeout::from(HEARTBEAT_INTERVAL_MS));
         }
         let mut locked = shared.core();
-        let (now, has_heard) = locked.hear(&shared.clock)?;
-        heard = if has_heard { now } else { heard };
-        silent_for = now.since(heard);
-        if now.since(tidied) > TIDYING {
-            locked.table.tidy(now);
-            tidied = now;
+        let (now, has_events) = locked.process_events(&shared.clock)?;
+        last_event = if has_events { now } else { last_event };
+        silent_for = now.since(last_event);
+        if now.since(last_cleanup) > CLEANUP_INTERVAL {
+            locked.table.remove_closed(now);
+            last_cleanup = now;
         }
         let core = &mut *locked;
         // No program: the agent is about to end.
         let Some(program) = &mut core.program else { return Ok(()) };
-        program.follow();
-        for key in core.table.forgotten() {
-            program.forget(&key);
+        program.update_devices();
+        for key in core.table.take_closed() {
+            program.remove_request(&key);
         }
-        core.table.wishes(|key, wish| program.wish(key, wish))?;
-        if beaten.is_none_or(|beaten| now.since(beaten) >= BEAT) {
-            beaten = Some(now);
-            program.beat()?;
+        core.table.take_requests(|key, request| program.write_request(key, request))?;
+        if last_heartbeat.is_none_or(|last| now.since(last) >= HEARTBEAT_INTERVAL) {
+            last_heartbeat = Some(now);
+            program.send_heartbeat()?;
         }
         drop(locked);
         sleep(BATCH);

@@ -18,8 +18,6 @@ pub mod doctor;
 #[cfg(target_os = "linux")]
 mod events;
 #[cfg(target_os = "linux")]
-pub mod folder;
-#[cfg(target_os = "linux")]
 pub mod hook;
 #[cfg(target_os = "linux")]
 pub mod inject;
@@ -34,14 +32,16 @@ pub mod report;
 #[cfg(target_os = "linux")]
 pub mod rules;
 #[cfg(target_os = "linux")]
+pub mod run_directory;
+#[cfg(target_os = "linux")]
 pub mod tap;
 #[cfg(target_os = "linux")]
 pub mod watchdog;
 
-pub use counters::Counters;
-pub use flow::Flow;
-pub use settings::Settings;
-pub use table::Table;
+pub use counters::AgentCounters;
+pub use flow::ObservedFlow;
+pub use settings::AckSettings;
+pub use table::ConnectionTable;
 
 #[cfg(target_os = "linux")]
 pub use daemon::Agent;

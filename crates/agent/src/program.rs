@@ -3,11 +3,11 @@
 //! `bpf/window.c` is its source and describes its guarantees; `make bpf` builds the object that is part of this
 //! program. `hook` attaches the object.
 
-use crate::counters::Counters;
+use crate::counters::AgentCounters;
 use crate::events::Event;
-use crate::flow::{Told, Wish};
+use crate::flow::{AckRequest, FlowWindows};
 use crate::hook::Hook;
-use crate::table::Key;
+use crate::table::ConnectionKey;
 use aya::maps::{Array, HashMap, MapData, PerCpuArray, RingBuf};
 use aya::programs::tc::SchedClassifierLink;
 use aya::programs::{SchedClassifier, TcAttachType};
@@ -31,11 +31,11 @@ const OBJECT: &[u8] = aya::include_bytes_aligned!("../bpf/window.o");
 pub(crate) const MOST_PIECES: u32 = 16;
 
 /// Both addresses and both ports, as in `struct key`.
-type Ends = [u8; 36];
+type KeyBytes = [u8; 36];
 /// `struct flow` as u32s.
 type FlowWords = [u32; 22];
-type WishWords = [u64; 2];
-type Counts = [u64; 7];
+type RequestWords = [u64; 2];
+type CounterWords = [u64; 7];
 
 /// Device type (linux/if_arp.h) of packets that begin with an Ethernet header.
 const ETHERNET: u16 = 1;
@@ -50,10 +50,10 @@ const LINKS: u32 = 1;
 /// The program, attached to every device but loopback; dropping it detaches it.
 pub struct Program {
     bpf: Ebpf,
-    wishes: HashMap<MapData, Ends, WishWords>,
-    flows: HashMap<MapData, Ends, FlowWords>,
-    heart: Array<MapData, u64>,
-    counters: PerCpuArray<MapData, Counts>,
+    requests: HashMap<MapData, KeyBytes, RequestWords>,
+    flows: HashMap<MapData, KeyBytes, FlowWords>,
+    heartbeat: Array<MapData, u64>,
+    counters: PerCpuArray<MapData, CounterWords>,
     events: RingBuf<MapData>,
     attached: Hashed<u32, Vec<SchedClassifierLink>>,
     /// Devices that refused the program, with the reason.
@@ -75,45 +75,45 @@ impl Program {
     }
 
     fn load(hook: Hook) -> Result<Program, String> {
-        let mut bpf = EbpfLoader::new().load(OBJECT).map_err(told)?;
+        let mut bpf = EbpfLoader::new().load(OBJECT).map_err(describe)?;
         for (_, program) in bpf.programs_mut() {
-            let program: &mut SchedClassifier = program.try_into().map_err(told)?;
-            program.load().map_err(told)?;
+            let program: &mut SchedClassifier = program.try_into().map_err(describe)?;
+            program.load().map_err(describe)?;
         }
         let mut map = |name: &str| bpf.take_map(name).ok_or_else(|| format!("the object has no map {name}"));
-        let changes = listen_for_changes().map_err(told)?;
+        let changes = listen_for_changes().map_err(describe)?;
         let mut program = Program {
-            wishes: map("wishes")?.try_into().map_err(told)?,
-            flows: map("flows")?.try_into().map_err(told)?,
-            heart: map("heart")?.try_into().map_err(told)?,
-            counters: map("counters")?.try_into().map_err(told)?,
-            events: map("events")?.try_into().map_err(told)?,
+            requests: map("wishes")?.try_into().map_err(describe)?,
+            flows: map("flows")?.try_into().map_err(describe)?,
+            heartbeat: map("heart")?.try_into().map_err(describe)?,
+            counters: map("counters")?.try_into().map_err(describe)?,
+            events: map("events")?.try_into().map_err(describe)?,
             left_out: BTreeMap::new(),
             attached: Hashed::new(),
             changes,
             hook,
             bpf,
         };
-        match program.attach().map_err(told)?.pop_first() {
+        match program.attach().map_err(describe)?.pop_first() {
             Some((device, error)) => Err(format!("on {device}: {error}")),
             None => Ok(program),
         }
     }
 
     /// Files to poll: packet events, and changes of devices.
-    pub(crate) fn news(&self) -> io::Result<[OwnedFd; 2]> {
+    pub(crate) fn poll_files(&self) -> io::Result<[OwnedFd; 2]> {
         Ok([self.events.as_fd().try_clone_to_owned()?, self.changes.try_clone()?])
     }
 
-    /// Passes the packet events since the last call to `each`.
-    pub(crate) fn hear(&mut self, mut each: impl FnMut(Event)) {
+    /// Passes the packet events since the last call to `handle`.
+    pub(crate) fn process_events(&mut self, mut handle: impl FnMut(Event)) {
         while let Some(bytes) = self.events.next() {
-            Event::read(&bytes).into_iter().for_each(&mut each);
+            Event::read(&bytes).into_iter().for_each(&mut handle);
         }
     }
 
     /// Attaches to new devices and drops removed ones. A device that refuses the program is skipped.
-    pub(crate) fn follow(&mut self) {
+    pub(crate) fn update_devices(&mut self) {
         let mut has_changed = false;
         // Lost messages also count as a change.
         while !matches!(
@@ -128,30 +128,33 @@ impl Program {
     }
 
     /// Heartbeat: user space has processed all packets so far; its requests are valid for 200 ms.
-    pub(crate) fn beat(&mut self) -> io::Result<()> {
-        self.heart.set(0, monotonic()?, 0).map_err(io::Error::other)
+    pub(crate) fn send_heartbeat(&mut self) -> io::Result<()> {
+        self.heartbeat.set(0, monotonic()?, 0).map_err(io::Error::other)
     }
 
-    pub(crate) fn wish(&mut self, key: &Key, wish: Wish) -> io::Result<()> {
+    pub(crate) fn write_request(&mut self, key: &ConnectionKey, request: AckRequest) -> io::Result<()> {
         // Both numbers share one word, in host byte order.
-        let (count, is_copies) = (wish.count.to_ne_bytes(), u32::from(wish.is_copies).to_ne_bytes());
-        let mut shape = [0; 8];
-        shape[..4].copy_from_slice(&count);
-        shape[4..].copy_from_slice(&is_copies);
-        self.wishes.insert(ends(key), [wish.window, u64::from_ne_bytes(shape)], 0).map_err(io::Error::other)
+        let (count, is_copies) = (request.count.to_ne_bytes(), u32::from(request.is_copies).to_ne_bytes());
+        let mut word = [0; 8];
+        word[..4].copy_from_slice(&count);
+        word[4..].copy_from_slice(&is_copies);
+        self.requests
+            .insert(key_bytes(key), [request.window, u64::from_ne_bytes(word)], 0)
+            .map_err(io::Error::other)
     }
 
-    pub(crate) fn forget(&mut self, key: &Key) {
+    pub(crate) fn remove_request(&mut self, key: &ConnectionKey) {
         // A connection without a request has no entry.
-        let _ = self.wishes.remove(&ends(key));
+        let _ = self.requests.remove(&key_bytes(key));
     }
 
-    pub(crate) fn known(&self, key: &Key) -> Option<Told> {
-        let [_, _, kernel, _, _, _, acks, window, ..] = self.flows.get(&ends(key), 0).ok()?.map(u64::from);
-        Some(Told { kernel, window, acks, min_rtt: None })
+    pub(crate) fn windows(&self, key: &ConnectionKey) -> Option<FlowWindows> {
+        let [_, _, kernel, _, _, _, acks, window, ..] =
+            self.flows.get(&key_bytes(key), 0).ok()?.map(u64::from);
+        Some(FlowWindows { kernel, window, acks, min_rtt: None })
     }
 
-    pub(crate) fn count(&self, counters: &Counters) {
+    pub(crate) fn count(&self, counters: &AgentCounters) {
         let Ok(each) = self.counters.get(&0, 0) else { return };
         let sum = |at: usize| each.iter().map(|counts| counts[at]).sum::<u64>();
         let to = [
@@ -184,8 +187,11 @@ impl Program {
                 continue;
             }
             let programs = if is_ethernet { ETHERNET_PROGRAMS } else { PLAIN_PROGRAMS };
-            let ways = [TcAttachType::Egress, TcAttachType::Ingress];
-            let links = programs.iter().zip(ways).map(|(program, way)| self.link(program, &name, way));
+            let attach_types = [TcAttachType::Egress, TcAttachType::Ingress];
+            let links = programs
+                .iter()
+                .zip(attach_types)
+                .map(|(program, attach_type)| self.link(program, &name, attach_type));
             match links.collect() {
                 Ok(links) => drop(self.attached.insert(index, links)),
                 // The device has disappeared.
@@ -196,11 +202,16 @@ impl Program {
         Ok(left_out)
     }
 
-    fn link(&mut self, name: &str, device: &str, way: TcAttachType) -> Result<SchedClassifierLink, String> {
+    fn link(
+        &mut self,
+        name: &str,
+        device: &str,
+        attach_type: TcAttachType,
+    ) -> Result<SchedClassifierLink, String> {
         let program =
             self.bpf.program_mut(name).ok_or_else(|| format!("the object has no program {name}"))?;
-        let program: &mut SchedClassifier = program.try_into().map_err(told)?;
-        self.hook.attach(program, name, device, way).map_err(told)
+        let program: &mut SchedClassifier = program.try_into().map_err(describe)?;
+        self.hook.attach(program, name, device, attach_type).map_err(describe)
     }
 }
 
@@ -220,8 +231,9 @@ pub fn trial() -> Result<String, String> {
 }
 
 /// Number of tcx programs on a device of this network namespace, by any owner. Fails if the device does not exist.
-pub fn on(device: &str) -> io::Result<usize> {
-    let query = |way| SchedClassifier::query_tcx(device, way).map(|(_, programs)| programs.len());
+pub fn count_attached(device: &str) -> io::Result<usize> {
+    let query =
+        |attach_type| SchedClassifier::query_tcx(device, attach_type).map(|(_, programs)| programs.len());
     let both = query(TcAttachType::Egress).and_then(|out| Ok(out + query(TcAttachType::Ingress)?));
     both.map_err(io::Error::other)
 }
@@ -259,7 +271,7 @@ fn listen_for_changes() -> io::Result<OwnedFd> {
     Ok(socket)
 }
 
-fn ends(key: &Key) -> Ends {
+fn key_bytes(key: &ConnectionKey) -> KeyBytes {
     let mut bytes = [0; 36];
     let mut put = |at: usize, port_at: usize, end: &SocketAddr| {
         let address = match end.ip() {
@@ -275,7 +287,7 @@ fn ends(key: &Key) -> Ends {
 }
 
 /// Error with its causes, which carry most information; without the verifier's log.
-fn told(error: impl std::error::Error) -> String {
+fn describe(error: impl std::error::Error) -> String {
     let mut words = error.to_string();
     let mut source = error.source();
     while let Some(error) = source {
@@ -294,8 +306,11 @@ mod tests {
 
     #[test]
     fn ends_are_the_programs() {
-        let key = Key { own: "192.0.2.1:258".parse().unwrap(), peer: "[2001:db8::7]:80".parse().unwrap() };
-        let bytes = ends(&key);
+        let key = ConnectionKey {
+            own: "192.0.2.1:258".parse().unwrap(),
+            peer: "[2001:db8::7]:80".parse().unwrap(),
+        };
+        let bytes = key_bytes(&key);
         assert_eq!(bytes[..16], [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 192, 0, 2, 1]);
         assert_eq!(bytes[16..32], [0x20, 1, 0x0d, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 7]);
         assert_eq!(bytes[32..], [1, 2, 0, 80]);

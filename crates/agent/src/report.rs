@@ -1,7 +1,7 @@
 //! Status and metrics of the agent.
 
 use crate::daemon::{Core, SOCKET, Shared};
-use crate::flow::Told;
+use crate::flow::FlowWindows;
 use crate::program::Program;
 use lasthop_base::Time;
 use lasthop_os::SystemError;
@@ -32,10 +32,10 @@ const PATIENCE: Duration = Duration::from_secs(2);
 impl Summary {
     pub(crate) fn of(shared: &Shared, now: Time, core: &Core) -> Summary {
         let program = core.program.as_ref();
-        let mut flows: Vec<_> = core.table.told().collect();
-        for (key, told) in &mut flows {
-            if let Some(known) = program.and_then(|program| program.known(key)) {
-                *told = Told { min_rtt: told.min_rtt, ..known };
+        let mut flows: Vec<_> = core.table.windows().collect();
+        for (key, windows) in &mut flows {
+            if let Some(known) = program.and_then(|program| program.windows(key)) {
+                *windows = FlowWindows { min_rtt: windows.min_rtt, ..known };
             }
         }
         let count = flows.len();
@@ -45,14 +45,14 @@ impl Summary {
         let flows: Vec<Value> = flows
             .into_iter()
             .take(SHOWN)
-            .map(|(key, told)| {
+            .map(|(key, windows)| {
                 json!({
                     "own": key.own,
                     "peer": key.peer,
-                    "acks": told.acks,
-                    "window_bytes": told.window,
-                    "kernel_window_bytes": told.kernel,
-                    "min_rtt_ms": told.min_rtt.map(|rtt| rtt.as_millis()),
+                    "acks": windows.acks,
+                    "window_bytes": windows.window,
+                    "kernel_window_bytes": windows.kernel,
+                    "min_rtt_ms": windows.min_rtt.map(|rtt| rtt.as_millis()),
                 })
             })
             .collect();
@@ -134,7 +134,7 @@ pub(crate) fn answer_metrics(shared: &Shared, listener: &TcpListener) -> io::Res
         waiting.retain_mut(|(stream, since)| match stream.read(&mut [0; 4096]) {
             // Every request has the same answer.
             Ok(1..) => {
-                tell(shared, stream);
+                write_metrics(shared, stream);
                 false
             }
             Err(error) if error.kind() == ErrorKind::WouldBlock => since.elapsed() < PATIENCE,
@@ -145,9 +145,9 @@ pub(crate) fn answer_metrics(shared: &Shared, listener: &TcpListener) -> io::Res
 
 /// Waits for a connection, a request, or the timeout of the oldest client.
 fn wait(listener: &TcpListener, waiting: &VecDeque<(TcpStream, Instant)>) -> io::Result<()> {
-    let asked = waiting.iter().map(|(stream, _)| stream.as_fd());
+    let clients = waiting.iter().map(|(stream, _)| stream.as_fd());
     let mut all: Vec<PollFd<'_>> =
-        asked.chain([listener.as_fd()]).map(|file| PollFd::new(file, PollFlags::POLLIN)).collect();
+        clients.chain([listener.as_fd()]).map(|file| PollFd::new(file, PollFlags::POLLIN)).collect();
     let left = waiting.front().map(|(_, since)| PATIENCE.saturating_sub(since.elapsed()));
     let timeout = left.map_or(PollTimeout::NONE, |left| {
         PollTimeout::try_from(left + Duration::from_millis(1)).unwrap_or(PollTimeout::MAX)
@@ -172,7 +172,7 @@ fn accepted(listener: &TcpListener) -> io::Result<Option<(TcpStream, SocketAddr)
 }
 
 /// Sends the metrics; the answer fits the socket buffer, so the write does not block.
-fn tell(shared: &Shared, stream: &mut TcpStream) {
+fn write_metrics(shared: &Shared, stream: &mut TcpStream) {
     let body = metrics(shared);
     let _ = write!(
         stream,

@@ -1,25 +1,25 @@
-//! The agent's window, shape and loss discrimination: options as mechanisms describe them ([`Live`]).
+//! The agent's window, ACK splitting and loss discrimination: options as mechanisms describe them ([`Live`]).
 
 use lasthop_base::{Choice, Info, Live, Mechanism, Unit, Value, find, quantity};
 use lasthop_tcp::receiver::ack_splitting::FixedSplit;
 use lasthop_tcp::receiver::{ack_splitting, loss_discrimination, window, window_estimate};
 
-/// Settings for ACKs. [`Settings::default`] changes nothing.
+/// Settings for ACKs. [`AckSettings::default`] changes nothing.
 #[derive(Clone, Debug)]
-pub struct Settings {
+pub struct AckSettings {
     /// Maximum window to advertise; `None`: the kernel's own.
     pub window: Option<Choice<window::Build>>,
     /// ACKs sent for each kernel ACK.
     pub ack_splitting: Option<Choice<ack_splitting::Build>>,
-    /// Loss discrimination, for shapes that depend on it.
+    /// Loss discrimination, for splitting that depends on it.
     pub loss_discrimination: Option<Choice<loss_discrimination::Build>>,
-    /// Estimator of the sender's window, for such shapes.
+    /// Estimator of the sender's window, for such splitting.
     pub window_estimate: Choice<window_estimate::Build>,
 }
 
-impl Default for Settings {
-    fn default() -> Settings {
-        Settings {
+impl Default for AckSettings {
+    fn default() -> AckSettings {
+        AckSettings {
             window: None,
             ack_splitting: None,
             loss_discrimination: None,
@@ -28,14 +28,14 @@ impl Default for Settings {
     }
 }
 
-impl Settings {
+impl AckSettings {
     /// Parses `dynamic`, `dynamic=K`, `link-rate=RATE` or `fixed=BYTES`. The error names the expected form.
     pub fn window(text: &str) -> Result<Choice<window::Build>, String> {
         let expected = "expected dynamic, dynamic=K, link-rate=RATE or fixed=BYTES, like fixed=64KiB";
         option(window::ALL, text).map_or_else(|| Err(expected.to_owned()), |(choice, _)| choice)
     }
 
-    /// Formats a window of [`Settings::window`] as an option: `dynamic=2`.
+    /// Formats a window of [`AckSettings::window`] as an option: `dynamic=2`.
     pub fn words(window: &Choice<window::Build>) -> String {
         match window.info.live {
             Some(live) => format!("{}={}", live.word, written(window.values.value(live.parameter))),
@@ -53,7 +53,10 @@ impl Settings {
 
     /// Parses `split`, `split=N` or `copies=N`; with loss discrimination, splitting is limited to the time after
     /// wireless losses. The error names the expected form.
-    pub fn ack_splitting(text: &str, is_judged: bool) -> Result<Choice<ack_splitting::Build>, String> {
+    pub fn ack_splitting(
+        text: &str,
+        has_discrimination: bool,
+    ) -> Result<Choice<ack_splitting::Build>, String> {
         let Some((choice, live)) = option(ack_splitting::ALL, text) else {
             return Err("expected split, split=N or copies=N".to_owned());
         };
@@ -65,7 +68,7 @@ impl Settings {
             ));
         }
         if let Some((parameter, value)) = live.without_discrimination
-            && !is_judged
+            && !has_discrimination
         {
             set(&mut choice, parameter, value)?;
         }
@@ -77,20 +80,20 @@ impl Settings {
         let Some(choice) = find(loss_discrimination::ALL, text).map(Choice::of) else {
             return Err("expected jtcp, rtt or always".to_owned());
         };
-        match (choice.build)(&choice.values).needs_reports() {
-            false => Ok(choice),
-            true => Err(format!(
+        if (choice.build)(&choice.values).needs_reports() {
+            return Err(format!(
                 "the {text} judge needs reports from the link layer, which no driver provides: use jtcp or rtt"
-            )),
+            ));
         }
+        Ok(choice)
     }
 }
 
 /// Parses an option into its mechanism and value; `None` if no mechanism has such an option.
 fn option<B: ?Sized>(list: &'static [Mechanism<B>], text: &str) -> Option<(Result<Choice<B>, String>, Live)> {
     let (word, value) = text.split_once('=').map_or((text, None), |(word, value)| (word, Some(value.trim())));
-    let is_meant = |info: &Info| info.live.filter(|live| live.word == word.trim());
-    let (mechanism, live) = list.iter().find_map(|one| Some((one, is_meant(&one.info)?)))?;
+    let matching = |info: &Info| info.live.filter(|live| live.word == word.trim());
+    let (mechanism, live) = list.iter().find_map(|one| Some((one, matching(&one.info)?)))?;
     let value = value.or(live.usual)?;
     let mut choice = Choice::of(mechanism);
     Some((set(&mut choice, live.parameter, value).map(|()| choice), live))
@@ -130,14 +133,14 @@ mod tests {
 
     #[test]
     fn windows_are_the_simulators_own() {
-        assert_eq!(Settings::window("dynamic").unwrap().info.name, "dynamic");
-        assert_eq!(Settings::window("dynamic=3").unwrap().values.number("k"), 3.0);
-        assert_eq!(Settings::window("fixed=65536").unwrap().values.bytes("size"), 65_536);
-        assert_eq!(Settings::window("fixed=64KiB").unwrap().values.bytes("size"), 65_536);
-        let rate = Settings::window("link-rate=384kbit/s").unwrap().values.rate("rate");
+        assert_eq!(AckSettings::window("dynamic").unwrap().info.name, "dynamic");
+        assert_eq!(AckSettings::window("dynamic=3").unwrap().values.number("k"), 3.0);
+        assert_eq!(AckSettings::window("fixed=65536").unwrap().values.bytes("size"), 65_536);
+        assert_eq!(AckSettings::window("fixed=64KiB").unwrap().values.bytes("size"), 65_536);
+        let rate = AckSettings::window("link-rate=384kbit/s").unwrap().values.rate("rate");
         assert_eq!(rate.bps(), 384_000);
         for wrong in ["", "fixed", "fixed=", "link-rate", "link-rate=fast", "dynamic=0", "large"] {
-            assert!(Settings::window(wrong).is_err(), "{wrong}");
+            assert!(AckSettings::window(wrong).is_err(), "{wrong}");
         }
         // Formatting is the inverse of parsing.
         for (text, words) in [
@@ -146,39 +149,39 @@ mod tests {
             ("fixed=64KiB", "fixed=65536"),
             ("link-rate=2Mbit/s", "link-rate=2000kbit/s"),
         ] {
-            assert_eq!(Settings::words(&Settings::window(text).unwrap()), words);
-            assert_eq!(Settings::words(&Settings::window(words).unwrap()), words);
+            assert_eq!(AckSettings::words(&AckSettings::window(text).unwrap()), words);
+            assert_eq!(AckSettings::words(&AckSettings::window(words).unwrap()), words);
         }
     }
 
     #[test]
     fn splitting_waits_for_losses_only_with_a_judge() {
-        let split = Settings::ack_splitting("split=4", false).unwrap();
+        let split = AckSettings::ack_splitting("split=4", false).unwrap();
         assert_eq!((split.values.count("count"), split.values.word("when")), (4, "always"));
-        let judged = Settings::ack_splitting("split", true).unwrap();
+        let judged = AckSettings::ack_splitting("split", true).unwrap();
         assert_eq!((judged.values.count("count"), judged.values.word("when")), (2, "after_wireless_loss"));
-        assert_eq!(Settings::ack_splitting("copies=3", false).unwrap().values.count("count"), 3);
+        assert_eq!(AckSettings::ack_splitting("copies=3", false).unwrap().values.count("count"), 3);
         for wrong in ["split=0", "copies=0", "copies=65", "once=2", "split=x"] {
-            assert!(Settings::ack_splitting(wrong, false).is_err(), "{wrong}");
+            assert!(AckSettings::ack_splitting(wrong, false).is_err(), "{wrong}");
         }
     }
 
     #[test]
     fn a_number_of_pieces_is_fixed_without_a_judge() {
-        let pieces = |text: &str, is_judged| {
-            let ack_splitting = Some(Settings::ack_splitting(text, is_judged).unwrap());
-            Settings { ack_splitting, ..Settings::default() }.pieces()
+        let pieces = |text: &str, has_discrimination| {
+            let ack_splitting = Some(AckSettings::ack_splitting(text, has_discrimination).unwrap());
+            AckSettings { ack_splitting, ..AckSettings::default() }.pieces()
         };
         assert_eq!(pieces("split=4", false), Some(FixedSplit { count: 4, are_copies: false }));
         assert_eq!(pieces("split=4", true), None);
         assert_eq!(pieces("copies=3", false), Some(FixedSplit { count: 3, are_copies: true }));
-        assert_eq!(Settings::default().pieces(), Some(FixedSplit { count: 1, are_copies: false }));
+        assert_eq!(AckSettings::default().pieces(), Some(FixedSplit { count: 1, are_copies: false }));
     }
 
     #[test]
     fn a_judge_that_needs_the_link_layer_is_refused() {
-        assert!(Settings::loss_discrimination("mac").unwrap_err().contains("link layer"));
-        assert_eq!(Settings::loss_discrimination("jtcp").unwrap().info.name, "jtcp");
-        assert!(Settings::loss_discrimination("tagged").is_err());
+        assert!(AckSettings::loss_discrimination("mac").unwrap_err().contains("link layer"));
+        assert_eq!(AckSettings::loss_discrimination("jtcp").unwrap().info.name, "jtcp");
+        assert!(AckSettings::loss_discrimination("tagged").is_err());
     }
 }

@@ -1,8 +1,8 @@
 //! All connections by their addresses.
 
-use crate::counters::{Counters, count};
-use crate::flow::{Flow, Piece, Told, Wish};
-use crate::settings::Settings;
+use crate::counters::{AgentCounters, count};
+use crate::flow::{AckRequest, FlowWindows, ObservedFlow, OutgoingAck};
+use crate::settings::AckSettings;
 use lasthop_base::{Duration, Time};
 use lasthop_tcp::event::Cause;
 use lasthop_wire::bytes::{Checksums, Content, Parsed, parse};
@@ -12,13 +12,13 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 /// Maximum number of connections: some 100 MB.
-const MOST: usize = 16_384;
+const MAX_CONNECTIONS: usize = 16_384;
 /// Time for which a closed connection is kept for its last ACKs.
 const LINGER: Duration = Duration::from_secs(60);
 
 /// Direction of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Way {
+pub enum PacketDirection {
     /// Incoming: to this host.
     In,
     /// Outgoing: from this host.
@@ -27,7 +27,7 @@ pub enum Way {
 
 /// Both ends of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Key {
+pub struct ConnectionKey {
     /// This host's address and port.
     pub own: SocketAddr,
     /// The peer's address and port.
@@ -35,73 +35,83 @@ pub struct Key {
 }
 
 /// State of all connections.
-pub struct Table {
-    settings: Settings,
-    flows: HashMap<Key, Flow>,
-    counters: Arc<Counters>,
+pub struct ConnectionTable {
+    settings: AckSettings,
+    flows: HashMap<ConnectionKey, ObservedFlow>,
+    counters: Arc<AgentCounters>,
     opened: u64,
-    wishing: Option<Wishing>,
+    requests: Option<PendingRequests>,
 }
 
 /// With the kernel program: connections with possibly changed requests, and closed ones.
 #[derive(Default)]
-struct Wishing {
-    touched: HashSet<Key>,
-    forgotten: Vec<Key>,
+struct PendingRequests {
+    changed: HashSet<ConnectionKey>,
+    closed: Vec<ConnectionKey>,
 }
 
-impl Table {
+impl ConnectionTable {
     /// Creates an empty table.
-    pub fn new(settings: Settings, counters: Arc<Counters>) -> Table {
-        Table { settings, flows: HashMap::new(), counters, opened: 0, wishing: None }
+    pub fn new(settings: AckSettings, counters: Arc<AgentCounters>) -> ConnectionTable {
+        ConnectionTable { settings, flows: HashMap::new(), counters, opened: 0, requests: None }
     }
 
     /// Collects requests for the kernel program instead of deciding on packets.
-    pub fn only_wishes(&mut self) {
-        self.wishing = Some(Wishing::default());
+    pub fn collect_requests(&mut self) {
+        self.requests = Some(PendingRequests::default());
     }
 
-    /// Passes the requests that changed since the last call to `tell`. Stops at the first error of `tell`.
-    pub fn wishes<E>(&mut self, mut tell: impl FnMut(&Key, Wish) -> Result<(), E>) -> Result<(), E> {
-        let Some(wishing) = &mut self.wishing else { return Ok(()) };
-        wishing.touched.drain().try_for_each(|key| {
-            let wish = self.flows.get_mut(&key).and_then(Flow::wish);
-            wish.map_or(Ok(()), |wish| tell(&key, wish))
+    /// Passes the requests that changed since the last call to `handle`. Stops at the first error of `handle`.
+    pub fn take_requests<E>(
+        &mut self,
+        mut handle: impl FnMut(&ConnectionKey, AckRequest) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let Some(requests) = &mut self.requests else { return Ok(()) };
+        requests.changed.drain().try_for_each(|key| {
+            let request = self.flows.get_mut(&key).and_then(ObservedFlow::changed_request);
+            request.map_or(Ok(()), |request| handle(&key, request))
         })
     }
 
     /// Returns the connections closed since the last call.
-    pub fn forgotten(&mut self) -> Vec<Key> {
-        self.wishing.as_mut().map(|wishing| std::mem::take(&mut wishing.forgotten)).unwrap_or_default()
+    pub fn take_closed(&mut self) -> Vec<ConnectionKey> {
+        self.requests.as_mut().map(|requests| std::mem::take(&mut requests.closed)).unwrap_or_default()
     }
 
     /// Records a packet without decision; the payload may be truncated.
-    pub fn see(&mut self, now: Time, way: Way, packet: &[u8]) {
+    pub fn observe(&mut self, now: Time, direction: PacketDirection, packet: &[u8]) {
         count(&self.counters.packets_seen);
-        if let Some(Cut { key, segment }) = Cut::read(way, packet) {
-            self.note(now, way, key, &segment, now);
+        if let Some(ParsedPacket { key, segment }) = ParsedPacket::read(direction, packet) {
+            self.record(now, direction, key, &segment, now);
         }
     }
 
     /// Records packets: `segment` is the last one, with the payload length of all. Its echoed time stamp was first seen
     /// at `echoed`.
-    pub fn note(&mut self, now: Time, way: Way, key: Key, segment: &Segment, echoed: Time) {
+    pub fn record(
+        &mut self,
+        now: Time,
+        direction: PacketDirection,
+        key: ConnectionKey,
+        segment: &Segment,
+        echoed: Time,
+    ) {
         let opens = segment.flags.has(Flags::SYN) && !segment.flags.has(Flags::ACK);
         if opens && self.flows.get(&key).is_none_or(|flow| flow.is_known()) {
             self.open(now, key);
         }
         let Some(flow) = self.flows.get_mut(&key) else { return };
-        if let Some(wishing) = &mut self.wishing {
-            wishing.touched.insert(key);
+        if let Some(requests) = &mut self.requests {
+            requests.changed.insert(key);
         }
-        match way {
-            Way::In => match flow.handle_several(now, segment, echoed) {
+        match direction {
+            PacketDirection::In => match flow.handle_several(now, segment, echoed) {
                 Some(Cause::Wireless) => count(&self.counters.losses_wireless),
                 Some(Cause::Congestion) => count(&self.counters.losses_congestion),
                 None => {}
             },
-            Way::Out => {
-                if flow.handle_outgoing(now, segment) && self.wishing.is_none() {
+            PacketDirection::Out => {
+                if flow.handle_outgoing(now, segment) && self.requests.is_none() {
                     count(&self.counters.acks_missed);
                 }
             }
@@ -113,15 +123,15 @@ impl Table {
         self.flows.values_mut().for_each(|flow| flow.lapse(now));
     }
 
-    /// Decides on a packet; returns true if `pieces` replace the packet.
-    pub fn decide(&mut self, now: Time, packet: &[u8], pieces: &mut Vec<Piece>) -> bool {
+    /// Decides on a packet; returns true if `acks` replace the packet.
+    pub fn decide(&mut self, now: Time, packet: &[u8], acks: &mut Vec<OutgoingAck>) -> bool {
         count(&self.counters.acks_queued);
-        let Some(Cut { key, segment }) = Cut::read(Way::Out, packet) else {
+        let Some(ParsedPacket { key, segment }) = ParsedPacket::read(PacketDirection::Out, packet) else {
             count(&self.counters.errors);
             return false;
         };
         let known = self.flows.get_mut(&key).filter(|flow| flow.is_known() && segment.is_pure_ack());
-        if known.is_some_and(|flow| flow.handle_ack(now, &segment, pieces)) {
+        if known.is_some_and(|flow| flow.handle_ack(now, &segment, acks)) {
             return true;
         }
         count(&self.counters.acks_left_alone);
@@ -139,54 +149,55 @@ impl Table {
     }
 
     /// Windows of each connection.
-    pub fn told(&self) -> impl Iterator<Item = (&Key, Told)> {
-        self.flows.iter().filter(|(_, flow)| flow.is_known()).map(|(key, flow)| (key, flow.told()))
+    pub fn windows(&self) -> impl Iterator<Item = (&ConnectionKey, FlowWindows)> {
+        self.flows.iter().filter(|(_, flow)| flow.is_known()).map(|(key, flow)| (key, flow.windows()))
     }
 
     /// Removes closed connections.
-    pub fn tidy(&mut self, now: Time) {
-        self.keep(|flow| !flow.is_over() || now.since(flow.seen()) < LINGER);
+    pub fn remove_closed(&mut self, now: Time) {
+        self.retain(|flow| !flow.is_over() || now.since(flow.last_packet()) < LINGER);
     }
 
-    fn keep(&mut self, is_wanted: impl Fn(&Flow) -> bool) {
-        let gone = self.flows.extract_if(|_, flow| !is_wanted(flow)).map(|(key, _)| key);
-        match &mut self.wishing {
-            Some(wishing) => wishing.forgotten.extend(gone),
-            None => gone.for_each(drop),
+    fn retain(&mut self, is_wanted: impl Fn(&ObservedFlow) -> bool) {
+        let removed = self.flows.extract_if(|_, flow| !is_wanted(flow)).map(|(key, _)| key);
+        match &mut self.requests {
+            Some(requests) => requests.closed.extend(removed),
+            None => removed.for_each(drop),
         }
     }
 
-    fn open(&mut self, now: Time, key: Key) {
-        if self.flows.len() >= MOST {
-            self.tidy(now);
+    fn open(&mut self, now: Time, key: ConnectionKey) {
+        if self.flows.len() >= MAX_CONNECTIONS {
+            self.remove_closed(now);
         }
-        if self.flows.len() >= MOST {
+        if self.flows.len() >= MAX_CONNECTIONS {
             // Drops the half that has been idle longest; those connections continue untouched.
-            let mut seen: Vec<Time> = self.flows.values().map(Flow::seen).collect();
-            let middle = seen.len() / 2;
-            let (_, middle, _) = seen.select_nth_unstable(middle);
+            let mut times: Vec<Time> = self.flows.values().map(ObservedFlow::last_packet).collect();
+            let middle = times.len() / 2;
+            let (_, middle, _) = times.select_nth_unstable(middle);
             let middle = *middle;
-            self.keep(|flow| flow.seen() > middle);
+            self.retain(|flow| flow.last_packet() > middle);
         }
         count(&self.counters.flows_opened);
         self.opened += 1;
-        self.flows.insert(key, Flow::new(&self.settings, self.opened));
+        self.flows.insert(key, ObservedFlow::new(&self.settings, self.opened));
     }
 }
 
-struct Cut {
-    key: Key,
+struct ParsedPacket {
+    key: ConnectionKey,
     segment: Segment,
 }
 
-impl Cut {
+impl ParsedPacket {
     /// Parses a TCP packet that may be truncated after its headers.
-    fn read(way: Way, packet: &[u8]) -> Option<Cut> {
-        let mut whole = [0; HEADERS];
+    fn read(direction: PacketDirection, packet: &[u8]) -> Option<ParsedPacket> {
+        let mut whole = [0; MAX_HEADERS];
         let (total, headers) = lengths(packet)?;
-        let shown = match headers < total && packet.len() < total {
-            true => shorten(packet, headers, &mut whole)?,
-            false => packet,
+        let shown = if headers < total && packet.len() < total {
+            shorten(packet, headers, &mut whole)?
+        } else {
+            packet
         };
         let Parsed { header, content: Content::Tcp(mut segment), .. } =
             parse(shown, Checksums::Ignore).ok()?
@@ -194,16 +205,16 @@ impl Cut {
             return None;
         };
         segment.len = (total - headers) as u32;
-        let (own, peer) = match way {
-            Way::In => (header.destination, header.source),
-            Way::Out => (header.source, header.destination),
+        let (own, peer) = match direction {
+            PacketDirection::In => (header.destination, header.source),
+            PacketDirection::Out => (header.source, header.destination),
         };
-        Some(Cut { key: Key { own, peer }, segment })
+        Some(ParsedPacket { key: ConnectionKey { own, peer }, segment })
     }
 }
 
 /// Maximum length of headers, bytes: IPv4 and TCP, both with options.
-pub const HEADERS: usize = 120;
+pub const MAX_HEADERS: usize = 120;
 
 /// Total length and header length of a TCP packet, bytes.
 fn lengths(packet: &[u8]) -> Option<(usize, usize)> {
@@ -218,7 +229,7 @@ fn lengths(packet: &[u8]) -> Option<(usize, usize)> {
 }
 
 /// Copies the headers into a packet without payload.
-fn shorten<'a>(packet: &[u8], headers: usize, whole: &'a mut [u8; HEADERS]) -> Option<&'a [u8]> {
+fn shorten<'a>(packet: &[u8], headers: usize, whole: &'a mut [u8; MAX_HEADERS]) -> Option<&'a [u8]> {
     let short = whole.get_mut(..headers)?;
     short.copy_from_slice(packet.get(..headers)?);
     let (at, length) = if short[0] >> 4 == 4 { (2, headers) } else { (4, headers - 40) };

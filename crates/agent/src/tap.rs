@@ -1,6 +1,6 @@
 //! Packet socket that observes the headers of all TCP packets of this host without holding them.
 
-use crate::table::{HEADERS, Way};
+use crate::table::{MAX_HEADERS, PacketDirection};
 use lasthop_os::SystemError;
 use nix::cmsg_space;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -18,9 +18,9 @@ pub struct Tap {
 }
 
 /// An observed packet.
-pub struct Passed<'a> {
+pub struct ObservedPacket<'a> {
     /// Direction.
-    pub way: Way,
+    pub direction: PacketDirection,
     /// Time by the kernel's wall clock, ns since 1970.
     pub stamp: Option<u64>,
     /// Headers.
@@ -56,7 +56,7 @@ impl Tap {
     }
 
     /// Returns the next packet, if any.
-    pub fn recv<'a>(&mut self, buffer: &'a mut [u8; HEADERS]) -> Option<Passed<'a>> {
+    pub fn recv<'a>(&mut self, buffer: &'a mut [u8; MAX_HEADERS]) -> Option<ObservedPacket<'a>> {
         loop {
             let mut parts = [IoSliceMut::new(buffer)];
             let control = Some(&mut self.control[..]);
@@ -66,9 +66,9 @@ impl Tap {
             if from.hatype() == LOOPBACK {
                 continue;
             }
-            let way = match from.pkttype() {
-                TO_US => Way::In,
-                FROM_US => Way::Out,
+            let direction = match from.pkttype() {
+                TO_US => PacketDirection::In,
+                FROM_US => PacketDirection::Out,
                 _ => continue,
             };
             let stamp = message.cmsgs().ok()?.find_map(|one| match one {
@@ -76,7 +76,7 @@ impl Tap {
                 _ => None,
             });
             let length = message.bytes;
-            return Some(Passed { way, stamp, packet: &buffer[..length] });
+            return Some(ObservedPacket { direction, stamp, packet: &buffer[..length] });
         }
     }
 
@@ -123,7 +123,7 @@ fn tcp_headers() -> [SockFilter; 10] {
         SockFilter::new(JUMP_IF_EQUAL, 0, 3, 0x60),
         SockFilter::new(LOAD_BYTE, 0, 0, 6),
         SockFilter::new(JUMP_IF_EQUAL, 0, 1, TCP),
-        SockFilter::new(RETURN, 0, 0, HEADERS as u32),
+        SockFilter::new(RETURN, 0, 0, MAX_HEADERS as u32),
         SockFilter::new(RETURN, 0, 0, 0),
     ]
 }
@@ -154,11 +154,11 @@ mod tests {
                 let peer = SocketAddr::from((SERVER, 9));
                 assert!(TcpStream::connect_timeout(&peer, Duration::from_millis(1500)).is_err());
                 let now = arrivals.synchronize(&clock);
-                let mut buffer = [0; HEADERS];
+                let mut buffer = [0; MAX_HEADERS];
                 let mut times = Vec::new();
-                while let Some(passed) = tap.recv(&mut buffer) {
-                    assert!(passed.way == Way::Out && passed.stamp.is_some());
-                    times.push(arrivals.time(passed.stamp, now));
+                while let Some(observed) = tap.recv(&mut buffer) {
+                    assert!(observed.direction == PacketDirection::Out && observed.stamp.is_some());
+                    times.push(arrivals.time(observed.stamp, now));
                 }
                 let [first, second] = times[..] else { panic!("{times:?}") };
                 // RFC 6298 §2: the first timeout is 1 s.

@@ -3,8 +3,8 @@
 use crate::failure::Failure;
 use crate::output;
 use lasthop_base::Duration;
-use lasthop_emu::emulation::{Charge, End, Plan};
-use lasthop_emu::trial::{Outcome, Progress, Stream};
+use lasthop_emu::emulation::{Charge, EmulationPlan, End};
+use lasthop_emu::trial::{StreamResult, TrialOutcome, TrialStream};
 use lasthop_lab::trials;
 use lasthop_os::{control_group, namespace, nat};
 use lasthop_scenario::{Headers, Scenario, Traffic, Transfer};
@@ -31,11 +31,11 @@ pub(crate) fn replaced(scenario: &Scenario) -> Result<usize, Failure> {
 }
 
 /// The scenario's links and other flows around real traffic; without samples.
-pub(crate) fn plan(scenario: &Scenario, replaced: usize, seed: u64) -> Plan {
+pub(crate) fn plan(scenario: &Scenario, replaced: usize, seed: u64) -> EmulationPlan {
     let pipes = scenario.links.iter();
-    Plan {
+    EmulationPlan {
         engine: assemble_external(scenario, replaced, seed),
-        lanes: EXTERNAL_FLOWS as u32,
+        external_flows: EXTERNAL_FLOWS as u32,
         charge: match scenario.headers {
             Headers::Real => Charge::Real,
             Headers::None => Charge::Payload(0),
@@ -53,7 +53,7 @@ pub(crate) struct CarriedFlows {
     /// Indices of the flows in the scenario.
     pub(crate) flows: Vec<usize>,
     /// The flows as byte streams.
-    pub(crate) streams: Vec<Stream>,
+    pub(crate) streams: Vec<TrialStream>,
     pub(crate) configs: Vec<[Config; 2]>,
     /// MTU at which kernel segments have the scenario's payload.
     pub(crate) mtu: u16,
@@ -67,7 +67,7 @@ pub(crate) fn carried_flows(scenario: &Scenario) -> Result<CarriedFlows, Failure
     let (mut streams, mut configs) = (Vec::new(), Vec::new());
     for flow in flows.iter().map(|flow| &scenario.flows[*flow]) {
         let Traffic::Tcp { transfer, source, destination } = &flow.traffic else { continue };
-        streams.push(Stream {
+        streams.push(TrialStream {
             sender: if flow.from == server { End::Server } else { End::Client },
             start: flow.start,
             bytes: match transfer {
@@ -109,8 +109,8 @@ fn mtu(configs: &[[Config; 2]]) -> Result<u16, Failure> {
     }
 }
 
-pub(crate) fn streams(outcome: Outcome) -> Vec<trials::StreamOutcome> {
-    let stream = |one: Progress| trials::StreamOutcome {
+pub(crate) fn streams(outcome: TrialOutcome) -> Vec<trials::StreamOutcome> {
+    let stream = |one: StreamResult| trials::StreamOutcome {
         received_bytes: one.received,
         active: one.active,
         is_complete: one.is_complete,
@@ -133,7 +133,7 @@ pub(crate) fn remove_leftovers() {
 }
 
 /// Error if `runs` runs of a sender had late packets; `last` is the last outcome.
-pub(crate) fn late_packets(sender: &impl std::fmt::Display, last: &Outcome, runs: u32) -> Failure {
+pub(crate) fn late_packets(sender: &impl std::fmt::Display, last: &TrialOutcome, runs: u32) -> Failure {
     let load = last.load.map_or(String::new(), |load| format!(", {:.0} % idle", load.idle * 100.0));
     Failure::invalid(
         format!(

@@ -4,7 +4,7 @@
 //! A connection that ends before the first query is not recorded.
 
 use crate::emulation::End;
-use crate::kernel::{Connection, Control, Kernel};
+use crate::kernel::{CongestionName, Kernel, KernelConnection};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -14,29 +14,29 @@ use std::time::{Duration, Instant};
 
 /// Congestion controls of a connection at both ends, in the order seen; empty if none was seen.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Used {
+pub struct UsedControls {
     /// Server, client.
-    pub controls: [Vec<Control>; 2],
+    pub controls: [Vec<CongestionName>; 2],
 }
 
 /// Connections by the address and port of the client.
-pub type Seen = BTreeMap<SocketAddr, Used>;
+pub type ControlsByClient = BTreeMap<SocketAddr, UsedControls>;
 
 /// Thread that queries the kernels.
 pub struct Census {
     begun: Arc<AtomicU32>,
     is_over: Arc<AtomicBool>,
-    thread: Option<JoinHandle<Seen>>,
+    thread: Option<JoinHandle<ControlsByClient>>,
 }
 
 /// Interval at which the thread checks for new connections.
-const REST: Duration = Duration::from_millis(5);
+const CHECK_INTERVAL: Duration = Duration::from_millis(5);
 /// Time after a connection's begin with frequent queries: programs choose a congestion control then.
-const NEW: Duration = Duration::from_millis(200);
-const USUAL: Duration = Duration::from_secs(1);
+const FREQUENT_QUERIES_FOR: Duration = Duration::from_millis(200);
+const QUERY_INTERVAL: Duration = Duration::from_secs(1);
 /// After a query the thread waits this many times the query's duration: at most 2 % of a processor.
-const SHARE: u32 = 50;
-const MOST: usize = 10_000;
+const PAUSE_FACTOR: u32 = 50;
+const MAX_CONNECTIONS: usize = 10_000;
 
 impl Census {
     /// Starts the thread for the kernels of these ends.
@@ -44,39 +44,42 @@ impl Census {
         let (begun, is_over) = (Arc::new(AtomicU32::new(0)), Arc::new(AtomicBool::new(false)));
         let (count, over) = (Arc::clone(&begun), Arc::clone(&is_over));
         let thread = std::thread::spawn(move || {
-            let mut seen = Seen::new();
+            let mut controls_by_client = ControlsByClient::new();
             let (mut known, mut new_until) = (0, Instant::now());
-            let mut next = Instant::now() + USUAL;
+            let mut next = Instant::now() + QUERY_INTERVAL;
             loop {
                 let is_last = over.load(Ordering::Relaxed);
                 let now = Instant::now();
                 let count = count.load(Ordering::Relaxed);
                 if count != known {
-                    (known, new_until, next) = (count, now + NEW, next.min(now));
+                    (known, new_until, next) = (count, now + FREQUENT_QUERIES_FOR, next.min(now));
                 }
                 if now >= next || is_last {
                     for (end, kernel) in &mut kernels {
-                        kernel.connections().iter().for_each(|one| note(&mut seen, *end, one));
+                        kernel
+                            .connections()
+                            .iter()
+                            .for_each(|one| record(&mut controls_by_client, *end, one));
                     }
-                    let wait = if now < new_until { REST } else { USUAL };
-                    next = now + wait.max(now.elapsed() * SHARE);
+                    let wait = if now < new_until { CHECK_INTERVAL } else { QUERY_INTERVAL };
+                    next = now + wait.max(now.elapsed() * PAUSE_FACTOR);
                 }
                 if is_last {
-                    return seen;
+                    return controls_by_client;
                 }
-                sleep(REST);
+                sleep(CHECK_INTERVAL);
             }
         });
         Census { begun, is_over, thread: Some(thread) }
     }
 
     /// Sets the number of connections that have begun so far.
-    pub fn tell(&self, begun: u32) {
+    pub fn set_begun(&self, begun: u32) {
         self.begun.store(begun, Ordering::Relaxed);
     }
 
     /// Queries once more, stops the thread and returns all connections seen.
-    pub fn finish(mut self) -> Seen {
+    pub fn finish(mut self) -> ControlsByClient {
         self.is_over.store(true, Ordering::Relaxed);
         self.thread.take().and_then(|thread| thread.join().ok()).unwrap_or_default()
     }
@@ -88,13 +91,15 @@ impl Drop for Census {
     }
 }
 
-fn note(seen: &mut Seen, end: End, connection: &Connection) {
+fn record(controls_by_client: &mut ControlsByClient, end: End, connection: &KernelConnection) {
     let client = if end == End::Client { connection.local } else { connection.remote };
     // A loopback connection is not on the path.
-    if connection.remote.ip().is_loopback() || (seen.len() >= MOST && !seen.contains_key(&client)) {
+    if connection.remote.ip().is_loopback()
+        || (controls_by_client.len() >= MAX_CONNECTIONS && !controls_by_client.contains_key(&client))
+    {
         return;
     }
-    let controls = &mut seen.entry(client).or_default().controls[end as usize];
+    let controls = &mut controls_by_client.entry(client).or_default().controls[end as usize];
     if !connection.control.name().is_empty() && controls.last() != Some(&connection.control) {
         controls.push(connection.control);
     }

@@ -17,7 +17,7 @@ pub struct Exchange {
     /// Part of `chunk` that the host has not accepted yet.
     pending: Range<usize>,
     has_shut: bool,
-    heard_end: bool,
+    has_received_end: bool,
     sent: u64,
     received: u64,
 }
@@ -64,7 +64,7 @@ impl Exchange {
             chunk: vec![0; CHUNK],
             pending: 0..0,
             has_shut: false,
-            heard_end: false,
+            has_received_end: false,
             sent: 0,
             received: 0,
         }
@@ -96,8 +96,8 @@ impl Exchange {
         };
         let over = match self.role {
             Role::Sender => has_sent,
-            Role::Both => has_sent && self.heard_end,
-            Role::Receiver => self.heard_end,
+            Role::Both => has_sent && self.has_received_end,
+            Role::Receiver => self.has_received_end,
         };
         if over {
             self.sink.flush().map_err(|error| unwritable(&error))?;
@@ -149,9 +149,9 @@ impl Exchange {
 
     fn receive(&mut self, host: &mut Host) -> Result<(), SystemError> {
         let mut bytes = [0; 1 << 14];
-        while !self.heard_end {
+        while !self.has_received_end {
             match host.recv(self.handle, &mut bytes) {
-                Ok(0) => self.heard_end = true,
+                Ok(0) => self.has_received_end = true,
                 Ok(len) => {
                     self.received += len as u64;
                     self.sink.write_all(&bytes[..len]).map_err(|error| unwritable(&error))?;

@@ -21,7 +21,7 @@ use std::thread::JoinHandle;
 
 /// A kernel connection at an instant.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Connection {
+pub struct KernelConnection {
     /// Local end.
     pub local: SocketAddr,
     /// Remote end.
@@ -39,24 +39,24 @@ pub struct Connection {
     /// Bytes acknowledged by the remote end so far.
     pub acked_bytes: u64,
     /// Congestion control.
-    pub control: Control,
+    pub control: CongestionName,
 }
 
 /// The name of a congestion control: `cubic`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
-pub struct Control([u8; Control::LONGEST]);
+pub struct CongestionName([u8; CongestionName::LONGEST]);
 
-impl Control {
+impl CongestionName {
     /// Longest name, bytes (linux/tcp.h, TCP_CA_NAME_MAX, without the terminating zero).
     const LONGEST: usize = 15;
 
     /// Returns the empty name if `name` is too long.
-    fn new(name: &str) -> Control {
-        let mut bytes = [0; Control::LONGEST];
-        if let Some(room) = bytes.get_mut(..name.len()) {
-            room.copy_from_slice(name.as_bytes());
+    fn new(name: &str) -> CongestionName {
+        let mut bytes = [0; CongestionName::LONGEST];
+        if let Some(prefix) = bytes.get_mut(..name.len()) {
+            prefix.copy_from_slice(name.as_bytes());
         }
-        Control(bytes)
+        CongestionName(bytes)
     }
 
     /// Kernel's spelling; empty if unknown.
@@ -66,7 +66,7 @@ impl Control {
     }
 }
 
-impl fmt::Debug for Control {
+impl fmt::Debug for CongestionName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
@@ -98,7 +98,7 @@ impl Kernel {
     }
 
     /// Returns the current connections; those without `tcp_info` are left out.
-    pub fn connections(&mut self) -> Vec<Connection> {
+    pub fn connections(&mut self) -> Vec<KernelConnection> {
         let mut connections = Vec::new();
         let Kernel { socket, requests, buffer } = self;
         for request in requests {
@@ -114,7 +114,7 @@ impl Kernel {
 fn request(family: u8, socket_id: SocketId) -> Vec<u8> {
     let mut header = NetlinkHeader::default();
     header.flags = NLM_F_REQUEST | NLM_F_DUMP;
-    let question = SockDiagMessage::InetRequest(InetRequest {
+    let payload = SockDiagMessage::InetRequest(InetRequest {
         family,
         protocol: IPPROTO_TCP,
         extensions: ExtensionFlags::INFO | ExtensionFlags::CONG,
@@ -125,14 +125,14 @@ fn request(family: u8, socket_id: SocketId) -> Vec<u8> {
             | StateFlags::LAST_ACK,
         socket_id,
     });
-    let mut message = NetlinkMessage::new(header, question.into());
+    let mut message = NetlinkMessage::new(header, payload.into());
     message.finalize();
     let mut request = vec![0; message.buffer_len()];
     message.serialize(&mut request);
     request
 }
 
-fn receive(socket: &Socket, buffer: &mut [u8], connections: &mut Vec<Connection>) {
+fn receive(socket: &Socket, buffer: &mut [u8], connections: &mut Vec<KernelConnection>) {
     while let Ok(size) = socket.recv(&mut &mut buffer[..], 0) {
         let mut rest = &buffer[..size];
         while !rest.is_empty() {
@@ -170,18 +170,18 @@ fn timeouts(message: &[u8]) -> Option<u16> {
     Some(u16::from_ne_bytes([count[0], count[1]]))
 }
 
-fn connection(response: &InetResponse, timeouts: Option<u16>) -> Option<Connection> {
+fn connection(response: &InetResponse, timeouts: Option<u16>) -> Option<KernelConnection> {
     let info: &TcpInfo = response.nlas.iter().find_map(|nla| match nla {
         Nla::TcpInfo(info) => Some(info),
         _ => None,
     })?;
     let control = response.nlas.iter().find_map(|nla| match nla {
-        Nla::Congestion(name) => Some(Control::new(name)),
+        Nla::Congestion(name) => Some(CongestionName::new(name)),
         _ => None,
     });
     let id = &response.header.socket_id;
     let bytes = |segments: u32| u64::from(segments) * u64::from(info.snd_mss);
-    Some(Connection {
+    Some(KernelConnection {
         local: SocketAddr::new(id.source_address.to_canonical(), id.source_port),
         remote: SocketAddr::new(id.destination_address.to_canonical(), id.destination_port),
         cwnd_bytes: bytes(info.snd_cwnd),
@@ -196,25 +196,29 @@ fn connection(response: &InetResponse, timeouts: Option<u16>) -> Option<Connecti
 
 /// A connection at an instant, seen from one end of the path.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Sighting {
+pub struct ConnectionSample {
     /// Time of the query.
     pub time: Time,
     /// End of the path.
     pub end: End,
     /// State at that end.
-    pub connection: Connection,
+    pub connection: KernelConnection,
 }
 
 /// A thread that queries connections periodically; stops when dropped.
-pub struct Watch {
+pub struct ConnectionSampler {
     stop: Arc<AtomicBool>,
-    thread: Option<JoinHandle<Vec<Sighting>>>,
+    thread: Option<JoinHandle<Vec<ConnectionSample>>>,
 }
 
-impl Watch {
+impl ConnectionSampler {
     /// Queries the connections at these ends every `span`, with times of `clock`. Fails if the kernel refuses
     /// sock_diag.
-    pub fn every(span: Duration, clock: Clock, ends: &[(End, &Namespace)]) -> Result<Watch, SystemError> {
+    pub fn every(
+        span: Duration,
+        clock: Clock,
+        ends: &[(End, &Namespace)],
+    ) -> Result<ConnectionSampler, SystemError> {
         let mut kernels = Vec::new();
         for (end, namespace) in ends {
             kernels.push((*end, Kernel::of(namespace)?));
@@ -222,28 +226,28 @@ impl Watch {
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = Arc::clone(&stop);
         let thread = std::thread::spawn(move || {
-            let mut seen = Vec::new();
+            let mut samples = Vec::new();
             while !stopped.load(Ordering::Relaxed) {
                 for (end, kernel) in &mut kernels {
                     let time = clock.now();
                     let found = kernel.connections().into_iter();
-                    seen.extend(found.map(|connection| Sighting { time, end: *end, connection }));
+                    samples.extend(found.map(|connection| ConnectionSample { time, end: *end, connection }));
                 }
                 std::thread::sleep(std::time::Duration::from_nanos(span.as_nanos()));
             }
-            seen
+            samples
         });
-        Ok(Watch { stop, thread: Some(thread) })
+        Ok(ConnectionSampler { stop, thread: Some(thread) })
     }
 
-    /// Stops the thread and returns all sightings by time.
-    pub fn finish(mut self) -> Vec<Sighting> {
+    /// Stops the thread and returns all samples by time.
+    pub fn finish(mut self) -> Vec<ConnectionSample> {
         self.stop.store(true, Ordering::Relaxed);
         self.thread.take().and_then(|thread| thread.join().ok()).unwrap_or_default()
     }
 }
 
-impl Drop for Watch {
+impl Drop for ConnectionSampler {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
     }

@@ -13,9 +13,9 @@ pub mod emulation;
 #[cfg(target_os = "linux")]
 pub mod kernel;
 #[cfg(target_os = "linux")]
-pub mod station;
-#[cfg(target_os = "linux")]
 pub mod trial;
+#[cfg(target_os = "linux")]
+pub mod tun_host;
 
 pub use exchange::Exchange;
 pub use impairment::Impairment;
@@ -23,6 +23,6 @@ pub use impairment::Impairment;
 #[cfg(target_os = "linux")]
 pub use emulation::Emulation;
 #[cfg(target_os = "linux")]
-pub use station::Station;
-#[cfg(target_os = "linux")]
 pub use trial::Trial;
+#[cfg(target_os = "linux")]
+pub use tun_host::TunHost;

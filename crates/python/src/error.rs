@@ -1,4 +1,4 @@
-//! `lasthop.Error`: message, place and help, rendered as the command renders them.
+//! `lasthop.Error`: message, span and help, rendered as the command renders them.
 
 use lasthop_scenario::{PlainProblem, Problem};
 use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme};
@@ -9,27 +9,33 @@ use std::fmt;
 
 /// `lasthop.Error` for a problem of a scenario.
 pub fn of_problem(py: Python<'_>, problem: &Problem) -> PyErr {
-    let place = (problem.file(), problem.line(), problem.column(), problem.underlined());
-    made(py, problem.message(), problem.advice(), Some(place), &drawn(problem))
+    let span = (problem.file(), problem.line(), problem.column(), problem.underlined());
+    to_py_err(py, problem.message(), problem.advice(), Some(span), &rendered(problem))
 }
 
-/// `lasthop.Error` for a problem without a place in a document.
+/// `lasthop.Error` for a problem without a span in a document.
 pub fn bad_input(py: Python<'_>, message: impl Into<String>, help: impl Into<String>) -> PyErr {
     let problem = PlainProblem::new(message, help);
-    made(py, &problem.message, Some(&problem.help), None, &drawn(&problem))
+    to_py_err(py, &problem.message, Some(&problem.help), None, &rendered(&problem))
 }
 
-type Place<'a> = (&'a str, usize, usize, &'a str);
+type SourceSpan<'a> = (&'a str, usize, usize, &'a str);
 
-fn made(py: Python<'_>, message: &str, help: Option<&str>, place: Option<Place<'_>>, drawn: &str) -> PyErr {
+fn to_py_err(
+    py: Python<'_>,
+    message: &str,
+    help: Option<&str>,
+    span: Option<SourceSpan<'_>>,
+    rendered: &str,
+) -> PyErr {
     static ERROR: PyOnceLock<Py<PyType>> = PyOnceLock::new();
-    let (file, line, column, underlined) = match place {
+    let (file, line, column, underlined) = match span {
         Some((file, line, column, underlined)) => (Some(file), Some(line), Some(column), Some(underlined)),
         None => (None, None, None, None),
     };
     let error = ERROR
         .import(py, "lasthop._error", "Error")
-        .and_then(|class| class.call1((message, help, file, line, column, underlined, drawn)));
+        .and_then(|class| class.call1((message, help, file, line, column, underlined, rendered)));
     match error {
         Ok(error) => PyErr::from_value(error),
         Err(error) => error,
@@ -37,7 +43,7 @@ fn made(py: Python<'_>, message: &str, help: Option<&str>, place: Option<Place<'
 }
 
 /// Renders a problem as on a terminal without colours.
-fn drawn(problem: &dyn Diagnostic) -> String {
+fn rendered(problem: &dyn Diagnostic) -> String {
     let mut text = String::new();
     let handler = GraphicalReportHandler::new_themed(GraphicalTheme::unicode_nocolor())
         .with_links(false)

@@ -11,11 +11,11 @@ use lasthop_wire::{Body, Flags, FlowId, LossReason, Packet};
 
 /// Observer that keeps a row for each packet and event.
 #[derive(Default)]
-pub struct Events(Vec<Row>);
+pub struct Events(Vec<TraceRow>);
 
 /// One line of a trace; `None` where a field does not apply.
 #[derive(Default)]
-struct Row {
+struct TraceRow {
     time: Time,
     kind: &'static str,
     flow: u32,
@@ -28,7 +28,7 @@ struct Row {
     seq: Option<u32>,
     ack: Option<u32>,
     len_bytes: Option<u32>,
-    again: Option<bool>,
+    retransmission: Option<bool>,
     sack: Option<Vec<u32>>,
     datagram: Option<u64>,
     at: Option<&'static str>,
@@ -43,33 +43,33 @@ struct Row {
     queues: Option<(u32, u32)>,
 }
 
-impl Row {
-    fn of_packet(now: Time, kind: &'static str, packet: &Packet) -> Row {
-        let row = Row {
+impl TraceRow {
+    fn of_packet(now: Time, kind: &'static str, packet: &Packet) -> TraceRow {
+        let row = TraceRow {
             time: now,
             kind,
             flow: packet.flow.0,
             packet: Some(packet.number),
             from: Some(if packet.forward { "source" } else { "destination" }),
-            ..Row::default()
+            ..TraceRow::default()
         };
         match &packet.body {
             Body::Tcp(segment) => {
                 let blocks = segment.sack.as_slice().iter().flat_map(|(left, right)| [left.0, right.0]);
-                Row {
+                TraceRow {
                     flags: Some(segment.flags),
                     seq: Some(segment.seq.0),
                     ack: Some(segment.ack.0),
                     len_bytes: Some(segment.len),
-                    again: Some(packet.is_retransmission),
+                    retransmission: Some(packet.is_retransmission),
                     sack: (!segment.sack.is_empty()).then(|| blocks.collect()),
                     ..row
                 }
             }
             Body::Datagram { number } => {
-                Row { datagram: Some(*number), len_bytes: Some(packet.wire_bytes), ..row }
+                TraceRow { datagram: Some(*number), len_bytes: Some(packet.wire_bytes), ..row }
             }
-            Body::Notice(_) => Row { len_bytes: Some(packet.wire_bytes), ..row },
+            Body::Notice(_) => TraceRow { len_bytes: Some(packet.wire_bytes), ..row },
         }
     }
 }
@@ -79,19 +79,19 @@ impl Observer for Events {
         if let Fate::Lost(_) = fate {
             self.on_fate(now, pipe, packet, fate);
         } else if packet.hop == 0 {
-            self.0.push(Row::of_packet(now, "sent", packet));
+            self.0.push(TraceRow::of_packet(now, "sent", packet));
         }
     }
 
     fn on_fate(&mut self, now: Time, pipe: PipeId, packet: &Packet, fate: Fate) {
         if let Fate::Lost(reason) = fate {
-            let row = Row::of_packet(now, "lost", packet);
-            self.0.push(Row { pipe: Some(pipe.0), cause: Some(reason), ..row });
+            let row = TraceRow::of_packet(now, "lost", packet);
+            self.0.push(TraceRow { pipe: Some(pipe.0), cause: Some(reason), ..row });
         }
     }
 
     fn on_copy(&mut self, now: Time, pipe: PipeId, copy: &Packet) {
-        self.0.push(Row { pipe: Some(pipe.0), ..Row::of_packet(now, "duplicated", copy) });
+        self.0.push(TraceRow { pipe: Some(pipe.0), ..TraceRow::of_packet(now, "duplicated", copy) });
     }
 
     fn on_middlebox(&mut self, now: Time, node: NodeId, packet: &Packet, action: MiddleboxAction) {
@@ -102,35 +102,35 @@ impl Observer for Events {
             MiddleboxAction::Received => ("received", None),
             MiddleboxAction::Dropped(reason) => ("lost", Some(reason)),
         };
-        self.0.push(Row { node: Some(node.0), cause, ..Row::of_packet(now, kind, packet) });
+        self.0.push(TraceRow { node: Some(node.0), cause, ..TraceRow::of_packet(now, kind, packet) });
     }
 
     fn on_event(&mut self, now: Time, flow: FlowId, side: FlowSide, event: &Event) {
-        let row = Row {
+        let row = TraceRow {
             time: now,
             kind: "event",
             flow: flow.0,
             at: Some(if side == FlowSide::Source { "source" } else { "destination" }),
             event: Some(trace::describe(event).0),
-            ..Row::default()
+            ..TraceRow::default()
         };
         self.0.push(match event {
             Event::RecoveryEntered { flight, cwnd } => {
-                Row { flight_bytes: Some(*flight), cwnd_bytes: Some(*cwnd), ..row }
+                TraceRow { flight_bytes: Some(*flight), cwnd_bytes: Some(*cwnd), ..row }
             }
             Event::RecoveryLeft { cwnd } | Event::MarkEchoed { cwnd } | Event::TimeoutUndone { cwnd } => {
-                Row { cwnd_bytes: Some(*cwnd), ..row }
+                TraceRow { cwnd_bytes: Some(*cwnd), ..row }
             }
-            Event::TimedOut { rto } => Row { rto_ms: Some(rto.as_millis()), ..row },
+            Event::TimedOut { rto } => TraceRow { rto_ms: Some(rto.as_millis()), ..row },
             Event::Retransmitted { range, reason } => {
-                Row { range: Some((range.start, range.end)), reason: Some(reason.name()), ..row }
+                TraceRow { range: Some((range.start, range.end)), reason: Some(reason.name()), ..row }
             }
             Event::LossClassified { range, cause } => {
                 let verdict = if *cause == Cause::Congestion { "congestion" } else { "wireless" };
-                Row { range: Some((range.start, range.end)), verdict: Some(verdict), ..row }
+                TraceRow { range: Some((range.start, range.end)), verdict: Some(verdict), ..row }
             }
             Event::AckSplit { acks, queue_before, queue_after } => {
-                Row { acks: Some(u64::from(*acks)), queues: Some((*queue_before, *queue_after)), ..row }
+                TraceRow { acks: Some(u64::from(*acks)), queues: Some((*queue_before, *queue_after)), ..row }
             }
             Event::Established | Event::Closed | Event::Rejected | Event::R1Reached => row,
         });
@@ -165,7 +165,7 @@ impl Events {
                 to.words(name, doc, rows().map(|row| row.pipe.map(|pipe| links[pipe as usize].as_str())))
             }
             "node" => {
-                let node = |row: &Row| row.node.map(|node| scenario.nodes[node as usize].as_str());
+                let node = |row: &TraceRow| row.node.map(|node| scenario.nodes[node as usize].as_str());
                 to.words(name, doc, rows().map(node))
             }
             "cause" => to.words(name, doc, rows().map(|row| row.cause.map(LossReason::name))),
@@ -173,7 +173,7 @@ impl Events {
             "seq" => to.counts(name, doc, rows().map(|row| row.seq.map(i64::from))),
             "ack" => to.counts(name, doc, rows().map(|row| row.ack.map(i64::from))),
             "len_bytes" => to.counts(name, doc, rows().map(|row| row.len_bytes.map(i64::from))),
-            "retransmission" => to.flags(name, doc, rows().map(|row| row.again)),
+            "retransmission" => to.flags(name, doc, rows().map(|row| row.retransmission)),
             "sack" => to.lists(name, doc, rows().map(|row| row.sack.as_deref())),
             "datagram" => to.counts(name, doc, rows().map(|row| row.datagram.map(whole))),
             "at" => to.words(name, doc, rows().map(|row| row.at)),

@@ -32,12 +32,12 @@ impl Runs {
 
     /// One row per repetition and flow, with every metric.
     fn flows(&self, py: Python<'_>) -> PyResult<Table> {
-        py.detach(|| of_flows(Columns::default(), &numbered(&self.outcomes))).table(py)
+        py.detach(|| flow_columns(Columns::default(), &numbered(&self.outcomes))).table(py)
     }
 
     /// One row per repetition and link direction, with every metric.
     fn links(&self, py: Python<'_>) -> PyResult<Table> {
-        py.detach(|| of_links(Columns::default(), &numbered(&self.outcomes))).table(py)
+        py.detach(|| link_columns(Columns::default(), &numbered(&self.outcomes))).table(py)
     }
 
     /// Output of `lasthop run --format json`: one object a line.
@@ -56,11 +56,11 @@ impl Runs {
         let Some(samples) = &self.samples else { return Ok(None) };
         let columns = py.detach(|| {
             let rows = || samples.flows.iter();
-            let named =
+            let name =
                 |sample: &lasthop_sim::FlowSample| Some(self.scenario.flows[sample.flow].name.as_str());
             let columns = Columns::default()
                 .numbers("time_s", "when, virtual time, s", rows().map(|row| Some(row.time.as_secs())))
-                .words("flow", "the flow's name", rows().map(named));
+                .words("flow", "the flow's name", rows().map(name));
             csv::COLUMNS.iter().fold(columns, |columns, column| {
                 columns.numbers(column.name, column.doc, rows().map(|row| column.value(row)))
             })
@@ -73,14 +73,14 @@ impl Runs {
         let Some(samples) = &self.samples else { return Ok(None) };
         let columns = py.detach(|| {
             let rows = || samples.queues.iter();
-            let named = |row: &lasthop_sim::QueueSample| {
+            let name = |row: &lasthop_sim::QueueSample| {
                 let side = if row.down { "down" } else { "up" };
                 Some(format!("{}.{side}", self.scenario.links[row.link].name))
             };
             let whole = |number: u64| Some(i64::try_from(number).unwrap_or(i64::MAX));
             Columns::default()
                 .numbers("time_s", "when, virtual time, s", rows().map(|row| Some(row.time.as_secs())))
-                .words("link", "the direction of a link: wireless.down", rows().map(named))
+                .words("link", "the direction of a link: wireless.down", rows().map(name))
                 .counts("queue_packets", "packets waiting", rows().map(|row| Some(i64::from(row.packets))))
                 .counts("queue_bytes", "bytes waiting", rows().map(|row| whole(row.bytes)))
                 .numbers(
@@ -132,7 +132,7 @@ impl Comparison {
         py.detach(|| {
             let rows = self.rows();
             let columns = self.varied(&rows, |_, outcome| outcome.flows.len());
-            of_flows(columns, &rows.iter().map(|(_, run, outcome)| (*run, *outcome)).collect::<Vec<_>>())
+            flow_columns(columns, &rows.iter().map(|(_, run, outcome)| (*run, *outcome)).collect::<Vec<_>>())
         })
         .table(py)
     }
@@ -142,7 +142,7 @@ impl Comparison {
         py.detach(|| {
             let rows = self.rows();
             let columns = self.varied(&rows, |_, outcome| 2 * outcome.links.len());
-            of_links(columns, &rows.iter().map(|(_, run, outcome)| (*run, *outcome)).collect::<Vec<_>>())
+            link_columns(columns, &rows.iter().map(|(_, run, outcome)| (*run, *outcome)).collect::<Vec<_>>())
         })
         .table(py)
     }
@@ -154,10 +154,10 @@ impl Comparison {
 }
 
 /// Index of a case, number of the repetition from 1, outcome.
-type Row<'o> = (usize, usize, &'o Outcome);
+type RunRow<'o> = (usize, usize, &'o Outcome);
 
 impl Comparison {
-    fn rows(&self) -> Vec<Row<'_>> {
+    fn rows(&self) -> Vec<RunRow<'_>> {
         let of_case = |(case, outcomes): (usize, &'_ Vec<Outcome>)| -> Vec<(usize, usize)> {
             (0..outcomes.len()).map(|run| (case, run)).collect()
         };
@@ -166,7 +166,7 @@ impl Comparison {
     }
 
     /// One column per varied key, with each row repeated `times`.
-    fn varied(&self, rows: &[Row<'_>], times: impl Fn(usize, &Outcome) -> usize) -> Columns {
+    fn varied(&self, rows: &[RunRow<'_>], times: impl Fn(usize, &Outcome) -> usize) -> Columns {
         self.0.paths.iter().enumerate().fold(Columns::default(), |columns, (key, path)| {
             let values = rows.iter().flat_map(|(case, _, outcome)| {
                 let value = self.0.cases[*case].values[key].as_str();
@@ -181,7 +181,7 @@ fn numbered(outcomes: &[Outcome]) -> Vec<(usize, &Outcome)> {
     (1..).zip(outcomes).collect()
 }
 
-fn of_flows(columns: Columns, runs: &[(usize, &Outcome)]) -> Columns {
+fn flow_columns(columns: Columns, runs: &[(usize, &Outcome)]) -> Columns {
     let rows = || {
         runs.iter().flat_map(|(run, outcome)| outcome.flows.iter().map(move |flow| (*run, *outcome, flow)))
     };
@@ -199,7 +199,7 @@ fn of_flows(columns: Columns, runs: &[(usize, &Outcome)]) -> Columns {
     })
 }
 
-fn of_links(columns: Columns, runs: &[(usize, &Outcome)]) -> Columns {
+fn link_columns(columns: Columns, runs: &[(usize, &Outcome)]) -> Columns {
     let rows = || {
         runs.iter().flat_map(|(run, outcome)| {
             outcome.links.iter().flat_map(move |link| [0, 1].map(|side| (*run, *outcome, link, side)))

@@ -3,7 +3,7 @@
 use crate::error::{bad_input, of_problem};
 use crate::scenario::{Scenario, checked_runs};
 use crate::table::{Columns, Table};
-use crate::work::{SOON, quantity, threads};
+use crate::work::{SIGNAL_CHECK_INTERVAL, quantity, threads};
 use lasthop_lab::compare::{Quantity, Variation};
 use lasthop_lab::runs::random::Determinism;
 use lasthop_sim::FLOW_METRICS;
@@ -78,7 +78,7 @@ impl Sweep {
         let shard = Shard { number: shard.0, of: shard.1 };
         let seed = seed.unwrap_or(first.seed);
         let begun = py.detach(|| Driver::begin(Store::open(&store)?, &grid, count, seed, shard));
-        let driver = begun.map_err(|error| told(py, &error))?;
+        let driver = begun.map_err(|error| store_error(py, &error))?;
         let notes = lasthop_scenario::notes_of_all(grid.points.iter().map(|point| &*point.scenario));
         Ok(Sweep { number: driver.sweep(), driver: Mutex::new(Some(driver)), notes })
     }
@@ -109,9 +109,9 @@ impl Sweep {
         self.driver().as_ref().map_or(0, Driver::inexact)
     }
 
-    /// Does all runs on threads of this machine; calls `tell` periodically. Ctrl-C interrupts.
-    #[pyo3(signature = (jobs=None, tell=None))]
-    fn work(&self, py: Python<'_>, jobs: Option<i64>, tell: Option<Bound<'_, PyAny>>) -> PyResult<()> {
+    /// Does all runs on threads of this machine; calls `on_progress` periodically. Ctrl-C interrupts.
+    #[pyo3(signature = (jobs=None, on_progress=None))]
+    fn work(&self, py: Python<'_>, jobs: Option<i64>, on_progress: Option<Bound<'_, PyAny>>) -> PyResult<()> {
         let most = self.driver().as_ref().map_or(1, |it| it.left().max(1).try_into().unwrap_or(usize::MAX));
         let count = lasthop_lab::in_order::threads(threads(py, jobs)?, most);
         let mut pool = ThreadPool::start(count).map_err(|error| {
@@ -121,13 +121,13 @@ impl Sweep {
                 "the limit of processes may be reached: see ulimit -u",
             )
         })?;
-        let mut told_of = 0;
+        let mut reported = 0;
         loop {
-            let goes_on = py.detach(|| self.step(&mut pool)).map_err(|error| told(py, &error))?;
+            let goes_on = py.detach(|| self.step(&mut pool)).map_err(|error| store_error(py, &error))?;
             let done = self.progress().0;
-            if let Some(tell) = tell.as_ref().filter(|_| done > told_of || !goes_on) {
-                tell.call0()?;
-                told_of = done;
+            if let Some(on_progress) = on_progress.as_ref().filter(|_| done > reported || !goes_on) {
+                on_progress.call0()?;
+                reported = done;
             }
             if !goes_on {
                 return Ok(());
@@ -145,7 +145,7 @@ impl Sweep {
     }
 
     /// Stores the result of `run_orders`; returns the runs' duration, s.
-    fn take(&self, py: Python<'_>, packed: &[u8]) -> PyResult<f64> {
+    fn store_results(&self, py: Python<'_>, packed: &[u8]) -> PyResult<f64> {
         let rows = py.detach(|| batch::unpack(packed)).ok_or_else(|| {
             bad_input(
                 py,
@@ -154,20 +154,20 @@ impl Sweep {
             )
         })?;
         let wall_s = rows.iter().map(|row| row.wall_s).sum();
-        py.detach(|| self.take_rows(rows)).map_err(|error| told(py, &error))?;
+        py.detach(|| self.store_rows(rows)).map_err(|error| store_error(py, &error))?;
         Ok(wall_s)
     }
 
     /// Stores the failure of a run that cannot be done.
-    fn give_up(&self, py: Python<'_>, digest: String, seed: u64, why: String) -> PyResult<()> {
+    fn abandon(&self, py: Python<'_>, digest: String, seed: u64, why: String) -> PyResult<()> {
         let row = RunRow { digest, seed, wall_s: 0.0, outcome: Err(why) };
-        py.detach(|| self.take_rows(vec![row])).map_err(|error| told(py, &error))
+        py.detach(|| self.store_rows(vec![row])).map_err(|error| store_error(py, &error))
     }
 
     /// Commits all results and closes the store.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         let Some(driver) = self.driver().take() else { return Ok(()) };
-        py.detach(|| driver.into_store().map(Store::close)).map_err(|error| told(py, &error))
+        py.detach(|| driver.into_store().map(Store::close)).map_err(|error| store_error(py, &error))
     }
 }
 
@@ -176,7 +176,7 @@ impl Sweep {
         self.driver.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn take_rows(&self, rows: Vec<RunRow>) -> Result<(), Error> {
+    fn store_rows(&self, rows: Vec<RunRow>) -> Result<(), Error> {
         match self.driver().as_mut() {
             Some(driver) => rows.into_iter().try_for_each(|row| driver.handle_row(row)),
             None => Ok(()),
@@ -187,7 +187,7 @@ impl Sweep {
     fn step(&self, pool: &mut ThreadPool) -> Result<bool, Error> {
         let mut driver = self.driver();
         let Some(driver) = driver.as_mut() else { return Ok(false) };
-        let until = std::time::Instant::now() + SOON;
+        let until = std::time::Instant::now() + SIGNAL_CHECK_INTERVAL;
         loop {
             while pool.has_room()
                 && let Some(job) = driver.poll_job()
@@ -238,11 +238,11 @@ pub fn merge_stores(py: Python<'_>, store: PathBuf, others: Vec<PathBuf>) -> PyR
         store.close();
         Ok(merged)
     });
-    merged.map_err(|error| told(py, &error))
+    merged.map_err(|error| store_error(py, &error))
 }
 
 fn rows(py: Python<'_>, store: &Path, number: Option<i64>) -> PyResult<Table> {
-    let failed = |error| told(py, &error);
+    let failed = |error| store_error(py, &error);
     let reader = StoreReader::open(store).map_err(failed)?;
     let sweeps = reader.contents().sweeps().map_err(failed)?;
     let wanted = sweeps.iter().filter(|sweep| number.is_none_or(|number| sweep.number == number));
@@ -294,6 +294,6 @@ fn rows(py: Python<'_>, store: &Path, number: Option<i64>) -> PyResult<Table> {
     columns.table(py)
 }
 
-fn told(py: Python<'_>, error: &Error) -> PyErr {
+fn store_error(py: Python<'_>, error: &Error) -> PyErr {
     bad_input(py, error.to_string(), error.help())
 }

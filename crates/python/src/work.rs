@@ -1,7 +1,7 @@
 //! Repetitions without Python's lock, interruptible by Ctrl-C.
 //!
 //! Runs without Python objects use all cores; the calling thread waits without the lock and checks for signals. Runs
-//! that call Python stay on the calling thread; between pieces, signals are handled and other threads may run.
+//! that call Python stay on the calling thread; at intervals, signals are handled and other threads may run.
 
 use crate::error::bad_input;
 use crate::events::Events;
@@ -21,18 +21,18 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// Interval of checks for signals.
-pub const SOON: Duration = Duration::from_millis(20);
-/// Events per piece of a run: 1 to 2 ms.
-const PIECE: usize = 4096;
-/// Events per piece of a run that calls Python, which is slower.
-const PIECE_HERE: usize = 512;
+pub const SIGNAL_CHECK_INTERVAL: Duration = Duration::from_millis(20);
+/// Events between two checks of the stop flag: 1 to 2 ms.
+const EVENTS_PER_STEP: usize = 4096;
+/// Events between two checks for signals in a run that calls Python, which is slower.
+const EVENTS_PER_PYTHON_STEP: usize = 512;
 
 /// Interval at which runs that call Python release the lock. A waiting thread requests the lock after 5 ms without a
 /// release (`sys.setswitchinterval`). A release waits for the hand-over only after a request, so a shorter interval
 /// would starve other threads.
-const LETS_GO: Duration = Duration::from_millis(10);
+const RELEASE_INTERVAL: Duration = Duration::from_millis(10);
 
-struct Done {
+struct FinishedRun {
     outcome: Outcome,
     samples: Samples,
     events: Option<Events>,
@@ -54,7 +54,7 @@ pub fn run(
     let determinism = Determinism::of(std::iter::once(&*checked));
     let runs = checked_runs(py, runs)?.unwrap_or_else(|| determinism.worth_running(checked.runs));
     let seed = seed.unwrap_or(checked.seed);
-    let piece = move |run: usize| Piece {
+    let repetition = move |run: usize| Repetition {
         scenario: checked.clone(),
         seed: seed_of(seed, run as u32),
         samples: samples && run == 0,
@@ -62,7 +62,7 @@ pub fn run(
     };
     let mut all =
         Runs { scenario: scenario.checked.clone(), outcomes: Vec::new(), samples: None, events: None };
-    each(py, runs as usize, jobs, scenario.has_strategies, piece, |done| {
+    run_each(py, runs as usize, jobs, scenario.has_strategies, repetition, |done| {
         if all.outcomes.is_empty() {
             all.samples = samples.then_some(done.samples);
             all.events = done.events;
@@ -99,13 +99,13 @@ pub fn compare(
     let mut done = Cases::new(paths, cases, chosen);
     let scenarios: Vec<_> = done.cases.iter().map(|case| Arc::new(case.scenario.clone())).collect();
     let count = runs as usize * scenarios.len();
-    let piece = move |at: usize| Piece {
+    let repetition = move |at: usize| Repetition {
         scenario: scenarios[at % scenarios.len()].clone(),
         seed: seed_of(seed, (at / scenarios.len()) as u32),
         samples: false,
         events: false,
     };
-    each(py, count, jobs, scenario.has_strategies, piece, |one| {
+    run_each(py, count, jobs, scenario.has_strategies, repetition, |one| {
         let (case, _) = done.next_index();
         done.push(case, one.outcome);
     })?;
@@ -120,14 +120,14 @@ pub fn quantity(py: Python<'_>, name: &str) -> PyResult<Quantity> {
     })
 }
 
-struct Piece {
+struct Repetition {
     scenario: Arc<lasthop_scenario::Scenario>,
     seed: u64,
     samples: bool,
     events: bool,
 }
 
-impl Piece {
+impl Repetition {
     fn observation(&self) -> Observation {
         let observers: Vec<Box<dyn lasthop_engine::Observer>> =
             if self.events { vec![Box::<Events>::default()] } else { Vec::new() };
@@ -135,63 +135,63 @@ impl Piece {
     }
 
     /// Returns the outcome, or the error of a run that stands still.
-    fn done(running: SteppedRun<'_>) -> Result<Done, Stuck> {
+    fn finish(running: SteppedRun<'_>) -> Result<FinishedRun, Stuck> {
         let (mut outcome, samples, observers) = running.finish();
         match outcome.stuck.take() {
-            None => Ok(Done { outcome, samples, events: results::events_of(observers) }),
+            None => Ok(FinishedRun { outcome, samples, events: results::events_of(observers) }),
             Some(stuck) => Err(stuck),
         }
     }
 
     /// Runs unless stopped; `None` if stopped.
-    fn run_unless(&self, stop: &AtomicBool) -> Option<Result<Done, Stuck>> {
+    fn run_unless(&self, stop: &AtomicBool) -> Option<Result<FinishedRun, Stuck>> {
         let mut running = SteppedRun::new(&self.scenario, self.seed, self.observation());
-        while running.advance(PIECE) {
+        while running.advance(EVENTS_PER_STEP) {
             if stop.load(Ordering::Relaxed) {
                 return None;
             }
         }
-        Some(Piece::done(running))
+        Some(Repetition::finish(running))
     }
 
     /// Runs on this thread; returns the first exception of a hook.
-    fn run_here(&self, py: Python<'_>) -> PyResult<Done> {
+    fn run_on_this_thread(&self, py: Python<'_>) -> PyResult<FinishedRun> {
         strategy::begin();
         let mut running = SteppedRun::new(&self.scenario, self.seed, self.observation());
-        let mut let_go = Instant::now();
+        let mut released = Instant::now();
         loop {
-            let goes_on = running.advance(PIECE_HERE);
+            let has_more = running.advance(EVENTS_PER_PYTHON_STEP);
             strategy::failure()?;
-            if !goes_on {
-                return Piece::done(running).map_err(|stuck| bad_input(py, stuck.message, stuck.help));
+            if !has_more {
+                return Repetition::finish(running).map_err(|stuck| bad_input(py, stuck.message, stuck.help));
             }
             py.check_signals()?;
-            if let_go.elapsed() >= LETS_GO {
+            if released.elapsed() >= RELEASE_INTERVAL {
                 py.detach(|| ());
-                let_go = Instant::now();
+                released = Instant::now();
             }
         }
     }
 }
 
-fn each(
+fn run_each(
     py: Python<'_>,
     count: usize,
     jobs: Option<i64>,
-    here: bool,
-    piece: impl Fn(usize) -> Piece + Send + Sync + 'static,
-    mut take: impl FnMut(Done),
+    on_this_thread: bool,
+    repetition: impl Fn(usize) -> Repetition + Send + Sync + 'static,
+    mut handle: impl FnMut(FinishedRun),
 ) -> PyResult<()> {
     let jobs = threads(py, jobs)?;
-    if here {
+    if on_this_thread {
         for at in 0..count {
-            take(piece(at).run_here(py)?);
+            handle(repetition(at).run_on_this_thread(py)?);
         }
         return Ok(());
     }
     let stop = Arc::new(AtomicBool::new(false));
     let stopped = stop.clone();
-    let mut work = InOrder::begin(count, jobs.or(cores()), move |at| piece(at).run_unless(&stopped))
+    let mut work = InOrder::begin(count, jobs.or(cores()), move |at| repetition(at).run_unless(&stopped))
         .map_err(|error| {
             bad_input(
                 py,
@@ -200,8 +200,8 @@ fn each(
             )
         })?;
     loop {
-        match py.detach(|| work.next_within(SOON)) {
-            NextResult::Item(Some(Ok(done))) => take(done),
+        match py.detach(|| work.next_within(SIGNAL_CHECK_INTERVAL)) {
+            NextResult::Item(Some(Ok(done))) => handle(done),
             NextResult::Item(Some(Err(stuck))) => {
                 stop.store(true, Ordering::Relaxed);
                 return Err(bad_input(py, stuck.message, stuck.help));

@@ -1,12 +1,12 @@
 //! The client: starts each phase and fetches the results.
 
-use crate::course::Recorded;
-use crate::line::{By, Line};
-use crate::message::{Message, Phase};
-use crate::outcome::{Outcome, Sent};
-use crate::recording::{Recording, Way};
+use crate::message::{Message, RecordingPhase};
+use crate::phase_result::{PhaseResult, SenderResult};
+use crate::receiver_log::ReceiverResult;
+use crate::recording::{DirectionResult, Recording};
 use crate::saturation::Saturation;
 use crate::server::{LONGEST_WARM_MS, SILENCE};
+use crate::sockets::{Socket, Sockets};
 use lasthop_base::{Duration, Time};
 use lasthop_os::SystemError;
 use lasthop_os::datagrams::{Datagrams, SourceBinding};
@@ -15,7 +15,7 @@ use std::net::SocketAddr;
 
 /// Parameters of a recording.
 #[derive(Clone, Debug)]
-pub struct Ask {
+pub struct RecordingOptions {
     /// Address of the server.
     pub server: SocketAddr,
     /// Local end of the measured path.
@@ -23,14 +23,14 @@ pub struct Ask {
     /// Local end of another path for reports; `None`: the measured path.
     pub feedback: Option<SourceBinding>,
     /// Directions to record.
-    pub ways: Ways,
+    pub directions: Directions,
     /// Duration of each phase, ms; at most [`crate::LONGEST_S`].
     pub span_ms: u32,
 }
 
 /// Directions to record.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Ways {
+pub enum Directions {
     /// To the client.
     Down,
     /// To the server.
@@ -38,23 +38,23 @@ pub enum Ways {
     /// Down, then up.
     InTurn,
     /// Both concurrently.
-    Together,
+    Concurrent,
 }
 
-impl Ways {
+impl Directions {
     fn phases(self) -> &'static [[bool; 2]] {
         match self {
-            Ways::Down => &[[true, false]],
-            Ways::Up => &[[false, true]],
-            Ways::InTurn => &[[true, false], [false, true]],
-            Ways::Together => &[[true, true]],
+            Directions::Down => &[[true, false]],
+            Directions::Up => &[[false, true]],
+            Directions::InTurn => &[[true, false], [false, true]],
+            Directions::Concurrent => &[[true, true]],
         }
     }
 }
 
 /// Progress of a recording.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum News {
+pub enum ClientProgress {
     /// The server answers; minimum and median of the RTTs without load.
     Found([Duration; 2]),
     /// A phase begins with these directions (down, up) and this total duration.
@@ -62,52 +62,53 @@ pub enum News {
 }
 
 /// Timeout of an answer and number of attempts.
-const ANSWERS_WITHIN: Duration = Duration::from_millis(250);
-const ASKED: u32 = 20;
+const ANSWER_TIMEOUT: Duration = Duration::from_millis(250);
+const MAX_ATTEMPTS: u32 = 20;
 /// Number, interval and timeout of the RTT probes without load.
 const PROBES: u32 = 20;
-const PROBE_EVERY: Duration = Duration::from_millis(50);
-const PROBE_LASTS: Duration = Duration::from_secs(1);
+const PROBE_INTERVAL: Duration = Duration::from_millis(50);
+const PROBE_TIMEOUT: Duration = Duration::from_secs(1);
 /// Minimum time for which the queue is filled before recording, ms.
 const WARM_MS: u64 = 2000;
 /// Maximum time for the queue to drain.
-const EMPTIES_WITHIN: Duration = Duration::from_secs(30);
+const MAX_DRAIN_TIME: Duration = Duration::from_secs(30);
 const PARTS_AT_ONCE: usize = 32;
-const MOST_PARTS: u32 = 20_000;
+const MAX_PARTS: u32 = 20_000;
 
 /// Records a path; returns `Ok(None)` if the user stops the recording. Fails if the server does not answer, stops
 /// answering, or serves another client.
 pub fn record(
-    ask: &Ask,
+    options: &RecordingOptions,
     is_over: &dyn Fn() -> bool,
-    tell: &mut dyn FnMut(News),
+    on_progress: &mut dyn FnMut(ClientProgress),
 ) -> Result<Option<Recording>, SystemError> {
-    let path = Datagrams::open(&ask.from)?;
-    let beside = ask.feedback.as_ref().map(Datagrams::open).transpose()?;
-    let mut client = Client { line: Line::new(path, beside), server: ask.server, session: 0, is_over };
-    match client.record(ask, tell) {
+    let path = Datagrams::open(&options.from)?;
+    let feedback = options.feedback.as_ref().map(Datagrams::open).transpose()?;
+    let mut client =
+        Client { sockets: Sockets::new(path, feedback), server: options.server, session: 0, is_over };
+    match client.record(options, on_progress) {
         Ok(recording) => {
-            client.part();
+            client.close();
             Ok(Some(recording))
         }
-        Err(Ended::Interrupted) => {
-            client.part();
+        Err(ClientEnd::Interrupted) => {
+            client.close();
             Ok(None)
         }
-        Err(Ended::Failed(error)) => {
-            client.part();
+        Err(ClientEnd::Failed(error)) => {
+            client.close();
             Err(error)
         }
     }
 }
 
-enum Ended {
+enum ClientEnd {
     Interrupted,
     Failed(SystemError),
 }
 
 struct Client<'a> {
-    line: Line,
+    sockets: Sockets,
     server: SocketAddr,
     session: u64,
     is_over: &'a dyn Fn() -> bool,
@@ -117,107 +118,114 @@ struct Client<'a> {
 struct Probes {
     least: Duration,
     median: Duration,
-    came: u32,
+    answered: u32,
     /// Clock of the server minus our clock, ns.
     offset: i128,
 }
 
 impl Client<'_> {
-    fn record(&mut self, ask: &Ask, tell: &mut dyn FnMut(News)) -> Result<Recording, Ended> {
+    fn record(
+        &mut self,
+        options: &RecordingOptions,
+        on_progress: &mut dyn FnMut(ClientProgress),
+    ) -> Result<Recording, ClientEnd> {
         self.begin()?;
         let mut before = self.probe()?;
-        tell(News::Found([before.least, before.median]));
+        on_progress(ClientProgress::Found([before.least, before.median]));
         let mut recording = Recording {
-            ways: [None, None],
+            directions: [None, None],
             rtt: [before.least, before.median],
-            probes: [PROBES, before.came],
-            shares_way: ask.ways == Ways::Together && ask.feedback.is_none(),
+            probes: [PROBES, before.answered],
+            shares_path: options.directions == Directions::Concurrent && options.feedback.is_none(),
         };
         let first = before;
-        for (number, ways) in ask.ways.phases().iter().enumerate() {
+        for (number, directions) in options.directions.phases().iter().enumerate() {
             let warm = (before.median.as_nanos() / 100_000).clamp(WARM_MS, LONGEST_WARM_MS.into());
             let jitter = before.median.saturating_sub(before.least).as_nanos() / 1000;
-            let phase = Phase {
+            let phase = RecordingPhase {
                 number: number as u8,
-                ways: *ways,
+                directions: *directions,
                 warm_ms: warm as u32,
-                span_ms: ask.span_ms,
+                span_ms: options.span_ms,
                 jitter_us: u32::try_from(jitter).unwrap_or(u32::MAX),
             };
-            tell(News::Begins(*ways, Duration::from_millis(warm + u64::from(ask.span_ms))));
-            let ours = self.run(&phase)?;
-            self.settle(first.median)?;
+            on_progress(ClientProgress::Begins(
+                *directions,
+                Duration::from_millis(warm + u64::from(options.span_ms)),
+            ));
+            let own = self.run(&phase)?;
+            self.wait_for_drain(first.median)?;
             let after = self.probe()?;
             let drift = u64::try_from((after.offset - before.offset).abs()).unwrap_or(u64::MAX);
-            let theirs = self.fetch(phase.number)?;
-            let way = |recorded: Option<Recorded>, sent: Option<Sent>| {
+            let peer = self.fetch(phase.number)?;
+            let direction = |recorded: Option<ReceiverResult>, sent: Option<SenderResult>| {
                 let (recorded, sent) = recorded.zip(sent)?;
-                Some(Way { recorded, sent, drift: Duration::from_nanos(drift) })
+                Some(DirectionResult { recorded, sent, drift: Duration::from_nanos(drift) })
             };
-            let [down, up] = &mut recording.ways;
-            *down = down.take().or(way(ours.recorded, theirs.sent));
-            *up = up.take().or(way(theirs.recorded, ours.sent));
+            let [down, up] = &mut recording.directions;
+            *down = down.take().or(direction(own.recorded, peer.sent));
+            *up = up.take().or(direction(peer.recorded, own.sent));
             before = after;
         }
         Ok(recording)
     }
 
-    fn begin(&mut self) -> Result<(), Ended> {
+    fn begin(&mut self) -> Result<(), ClientEnd> {
         let keys = RandomState::new();
-        let nonce = keys.hash_one(self.line.now().as_nanos());
-        let cookie = self.cookie(By::Beside, nonce)?;
+        let nonce = keys.hash_one(self.sockets.now().as_nanos());
+        let cookie = self.cookie(Socket::Feedback, nonce)?;
         let begun =
-            self.converse(By::Beside, &Message::Begin { nonce, cookie }, |message| match *message {
+            self.request(Socket::Feedback, &Message::Begin { nonce, cookie }, |message| match *message {
                 Message::Welcome { nonce: own, session } if own == nonce => Some(Some(session)),
                 Message::Busy { nonce: own } if own == nonce => Some(None),
                 _ => None,
             })?;
         self.session = begun.ok_or_else(|| {
-            Ended::Failed(SystemError::new(
+            ClientEnd::Failed(SystemError::new(
                 format!("the server at {} serves another client", self.server),
                 "try again later",
             ))
         })?;
-        if self.line.beside.is_some() {
-            let (session, cookie) = (self.session, self.cookie(By::Path, nonce)?);
+        if self.sockets.feedback.is_some() {
+            let (session, cookie) = (self.session, self.cookie(Socket::Path, nonce)?);
             let is_attached = |message: &Message| (*message == Message::Attached { session }).then_some(());
-            self.converse(By::Path, &Message::Attach { session, cookie }, is_attached)?;
+            self.request(Socket::Path, &Message::Attach { session, cookie }, is_attached)?;
         }
         Ok(())
     }
 
-    fn cookie(&mut self, by: By, nonce: u64) -> Result<u64, Ended> {
-        self.converse(by, &Message::Hello { nonce }, |message| match *message {
+    fn cookie(&mut self, socket: Socket, nonce: u64) -> Result<u64, ClientEnd> {
+        self.request(socket, &Message::Hello { nonce }, |message| match *message {
             Message::Cookie { nonce: own, cookie } if own == nonce => Some(cookie),
             _ => None,
         })
     }
 
     /// Repeats a message until the answer arrives.
-    fn converse<T>(
+    fn request<T>(
         &mut self,
-        by: By,
+        socket: Socket,
         message: &Message,
         answer: impl Fn(&Message) -> Option<T>,
-    ) -> Result<T, Ended> {
+    ) -> Result<T, ClientEnd> {
         let mut refused = None;
-        for _ in 0..ASKED {
-            if let Err(error) = self.line.say_with(message, &[], by, self.server) {
+        for _ in 0..MAX_ATTEMPTS {
+            if let Err(error) = self.sockets.send_with(message, &[], socket, self.server) {
                 refused = Some(error);
             }
-            let until = self.line.now() + ANSWERS_WITHIN;
-            while self.line.now() < until {
-                while let Some((message, came)) = self.line.hear() {
-                    if let Some(answer) = answer(&message).filter(|_| came.from == self.server) {
+            let until = self.sockets.now() + ANSWER_TIMEOUT;
+            while self.sockets.now() < until {
+                while let Some((message, received)) = self.sockets.receive() {
+                    if let Some(answer) = answer(&message).filter(|_| received.from == self.server) {
                         return Ok(answer);
                     }
                 }
-                self.heed_user()?;
-                self.line.wait(until, false);
+                self.check_interrupt()?;
+                self.sockets.wait(until, false);
             }
         }
         let server = self.server;
-        Err(Ended::Failed(match refused {
+        Err(ClientEnd::Failed(match refused {
             Some(error) => SystemError::new(
                 format!("cannot send to {server}: {error}"),
                 "check the route: ip route get ADDRESS",
@@ -230,100 +238,100 @@ impl Client<'_> {
         }))
     }
 
-    fn heed_user(&self) -> Result<(), Ended> {
-        if (self.is_over)() { Err(Ended::Interrupted) } else { Ok(()) }
+    fn check_interrupt(&self) -> Result<(), ClientEnd> {
+        if (self.is_over)() { Err(ClientEnd::Interrupted) } else { Ok(()) }
     }
 
-    fn probe(&mut self) -> Result<Probes, Ended> {
+    fn probe(&mut self) -> Result<Probes, ClientEnd> {
         let session = self.session;
         let mut sent: Vec<Time> = Vec::new();
         let mut trips: Vec<(Duration, i128)> = Vec::new();
-        let begun = self.line.now();
-        let end = begun + PROBE_EVERY * u64::from(PROBES) + PROBE_LASTS;
-        while self.line.now() < end && trips.len() < PROBES as usize {
-            let due = begun + PROBE_EVERY * sent.len() as u64;
-            if sent.len() < PROBES as usize && self.line.now() >= due {
+        let begun = self.sockets.now();
+        let end = begun + PROBE_INTERVAL * u64::from(PROBES) + PROBE_TIMEOUT;
+        while self.sockets.now() < end && trips.len() < PROBES as usize {
+            let due = begun + PROBE_INTERVAL * sent.len() as u64;
+            if sent.len() < PROBES as usize && self.sockets.now() >= due {
                 let number = sent.len() as u32;
-                sent.push(self.line.now());
-                self.line.say(&Message::Ping { session, number }, By::Path, self.server);
+                sent.push(self.sockets.now());
+                self.sockets.send(&Message::Ping { session, number }, Socket::Path, self.server);
             }
-            while let Some((message, came)) = self.line.hear() {
+            while let Some((message, received)) = self.sockets.receive() {
                 if let Message::Pong { session: own, number, clock } = message
                     && own == session
                     && let Some(begun) = sent.get(number as usize)
                 {
-                    let trip = came.at.since(*begun);
+                    let trip = received.at.since(*begun);
                     let middle = i128::from(begun.as_nanos()) + i128::from(trip.as_nanos() / 2);
                     trips.push((trip, i128::from(clock) - middle));
                 }
             }
-            self.heed_user()?;
-            let next = if sent.len() < PROBES as usize { due.max(self.line.now()) } else { end };
-            self.line.wait(next.min(self.line.now() + PROBE_EVERY), false);
+            self.check_interrupt()?;
+            let next = if sent.len() < PROBES as usize { due.max(self.sockets.now()) } else { end };
+            self.sockets.wait(next.min(self.sockets.now() + PROBE_INTERVAL), false);
         }
         trips.sort_unstable();
-        let Some((least, offset)) = trips.first().copied() else { return Err(self.silent()) };
+        let Some((least, offset)) = trips.first().copied() else { return Err(self.silence_error()) };
         let median = trips[trips.len() / 2].0;
-        Ok(Probes { least, median, came: trips.len() as u32, offset })
+        Ok(Probes { least, median, answered: trips.len() as u32, offset })
     }
 
-    fn silent(&self) -> Ended {
-        Ended::Failed(SystemError::new(
+    fn silence_error(&self) -> ClientEnd {
+        ClientEnd::Failed(SystemError::new(
             format!("the server at {} does not answer any more", self.server),
             "nothing was written; check that the server still runs and can be reached",
         ))
     }
 
-    fn run(&mut self, phase: &Phase) -> Result<Outcome, Ended> {
+    fn run(&mut self, phase: &RecordingPhase) -> Result<PhaseResult, ClientEnd> {
         let session = self.session;
         let started = Message::Started { session, number: phase.number };
-        self.converse(By::Beside, &Message::Start { session, phase: *phase }, |message| {
+        self.request(Socket::Feedback, &Message::Start { session, phase: *phase }, |message| {
             (*message == started).then_some(())
         })?;
-        let (zero, dropped) = (self.line.now(), self.line.dropped());
-        let [down, up] = phase.ways;
-        let mut side = Saturation::new(session, phase, zero, up, down);
-        let mut heard = zero;
+        let (zero, dropped) = (self.sockets.now(), self.sockets.dropped());
+        let [down, up] = phase.directions;
+        let mut saturation = Saturation::new(session, phase, zero, up, down);
+        let mut last_received = zero;
         loop {
-            let now = self.line.now();
-            if side.is_over(now) {
-                return Ok(side.finish(self.line.dropped().saturating_sub(dropped)));
+            let now = self.sockets.now();
+            if saturation.is_over(now) {
+                return Ok(saturation.finish(self.sockets.dropped().saturating_sub(dropped)));
             }
             for _ in 0..64 {
-                let Some((message, came)) = self.line.hear() else { break };
-                if came.from == self.server && message.session() == Some(session) {
-                    heard = heard.max(came.at);
+                let Some((message, received)) = self.sockets.receive() else { break };
+                if received.from == self.server && message.session() == Some(session) {
+                    last_received = last_received.max(received.at);
                     // Packets of the other path use no capacity of this one.
-                    let bytes = if came.by == By::Path { came.bytes } else { 0 };
-                    side.arrived(&message, came.at, bytes);
+                    let bytes = if received.socket == Socket::Path { received.bytes } else { 0 };
+                    saturation.handle_message(&message, received.at, bytes);
                 }
             }
-            self.heed_user()?;
-            if now.since(heard) > SILENCE {
-                return Err(self.silent());
+            self.check_interrupt()?;
+            if now.since(last_received) > SILENCE {
+                return Err(self.silence_error());
             }
-            let is_full = self.line.flow(&mut side, self.server, self.server);
-            let soon = self.line.now() + PROBE_EVERY;
-            self.line.wait(side.wakes(self.line.now()).min(soon), is_full);
+            let is_full = self.sockets.send_phase(&mut saturation, self.server, self.server);
+            let soon = self.sockets.now() + PROBE_INTERVAL;
+            self.sockets.wait(saturation.next_action(self.sockets.now()).min(soon), is_full);
         }
     }
 
     /// Waits until the queues have drained: an RTT close to `usual`.
-    fn settle(&mut self, usual: Duration) -> Result<(), Ended> {
+    fn wait_for_drain(&mut self, usual: Duration) -> Result<(), ClientEnd> {
         let session = self.session;
-        let end = self.line.now() + EMPTIES_WITHIN;
+        let end = self.sockets.now() + MAX_DRAIN_TIME;
         // Numbers that no other ping uses.
         let mut number = 1_000_000;
         let mut is_empty = false;
-        while self.line.now() < end && !is_empty {
+        while self.sockets.now() < end && !is_empty {
             number += 1;
-            let begun = self.line.now();
-            self.line.say(&Message::Ping { session, number }, By::Path, self.server);
+            let begun = self.sockets.now();
+            self.sockets.send(&Message::Ping { session, number }, Socket::Path, self.server);
             let until = begun + usual + usual.divided_by(2) + Duration::from_millis(50);
-            while self.line.now() < until {
-                self.heed_user()?;
-                self.line.wait(until, false);
-                while let Some((message, _)) = self.line.hear() {
+            while self.sockets.now() < until {
+                self.check_interrupt()?;
+                self.sockets.wait(until, false);
+                while let Some((message, _)) = self.sockets.receive() {
                     is_empty |= matches!(message, Message::Pong { number: own, .. } if own == number);
                 }
             }
@@ -331,48 +339,48 @@ impl Client<'_> {
         Ok(())
     }
 
-    fn fetch(&mut self, number: u8) -> Result<Outcome, Ended> {
+    fn fetch(&mut self, number: u8) -> Result<PhaseResult, ClientEnd> {
         let session = self.session;
         // One part until the first answer gives the number.
         let mut parts: Vec<Option<Vec<u8>>> = vec![None];
-        let mut heard = self.line.now();
+        let mut last_received = self.sockets.now();
         while let Some(first) = parts.iter().position(Option::is_none) {
             let missing = (first..parts.len()).filter(|part| parts[*part].is_none()).take(PARTS_AT_ONCE);
             for part in missing.collect::<Vec<usize>>() {
                 let fetch = Message::Fetch { session, number, part: part as u32 };
-                self.line.say(&fetch, By::Beside, self.server);
+                self.sockets.send(&fetch, Socket::Feedback, self.server);
             }
-            let until = self.line.now() + ANSWERS_WITHIN;
-            let mut came_now = 0;
-            while self.line.now() < until && came_now < PARTS_AT_ONCE {
-                self.line.wait(until, false);
-                while let Some((message, came)) = self.line.hear() {
+            let until = self.sockets.now() + ANSWER_TIMEOUT;
+            let mut parts_now = 0;
+            while self.sockets.now() < until && parts_now < PARTS_AT_ONCE {
+                self.sockets.wait(until, false);
+                while let Some((message, received)) = self.sockets.receive() {
                     let Message::Part { session: own, number: of, part, parts: count, .. } = message else {
                         continue;
                     };
-                    if came.from != self.server || own != session || of != number || count > MOST_PARTS {
+                    if received.from != self.server || own != session || of != number || count > MAX_PARTS {
                         continue;
                     }
                     if parts.len() == 1 && count > 1 {
                         parts.resize(count as usize, None);
                     }
-                    if let Some(place) = parts.get_mut(part as usize).filter(|place| place.is_none()) {
-                        *place = Some(self.line.behind().to_vec());
-                        (heard, came_now) = (came.at, came_now + 1);
+                    if let Some(slot) = parts.get_mut(part as usize).filter(|slot| slot.is_none()) {
+                        *slot = Some(self.sockets.behind().to_vec());
+                        (last_received, parts_now) = (received.at, parts_now + 1);
                     }
                 }
-                self.heed_user()?;
+                self.check_interrupt()?;
                 if parts.iter().all(Option::is_some) {
                     break;
                 }
             }
-            if self.line.now().since(heard) > SILENCE {
-                return Err(self.silent());
+            if self.sockets.now().since(last_received) > SILENCE {
+                return Err(self.silence_error());
             }
         }
         let bytes = parts.into_iter().flatten().flatten().collect::<Vec<u8>>();
-        Outcome::read(&bytes).ok_or_else(|| {
-            Ended::Failed(SystemError::new(
+        PhaseResult::read(&bytes).ok_or_else(|| {
+            ClientEnd::Failed(SystemError::new(
                 format!("cannot parse the recording of the server at {}", self.server),
                 "nothing was written; use the same version on both sides",
             ))
@@ -380,8 +388,8 @@ impl Client<'_> {
     }
 
     /// Closes the session; the server times out if all copies are lost.
-    fn part(&mut self) {
+    fn close(&mut self) {
         let bye = Message::Bye { session: self.session };
-        (0..3).for_each(|_| self.line.say(&bye, By::Beside, self.server));
+        (0..3).for_each(|_| self.sockets.send(&bye, Socket::Feedback, self.server));
     }
 }

@@ -9,21 +9,21 @@
 #![cfg(target_os = "linux")]
 
 mod cookie;
-mod course;
-mod line;
 mod message;
-mod outcome;
+mod phase_result;
+mod receiver_log;
 mod saturation;
 mod servo;
+mod sockets;
 
 pub mod client;
 pub mod recording;
 pub mod server;
 
-pub use client::{Ask, Ways, record};
-pub use course::Recorded;
-pub use outcome::Sent;
-pub use recording::{Recording, Way};
+pub use client::{Directions, RecordingOptions, record};
+pub use phase_result::SenderResult;
+pub use receiver_log::ReceiverResult;
+pub use recording::{DirectionResult, Recording};
 pub use server::serve;
 
 /// Payload of a packet that fills the queue, bytes; small enough for tunnels (as in saturatr).

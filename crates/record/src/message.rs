@@ -56,7 +56,7 @@ pub(crate) enum Message {
     },
     Start {
         session: u64,
-        phase: Phase,
+        phase: RecordingPhase,
     },
     Started {
         session: u64,
@@ -66,7 +66,7 @@ pub(crate) enum Message {
     Data {
         session: u64,
         number: u8,
-        data: Data,
+        data: DataHeader,
     },
     /// Receiver report.
     Report {
@@ -94,10 +94,10 @@ pub(crate) enum Message {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Phase {
+pub(crate) struct RecordingPhase {
     pub(crate) number: u8,
     /// Directions of packets: to the client, to the server.
-    pub(crate) ways: [bool; 2],
+    pub(crate) directions: [bool; 2],
     /// Duration of filling the queue before recording, ms.
     pub(crate) warm_ms: u32,
     /// Duration of recording, ms.
@@ -107,7 +107,7 @@ pub(crate) struct Phase {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Data {
+pub(crate) struct DataHeader {
     pub(crate) packet: u64,
     /// Send time by the sender's clock, ns.
     pub(crate) sent: u64,
@@ -141,9 +141,10 @@ impl Message {
             Message::Ping { session, number } => put(7, &[session, number.into()]),
             Message::Pong { session, number, clock } => put(8, &[session, number.into(), clock]),
             Message::Start { session, phase } => {
-                let Phase { number, ways, warm_ms, span_ms, jitter_us } = phase;
-                let ways = u64::from(ways[0]) + 2 * u64::from(ways[1]);
-                let longs = [session, number.into(), ways, warm_ms.into(), span_ms.into(), jitter_us.into()];
+                let RecordingPhase { number, directions, warm_ms, span_ms, jitter_us } = phase;
+                let directions = u64::from(directions[0]) + 2 * u64::from(directions[1]);
+                let longs =
+                    [session, number.into(), directions, warm_ms.into(), span_ms.into(), jitter_us.into()];
                 put(9, &longs);
             }
             Message::Started { session, number } => put(10, &[session, number.into()]),
@@ -206,10 +207,10 @@ impl Message {
             7 => Message::Ping { session: long()?, number: small(long()?)? },
             8 => Message::Pong { session: long()?, number: small(long()?)?, clock: long()? },
             9 => {
-                let (session, number, ways) = (long()?, tiny(long()?)?, long()?);
-                let phase = Phase {
+                let (session, number, directions) = (long()?, tiny(long()?)?, long()?);
+                let phase = RecordingPhase {
                     number,
-                    ways: [ways & 1 != 0, ways & 2 != 0],
+                    directions: [directions & 1 != 0, directions & 2 != 0],
                     warm_ms: small(long()?)?,
                     span_ms: small(long()?)?,
                     jitter_us: small(long()?)?,
@@ -219,7 +220,7 @@ impl Message {
             10 => Message::Started { session: long()?, number: tiny(long()?)? },
             11 => {
                 let (session, number) = (long()?, tiny(long()?)?);
-                Message::Data { session, number, data: Data { packet: long()?, sent: long()? } }
+                Message::Data { session, number, data: DataHeader { packet: long()?, sent: long()? } }
             }
             12 => {
                 let (session, number) = (long()?, tiny(long()?)?);
@@ -257,8 +258,8 @@ mod tests {
     use proptest::prelude::*;
 
     fn all([a, b]: [u64; 2], [c, d]: [u32; 2], number: u8) -> Vec<Message> {
-        let ways = [c % 2 == 0, d % 2 == 0];
-        let phase = Phase { number, ways, warm_ms: c, span_ms: d, jitter_us: c };
+        let directions = [c % 2 == 0, d % 2 == 0];
+        let phase = RecordingPhase { number, directions, warm_ms: c, span_ms: d, jitter_us: c };
         vec![
             Message::Hello { nonce: a },
             Message::Cookie { nonce: a, cookie: b },
@@ -271,7 +272,7 @@ mod tests {
             Message::Pong { session: a, number: c, clock: b },
             Message::Start { session: a, phase },
             Message::Started { session: a, number },
-            Message::Data { session: a, number, data: Data { packet: b, sent: a } },
+            Message::Data { session: a, number, data: DataHeader { packet: b, sent: a } },
             Message::Report { session: a, number, report: Report { highest: b, received: a, waited_us: c } },
             Message::Fetch { session: a, number, part: c },
             Message::Bye { session: a },

@@ -1,41 +1,41 @@
 //! Result of a recording and its validity.
 
-use crate::course::Recorded;
-use crate::outcome::Sent;
+use crate::phase_result::SenderResult;
+use crate::receiver_log::ReceiverResult;
 use lasthop_base::Duration;
 
 /// A recorded path.
 #[derive(Clone, Debug)]
 pub struct Recording {
     /// Down and up; `None` if not recorded.
-    pub ways: [Option<Way>; 2],
+    pub directions: [Option<DirectionResult>; 2],
     /// RTTs without load before the first phase: minimum and median.
     pub rtt: [Duration; 2],
     /// RTT probes: sent and answered.
     pub probes: [u32; 2],
     /// Whether reports of one direction shared the path with packets of the other.
-    pub shares_way: bool,
+    pub shares_path: bool,
 }
 
 /// One direction.
 #[derive(Clone, Debug)]
-pub struct Way {
+pub struct DirectionResult {
     /// Receiver's part.
-    pub recorded: Recorded,
+    pub recorded: ReceiverResult,
     /// Sender's part.
-    pub sent: Sent,
+    pub sent: SenderResult,
     /// Drift between the clocks of both sides during the phase.
     pub drift: Duration,
 }
 
 /// Share of time for which the queue may be empty.
-const MOST_EMPTY: f64 = 0.05;
+const MAX_EMPTY: f64 = 0.05;
 /// Minimum number of packets of a valid recording.
-const LEAST_PACKETS: u64 = 100;
+const MIN_PACKETS: u64 = 100;
 /// Drift that is always allowed.
-const LEAST_DRIFT: Duration = Duration::from_millis(2);
+const MIN_DRIFT: Duration = Duration::from_millis(2);
 
-impl Way {
+impl DirectionResult {
     /// Mean rate received, IP headers included, bit/s.
     pub fn mean_bps(&self) -> f64 {
         let bytes: f64 = self.recorded.bytes.iter().map(|bytes| f64::from(*bytes)).sum();
@@ -49,7 +49,7 @@ impl Way {
 
     /// Share of packets lost.
     pub fn lost_share(&self) -> f64 {
-        let Recorded { packets, lost, .. } = self.recorded;
+        let ReceiverResult { packets, lost, .. } = self.recorded;
         lost as f64 / (lost + packets).max(1) as f64
     }
 
@@ -61,15 +61,16 @@ impl Way {
     /// Reasons to distrust the recording; empty if valid.
     pub fn complaints(&self) -> Vec<String> {
         let mut complaints = Vec::new();
-        let Recorded { packets, dropped, wait_ms, .. } = self.recorded;
-        if packets < LEAST_PACKETS {
+        let ReceiverResult { packets, dropped, wait_ms, .. } = self.recorded;
+        if packets < MIN_PACKETS {
             complaints.push(format!("only {packets} packets came through"));
         }
-        if self.empty_share() > MOST_EMPTY {
+        if self.empty_share() > MAX_EMPTY {
             let percent = self.empty_share() * 100.0;
-            let why = match self.behind_share() > MOST_EMPTY {
-                true => "the sender's processor was the limit, not the path",
-                false => "the path was not saturated",
+            let why = if self.behind_share() > MAX_EMPTY {
+                "the sender's processor was the limit, not the path"
+            } else {
+                "the path was not saturated"
             };
             complaints.push(format!("the queue was empty for {percent:.0} % of the time: {why}"));
         }
@@ -78,7 +79,7 @@ impl Way {
                 "the receiving machine was too slow for {dropped} packets (socket buffer full)"
             ));
         }
-        if self.drift > LEAST_DRIFT && self.drift.as_millis() > f64::from(wait_ms) / 4.0 {
+        if self.drift > MIN_DRIFT && self.drift.as_millis() > f64::from(wait_ms) / 4.0 {
             complaints.push(format!(
                 "the clocks of both sides went apart by {:.1} ms: the filling of the queue is unknown",
                 self.drift.as_millis()
@@ -93,8 +94,8 @@ mod tests {
     use super::*;
 
     /// 1 s at 8 Mbit/s.
-    fn way() -> Way {
-        let recorded = Recorded {
+    fn direction() -> DirectionResult {
+        let recorded = ReceiverResult {
             bytes: vec![1000; 1000],
             packets: 700,
             lost: 300,
@@ -102,32 +103,38 @@ mod tests {
             wait_ms: 100,
             dropped: 0,
         };
-        let sent = Sent { packets: 1000, behind: Duration::ZERO, span: Duration::from_secs(1) };
-        Way { recorded, sent, drift: Duration::from_millis(1) }
+        let sent = SenderResult { packets: 1000, behind: Duration::ZERO, span: Duration::from_secs(1) };
+        DirectionResult { recorded, sent, drift: Duration::from_millis(1) }
     }
 
     #[test]
     fn shares_and_means_are_by_time_and_packet() {
-        let way = way();
-        assert_eq!((way.mean_bps(), way.empty_share(), way.lost_share()), (8e6, 0.01, 0.3));
-        assert_eq!(way.complaints(), [""; 0]);
+        let direction = direction();
+        assert_eq!((direction.mean_bps(), direction.empty_share(), direction.lost_share()), (8e6, 0.01, 0.3));
+        assert_eq!(direction.complaints(), [""; 0]);
     }
 
     #[test]
     fn each_doubt_is_said() {
-        let said = |change: fn(&mut Way)| {
-            let mut way = way();
-            change(&mut way);
-            way.complaints().join("; ")
+        let complaint = |change: fn(&mut DirectionResult)| {
+            let mut direction = direction();
+            change(&mut direction);
+            direction.complaints().join("; ")
         };
-        assert!(said(|way| way.recorded.empty = Duration::from_millis(60)).contains("not saturated"));
-        let behind = |way: &mut Way| {
-            way.recorded.empty = Duration::from_millis(60);
-            way.sent.behind = Duration::from_millis(60);
+        assert!(
+            complaint(|direction| direction.recorded.empty = Duration::from_millis(60))
+                .contains("not saturated")
+        );
+        let behind = |direction: &mut DirectionResult| {
+            direction.recorded.empty = Duration::from_millis(60);
+            direction.sent.behind = Duration::from_millis(60);
         };
-        assert!(said(behind).contains("processor"));
-        assert!(said(|way| way.recorded.dropped = 3).contains("too slow for 3"));
-        assert!(said(|way| way.drift = Duration::from_millis(30)).contains("went apart by 30.0 ms"));
-        assert!(said(|way| way.recorded.packets = 99).contains("only 99"));
+        assert!(complaint(behind).contains("processor"));
+        assert!(complaint(|direction| direction.recorded.dropped = 3).contains("too slow for 3"));
+        assert!(
+            complaint(|direction| direction.drift = Duration::from_millis(30))
+                .contains("went apart by 30.0 ms")
+        );
+        assert!(complaint(|direction| direction.recorded.packets = 99).contains("only 99"));
     }
 }

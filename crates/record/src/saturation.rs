@@ -1,20 +1,20 @@
 //! One side of a phase: its packets, its recording and its reports. Without clock and socket: the drivers
 //! ([`crate::client`], [`crate::server`]) and the tests' link carry what is polled.
 
-use crate::course::Course;
-use crate::message::{Data, Message, Phase, Report};
-use crate::outcome::{Outcome, Sent};
+use crate::message::{DataHeader, Message, RecordingPhase, Report};
+use crate::phase_result::{PhaseResult, SenderResult};
+use crate::receiver_log::ReceiverLog;
 use crate::servo::Servo;
 use lasthop_base::{Duration, Time};
 
 /// Number of packets after which a report is sent,
 const REPORT_AFTER: u64 = 16;
 /// and maximum delay of a report.
-const REPORT_WITHIN: Duration = Duration::from_millis(5);
+const MAX_REPORT_DELAY: Duration = Duration::from_millis(5);
 /// Maximum number of packets sent before received datagrams are processed.
 const BURST: u32 = 32;
 /// Longer gaps between calls count as lack of processor time.
-const KEPT_FROM_IT: Duration = Duration::from_millis(20);
+const MAX_GAP: Duration = Duration::from_millis(20);
 
 #[derive(Debug)]
 pub(crate) struct Saturation {
@@ -23,19 +23,25 @@ pub(crate) struct Saturation {
     zero: Time,
     sends_until: Time,
     servo: Option<Servo>,
-    course: Option<Course>,
+    log: Option<ReceiverLog>,
     /// Pending report, its number of new packets, and the arrival of the first of them.
     report: Report,
-    unsaid: u64,
+    unreported: u64,
     since: Time,
     /// Time of the last call of `send`, and whether the window was still open.
-    looked: Time,
+    last_send: Time,
     was_open: bool,
     behind: Duration,
 }
 
 impl Saturation {
-    pub(crate) fn new(session: u64, phase: &Phase, zero: Time, sends: bool, records: bool) -> Saturation {
+    pub(crate) fn new(
+        session: u64,
+        phase: &RecordingPhase,
+        zero: Time,
+        sends: bool,
+        records: bool,
+    ) -> Saturation {
         let [warm, span] = [phase.warm_ms, phase.span_ms].map(|ms| Duration::from_millis(ms.into()));
         Saturation {
             session,
@@ -44,11 +50,11 @@ impl Saturation {
             // Margin: the other side's time may be a round trip later; a warm-up lasts at least ten round trips.
             sends_until: zero + warm + span + warm.divided_by(5),
             servo: sends.then(Servo::new),
-            course: records.then(|| Course::new(zero, phase)),
+            log: records.then(|| ReceiverLog::new(zero, phase)),
             report: Report { highest: 0, received: 0, waited_us: 0 },
-            unsaid: 0,
+            unreported: 0,
             since: zero,
-            looked: zero,
+            last_send: zero,
             was_open: false,
             behind: Duration::ZERO,
         }
@@ -60,27 +66,27 @@ impl Saturation {
     }
 
     /// Handles a received message that took `bytes` on the path.
-    pub(crate) fn arrived(&mut self, message: &Message, at: Time, bytes: usize) {
+    pub(crate) fn handle_message(&mut self, message: &Message, at: Time, bytes: usize) {
         match message {
             Message::Data { number, data, .. } if *number == self.number => {
-                let Some(course) = &mut self.course else { return };
-                let waited = course.data(at, *data, bytes);
-                if self.unsaid == 0 {
+                let Some(log) = &mut self.log else { return };
+                let waited = log.record_data(at, *data, bytes);
+                if self.unreported == 0 {
                     self.since = at;
                 }
-                self.unsaid += 1;
+                self.unreported += 1;
                 self.report.received += 1;
                 self.report.highest = self.report.highest.max(data.packet);
                 self.report.waited_us = u32::try_from(waited.as_nanos() / 1000).unwrap_or(u32::MAX);
             }
             other => {
-                if let Some(course) = &mut self.course {
-                    course.other(at, bytes);
+                if let Some(log) = &mut self.log {
+                    log.count_bytes(at, bytes);
                 }
                 if let (Message::Report { number, report, .. }, Some(servo)) = (other, &mut self.servo)
                     && *number == self.number
                 {
-                    servo.heed(report);
+                    servo.handle_report(report);
                 }
             }
         }
@@ -88,9 +94,10 @@ impl Saturation {
 
     /// Returns a report if one is due.
     pub(crate) fn poll_report(&mut self, now: Time) -> Option<Message> {
-        let is_due = self.unsaid >= REPORT_AFTER || (self.unsaid > 0 && now >= self.since + REPORT_WITHIN);
+        let is_due =
+            self.unreported >= REPORT_AFTER || (self.unreported > 0 && now >= self.since + MAX_REPORT_DELAY);
         is_due.then(|| {
-            self.unsaid = 0;
+            self.unreported = 0;
             Message::Report { session: self.session, number: self.number, report: self.report }
         })
     }
@@ -99,15 +106,15 @@ impl Saturation {
     pub(crate) fn send(&mut self, clock: impl Fn() -> Time, mut out: impl FnMut(Message) -> bool) -> bool {
         let now = clock();
         let Some(servo) = self.servo.as_mut().filter(|_| now < self.sends_until) else { return false };
-        let since = now.since(self.looked);
-        self.behind += if self.was_open { since } else { since.saturating_sub(KEPT_FROM_IT) };
-        self.looked = now;
+        let since = now.since(self.last_send);
+        self.behind += if self.was_open { since } else { since.saturating_sub(MAX_GAP) };
+        self.last_send = now;
         let mut left = BURST;
         let mut is_full = false;
-        while left > 0 && !is_full && (servo.is_open() || now >= servo.probes()) {
+        while left > 0 && !is_full && (servo.is_open() || now >= servo.next_probe()) {
             let now = clock();
             let packet = servo.count();
-            let data = Data { packet, sent: now.as_nanos() };
+            let data = DataHeader { packet, sent: now.as_nanos() };
             is_full = !out(Message::Data { session: self.session, number: self.number, data });
             if !is_full {
                 servo.send(now);
@@ -119,25 +126,25 @@ impl Saturation {
     }
 
     /// Time of the next action without arrivals.
-    pub(crate) fn wakes(&self, now: Time) -> Time {
-        let report = (self.unsaid > 0).then(|| self.since + REPORT_WITHIN);
+    pub(crate) fn next_action(&self, now: Time) -> Time {
+        let report = (self.unreported > 0).then(|| self.since + MAX_REPORT_DELAY);
         let sends = self.servo.as_ref().filter(|_| now < self.sends_until);
-        let send = sends.map(|servo| if servo.is_open() { now } else { servo.probes() });
+        let send = sends.map(|servo| if servo.is_open() { now } else { servo.next_probe() });
         [report, send, Some(self.sends_until)].into_iter().flatten().min().unwrap_or(now)
     }
 
     /// Returns the result; `dropped`: datagrams dropped by the socket buffer.
-    pub(crate) fn finish(self, dropped: u32) -> Outcome {
-        let span = self.looked.since(self.zero);
-        let sent = self.servo.map(|servo| Sent { packets: servo.count(), behind: self.behind, span });
-        Outcome { sent, recorded: self.course.map(|course| course.finish(dropped)) }
+    pub(crate) fn finish(self, dropped: u32) -> PhaseResult {
+        let span = self.last_send.since(self.zero);
+        let sent = self.servo.map(|servo| SenderResult { packets: servo.count(), behind: self.behind, span });
+        PhaseResult { sent, recorded: self.log.map(|log| log.finish(dropped)) }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::course::Recorded;
+    use crate::receiver_log::ReceiverResult;
     use std::collections::VecDeque;
 
     /// A link with a varying rate, a queue in packets, and a delay in both directions.
@@ -160,15 +167,15 @@ mod tests {
             self.rates.iter().rfind(begun).unwrap().1
         }
 
-        fn recorded(&self) -> Recorded {
+        fn recorded(&self) -> ReceiverResult {
             self.run().0
         }
 
         /// Runs a phase in steps of [`STEP`].
-        fn run(&self) -> (Recorded, Sent) {
-            let phase = Phase {
+        fn run(&self) -> (ReceiverResult, SenderResult) {
+            let phase = RecordingPhase {
                 number: 0,
-                ways: [true, false],
+                directions: [true, false],
                 warm_ms: 2000,
                 span_ms: SPAN_S as u32 * 1000,
                 jitter_us: 0,
@@ -189,11 +196,11 @@ mod tests {
                 }
                 while air.front().is_some_and(|(at, _)| *at <= now) {
                     let (at, message) = air.pop_front().unwrap();
-                    receiver.arrived(&message, at, BYTES as usize);
+                    receiver.handle_message(&message, at, BYTES as usize);
                 }
                 back.extend(receiver.poll_report(now).map(|report| (now + self.delay, report)));
                 while back.front().is_some_and(|(at, _)| *at <= now) {
-                    sender.arrived(&back.pop_front().unwrap().1, now, 100);
+                    sender.handle_message(&back.pop_front().unwrap().1, now, 100);
                 }
                 if !now.as_nanos().is_multiple_of(self.every.as_nanos()) {
                     continue;
@@ -212,7 +219,7 @@ mod tests {
         }
     }
 
-    fn seconds(recorded: &Recorded) -> Vec<u64> {
+    fn seconds(recorded: &ReceiverResult) -> Vec<u64> {
         recorded.bytes.chunks(1000).map(|second| second.iter().map(|it| u64::from(*it) * 8).sum()).collect()
     }
 
@@ -262,11 +269,11 @@ mod tests {
         let every = Duration::from_millis(100);
         let delay = Duration::from_millis(20);
         let (recorded, sent) = Link { rates: &[(0, 8_000_000)], queue: 100, delay, every }.run();
-        let way = crate::Way { recorded, sent, drift: Duration::ZERO };
-        assert!(way.mean_bps() < 4e6, "{}", way.mean_bps());
+        let direction = crate::DirectionResult { recorded, sent, drift: Duration::ZERO };
+        assert!(direction.mean_bps() < 4e6, "{}", direction.mean_bps());
         // 32 packets take 46 ms of 100 ms.
-        assert!((0.5..0.6).contains(&way.empty_share()), "{}", way.empty_share());
-        let said = way.complaints().join("; ");
-        assert!(said.contains("processor was the limit"), "{said}");
+        assert!((0.5..0.6).contains(&direction.empty_share()), "{}", direction.empty_share());
+        let complaints = direction.complaints().join("; ");
+        assert!(complaints.contains("processor was the limit"), "{complaints}");
     }
 }

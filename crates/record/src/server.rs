@@ -4,9 +4,9 @@
 
 use crate::LONGEST_S;
 use crate::cookie::Cookies;
-use crate::line::{By, Came, Line};
-use crate::message::{Message, PART_BYTES, Phase};
+use crate::message::{Message, PART_BYTES, RecordingPhase};
 use crate::saturation::Saturation;
+use crate::sockets::{Received, Socket, Sockets};
 use lasthop_base::{Duration, Time};
 use lasthop_os::datagrams::Datagrams;
 use std::net::SocketAddr;
@@ -15,13 +15,13 @@ use std::net::SocketAddr;
 pub(crate) const SILENCE: Duration = Duration::from_secs(30);
 /// Maximum time for which the queue is filled before recording, ms.
 pub(crate) const LONGEST_WARM_MS: u32 = 60_000;
-const SOON: Duration = Duration::from_millis(100);
+const MAX_WAIT: Duration = Duration::from_millis(100);
 /// Maximum number of datagrams read before the next send.
 const BATCH: usize = 64;
 
 /// Progress of a server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum News {
+pub enum ServerProgress {
     /// A client opens a session.
     Began(SocketAddr),
     /// The client has closed its session.
@@ -35,23 +35,23 @@ pub fn serve(
     socket: Datagrams,
     idle: Duration,
     is_over: &dyn Fn() -> bool,
-    tell: &mut dyn FnMut(News),
+    on_progress: &mut dyn FnMut(ServerProgress),
 ) -> u64 {
     let mut server = Server {
-        line: Line::new(socket, None),
+        sockets: Sockets::new(socket, None),
         cookies: Cookies::default(),
         session: None,
         quiet_since: Time::ZERO,
         served: 0,
     };
-    while !is_over() && !server.is_left_alone(idle) {
-        server.turn(tell);
+    while !is_over() && !server.is_idle(idle) {
+        server.turn(on_progress);
     }
     server.served
 }
 
 struct Server {
-    line: Line,
+    sockets: Sockets,
     cookies: Cookies,
     session: Option<Session>,
     /// Start of the time without a session.
@@ -65,100 +65,101 @@ struct Session {
     /// Addresses for reports and answers, and for packets.
     reports: SocketAddr,
     packets: SocketAddr,
-    heard: Time,
+    last_received: Time,
     phase: Option<(Saturation, u8, u32)>,
     /// Number and result of a finished phase.
     result: Option<(u8, Vec<u8>)>,
 }
 
 impl Server {
-    fn is_left_alone(&self, idle: Duration) -> bool {
-        self.session.is_none() && self.line.now().since(self.quiet_since) >= idle
+    fn is_idle(&self, idle: Duration) -> bool {
+        self.session.is_none() && self.sockets.now().since(self.quiet_since) >= idle
     }
 
-    fn turn(&mut self, tell: &mut dyn FnMut(News)) {
+    fn turn(&mut self, on_progress: &mut dyn FnMut(ServerProgress)) {
         for _ in 0..BATCH {
-            if !self.answer(tell) {
+            if !self.answer(on_progress) {
                 break;
             }
         }
-        let now = self.line.now();
-        let mut wakes = now + SOON;
+        let now = self.sockets.now();
+        let mut wakes = now + MAX_WAIT;
         let mut is_full = false;
         if let Some(session) = &mut self.session {
-            if now.since(session.heard) > SILENCE {
-                let who = session.reports;
+            if now.since(session.last_received) > SILENCE {
+                let client = session.reports;
                 self.end();
-                return tell(News::Gone(who));
+                return on_progress(ServerProgress::Gone(client));
             }
             if let Some((phase, ..)) = &mut session.phase {
-                is_full = self.line.flow(phase, session.packets, session.reports);
-                wakes = if phase.is_over(now) { wakes } else { wakes.min(phase.wakes(now)) };
+                is_full = self.sockets.send_phase(phase, session.packets, session.reports);
+                wakes = if phase.is_over(now) { wakes } else { wakes.min(phase.next_action(now)) };
             }
         }
-        self.line.wait(wakes, is_full);
+        self.sockets.wait(wakes, is_full);
     }
 
     fn end(&mut self) {
         self.session = None;
-        self.quiet_since = self.line.now();
+        self.quiet_since = self.sockets.now();
     }
 
     /// Reads and answers one datagram; returns false if there is none.
-    fn answer(&mut self, tell: &mut dyn FnMut(News)) -> bool {
-        let Server { line, cookies, session, served, .. } = self;
-        let Some((message, came)) = line.hear() else { return false };
+    fn answer(&mut self, on_progress: &mut dyn FnMut(ServerProgress)) -> bool {
+        let Server { sockets, cookies, session, served, .. } = self;
+        let Some((message, received)) = sockets.receive() else { return false };
         let mut answer: Option<Message> = None;
         let mut part = Vec::new();
         match message {
             Message::Hello { nonce } => {
-                answer = Some(Message::Cookie { nonce, cookie: cookies.of(came.from, came.at) });
+                answer = Some(Message::Cookie { nonce, cookie: cookies.of(received.from, received.at) });
             }
-            Message::Begin { nonce, cookie } if cookies.is_of(cookie, came.from, came.at) => {
+            Message::Begin { nonce, cookie } if cookies.is_of(cookie, received.from, received.at) => {
                 answer = Some(match session {
                     // Repeated request: the answer was lost.
-                    Some(known) if known.reports == came.from && known.nonce == nonce => {
+                    Some(known) if known.reports == received.from && known.nonce == nonce => {
                         Message::Welcome { nonce, session: known.id }
                     }
-                    Some(known) if known.reports != came.from => Message::Busy { nonce },
+                    Some(known) if known.reports != received.from => Message::Busy { nonce },
                     _ => {
                         let id = cookies.number();
-                        *session = Some(Session::new(id, nonce, &came));
-                        tell(News::Began(came.from));
+                        *session = Some(Session::new(id, nonce, &received));
+                        on_progress(ServerProgress::Began(received.from));
                         Message::Welcome { nonce, session: id }
                     }
                 });
             }
-            Message::Attach { session: id, cookie } if cookies.is_of(cookie, came.from, came.at) => {
+            Message::Attach { session: id, cookie } if cookies.is_of(cookie, received.from, received.at) => {
                 if let Some(known) = session.as_mut().filter(|known| known.id == id) {
-                    known.packets = came.from;
+                    known.packets = received.from;
                     answer = Some(Message::Attached { session: id });
                 }
             }
             _ => {
-                let Some(known) = session.as_mut().filter(|known| known.has_said(&message, &came)) else {
+                let Some(known) = session.as_mut().filter(|known| known.is_from_client(&message, &received))
+                else {
                     return true;
                 };
-                known.heard = came.at;
+                known.last_received = received.at;
                 if let Some((phase, ..)) = &mut known.phase {
                     // Packets of the other path use no capacity of this one.
-                    let bytes = if came.from == known.packets { came.bytes } else { 0 };
-                    phase.arrived(&message, came.at, bytes);
+                    let bytes = if received.from == known.packets { received.bytes } else { 0 };
+                    phase.handle_message(&message, received.at, bytes);
                 }
                 let id = known.id;
                 match message {
                     Message::Ping { number, .. } => {
-                        let clock = came.at.as_nanos();
+                        let clock = received.at.as_nanos();
                         answer = Some(Message::Pong { session: id, number, clock });
                     }
                     Message::Start { phase, .. } => {
-                        let dropped = line.dropped();
-                        if known.starts(&phase, came.at, dropped) {
+                        let dropped = sockets.dropped();
+                        if known.start(&phase, received.at, dropped) {
                             answer = Some(Message::Started { session: id, number: phase.number });
                         }
                     }
                     Message::Fetch { number, part: wanted, .. } => {
-                        if known.finish(number, came.at, line.dropped()) {
+                        if known.finish(number, received.at, sockets.dropped()) {
                             *served += 1;
                         }
                         if let Some(parts) = known.part(number, wanted, &mut part) {
@@ -167,7 +168,7 @@ impl Server {
                         }
                     }
                     Message::Bye { .. } => {
-                        tell(News::Done(known.reports));
+                        on_progress(ServerProgress::Done(known.reports));
                         self.end();
                         return true;
                     }
@@ -176,32 +177,32 @@ impl Server {
             }
         }
         if let Some(answer) = answer {
-            let _ = line.say_with(&answer, &part, By::Path, came.from);
+            let _ = sockets.send_with(&answer, &part, Socket::Path, received.from);
         }
         true
     }
 }
 
 impl Session {
-    fn new(id: u64, nonce: u64, came: &Came) -> Session {
+    fn new(id: u64, nonce: u64, received: &Received) -> Session {
         Session {
             id,
             nonce,
-            reports: came.from,
-            packets: came.from,
-            heard: came.at,
+            reports: received.from,
+            packets: received.from,
+            last_received: received.at,
             phase: None,
             result: None,
         }
     }
 
     /// Whether a message has the session and a proven address of this client.
-    fn has_said(&self, message: &Message, came: &Came) -> bool {
-        message.session() == Some(self.id) && (came.from == self.reports || came.from == self.packets)
+    fn is_from_client(&self, message: &Message, received: &Received) -> bool {
+        message.session() == Some(self.id) && (received.from == self.reports || received.from == self.packets)
     }
 
     /// Begins a phase unless it is running; returns false if refused.
-    fn starts(&mut self, phase: &Phase, at: Time, dropped: u32) -> bool {
+    fn start(&mut self, phase: &RecordingPhase, at: Time, dropped: u32) -> bool {
         if self.phase.as_ref().is_some_and(|(_, number, _)| *number == phase.number) {
             return true;
         }
@@ -209,7 +210,7 @@ impl Session {
         if is_done || phase.span_ms > LONGEST_S * 1000 || phase.warm_ms > LONGEST_WARM_MS {
             return false;
         }
-        let [down, up] = phase.ways;
+        let [down, up] = phase.directions;
         self.phase = Some((Saturation::new(self.id, phase, at, down, up), phase.number, dropped));
         true
     }
@@ -241,25 +242,25 @@ mod tests {
     use std::sync::atomic::{AtomicBool, Ordering};
     use std::thread;
 
-    struct Somebody(UdpSocket);
+    struct TestClient(UdpSocket);
 
-    impl Somebody {
-        fn of(server: SocketAddr) -> Somebody {
+    impl TestClient {
+        fn of(server: SocketAddr) -> TestClient {
             let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
             socket.connect(server).unwrap();
-            Somebody(socket)
+            TestClient(socket)
         }
 
         /// Answer within 0.3 s, if any. Without a session it must not be longer than the request.
-        fn asks(&self, message: &Message) -> Option<Message> {
+        fn request(&self, message: &Message) -> Option<Message> {
             let mut bytes = Vec::new();
             message.write(&mut bytes, &[]);
-            let answer = self.says(&bytes)?;
+            let answer = self.send(&bytes)?;
             assert!(answer.len() <= bytes.len() || message.session().is_some(), "{message:?}");
             Message::read(&answer).map(|(message, _)| message)
         }
 
-        fn says(&self, bytes: &[u8]) -> Option<Vec<u8>> {
+        fn send(&self, bytes: &[u8]) -> Option<Vec<u8>> {
             self.0.send(bytes).unwrap();
             self.0.set_read_timeout(Some(std::time::Duration::from_millis(300))).unwrap();
             let mut buffer = [0; 2048];
@@ -267,15 +268,15 @@ mod tests {
         }
 
         fn cookie(&self) -> u64 {
-            match self.asks(&Message::Hello { nonce: 7 }) {
+            match self.request(&Message::Hello { nonce: 7 }) {
                 Some(Message::Cookie { nonce: 7, cookie }) => cookie,
                 other => panic!("{other:?}"),
             }
         }
 
-        fn begins(&self) -> u64 {
+        fn begin(&self) -> u64 {
             let cookie = self.cookie();
-            match self.asks(&Message::Begin { nonce: 7, cookie }) {
+            match self.request(&Message::Begin { nonce: 7, cookie }) {
                 Some(Message::Welcome { nonce: 7, session }) => session,
                 other => panic!("{other:?}"),
             }
@@ -283,7 +284,7 @@ mod tests {
     }
 
     /// Runs a server during a test; returns the number of results fetched and the news.
-    fn beside(test: impl FnOnce(SocketAddr)) -> (u64, Vec<News>) {
+    fn with_server(test: impl FnOnce(SocketAddr)) -> (u64, Vec<ServerProgress>) {
         let socket = Datagrams::open(&SourceBinding::Address((Ipv4Addr::LOCALHOST, 0).into())).unwrap();
         let (address, is_over) = (socket.address(), AtomicBool::new(false));
         thread::scope(|scope| {
@@ -303,50 +304,58 @@ mod tests {
 
     #[test]
     fn strangers_get_no_more_than_a_cookie_and_the_second_client_waits() {
-        let (served, news) = beside(|server| {
-            let (one, other) = (Somebody::of(server), Somebody::of(server));
+        let (served, news) = with_server(|server| {
+            let (one, other) = (TestClient::of(server), TestClient::of(server));
             // Not padded; an invalid cookie; an unknown session; no message.
             let mut short = Vec::new();
             Message::Hello { nonce: 7 }.write(&mut short, &[]);
-            assert_eq!(one.says(&short[..40]), None);
-            assert_eq!(one.asks(&Message::Begin { nonce: 7, cookie: 1 }), None);
-            assert_eq!(one.asks(&Message::Ping { session: 1, number: 0 }), None);
-            assert_eq!(one.says(b"LHr1 what is this?"), None);
+            assert_eq!(one.send(&short[..40]), None);
+            assert_eq!(one.request(&Message::Begin { nonce: 7, cookie: 1 }), None);
+            assert_eq!(one.request(&Message::Ping { session: 1, number: 0 }), None);
+            assert_eq!(one.send(b"LHr1 what is this?"), None);
             // A cookie is valid for one address.
             let cookie = one.cookie();
-            assert_eq!(other.asks(&Message::Begin { nonce: 7, cookie }), None);
-            let session = one.begins();
-            assert_eq!(one.begins(), session, "a repeated request opens no new session");
+            assert_eq!(other.request(&Message::Begin { nonce: 7, cookie }), None);
+            let session = one.begin();
+            assert_eq!(one.begin(), session, "a repeated request opens no new session");
             let cookie = other.cookie();
-            assert_eq!(other.asks(&Message::Begin { nonce: 7, cookie }), Some(Message::Busy { nonce: 7 }));
-            assert_eq!(other.asks(&Message::Ping { session, number: 0 }), None);
-            let pong = one.asks(&Message::Ping { session, number: 5 });
+            assert_eq!(other.request(&Message::Begin { nonce: 7, cookie }), Some(Message::Busy { nonce: 7 }));
+            assert_eq!(other.request(&Message::Ping { session, number: 0 }), None);
+            let pong = one.request(&Message::Ping { session, number: 5 });
             assert!(matches!(pong, Some(Message::Pong { number: 5, .. })), "{pong:?}");
-            assert_eq!(other.asks(&Message::Bye { session }), None);
-            assert_eq!(one.asks(&Message::Bye { session }), None);
-            assert_ne!(other.begins(), session);
+            assert_eq!(other.request(&Message::Bye { session }), None);
+            assert_eq!(one.request(&Message::Bye { session }), None);
+            assert_ne!(other.begin(), session);
         });
         assert_eq!(served, 0);
-        assert!(matches!(news[..], [News::Began(_), News::Done(_), News::Began(_)]), "{news:?}");
+        assert!(
+            matches!(news[..], [ServerProgress::Began(_), ServerProgress::Done(_), ServerProgress::Began(_)]),
+            "{news:?}"
+        );
     }
 
     #[test]
     fn nobody_keeps_it_busy_for_longer_than_allowed() {
-        beside(|server| {
-            let one = Somebody::of(server);
-            let session = one.begins();
-            let phase =
-                |span_ms, warm_ms| Phase { number: 0, ways: [false, true], warm_ms, span_ms, jitter_us: 0 };
+        with_server(|server| {
+            let one = TestClient::of(server);
+            let session = one.begin();
+            let phase = |span_ms, warm_ms| RecordingPhase {
+                number: 0,
+                directions: [false, true],
+                warm_ms,
+                span_ms,
+                jitter_us: 0,
+            };
             for phase in [phase(LONGEST_S * 1000 + 1, 0), phase(10, LONGEST_WARM_MS + 1)] {
-                assert_eq!(one.asks(&Message::Start { session, phase }), None);
+                assert_eq!(one.request(&Message::Start { session, phase }), None);
             }
             let start = Message::Start { session, phase: phase(10, 0) };
             let started = Some(Message::Started { session, number: 0 });
-            assert_eq!((one.asks(&start), one.asks(&start)), (started, started));
-            assert_eq!(one.asks(&Message::Fetch { session, number: 0, part: 9 }), None);
-            let part = one.asks(&Message::Fetch { session, number: 0, part: 0 });
+            assert_eq!((one.request(&start), one.request(&start)), (started, started));
+            assert_eq!(one.request(&Message::Fetch { session, number: 0, part: 9 }), None);
+            let part = one.request(&Message::Fetch { session, number: 0, part: 0 });
             assert!(matches!(part, Some(Message::Part { part: 0, parts: 1, .. })), "{part:?}");
-            assert_eq!(one.asks(&start), None, "it is over");
+            assert_eq!(one.request(&start), None, "it is over");
         });
     }
 

@@ -8,23 +8,23 @@ use crate::message::Report;
 use lasthop_base::{Duration, Time};
 
 /// Queueing time to reach, if the queue is large enough.
-const LEAST_WAIT: Duration = Duration::from_millis(750);
+const MIN_WAIT: Duration = Duration::from_millis(750);
 /// Maximum queueing time.
-const MOST_WAIT: Duration = Duration::from_secs(3);
+const MAX_WAIT: Duration = Duration::from_secs(3);
 /// Target after the maximum is exceeded, s.
-const MEANT_WAIT: f64 = 1.5;
-const LEAST: u64 = 20;
+const TARGET_WAIT: f64 = 1.5;
+const MIN_WINDOW: u64 = 20;
 /// Maximum window, packets: 94 MB.
-const MOST: u64 = 1 << 16;
+const MAX_WINDOW: u64 = 1 << 16;
 /// Loss share above which the window shrinks: further packets would be wasted.
-const MOST_LOST: f64 = 0.25;
+const MAX_LOSS: f64 = 0.25;
 /// Window after such losses, relative to the received share.
 const ABOVE: f64 = 1.25;
 /// Loss share above which the queue overflows. The window then grows by a sixteenth of the received packets only, until
 /// the queueing time has halved.
-const FEW_LOST: f64 = 0.05;
+const OVERFLOW_LOSS: f64 = 0.05;
 /// Lower bound of one reduction: no packets are sent meanwhile, and the queue must not drain.
-const LEAST_LEFT: f64 = 0.8;
+const MIN_SHRINK: f64 = 0.8;
 /// Longest time without a packet.
 const PROBE: Duration = Duration::from_millis(200);
 
@@ -49,7 +49,7 @@ pub(crate) struct Servo {
 impl Servo {
     pub(crate) fn new() -> Servo {
         Servo {
-            window: LEAST,
+            window: MIN_WINDOW,
             sent: 0,
             acked: 0,
             received: 0,
@@ -72,7 +72,7 @@ impl Servo {
     }
 
     /// Time of the next probe.
-    pub(crate) fn probes(&self) -> Time {
+    pub(crate) fn next_probe(&self) -> Time {
         self.latest.map_or(Time::ZERO, |latest| latest + PROBE)
     }
 
@@ -82,7 +82,7 @@ impl Servo {
         self.sent - 1
     }
 
-    pub(crate) fn heed(&mut self, report: &Report) {
+    pub(crate) fn handle_report(&mut self, report: &Report) {
         let acked = report.highest.saturating_add(1);
         // Old report, or invalid number.
         if acked <= self.acked || acked > self.sent {
@@ -90,39 +90,39 @@ impl Servo {
         }
         // The path may duplicate packets.
         let received = report.received.min(acked).max(self.received);
-        let came = received - self.received;
+        let arrived = received - self.received;
         (self.acked, self.received) = (acked, received);
         let waited = Duration::from_micros(report.waited_us.into());
-        if waited < LEAST_WAIT {
-            self.grown += came;
+        if waited < MIN_WAIT {
+            self.grown += arrived;
             let each = if waited < self.full.divided_by(2) || self.full == Duration::ZERO { 1 } else { 16 };
-            self.window = (self.window + self.grown / each).min(MOST);
+            self.window = (self.window + self.grown / each).min(MAX_WINDOW);
             self.grown %= each;
         }
         if acked > self.round {
-            self.judge(waited);
+            self.check_queue(waited);
         }
     }
 
     /// Checks once per round trip whether the queue is too full.
-    fn judge(&mut self, waited: Duration) {
+    fn check_queue(&mut self, waited: Duration) {
         let [acked, received] = self.since;
         let share = (self.received - received) as f64 / (self.acked - acked).max(1) as f64;
-        if 1.0 - share > FEW_LOST {
+        if 1.0 - share > OVERFLOW_LOSS {
             self.full = waited;
         }
         let is_stale = std::mem::take(&mut self.is_stale);
-        if waited > MOST_WAIT && !is_stale {
-            self.shrink(MEANT_WAIT / waited.as_secs());
-        } else if 1.0 - share > MOST_LOST && self.acked - acked >= LEAST && !is_stale {
-            self.shrink((share * ABOVE).max(LEAST_LEFT));
+        if waited > MAX_WAIT && !is_stale {
+            self.shrink(TARGET_WAIT / waited.as_secs());
+        } else if 1.0 - share > MAX_LOSS && self.acked - acked >= MIN_WINDOW && !is_stale {
+            self.shrink((share * ABOVE).max(MIN_SHRINK));
         }
         self.since = [self.acked, self.received];
         self.round = self.sent;
     }
 
     fn shrink(&mut self, share: f64) {
-        self.window = ((self.window as f64 * share) as u64).max(LEAST);
+        self.window = ((self.window as f64 * share) as u64).max(MIN_WINDOW);
         self.is_stale = true;
     }
 }
@@ -145,15 +145,15 @@ mod tests {
     fn the_window_grows_until_packets_wait_and_shrinks_when_they_wait_too_long() {
         let mut servo = Servo::new();
         filled(&mut servo);
-        assert_eq!(servo.count(), LEAST);
-        servo.heed(&report(19, 20, 100));
+        assert_eq!(servo.count(), MIN_WINDOW);
+        servo.handle_report(&report(19, 20, 100));
         assert_eq!(servo.window, 40);
         filled(&mut servo);
-        servo.heed(&report(39, 40, 800));
+        servo.handle_report(&report(39, 40, 800));
         assert_eq!(servo.window, 40, "long enough");
         filled(&mut servo);
-        servo.heed(&report(60, 61, 6000));
-        assert_eq!(servo.window, LEAST, "a quarter of it would be less");
+        servo.handle_report(&report(60, 61, 6000));
+        assert_eq!(servo.window, MIN_WINDOW, "a quarter of it would be less");
     }
 
     #[test]
@@ -161,12 +161,12 @@ mod tests {
         let mut servo = Servo::new();
         for _ in 0..6 {
             filled(&mut servo);
-            servo.heed(&report(servo.count() - 1, servo.count(), 50));
+            servo.handle_report(&report(servo.count() - 1, servo.count(), 50));
         }
         let (before, sent, received) = (servo.window, servo.count(), servo.received);
         filled(&mut servo);
         let half = (servo.count() - sent) / 2;
-        servo.heed(&report(servo.count() - 1, received + half, 50));
+        servo.handle_report(&report(servo.count() - 1, received + half, 50));
         // Received packets grow the window, then four fifths remain.
         assert_eq!(servo.window, (before + half) * 4 / 5);
     }
@@ -176,17 +176,17 @@ mod tests {
         let mut servo = Servo::new();
         filled(&mut servo);
         for odd in [report(u64::MAX, 5, 0), report(20, 5, 0)] {
-            servo.heed(&odd);
-            assert_eq!((servo.window, servo.acked), (LEAST, 0), "{odd:?}");
+            servo.handle_report(&odd);
+            assert_eq!((servo.window, servo.acked), (MIN_WINDOW, 0), "{odd:?}");
         }
-        servo.heed(&report(9, 20, 0));
-        assert_eq!((servo.window, servo.received), (LEAST + 10, 10));
+        servo.handle_report(&report(9, 20, 0));
+        assert_eq!((servo.window, servo.received), (MIN_WINDOW + 10, 10));
     }
 
     #[test]
     fn something_is_sent_again_whatever_comes_back() {
         let mut servo = Servo::new();
         servo.send(Time::ZERO);
-        assert_eq!(servo.probes(), Time::ZERO + PROBE);
+        assert_eq!(servo.next_probe(), Time::ZERO + PROBE);
     }
 }

@@ -31,9 +31,26 @@ impl AckPolicy for Quick {
         let is_early = self.left > 0;
         self.left = self.left.saturating_sub(1);
         if is_early || arrival.urgent || arrival.unacknowledged >= 2 * arrival.segment {
-            AckTime::Now
-        } else {
-            AckTime::After(Duration::from_millis(40))
+            
+<<<<<<< A
+AckTime
+||||||| O
+true => When
+=======
+When
+>>>>>>> B
+::Now
+        } else 
+<<<<<<< A
+{
+            AckTime
+||||||| O
+When
+=======
+{
+            When
+>>>>>>> B
+::After(Duration::from_millis(40))
         }
     }
 }
@@ -47,7 +64,7 @@ pub fn acks(ack_policy: &str) -> Result<u64, Problem> {
     Ok(lasthop_sim::run(&draft.check()?, 1).flows[0].destination.acks_sent)
 }
 
-/// Prints one line for each of four timings.
+/// Prints one line for each of four ACK policies.
 pub fn main() -> Result<(), Problem> {
     for ack_policy in ["immediate", "delayed", "quick", r#"{ kind = "quick", first = 50 }"#] {
         println!("{ack_policy}: {} ACKs", acks(ack_policy)?);

@@ -76,9 +76,10 @@ impl CongestionControl for Gaimd {
             return;
         }
         let acked = ack.acked as f64;
-        self.cwnd += match self.cwnd < self.ssthresh {
-            true => acked.min(2.0 * self.mss),
-            false => self.adds() * self.mss * acked / self.cwnd,
+        self.cwnd += if self.cwnd < self.ssthresh {
+            acked.min(2.0 * self.mss)
+        } else {
+            self.adds() * self.mss * acked / self.cwnd
         };
     }
 

@@ -83,8 +83,8 @@ fn they_are_written_and_listed_like_ours() {
     {
         assert!(shown.contains(line), "{line}: {shown}");
     }
-    let again = catalogue.parse(&shown, "shown.toml").expect("TOML").show().expect("valid");
-    assert_eq!(again, shown);
+    let reparsed = catalogue.parse(&shown, "shown.toml").expect("TOML").show().expect("valid");
+    assert_eq!(reparsed, shown);
     assert!(catalogue.schema().to_string().contains(r#""const":"gaimd""#));
     assert_eq!(catalogue.list_of("drop_front").expect("it is there")[0].kind, "queue");
     assert_eq!(catalogue.explain("gaimd")[0].keys[0].path, "flow.NAME.sender.congestion.keeps");
@@ -117,9 +117,26 @@ fn a_mechanism_may_be_made_at_run_time() {
     impl AckPolicy for Every {
         fn on_data(&mut self, arrival: &ack_policy::DataArrival) -> AckTime {
             if arrival.urgent || arrival.unacknowledged >= self.0 * arrival.segment {
-                AckTime::Now
-            } else {
-                AckTime::After(lasthop_base::Duration::from_millis(100))
+                
+<<<<<<< A
+AckTime
+||||||| O
+true => When
+=======
+When
+>>>>>>> B
+::Now
+            } else 
+<<<<<<< A
+{
+                AckTime
+||||||| O
+When
+=======
+{
+                When
+>>>>>>> B
+::After(lasthop_base::Duration::from_millis(100))
             }
         }
     }

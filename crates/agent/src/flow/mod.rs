@@ -5,7 +5,7 @@
 
 mod stamps;
 
-use crate::settings::Settings;
+use crate::settings::AckSettings;
 use lasthop_base::{Duration, Stream, Time};
 use lasthop_tcp::ranges::Range;
 use lasthop_tcp::receiver::ack_splitting::{AckForm, AckSplitting, Arrived, DueAck, FixedSplit};
@@ -26,12 +26,12 @@ const STALE: Duration = Duration::from_millis(100);
 const TIMESTAMP_BYTES: u64 = 12;
 
 /// A connection of this host.
-pub struct Flow {
+pub struct ObservedFlow {
     own: Option<Syn>,
     peer: Option<Syn>,
     window: Option<Box<dyn AdvertisedWindow>>,
     ack_splitting: Option<Box<dyn AckSplitting>>,
-    judge: Option<Judge>,
+    discriminator: Option<Discriminator>,
     /// Path estimates for loss discrimination.
     estimator: WindowEstimator,
     stamps: Stamps,
@@ -39,17 +39,17 @@ pub struct Flow {
     edge: u64,
     acknowledged: u64,
     /// Whether our window limits the peer; RTT samples are then free of queues that the kernel's window builds.
-    is_ours: bool,
+    is_limiting: bool,
     /// Time at which decisions resumed after a lapse.
     lapsed: Option<Time>,
-    told: Told,
+    windows: FlowWindows,
     /// Last request, and ACKs per kernel ACK.
-    wished: Option<Wish>,
+    last_request: Option<AckRequest>,
     pieces: FixedSplit,
     /// Bytes that arrived; stands for the bytes read, which the kernel does not report.
     arrived: u64,
     fins: u8,
-    seen: Time,
+    last_packet: Time,
 }
 
 #[derive(Clone, Copy)]
@@ -63,15 +63,15 @@ struct Syn {
     at: Time,
 }
 
-struct Judge {
-    cause: Box<dyn LossDiscriminator>,
+struct Discriminator {
+    mechanism: Box<dyn LossDiscriminator>,
     reassembly: Reassembly,
     random: Stream,
 }
 
 /// An outgoing ACK.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Piece {
+pub struct OutgoingAck {
     /// Acknowledgement number.
     pub ack: Seq,
     /// Window field of the header.
@@ -80,7 +80,7 @@ pub struct Piece {
 
 /// Request for future ACKs, for the kernel program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Wish {
+pub struct AckRequest {
     /// Maximum window to advertise, bytes.
     pub window: u64,
     /// Number of ACKs per kernel ACK.
@@ -91,7 +91,7 @@ pub struct Wish {
 
 /// Windows of a connection, for `status`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Told {
+pub struct FlowWindows {
     /// Last window that the kernel offered, bytes.
     pub kernel: u64,
     /// Window advertised instead, bytes.
@@ -102,32 +102,32 @@ pub struct Told {
     pub acks: u64,
 }
 
-impl Flow {
+impl ObservedFlow {
     /// Creates a connection without observations.
-    pub fn new(settings: &Settings, seed: u64) -> Flow {
-        let judge = settings.loss_discrimination.as_ref().map(|cause| Judge {
-            cause: (cause.build)(&cause.values),
+    pub fn new(settings: &AckSettings, seed: u64) -> ObservedFlow {
+        let discriminator = settings.loss_discrimination.as_ref().map(|choice| Discriminator {
+            mechanism: (choice.build)(&choice.values),
             reassembly: Reassembly::starting_at(1),
             random: Stream::named(seed, "agent.cause"),
         });
-        Flow {
+        ObservedFlow {
             own: None,
             peer: None,
             window: settings.window.as_ref().map(|choice| (choice.build)(&choice.values)),
             ack_splitting: settings.ack_splitting.as_ref().map(|choice| (choice.build)(&choice.values)),
-            judge,
+            discriminator,
             estimator: (settings.window_estimate.build)(&settings.window_estimate.values),
             stamps: Stamps::default(),
             edge: 1,
             acknowledged: 1,
-            is_ours: true,
+            is_limiting: true,
             lapsed: None,
-            told: Told::default(),
-            wished: None,
+            windows: FlowWindows::default(),
+            last_request: None,
             pieces: settings.pieces().unwrap_or(FixedSplit { count: 1, are_copies: false }),
             arrived: 0,
             fins: 0,
-            seen: Time::ZERO,
+            last_packet: Time::ZERO,
         }
     }
 
@@ -142,16 +142,16 @@ impl Flow {
     }
 
     /// Time of the last packet.
-    pub fn seen(&self) -> Time {
-        self.seen
+    pub fn last_packet(&self) -> Time {
+        self.last_packet
     }
 
     /// Windows of the connection.
-    pub fn told(&self) -> Told {
-        self.told
+    pub fn windows(&self) -> FlowWindows {
+        self.windows
     }
 
-    /// Handles an arriving packet; returns the judged cause of a loss that it reveals.
+    /// Handles an arriving packet; returns the classified cause of a loss that it reveals.
     pub fn handle_incoming(&mut self, now: Time, segment: &Segment) -> Option<Cause> {
         self.handle_several(now, segment, now)
     }
@@ -159,11 +159,11 @@ impl Flow {
     /// Handles several packets: `segment` is the last one, with the length of all. Its echoed time stamp was first seen
     /// at `echoed`.
     pub fn handle_several(&mut self, now: Time, segment: &Segment, echoed: Time) -> Option<Cause> {
-        self.seen = now;
-        self.note_end(segment, 1);
+        self.last_packet = now;
+        self.record_end(segment, 1);
         if segment.flags.has(Flags::SYN) {
             self.peer = Some(Syn::of(segment, now));
-            self.tell_first();
+            self.set_first_edge();
             if let (Some(own), true) = (self.own, segment.flags.has(Flags::ACK)) {
                 self.measure(now, 0, Some(now.since(own.at)));
             }
@@ -175,36 +175,37 @@ impl Flow {
         }
         let rtt = segment.timestamps.and_then(|stamps| self.stamps.round_trip(echoed, stamps.echo));
         // A queue built by the kernel's window is no longer path: only smaller samples count then.
-        let believed = rtt.filter(|rtt| self.is_ours || self.told.min_rtt.is_none_or(|least| *rtt < least));
+        let believed =
+            rtt.filter(|rtt| self.is_limiting || self.windows.min_rtt.is_none_or(|least| *rtt < least));
         self.measure(now, u64::from(segment.len), believed);
         let start = peer.seq.offset_of(segment.seq, self.acknowledged)?;
         let range = Range { start, end: start + u64::from(segment.len) };
         let sent =
             segment.timestamps.map(|stamps| Time::ZERO + Duration::from_millis(u64::from(stamps.value)));
-        self.consider(now, range, sent, rtt)
+        self.handle_data(now, range, sent, rtt)
     }
 
     /// Handles a packet that leaves. Returns true if it is a pure ACK that advertised more than the decision.
     pub fn handle_outgoing(&mut self, now: Time, segment: &Segment) -> bool {
-        self.seen = now;
-        self.note_end(segment, 2);
+        self.last_packet = now;
+        self.record_end(segment, 2);
         if segment.flags.has(Flags::SYN) {
             // A retransmitted SYN counts from the first one: too long a sample does not change a minimum.
             let first = self.own.filter(|syn| syn.seq == segment.seq).map_or(now, |syn| syn.at);
             self.own = Some(Syn::of(segment, first));
-            self.tell_first();
+            self.set_first_edge();
             return false;
         }
         self.remember_stamp(now, segment);
         let Some((ack, window)) = self.offered(segment) else { return false };
-        let told_more = ack + window > self.edge;
+        let advertised_more = ack + window > self.edge;
         self.edge = self.edge.max(ack + window);
         self.acknowledged = self.acknowledged.max(ack);
-        told_more && segment.is_pure_ack() && !segment.flags.has(Flags::PSH)
+        advertised_more && segment.is_pure_ack() && !segment.flags.has(Flags::PSH)
     }
 
     /// Sets the edge once both SYNs are known, by the window of our SYN.
-    fn tell_first(&mut self) {
+    fn set_first_edge(&mut self) {
         if let (Some(own), Some(_)) = (self.own, self.peer) {
             self.edge = self.edge.max(1 + u64::from(own.window));
         }
@@ -216,19 +217,19 @@ impl Flow {
         self.lapsed = Some(now);
     }
 
-    /// Decides on a pure ACK of the kernel. `pieces` replace it, in order; the last piece is the kernel's own packet.
+    /// Decides on a pure ACK of the kernel. `acks` replace it, in order; the last one is the kernel's own packet.
     /// Returns false if the ACK leaves unchanged.
-    pub fn handle_ack(&mut self, now: Time, segment: &Segment, pieces: &mut Vec<Piece>) -> bool {
-        pieces.clear();
-        self.seen = now;
+    pub fn handle_ack(&mut self, now: Time, segment: &Segment, acks: &mut Vec<OutgoingAck>) -> bool {
+        acks.clear();
+        self.last_packet = now;
         self.remember_stamp(now, segment);
         let Some((ack, kernel)) = self.offered(segment) else { return false };
         let advance = Range { start: self.acknowledged.min(ack), end: ack };
-        if let Some(judge) = &mut self.judge {
+        if let Some(discriminator) = &mut self.discriminator {
             // The kernel acknowledges bytes that were not observed.
-            let next = judge.reassembly.next();
+            let next = discriminator.reassembly.next();
             if next < ack {
-                judge.reassembly.insert(Range { start: next, end: ack });
+                discriminator.reassembly.insert(Range { start: next, end: ack });
             }
             if !advance.is_empty() {
                 self.estimator.on_ack_sent();
@@ -240,8 +241,9 @@ impl Flow {
             self.lapsed = (now.since(since) < STALE).then_some(since);
         }
         self.edge = self.edge_for(ack, kernel);
-        self.told = Told { kernel, window: self.edge - ack, acks: self.told.acks, ..self.told };
-        let (slices, count, copies) = match self.shaped(advance) {
+        self.windows =
+            FlowWindows { kernel, window: self.edge - ack, acks: self.windows.acks, ..self.windows };
+        let (slices, count, copies) = match self.split(advance) {
             AckForm::Single => (advance, 1, false),
             AckForm::Copies(count) => (advance, count.max(1), true),
             AckForm::Slices { count, of } => (of, count.max(1), false),
@@ -249,9 +251,10 @@ impl Flow {
         self.acknowledged = self.acknowledged.max(ack);
         let edge = self.edge;
         for n in 1..=count {
-            let part = match copies || n == count {
-                true => ack,
-                false => slices.start + slices.len() * u64::from(n) / u64::from(count),
+            let part = if copies || n == count {
+                ack
+            } else {
+                slices.start + slices.len() * u64::from(n) / u64::from(count)
             };
             let units = (edge.saturating_sub(part) + (1 << shift) - 1) >> shift;
             let Some(number) = self.peer.map(|peer| peer.seq.at(part)) else { return false };
@@ -260,24 +263,24 @@ impl Flow {
                 // Rounding up adds to the advertised edge.
                 self.edge = ack + (units << shift);
             }
-            pieces.push(Piece { ack: number, window: u16::try_from(units).unwrap_or(u16::MAX) });
+            acks.push(OutgoingAck { ack: number, window: u16::try_from(units).unwrap_or(u16::MAX) });
         }
-        self.told.acks += u64::from(count);
+        self.windows.acks += u64::from(count);
         true
     }
 
     /// Returns the request for the kernel program if it has changed.
-    pub fn wish(&mut self) -> Option<Wish> {
+    pub fn changed_request(&mut self) -> Option<AckRequest> {
         let (segment, FixedSplit { count, are_copies: is_copies }) = (self.segment(), self.pieces);
         let window = self.window.as_mut().map_or(u64::MAX, |window| {
             let wanted = window.bytes(&WindowInput { unread: 0, segment }).max(FLOOR * segment);
-            self.is_ours = self.edge <= self.acknowledged + wanted + segment;
+            self.is_limiting = self.edge <= self.acknowledged + wanted + segment;
             wanted
         });
-        let wish = Some(Wish { window, count, is_copies });
-        let is_news = self.wished != wish;
-        self.wished = wish;
-        wish.filter(|_| is_news)
+        let request = Some(AckRequest { window, count, is_copies });
+        let has_changed = self.last_request != request;
+        self.last_request = request;
+        request.filter(|_| has_changed)
     }
 
     /// Acknowledged offset and offered bytes of a kernel ACK.
@@ -305,7 +308,7 @@ impl Flow {
         let Some(window) = &mut self.window else { return ack + kernel };
         let wanted = window.bytes(&WindowInput { unread: 0, segment }).max(FLOOR * segment);
         // One segment of tolerance for rounding and small changes of the estimate.
-        self.is_ours = self.edge <= ack + wanted + segment;
+        self.is_limiting = self.edge <= ack + wanted + segment;
         self.edge.max(ack + wanted).min(ack + kernel)
     }
 
@@ -316,7 +319,7 @@ impl Flow {
         mss.saturating_sub(if has_stamps { TIMESTAMP_BYTES } else { 0 }).max(1)
     }
 
-    fn shaped(&mut self, advance: Range) -> AckForm {
+    fn split(&mut self, advance: Range) -> AckForm {
         let due = DueAck { advance, segment: self.segment(), uplink: Backlog::default() };
         let Some(ack_splitting) = &mut self.ack_splitting else { return AckForm::Single };
         ack_splitting.split(&due, self.estimator.path())
@@ -324,7 +327,7 @@ impl Flow {
 
     fn measure(&mut self, now: Time, bytes: u64, rtt: Option<Duration>) {
         if let Some(rtt) = rtt {
-            self.told.min_rtt = Some(self.told.min_rtt.map_or(rtt, |least| least.min(rtt)));
+            self.windows.min_rtt = Some(self.windows.min_rtt.map_or(rtt, |least| least.min(rtt)));
         }
         self.arrived += bytes;
         let (read, segment) = (self.arrived, self.segment());
@@ -333,7 +336,7 @@ impl Flow {
         }
     }
 
-    fn consider(
+    fn handle_data(
         &mut self,
         now: Time,
         range: Range,
@@ -341,14 +344,14 @@ impl Flow {
         rtt: Option<Duration>,
     ) -> Option<Cause> {
         let segment = self.segment();
-        let judge = self.judge.as_mut()?;
-        let Judge { cause, reassembly, random } = judge;
+        let discriminator = self.discriminator.as_mut()?;
+        let Discriminator { mechanism, reassembly, random } = discriminator;
         let estimator = &mut self.estimator;
         let highest = reassembly.highest();
         let repeated = range.end <= reassembly.next();
         let change = reassembly.insert(range);
         if range.end > highest {
-            cause.observe(&Observation { now, range, sent });
+            mechanism.observe(&Observation { now, range, sent });
         }
         estimator.on_arrival(now, range.len(), segment, rtt);
         let missing = change.opened.map_or(0, |gap| gap.len().div_ceil(segment));
@@ -359,7 +362,7 @@ impl Flow {
             estimator.on_advance(now, reassembly.next());
             return None;
         };
-        let cause = cause.discriminate(&Gap { range, segment }, estimator.path(), random);
+        let cause = mechanism.discriminate(&Gap { range, segment }, estimator.path(), random);
         if let Some(ack_splitting) = &mut self.ack_splitting {
             ack_splitting.on_loss(cause, estimator.path());
         }
@@ -373,7 +376,7 @@ impl Flow {
         }
     }
 
-    fn note_end(&mut self, segment: &Segment, side: u8) {
+    fn record_end(&mut self, segment: &Segment, side: u8) {
         if segment.flags.has(Flags::RST) {
             self.fins = 3;
         }

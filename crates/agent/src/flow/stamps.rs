@@ -2,20 +2,20 @@
 
 use lasthop_base::{Duration, Time};
 
-/// Number of stamps kept and minimum distance between them: together RTTs up to 1 s.
+/// Number of stamps stored and minimum distance between them: together RTTs up to 1 s.
 const KEPT: usize = 256;
 const APART: Duration = Duration::from_millis(4);
 
 pub(super) struct Stamps {
-    kept: [(u32, Time); KEPT],
+    stored: [(u32, Time); KEPT],
     count: usize,
-    /// Last stamp that was not kept.
+    /// Last stamp that was not stored.
     skipped: u32,
 }
 
 impl Default for Stamps {
     fn default() -> Stamps {
-        Stamps { kept: [(0, Time::ZERO); KEPT], count: 0, skipped: 0 }
+        Stamps { stored: [(0, Time::ZERO); KEPT], count: 0, skipped: 0 }
     }
 }
 
@@ -23,7 +23,7 @@ impl Stamps {
     /// Records a time stamp of a packet that leaves.
     pub(super) fn remember(&mut self, now: Time, value: u32) {
         if self.count > 0 {
-            let (last, at) = self.kept[(self.count - 1) % KEPT];
+            let (last, at) = self.stored[(self.count - 1) % KEPT];
             if last == value || now.since(at) < APART {
                 // Only the first packet of a tick gives a valid send time.
                 self.skipped = value;
@@ -34,7 +34,7 @@ impl Stamps {
         if value == self.skipped && self.count > 0 {
             return;
         }
-        self.kept[self.count % KEPT] = (value, now);
+        self.stored[self.count % KEPT] = (value, now);
         self.count += 1;
     }
 
@@ -43,7 +43,7 @@ impl Stamps {
     pub(super) fn round_trip(&self, now: Time, echo: u32) -> Option<Duration> {
         let newest = self.count.checked_sub(1)?;
         let oldest = self.count.saturating_sub(KEPT);
-        let find = (oldest..=newest).rev().map(|n| self.kept[n % KEPT]).find(|(value, _)| *value == echo);
+        let find = (oldest..=newest).rev().map(|n| self.stored[n % KEPT]).find(|(value, _)| *value == echo);
         find.map(|(_, at)| now.since(at))
     }
 }

@@ -1,5 +1,5 @@
 use super::*;
-use crate::settings::Settings;
+use crate::settings::AckSettings;
 use lasthop_wire::Timestamps;
 
 const OWN: Seq = Seq(1000);
@@ -15,8 +15,8 @@ fn syn(seq: Seq, flags: Flags, scale: Option<u8>) -> Segment {
     Segment { seq, flags, mss: Some(1460), window_scale: scale, timestamps, ..Segment::default() }
 }
 
-fn opened(settings: &Settings, scale: Option<u8>) -> Flow {
-    let mut flow = Flow::new(settings, 1);
+fn opened(settings: &AckSettings, scale: Option<u8>) -> ObservedFlow {
+    let mut flow = ObservedFlow::new(settings, 1);
     flow.handle_outgoing(at(0), &syn(OWN, Flags::SYN, scale));
     flow.handle_incoming(at(20), &syn(PEER, Flags::SYN | Flags::ACK, Some(7)));
     flow
@@ -26,17 +26,20 @@ fn ack(offset: u64, window: u16) -> Segment {
     Segment { seq: OWN.at(1), ack: PEER.at(offset), flags: Flags::ACK, window, ..Segment::default() }
 }
 
-fn fixed(bytes: u64) -> Settings {
-    Settings { window: Some(Settings::window(&format!("fixed={bytes}")).unwrap()), ..Settings::default() }
+fn fixed(bytes: u64) -> AckSettings {
+    AckSettings {
+        window: Some(AckSettings::window(&format!("fixed={bytes}")).unwrap()),
+        ..AckSettings::default()
+    }
 }
 
 /// Returns the only outgoing ACK: acknowledged offset and right edge.
-fn decided(flow: &mut Flow, offset: u64, window: u16, shift: u8) -> (u64, u64) {
-    let mut pieces = Vec::new();
-    assert!(flow.handle_ack(at(30), &ack(offset, window), &mut pieces));
-    assert_eq!(pieces.len(), 1);
-    let ack = PEER.offset_of(pieces[0].ack, offset).unwrap();
-    (ack, ack + (u64::from(pieces[0].window) << shift))
+fn decided(flow: &mut ObservedFlow, offset: u64, window: u16, shift: u8) -> (u64, u64) {
+    let mut acks = Vec::new();
+    assert!(flow.handle_ack(at(30), &ack(offset, window), &mut acks));
+    assert_eq!(acks.len(), 1);
+    let ack = PEER.offset_of(acks[0].ack, offset).unwrap();
+    (ack, ack + (u64::from(acks[0].window) << shift))
 }
 
 #[test]
@@ -53,17 +56,14 @@ fn the_window_is_in_units_of_the_scale_that_both_agreed_on() {
 fn what_the_own_syn_told_holds() {
     // Both directions of opening: the window of a SYN is not scaled.
     for is_passive in [true, false] {
-        let mut flow = Flow::new(&fixed(10_000), 1);
+        let mut flow = ObservedFlow::new(&fixed(10_000), 1);
         let own = |flags| Segment { window: 64_000, ..syn(OWN, flags, Some(7)) };
-        match is_passive {
-            true => {
-                flow.handle_incoming(at(0), &syn(PEER, Flags::SYN, Some(7)));
-                flow.handle_outgoing(at(1), &own(Flags::SYN | Flags::ACK));
-            }
-            false => {
-                flow.handle_outgoing(at(0), &own(Flags::SYN));
-                flow.handle_incoming(at(20), &syn(PEER, Flags::SYN | Flags::ACK, Some(7)));
-            }
+        if is_passive {
+            flow.handle_incoming(at(0), &syn(PEER, Flags::SYN, Some(7)));
+            flow.handle_outgoing(at(1), &own(Flags::SYN | Flags::ACK));
+        } else {
+            flow.handle_outgoing(at(0), &own(Flags::SYN));
+            flow.handle_incoming(at(20), &syn(PEER, Flags::SYN | Flags::ACK, Some(7)));
         }
         let (_, edge) = decided(&mut flow, 5000, 600, 7);
         assert!((64_001..64_001 + 128).contains(&edge), "{is_passive}: {edge}");
@@ -74,13 +74,14 @@ fn what_the_own_syn_told_holds() {
 /// For a batch of packets, the RTT is that of the first echo.
 #[test]
 fn several_packets_are_measured_by_the_first_echo() {
-    let settings = Settings { window: Some(Settings::window("dynamic").unwrap()), ..Settings::default() };
+    let settings =
+        AckSettings { window: Some(AckSettings::window("dynamic").unwrap()), ..AckSettings::default() };
     let mut flow = opened(&settings, Some(7));
     let stamped =
         |value, echo| Segment { timestamps: Some(Timestamps { value, echo }), len: 3000, ..ack(1, 500) };
     flow.handle_outgoing(at(30), &stamped(7, 0));
     flow.handle_several(at(46), &Segment { seq: PEER.at(1), ..stamped(1, 7) }, at(45));
-    assert_eq!(flow.told().min_rtt, Some(Duration::from_millis(15)));
+    assert_eq!(flow.windows().min_rtt, Some(Duration::from_millis(15)));
 }
 
 #[test]
@@ -112,7 +113,7 @@ fn never_below_two_segments_but_never_beyond_the_kernel() {
 
 #[test]
 fn without_a_handshake_nothing_is_touched() {
-    let mut flow = Flow::new(&fixed(100), 1);
+    let mut flow = ObservedFlow::new(&fixed(100), 1);
     flow.handle_incoming(at(0), &Segment { seq: PEER.at(1), len: 1000, ..Segment::default() });
     assert!(!flow.handle_ack(at(1), &ack(1001, 500), &mut Vec::new()));
     // Half of the space is not enough.
@@ -122,30 +123,30 @@ fn without_a_handshake_nothing_is_touched() {
 
 #[test]
 fn slices_end_at_the_kernels_own_ack_and_tell_the_same_edge() {
-    let ack_splitting = Some(Settings::ack_splitting("split=4", false).unwrap());
-    let mut flow = opened(&Settings { ack_splitting, ..Settings::default() }, Some(0));
-    let mut pieces = Vec::new();
-    assert!(flow.handle_ack(at(30), &ack(1, 10_000), &mut pieces));
-    assert_eq!(pieces.len(), 1, "nothing is acknowledged for the first time");
-    assert!(flow.handle_ack(at(31), &ack(2001, 10_000), &mut pieces));
+    let ack_splitting = Some(AckSettings::ack_splitting("split=4", false).unwrap());
+    let mut flow = opened(&AckSettings { ack_splitting, ..AckSettings::default() }, Some(0));
+    let mut acks = Vec::new();
+    assert!(flow.handle_ack(at(30), &ack(1, 10_000), &mut acks));
+    assert_eq!(acks.len(), 1, "nothing is acknowledged for the first time");
+    assert!(flow.handle_ack(at(31), &ack(2001, 10_000), &mut acks));
     let found: Vec<(u64, u16)> =
-        pieces.iter().map(|piece| (PEER.offset_of(piece.ack, 1).unwrap(), piece.window)).collect();
+        acks.iter().map(|ack| (PEER.offset_of(ack.ack, 1).unwrap(), ack.window)).collect();
     assert_eq!(found, [(501, 11_500), (1001, 11_000), (1501, 10_500), (2001, 10_000)]);
 }
 
 #[test]
 fn copies_are_the_same() {
-    let ack_splitting = Some(Settings::ack_splitting("copies=3", false).unwrap());
-    let mut flow = opened(&Settings { ack_splitting, ..Settings::default() }, Some(0));
-    let mut pieces = Vec::new();
-    assert!(flow.handle_ack(at(30), &ack(2001, 10_000), &mut pieces));
-    assert_eq!(pieces, [Piece { ack: PEER.at(2001), window: 10_000 }; 3]);
+    let ack_splitting = Some(AckSettings::ack_splitting("copies=3", false).unwrap());
+    let mut flow = opened(&AckSettings { ack_splitting, ..AckSettings::default() }, Some(0));
+    let mut acks = Vec::new();
+    assert!(flow.handle_ack(at(30), &ack(2001, 10_000), &mut acks));
+    assert_eq!(acks, [OutgoingAck { ack: PEER.at(2001), window: 10_000 }; 3]);
 }
 
 #[test]
 fn the_handshake_and_echoed_timestamps_measure_round_trips() {
     let mut flow = opened(&fixed(100), Some(7));
-    assert_eq!(flow.told().min_rtt, Some(Duration::from_millis(20)));
+    assert_eq!(flow.windows().min_rtt, Some(Duration::from_millis(20)));
     let stamped = |value| Some(Timestamps { value, echo: 0 });
     for tick in 0..10 {
         let sent = Segment { timestamps: stamped(500 + tick), ..ack(1, 500) };
@@ -155,38 +156,38 @@ fn the_handshake_and_echoed_timestamps_measure_round_trips() {
     let data = Segment { seq: PEER.at(1), len: 1000, flags: Flags::ACK, timestamps, ..Segment::default() };
     // 503 left at 115 ms.
     flow.handle_incoming(at(130), &data);
-    assert_eq!(flow.told().min_rtt, Some(Duration::from_millis(15)));
+    assert_eq!(flow.windows().min_rtt, Some(Duration::from_millis(15)));
 }
 
-fn told(flow: &mut Flow, millis: u64, offset: u64, window: u16) -> u64 {
-    let mut pieces = Vec::new();
-    assert!(flow.handle_ack(at(millis), &ack(offset, window), &mut pieces));
-    u64::from(pieces[0].window) << 7
+fn advertised(flow: &mut ObservedFlow, millis: u64, offset: u64, window: u16) -> u64 {
+    let mut acks = Vec::new();
+    assert!(flow.handle_ack(at(millis), &ack(offset, window), &mut acks));
+    u64::from(acks[0].window) << 7
 }
 
 #[test]
 fn after_a_lapse_the_kernels_edge_holds_until_the_peer_has_used_it() {
     let mut flow = opened(&fixed(10_000), Some(7));
-    assert_eq!(told(&mut flow, 30, 1, 500), 79 * 128);
+    assert_eq!(advertised(&mut flow, 30, 1, 500), 79 * 128);
     flow.lapse(at(1000));
     // The held ACK has an old number. The kernel advertised 64 000 bytes later, unobserved.
-    assert_eq!(told(&mut flow, 1001, 5000, 500), 64_000);
-    assert_eq!(told(&mut flow, 1200, 100_000, 500), 64_000);
-    assert_eq!(told(&mut flow, 1210, 110_000, 500), 54_016);
-    assert_eq!(told(&mut flow, 1300, 160_000, 500), 79 * 128);
+    assert_eq!(advertised(&mut flow, 1001, 5000, 500), 64_000);
+    assert_eq!(advertised(&mut flow, 1200, 100_000, 500), 64_000);
+    assert_eq!(advertised(&mut flow, 1210, 110_000, 500), 54_016);
+    assert_eq!(advertised(&mut flow, 1300, 160_000, 500), 79 * 128);
 }
 
 #[test]
 fn an_ack_that_told_more_than_was_decided_is_one_that_was_missed() {
     let mut flow = opened(&fixed(10_000), Some(7));
-    told(&mut flow, 30, 1, 500);
+    advertised(&mut flow, 30, 1, 500);
     assert!(!flow.handle_outgoing(at(30), &ack(1, 79)), "as decided");
     assert!(flow.handle_outgoing(at(31), &ack(1, 500)), "past the queue");
     assert!(!flow.handle_outgoing(at(32), &Segment { len: 10, ..ack(1, 600) }), "data is never queued");
 }
 
 /// 6000 bytes arrive every 5 ms (1.2 MB/s) and are acknowledged; the echo is `sent` old.
-fn transfer(flow: &mut Flow, from: u64, to: u64, offset: &mut u64, rtt: u64) {
+fn transfer(flow: &mut ObservedFlow, from: u64, to: u64, offset: &mut u64, rtt: u64) {
     for millis in (from..to).step_by(5) {
         let timestamps = Some(Timestamps { value: 1, echo: (millis - rtt) as u32 });
         let data =
@@ -201,15 +202,16 @@ fn transfer(flow: &mut Flow, from: u64, to: u64, offset: &mut u64, rtt: u64) {
 
 #[test]
 fn a_queue_that_the_kernels_window_filled_during_a_lapse_is_not_taken_for_a_longer_path() {
-    let settings = Settings { window: Some(Settings::window("dynamic").unwrap()), ..Settings::default() };
+    let settings =
+        AckSettings { window: Some(AckSettings::window("dynamic").unwrap()), ..AckSettings::default() };
     let mut flow = opened(&settings, Some(7));
     let mut offset = 1;
     transfer(&mut flow, 100, 1100, &mut offset, 20);
     // 2 x 1.2 MB/s x 20 ms.
-    assert!((47_000..50_000).contains(&flow.told().window), "{:?}", flow.told());
+    assert!((47_000..50_000).contains(&flow.windows().window), "{:?}", flow.windows());
     // RTTs above the minimum count only while our window limits the peer. A queue of 600 ms has grown meanwhile and
     // stays as long as the peer uses the kernel's window.
     flow.lapse(at(13_000));
     transfer(&mut flow, 13_000, 16_900, &mut offset, 600);
-    assert!(flow.told().window < 50_000, "{:?}", flow.told());
+    assert!(flow.windows().window < 50_000, "{:?}", flow.windows());
 }

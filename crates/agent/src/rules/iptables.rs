@@ -1,6 +1,6 @@
 //! Rules of iptables and ip6tables: a separate chain in the `mangle` tables.
 
-use super::{LENGTHS_V4, LENGTHS_V6, MARK, NAME, said};
+use super::{LENGTHS_V4, LENGTHS_V6, MARK, NAME, check_output};
 use std::process::{Command, Stdio};
 
 const V4: &str = "iptables";
@@ -41,5 +41,5 @@ fn remove_one(program: &str) {
 fn call(program: &str, arguments: &[&str]) -> Result<(), String> {
     let mut command = Command::new(program);
     command.args(["-w", "10", "-t", "mangle"]).args(arguments).stdin(Stdio::null());
-    said(program, command.output())
+    check_output(program, command.output())
 }

@@ -17,7 +17,7 @@ const LENGTHS_V4: [u16; 2] = [40, 80];
 const LENGTHS_V6: [u16; 2] = [60, 100];
 
 /// Rules of one or both families; dropping removes them.
-pub struct Rules {
+pub struct FirewallRules {
     tool: Tool,
     has_ipv6: bool,
 }
@@ -55,7 +55,7 @@ impl Tool {
     }
 }
 
-impl Rules {
+impl FirewallRules {
     /// Removes rules left by an earlier agent.
     pub fn remove_stale() {
         Tool::ALL.into_iter().for_each(Tool::remove);
@@ -63,12 +63,12 @@ impl Rules {
 
     /// Queues pure ACKs; without a listener on the queue they pass. Fails if no tool can add rules for IPv4; IPv6 is
     /// optional.
-    pub fn add(queue: u16) -> Result<Rules, SystemError> {
-        let (tool, has_ipv6) = first_able(|tool| tool.add(queue)).map_err(|why| SystemError {
+    pub fn add(queue: u16) -> Result<FirewallRules, SystemError> {
+        let (tool, has_ipv6) = first_working(|tool| tool.add(queue)).map_err(|why| SystemError {
             message: format!("cannot make the firewall's rules: {why}"),
             help: "see `lasthop doctor`".to_owned(),
         })?;
-        Ok(Rules { tool, has_ipv6 })
+        Ok(FirewallRules { tool, has_ipv6 })
     }
 
     /// Whether IPv6 has rules.
@@ -77,33 +77,33 @@ impl Rules {
     }
 }
 
-impl Drop for Rules {
+impl Drop for FirewallRules {
     fn drop(&mut self) {
         self.tool.remove();
     }
 }
 
 /// Returns the first tool that succeeds with its result; otherwise the errors of all tools.
-fn first_able<T>(mut attempt: impl FnMut(Tool) -> Result<T, String>) -> Result<(Tool, T), String> {
-    let mut said = Vec::new();
+fn first_working<T>(mut attempt: impl FnMut(Tool) -> Result<T, String>) -> Result<(Tool, T), String> {
+    let mut reasons = Vec::new();
     for tool in Tool::ALL {
         match attempt(tool) {
             Ok(given) => return Ok((tool, given)),
-            Err(why) => said.push(format!("{}: {why}", tool.name())),
+            Err(why) => reasons.push(format!("{}: {why}", tool.name())),
         }
     }
-    Err(said.join("; "))
+    Err(reasons.join("; "))
 }
 
 /// Tries each tool in the caller's temporary namespace and reports the results in words; fails if all tools fail.
 pub(crate) fn trial() -> Result<String, String> {
-    let tried = Tool::ALL.map(|tool| (tool, tool.add(0).map(|_| ())));
-    let words = verdicts(&tried);
-    if tried.iter().any(|(_, outcome)| outcome.is_ok()) { Ok(words) } else { Err(words) }
+    let results = Tool::ALL.map(|tool| (tool, tool.add(0).map(|_| ())));
+    let words = describe(&results);
+    if results.iter().any(|(_, outcome)| outcome.is_ok()) { Ok(words) } else { Err(words) }
 }
 
-fn verdicts(tried: &[(Tool, Result<(), String>)]) -> String {
-    let words = tried.iter().map(|(tool, outcome)| match outcome {
+fn describe(results: &[(Tool, Result<(), String>)]) -> String {
+    let words = results.iter().map(|(tool, outcome)| match outcome {
         Ok(()) => format!("{} takes the rules", tool.name()),
         Err(why) => format!("{} does not: {why}", tool.name()),
     });
@@ -111,15 +111,13 @@ fn verdicts(tried: &[(Tool, Result<(), String>)]) -> String {
 }
 
 /// First error line of a program that failed.
-fn said(name: &str, output: std::io::Result<std::process::Output>) -> Result<(), String> {
+fn check_output(name: &str, output: std::io::Result<std::process::Output>) -> Result<(), String> {
     let output = output.map_err(|error| format!("cannot run `{name}`: {error}"))?;
-    match output.status.success() {
-        true => Ok(()),
-        false => {
-            let text = String::from_utf8_lossy(&output.stderr);
-            Err(text.lines().next().unwrap_or("it failed without a message").trim().to_owned())
-        }
+    if output.status.success() {
+        return Ok(());
     }
+    let text = String::from_utf8_lossy(&output.stderr);
+    Err(text.lines().next().unwrap_or("it failed without a message").trim().to_owned())
 }
 
 #[cfg(test)]
@@ -128,24 +126,24 @@ mod tests {
 
     #[test]
     fn nft_is_asked_only_if_iptables_cannot() {
-        let mut asked = Vec::new();
-        let able = first_able(|tool| {
-            asked.push(tool);
+        let mut attempted = Vec::new();
+        let able = first_working(|tool| {
+            attempted.push(tool);
             Ok(true)
         });
-        assert_eq!((able, asked), (Ok((Tool::Iptables, true)), vec![Tool::Iptables]));
-        let able = first_able(|tool| match tool {
+        assert_eq!((able, attempted), (Ok((Tool::Iptables, true)), vec![Tool::Iptables]));
+        let able = first_working(|tool| match tool {
             Tool::Iptables => Err("cannot run `iptables`: not found".to_owned()),
             Tool::Nft => Ok(false),
         });
         assert_eq!(able, Ok((Tool::Nft, false)));
-        let unable = first_able(|tool| Err::<(), _>(format!("no {tool:?}")));
+        let unable = first_working(|tool| Err::<(), _>(format!("no {tool:?}")));
         assert_eq!(unable, Err("iptables: no Iptables; nft: no Nft".to_owned()));
     }
 
     #[test]
     fn both_verdicts_are_told() {
-        let tried = [(Tool::Iptables, Ok(())), (Tool::Nft, Err("no queue".to_owned()))];
-        assert_eq!(verdicts(&tried), "iptables takes the rules; nft does not: no queue");
+        let results = [(Tool::Iptables, Ok(())), (Tool::Nft, Err("no queue".to_owned()))];
+        assert_eq!(describe(&results), "iptables takes the rules; nft does not: no queue");
     }
 }

@@ -1,6 +1,6 @@
 //! Rules of nft: a separate table for both families.
 
-use super::{LENGTHS_V4, LENGTHS_V6, MARK, NAME, said};
+use super::{LENGTHS_V4, LENGTHS_V6, MARK, NAME, check_output};
 use lasthop_os::ends;
 use std::io::{self, Write};
 use std::process::{Command, Output, Stdio};
@@ -9,7 +9,7 @@ const PROGRAM: &str = "nft";
 
 /// Creates the table atomically; returns whether the kernel has IPv6.
 pub(super) fn add(queue: u16) -> Result<bool, String> {
-    said(PROGRAM, fed(&text(queue))).map_err(|why| {
+    check_output(PROGRAM, run_nft(&text(queue))).map_err(|why| {
         // Drops the position in our text.
         let why = why.split_once("Error: ").map_or(why.as_str(), |(_, why)| why);
         format!("{why} (the kernel may lack nft_queue)")
@@ -38,7 +38,7 @@ fn text(queue: u16) -> String {
     )
 }
 
-fn fed(text: &str) -> io::Result<Output> {
+fn run_nft(text: &str) -> io::Result<Output> {
     let mut command = Command::new(PROGRAM);
     command.args(["-f", "-"]).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
     let mut child = command.spawn()?;
@@ -76,12 +76,12 @@ table inet lasthop-agent {
         let Ok(namespace) = Namespace::unconfigured() else { return println!("skipped: no namespaces here") };
         let counting = text(6868).replace("queue flags bypass to 6868", "counter");
         assert_ne!(counting, text(6868));
-        match namespace.within(|| fed(&counting)).unwrap() {
+        match namespace.within(|| run_nft(&counting)).unwrap() {
             Err(error) => println!("skipped: cannot run nft: {error}"),
             Ok(output) if String::from_utf8_lossy(&output.stderr).contains("not supported") => {
                 println!("skipped: the kernel has no nftables");
             }
-            output => assert_eq!(said(PROGRAM, output), Ok(())),
+            output => assert_eq!(check_output(PROGRAM, output), Ok(())),
         }
     }
 }

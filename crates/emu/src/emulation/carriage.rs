@@ -83,9 +83,9 @@ mod tests {
     use lasthop_wire::bytes::{Payload, emit};
 
     fn packet(ecn: Ecn, dscp: u8, v6: bool) -> Vec<u8> {
-        let end = |port: u16| match v6 {
-            true => format!("[fd00::{port}]:{port}").parse().expect("an address"),
-            false => format!("10.0.0.{port}:{port}").parse().expect("an address"),
+        let end = |port: u16| {
+            let text = if v6 { format!("[fd00::{port}]:{port}") } else { format!("10.0.0.{port}:{port}") };
+            text.parse().expect("an address")
         };
         let header = Header { source: end(1), destination: end(2), ecn, dscp, id: 7, ttl: 64 };
         let segment = Segment { len: 1000, ..Segment::default() };

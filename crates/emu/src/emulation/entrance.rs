@@ -10,16 +10,16 @@ use std::collections::VecDeque;
 pub(super) struct Entrance {
     waiting: [VecDeque<ReceivedPacket>; 2],
     /// Time at which a device was found empty.
-    dry: [Option<Time>; 2],
+    emptied_at: [Option<Time>; 2],
 }
 
 impl Entrance {
     pub(super) fn new() -> Entrance {
-        Entrance { waiting: [VecDeque::new(), VecDeque::new()], dry: [None; 2] }
+        Entrance { waiting: [VecDeque::new(), VecDeque::new()], emptied_at: [None; 2] }
     }
 
     pub(super) fn begin(&mut self) {
-        self.dry = [None; 2];
+        self.emptied_at = [None; 2];
     }
 
     /// Returns the next packet and its end; the bytes are in a buffer from `spare`.
@@ -30,12 +30,12 @@ impl Entrance {
         spare: &mut Vec<Vec<u8>>,
     ) -> Result<Option<(End, ReceivedPacket)>, SystemError> {
         for end in End::BOTH {
-            let place = end as usize;
-            let waiting = &mut self.waiting[place];
-            while waiting.is_empty() && self.dry[place].is_none() {
-                let asked = clock.now();
-                if !ports[place].receive(clock, spare, waiting)? {
-                    self.dry[place] = Some(asked);
+            let index = end as usize;
+            let waiting = &mut self.waiting[index];
+            while waiting.is_empty() && self.emptied_at[index].is_none() {
+                let read_at = clock.now();
+                if !ports[index].receive(clock, spare, waiting)? {
+                    self.emptied_at[index] = Some(read_at);
                 }
             }
         }
@@ -46,7 +46,7 @@ impl Entrance {
 
     /// Time up to which all entries are known; `None` if packets remain unread.
     pub(super) fn known(&self) -> Option<Time> {
-        let [server, client] = self.dry;
+        let [server, client] = self.emptied_at;
         self.waiting.iter().all(VecDeque::is_empty).then_some(server?.min(client?))
     }
 }

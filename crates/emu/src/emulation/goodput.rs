@@ -8,7 +8,7 @@
 //! acknowledgements cover nothing.
 
 use super::End;
-use super::measured::Measured;
+use super::measurements::Measurements;
 use lasthop_engine::ExternalPacket;
 use lasthop_wire::bytes::FlowAddresses;
 use lasthop_wire::{Body, Flags, Segment};
@@ -18,25 +18,25 @@ use std::net::SocketAddr;
 /// Connections seen so far, by addresses and ports.
 #[derive(Debug)]
 pub struct Connections {
-    lanes: u32,
+    external_flows: u32,
     known: HashMap<(bool, SocketAddr, SocketAddr), u32>,
-    connections: Vec<Connection>,
+    connections: Vec<TrackedConnection>,
     /// Number of times the table was cleared.
-    emptied: u32,
+    clears: u32,
     count: u32,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Connection {
-    lane: u32,
+struct TrackedConnection {
+    external_flow: u32,
     /// Number of earlier connections between these ports.
     incarnation: u32,
-    streams: [Stream; 2],
+    streams: [ReceivedStream; 2],
 }
 
 /// One direction of a connection at the receiving end, in sequence numbers of TCP (which wrap).
 #[derive(Clone, Copy, Debug, Default)]
-struct Stream {
+struct ReceivedStream {
     /// Initial sequence number; `None` before the SYN.
     first: Option<u32>,
     /// Highest delivered payload byte plus one.
@@ -49,22 +49,28 @@ struct Stream {
 
 /// Payload of a packet in flight.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Part {
+pub struct PayloadRange {
     connection: u32,
-    emptied: u32,
+    clears: u32,
     incarnation: u32,
     /// Sequence number after the last byte.
     end: u32,
     bytes: u32,
 }
 
-const MOST: usize = 1 << 16;
+const MAX_CONNECTIONS: usize = 1 << 16;
 
 impl Connections {
-    /// Creates an empty table; connections share `lanes` external flows of the engine.
-    pub fn new(lanes: u32) -> Connections {
+    /// Creates an empty table; connections share this number of external flows of the engine.
+    pub fn new(external_flows: u32) -> Connections {
         let known = HashMap::new();
-        Connections { lanes: lanes.max(1), known, connections: Vec::new(), emptied: 0, count: 0 }
+        Connections {
+            external_flows: external_flows.max(1),
+            known,
+            connections: Vec::new(),
+            clears: 0,
+            count: 0,
+        }
     }
 
     /// Number of connections that have begun.
@@ -72,74 +78,78 @@ impl Connections {
         self.count
     }
 
-    /// Records a packet that joins the path. Returns its lane and, if TCP, its payload for [`Connections::deliver`].
-    /// An acknowledgement counts as goodput at its sender.
+    /// Records a packet that joins the path. Returns its external flow and, if TCP, its payload for
+    /// [`Connections::deliver`]. An acknowledgement counts as goodput at its sender.
     pub fn enter(
         &mut self,
         entering: &ExternalPacket,
         ends: Option<&FlowAddresses>,
-        measured: &mut Measured,
-    ) -> (u32, Option<Part>) {
+        measurements: &mut Measurements,
+    ) -> (u32, Option<PayloadRange>) {
         let Some(ends) = ends else { return (0, None) };
         let is_tcp = matches!(entering.body, Body::Tcp(_));
-        let key = match entering.forward {
-            true => (is_tcp, ends.source, ends.destination),
-            false => (is_tcp, ends.destination, ends.source),
+        let key = if entering.forward {
+            (is_tcp, ends.source, ends.destination)
+        } else {
+            (is_tcp, ends.destination, ends.source)
         };
-        if self.known.len() >= MOST {
+        if self.known.len() >= MAX_CONNECTIONS {
             self.known.clear();
             self.connections.clear();
-            self.emptied = self.emptied.wrapping_add(1);
+            self.clears = self.clears.wrapping_add(1);
         }
-        let (count, lanes, connections) = (&mut self.count, self.lanes, &mut self.connections);
-        let place = *self.known.entry(key).or_insert_with(|| {
-            let lane = *count % lanes;
+        let (count, external_flows, connections) =
+            (&mut self.count, self.external_flows, &mut self.connections);
+        let index = *self.known.entry(key).or_insert_with(|| {
+            let external_flow = *count % external_flows;
             *count = count.wrapping_add(1);
-            connections.push(Connection { lane, incarnation: 0, streams: [Stream::default(); 2] });
+            connections.push(TrackedConnection {
+                external_flow,
+                incarnation: 0,
+                streams: [ReceivedStream::default(); 2],
+            });
             connections.len() as u32 - 1
         });
-        let Some(connection) = self.connections.get_mut(place as usize) else { return (0, None) };
-        let Body::Tcp(segment) = &entering.body else { return (connection.lane, None) };
-        let (from, to) = match entering.forward {
-            true => (End::Server, End::Client),
-            false => (End::Client, End::Server),
-        };
+        let Some(connection) = self.connections.get_mut(index as usize) else { return (0, None) };
+        let Body::Tcp(segment) = &entering.body else { return (connection.external_flow, None) };
+        let (from, to) =
+            if entering.forward { (End::Server, End::Client) } else { (End::Client, End::Server) };
         if connection.begin(segment, to) {
             self.count = self.count.wrapping_add(1);
         }
         if segment.flags.has(Flags::ACK) && !segment.flags.has(Flags::RST) {
-            measured.acknowledge(from, connection.streams[from as usize].acknowledge(segment.ack.0));
+            measurements.acknowledge(from, connection.streams[from as usize].acknowledge(segment.ack.0));
         }
-        let part = (segment.len > 0).then(|| {
-            measured.offer_stream(to);
+        let payload = (segment.len > 0).then(|| {
+            measurements.offer_stream(to);
             let start = segment.seq.0.wrapping_add(u32::from(segment.flags.has(Flags::SYN)));
-            Part {
-                connection: place,
-                emptied: self.emptied,
+            PayloadRange {
+                connection: index,
+                clears: self.clears,
                 incarnation: connection.incarnation,
                 end: start.wrapping_add(segment.len),
                 bytes: segment.len,
             }
         });
-        (connection.lane, part)
+        (connection.external_flow, payload)
     }
 
     /// Records the delivery of payload at an end, which may acknowledge the payload from now on.
-    pub fn deliver(&mut self, part: Part, at: End) {
-        if part.emptied == self.emptied
-            && let Some(connection) = self.connections.get_mut(part.connection as usize)
-            && part.incarnation == connection.incarnation
+    pub fn deliver(&mut self, payload: PayloadRange, at: End) {
+        if payload.clears == self.clears
+            && let Some(connection) = self.connections.get_mut(payload.connection as usize)
+            && payload.incarnation == connection.incarnation
         {
-            connection.streams[at as usize].deliver(part.end, part.bytes);
+            connection.streams[at as usize].deliver(payload.end, payload.bytes);
         }
     }
 }
 
-impl Connection {
+impl TrackedConnection {
     /// Handles the flags of a segment; returns true if a SYN begins a further connection between these ports.
     fn begin(&mut self, segment: &Segment, to: End) -> bool {
         if segment.flags.has(Flags::RST) {
-            self.renew();
+            self.reset();
             return false;
         }
         let number = segment.seq.0;
@@ -150,31 +160,31 @@ impl Connection {
         }
         if segment.flags.has(Flags::ACK) {
             // A stateless listener may answer a repeated SYN with another number (RFC 4987 §3.6).
-            self.streams[to as usize] = Stream::from(number);
+            self.streams[to as usize] = ReceivedStream::from(number);
             return false;
         }
         let is_further = self.incarnation > 0 || self.streams[to as usize].first.is_some();
-        self.renew();
-        self.streams[to as usize] = Stream::from(number);
+        self.reset();
+        self.streams[to as usize] = ReceivedStream::from(number);
         is_further
     }
 
-    fn renew(&mut self) {
+    fn reset(&mut self) {
         self.incarnation = self.incarnation.wrapping_add(1);
-        self.streams = [Stream::default(); 2];
+        self.streams = [ReceivedStream::default(); 2];
     }
 }
 
-impl Stream {
+impl ReceivedStream {
     /// Stream with this number in its SYN; the SYN takes one number (RFC 9293 §3.4).
-    fn from(number: u32) -> Stream {
+    fn from(number: u32) -> ReceivedStream {
         let begin = number.wrapping_add(1);
-        Stream { first: Some(number), delivered: Some(begin), acked: Some(begin), unacked_bytes: 0 }
+        ReceivedStream { first: Some(number), delivered: Some(begin), acked: Some(begin), unacked_bytes: 0 }
     }
 
     fn deliver(&mut self, end: u32, bytes: u32) {
         self.unacked_bytes += u64::from(bytes);
-        if self.delivered.is_none_or(|highest| ahead(highest, end) > 0) {
+        if self.delivered.is_none_or(|highest| signed_distance(highest, end) > 0) {
             self.delivered = Some(end);
         }
     }
@@ -187,8 +197,8 @@ impl Stream {
         };
         // A FIN takes one number behind the payload (RFC 9293 §3.4).
         let ack = if ack == delivered.wrapping_add(1) { delivered } else { ack };
-        let new = ahead(acked, ack);
-        if new <= 0 || ahead(delivered, ack) > 0 {
+        let new = signed_distance(acked, ack);
+        if new <= 0 || signed_distance(delivered, ack) > 0 {
             return 0;
         }
         self.acked = Some(ack);
@@ -199,7 +209,7 @@ impl Stream {
 }
 
 /// Signed distance from `number` to `of`.
-fn ahead(number: u32, of: u32) -> i32 {
+fn signed_distance(number: u32, of: u32) -> i32 {
     of.wrapping_sub(number) as i32
 }
 
@@ -214,16 +224,16 @@ mod tests {
 
     struct Path {
         connections: Connections,
-        measured: Measured,
+        measurements: Measurements,
     }
 
     impl Path {
         fn new() -> Path {
-            Path { connections: Connections::new(4), measured: Measured::default() }
+            Path { connections: Connections::new(4), measurements: Measurements::default() }
         }
 
         /// Sends a segment between port 1 of the server and a client's port; returns its payload, not yet delivered.
-        fn send(&mut self, forward: bool, client: u16, segment: Segment) -> Option<Part> {
+        fn send(&mut self, forward: bool, client: u16, segment: Segment) -> Option<PayloadRange> {
             let entering = ExternalPacket {
                 wire_bytes: 40 + segment.len,
                 forward,
@@ -234,13 +244,13 @@ mod tests {
             let [server, client] = [([10, 0, 0, 1], 1), ([10, 0, 0, 2], client)].map(SocketAddr::from);
             let (source, destination) = if forward { (server, client) } else { (client, server) };
             let ends = FlowAddresses { source, destination };
-            self.connections.enter(&entering, Some(&ends), &mut self.measured).1
+            self.connections.enter(&entering, Some(&ends), &mut self.measurements).1
         }
 
         fn deliver(&mut self, forward: bool, client: u16, segment: Segment) {
-            let part = self.send(forward, client, segment);
+            let payload = self.send(forward, client, segment);
             let at = if forward { End::Client } else { End::Server };
-            part.into_iter().for_each(|part| self.connections.deliver(part, at));
+            payload.into_iter().for_each(|payload| self.connections.deliver(payload, at));
         }
 
         fn connect(&mut self, client: u16, [from_client, from_server]: [u32; 2]) {
@@ -258,7 +268,7 @@ mod tests {
         }
 
         fn goodput_bytes(&self) -> u64 {
-            self.measured.tallies[End::Client as usize].acknowledged_bytes
+            self.measurements.counters[End::Client as usize].acknowledged_bytes
         }
     }
 
@@ -287,7 +297,7 @@ mod tests {
             path.deliver(UP, 2, ack(number));
         }
         assert_eq!(path.goodput_bytes(), 2000);
-        assert_eq!(path.measured.tallies[End::Server as usize].acknowledged_bytes, 0);
+        assert_eq!(path.measurements.counters[End::Server as usize].acknowledged_bytes, 0);
     }
 
     /// Three transfers of 100,000 bytes from one port with initial sequence numbers 10^9 apart.
@@ -299,9 +309,10 @@ mod tests {
                 path.connect(2, [first, first]);
                 (0..100).for_each(|at| path.deliver(DOWN, 2, data(first + 1 + 1000 * at, 1000)));
                 path.deliver(UP, 2, ack(first + 100_001));
-                match is_reset {
-                    true => path.deliver(UP, 2, segment(Flags::RST, first + 1, 0, 0)),
-                    false => path.deliver(DOWN, 2, segment(Flags::FIN | Flags::ACK, first + 100_001, 0, 0)),
+                if is_reset {
+                    path.deliver(UP, 2, segment(Flags::RST, first + 1, 0, 0));
+                } else {
+                    path.deliver(DOWN, 2, segment(Flags::FIN | Flags::ACK, first + 100_001, 0, 0));
                 }
                 path.deliver(UP, 2, ack(first + 100_002));
             }
@@ -337,7 +348,7 @@ mod tests {
         path.connect(2, [7, 0]);
         let late = path.send(DOWN, 2, data(1, 1000));
         path.connect(2, [900_000, 0]);
-        late.into_iter().for_each(|part| path.connections.deliver(part, End::Client));
+        late.into_iter().for_each(|payload| path.connections.deliver(payload, End::Client));
         path.deliver(UP, 2, ack(1001));
         assert_eq!(path.goodput_bytes(), 0);
     }
@@ -355,8 +366,8 @@ mod tests {
     #[test]
     fn both_directions_of_a_connection_share_a_lane() {
         let mut connections = Connections::new(4);
-        let mut lane = |forward: bool, [from, to]: [u16; 2]| {
-            let mut measured = Measured::default();
+        let mut external_flow = |forward: bool, [from, to]: [u16; 2]| {
+            let mut measurements = Measurements::default();
             let entering = ExternalPacket {
                 wire_bytes: 40,
                 forward,
@@ -365,10 +376,10 @@ mod tests {
                 body: Body::Tcp(ack(0)),
             };
             let [source, destination] = [from, to].map(|port| SocketAddr::from(([10, 0, 0, 1], port)));
-            connections.enter(&entering, Some(&FlowAddresses { source, destination }), &mut measured).0
+            connections.enter(&entering, Some(&FlowAddresses { source, destination }), &mut measurements).0
         };
-        assert_eq!(lane(true, [1, 5]), 0);
-        assert_eq!(lane(true, [1, 6]), 1);
-        assert_eq!(lane(false, [5, 1]), 0);
+        assert_eq!(external_flow(true, [1, 5]), 0);
+        assert_eq!(external_flow(true, [1, 6]), 1);
+        assert_eq!(external_flow(false, [5, 1]), 0);
     }
 }

@@ -7,15 +7,15 @@ pub mod carriage;
 mod entrance;
 pub mod goodput;
 pub mod machine;
-pub mod measured;
-pub mod now;
+pub mod measurements;
+pub mod path_state;
 
 pub use carriage::Charge;
-pub use measured::{Bounds, Lateness, Measured, Tally};
-pub use now::{Now, Way};
+pub use measurements::{Bounds, EndCounters, Lateness, Measurements};
+pub use path_state::{DirectionState, PathState};
 
 use entrance::Entrance;
-use goodput::{Connections, Part};
+use goodput::{Connections, PayloadRange};
 use lasthop_base::{Duration, Time};
 use lasthop_capture::Capture;
 use lasthop_engine::{Departure, Engine, ExternalCopy, PipeId, Stuck};
@@ -43,11 +43,11 @@ impl End {
 }
 
 /// Description of an emulation.
-pub struct Plan {
-    /// Links and simulated cross traffic. Flows 0 to `lanes` - 1 are external.
+pub struct EmulationPlan {
+    /// Links and simulated cross traffic. Flows 0 to `external_flows` - 1 are external.
     pub engine: Engine,
     /// Number of external flows, at least 1.
-    pub lanes: u32,
+    pub external_flows: u32,
     /// Size that links charge.
     pub charge: Charge,
     /// Busy-waiting time before a packet is due.
@@ -60,7 +60,7 @@ pub struct Plan {
 
 /// State of the path at an instant.
 #[derive(Clone, Debug)]
-pub struct Sample {
+pub struct PathSnapshot {
     /// Time of the sample.
     pub time: Time,
     /// Backlog of each pipe.
@@ -73,32 +73,32 @@ pub struct Sample {
 
 /// An emulated path between real programs.
 pub struct Emulation<W: Write> {
-    plan: Plan,
+    plan: EmulationPlan,
     /// Devices of server and client.
     ports: [Port; 2],
     clock: Clock,
     entrance: Entrance,
-    under_way: HashMap<u64, UnderWay>,
+    in_flight: HashMap<u64, InFlight>,
     spare: Vec<Vec<u8>>,
     left: Vec<Departure>,
     copies: Vec<ExternalCopy>,
     connections: Connections,
-    measured: Measured,
+    measurements: Measurements,
     capture: Option<Capture<W>>,
-    unwritten: Option<SystemError>,
-    samples: Vec<Sample>,
+    capture_error: Option<SystemError>,
+    samples: Vec<PathSnapshot>,
     next_sample: Time,
-    recent: now::Recent,
+    recent: path_state::RecentLateness,
     /// Time of the latest packet in the capture.
     recorded: Time,
 }
 
-struct UnderWay {
+struct InFlight {
     bytes: Vec<u8>,
     /// Delay of its entry after the kernel's hand-over.
     late: Duration,
     forward: bool,
-    part: Option<Part>,
+    payload: Option<PayloadRange>,
 }
 
 const BATCH: usize = 128;
@@ -111,26 +111,26 @@ const MOST_SPARE: usize = 4096;
 
 impl<W: Write> Emulation<W> {
     /// Creates a path between the two devices; its time begins now.
-    pub fn new(mut plan: Plan, server: Port, client: Port) -> Emulation<W> {
+    pub fn new(mut plan: EmulationPlan, server: Port, client: Port) -> Emulation<W> {
         // Hops stay separate, so that backlogs are right at any time.
         plan.engine.unfuse();
-        let connections = Connections::new(plan.lanes);
+        let connections = Connections::new(plan.external_flows);
         Emulation {
             plan,
             ports: [server, client],
             clock: Clock::new(),
             entrance: Entrance::new(),
-            under_way: HashMap::new(),
+            in_flight: HashMap::new(),
             spare: Vec::new(),
             left: Vec::new(),
             copies: Vec::new(),
             connections,
-            measured: Measured::default(),
+            measurements: Measurements::default(),
             capture: None,
-            unwritten: None,
+            capture_error: None,
             samples: Vec::new(),
             next_sample: Time::ZERO,
-            recent: now::Recent::default(),
+            recent: path_state::RecentLateness::default(),
             recorded: Time::ZERO,
         }
     }
@@ -152,15 +152,15 @@ impl<W: Write> Emulation<W> {
     }
 
     /// Measurements so far.
-    pub fn measured(&self) -> &Measured {
-        &self.measured
+    pub fn measurements(&self) -> &Measurements {
+        &self.measurements
     }
 
     /// Packets in flight: to the server, to the client.
-    pub fn under_way(&self) -> [u64; 2] {
+    pub fn in_flight(&self) -> [u64; 2] {
         End::BOTH.map(|end| {
-            let is_there = |packet: &&UnderWay| packet.forward == (end == End::Client);
-            self.under_way.values().filter(is_there).count() as u64
+            let is_towards = |packet: &&InFlight| packet.forward == (end == End::Client);
+            self.in_flight.values().filter(is_towards).count() as u64
         })
     }
 
@@ -170,14 +170,14 @@ impl<W: Write> Emulation<W> {
     }
 
     /// Samples so far.
-    pub fn samples(&self) -> &[Sample] {
+    pub fn samples(&self) -> &[PathSnapshot] {
         &self.samples
     }
 
     /// Closes the devices and returns the capture's writer. Fails if the capture is incomplete; the emulation itself is
     /// not affected.
     pub fn finish(self) -> Result<Option<W>, SystemError> {
-        if let Some(error) = self.unwritten {
+        if let Some(error) = self.capture_error {
             return Err(error);
         }
         self.capture.map(Capture::finish).transpose().map_err(|error| unwritable(&error))
@@ -188,14 +188,14 @@ impl<W: Write> Emulation<W> {
     /// still.
     pub fn turn(&mut self, patience: Duration) -> Result<(), SystemError> {
         let began = self.clock.now();
-        let entered = self.let_in()?;
+        let entered = self.read_packets()?;
         // Not beyond `known`: packets handed over since then would join too late.
         let known = self.entrance.known();
         self.plan.engine.run_until(known.unwrap_or(Time::ZERO).max(self.plan.engine.now()));
         if let Some(stuck) = self.plan.engine.stuck() {
             return Err(stands_still(&stuck));
         }
-        let delivered = self.let_out()?;
+        let delivered = self.deliver_packets()?;
         self.sample(began);
         if known.is_none() {
             return Ok(());
@@ -219,7 +219,7 @@ impl<W: Write> Emulation<W> {
         self.ports.iter().all(Port::records_handovers)
     }
 
-    fn let_in(&mut self) -> Result<usize, SystemError> {
+    fn read_packets(&mut self) -> Result<usize, SystemError> {
         self.entrance.begin();
         for count in 0..BATCH {
             let Some((end, read)) = self.entrance.next(&mut self.ports, &self.clock, &mut self.spare)? else {
@@ -228,13 +228,14 @@ impl<W: Write> Emulation<W> {
             let joins = read.at.max(self.plan.engine.now());
             let late = joins.since(read.at);
             self.plan.engine.run_until(joins);
-            self.measured.enter(joins, end, late);
+            self.measurements.enter(joins, end, late);
             self.record(end as usize, joins, &read.bytes, None);
             let (entering, ends) = carriage::entering(&read.bytes, end == End::Server, self.plan.charge);
-            let (lane, part) = self.connections.enter(&entering, ends.as_ref(), &mut self.measured);
-            let number = self.plan.engine.inject(FlowId(lane), &entering);
+            let (external_flow, payload) =
+                self.connections.enter(&entering, ends.as_ref(), &mut self.measurements);
+            let number = self.plan.engine.inject(FlowId(external_flow), &entering);
             let forward = entering.forward;
-            self.under_way.insert(number, UnderWay { bytes: read.bytes, late, forward, part });
+            self.in_flight.insert(number, InFlight { bytes: read.bytes, late, forward, payload });
         }
         Ok(BATCH)
     }
@@ -243,30 +244,30 @@ impl<W: Write> Emulation<W> {
     fn copy(&mut self) {
         self.plan.engine.take_copies(&mut self.copies);
         for ExternalCopy { number, original: of, forward } in self.copies.drain(..) {
-            if let Some(original) = self.under_way.get(&of) {
+            if let Some(original) = self.in_flight.get(&of) {
                 let mut bytes = self.spare.pop().unwrap_or_default();
                 bytes.clear();
                 bytes.extend_from_slice(&original.bytes);
-                let copy = UnderWay { bytes, ..*original };
-                self.under_way.insert(number, copy);
-                self.measured.copy(forward);
+                let copy = InFlight { bytes, ..*original };
+                self.in_flight.insert(number, copy);
+                self.measurements.copy(forward);
             }
         }
     }
 
     /// Delivers arrived packets and discards lost ones; returns their number.
-    fn let_out(&mut self) -> Result<usize, SystemError> {
+    fn deliver_packets(&mut self) -> Result<usize, SystemError> {
         self.copy();
         self.plan.engine.take_departures(&mut self.left);
         let mut left = std::mem::take(&mut self.left);
         let count = left.len();
         for one in left.drain(..) {
-            let Some(UnderWay { mut bytes, late, part, .. }) = self.under_way.remove(&one.number) else {
+            let Some(InFlight { mut bytes, late, payload, .. }) = self.in_flight.remove(&one.number) else {
                 continue;
             };
             match one.lost {
                 Some((PipeId(pipe), reason)) => {
-                    self.measured.lose(one.forward, reason);
+                    self.measurements.lose(one.forward, reason);
                     if self.capture.is_some() {
                         let why = self.plan.pipes.get(pipe as usize).map_or("the path", String::as_str);
                         let why = format!("lost on {why}: {}", reason.name());
@@ -280,17 +281,17 @@ impl<W: Write> Emulation<W> {
                     let end = if one.forward { End::Client } else { End::Server };
                     if one.damaged {
                         carriage::damage(&mut bytes, one.number);
-                        self.measured.damage(end);
+                        self.measurements.damage(end);
                     }
                     // The kernel may reject a damaged packet at once, for its version field.
-                    let taken = self.ports[end as usize].send(&bytes)? || one.damaged;
-                    if let Some(part) = part.filter(|_| taken) {
-                        self.connections.deliver(part, end);
+                    let is_accepted = self.ports[end as usize].send(&bytes)? || one.damaged;
+                    if let Some(payload) = payload.filter(|_| is_accepted) {
+                        self.connections.deliver(payload, end);
                     }
                     let now = self.clock.now();
                     // Time of delivery without the late entry.
                     let due = Time::from_nanos(one.at.as_nanos().saturating_sub(late.as_nanos()));
-                    self.measured.deliver(due, now, end, bytes.len(), taken);
+                    self.measurements.deliver(due, now, end, bytes.len(), is_accepted);
                     self.recent.deliver(now.since(due));
                     self.record(end as usize, now, &bytes, None);
                 }
@@ -311,7 +312,7 @@ impl<W: Write> Emulation<W> {
         self.recorded = now;
         if let Err(error) = capture.packet(interface, now, packet, packet.len() as u32, comment) {
             self.capture = None;
-            self.unwritten = Some(unwritable(&error));
+            self.capture_error = Some(unwritable(&error));
         }
     }
 
@@ -323,11 +324,13 @@ impl<W: Write> Emulation<W> {
         self.next_sample = (now + Duration::from_nanos(1)).round_up(every);
         let engine = &mut self.plan.engine;
         let backlogs = (0..self.plan.pipes.len()).map(|pipe| engine.backlog(PipeId(pipe as u32))).collect();
-        self.samples.push(Sample {
+        self.samples.push(PathSnapshot {
             time: now,
             backlogs,
-            delivered_bytes: self.measured.tallies.each_ref().map(|tally| tally.delivered_bytes),
-            lost: PerReason::new(|reason| self.measured.tallies.iter().map(|tally| tally.lost[reason]).sum()),
+            delivered_bytes: self.measurements.counters.each_ref().map(|end| end.delivered_bytes),
+            lost: PerReason::new(|reason| {
+                self.measurements.counters.iter().map(|end| end.lost[reason]).sum()
+            }),
         });
     }
 }

@@ -1,9 +1,9 @@
 //! Streams between the kernel's sockets.
 
-use super::tally::port_of;
-use super::{Run, Stream};
+use super::stream_results::port_of;
+use super::{TrialContext, TrialStream};
 use crate::emulation::End;
-use crate::kernel::Watch;
+use crate::kernel::ConnectionSampler;
 use lasthop_base::Duration as Span;
 use lasthop_os::clock::Clock;
 use lasthop_os::ends::{PathEnds, congestion_error};
@@ -16,30 +16,30 @@ use std::time::Duration;
 
 /// Timeout of a blocking call, after which the thread checks for the end of the trial.
 const PATIENCE: Duration = Duration::from_millis(50);
-const LOOK: Span = Span::from_millis(20);
+const SAMPLE_INTERVAL: Span = Span::from_millis(20);
 const CHUNK: usize = 1 << 16;
 
-pub(super) struct Receiver {
+pub(super) struct KernelReceiver {
     number: usize,
     listener: Socket,
 }
 
-pub(super) struct Sender {
+pub(super) struct KernelSender {
     number: usize,
     socket: Socket,
     to: SocketAddr,
-    stream: Stream,
+    stream: TrialStream,
 }
 
-pub(super) fn address_of(number: usize, stream: &Stream) -> SocketAddr {
+pub(super) fn address_of(number: usize, stream: &TrialStream) -> SocketAddr {
     SocketAddr::from((PathEnds::address(stream.to()), port_of(number)))
 }
 
-pub(super) fn receivers(ends: &PathEnds, streams: &[Stream]) -> Result<Vec<Receiver>, SystemError> {
-    let one = |(number, stream): (usize, &Stream)| {
+pub(super) fn receivers(ends: &PathEnds, streams: &[TrialStream]) -> Result<Vec<KernelReceiver>, SystemError> {
+    let one = |(number, stream): (usize, &TrialStream)| {
         let address = address_of(number, stream);
         let listener = ends.namespace(stream.to()).within(|| listening(address))?.map_err(refused)?;
-        Ok(Receiver { number, listener })
+        Ok(KernelReceiver { number, listener })
     };
     streams.iter().enumerate().map(one).collect()
 }
@@ -58,14 +58,14 @@ fn choose(socket: &Socket, congestion: &str) -> Result<(), SystemError> {
 
 pub(super) fn senders(
     ends: &PathEnds,
-    streams: &[Stream],
+    streams: &[TrialStream],
     congestion: &[String],
-) -> Result<Vec<Sender>, SystemError> {
-    let one = |((number, stream), congestion): ((usize, &Stream), &String)| {
+) -> Result<Vec<KernelSender>, SystemError> {
+    let one = |((number, stream), congestion): ((usize, &TrialStream), &String)| {
         let namespace = ends.namespace(stream.from());
         let socket = namespace.within(|| Socket::new(Domain::IPV4, Type::STREAM, None))?.map_err(refused)?;
         choose(&socket, congestion)?;
-        Ok(Sender { number, socket, to: address_of(number, stream), stream: stream.clone() })
+        Ok(KernelSender { number, socket, to: address_of(number, stream), stream: stream.clone() })
     };
     streams.iter().enumerate().zip(congestion).map(one).collect()
 }
@@ -82,25 +82,29 @@ fn listening(address: SocketAddr) -> io::Result<Socket> {
     Ok(socket)
 }
 
-pub(super) fn watch(ends: &PathEnds, clock: Clock) -> Result<Watch, SystemError> {
-    Watch::every(LOOK, clock, &[(End::Server, ends.namespace(0)), (End::Client, ends.namespace(1))])
+pub(super) fn sampler(ends: &PathEnds, clock: Clock) -> Result<ConnectionSampler, SystemError> {
+    ConnectionSampler::every(
+        SAMPLE_INTERVAL,
+        clock,
+        &[(End::Server, ends.namespace(0)), (End::Client, ends.namespace(1))],
+    )
 }
 
-impl Receiver {
-    pub(super) fn begin<'scope, 'all>(self, scope: &'scope Scope<'scope, 'all>, run: Run<'all>) {
+impl KernelReceiver {
+    pub(super) fn begin<'scope, 'all>(self, scope: &'scope Scope<'scope, 'all>, context: TrialContext<'all>) {
         scope.spawn(move || {
-            let done = receive(&self.listener, self.number, run);
-            run.tally.heed(done.map_err(|error| failed(self.number, "receive", &error)));
+            let done = receive(&self.listener, self.number, context);
+            context.results.record_error(done.map_err(|error| failed(self.number, "receive", &error)));
         });
     }
 }
 
-impl Sender {
-    pub(super) fn begin<'scope, 'all>(self, scope: &'scope Scope<'scope, 'all>, run: Run<'all>) {
+impl KernelSender {
+    pub(super) fn begin<'scope, 'all>(self, scope: &'scope Scope<'scope, 'all>, context: TrialContext<'all>) {
         scope.spawn(move || {
-            if run.reaches(self.stream.start) {
-                let done = send(self.socket, self.to, &self.stream, run);
-                run.tally.heed(done.map_err(|error| failed(self.number, "send", &error)));
+            if context.sleep_until(self.stream.start) {
+                let done = send(self.socket, self.to, &self.stream, context);
+                context.results.record_error(done.map_err(|error| failed(self.number, "send", &error)));
             }
         });
     }
@@ -113,31 +117,36 @@ fn failed(number: usize, what: &str, error: &io::Error) -> SystemError {
     )
 }
 
-fn receive(listener: &Socket, number: usize, run: Run<'_>) -> io::Result<()> {
+fn receive(listener: &Socket, number: usize, context: TrialContext<'_>) -> io::Result<()> {
     listener.set_read_timeout(Some(PATIENCE))?;
     let mut buffer = vec![0; CHUNK];
-    let Some(mut socket) = patiently(run, || listener.accept())?.map(|(socket, _)| socket) else {
+    let Some(mut socket) = patiently(context, || listener.accept())?.map(|(socket, _)| socket) else {
         return Ok(());
     };
     socket.set_read_timeout(Some(PATIENCE))?;
     let mut received = 0;
-    while let Some(count) = patiently(run, || socket.read(&mut buffer))? {
+    while let Some(count) = patiently(context, || socket.read(&mut buffer))? {
         if count == 0 {
-            run.tally.complete(number, run.clock.now());
+            context.results.complete(number, context.clock.now());
             break;
         }
         received += count as u64;
-        run.tally.receive(number, received);
+        context.results.receive(number, received);
     }
     // The socket stays open: the sender's end is queried until the end of the trial.
-    while !run.is_over() {
+    while !context.is_over() {
         sleep(PATIENCE);
     }
     Ok(())
 }
 
-fn send(mut socket: Socket, to: SocketAddr, stream: &Stream, run: Run<'_>) -> io::Result<()> {
-    let left = run.end.since(run.clock.now());
+fn send(
+    mut socket: Socket,
+    to: SocketAddr,
+    stream: &TrialStream,
+    context: TrialContext<'_>,
+) -> io::Result<()> {
+    let left = context.end.since(context.clock.now());
     match socket.connect_timeout(&to.into(), Duration::from_nanos(left.as_nanos().max(1))) {
         Ok(()) => {}
         // The handshake took longer than the trial.
@@ -149,20 +158,20 @@ fn send(mut socket: Socket, to: SocketAddr, stream: &Stream, run: Run<'_>) -> io
     let mut left = stream.bytes.unwrap_or(u64::MAX);
     while left > 0 {
         let most = left.min(CHUNK as u64) as usize;
-        let Some(count) = patiently(run, || socket.write(&chunk[..most]))? else { return Ok(()) };
+        let Some(count) = patiently(context, || socket.write(&chunk[..most]))? else { return Ok(()) };
         left -= count as u64;
     }
     socket.shutdown(Shutdown::Write)?;
-    while !run.is_over() {
+    while !context.is_over() {
         sleep(PATIENCE);
     }
     Ok(())
 }
 
 /// Repeats a call that times out; returns `None` at the end of the trial.
-fn patiently<T>(run: Run<'_>, mut call: impl FnMut() -> io::Result<T>) -> io::Result<Option<T>> {
+fn patiently<T>(context: TrialContext<'_>, mut call: impl FnMut() -> io::Result<T>) -> io::Result<Option<T>> {
     loop {
-        if run.is_over() {
+        if context.is_over() {
             return Ok(None);
         }
         match call() {

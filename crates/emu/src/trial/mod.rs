@@ -3,14 +3,14 @@
 mod kernel_tcp;
 mod own_tcp;
 pub mod settings;
-mod tally;
+mod stream_results;
 
-pub use settings::Settings;
-pub use tally::Progress;
+pub use settings::KernelSettings;
+pub use stream_results::StreamResult;
 
 use crate::emulation::machine::{Load, Ticks};
-use crate::emulation::{Bounds, Emulation, End, Lateness, Plan};
-use crate::kernel::Watch;
+use crate::emulation::{Bounds, Emulation, EmulationPlan, End, Lateness};
+use crate::kernel::ConnectionSampler;
 use lasthop_base::{Duration, Time};
 use lasthop_os::clock::Clock;
 use lasthop_os::ends::PathEnds;
@@ -19,11 +19,11 @@ use lasthop_os::priority::RealTimePriority;
 use lasthop_tcp::Config;
 use std::any::Any;
 use std::sync::atomic::{AtomicBool, Ordering};
-use tally::Tally;
+use stream_results::StreamResults;
 
 /// A stream from one end to the other.
 #[derive(Clone, Debug)]
-pub struct Stream {
+pub struct TrialStream {
     /// Sending end.
     pub sender: End,
     /// Time at which the sender connects.
@@ -32,7 +32,7 @@ pub struct Stream {
     pub bytes: Option<u64>,
 }
 
-impl Stream {
+impl TrialStream {
     fn from(&self) -> usize {
         self.sender as usize
     }
@@ -50,7 +50,7 @@ pub enum Tcp {
         /// Names of the streams' congestion controls: `cubic`.
         congestion: Vec<String>,
         /// Further kernel settings.
-        settings: Settings,
+        settings: KernelSettings,
     },
     /// Ours at both ends: for each stream the configurations of sender and receiver.
     Own(Vec<[Config; 2]>),
@@ -59,7 +59,7 @@ pub enum Tcp {
         /// For each stream the sender's configuration; the receiver's is unused.
         configs: Vec<[Config; 2]>,
         /// Kernel settings.
-        settings: Settings,
+        settings: KernelSettings,
     },
 }
 
@@ -69,7 +69,7 @@ pub struct Trial {
     /// TCP implementation.
     pub tcp: Tcp,
     /// Streams to carry.
-    pub streams: Vec<Stream>,
+    pub streams: Vec<TrialStream>,
     /// Duration in real time.
     pub duration: Duration,
     /// MTU of the devices, bytes.
@@ -78,9 +78,9 @@ pub struct Trial {
 
 /// Result of a trial.
 #[derive(Clone, Debug)]
-pub struct Outcome {
+pub struct TrialOutcome {
     /// Results in the order of the streams.
-    pub streams: Vec<Progress>,
+    pub streams: Vec<StreamResult>,
     /// Reasons to distrust the result; empty if valid.
     pub complaints: Vec<String>,
     /// Lateness of packet deliveries.
@@ -96,48 +96,52 @@ impl Trial {
     /// `is_over` returns true if the user wants to stop. Fails if the system refuses a resource or a stream fails.
     pub fn run<P: FnOnce(&PathEnds) -> Result<Box<dyn Any>, SystemError>>(
         &self,
-        plan: Plan,
+        plan: EmulationPlan,
         prepare: P,
         is_over: &dyn Fn() -> bool,
-    ) -> Result<Outcome, SystemError> {
+    ) -> Result<TrialOutcome, SystemError> {
         let (ends, [server, client]) = PathEnds::build(self.mtu)?;
-        let tally = Tally::new(self.streams.len());
+        let results = StreamResults::new(self.streams.len());
         let ready = self.open(&ends)?;
-        let kept = prepare(&ends)?;
+        let prepared = prepare(&ends)?;
         let mut emulation: Emulation<std::io::Sink> = Emulation::new(plan, server, client);
-        let over = AtomicBool::new(false);
-        let run =
-            Run { clock: emulation.clock(), end: Time::ZERO + self.duration, over: &over, tally: &tally };
+        let has_ended = AtomicBool::new(false);
+        let context = TrialContext {
+            clock: emulation.clock(),
+            end: Time::ZERO + self.duration,
+            is_over: &has_ended,
+            results: &results,
+        };
         let ticks = Ticks::now();
         let done = std::thread::scope(|scope| {
-            let watch = ready.begin(scope, &ends, run)?;
+            let sampler = ready.begin(scope, &ends, context)?;
             // Only afterwards: threads started later would inherit the priority.
             let priority = RealTimePriority::begin();
-            let done = carry(&mut emulation, run, is_over);
+            let done = carry(&mut emulation, context, is_over);
             drop(priority);
-            if let Some(watch) = watch {
-                tally.take(&watch.finish());
+            if let Some(sampler) = sampler {
+                results.record_samples(&sampler.finish());
             }
-            over.store(true, Ordering::Relaxed);
+            has_ended.store(true, Ordering::Relaxed);
             done
         });
-        drop(kept);
-        done.and_then(|()| tally.error())?;
+        drop(prepared);
+        done.and_then(|()| results.error())?;
         let load = ticks.zip(Ticks::now()).and_then(|(before, after)| before.until(&after));
-        let measured = emulation.measured();
-        let mut complaints = measured.complaints(&Bounds::USUAL, ends.lost_in_devices());
-        complaints.extend(tally.complaint());
-        Ok(Outcome {
-            streams: tally.progress(&self.streams, run.end),
+        let measurements = emulation.measurements();
+        let mut complaints = measurements.complaints(&Bounds::USUAL, ends.lost_in_devices());
+        complaints.extend(results.complaint());
+        Ok(TrialOutcome {
+            streams: results.per_stream(&self.streams, context.end),
             complaints,
-            lateness: measured.lateness(),
+            lateness: measurements.lateness(),
             load,
         })
     }
 
-    fn open(&self, ends: &PathEnds) -> Result<Ready, SystemError> {
+    fn open(&self, ends: &PathEnds) -> Result<PreparedTrial, SystemError> {
         let streams = &self.streams;
-        let mut ready = Ready::default();
+        let mut ready = PreparedTrial::default();
         match &self.tcp {
             Tcp::Kernel { congestion, settings } => {
                 kernel_tcp::check(ends, congestion)?;
@@ -145,11 +149,11 @@ impl Trial {
                 ready.receivers = kernel_tcp::receivers(ends, streams)?;
                 ready.senders = kernel_tcp::senders(ends, streams, congestion)?;
             }
-            Tcp::Own(configs) => ready.sides = own_tcp::open(ends, streams, configs, false, self.mtu)?,
+            Tcp::Own(configs) => ready.hosts = own_tcp::open(ends, streams, configs, false, self.mtu)?,
             Tcp::OwnToKernel { configs, settings } => {
                 settings.apply(ends)?;
                 ready.receivers = kernel_tcp::receivers(ends, streams)?;
-                ready.sides = own_tcp::open(ends, streams, configs, true, self.mtu)?;
+                ready.hosts = own_tcp::open(ends, streams, configs, true, self.mtu)?;
             }
         }
         Ok(ready)
@@ -157,20 +161,20 @@ impl Trial {
 }
 
 #[derive(Clone, Copy)]
-struct Run<'a> {
+struct TrialContext<'a> {
     clock: Clock,
     end: Time,
-    over: &'a AtomicBool,
-    tally: &'a Tally,
+    is_over: &'a AtomicBool,
+    results: &'a StreamResults,
 }
 
-impl Run<'_> {
+impl TrialContext<'_> {
     fn is_over(&self) -> bool {
-        self.over.load(Ordering::Relaxed)
+        self.is_over.load(Ordering::Relaxed)
     }
 
     /// Sleeps until this time or the end of the trial; returns false at the end.
-    fn reaches(&self, time: Time) -> bool {
+    fn sleep_until(&self, time: Time) -> bool {
         while !self.is_over() {
             let left = time.since(self.clock.now());
             if left == Duration::ZERO {
@@ -183,43 +187,44 @@ impl Run<'_> {
 }
 
 #[derive(Default)]
-struct Ready {
-    receivers: Vec<kernel_tcp::Receiver>,
-    senders: Vec<kernel_tcp::Sender>,
-    sides: Vec<own_tcp::Side>,
+struct PreparedTrial {
+    receivers: Vec<kernel_tcp::KernelReceiver>,
+    senders: Vec<kernel_tcp::KernelSender>,
+    hosts: Vec<own_tcp::EndpointHost>,
 }
 
-impl Ready {
+impl PreparedTrial {
     fn begin<'scope, 'all>(
         self,
         scope: &'scope std::thread::Scope<'scope, 'all>,
         ends: &PathEnds,
-        run: Run<'all>,
-    ) -> Result<Option<Watch>, SystemError> {
-        let watch = (!self.senders.is_empty()).then(|| kernel_tcp::watch(ends, run.clock)).transpose()?;
-        self.receivers.into_iter().for_each(|receiver| receiver.begin(scope, run));
-        self.senders.into_iter().for_each(|sender| sender.begin(scope, run));
-        for side in self.sides {
+        context: TrialContext<'all>,
+    ) -> Result<Option<ConnectionSampler>, SystemError> {
+        let sampler =
+            (!self.senders.is_empty()).then(|| kernel_tcp::sampler(ends, context.clock)).transpose()?;
+        self.receivers.into_iter().for_each(|receiver| receiver.begin(scope, context));
+        self.senders.into_iter().for_each(|sender| sender.begin(scope, context));
+        for host in self.hosts {
             scope.spawn(move || {
                 // An endpoint that answers late sends bursts, which overflow queues.
                 let _hurry = RealTimePriority::begin();
-                run.tally.heed(side.serve(run));
+                context.results.record_error(host.serve(context));
             });
         }
-        Ok(watch)
+        Ok(sampler)
     }
 }
 
 /// Carries packets until the end; later deliveries do not count.
 fn carry(
     emulation: &mut Emulation<std::io::Sink>,
-    run: Run<'_>,
+    context: TrialContext<'_>,
     is_over: &dyn Fn() -> bool,
 ) -> Result<(), SystemError> {
     loop {
-        let left = run.end.since(run.clock.now());
-        if left == Duration::ZERO || run.tally.is_done() || is_over() {
-            run.tally.freeze();
+        let left = context.end.since(context.clock.now());
+        if left == Duration::ZERO || context.results.is_done() || is_over() {
+            context.results.freeze();
             return Ok(());
         }
         emulation.turn(PATIENCE.min(left))?;

@@ -1,10 +1,10 @@
 //! Streams between our endpoints: a host on a TUN device at each end, behind a forwarding kernel.
 
 use super::kernel_tcp::address_of;
-use super::tally::port_of;
-use super::{Run, Stream};
+use super::stream_results::port_of;
+use super::{TrialContext, TrialStream};
 use crate::exchange::Exchange;
-use crate::station::Station;
+use crate::tun_host::TunHost;
 use lasthop_base::{Duration, Time};
 use lasthop_host::{Error, Handle, Host, Options};
 use lasthop_os::ends::PathEnds;
@@ -17,26 +17,26 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 const DEVICE: &str = "lasthop1";
 const PATIENCE: Duration = Duration::from_millis(50);
-const LOOK: Duration = Duration::from_millis(20);
+const SAMPLE_INTERVAL: Duration = Duration::from_millis(20);
 /// Larger than any window: the application never limits a stream.
 const SEND_BUFFER: usize = 1 << 25;
 
-pub(super) struct Side {
-    station: Station,
-    senders: Vec<Sender>,
-    receivers: Vec<Receiver>,
-    next_look: Time,
+pub(super) struct EndpointHost {
+    tun_host: TunHost,
+    senders: Vec<OwnSender>,
+    receivers: Vec<OwnReceiver>,
+    next_sample: Time,
 }
 
-struct Sender {
+struct OwnSender {
     number: usize,
-    stream: Stream,
+    stream: TrialStream,
     to: SocketAddr,
     options: Options,
     exchange: Option<Exchange>,
 }
 
-struct Receiver {
+struct OwnReceiver {
     number: usize,
     listener: Handle,
     exchange: Option<Exchange>,
@@ -51,24 +51,24 @@ fn addresses(end: usize) -> [Ipv4Addr; 2] {
 /// Creates the sending hosts, and the receiving ones unless the kernels receive. Receivers listen.
 pub(super) fn open(
     ends: &PathEnds,
-    streams: &[Stream],
+    streams: &[TrialStream],
     configs: &[[Config; 2]],
     kernel_receives: bool,
     mtu: u16,
-) -> Result<Vec<Side>, SystemError> {
+) -> Result<Vec<EndpointHost>, SystemError> {
     let is_needed = |end: &usize| !kernel_receives || streams.iter().any(|stream| stream.from() == *end);
-    let one = |end| side(ends, end, streams, configs, kernel_receives, mtu);
+    let one = |end| endpoint_host(ends, end, streams, configs, kernel_receives, mtu);
     [0, 1].into_iter().filter(is_needed).map(one).collect()
 }
 
-fn side(
+fn endpoint_host(
     ends: &PathEnds,
     end: usize,
-    streams: &[Stream],
+    streams: &[TrialStream],
     configs: &[[Config; 2]],
     kernel_receives: bool,
     mtu: u16,
-) -> Result<Side, SystemError> {
+) -> Result<EndpointHost, SystemError> {
     let [kernels, ours] = addresses(end);
     let tun = ends.namespace(end).within(|| {
         fs::write("/proc/sys/net/ipv4/ip_forward", "1").map_err(|error| {
@@ -88,57 +88,59 @@ fn side(
         let options =
             |config: &Config| Options { tcp: config.clone(), send_buffer: SEND_BUFFER, ..Options::default() };
         if stream.from() == end {
-            let to = match kernel_receives {
-                true => address_of(number, stream),
-                false => SocketAddr::from((addresses(stream.to())[1], port_of(number))),
+            let to = if kernel_receives {
+                address_of(number, stream)
+            } else {
+                SocketAddr::from((addresses(stream.to())[1], port_of(number)))
             };
             let options = options(source);
-            senders.push(Sender { number, stream: stream.clone(), to, options, exchange: None });
+            senders.push(OwnSender { number, stream: stream.clone(), to, options, exchange: None });
         } else if !kernel_receives {
             let at = SocketAddr::from((ours, port_of(number)));
             let listener = host.listen(at, 8, &options(destination)).map_err(failed)?;
-            receivers.push(Receiver { number, listener, exchange: None, is_done: false });
+            receivers.push(OwnReceiver { number, listener, exchange: None, is_done: false });
         }
     }
-    let mut station = Station::new(host, tun);
-    station.answer_each();
-    Ok(Side { station, senders, receivers, next_look: Time::ZERO })
+    let mut tun_host = TunHost::new(host, tun);
+    tun_host.answer_each();
+    Ok(EndpointHost { tun_host, senders, receivers, next_sample: Time::ZERO })
 }
 
-impl Side {
-    pub(super) fn serve(mut self, run: Run<'_>) -> Result<(), SystemError> {
-        while !run.is_over() {
-            let now = run.clock.now();
+impl EndpointHost {
+    pub(super) fn serve(mut self, context: TrialContext<'_>) -> Result<(), SystemError> {
+        while !context.is_over() {
+            let now = context.clock.now();
             let mut wakes = now + PATIENCE;
             for sender in &mut self.senders {
-                match sender.stream.start > now {
-                    true => wakes = wakes.min(sender.stream.start),
-                    false => sender.advance(&mut self.station)?,
+                if sender.stream.start > now {
+                    wakes = wakes.min(sender.stream.start);
+                } else {
+                    sender.advance(&mut self.tun_host)?;
                 }
             }
             for receiver in &mut self.receivers {
-                receiver.advance(&mut self.station, run)?;
+                receiver.advance(&mut self.tun_host, context)?;
             }
-            if now >= self.next_look && !self.senders.is_empty() {
-                self.next_look = now + LOOK;
-                self.look(run);
+            if now >= self.next_sample && !self.senders.is_empty() {
+                self.next_sample = now + SAMPLE_INTERVAL;
+                self.sample(context);
             }
             if !self.senders.is_empty() {
-                wakes = wakes.min(self.next_look);
+                wakes = wakes.min(self.next_sample);
             }
-            self.station.turn(wakes.since(now))?;
-            run.tally.wake(run.clock.now().since(wakes));
+            self.tun_host.turn(wakes.since(now))?;
+            context.results.record_wakeup(context.clock.now().since(wakes));
         }
         Ok(())
     }
 
-    fn look(&self, run: Run<'_>) {
+    fn sample(&self, context: TrialContext<'_>) {
         for sender in &self.senders {
-            let info = sender.exchange.as_ref().and_then(|it| self.station.host.info(it.handle()).ok());
+            let info = sender.exchange.as_ref().and_then(|it| self.tun_host.host.info(it.handle()).ok());
             if let Some(info) = info {
-                run.tally.sight(
+                context.results.record_sample(
                     sender.number,
-                    run.clock.now(),
+                    context.clock.now(),
                     info.total_retrans,
                     Some(info.timeouts),
                     info.srtt.unwrap_or_default(),
@@ -148,13 +150,13 @@ impl Side {
     }
 }
 
-impl Sender {
-    fn advance(&mut self, station: &mut Station) -> Result<(), SystemError> {
+impl OwnSender {
+    fn advance(&mut self, tun_host: &mut TunHost) -> Result<(), SystemError> {
         let exchange = match &mut self.exchange {
             Some(exchange) => exchange,
             None => {
-                let now = station.now();
-                let handle = station.host.connect(now, None, self.to, &self.options).map_err(failed)?;
+                let now = tun_host.now();
+                let handle = tun_host.host.connect(now, None, self.to, &self.options).map_err(failed)?;
                 let zeros = io::repeat(0);
                 self.exchange.insert(Exchange::sending(
                     handle,
@@ -165,21 +167,21 @@ impl Sender {
                 ))
             }
         };
-        exchange.advance(&mut station.host).map(|_| ())
+        exchange.advance(&mut tun_host.host).map(|_| ())
     }
 }
 
-impl Receiver {
-    fn advance(&mut self, station: &mut Station, run: Run<'_>) -> Result<(), SystemError> {
+impl OwnReceiver {
+    fn advance(&mut self, tun_host: &mut TunHost, context: TrialContext<'_>) -> Result<(), SystemError> {
         if self.exchange.is_none() {
-            let accepted = station.host.accept(self.listener).ok();
+            let accepted = tun_host.host.accept(self.listener).ok();
             self.exchange = accepted.map(|(handle, _)| Exchange::receiving(handle, Box::new(io::sink())));
         }
         let Some(exchange) = self.exchange.as_mut().filter(|_| !self.is_done) else { return Ok(()) };
-        self.is_done = exchange.advance(&mut station.host)?;
-        run.tally.receive(self.number, exchange.received());
+        self.is_done = exchange.advance(&mut tun_host.host)?;
+        context.results.receive(self.number, exchange.received());
         if self.is_done {
-            run.tally.complete(self.number, run.clock.now());
+            context.results.complete(self.number, context.clock.now());
         }
         Ok(())
     }

@@ -11,7 +11,7 @@ use std::fs;
 
 /// Settings of a namespace's kernel.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Settings {
+pub struct KernelSettings {
     /// Names below `net.ipv4` (ip-sysctl) with values; the last value of a name wins.
     pub sysctls: Vec<(String, String)>,
     /// Attributes of the routes, for `ip route` (ip-route(8)).
@@ -20,11 +20,11 @@ pub struct Settings {
 
 /// Configured behaviour that the kernel has no setting for.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Untold {
+pub struct Unsupported {
     /// Sender's part.
-    pub of_sender: Vec<String>,
+    pub sender: Vec<String>,
     /// Receiver's part.
-    pub of_receiver: Vec<String>,
+    pub receiver: Vec<String>,
 }
 
 /// Kernel's timeout before the first RTT sample (TCP_TIMEOUT_INIT; RFC 6298 §2.1).
@@ -33,9 +33,9 @@ const KERNELS_INITIAL_RTO: Duration = Duration::from_secs(1);
 const ACCURATE: &str =
     "the kernel uses ECN by RFC 3168; if the kernel supports Accurate ECN, set --kernel tcp_ecn=3";
 
-impl Settings {
+impl KernelSettings {
     /// Returns the settings that approximate this sender and this receiver, and the behaviour that cannot be set.
-    pub fn like(source: &Config, destination: &Config) -> (Settings, Untold) {
+    pub fn like(source: &Config, destination: &Config) -> (KernelSettings, Unsupported) {
         let has_sack = source.recovery.info.needs.contains(&Need::Sack) && source.sack && destination.sack;
         let window = window_of(destination);
         let tuned = tuned_from(destination);
@@ -61,13 +61,14 @@ impl Settings {
             route.extend(["quickack".to_owned(), "1".to_owned()]);
         }
         let sysctls = sysctls.map(|(name, value)| (name.to_owned(), value)).to_vec();
-        let untold = Untold { of_sender: untold_sender(source), of_receiver: untold_receiver(destination) };
-        (Settings { sysctls, route }, untold)
+        let unsupported =
+            Unsupported { sender: unsupported_sender(source), receiver: unsupported_receiver(destination) };
+        (KernelSettings { sysctls, route }, unsupported)
     }
 
     /// Adds the congestion control to the routes if all streams share it: accepted connections then use it from the
     /// first packet (ip-route(8), `congctl`).
-    pub(super) fn with_congestion(&self, congestion: &[String]) -> Settings {
+    pub(super) fn with_congestion(&self, congestion: &[String]) -> KernelSettings {
         let mut settings = self.clone();
         if let Some(first) = congestion.first()
             && congestion.iter().all(|other| other == first)
@@ -86,13 +87,13 @@ impl Settings {
                         SystemError::new(message, "`sysctl net.ipv4` lists the names that the kernel has")
                     })?;
                 }
-                let tell = |to: &str| {
+                let set_route = |to: &str| {
                     let words = ["route", "replace", to, "dev", DEVICE].into_iter();
                     namespace::ip(&words.chain(self.route.iter().map(String::as_str)).collect::<Vec<_>>())
                 };
                 // Routes to the other kernel and to the hosts behind it.
-                tell(&PathEnds::address(1 - end).to_string())?;
-                tell("default")
+                set_route(&PathEnds::address(1 - end).to_string())?;
+                set_route("default")
             })??;
         }
         Ok(())
@@ -117,10 +118,10 @@ fn window_of(destination: &Config) -> u64 {
     (destination.window.build)(&destination.window.values).largest()
 }
 
-fn untold_sender(source: &Config) -> Vec<String> {
+fn unsupported_sender(source: &Config) -> Vec<String> {
     let (recovery, ack_counting) = (&source.recovery, &source.ack_counting);
-    let is_limited = !recovery.values.iter().any(|told| told == ("limited_transmit", &Value::Flag(false)));
-    unless([
+    let is_limited = !recovery.values.iter().any(|value| value == ("limited_transmit", &Value::Flag(false)));
+    false_entries([
         (
             recovery.info.as_linux,
             format!("recovery = {}: without SACK the kernel recovers like NewReno", recovery.info.name),
@@ -146,18 +147,18 @@ fn untold_sender(source: &Config) -> Vec<String> {
     ])
 }
 
-fn untold_receiver(destination: &Config) -> Vec<String> {
+fn unsupported_receiver(destination: &Config) -> Vec<String> {
     let [first, second] = at_once(&destination.ack_policy);
     fn usual<B: ?Sized>(choice: &Choice<B>) -> (bool, String) {
         (choice.info.as_linux, format!("the receiver's mechanism `{}`", choice.info.name))
     }
-    unless([
+    false_entries([
         (
             window_of(destination) >= window_of(&Config::default()),
             "window.size exactly: the kernel advertises up to half as much more, as its buffer allows"
                 .to_owned(),
         ),
-        (first || second, "timing.every: the kernel acknowledges every second segment".to_owned()),
+        (first || second, "ack_policy.every: the kernel acknowledges every second segment".to_owned()),
         usual(&destination.ack_splitting),
         usual(&destination.ecn_echo),
         usual(&destination.window),
@@ -167,8 +168,8 @@ fn untold_receiver(destination: &Config) -> Vec<String> {
 }
 
 /// Texts of the false entries: behaviour that cannot be set.
-fn unless<const N: usize>(told: [(bool, String); N]) -> Vec<String> {
-    told.into_iter().filter(|(is_told, _)| !is_told).map(|(_, what)| what).collect()
+fn false_entries<const N: usize>(entries: [(bool, String); N]) -> Vec<String> {
+    entries.into_iter().filter(|(is_set, _)| !is_set).map(|(_, text)| text).collect()
 }
 
 #[cfg(test)]
@@ -177,8 +178,8 @@ mod tests {
     use lasthop_tcp::receiver::{ack_policy, window};
     use lasthop_tcp::sender::{ack_counting, recovery};
 
-    fn value<'a>(settings: &'a Settings, name: &str) -> &'a str {
-        &settings.sysctls.iter().find(|(known, _)| known == name).expect("it is told").1
+    fn value<'a>(settings: &'a KernelSettings, name: &str) -> &'a str {
+        &settings.sysctls.iter().find(|(known, _)| known == name).expect("it is set").1
     }
 
     #[test]
@@ -189,11 +190,11 @@ mod tests {
             timestamps: false,
             ..Config::default()
         };
-        let (settings, _) = Settings::like(&source, &destination);
+        let (settings, _) = KernelSettings::like(&source, &destination);
         assert_eq!((value(&settings, "tcp_sack"), value(&settings, "tcp_timestamps")), ("1", "0"));
         assert_eq!(settings.route.join(" "), "initcwnd 3 rto_min 200ms window 4194304 quickack 1");
         let without = Config { recovery: Choice::named(recovery::ALL, "new_reno"), ..source };
-        assert_eq!(value(&Settings::like(&without, &destination).0, "tcp_sack"), "0");
+        assert_eq!(value(&KernelSettings::like(&without, &destination).0, "tcp_sack"), "0");
     }
 
     /// A simulated Linux host needs no settings: a kernel shows its own behaviour.
@@ -209,12 +210,12 @@ mod tests {
             window: Choice::named(window::ALL, "autotuned"),
             ..Config::default()
         };
-        let (settings, untold) = Settings::like(&source, &destination);
+        let (settings, unsupported) = KernelSettings::like(&source, &destination);
         assert_eq!(settings.route.join(" "), "initcwnd 10 rto_min 200ms");
         // ip-sysctl: the default of tcp_rmem's second value is 131072.
         assert_eq!(value(&settings, "tcp_rmem"), "4096 131072 33554432");
         assert_eq!(value(&settings, "tcp_moderate_rcvbuf"), "1");
-        assert_eq!(untold, Untold::default());
+        assert_eq!(unsupported, Unsupported::default());
     }
 
     #[test]
@@ -222,14 +223,14 @@ mod tests {
         let mut source =
             Config { ack_counting: Choice::named(ack_counting::ALL, "packets"), ..Config::default() };
         source.recovery.values.set("limited_transmit", Value::Flag(true));
-        assert_eq!(Settings::like(&source, &Config::default()).1, Untold::default());
+        assert_eq!(KernelSettings::like(&source, &Config::default()).1, Unsupported::default());
         source.recovery = Choice::named(recovery::ALL, "tahoe");
         source.initial_ssthresh = Some(10_000);
         source.accecn = true;
-        let untold = Settings::like(&source, &Config::default()).1.of_sender;
-        assert!(untold[0].contains("NewReno"), "{untold:?}");
+        let unsupported = KernelSettings::like(&source, &Config::default()).1.sender;
+        assert!(unsupported[0].contains("NewReno"), "{unsupported:?}");
         for word in ["initial_ssthresh", "ecn_feedback"] {
-            assert!(untold.iter().any(|line| line.contains(word)), "{untold:?}");
+            assert!(unsupported.iter().any(|line| line.contains(word)), "{unsupported:?}");
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::{KERNEL, OURS, in_namespace};
 use lasthop_base::Duration;
-use lasthop_emu::{Exchange, Station};
+use lasthop_emu::{Exchange, TunHost};
 use lasthop_host::{Host, Options};
 use lasthop_os::Tun;
 use std::io::{self, Read};
@@ -30,8 +30,8 @@ fn towards_the_kernel(tun: Tun) {
             }
         }
     });
-    let mut station: Station =
-        Station::new(Host::new(&[IpAddr::V4(Ipv4Addr::from(OURS))], 1500, [0; 16]), tun);
+    let mut station: TunHost =
+        TunHost::new(Host::new(&[IpAddr::V4(Ipv4Addr::from(OURS))], 1500, [0; 16]), tun);
     let handle = station.host.connect(station.now(), None, end, &Options::default()).expect("it connects");
     let mut exchange = Exchange::sending(handle, Box::new(io::repeat(7).take(BYTES)));
     let start = station.now();

@@ -3,7 +3,7 @@
 use crate::peer::{Hashing, hash};
 use crate::{OURS, OURS6, in_namespace};
 use lasthop_base::Duration;
-use lasthop_emu::{Exchange, Station};
+use lasthop_emu::{Exchange, TunHost};
 use lasthop_host::{Error, Handle, Host, Options};
 use lasthop_os::namespace::ip;
 use lasthop_os::{Interface, Tun};
@@ -12,9 +12,9 @@ use std::fs;
 use std::io::Cursor;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-fn station(tun: Tun) -> Station {
+fn station(tun: Tun) -> TunHost {
     let addresses = [IpAddr::V4(Ipv4Addr::from(OURS)), IpAddr::V6(OURS6)];
-    Station::new(Host::new(&addresses, 1500, [5; 16]), tun)
+    TunHost::new(Host::new(&addresses, 1500, [5; 16]), tun)
 }
 
 fn forward() {
@@ -23,7 +23,7 @@ fn forward() {
     }
 }
 
-fn turn_until(station: &mut Station, mut done: impl FnMut(&mut Station) -> bool) {
+fn turn_until(station: &mut TunHost, mut done: impl FnMut(&mut TunHost) -> bool) {
     let end = station.now() + Duration::from_secs(5);
     while !done(station) {
         assert!(station.now() < end, "it takes too long");
@@ -31,7 +31,7 @@ fn turn_until(station: &mut Station, mut done: impl FnMut(&mut Station) -> bool)
     }
 }
 
-fn connect(station: &mut Station, to: &str) -> Handle {
+fn connect(station: &mut TunHost, to: &str) -> Handle {
     let end: SocketAddr = to.parse().expect("an address");
     station.host.connect(station.now(), None, end, &Options::default()).expect("it begins")
 }
@@ -95,7 +95,7 @@ fn a_narrow_link_behind_the_kernel_is_found() {
         let far6: Ipv6Addr = "fd78::2".parse().expect("an address");
         let far = [IpAddr::from([10, 78, 0, 2]), IpAddr::V6(far6)];
         // The server's own MTU is 1500: the server offers the MSS for that.
-        let mut server: Station = Station::new(Host::new(&far, 1500, [6; 16]), narrow);
+        let mut server: TunHost = TunHost::new(Host::new(&far, 1500, [6; 16]), narrow);
         let mut client = station(tun);
         for (address, headers) in [(far[0], 40), (far[1], 60)] {
             let end = SocketAddr::new(address, 80);

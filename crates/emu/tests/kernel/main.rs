@@ -5,8 +5,8 @@
 #![cfg(target_os = "linux")]
 
 mod bench;
+mod capture_tools;
 mod icmp;
-mod judged;
 mod peer;
 mod transfers;
 

@@ -4,7 +4,7 @@
 use crate::peer::{self, Hashing, Received, hash};
 use crate::{KERNEL, KERNEL6, OURS, OURS6, in_namespace};
 use lasthop_base::{Choice, Duration, Stream};
-use lasthop_emu::{Exchange, Impairment, Station};
+use lasthop_emu::{Exchange, Impairment, TunHost};
 use lasthop_host::{Handle, Host, Options};
 use lasthop_os::Tun;
 use lasthop_tcp::Config;
@@ -70,7 +70,7 @@ struct Transfer {
 
 fn transfer_all(tun: Tun, what: &str, impairment: Impairment, seed: u64) {
     let addresses = [IpAddr::V4(Ipv4Addr::from(OURS)), IpAddr::V6(OURS6)];
-    let mut station: Station = Station::new(Host::new(&addresses, 1500, [seed as u8; 16]), tun);
+    let mut station: TunHost = TunHost::new(Host::new(&addresses, 1500, [seed as u8; 16]), tun);
     station.impair(impairment, seed);
     let mut random = Stream::named(seed, "transfers");
     let mut transfers: Vec<Transfer> = Vec::new();

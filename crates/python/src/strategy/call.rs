@@ -82,7 +82,7 @@ impl<'py> Hooks<'_, 'py> {
     }
 
     /// Checks a hook's numeric result of at least `least`.
-    pub fn answer(&self, hook: &str, value: &Bound<'py, PyAny>, least: f64) -> PyResult<f64> {
+    pub fn checked_number(&self, hook: &str, value: &Bound<'py, PyAny>, least: f64) -> PyResult<f64> {
         match value.extract::<f64>() {
             Ok(number) if number >= least => Ok(number),
             _ => Err(self.wrong(&format!("{hook}()"), value, &format!("a number, at least {least}"))),

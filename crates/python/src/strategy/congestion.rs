@@ -115,13 +115,15 @@ pub struct Recovered {
 
 /// Returns the constructor of a flow's control.
 pub fn build(strategy: Strategy) -> Arc<Build> {
-    Arc::new(move |_: &Values, start: congestion::Start| Box::new(Control::new(&strategy, start)))
+    Arc::new(move |_: &Values, start: congestion::Start| {
+        Box::new(PythonCongestionControl::new(&strategy, start))
+    })
 }
 
 /// Largest window that a scaled 16-bit field can advertise (RFC 7323 §2.3).
 const FULL: f64 = (1u64 << 30) as f64;
 
-struct Control {
+struct PythonCongestionControl {
     object: Object,
     /// In bytes, as read after the last hook.
     cwnd: f64,
@@ -130,8 +132,8 @@ struct Control {
     pacing: Option<Rate>,
     holds_back: bool,
     nature: Nature,
-    is_told_of_sent: bool,
-    is_told_of_lost: bool,
+    overrides_on_sent: bool,
+    overrides_on_lost: bool,
 }
 
 const PACES: [(&str, MarkPace); 3] =
@@ -146,21 +148,21 @@ fn mark_pace(hooks: &Hooks<'_, '_>) -> PyResult<MarkPace> {
     }
 }
 
-impl Control {
-    fn new(strategy: &Strategy, mut start: congestion::Start) -> Control {
+impl PythonCongestionControl {
+    fn new(strategy: &Strategy, mut start: congestion::Start) -> PythonCongestionControl {
         let mut object = Object::new(strategy);
-        let flags = ["draws", "rate_samples", "conserves", "is_scalable", "judges_by_mark"];
-        let [draws, uses_rate_samples, conserves, is_scalable, judges_by_mark] =
+        let flags = ["draws", "rate_samples", "conserves", "is_scalable", "discriminates_by_mark"];
+        let [draws, uses_rate_samples, conserves, is_scalable, discriminates_by_mark] =
             flags.map(|name| object.flag(name));
         let read = object.attempt(|hooks| {
             let object = hooks.object;
             object.setattr("cwnd", start.window)?;
             object.setattr("ssthresh", start.ssthresh)?;
             object.setattr("mss", start.mss)?;
-            let told = |hook: &str| overrides(hooks, BASE, hook);
-            Ok((mark_pace(hooks)?, told("observe")?, told("on_sent")?, told("on_lost")?))
+            let has_own = |hook: &str| overrides(hooks, BASE, hook);
+            Ok((mark_pace(hooks)?, has_own("observe")?, has_own("on_sent")?, has_own("on_lost")?))
         });
-        let (mark_pace, observes, is_told_of_sent, is_told_of_lost) = read.unwrap_or_default();
+        let (mark_pace, observes, overrides_on_sent, overrides_on_lost) = read.unwrap_or_default();
         let nature = Nature {
             observes,
             uses_rate_samples,
@@ -168,10 +170,10 @@ impl Control {
             draws,
             is_scalable,
             mark_pace,
-            judges_by_mark,
+            judges_by_mark: discriminates_by_mark,
             ..Nature::FIXED
         };
-        let mut control = Control {
+        let mut control = PythonCongestionControl {
             object,
             cwnd: start.window as f64,
             ssthresh: start.ssthresh,
@@ -179,8 +181,8 @@ impl Control {
             pacing: None,
             holds_back: false,
             nature,
-            is_told_of_sent,
-            is_told_of_lost,
+            overrides_on_sent,
+            overrides_on_lost,
         };
         control.after(|hooks| {
             let start = Start {
@@ -202,12 +204,13 @@ impl Control {
             let py = hooks.py();
             let cwnd = hooks.number(intern!(py, "cwnd"), 1.0)?;
             let ssthresh = hooks.number(intern!(py, "ssthresh"), 0.0)?;
-            let (pacing, holds_back) = match samples {
-                true => (
+            let (pacing, holds_back) = if samples {
+                (
                     hooks.object.getattr(intern!(py, "pacing_rate_bps"))?.extract::<Option<f64>>()?,
                     hooks.object.getattr(intern!(py, "holds_back"))?.is_truthy()?,
-                ),
-                false => (None, false),
+                )
+            } else {
+                (None, false)
             };
             Ok((cwnd, ssthresh, pacing, holds_back))
         });
@@ -240,7 +243,7 @@ impl Control {
 
 const BASE: &str = "CongestionControl";
 
-impl CongestionControl for Control {
+impl CongestionControl for PythonCongestionControl {
     fn window(&self) -> u64 {
         self.cwnd as u64
     }
@@ -338,7 +341,7 @@ impl CongestionControl for Control {
     }
 }
 
-impl RateHooks for Control {
+impl RateHooks for PythonCongestionControl {
     fn holds_back(&self) -> bool {
         self.holds_back
     }
@@ -349,7 +352,7 @@ impl RateHooks for Control {
     }
 
     fn on_lost(&mut self, now: Time, lost: &congestion::LostSegment) {
-        if self.is_told_of_lost {
+        if self.overrides_on_lost {
             let lost = LostSegment {
                 now_s: now.as_secs(),
                 start: lost.range.start,
@@ -364,7 +367,7 @@ impl RateHooks for Control {
     }
 
     fn on_sent(&mut self, sent: &SentEvent) {
-        if self.is_told_of_sent {
+        if self.overrides_on_sent {
             let sent = (sent.now.as_secs(), sent.bytes, sent.in_flight);
             self.after(|hooks| hooks.call(intern!(hooks.py(), "on_sent"), sent));
         }

@@ -101,7 +101,7 @@ pub fn admission(strategy: Strategy) -> Arc<Build> {
         let mut object = Object::new(&strategy);
         let [draws, marks] = ["draws", "marks"].map(|name| object.flag(name));
         begin(&mut object, &mut place);
-        Discipline::fifo(Gate { object, draws, marks })
+        Discipline::fifo(PythonAdmission { object, draws, marks })
     })
 }
 
@@ -110,13 +110,13 @@ fn begin(object: &mut Object, place: &mut QueueContext) {
     object.attempt(|hooks| hooks.call(intern!(hooks.py(), "on_start"), start).map(drop));
 }
 
-struct Gate {
+struct PythonAdmission {
     object: Object,
     draws: bool,
     marks: bool,
 }
 
-impl Admission for Gate {
+impl Admission for PythonAdmission {
     fn admit(&mut self, now: Time, packet: &mut lasthop_wire::Packet, queue: &ArrivalState) -> Verdict {
         let state = QueueState {
             packets: queue.backlog.waiting,
@@ -128,23 +128,27 @@ impl Admission for Gate {
         let verdict = self.object.attempt(|hooks| {
             let answer = hooks.call(intern!(hooks.py(), "admit"), arguments)?;
             if let Ok(admits) = answer.extract::<bool>() {
-                return Ok(if admits { Answer::Admit } else { Answer::Drop(LossReason::QueueFull) });
+                return Ok(if admits {
+                    AdmissionAnswer::Admit
+                } else {
+                    AdmissionAnswer::Drop(LossReason::QueueFull)
+                });
             }
             match answer.extract::<String>().as_deref() {
-                Ok("mark") => Ok(Answer::Mark),
-                Ok("early_drop") => Ok(Answer::Drop(LossReason::EarlyDrop)),
+                Ok("mark") => Ok(AdmissionAnswer::Mark),
+                Ok("early_drop") => Ok(AdmissionAnswer::Drop(LossReason::EarlyDrop)),
                 _ => Err(hooks.wrong("admit()", &answer, "True, False, \"mark\" or \"early_drop\"")),
             }
         });
         match verdict {
-            Some(Answer::Drop(reason)) => Verdict::Drop(reason),
-            Some(Answer::Mark) => {
+            Some(AdmissionAnswer::Drop(reason)) => Verdict::Drop(reason),
+            Some(AdmissionAnswer::Mark) => {
                 if packet.ecn != Ecn::NotEct {
                     packet.ecn = Ecn::Ce;
                 }
                 Verdict::Admit
             }
-            Some(Answer::Admit) | None => Verdict::Admit,
+            Some(AdmissionAnswer::Admit) | None => Verdict::Admit,
         }
     }
 
@@ -157,7 +161,7 @@ impl Admission for Gate {
     }
 }
 
-enum Answer {
+enum AdmissionAnswer {
     Admit,
     Mark,
     Drop(LossReason),
@@ -170,14 +174,14 @@ pub fn queue(strategy: Strategy) -> Arc<Build> {
         let holds_back = object.overrides("Queue", "ready_at");
         begin(&mut object, &mut place);
         let (waiting, ready) = (BTreeMap::new(), Time::NEVER);
-        Discipline::scheduled(Line { object, draws, marks, holds_back, waiting, bytes: 0, ready })
+        Discipline::scheduled(PythonQueue { object, draws, marks, holds_back, waiting, bytes: 0, ready })
     })
 }
 
 /// Times from here on count as never, s.
-const FAR_S: f64 = 1e9;
+const NEVER_S: f64 = 1e9;
 
-struct Line {
+struct PythonQueue {
     object: Object,
     draws: bool,
     marks: bool,
@@ -189,49 +193,46 @@ struct Line {
     ready: Time,
 }
 
-impl Line {
+impl PythonQueue {
     /// Applies the object's drops and marks since the last call.
-    fn tell(&mut self, dropped: &mut Dropped) {
+    fn apply_changes(&mut self, dropped: &mut Dropped) {
         if self.marks {
-            for number in self.told("marked", "mark()") {
+            for number in self.take_listed("marked", "mark()") {
                 if let Some(packet) = self.waiting.get_mut(&number).filter(|packet| packet.ecn != Ecn::NotEct)
                 {
                     packet.ecn = Ecn::Ce;
                 }
             }
         }
-        for number in self.told("dropped", "drop()") {
+        for number in self.take_listed("dropped", "drop()") {
             if let Some(packet) = self.take(number) {
                 dropped.push((packet, LossReason::QueueFull));
             }
         }
     }
 
-    fn told(&mut self, list: &str, hook: &str) -> Vec<u64> {
-        let told = self.object.attempt(|hooks| {
+    fn take_listed(&mut self, list: &str, hook: &str) -> Vec<u64> {
+        let numbers = self.object.attempt(|hooks| {
             let list = hooks.object.getattr(list)?;
             if list.len()? == 0 {
                 return Ok(Vec::new());
             }
-            let told = list.extract::<Vec<Bound<'_, PyAny>>>()?;
+            let packets = list.extract::<Vec<Bound<'_, PyAny>>>()?;
             list.call_method0(intern!(hooks.py(), "clear"))?;
-            told.iter().map(|packet| taken(hooks, hook, packet, &self.waiting)).collect()
+            packets.iter().map(|packet| waiting_number(hooks, hook, packet, &self.waiting)).collect()
         });
-        told.unwrap_or_default()
+        numbers.unwrap_or_default()
     }
 
-    fn asks_at(&mut self, now: Time) -> Time {
+    fn next_attempt(&mut self, now: Time) -> Time {
         let at_s = self.object.attempt(|hooks| {
             let answer = hooks.call(intern!(hooks.py(), "ready_at"), (now.as_secs(),))?;
-            match answer.is_none() {
-                true => Ok(None),
-                false => hooks.answer("ready_at", &answer, 0.0).map(Some),
-            }
+            if answer.is_none() { Ok(None) } else { hooks.checked_number("ready_at", &answer, 0.0).map(Some) }
         });
         // Strictly later than now: an immediate repetition would loop for ever.
         let later =
             |at_s: f64| (Time::ZERO + Duration::from_secs_f64(at_s)).max(now + Duration::from_nanos(1));
-        at_s.flatten().filter(|at_s| *at_s < FAR_S).map_or(Time::NEVER, later)
+        at_s.flatten().filter(|at_s| *at_s < NEVER_S).map_or(Time::NEVER, later)
     }
 
     fn take(&mut self, number: u64) -> Option<lasthop_wire::Packet> {
@@ -242,7 +243,7 @@ impl Line {
 }
 
 /// Number of a packet that waits in the queue.
-fn taken(
+fn waiting_number(
     hooks: &Hooks<'_, '_>,
     hook: &str,
     packet: &Bound<'_, PyAny>,
@@ -254,31 +255,32 @@ fn taken(
     }
 }
 
-impl Queue for Line {
+impl Queue for PythonQueue {
     fn enqueue(&mut self, now: Time, packet: lasthop_wire::Packet, dropped: &mut Dropped) {
         self.bytes += u64::from(packet.wire_bytes);
         self.waiting.insert(packet.number, packet);
         let arguments = (now.as_secs(), Packet(packet));
         self.object.attempt(|hooks| hooks.call(intern!(hooks.py(), "enqueue"), arguments).map(drop));
-        self.tell(dropped);
+        self.apply_changes(dropped);
     }
 
     fn dequeue(&mut self, now: Time, dropped: &mut Dropped) -> Option<lasthop_wire::Packet> {
         let next = self.object.attempt(|hooks| {
             let answer = hooks.call(intern!(hooks.py(), "dequeue"), (now.as_secs(),))?;
-            match answer.is_none() {
-                true => Ok(None),
-                false => taken(hooks, "dequeue()", &answer, &self.waiting).map(Some),
+            if answer.is_none() {
+                Ok(None)
+            } else {
+                waiting_number(hooks, "dequeue()", &answer, &self.waiting).map(Some)
             }
         });
         // The packet that leaves may be marked, too.
         if self.marks {
-            self.tell(dropped);
+            self.apply_changes(dropped);
         }
         let packet = next.flatten().and_then(|number| self.take(number));
-        self.tell(dropped);
+        self.apply_changes(dropped);
         if self.holds_back && packet.is_none() {
-            self.ready = if self.waiting.is_empty() { Time::NEVER } else { self.asks_at(now) };
+            self.ready = if self.waiting.is_empty() { Time::NEVER } else { self.next_attempt(now) };
         }
         packet
     }

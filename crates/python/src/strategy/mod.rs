@@ -83,7 +83,7 @@ pub fn add(py: Python<'_>, catalogue: &mut Catalogue, seam: &str, strategy: Stra
         "ack_policy" => tcp.ack_policy.add_with_constructor(info, receiver::ack_policy(strategy)),
         "ack_splitting" => tcp.ack_splitting.add_with_constructor(info, receiver::ack_splitting(strategy)),
         "window" => tcp.window.add_with_constructor(info, receiver::window(py, strategy)?),
-        "loss_discrimination" => {
+        "receiver.loss_discrimination" => {
             tcp.receiver_discrimination.add_with_constructor(info, receiver::loss_discriminator(strategy))
         }
         "admission" => catalogue.link.queue.add_with_constructor(info, link::admission(strategy)),

@@ -52,9 +52,9 @@ pub struct SenderCounts {
     /// Data segments sent, retransmissions included.
     sent: u64,
     /// Segments retransmitted, for any reason.
-    sent_again: u64,
+    retransmitted: u64,
     /// Losses detected by duplicate ACKs.
-    told_by_duplicates: u64,
+    detected_by_duplicates: u64,
 }
 
 /// Counters of the receiver's own uplink interface since the start.
@@ -105,12 +105,12 @@ impl From<&window_estimate::PathEstimate> for PathEstimate {
 }
 
 pub fn ack_policy(strategy: Strategy) -> Arc<ack_policy::Build> {
-    Arc::new(move |_: &Values| Box::new(Timing(Object::new(&strategy))))
+    Arc::new(move |_: &Values| Box::new(PythonAckPolicy(Object::new(&strategy))))
 }
 
-struct Timing(Object);
+struct PythonAckPolicy(Object);
 
-impl AckPolicy for Timing {
+impl AckPolicy for PythonAckPolicy {
     fn on_data(&mut self, arrival: &ack_policy::DataArrival) -> AckTime {
         let arrival = Arrival {
             now_s: arrival.now.as_secs(),
@@ -122,7 +122,7 @@ impl AckPolicy for Timing {
         };
         let after_s = self.0.attempt(|hooks| {
             let answer = hooks.call(intern!(hooks.py(), "on_data"), (arrival,))?;
-            hooks.answer("on_data", &answer, 0.0)
+            hooks.checked_number("on_data", &answer, 0.0)
         });
         match after_s {
             Some(after) if after > 0.0 => AckTime::After(Duration::from_secs_f64(after)),
@@ -135,26 +135,26 @@ pub fn ack_splitting(strategy: Strategy) -> Arc<ack_splitting::Build> {
     Arc::new(move |_: &Values| {
         let mut object = Object::new(&strategy);
         let hooks = ["on_arrival", "on_counts", "on_sent", "on_loss"];
-        let [arrivals, counts, is_told_of_sent, causes] =
-            hooks.map(|hook| object.overrides("AckShape", hook));
+        let [arrivals, counts, overrides_on_sent, causes] =
+            hooks.map(|hook| object.overrides("AckSplitting", hook));
         let needs = Needs {
-            uplink: object.flag("needs_uplink") || is_told_of_sent,
+            uplink: object.flag("needs_uplink") || overrides_on_sent,
             estimate: object.flag("needs_estimate"),
             arrivals,
             counts,
             causes,
         };
-        Box::new(Form { object, needs, is_told_of_sent })
+        Box::new(PythonAckSplitting { object, needs, overrides_on_sent })
     })
 }
 
-struct Form {
+struct PythonAckSplitting {
     object: Object,
     needs: Needs,
-    is_told_of_sent: bool,
+    overrides_on_sent: bool,
 }
 
-impl AckSplitting for Form {
+impl AckSplitting for PythonAckSplitting {
     fn split(&mut self, due: &ack_splitting::DueAck, path: &window_estimate::PathEstimate) -> AckForm {
         let event = Due {
             start: due.advance.start,
@@ -163,7 +163,7 @@ impl AckSplitting for Form {
             uplink_packets: due.uplink.waiting,
         };
         let path = PathEstimate::from(path);
-        let ack_splitting = self.object.attempt(|hooks| {
+        let answer = self.object.attempt(|hooks| {
             let answer = hooks.call(intern!(hooks.py(), "split"), (event, path))?;
             if let Ok(copies @ 1..=1000) = answer.extract::<u32>() {
                 return Ok(if copies == 1 { AckForm::Single } else { AckForm::Copies(copies) });
@@ -179,7 +179,7 @@ impl AckSplitting for Form {
                 )),
             }
         });
-        ack_splitting.unwrap_or(AckForm::Single)
+        answer.unwrap_or(AckForm::Single)
     }
 
     fn on_loss(&mut self, cause: Cause, path: &window_estimate::PathEstimate) {
@@ -195,15 +195,15 @@ impl AckSplitting for Form {
     fn on_counts(&mut self, sender: &lasthop_wire::SenderCounts, uplink: &lasthop_wire::UplinkCounts) {
         let sender = SenderCounts {
             sent: sender.sent,
-            sent_again: sender.retransmitted,
-            told_by_duplicates: sender.detected_by_duplicates,
+            retransmitted: sender.retransmitted,
+            detected_by_duplicates: sender.detected_by_duplicates,
         };
         let uplink = UplinkCounts { offered: uplink.offered, dropped: uplink.dropped };
         self.object.attempt(|hooks| hooks.call(intern!(hooks.py(), "on_counts"), (sender, uplink)).map(drop));
     }
 
     fn on_sent(&mut self, before: lasthop_wire::Backlog, after: lasthop_wire::Backlog) -> u32 {
-        if !self.is_told_of_sent {
+        if !self.overrides_on_sent {
             return after.waiting;
         }
         let arguments = (Backlog::from(&before), Backlog::from(&after));
@@ -245,12 +245,12 @@ pub fn window(py: Python<'_>, strategy: Strategy) -> PyResult<Arc<window::Build>
     Ok(Arc::new(move |_: &Values| {
         let mut object = Object::new(&strategy);
         let largest = object.attempt(|hooks| hooks.number(intern!(hooks.py(), "largest_bytes"), 1.0));
-        Box::new(Window {
+        Box::new(PythonAdvertisedWindow {
             largest: largest.unwrap_or(LARGEST) as u64,
             shrinks: object.flag("shrinks"),
-            is_told: object.overrides("AdvertisedWindow", "on_arrival"),
+            overrides_on_arrival: object.overrides("AdvertisedWindow", "on_arrival"),
             is_growing: false,
-            is_told_of_rate: object.overrides("AdvertisedWindow", "on_link_rate"),
+            overrides_on_link_rate: object.overrides("AdvertisedWindow", "on_link_rate"),
             object,
         })
     }))
@@ -259,22 +259,22 @@ pub fn window(py: Python<'_>, strategy: Strategy) -> PyResult<Arc<window::Build>
 /// Largest possible window (RFC 7323 §2.3), bytes.
 const LARGEST: f64 = (1u64 << 30) as f64;
 
-struct Window {
+struct PythonAdvertisedWindow {
     object: Object,
     largest: u64,
     shrinks: bool,
-    is_told: bool,
+    overrides_on_arrival: bool,
     /// Value of `is_growing` after the last arrival.
     is_growing: bool,
-    is_told_of_rate: bool,
+    overrides_on_link_rate: bool,
 }
 
-impl AdvertisedWindow for Window {
+impl AdvertisedWindow for PythonAdvertisedWindow {
     fn bytes(&mut self, input: &WindowInput) -> u64 {
         let (unread, segment) = (input.unread, input.segment);
         let bytes = self.object.attempt(|hooks| {
             let answer = hooks.call(intern!(hooks.py(), "window_bytes"), (unread, segment))?;
-            hooks.answer("window_bytes", &answer, 0.0)
+            hooks.checked_number("window_bytes", &answer, 0.0)
         });
         bytes.map_or(self.largest, |bytes| (bytes as u64).min(self.largest))
     }
@@ -297,14 +297,14 @@ impl AdvertisedWindow for Window {
     }
 
     fn on_link_rate(&mut self, rate: Rate) {
-        if self.is_told_of_rate {
+        if self.overrides_on_link_rate {
             let rate = (rate.bps(),);
             self.object.attempt(|hooks| hooks.call(intern!(hooks.py(), "on_link_rate"), rate).map(drop));
         }
     }
 
     fn needs_arrivals(&self) -> bool {
-        self.is_told
+        self.overrides_on_arrival
     }
 
     fn shrinks(&self) -> bool {
@@ -316,21 +316,22 @@ pub fn loss_discriminator(strategy: Strategy) -> Arc<loss_discrimination::Build>
     Arc::new(move |_: &Values| {
         let mut object = Object::new(&strategy);
         let [draws, needs_estimate] = ["draws", "needs_estimate"].map(|name| object.flag(name));
-        let [observes, is_told] = ["observe", "on_report"].map(|hook| object.overrides("LossCause", hook));
-        Box::new(Judge { object, draws, needs_estimate, observes, is_told })
+        let [observes, overrides_on_report] =
+            ["observe", "on_report"].map(|hook| object.overrides("LossDiscriminator", hook));
+        Box::new(PythonLossDiscriminator { object, draws, needs_estimate, observes, overrides_on_report })
     })
 }
 
-struct Judge {
+struct PythonLossDiscriminator {
     object: Object,
     draws: bool,
     needs_estimate: bool,
     observes: bool,
     /// Whether the class overrides `on_report`.
-    is_told: bool,
+    overrides_on_report: bool,
 }
 
-impl LossDiscriminator for Judge {
+impl LossDiscriminator for PythonLossDiscriminator {
     fn observe(&mut self, observation: &Observation) {
         if !self.observes {
             return;
@@ -341,7 +342,7 @@ impl LossDiscriminator for Judge {
     }
 
     fn on_report(&mut self, range: Range) {
-        if self.is_told {
+        if self.overrides_on_report {
             let bytes = (range.start, range.end);
             self.object.attempt(|hooks| hooks.call(intern!(hooks.py(), "on_report"), bytes).map(drop));
         }

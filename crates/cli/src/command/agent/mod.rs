@@ -8,8 +8,8 @@ use crate::failure::Failure;
 use crate::output::{self, Format};
 use crate::target::interrupts;
 use clap::{Args, Subcommand, ValueEnum};
-use lasthop_agent::daemon::{self, Options};
-use lasthop_agent::{Agent as RunningAgent, Settings, SystemError, report, watchdog};
+use lasthop_agent::daemon::{AgentOptions, DataPath};
+use lasthop_agent::{AckSettings, Agent as RunningAgent, SystemError, report, watchdog};
 use lasthop_base::{Choice, Need};
 use lasthop_tcp::receiver::loss_discrimination;
 use lasthop_tcp::receiver::window;
@@ -64,16 +64,16 @@ pub(crate) struct AgentRun {
 #[derive(Args)]
 struct Mechanisms {
     /// Advertise at most this: dynamic (2 x rate x smallest RTT, estimated), dynamic=K, link-rate=RATE, fixed=BYTES
-    #[arg(long, value_name = "WINDOW", value_parser = Settings::window)]
+    #[arg(long, value_name = "WINDOW", value_parser = AckSettings::window)]
     window: Option<Choice<window::Build>>,
     /// Send several ACKs for each: split=N in N steps, copies=N identical ones (default N: 2)
     #[arg(long, value_name = "ACKS", value_parser = acks)]
     acks: Option<String>,
     /// Split ACKs only after losses classified as wireless, until the window has recovered: jtcp, rtt, always
-    #[arg(long, value_name = "JUDGE", requires = "acks", value_parser = Settings::loss_discrimination)]
+    #[arg(long, value_name = "JUDGE", requires = "acks", value_parser = AckSettings::loss_discrimination)]
     loss_discrimination: Option<Choice<loss_discrimination::Build>>,
-    /// Where to rewrite ACKs: bpf, in the kernel (Linux 5.8 or later; not with --cause), nfqueue, in the agent, or
-    /// auto, in the kernel where possible
+    /// Where to rewrite ACKs: bpf, in the kernel (Linux 5.8 or later; not with --loss-discrimination), nfqueue, in the
+    /// agent, or auto, in the kernel where possible
     #[arg(
         long = "path",
         value_name = "WAY",
@@ -152,7 +152,7 @@ impl AgentRun {
                      delay ACKs",
                 );
             }
-            if let Some(why) = agent.why() {
+            if let Some(why) = agent.fallback_reason() {
                 output::note(&format!("note: BPF in the kernel is not used: {why}"));
             }
             output::note(&self.greeting(&agent));
@@ -173,34 +173,34 @@ impl AgentRun {
         format!(
             "the agent runs for new connections over {families}, {}: {}; Ctrl-C ends it",
             match agent.path() {
-                daemon::Path::Bpf => "in the kernel (BPF)",
+                DataPath::Bpf => "in the kernel (BPF)",
                 _ => "by NFQUEUE",
             },
             self.mechanisms.words()
         )
     }
 
-    fn options(&self) -> Result<Options, Failure> {
-        Ok(Options {
+    fn options(&self) -> Result<AgentOptions, Failure> {
+        Ok(AgentOptions {
             settings: self.mechanisms.settings()?,
             words: self.mechanisms.words(),
             path: match self.mechanisms.rewrite_path {
-                RewritePath::Auto => daemon::Path::Auto,
-                RewritePath::Bpf => daemon::Path::Bpf,
-                RewritePath::Clsact => daemon::Path::Clsact,
-                RewritePath::Nfqueue => daemon::Path::Nfqueue,
+                RewritePath::Auto => DataPath::Auto,
+                RewritePath::Bpf => DataPath::Bpf,
+                RewritePath::Clsact => DataPath::Clsact,
+                RewritePath::Nfqueue => DataPath::Nfqueue,
             },
             queue: self.queue,
             length: self.queue_length,
             folder: self.folder.run_dir.clone(),
             metrics: self.metrics,
-            keeper: ["agent", "watchdog"].map(str::to_owned).to_vec(),
+            watchdog_arguments: ["agent", "watchdog"].map(str::to_owned).to_vec(),
         })
     }
 }
 
 impl Mechanisms {
-    fn settings(&self) -> Result<Settings, Failure> {
+    fn settings(&self) -> Result<AckSettings, Failure> {
         if self.window.is_none() && self.acks.is_none() {
             return Err(Failure::bad_input(
                 "no mechanism is given",
@@ -210,20 +210,20 @@ impl Mechanisms {
         let ack_splitting = self
             .acks
             .as_deref()
-            .map(|text| Settings::ack_splitting(text, self.loss_discrimination.is_some()));
+            .map(|text| AckSettings::ack_splitting(text, self.loss_discrimination.is_some()));
         let ack_splitting = ack_splitting
             .transpose()
             .map_err(|why| Failure::bad_input(why, "see `lasthop agent run --help`"))?;
-        Ok(Settings {
+        Ok(AckSettings {
             window: self.window.clone(),
             ack_splitting,
             loss_discrimination: self.loss_discrimination.clone(),
-            ..Settings::default()
+            ..AckSettings::default()
         })
     }
 
     fn words(&self) -> String {
-        let window = self.window.as_ref().map(|choice| format!("window {}", Settings::words(choice)));
+        let window = self.window.as_ref().map(|choice| format!("window {}", AckSettings::words(choice)));
         let acks = self.acks.as_ref().map(|text| format!("acks {text}"));
         let discrimination = self
             .loss_discrimination
@@ -233,7 +233,7 @@ impl Mechanisms {
     }
 
     fn arguments(&self) -> Vec<String> {
-        let window = self.window.as_ref().map(|choice| ["--window".to_owned(), Settings::words(choice)]);
+        let window = self.window.as_ref().map(|choice| ["--window".to_owned(), AckSettings::words(choice)]);
         let acks = self.acks.as_ref().map(|text| ["--acks".to_owned(), text.clone()]);
         let discrimination = self
             .loss_discrimination
@@ -250,7 +250,7 @@ impl Mechanisms {
 impl Watchdog {
     fn execute(&self) -> Result<(), Failure> {
         // The agent handles interruptions; this process ends with the agent.
-        interrupts::handle_during(|| watchdog::keep(self.queue, &self.folder.run_dir).map_err(failure))
+        interrupts::handle_during(|| watchdog::run(self.queue, &self.folder.run_dir).map_err(failure))
     }
 }
 
@@ -267,7 +267,7 @@ impl Status {
 
 /// Checks `--acks`, with loss discrimination assumed: it forbids nothing that is allowed without.
 fn acks(text: &str) -> Result<String, String> {
-    Settings::ack_splitting(text, true).map(|_| text.to_owned())
+    AckSettings::ack_splitting(text, true).map(|_| text.to_owned())
 }
 
 fn failure(error: SystemError) -> Failure {

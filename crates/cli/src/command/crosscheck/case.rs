@@ -5,7 +5,7 @@ use crate::path::{self, CarriedFlows};
 use crate::real_sender::RealSender;
 use crate::values::Assignment;
 use lasthop_emu::Trial;
-use lasthop_emu::trial::{Settings, Tcp};
+use lasthop_emu::trial::{KernelSettings, Tcp};
 use lasthop_lab::trials::StreamOutcome;
 use lasthop_lab::trials::crosscheck::CrosscheckResults;
 use lasthop_scenario::{Draft, Scenario};
@@ -64,12 +64,12 @@ impl SenderCase {
         let scenario = draft.check()?;
         let CarriedFlows { replaced, flows, streams, configs, mtu } = path::carried_flows(&scenario)?;
         let [source, destination] = &configs[0];
-        let (mut settings, unsupported) = Settings::like(source, destination);
+        let (mut settings, unsupported) = KernelSettings::like(source, destination);
         settings.sysctls.extend(kernel.iter().map(|setting| (setting.path.clone(), setting.value.clone())));
         let (tcp, unsupported) = match sender {
             SenderChoice::One(RealSender::Own) => (Tcp::Own(configs), Vec::new()),
             SenderChoice::One(RealSender::OwnToKernel) => {
-                (Tcp::OwnToKernel { configs, settings }, unsupported.of_receiver)
+                (Tcp::OwnToKernel { configs, settings }, unsupported.receiver)
             }
             SenderChoice::One(RealSender::Kernel(_)) | SenderChoice::AsScenario => {
                 let name = |[source, _]: &[Config; 2]| match sender {
@@ -77,7 +77,7 @@ impl SenderCase {
                     _ => source.congestion.info.name.to_owned(),
                 };
                 let congestion = configs.iter().map(name).collect();
-                let all = [unsupported.of_sender, unsupported.of_receiver].concat();
+                let all = [unsupported.sender, unsupported.receiver].concat();
                 (Tcp::Kernel { congestion, settings }, all)
             }
         };

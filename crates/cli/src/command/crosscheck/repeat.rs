@@ -6,7 +6,7 @@ use crate::bar::Bar;
 use crate::failure::Failure;
 use crate::path;
 use crate::target::interrupts;
-use lasthop_emu::trial::Outcome;
+use lasthop_emu::trial::TrialOutcome;
 use lasthop_lab::progress::Progress;
 use lasthop_lab::repeat::seed_of;
 use lasthop_lab::trials::crosscheck::{CrosscheckResults, Pair};
@@ -69,7 +69,7 @@ impl ConcurrentRuns {
     }
 }
 
-fn emulate_concurrently(case: &SenderCase, seeds: &[u64]) -> Result<Vec<Outcome>, Failure> {
+fn emulate_concurrently(case: &SenderCase, seeds: &[u64]) -> Result<Vec<TrialOutcome>, Failure> {
     if let [seed] = seeds {
         return emulate(case, *seed).map(|outcome| vec![outcome]);
     }
@@ -83,7 +83,7 @@ fn emulate_concurrently(case: &SenderCase, seeds: &[u64]) -> Result<Vec<Outcome>
     })
 }
 
-fn emulate(case: &SenderCase, seed: u64) -> Result<Outcome, Failure> {
+fn emulate(case: &SenderCase, seed: u64) -> Result<TrialOutcome, Failure> {
     let plan = path::plan(&case.scenario, case.replaced, seed);
     let nothing = |_: &_| Ok(Box::new(()) as Box<dyn Any>);
     case.trial(seed).run(plan, nothing, &interrupts::is_interrupted).map_err(failure)

@@ -4,7 +4,7 @@ use super::summary::Summary;
 use crate::failure::Failure;
 use crate::output;
 use crate::target::Target;
-use lasthop_emu::emulation::{End, Tally};
+use lasthop_emu::emulation::{End, EndCounters};
 use lasthop_lab::assertion::{Bound, BoundStatus, CheckedBound, junit, stem};
 
 /// Number of one direction; `None` if undefined in the run.
@@ -13,12 +13,12 @@ type MetricFn = fn(&Summary, End) -> Option<f64>;
 const METRICS: [(&str, MetricFn); 8] = [
     (GOODPUT, |summary, end| summary.measured.goodput_kbps(end)),
     ("rate_kbps", |summary, end| Some(summary.rate_kbps(end))),
-    ("acknowledged_bytes", |summary, end| Some(tally(summary, end).acknowledged_bytes as f64)),
-    ("delivered_bytes", |summary, end| Some(tally(summary, end).delivered_bytes as f64)),
-    ("packets", |summary, end| Some(tally(summary, end).offered as f64)),
+    ("acknowledged_bytes", |summary, end| Some(counters(summary, end).acknowledged_bytes as f64)),
+    ("delivered_bytes", |summary, end| Some(counters(summary, end).delivered_bytes as f64)),
+    ("packets", |summary, end| Some(counters(summary, end).offered as f64)),
     ("lost_packets", |summary, end| Some(lost(summary, end))),
     ("lost_pct", |summary, end| {
-        Some(100.0 * lost(summary, end) / (tally(summary, end).offered as f64).max(1.0))
+        Some(100.0 * lost(summary, end) / (counters(summary, end).offered as f64).max(1.0))
     }),
     ("duration_s", |summary, _| Some(summary.took.as_secs_f64())),
 ];
@@ -26,12 +26,12 @@ const METRICS: [(&str, MetricFn); 8] = [
 /// Defined only if TCP payload was sent.
 const GOODPUT: &str = "goodput_kbps";
 
-fn tally(summary: &Summary, end: End) -> &Tally {
-    &summary.measured.tallies[end as usize]
+fn counters(summary: &Summary, end: End) -> &EndCounters {
+    &summary.measured.counters[end as usize]
 }
 
 fn lost(summary: &Summary, end: End) -> f64 {
-    tally(summary, end).lost.iter().map(|(_, count)| *count).sum::<u64>() as f64
+    counters(summary, end).lost.iter().map(|(_, count)| *count).sum::<u64>() as f64
 }
 
 #[derive(Clone)]

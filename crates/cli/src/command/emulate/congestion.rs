@@ -1,8 +1,8 @@
 //! Congestion control used by each connection.
 
-use lasthop_emu::census::{Seen, Used};
+use lasthop_emu::census::{ControlsByClient, UsedControls};
 use lasthop_emu::emulation::End;
-use lasthop_emu::kernel::Control;
+use lasthop_emu::kernel::CongestionName;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ const MAX_CONNECTIONS: usize = 1000;
 const PACING: [&str; 2] = ["bbr", "bbr3"];
 
 pub(super) struct CongestionControls {
-    seen: Seen,
+    seen: ControlsByClient,
     /// Default of the namespaces.
     default: Option<String>,
     /// Whether `--congestion` set all connections.
@@ -36,18 +36,18 @@ fn sender_index(to: End) -> usize {
 }
 
 impl CongestionControls {
-    pub(super) fn new(seen: Seen, default: Option<String>, is_given: bool) -> CongestionControls {
+    pub(super) fn new(seen: ControlsByClient, default: Option<String>, is_given: bool) -> CongestionControls {
         CongestionControls { seen, default, is_given }
     }
 
     /// Congestion controls of the traffic to an end, each with its number of connections if there are several. A
     /// connection counts with its last congestion control.
     pub(super) fn words(&self, to: End) -> String {
-        let mut counts: BTreeMap<Control, usize> = BTreeMap::new();
+        let mut counts: BTreeMap<CongestionName, usize> = BTreeMap::new();
         for control in self.seen.values().filter_map(|used| used.controls[sender_index(to)].last()) {
             *counts.entry(*control).or_default() += 1;
         }
-        let one = |(control, count): (&Control, &usize)| match counts.len() {
+        let one = |(control, count): (&CongestionName, &usize)| match counts.len() {
             1 => control.name().to_owned(),
             _ => format!("{} ({count})", control.name()),
         };
@@ -61,11 +61,11 @@ impl CongestionControls {
     /// One object per connection: the client's end, and the congestion controls of each direction in order of
     /// observation; `null` for a sender beyond the path, or never observed.
     pub(super) fn objects(&self) -> Vec<Value> {
-        let names = |used: &Used, to: End| {
-            let names: Vec<&str> = used.controls[sender_index(to)].iter().map(Control::name).collect();
+        let names = |used: &UsedControls, to: End| {
+            let names: Vec<&str> = used.controls[sender_index(to)].iter().map(CongestionName::name).collect();
             if names.is_empty() { Value::Null } else { json!(names) }
         };
-        let one = |(client, used): (&std::net::SocketAddr, &Used)| {
+        let one = |(client, used): (&std::net::SocketAddr, &UsedControls)| {
             json!({
                 "client": client.to_string(),
                 "congestion": { "down": names(used, End::Client), "up": names(used, End::Server) },
@@ -78,7 +78,7 @@ impl CongestionControls {
     pub(super) fn note(&self) -> Option<String> {
         let default = self.default.as_deref().filter(|name| PACING.contains(name) && !self.is_given)?;
         let all = self.seen.values().flat_map(|used| used.controls.iter().flatten());
-        let other = all.map(Control::name).find(|name| *name != default)?;
+        let other = all.map(CongestionName::name).find(|name| *name != default)?;
         Some(format!(
             "note: a program chose `{other}`, but connections begin with `{default}` here. A connection accepted with \
              `{default}` keeps its pacing after a change; to avoid this: --congestion {other}"

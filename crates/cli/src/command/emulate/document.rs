@@ -1,8 +1,8 @@
 //! The report: the path and the kernel's state of its connections over time.
 
 use super::summary::Summary;
-use lasthop_emu::emulation::{End, Sample};
-use lasthop_emu::kernel::{Connection, Sighting};
+use lasthop_emu::emulation::{End, PathSnapshot};
+use lasthop_emu::kernel::{ConnectionSample, KernelConnection};
 use lasthop_lab::document::{Block, Chapter, Document};
 use lasthop_lab::figure::{Curve, CurveKind, Figure, Point};
 use lasthop_scenario::Scenario;
@@ -21,13 +21,13 @@ pub(super) fn document(
     scenario: &Scenario,
     command: &[String],
     summary: &Summary,
-    samples: &[Sample],
-    sightings: &[Sighting],
+    samples: &[PathSnapshot],
+    connection_samples: &[ConnectionSample],
 ) -> Document {
     let mut blocks =
-        vec![Block::Text(verdict(summary)), Block::Table(summary.tallies()), Block::Figure(rates(samples))];
+        vec![Block::Text(verdict(summary)), Block::Table(summary.counters()), Block::Figure(rates(samples))];
     blocks.extend(summary.set().map(Block::Text));
-    let connections = by_connection(sightings);
+    let connections = by_connection(connection_samples);
     for (number, (end, observations)) in connections.iter().take(MAX_CONNECTIONS).enumerate() {
         let Some((_, last)) = observations.last() else { continue };
         let at = if *end == End::Server { "server" } else { "client" };
@@ -61,12 +61,12 @@ fn verdict(summary: &Summary) -> String {
     format!("{valid} {}", summary.conditions())
 }
 
-type Observations = Vec<(f64, Connection)>;
+type Observations = Vec<(f64, KernelConnection)>;
 
 /// Observations of each connection that sent data, the largest first.
-fn by_connection(sightings: &[Sighting]) -> Vec<(End, Observations)> {
+fn by_connection(connection_samples: &[ConnectionSample]) -> Vec<(End, Observations)> {
     let mut known: BTreeMap<(usize, SocketAddr, SocketAddr), Observations> = BTreeMap::new();
-    for Sighting { time, end, connection } in sightings {
+    for ConnectionSample { time, end, connection } in connection_samples {
         let key = (*end as usize, connection.local, connection.remote);
         known.entry(key).or_default().push((time.as_secs(), *connection));
     }
@@ -108,9 +108,9 @@ fn retransmissions(number: usize, name: &str, observations: &Observations) -> Fi
     figure(&format!("again-{number}"), &format!("{name}: retransmissions"), caption, "segments", curves)
 }
 
-fn rates(samples: &[Sample]) -> Figure {
+fn rates(samples: &[PathSnapshot]) -> Figure {
     let every = samples.len().div_ceil(MAX_INTERVALS).max(1);
-    let corners: Vec<&Sample> = samples.iter().step_by(every).collect();
+    let corners: Vec<&PathSnapshot> = samples.iter().step_by(every).collect();
     let curve = |name: &str, end: End| {
         let points = corners.windows(2).map(|pair| {
             let (from, to) = (pair[0].time.as_secs(), pair[1].time.as_secs());
@@ -124,11 +124,11 @@ fn rates(samples: &[Sample]) -> Figure {
     figure("rates", "Rates", caption, "kbit/s", curves)
 }
 
-fn queues(scenario: &Scenario, samples: &[Sample]) -> Figure {
+fn queues(scenario: &Scenario, samples: &[PathSnapshot]) -> Figure {
     let mut curves = Vec::new();
     for (index, link) in scenario.links.iter().enumerate() {
         for (side, direction) in ["down", "up"].iter().enumerate() {
-            let waiting = |sample: &Sample| f64::from(sample.backlogs[2 * index + side].waiting);
+            let waiting = |sample: &PathSnapshot| f64::from(sample.backlogs[2 * index + side].waiting);
             if samples.iter().any(|sample| waiting(sample) > 0.0) {
                 curves.push(Curve {
                     name: format!("{} {direction}", link.name),
@@ -146,7 +146,7 @@ fn queues(scenario: &Scenario, samples: &[Sample]) -> Figure {
     figure("queues", "Queue lengths", caption, "packets", curves)
 }
 
-fn losses(samples: &[Sample]) -> Figure {
+fn losses(samples: &[PathSnapshot]) -> Figure {
     let curves = LossReason::ALL.into_iter().filter_map(|reason| {
         let points = samples.iter().map(|s| Point::exact(s.time.as_secs(), s.lost[reason] as f64));
         let curve =
@@ -157,7 +157,7 @@ fn losses(samples: &[Sample]) -> Figure {
     figure("losses", "Losses by cause", caption, "packets", curves.collect())
 }
 
-fn curve(name: &str, observations: &Observations, of: impl Fn(&Connection) -> Option<f64>) -> Curve {
+fn curve(name: &str, observations: &Observations, of: impl Fn(&KernelConnection) -> Option<f64>) -> Curve {
     let points =
         observations.iter().filter_map(|(time, connection)| Some(Point::exact(*time, of(connection)?)));
     Curve { name: name.to_owned(), kind: CurveKind::Line, points: points.collect() }

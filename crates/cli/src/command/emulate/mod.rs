@@ -51,8 +51,8 @@ use lasthop_base::{Duration, quantity};
 use lasthop_emu::Emulation;
 use lasthop_emu::census::Census;
 use lasthop_emu::emulation::machine::Ticks;
-use lasthop_emu::emulation::{Bounds, Plan};
-use lasthop_emu::kernel::Watch;
+use lasthop_emu::emulation::{Bounds, EmulationPlan};
+use lasthop_emu::kernel::ConnectionSampler;
 use lasthop_lab::document::Chapter;
 use lasthop_os::SystemError;
 use lasthop_os::ends;
@@ -226,9 +226,9 @@ impl Emulate {
         }
     }
 
-    fn plan(&self, scenario: &Scenario, replaced: usize) -> Plan {
+    fn plan(&self, scenario: &Scenario, replaced: usize) -> EmulationPlan {
         let seed = self.seed.unwrap_or(scenario.seed);
-        Plan {
+        EmulationPlan {
             engine: assemble_changeable(scenario, replaced, seed),
             spin: self.spin,
             sample: self.files.needs_samples().then_some(scenario.sample.max(MIN_SAMPLE_INTERVAL)),
@@ -242,7 +242,7 @@ impl Emulate {
         privileges: Privileges,
         (path, scenario, replaced): (&str, &Scenario, usize),
         (provenance, notes): (Chapter, Vec<String>),
-        plan: Plan,
+        plan: EmulationPlan,
         (mut open, mut seen): (OpenFiles, live::LiveOutputs),
     ) -> Result<(Summary, Result<(), Failure>), Failure> {
         let sample = plan.sample;
@@ -274,7 +274,7 @@ impl Emulate {
         let load = ticks.zip(Ticks::now()).and_then(|(before, after)| before.until(&after));
         let setting_changes = live.finish(&mut emulation);
         let lost_in_devices = testbed.lost_in_devices();
-        let measured = emulation.measured().clone();
+        let measured = emulation.measurements().clone();
         let took = began.elapsed();
         let waits = testbed.processor_waits(took);
         let mut complaints = measured.complaints(&Bounds::USUAL, lost_in_devices);
@@ -282,7 +282,7 @@ impl Emulate {
         let sees_entries = emulation.sees_entries();
         let summary = Summary {
             measured,
-            under_way: emulation.under_way(),
+            under_way: emulation.in_flight(),
             controls: CongestionControls::new(
                 census.finish(),
                 testbed.default_congestion(),
@@ -299,10 +299,10 @@ impl Emulate {
             setting_changes,
             notes,
         };
-        let sightings = watch.map_or(Vec::new(), Watch::finish);
+        let connection_samples = watch.map_or(Vec::new(), ConnectionSampler::finish);
         let document = || {
             let samples = emulation.samples();
-            let mut document = document::document(scenario, &command, &summary, samples, &sightings);
+            let mut document = document::document(scenario, &command, &summary, samples, &connection_samples);
             document.chapters.push(provenance);
             document
         };
@@ -330,7 +330,7 @@ fn carry_packets(
         if clock.now() >= next_poll {
             next_poll = clock.now() + POLL_INTERVAL;
             live.poll(clock.now(), emulation);
-            census.tell(emulation.begun());
+            census.set_begun(emulation.begun());
             if let Some(status) = testbed.poll_command()? {
                 return Ok(status);
             }

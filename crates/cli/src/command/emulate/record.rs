@@ -11,7 +11,9 @@ use lasthop_import::rates::opportunities;
 use lasthop_lab::document::{Cell, Table};
 use lasthop_os::datagrams::{Datagrams, SourceBinding};
 use lasthop_os::{Clock, SystemError};
-use lasthop_record::{Ask, LONGEST_S, PORT, Recording, Way, Ways, client, server};
+use lasthop_record::{
+    DirectionResult, Directions, LONGEST_S, PORT, Recording, RecordingOptions, client, server,
+};
 use serde_json::{Map, Value, json};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs};
 use std::path::{Path, PathBuf};
@@ -95,9 +97,11 @@ impl RecordCommand {
             server::serve(socket, idle, &interrupts::is_interrupted, &mut |news| {
                 let shown = |who: SocketAddr| SocketAddr::new(who.ip().to_canonical(), who.port());
                 output::note(&match news {
-                    server::News::Began(who) => format!("{}: recording", shown(who)),
-                    server::News::Done(who) => format!("{}: done", shown(who)),
-                    server::News::Gone(who) => format!("{}: no packet for 30 s, dropped", shown(who)),
+                    server::ServerProgress::Began(who) => format!("{}: recording", shown(who)),
+                    server::ServerProgress::Done(who) => format!("{}: done", shown(who)),
+                    server::ServerProgress::Gone(who) => {
+                        format!("{}: no packet for 30 s, dropped", shown(who))
+                    }
                 });
             })
         });
@@ -119,21 +123,21 @@ impl RecordCommand {
             PathBuf::from(name)
         };
         let ways = match self.way {
-            RecordedDirections::Down => Ways::Down,
-            RecordedDirections::Up => Ways::Up,
-            RecordedDirections::InTurn => Ways::InTurn,
-            RecordedDirections::Together => Ways::Together,
+            RecordedDirections::Down => Directions::Down,
+            RecordedDirections::Up => Directions::Up,
+            RecordedDirections::InTurn => Directions::InTurn,
+            RecordedDirections::Together => Directions::Concurrent,
         };
-        let wanted = [("down", ways != Ways::Up), ("up", ways != Ways::Down)];
+        let wanted = [("down", ways != Directions::Up), ("up", ways != Directions::Down)];
         let targets =
             wanted.map(|(way, is_recorded)| is_recorded.then(|| Target::create(&name(way))).transpose());
         let [down, up] = targets;
         let targets = [down?, up?];
-        let ask = Ask {
+        let ask = RecordingOptions {
             server,
             from: source_binding(self.from.as_deref(), server),
             feedback: self.feedback_from.as_deref().map(|from| source_binding(Some(from), server)),
-            ways,
+            directions: ways,
             span_ms: self.seconds * 1000,
         };
         let clock = Clock::new();
@@ -142,7 +146,7 @@ impl RecordCommand {
         });
         let Some(recording) = recording.map_err(failure)? else { return Err(Failure::interrupted()) };
         let mut traces = Vec::new();
-        for ((way, target), name) in recording.ways.iter().zip(targets).zip(["down", "up"]) {
+        for ((way, target), name) in recording.directions.iter().zip(targets).zip(["down", "up"]) {
             let (Some(way), Some(mut target)) = (way, target) else { continue };
             let shown = target.path().display().to_string();
             opportunities::write(way.recorded.bytes.iter().copied(), &mut target).map_err(|refusal| {
@@ -177,14 +181,14 @@ impl RecordCommand {
     }
 }
 
-fn print_news(clock: &Clock, news: client::News) {
+fn print_news(clock: &Clock, news: client::ClientProgress) {
     output::note(&match news {
-        client::News::Found([least, median]) => format!(
+        client::ClientProgress::Found([least, median]) => format!(
             "connected; round-trip time without load: minimum {:.1} ms, median {:.1} ms",
             least.as_millis(),
             median.as_millis()
         ),
-        client::News::Begins(ways, span) => {
+        client::ClientProgress::Begins(ways, span) => {
             let way = match ways {
                 [true, false] => "down",
                 [false, _] => "up",
@@ -226,14 +230,14 @@ fn source_binding(from: Option<&str>, server: SocketAddr) -> SourceBinding {
 }
 
 fn complaints(recording: &Recording) -> Vec<String> {
-    let ways = recording.ways.iter().zip(["down", "up"]);
+    let ways = recording.directions.iter().zip(["down", "up"]);
     let all = ways.filter_map(|(way, name)| Some((way.as_ref()?.complaints(), name)));
     all.flat_map(|(complaints, name)| complaints.into_iter().map(move |one| format!("{name}: {one}")))
         .collect()
 }
 
 /// Results of a direction: key, label with unit, value.
-fn numbers(way: &Way) -> [(&'static str, &'static str, f64); 7] {
+fn numbers(way: &DirectionResult) -> [(&'static str, &'static str, f64); 7] {
     let rounded = |value: f64| (value * 1e3).round() / 1e3;
     [
         ("rate_kbps", "mean rate with headers, kbit/s", way.mean_bps() / 1e3),
@@ -247,7 +251,7 @@ fn numbers(way: &Way) -> [(&'static str, &'static str, f64); 7] {
     .map(|(key, name, value)| (key, name, rounded(value)))
 }
 
-fn object(recording: &Recording, ask: &Ask, traces: &[(&str, String)]) -> Value {
+fn object(recording: &Recording, ask: &RecordingOptions, traces: &[(&str, String)]) -> Value {
     let [least, median] = recording.rtt.map(|rtt| rtt.as_millis());
     let [sent, came] = recording.probes;
     let complaints = complaints(recording);
@@ -258,9 +262,9 @@ fn object(recording: &Recording, ask: &Ask, traces: &[(&str, String)]) -> Value 
         "seconds": ask.span_ms / 1000,
         "rtt_ms": { "min": least, "median": median },
         "probes": { "sent": sent, "came": came },
-        "feedback_shares_way": recording.shares_way,
+        "feedback_shares_way": recording.shares_path,
     });
-    for (way, name) in recording.ways.iter().zip(["down", "up"]) {
+    for (way, name) in recording.directions.iter().zip(["down", "up"]) {
         let Some(way) = way else { continue };
         let mut said: Map<String, Value> =
             numbers(way).iter().map(|(key, _, value)| ((*key).to_owned(), json!(value))).collect();
@@ -273,8 +277,8 @@ fn object(recording: &Recording, ask: &Ask, traces: &[(&str, String)]) -> Value 
 }
 
 fn text(recording: &Recording) -> String {
-    let ways: Vec<(&Way, &str)> = recording
-        .ways
+    let ways: Vec<(&DirectionResult, &str)> = recording
+        .directions
         .iter()
         .zip(["down", "up"])
         .filter_map(|(way, name)| Some((way.as_ref()?, name)))
@@ -308,7 +312,7 @@ fn text(recording: &Recording) -> String {
             .map(|rate| Rate::from_bps(rate.copied().unwrap_or(0)).to_string());
         text += &format!("{name}: {least} to {most}, averaged over single seconds\n");
     }
-    if recording.shares_way {
+    if recording.shares_path {
         text += "feedback shared the path with packets of the other direction: the sender follows a rising rate late\n";
     }
     text

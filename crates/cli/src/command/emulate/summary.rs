@@ -5,14 +5,14 @@ use super::live::SettingChanges;
 use super::processor_waits::ProcessorWaits;
 use crate::table;
 use lasthop_emu::emulation::machine::Load;
-use lasthop_emu::emulation::{End, Lateness, Measured, Tally};
+use lasthop_emu::emulation::{End, EndCounters, Lateness, Measurements};
 use lasthop_lab::document::{Cell, Table};
 use lasthop_wire::{LossReason, PerReason};
 use serde_json::{Value, json};
 use std::time::Duration;
 
 pub(super) struct Summary {
-    pub(super) measured: Measured,
+    pub(super) measured: Measurements,
     /// Packets on the path at the end of the command: to the server, to the client.
     pub(super) under_way: [u64; 2],
     pub(super) controls: CongestionControls,
@@ -36,7 +36,7 @@ impl Summary {
         let quantiles = |late: Lateness| json!({ "p50": micros(late.p50), "p99": micros(late.p99), "max": micros(late.max) });
         let directions =
             |of: &dyn Fn(End) -> Value| json!({ "down": of(End::Client), "up": of(End::Server) });
-        let tally = |end: End| self.measured.tallies[end as usize];
+        let counters = |end: End| self.measured.counters[end as usize];
         let mut object = json!({
             "valid": self.complaints.is_empty(),
             "complaints": self.complaints,
@@ -45,20 +45,20 @@ impl Summary {
             "active_s": self.measured.active().as_secs(),
             "goodput_kbps": directions(&|end| json!(self.measured.goodput_kbps(end))),
             "rate_kbps": directions(&|end| json!(self.rate_kbps(end))),
-            "acknowledged_bytes": directions(&|end| json!(tally(end).acknowledged_bytes)),
-            "delivered_bytes": directions(&|end| json!(tally(end).delivered_bytes)),
-            "packets": directions(&|end| json!(tally(end).offered)),
-            "delivered": directions(&|end| json!(tally(end).delivered)),
+            "acknowledged_bytes": directions(&|end| json!(counters(end).acknowledged_bytes)),
+            "delivered_bytes": directions(&|end| json!(counters(end).delivered_bytes)),
+            "packets": directions(&|end| json!(counters(end).offered)),
+            "delivered": directions(&|end| json!(counters(end).delivered)),
             "under_way": directions(&|end| json!(self.under_way[end as usize])),
-            "lost": directions(&|end| lost(&tally(end).lost)),
-            "duplicated": directions(&|end| json!(tally(end).duplicated)),
-            "damaged": directions(&|end| json!(tally(end).damaged)),
-            "refused": directions(&|end| json!(tally(end).refused)),
+            "lost": directions(&|end| lost(&counters(end).lost)),
+            "duplicated": directions(&|end| json!(counters(end).duplicated)),
+            "damaged": directions(&|end| json!(counters(end).damaged)),
+            "refused": directions(&|end| json!(counters(end).refused)),
             "connections": self.controls.objects(),
             "notes": self.notes(),
             "lateness_us": quantiles(self.measured.lateness()),
             "entry_us": self.sees_entries.then(|| quantiles(self.measured.entry())),
-            "tun_drops": self.lost_in_devices + tally(End::Server).refused + tally(End::Client).refused,
+            "tun_drops": self.lost_in_devices + counters(End::Server).refused + counters(End::Client).refused,
             "waited_pct": self.waits.object(),
             "sched_fifo": self.urgent,
             "idle": self.load.map(|load| load.idle),
@@ -74,7 +74,7 @@ impl Summary {
     /// Table of both directions, then timing and state of the machine.
     pub(super) fn table(&self) -> String {
         let set = self.set().map_or(String::new(), |text| format!("\n{text}"));
-        format!("\n{}\n{}\n{set}", table::text(&self.tallies()), self.conditions())
+        format!("\n{}\n{}\n{set}", table::text(&self.counters()), self.conditions())
     }
 
     pub(super) fn later_notes(&self) -> Vec<String> {
@@ -91,36 +91,36 @@ impl Summary {
         (!plans.is_empty()).then(|| format!("Changes during the run, in the scenario language:\n{plans}"))
     }
 
-    pub(super) fn tallies(&self) -> Table {
+    pub(super) fn counters(&self) -> Table {
         let mut rows = Vec::new();
         let mut row = |name: &str, of: &dyn Fn(End) -> String| {
             let cells = [End::Client, End::Server].map(|end| Cell::Number(of(end)));
             rows.push([vec![Cell::Text(name.to_owned())], cells.to_vec()].concat());
         };
-        let tally = |end: End| self.measured.tallies[end as usize];
+        let counters = |end: End| self.measured.counters[end as usize];
         let goodput = |end: End| self.measured.goodput_kbps(end);
         row("goodput, kbit/s", &|end| goodput(end).map_or("–".to_owned(), |kbps| format!("{kbps:.1}")));
         row("rate with headers, kbit/s", &|end| format!("{:.1}", self.rate_kbps(end)));
-        row("delivered with headers, bytes", &|end| tally(end).delivered_bytes.to_string());
+        row("delivered with headers, bytes", &|end| counters(end).delivered_bytes.to_string());
         row("congestion control", &|end| self.controls.words(end));
-        row("packets sent", &|end| tally(end).offered.to_string());
-        row("packets delivered", &|end| tally(end).delivered.to_string());
+        row("packets sent", &|end| counters(end).offered.to_string());
+        row("packets delivered", &|end| counters(end).delivered.to_string());
         row("in flight at the end", &|end| self.under_way[end as usize].to_string());
         for reason in LossReason::ALL {
-            if self.measured.tallies.iter().any(|tally| tally.lost[reason] > 0) {
-                row(&format!("lost: {}", reason.name()), &|end| tally(end).lost[reason].to_string());
+            if self.measured.counters.iter().any(|end| end.lost[reason] > 0) {
+                row(&format!("lost: {}", reason.name()), &|end| counters(end).lost[reason].to_string());
             }
         }
-        type Count = fn(&Tally) -> u64;
+        type Count = fn(&EndCounters) -> u64;
         // Copies add to packets sent; damaged packets are delivered; refused packets are missing.
         let others: [(&str, Count); 3] = [
-            ("duplicated on the path", |tally| tally.duplicated),
-            ("delivered damaged", |tally| tally.damaged),
-            ("refused by the receiving kernel", |tally| tally.refused),
+            ("duplicated on the path", |end| end.duplicated),
+            ("delivered damaged", |end| end.damaged),
+            ("refused by the receiving kernel", |end| end.refused),
         ];
         for (name, of) in others {
-            if self.measured.tallies.iter().any(|tally| of(tally) > 0) {
-                row(name, &|end| of(&tally(end)).to_string());
+            if self.measured.counters.iter().any(|counters| of(counters) > 0) {
+                row(name, &|end| of(&counters(end)).to_string());
             }
         }
         let columns = ["", "down", "up"].map(str::to_owned).to_vec();
@@ -163,7 +163,7 @@ impl Summary {
 
     pub(super) fn rate_kbps(&self, end: End) -> f64 {
         let seconds = self.measured.active().as_secs();
-        let bits = self.measured.tallies[end as usize].delivered_bytes as f64 * 8.0;
+        let bits = self.measured.counters[end as usize].delivered_bytes as f64 * 8.0;
         if seconds > 0.0 { bits / seconds / 1e3 } else { 0.0 }
     }
 }

@@ -9,7 +9,7 @@ use crate::output;
 use crate::target::interrupts;
 use lasthop_base::Duration as Span;
 use lasthop_emu::emulation::End;
-use lasthop_emu::kernel::{Kernel, Watch};
+use lasthop_emu::kernel::{ConnectionSampler, Kernel};
 use lasthop_os::ends::{self, CLIENT6, DEVICE, Network, SERVER6};
 use lasthop_os::namespace::Namespace;
 use lasthop_os::program::Attachment;
@@ -99,12 +99,12 @@ impl Testbed {
     }
 
     /// Samples the kernel's connections at both ends every `span`.
-    pub(super) fn watch(&self, span: Span, clock: Clock) -> Result<Watch, SystemError> {
+    pub(super) fn watch(&self, span: Span, clock: Clock) -> Result<ConnectionSampler, SystemError> {
         let mut ends = vec![(End::Client, &self.client)];
         if let Some(server) = self.remote.server_namespace() {
             ends.push((End::Server, server));
         }
-        Watch::every(span, clock, &ends)
+        ConnectionSampler::every(span, clock, &ends)
     }
 
     pub(super) fn guard(&mut self) -> Option<&mut Guard> {

@@ -9,7 +9,7 @@ use crate::values::{self, Assignment};
 use clap::Args;
 use lasthop_base::{self as base, Duration, Unit, quantity};
 use lasthop_capture::Capture;
-use lasthop_emu::{Impairment, Station};
+use lasthop_emu::{Impairment, TunHost};
 use lasthop_host::host::Traced;
 use lasthop_host::{Host, Options};
 use lasthop_os::{Interface, SystemError, Tun};
@@ -109,7 +109,7 @@ impl Attach {
             Interface { name: self.device.clone(), addresses: self.kernel.clone(), mtu: self.mtu };
         let tun = Tun::open(&interface).map_err(failure)?;
         let host = Host::new(&self.address, self.mtu, secret()?);
-        let mut station: Station<Target> = Station::new(host, tun);
+        let mut station: TunHost<Target> = TunHost::new(host, tun);
         if self.impairments.impairment() != Impairment::default() {
             station.impair(self.impairments.impairment(), self.impairments.seed);
         }
@@ -122,7 +122,7 @@ impl Attach {
         if trace.is_some() {
             let sender = lines.0;
             // The receiver outlives the station.
-            station.watch(Box::new(move |traced| drop(sender.send(line(traced)))));
+            station.on_event(Box::new(move |traced| drop(sender.send(line(traced)))));
         }
         let mut trace = trace;
         let done = job.begin(&mut station, &self.address, &options).and_then(|()| {

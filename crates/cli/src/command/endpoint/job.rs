@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::target::Target;
 use lasthop_base::{Duration, Time};
-use lasthop_emu::{Exchange, Station};
+use lasthop_emu::{Exchange, TunHost};
 use lasthop_host::{Error, Handle, Info, Options};
 use lasthop_os::SystemError;
 use lasthop_tcp::State;
@@ -85,7 +85,7 @@ impl EndpointJob {
 
     pub(crate) fn begin(
         &mut self,
-        station: &mut Station<Target>,
+        station: &mut TunHost<Target>,
         addresses: &[IpAddr],
         options: &Options,
     ) -> Result<(), SystemError> {
@@ -121,7 +121,7 @@ impl EndpointJob {
     }
 
     /// Makes progress without blocking; returns whether the job is done.
-    pub(crate) fn advance(&mut self, station: &mut Station<Target>) -> Result<bool, SystemError> {
+    pub(crate) fn advance(&mut self, station: &mut TunHost<Target>) -> Result<bool, SystemError> {
         self.accept(station)?;
         let now = station.now();
         let mut index = 0;
@@ -149,7 +149,7 @@ impl EndpointJob {
     }
 
     /// Transmits the last FINs and their acknowledgements.
-    pub(crate) fn linger(&mut self, station: &mut Station<Target>) -> Result<(), SystemError> {
+    pub(crate) fn linger(&mut self, station: &mut TunHost<Target>) -> Result<(), SystemError> {
         for listener in self.listeners.drain(..) {
             let _ = station.host.close(station.now(), listener);
         }
@@ -170,7 +170,7 @@ impl EndpointJob {
         }
     }
 
-    fn accept(&mut self, station: &mut Station<Target>) -> Result<(), SystemError> {
+    fn accept(&mut self, station: &mut TunHost<Target>) -> Result<(), SystemError> {
         let Task::Serve { file, out, left, accepted, .. } = &mut self.task else { return Ok(()) };
         for listener in &self.listeners {
             while *left != Some(0)
@@ -202,7 +202,7 @@ const OBSTACLE_TIMEOUT: Duration = Duration::from_secs(3);
 const LINGER: Duration = Duration::from_secs(5);
 
 impl OpenConnection {
-    fn end(self, station: &mut Station<Target>, now: Time, error: Option<SystemError>) -> ClosedConnection {
+    fn end(self, station: &mut TunHost<Target>, now: Time, error: Option<SystemError>) -> ClosedConnection {
         let handle = self.exchange.handle();
         let info = station.host.info(handle).ok();
         let error = error.or_else(|| self.target.and_then(|target| target.finish().err().map(system_error)));
@@ -256,7 +256,7 @@ impl Write for SharedTarget {
 }
 
 fn connect(
-    station: &mut Station<Target>,
+    station: &mut TunHost<Target>,
     now: Time,
     server: SocketAddr,
     options: &Options,

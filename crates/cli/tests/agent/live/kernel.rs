@@ -27,7 +27,7 @@ fn begin() -> Option<(std::sync::MutexGuard<'static, ()>, Path)> {
 }
 
 fn programs(path: &Path, device: &str) -> usize {
-    path.at_client(|| program::on(device).unwrap())
+    path.at_client(|| program::count_attached(device).unwrap())
 }
 
 fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {

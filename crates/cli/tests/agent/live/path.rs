@@ -2,7 +2,7 @@
 
 use lasthop_base::Duration;
 use lasthop_emu::Emulation;
-use lasthop_emu::emulation::{Charge, Plan};
+use lasthop_emu::emulation::{Charge, EmulationPlan};
 use lasthop_os::ends::{self, CLIENT, CLIENT6, SERVER, SERVER6};
 use lasthop_os::priority::RealTimePriority;
 use lasthop_os::{Namespace, SystemError, namespace};
@@ -55,9 +55,9 @@ impl Path {
         let over = Arc::new(AtomicBool::new(false));
         let ends = Arc::clone(&over);
         let carrier = thread::spawn(move || {
-            let plan = Plan {
+            let plan = EmulationPlan {
                 engine: assemble_external(&scenario, 0, scenario.seed),
-                lanes: EXTERNAL_FLOWS as u32,
+                external_flows: EXTERNAL_FLOWS as u32,
                 charge: Charge::Real,
                 spin: Duration::ZERO,
                 sample: None,

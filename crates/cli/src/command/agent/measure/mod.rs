@@ -18,7 +18,7 @@ use crate::values;
 use clap::Args;
 use companion::Companion;
 use lasthop_emu::Trial;
-use lasthop_emu::trial::{Outcome, Settings, Tcp};
+use lasthop_emu::trial::{KernelSettings, Tcp, TrialOutcome};
 use lasthop_lab::progress::Progress;
 use lasthop_lab::repeat::seed_of;
 use lasthop_lab::report;
@@ -114,7 +114,7 @@ impl Measure {
         let mut results = AgentResults { sender: sender.to_string(), pairs: Vec::new(), late_runs: 0 };
         while results.pairs.len() < self.runs as usize {
             let seed = seed_of(first, results.pairs.len() as u32);
-            let run = |has_agent| -> Result<Outcome, Failure> {
+            let run = |has_agent| -> Result<TrialOutcome, Failure> {
                 let plan = path::plan(scenario, replaced, seed);
                 let prepare = |ends: &PathEnds| -> Result<Box<dyn Any>, SystemError> {
                     if has_agent {
@@ -144,7 +144,7 @@ impl Measure {
 
 fn trial(sender: &RealSender, scenario: &Scenario, carried: &CarriedFlows) -> Result<Trial, Failure> {
     // The client keeps its settings.
-    let settings = Settings::default();
+    let settings = KernelSettings::default();
     let tcp = match sender {
         RealSender::Kernel(name) => {
             Tcp::Kernel { congestion: vec![name.clone(); carried.streams.len()], settings }

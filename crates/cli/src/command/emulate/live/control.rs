@@ -4,7 +4,7 @@
 
 use super::super::privileges;
 use super::settings::{SetRefusal, SetRequest};
-use lasthop_agent::folder::Folder;
+use lasthop_agent::run_directory::RunDirectory;
 use lasthop_os::SystemError;
 use nix::unistd::geteuid;
 use serde::{Deserialize, Serialize};
@@ -42,7 +42,7 @@ pub(super) struct ControlSocket {
     path: PathBuf,
     requests: Receiver<PendingRequest>,
     /// Directory of the socket, kept open.
-    _folder: Folder,
+    _folder: RunDirectory,
 }
 
 /// Timeout of both ends.
@@ -58,7 +58,7 @@ impl ControlSocket {
     pub(super) fn listen() -> Result<ControlSocket, SystemError> {
         let mut refused = None;
         for folder in folders() {
-            match Folder::open(&folder) {
+            match RunDirectory::open(&folder) {
                 Ok(folder) => return ControlSocket::listen_in(folder),
                 Err(error) => refused = refused.or(Some(error)),
             }
@@ -69,7 +69,7 @@ impl ControlSocket {
         }))
     }
 
-    fn listen_in(folder: Folder) -> Result<ControlSocket, SystemError> {
+    fn listen_in(folder: RunDirectory) -> Result<ControlSocket, SystemError> {
         let name = format!("{PREFIX}{}{SUFFIX}", privileges::run_pid());
         let path = folder.inside(&name);
         // Removes the socket of a killed run with the same PID.

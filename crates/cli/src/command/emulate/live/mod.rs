@@ -180,7 +180,7 @@ impl Live {
 
     fn sample(&self, emulation: &mut Emulation<Target>) {
         if let Some(viewer) = &self.viewer {
-            let now = emulation.look(self.pipes.each_ref().map(Vec::as_slice));
+            let now = emulation.observe(self.pipes.each_ref().map(Vec::as_slice));
             viewer.show(now, self.settings.current(emulation.clock().now()));
         }
     }

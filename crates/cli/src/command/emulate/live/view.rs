@@ -3,7 +3,7 @@
 use super::super::events::Events;
 use super::json_lines::{self, JsonLines};
 use super::screen::picture::Picture;
-use lasthop_emu::emulation::{End, Now};
+use lasthop_emu::emulation::{DirectionState, End, PathState};
 use lasthop_emu::kernel::Kernel;
 use lasthop_wire::{LossReason, PerReason};
 use serde_json::Value;
@@ -39,15 +39,17 @@ pub(super) struct DirectionView {
 }
 
 impl View {
-    fn between(before: &Now, now: &Now, current: Value, rtts: [Option<f64>; 2]) -> View {
+    fn between(before: &PathState, now: &PathState, current: Value, rtts: [Option<f64>; 2]) -> View {
         let span = now.time.since(before.time).as_secs();
         let direction = |end: End| {
-            let (before, now) = (&before.ways[end as usize], &now.ways[end as usize]);
-            let bytes = now.tally.delivered_bytes - before.tally.delivered_bytes;
+            let (before, now) = (&before.directions[end as usize], &now.directions[end as usize]);
+            let bytes = now.counters.delivered_bytes - before.counters.delivered_bytes;
             DirectionView {
                 kbps: if span > 0.0 { bytes as f64 * 8e-3 / span } else { 0.0 },
-                delivered: now.tally.delivered - before.tally.delivered,
-                lost: PerReason::new(|reason: LossReason| now.tally.lost[reason] - before.tally.lost[reason]),
+                delivered: now.counters.delivered - before.counters.delivered,
+                lost: PerReason::new(|reason: LossReason| {
+                    now.counters.lost[reason] - before.counters.lost[reason]
+                }),
                 packets: now.packets,
                 bytes: now.bytes,
                 wait_ms: now.wait.map(|wait| wait.as_millis()),
@@ -65,7 +67,7 @@ impl View {
 }
 
 pub(super) struct Viewer {
-    samples: Option<SyncSender<(Now, Value)>>,
+    samples: Option<SyncSender<(PathState, Value)>>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -87,7 +89,7 @@ impl Viewer {
     }
 
     /// Hands over a sample without blocking.
-    pub(super) fn show(&self, now: Now, current: Value) {
+    pub(super) fn show(&self, now: PathState, current: Value) {
         if let Some(samples) = &self.samples {
             let _ = samples.try_send((now, current));
         }
@@ -103,8 +105,8 @@ impl Drop for Viewer {
     }
 }
 
-fn report(samples: &Receiver<(Now, Value)>, mut outputs: Outputs, mut kernels: Vec<(End, Kernel)>) {
-    let mut before: Option<Now> = None;
+fn report(samples: &Receiver<(PathState, Value)>, mut outputs: Outputs, mut kernels: Vec<(End, Kernel)>) {
+    let mut before: Option<PathState> = None;
     for (now, current) in samples {
         let rtts = rtts(&mut kernels);
         let since = before.unwrap_or_else(|| nothing(&now));
@@ -122,8 +124,8 @@ fn report(samples: &Receiver<(Now, Value)>, mut outputs: Outputs, mut kernels: V
     }
 }
 
-fn nothing(now: &Now) -> Now {
-    Now { time: lasthop_base::Time::ZERO, ways: [lasthop_emu::emulation::Way::default(); 2], late: now.late }
+fn nothing(now: &PathState) -> PathState {
+    PathState { time: lasthop_base::Time::ZERO, directions: [DirectionState::default(); 2], late: now.late }
 }
 
 /// Round-trip times to the server and to the client, of the connection with most acknowledged bytes.

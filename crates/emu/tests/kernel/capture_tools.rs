@@ -5,7 +5,7 @@ use crate::peer::{self, hash};
 use crate::{KERNEL, OURS, in_namespace};
 use lasthop_base::Duration;
 use lasthop_capture::Capture;
-use lasthop_emu::{Exchange, Impairment, Station};
+use lasthop_emu::{Exchange, Impairment, TunHost};
 use lasthop_host::{Host, Options};
 use lasthop_os::Tun;
 use std::fs::File;
@@ -24,12 +24,12 @@ fn tshark_and_tcptrace_find_as_many_retransmissions_as_losses() {
         }
     }
     in_namespace(|tun| {
-        let (mut calm, mut tun) = (0, tun);
+        let (mut without_timeouts, mut tun) = (0, tun);
         for seed in 1..=12 {
-            let was_calm;
-            (was_calm, tun) = examine(tun, seed);
-            calm += u32::from(was_calm);
-            if calm == 2 {
+            let is_without_timeouts;
+            (is_without_timeouts, tun) = examine(tun, seed);
+            without_timeouts += u32::from(is_without_timeouts);
+            if without_timeouts == 2 {
                 return;
             }
         }
@@ -46,7 +46,7 @@ fn host() -> Host {
 fn examine(tun: Tun, seed: u64) -> (bool, Tun) {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("ours.pcapng");
-    let mut station: Station<BufWriter<File>> = Station::new(host(), tun);
+    let mut station: TunHost<BufWriter<File>> = TunHost::new(host(), tun);
     station
         .impair(Impairment { loss: 0.004, delay: Duration::from_millis(10), ..Impairment::default() }, seed);
     let file = BufWriter::new(File::create(&path).expect("a file"));

@@ -10,15 +10,15 @@ use std::io;
 use std::net::SocketAddr;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum By {
+pub(crate) enum Socket {
     Path,
     /// Socket of another path for reports; the same socket if there is none.
-    Beside,
+    Feedback,
 }
 
-pub(crate) struct Line {
+pub(crate) struct Sockets {
     pub(crate) path: Datagrams,
-    pub(crate) beside: Option<Datagrams>,
+    pub(crate) feedback: Option<Datagrams>,
     pub(crate) clock: Clock,
     /// Last datagram received, and the range of the bytes behind its message.
     buffer: Vec<u8>,
@@ -28,16 +28,23 @@ pub(crate) struct Line {
 
 /// Origin of a datagram; `bytes` includes IP and UDP headers.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Came {
-    pub(crate) by: By,
+pub(crate) struct Received {
+    pub(crate) socket: Socket,
     pub(crate) from: SocketAddr,
     pub(crate) at: Time,
     pub(crate) bytes: usize,
 }
 
-impl Line {
-    pub(crate) fn new(path: Datagrams, beside: Option<Datagrams>) -> Line {
-        Line { path, beside, clock: Clock::new(), buffer: vec![0; LARGEST], behind: 0..0, out: Vec::new() }
+impl Sockets {
+    pub(crate) fn new(path: Datagrams, feedback: Option<Datagrams>) -> Sockets {
+        Sockets {
+            path,
+            feedback,
+            clock: Clock::new(),
+            buffer: vec![0; LARGEST],
+            behind: 0..0,
+            out: Vec::new(),
+        }
     }
 
     pub(crate) fn now(&self) -> Time {
@@ -45,33 +52,33 @@ impl Line {
     }
 
     /// Sends a message; errors count as packet loss.
-    pub(crate) fn say(&mut self, message: &Message, by: By, to: SocketAddr) {
-        let _ = self.say_with(message, &[], by, to);
+    pub(crate) fn send(&mut self, message: &Message, socket: Socket, to: SocketAddr) {
+        let _ = self.send_with(message, &[], socket, to);
     }
 
     /// Sends a message with bytes behind it; returns the system's result.
-    pub(crate) fn say_with(
+    pub(crate) fn send_with(
         &mut self,
         message: &Message,
         behind: &[u8],
-        by: By,
+        socket: Socket,
         to: SocketAddr,
     ) -> io::Result<bool> {
         message.write(&mut self.out, behind);
-        let socket = match (by, &self.beside) {
-            (By::Beside, Some(beside)) => beside,
+        let datagrams = match (socket, &self.feedback) {
+            (Socket::Feedback, Some(feedback)) => feedback,
             _ => &self.path,
         };
-        socket.send(&self.out, to)
+        datagrams.send(&self.out, to)
     }
 
     /// Returns the next valid message.
-    pub(crate) fn hear(&mut self) -> Option<(Message, Came)> {
-        let Line { path, beside, clock, buffer, behind, .. } = self;
+    pub(crate) fn receive(&mut self) -> Option<(Message, Received)> {
+        let Sockets { path, feedback, clock, buffer, behind, .. } = self;
         loop {
-            let (arrived, by) = match (path.receive(buffer, clock), &mut *beside) {
-                (Some(arrived), _) => (arrived, By::Path),
-                (None, Some(beside)) => (beside.receive(buffer, clock)?, By::Beside),
+            let (arrived, socket) = match (path.receive(buffer, clock), &mut *feedback) {
+                (Some(arrived), _) => (arrived, Socket::Path),
+                (None, Some(feedback)) => (feedback.receive(buffer, clock)?, Socket::Feedback),
                 (None, None) => return None,
             };
             let bytes = &buffer[..arrived.len];
@@ -83,7 +90,7 @@ impl Line {
                 };
                 *behind = start..start + rest.len();
                 let bytes = arrived.len + datagrams::headers(arrived.from);
-                return Some((message, Came { by, from: arrived.from, at: arrived.at, bytes }));
+                return Some((message, Received { socket, from: arrived.from, at: arrived.at, bytes }));
             }
         }
     }
@@ -94,11 +101,16 @@ impl Line {
     }
 
     /// Sends a phase's packets to `packets` and its reports to `reports`; returns whether the send buffer is full.
-    pub(crate) fn flow(&mut self, phase: &mut Saturation, packets: SocketAddr, reports: SocketAddr) -> bool {
+    pub(crate) fn send_phase(
+        &mut self,
+        phase: &mut Saturation,
+        packets: SocketAddr,
+        reports: SocketAddr,
+    ) -> bool {
         if let Some(report) = phase.poll_report(self.clock.now()) {
-            self.say(&report, By::Beside, reports);
+            self.send(&report, Socket::Feedback, reports);
         }
-        let Line { path, clock, out, .. } = self;
+        let Sockets { path, clock, out, .. } = self;
         phase.send(
             || clock.now(),
             |message| {
@@ -113,8 +125,8 @@ impl Line {
     pub(crate) fn wait(&self, until: Time, for_room: bool) {
         let most =
             until.since(self.now()).max(if for_room { Duration::from_millis(5) } else { Duration::ZERO });
-        match &self.beside {
-            Some(beside) => datagrams::wait(&[&self.path, beside], for_room, most),
+        match &self.feedback {
+            Some(feedback) => datagrams::wait(&[&self.path, feedback], for_room, most),
             None => datagrams::wait(&[&self.path], for_room, most),
         }
     }

@@ -13,7 +13,7 @@ use lasthop_tcp::event::Reason;
 use std::io::{Sink, Write};
 
 /// A host, its device, and the impairment between them.
-pub struct Station<W: Write = Sink> {
+pub struct TunHost<W: Write = Sink> {
     /// The host, for applications.
     pub host: Host,
     clock: Clock,
@@ -21,30 +21,30 @@ pub struct Station<W: Write = Sink> {
     /// Paths to the kernel and from the kernel if packets are impaired.
     impaired: Option<[ImpairedPath; 2]>,
     capture: Option<Capture<W>>,
-    watch: Option<Watch>,
+    callback: Option<EventCallback>,
     buffer: Vec<u8>,
     refused: u64,
     batch: usize,
 }
 
 /// Callback for every event.
-pub type Watch = Box<dyn FnMut(&Traced) + Send>;
+pub type EventCallback = Box<dyn FnMut(&Traced) + Send>;
 
 /// Packets read, or sent, before the other direction gets its turn: many enough to save system calls, few enough for
 /// the host's timers.
 const BATCH: usize = 64;
 
-impl<W: Write> Station<W> {
+impl<W: Write> TunHost<W> {
     /// Attaches a host to a device.
-    pub fn new(host: Host, tun: Tun) -> Station<W> {
+    pub fn new(host: Host, tun: Tun) -> TunHost<W> {
         let buffer = vec![0; 1 << 16];
-        Station {
+        TunHost {
             host,
             clock: Clock::new(),
             tun,
             impaired: None,
             capture: None,
-            watch: None,
+            callback: None,
             buffer,
             refused: 0,
             batch: BATCH,
@@ -64,19 +64,19 @@ impl<W: Write> Station<W> {
     }
 
     /// Captures the packets that the host sends (before impairment) and receives (after impairment). A comment gives
-    /// the reason of each retransmission. [`Station::finish`] returns the writer.
+    /// the reason of each retransmission. [`TunHost::finish`] returns the writer.
     pub fn capture(&mut self, capture: Capture<W>) {
         self.host.trace();
         self.capture = Some(capture);
     }
 
-    /// Passes every event of connections opened from now on to `watch`.
-    pub fn watch(&mut self, watch: Watch) {
+    /// Passes every event of connections opened from now on to `callback`.
+    pub fn on_event(&mut self, callback: EventCallback) {
         self.host.trace();
-        self.watch = Some(watch);
+        self.callback = Some(callback);
     }
 
-    /// Packets of the host lost by [`Station::impair`].
+    /// Packets of the host lost by [`TunHost::impair`].
     pub fn lost_on_the_way_out(&self) -> u64 {
         self.impaired.as_ref().map_or(0, |[out, _]| out.lost())
     }
@@ -88,7 +88,7 @@ impl<W: Write> Station<W> {
         Ok((self.tun, writer))
     }
 
-    /// Time since the station's creation.
+    /// Time since the creation of this value.
     pub fn now(&self) -> Time {
         self.clock.now()
     }
@@ -101,9 +101,9 @@ impl<W: Write> Station<W> {
     /// Reads and sends packets and handles timers. If nothing happened, waits for an event, at most `patience`.
     /// Fails if the device is gone or the capture cannot be written.
     pub fn turn(&mut self, patience: Duration) -> Result<(), SystemError> {
-        let arrived = self.let_in()?;
+        let arrived = self.read_packets()?;
         self.host.handle_timeout(self.clock.now());
-        let left = self.let_out()?;
+        let left = self.send_packets()?;
         if arrived + left > 0 {
             return Ok(());
         }
@@ -116,20 +116,20 @@ impl<W: Write> Station<W> {
     }
 
     /// Passes events to the callback; returns the reason of the last retransmission.
-    fn tell_events(&mut self) -> Option<Reason> {
+    fn dispatch_events(&mut self) -> Option<Reason> {
         let mut why = None;
         while let Some(traced) = self.host.poll_event() {
             if let Event::Retransmitted { reason, .. } = traced.event {
                 why = Some(reason);
             }
-            if let Some(watch) = &mut self.watch {
-                watch(&traced);
+            if let Some(callback) = &mut self.callback {
+                callback(&traced);
             }
         }
         why
     }
 
-    fn let_in(&mut self) -> Result<usize, SystemError> {
+    fn read_packets(&mut self) -> Result<usize, SystemError> {
         let mut count = 0;
         while count < self.batch {
             let Some(len) = self.tun.recv(&mut self.buffer)? else { break };
@@ -154,16 +154,16 @@ impl<W: Write> Station<W> {
         Ok(count)
     }
 
-    fn let_out(&mut self) -> Result<usize, SystemError> {
+    fn send_packets(&mut self) -> Result<usize, SystemError> {
         let mut count = 0;
         loop {
             let now = self.clock.now();
-            self.tell_events();
+            self.dispatch_events();
             if self.host.poll_packet(now).is_none() {
                 break;
             }
             count += 1;
-            let why = self.tell_events();
+            let why = self.dispatch_events();
             let packet = self.host.packet();
             record(&mut self.capture, now, packet, why)?;
             match &mut self.impaired {

@@ -1,17 +1,17 @@
 //! Result of one side of a phase, with its encoding.
 
-use crate::course::Recorded;
+use crate::receiver_log::ReceiverResult;
 use lasthop_base::Duration;
 
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Outcome {
-    pub(crate) sent: Option<Sent>,
-    pub(crate) recorded: Option<Recorded>,
+pub(crate) struct PhaseResult {
+    pub(crate) sent: Option<SenderResult>,
+    pub(crate) recorded: Option<ReceiverResult>,
 }
 
 /// Sender's part of a phase.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Sent {
+pub struct SenderResult {
     /// Packets sent.
     pub packets: u64,
     /// Time in which the window was open but the process did not run: the processor is the limit then.
@@ -23,17 +23,17 @@ pub struct Sent {
 /// Maximum duration of a recording: one day, ms.
 const LONGEST_MS: u64 = 86_400_000;
 
-impl Outcome {
+impl PhaseResult {
     pub(crate) fn bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
         let mut put = |number: u64| variable(&mut bytes, number);
         put(self.sent.is_some().into());
-        if let Some(Sent { packets, behind, span }) = self.sent {
+        if let Some(SenderResult { packets, behind, span }) = self.sent {
             [packets, behind.as_nanos(), span.as_nanos()].into_iter().for_each(&mut put);
         }
         put(self.recorded.is_some().into());
         if let Some(recorded) = &self.recorded {
-            let Recorded { bytes, packets, lost, empty, wait_ms, dropped } = recorded;
+            let ReceiverResult { bytes, packets, lost, empty, wait_ms, dropped } = recorded;
             let numbers = [*packets, *lost, empty.as_nanos(), (*wait_ms).into(), (*dropped).into()];
             numbers.into_iter().for_each(&mut put);
             put(bytes.len() as u64);
@@ -43,12 +43,12 @@ impl Outcome {
     }
 
     /// Decodes a result; `None` if invalid.
-    pub(crate) fn read(bytes: &[u8]) -> Option<Outcome> {
+    pub(crate) fn read(bytes: &[u8]) -> Option<PhaseResult> {
         let mut rest = bytes;
         let mut next = || number(&mut rest);
         let sent = match next()? {
             0 => None,
-            _ => Some(Sent {
+            _ => Some(SenderResult {
                 packets: next()?,
                 behind: Duration::from_nanos(next()?),
                 span: Duration::from_nanos(next()?),
@@ -62,7 +62,7 @@ impl Outcome {
                 let count = next().filter(|count| *count <= LONGEST_MS)?;
                 // Each number takes at least one byte, so the input bounds the allocation.
                 let bytes: Option<Vec<u32>> = (0..count).map(|_| u32::try_from(next()?).ok()).collect();
-                Some(Recorded {
+                Some(ReceiverResult {
                     bytes: bytes?,
                     packets,
                     lost,
@@ -72,7 +72,7 @@ impl Outcome {
                 })
             }
         };
-        rest.is_empty().then_some(Outcome { sent, recorded })
+        rest.is_empty().then_some(PhaseResult { sent, recorded })
     }
 }
 
@@ -113,18 +113,18 @@ mod tests {
             cut in any::<proptest::sample::Index>(),
         ) {
             let [a, b, c, d, e, f] = numbers;
-            let sent = Sent { packets: a, behind: Duration::from_nanos(b), span: Duration::from_nanos(c) };
+            let sent = SenderResult { packets: a, behind: Duration::from_nanos(b), span: Duration::from_nanos(c) };
             let empty = Duration::from_nanos(f);
-            let recorded = Recorded { bytes, packets: d, lost: e, empty, wait_ms: words[0], dropped: words[1] };
-            let outcome = Outcome { sent: has[0].then_some(sent), recorded: has[1].then_some(recorded) };
+            let recorded = ReceiverResult { bytes, packets: d, lost: e, empty, wait_ms: words[0], dropped: words[1] };
+            let outcome = PhaseResult { sent: has[0].then_some(sent), recorded: has[1].then_some(recorded) };
             let bytes = outcome.bytes();
-            prop_assert_eq!(Outcome::read(&bytes), Some(outcome));
-            prop_assert_eq!(Outcome::read(&bytes[..cut.index(bytes.len())]), None);
+            prop_assert_eq!(PhaseResult::read(&bytes), Some(outcome));
+            prop_assert_eq!(PhaseResult::read(&bytes[..cut.index(bytes.len())]), None);
         }
 
         #[test]
         fn no_bytes_are_too_strange(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
-            let _ = Outcome::read(&bytes);
+            let _ = PhaseResult::read(&bytes);
         }
     }
 
@@ -132,6 +132,6 @@ mod tests {
     fn a_length_that_is_not_there_takes_no_room() {
         let mut bytes = vec![0, 1, 0, 0, 0, 0, 0];
         variable(&mut bytes, LONGEST_MS);
-        assert_eq!(Outcome::read(&bytes), None);
+        assert_eq!(PhaseResult::read(&bytes), None);
     }
 }

@@ -18,7 +18,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 /// An open directory.
-pub struct Folder {
+pub struct RunDirectory {
     path: PathBuf,
     opened: File,
 }
@@ -28,12 +28,12 @@ const AGAIN: Duration = Duration::from_millis(10);
 const OTHERS_WRITE: u32 = 0o022;
 const STICKY: u32 = 0o1000;
 
-impl Folder {
+impl RunDirectory {
     /// Opens a directory or creates it with access for its owner only.
     ///
     /// # Errors
     /// If the path is no directory, if users besides root and us could change its content, or if the system refuses.
-    pub fn open(path: &Path) -> Result<Folder, SystemError> {
+    pub fn open(path: &Path) -> Result<RunDirectory, SystemError> {
         let path: PathBuf =
             std::path::absolute(path).map_err(|error| refused(path, &error))?.components().collect();
         let own = geteuid().as_raw();
@@ -57,7 +57,7 @@ impl Folder {
         let found = opened.metadata().map_err(|error| refused(&path, &error))?;
         match distrust(found.uid(), found.mode() & !STICKY, own) {
             Some(why) => Err(untrusted(&path, &format!("it {why}"))),
-            None => Ok(Folder { path, opened }),
+            None => Ok(RunDirectory { path, opened }),
         }
     }
 
@@ -156,7 +156,7 @@ mod tests {
     use std::os::unix::fs::{PermissionsExt, symlink};
 
     fn why(path: &Path) -> String {
-        Folder::open(path).err().map_or(String::new(), |error| error.message)
+        RunDirectory::open(path).err().map_or(String::new(), |error| error.message)
     }
 
     fn permit(path: &Path, mode: u32) {
@@ -178,13 +178,13 @@ mod tests {
     fn a_directory_is_made_for_its_owner_alone() {
         let above = tempfile::tempdir().unwrap();
         let path = above.path().join("a/b");
-        let folder = Folder::open(&path).unwrap();
+        let folder = RunDirectory::open(&path).unwrap();
         assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o700);
         let lock = folder.lock("lock", Duration::ZERO).unwrap_or_else(|_| panic!("it is free"));
         assert_eq!(fs::metadata(path.join("lock")).unwrap().mode() & 0o777, 0o600);
-        assert!(matches!(Folder::open(&path).unwrap().lock("lock", AGAIN), Err(None)), "it is locked");
+        assert!(matches!(RunDirectory::open(&path).unwrap().lock("lock", AGAIN), Err(None)), "it is locked");
         drop(lock);
-        assert!(Folder::open(&path).unwrap().lock("lock", Duration::ZERO).is_ok());
+        assert!(RunDirectory::open(&path).unwrap().lock("lock", Duration::ZERO).is_ok());
     }
 
     #[test]
@@ -200,11 +200,11 @@ mod tests {
         let treasure = above.path().join("treasure");
         fs::write(&treasure, "gold").unwrap();
         symlink(&treasure, real.join("lock")).unwrap();
-        let error = Folder::open(&real).unwrap().lock("lock", Duration::ZERO).unwrap_err().unwrap();
+        let error = RunDirectory::open(&real).unwrap().lock("lock", Duration::ZERO).unwrap_err().unwrap();
         assert!(error.message.contains("lock` is a symbolic link"), "{}", error.message);
         // A hard link is as dangerous as a symbolic link.
         fs::hard_link(&treasure, real.join("other")).unwrap();
-        assert!(Folder::open(&real).unwrap().lock("other", Duration::ZERO).unwrap_err().is_some());
+        assert!(RunDirectory::open(&real).unwrap().lock("other", Duration::ZERO).unwrap_err().is_some());
         assert_eq!(fs::read_to_string(&treasure).unwrap(), "gold");
     }
 

@@ -1,7 +1,7 @@
 //! Results of each stream.
 
-use super::Stream;
-use crate::kernel::Sighting;
+use super::TrialStream;
+use crate::kernel::ConnectionSample;
 use lasthop_base::{Duration, Time};
 use lasthop_os::error::SystemError;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 
 /// Result of a stream.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Progress {
+pub struct StreamResult {
     /// Bytes delivered in order to the receiver's application.
     pub received: u64,
     /// Time from the stream's start to its end or the trial's.
@@ -24,35 +24,35 @@ pub struct Progress {
     pub srtts_ms: Vec<(Time, f64)>,
 }
 
-pub(super) struct Tally {
-    streams: Vec<Marks>,
+pub(super) struct StreamResults {
+    streams: Vec<StreamCounters>,
     is_frozen: AtomicBool,
     /// Longest delay of a wake-up of our endpoints, ns.
-    overslept: AtomicU64,
+    longest_delay: AtomicU64,
     error: Mutex<Option<SystemError>>,
 }
 
 #[derive(Default)]
-struct Marks {
+struct StreamCounters {
     received: AtomicU64,
     /// Time at which the receiver saw the end, ns; 0: not yet.
     completed: AtomicU64,
-    sender: Mutex<Sender>,
+    sender: Mutex<SenderCounters>,
 }
 
 #[derive(Clone, Default)]
-struct Sender {
+struct SenderCounters {
     retransmissions: u64,
     timeouts: Option<u64>,
     srtts_ms: Vec<(Time, f64)>,
 }
 
-impl Tally {
-    pub(super) fn new(streams: usize) -> Tally {
-        Tally {
-            streams: (0..streams).map(|_| Marks::default()).collect(),
+impl StreamResults {
+    pub(super) fn new(streams: usize) -> StreamResults {
+        StreamResults {
+            streams: (0..streams).map(|_| StreamCounters::default()).collect(),
             is_frozen: AtomicBool::new(false),
-            overslept: AtomicU64::new(0),
+            longest_delay: AtomicU64::new(0),
             error: Mutex::new(None),
         }
     }
@@ -69,7 +69,7 @@ impl Tally {
         }
     }
 
-    pub(super) fn sight(
+    pub(super) fn record_sample(
         &self,
         stream: usize,
         now: Time,
@@ -86,23 +86,29 @@ impl Tally {
         }
     }
 
-    pub(super) fn take(&self, sightings: &[Sighting]) {
-        for Sighting { time, connection, .. } in sightings {
+    pub(super) fn record_samples(&self, samples: &[ConnectionSample]) {
+        for ConnectionSample { time, connection, .. } in samples {
             if let Some(stream) = stream_of(connection.remote.port()).filter(|it| *it < self.streams.len()) {
                 let timeouts = connection.timeouts.map(u64::from);
-                self.sight(stream, *time, connection.retransmissions.into(), timeouts, connection.srtt);
+                self.record_sample(
+                    stream,
+                    *time,
+                    connection.retransmissions.into(),
+                    timeouts,
+                    connection.srtt,
+                );
             }
         }
     }
 
-    pub(super) fn wake(&self, late: Duration) {
-        self.overslept.fetch_max(late.as_nanos(), Ordering::Relaxed);
+    pub(super) fn record_wakeup(&self, late: Duration) {
+        self.longest_delay.fetch_max(late.as_nanos(), Ordering::Relaxed);
     }
 
     /// Complaint if our endpoints woke up too late to be fair senders.
     pub(super) fn complaint(&self) -> Option<String> {
-        let late = Duration::from_nanos(self.overslept.load(Ordering::Relaxed));
-        (late > LATEST).then(|| format!("an endpoint of our TCP woke up {:.0} ms late", late.as_millis()))
+        let late = Duration::from_nanos(self.longest_delay.load(Ordering::Relaxed));
+        (late > MAX_DELAY).then(|| format!("an endpoint of our TCP woke up {:.0} ms late", late.as_millis()))
     }
 
     pub(super) fn freeze(&self) {
@@ -111,11 +117,11 @@ impl Tally {
 
     /// Returns whether all streams are complete or one has failed.
     pub(super) fn is_done(&self) -> bool {
-        let is_done = |marks: &Marks| marks.completed.load(Ordering::Relaxed) > 0;
+        let is_done = |counters: &StreamCounters| counters.completed.load(Ordering::Relaxed) > 0;
         self.streams.iter().all(is_done) || self.guarded().is_some()
     }
 
-    pub(super) fn heed(&self, done: Result<(), SystemError>) {
+    pub(super) fn record_error(&self, done: Result<(), SystemError>) {
         if let Err(error) = done {
             self.guarded().get_or_insert(error);
         }
@@ -129,14 +135,14 @@ impl Tally {
         self.error.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn progress(&self, streams: &[Stream], end: Time) -> Vec<Progress> {
-        let one = |(marks, stream): (&Marks, &Stream)| {
-            let completed = marks.completed.load(Ordering::Relaxed);
+    pub(super) fn per_stream(&self, streams: &[TrialStream], end: Time) -> Vec<StreamResult> {
+        let one = |(counters, stream): (&StreamCounters, &TrialStream)| {
+            let completed = counters.completed.load(Ordering::Relaxed);
             let until = if completed > 0 { Time::from_nanos(completed) } else { end };
-            let mut sender = marks.sender.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            let mut sender = counters.sender.lock().unwrap_or_else(PoisonError::into_inner).clone();
             sender.srtts_ms.retain(|(time, _)| *time <= until);
-            Progress {
-                received: marks.received.load(Ordering::Relaxed),
+            StreamResult {
+                received: counters.received.load(Ordering::Relaxed),
                 active: until.since(stream.start),
                 is_complete: completed > 0,
                 retransmissions: sender.retransmissions,
@@ -149,7 +155,7 @@ impl Tally {
 }
 
 /// Bound of late wake-ups: a later endpoint answers in bursts that its scenario does not have.
-const LATEST: Duration = Duration::from_millis(20);
+const MAX_DELAY: Duration = Duration::from_millis(20);
 
 const FIRST_PORT: u16 = 5001;
 
@@ -165,8 +171,8 @@ fn stream_of(port: u16) -> Option<usize> {
 mod tests {
     use super::*;
 
-    fn stream(start_secs: u64) -> Stream {
-        Stream {
+    fn stream(start_secs: u64) -> TrialStream {
+        TrialStream {
             sender: crate::emulation::End::Server,
             start: Time::ZERO + Duration::from_secs(start_secs),
             bytes: None,
@@ -175,27 +181,27 @@ mod tests {
 
     #[test]
     fn only_what_came_before_the_end_counts() {
-        let tally = Tally::new(2);
-        tally.receive(0, 1000);
-        tally.receive(1, 500);
-        tally.complete(1, Time::ZERO + Duration::from_secs(3));
-        assert!(!tally.is_done());
-        tally.freeze();
-        tally.receive(0, 9000);
-        let progress = tally.progress(&[stream(2), stream(1)], Time::ZERO + Duration::from_secs(10));
-        assert_eq!((progress[0].received, progress[0].active.as_secs()), (1000, 8.0));
-        assert!(!progress[0].is_complete);
-        assert_eq!((progress[1].active.as_secs(), progress[1].is_complete), (2.0, true));
+        let results = StreamResults::new(2);
+        results.receive(0, 1000);
+        results.receive(1, 500);
+        results.complete(1, Time::ZERO + Duration::from_secs(3));
+        assert!(!results.is_done());
+        results.freeze();
+        results.receive(0, 9000);
+        let per_stream = results.per_stream(&[stream(2), stream(1)], Time::ZERO + Duration::from_secs(10));
+        assert_eq!((per_stream[0].received, per_stream[0].active.as_secs()), (1000, 8.0));
+        assert!(!per_stream[0].is_complete);
+        assert_eq!((per_stream[1].active.as_secs(), per_stream[1].is_complete), (2.0, true));
     }
 
     #[test]
-    fn sightings_that_had_no_round_trip_leave_none() {
-        let tally = Tally::new(1);
+    fn samples_that_had_no_round_trip_leave_none() {
+        let results = StreamResults::new(1);
         for (count, millis) in [(0, 0), (1, 20), (4, 40)] {
-            tally.sight(0, Time::ZERO, count, Some(count / 2), Duration::from_millis(millis));
+            results.record_sample(0, Time::ZERO, count, Some(count / 2), Duration::from_millis(millis));
         }
-        let progress = tally.progress(&[stream(0)], Time::ZERO + Duration::from_secs(1));
-        assert_eq!((progress[0].retransmissions, progress[0].timeouts), (4, Some(2)));
-        assert_eq!(progress[0].srtts_ms, [(Time::ZERO, 20.0), (Time::ZERO, 40.0)]);
+        let per_stream = results.per_stream(&[stream(0)], Time::ZERO + Duration::from_secs(1));
+        assert_eq!((per_stream[0].retransmissions, per_stream[0].timeouts), (4, Some(2)));
+        assert_eq!(per_stream[0].srtts_ms, [(Time::ZERO, 20.0), (Time::ZERO, 40.0)]);
     }
 }

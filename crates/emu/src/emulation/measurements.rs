@@ -7,7 +7,7 @@ use lasthop_wire::{LossReason, PerReason};
 
 /// Counters of one receiving end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Tally {
+pub struct EndCounters {
     /// Packets sent towards this end, whatever their fate.
     pub offered: u64,
     /// Packets delivered.
@@ -30,9 +30,9 @@ pub struct Tally {
 
 /// Measurements of an emulation.
 #[derive(Clone, Debug)]
-pub struct Measured {
+pub struct Measurements {
     /// Server, client.
-    pub tallies: [Tally; 2],
+    pub counters: [EndCounters; 2],
     /// Entry times of the first and the last packet.
     pub active: Option<[Time; 2]>,
     /// Delay of each delivery after its due time, late entry included, ns.
@@ -92,20 +92,20 @@ impl Bounds {
 /// Largest lateness recorded: one minute.
 const LONGEST_NANOS: u64 = 60_000_000_000;
 
-impl Default for Measured {
-    fn default() -> Measured {
-        Measured::judged_by(&Bounds::USUAL)
+impl Default for Measurements {
+    fn default() -> Measurements {
+        Measurements::with_bounds(&Bounds::USUAL)
     }
 }
 
-impl Measured {
+impl Measurements {
     /// Creates empty measurements with these bounds.
-    pub fn judged_by(bounds: &Bounds) -> Measured {
+    pub fn with_bounds(bounds: &Bounds) -> Measurements {
         // Two significant digits. The histogram accepts these constant bounds.
         let histogram = Histogram::new_with_bounds(1, LONGEST_NANOS, 2).or_else(|_| Histogram::new(2));
         let Ok(lateness) = histogram else { unreachable!("two significant digits are allowed") };
-        Measured {
-            tallies: [Tally::default(); 2],
+        Measurements {
+            counters: [EndCounters::default(); 2],
             active: None,
             entry: lateness.clone(),
             lateness,
@@ -119,20 +119,19 @@ impl Measured {
     pub(crate) fn enter(&mut self, now: Time, from: End, late: Duration) {
         self.entry.saturating_record(late.as_nanos().max(1));
         let to = if from == End::Server { End::Client } else { End::Server };
-        self.tallies[to as usize].offered += 1;
+        self.counters[to as usize].offered += 1;
         let first = self.active.map_or(now, |[first, _]| first);
         self.active = Some([first, now]);
     }
 
-    /// Records the delivery of a packet that was due at `due`; `taken`: the kernel accepted the packet.
-    pub(crate) fn deliver(&mut self, due: Time, now: Time, at: End, bytes: usize, taken: bool) {
-        let tally = &mut self.tallies[at as usize];
-        match taken {
-            true => {
-                tally.delivered += 1;
-                tally.delivered_bytes += bytes as u64;
-            }
-            false => tally.refused += 1,
+    /// Records the delivery of a packet that was due at `due`; `is_accepted`: the kernel accepted the packet.
+    pub(crate) fn deliver(&mut self, due: Time, now: Time, at: End, bytes: usize, is_accepted: bool) {
+        let counters = &mut self.counters[at as usize];
+        if is_accepted {
+            counters.delivered += 1;
+            counters.delivered_bytes += bytes as u64;
+        } else {
+            counters.refused += 1;
         }
         let late = now.since(due);
         self.lateness.saturating_record(late.as_nanos().max(1));
@@ -144,24 +143,24 @@ impl Measured {
 
     pub(crate) fn lose(&mut self, forward: bool, reason: LossReason) {
         let to = if forward { End::Client } else { End::Server };
-        self.tallies[to as usize].lost[reason] += 1;
+        self.counters[to as usize].lost[reason] += 1;
     }
 
     pub(crate) fn copy(&mut self, forward: bool) {
         let to = if forward { End::Client } else { End::Server };
-        self.tallies[to as usize].duplicated += 1;
+        self.counters[to as usize].duplicated += 1;
     }
 
     pub(crate) fn damage(&mut self, at: End) {
-        self.tallies[at as usize].damaged += 1;
+        self.counters[at as usize].damaged += 1;
     }
 
     pub(crate) fn acknowledge(&mut self, at: End, bytes: u64) {
-        self.tallies[at as usize].acknowledged_bytes += bytes;
+        self.counters[at as usize].acknowledged_bytes += bytes;
     }
 
     pub(crate) fn offer_stream(&mut self, to: End) {
-        self.tallies[to as usize].stream_packets += 1;
+        self.counters[to as usize].stream_packets += 1;
     }
 
     /// Lateness of deliveries, late entry included.
@@ -179,12 +178,12 @@ impl Measured {
         self.active.map_or(Duration::ZERO, |[first, last]| last.since(first))
     }
 
-    /// Stream bytes acknowledged by this end, per [`Measured::active`]; kbit/s. `None` without TCP payload to this end:
-    /// acknowledgements of datagrams cannot be read.
+    /// Stream bytes acknowledged by this end, per [`Measurements::active`]; kbit/s. `None` without TCP payload to this
+    /// end: acknowledgements of datagrams cannot be read.
     pub fn goodput_kbps(&self, to: End) -> Option<f64> {
-        let (seconds, tally) = (self.active().as_secs(), &self.tallies[to as usize]);
-        let bits = tally.acknowledged_bytes as f64 * 8.0;
-        (tally.stream_packets > 0).then(|| if seconds > 0.0 { bits / seconds / 1e3 } else { 0.0 })
+        let (seconds, counters) = (self.active().as_secs(), &self.counters[to as usize]);
+        let bits = counters.acknowledged_bytes as f64 * 8.0;
+        (counters.stream_packets > 0).then(|| if seconds > 0.0 { bits / seconds / 1e3 } else { 0.0 })
     }
 
     /// Returns reasons to distrust the run; empty if valid. `lost_in_devices`: packets that found the devices' rings
@@ -214,7 +213,7 @@ impl Measured {
             let (found, bound) = (micros(lateness.max), micros(bounds.max));
             complaints.push(format!("a packet was delivered {found} us late ({bound} us are allowed)"));
         }
-        let refused: u64 = self.tallies.iter().map(|tally| tally.refused).sum();
+        let refused: u64 = self.counters.iter().map(|end| end.refused).sum();
         if lost_in_devices + refused > 0 {
             complaints.push(format!("{} packets were lost in the TUN devices", lost_in_devices + refused));
         }
@@ -226,18 +225,18 @@ impl Measured {
 mod tests {
     use super::*;
 
-    fn measured(lateness_micros: &[u64]) -> Measured {
-        let mut measured = Measured::default();
+    fn measurements(lateness_micros: &[u64]) -> Measurements {
+        let mut measurements = Measurements::default();
         for late in lateness_micros {
             let due = Time::from_nanos(1_000_000);
-            measured.deliver(due, due + Duration::from_micros(*late), End::Client, 1500, true);
+            measurements.deliver(due, due + Duration::from_micros(*late), End::Client, 1500, true);
         }
-        measured
+        measurements
     }
 
     #[test]
     fn percentiles_are_those_of_the_packets() {
-        let lateness = measured(&(1..=1000).collect::<Vec<u64>>()).lateness();
+        let lateness = measurements(&(1..=1000).collect::<Vec<u64>>()).lateness();
         for (found, expected) in [(lateness.p50, 500), (lateness.p99, 990), (lateness.max, 1000)] {
             let micros = found.as_nanos() as f64 / 1e3;
             assert!((micros / f64::from(expected) - 1.0).abs() < 0.01, "{micros} us, {expected} expected");
@@ -246,24 +245,24 @@ mod tests {
 
     #[test]
     fn a_run_is_valid_within_the_bounds_only() {
-        let on_time = measured(&[100; 200]);
+        let on_time = measurements(&[100; 200]);
         assert_eq!(on_time.complaints(&Bounds::USUAL, 0), Vec::<String>::new());
         assert!(on_time.complaints(&Bounds::USUAL, 3)[0].starts_with("3 packets were lost"));
-        let late = measured(&[[100; 97].as_slice(), &[2000; 3]].concat());
+        let late = measurements(&[[100; 97].as_slice(), &[2000; 3]].concat());
         assert!(late.complaints(&Bounds::USUAL, 0)[0].starts_with("3 of 100 packets"));
-        let stalled = measured(&[[100; 999].as_slice(), &[60_000]].concat());
+        let stalled = measurements(&[[100; 999].as_slice(), &[60_000]].concat());
         assert!(stalled.complaints(&Bounds::USUAL, 0)[0].contains("60"));
         // One late packet of four is within `few`, but may exceed the share of time.
-        let mut short = measured(&[100, 100, 100, 1300]);
+        let mut short = measurements(&[100, 100, 100, 1300]);
         short.active = Some([Time::ZERO, Time::from_nanos(100_000_000)]);
         assert_eq!(short.complaints(&Bounds::USUAL, 0), Vec::<String>::new());
         short.active = Some([Time::ZERO, Time::from_nanos(20_000_000)]);
         assert!(short.complaints(&Bounds::USUAL, 0)[0].contains("6.5 % of the time"));
         // Packets that wait for each other are late together: 30 packets for 2 ms of 100 ms.
-        let mut together = measured(&[[100; 5000].as_slice(), &[2000; 30]].concat());
+        let mut together = measurements(&[[100; 5000].as_slice(), &[2000; 30]].concat());
         together.active = Some([Time::ZERO, Time::from_nanos(100_000_000)]);
         assert_eq!(together.complaints(&Bounds::USUAL, 0), Vec::<String>::new());
-        let mut refused = measured(&[]);
+        let mut refused = measurements(&[]);
         refused.deliver(Time::ZERO, Time::ZERO, End::Server, 40, false);
         assert_eq!(refused.complaints(&Bounds::USUAL, 0).len(), 1);
     }

@@ -1,6 +1,6 @@
 //! State of the running path, and changes of its settings.
 
-use super::{Emulation, End, Tally};
+use super::{Emulation, End, EndCounters};
 use hdrhistogram::Histogram;
 use lasthop_base::{Duration, Time};
 use lasthop_engine::{ChangeRefused, LinkChange, LinkSettings, PipeId};
@@ -8,20 +8,20 @@ use std::io::Write;
 
 /// State of the path at an instant.
 #[derive(Clone, Debug)]
-pub struct Now {
+pub struct PathState {
     /// Time of the observation.
     pub time: Time,
     /// Directions to the server and to the client.
-    pub ways: [Way; 2],
+    pub directions: [DirectionState; 2],
     /// Lateness since the last observation: 99th percentile and maximum; `None` without packets.
     pub late: Option<[Duration; 2]>,
 }
 
 /// One direction at an instant.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Way {
+pub struct DirectionState {
     /// Counters so far.
-    pub tally: Tally,
+    pub counters: EndCounters,
     /// Packets that wait at the links.
     pub packets: u64,
     /// Bytes that wait at the links.
@@ -32,15 +32,15 @@ pub struct Way {
 
 /// Lateness since the last observation, ns; two significant digits.
 #[derive(Debug)]
-pub(super) struct Recent(Option<Histogram<u64>>);
+pub(super) struct RecentLateness(Option<Histogram<u64>>);
 
-impl Default for Recent {
-    fn default() -> Recent {
-        Recent(Histogram::new_with_bounds(1, 60_000_000_000, 2).ok())
+impl Default for RecentLateness {
+    fn default() -> RecentLateness {
+        RecentLateness(Histogram::new_with_bounds(1, 60_000_000_000, 2).ok())
     }
 }
 
-impl Recent {
+impl RecentLateness {
     pub(super) fn deliver(&mut self, late: Duration) {
         if let Some(histogram) = &mut self.0 {
             histogram.saturating_record(late.as_nanos().max(1));
@@ -49,30 +49,33 @@ impl Recent {
 
     fn take(&mut self) -> Option<[Duration; 2]> {
         let histogram = self.0.as_mut().filter(|histogram| !histogram.is_empty())?;
-        let seen = [histogram.value_at_quantile(0.99), histogram.max()].map(Duration::from_nanos);
+        let lateness = [histogram.value_at_quantile(0.99), histogram.max()].map(Duration::from_nanos);
         histogram.reset();
-        Some(seen)
+        Some(lateness)
     }
 }
 
 impl<W: Write> Emulation<W> {
     /// Returns the state of both directions, which consist of these pipes.
-    pub fn look(&mut self, ways: [&[PipeId]; 2]) -> Now {
+    pub fn observe(&mut self, directions: [&[PipeId]; 2]) -> PathState {
         let time = self.clock.now();
         self.plan.engine.run_until(time);
-        let way = |end: End| {
-            let mut way = Way { tally: self.measured.tallies[end as usize], ..Way::default() };
+        let direction = |end: End| {
+            let mut direction = DirectionState {
+                counters: self.measurements.counters[end as usize],
+                ..DirectionState::default()
+            };
             let mut wait = Some(Duration::ZERO);
-            for pipe in ways[end as usize] {
+            for pipe in directions[end as usize] {
                 let backlog = self.plan.engine.backlog(*pipe);
-                way.packets += u64::from(backlog.waiting);
-                way.bytes += backlog.bytes;
+                direction.packets += u64::from(backlog.waiting);
+                direction.bytes += backlog.bytes;
                 wait = wait.zip(self.plan.engine.queueing_delay(*pipe)).map(|(so_far, here)| so_far + here);
             }
-            Way { wait, ..way }
+            DirectionState { wait, ..direction }
         };
-        let ways = End::BOTH.map(way);
-        Now { time, ways, late: self.recent.take() }
+        let directions = End::BOTH.map(direction);
+        PathState { time, directions, late: self.recent.take() }
     }
 
     /// Current setting of a pipe; `None` if a few numbers cannot express it.

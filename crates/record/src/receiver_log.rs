@@ -4,14 +4,14 @@
 //! same speed. The queue was non-empty from the time at which a packet would have arrived without queueing until its
 //! arrival; the rest of the time since the previous arrival the queue was empty.
 
-use crate::message::{Data, Phase};
+use crate::message::{DataHeader, RecordingPhase};
 use lasthop_base::{Duration, Time};
 
 /// Maximum queueing time in the histogram, ms; longer times count as this.
-const LONGEST_WAIT_MS: usize = 20_000;
+const MAX_WAIT_MS: usize = 20_000;
 
 #[derive(Debug)]
-pub(crate) struct Course {
+pub(crate) struct ReceiverLog {
     from: Time,
     until: Time,
     /// Queueing times up to this count as zero.
@@ -31,7 +31,7 @@ pub(crate) struct Course {
 
 /// Receiver's part of a phase.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Recorded {
+pub struct ReceiverResult {
     /// Bytes received in each millisecond, IP headers included.
     pub bytes: Vec<u32>,
     /// Packets received.
@@ -46,17 +46,17 @@ pub struct Recorded {
     pub dropped: u32,
 }
 
-impl Course {
-    pub(crate) fn new(zero: Time, phase: &Phase) -> Course {
+impl ReceiverLog {
+    pub(crate) fn new(zero: Time, phase: &RecordingPhase) -> ReceiverLog {
         let from = zero + Duration::from_millis(phase.warm_ms.into());
-        Course {
+        ReceiverLog {
             from,
             until: from + Duration::from_millis(phase.span_ms.into()),
             jitter: Duration::from_micros(phase.jitter_us.into()),
             base: None,
             last: None,
             empty: Duration::ZERO,
-            waits: vec![0; LONGEST_WAIT_MS + 1],
+            waits: vec![0; MAX_WAIT_MS + 1],
             bytes: vec![0; phase.span_ms as usize],
             numbers: None,
             packets: 0,
@@ -65,34 +65,34 @@ impl Course {
     }
 
     /// Records a packet that fills the queue; returns its queueing time.
-    pub(crate) fn data(&mut self, at: Time, data: Data, bytes: usize) -> Duration {
-        let way = i128::from(at.as_nanos()) - i128::from(data.sent);
-        let base = self.base.map_or(way, |base| base.min(way));
+    pub(crate) fn record_data(&mut self, at: Time, data: DataHeader, bytes: usize) -> Duration {
+        let one_way = i128::from(at.as_nanos()) - i128::from(data.sent);
+        let base = self.base.map_or(one_way, |base| base.min(one_way));
         self.base = Some(base);
-        let waited = Duration::from_nanos(u64::try_from(way - base).unwrap_or(u64::MAX));
-        self.heed(at, waited);
-        if self.other(at, bytes) {
+        let waited = Duration::from_nanos(u64::try_from(one_way - base).unwrap_or(u64::MAX));
+        self.add_empty_time(at, waited);
+        if self.count_bytes(at, bytes) {
             self.packets += 1;
             let [low, high] = self.numbers.unwrap_or([data.packet; 2]);
             self.numbers = Some([low.min(data.packet), high.max(data.packet)]);
-            self.waits[((waited.as_nanos() / 1_000_000) as usize).min(LONGEST_WAIT_MS)] += 1;
+            self.waits[((waited.as_nanos() / 1_000_000) as usize).min(MAX_WAIT_MS)] += 1;
         }
         waited
     }
 
     /// Counts the bytes of another packet on the same link; returns whether `at` is within the recording.
-    pub(crate) fn other(&mut self, at: Time, bytes: usize) -> bool {
-        let is_meant = self.from <= at && at < self.until;
-        if is_meant
+    pub(crate) fn count_bytes(&mut self, at: Time, bytes: usize) -> bool {
+        let is_recorded = self.from <= at && at < self.until;
+        if is_recorded
             && let Some(slot) = self.bytes.get_mut((at.since(self.from).as_nanos() / 1_000_000) as usize)
         {
             *slot = slot.saturating_add(u32::try_from(bytes).unwrap_or(u32::MAX));
         }
-        is_meant
+        is_recorded
     }
 
     /// Adds the time for which the queue was empty before this arrival.
-    fn heed(&mut self, at: Time, waited: Duration) {
+    fn add_empty_time(&mut self, at: Time, waited: Duration) {
         let last = self.last.replace(at).unwrap_or(Time::ZERO).max(self.from);
         if at < self.from || self.is_over {
             return;
@@ -104,7 +104,7 @@ impl Course {
         self.is_over = at >= self.until;
     }
 
-    pub(crate) fn finish(mut self, dropped: u32) -> Recorded {
+    pub(crate) fn finish(mut self, dropped: u32) -> ReceiverResult {
         if !self.is_over {
             // Packets that never arrive cannot prove a non-empty queue.
             self.empty += self.until.since(self.last.unwrap_or(self.from).max(self.from));
@@ -116,7 +116,7 @@ impl Course {
             count += waits;
             count >= half
         });
-        Recorded {
+        ReceiverResult {
             bytes: self.bytes,
             packets: self.packets,
             lost: expected.saturating_sub(self.packets),
@@ -131,7 +131,8 @@ impl Course {
 mod tests {
     use super::*;
 
-    const PHASE: Phase = Phase { number: 0, ways: [true, false], warm_ms: 100, span_ms: 1000, jitter_us: 0 };
+    const PHASE: RecordingPhase =
+        RecordingPhase { number: 0, directions: [true, false], warm_ms: 100, span_ms: 1000, jitter_us: 0 };
 
     fn ms(millis: u64) -> Time {
         Time::ZERO + Duration::from_millis(millis)
@@ -139,13 +140,13 @@ mod tests {
 
     /// Records packets given as number, send time and arrival time, ms. The sender's clock is 1 h ahead; the one-way
     /// time without queueing is 20 ms.
-    fn recorded(packets: &[(u64, u64, u64)]) -> Recorded {
-        let mut course = Course::new(Time::ZERO, &PHASE);
+    fn recorded(packets: &[(u64, u64, u64)]) -> ReceiverResult {
+        let mut log = ReceiverLog::new(Time::ZERO, &PHASE);
         for (packet, sent, at) in packets {
             let sent = 3_600_000_000_000 + sent * 1_000_000;
-            course.data(ms(*at), Data { packet: *packet, sent }, 1428);
+            log.record_data(ms(*at), DataHeader { packet: *packet, sent }, 1428);
         }
-        course.finish(0)
+        log.finish(0)
     }
 
     #[test]
