@@ -19,8 +19,8 @@ fn flow(scenario: &Scenario, seed: u64) -> FlowOutcome {
     run(scenario, seed).flows.remove(0)
 }
 
-const BOX: &str = "node.bs.middlebox";
-const JUDGE: &str = "flow.bulk.sender.loss_discrimination";
+const MIDDLEBOX: &str = "node.bs.middlebox";
+const DISCRIMINATION: &str = "flow.bulk.sender.loss_discrimination";
 /// hasegawa's path without link-layer retransmissions: a BER of 1e-5 loses 8 % of the packets.
 const RAW: &[Setting<'_>] =
     &[("link.wireless.down.arq", "none"), ("link.wireless.down.channel.rate", "1e-5"), ("duration", "60 s")];
@@ -40,7 +40,7 @@ fn with_congestion_alone_each_box_changes_next_to_nothing() {
     let seams = catalogue.seams();
     let seam = seams.iter().find(|seam| seam.name == "middlebox").expect("a seam");
     for name in seam.names() {
-        let with = flow(&scenario("hasegawa", &[clean, &[(BOX, name)]]), 1);
+        let with = flow(&scenario("hasegawa", &[clean, &[(MIDDLEBOX, name)]]), 1);
         let change = with.goodput_kbps() / plain.goodput_kbps() - 1.0;
         assert!(change.abs() < 0.01, "{name}: {change}");
     }
@@ -49,9 +49,11 @@ fn with_congestion_alone_each_box_changes_next_to_nothing() {
 #[test]
 fn a_sender_that_is_told_of_the_airs_losses_keeps_its_window() {
     let plain = means(&[RAW], &FlowOutcome::goodput_kbps);
-    let eln: &[Setting<'_>] = &[(BOX, "eln"), ("node.bs.middlebox.data", "down"), (JUDGE, "eln")];
-    let lhack: &[Setting<'_>] = &[(BOX, "lhack"), (JUDGE, "lhack")];
-    let hack: &[Setting<'_>] = &[("flow.bulk.receiver.loss_discrimination", "hack"), (JUDGE, "hack")];
+    let eln: &[Setting<'_>] =
+        &[(MIDDLEBOX, "eln"), ("node.bs.middlebox.data", "down"), (DISCRIMINATION, "eln")];
+    let lhack: &[Setting<'_>] = &[(MIDDLEBOX, "lhack"), (DISCRIMINATION, "lhack")];
+    let hack: &[Setting<'_>] =
+        &[("flow.bulk.receiver.loss_discrimination", "hack"), (DISCRIMINATION, "hack")];
     for (name, settings) in [("eln", eln), ("lhack", lhack), ("hack", hack)] {
         for recovery in ["sack", "new_reno", "rack"] {
             let with_notices = means(&[RAW, settings, &[("recovery", recovery)]], &FlowOutcome::goodput_kbps);
@@ -65,8 +67,10 @@ fn a_sender_that_is_told_of_the_airs_losses_keeps_its_window() {
 #[test]
 fn congestion_stays_congestion() {
     let clean: &[Setting<'_>] = &[("link.wireless.down.channel", "none"), ("duration", "60 s")];
-    let eln: &[Setting<'_>] = &[(BOX, "eln"), ("node.bs.middlebox.data", "down"), (JUDGE, "eln")];
-    let hack: &[Setting<'_>] = &[("flow.bulk.receiver.loss_discrimination", "hack"), (JUDGE, "hack")];
+    let eln: &[Setting<'_>] =
+        &[(MIDDLEBOX, "eln"), ("node.bs.middlebox.data", "down"), (DISCRIMINATION, "eln")];
+    let hack: &[Setting<'_>] =
+        &[("flow.bulk.receiver.loss_discrimination", "hack"), (DISCRIMINATION, "hack")];
     for settings in [eln, hack] {
         let with_notices = flow(&scenario("hasegawa", &[clean, settings]), 1);
         assert!(
@@ -82,7 +86,7 @@ fn congestion_stays_congestion() {
 fn split_acks_are_worth_something_to_those_who_count_acks() {
     let reno: &[Setting<'_>] = &[("recovery", "reno")];
     let bytes: &[Setting<'_>] = &[("recovery", "reno"), ("ack_counting", "bytes")];
-    let split: &[Setting<'_>] = &[(BOX, "spack")];
+    let split: &[Setting<'_>] = &[(MIDDLEBOX, "spack")];
     let goodput = |settings: &[&[Setting<'_>]]| means(settings, &FlowOutcome::goodput_kbps);
     assert!(goodput(&[RAW, reno, split]) > 1.5 * goodput(&[RAW, reno]));
     assert!(goodput(&[RAW, bytes, split]) < 1.3 * goodput(&[RAW, bytes]));
@@ -102,7 +106,7 @@ fn notices_of_a_bad_state_keep_the_timer_from_expiring() {
             "{ kind = \"repeat\", transmissions = 1000, delay = \"20 ms\", mode = \"stop_and_wait\" }",
         ),
     ];
-    let ebsn: &[Setting<'_>] = &[(BOX, "ebsn"), (JUDGE, "ebsn")];
+    let ebsn: &[Setting<'_>] = &[(MIDDLEBOX, "ebsn"), (DISCRIMINATION, "ebsn")];
     let timeouts = |settings: &[&[Setting<'_>]]| means(settings, &|flow| flow.source.timeouts as f64);
     let (plain, with_notices) = (timeouts(&[air]), timeouts(&[air, ebsn]));
     assert!(plain > 5.0 && with_notices * 5.0 < plain, "{plain} without, {with_notices} with notices");
@@ -127,7 +131,7 @@ fn a_closed_window_keeps_the_timer_from_expiring() {
     let freeze: &[Setting<'_>] = &[("flow.bulk.sender.freeze", "true")];
     let plain = timeouts(&[air, freeze]);
     for name in ["mtcp", "atcp"] {
-        let frozen = timeouts(&[air, freeze, &[(BOX, name)]]);
+        let frozen = timeouts(&[air, freeze, &[(MIDDLEBOX, name)]]);
         assert!(plain > 5.0 && frozen * 4.0 < plain, "{name}: {frozen}, without {plain}");
     }
 }
@@ -167,7 +171,7 @@ fn duplicates_that_wait_spare_the_sender_repeats() {
 /// Timestamps without the repair time: the sender's RTT stays that of the path.
 #[test]
 fn repairs_are_hidden_from_the_senders_clock() {
-    let largest = |name| means(&[RAW, &[(BOX, name)]], &|flow| flow.mean_rtt_s.unwrap_or(0.0) * 1000.0);
+    let largest = |name| means(&[RAW, &[(MIDDLEBOX, name)]], &|flow| flow.mean_rtt_s.unwrap_or(0.0) * 1000.0);
     let (snoop, wtcp) = (largest("snoop"), largest("wtcp"));
     assert!(wtcp < snoop, "{wtcp} ms, with snoop {snoop} ms");
 }
@@ -184,11 +188,11 @@ fn captures_say_what_a_box_did() {
         String::from_utf8_lossy(&capture.finish().expect("a file")).into_owned()
     };
     for (settings, comment) in [
-        (&[(BOX, "snoop")][..], "taken out by the middlebox of bs: suppressed"),
-        (&[(BOX, "snoop")][..], "taken out at bs"),
-        (&[(BOX, "eln"), ("node.bs.middlebox.data", "down")], "changed by the middlebox of bs"),
-        (&[(BOX, "lhack")], "made by the middlebox of bs"),
-        (&[(BOX, "spack"), ("recovery", "reno")], "made by the middlebox of bs"),
+        (&[(MIDDLEBOX, "snoop")][..], "taken out by the middlebox of bs: suppressed"),
+        (&[(MIDDLEBOX, "snoop")][..], "taken out at bs"),
+        (&[(MIDDLEBOX, "eln"), ("node.bs.middlebox.data", "down")], "changed by the middlebox of bs"),
+        (&[(MIDDLEBOX, "lhack")], "made by the middlebox of bs"),
+        (&[(MIDDLEBOX, "spack"), ("recovery", "reno")], "made by the middlebox of bs"),
     ] {
         assert!(captured(settings).contains(comment), "{settings:?}: {comment}");
     }

@@ -38,7 +38,7 @@ fn path(settings: &[(&str, &str)]) -> Scenario {
     draft.check().unwrap_or_else(|problem| panic!("{problem:?}"))
 }
 
-const BOX: &str = "node.bs.middlebox";
+const MIDDLEBOX: &str = "node.bs.middlebox";
 const AIR: (&str, &str) = ("link.air.down.channel", "{ kind = \"iid\", loss = 0.03 }");
 const AIR_UP: (&str, &str) = ("link.air.up.channel", "{ kind = \"iid\", loss = 0.03 }");
 const WIRE: (&str, &str) = ("link.wired.down.channel", "{ kind = \"iid\", loss = 0.01 }");
@@ -50,7 +50,7 @@ fn flow(scenario: &Scenario, seed: u64) -> FlowOutcome {
 
 #[test]
 fn every_byte_arrives_whatever_is_lost_and_both_ends_close() {
-    for settings in [&[][..], &[(BOX, "{ kind = \"split\", handshake = \"near\" }")]] {
+    for settings in [&[][..], &[(MIDDLEBOX, "{ kind = \"split\", handshake = \"near\" }")]] {
         for losses in [&[][..], &[AIR, AIR_UP], &[WIRE, WIRE_UP], &[AIR, AIR_UP, WIRE, WIRE_UP]] {
             let scenario = path(&[settings, losses].concat());
             for seed in 1..=5 {
@@ -68,10 +68,10 @@ fn every_byte_arrives_whatever_is_lost_and_both_ends_close() {
 #[test]
 fn what_the_air_loses_is_not_sent_again_over_the_wire() {
     let (plain, split) = (
-        path(&[AIR, (BOX, "none")]),
+        path(&[AIR, (MIDDLEBOX, "none")]),
         path(&[
             AIR,
-            (BOX, "{ kind = \"split\", buffer = \"4 MB\" }"),
+            (MIDDLEBOX, "{ kind = \"split\", buffer = \"4 MB\" }"),
             ("link.wired.down.queue", "unlimited"),
         ]),
     );

@@ -1,6 +1,6 @@
 //! Congestion coherence (Liu and Jain, HICSS 2003): accuracy for wireless and congestion losses.
 
-use super::{EventLog, JUDGE, Setting, flow, observed, path};
+use super::{DISCRIMINATION, EventLog, Setting, flow, observed, path};
 use lasthop_engine::Fate;
 use lasthop_wire::LossReason;
 
@@ -72,7 +72,7 @@ fn at_the_receiver(recorded: &EventLog) -> Matrix {
 
 /// Accuracy of the sender's rule, from the accounts.
 fn at_the_sender(settings: &[&[Setting<'_>]], up: bool) -> Matrix {
-    let judge: &[Setting<'_>] = &[(JUDGE, "coherence")];
+    let judge: &[Setting<'_>] = &[(DISCRIMINATION, "coherence")];
     let scenario = path(up, &[settings, &[judge]].concat());
     let mut matrix = Matrix::default();
     for seed in 1..=5 {
@@ -125,7 +125,7 @@ fn at_the_sender_with_a_queue_that_marks_and_one_that_does_not() {
 
 #[test]
 fn without_losses_on_the_air_it_changes_nothing() {
-    for (key, value) in [("flow.bulk.receiver.ack_policy", "coherence"), (JUDGE, "coherence")] {
+    for (key, value) in [("flow.bulk.receiver.ack_policy", "coherence"), (DISCRIMINATION, "coherence")] {
         let quiet: &[Setting<'_>] =
             &[("duration", "60 s"), ("initial_ssthresh", "8000 bytes"), ("link.wired.queue", "red")];
         let with = flow(&path(false, &[MARKING, quiet, &[(key, value)]]), 1);

@@ -112,7 +112,7 @@ fn rack_bears_reordering_within_its_window() {
     assert_eq!(soon, rack, "none after the first D-SACK");
 }
 
-fn repeats(recorded: &EventLog) -> Vec<(Time, Reason)> {
+fn retransmissions(recorded: &EventLog) -> Vec<(Time, Reason)> {
     let repeat = |(at, event): &(Time, Event)| match event {
         Event::Retransmitted { reason, .. } => Some((*at, *reason)),
         _ => None,
@@ -139,7 +139,7 @@ fn a_lost_tail_is_probed() {
     let places = recorded.on(1, true).enumerate().filter(|(_, (_, packet, _))| is_data(packet));
     let place = places.last().expect("data").0;
     let ((sack, ..), (rack, _, recorded)) = (run("sack", place), run("rack", place));
-    let again = repeats(&recorded);
+    let again = retransmissions(&recorded);
     let last = recorded.on(0, true).filter(|(_, packet, _)| is_data(packet)).nth(99).expect("100 segments").0;
     let waited = again[0].0.since(last).as_secs();
     println!(
@@ -171,7 +171,7 @@ fn a_lost_copy_goes_again_after_a_round_trip() {
         let (_, _, recorded) = run("400", recovery);
         let place = recorded.on(1, true).position(|(_, packet, _)| packet.is_retransmission).expect("a retransmission");
         let (outcome, _, recorded) = run(&format!("400, {place}"), recovery);
-        let again = repeats(&recorded);
+        let again = retransmissions(&recorded);
         let apart = again[1].0.since(again[0].0).as_secs();
         println!(
             "{recovery}: retransmission at {place}, the next after {apart:.3} s, {} timeouts",

@@ -1,7 +1,7 @@
 //! Lost notices of EBSN (Bakshi et al. 1997) and LHACK (Cobb and Agrawal 1995).
 
 use super::station::with_box;
-use super::{AIR, BOX, JUDGE, Setting, UNFILLED, flow, path};
+use super::{AIR, DISCRIMINATION, MIDDLEBOX, Setting, UNFILLED, flow, path};
 use lasthop_base::Time;
 use lasthop_engine::NodeId;
 use lasthop_wire::FlowId;
@@ -20,7 +20,7 @@ const BAD: &[Setting<'_>] = &[
 ];
 
 fn timeouts(loses: f64) -> [u64; 2] {
-    let scenario = path(false, &[BAD, &[(JUDGE, "ebsn")]]);
+    let scenario = path(false, &[BAD, &[(DISCRIMINATION, "ebsn")]]);
     let mut sum = [0; 2];
     for seed in 1..=5 {
         let mut engine = with_box(&scenario, seed, "ebsn", Time::NEVER, loses);
@@ -47,7 +47,7 @@ fn half_of_the_notices_are_enough_for_ebsn() {
 /// Notices do not affect packets: the air carries the same, seed by seed, until the first timeout that they prevent.
 #[test]
 fn notices_of_a_bad_state_cost_the_air_nothing() {
-    let ebsn: &[Setting<'_>] = &[(BOX, "ebsn"), (JUDGE, "ebsn")];
+    let ebsn: &[Setting<'_>] = &[(MIDDLEBOX, "ebsn"), (DISCRIMINATION, "ebsn")];
     for seed in 1..=5 {
         let (plain, with_notices) =
             (flow(&path(false, &[BAD]), seed), flow(&path(false, &[BAD, ebsn]), seed));
@@ -59,7 +59,7 @@ fn notices_of_a_bad_state_cost_the_air_nothing() {
 const LOSSY: &[Setting<'_>] = &[
     (AIR, "{ kind = \"iid\", loss = 0.01 }"),
     ("duration", "100 s"),
-    (JUDGE, "lhack"),
+    (DISCRIMINATION, "lhack"),
     ("recovery", "rack"),
 ];
 
@@ -104,7 +104,7 @@ fn a_lost_notice_of_lhack_is_one_reduction() {
 #[test]
 fn lhack_doubles_what_comes_back_and_leaves_the_wired_networks_losses() {
     let script: &[Setting<'_>] = &[("link.wired.down.channel", "{ kind = \"scripted\", packets = \"400\" }")];
-    let with = flow(&path(false, &[UNFILLED, script, &[(BOX, "lhack"), (JUDGE, "lhack")]]), 1);
+    let with = flow(&path(false, &[UNFILLED, script, &[(MIDDLEBOX, "lhack"), (DISCRIMINATION, "lhack")]]), 1);
     let plain = flow(&path(false, &[UNFILLED, script]), 1);
     assert_eq!((with.source.judged_congestion, with.source.judged_wireless), (1, 0));
     assert_eq!((with.source.recoveries, with.source.data_sent), (1, plain.source.data_sent));

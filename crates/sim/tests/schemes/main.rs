@@ -29,9 +29,9 @@ use std::any::Any;
 
 type Setting<'a> = (&'a str, &'a str);
 
-const BOX: &str = "node.bs.middlebox";
+const MIDDLEBOX: &str = "node.bs.middlebox";
 const AIR: &str = "link.air.down.channel";
-const JUDGE: &str = "flow.bulk.sender.loss_discrimination";
+const DISCRIMINATION: &str = "flow.bulk.sender.loss_discrimination";
 const FREEZE: Setting<'_> = ("flow.bulk.sender.freeze", "true");
 
 /// The common path: 10 Mbit/s and 50 ms, a base station, 2 Mbit/s and 5 ms; 1000 bytes in packets of 1040. The flow
@@ -129,7 +129,7 @@ impl EventLog {
     }
 
     /// Times of the source's retransmissions, except those on suspicion (these tests leave no new data to send).
-    fn repeats(&self) -> Vec<Time> {
+    fn retransmissions(&self) -> Vec<Time> {
         let is_repeat =
             |event: &Event| matches!(event, Event::Retransmitted { reason, .. } if *reason != Reason::Rescue);
         self.events.iter().filter(|(_, event)| is_repeat(event)).map(|(at, _)| *at).collect()

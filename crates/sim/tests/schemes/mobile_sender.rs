@@ -1,11 +1,13 @@
 //! ELN for a mobile sender (Balakrishnan and Katz, GLOBECOM 1998), and lost ACKs with either polarity of the mark.
 
-use super::{BOX, EventLog, JUDGE, Setting, UNFILLED, flow, observed, path, window_at, windows};
+use super::{
+    DISCRIMINATION, EventLog, MIDDLEBOX, Setting, UNFILLED, flow, observed, path, window_at, windows,
+};
 use lasthop_base::Time;
 use lasthop_tcp::Counters;
 use lasthop_wire::{LossHint, Packet};
 
-const ELN: &[Setting<'_>] = &[(BOX, "eln"), (JUDGE, "eln")];
+const ELN: &[Setting<'_>] = &[(MIDDLEBOX, "eln"), (DISCRIMINATION, "eln")];
 const AIR: &str = "link.air.up.channel";
 const WIRE: &str = "link.wired.up.channel";
 
@@ -41,13 +43,13 @@ fn a_loss_on_the_air_is_repeated_at_the_first_duplicate_and_the_window_stays() {
         let (_, hole) = lost(&recorded, 1);
         let first = acks(&recorded).into_iter().find(|(.., again)| *again).expect("a duplicate");
         assert_eq!((first.1, first.2), (hole, LossHint::Wireless));
-        assert_eq!(recorded.repeats(), [first.0], "{recovery}");
+        assert_eq!(recorded.retransmissions(), [first.0], "{recovery}");
         assert_eq!(outcome.source.timeouts, 0);
         assert!(windows(&samples).is_sorted_by_key(|(_, window)| *window), "{recovery}: it never falls");
         // Without the middlebox: the third duplicate, and half of the window.
         let (plain, samples, recorded) = observed(&path(true, &[UNFILLED, script]), 1);
         let third = acks(&recorded).into_iter().filter(|(.., again)| *again).nth(2).expect("a duplicate");
-        assert_eq!(recorded.repeats()[0], third.0, "{recovery}");
+        assert_eq!(recorded.retransmissions()[0], third.0, "{recovery}");
         assert_eq!(plain.source.recoveries, 1);
         assert!(!windows(&samples).is_sorted_by_key(|(_, window)| *window));
     }
@@ -61,7 +63,7 @@ fn a_loss_in_the_wired_network_is_congestion() {
     assert_eq!(with.source.judged_congestion, 1);
     assert_eq!(Counters { judged_congestion: 0, ..with.source }, without.source, "the run is the same");
     assert_eq!(with.source.recoveries, 1);
-    let at = recorded.repeats()[0];
+    let at = recorded.retransmissions()[0];
     let half = window_at(&samples, at - lasthop_base::Duration::from_millis(6)) / 2.0;
     let after = window_at(&samples, at + lasthop_base::Duration::from_millis(200));
     assert!((after - 12.0).abs() < 1.5, "{after}: half of the 24 in flight (cwnd was {})", 2.0 * half);
@@ -105,10 +107,11 @@ fn of_two_holes_the_airs_alone_is_marked() {
 fn the_polarity_that_marks_congestion_is_unsafe_where_nobody_marks_and_not_where_acks_are_lost() {
     let full: &[Setting<'_>] = &[("link.wired.rate", "1.5 Mbit/s"), ("link.wired.down.queue", "20 packets")];
     let acks: &[Setting<'_>] = &[("link.air.up.channel", "{ kind = \"iid\", loss = 0.05 }")];
-    let wireless: &[Setting<'_>] = &[(BOX, "{ kind = \"eln\", data = \"down\" }"), (JUDGE, "eln")];
+    let wireless: &[Setting<'_>] =
+        &[(MIDDLEBOX, "{ kind = \"eln\", data = \"down\" }"), (DISCRIMINATION, "eln")];
     let congestion: &[Setting<'_>] = &[
-        (BOX, "{ kind = \"eln\", data = \"down\", says = \"congestion\" }"),
-        (JUDGE, "{ kind = \"eln\", says = \"congestion\" }"),
+        (MIDDLEBOX, "{ kind = \"eln\", data = \"down\", says = \"congestion\" }"),
+        (DISCRIMINATION, "{ kind = \"eln\", says = \"congestion\" }"),
     ];
     // Congestion losses, and those classified as wireless.
     let wrong = |settings: &[&[Setting<'_>]]| {

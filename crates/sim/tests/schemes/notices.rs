@@ -1,7 +1,7 @@
 //! Notices of link layers and queues, with every queue and kind of link: EBSN's of failed transmissions, HACK's of
 //! damaged segments, and queue drops for ELN. A scenario note names link layers without notices.
 
-use super::{AIR, BOX, JUDGE, Setting, flow, path, path_with};
+use super::{AIR, DISCRIMINATION, MIDDLEBOX, Setting, flow, path, path_with};
 use lasthop_net::service::{Light, LightTrace, Service, Trace};
 use lasthop_scenario::{Catalogue, Scenario};
 use std::sync::Arc;
@@ -75,7 +75,7 @@ fn expected(transmissions: i32) -> (f64, f64) {
 const FAILING: &[Setting<'_>] = &[
     ("duration", "20 s"),
     ("flow.bulk.transfer", "1000 bytes"),
-    (BOX, "ebsn"),
+    (MIDDLEBOX, "ebsn"),
     (AIR, "{ kind = \"iid\", loss = 0.2 }"),
 ];
 
@@ -129,7 +129,7 @@ fn damaged_segments_are_handed_up_behind_every_queue_and_kind_of_link() {
         ("duration", "20 s"),
         (AIR, "{ kind = \"iid\", loss = 0.02 }"),
         ("flow.bulk.receiver.loss_discrimination", "hack"),
-        (JUDGE, "hack"),
+        (DISCRIMINATION, "hack"),
     ];
     for (name, scenario) in everywhere(&settings) {
         let source = flow(&scenario, 1).source;
@@ -144,8 +144,11 @@ fn damaged_segments_are_handed_up_behind_every_queue_and_kind_of_link() {
 #[test]
 fn a_link_layer_that_hands_up_no_damaged_segment_is_noted() {
     for layer in mechanisms("arq") {
-        let settings =
-            [("link.air.arq", layer), ("flow.bulk.receiver.loss_discrimination", "hack"), (JUDGE, "hack")];
+        let settings = [
+            ("link.air.arq", layer),
+            ("flow.bulk.receiver.loss_discrimination", "hack"),
+            (DISCRIMINATION, "hack"),
+        ];
         let notes = path(false, &[&settings]).notes();
         let is_noted = notes.iter().any(|note| note.starts_with("flow.bulk: cause = \"hack\" gets"));
         assert_eq!(is_noted, !["none", "repeat"].contains(&layer), "{layer}: {notes:?}");
@@ -156,7 +159,12 @@ fn a_link_layer_that_hands_up_no_damaged_segment_is_noted() {
 /// A middlebox with notices only of drops on arrival would classify all of CoDel's drops as wireless.
 #[test]
 fn what_a_queue_drops_is_congestion_to_eln_behind_every_queue_and_kind_of_link() {
-    let settings = [("duration", "20 s"), (BOX, "eln"), ("node.bs.middlebox.data", "down"), (JUDGE, "eln")];
+    let settings = [
+        ("duration", "20 s"),
+        (MIDDLEBOX, "eln"),
+        ("node.bs.middlebox.data", "down"),
+        (DISCRIMINATION, "eln"),
+    ];
     let mut losing = Vec::new();
     for (name, scenario) in everywhere(&settings) {
         let outcome = flow(&scenario, 1);

@@ -1,7 +1,7 @@
 //! Planned outages: stations and receivers that learn of them from the link; and A-TCP's window compared with the
 //! receiver's (koga, chapter 5).
 
-use super::{AIR, BOX, FREEZE, Setting, at, flow, mean, observed, path, window_at};
+use super::{AIR, FREEZE, MIDDLEBOX, Setting, at, flow, mean, observed, path, window_at};
 use lasthop_scenario::Draft;
 use lasthop_sim::FlowOutcome;
 use lasthop_tcp::Event;
@@ -37,9 +37,9 @@ fn a_station_that_the_link_tells_opens_the_window_at_once() {
     for name in ["mtcp", "atcp"] {
         let buffer: &[Setting<'_>] =
             if name == "atcp" { &[("node.bs.middlebox.buffer", "128 KB")] } else { &[] };
-        let with_middlebox: &[Setting<'_>] = &[(BOX, name), FREEZE];
+        let with_middlebox: &[Setting<'_>] = &[(MIDDLEBOX, name), FREEZE];
         // No link falls below this rate, so that only silence counts.
-        let silent: &[Setting<'_>] = &[(BOX, name), FREEZE, ("node.bs.middlebox.away", "1 bit/s")];
+        let silent: &[Setting<'_>] = &[(MIDDLEBOX, name), FREEZE, ("node.bs.middlebox.away", "1 bit/s")];
         let (by_link, [before, behind], _, outcome) = after(&[with_middlebox, buffer]);
         let (by_silence, windows, _, other) = after(&[silent, buffer]);
         println!(
@@ -94,7 +94,7 @@ fn atcp_keeps_the_stations_queue_from_overflowing() {
     // The default of 64 KiB exceeds the queue of 50 packets, which holds data that the air has not taken.
     for buffer in [20_000_u64, 40_000] {
         let text = format!("{{ kind = \"atcp\", buffer = \"{buffer} bytes\" }}");
-        let with = flow(&path(false, &[&[(BOX, &text), FREEZE]]), 1);
+        let with = flow(&path(false, &[&[(MIDDLEBOX, &text), FREEZE]]), 1);
         let without = flow(&path(false, &[]), 1);
         assert!(without.account.lost.total() > 0);
         assert_eq!(with.account.lost.total(), 0, "{buffer}");
@@ -131,8 +131,8 @@ fn atcp_beside_the_receivers_window_of_koga() {
     };
     let plain = run_case(&[]);
     let koga5 = run_case(&[("window", "{ kind = \"link_rate\", formula = \"published\", adaptive = true }")]);
-    let atcp = run_case(&[(BOX, "{ kind = \"atcp\", buffer = \"15000 bytes\", freezes = false }")]);
-    let freezing = run_case(&[(BOX, "{ kind = \"atcp\", buffer = \"15000 bytes\" }"), FREEZE]);
+    let atcp = run_case(&[(MIDDLEBOX, "{ kind = \"atcp\", buffer = \"15000 bytes\", freezes = false }")]);
+    let freezing = run_case(&[(MIDDLEBOX, "{ kind = \"atcp\", buffer = \"15000 bytes\" }"), FREEZE]);
     println!(
         "kbit/s, retransmitted, lost: plain {plain:?}, koga5 {koga5:?}, atcp {atcp:?}, freezing {freezing:?}"
     );

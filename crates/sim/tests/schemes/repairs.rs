@@ -1,6 +1,6 @@
 //! Repairs by middleboxes: their time, several in a window, the effect on RTT samples, and ACK splitting.
 
-use super::{AIR, BOX, Setting, UNFILLED, flow, observed, path, window_at};
+use super::{AIR, MIDDLEBOX, Setting, UNFILLED, flow, observed, path, window_at};
 use lasthop_base::{Duration, Time};
 use lasthop_engine::MiddleboxAction;
 use lasthop_tcp::Event;
@@ -12,7 +12,8 @@ const AIR_ROUND_TRIP: f64 = 0.0142;
 #[test]
 fn a_repair_takes_two_round_trips_of_the_air_at_most() {
     for name in ["snoop", "snoop_sack", "wtcp", "atcp"] {
-        let script: &[Setting<'_>] = &[(AIR, "{ kind = \"scripted\", packets = \"400\" }"), (BOX, name)];
+        let script: &[Setting<'_>] =
+            &[(AIR, "{ kind = \"scripted\", packets = \"400\" }"), (MIDDLEBOX, name)];
         let (outcome, _, recorded) = observed(&path(false, &[UNFILLED, script]), 1);
         assert_eq!((outcome.source.duplicate_acks, outcome.source.retransmitted), (0, 0), "{name}");
         let repeats: Vec<Time> = recorded
@@ -40,7 +41,7 @@ fn a_repair_takes_two_round_trips_of_the_air_at_most() {
 fn three_losses_in_a_window() {
     let script: &[Setting<'_>] = &[(AIR, "{ kind = \"scripted\", packets = \"400, 402, 404\" }")];
     let span = |name| {
-        let (outcome, _, recorded) = observed(&path(false, &[UNFILLED, script, &[(BOX, name)]]), 1);
+        let (outcome, _, recorded) = observed(&path(false, &[UNFILLED, script, &[(MIDDLEBOX, name)]]), 1);
         let repeats: Vec<Time> = recorded
             .nodes
             .iter()
@@ -65,7 +66,7 @@ fn three_losses_in_a_window() {
 fn fade(name: &str, packets: u32) -> (Option<f64>, f64, u64) {
     let numbers = (400..400 + packets).map(|number| number.to_string()).collect::<Vec<String>>().join(", ");
     let script = format!("{{ kind = \"scripted\", packets = \"{numbers}\" }}");
-    let stamps: &[Setting<'_>] = &[(AIR, &script), (BOX, name), ("timestamp_tick", "1 ms")];
+    let stamps: &[Setting<'_>] = &[(AIR, &script), (MIDDLEBOX, name), ("timestamp_tick", "1 ms")];
     let (outcome, samples, _) = observed(&path(false, &[UNFILLED, stamps]), 1);
     let rto = samples.flows.iter().filter(|sample| sample.time > Time::ZERO + Duration::from_secs(2));
     let longest = rto.map(|sample| sample.rto_ms).fold(0.0, f64::max);
@@ -105,7 +106,7 @@ fn split_acks_bring_the_window_back_within_a_round_trip() {
         // The path's queue of 100 packets cannot hold 1460 ACKs at once.
         ("link.wired.up.queue", "unlimited"),
     ];
-    let (outcome, samples, recorded) = observed(&path(false, &[UNFILLED, reno, &[(BOX, "spack")]]), 1);
+    let (outcome, samples, recorded) = observed(&path(false, &[UNFILLED, reno, &[(MIDDLEBOX, "spack")]]), 1);
     let entered = recorded.events.iter().find(|(_, event)| matches!(event, Event::RecoveryEntered { .. }));
     let left = recorded
         .events
@@ -129,7 +130,7 @@ fn split_acks_bring_the_window_back_within_a_round_trip() {
 
     let bytes: &[Setting<'_>] = &[("ack_counting", "bytes")];
     let (with, without) = (
-        flow(&path(false, &[UNFILLED, reno, bytes, &[(BOX, "spack")]]), 1),
+        flow(&path(false, &[UNFILLED, reno, bytes, &[(MIDDLEBOX, "spack")]]), 1),
         flow(&path(false, &[UNFILLED, reno, bytes]), 1),
     );
     let more = with.source.data_sent.abs_diff(without.source.data_sent);
@@ -147,6 +148,6 @@ fn split_acks_bring_the_window_back_within_a_round_trip() {
 
     let wired: &[Setting<'_>] =
         &[(AIR, "none"), ("link.wired.down.channel", "{ kind = \"scripted\", packets = \"400\" }")];
-    let wired = flow(&path(false, &[UNFILLED, reno, wired, &[(BOX, "spack")]]), 1);
+    let wired = flow(&path(false, &[UNFILLED, reno, wired, &[(MIDDLEBOX, "spack")]]), 1);
     assert_eq!((wired.source.recoveries, wired.account.created), (1, [0, 0]));
 }
