@@ -1,5 +1,5 @@
-//! Light traces before a direction's queue ([`Light`]): each packet waits for its base delay and its train's
-//! opportunity. Packets beyond the train join the queue, as do all packets while the queue is in use.
+//! Light traces before a direction's queue ([`crate::service::Light`]): each packet waits for its base delay and its
+//! train's opportunity. Packets beyond the train join the queue, as do all packets while the queue is in use.
 //!
 //! Other packets bypass queue and service; channel, retransmission, jitter and the link's delay apply to all. A packet
 //! that waits for its train is not counted as queued.
