@@ -82,7 +82,10 @@ fn scenarios_and_flags_are_answered_with_the_name_here() {
         (&["run", "lte", "--parallel", "4"], "--set count=4"),
         (&["run", "lte", "--set", "delay=10ms"], "one_way_delay"),
         (&["run", "rate=1Mbit/s,rtt=20ms,shape=split"], "did you mean `ack_splitting`?"),
-        (&["run", "rate=1Mbit/s,rtt=20ms", "--set", "receiver.cause=mac"], "did you mean `loss_discrimination`?"),
+        (
+            &["run", "rate=1Mbit/s,rtt=20ms", "--set", "receiver.cause=mac"],
+            "did you mean `loss_discrimination`?",
+        ),
         (&["run", "rate=1Mbit/s,rtt=20ms", "--set", "judge=tagged"], "loss_discrimination"),
         (&["compare", "rate=1Mbit/s,rtt=20ms", "--vary", "timing=delayed,immediate"], "ack_policy"),
         (&["agent", "run", "--acks", "split", "--cause", "jtcp"], "--loss-discrimination"),

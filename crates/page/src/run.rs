@@ -22,7 +22,11 @@ impl SlicedRun {
         if let Some(window) = begin.segments {
             let window =
                 segments::RecordingWindow { from_s: window.from_s, to_s: window.to_s, most: window.most };
-            observation.observers.push(Box::new(SegmentRecorder::new(&scenario, observed_flow(&scenario), window)));
+            observation.observers.push(Box::new(SegmentRecorder::new(
+                &scenario,
+                observed_flow(&scenario),
+                window,
+            )));
         }
         if let Some(window) = begin.hops {
             observation.observers.push(Box::new(Hops::new(window)));

@@ -126,7 +126,9 @@ impl TableReader<'_> {
                 Ok(FieldValue::Text(directory.join(name).to_string_lossy().into_owned()))
             }
             ValueType::Node => quantities::name(self, head, key, node).map(FieldValue::Text),
-            ValueType::Mechanism(seam) => mechanisms::read(self, head, key, seam, node).map(FieldValue::Mechanism),
+            ValueType::Mechanism(seam) => {
+                mechanisms::read(self, head, key, seam, node).map(FieldValue::Mechanism)
+            }
             ValueType::Table => Err(self.problem(node.place, format!("{} is a table", head.key(key.name)))),
         }
     }

@@ -161,8 +161,7 @@ fn section(title: &str, text: &str, path: &str, keys: &[Key]) -> ReferenceSectio
 }
 
 fn described(table: &str, key: &Key) -> KeyDescription {
-    let is_limited =
-        matches!(&key.value_type, ValueType::Mechanism(seam) if seam.limited().is_some());
+    let is_limited = matches!(&key.value_type, ValueType::Mechanism(seam) if seam.limited().is_some());
     KeyDescription {
         name: key.name.to_owned(),
         path: if table.is_empty() { key.name.to_owned() } else { format!("{table}.{}", key.name) },

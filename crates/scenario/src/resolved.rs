@@ -83,35 +83,17 @@ impl Resolved {
                 (Some(FieldValue::Text(value)), ..) => {
                     lines.push(line(ResolvedValue::Text(value.clone()), true, doc))
                 }
-                (Some(FieldValue::Mechanism(selection)), _, value_type) => 
-<<<<<<< A
-{
-                    if
-||||||| O
-match
-=======
-{
-                    match
->>>>>>> B
- selection.info.parameters.is_empty() {
+                (Some(FieldValue::Mechanism(selection)), _, value_type) => {
+                    if selection.info.parameters.is_empty() {
                         let doc = if is_explained {
                             format!("{}: {}", key.doc, origin(selection.info, value_type))
                         } else {
                             doc
                         };
-                            lines.push(line(ResolvedValue::Word(selection.info.name), true, doc));
-                        } else {
+                        lines.push(line(ResolvedValue::Word(selection.info.name), true, doc));
+                    } else {
                         below.push(mechanism(path, key, selection, is_explained))
-<<<<<<< A
-
                     }
-||||||| O
-,
-=======
-,
-                    }
->>>>>>> B
-
                 }
                 (None, Presence::Optional(example), _) if is_explained => {
                     lines.push(line(ResolvedValue::Word(example), false, doc));

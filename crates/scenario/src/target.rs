@@ -99,15 +99,7 @@ impl<'c> SetTarget<'c> {
         };
         let seams = catalogue.of_side(side);
         let with_it = seams.iter().filter(|seam| seam.find(word).is_some());
-        let targets: Vec<SetTarget<'c>> = with_it.map(|seam| self.
-<<<<<<< A
-with_mechanism
-||||||| O
-answered
-=======
-at_seam
->>>>>>> B
-(seam)).collect();
+        let targets: Vec<SetTarget<'c>> = with_it.map(|seam| self.at_seam(seam)).collect();
         if targets.is_empty() {
             let names: Vec<&str> = seams.iter().flat_map(|seam| seam.names()).collect();
             let help = among(word, &format!("a {side}'s"), &names);
@@ -117,15 +109,7 @@ at_seam
         Ok(targets)
     }
 
-    fn 
-<<<<<<< A
-with_mechanism
-||||||| O
-answered
-=======
-at_seam
->>>>>>> B
-(&self, seam: &'c SeamInfo) -> SetTarget<'c> {
+    fn at_seam(&self, seam: &'c SeamInfo) -> SetTarget<'c> {
         let mut path = self.path.clone();
         path.push(seam.name.to_owned());
         SetTarget { level: Level::Mechanism(seam), mechanism: Some((self.path.len(), seam)), path }

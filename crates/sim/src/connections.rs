@@ -85,7 +85,8 @@ pub(crate) fn connection(
         }
         Transfer::Exchanges(_) | Transfer::Pauses(_) => {}
     }
-    let has_loss_discrimination = receiver.receiver().discriminates() || sender.sender().discriminates_losses();
+    let has_loss_discrimination =
+        receiver.receiver().discriminates() || sender.sender().discriminates_losses();
     let connection = TcpConnection::new(sender, receiver, has_loss_discrimination);
     match applications::of(transfer, segment, start, stream) {
         Some(application) => connection.with_application(application),

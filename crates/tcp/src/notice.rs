@@ -12,15 +12,7 @@ pub enum Notice {
     Link(LinkReport),
     /// Report of a node before the last hop, in a packet that can be forged: only some
     /// mechanisms of
-    /// [
-<<<<<<< A
-loss discrimination
-||||||| O
-judges
-=======
-mechanisms
->>>>>>> B
-](crate::sender::loss_discrimination) use it.
+    /// [loss discrimination](crate::sender::loss_discrimination) use it.
     Node(NodeNotice),
     /// Uplink queue of this host just before a segment is handled ([`WantedNotices::backlog`]).
     Backlog(Backlog),

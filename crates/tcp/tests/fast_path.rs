@@ -170,15 +170,7 @@ impl World {
             let mut segment = Segment::default();
             let mut sent = SendInfo::default();
             while self.ends[side].poll_segment_into(self.now, &mut segment, &mut sent) {
-                let SendInfo { 
-<<<<<<< A
-is_retransmission
-||||||| O
-again
-=======
-is_retransmission: again
->>>>>>> B
-, ecn, more, .. } = sent;
+                let SendInfo { is_retransmission, ecn, more, .. } = sent;
                 self.sent.push((self.now, side, segment, is_retransmission, ecn));
                 self.wires[1 - side].push(segment);
                 if !more {

@@ -17,15 +17,7 @@ struct Segment {
     /// Declared lost by fast retransmit or timeout, whatever IsLost yields.
     given_up: bool,
     /// Retransmitted since (`S1 <= HighRxt`).
-    
-<<<<<<< A
-copy_in_flight
-||||||| O
-again
-=======
-retransmitted
->>>>>>> B
-: bool,
+    copy_in_flight: bool,
     ever_retransmitted: bool,
 }
 
@@ -89,30 +81,14 @@ impl Model {
     /// SetPipe: each octet that is not SACKed counts if IsLost is false, and once more if `S1 <= HighRxt`.
     fn pipe(&self) -> u64 {
         let count =
-            |index: usize| u64::from(!self.lost(index)) + u64::from(self.segments[index].
-<<<<<<< A
-copy_in_flight
-||||||| O
-again
-=======
-retransmitted
->>>>>>> B
-);
+            |index: usize| u64::from(!self.lost(index)) + u64::from(self.segments[index].copy_in_flight);
         let unsacked = (0..self.segments.len()).filter(|index| !self.segments[*index].sacked);
         unsacked.map(|index| count(index) * self.segments[index].len()).sum()
     }
 
     fn next_lost(&self) -> Option<Range> {
         let found =
-            (0..self.segments.len()).find(|index| self.lost(*index) && !self.segments[*index].
-<<<<<<< A
-copy_in_flight
-||||||| O
-again
-=======
-retransmitted
->>>>>>> B
-);
+            (0..self.segments.len()).find(|index| self.lost(*index) && !self.segments[*index].copy_in_flight);
         found.map(|index| self.segments[index].range())
     }
 
@@ -121,28 +97,12 @@ retransmitted
         let found = self
             .segments
             .iter()
-            .find(|segment| !segment.sacked && !segment.
-<<<<<<< A
-copy_in_flight
-||||||| O
-again
-=======
-retransmitted
->>>>>>> B
- && segment.end <= highest);
+            .find(|segment| !segment.sacked && !segment.copy_in_flight && segment.end <= highest);
         found.map(Segment::range)
     }
 
     fn last_doubtful(&self) -> Option<Range> {
-        self.segments.last().filter(|segment| !segment.sacked && !segment.
-<<<<<<< A
-copy_in_flight
-||||||| O
-again
-=======
-retransmitted
->>>>>>> B
-).map(Segment::range)
+        self.segments.last().filter(|segment| !segment.sacked && !segment.copy_in_flight).map(Segment::range)
     }
 
     /// Bytes, segments completed, bytes not reported before, and the sending time of a valid RTT sample.
@@ -173,15 +133,7 @@ retransmitted
         let mut fresh = 0;
         for segment in self.segments.iter_mut().filter(inside) {
             segment.sacked = true;
-            segment.
-<<<<<<< A
-copy_in_flight
-||||||| O
-again
-=======
-retransmitted
->>>>>>> B
- = false;
+            segment.copy_in_flight = false;
             fresh += segment.len();
         }
         fresh
@@ -192,15 +144,7 @@ retransmitted
             self.segments.iter_mut().for_each(|segment| segment.sacked = false);
         }
         for segment in &mut self.segments {
-            segment.
-<<<<<<< A
-copy_in_flight
-||||||| O
-again
-=======
-retransmitted
->>>>>>> B
- = false;
+            segment.copy_in_flight = false;
             segment.given_up = true;
         }
     }
@@ -240,15 +184,7 @@ impl Both {
                     sent_at: self.now,
                     sacked: false,
                     given_up: false,
-                    
-<<<<<<< A
-copy_in_flight
-||||||| O
-again
-=======
-retransmitted
->>>>>>> B
-: false,
+                    copy_in_flight: false,
                     ever_retransmitted: false,
                 });
             }
@@ -273,15 +209,7 @@ retransmitted
                     let next = self.scoreboard.next_lost();
                     assert_eq!(next, self.model.next_lost());
                     let Some(range) = next else { break };
-                    self.
-<<<<<<< A
-record_retransmission
-||||||| O
-sent_again
-=======
-retransmit
->>>>>>> B
-(range.start);
+                    self.record_retransmission(range.start);
                 }
             }
             Op::Doubt => {
@@ -289,15 +217,7 @@ retransmit
                     let next = self.scoreboard.next_doubtful();
                     assert_eq!(next, self.model.next_doubtful());
                     if let Some(range) = next {
-                        self.
-<<<<<<< A
-record_retransmission
-||||||| O
-sent_again
-=======
-retransmit
->>>>>>> B
-(range.start);
+                        self.record_retransmission(range.start);
                     }
                 }
             }
@@ -314,15 +234,7 @@ retransmit
                 self.scoreboard.mark_first_lost();
                 if let Some(first) = self.scoreboard.first() {
                     self.model.at(first.start).given_up = true;
-                    self.
-<<<<<<< A
-record_retransmission
-||||||| O
-sent_again
-=======
-retransmit
->>>>>>> B
-(first.start);
+                    self.record_retransmission(first.start);
                 }
             }
             Op::Timeout => {
@@ -342,26 +254,10 @@ retransmit
         self.compare();
     }
 
-    fn 
-<<<<<<< A
-record_retransmission
-||||||| O
-sent_again
-=======
-retransmit
->>>>>>> B
-(&mut self, start: u64) {
+    fn record_retransmission(&mut self, start: u64) {
         self.scoreboard.record_retransmission(start, self.now);
         let segment = self.model.at(start);
-        segment.
-<<<<<<< A
-copy_in_flight
-||||||| O
-again
-=======
-retransmitted
->>>>>>> B
- = !segment.sacked;
+        segment.copy_in_flight = !segment.sacked;
         segment.ever_retransmitted = true;
         segment.sent_at = self.now;
     }

@@ -13,15 +13,7 @@ struct Segment {
     sent_at: Time,
     sacked: bool,
     lost: bool,
-    
-<<<<<<< A
-copy_in_flight
-||||||| O
-again
-=======
-retransmitted
->>>>>>> B
-: bool,
+    copy_in_flight: bool,
     ever_retransmitted: bool,
 }
 
@@ -65,15 +57,7 @@ impl Model {
                 continue;
             }
             segment.sacked = true;
-            segment.
-<<<<<<< A
-copy_in_flight
-||||||| O
-again
-=======
-retransmitted
->>>>>>> B
- &= is_covered;
+            segment.copy_in_flight &= is_covered;
             self.reordered |= !segment.ever_retransmitted && segment.end < before;
             self.highest = self.highest.max(segment.end);
             if newest.is_none_or(|known| (known.sent_at, known.end) < (segment.sent_at, segment.end)) {
@@ -89,15 +73,7 @@ retransmitted
     fn detect(&mut self, now: Time, newest: (Time, u64), wait: Duration) -> Time {
         let mut next = Time::NEVER;
         for segment in self.segments.iter_mut().filter(|segment| !segment.sacked) {
-            let waits_for_repair = segment.lost && !segment.
-<<<<<<< A
-copy_in_flight
-||||||| O
-again
-=======
-retransmitted
->>>>>>> B
-;
+            let waits_for_repair = segment.lost && !segment.copy_in_flight;
             if waits_for_repair || (segment.sent_at, segment.end) >= newest {
                 continue;
             }
@@ -105,54 +81,22 @@ retransmitted
                 next = next.min(segment.sent_at + wait);
                 continue;
             }
-            self.lost_total += MSS * (u64::from(!segment.lost) + u64::from(segment.
-<<<<<<< A
-copy_in_flight
-||||||| O
-again
-=======
-retransmitted
->>>>>>> B
-));
-            (segment.lost, segment.
-<<<<<<< A
-copy_in_flight
-||||||| O
-again
-=======
-retransmitted
->>>>>>> B
-) = (true, false);
+            self.lost_total += MSS * (u64::from(!segment.lost) + u64::from(segment.copy_in_flight));
+            (segment.lost, segment.copy_in_flight) = (true, false);
         }
         next
     }
 
     fn pipe(&self) -> u64 {
         let open = self.segments.iter().filter(|segment| !segment.sacked);
-        open.map(|segment| MSS * (u64::from(!segment.lost) + u64::from(segment.
-<<<<<<< A
-copy_in_flight
-||||||| O
-again
-=======
-retransmitted
->>>>>>> B
-))).sum()
+        open.map(|segment| MSS * (u64::from(!segment.lost) + u64::from(segment.copy_in_flight))).sum()
     }
 
     fn retransmit(&mut self, end: u64, now: Time) {
         if let Some(segment) = self.segments.iter_mut().find(|segment| segment.end == end) {
             segment.sent_at = now;
             segment.ever_retransmitted = true;
-            segment.
-<<<<<<< A
-copy_in_flight
-||||||| O
-again
-=======
-retransmitted
->>>>>>> B
- = !segment.sacked;
+            segment.copy_in_flight = !segment.sacked;
         }
     }
 }
@@ -180,24 +124,8 @@ proptest! {
                 Op::Send => {
                     model.nxt += MSS;
                     let end = model.nxt;
-                    let (sacked, lost, 
-<<<<<<< A
-copy_in_flight
-||||||| O
-again
-=======
-retransmitted
->>>>>>> B
-, ever_retransmitted) = (false, false, false, false);
-                    model.segments.push(Segment { end, sent_at: now, sacked, lost, 
-<<<<<<< A
-copy_in_flight
-||||||| O
-again
-=======
-retransmitted
->>>>>>> B
-, ever_retransmitted });
+                    let (sacked, lost, copy_in_flight, ever_retransmitted) = (false, false, false, false);
+                    model.segments.push(Segment { end, sent_at: now, sacked, lost, copy_in_flight, ever_retransmitted });
                     scoreboard.record_new(MSS, now);
                 }
                 Op::Ack { segments, from, len } => {
@@ -217,15 +145,7 @@ retransmitted
                 Op::Repair => {
                     let next = scoreboard.next_lost();
                     // Sequence order, for first and further retransmissions (RFC 6675 §4, NextSeg rule 1).
-                    let first = model.segments.iter().find(|it| it.lost && !it.
-<<<<<<< A
-copy_in_flight
-||||||| O
-again
-=======
-retransmitted
->>>>>>> B
- && !it.sacked);
+                    let first = model.segments.iter().find(|it| it.lost && !it.copy_in_flight && !it.sacked);
                     prop_assert_eq!(next.map(|range| range.end), first.map(|it| it.end));
                     if let Some(range) = next {
                         scoreboard.record_retransmission(range.start, now);

@@ -31,26 +31,9 @@ impl AckPolicy for Quick {
         let is_early = self.left > 0;
         self.left = self.left.saturating_sub(1);
         if is_early || arrival.urgent || arrival.unacknowledged >= 2 * arrival.segment {
-            
-<<<<<<< A
-AckTime
-||||||| O
-true => When
-=======
-When
->>>>>>> B
-::Now
-        } else 
-<<<<<<< A
-{
-            AckTime
-||||||| O
-When
-=======
-{
-            When
->>>>>>> B
-::After(Duration::from_millis(40))
+            AckTime::Now
+        } else {
+            AckTime::After(Duration::from_millis(40))
         }
     }
 }

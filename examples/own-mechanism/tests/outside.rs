@@ -117,26 +117,9 @@ fn a_mechanism_may_be_made_at_run_time() {
     impl AckPolicy for Every {
         fn on_data(&mut self, arrival: &ack_policy::DataArrival) -> AckTime {
             if arrival.urgent || arrival.unacknowledged >= self.0 * arrival.segment {
-                
-<<<<<<< A
-AckTime
-||||||| O
-true => When
-=======
-When
->>>>>>> B
-::Now
-            } else 
-<<<<<<< A
-{
-                AckTime
-||||||| O
-When
-=======
-{
-                When
->>>>>>> B
-::After(lasthop_base::Duration::from_millis(100))
+                AckTime::Now
+            } else {
+                AckTime::After(lasthop_base::Duration::from_millis(100))
             }
         }
     }

@@ -29,7 +29,12 @@ impl PrecisionArgs {
         self.until.is_some()
     }
 
-    pub(crate) fn runs(&self, repetitions: &Repetitions, scenario: &Scenario, determinism: &Determinism) -> u32 {
+    pub(crate) fn runs(
+        &self,
+        repetitions: &Repetitions,
+        scenario: &Scenario,
+        determinism: &Determinism,
+    ) -> u32 {
         match self.until {
             None => repetitions.runs(scenario, determinism),
             Some(_) => determinism.worth_running(repetitions.max_runs().unwrap_or(DEFAULT_MAX_RUNS)),

@@ -35,7 +35,10 @@ pub(super) fn address_of(number: usize, stream: &TrialStream) -> SocketAddr {
     SocketAddr::from((PathEnds::address(stream.to()), port_of(number)))
 }
 
-pub(super) fn receivers(ends: &PathEnds, streams: &[TrialStream]) -> Result<Vec<KernelReceiver>, SystemError> {
+pub(super) fn receivers(
+    ends: &PathEnds,
+    streams: &[TrialStream],
+) -> Result<Vec<KernelReceiver>, SystemError> {
     let one = |(number, stream): (usize, &TrialStream)| {
         let address = address_of(number, stream);
         let listener = ends.namespace(stream.to()).within(|| listening(address))?.map_err(refused)?;

@@ -180,7 +180,13 @@ fn handle_node_notice(now: Time, endpoint: &mut Endpoint, here: &Pipe) {
 }
 
 /// Gives an endpoint the notices that it wants before a segment.
-fn send_notices(now: Time, wants: WantedNotices, endpoint: &mut Endpoint, peer: &Endpoint, uplink: &mut Pipe) {
+fn send_notices(
+    now: Time,
+    wants: WantedNotices,
+    endpoint: &mut Endpoint,
+    peer: &Endpoint,
+    uplink: &mut Pipe,
+) {
     if wants.true_window {
         endpoint.handle_notice(now, Notice::TrueWindow(peer.window_in_segments()));
     }

@@ -317,7 +317,9 @@ impl Engine {
     fn notify_opposite(&mut self, at: PipeId, message: PeerMessage) {
         let pipe = &self.pipes[at.0 as usize];
         let other = match (message, pipe.end) {
-            (PeerMessage::Medium { member, .. }, PipeEnd::Medium(medium)) => self.media.member(medium, member),
+            (PeerMessage::Medium { member, .. }, PipeEnd::Medium(medium)) => {
+                self.media.member(medium, member)
+            }
             _ => pipe.opposite,
         };
         if let Some(other) = other {

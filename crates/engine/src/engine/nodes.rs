@@ -220,19 +220,12 @@ impl Engine {
     }
 
     /// Declares a planned rate of this pipe. Call before the first event, after all middleboxes are attached. Reported
-    /// only to a middlebox at its beginning that [
-<<<<<<< A
-needs rates
-||||||| O
-asks
-=======
-wants
->>>>>>> B
-](lasthop_middlebox::Middlebox::needs_rates) and to a
+    /// only to a middlebox at its beginning that [needs rates](lasthop_middlebox::Middlebox::needs_rates) and to a
     /// receiver at its end that [does](Endpoint::uses_link_plan).
     pub fn declare_plan(&mut self, pipe: PipeId, service: &Service) {
         let wants = |node_index: &usize| {
-            self.nodes[*node_index].middlebox.needs_rates() && !self.flows_leaving(*node_index, pipe).is_empty()
+            self.nodes[*node_index].middlebox.needs_rates()
+                && !self.flows_leaving(*node_index, pipe).is_empty()
         };
         let is_wanted = (0..self.nodes.len()).any(|node_index| wants(&node_index))
             || (0..self.flows.len()).any(|flow| self.side_wanting_plan(flow, pipe).is_some());

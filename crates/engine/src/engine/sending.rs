@@ -90,7 +90,8 @@ impl Engine {
             let Some((time, event)) = endpoint.poll_event() else { return };
             if let Event::LossClassified { range, cause } = event {
                 let accuracy = &mut account.rest().accuracy;
-                let by_mark = side == FlowSide::Source && connection.source.sender().discriminates_each_loss();
+                let by_mark =
+                    side == FlowSide::Source && connection.source.sender().discriminates_each_loss();
                 if by_mark {
                     accuracy.classify_segment(&mut connection.unclassified, range, cause)
                 } else {

@@ -159,7 +159,11 @@ impl Comparison {
         let (these, firsts): (Vec<f64>, Vec<f64>) =
             self.outcomes[case].iter().zip(&self.outcomes[0]).filter_map(pair).unzip();
         let differences: Vec<f64> = these.iter().zip(&firsts).map(|(this, first)| this - first).collect();
-        CaseDifference { mean, difference: Estimate::of(&differences), percent: PercentChange::of(&these, &firsts) }
+        CaseDifference {
+            mean,
+            difference: Estimate::of(&differences),
+            percent: PercentChange::of(&these, &firsts),
+        }
     }
 
     /// Whether a number differs between cases in any repetition.

@@ -115,7 +115,10 @@ impl SnoopFlow {
         if !is_before(last, end) {
             // The mobile has this data: its ACK must have been lost.
             if let (true, Some(ack)) = (rules.answers, self.last) {
-                out.extend([Decision::Retransmit(ack), Decision::Drop(*packet, LossReason::MiddleboxRemoved)]);
+                out.extend([
+                    Decision::Retransmit(ack),
+                    Decision::Drop(*packet, LossReason::MiddleboxRemoved),
+                ]);
                 return false;
             }
             return true;

@@ -169,7 +169,10 @@ fn a_lost_copy_goes_again_after_a_round_trip() {
     };
     for recovery in ["rack", "sack"] {
         let (_, _, recorded) = run("400", recovery);
-        let place = recorded.on(1, true).position(|(_, packet, _)| packet.is_retransmission).expect("a retransmission");
+        let place = recorded
+            .on(1, true)
+            .position(|(_, packet, _)| packet.is_retransmission)
+            .expect("a retransmission");
         let (outcome, _, recorded) = run(&format!("400, {place}"), recovery);
         let again = retransmissions(&recorded);
         let apart = again[1].0.since(again[0].0).as_secs();

@@ -112,7 +112,9 @@ impl Observer for EventLog {
     fn on_event(&mut self, now: Time, _: FlowId, side: FlowSide, event: &Event) {
         match (side, event) {
             (FlowSide::Source, _) => self.events.push((now, *event)),
-            (FlowSide::Destination, Event::LossClassified { range, cause }) => self.classified.push((*range, *cause)),
+            (FlowSide::Destination, Event::LossClassified { range, cause }) => {
+                self.classified.push((*range, *cause))
+            }
             _ => {}
         }
     }

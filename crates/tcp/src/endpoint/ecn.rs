@@ -151,8 +151,12 @@ impl Endpoint {
         if acked == 0 {
             return 0;
         }
-        let MarkFeedback { marked, mangled } =
-            accecn.handle_feedback(field, segment.accecn(), acked, self.sending.segment(&self.pending_sender));
+        let MarkFeedback { marked, mangled } = accecn.handle_feedback(
+            field,
+            segment.accecn(),
+            acked,
+            self.sending.segment(&self.pending_sender),
+        );
         if mangled {
             self.data_ecn = Ecn::NotEct;
         }

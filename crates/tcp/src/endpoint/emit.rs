@@ -230,15 +230,7 @@ impl Endpoint {
         self.log.frequent.data_sent += 1;
         self.log.frequent.tagged_sent += u64::from(priority == Priority::Low);
         let ecn = if is_retransmission || len == 0 { Ecn::NotEct } else { self.data_ecn };
-        SendInfo { 
-<<<<<<< A
-is_retransmission
-||||||| O
-again
-=======
-is_retransmission: again
->>>>>>> B
-, priority, ecn, more }
+        SendInfo { is_retransmission, priority, ecn, more }
     }
 
     /// Writes the header of a segment other than SYN and RST: `len` bytes from `start`, with `room` bytes for options.

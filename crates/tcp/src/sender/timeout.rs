@@ -69,15 +69,7 @@ impl Sender {
         else {
             return Expiry::Abort;
         };
-        if expired.
-<<<<<<< A
-reached_r1
-||||||| O
-troubled
-=======
-r1_reached
->>>>>>> B
- {
+        if expired.reached_r1 {
             log.trace(now, Event::R1Reached);
         }
         log.count_timeout();

@@ -25,15 +25,7 @@ struct Stall {
 #[repr(C)]
 pub(super) struct UserTimeout {
     stall: Stall,
-    
-<<<<<<< A
-r1_expiries
-||||||| O
-troubled_after
-=======
-r1
->>>>>>> B
-: u32,
+    r1_expiries: u32,
     /// [`Duration::MAX`]: never.
     abort_after: Duration,
 }
@@ -42,15 +34,7 @@ r1
 pub(super) struct Expired {
     pub(super) first: bool,
     /// R1 is reached: the path may be broken.
-    pub(super) 
-<<<<<<< A
-reached_r1
-||||||| O
-troubled
-=======
-r1_reached
->>>>>>> B
-: bool,
+    pub(super) reached_r1: bool,
     /// Time of the abort (R2).
     pub(super) end: Time,
 }
@@ -59,15 +43,7 @@ impl UserTimeout {
     pub(super) fn new(user_timeouts: &UserTimeouts) -> UserTimeout {
         UserTimeout {
             stall: Stall { una: 0, since: Time::ZERO, expiries: 0 },
-            
-<<<<<<< A
-r1_expiries
-||||||| O
-troubled_after
-=======
-r1
->>>>>>> B
-: user_timeouts.r1,
+            r1_expiries: user_timeouts.r1,
             abort_after: user_timeouts.data.unwrap_or(Duration::MAX),
         }
     }
@@ -79,15 +55,7 @@ r1
 
     /// Whether the data at `una` has reached R1.
     pub(super) fn has_reached_r1(&self, una: u64) -> bool {
-        una == self.stall.una && self.stall.expiries >= self.
-<<<<<<< A
-r1_expiries
-||||||| O
-troubled_after
-=======
-r1
->>>>>>> B
-
+        una == self.stall.una && self.stall.expiries >= self.r1_expiries
     }
 
     /// Time at which a peer silent since `silent_since` is aborted.
@@ -112,23 +80,7 @@ r1
         }
         let expiries = stall.expiries.saturating_add(1);
         self.stall = Stall { expiries, ..stall };
-        Some(Expired { first: before.is_none(), 
-<<<<<<< A
-reached_r1
-||||||| O
-troubled
-=======
-r1_reached
->>>>>>> B
-: expiries == self.
-<<<<<<< A
-r1_expiries
-||||||| O
-troubled_after
-=======
-r1
->>>>>>> B
-, end })
+        Some(Expired { first: before.is_none(), reached_r1: expiries == self.r1_expiries, end })
     }
 }
 
@@ -148,43 +100,11 @@ mod tests {
         let mut user_timeout = UserTimeout::new(&user_timeouts);
         let second = Duration::from_secs(1);
         let mut expire = |now, una| user_timeout.expire(at(now), second, una, None);
-        assert_eq!(expire(1, 5), Some(Expired { first: true, 
-<<<<<<< A
-reached_r1
-||||||| O
-troubled
-=======
-r1_reached
->>>>>>> B
-: false, end: at(10) }));
-        assert_eq!(expire(3, 5), Some(Expired { first: false, 
-<<<<<<< A
-reached_r1
-||||||| O
-troubled
-=======
-r1_reached
->>>>>>> B
-: false, end: at(10) }));
-        assert_eq!(expire(7, 5), Some(Expired { first: false, 
-<<<<<<< A
-reached_r1
-||||||| O
-troubled
-=======
-r1_reached
->>>>>>> B
-: true, end: at(10) }));
+        assert_eq!(expire(1, 5), Some(Expired { first: true, reached_r1: false, end: at(10) }));
+        assert_eq!(expire(3, 5), Some(Expired { first: false, reached_r1: false, end: at(10) }));
+        assert_eq!(expire(7, 5), Some(Expired { first: false, reached_r1: true, end: at(10) }));
         // Data has moved: a new stall begins.
-        assert_eq!(expire(9, 6), Some(Expired { first: true, 
-<<<<<<< A
-reached_r1
-||||||| O
-troubled
-=======
-r1_reached
->>>>>>> B
-: false, end: at(18) }));
+        assert_eq!(expire(9, 6), Some(Expired { first: true, reached_r1: false, end: at(18) }));
         assert_eq!(expire(18, 6), None);
     }
 

@@ -132,7 +132,8 @@ impl Crosscheck {
         let report = self.report.as_deref().map(Target::create).transpose()?;
         path::remove_leftovers();
         let to_come = |case: &SenderCase| case.results(self.runs, self.seed.unwrap_or(case.scenario.seed));
-        let mut printer = Printer::begin(self.format, &cases.iter().map(to_come).collect::<Vec<CrosscheckResults>>())?;
+        let mut printer =
+            Printer::begin(self.format, &cases.iter().map(to_come).collect::<Vec<CrosscheckResults>>())?;
         let bar = Bar::default();
         let all = cases.len() * self.runs as usize;
         bar.begin("crosscheck", all as u64);
