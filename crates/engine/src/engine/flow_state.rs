@@ -60,13 +60,13 @@ impl FlowState {
             return;
         }
         let is_tcp = || matches!((&*traffic, &packet.body), (Traffic::Tcp(_), Body::Tcp(_)));
-        account.count_loss(reason, packet.early && reason.is_congestion() && is_tcp());
+        account.count_loss(reason, packet.before_first_loss && reason.is_congestion() && is_tcp());
         if packet.priority == Priority::Low {
             account.rest().tagged_lost[reason] += 1;
         }
         if *has_loss_discrimination
             && let (Traffic::Tcp(connection), Body::Tcp(segment)) = (traffic, &packet.body)
-            && !packet.again
+            && !packet.is_retransmission
             && segment.len > 0
             && let Some(start) = connection.destination.offset_from_peer(segment.seq)
         {

@@ -33,7 +33,7 @@ use link_directions::LinkDirection;
 use screen::Screen;
 use screen::picture::Picture;
 use serde_json::Value;
-use settings::LinkSettings;
+use settings::SettingsHistory;
 use std::fs::File;
 use std::io;
 use std::path::PathBuf;
@@ -131,7 +131,7 @@ impl LiveArgs {
             output::note(&format!("note: `lasthop emulate set` cannot reach this run: {}", error.message));
         });
         Live {
-            settings: LinkSettings::new(directions, planned, emulation),
+            settings: SettingsHistory::new(directions, planned, emulation),
             pipes,
             control: control.ok(),
             viewer,
@@ -149,7 +149,7 @@ fn planned(links: &[Link], direction: &LinkDirection) -> [bool; 2] {
 }
 
 pub(super) struct Live {
-    settings: LinkSettings,
+    settings: SettingsHistory,
     pipes: [Vec<PipeId>; 2],
     control: Option<ControlSocket>,
     viewer: Option<Viewer>,

@@ -90,7 +90,7 @@ impl SetRefusal {
     }
 }
 
-pub(super) struct LinkSettings {
+pub(super) struct SettingsHistory {
     directions: Vec<LinkDirection>,
     /// Settings of each link direction: the initial one, then each change with its time.
     histories: Vec<Vec<(Time, Option<LinkSettings>)>>,
@@ -98,17 +98,17 @@ pub(super) struct LinkSettings {
     planned: Vec<[bool; 2]>,
 }
 
-impl LinkSettings {
+impl SettingsHistory {
     pub(super) fn new(
         directions: Vec<LinkDirection>,
         planned: Vec<[bool; 2]>,
         emulation: &Emulation<Target>,
-    ) -> LinkSettings {
+    ) -> SettingsHistory {
         let histories = directions
             .iter()
             .map(|direction| vec![(Time::ZERO, emulation.settings(direction.pipe))])
             .collect();
-        LinkSettings { directions, histories, planned }
+        SettingsHistory { directions, histories, planned }
     }
 
     pub(super) fn answer(
