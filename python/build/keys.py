@@ -54,7 +54,7 @@ def written(schema: dict) -> str:
             merged.setdefault(key, value)
     merged["kind"] = {
         "enum": [kind["properties"]["kind"]["const"] for kind in flow],
-        "description": "what it sends",
+        "description": "traffic of the flow",
     }
     parts.append(table("Direction", link["properties"]["down"]["properties"], {}, "One direction of a link."))
     parts.append(

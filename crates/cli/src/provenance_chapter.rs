@@ -13,7 +13,7 @@ pub(crate) fn chapter(given: Vec<(String, String)>) -> Chapter {
     );
     let mut blocks = vec![Block::Text(version)];
     blocks.extend(std::iter::once(command).chain(given).map(folded));
-    Chapter { id: "made".to_owned(), title: "How this report was made".to_owned(), blocks }
+    Chapter { id: "made".to_owned(), title: "Provenance of this report".to_owned(), blocks }
 }
 
 pub(crate) fn scenario(shown: String) -> (String, String) {

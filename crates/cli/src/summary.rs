@@ -104,9 +104,9 @@ mod tests {
             chapter: Chapter::default(),
             overview: Overview::default(),
         };
-        let text = text(&reproduction, "what it is about");
+        let text = text(&reproduction, "the subject");
         let lines: Vec<&str> = text.lines().collect();
-        assert_eq!(lines[..2], ["test: what it is about", "  7 rows: 7 differ; the furthest 3 of 6 items:"]);
+        assert_eq!(lines[..2], ["test: the subject", "  7 rows: 7 differ; the furthest 3 of 6 items:"]);
         assert_eq!(
             lines[2],
             "  ✗ table3 (2 numbers; the furthest): reno at loss=0.1: 190.0 ± 1.0 kbit/s, published 100 (+90 %)"

@@ -265,7 +265,7 @@ fn compare_takes_every_combination() {
     assert!(rows[1].contains("sack") && rows[1].contains("packets") && rows[2].contains("reno"), "{table}");
     let rows = stdout(&[&arguments[..], &["--format", "csv"]].concat());
     assert_eq!(rows.lines().count(), 1 + 4 * 2);
-    assert!(rows.starts_with("recovery,counting,flow,run,seed,goodput_kbps"), "{rows}");
+    assert!(rows.starts_with("recovery,ack_counting,flow,run,seed,goodput_kbps"), "{rows}");
 }
 
 #[test]

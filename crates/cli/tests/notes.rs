@@ -48,7 +48,8 @@ fn what_changes_nothing_is_noted_once() {
     let varied = notes(&["compare", line, "--vary", "ack_splitting=once,split"]);
     assert_eq!(varied.len(), 1, "{varied:?}");
     assert!(
-        varied[0].contains("ack_splitting = \"split\" changes nothing, because cause = \"always\""),
+        varied[0]
+            .contains("ack_splitting = \"split\" changes nothing, because loss_discrimination = \"always\""),
         "{varied:?}"
     );
     assert!(varied[0].contains("mac, jtcp, rtt"), "{varied:?}");

@@ -64,7 +64,7 @@ fn any_table_is_read_by_its_columns() {
     let text = "when;what;down\n0;a;150\n1000;b;300\n2000;c;150\n";
     let options = ImportOptions { time_unit: Some("ms".into()), ..columns("when", "down", "kB/s") };
     assert_eq!(trace(text, &options), (400, 3000));
-    // By column number; milliseconds are recognised.
+    // Columns by number; milliseconds are recognised.
     let (found, _) = import("0 150\n1000 300\n2000 150\n", &columns("1", "2", "kB/s"));
     let found = found.expect("it can be read");
     assert!(

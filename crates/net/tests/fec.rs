@@ -195,8 +195,8 @@ fn binomial(n: u64, lost: u64, loss: f64) -> f64 {
     ways * loss.powi(lost as i32) * (1.0 - loss).powi((n - lost) as i32)
 }
 
-/// A block of n packets with loss probability p fails if more than n - k are lost. Of L losses k/n are data packets in
-/// the mean. Residual loss: sum over L > n - k of P(L) L / n; for k = 8, n = 10, p = 5 %: 0.0036. Five standard errors.
+/// A block of n packets with loss probability p fails if more than n - k are lost. Among L losses, L k/n are data packets
+/// in the mean. Residual loss: sum over L > n - k of P(L) L / n; for k = 8, n = 10, p = 5 %: 0.0036. Five standard errors.
 #[test]
 fn residual_losses_are_those_of_the_binomial_formula() {
     for (block, data, loss) in [(10u64, 8u64, 0.05), (10, 8, 0.2), (20, 15, 0.2), (4, 2, 0.3), (5, 5, 0.1)] {

@@ -79,8 +79,8 @@ fn line(config: &Config) -> LinkDirection {
     LinkDirection::new(config, Stream::named(7, "channel"))
 }
 
-/// Uniform on 0 to 10 ms. Distant packets have the distribution's mean. Of packets 2 ms apart, those with reordering
-/// overtake; in order the mean is larger.
+/// Uniform on 0 to 10 ms. Distant packets have the distribution's mean. With reordering, packets 2 ms apart overtake;
+/// in order the mean is larger.
 #[test]
 fn jitter_with_and_without_reordering() {
     let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;

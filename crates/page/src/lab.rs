@@ -19,7 +19,7 @@ pub struct Lab {
     catalogue: Catalogue,
     files: PageFiles,
     running: Option<SlicedRun>,
-    /// By variant, then by repetition.
+    /// Outcomes by variant, then by repetition.
     stored: Vec<Vec<Outcome>>,
     sampled: Vec<Option<(Scenario, Samples)>>,
 }

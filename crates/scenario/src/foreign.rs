@@ -89,7 +89,7 @@ pub const FOREIGN: &[Foreign] = &[
     same("omit", "iperf3", &["warmup"]),
     same("interval", "iperf3", &["sample"]),
     noted("reverse", "iperf3", &["from", "to"], "a flow's direction is its `from` and `to`"),
-    same("udp", "iperf3", &["cbr"]),
+    noted("udp", "iperf3", &["kind"], "datagrams at a constant rate are kind = \"cbr\""),
     same("retr", "iperf3", &["retransmissions"]),
     // Linux: sysctl, ip route, ss.
     same("tcp_congestion_control", "Linux", &["congestion"]),
@@ -109,7 +109,7 @@ pub const FOREIGN: &[Foreign] = &[
     same("mm_onoff", "Mahimahi", &["plan"]),
     same("uplink_queue", "Mahimahi", &["up_queue"]),
     same("downlink_queue", "Mahimahi", &["queue"]),
-    noted("infinite", "Mahimahi", &["unlimited"], "a queue without a limit is \"unlimited\""),
+    noted("infinite", "Mahimahi", &["queue"], "a queue without a limit is \"unlimited\""),
     noted(
         "drophead",
         "Mahimahi",
@@ -131,7 +131,7 @@ pub const FOREIGN: &[Foreign] = &[
     same("rateerrormodel", "ns-3", &["iid", "bit_error"]),
     same("bursterrormodel", "ns-3", &["two_state"]),
     same("bulksendapplication", "ns-3", &["transfer"]),
-    same("onoffapplication", "ns-3", &["on_off"]),
+    noted("onoffapplication", "ns-3", &["kind"], "datagrams with pauses are kind = \"on_off\""),
     same("tcpnewreno", "ns-3", &["reno", "new_reno"]),
     same("tcplinuxreno", "ns-3", &["reno"]),
     same("tcpcubic", "ns-3", &["cubic"]),

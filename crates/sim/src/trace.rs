@@ -29,10 +29,9 @@ pub const FIELDS: &[Field] = &[
     field("time_s", "virtual time, s"),
     field(
         "kind",
-        "type of the line: `sent` (a packet leaves its source), `lost`, `duplicated` (a link has duplicated a packet; the \
-         copy has a new number), or `event`; at a middlebox: `repeated` (a copy of \
-         an earlier packet, with a new number), `made`, `changed` (forwarded with the header of this line), \
-         `received` (in place of the other end)",
+        "type of the line: `sent` (a packet leaves its source), `lost`, `duplicated` (by a link; the copy has a new \
+         number), or `event`. Types at a middlebox: `repeated` (copy of an earlier packet, with a new number), `made`, \
+         `changed` (forwarded with the header of this line), `received` (in place of the other end)",
     ),
     field("flow", "name of the flow"),
     field("packet", "number of the packet in the run, over both ends of all flows"),

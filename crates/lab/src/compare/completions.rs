@@ -12,8 +12,8 @@ impl Comparison {
         let of = |number: fn(&Completion) -> usize| completions().map(|it| number(&it)).sum::<usize>();
         let (completed, transfers) = (of(|it| it.completed), of(|it| it.transfers));
         let note = format!(
-            "{} of {transfers} transfers were cut off by the run's end. {RESTRICTED} counts each of them up to that end \
-             (restricted mean: Royston and Parmar 2013), so that every pair is used; quantiles treat them as censored.",
+            "{} of {transfers} transfers were cut off by the run's end. {RESTRICTED} counts each up to that end \
+             (restricted mean: Royston and Parmar 2013). Every pair is used. Quantiles treat them as censored.",
             transfers - completed
         );
         if completed < transfers { vec![note] } else { Vec::new() }

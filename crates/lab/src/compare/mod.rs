@@ -253,7 +253,8 @@ mod tests {
 
     #[test]
     fn combinations_are_in_order() {
-        let comparison = comparison(&["recovery", "counting"], &[&["sack", "reno"], &["bytes", "packets"]]);
+        let comparison =
+            comparison(&["recovery", "ack_counting"], &[&["sack", "reno"], &["bytes", "packets"]]);
         let values: Vec<String> = comparison.cases.iter().map(|case| case.values.join(" ")).collect();
         assert_eq!(values, ["sack bytes", "sack packets", "reno bytes", "reno packets"]);
     }

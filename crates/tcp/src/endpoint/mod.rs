@@ -146,7 +146,7 @@ const _: () = {
     assert!(size_of::<Endpoint>() == 10 * 64);
 };
 
-/// How a connection ended.
+/// End of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum EndReason {
     /// Both directions closed regularly.

@@ -70,7 +70,7 @@ struct Mechanisms {
     #[arg(long, value_name = "ACKS", value_parser = acks)]
     acks: Option<String>,
     /// Split ACKs only after losses classified as wireless, until the window has recovered: jtcp, rtt, always
-    #[arg(long, value_name = "JUDGE", requires = "acks", value_parser = AckSettings::loss_discrimination)]
+    #[arg(long, value_name = "DISCRIMINATOR", requires = "acks", value_parser = AckSettings::loss_discrimination)]
     loss_discrimination: Option<Choice<loss_discrimination::Build>>,
     /// Where to rewrite ACKs: bpf, in the kernel (Linux 5.8 or later; not with --loss-discrimination), nfqueue, in the
     /// agent, or auto, in the kernel where possible

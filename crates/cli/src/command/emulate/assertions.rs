@@ -105,7 +105,7 @@ mod tests {
         assert_eq!(read("goodput > 2 Mbit/s"), Ok(("goodput_kbps".into(), 2000.0, End::Client as usize)));
         assert_eq!(read("lost_pct@up < 1 %"), Ok(("lost_pct".into(), 1.0, End::Server as usize)));
         assert_eq!(read("duration < 2 s"), Ok(("duration_s".into(), 2.0, End::Client as usize)));
-        assert!(read("goodput@side > 2 Mbit/s").is_err_and(|error| error.contains("down, up")));
+        assert!(read("goodput@side > 2 Mbit/s").is_err_and(|error| error.contains("down or up")));
         assert!(read("rtt < 2 ms").is_err_and(|error| error.contains("goodput")));
     }
 }

@@ -1,6 +1,6 @@
 //! Reno: fast retransmit and fast recovery (RFC 5681 §3.2, koga §2.1.6, Figs. 2.5 and 2.6).
 //!
-//! RFC 5681 enters recovery at any third duplicate, even of go-back-N. By default NewReno's guard applies (RFC 6582
+//! RFC 5681 enters recovery at any third duplicate, even of go-back-N. NewReno's guard applies by default (RFC 6582
 //! §3.2 step 2); `reenter` follows the RFC literally.
 
 use super::{AckNews, Build, COUNTED, Duplicates, LIMITED_TRANSMIT, LossRecovery, RecoveryStep};
@@ -21,7 +21,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 unit: Unit::Flag,
                 default: Some("false"),
                 doc: "whether a second loss in the same window, or duplicates after a timeout, halve the window again \
-                      (Reno of the 1990s, literal RFC 5681); otherwise only duplicates beyond the data outstanding at \
+                      (Reno of the 1990s, literal RFC 5681). Otherwise only duplicates beyond the data outstanding at \
                       the last loss or timeout count (RFC 6582 §3.2 step 2)",
             },
         ],

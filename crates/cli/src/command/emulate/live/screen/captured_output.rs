@@ -134,6 +134,6 @@ mod tests {
         let mut written = Vec::new();
         output.write_all(&mut written).unwrap();
         let end = String::from_utf8_lossy(&written[MAX_BYTES - 2..]).into_owned();
-        assert!(end.starts_with("12\r\n(3 bytes more"), "{end}");
+        assert!(end.starts_with("12\r\n(3 more bytes"), "{end}");
     }
 }
