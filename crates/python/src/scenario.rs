@@ -112,7 +112,7 @@ pub fn ready_paths() -> Vec<&'static str> {
 
 /// All mechanisms and ready paths: kind, name, summary, source.
 #[pyfunction]
-pub fn mechanisms() -> Vec<(&'static str, &'static str, String, String)> {
+pub fn mechanisms() -> Vec<(String, &'static str, String, String)> {
     let all = Catalogue::default().list().into_iter();
     all.map(|entry| (entry.kind, entry.name, entry.summary, entry.source)).collect()
 }

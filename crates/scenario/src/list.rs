@@ -4,13 +4,14 @@ use crate::catalogue::Catalogue;
 use crate::draft::Draft;
 use crate::ready;
 use crate::suggest;
+use lasthop_base::SeamInfo;
 use lasthop_tcp::profile;
 
 /// One line of `lasthop list`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ListEntry {
-    /// The seam (`recovery`, `channel` …), `profile`, or `path` for a ready path.
-    pub kind: &'static str,
+    /// The seam's key (`recovery`, `sender.loss_discrimination` …), `profile`, or `path` for a ready path.
+    pub kind: String,
     /// The word used in scenarios.
     pub name: &'static str,
     /// Summary, one line.
@@ -36,9 +37,15 @@ impl Catalogue {
 }
 
 fn entries(catalogue: &Catalogue) -> Vec<ListEntry> {
-    let mechanisms = catalogue.seams().into_iter().flat_map(|seam| {
-        seam.mechanisms.iter().map(move |info| ListEntry {
-            kind: seam.name,
+    let seams = catalogue.seams();
+    // Both ends may have a key of the same name.
+    let kind = |seam: &SeamInfo| match seams.iter().filter(|other| other.name == seam.name).count() {
+        1 => seam.name.to_owned(),
+        _ => format!("{}.{}", seam.side, seam.name),
+    };
+    let mechanisms = seams.iter().flat_map(|seam| {
+        seam.mechanisms.iter().map(|info| ListEntry {
+            kind: kind(seam),
             name: info.name,
             summary: info.summary.to_owned(),
             source: info.source.to_owned(),
@@ -47,14 +54,14 @@ fn entries(catalogue: &Catalogue) -> Vec<ListEntry> {
     let paths = ready::ALL.iter().filter_map(|(name, text)| {
         let scenario = Draft::parse(text, name).and_then(|draft| draft.check()).ok()?;
         Some(ListEntry {
-            kind: "path",
+            kind: "path".to_owned(),
             name,
             summary: scenario.title,
             source: scenario.source.unwrap_or_default(),
         })
     });
     let profiles = profile::ALL.iter().map(|profile| ListEntry {
-        kind: "profile",
+        kind: "profile".to_owned(),
         name: profile.name,
         summary: profile.summary.to_owned(),
         source: profile.source.to_owned(),
@@ -67,8 +74,12 @@ fn entries_of(all: &[ListEntry], word: &str) -> Result<Vec<ListEntry>, String> {
     let wanted = plain(word);
     type Matches = fn(&ListEntry, &str, &dyn Fn(&str) -> String) -> bool;
     const MATCHERS: [Matches; 3] = [
-        // The plural of a kind matches too.
-        |entry, wanted, _| wanted.strip_suffix('s').unwrap_or(wanted) == entry.kind || wanted == entry.kind,
+        // The plural of a kind matches too, and a key without its side.
+        |entry, wanted, _| {
+            let key = entry.kind.rsplit('.').next().unwrap_or_default();
+            let one = wanted.strip_suffix('s').unwrap_or(wanted);
+            [one, wanted].iter().any(|word| *word == entry.kind || *word == key)
+        },
         |entry, wanted, plain| plain(entry.name).contains(wanted),
         |entry, wanted, plain| {
             [&entry.summary, &entry.source].iter().any(|text| plain(text).contains(wanted))
@@ -81,7 +92,7 @@ fn entries_of(all: &[ListEntry], word: &str) -> Result<Vec<ListEntry>, String> {
             return Ok(found);
         }
     }
-    let mut kinds: Vec<&str> = all.iter().map(|entry| entry.kind).collect();
+    let mut kinds: Vec<&str> = all.iter().map(|entry| entry.kind.as_str()).collect();
     kinds.dedup();
     let names = all.iter().map(|entry| entry.name).chain(kinds.iter().copied());
     let kinds = format!("kinds: {}", kinds.join(", "));

@@ -222,7 +222,7 @@ mod tests {
         );
         assert!(
             one("rate=10Mbit/s,receiver.loss_discrimination=rtt")
-                .contains("cause = \"rtt\" classifies losses and changes nothing")
+                .contains("loss_discrimination = \"rtt\" classifies losses and changes nothing")
         );
         for sound in [
             "ack_splitting=split,receiver.loss_discrimination=mac",

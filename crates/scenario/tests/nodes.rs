@@ -76,7 +76,7 @@ fn it_is_listed_and_explained() {
     }
     let schema = catalogue.schema();
     let node = &schema["properties"]["node"]["additionalProperties"];
-    assert_eq!(node["properties"]["middlebox"]["$ref"], "#/$defs/middlebox");
+    assert_eq!(node["properties"]["middlebox"]["$ref"], "#/$defs/node.middlebox");
 }
 
 fn refused(result: Result<Scenario, Problem>) -> String {

@@ -29,7 +29,7 @@ fn every_ready_path_reads_back_as_it_is_shown() {
 fn every_mechanism_reads_back_as_it_is_shown() {
     for entry in Catalogue::default().list().iter().filter(|entry| entry.kind != "path") {
         let mut draft = Draft::load("hasegawa").expect("a ready path");
-        let path = match entry.kind {
+        let path = match entry.kind.as_str() {
             "queue" | "channel" | "arq" | "jitter" => format!("link.wireless.up.{}", entry.kind),
             kind => kind.to_owned(),
         };

@@ -122,7 +122,7 @@ pub const FLOW_METRICS: &[FlowMetric] = &[
     },
     FlowMetric {
         name: "acks_lost",
-        doc: "packets from the destination (ACKs) that were lost, except for those counted as suppressed",
+        doc: "packets from the destination (ACKs) that were lost, except for `middlebox_removed`",
         of: |flow| {
             let lost = &flow.account.lost_backward;
             Some((lost.total() - lost[LossReason::MiddleboxRemoved]) as f64)
@@ -130,7 +130,7 @@ pub const FLOW_METRICS: &[FlowMetric] = &[
     },
     FlowMetric {
         name: "middlebox_removed",
-        doc: "packets of the flow, ACKs included, that middleboxes suppressed",
+        doc: "packets of the flow, ACKs included, that middleboxes removed",
         of: |flow| {
             let ways = [&flow.account.lost, &flow.account.lost_backward];
             Some(ways.map(|lost| lost[LossReason::MiddleboxRemoved]).iter().sum::<u64>() as f64)

@@ -188,7 +188,7 @@ fn captures_say_what_a_box_did() {
         String::from_utf8_lossy(&capture.finish().expect("a file")).into_owned()
     };
     for (settings, comment) in [
-        (&[(MIDDLEBOX, "snoop")][..], "taken out by the middlebox of bs: suppressed"),
+        (&[(MIDDLEBOX, "snoop")][..], "taken out by the middlebox of bs: middlebox_removed"),
         (&[(MIDDLEBOX, "snoop")][..], "taken out at bs"),
         (&[(MIDDLEBOX, "eln"), ("node.bs.middlebox.data", "down")], "changed by the middlebox of bs"),
         (&[(MIDDLEBOX, "lhack")], "made by the middlebox of bs"),

@@ -202,7 +202,7 @@ fn shaped_and_policed() {
     };
     // 1448 of 1500 bytes are payload.
     let most = 10e3 * 1448.0 / 1500.0;
-    for queue in ["tbf", "policer", "{kind=\"cake\",ack_splitting=0.1}"] {
+    for queue in ["tbf", "policer", "{kind=\"cake\",shape=0.1}"] {
         let goodput = goodput(queue);
         assert!((0.9 * most..most + 5.0).contains(&goodput), "{queue}: {goodput} of {most}");
     }

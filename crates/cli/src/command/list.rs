@@ -59,7 +59,7 @@ fn as_text(entries: &[ListEntry]) -> String {
     let deeper = blank.clone() + INDENT;
     let mut lines = Vec::new();
     for group in entries.chunk_by(|one, next| one.kind == next.kind) {
-        lines.push(group[0].kind.to_owned());
+        lines.push(group[0].kind.clone());
         for entry in group {
             let head = format!("{INDENT}{:<names$}{INDENT}", entry.name);
             lines.extend(wrapped(&entry.summary, &head, &blank));
@@ -83,6 +83,7 @@ fn as_json(entry: &ListEntry) -> serde_json::Value {
 }
 
 fn as_csv(entries: &[ListEntry]) -> String {
-    let rows = entries.iter().map(|entry| csv::line([entry.kind, entry.name, &entry.summary, &entry.source]));
+    let rows =
+        entries.iter().map(|entry| csv::line([&entry.kind, entry.name, &entry.summary, &entry.source]));
     csv::line(["kind", "name", "summary", "source"]) + &rows.collect::<String>()
 }

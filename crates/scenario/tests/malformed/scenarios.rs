@@ -20,7 +20,7 @@ pub(crate) const SCENARIOS: &[MalformedCase] = &[
     ("queue = \"50 packets\"", "que = \"50 packets\"", 20, "que", "no key `que`", "did you mean `queue`"),
     ("segment = ", "mss = ", 30, "mss", "no key `mss`", "segment"),
     ("recovery = ", "recvoery = ", 33, "recvoery", "no key `recvoery`", "did you mean `recovery`"),
-    ("ack_policy = ", "timming = ", 37, "timming", "no key `timming`", "did you mean `timing`"),
+    ("ack_policy = ", "ack_polisy = ", 37, "ack_polisy", "no key `ack_polisy`", "did you mean `ack_policy`"),
     ("recovery = \"sack\"", "ack_policy = \"delayed\"", 33, "ack_policy", "no key `timing`", "`timing` is a key of [flow.NAME.receiver]"),
     ("kind = \"on_off\"", "kind = \"cbr\"", 45, "on", "no key `on`", "[flow.NAME] with kind = \"on_off\""),
     ("packet = ", "segment = ", 44, "segment", "no key `segment`", "with kind = \"tcp\""),

@@ -111,7 +111,10 @@ impl Drawing {
     }
 
     fn seam(&self, name: &str) -> &SeamInfo {
-        self.catalogue.seams().into_iter().find(|seam| seam.name == name).expect("a seam")
+        // Definitions of the schema are called SIDE.KEY.
+        let key = name.rsplit('.').next().unwrap_or_default();
+        let is_meant = |seam: &&SeamInfo| seam.name == key && (name == key || name.starts_with(seam.side));
+        self.catalogue.seams().into_iter().find(is_meant).expect("a seam")
     }
 
     fn direction(&self, dice: &mut Dice, text: &mut String, with_rate: bool) {

@@ -150,7 +150,8 @@ fn a_link_layer_that_hands_up_no_damaged_segment_is_noted() {
             (DISCRIMINATION, "hack"),
         ];
         let notes = path(false, &[&settings]).notes();
-        let is_noted = notes.iter().any(|note| note.starts_with("flow.bulk: cause = \"hack\" gets"));
+        let is_noted =
+            notes.iter().any(|note| note.starts_with("flow.bulk: loss_discrimination = \"hack\" gets"));
         assert_eq!(is_noted, !["none", "repeat"].contains(&layer), "{layer}: {notes:?}");
     }
 }
