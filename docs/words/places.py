@@ -41,9 +41,16 @@ def files(*endings):
     return [path for path in listed.stdout.splitlines() if path.endswith(endings) and (ROOT / path).exists()]
 
 
+def is_test(path):
+    """Whether a file is only for tests."""
+    return "/tests/" in path or path.startswith(("python/tests", "fuzz")) or path.endswith("tests.rs")
+
+
 def of_rust(path, source):
-    """Blocks of consecutive comment lines, and string literals."""
+    """Blocks of consecutive comment lines, and string literals; strings of test modules are data."""
     places, block = [], None
+    tests = source.find("#[cfg(test)]\nmod tests")
+    is_data = lambda at: is_test(path) or 0 <= tests < at
     line, at = 1, 0
     for match in TOKEN.finditer(source):
         line += source.count("\n", at, match.start())
@@ -59,6 +66,8 @@ def of_rust(path, source):
                 place = Place(path, line, "comment", text)
                 places.append(place)
                 block = [mark, line, place]
+        elif is_data(at):
+            continue
         elif match.group("text") is not None:
             places.append(Place(path, line, "string", re.sub(r"\\\n\s*", "", match.group("text"))))
         elif match.group("rawtext") is not None:
