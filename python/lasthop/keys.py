@@ -431,7 +431,7 @@ class ScenarioKeys(TypedDict, total=False):
     headers: str
     """header bytes that links charge per packet: "real", "none" or an amount; "real" by default"""
     sample: str
-    """time between two samples of a probe; longer by default in runs longer than a million s; "100 ms" by
+    """time between two samples of a probe; a run longer than 1,000,000 s has at most 10 million samples by default; "100 ms" by
     default"""
     link: Mapping[str, Link]
     """links by name; naming a node in a link creates it"""

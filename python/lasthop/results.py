@@ -112,7 +112,7 @@ class Results(_Numbers):
         found = next(one for one in objects if flow is None or one["flow"] == flow)
         if metric not in found:
             self.flows.doc(metric)  # raises an error with the nearest name
-            raise Error(f"`{metric}` is no metric of flows")
+            raise Error(f"`{metric}` is not a metric of flows")
         value = found[metric]
         if value is None or value["mean"] is None:
             return None

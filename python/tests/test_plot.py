@@ -153,17 +153,17 @@ def test_it_draws_into_axes_of_ones_own(comparison: lasthop.Comparison) -> None:
 
 def test_results_of_another_kind_are_an_error(comparison: lasthop.Comparison, watched: lasthop.Results) -> None:
     wrong: list[tuple[Callable[..., object], object, str]] = [
-        (plot.series, watched, "plot.series cannot draw a Results"),
-        (plot.time_series, comparison, "plot.time_series cannot draw a Comparison"),
-        (plot.queue, comparison, "plot.queue cannot draw a Comparison"),
-        (plot.time_sequence, "umts", "plot.time_sequence cannot draw a str"),
-        (plot.cdf, 1, "plot.cdf cannot draw a int"),
-        (plot.completion_times, None, "plot.completion_times cannot draw a NoneType"),
+        (plot.series, watched, "plot.series cannot draw an object of type Results"),
+        (plot.time_series, comparison, "plot.time_series cannot draw an object of type Comparison"),
+        (plot.queue, comparison, "plot.queue cannot draw an object of type Comparison"),
+        (plot.time_sequence, "umts", "plot.time_sequence cannot draw an object of type str"),
+        (plot.cdf, 1, "plot.cdf cannot draw an object of type int"),
+        (plot.completion_times, None, "plot.completion_times cannot draw an object of type NoneType"),
     ]
     for draw, given, message in wrong:
         with pytest.raises(lasthop.Error, match=message):
             draw(given)
-    with pytest.raises(lasthop.Error, match="plot.paper cannot draw a Comparison"):
+    with pytest.raises(lasthop.Error, match="plot.paper cannot draw an object of type Comparison"):
         plot.paper(comparison, "fig1")  # type: ignore[arg-type]
 
 

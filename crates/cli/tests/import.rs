@@ -128,7 +128,9 @@ fn a_folder_of_light_and_heavy_traces_becomes_a_path() {
         "{told}"
     );
     assert!(
-        told.contains("down, light: 3 trains of up to 4 packets in 10 s; base delay one way 20 to 24 ms"),
+        told.contains(
+            "down, light: 3 trains of up to 4 packets in 10 s; one-way base delay from 20 to 24 ms"
+        ),
         "{told}"
     );
     let made = [

@@ -109,7 +109,7 @@ fn light_trace(file: RecordingFile) -> Result<LightTrace, ImportError> {
         let refused = |what: String| {
             Err(ImportError::new(
                 format!("line {}: {what}", lines.number),
-                "each line has a time, the base delay one way and the opportunities of a train, `0 21 0 2 4`, in whole \
+                "each line has a time, the one-way base delay and the opportunities of a train, `0 21 0 2 4`, in whole \
                  milliseconds",
             ))
         };
@@ -143,7 +143,7 @@ fn light_trace(file: RecordingFile) -> Result<LightTrace, ImportError> {
         ));
     }
     let summary = format!(
-        "{count} trains of up to {longest} packets in {} s; base delay one way {least} to {most} ms",
+        "{count} trains of up to {longest} packets in {} s; one-way base delay from {least} to {most} ms",
         shown(last as f64 / 1000.0),
     );
     Ok(LightTrace { light: Light { text, sizes: None }, summary })

@@ -83,7 +83,7 @@ impl PingLog {
     fn into_result(self, options: &ImportOptions) -> Result<ImportResult, ImportError> {
         if self.trips.count == 0 {
             return Err(ImportError::new(
-                "no answer has a round trip",
+                "no reply has a round-trip time",
                 "lines must look like: 64 bytes from 192.0.2.1: icmp_seq=1 ttl=57 time=12.3 ms",
             ));
         }
@@ -101,7 +101,7 @@ impl PingLog {
         ));
         let (lost, sent) = (self.record.lost(), self.record.packets());
         if lost > 0 {
-            found.findings.push(format!("{lost} of {sent} were not answered; ping does not report the direction, so the scenario loses them down"));
+            found.findings.push(format!("{lost} of {sent} pings were not answered; ping does not report the direction of these losses, so the scenario loses them on the downlink"));
             let fit = fitted(&self.record, options.model)?;
             found.channel = Some(fit.channel());
             found.findings.extend(fit.findings());

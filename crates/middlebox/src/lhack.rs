@@ -16,7 +16,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "lhack",
         summary: "notifies the source of data that has reached the last hop",
-        source: "Cobb and Agrawal, ISCC 1995, by huang §2 (details are our construction)",
+        source: "Cobb and Agrawal, ISCC 1995, as described in huang §2 (details are our construction)",
         parameters: &[Parameter {
             name: "every",
             unit: Unit::Count(1, 64),

@@ -28,12 +28,11 @@ const fn noted(
 
 const BBR2: &str = "BBRv2 is not implemented; BBRv3 is its successor";
 
-/// Names of other tools. Names that Lasthop uses in the same sense need no entry.
-pub const FOREIGN: &[Foreign] = &[
+/// Names of keys and mechanisms in other tools. A name that Lasthop uses in the same sense needs no entry.
+const FOREIGN_KEYS: &[Foreign] = &[
     // Several tools, papers, conversation.
     same("bandwidth", "", &["rate"]),
     same("bw", "", &["rate"]),
-    same("throughput", "", &["goodput_kbps", "carried_kbps"]),
     same("latency", "", &["one_way_delay", "rtt"]),
     same("delay", "", &["one_way_delay", "rtt"]),
     same("owd", "", &["one_way_delay"]),
@@ -44,9 +43,6 @@ pub const FOREIGN: &[Foreign] = &[
     same("flows", "", &["count"]),
     same("streams", "", &["count"]),
     same("mss", "", &["segment"]),
-    same("cwnd", "", &["cwnd_bytes"]),
-    same("ssthresh", "", &["ssthresh_bytes", "initial_ssthresh"]),
-    same("fct", "", &["completed_s"]),
     same("per", "", &["loss"]),
     same("fer", "", &["loss"]),
     same("plr", "", &["loss"]),
@@ -90,7 +86,6 @@ pub const FOREIGN: &[Foreign] = &[
     same("interval", "iperf3", &["sample"]),
     noted("reverse", "iperf3", &["from", "to"], "a flow's direction is its `from` and `to`"),
     noted("udp", "iperf3", &["kind"], "datagrams at a constant rate are kind = \"cbr\""),
-    same("retr", "iperf3", &["retransmissions"]),
     // Linux: sysctl, ip route, ss.
     same("tcp_congestion_control", "Linux", &["congestion"]),
     same("tcp_sack", "Linux", &["sack"]),
@@ -163,6 +158,15 @@ pub const FOREIGN: &[Foreign] = &[
     same("shape", "", &["ack_splitting"]),
     same("echo", "", &["ecn_echo"]),
     same("estimate", "", &["window_estimate"]),
+];
+
+/// Names of columns in other tools, and former names of columns. The page has no columns: they are left out of its engine.
+const FOREIGN_COLUMNS: &[Foreign] = &[
+    same("throughput", "", &["goodput_kbps", "carried_kbps"]),
+    same("cwnd", "", &["cwnd_bytes"]),
+    same("ssthresh", "", &["ssthresh_bytes", "initial_ssthresh"]),
+    same("fct", "", &["completed_s"]),
+    same("retr", "iperf3", &["retransmissions"]),
     same("lost_notice", "", &["lost_tag_drop"]),
     same("tags_sent", "", &["tagged_sent"]),
     same("tags_lost_channel", "", &["tagged_lost_channel"]),
@@ -184,11 +188,17 @@ pub const FOREIGN: &[Foreign] = &[
     same("troubled", "", &["r1_reached"]),
 ];
 
+/// All names of other tools.
+pub fn all_foreign() -> impl Iterator<Item = &'static Foreign> {
+    let columns: &[Foreign] = if cfg!(target_arch = "wasm32") { &[] } else { FOREIGN_COLUMNS };
+    FOREIGN_KEYS.iter().chain(columns)
+}
+
 /// The entry of a name, however its letters and hyphens are written; `ns3::` in front is left out.
 pub fn foreign(written: &str) -> Option<&'static Foreign> {
     let name = written.trim().to_lowercase().replace('-', "_");
     let name = name.strip_prefix("ns3::").unwrap_or(&name);
-    FOREIGN.iter().find(|entry| entry.name == name)
+    all_foreign().find(|entry| entry.name == name)
 }
 
 impl Foreign {

@@ -67,7 +67,7 @@ static DOCUMENT: LazyLock<Vec<Key>> = LazyLock::new(|| {
             "sample",
             ValueType::Unit(SPAN),
             "100 ms",
-            "time between two samples of a probe; longer by default in runs longer than a million s",
+            "time between two samples of a probe; a run longer than 1,000,000 s has at most 10 million samples by default",
         ),
         Key::table("link", "links by name; naming a node in a link creates it"),
         Key::table("node", "nodes by name: middleboxes between links"),

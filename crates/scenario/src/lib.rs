@@ -75,7 +75,7 @@ mod tree;
 pub use catalogue::Catalogue;
 pub use draft::Draft;
 pub use file_source::{Disk, FileSource};
-pub use foreign::{FOREIGN, Foreign, foreign};
+pub use foreign::{Foreign, all_foreign, foreign};
 pub use list::ListEntry;
 pub use notes::of_all as notes_of_all;
 pub use plain_problem::PlainProblem;

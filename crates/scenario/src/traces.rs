@@ -43,7 +43,7 @@ pub(crate) fn read(
 
 const LINES: &str =
     "each line is a time in whole milliseconds, not less than the line above; the last time is above 0";
-const TRAINS: &str = "a light trace is CellReplay's: each line has a time, a base delay one way and the opportunities of a \
+const TRAINS: &str = "a light trace is CellReplay's: each line has a time, a one-way base delay and the opportunities of a \
  train, `0 21 0 2 4`, in whole milliseconds; the last time is above 0";
 const SIZES: &str =
     "delays by size are CellReplay's latency-offset: `100 0.0`, `200 0.5` … bytes and ms, in steps of 100";

@@ -49,7 +49,7 @@ pub(crate) fn each(
 
 fn refused(error: &PcapError) -> ImportError {
     ImportError::new(
-        format!("the file is no readable capture: {}", crate::import_result::plain(&error.to_string())),
+        format!("the file is not a readable capture: {}", crate::import_result::plain(&error.to_string())),
         "supported formats are pcap and pcapng, as written by tcpdump -w and Wireshark",
     )
 }

@@ -274,7 +274,7 @@ fn check_unit(names: &[String], column: usize, options: &ImportOptions) -> Resul
         Some(text) => Some(unit(text.trim()).ok_or_else(|| {
             let known: Vec<&str> = UNITS.iter().map(|(name, _)| *name).collect();
             ImportError::new(
-                format!("--unit: `{text}` is no unit of a rate"),
+                format!("--unit: `{text}` is not a unit of a rate"),
                 format!("one of: {}", known.join(", ")),
             )
         })?),
@@ -306,7 +306,7 @@ fn time_format_of(
     let guessed = time_format::guess(first).ok_or_else(|| {
         ImportError::new(
             format!(
-                "the column `{}` begins with `{}`, which is no time",
+                "the column `{}` begins with `{}`, which is not a time",
                 crate::import_result::plain(name.trim()),
                 crate::import_result::plain(first)
             ),
@@ -316,7 +316,7 @@ fn time_format_of(
     let asked = match &options.time_unit {
         None => None,
         Some(text) => Some(time_format::unit(text.trim()).ok_or_else(|| {
-            ImportError::new(format!("--time-unit: `{text}` is no unit of time"), "one of: s, ms, us, ns")
+            ImportError::new(format!("--time-unit: `{text}` is not a unit of time"), "one of: s, ms, us, ns")
         })?),
     };
     match (guessed, asked, time_format::unit_in(name)) {

@@ -61,7 +61,9 @@ pub(crate) fn read(
     let (service, seconds, findings) = series.finish(!continues)?;
     let mut found = ImportResult { kind: plan.kind.into(), seconds, findings, ..ImportResult::default() };
     if skipped > 0 {
-        found.findings.push(format!("left out: {skipped} rows in another state, or without a time"));
+        found
+            .findings
+            .push(format!("left out: {skipped} rows (another state, or no readable time or amount)"));
     }
     found.findings.extend(plan.findings);
     found.findings.push(THROUGHPUT_NOTE.into());
@@ -145,7 +147,7 @@ impl RateTable<'_> {
                     (Some(number), Some(bits)) => Some(number * bits),
                     (Some(_), None) => {
                         return Err(ImportError::new(
-                            format!("row {}: `{}` is no unit of a rate", self.row, plain(unit)),
+                            format!("row {}: `{}` is not a unit of a rate", self.row, plain(unit)),
                             "such as Mbits/sec, Kbits/sec, bits/sec",
                         ));
                     }

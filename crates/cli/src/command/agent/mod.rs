@@ -66,7 +66,7 @@ struct Mechanisms {
     /// Advertise at most this: dynamic (2 x rate x smallest RTT, estimated), dynamic=K, link-rate=RATE, fixed=BYTES
     #[arg(long, value_name = "WINDOW", value_parser = AckSettings::window)]
     window: Option<Choice<window::Build>>,
-    /// Send several ACKs for each: split=N in N steps, copies=N identical ones (default N: 2)
+    /// Send N ACKs in place of each one: split=N acknowledges in N steps, copies=N repeats the ACK (default N: 2)
     #[arg(long, value_name = "ACKS", value_parser = acks)]
     acks: Option<String>,
     /// Split ACKs only after losses classified as wireless, until the window has recovered: jtcp, rtt, always

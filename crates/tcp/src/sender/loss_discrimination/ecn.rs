@@ -18,7 +18,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "ecn",
         summary: "congestion if the three duplicate ACKs echo a mark, else corruption and the window stays",
-        source: "Ramani and Karandikar, ICPWC 2000, by huang §2 and the abstract",
+        source: "Ramani and Karandikar, ICPWC 2000, as described in huang §2 and the abstract",
         parameters: &[Parameter {
             name: "duplicates",
             unit: Unit::Count(1, 3),

@@ -16,7 +16,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "lhack",
         summary: "wireless if the lost segment had reached the last hop; the window then stays",
-        source: "Cobb and Agrawal, ISCC 1995, by huang §2 (the sender's rule is our construction)",
+        source: "Cobb and Agrawal, ISCC 1995, as described in huang §2 (the sender's rule is our construction)",
         parameters: &[Parameter {
             name: "timeouts",
             unit: Unit::Count(0, 100),

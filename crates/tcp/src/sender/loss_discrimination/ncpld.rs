@@ -15,7 +15,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "ncpld",
         summary: "corruption if the round trip is no longer than at the knee of throughput over load (NCPLD)",
-        source: "Samaraweera, IEE Proc. Commun. 146(4), 1999, by huang §2 (the estimate of the knee is our construction)",
+        source: "Samaraweera, IEE Proc. Commun. 146(4), 1999, as described in huang §2 (the estimator of the knee is ours)",
         parameters: &[Parameter {
             name: "margin",
             unit: Unit::Number(0.0, 10.0),

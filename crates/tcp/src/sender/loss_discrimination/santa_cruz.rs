@@ -17,7 +17,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "santa_cruz",
         summary: "congestion if relative delays show queue growth over the last windows, else the window stays",
-        source: "Parsa and Garcia-Luna-Aceves, WCNC 2000, by huang §2 and TCP Santa Cruz (rule from memory)",
+        source: "Parsa and Garcia-Luna-Aceves, WCNC 2000, as described in huang §2 and TCP Santa Cruz (rule from memory)",
         parameters: &[
             Parameter {
                 name: "intervals",
