@@ -79,7 +79,7 @@ fn scenarios_and_flags_are_answered_with_the_name_here() {
         (&["run", "lte", "--duration=10s"], "--set duration=10s"),
         (&["run", "lte", "--time", "10s"], "--set duration=10s"),
         (&["run", "lte", "--parallel", "4"], "--set count=4"),
-        (&["run", "lte", "--set", "delay=10ms"], "one_way_delay"),
+        (&["run", "lte", "--set", "latency=10ms"], "one_way_delay"),
         (&["run", "rate=1Mbit/s,rtt=20ms,shape=split"], "did you mean `ack_splitting`?"),
         (
             &["run", "rate=1Mbit/s,rtt=20ms", "--set", "receiver.cause=mac"],
