@@ -15,7 +15,7 @@ const OTHER_WORDS: &[(&str, &str, &str)] = &[
     ("net/src/harq/direction.rs", "none", "a value of HARQ's parameter `order`"),
     ("python/src/events.rs", "sack", "a column"),
     ("scenario/src/check.rs", "none", "a value of the key `headers`"),
-    ("scenario/src/inline/words.rs", "rtt", "a key of a line"),
+    ("scenario/src/inline/line_keys.rs", "rtt", "a key of a line"),
     ("tcp/src/receiver/ack_splitting/split.rs", "always", "a value of its parameter `when`"),
     ("tcp/src/sender/congestion/cubic.rs", "linux", "a value of its parameter `variant`"),
     ("tcp/src/sender/congestion/w_cw.rs", "rtt", "a value of its parameter `pace`"),
