@@ -64,7 +64,7 @@ impl<B: ?Sized> Choice<B> {
     /// const INFO: Info = Info { name: "greeting", ..Info::PLAIN };
     ///
     /// let whom = String::from("world");
-    /// let choice = Choice::<Build>::own(&INFO, Arc::new(move |_| format!("hello {whom}")));
+    /// let choice = Choice::<Build>::with_constructor(&INFO, Arc::new(move |_| format!("hello {whom}")));
     /// assert_eq!((choice.build)(&choice.values), "hello world");
     /// ```
     pub fn with_constructor(info: &'static Info, build: Arc<B>) -> Choice<B> {

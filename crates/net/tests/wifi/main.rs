@@ -32,9 +32,9 @@ fn a_station_alone_has_the_medium() {
     assert!((cycle - expected).abs() < 5.0 * error + 1.0, "{cycle} us instead of {expected}");
 }
 
-/// Bianchi 2000, Eq. 7 and 9, two stations with windows of 16 to 1024: collision probability p = tau = 2 (1 - 2p) / ((1
-/// - 2p) 17 + 16 p (1 - (2p)^6)). The model counts busy slots as back-off slots, DCF does not: collisions are slightly
-/// rarer. Within a fifth.
+/// Bianchi 2000, Eq. 7 and 9, two stations with windows of 16 to 1024: collision probability
+/// `p = tau = 2 (1 - 2p) / ((1 - 2p) 17 + 16 p (1 - (2p)^6))`. The model counts busy slots as
+/// back-off slots, and DCF does not: collisions are slightly rarer. Tolerance: a fifth.
 #[test]
 fn two_stations_share_and_collide_as_bianchi_says() {
     let end = Time::ZERO + Duration::from_secs(30);

@@ -21,7 +21,7 @@ pub(crate) const SCENARIOS: &[MalformedCase] = &[
     ("segment = ", "mss = ", 30, "mss", "no key `mss`", "segment"),
     ("recovery = ", "recvoery = ", 33, "recvoery", "no key `recvoery`", "did you mean `recovery`"),
     ("ack_policy = ", "ack_polisy = ", 37, "ack_polisy", "no key `ack_polisy`", "did you mean `ack_policy`"),
-    ("recovery = \"sack\"", "ack_policy = \"delayed\"", 33, "ack_policy", "no key `timing`", "`timing` is a key of [flow.NAME.receiver]"),
+    ("recovery = \"sack\"", "ack_policy = \"delayed\"", 33, "ack_policy", "no key `ack_policy`", "`ack_policy` is a key of [flow.NAME.receiver]"),
     ("kind = \"on_off\"", "kind = \"cbr\"", 45, "on", "no key `on`", "[flow.NAME] with kind = \"on_off\""),
     ("packet = ", "segment = ", 44, "segment", "no key `segment`", "with kind = \"tcp\""),
     // Applications.
