@@ -306,7 +306,7 @@ fn nothing_is_saved_for_acks_that_are_worth_nothing() {
     script.run([SsthreshBytes(6000), Ack(11), CwndBytes(6000), AckBytes(10_500), CwndBytes(6000)]);
     let mut script = counted("packets", 4, Some(2000));
     script.run([News(1, 4), Timeout, SsthreshBytes(2000), Again(1), Tick(100)]);
-    // One segment raises cwnd to ssthresh. Of the other three, only a window, two segments, is saved.
+    // One segment raises cwnd to ssthresh. Only a window, two of the other three segments, is saved.
     script.run([Ack(5), CwndBytes(2000), News(5, 6), Tick(100), Ack(6), CwndBytes(3000)]);
     script.run([New(7), New(8), Ack(7), CwndBytes(3000)]);
 }

@@ -26,7 +26,8 @@ fn syn(config: Config) -> Segment {
     script.sent("the SYN").segment
 }
 
-/// RFC 6691: the option's value includes options of every segment; both sides' values apply.
+/// RFC 6691: the value of the MSS option counts the options that every segment carries as payload. The smaller value of
+/// both ends applies.
 #[test]
 fn segment_size() {
     assert_eq!(syn(Config { timestamps: true, ..config("sack") }).mss, Some(1012));
@@ -60,7 +61,8 @@ fn refused_timestamps_take_nothing_from_the_payload() {
     {
         let setup = Config { timestamps: true, initial_window: 3, nagle: false, ..config("sack") };
         let peer = Peer { mss, timestamps: agreed, ..Peer::default() };
-        // Written before the handshake changes the segment size; the initial window stays a number of segments.
+        // The data is written before the handshake changes the segment size. The initial window is still counted in
+        // segments.
         let mut script = Script::closed(setup.clone(), Role::Active, peer);
         script.endpoint.write(10_000);
         script.endpoint.open(script.now);
@@ -123,7 +125,7 @@ fn ecn_negotiation() {
         script.run([Ack(1), Write(1000)]);
         assert_eq!(script.sent("data").ecn, Ecn::NotEct);
     }
-    // Some peers reflect the reserved bits of the SYN: ECE and CWR in a SYN-ACK do not agree on ECN.
+    // Some peers reflect the reserved bits of the SYN. A SYN-ACK with both ECE and CWR therefore does not agree on ECN.
     let mut script = Script::closed(ecn(), Role::Active, Peer::default());
     script.endpoint.open(script.now);
     script.sent("the SYN");
@@ -217,7 +219,7 @@ fn timestamps_are_on_every_segment() {
     script.run([In(State::Closed)]);
 }
 
-/// RFC 7323 §4.3: TS.Recent is the earliest segment's, for delayed ACKs and holes.
+/// RFC 7323 §4.3: for delayed ACKs and at holes, TS.Recent is the timestamp of the earliest unacknowledged segment.
 #[test]
 fn what_is_echoed() {
     let mut script = stamped();
@@ -225,7 +227,7 @@ fn what_is_echoed() {
     let echo = |script: &mut Script| script.sent("an ACK").segment.timestamps.map(|stamps| stamps.echo);
     script.run([Tick(10), Data(1)]);
     assert_eq!(echo(&mut script), Some(start + 10));
-    // Segment 2 is lost, 3 and 4 arrive: still the echo of 1.
+    // Segment 2 is lost, 3 and 4 arrive. ACKs still echo the timestamp of 1.
     script.run([Tick(10), Data(3)]);
     assert_eq!(echo(&mut script), Some(start + 10));
     script.run([Tick(10), Data(4)]);
@@ -242,7 +244,7 @@ fn what_is_echoed_to_data_that_comes_again() {
     let echo = |script: &mut Script| script.sent("an ACK").segment.timestamps.map(|stamps| stamps.echo);
     script.run([Tick(10), Data(1), Acked(2), Tick(10), Data(2), Acked(3), Tick(1000), Data(1)]);
     assert_eq!(echo(&mut script), Some(start + 1020));
-    // Not if its ACK is invalid.
+    // A segment with an invalid ACK does not change the echo.
     script.run([Tick(10)]);
     let forged = Segment { seq: IRS.at(1), len: 1000, ack: ISS.at(1 << 30), ..script.plain() };
     script.arrive(forged);
@@ -298,7 +300,7 @@ fn paws_forgets_after_24_days() {
     }
 }
 
-/// RFC 5961 §5 before RFC 7323 §4.3: a segment that acknowledges unsent data does not update TS.Recent.
+/// The check of RFC 5961 §5 precedes RFC 7323 §4.3: a segment that acknowledges unsent data does not update TS.Recent.
 #[test]
 fn a_segment_that_is_not_believed_sets_no_timestamp() {
     let mut script = stamped();
@@ -310,7 +312,8 @@ fn a_segment_that_is_not_believed_sets_no_timestamp() {
     assert_eq!(script.endpoint.delivered(), 2000);
 }
 
-/// hasegawa Eq. 1 over the wrap of the peer's clock: packets that arrive as sent indicate no queue (Jr = 0).
+/// hasegawa Eq. 1 over the wrap of the peer's clock: packets that arrive at the intervals at which they were sent
+/// indicate no queue (Jr = 0).
 #[test]
 fn the_peers_clock_wraps() {
     for (offset, tick) in [(0u32, 1000), (0x9000_0000, 1000), (0xffff_fff0, 1_000_000)] {
@@ -355,6 +358,6 @@ fn numbers_wrap() {
     let mut script = Script::sender(Config { initial_window: 5, ..config("sack") });
     script.run([News(1, 5), Data(1), Data(3), Data(5), Acked(2)]);
     script.run([Sack(1, &[(2, 6)]), Again(1), Ack(6)]);
-    // Two SACK blocks take 20 bytes.
+    // Two SACK blocks on each data segment take 20 bytes of its payload.
     script.run([Bytes(5000, 5980), Bytes(5980, 6960), Data(2), Acked(4)]);
 }

@@ -51,7 +51,7 @@ pub fn timeout(lab: &mut Lab) -> Observations {
     Ok(format!("{} after the timeout, {} after the undo", name(during), name(lab.state())))
 }
 
-/// Exception: StartProbeBW_DOWN calls ResetCongestionSignals.
+/// Exception on all paths: StartProbeBW_DOWN calls ResetCongestionSignals.
 pub fn no_undoing(_: f64, _: f64) -> Option<&'static str> {
     Some(
         "the lost packet that ends PROBE_UP clears is_loss_in_round, so that the next loss saves the state again: the restored values are the lowered ones",
