@@ -21,12 +21,12 @@ impl Stream {
         self.0.next_u64()
     }
 
-    /// Uniform in [0, 1), from one draw.
+    /// A number that is uniform in [0, 1), from one draw.
     pub fn uniform(&mut self) -> f64 {
         unit_interval(self.draw())
     }
 
-    /// Exponential with the given mean (same unit), from one draw.
+    /// An exponential number with this mean (same unit), from one draw.
     pub fn exponential(&mut self, mean: f64) -> f64 {
         -mean * libm::log1p(-self.uniform())
     }
@@ -83,7 +83,7 @@ mod tests {
         let n = 200_000;
         let uniform = (0..n).map(|_| stream.uniform()).sum::<f64>() / f64::from(n);
         let exponential = (0..n).map(|_| stream.exponential(3.0)).sum::<f64>() / f64::from(n);
-        // Five standard errors: 0.2887/sqrt(n) and 3/sqrt(n).
+        // Tolerances are five standard errors: 0.2887/sqrt(n) and 3/sqrt(n).
         assert!((uniform - 0.5).abs() < 5.0 * 0.2887 / f64::from(n).sqrt(), "{uniform}");
         assert!((exponential - 3.0).abs() < 5.0 * 3.0 / f64::from(n).sqrt(), "{exponential}");
     }

@@ -91,7 +91,7 @@ fn accurate_ecn_is_read_as_meant() {
         writer.packet(0, time, &bytes, bytes.len() as u32, None).unwrap();
     }
     std::fs::write(&file, writer.finish().unwrap()).unwrap();
-    // After an AccECN option, Wireshark shows the three bits as one counter.
+    // After the first AccECN option, Wireshark shows AE, CWR and ECE as one counter, ACE.
     let counters = ["ee0b", "eceb", "ee1b"].map(|field| format!("tcp.options.acc_ecn.{field}"));
     let fields = ["tcp.flags.ace", "ip.dsfield.ecn", &counters[0], &counters[1], &counters[2]];
     assert_eq!(

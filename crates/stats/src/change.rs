@@ -66,9 +66,10 @@ mod tests {
 
     #[test]
     fn a_change_worked_by_hand() {
-        // Means 15 and 10; variances of the means 10/4, 2/4 and covariance 4/4 of the four pairs; t = 3.1824 at three
-        // degrees of freedom, t^2 = 10.128. a = 100 - 5.064 = 94.936, b = 150 - 10.128 = 139.872,
-        // c = 225 - 25.320 = 199.680: (139.872 ± sqrt(19564.2 - 18956.8)) / 94.936 = 1.21372 and 1.73293.
+        // The four pairs have means of 15 and 10. The variances of the means are 10/4 and 2/4, their covariance is 4/4.
+        // At three degrees of freedom t = 3.1824, so t^2 = 10.128. Then a = 100 - 5.064 = 94.936, b = 150 - 10.128 =
+        // 139.872, c = 225 - 25.320 = 199.680. The bounds of the ratio are (139.872 ± sqrt(19564.2 - 18956.8)) / 94.936
+        // = 1.21372 and 1.73293.
         let others = [9.0, 9.0, 11.0, 11.0].map(|x: f64| 10.0 + (x - 10.0) * 1.5_f64.sqrt());
         let ones = [12.0, 14.0, 16.0, 18.0].map(|y: f64| 15.0 + (y - 15.0) * 1.5_f64.sqrt());
         let change = PercentChange::of(&ones, &others).unwrap();

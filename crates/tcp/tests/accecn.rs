@@ -181,7 +181,7 @@ fn strange_answers() {
 }
 
 /// §3.1.4: a SYN is retransmitted once with all three bits, then without. A SYN-ACK is retransmitted once without the
-/// option, then without the bits; its sender then sends nothing ECN-capable.
+/// option, then without the bits; after that, the server sends no ECN-capable packets.
 #[test]
 fn handshakes_that_get_lost_fall_back() {
     let mut pair = Pair::offers(Accurate, Accurate);

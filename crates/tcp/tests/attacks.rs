@@ -1,7 +1,8 @@
 //! Named attacks that must not disturb a connection.
 //!
-//! Blind attacks by a host off the path (RFC 5961), and attacks by the peer: Savage, Cardwell, Wetherall and Anderson,
-//! "TCP Congestion Control with a Misbehaving Receiver", 1999, and excessive work or memory.
+//! The attacker is a host off the path (blind attacks, RFC 5961) or the peer. Attacks by the peer are those of Savage,
+//! Cardwell, Wetherall and Anderson, "TCP Congestion Control with a Misbehaving Receiver", 1999, and those that cause
+//! excessive work or memory use.
 
 mod script;
 

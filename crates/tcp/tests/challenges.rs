@@ -43,8 +43,8 @@ fn challenges_are_limited() {
     other.run([Acked(1), Nothing]);
 }
 
-/// RFC 9293 §3.4, Table 6: RCV.NXT =< SEG.SEQ < RCV.NXT + RCV.WND. RFC 5961 §3.2: a reset inside is challenged, outside
-/// silently dropped. RCV.NXT + RCV.WND is outside. The window is 65535 bytes.
+/// RFC 9293 §3.4, Table 6: RCV.NXT =< SEG.SEQ < RCV.NXT + RCV.WND. RFC 5961 §3.2: a reset inside this window is
+/// challenged; a reset outside is silently dropped. RCV.NXT + RCV.WND itself is outside. The window is 65535 bytes.
 #[test]
 fn the_right_edge_is_outside_the_window() {
     let reset = |seq| Segment { seq, flags: Flags::RST, ..Segment::default() };

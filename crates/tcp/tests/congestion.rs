@@ -38,17 +38,20 @@ fn rfc3465_two_segments_per_ack_in_slow_start() {
     script.run([News(1, 4), Tick(100), Ack(5), CwndBytes(6000)]);
 }
 
-/// RFC 3465 §2.1: above ssthresh one SMSS when the bytes acknowledged reach cwnd, with the rest carried over.
+/// RFC 3465 §2.1: above ssthresh, cwnd grows by one SMSS when the acknowledged bytes reach cwnd. The rest is carried
+/// over.
 #[test]
 fn rfc3465_one_segment_per_window_of_bytes() {
     let mut script = counted("bytes", 4, Some(4000));
     script.run([News(1, 4), Tick(100), Ack(3), CwndBytes(4000), News(5, 6)]);
     script.run([Ack(5), CwndBytes(5000), News(7, 9), Ack(7), CwndBytes(5000), News(10, 11)]);
-    // 7000 bytes are counted, 4000 of them used; L does not apply: 5000 at once.
+    // So far 6000 bytes were counted and 4000 of them used. This ACK counts 3000 bytes, since L does not apply above
+    // ssthresh. The sum of 5000 reaches cwnd.
     script.run([Ack(10), CwndBytes(6000)]);
 }
 
-/// RFC 3465 §2.3: after a timeout L = 1 until all data sent before is acknowledged, then 2 again.
+/// RFC 3465 §2.3: after a timeout, L is one segment until all data sent before the timeout is acknowledged, then two
+/// segments.
 #[test]
 fn rfc3465_one_segment_per_ack_after_a_timeout() {
     let mut script = counted("bytes", 16, None);
@@ -107,8 +110,8 @@ fn a_second_timeout_of_a_segment_leaves_ssthresh() {
 }
 
 /// RFC 5681 §4.3: the loss of a retransmission "should be taken as two indications of congestion and, therefore, cwnd
-/// (and ssthresh) MUST be lowered twice": 16 segments, 8, and 4 when the timer expires in recovery, although FlightSize
-/// is 23 by then.
+/// (and ssthresh) MUST be lowered twice": from 16 segments to 8, and to 4 when the timer expires in recovery, although
+/// FlightSize is 23 by then.
 #[test]
 fn a_timeout_in_recovery_lowers_ssthresh_twice() {
     for name in ["reno", "new_reno", "sack"] {
@@ -267,7 +270,8 @@ fn an_echo_halves_once_per_window() {
     assert_eq!(script.endpoint.counters().marks, 2);
 }
 
-/// RFC 3168 §6.1.2: CWR follows a reduction "for any reason", also fast retransmit and timeout, on new data only.
+/// RFC 3168 §6.1.2: CWR follows a reduction "for any reason", also a fast retransmit or a timeout. Only new data
+/// carries CWR.
 #[test]
 fn cwr_follows_every_reduction() {
     let has_cwr = |script: &mut Script, what| script.sent(what).segment.flags.has(Flags::CWR);
@@ -328,7 +332,8 @@ fn an_echo_does_not_raise_a_small_window() {
     script.run([News(1, 2), Timeout, Again(1), CwndBytes(1000), Tick(100), Ack(3), CwndBytes(2000)]);
 }
 
-/// RFC 3168 §6.1.2: at a window of one segment, an echo defers sending to the timer, without back-off or timeout.
+/// RFC 3168 §6.1.2: at a window of one segment, an echo defers sending until the timer expires. This is not counted as
+/// a timeout and causes no back-off.
 #[test]
 fn an_echo_at_one_segment_waits_for_the_timer() {
     let setup = Config { ecn: true, ecn_waits: true, initial_window: 1, ..config("new_reno") };

@@ -41,7 +41,7 @@ fn the_window_is_the_cubic_of_the_time_since_the_loss() {
     }
 }
 
-/// §4.2: at most half a window of growth within an RTT, however far the cubic has advanced.
+/// §4.2: cwnd grows by at most half a window within an RTT, however far the cubic function has advanced.
 #[test]
 fn the_target_is_a_window_and_a_half_at_most() {
     let control = cubic(&[("c", Value::Number(1000.0))], 10, 1);
@@ -242,7 +242,7 @@ fn after_a_timeout() {
     assert!((path.window() - expected).abs() < allowed, "{}, not {expected}", path.window());
 }
 
-/// §4.10, and an exit from slow start without a loss: the plateau is the window at the start of avoidance.
+/// §4.10: after an exit from slow start without a loss, the plateau is the window at the start of congestion avoidance.
 #[test]
 fn avoidance_without_a_loss() {
     let mut path = Path::new(cubic(&[("reno_friendly", Value::Flag(false))], 10, 100), 100);
@@ -253,7 +253,7 @@ fn avoidance_without_a_loss() {
     assert!((path.window() - w_cubic(3.0, 0.0, 100.0)).abs() < 0.1, "{}", path.window());
 }
 
-/// §4.9: undoing a spurious loss restores the state, with the time since the stage began.
+/// §4.9: undoing a spurious loss restores the state, including the time since congestion avoidance began.
 #[test]
 fn an_undone_loss_changes_nothing() {
     let mut path = Path::new(cubic(&[], 1000, 1), 100);

@@ -60,7 +60,8 @@ fn a_loss_leaves_whole_segments_of_cwnd() {
     }
 }
 
-/// After a timeout no plateau is known: a segment costs at most 20 ACKs, so that 100 segments grow by 5 % per RTT.
+/// After a timeout no plateau is known. The window then grows by a segment for at most 20 acknowledged segments, so
+/// that 100 segments grow by 5 % per RTT.
 #[test]
 fn a_timeout_forgets_the_plateau() {
     let mut path = Path::new(linux(false, 1000, 1), 100);

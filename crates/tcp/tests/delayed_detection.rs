@@ -64,7 +64,8 @@ fn what_was_late_costs_no_window_and_makes_no_burst() {
     script.run([Again(1), Cwnd(6)]);
 }
 
-/// DCR: the third report starts a wait of one round trip (100 ms, from the handshake); each report releases a segment.
+/// DCR: the third SACK report starts a wait of one round trip (100 ms, measured in the handshake). Each report releases
+/// a segment.
 #[test]
 fn a_wait_of_a_round_trip() {
     for repaired in [true, false] {

@@ -1,5 +1,5 @@
-//! D-SACK (RFC 2883): a duplicate is reported once; the sender counts it without other effects. And SACK blocks on data
-//! segments (RFC 6691, RFC 9293 §3.7.1).
+//! D-SACK (RFC 2883): a duplicate is reported once; the sender counts the report, which has no other effects. The last
+//! test is about SACK blocks on data segments (RFC 6691, RFC 9293 §3.7.1).
 
 mod script;
 

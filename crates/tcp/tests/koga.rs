@@ -17,8 +17,8 @@ fn figure_2_3_slow_start() {
     script.run([Ack(3), New(4), New(5), Nothing, Ack(4), New(6), New(7), Nothing, Cwnd(4)]);
 }
 
-/// Fig. 2.4: after a timeout ssthresh is 4: cwnd 1, 2, 4, then 5 and 6 (slow start "if cwnd is less than or equal
-/// to ssthresh", §2.1.3 step 4), then a loss halves the window into ssthresh and cwnd is 1.
+/// Fig. 2.4: after a timeout ssthresh is 4. cwnd becomes 1, 2, 4, then 5 and 6 (slow start "if cwnd is less than or
+/// equal to ssthresh", §2.1.3 step 4). A loss then sets ssthresh to half of the window, and cwnd to 1.
 #[test]
 fn figure_2_4_slow_start_and_congestion_avoidance() {
     let congestion = choose(
@@ -63,7 +63,7 @@ fn figure_2_5_fast_recovery() {
 #[test]
 fn figure_2_6_several_losses() {
     let mut script = Script::with_window(halving_the_window(config("reno")), 8);
-    // a), b) Duplicates by packets 2, 5, 6.
+    // a), b) Duplicates from packets 2, 5 and 6.
     script.run([Tick(100), Acks(1, 3), Again(1), Ssthresh(4), Inflated(7), Nothing]);
     // c) The duplicate from packet 7 makes cwnd 8.
     script.run([Ack(1), Inflated(8), Nothing]);
@@ -82,7 +82,7 @@ fn figure_2_6_several_losses() {
 #[test]
 fn figure_2_7_new_reno() {
     let mut script = Script::with_window(config("new_reno"), 8);
-    // a), b) Duplicates by packets 2, 5, 6.
+    // a), b) Duplicates from packets 2, 5 and 6.
     script.run([Tick(100), Acks(1, 3), Again(1), Ssthresh(4), Inflated(7), Nothing]);
     // c), d) Duplicates from packets 7 and 8.
     script.run([Ack(1), Inflated(8), Nothing]);
@@ -107,7 +107,7 @@ fn figure_2_7_new_reno() {
 fn tahoe_starts_over() {
     let mut script = Script::with_window(halving_the_window(config("tahoe")), 8);
     script.run([Tick(100), Acks(1, 2), Nothing, Ack(1), Cwnd(1), Ssthresh(4), Again(1), Nothing]);
-    // Duplicates by packets 2 to 8 have no effect.
+    // Duplicates from packets 2 to 8 have no effect.
     script.run([Acks(1, 4), Nothing, Cwnd(1)]);
     script.run([Tick(100), Ack(9), Cwnd(2), New(9), New(10), Nothing]);
 }

@@ -39,7 +39,7 @@ fn segment_size() {
         let mut script = Script::opened(Config { timestamps, ..config("sack") }, peer);
         script.run([Write(5000), Bytes(0, payload), Nothing, CwndBytes(payload)]);
     }
-    // RFC 9293 §3.7.1: 536 without the option, 1220 over IPv6.
+    // RFC 9293 §3.7.1: without the option, the MSS is 536 bytes over IPv4 and 1220 over IPv6.
     for (default_mss, payload) in [(536, 536), (1220, 1000)] {
         let mut script =
             Script::closed(Config { default_mss, ..config("sack") }, Role::Active, Peer::default());
@@ -106,7 +106,7 @@ fn options_are_answered_if_offered() {
     assert!(!segment.sack_permitted && segment.timestamps.is_none());
 }
 
-/// RFC 3168 §6.1.1: ECE and CWR in the SYN, ECE alone in the SYN-ACK; neither is sent as ECN-capable.
+/// RFC 3168 §6.1.1: the SYN offers ECN by ECE and CWR, the SYN-ACK accepts by ECE alone. Neither packet is ECN-capable.
 #[test]
 fn ecn_negotiation() {
     let ecn = || Config { ecn: true, ..config("sack") };
@@ -174,7 +174,8 @@ fn what_is_ecn_capable() {
     assert_eq!(script.sent("an ACK").ecn, Ecn::NotEct);
 }
 
-/// RFC 7323 §2.2 and §2.3: the window of a SYN is never scaled; later windows are, in both directions, if both offered.
+/// RFC 7323 §2.2 and §2.3: the window of a SYN is never scaled. Later windows are scaled in both directions, if both
+/// ends offered the option.
 #[test]
 fn window_scale() {
     let window = choose(window::ALL, "buffer", &[("size", Value::Bytes(1 << 20))]);
@@ -199,7 +200,8 @@ fn stamped() -> Script {
     Script::opened(Config { timestamps: true, initial_window: 4, ..config("sack") }, peer)
 }
 
-/// RFC 7323 §3.2: every segment has timestamps once agreed; segments without are dropped, except resets.
+/// RFC 7323 §3.2: if timestamps are agreed, every segment has them. Segments without timestamps are dropped, except
+/// resets.
 #[test]
 fn timestamps_are_on_every_segment() {
     let mut script = stamped();

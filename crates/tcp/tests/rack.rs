@@ -1,4 +1,4 @@
-//! RACK-TLP by the rules of RFC 8985, step by step. The RTT is always 100 ms, the minimum RTO 1 s.
+//! RACK-TLP according to RFC 8985, step by step. The RTT is always 100 ms, the minimum RTO 1 s.
 
 mod script;
 

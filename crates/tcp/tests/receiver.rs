@@ -42,7 +42,7 @@ fn an_ack_waits_for_less_than_half_a_second() {
     assert!(!longest.is_empty() && longest.iter().all(|longest| *longest < Duration::from_millis(500)));
 }
 
-/// MUST-58, MUST-59: segments that arrive together are all processed before a single ACK.
+/// MUST-58, MUST-59: segments that arrive together are all processed before a single ACK is sent for them.
 #[test]
 fn what_arrives_together_is_acknowledged_together() {
     for config in [config("sack"), Config { ack_policy: Config::default().ack_policy, ..config("sack") }] {

@@ -126,7 +126,8 @@ fn without_the_guard_duplicates_at_recover_enter() {
     assert_eq!(script.endpoint.counters().recoveries, 1);
 }
 
-/// RFC 6582 §3.2 step 3: partial ACKs deflate, add back a segment if they cover one, and retransmit.
+/// RFC 6582 §3.2 step 3: a partial ACK deflates the window, adds back a segment if it covers at least one, and
+/// retransmits the next hole.
 #[test]
 fn partial_acks_deflate() {
     let mut script = windowed("new_reno", 10);
@@ -208,21 +209,23 @@ fn a_loss_does_not_raise_the_window() {
     script.run([Acks(3, 3), Again(3), Cwnd(2), Ssthresh(2)]);
 }
 
-/// RFC 6675 §4, IsLost: three separate SACKed sequences above, or more than two segments' worth of bytes.
+/// RFC 6675 §4, IsLost: a segment is lost if three separate SACKed sequences, or more than two segments' worth of
+/// SACKed bytes, are above it.
 #[test]
 fn when_sack_says_lost() {
     // Two SACKed segments are not more than two segments' worth of bytes, and DupAcks is only 2.
     let mut script = windowed("sack", 10);
     script.run([Sack(1, &[(2, 3)]), Sack(1, &[(2, 4)]), Nothing, Cwnd(10)]);
     script.run([SackBytes(0, &[(1000, 4000)]), Again(1), Cwnd(5)]);
-    // One ACK may be enough (RFC 6675 §5 step 2): three segments at once.
+    // One ACK is enough if it reports three segments at once (RFC 6675 §5 step 2).
     let mut script = windowed("sack", 10);
     script.run([Sack(1, &[(2, 5)]), Again(1), Cwnd(5), InFlight(7)]);
     let mut script = windowed("sack", 10);
     script.run([Sack(1, &[(4, 5), (2, 3)]), Nothing, Sack(1, &[(6, 7), (4, 5), (2, 3)]), Again(1)]);
 }
 
-/// RFC 6675 §4, NextSeg: lost segments in order, then new data, then doubtful segments, then the last segment.
+/// RFC 6675 §4, NextSeg chooses lost segments in order, then new data, then doubtful segments (not lost yet), then the
+/// last segment.
 #[test]
 fn the_order_of_next_seg() {
     let mut script = Script::opened(Config { initial_window: 10, ..config("sack") }, Peer::default());
@@ -277,7 +280,7 @@ fn the_rescue_retransmission_happens_once() {
     script.run([Write(8000), News(1, 8), Sack(1, &[(2, 5)]), Again(1), Sack(1, &[(2, 7)]), Nothing]);
 }
 
-/// SACKs above RecoveryPoint wait for a new recovery, which halves the window.
+/// A loss above RecoveryPoint waits for a new recovery, which halves the window again.
 #[test]
 fn a_loss_behind_recovery_point_is_a_new_one() {
     let mut script = windowed("sack", 8);

@@ -16,7 +16,7 @@ struct Segment {
     sacked: bool,
     /// Declared lost by fast retransmit or timeout, whatever IsLost yields.
     given_up: bool,
-    /// Retransmitted since (`S1 <= HighRxt`).
+    /// Retransmitted after the loss (`S1 <= HighRxt`).
     copy_in_flight: bool,
     ever_retransmitted: bool,
 }
@@ -41,9 +41,9 @@ enum Op {
     },
     /// Retransmits by NextSeg rule 1, at most this many times.
     Repair(usize),
-    /// NextSeg rule 3, if rule 1 yields nothing.
+    /// Retransmits by NextSeg rule 3, if rule 1 yields nothing.
     Doubt,
-    /// NextSeg rule 4.
+    /// Retransmits by NextSeg rule 4.
     Rescue,
     FastRetransmit,
     Timeout,

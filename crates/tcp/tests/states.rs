@@ -55,7 +55,7 @@ fn data_completes_the_handshake() {
     assert_eq!(script.endpoint.delivered(), 1000);
 }
 
-/// RFC 6298 §5: SYN and SYN-ACK are retransmitted with back-off; neither gives an RTT sample then.
+/// RFC 6298 §5: SYN and SYN-ACK are retransmitted with back-off. A retransmitted one gives no RTT sample.
 #[test]
 fn lost_handshake_segments() {
     let mut script = passive();
@@ -225,8 +225,8 @@ fn an_old_syn_at_a_listener() {
     script.run([Ack(1), In(State::Established)]);
 }
 
-/// §3.10.7.2: a listener ignores resets, resets ACKs, opens for a SYN, and drops the rest ("fourth"). A SYN with FIN is
-/// dropped too, as in Linux: see docs/conformance.md.
+/// §3.10.7.2: a listener ignores resets, answers an ACK with a reset, opens for a SYN, and drops everything else
+/// ("fourth"). A SYN with FIN is dropped too, as in Linux: see docs/conformance.md.
 #[test]
 fn what_a_listener_answers() {
     let mut script = passive();

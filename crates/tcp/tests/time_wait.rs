@@ -22,7 +22,7 @@ fn waiting(timestamps: bool) -> Script {
 /// A SYN of the same peer for a new connection. Its number is `ahead` after RCV.NXT of the old connection, and its
 /// timestamp `clock` ticks after the last one.
 fn syn(script: &Script, ahead: i32, clock: Option<i32>) -> Segment {
-    // Number 1001 was the FIN's; the peer's last ACKs had 1002.
+    // The peer's FIN had number 1001, so RCV.NXT is 1002.
     let seq = Seq(IRS.at(1002).0.wrapping_add_signed(ahead));
     let timestamps =
         clock.map(|ticks| Timestamps { value: script.millis().wrapping_add_signed(ticks), echo: 0 });

@@ -55,7 +55,7 @@ fn karn_without_timestamps() {
     }
 }
 
-/// RFC 7323 §4: with timestamps every ACK of new data is a sample, also for retransmissions.
+/// RFC 7323 §4: with timestamps, every ACK of new data gives an RTT sample, also for retransmissions.
 #[test]
 fn timestamps_make_retransmissions_valid_samples() {
     let peer = Peer { mss: 1012, timestamps: true, ..Peer::default() };
@@ -70,7 +70,7 @@ fn timestamps_make_retransmissions_valid_samples() {
     assert_eq!(script.endpoint.sender().rtt().srtt().map(|srtt| srtt.as_millis()), Some(100.0));
 }
 
-/// RFC 7323 §4.1: an ACK that acknowledges nothing new is no sample.
+/// RFC 7323 §4.1: an ACK that acknowledges nothing new gives no RTT sample.
 #[test]
 fn duplicates_are_no_samples() {
     let peer = Peer { mss: 1012, timestamps: true, ..Peer::default() };

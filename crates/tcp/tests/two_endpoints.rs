@@ -5,7 +5,7 @@ mod two_endpoints;
 
 use lasthop_base::{Duration, Time};
 
-/// Every byte arrives, and each loss is repaired once, lost retransmissions included.
+/// Every byte arrives. Each loss is repaired by one retransmission, lost retransmissions included.
 #[test]
 fn everything_arrives_and_both_close() {
     two_endpoints::main();

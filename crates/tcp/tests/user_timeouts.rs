@@ -216,7 +216,7 @@ fn keep_alive_is_off_unless_asked_for() {
     script.run([NoDeadline, Nothing]);
 }
 
-/// MUST-26: segments of the peer postpone probes, and so does unacknowledged data.
+/// MUST-26: segments of the peer and unacknowledged data postpone the probes.
 #[test]
 fn keep_alive_asks_only_when_all_is_quiet() {
     let mut script = opened(with_keep_alive());

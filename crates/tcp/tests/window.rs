@@ -114,7 +114,7 @@ fn a_window_that_shrinks() {
     let mut script = opened(4);
     script.run([Write(10_000), News(1, 4), PeerWindow(1000), Ack(2), Nothing, InFlight(3)]);
     script.run([Ack(4), Nothing, Ack(5), New(5), Nothing]);
-    // SHLD-16: old data is retransmitted as usual.
+    // SHLD-16: data inside the smaller window is retransmitted as usual.
     let mut script = opened(4);
     script.run([Write(10_000), News(1, 4), PeerWindow(1000), Ack(2), Deadline(1000), Tick(1000), Again(2)]);
     script.run([Nothing, Rto(2000), Ack(3), Again(3)]);

@@ -33,7 +33,7 @@ impl Ecn {
         }
     }
 
-    /// Returns the field with these bits; only the lowest two count.
+    /// Returns the field with these bits; higher bits than the lowest two are ignored.
     pub const fn of_bits(bits: u8) -> Ecn {
         match bits & 0b11 {
             0b00 => Ecn::NotEct,

@@ -23,7 +23,7 @@ pub enum LossReason {
 }
 
 impl LossReason {
-    /// All reasons, in the order of their column names.
+    /// All reasons, in the order of their columns in tables.
     pub const ALL: [LossReason; 7] = [
         LossReason::QueueFull,
         LossReason::Channel,

@@ -140,7 +140,7 @@ fn types_and_codes_of_version_6() {
     }
 }
 
-/// RFC 1191 §4 and §7.1; RFC 4443 §3.2.
+/// MTU as the router reports it (RFC 1191 §4, RFC 4443 §3.2), or estimated (RFC 1191 §7.1).
 #[test]
 fn the_mtu_of_the_next_link() {
     let problem_of = |next_hop_mtu| {

@@ -67,7 +67,7 @@ pub struct Info {
 }
 
 impl Info {
-    /// Defaults for rare fields: no name, parameters or needs.
+    /// Defaults of rarely used fields: no name, no parameters, no needs.
     pub const PLAIN: Info = Info {
         name: "",
         summary: "",

@@ -57,7 +57,7 @@ pub fn names<B: ?Sized>(list: &'static [Mechanism<B>]) -> Vec<&'static str> {
     list.iter().map(|mechanism| mechanism.info.name).collect()
 }
 
-/// ACK policies, and variants of splitting.
+/// Names of all kinds of ACK splitting, and of two variants of `split`.
 pub fn ack_splittings() -> Vec<&'static str> {
     [names(ack_splitting::ALL), vec!["split_always", "split_by_queue"]].concat()
 }

@@ -31,7 +31,8 @@ pub enum Step {
     Ack(u64),
     Acks(u64, u32),
     AckBytes(u64),
-    /// The peer acknowledges everything before the segment and SACKs these segments, ends excluded, newest first.
+    /// The peer acknowledges everything before the segment and SACKs these ranges of segments (ends excluded), newest
+    /// first.
     Sack(u64, &'static [(u64, u64)]),
     SackBytes(u64, &'static [(u64, u64)]),
     Echo(u64),
@@ -56,18 +57,18 @@ pub enum Step {
     /// Expects a pure ACK of everything before this segment.
     Acked(u64),
     AckedBytes(u64),
-    /// Expects that nothing goes out.
+    /// Expects that the endpoint sends nothing.
     Nothing,
     Cwnd(u64),
     CwndBytes(u64),
-    /// cwnd with its inflation during recovery, as in the papers' figures, in whole segments.
+    /// Expects this cwnd with its inflation during recovery, as in the papers' figures, in whole segments.
     Inflated(u64),
     Ssthresh(u64),
     SsthreshBytes(u64),
     InFlight(u64),
-    /// RTO, ms.
+    /// Expects this RTO, ms.
     Rto(u64),
-    /// Time to the next deadline, ms.
+    /// Expects this time to the next deadline, ms.
     Deadline(u64),
     NoDeadline,
     In(State),
@@ -231,7 +232,7 @@ impl Script {
         }
     }
 
-    /// [`Step::Sack`] with computed blocks.
+    /// As [`Step::Sack`], for blocks that are computed at run time.
     pub fn sack(&mut self, number: u64, blocks: &[(u64, u64)]) {
         let blocks: Vec<_> =
             blocks.iter().map(|(from, to)| (self.start_of(*from), self.start_of(*to))).collect();

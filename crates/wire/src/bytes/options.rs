@@ -16,8 +16,9 @@ const KIND_ACCECN1: u8 = CounterOrder::Ect1First.kind();
 
 /// Writes a segment's options in the order of mainstream stacks, padded to whole words.
 ///
-/// SYN: MSS, SACK permitted, timestamps, NOP, window scale. Others: NOP, NOP, timestamps, NOP, NOP, SACK. AccECN comes
-/// last. Options restricted to SYNs (RFC 9293 §3.2, RFC 7323 §2.2, RFC 2018 §2) are omitted elsewhere.
+/// A SYN has MSS, SACK permitted, timestamps, NOP, window scale. Other segments have NOP, NOP, timestamps, NOP, NOP,
+/// SACK. AccECN comes last. Options restricted to SYNs (RFC 9293 §3.2, RFC 7323 §2.2, RFC 2018 §2) are omitted
+/// elsewhere.
 pub(super) fn write(segment: &Segment) -> Result<TcpOptions, EmitError> {
     use TcpOptionElement::{
         MaximumSegmentSize, Noop, SelectiveAcknowledgement, SelectiveAcknowledgementPermitted, Timestamp,

@@ -22,7 +22,7 @@ fn restored(before: &ModelSnapshot, after: &ModelSnapshot) -> Result<(), Why> {
     check(goes_on, || format!("{:?} after the undo", after.state))
 }
 
-/// A packet arrives half a round trip late, beyond RACK's window of a quarter.
+/// A packet arrives half a round trip late, which exceeds RACK's reordering window of a quarter.
 pub fn fast_recovery(lab: &mut Lab) -> Observations {
     lab.run_to(Bbr3State::Up)?;
     let before = lab.snapshot();

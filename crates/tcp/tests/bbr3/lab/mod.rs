@@ -108,7 +108,7 @@ impl Lab {
         self.ends[0].counters()
     }
 
-    /// Runs until `is_there` is true; an error if that takes longer than `longest_s`.
+    /// Runs until `is_there` is true; returns an error if that takes longer than `longest_s` seconds.
     pub fn run_until(
         &mut self,
         what: &str,

@@ -37,7 +37,7 @@ pub struct Path {
     /// Queue limit, bytes.
     pub queue: u64,
     pub policer: Option<Policer>,
-    /// Period of losses, data packets; 0: none.
+    /// Every data packet with a number divisible by this is lost; 0: none.
     pub drop_every: u64,
     /// Additional delay of packets leaving the bottleneck; later packets may overtake them.
     pub late_by: Duration,
