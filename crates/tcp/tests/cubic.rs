@@ -60,7 +60,7 @@ fn the_target_is_a_window_and_a_half_at_most() {
     assert!(reached > 900, "the bound is met {reached} times");
 }
 
-/// Mean window over ten losses. One packet in `1/p` is lost, the first at a window of `top` segments.
+/// Mean window over ten losses. The first loss is at a window of `top` segments; then one packet in `1/p` is lost.
 fn mean_window(values: &[(&'static str, Value)], rtt_ms: u64, p: f64, top: f64) -> f64 {
     let mut path = Path::new(cubic(values, top.round() as u64, 1), rtt_ms);
     path.lose();

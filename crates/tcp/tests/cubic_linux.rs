@@ -60,7 +60,7 @@ fn a_loss_leaves_whole_segments_of_cwnd() {
     }
 }
 
-/// After a timeout no plateau is known. The window then grows by a segment for at most 20 acknowledged segments, so
+/// After a timeout no plateau is known. The window then grows by one segment after at most 20 acknowledged segments, so
 /// that 100 segments grow by 5 % per RTT.
 #[test]
 fn a_timeout_forgets_the_plateau() {

@@ -78,7 +78,8 @@ fn an_ack_of_everything_says_nothing_but_to_linux() {
     }
 }
 
-/// If the same ACK echoes a congestion mark, nothing is retransmitted, but the window stays low (RFC 4015).
+/// If the ACK that reveals the delay also echoes a congestion mark, nothing is retransmitted, but the window stays low
+/// (RFC 4015).
 #[test]
 fn a_mark_keeps_the_window_low() {
     let own = Config { ecn: true, ..eifel() };

@@ -25,8 +25,8 @@ fn dummy(script: &mut Script, last: u64) {
     assert_eq!(sending.segment.seq, ISS.at(1 + (last - 1) * SEGMENT));
 }
 
-/// One segment, then three dummies 25, 50 and 75 ms after it. The first ACK makes the window two segments. Each dummy's
-/// ACK, with a D-SACK, adds one segment, up to four. Dummies do not count as retransmitted or in flight.
+/// One segment is sent, then three dummies follow 25, 50 and 75 ms later. The first ACK makes the window two segments.
+/// Each dummy's ACK, with a D-SACK, adds one segment, up to four. Dummies do not count as retransmitted or in flight.
 #[test]
 fn sudden_start() {
     let mut script = peach();

@@ -209,7 +209,7 @@ fn a_loss_does_not_raise_the_window() {
     script.run([Acks(3, 3), Again(3), Cwnd(2), Ssthresh(2)]);
 }
 
-/// RFC 6675 §4, IsLost: a segment is lost if three separate SACKed sequences, or more than two segments' worth of
+/// RFC 6675 §4: by IsLost, a segment is lost if three separate SACKed sequences, or more than two segments' worth of
 /// SACKed bytes, are above it.
 #[test]
 fn when_sack_says_lost() {
@@ -224,7 +224,7 @@ fn when_sack_says_lost() {
     script.run([Sack(1, &[(4, 5), (2, 3)]), Nothing, Sack(1, &[(6, 7), (4, 5), (2, 3)]), Again(1)]);
 }
 
-/// RFC 6675 §4, NextSeg chooses lost segments in order, then new data, then doubtful segments (not lost yet), then the
+/// RFC 6675 §4: NextSeg chooses lost segments in order, then new data, then doubtful segments (not lost yet), then the
 /// last segment.
 #[test]
 fn the_order_of_next_seg() {

@@ -152,8 +152,8 @@ fn a_closed_window_that_is_told_again_and_again() {
 fn a_closed_window_and_silence() {
     let mut script = opened(patient(10));
     script.run([Write(10_000), News(1, 4), PeerWindow(0), Ack(5), Nothing, Tick(1000), Bytes(4000, 4001)]);
-    // Two further probes follow after 2 and 4 s. The next one would be 14 s after the first, but R2 ends the connection
-    // after 10 s.
+    // Two further probes follow, 2 s after the first and 4 s after the second. The next one would be 14 s after the
+    // first, but R2 ends the connection after 10 s.
     script.run([Nothing, Tick(2000), Bytes(4000, 4001), Nothing, Tick(4000), Bytes(4000, 4001), Nothing]);
     script.run([Deadline(4000), Tick(4000), In(State::Closed), Nothing, NoDeadline]);
     assert_eq!(script.endpoint.ended(), Some(EndReason::TimedOut));

@@ -86,7 +86,7 @@ impl AccEcnCounters {
         2 + FIELD * usize::from(self.len)
     }
 
-    /// Length of the option, padded to whole words of four bytes; bytes.
+    /// Length of the option in bytes, padded to a multiple of four.
     pub fn padded_bytes(&self) -> u32 {
         self.bytes().next_multiple_of(4) as u32
     }

@@ -111,7 +111,7 @@ pub enum Body {
 /// Notice from a base station to the sender, in a packet of its own.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum NodeNotice {
-    /// The next link after the node fails to deliver a packet and retries (EBSN: Bakshi et al. 1997).
+    /// The link that follows the node fails to deliver a packet and retries (EBSN: Bakshi et al. 1997).
     BadState,
     /// Data has reached the last hop (LHACK: Cobb and Agrawal 1995).
     LastHop {

@@ -7,8 +7,8 @@
 //!
 //! * [`Mechanism`]: description and constructor, which a mechanism's file exports (in any crate).
 //! * [`Choice`]: the mechanism selected in a configuration, with its constructor and the values of its parameters.
-//! * [`Seam`]: a kind of mechanism (an extension point) with all mechanisms of this kind, to which callers may add. A
-//!   catalogue holds all seams of a configuration.
+//! * [`Seam`]: a kind of mechanism (an extension point), with all mechanisms of this kind. Callers may add mechanisms.
+//!   A catalogue holds all seams of a configuration.
 
 mod choice;
 mod seam;
