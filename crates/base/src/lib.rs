@@ -4,7 +4,8 @@
 //! * [`rate`]: bits per second, and transmission times.
 //! * [`random`]: named random streams from one seed.
 //! * [`spread`]: distributions of sizes and times.
-//! * [`mechanism`]: descriptions of mechanisms, the source of scenario keys, `lasthop list` and the JSON Schema.
+//! * [`mechanism`]: descriptions of mechanisms, from which scenario keys, `lasthop list` and the JSON Schema are
+//!   derived.
 //! * [`quantity`]: parsing of `45 ms`, `2 Mbit/s`, `1 %`.
 
 pub mod mechanism;

@@ -19,7 +19,8 @@ const TIMES: &[(&str, f64)] = &[
     ("h", 3600.0),
 ];
 
-/// Rate units in bit/s; `kbit` etc. as in tc(8). `kbps` is kbit/s as elsewhere, not tc's kilobytes.
+/// Rate units in bit/s. `kbit` etc. have their meaning in tc(8). `kbps` means kbit/s, as in most programs, not
+/// kilobytes per second as in tc.
 const RATES: &[(&str, f64)] = &[
     ("bit/s", 1.0),
     ("kbit/s", 1e3),
@@ -81,7 +82,7 @@ pub fn split(text: &str) -> Result<(f64, &str), String> {
     let text = text.trim();
     let is_number = |c: char| c.is_ascii_digit() || "+-._".contains(c);
     let mut end = text.find(|c| !is_number(c)).unwrap_or(text.len());
-    // An exponent (`1e-5`), but not a unit that begins with e.
+    // Accepts an exponent (`1e-5`), but not a unit that begins with e.
     let rest = &text[end..];
     if let Some(exponent) = rest.strip_prefix(['e', 'E']) {
         let signed = exponent.strip_prefix(['+', '-']).unwrap_or(exponent);
@@ -135,7 +136,7 @@ fn between(value: f64, low: f64, high: f64, shown: impl Fn(f64) -> String) -> Re
 /// A time such as `45 ms`.
 ///
 /// # Errors
-/// If the text is not a time, or is negative.
+/// If the text is not a time, or is negative or above 1e9 s.
 pub fn duration(text: &str) -> Result<Duration, String> {
     let seconds = scaled(text, TIMES, "45 ms")?;
     match seconds {
@@ -290,7 +291,8 @@ mod tests {
         assert_eq!(room("1BDP"), Ok(Value::Bdp(1.0)));
     }
 
-    /// tc(8), UNITS: bit, kbit, mbit, gbit, tbit are multiples of 1000 bits per second; bps etc. are bytes.
+    /// tc(8), UNITS: bit, kbit, mbit, gbit, tbit are bits per second with decimal prefixes; `bps`, `kbps` etc. mean
+    /// bytes per second.
     #[test]
     fn tcs_units_of_bits_are_taken_and_those_of_bytes_are_named() {
         let bps = |text| rate(text).map(Rate::bps);

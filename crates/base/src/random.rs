@@ -1,6 +1,7 @@
-//! Named random streams from one seed, one per element and purpose.
+//! Named random streams derived from one seed: one for each endpoint or link element and each purpose.
 //!
-//! Senders and receivers do not draw from the channel's stream: under one seed, all mechanisms meet the same losses.
+//! Senders and receivers do not draw from the channel's stream. With the same seed, all mechanisms therefore meet the
+//! same sequence of losses.
 
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
@@ -20,12 +21,12 @@ impl Stream {
         self.0.next_u64()
     }
 
-    /// Uniform in [0, 1), from one draw.
+    /// A number that is uniform in [0, 1), from one draw.
     pub fn uniform(&mut self) -> f64 {
         unit_interval(self.draw())
     }
 
-    /// Exponential with the given mean (same unit), from one draw.
+    /// An exponential number with this mean (same unit), from one draw.
     pub fn exponential(&mut self, mean: f64) -> f64 {
         -mean * libm::log1p(-self.uniform())
     }
@@ -36,9 +37,10 @@ pub fn unit_interval(bits: u64) -> f64 {
     (bits >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
 }
 
-/// The `n`-th derived 64 bits of one draw; `n` = 0 returns the draw itself.
+/// Derives the `n`-th further value of 64 random bits from one draw; `n` = 0 returns the draw itself.
 ///
-/// A packet takes one draw from its channel's stream, so that ARQ retransmissions do not affect later packets.
+/// A packet takes only one draw from its channel's stream, and each ARQ retransmission derives its value from that
+/// draw. Retransmissions therefore do not affect the draws of later packets.
 pub fn derive(draw: u64, n: u32) -> u64 {
     match n {
         0 => draw,
@@ -81,7 +83,7 @@ mod tests {
         let n = 200_000;
         let uniform = (0..n).map(|_| stream.uniform()).sum::<f64>() / f64::from(n);
         let exponential = (0..n).map(|_| stream.exponential(3.0)).sum::<f64>() / f64::from(n);
-        // Five standard errors: 0.2887/sqrt(n) and 3/sqrt(n).
+        // Tolerances are five standard errors: 0.2887/sqrt(n) and 3/sqrt(n).
         assert!((uniform - 0.5).abs() < 5.0 * 0.2887 / f64::from(n).sqrt(), "{uniform}");
         assert!((exponential - 3.0).abs() < 5.0 * 3.0 / f64::from(n).sqrt(), "{exponential}");
     }
@@ -96,7 +98,7 @@ mod tests {
                 unit_interval(derive(draw, 0)) < 0.5 && unit_interval(derive(draw, 1)) < 0.5
             })
             .count();
-        // A quarter, within five standard errors.
+        // If the two are uncorrelated, both are low in a quarter of the cases, within five standard errors.
         let share = both_low as f64 / n as f64;
         assert!((share - 0.25).abs() < 5.0 * (0.25f64 * 0.75 / n as f64).sqrt(), "{share}");
     }

@@ -32,7 +32,7 @@ impl Rate {
     }
 }
 
-/// Prints the largest unit of at least 1: `2 Mbit/s`, `384 kbit/s`.
+/// Prints the rate in the largest unit in which it is at least 1: `2 Mbit/s`, `384 kbit/s`.
 impl fmt::Display for Rate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (unit, per_unit) = match self.0 {

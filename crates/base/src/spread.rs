@@ -37,12 +37,12 @@ impl Spread {
         self != Spread::Fixed
     }
 
-    /// Draws a number with this mean (same unit); takes no, one or two draws from `random`.
+    /// Draws a number with this mean, in the unit of `mean`. Takes zero, one or two draws from `random`.
     pub fn draw(self, random: &mut Stream, mean: f64) -> f64 {
         match self {
             Spread::Fixed => mean,
             Spread::Exponential => random.exponential(mean),
-            // The minimum, divided by a root of a uniform number that is never zero.
+            // Divides the minimum by a root of a uniform number, which is never zero.
             Spread::Pareto => mean * (SHAPE - 1.0) / SHAPE * libm::pow(1.0 - random.uniform(), -1.0 / SHAPE),
             Spread::Web => mean * log_normal(random, 1.3),
             Spread::Video => mean * log_normal(random, 0.3),
@@ -52,7 +52,7 @@ impl Spread {
 
 /// Log-normal number of mean 1: exp(sigma Z - sigma² / 2), Z by Box and Muller (1958).
 fn log_normal(random: &mut Stream, sigma: f64) -> f64 {
-    // Avoids the logarithm of zero.
+    // `1 - uniform` is never zero, so that its logarithm is finite.
     let (one, other) = (1.0 - random.uniform(), random.uniform());
     let normal = libm::sqrt(-2.0 * libm::log(one)) * libm::cos(std::f64::consts::TAU * other);
     libm::exp(sigma * normal - 0.5 * sigma * sigma)
@@ -62,10 +62,11 @@ fn log_normal(random: &mut Stream, sigma: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// 90,000 numbers: means within five standard errors, and the expected medians.
+    /// Draws 90,000 numbers: means must agree within five standard errors, and medians within 3 %.
     #[test]
     fn numbers_have_their_mean_and_their_median() {
-        // Standard deviation and median, over the mean: exponential 1, ln 2; log-normal sqrt(exp(σ²) - 1), exp(-σ²/2).
+        // Standard deviation and median, divided by the mean: exponential 1, ln 2; log-normal sqrt(exp(σ²) - 1),
+        // exp(-σ²/2).
         let normal =
             |sigma: f64| (libm::sqrt(libm::exp(sigma * sigma) - 1.0), libm::exp(-0.5 * sigma * sigma));
         for (spread, (deviation, median)) in [
@@ -84,7 +85,8 @@ mod tests {
         assert_eq!(Spread::Fixed.draw(&mut Stream::named(7, "spread"), 3.5), 3.5);
     }
 
-    /// P(X > x) = (x_m / x)^1.5, x_m = mean / 3. The variance is infinite, so shares are tested.
+    /// P(X > x) = (x_m / x)^1.5, x_m = mean / 3. The variance is infinite, so the test compares shares instead of
+    /// means.
     #[test]
     fn pareto_s_tail_is_a_power() {
         let mut random = Stream::named(7, "pareto");

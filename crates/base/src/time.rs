@@ -162,7 +162,7 @@ impl fmt::Display for Time {
     }
 }
 
-/// Prints an exact value in the largest unit of at least 1: `45 ms`, `6.16 ms`, `1 s`.
+/// Prints the exact value in the largest unit in which it is at least 1: `45 ms`, `6.16 ms`, `1 s`.
 impl fmt::Display for Duration {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (unit, per_unit) = match self.0 {
@@ -201,7 +201,7 @@ mod tests {
         }
     }
 
-    /// Equals the library's rounding: halves away from zero, saturating at 64 bits.
+    /// Rounding agrees with `libm::round`: halves away from zero, saturated at 64 bits.
     #[test]
     fn seconds_are_rounded_to_the_nearest_nanosecond() {
         let mut random = crate::Stream::named(1, "rounding");

@@ -1,8 +1,9 @@
 //! Packets of a run as a pcapng file, for Wireshark and similar programs.
 //!
-//! The file has one interface per link side, and the reason of a drop as the packet's comment. Dropped packets have
-//! interfaces of their own (`wireless down (dropped)`). Wireshark follows a connection across all interfaces, so that a
-//! packet captured twice looks like a retransmission. To analyse one side, extract it first:
+//! The caller names the interfaces, for example one for each host. Dropped packets get interfaces of their own
+//! (`wireless down (dropped)`), with the reason of the drop as the packet's comment. Wireshark follows a connection
+//! across all interfaces, so that a packet captured twice looks like a retransmission. To analyse one side, extract it
+//! first:
 //!
 //! ```text
 //! tshark -r run.pcapng -Y 'frame.interface_name == "source"' -F nsecpcap -w source.pcap
@@ -39,8 +40,8 @@ impl<W: Write> Capture<W> {
         Capture::begin(writer, interfaces, None)
     }
 
-    /// As [`Capture::new`], but stores at most `snap` bytes of each packet (at least 1; 120 include all headers).
-    /// Original lengths are kept; checksums of truncated packets cannot be verified.
+    /// As [`Capture::new`], but stores at most `snap` bytes of each packet (at least 1; 120 include all headers). The
+    /// file still records the original lengths. Checksums of truncated packets cannot be verified.
     ///
     /// # Errors
     /// Errors of the writer.
@@ -87,7 +88,7 @@ impl<W: Write> Capture<W> {
     }
 
     fn begin(writer: W, interfaces: &[impl AsRef<str>], snap: Option<u32>) -> io::Result<Capture<W>> {
-        // A fixed byte order: the same run gives the same bytes on every machine.
+        // The byte order is fixed, so that the same run gives the same bytes on every machine.
         let section = SectionHeaderBlock { endianness: Endianness::Little, ..SectionHeaderBlock::default() };
         let writer = PcapNgWriter::with_section_header(writer, section).map_err(io_error)?;
         let snap_bytes = snap.map_or(LONGEST_PACKET, |bytes| bytes as usize).min(LONGEST_PACKET);
@@ -95,7 +96,7 @@ impl<W: Write> Capture<W> {
         for name in interfaces {
             capture.write(InterfaceDescriptionBlock {
                 linktype: DataLink::RAW,
-                // 0: no limit.
+                // 0 means no limit.
                 snaplen: snap.unwrap_or(0),
                 options: vec![
                     InterfaceDescriptionOption::IfName(Cow::Borrowed(fitting(name.as_ref()))),

@@ -65,7 +65,8 @@ fn options_times_names_and_comments_are_read_as_meant() {
     assert_eq!(drops, [["dropped: queue_full", INTERFACES[1], "0.004000001", "1001", "2"]]);
 }
 
-/// ACE and the AccECN option in both orders and all lengths, and ECT(1) (RFC 9768 §3.2.3, RFC 9331 §4.1).
+/// ACE, the AccECN option in both orders with one to three counters, and all ECN code points (RFC 9768 §3.2.3, RFC 9331
+/// §4.1).
 #[test]
 fn accurate_ecn_is_read_as_meant() {
     let Some(tshark) = Tshark::find() else { return };
@@ -90,7 +91,7 @@ fn accurate_ecn_is_read_as_meant() {
         writer.packet(0, time, &bytes, bytes.len() as u32, None).unwrap();
     }
     std::fs::write(&file, writer.finish().unwrap()).unwrap();
-    // After an AccECN option, Wireshark shows the three bits as one counter.
+    // After the first AccECN option, Wireshark shows AE, CWR and ECE as one counter, ACE.
     let counters = ["ee0b", "eceb", "ee1b"].map(|field| format!("tcp.options.acc_ecn.{field}"));
     let fields = ["tcp.flags.ace", "ip.dsfield.ecn", &counters[0], &counters[1], &counters[2]];
     assert_eq!(
@@ -191,12 +192,12 @@ impl Tshark {
 
 type Ends = [&'static str; 2];
 
-/// Ports of no known protocol, so that payloads are not dissected.
+/// No known protocol uses these ports, so that Wireshark does not dissect the payload.
 const ENDS_V4: Ends = ["10.0.0.1:40000", "10.0.0.2:40001"];
 const ENDS_V6: Ends = ["[2001:db8::1]:40000", "[2001:db8::2]:40001"];
 
-/// A handshake, five data segments (the second is dropped and retransmitted), two duplicate ACKs with SACK blocks, and
-/// a datagram: eleven packets at the source, one on the drop interface.
+/// A handshake, four data segments, an ACK, two duplicate ACKs with SACK blocks, and a datagram. The second data
+/// segment is dropped and retransmitted. The source has eleven packets, the drop interface one.
 fn conversation(ends: &Ends, snap: Option<u32>) -> Vec<u8> {
     let data =
         |seq, value| Segment { len: 1000, flags: Flags::ACK | Flags::PSH, ..segment(seq, 5001, value) };

@@ -1,8 +1,9 @@
 //! Change of one mean against another in per cent: the ratio of means, with Fieller's interval.
 //!
 //! The mean of ratios is biased upwards if the base varies, and one small base dominates it. Fieller (J. R. Stat. Soc.
-//! B 16(2), 1954) includes each ratio for which Student's t does not separate the paired differences `one - ratio *
-//! other` from zero. The asymmetric interval is valid for a highly variable base, unlike the delta method's.
+//! B 16(2), 1954) includes in the interval each ratio for which Student's t does not separate the paired differences
+//! `one - ratio * other` from zero. This asymmetric interval is valid even for a highly variable base, unlike the delta
+//! method's.
 
 use crate::mean::quantile;
 
@@ -44,7 +45,8 @@ impl PercentChange {
             // Every pair has the same ratio, except for rounding.
             return Some(PercentChange { ci95: Some([change.percent; 2]), ..change });
         }
-        // The ratios r for which (one - r other)^2 <= t^2 (variance of its mean): a r^2 - 2 b r + c <= 0.
+        // The interval has the ratios r for which (one - r other)^2 <= t^2 (variance of the mean of this difference).
+        // Rearranged: a r^2 - 2 b r + c <= 0.
         let square = quantile(runs - 1).powi(2);
         let a = other * other - square * of_others;
         let b = one * other - square * both;
@@ -64,9 +66,10 @@ mod tests {
 
     #[test]
     fn a_change_worked_by_hand() {
-        // Means 15 and 10; variances of the means 10/4, 2/4 and covariance 4/4 of the four pairs; t = 3.1824 at three
-        // degrees of freedom, t^2 = 10.128. a = 100 - 5.064 = 94.936, b = 150 - 10.128 = 139.872,
-        // c = 225 - 25.320 = 199.680: (139.872 ± sqrt(19564.2 - 18956.8)) / 94.936 = 1.21372 and 1.73293.
+        // The four pairs have means of 15 and 10. The variances of the means are 10/4 and 2/4, their covariance is 4/4.
+        // At three degrees of freedom t = 3.1824, so t^2 = 10.128. Then a = 100 - 5.064 = 94.936, b = 150 - 10.128 =
+        // 139.872, c = 225 - 25.320 = 199.680. The bounds of the ratio are (139.872 ± sqrt(19564.2 - 18956.8)) / 94.936
+        // = 1.21372 and 1.73293.
         let others = [9.0, 9.0, 11.0, 11.0].map(|x: f64| 10.0 + (x - 10.0) * 1.5_f64.sqrt());
         let ones = [12.0, 14.0, 16.0, 18.0].map(|y: f64| 15.0 + (y - 15.0) * 1.5_f64.sqrt());
         let change = PercentChange::of(&ones, &others).unwrap();
@@ -77,7 +80,8 @@ mod tests {
 
     #[test]
     fn it_is_the_change_of_the_means() {
-        // Ratios 10 and 1: their mean is a change of +450 %; the means are 11 and 6.
+        // The ratios are 10 and 1.09, and their mean would be a change of +455 %. The means are 11 and 6, a change of
+        // +83 %.
         let change = PercentChange::of(&[10.0, 12.0], &[1.0, 11.0]).unwrap();
         assert!((change.percent - 100.0 * 5.0 / 6.0).abs() < 1e-9);
         // The base's mean, 6 ± 64, does not differ significantly from zero: any ratio is possible.
@@ -91,8 +95,9 @@ mod tests {
 
     #[test]
     fn the_interval_covers_what_it_should_where_values_are_skewed() {
-        // Ones and others share an exponential part, and each adds another one, on top of a constant; the means' ratio
-        // is 3. Ten pairs, 2,000 draws: the standard error of a share of 95 % is 0.49 points.
+        // Both numbers of a pair share a constant plus an exponential number, and each adds an exponential number of
+        // its own. The ratio of the means is 3. With 2,000 samples of ten pairs, the standard error of a share of 95 %
+        // is 0.49 percentage points.
         let draws = 2_000;
         let (mut fieller, mut delta, mut unbounded) = (0, 0, 0);
         let (mut of_means, mut of_ratios) = (0.0, 0.0);

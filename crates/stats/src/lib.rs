@@ -3,7 +3,7 @@
 //! * [`mean`]: a mean with Student's 95 % interval, and the linearised ratio of two means.
 //! * [`change`]: a ratio of means with Fieller's interval.
 //!
-//! No threads, no files: usable in web pages.
+//! The crate uses neither threads nor files, so that it also works in web pages.
 
 pub mod change;
 pub mod mean;

@@ -55,7 +55,7 @@ pub struct RatioOfMeans {
 }
 
 impl RatioOfMeans {
-    /// Mean of `ones` / mean of `others`, in pairs; `None` without values, or if the latter is not positive.
+    /// Mean of `ones` / mean of `others`, in pairs; `None` without values, or if the mean of `others` is not positive.
     pub fn of(ones: &[f64], others: &[f64]) -> Option<RatioOfMeans> {
         let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
         let base = mean(others);
@@ -63,7 +63,8 @@ impl RatioOfMeans {
         is_defined.then(|| RatioOfMeans { ratio: mean(ones) / base, base })
     }
 
-    /// One pair's part of the change, %. The mean over the pairs is 100 (ratio - 1); the spread is that of the ratio.
+    /// Contribution of one pair to the change, %. Over all pairs, the mean is 100 (ratio - 1), and the standard error
+    /// is that of the change.
     pub fn change(&self, one: f64, other: f64) -> f64 {
         100.0 * (self.ratio + (one - self.ratio * other) / self.base - 1.0)
     }
@@ -107,14 +108,15 @@ mod tests {
 
     #[test]
     fn a_change_of_means_worked_by_hand() {
-        // Means 6 and 4: 50 per cent; equal ratios in all pairs give a point.
+        // The means are 6 and 4, a change of 50 %. Equal ratios in all pairs give an interval of width zero.
         let estimate = change_of_means(&[3.0, 9.0], &[2.0, 6.0]).unwrap();
         assert!((estimate.mean - 50.0).abs() < 1e-9 && estimate.half_width().unwrap() < 1e-9);
         // The mean of the ratios (3 and 1) would give a change of 100 per cent.
         let estimate = change_of_means(&[6.0, 6.0], &[2.0, 6.0]).unwrap();
         assert!((estimate.mean - 50.0).abs() < 1e-9);
-        // Residuals 6 - 1.5 x 2 = 3 and -3, over 4: ratios 2.25 and 0.75, so s = 106.07 points, and t = 12.706 at one
-        // degree of freedom: 12.706 x 75.
+        // The residuals 6 - 1.5 x 2 = 3 and 6 - 1.5 x 6 = -3, divided by the base 4, give the ratios 2.25 and 0.75.
+        // Their changes have s = 106.07 points, and a standard error of 75. At one degree of freedom t = 12.706, so the
+        // half width is 12.706 x 75.
         assert!((estimate.half_width().unwrap() - 952.97).abs() < 0.1);
         assert_eq!(change_of_means(&[], &[]), None);
     }
@@ -134,7 +136,7 @@ mod tests {
     fn no_interval_is_above_nothing() {
         let single = Estimate::of(&[5.0]).unwrap();
         assert_eq!((single.half_width(), single.is_above(0.0)), (None, false));
-        // 5 ± 0: equal values.
+        // Equal values give 5 ± 0.
         let equal = Estimate::of(&[5.0, 5.0]).unwrap();
         assert!(equal.is_above(4.9) && !equal.is_above(5.0));
     }

@@ -7,7 +7,7 @@ use lasthop_wire::accecn::CounterOrder;
 use lasthop_wire::{Ecn, Flags, Segment, Seq};
 
 const MS: Duration = Duration::from_millis(1);
-/// (AE, CWR, ECE).
+/// Header bits of the ACE field (AE, CWR, ECE).
 const ACE: u16 = 0b111 << 6;
 
 /// ECN variant that an end offers.
@@ -91,7 +91,8 @@ fn bits(segment: &Segment) -> u16 {
 
 const PLAIN: [Ecn; 3] = [Ecn::NotEct; 3];
 
-/// §3.1.2, Table 2, and RFC 3168 §6.1.1 as fallback: bits of SYN and SYN-ACK, and the agreed mode.
+/// §3.1.2, Table 2, with RFC 3168 §6.1.1 as fallback. Each case lists the two offers, the bits of SYN and SYN-ACK, and
+/// the agreed mode.
 #[test]
 fn both_ends_agree_on_what_both_know() {
     let cases = [
@@ -128,8 +129,9 @@ fn the_handshake_says_how_it_came() {
     }
 }
 
-/// §3.2.2.1: a repeated SYN-ACK is answered with the handshake's encoding until the server is known to be open;
-/// afterwards the three bits are the count. Answers are limited as challenges: five at once.
+/// §3.2.2.1: until the client knows that the server's connection is open, it answers a repeated SYN-ACK with the
+/// handshake's encoding. Afterwards the three bits are the count of marks. Like challenge ACKs, such answers are
+/// limited: five at once.
 #[test]
 fn a_syn_ack_again_is_reflected() {
     let mut pair = Pair::offers(Accurate, Accurate);
@@ -157,7 +159,7 @@ fn a_syn_ack_again_is_reflected() {
     assert_eq!(answer(&mut pair, Ecn::Ect0), None);
 }
 
-/// A server that reflects the SYN's bits, and one with a reserved combination (§3.1.2, §3.1.3).
+/// The server's SYN-ACK reflects the SYN's bits, or has a reserved combination (§3.1.2, §3.1.3).
 #[test]
 fn strange_answers() {
     for (field, feedback) in [(0b111, Feedback::None), (0b101, Feedback::Accurate)] {
@@ -179,7 +181,7 @@ fn strange_answers() {
 }
 
 /// §3.1.4: a SYN is retransmitted once with all three bits, then without. A SYN-ACK is retransmitted once without the
-/// option, then without the bits; its sender then sends nothing ECN-capable.
+/// option, then without the bits; after that, the server sends no ECN-capable packets.
 #[test]
 fn handshakes_that_get_lost_fall_back() {
     let mut pair = Pair::offers(Accurate, Accurate);
@@ -207,8 +209,9 @@ fn handshakes_that_get_lost_fall_back() {
     assert_eq!(pair.down(Ecn::NotEct).ecn, Ecn::NotEct);
 }
 
-/// A retransmitted SYN without ECN hints at a middlebox that drops ECN. The server's feedback mode stays, its SYN-ACK
-/// has no AccECN option, and it sends nothing ECN-capable (§3.1.5; RFC 3168 §6.1.1: no classic ECN is offered back).
+/// A retransmitted SYN without ECN bits suggests that a middlebox drops ECN. The server's feedback mode stays, its
+/// SYN-ACK has no AccECN option, and it sends nothing ECN-capable (§3.1.5; RFC 3168 §6.1.1: no classic ECN is offered
+/// back).
 #[test]
 fn a_syn_again_without_ecn_ends_it() {
     for (offer, answers) in [(Accurate, [0b010, 0b010]), (Classic, [0b001, 0b000])] {
@@ -240,7 +243,7 @@ fn a_syn_again_is_answered_with_its_own_code_point() {
 }
 
 /// §3.2.1 and §3.2.2.2: the count begins at 5, increases with each mark and wraps at 8. §3.2.3.3: each new ACK reports
-/// the bytes received. With ECT(0) this is AccECN0, with two counters from the first mark on.
+/// the bytes received. For ECT(0) packets, this is option AccECN0, which has two counters from the first mark on.
 #[test]
 fn marks_are_counted_in_the_header_and_in_the_option() {
     let mut pair = Pair::offers(Accurate, Accurate);
@@ -284,11 +287,11 @@ fn a_classic_control_halves_once() {
         }
     }
     assert_eq!(pair.client.counters().marks, 1);
-    // Half of the nine segments outstanding after the first acknowledged one.
+    // After the first segment is acknowledged, nine are outstanding; the window is half of that.
     assert_eq!(pair.client.sender().window(), 4500);
 }
 
-/// §3.2.2.4: a count that begins at zero was cleared on the path.
+/// §3.2.2.4: if the count begins at zero, something on the path has cleared the bits.
 #[test]
 fn cleared_bits_end_ecn() {
     let mut pair = Pair::offers(Accurate, Accurate);

@@ -1,7 +1,8 @@
 //! Named attacks that must not disturb a connection.
 //!
-//! Blind attacks by a host off the path (RFC 5961), and attacks by the peer: Savage, Cardwell, Wetherall and Anderson,
-//! "TCP Congestion Control with a Misbehaving Receiver", 1999, and excessive work or memory.
+//! The attacker is a host off the path (blind attacks, RFC 5961) or the peer. Attacks by the peer are those of Savage,
+//! Cardwell, Wetherall and Anderson, "TCP Congestion Control with a Misbehaving Receiver", 1999, and those that cause
+//! excessive work or memory use.
 
 mod script;
 
@@ -26,7 +27,8 @@ fn drain(script: &mut Script) -> (u64, u64) {
     sum
 }
 
-/// "Slipping in the window" (2004): a reset or SYN in each window of the whole sequence space; RFC 5961 §3 and §4.
+/// "Slipping in the window" (2004): the attacker sends a reset or SYN into each window of the whole sequence space. RFC
+/// 5961 §3 and §4 are the defence.
 #[test]
 fn blind_resets_and_syns() {
     for flags in [Flags::RST, Flags::SYN, Flags::RST | Flags::ACK, Flags::SYN | Flags::ACK] {
@@ -44,7 +46,8 @@ fn blind_resets_and_syns() {
     }
 }
 
-/// RFC 5961 §5: data needs an ACK in the last window: 65535 of 2^32 numbers; RFC 793 accepts half of all.
+/// RFC 5961 §5: data is accepted only with an ACK in the last window, 65535 of 2^32 numbers. RFC 793 accepts half of
+/// all numbers.
 #[test]
 fn blind_data() {
     let mut taken = 0;
@@ -68,8 +71,9 @@ fn counted(name: &str) -> Script {
     script
 }
 
-/// Savage §2.1, ACK division: a segment acknowledged byte by byte. Counting of bytes or segments gives one segment, RFC
-/// 5681 §3.1 at most the bytes in slow start. Counting of ACKs (RFC 2581, the papers' sender) is vulnerable.
+/// Savage §2.1, ACK division: the peer acknowledges a segment byte by byte. If cwnd grows by bytes or whole segments,
+/// it grows by one segment. In slow start, RFC 5681 §3.1 also allows no more than the acknowledged bytes. Growth per
+/// ACK (RFC 2581, the papers' sender) is vulnerable.
 #[test]
 fn ack_division_in_slow_start() {
     for (name, allowed) in [("bytes", 5000), ("packets", 5000), ("rfc5681", 5000), ("per_ack", 1_004_000)] {
@@ -82,7 +86,8 @@ fn ack_division_in_slow_start() {
     }
 }
 
-/// The same in congestion avoidance: counting of whole windows gives no more for a thousand ACKs than for one.
+/// In congestion avoidance, counting of bytes or packets yields no more growth for a thousand ACKs per segment than for
+/// one.
 #[test]
 fn ack_division_in_avoidance() {
     let growth = |name, pieces: u64| {
@@ -99,12 +104,12 @@ fn ack_division_in_avoidance() {
     for name in ["bytes", "packets"] {
         assert_eq!((growth(name, 1), growth(name, 1000)), (1000, 1000), "{name}");
     }
-    // Eq. 3 of RFC 5681 counts ACKs; its note on RFC 3465 is the remedy.
+    // Eq. 3 of RFC 5681 counts ACKs and is vulnerable; the RFC recommends the counting of RFC 3465 as remedy.
     assert!(growth("rfc5681", 1000) > 10_000 && growth("per_ack", 1000) > 10_000);
 }
 
-/// Savage §2.2, forged duplicate ACKs. They never grow the window. Without SACK each releases at most one segment; with
-/// SACK, where a duplicate must report something new, none.
+/// Savage §2.2: forged duplicate ACKs never grow the window. Without SACK, each releases at most one segment. With
+/// SACK, a duplicate must report something new, so these release none.
 #[test]
 fn duplicate_ack_spoofing() {
     for recovery in ["tahoe", "reno", "new_reno", "sack"] {
@@ -127,8 +132,8 @@ fn duplicate_ack_spoofing() {
     }
 }
 
-/// Savage §2.3, optimistic ACKs: for data not yet sent they are rejected; for data sent the window grows by at most
-/// that data, and the receiver loses what it has not received.
+/// Savage §2.3, optimistic ACKs. ACKs of data not yet sent are rejected. ACKs of data in flight grow the window by at
+/// most that data, and the receiver loses whatever it has acknowledged but not received.
 #[test]
 fn optimistic_acks() {
     let mut script = counted("bytes");
@@ -158,7 +163,8 @@ fn tiny_segments() {
     }
 }
 
-/// CVE-2019-11477 and -11478: SACK blocks that fragment the queue. Parts of a segment are not stored.
+/// CVE-2019-11477 and -11478: SACK blocks fragment the queue of sent segments. Blocks that cover only parts of a
+/// segment are not stored.
 #[test]
 fn sack_of_tiny_pieces() {
     let setup = Config { initial_window: 600, ..config("sack") };
@@ -178,7 +184,7 @@ fn sack_of_tiny_pieces() {
     assert_eq!(script.endpoint.counters().duplicate_acks, 0);
 }
 
-/// CVE-2018-5390, every other byte of the window: memory is bounded; dropped pieces are accepted later.
+/// CVE-2018-5390: the peer sends every other byte of the window. Memory is bounded; dropped pieces are accepted later.
 #[test]
 fn reassembly_flood() {
     let window = choose(window::ALL, "buffer", &[("size", Value::Bytes(60_000))]);
@@ -197,7 +203,8 @@ fn reassembly_flood() {
     assert!(!script.endpoint.receiver().reassembly().has_holes());
 }
 
-/// A window closed for ever ("sockstress"): RFC 9293 §3.8.6.1 keeps the connection, at a byte a minute.
+/// The peer keeps its window closed for ever ("sockstress"). RFC 9293 §3.8.6.1 keeps the connection, with a probe of
+/// one byte a minute.
 #[test]
 fn a_window_closed_for_ever() {
     let mut script = Script::opened(Config { initial_window: 4, ..config("sack") }, Peer::default());
@@ -244,7 +251,7 @@ fn senseless_sack_blocks() {
     }
 }
 
-/// Timestamps from the past or invented: PAWS drops old segments, and an echo that was never sent gives no RTT.
+/// Timestamps are old or invented: PAWS drops old segments, and an echo that was never sent gives no RTT.
 #[test]
 fn strange_timestamps() {
     let peer = Peer { timestamps: true, mss: 1012, ..Peer::default() };

@@ -15,7 +15,7 @@ fn drain(script: &mut Script) -> usize {
     std::iter::from_fn(|| script.endpoint.poll_segment(script.now)).count()
 }
 
-/// §7: no more than ten in any five seconds, here five at once and one a second.
+/// §7: at most ten challenge ACKs in any five seconds; here five at once, then one a second.
 #[test]
 fn challenges_are_limited() {
     let mut script = opened();
@@ -43,8 +43,8 @@ fn challenges_are_limited() {
     other.run([Acked(1), Nothing]);
 }
 
-/// RFC 9293 §3.4, Table 6: RCV.NXT =< SEG.SEQ < RCV.NXT + RCV.WND. RFC 5961 §3.2: a reset inside is challenged, outside
-/// silently dropped. RCV.NXT + RCV.WND is outside. The window is 65535 bytes.
+/// RFC 9293 §3.4, Table 6: RCV.NXT =< SEG.SEQ < RCV.NXT + RCV.WND. RFC 5961 §3.2: a reset inside this window is
+/// challenged; a reset outside is silently dropped. RCV.NXT + RCV.WND itself is outside. The window is 65535 bytes.
 #[test]
 fn the_right_edge_is_outside_the_window() {
     let reset = |seq| Segment { seq, flags: Flags::RST, ..Segment::default() };
@@ -71,8 +71,9 @@ fn the_right_edge_is_outside_the_window() {
     script.run([In(State::Closed), Nothing]);
 }
 
-/// A peer that has filled our window acknowledges from its right edge. If its first segment is missing, rejecting that
-/// ACK would stop both directions until a timeout. One number further is rejected (Table 6).
+/// A peer that has filled our window sends its ACKs with the sequence number at the window's right edge. If the peer's
+/// first segment is missing, rejecting such ACKs would stop both directions until a timeout. A segment one number
+/// further is rejected (Table 6).
 #[test]
 fn an_ack_from_the_right_edge_counts() {
     for (at, counts) in [(65_536, true), (65_537, false)] {
@@ -118,7 +119,7 @@ fn a_quarrel_ends() {
     assert_eq!(answers, 5);
 }
 
-/// RFC 5961 §5.2 before RFC 7323 §4.3: a segment with an invalid ACK does not update TS.Recent.
+/// The check of RFC 5961 §5.2 precedes RFC 7323 §4.3: a segment with an invalid ACK does not update TS.Recent.
 #[test]
 fn a_forged_timestamp_does_not_shut_the_peer_out() {
     let peer = Peer { timestamps: true, mss: 1012, ..Peer::default() };
@@ -145,7 +146,8 @@ fn a_new_syn_in_syn_received() {
     assert_eq!(script.sent("the SYN-ACK").segment.ack, IRS.at(1001));
 }
 
-/// RFC 9293 §3.5.1: a restarted peer may offer no timestamps; it must learn of the old connection all the same.
+/// RFC 9293 §3.5.1: a restarted peer may offer no timestamps; a challenge ACK must inform it of the old connection
+/// nevertheless.
 #[test]
 fn a_syn_without_timestamps_is_challenged() {
     let peer = Peer { timestamps: true, mss: 1012, ..Peer::default() };

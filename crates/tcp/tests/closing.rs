@@ -59,7 +59,7 @@ fn data_behind_the_fin() {
             script.run([Close, In(State::LastAck)]);
             expect_fin(&mut script, 0);
         }
-        // In place of the FIN, and after it; neither is reported as received.
+        // Data arrives at the FIN's number, then after it. Neither is reported as received.
         for at in [1001, 1002] {
             let behind = Segment { seq: IRS.at(at), len: 100, ..script.plain() };
             script.arrive(behind);
@@ -98,7 +98,7 @@ fn active_close() {
     assert_eq!(last, Some((script.now, Event::Closed)));
 }
 
-/// §3.6, Fig. 12, the other side: the peer closes first.
+/// §3.6, Fig. 12, seen from the other end: the peer closes first.
 #[test]
 fn passive_close() {
     let mut script = opened();

@@ -30,7 +30,7 @@ fn every_requirement_has_one_row() {
     assert_eq!(found, expected);
 }
 
-/// Implemented requirements have a test, others a reason.
+/// Each implemented requirement names a test, each other requirement a reason.
 #[test]
 fn every_status_is_backed() {
     for cells in rows(&document()).iter().filter(|cells| cells[0].contains('-') || cells.len() == 4) {

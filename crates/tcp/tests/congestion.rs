@@ -38,24 +38,28 @@ fn rfc3465_two_segments_per_ack_in_slow_start() {
     script.run([News(1, 4), Tick(100), Ack(5), CwndBytes(6000)]);
 }
 
-/// RFC 3465 §2.1: above ssthresh one SMSS when the bytes acknowledged reach cwnd, with the rest carried over.
+/// RFC 3465 §2.1: above ssthresh, cwnd grows by one SMSS when the acknowledged bytes reach cwnd. The rest is carried
+/// over.
 #[test]
 fn rfc3465_one_segment_per_window_of_bytes() {
     let mut script = counted("bytes", 4, Some(4000));
     script.run([News(1, 4), Tick(100), Ack(3), CwndBytes(4000), News(5, 6)]);
     script.run([Ack(5), CwndBytes(5000), News(7, 9), Ack(7), CwndBytes(5000), News(10, 11)]);
-    // 7000 bytes are counted, 4000 of them used; L does not apply: 5000 at once.
+    // So far 6000 bytes were counted and 4000 of them used. This ACK counts 3000 bytes, since L does not apply above
+    // ssthresh. The sum of 5000 reaches cwnd.
     script.run([Ack(10), CwndBytes(6000)]);
 }
 
-/// RFC 3465 §2.3: after a timeout L = 1 until all data sent before is acknowledged, then 2 again.
+/// RFC 3465 §2.3: after a timeout, L is one segment until all data sent before the timeout is acknowledged, then two
+/// segments.
 #[test]
 fn rfc3465_one_segment_per_ack_after_a_timeout() {
     let mut script = counted("bytes", 16, None);
     script.run([News(1, 16), Timeout, CwndBytes(1000), SsthreshBytes(8000), Again(1), Nothing, Tick(100)]);
     script.run([Ack(2), CwndBytes(2000), Again(2), Again(3), Nothing, Ack(4), CwndBytes(3000)]);
     script.run([Again(4), Again(5), Again(6), Tick(100), Ack(16), CwndBytes(4000), Again(16), News(17, 19)]);
-    // Segment 16 was outstanding at the timeout; the ACK of 17 and 18 is beyond it.
+    // Segment 16 was outstanding at the timeout, so its ACK still counts with L = 1. The later ACK of 17 and 18 counts
+    // with L = 2.
     script.run([Tick(100), Ack(17), CwndBytes(5000), News(20, 21), Ack(19), CwndBytes(7000)]);
 }
 
@@ -91,7 +95,7 @@ fn a_second_timeout_of_a_segment_leaves_ssthresh() {
         let mut script = Script::sender(Config { initial_window: 16, ..config(name) });
         script.run([News(1, 16), Timeout, SsthreshBytes(8000), CwndBytes(1000), Again(1)]);
         script.run([Timeout, SsthreshBytes(8000), CwndBytes(1000), Again(1), Nothing]);
-        // Another segment's timeout lowers it: half of the cwnd of 2, but at least two segments.
+        // The timeout of another segment lowers ssthresh to half of the cwnd of 2, but at least to two segments.
         script.run([
             Tick(10),
             Ack(2),
@@ -106,8 +110,8 @@ fn a_second_timeout_of_a_segment_leaves_ssthresh() {
 }
 
 /// RFC 5681 §4.3: the loss of a retransmission "should be taken as two indications of congestion and, therefore, cwnd
-/// (and ssthresh) MUST be lowered twice": 16 segments, 8, and 4 when the timer expires in recovery, although FlightSize
-/// is 23 by then.
+/// (and ssthresh) MUST be lowered twice": from 16 segments to 8, and to 4 when the timer expires in recovery, although
+/// FlightSize is 23 by then.
 #[test]
 fn a_timeout_in_recovery_lowers_ssthresh_twice() {
     for name in ["reno", "new_reno", "sack"] {
@@ -122,7 +126,7 @@ fn a_timeout_in_recovery_lowers_ssthresh_twice() {
     }
 }
 
-/// RFC 5681 §4.1: after an RTO without sending, the window is the initial one, and ssthresh stays; not earlier.
+/// RFC 5681 §4.1: if nothing was sent for longer than an RTO, the window becomes the initial one, and ssthresh stays.
 #[test]
 fn idle_time_shrinks_the_window() {
     let idle = |millis: u64, restarts_after_idle| {
@@ -166,22 +170,23 @@ fn validating(validates_as_linux: bool, initial_ssthresh: Option<u64>) -> Script
     Script::opened(Config { ack_counting, initial_window: 10, ..setup }, Peer::default())
 }
 
-/// A burst that fills the window counts until all of it is acknowledged, at any remaining flight: cwnd after each of
-/// five ACKs as Linux 6.18 reports. pipeACK is measured over the round trip, too (RFC 7661 §4.2).
+/// If a burst fills the window, cwnd grows until the whole burst is acknowledged, however little is still in flight.
+/// The values of cwnd after each of five ACKs are those that Linux 6.18 reports. RFC 7661 §4.2 yields the same, since
+/// pipeACK is measured over a round trip.
 #[test]
 fn a_burst_that_fills_the_window_lets_it_grow_to_the_end() {
     for as_linux in [false, true] {
         let mut script = validating(as_linux, None);
         script.run([Write(10_000), News(1, 10), Tick(100), Ack(3), Cwnd(12), Tick(5), Ack(5), Cwnd(14)]);
         script.run([Tick(5), Ack(7), Cwnd(16), Tick(5), Ack(9), Cwnd(18), Tick(5), Ack(11), Cwnd(20)]);
-        // The same for a burst that fills those 20, whatever the round trip before.
+        // The same holds for a burst that fills the window of 20, whatever happened in the round trip before.
         script.run([Write(20_000), News(11, 30), Tick(100), Ack(21), Cwnd(30), Tick(5), Ack(31), Cwnd(40)]);
     }
 }
 
-/// Linux, slow start: cwnd grows while it is below twice the flight. Half of it is not enough, and an earlier full
-/// window stops counting when new data is sent. cwnd after each burst as Linux 6.18 reports, with reno and cubic, at an
-/// RTT of 100 ms.
+/// Linux, slow start: cwnd grows while it is below twice the flight. A flight of exactly half of cwnd is not enough. An
+/// earlier full window stops counting when new data is sent. The values of cwnd after each burst are those that Linux
+/// 6.18 reports, with reno and cubic, at an RTT of 100 ms.
 #[test]
 fn linux_doubles_what_was_outstanding() {
     let measured: [(&[u64], &[u64]); 7] = [
@@ -214,7 +219,8 @@ fn linux_avoidance_needs_a_full_window() {
     }
 }
 
-/// RFC 7661 §4.3: half of the window is enough, less is not. The first burst's sample has expired.
+/// RFC 7661 §4.3: the use of half of the window is enough for growth, less is not. The pipeACK sample of the first
+/// burst has expired.
 #[test]
 fn half_of_the_window_validates_it() {
     let after_a_burst_of = |segments: u64| {
@@ -226,8 +232,8 @@ fn half_of_the_window_validates_it() {
     assert_eq!([9, 10].map(after_a_burst_of), [20, 30]);
 }
 
-/// RFC 7661 §4.2: a pipeACK sample is valid for max(3 RTT, 1 s), unless a larger one replaces it earlier. A full window
-/// of ten, then one segment every 100 ms: ten of them grow the window, later ones do not.
+/// RFC 7661 §4.2: a pipeACK sample is valid for max(3 RTT, 1 s), unless a larger one replaces it earlier. The sender
+/// fills a window of ten, then sends one segment every 100 ms. Ten of these grow the window, later ones do not.
 #[test]
 fn a_sample_of_pipe_ack_holds_for_a_second() {
     let setup = Config { validates_window: true, initial_window: 10, ..config("sack") };
@@ -249,7 +255,7 @@ fn ecn(initial_window: u32) -> Script {
     script
 }
 
-/// RFC 3168 §6.1.2: halved once per window of data, and CWR on the first new segment after that.
+/// RFC 3168 §6.1.2: the window is halved once per window of data, and the first new segment after that has CWR.
 #[test]
 fn an_echo_halves_once_per_window() {
     let mut script = ecn(8);
@@ -264,7 +270,8 @@ fn an_echo_halves_once_per_window() {
     assert_eq!(script.endpoint.counters().marks, 2);
 }
 
-/// RFC 3168 §6.1.2: CWR follows a reduction "for any reason", also fast retransmit and timeout, on new data only.
+/// RFC 3168 §6.1.2: CWR follows a reduction "for any reason", also a fast retransmit or a timeout. Only new data
+/// carries CWR.
 #[test]
 fn cwr_follows_every_reduction() {
     let has_cwr = |script: &mut Script, what| script.sent(what).segment.flags.has(Flags::CWR);
@@ -287,20 +294,23 @@ fn cwr_follows_every_reduction() {
 fn one_large_ack_does_not_leap_over_ssthresh() {
     let mut script = counted("packets", 16, None);
     script.run([News(1, 16), Timeout, CwndBytes(1000), SsthreshBytes(8000), Again(1), Tick(100)]);
-    // 16 segments: 7 up to ssthresh; 8 of the other 9 give a segment, with the next ACK.
+    // The ACK covers 16 segments. Seven raise cwnd from 1 to ssthresh, 8. Eight of the other nine raise it by one
+    // segment at the next ACK.
     script.run([Ack(17), CwndBytes(8000), News(17, 24), Tick(100), Ack(18), CwndBytes(9000)]);
 }
 
-/// An ACK that completes no segment cannot grow the window with saved counts, which are limited to a window.
+/// An ACK that completes no segment does not grow the window, even if counts are saved. At most a window of counts is
+/// saved.
 #[test]
 fn nothing_is_saved_for_acks_that_are_worth_nothing() {
     let mut script = counted("packets", 12, Some(2000));
     script.run([News(1, 12), Timeout, CwndBytes(1000), Again(1), Tick(100)]);
-    // ssthresh is 6000: 5 of 10 segments; the other 5 are less than a window. Half a segment counts nothing.
+    // Five of the ten acknowledged segments raise cwnd to ssthresh, 6000. The other five are saved, less than a window.
+    // Half a segment counts nothing.
     script.run([SsthreshBytes(6000), Ack(11), CwndBytes(6000), AckBytes(10_500), CwndBytes(6000)]);
     let mut script = counted("packets", 4, Some(2000));
     script.run([News(1, 4), Timeout, SsthreshBytes(2000), Again(1), Tick(100)]);
-    // 1 segment up to ssthresh; of the other 3, at most a window is saved.
+    // One segment raises cwnd to ssthresh. Only a window, two of the other three segments, is saved.
     script.run([Ack(5), CwndBytes(2000), News(5, 6), Tick(100), Ack(6), CwndBytes(3000)]);
     script.run([New(7), New(8), Ack(7), CwndBytes(3000)]);
 }
@@ -322,7 +332,8 @@ fn an_echo_does_not_raise_a_small_window() {
     script.run([News(1, 2), Timeout, Again(1), CwndBytes(1000), Tick(100), Ack(3), CwndBytes(2000)]);
 }
 
-/// RFC 3168 §6.1.2: at a window of one segment, an echo defers sending to the timer, without back-off or timeout.
+/// RFC 3168 §6.1.2: at a window of one segment, an echo defers sending until the timer expires. This is not counted as
+/// a timeout and causes no back-off.
 #[test]
 fn an_echo_at_one_segment_waits_for_the_timer() {
     let setup = Config { ecn: true, ecn_waits: true, initial_window: 1, ..config("new_reno") };
@@ -335,7 +346,7 @@ fn an_echo_at_one_segment_waits_for_the_timer() {
     assert_eq!((script.endpoint.counters().timeouts, script.endpoint.counters().retransmitted), (0, 0));
 }
 
-/// Data waits for the timer because of an echo; the wait ends with the timer, also during window probes.
+/// Data waits for the timer because of an echo. The wait ends when the timer expires, also during window probes.
 #[test]
 fn a_wait_for_the_timer_does_not_outlive_it() {
     let setup = Config { ecn: true, ecn_waits: true, initial_window: 1, ..config("new_reno") };

@@ -41,7 +41,7 @@ fn the_window_is_the_cubic_of_the_time_since_the_loss() {
     }
 }
 
-/// §4.2: at most half a window of growth within an RTT, however far the cubic has advanced.
+/// §4.2: cwnd grows by at most half a window within an RTT, however far the cubic function has advanced.
 #[test]
 fn the_target_is_a_window_and_a_half_at_most() {
     let control = cubic(&[("c", Value::Number(1000.0))], 10, 1);
@@ -60,7 +60,7 @@ fn the_target_is_a_window_and_a_half_at_most() {
     assert!(reached > 900, "the bound is met {reached} times");
 }
 
-/// Mean window over ten losses of one packet in `1/p`, the first at a window of `top` segments.
+/// Mean window over ten losses. The first loss is at a window of `top` segments; then one packet in `1/p` is lost.
 fn mean_window(values: &[(&'static str, Value)], rtt_ms: u64, p: f64, top: f64) -> f64 {
     let mut path = Path::new(cubic(values, top.round() as u64, 1), rtt_ms);
     path.lose();
@@ -78,9 +78,9 @@ fn mean_window(values: &[(&'static str, Value)], rtt_ms: u64, p: f64, top: f64) 
     count as f64 * path.rtt.as_secs() / time
 }
 
-/// §5.1, Tables 1 and 2: the average window with C = 0.4: the closed form in the concave region, Reno's (AIMD(alpha,
-/// 0.7) with §4.3's alpha) in the Reno-friendly one. Windows return to the same plateau each time; their mean is
-/// 1 - (1 - 0.7)/4 in the concave region and (1 + 0.7)/2 in the other.
+/// §5.1, Tables 1 and 2: average windows with C = 0.4. In the concave region they follow the closed form, in the
+/// Reno-friendly region that of AIMD(alpha, 0.7) with alpha of §4.3. The window returns to the same plateau each time.
+/// Its mean is 1 - (1 - 0.7)/4 of the plateau in the concave region, and (1 + 0.7)/2 in the Reno-friendly region.
 #[test]
 fn the_average_windows_of_tables_1_and_2() {
     let alone = [("fast_convergence", Value::Flag(false))];
@@ -98,7 +98,8 @@ fn the_average_windows_of_tables_1_and_2() {
         let rtt = rtt_ms as f64 / 1000.0;
         let formula = libm::pow(C * (3.0 + BETA) / (4.0 * (1.0 - BETA)) * (rtt / p).powi(3), 0.25);
         let aimd = (1.5 / p).sqrt();
-        // Tolerance for the sum in place of an integral. Similar windows: the window follows the larger one.
+        // The tolerance allows for a sum in place of the integral. If both windows are similar, it is larger, since
+        // cwnd follows the larger one at any time.
         let meet = formula / aimd > 0.8 && formula / aimd < 1.25;
         let share = 0.03 + 1.0 / table + if meet { 0.05 } else { 0.0 };
         let expected = formula.max(aimd);
@@ -113,10 +114,11 @@ fn the_average_windows_of_tables_1_and_2() {
     assert!((mean / formula - 1.0).abs() < 0.06, "{mean}, not {formula}");
 }
 
-/// §4.3: one segment per window once the estimate reaches the prior window; 3 (1 - beta)/(1 + beta) of one before.
+/// §4.3: W_est grows by 3 (1 - beta)/(1 + beta) segments per window until it reaches the prior window, then by one
+/// segment.
 #[test]
 fn alpha_is_one_beyond_the_prior_window() {
-    // At 1 ms, W_cubic stays below.
+    // At an RTT of 1 ms, W_cubic stays below W_est.
     let mut path = Path::new(cubic(&[], 100, 1), 1);
     path.lose();
     let per_round = |path: &mut Path| {
@@ -136,7 +138,8 @@ fn alpha_is_one_beyond_the_prior_window() {
     assert!((fast - 1.0).abs() < 0.03, "{fast}, not 1");
 }
 
-/// §4.3 and §4.2: Reno's estimate counts bytes, the cubic counts by `ack_counting`: ACKs of two segments are half as many.
+/// §4.3 and §4.2: W_est counts bytes, the cubic function counts as `ack_counting` does. Delayed ACKs of two segments
+/// are half as many ACKs.
 #[test]
 fn delayed_acks_count_what_they_cover() {
     let gain = |name: &str, friendly: bool, rtt_ms: u64| {
@@ -187,7 +190,8 @@ fn fast_convergence() {
     assert!((path.window() - top).abs() < 0.2, "{}, not {top}", path.window());
 }
 
-/// §4.6: 0.7 of the flight, at least two segments after a loss and one after a mark; a loss never increases the window.
+/// §4.6: the window becomes 0.7 of the flight, but at least two segments after a loss and one after a mark. A loss
+/// never increases the window.
 #[test]
 fn what_is_left() {
     let after = |cwnd: u64, flight: u64, marked: bool| {
@@ -215,14 +219,15 @@ fn what_is_left() {
     assert_eq!(after(1, 1, true), (1000, 2000));
 }
 
-/// §4.8: as Reno, but 0.7; the next avoidance is convex from its start (K = 0), whatever came before.
+/// §4.8: a timeout acts as in Reno, with 0.7 in place of one half. The next congestion avoidance is convex from its
+/// start (K = 0).
 #[test]
 fn after_a_timeout() {
     let mut path = Path::new(cubic(&[("reno_friendly", Value::Flag(false))], 1000, 1), 100);
     path.lose();
     path.control.on_timeout(&path.signal(), true);
     assert_eq!((path.control.window(), path.control.ssthresh()), (1000, 490 * MSS));
-    // The same data again: ssthresh stays (RFC 5681 §3.1).
+    // At a second timeout of the same data ssthresh stays (RFC 5681 §3.1).
     path.control.on_timeout(&path.signal(), false);
     assert_eq!((path.control.window(), path.control.ssthresh()), (1000, 490 * MSS));
     while path.window() < 490.0 {
@@ -237,7 +242,7 @@ fn after_a_timeout() {
     assert!((path.window() - expected).abs() < allowed, "{}, not {expected}", path.window());
 }
 
-/// §4.10, and an exit from slow start without a loss: the plateau is the window at the start of avoidance.
+/// §4.10: after an exit from slow start without a loss, the plateau is the window at the start of congestion avoidance.
 #[test]
 fn avoidance_without_a_loss() {
     let mut path = Path::new(cubic(&[("reno_friendly", Value::Flag(false))], 10, 100), 100);
@@ -248,7 +253,7 @@ fn avoidance_without_a_loss() {
     assert!((path.window() - w_cubic(3.0, 0.0, 100.0)).abs() < 0.1, "{}", path.window());
 }
 
-/// §4.9: undoing a spurious loss restores the state, with the time since the stage began.
+/// §4.9: undoing a spurious loss restores the state, including the time since congestion avoidance began.
 #[test]
 fn an_undone_loss_changes_nothing() {
     let mut path = Path::new(cubic(&[], 1000, 1), 100);
@@ -291,13 +296,13 @@ fn time_in_which_the_window_is_not_used_does_not_count() {
         let idle = path.now.since(idle).as_secs();
         path.acknowledge_for(2.0);
         let expected = w_cubic(path.now.since(began).as_secs() - idle, rise, 1000.0);
-        // Tolerance: the pause's end is known to a round trip: W' R.
+        // The end of the pause is known to within a round trip R, so the tolerance is W' R.
         let doubt = 3.0 * C * (rise - 2.0).powi(2) * 0.1 + 0.2;
         assert!((path.window() - expected).abs() < doubt, "{used}: {}, not {expected}", path.window());
     }
 }
 
-/// ACKs in one batch, between which nothing can be sent, count like others.
+/// ACKs that arrive in one batch, between which nothing can be sent, count like others.
 #[test]
 fn acks_in_one_go_find_the_window_used() {
     let mut path = Path::new(cubic(&[("reno_friendly", Value::Flag(false))], 1000, 1), 100);
@@ -344,7 +349,8 @@ fn endpoint(name: &str, changes: Config) -> Script {
     Script::opened(Config { congestion, recovery, sack: name == "sack", ..changes }, Peer::default())
 }
 
-/// In a connection: 0.7 of the flight, no growth until the repair, one segment after a timeout, F-RTO's undo.
+/// In a connection, a loss leaves 0.7 of the flight, and the window does not grow until the repair. A timeout leaves
+/// one segment. F-RTO undoes a spurious timeout.
 #[test]
 fn in_a_connection() {
     for name in ["reno", "new_reno"] {
@@ -359,7 +365,7 @@ fn in_a_connection() {
     let mut script = endpoint("sack", Config { initial_window: 8, f_rto: true, ..config("sack") });
     script.endpoint.write(1 << 30);
     script.run([News(1, 8), Timeout, Again(1), Nothing, CwndBytes(1000), SsthreshBytes(5600)]);
-    // The eight from before, and one for the ACK.
+    // The window is the eight segments from before the timeout, and one for the ACK.
     script.run([Tick(100), Ack(2), News(9, 10), Nothing, Ack(3), Cwnd(9), SsthreshBytes(1 << 30)]);
 }
 

@@ -12,7 +12,8 @@ fn linux(friendly: bool, window: u64, ssthresh: u64) -> Box<dyn CongestionContro
 }
 
 /// RFC 8312 §4.1: after a loss at 400 segments the window is C (t - K)^3 + 400 with K = cbrt(0.3 400 / 0.4) = 6.7 s.
-/// Linux aims one RTT ahead, in whole segments, with a rounded cost that may be 31 ms old.
+/// Linux aims one RTT ahead, in whole segments, with a rounded number of ACKs per segment of growth, which may be 31 ms
+/// old.
 #[test]
 fn the_window_is_the_cubic_of_the_time_since_the_loss() {
     let mut path = Path::new(linux(false, 400, 1), 100);
@@ -40,7 +41,7 @@ fn growth_above_the_last_maximum(variant: &'static str) -> f64 {
     (path.window() - from) / (path.now.since(began).as_secs() / 0.005)
 }
 
-/// RFC 9438 §4.3 has α = 1 there; Linux keeps 8/15 (netdev, August 2024).
+/// Above the window before the loss, RFC 9438 §4.3 has α = 1, whereas Linux keeps 8/15 (netdev, August 2024).
 #[test]
 fn alpha_does_not_become_one_above_the_last_maximum() {
     let (linux, rfc) = (growth_above_the_last_maximum("linux"), growth_above_the_last_maximum("rfc9438"));
@@ -48,7 +49,7 @@ fn alpha_does_not_become_one_above_the_last_maximum() {
     assert!((rfc - 1.0).abs() < 0.07, "{rfc}");
 }
 
-/// A loss leaves 0.7 of cwnd in whole segments, independent of the flight, at least two.
+/// A loss leaves 0.7 of cwnd in whole segments, at least two, independent of the flight.
 #[test]
 fn a_loss_leaves_whole_segments_of_cwnd() {
     for (window, left) in [(15, 10), (10, 7), (2, 2)] {
@@ -59,7 +60,8 @@ fn a_loss_leaves_whole_segments_of_cwnd() {
     }
 }
 
-/// After a timeout no plateau is known: a segment costs at most 20 ACKs, so that 100 segments grow by 5 % per RTT.
+/// After a timeout no plateau is known. The window then grows by one segment after at most 20 acknowledged segments, so
+/// that 100 segments grow by 5 % per RTT.
 #[test]
 fn a_timeout_forgets_the_plateau() {
     let mut path = Path::new(linux(false, 1000, 1), 100);

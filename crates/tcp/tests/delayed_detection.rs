@@ -16,8 +16,8 @@ fn opened(name: &str, values: &[(&'static str, Value)]) -> Script {
     script
 }
 
-/// LT_F = 2/3, and a new segment for every second report: after eleven or twelve reports FlightSize is 12 + 5, two
-/// thirds of which are 11.3. The reduction applies to the earlier flight (FlightSizePrev).
+/// LT_F = 2/3, and every second SACK report releases a new segment. After eleven or twelve reports FlightSize is 12 + 5
+/// segments, two thirds of which are 11.3. The window is reduced relative to the earlier flight (FlightSizePrev).
 #[test]
 fn a_careful_sender_waits_for_a_window() {
     let mut script = opened("ncr", &[]);
@@ -32,7 +32,8 @@ fn a_careful_sender_waits_for_a_window() {
     script.run([Again(1), Ssthresh(6), Cwnd(6)]);
 }
 
-/// LT_F = 1/2, a new segment per report: at the eleventh, FlightSize is 12 + 10, half of which is reached.
+/// LT_F = 1/2, and each SACK report releases a new segment. At the eleventh report, FlightSize is 12 + 10 segments, so
+/// that half of it is reached.
 #[test]
 fn an_aggressive_one_sends_twice_as_much_meanwhile() {
     let mut script = opened("ncr", &[("mode", Value::Word("aggressive"))]);
@@ -44,7 +45,8 @@ fn an_aggressive_one_sends_twice_as_much_meanwhile() {
     script.run([Again(1), Ssthresh(6), Cwnd(6)]);
 }
 
-/// Late data closes the hole: nine are outstanding, cwnd is ten, and slow start continues to the previous twelve.
+/// Late data closes the hole when nine segments are outstanding. cwnd becomes ten, and slow start continues up to the
+/// previous twelve.
 #[test]
 fn what_was_late_costs_no_window_and_makes_no_burst() {
     let mut script = opened("ncr", &[]);
@@ -56,13 +58,14 @@ fn what_was_late_costs_no_window_and_makes_no_burst() {
     }
     script.run([Ack(6), Cwnd(11), Ssthresh(12), News(15, 16), Nothing]);
     assert_eq!(script.endpoint.counters().retransmitted, 0);
-    // RFC 6675: the third report is a loss.
+    // With RFC 6675, the third report counts as a loss.
     let mut script = opened("sack", &[]);
     (1..=3).for_each(|reports| script.sack(1, &[(2, 2 + reports)]));
     script.run([Again(1), Cwnd(6)]);
 }
 
-/// DCR: the third report starts a wait of one round trip (100 ms, from the handshake); each report releases a segment.
+/// DCR: the third SACK report starts a wait of one round trip (100 ms, measured in the handshake). Each report releases
+/// a segment.
 #[test]
 fn a_wait_of_a_round_trip() {
     for repaired in [true, false] {

@@ -16,7 +16,7 @@ proptest! {
     }
 }
 
-/// All combinations of four mechanisms, with numbers that wrap in the middle of each stream.
+/// Tests all combinations of four kinds of mechanisms. Sequence numbers wrap in the middle of each stream.
 #[test]
 fn every_combination_delivers() {
     let mut seed = 0;

@@ -1,5 +1,5 @@
-//! D-SACK (RFC 2883): a duplicate is reported once; the sender counts it without other effects. And SACK blocks on data
-//! segments (RFC 6691, RFC 9293 §3.7.1).
+//! D-SACK (RFC 2883): a duplicate is reported once; the sender counts the report, which has no other effects. The last
+//! test is about SACK blocks on data segments (RFC 6691, RFC 9293 §3.7.1).
 
 mod script;
 
@@ -20,7 +20,8 @@ fn arrive(script: &mut Script, from: u64, to: u64) -> Vec<(u64, u64)> {
     blocks(script)
 }
 
-/// §4.1.1, §4.1.2, §4.1.3, in bytes from 0: duplicates of acknowledged data, with a hole, and of data above a hole.
+/// Examples of §4.1.1 to §4.1.3, in bytes from 0: duplicates of acknowledged data, the same with a hole, and duplicates
+/// above a hole.
 #[test]
 fn duplicates_come_first() {
     let mut script = Script::receiver(config("sack"));
@@ -38,7 +39,7 @@ fn duplicates_come_first() {
     assert_eq!(arrive(&mut script, 2000, 2500), [(2000, 2500), (1500, 3000), (4000, 4500)]);
 }
 
-/// §4.2: the old part of a partly new segment.
+/// §4.2: if a segment is partly new, only its old part is reported as a duplicate.
 #[test]
 fn partial_duplicates() {
     let mut script = Script::receiver(config("sack"));
@@ -53,7 +54,7 @@ fn partial_duplicates() {
     assert_eq!(arrive(&mut script, 700, 2000), [(1000, 1500), (700, 2000)], "the middle known");
 }
 
-/// At most four blocks with the duplicate's, three with timestamps.
+/// An ACK has at most four blocks, with timestamps three, the block of the duplicate included.
 #[test]
 fn the_option_stays_within_its_room() {
     for (timestamps, most) in [(false, SackBlocks::CAPACITY), (true, SackBlocks::CAPACITY - 1)] {
@@ -67,7 +68,7 @@ fn the_option_stays_within_its_room() {
     }
 }
 
-/// No report without SACK, if switched off, or for data that PAWS or the window rejects.
+/// Duplicates are not reported without SACK, if D-SACK is switched off, or if PAWS or the window rejects the data.
 #[test]
 fn when_nothing_is_told() {
     let mut script = Script::receiver(Config { dsack: false, ..config("sack") });
@@ -89,7 +90,8 @@ fn when_nothing_is_told() {
     assert_eq!(blocks(&mut script), []);
 }
 
-/// §5: the sender recognises and counts both kinds, without other effects: no duplicate ACK, nothing SACKed.
+/// §5: the sender recognises and counts both kinds of D-SACK (below the ACK, inside the second block). They have no
+/// other effects: no duplicate ACK is counted, and nothing is SACKed.
 #[test]
 fn the_sender_recognises_them() {
     let mut script = Script::with_window(config("sack"), 8);
@@ -101,7 +103,7 @@ fn the_sender_recognises_them() {
     }
     assert_eq!(script.endpoint.counters().duplicate_acks, 0);
     assert_eq!(script.endpoint.sender().scoreboard().sacked(), 0);
-    // Above the ACK: the first block inside the second. Only the second is new.
+    // Above the ACK, a D-SACK is a first block inside the second. Only the second reports new data.
     script.run([Sack(3, &[(5, 7)])]);
     assert_eq!(count(&script), 4);
     script.run([Sack(3, &[(5, 6), (5, 7)])]);
@@ -124,7 +126,7 @@ fn blocks_beside_data() {
         let longer = script.sent("data").segment;
         let most = if timestamps { 3 } else { 4 };
         assert_eq!((longer.len + longer.option_bytes(), longer.sack.len()), (limit, most));
-        // A retransmission cut before there were blocks is full: no block fits.
+        // The retransmission has the size of the original, which had no blocks: it is full, and no block fits.
         script.run([Timeout]);
         let again = script.sent("the first segment retransmitted").segment;
         assert_eq!((again.len, again.sack.len()), (1000, 0));

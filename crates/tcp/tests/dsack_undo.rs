@@ -1,4 +1,4 @@
-//! Undo of spurious recoveries (D-SACK, RFC 3708); other recoveries stay.
+//! Undo of spurious recoveries (D-SACK, RFC 3708); justified recoveries are not undone.
 
 mod script;
 
@@ -7,7 +7,7 @@ use lasthop_tcp::sender::recovery;
 use script::Step::*;
 use script::{Peer, Script, choose, config};
 
-/// Ten segments, 100 ms ago; 2 to 4 arrived before 1, which is retransmitted at half of the window.
+/// Ten segments were sent 100 ms ago. 2 to 4 arrived before 1, so that 1 is retransmitted and the window is halved.
 fn recovering(dsack_undo: bool) -> Script {
     let recovery = choose(recovery::ALL, "rack", &[]);
     let config = Config { recovery, dsack_undo, sack: true, initial_window: 10, ..config("sack") };

@@ -31,14 +31,14 @@ fn eifel() -> Config {
     Config { eifel: true, ..config("sack") }
 }
 
-/// All segments were late: the echo of the first ACK reveals it, and nothing else is retransmitted.
+/// All segments were late. The timestamp echo of the first ACK reveals this, and nothing else is retransmitted.
 #[test]
 fn a_delay_costs_one_segment() {
     for recovery in ["reno", "new_reno", "sack"] {
         let (mut script, sent, _) = timed_out(recovery, eifel());
         script.ack_with_echo(2, &[], sent, false);
         assert_eq!(script.endpoint.counters().timeouts_undone, 1, "{recovery}");
-        // FlightSize plus newly acknowledged data (RFC 4015), and slow start continues.
+        // cwnd is FlightSize plus newly acknowledged data (RFC 4015), and slow start continues.
         script.run([Cwnd(11), SsthreshBytes(1 << 30), News(11, 12), Nothing]);
         for number in 3..=11 {
             script.ack_with_echo(number, &[], sent, false);
@@ -78,7 +78,8 @@ fn an_ack_of_everything_says_nothing_but_to_linux() {
     }
 }
 
-/// A mark echoed by the same ACK: no retransmissions, but the window stays low (RFC 4015).
+/// If the ACK that reveals the delay also echoes a congestion mark, nothing is retransmitted, but the window stays low
+/// (RFC 4015).
 #[test]
 fn a_mark_keeps_the_window_low() {
     let own = Config { ecn: true, ..eifel() };
@@ -103,7 +104,7 @@ fn a_mark_keeps_the_window_low() {
 /// The restored window allows at most a burst of the initial window (RFC 4015), or is the previous one (Linux).
 #[test]
 fn how_much_is_given_back() {
-    // 32 outstanding, an initial window of one; 20 segments are acknowledged at once.
+    // 32 segments are outstanding, of which 20 are acknowledged at once. The initial window is one segment.
     for (undo_whole, window) in [(false, 12 + 1), (true, 32)] {
         let own = Config { undo_whole, timestamps: true, sack: true, ..eifel() };
         let mut script = Script::opened(own, Peer { mss: 1012, timestamps: true, ..Peer::default() });
@@ -126,8 +127,8 @@ fn how_much_is_given_back() {
     }
 }
 
-/// RFC 4015: the first RTT measured afterwards, 3 s, makes the RTO 3 s + 4 x 1.5 s. Linux continues its smoothing: 100,
-/// 1100, 4100 and 3000 ms give 995.7 + 4 x 1460.9 ms by RFC 6298.
+/// RFC 4015: the first RTT measured after the undo, 3 s, makes the RTO 3 s + 4 x 1.5 s. Linux continues to smooth the
+/// RTT: by RFC 6298, samples of 100, 1100, 4100 and 3000 ms give 995.7 + 4 x 1460.9 ms.
 #[test]
 fn the_timeout_remembers_the_delay() {
     for undo_whole in [false, true] {
@@ -143,7 +144,7 @@ fn the_timeout_remembers_the_delay() {
     }
 }
 
-/// Reordering taken for a loss: the original's first ACK restores the window at once, without a D-SACK.
+/// Reordering is taken for a loss. The first ACK of the original restores the window at once, without a D-SACK.
 #[test]
 fn a_reordering_is_undone_at_the_first_ack() {
     for recovery in ["new_reno", "sack", "rack"] {
@@ -180,8 +181,9 @@ fn rack_tells_an_original_from_its_copy() {
     }
 }
 
-/// Linux since 3.12: SACKed segments give RTT samples: 300 ms after 100 ms make 7/8 100 + 1/8 300 = 125 ms. The timer
-/// stays, since the SACKed segment was sent together with the first hole.
+/// Since 3.12, Linux takes RTT samples from SACKed segments. A sample of 300 ms after one of 100 ms makes the smoothed
+/// RTT 7/8 100 + 1/8 300 = 125 ms. The timer is not restarted, since the SACKed segment was sent together with the
+/// first hole.
 #[test]
 fn what_is_reported_measures() {
     for (sack_rtt, srtt) in [(false, 100), (true, 125)] {

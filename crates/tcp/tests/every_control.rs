@@ -132,7 +132,7 @@ fn play(control: &mut dyn CongestionControl, ack_counting: &mut dyn AckCounting,
 proptest! {
     #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// The window stays within its bounds; only ACKs and undo raise it; and the same signals give the same windows.
+    /// The window stays within its bounds; only ACKs and an undo raise it. The same signals give the same windows.
     #[test]
     fn any_signals(
         ops in prop::collection::vec(op(), 1..200),

@@ -8,7 +8,7 @@ use script::{Peer, Script, config};
 
 const ALL: [&str; 4] = ["tahoe", "reno", "new_reno", "sack"];
 
-/// Eight segments outstanding at a cwnd of eight, after the timer has expired.
+/// Returns a sender whose timer has expired, with eight segments outstanding.
 fn timed_out(recovery: &str, f_rto: bool) -> Script {
     let mut script = Script::with_window(Config { f_rto, ..config(recovery) }, 8);
     script.run([Timeout, Again(1), Nothing, Cwnd(1)]);
@@ -23,14 +23,15 @@ fn undone(script: &mut Script) -> bool {
     counted
 }
 
-/// ACKs of the originals arrive late: two new segments, then the state is restored; nothing else is retransmitted.
+/// ACKs of the originals arrive late. Two new segments are sent, then the state is restored, and nothing else is
+/// retransmitted.
 #[test]
 fn late_acks() {
     for recovery in ALL {
         let mut script = timed_out(recovery, true);
         script.run([Tick(100), Ack(2), News(9, 10), Nothing, Ack(3), Cwnd(9), InFlight(8)]);
         assert!(undone(&mut script), "{recovery}");
-        // Slow start as before the timeout, which had no loss.
+        // Slow start continues as before the timeout, since nothing was lost.
         script.run([SsthreshBytes(1 << 30), New(11), Nothing, Ack(4), News(12, 13), Nothing]);
         for number in 5..=9 {
             script.run([Ack(number)]);
@@ -43,7 +44,7 @@ fn late_acks() {
     }
 }
 
-/// Two losses: the second ACK is a duplicate, and repair continues as usual (step 3 a).
+/// After two losses the second ACK is a duplicate, and recovery continues as usual (step 3 a).
 #[test]
 fn a_duplicate_means_loss() {
     for recovery in ["tahoe", "reno", "new_reno"] {
@@ -56,7 +57,7 @@ fn a_duplicate_means_loss() {
     assert!(!undone(&mut script));
 }
 
-/// The first ACK covers all outstanding data (step 2 a), or is a duplicate: inconclusive.
+/// The first ACK is inconclusive if it covers all outstanding data (step 2 a) or is a duplicate.
 #[test]
 fn what_says_nothing() {
     for recovery in ALL {
@@ -75,7 +76,7 @@ fn what_says_nothing() {
     }
 }
 
-/// No new data to send (step 2 b): repair as usual.
+/// Without new data to send (step 2 b), recovery continues as usual.
 #[test]
 fn without_new_data() {
     for recovery in ALL {
@@ -110,7 +111,8 @@ fn one_question_at_a_time() {
     }
 }
 
-/// With SACK, F-RTO also follows a second expiry: only the first new ACK moves RecoveryPoint (§3.1, steps 1, 2).
+/// With SACK, F-RTO also acts after a second expiry of the timer, since only the first new ACK moves RecoveryPoint
+/// (§3.1, steps 1 and 2).
 #[test]
 fn with_sack_repeated_expiries_are_asked() {
     let mut script = timed_out("sack", true);
@@ -118,7 +120,7 @@ fn with_sack_repeated_expiries_are_asked() {
     assert!(undone(&mut script));
 }
 
-/// A SACK of an original after the first ACK proves a delay (§3.1, step 3 b); to basic F-RTO it is a loss.
+/// A SACK of an original after the first ACK proves a delay (§3.1, step 3 b); basic F-RTO would take it for a loss.
 #[test]
 fn with_sack_a_report_of_an_original_tells_it() {
     let mut script = timed_out("sack", true);

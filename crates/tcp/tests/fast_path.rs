@@ -1,6 +1,7 @@
-//! The endpoint's fast paths only save time (`sender/ack.rs`, `QUIET`: no losses; `endpoint/predicted.rs`: expected
-//! segments; `sender/half.rs`: an end that sends nothing; [`SendInfo::more`]). Endpoints with and without them
-//! send, report and store the same, for any path and applications.
+//! The endpoint's fast paths save only computing time (`QUIET` in `sender/ack.rs` for ACKs without losses,
+//! `endpoint/predicted.rs` for expected segments, `sender/half.rs` for an end that sends nothing, and
+//! [`SendInfo::more`]). For any path and any applications, endpoints with and without fast paths send, report and store
+//! the same.
 
 use lasthop_base::{Choice, Duration, Stream, Time};
 use lasthop_tcp::endpoint::{KeepAlive, SendInfo};
@@ -13,7 +14,7 @@ use proptest::prelude::*;
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Write(usize, u64),
-    /// The application of this side keeps bytes unread.
+    /// The application of this side leaves this many bytes unread.
     Hold(usize, u64),
     Close(usize),
     /// The oldest segments in flight to this side arrive, with this spacing in microseconds.
@@ -21,9 +22,9 @@ enum Step {
     /// A later segment overtakes the others.
     Overtake(usize, usize),
     Lose(usize, usize),
-    /// A segment arrives and stays in flight.
+    /// A copy of a segment arrives; the segment itself stays in flight.
     Copy(usize, usize, bool),
-    /// A segment is altered in flight: field, and change.
+    /// A segment is altered in flight; the last two values are the field and the change.
     Alter(usize, usize, u8, u32),
     Wait(u64),
 }
@@ -69,7 +70,7 @@ struct World {
     wires: [Vec<Segment>; 2],
     sent: Vec<(Time, usize, Segment, bool, Ecn)>,
     events: Vec<(Time, usize, Event)>,
-    /// Deadline of each end, as last reported when it became earlier.
+    /// Deadline of each end, as of its last report. An end reports a deadline only if it becomes earlier.
     due: [Time; 2],
 }
 
@@ -145,7 +146,7 @@ impl World {
         self.poll();
     }
 
-    /// Time passes, from deadline to deadline.
+    /// Advances the time by `span`, from deadline to deadline.
     fn pass(&mut self, span: Duration) {
         let until = self.now + span;
         for _ in 0..50 {

@@ -1,4 +1,5 @@
-//! ACK splitting (hasegawa §2.3 and Fig. 2): its effect on each way of counting, and its receivers.
+//! ACK splitting (hasegawa §2.3 and Fig. 2): its effect on each kind of ACK counting, and the receivers that split
+//! ACKs.
 
 mod script;
 
@@ -23,13 +24,13 @@ fn figure_2_acks_counted() {
     after_figure_2("per_ack").run([Cwnd(4), News(2, 5), Nothing]);
 }
 
-/// RFC 3465 §2.2: cwnd grows by the bytes acknowledged: splitting gains nothing.
+/// RFC 3465 §2.2: cwnd grows by the bytes acknowledged, so that splitting gains nothing.
 #[test]
 fn figure_2_bytes_counted() {
     after_figure_2("bytes").run([CwndBytes(2000), News(2, 3), Nothing]);
 }
 
-/// hasegawa §2.3: Linux counts whole packets: splitting gains nothing.
+/// hasegawa §2.3: Linux counts whole packets, so that splitting gains nothing.
 #[test]
 fn figure_2_packets_counted() {
     after_figure_2("packets").run([CwndBytes(2000), News(2, 3), Nothing]);
@@ -41,7 +42,8 @@ fn figure_2_rfc5681() {
     after_figure_2("rfc5681").run([CwndBytes(2000), News(2, 3), Nothing]);
 }
 
-/// In avoidance RFC 5681's Eq. 3 counts ACKs (hasegawa §3): M slices of each packet add M SMSS^2/cwnd.
+/// In congestion avoidance, Eq. 3 of RFC 5681 counts ACKs (hasegawa §3). ACKs for M slices of each packet add M
+/// SMSS^2/cwnd.
 #[test]
 fn in_avoidance_rfc5681_counts_acks() {
     let ack_counting = Choice::named(ack_counting::ALL, "rfc5681");
@@ -52,7 +54,8 @@ fn in_avoidance_rfc5681_counts_acks() {
     script.run([AckBytes(600), CwndBytes(4485), AckBytes(1000), CwndBytes(4708)]);
 }
 
-/// RFC 3465 §2.1 and Linux: in avoidance one segment per window of bytes or packets, however split.
+/// In congestion avoidance, RFC 3465 §2.1 and Linux add one segment per window of bytes or packets, however ACKs are
+/// split.
 #[test]
 fn in_avoidance_bytes_and_packets_are_immune() {
     for name in ["bytes", "packets"] {
@@ -82,7 +85,8 @@ fn a_packet_is_acknowledged_in_slices() {
     script.run([Data(2), AckedBytes(1333), AckedBytes(1666), AckedBytes(2000), Nothing]);
 }
 
-/// Duplicates are not split; when a hole closes, the whole advance is split, or only its last segment.
+/// Duplicate ACKs are not split. When a hole closes, the whole advance of the ACK number is split, or only its last
+/// segment.
 #[test]
 fn what_a_split_covers() {
     let mut script = splitter(&[]);

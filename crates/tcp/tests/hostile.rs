@@ -71,13 +71,13 @@ fn op() -> impl Strategy<Value = Op> {
 struct Victim {
     endpoint: Endpoint,
     ack_counting: &'static str,
-    /// Growth limits are known for Reno only, and only if it reduces immediately.
+    /// The limit of growth is known for Reno only, and only if it reduces the window at once.
     is_reno: bool,
     is_at_once: bool,
     discriminates: bool,
     f_rto: bool,
     now: Time,
-    /// Total data segments and bytes sent, first window included; total growth of the window.
+    /// Totals: data segments sent, bytes written, bytes acknowledged, and growth of the window, bytes.
     segments: u64,
     written: u64,
     acked: u64,
@@ -203,7 +203,7 @@ impl Victim {
         let allowed = match self.ack_counting {
             "bytes" => MSS.max(acked.min(2 * MSS)),
             "per_ack" | "rfc5681" => MSS,
-            // Partial segments count nothing, a small segment as much as a full one.
+            // Partial segments count nothing; a small segment counts as much as a full one.
             _ => MSS * self.segments,
         };
         let undone = self.endpoint.counters().timeouts_undone;

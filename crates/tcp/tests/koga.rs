@@ -8,7 +8,7 @@ use lasthop_tcp::sender::congestion;
 use script::Step::*;
 use script::{Script, choose, config, halving_the_window};
 
-/// Fig. 2.3: every ACK adds a packet: 1, 2, 4 in successive round trips.
+/// Fig. 2.3: every ACK adds a packet to cwnd, which is 1, 2 and 4 in successive round trips.
 #[test]
 fn figure_2_3_slow_start() {
     let mut script = Script::sender(config("reno"));
@@ -17,8 +17,8 @@ fn figure_2_3_slow_start() {
     script.run([Ack(3), New(4), New(5), Nothing, Ack(4), New(6), New(7), Nothing, Cwnd(4)]);
 }
 
-/// Fig. 2.4: after a timeout ssthresh is 4: cwnd 1, 2, 4, then 5 and 6 (slow start "if cwnd is less than or equal
-/// to ssthresh", §2.1.3 step 4), then a loss halves the window into ssthresh and cwnd is 1.
+/// Fig. 2.4: after a timeout ssthresh is 4. cwnd becomes 1, 2, 4, then 5 and 6 (slow start "if cwnd is less than or
+/// equal to ssthresh", §2.1.3 step 4). A loss then sets ssthresh to half of the window, and cwnd to 1.
 #[test]
 fn figure_2_4_slow_start_and_congestion_avoidance() {
     let congestion = choose(
@@ -29,7 +29,7 @@ fn figure_2_4_slow_start_and_congestion_avoidance() {
     let mut script = Script::with_window(Config { congestion, ..config("tahoe") }, 8);
     // 0RTT: "a timeout finally occurs in Fig. 2.3, and then ssthresh is set to four packets".
     script.run([Timeout, Cwnd(1), Ssthresh(4), Again(1), Nothing, Tick(100)]);
-    // The others had arrived; the rest of the figure counts from the next packet.
+    // The other packets had arrived. The rest of the figure counts from the next packet.
     script.run([Ack(9), Cwnd(2), New(9), New(10), Nothing, Tick(100)]);
     // 2RTT.
     script.run([Ack(10), Ack(11), Cwnd(4), News(11, 14), Nothing, Tick(100)]);
@@ -47,15 +47,15 @@ fn figure_2_5_fast_recovery() {
     let mut script = Script::with_window(halving_the_window(config("reno")), 8);
     // a) The ACKs of packets 2 and 3 are duplicates.
     script.run([Tick(100), Acks(1, 2), Inflated(8), Nothing]);
-    // b) The third, by packet 4: packet 1 retransmitted, ssthresh 4, cwnd 7.
+    // b) Packet 4 causes the third duplicate: packet 1 is retransmitted, ssthresh is 4, cwnd 7.
     script.run([Ack(1), Again(1), Ssthresh(4), Inflated(7), Nothing]);
-    // c) By packet 5: cwnd 8, nothing to send.
+    // c) The duplicate from packet 5 makes cwnd 8; nothing may be sent.
     script.run([Ack(1), Inflated(8), Nothing]);
-    // d) to f) By packets 6, 7, 8: cwnd 9, 10, 11.
+    // d) to f) The duplicates from packets 6, 7 and 8 make cwnd 9, 10 and 11.
     script.run([Ack(1), Inflated(9), New(9), Nothing]);
     script.run([Ack(1), Inflated(10), New(10), Nothing]);
     script.run([Ack(1), Inflated(11), New(11), Nothing]);
-    // g) The ACK of the retransmitted packet 1 asks for 9: cwnd 4, packet 12.
+    // g) The ACK of the retransmitted packet 1 asks for 9: cwnd is 4, and packet 12 is sent.
     script.run([Tick(100), Ack(9), Inflated(4), Cwnd(4), New(12), Nothing]);
 }
 
@@ -63,17 +63,18 @@ fn figure_2_5_fast_recovery() {
 #[test]
 fn figure_2_6_several_losses() {
     let mut script = Script::with_window(halving_the_window(config("reno")), 8);
-    // a), b) Duplicates by packets 2, 5, 6.
+    // a), b) Duplicates from packets 2, 5 and 6.
     script.run([Tick(100), Acks(1, 3), Again(1), Ssthresh(4), Inflated(7), Nothing]);
-    // c) By packet 7: cwnd 8.
+    // c) The duplicate from packet 7 makes cwnd 8.
     script.run([Ack(1), Inflated(8), Nothing]);
-    // d) By packet 8: cwnd 9, packet 9.
+    // d) The duplicate from packet 8 makes cwnd 9; packet 9 is sent.
     script.run([Ack(1), Inflated(9), New(9), Nothing]);
-    // e) The ACK of the retransmitted packet 1 asks for 3: cwnd 4, fast recovery ends, 3 to 6 were sent before.
+    // e) The ACK of the retransmitted packet 1 asks for 3: cwnd is 4, and fast recovery ends. Nothing is sent, since 3
+    // to 6 have been sent before.
     script.run([Tick(100), Ack(3), Inflated(4), Cwnd(4), Nothing]);
     // f) The ACK of packet 9: the first duplicate that asks for 3.
     script.run([Ack(3), Inflated(4), Nothing]);
-    // g) Timeout: packet 3 retransmitted, slow start.
+    // g) The timer expires: packet 3 is retransmitted, and slow start begins.
     script.run([Timeout, Again(3), Cwnd(1), Nothing]);
 }
 
@@ -81,21 +82,23 @@ fn figure_2_6_several_losses() {
 #[test]
 fn figure_2_7_new_reno() {
     let mut script = Script::with_window(config("new_reno"), 8);
-    // a), b) Duplicates by packets 2, 5, 6.
+    // a), b) Duplicates from packets 2, 5 and 6.
     script.run([Tick(100), Acks(1, 3), Again(1), Ssthresh(4), Inflated(7), Nothing]);
-    // c), d) By packets 7 and 8.
+    // c), d) Duplicates from packets 7 and 8.
     script.run([Ack(1), Inflated(8), Nothing]);
     script.run([Ack(1), Inflated(9), New(9), Nothing]);
-    // e) The ACK of the retransmitted packet 1 asks for 3, below recover: packet 3, cwnd 8 (9 - 2 + 1), packet 10.
+    // e) The ACK of the retransmitted packet 1 asks for 3, below recover. Packet 3 is retransmitted, cwnd is 8 (9 - 2 +
+    // 1), and packet 10 is sent.
     script.run([Tick(100), Ack(3), Inflated(8), Again(3), New(10), Nothing]);
-    // f) By packet 9: cwnd 9, packet 11.
+    // f) The duplicate from packet 9 makes cwnd 9; packet 11 is sent.
     script.run([Ack(3), Inflated(9), New(11), Nothing]);
-    // g) The ACK of the retransmitted packet 3 asks for 4: packet 4, cwnd 9 (9 - 1 + 1), packet 12.
+    // g) The ACK of the retransmitted packet 3 asks for 4. Packet 4 is retransmitted, cwnd is 9 (9 - 1 + 1), and packet
+    // 12 is sent.
     script.run([Tick(100), Ack(4), Inflated(9), Again(4), New(12), Nothing]);
-    // h), i) By packets 10 and 11.
+    // h), i) Duplicates from packets 10 and 11.
     script.run([Ack(4), Inflated(10), New(13), Nothing]);
     script.run([Ack(4), Inflated(11), New(14), Nothing]);
-    // j) The ACK of the retransmitted packet 4 asks for 12, above recover: cwnd 4, packet 15.
+    // j) The ACK of the retransmitted packet 4 asks for 12, above recover: cwnd is 4, and packet 15 is sent.
     script.run([Tick(100), Ack(12), Inflated(4), Cwnd(4), New(15), Nothing]);
 }
 
@@ -104,13 +107,13 @@ fn figure_2_7_new_reno() {
 fn tahoe_starts_over() {
     let mut script = Script::with_window(halving_the_window(config("tahoe")), 8);
     script.run([Tick(100), Acks(1, 2), Nothing, Ack(1), Cwnd(1), Ssthresh(4), Again(1), Nothing]);
-    // Duplicates by packets 2 to 8 have no effect.
+    // Duplicates from packets 2 to 8 have no effect.
     script.run([Acks(1, 4), Nothing, Cwnd(1)]);
     script.run([Tick(100), Ack(9), Cwnd(2), New(9), New(10), Nothing]);
 }
 
-/// §2.1.4: RTO = A + 4D with gains 1/8 and 1/4; doubled for each retransmission, at most 64 seconds; the ACK of a
-/// retransmitted packet is no sample.
+/// §2.1.4: RTO = A + 4D with gains 1/8 and 1/4; the RTO is doubled for each retransmission, up to 64 seconds. The ACK
+/// of a retransmitted packet gives no sample.
 #[test]
 fn section_2_1_4_timeout() {
     let mut script = Script::sender(config("reno"));

@@ -10,7 +10,8 @@ fn opened(initial_window: u32) -> Script {
     Script::opened(Config { initial_window, ..config("sack") }, Peer::default())
 }
 
-/// Time by limiting factor since the handshake, ms: cwnd, receive window, application.
+/// Returns the time since the handshake during which each factor limited the sender, ms: cwnd, receive window,
+/// application.
 #[test]
 fn what_a_sender_waits_for() {
     fn counted(script: &Script) -> [f64; 3] {
@@ -20,7 +21,7 @@ fn what_a_sender_waits_for() {
     let mut script = opened(4);
     script.run([Nothing, Tick(30), Write(100_000), News(1, 4), Nothing, Tick(20)]);
     assert_eq!(counted(&script), [20.0, 0.0, 30.0]);
-    // Room for a segment in cwnd, and less than a segment in the receive window.
+    // cwnd has room for a segment, the receive window does not, so the receive window limits.
     script.run([PeerWindow(4500), Ack(2), New(5), Nothing, Tick(40)]);
     assert_eq!(counted(&script), [20.0, 40.0, 30.0]);
     script.run([PeerWindow(6000), Ack(3), News(6, 8), Nothing, Tick(10)]);
@@ -28,7 +29,7 @@ fn what_a_sender_waits_for() {
     let mut script = opened(1);
     script.run([Write(100_000), New(1), Nothing, PeerWindow(2000), Ack(2), News(2, 3), Nothing, Tick(10)]);
     assert_eq!(counted(&script), [10.0, 0.0, 0.0]);
-    // A timeout counts for the network, at any window.
+    // After a timeout, the time counts as limited by cwnd, whatever the windows.
     script.run([Timeout, Again(2), Nothing, Tick(5)]);
     assert_eq!(counted(&script)[1..], [0.0, 0.0]);
     // A short segment held by Nagle's algorithm counts for the application.

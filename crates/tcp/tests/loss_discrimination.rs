@@ -1,4 +1,5 @@
-//! Loss discrimination without notices: marks of duplicate ACKs, round trips, and the effect of verdicts on the window.
+//! Loss discrimination without notices: it decides by the marks of duplicate ACKs or by round trips, and its decision
+//! changes the window.
 
 mod script;
 
@@ -15,8 +16,8 @@ fn with(sender_discrimination: &str) -> Config {
     }
 }
 
-/// Ramani and Karandikar by huang §2: three duplicates with an echo are congestion. The first echo halves the window
-/// (RFC 3168 §6.1.2), and the loss does not halve it again. Without echoes, the window stays.
+/// Method of Ramani and Karandikar, as described in huang §2: three duplicates with an echo are congestion. The first
+/// echo halves the window (RFC 3168 §6.1.2), and the loss does not halve it again. Without echoes, the window stays.
 #[test]
 fn echoes_of_the_duplicates_decide() {
     const ECN: Peer =
@@ -34,9 +35,9 @@ fn echoes_of_the_duplicates_decide() {
     }
 }
 
-/// Ten segments in flight, limited by the receiver. With one ACK every 10 ms, each round trip takes 100 ms: a loss is
-/// wireless. Then ACK spacing grows by 2 ms per window, so that the round trip grows by 20 ms, a longer queue: a loss
-/// is congestion.
+/// The receiver limits the flight to ten segments. With one ACK every 10 ms, each round trip takes 100 ms, and a loss
+/// counts as wireless. Then ACK spacing grows by 2 ms per window. The round trip grows by 20 ms, which indicates a
+/// longer queue, and a loss counts as congestion.
 #[test]
 fn round_trips_decide() {
     for name in ["ncpld", "santa_cruz", "trend"] {

@@ -1,4 +1,4 @@
-//! Loss notices by ACKs, receivers and nodes: the retransmission, and the unreduced window.
+//! Loss notices by ACKs, receivers and nodes: the sender retransmits, but does not reduce the window.
 
 use lasthop_base::{Choice, Duration, Stream, Time};
 use lasthop_tcp::sender::{loss_discrimination, recovery};

@@ -1,4 +1,4 @@
-//! Echoes of congestion marks, and W_CW's response.
+//! Echoes of congestion marks, and the response of W_CW, saad's congestion control.
 
 mod script;
 
@@ -25,7 +25,8 @@ fn echoes(name: &str) -> Vec<bool> {
     echoes
 }
 
-/// RFC 3168 §6.1.3: "the receiver continues to set ECE until it receives CWR"; per packet: each mark is echoed once.
+/// RFC 3168 §6.1.3: "the receiver continues to set ECE until it receives CWR"; with `per_packet`, each mark is echoed
+/// once.
 #[test]
 fn an_echo_per_packet_is_not_latched() {
     assert_eq!(echoes("latched"), [false, true, true, true, true, true]);
@@ -41,7 +42,7 @@ fn w_cw(marks: &'static str) -> Script {
     script
 }
 
-/// saad Fig. 4, rate control (1): once per window of data, per RTT or at every marked ACK.
+/// saad Fig. 4, rate control (1): marks halve the window once per window of data, once per RTT, or at every marked ACK.
 #[test]
 fn marked_acks_halve() {
     let windows = |marks| {
@@ -51,7 +52,7 @@ fn marked_acks_halve() {
     };
     assert_eq!(windows("window"), 7500, "half of the 15 segments outstanding");
     assert_eq!(windows("rtt"), 7500);
-    // 7500, 3750, then half of that, but at least two segments.
+    // The window becomes 7500, 3750, then half of that, but at least two segments.
     assert_eq!(windows("every"), 2000);
 }
 

@@ -26,7 +26,8 @@ fn syn(config: Config) -> Segment {
     script.sent("the SYN").segment
 }
 
-/// RFC 6691: the option's value includes options of every segment; both sides' values apply.
+/// RFC 6691: the value of the MSS option counts the options that every segment carries as payload. The smaller value of
+/// both ends applies.
 #[test]
 fn segment_size() {
     assert_eq!(syn(Config { timestamps: true, ..config("sack") }).mss, Some(1012));
@@ -38,7 +39,7 @@ fn segment_size() {
         let mut script = Script::opened(Config { timestamps, ..config("sack") }, peer);
         script.run([Write(5000), Bytes(0, payload), Nothing, CwndBytes(payload)]);
     }
-    // RFC 9293 §3.7.1: 536 without the option, 1220 over IPv6.
+    // RFC 9293 §3.7.1: without the option, the MSS is 536 bytes over IPv4 and 1220 over IPv6.
     for (default_mss, payload) in [(536, 536), (1220, 1000)] {
         let mut script =
             Script::closed(Config { default_mss, ..config("sack") }, Role::Active, Peer::default());
@@ -60,7 +61,8 @@ fn refused_timestamps_take_nothing_from_the_payload() {
     {
         let setup = Config { timestamps: true, initial_window: 3, nagle: false, ..config("sack") };
         let peer = Peer { mss, timestamps: agreed, ..Peer::default() };
-        // Written before the handshake changes the segment size; the initial window stays a number of segments.
+        // The data is written before the handshake changes the segment size. The initial window is still counted in
+        // segments.
         let mut script = Script::closed(setup.clone(), Role::Active, peer);
         script.endpoint.write(10_000);
         script.endpoint.open(script.now);
@@ -104,7 +106,7 @@ fn options_are_answered_if_offered() {
     assert!(!segment.sack_permitted && segment.timestamps.is_none());
 }
 
-/// RFC 3168 §6.1.1: ECE and CWR in the SYN, ECE alone in the SYN-ACK; neither is sent as ECN-capable.
+/// RFC 3168 §6.1.1: the SYN offers ECN by ECE and CWR, the SYN-ACK accepts by ECE alone. Neither packet is ECN-capable.
 #[test]
 fn ecn_negotiation() {
     let ecn = || Config { ecn: true, ..config("sack") };
@@ -123,7 +125,7 @@ fn ecn_negotiation() {
         script.run([Ack(1), Write(1000)]);
         assert_eq!(script.sent("data").ecn, Ecn::NotEct);
     }
-    // Some peers reflect the reserved bits of the SYN: ECE and CWR in a SYN-ACK do not agree on ECN.
+    // Some peers reflect the reserved bits of the SYN. A SYN-ACK with both ECE and CWR therefore does not agree on ECN.
     let mut script = Script::closed(ecn(), Role::Active, Peer::default());
     script.endpoint.open(script.now);
     script.sent("the SYN");
@@ -172,7 +174,8 @@ fn what_is_ecn_capable() {
     assert_eq!(script.sent("an ACK").ecn, Ecn::NotEct);
 }
 
-/// RFC 7323 §2.2 and §2.3: the window of a SYN is never scaled; later windows are, in both directions, if both offered.
+/// RFC 7323 §2.2 and §2.3: the window of a SYN is never scaled. Later windows are scaled in both directions, if both
+/// ends offered the option.
 #[test]
 fn window_scale() {
     let window = choose(window::ALL, "buffer", &[("size", Value::Bytes(1 << 20))]);
@@ -197,7 +200,8 @@ fn stamped() -> Script {
     Script::opened(Config { timestamps: true, initial_window: 4, ..config("sack") }, peer)
 }
 
-/// RFC 7323 §3.2: every segment has timestamps once agreed; segments without are dropped, except resets.
+/// RFC 7323 §3.2: if timestamps are agreed, every segment has them. Segments without timestamps are dropped, except
+/// resets.
 #[test]
 fn timestamps_are_on_every_segment() {
     let mut script = stamped();
@@ -217,7 +221,7 @@ fn timestamps_are_on_every_segment() {
     script.run([In(State::Closed)]);
 }
 
-/// RFC 7323 §4.3: TS.Recent is the earliest segment's, for delayed ACKs and holes.
+/// RFC 7323 §4.3: for delayed ACKs and at holes, TS.Recent is the timestamp of the earliest unacknowledged segment.
 #[test]
 fn what_is_echoed() {
     let mut script = stamped();
@@ -225,7 +229,7 @@ fn what_is_echoed() {
     let echo = |script: &mut Script| script.sent("an ACK").segment.timestamps.map(|stamps| stamps.echo);
     script.run([Tick(10), Data(1)]);
     assert_eq!(echo(&mut script), Some(start + 10));
-    // Segment 2 is lost, 3 and 4 arrive: still the echo of 1.
+    // Segment 2 is lost, 3 and 4 arrive. ACKs still echo the timestamp of 1.
     script.run([Tick(10), Data(3)]);
     assert_eq!(echo(&mut script), Some(start + 10));
     script.run([Tick(10), Data(4)]);
@@ -242,7 +246,7 @@ fn what_is_echoed_to_data_that_comes_again() {
     let echo = |script: &mut Script| script.sent("an ACK").segment.timestamps.map(|stamps| stamps.echo);
     script.run([Tick(10), Data(1), Acked(2), Tick(10), Data(2), Acked(3), Tick(1000), Data(1)]);
     assert_eq!(echo(&mut script), Some(start + 1020));
-    // Not if its ACK is invalid.
+    // A segment with an invalid ACK does not change the echo.
     script.run([Tick(10)]);
     let forged = Segment { seq: IRS.at(1), len: 1000, ack: ISS.at(1 << 30), ..script.plain() };
     script.arrive(forged);
@@ -298,7 +302,7 @@ fn paws_forgets_after_24_days() {
     }
 }
 
-/// RFC 5961 §5 before RFC 7323 §4.3: a segment that acknowledges unsent data does not update TS.Recent.
+/// The check of RFC 5961 §5 precedes RFC 7323 §4.3: a segment that acknowledges unsent data does not update TS.Recent.
 #[test]
 fn a_segment_that_is_not_believed_sets_no_timestamp() {
     let mut script = stamped();
@@ -310,7 +314,8 @@ fn a_segment_that_is_not_believed_sets_no_timestamp() {
     assert_eq!(script.endpoint.delivered(), 2000);
 }
 
-/// hasegawa Eq. 1 over the wrap of the peer's clock: packets that arrive as sent indicate no queue (Jr = 0).
+/// hasegawa Eq. 1 over the wrap of the peer's clock: packets that arrive at the intervals at which they were sent
+/// indicate no queue (Jr = 0).
 #[test]
 fn the_peers_clock_wraps() {
     for (offset, tick) in [(0u32, 1000), (0x9000_0000, 1000), (0xffff_fff0, 1_000_000)] {
@@ -355,6 +360,6 @@ fn numbers_wrap() {
     let mut script = Script::sender(Config { initial_window: 5, ..config("sack") });
     script.run([News(1, 5), Data(1), Data(3), Data(5), Acked(2)]);
     script.run([Sack(1, &[(2, 6)]), Again(1), Ack(6)]);
-    // Two SACK blocks take 20 bytes.
+    // Two SACK blocks on each data segment take 20 bytes of its payload.
     script.run([Bytes(5000, 5980), Bytes(5980, 6960), Data(2), Acked(4)]);
 }

@@ -1,4 +1,4 @@
-//! TCP-Peach at an endpoint: dummy segments beyond the window, whose ACKs (D-SACK) raise it.
+//! TCP-Peach at an endpoint: dummy segments are sent beyond the window, and their ACKs (D-SACK) raise the window.
 
 mod script;
 
@@ -25,8 +25,8 @@ fn dummy(script: &mut Script, last: u64) {
     assert_eq!(sending.segment.seq, ISS.at(1 + (last - 1) * SEGMENT));
 }
 
-/// One segment, then three dummies 25, 50 and 75 ms after it. Each dummy's ACK, with a D-SACK, adds a segment to the
-/// two that the first ACK leaves: at most four. Dummies do not count as retransmitted or in flight.
+/// One segment is sent, then three dummies follow 25, 50 and 75 ms later. The first ACK makes the window two segments.
+/// Each dummy's ACK, with a D-SACK, adds one segment, up to four. Dummies do not count as retransmitted or in flight.
 #[test]
 fn sudden_start() {
     let mut script = peach();
@@ -37,7 +37,7 @@ fn sudden_start() {
         dummy(&mut script, 1);
         script.run([Nothing, InFlight(1)]);
     }
-    // No further dummy: next is the retransmission timer, a second after the segment.
+    // No further dummy follows. The next deadline is that of the retransmission timer, a second after the segment.
     assert_eq!(wait(&script), Duration::from_millis(1000 - 75));
     script.run([Tick(25), Ack(2), Cwnd(2), News(2, 3), Nothing]);
     script.run([Tick(25), Sack(2, &[(1, 2)]), Cwnd(3), New(4), Nothing]);
@@ -47,7 +47,8 @@ fn sudden_start() {
     assert_eq!((counters.tagged_sent, counters.retransmitted, counters.duplicate_acks), (3, 0, 0));
 }
 
-/// A loss halves four segments; of the four dummies' ACKs, the third and fourth restore the window in recovery.
+/// A loss halves the window of four segments. Four dummies are sent, and the ACKs of the third and fourth restore the
+/// window in recovery.
 #[test]
 fn rapid_recovery() {
     let mut script = peach();

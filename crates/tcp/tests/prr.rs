@@ -8,7 +8,7 @@ use lasthop_tcp::sender::{recovery, reduction};
 use script::Step::*;
 use script::{Peer, SEGMENT, Script, choose, config};
 
-/// A full window of 20 segments, sent a round trip ago; limited transmit as in RFC 6937 §3.1.
+/// Returns a sender with a full window of 20 segments, sent a round trip ago, and limited transmit as in RFC 6937 §3.1.
 fn full(reduction: &str) -> Script {
     let on = Value::Flag(true);
     let values = [("limited_transmit", on.clone()), ("limited_transmit_counts", on)];
@@ -31,8 +31,8 @@ fn sent(script: &mut Script) -> (Vec<usize>, u64) {
     (sent.collect(), script.endpoint.sender().in_flight() / SEGMENT)
 }
 
-/// RFC 9937 §6: the third report releases the lost segment, then about every other report a segment, until the flight
-/// is ssthresh, 11 segments. Without PRR nothing goes out for eight reports (RFC 6937 §3.1).
+/// RFC 9937 §6: the third SACK releases the retransmission. Then about every second SACK releases a segment, until the
+/// flight is ssthresh, 11 segments. Without PRR, eight SACKs in a row release nothing (RFC 6937 §3.1).
 #[test]
 fn what_goes_out_is_in_proportion_to_what_arrives() {
     let (at_once, _) = sent(&mut full("at_once"));
@@ -77,7 +77,8 @@ fn sent_when_marked(reduction: &str) -> (Vec<usize>, u64) {
     (sent.collect(), script.endpoint.sender().window())
 }
 
-/// A mark's reduction is gradual too (RFC 9937 §1; Linux: CWR): a segment for about every other ACK.
+/// After a mark the window is also reduced gradually (RFC 9937 §1; state CWR in Linux): about every second ACK releases
+/// a segment.
 #[test]
 fn a_mark_brings_the_window_down_in_proportion() {
     let (at_once, after) = sent_when_marked("at_once");
@@ -85,7 +86,7 @@ fn a_mark_brings_the_window_down_in_proportion() {
     assert_eq!(after, 9500);
     let (prr, after) = sent_when_marked("prr");
     assert!(prr.iter().all(|sent| *sent <= 1), "{prr:?}");
-    // The first segment goes at once (RFC 9937 §6), ahead of its share.
+    // The first segment is sent at once (RFC 9937 §6), earlier than its proportional share.
     assert!(prr.windows(4).all(|four| four.contains(&1)), "no silence: {prr:?}");
     assert_eq!(after, 9500);
 }

@@ -1,4 +1,4 @@
-//! RACK-TLP by the rules of RFC 8985, step by step. The RTT is always 100 ms, the minimum RTO 1 s.
+//! RACK-TLP according to RFC 8985, step by step. The RTT is always 100 ms, the minimum RTO 1 s.
 
 mod script;
 
@@ -12,14 +12,14 @@ fn opened(window: u32) -> Script {
     Script::opened(Config { recovery, sack: true, initial_window: window, ..config("sack") }, Peer::default())
 }
 
-/// A full window, sent 100 ms ago.
+/// Returns a sender with a full window, sent 100 ms ago.
 fn full(window: u32) -> Script {
     let mut script = opened(window);
     script.run([Write(1_000_000), News(1, u64::from(window)), Nothing, Tick(100)]);
     script
 }
 
-/// §6.2 step 4: without reordering so far and with three segments SACKed above the hole, the window is zero.
+/// §6.2 step 4: without reordering so far and with three segments SACKed above the hole, the reordering window is zero.
 #[test]
 fn three_reported_segments_tell_a_loss_at_once() {
     let mut script = full(10);
@@ -27,7 +27,7 @@ fn three_reported_segments_tell_a_loss_at_once() {
     assert_eq!(script.endpoint.counters().recoveries, 1);
 }
 
-/// One segment above the hole: the hole is lost after a quarter of the smallest RTT, 25 ms.
+/// If one segment is SACKed above the hole, the hole is lost after a quarter of the smallest RTT, 25 ms.
 #[test]
 fn fewer_wait_for_the_reordering_window() {
     let mut script = full(10);
@@ -43,12 +43,12 @@ fn reordering_is_seen_and_borne() {
     assert_eq!(script.endpoint.counters().recoveries, 1);
 }
 
-/// A lost retransmission, which RFC 6675 leaves to the timer: later deliveries reveal the loss.
+/// Later deliveries reveal the loss of a retransmission, which RFC 6675 leaves to the timer.
 #[test]
 fn a_lost_retransmission_goes_out_once_more() {
     let mut script = full(10);
     script.run([Sack(1, &[(2, 11)]), Again(1), News(11, 14), Nothing, Tick(100)]);
-    // The retransmission of 1 went out before 11 to 14, which arrive.
+    // The retransmission of 1 was sent before 11 to 14. Since 11 and 12 arrive first, the retransmission is lost.
     script.run([Sack(1, &[(2, 13)]), Again(1)]);
     assert_eq!(script.endpoint.counters().timeouts, 0);
 }
@@ -68,14 +68,15 @@ fn the_tail_is_probed() {
         Again(5),
         Nothing,
     ]);
-    // The probe's answer: 5 has arrived; 3 and 4 were sent before it.
+    // The ACK of the probe reports that 5 has arrived. 3 and 4 were sent before the probe, so they are lost.
     script.run([Tick(100), Sack(3, &[(5, 6)]), Again(3), Again(4), Nothing]);
     let counters = script.endpoint.counters();
     assert_eq!((counters.timeouts, counters.recoveries), (0, 1));
 }
 
-/// Lost segments are retransmitted in sequence order: after the probe and the timer, with room for two, segments 2 and
-/// 3 precede 4, whose retransmission is lost too (RFC 6675 §4, NextSeg rule 1; as in Linux).
+/// Lost segments are retransmitted in sequence order: after the probe and a timeout, two segments may be sent, and
+/// these are 2 and 3. Segment 4, whose retransmission is lost too, follows later (RFC 6675 §4, NextSeg rule 1; as in
+/// Linux).
 #[test]
 fn earlier_originals_go_before_later_copies() {
     let mut script = opened(10);
@@ -126,7 +127,8 @@ fn a_timeout_spares_what_was_sent_of_late() {
 }
 
 /// The window after a timeout is one segment (RFC 5681 §3.1), or one plus the flight (Linux; draft-ietf-ccwg-bbr,
-/// OnEnterRTO). 3 and 4 were sent 1.1 s ago and are lost; 5 and 6 were sent 10 ms ago, at an RTT of 100 ms.
+/// OnEnterRTO). 3 and 4 were sent 1.1 s ago and are lost. 5 and 6 were sent 10 ms ago, at an RTT of 100 ms, and count
+/// as in flight: the window is one or three segments.
 #[test]
 fn the_window_after_a_timeout_may_spare_what_is_in_flight() {
     for (spares, control, window) in

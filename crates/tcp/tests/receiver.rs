@@ -1,4 +1,4 @@
-//! The receiver's ACKs: their time and number. RFC 5681 §4.2, RFC 2018, RFC 3168 §6.1.3.
+//! Times and number of the receiver's ACKs: RFC 5681 §4.2, RFC 2018, RFC 3168 §6.1.3.
 
 mod script;
 
@@ -15,13 +15,13 @@ fn delayed() -> Script {
     Script::receiver(Config { ack_policy, ..config("sack") })
 }
 
-/// RFC 5681 §4.2: at least every second full segment, and within the delay.
+/// RFC 5681 §4.2: an ACK is sent at least for every second full segment, and within the delay.
 #[test]
 fn delayed_acks() {
     let mut script = delayed();
     script.run([Data(1), Nothing, Deadline(200), Data(2), Acked(3), Nothing, NoDeadline]);
     script.run([Data(3), Nothing, Tick(150), Nothing, Tick(50), Acked(4), Nothing, NoDeadline]);
-    // Small segments wait for two segments' worth of bytes.
+    // If segments are small, the ACK waits for two segments' worth of bytes.
     script.run([DataBytes(3000, 3100), DataBytes(3100, 3200), DataBytes(3200, 3300), Nothing]);
     script.run([DataBytes(3300, 4300), Nothing, DataBytes(4300, 5000), AckedBytes(5000), Nothing]);
     script.run([Data(6), Tick(100), DataBytes(6000, 6100), Deadline(100), Tick(100), AckedBytes(6100)]);
@@ -42,7 +42,7 @@ fn an_ack_waits_for_less_than_half_a_second() {
     assert!(!longest.is_empty() && longest.iter().all(|longest| *longest < Duration::from_millis(500)));
 }
 
-/// MUST-58, MUST-59: segments that arrive together are all processed before a single ACK.
+/// MUST-58, MUST-59: segments that arrive together are all processed before a single ACK is sent for them.
 #[test]
 fn what_arrives_together_is_acknowledged_together() {
     for config in [config("sack"), Config { ack_policy: Config::default().ack_policy, ..config("sack") }] {
@@ -51,7 +51,8 @@ fn what_arrives_together_is_acknowledged_together() {
     }
 }
 
-/// RFC 5681 §4.2: at once for segments out of order, filling a hole (partly or completely), or duplicate.
+/// RFC 5681 §4.2: segments that are out of order, fill a hole (partly or completely), or are duplicates are
+/// acknowledged at once.
 #[test]
 fn what_is_acknowledged_at_once() {
     let mut script = delayed();
@@ -77,7 +78,7 @@ fn data_carries_the_acknowledgement() {
     script.run([Nothing, Deadline(1000)]);
 }
 
-/// miyoshi §2.2: ACK copies, except in the handshake and for challenges.
+/// miyoshi §2.2: every ACK is sent several times, except in the handshake and as a challenge.
 #[test]
 fn copies() {
     let ack_splitting = choose(ack_splitting::ALL, "copies", &[("count", Value::Count(3))]);
@@ -160,7 +161,7 @@ fn sack_blocks_that_were_left_out_come_back() {
     assert_eq!(blocks(&mut script), [(6000, 9000), (10_000, 11_000), (4000, 5000), (2000, 3000)]);
 }
 
-/// RFC 2018 §3 and RFC 7323: three fit beside timestamps; none without negotiation.
+/// RFC 2018 §3 and RFC 7323: three SACK blocks fit beside timestamps. Without negotiation of SACK, ACKs carry none.
 #[test]
 fn sack_blocks_and_options() {
     let peer = Peer { timestamps: true, mss: 1012, ..Peer::default() };

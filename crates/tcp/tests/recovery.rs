@@ -41,13 +41,14 @@ fn what_is_a_duplicate() {
     }
 }
 
-/// RFC 6675 §2: with SACK, a duplicate ACK reports something new; an ACK without a block is none.
+/// RFC 6675 §2: with SACK, a duplicate ACK reports something new; an ACK without a SACK block does not count as a
+/// duplicate.
 #[test]
 fn a_duplicate_with_sack_reports_something_new() {
     let mut script = windowed("sack", 8);
     script.run([Acks(1, 5), Nothing, Cwnd(8)]);
     script.run([Sack(1, &[(3, 4)]), Sack(1, &[(3, 4)]), Sack(1, &[(3, 4)]), Sack(1, &[(3, 4)]), Nothing]);
-    // Advances the cumulative ACK, changes the window, and still counts.
+    // This ACK advances the cumulative ACK, changes the window, and still counts as a duplicate.
     script.run([PeerWindow(50_000), Sack(2, &[(3, 5)]), New(9), New(10)]);
     assert_eq!(script.endpoint.counters().duplicate_acks, 2);
     script.run([Sack(2, &[(3, 6)]), Again(2), Cwnd(4)]);
@@ -90,7 +91,7 @@ fn duplicates_after_a_timeout_do_not_enter() {
         script.run([Timeout, Again(1), Ssthresh(4), Tick(10), Ack(2), Again(2), Again(3)]);
         script.run([Acks(2, 3), Ssthresh(4), Cwnd(2), Nothing, Acks(2, 5), Cwnd(2), Nothing]);
     }
-    // RFC 6675 §5.1: until HighACK is at RecoveryPoint.
+    // With SACK, the same holds until HighACK reaches RecoveryPoint (RFC 6675 §5.1).
     let mut script = windowed("sack", 8);
     script.run([Timeout, Again(1), Ssthresh(4), Tick(10), Ack(2), Again(2), Again(3), Nothing]);
     script.run([Sack(2, &[(4, 5)]), Nothing, Sack(2, &[(4, 6)]), Sack(2, &[(4, 7)]), Ssthresh(4), Cwnd(2)]);
@@ -102,12 +103,12 @@ fn duplicates_at_recover_do_not_enter() {
     for name in ["tahoe", "reno", "new_reno"] {
         let mut script = windowed(name, 4);
         script.run([Timeout, Again(1), Tick(10), Ack(5), News(5, 6), Acks(5, 3), Nothing, Cwnd(2)]);
-        // Beyond recover they enter: FlightSize is 2 to 4 segments.
+        // Beyond recover, duplicates enter fast recovery. FlightSize is 2 to 4 segments.
         script.run([Ack(6), Acks(6, 3), Again(6)]);
     }
 }
 
-/// RFC 5681 §3.2 has no such rule: the 1990s' Reno enters.
+/// RFC 5681 §3.2 has no such rule: at recover, the Reno of the 1990s enters fast recovery.
 #[test]
 fn without_the_guard_duplicates_at_recover_enter() {
     let mut script = Script::sender(with("reno", 4, &[("reenter", Value::Flag(true))]));
@@ -125,7 +126,8 @@ fn without_the_guard_duplicates_at_recover_enter() {
     assert_eq!(script.endpoint.counters().recoveries, 1);
 }
 
-/// RFC 6582 §3.2 step 3: partial ACKs deflate, add back a segment if they cover one, and retransmit.
+/// RFC 6582 §3.2 step 3: a partial ACK deflates the window, adds back a segment if it covers at least one, and
+/// retransmits the next hole.
 #[test]
 fn partial_acks_deflate() {
     let mut script = windowed("new_reno", 10);
@@ -139,11 +141,11 @@ fn partial_acks_deflate() {
         News(11, 14),
         Nothing,
     ]);
-    // Segments 1 and 4 were lost: 14 - 3 + 1 = 12.
+    // Segments 1 and 4 were lost. The partial ACK covers 1 to 3, so the window is 14 - 3 + 1 = 12.
     script.run([Ack(4), Inflated(12), Again(4), New(15), Nothing]);
-    // 400 bytes of segment 4: 12 - 0.4.
+    // An ACK of 400 bytes of segment 4 deflates the window to 12 - 0.4.
     script.run([AckBytes(3400), Inflated(11), Bytes(3400, 4000), Nothing]);
-    // All up to segment 14; the highest at the loss was 10.
+    // This ACK covers everything up to segment 14. The highest segment at the loss was 10, so recovery ends.
     script.run([Ack(15), Cwnd(5), Inflated(5)]);
 }
 
@@ -173,7 +175,8 @@ fn the_timer_starts_anew_at_the_first_partial_ack() {
     script.run([Ack(7), Again(7), Deadline(600), Tick(600), Again(7), Cwnd(1)]);
 }
 
-/// Reno leaves at the first new ACK; a second loss waits for the timer. The 1990s' Reno enters and halves again.
+/// Reno leaves fast recovery at the first new ACK, and a second loss waits for the timer. The Reno of the 1990s enters
+/// fast recovery and halves the window a second time.
 #[test]
 fn reno_and_a_second_loss() {
     let mut script = windowed("reno", 16);
@@ -185,8 +188,8 @@ fn reno_and_a_second_loss() {
     script.run([Acks(5, 5), Nothing, Ack(5), New(21), Ack(9), Acks(9, 3), Again(9), SsthreshBytes(6500)]);
 }
 
-/// The 1990s' Reno after a timeout: 15 segments outstanding and the minimum window of 2 (BSD halves the window; RFC
-/// 5681 §3.1 allows at most half of FlightSize).
+/// The Reno of the 1990s enters fast recovery after a timeout, with 15 segments outstanding. The window is then the
+/// minimum of 2, since BSD halves the window (RFC 5681 §3.1 allows up to half of FlightSize).
 #[test]
 fn reentering_after_a_timeout_does_not_raise_the_window() {
     let mut script = Script::sender(with("reno", 16, &[("reenter", Value::Flag(true))]));
@@ -194,7 +197,8 @@ fn reentering_after_a_timeout_does_not_raise_the_window() {
     script.run([Cwnd(2), Acks(2, 3), Again(2), Ssthresh(2), Cwnd(2)]);
 }
 
-/// A loss never raises the window, at any flight: here 15 segments at a window of 4 left by earlier reductions.
+/// A loss never raises the window, whatever the flight. Here 15 segments are in flight at a window of 4, which earlier
+/// reductions left.
 #[test]
 fn a_loss_does_not_raise_the_window() {
     let mut script = Script::sender(with("reno", 16, &[("reenter", Value::Flag(true))]));
@@ -205,50 +209,59 @@ fn a_loss_does_not_raise_the_window() {
     script.run([Acks(3, 3), Again(3), Cwnd(2), Ssthresh(2)]);
 }
 
-/// RFC 6675 §4, IsLost: three separate SACKed sequences above, or more than two segments' worth of bytes.
+/// RFC 6675 §4: by IsLost, a segment is lost if three separate SACKed sequences, or more than two segments' worth of
+/// SACKed bytes, are above it.
 #[test]
 fn when_sack_says_lost() {
-    // Two segments' worth is not more than two; DupAcks is 2 as well.
+    // Two SACKed segments are not more than two segments' worth of bytes, and DupAcks is only 2.
     let mut script = windowed("sack", 10);
     script.run([Sack(1, &[(2, 3)]), Sack(1, &[(2, 4)]), Nothing, Cwnd(10)]);
     script.run([SackBytes(0, &[(1000, 4000)]), Again(1), Cwnd(5)]);
-    // One ACK may be enough (RFC 6675 §5 step 2): three segments at once.
+    // One ACK is enough if it reports three segments at once (RFC 6675 §5 step 2).
     let mut script = windowed("sack", 10);
     script.run([Sack(1, &[(2, 5)]), Again(1), Cwnd(5), InFlight(7)]);
     let mut script = windowed("sack", 10);
     script.run([Sack(1, &[(4, 5), (2, 3)]), Nothing, Sack(1, &[(6, 7), (4, 5), (2, 3)]), Again(1)]);
 }
 
-/// RFC 6675 §4, NextSeg: lost segments in order, then new data, then doubtful segments, then the last segment.
+/// RFC 6675 §4: NextSeg chooses lost segments in order, then new data, then doubtful segments (not lost yet), then the
+/// last segment.
 #[test]
 fn the_order_of_next_seg() {
     let mut script = Script::opened(Config { initial_window: 10, ..config("sack") }, Peer::default());
     script.run([Write(11_000), News(1, 10), Tick(100)]);
-    // 1 and 3 are lost by the bytes above them, 5 is doubtful: 2, 4, 6 and 7 arrived. cwnd 5.
+    // 2, 4, 6 and 7 arrive. Segment 1 and later 3 are lost because of the data SACKed above them; 5 is doubtful. cwnd
+    // is 5.
     script.run([Sack(1, &[(2, 3)]), Sack(1, &[(4, 5), (2, 3)]), Nothing]);
     script.run([Sack(1, &[(6, 7), (4, 5), (2, 3)]), Again(1), Cwnd(5)]);
-    // Outstanding 10, SACKed 3; only 1 was lost (above 3 are only 4 and 6): 10 - 3 - 1 + 1 = 7.
+    // After the SACK of 6, ten segments are outstanding, three SACKed, one (1) lost and retransmitted: 10 - 3 - 1 + 1 =
+    // 7. Segment 3 is not lost yet, since only 4 and 6 are SACKed above it.
     script.run([InFlight(7), Nothing]);
     script.run([Sack(1, &[(6, 8), (4, 5), (2, 3)]), InFlight(5), Nothing]);
-    // 8 as well: 5 has three above it. 10 - 5 (2, 4, 6, 7, 8) - 3 (1, 3, 5) + 1 = 3: 3, then 5.
+    // 8 arrives too. Three SACKed segments are now above 5, so 5 is lost. In flight are 10 - 5 (SACKed 2, 4, 6, 7, 8) -
+    // 3 (lost 1, 3, 5) + 1 = 3. Segment 3, then 5 is retransmitted.
     script.run([Sack(1, &[(6, 9), (4, 5), (2, 3)]), InFlight(3), Again(3), Again(5), Nothing]);
-    // 9 as well: 4 in flight, new data.
+    // 9 arrives too: four are in flight, and new data is sent.
     script.run([Sack(1, &[(6, 10), (4, 5), (2, 3)]), InFlight(4), New(11), Nothing]);
-    // 1 and 3 arrived: 5, 10 and 11 are left, 10 doubtful. No more new data: 10 is the last below the highest.
+    // The retransmission of 1 has arrived. In flight are 10, 11 and the retransmissions of 3 and 5. No lost segment and
+    // no new data is left to send, so rule 4 retransmits the last segment, 11.
     script.run([Sack(3, &[(6, 10), (4, 5)]), InFlight(4), Bytes(10_000, 11_000), Nothing]);
 }
 
-/// NextSeg rule 3: holes not lost yet, if no new data may be sent; the pipe holds both copies.
+/// NextSeg rule 3 retransmits holes that are not lost yet, if no new data may be sent. Pipe then counts both
+/// transmissions.
 #[test]
 fn doubtful_segments_go_when_the_window_is_closed() {
     let mut script = Script::sender(Config { initial_window: 6, ..config("sack") });
     script.run([News(1, 6), PeerWindow(6000), Sack(1, &[(2, 3)]), Sack(1, &[(2, 4)]), Nothing]);
-    // 1 lost; 5 missing with one segment above it. 6 - 4 - 1 + 1 = 2 in flight, cwnd 3.
+    // Segment 1 is lost. After the SACK of 6, segment 5 is missing, with only one segment SACKed above it. In flight
+    // are 6 - 4 - 1 + 1 = 2, and cwnd is 3.
     script.run([Sack(1, &[(2, 5)]), Again(1), Cwnd(3), InFlight(3), Nothing]);
     script.run([Sack(1, &[(6, 7), (2, 5)]), InFlight(2), Again(5), InFlight(3), Nothing]);
 }
 
-/// NextSeg rule 4: the last segment once per recovery; the pipe does not count it twice ("HighRxt MUST NOT be updated").
+/// NextSeg rule 4 retransmits the last segment, once per recovery. The pipe does not count this segment twice ("HighRxt
+/// MUST NOT be updated").
 #[test]
 fn the_rescue_retransmission_happens_once() {
     let mut script = Script::opened(Config { initial_window: 8, ..config("sack") }, Peer::default());
@@ -267,7 +280,7 @@ fn the_rescue_retransmission_happens_once() {
     script.run([Write(8000), News(1, 8), Sack(1, &[(2, 5)]), Again(1), Sack(1, &[(2, 7)]), Nothing]);
 }
 
-/// SACKs above RecoveryPoint wait for a new recovery, which halves the window.
+/// A loss above RecoveryPoint waits for a new recovery, which halves the window again.
 #[test]
 fn a_loss_behind_recovery_point_is_a_new_one() {
     let mut script = windowed("sack", 8);
@@ -281,7 +294,8 @@ fn a_loss_behind_recovery_point_is_a_new_one() {
         New(11),
         Nothing,
     ]);
-    // 9 is lost; 10 and 11 arrive, then the ACK of 1, which ends this recovery: cwnd 4, 5 outstanding.
+    // 9 is lost. 10 and 11 arrive, then the ACK of the retransmitted 1, which ends this recovery. cwnd is 4, and five
+    // segments are outstanding.
     script.run([Sack(1, &[(10, 11), (2, 9)]), New(12), Sack(1, &[(10, 12), (2, 9)]), New(13), Nothing]);
     script.run([Sack(9, &[(10, 12)]), Cwnd(4), Nothing]);
     assert_eq!(script.endpoint.counters().recoveries, 1);
@@ -307,12 +321,12 @@ fn a_receiver_that_reneges() {
     script.run([Sack(1, &[(2, 4)]), Nothing, Tick(10), Ack(2), News(5, 6), Nothing]);
     script.run([Timeout, Again(2), Cwnd(1), Nothing, Ack(3), Again(3), Again(4), Nothing]);
     script.run([Ack(5), Again(5), Again(6), New(7), Nothing]);
-    // Otherwise SACKed data is skipped.
+    // If the left edge is not SACKed, SACKed data is not retransmitted.
     let mut script = windowed("sack", 4);
     script.run([Sack(1, &[(2, 4)]), Timeout, Again(1), Nothing, Tick(10), Ack(4), Again(4), New(5)]);
 }
 
-/// RFC 6675 needs SACK; without it the recovery is NewReno's (RFC 6582 §1).
+/// RFC 6675 needs SACK. If the peer does not support SACK, recovery is that of NewReno (RFC 6582 §1).
 #[test]
 fn without_sack_on_the_peer() {
     let mut script = Script::opened(
@@ -355,13 +369,13 @@ fn an_overtaken_ack_reports_a_loss() {
     }
 }
 
-/// Window (SND.WL2, RFC 9293 §3.10.7.4) and number of an overtaken ACK do not count, nor is the ACK a duplicate without
-/// SACK. An ACK overtaken by more than the largest window is rejected (RFC 5961 §5.2).
+/// Neither the window (SND.WL2, RFC 9293 §3.10.7.4) nor the number of an overtaken ACK counts. Without SACK, the ACK
+/// does not count as a duplicate either. An ACK that is older than the largest window is rejected (RFC 5961 §5.2).
 #[test]
 fn an_overtaken_ack_tells_nothing_but_its_reports() {
     let mut script = Script::opened(Config { sack: true, ..with("sack", 10, &[]) }, Peer::default());
     script.run([Write(20_000), News(1, 10), Tick(100), Ack(3), Cwnd(11), PeerWindow(0), Sack(2, &[(5, 6)])]);
-    // A closed window would block these segments, and 60,000 bytes from segment 2 would not.
+    // The overtaken ACK's closed window would block these segments. The earlier window of 60,000 bytes allows them.
     script.run([News(11, 13), Nothing, Cwnd(11), InFlight(11)]);
     let mut script = Script::opened(Config { sack: true, ..with("new_reno", 10, &[]) }, Peer::default());
     script.run([Write(10_000), News(1, 10), Tick(100), Ack(3)]);

@@ -1,5 +1,5 @@
-//! The two tables of RFC 6937 §3.1 for RFC 6675: cwnd = FlightSize = 20 segments, limited transmit, whose segments
-//! FlightSize includes (as in the tables). The RFC numbers segments from 0, the script from 1.
+//! The two tables of RFC 6937 §3.1 for RFC 6675: cwnd = FlightSize = 20 segments, with limited transmit. As in the
+//! tables, FlightSize includes the segments of limited transmit. The RFC numbers segments from 0, the script from 1.
 
 mod script;
 
@@ -48,7 +48,7 @@ fn rows(cwnd: &[u64], pipe: &[u64], sent: &[&str]) -> Vec<Row> {
     cwnd.iter().zip(pipe).zip(sent).map(row).collect()
 }
 
-/// First table: segment 0 is lost. The printed pipe at the first retransmission is the one before it.
+/// First table: segment 0 is lost. At the first retransmission, the RFC prints the pipe before that retransmission.
 #[test]
 fn a_single_loss() {
     let cwnd = [20, 20, 11, 11, 11, 11, 11, 11, 11, 11, 11, 11, 11, 11, 11, 11, 11, 11, 11];

@@ -10,7 +10,7 @@ use script::Step::*;
 use script::{Peer, Script, choose, config, halving_the_window};
 use std::collections::{BTreeSet, VecDeque};
 
-/// Slow start up to the fast retransmit of segment 11, if only 11 of the first round trip is lost.
+/// Trace of slow start up to the fast retransmit of segment 11, the only one of its round trip that is lost.
 const START: &str = "S1 S2 S3 S4 S5 S6 S7 S8 S9 S10 A1 S11 S12 A2 S13 S14 A3 S15 S16 A4 S17 S18 A5 S19 S20 A6 S21 S22 A7 \
     S23 S24 A8 S25 S26 A9 S27 S28 A10 S29 S30 A10 A10 A10 S11";
 
@@ -54,8 +54,8 @@ impl Receiver {
     }
 }
 
-/// Plays a trace: `A` and the last segment acknowledged by an arriving ACK, `S` and the segment sent, `T` a timeout.
-/// The transmissions numbered `lost`, counted from 1, do not arrive.
+/// Plays a trace: `A7` is an arriving ACK of segments up to 7, `S7` the sending of segment 7, `T` a timeout. `lost` has
+/// the numbers of lost transmissions, counted from 1.
 #[track_caller]
 fn play(trace: &str, lost: &[usize]) {
     let config = Config {
@@ -115,8 +115,8 @@ fn losses_stay_in_the_pipe() {
     );
 }
 
-/// The retransmission of 13 is lost: the timer expires, and everything unacknowledged is due for retransmission. 13
-/// closes the last hole, so that slow start continues after 32.
+/// The retransmission of 13 is lost: the timer expires, and everything unacknowledged is due for retransmission. The
+/// second retransmission of 13 closes the last hole, so that slow start continues after 32.
 #[test]
 fn a_lost_retransmission_waits_for_the_timer() {
     play(
@@ -128,7 +128,7 @@ fn a_lost_retransmission_waits_for_the_timer() {
     );
 }
 
-/// 32, 34 and 37, sent in recovery, are lost: three further duplicates begin the next recovery.
+/// Segments 32, 34 and 37, sent in recovery, are lost. Three further duplicates begin the next recovery.
 #[test]
 fn a_second_recovery_begins_with_three_duplicates() {
     play(
@@ -141,7 +141,7 @@ fn a_second_recovery_begins_with_three_duplicates() {
     );
 }
 
-/// Every second segment of a window is lost: two timeouts, then everything is retransmitted, SACKed data included.
+/// Every second segment of a window is lost. After two timeouts everything is retransmitted, SACKed data included.
 #[test]
 fn after_a_timeout_reports_are_forgotten() {
     play(

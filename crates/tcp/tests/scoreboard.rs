@@ -16,7 +16,7 @@ struct Segment {
     sacked: bool,
     /// Declared lost by fast retransmit or timeout, whatever IsLost yields.
     given_up: bool,
-    /// Retransmitted since (`S1 <= HighRxt`).
+    /// Retransmitted after the loss (`S1 <= HighRxt`).
     copy_in_flight: bool,
     ever_retransmitted: bool,
 }
@@ -28,7 +28,7 @@ struct Model {
     segments: Vec<Segment>,
 }
 
-/// An event at the sender; fractions choose among the possibilities.
+/// An event at the sender. Fractions from 0 to 1 select positions in the outstanding data.
 #[derive(Clone, Copy, Debug)]
 enum Op {
     Send(u64),
@@ -41,13 +41,13 @@ enum Op {
     },
     /// Retransmits by NextSeg rule 1, at most this many times.
     Repair(usize),
-    /// NextSeg rule 3, if rule 1 yields nothing.
+    /// Retransmits by NextSeg rule 3, if rule 1 yields nothing.
     Doubt,
-    /// NextSeg rule 4.
+    /// Retransmits by NextSeg rule 4.
     Rescue,
     FastRetransmit,
     Timeout,
-    /// The path accepts at most this many bytes.
+    /// The MTU has shrunk: segments are split into pieces of at most this many bytes.
     Cut(u64),
 }
 
@@ -105,7 +105,8 @@ impl Model {
         self.segments.last().filter(|segment| !segment.sacked && !segment.copy_in_flight).map(Segment::range)
     }
 
-    /// Bytes, segments completed, bytes not reported before, and the sending time of a valid RTT sample.
+    /// Applies a cumulative ACK. Returns the acknowledged bytes, the completed segments, the bytes not SACKed before,
+    /// and the sending time of a valid RTT sample.
     fn acknowledge(&mut self, ack: u64) -> (u64, u32, u64, Option<Time>) {
         let bytes = ack - self.una;
         let covered = |segment: &Segment| ack.min(segment.end) - segment.start.min(ack);

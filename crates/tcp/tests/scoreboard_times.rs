@@ -37,7 +37,7 @@ enum Op {
         len: usize,
     },
     Repair,
-    /// Retransmits the last segment, lost or not: a tail loss probe.
+    /// Retransmits the last segment, whether lost or not, as a tail loss probe does.
     Probe,
     Look {
         wait_ms: u64,
@@ -144,7 +144,8 @@ proptest! {
                 }
                 Op::Repair => {
                     let next = scoreboard.next_lost();
-                    // Sequence order, for first and further retransmissions (RFC 6675 §4, NextSeg rule 1).
+                    // Lost segments are retransmitted in sequence order, both for the first time and later (RFC 6675
+                    // §4, NextSeg rule 1).
                     let first = model.segments.iter().find(|it| it.lost && !it.copy_in_flight && !it.sacked);
                     prop_assert_eq!(next.map(|range| range.end), first.map(|it| it.end));
                     if let Some(range) = next {

@@ -9,7 +9,7 @@ use script::{IRS, ISS, Peer, Script, config};
 
 const SYN_ACK: Flags = Flags(0x12);
 
-/// RFC 9293 §3.9.1.2: PSH only on the last segment of written data; a FIN alone has none.
+/// RFC 9293 §3.9.1.2: PSH is set only on the last segment of written data; a FIN alone has no PSH.
 #[test]
 fn push_ends_what_was_written() {
     let setup = Config { initial_window: 8, nagle: false, ..config("sack") };
@@ -40,7 +40,7 @@ fn data_on_a_syn_is_not_acknowledged() {
     script.run([DataBytes(0, 500), AckedBytes(500)]);
 }
 
-/// An endpoint in SYN-SENT after the peer's SYN-ACK with this many bytes.
+/// Returns an endpoint that has received, in SYN-SENT, the peer's SYN with these flags and this many bytes.
 fn answered(config: Config, flags: Flags, len: u32) -> Script {
     let mut script = Script::closed(config, Role::Active, Peer::default());
     script.endpoint.open(script.now);
@@ -71,7 +71,7 @@ fn data_on_a_syn_ack_is_taken() {
         script.run([In(State::CloseWait), AckedBytes(u64::from(len) + 1), Nothing]);
         assert_eq!(script.endpoint.delivered(), u64::from(len));
     }
-    // At most the window advertised in the SYN; a FIN beyond does not count.
+    // At most the window advertised in the SYN is accepted. A FIN beyond that window does not count.
     let window = script::choose(
         lasthop_tcp::receiver::window::ALL,
         "buffer",
@@ -79,7 +79,7 @@ fn data_on_a_syn_ack_is_taken() {
     );
     let mut script = answered(Config { window, ..config("sack") }, SYN_ACK | Flags::FIN, 500);
     script.run([In(State::Established), AckedBytes(400), Nothing]);
-    // Also in a simultaneous open (Fig. 7): the crossing SYN's data waits, the SYN-ACK's is accepted.
+    // In a simultaneous open (Fig. 7), data on the crossing SYN is not accepted yet; data on the SYN-ACK is.
     let mut script = answered(config("sack"), Flags::SYN, 500);
     assert_eq!(script.sent("the SYN-ACK").segment.ack, IRS.at(1));
     let crossed = Segment { len: 500, ..script.syn(SYN_ACK, None) };
@@ -131,7 +131,7 @@ fn the_window_is_unsigned() {
     script.run([Write(1 << 40), Ack(1), News(1, 2000), Nothing]);
 }
 
-/// RFC 7323 §3.2: the echo of a reset without an ACK is 0; with an ACK it is the peer's last.
+/// RFC 7323 §3.2: the echo of a reset without an ACK is 0; with an ACK, it is the peer's last timestamp.
 #[test]
 fn timestamps_of_resets() {
     let stamped = || {

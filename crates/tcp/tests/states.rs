@@ -31,7 +31,7 @@ fn expect_flags(script: &mut Script, flags: Flags) -> Segment {
     segment
 }
 
-/// §3.5, Fig. 6, the passive side.
+/// §3.5, Fig. 6, seen from the passive end.
 #[test]
 fn passive_open() {
     let mut script = passive();
@@ -55,7 +55,7 @@ fn data_completes_the_handshake() {
     assert_eq!(script.endpoint.delivered(), 1000);
 }
 
-/// RFC 6298 §5: SYN and SYN-ACK are retransmitted with back-off; neither gives an RTT sample then.
+/// RFC 6298 §5: SYN and SYN-ACK are retransmitted with back-off. A retransmitted one gives no RTT sample.
 #[test]
 fn lost_handshake_segments() {
     let mut script = passive();
@@ -69,7 +69,7 @@ fn lost_handshake_segments() {
     }
     script.run([Tick(100), Ack(1), In(State::Established), NoDeadline]);
     assert_eq!(script.endpoint.sender().rtt().srtt(), None);
-    // RFC 5681 §3.1: one segment after more than one loss.
+    // RFC 5681 §3.1: after more than one loss of the SYN, the initial window is one segment.
     let mut script = Script::closed(
         lasthop_tcp::Config { initial_window: 10, ..config("sack") },
         Role::Active,
@@ -86,9 +86,9 @@ fn lost_handshake_segments() {
     script.run([Acked(1), Write(10_000), New(1), Nothing, Cwnd(1)]);
 }
 
-/// A repeated SYN shows a lost SYN-ACK, which is retransmitted; in SYN-SENT a bare ACK would have no effect (as in
-/// Linux; RFC 9293 §3.10.7.4 has a bare ACK). Its round trip is not measured (Karn). Forged SYNs draw as many answers
-/// as challenges: five at once (RFC 5961 §7).
+/// A repeated SYN indicates a lost SYN-ACK, which is then retransmitted, as in Linux. RFC 9293 §3.10.7.4 has a bare ACK
+/// instead, which would have no effect in SYN-SENT. The round trip of this SYN-ACK is not measured (Karn). Forged SYNs
+/// are answered at the rate of challenge ACKs, five at once (RFC 5961 §7).
 #[test]
 fn a_syn_again_gets_the_syn_ack_again() {
     let mut script = passive();
@@ -119,7 +119,8 @@ fn ten_segments_to_begin_with() {
     script.run([Write(20_000), News(1, 10), Nothing]);
 }
 
-/// §3.5: a repeated SYN-ACK shows a lost ACK; RFC 5961 §4: a SYN in a connection is challenged.
+/// A repeated SYN-ACK indicates a lost ACK (§3.5). In an open connection, a SYN is answered with a challenge ACK (RFC
+/// 5961 §4).
 #[test]
 fn a_syn_in_a_connection_is_challenged() {
     let mut script = opened();
@@ -132,7 +133,7 @@ fn a_syn_in_a_connection_is_challenged() {
     script.run([In(State::Established), Acked(1), Nothing]);
 }
 
-/// §3.5, Fig. 7: simultaneous open; each SYN-ACK completes the other side.
+/// §3.5, Fig. 7: in a simultaneous open, each SYN-ACK completes the handshake of the other end.
 #[test]
 fn simultaneous_open() {
     let mut script = Script::closed(config("sack"), Role::Active, Peer::default());
@@ -148,7 +149,7 @@ fn simultaneous_open() {
     script.run([In(State::Established), NoDeadline, Write(1000), New(1), Data(1), AckedBytes(1000)]);
 }
 
-/// The same between two endpoints of this crate.
+/// A simultaneous open between two endpoints of this crate.
 #[test]
 fn two_endpoints_open_at_once() {
     let stream = || lasthop_base::Stream::named(1, "open");
@@ -207,7 +208,8 @@ fn a_closed_port_resets() {
     script.run([Nothing]);
 }
 
-/// §3.5, Fig. 8: an old SYN at a listener; its answer is reset, and the listener continues to listen.
+/// §3.5, Fig. 8: an old SYN reaches a listener. The peer answers the SYN-ACK with a reset, and the listener returns to
+/// LISTEN.
 #[test]
 fn an_old_syn_at_a_listener() {
     let mut script = passive();
@@ -223,8 +225,8 @@ fn an_old_syn_at_a_listener() {
     script.run([Ack(1), In(State::Established)]);
 }
 
-/// §3.10.7.2: a listener ignores resets, resets ACKs, opens for a SYN, and drops the rest ("fourth"). A SYN with FIN is
-/// dropped too, as in Linux: see docs/conformance.md.
+/// §3.10.7.2: a listener ignores resets, answers an ACK with a reset, opens for a SYN, and drops everything else
+/// ("fourth"). A SYN with FIN is dropped too, as in Linux: see docs/conformance.md.
 #[test]
 fn what_a_listener_answers() {
     let mut script = passive();
@@ -287,7 +289,7 @@ fn syn_received_rejects_wrong_acks() {
     script.run([In(State::SynReceived), Ack(1), In(State::Established)]);
 }
 
-/// §3.5.1, Fig. 9: the peer has crashed and opens again: our ACK makes the peer reset us.
+/// §3.5.1, Fig. 9: the peer has crashed and sends a new SYN. Our challenge ACK makes the peer reset the connection.
 #[test]
 fn a_half_open_connection() {
     let mut script = opened();
@@ -296,13 +298,13 @@ fn a_half_open_connection() {
     script.arrive(syn);
     let challenge = script.sent("the challenge").segment;
     assert_eq!((challenge.seq, challenge.ack), (ISS.at(1001), IRS.at(1001)));
-    // <SEQ=100><CTL=RST> of Fig. 9: the number that our ACK expects.
+    // As <SEQ=100><CTL=RST> in Fig. 9, the reset has the number that our ACK expects.
     script.arrive(Segment { seq: challenge.ack, flags: Flags::RST, ..Segment::default() });
     script.run([In(State::Closed), Nothing, NoDeadline]);
     assert_eq!(script.endpoint.ended(), Some(EndReason::Reset));
 }
 
-/// RFC 5961 §3: a reset with another number in the window is challenged; outside it is ignored.
+/// RFC 5961 §3: a reset with a number other than RCV.NXT is challenged inside the window and ignored outside.
 #[test]
 fn inexact_resets() {
     let mut script = opened();

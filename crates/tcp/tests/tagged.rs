@@ -14,7 +14,7 @@ fn tagging(values: &[(&'static str, Value)]) -> Script {
     Script::sender(Config { initial_window: 8, sender_discrimination, ..config("sack") })
 }
 
-/// §3.A: one segment per window; when its ACK arrives, the next segment is tagged.
+/// §3.A: one segment per window is tagged. When its ACK arrives, the next segment is tagged.
 #[test]
 fn one_segment_per_window_has_a_low_priority() {
     let mut script = tagging(&[]);
@@ -32,11 +32,11 @@ fn one_segment_per_window_has_a_low_priority() {
 fn a_surviving_tag_restores_the_window() {
     for (restores, ssthresh) in [("window", 4), ("window_and_ssthresh", 1 << 30)] {
         let mut script = tagging(&[("restores", Value::Word(restores))]);
-        // 1 carries the tag and arrives, so that 9 carries the next.
+        // Segment 1 carries the tag and arrives, so that segment 9 carries the next tag.
         script.run([News(1, 8), Tick(100), Ack(2), Cwnd(9), News(9, 10), Nothing]);
         script.run([Sack(2, &[(3, 4)]), Sack(2, &[(3, 5)]), Nothing, Sack(2, &[(3, 6)]), Again(2), Cwnd(4)]);
         script.run([Sack(2, &[(3, 11)]), News(11, 13), Cwnd(4), Ack(11), Cwnd(9)]);
-        // Four segments, half of the nine outstanding, or the previous value.
+        // ssthresh is 4.5 segments, half of the nine outstanding, or the previous value.
         let restored = script.endpoint.sender().ssthresh();
         assert_eq!(restored.min(1 << 30), if ssthresh == 4 { 4500 } else { ssthresh }, "{restores}");
         assert_eq!(script.endpoint.counters().judged_wireless, 1);
@@ -61,8 +61,8 @@ fn a_timeout_restores_nothing() {
     assert_eq!(script.endpoint.counters().judged_wireless, 0);
 }
 
-/// A timeout ends the judge's memory of an earlier recovery: the restored window is that at the second loss, here two
-/// segments (the 1990s' Reno detects this loss during the repair).
+/// After a timeout, loss discrimination no longer restores the window of an earlier recovery. It restores the window
+/// that held at the second loss, here two segments. The Reno of the 1990s detects this loss during the repair.
 #[test]
 fn after_a_timeout_no_window_of_before_is_restored() {
     let sender_discrimination = choose(loss_discrimination::ALL, "tagged", &[]);

@@ -8,7 +8,7 @@ use lasthop_wire::{Flags, Segment, Seq, Timestamps};
 use script::Step::*;
 use script::{IRS, ISS, Peer, Script, config};
 
-/// Both have closed, this end first; the peer has sent 1000 bytes.
+/// Returns an endpoint in TIME-WAIT. Both ends have closed, this end first; the peer has sent 1000 bytes.
 fn waiting(timestamps: bool) -> Script {
     let peer = Peer { timestamps, mss: 1012, ..Peer::default() };
     let mut script = Script::opened(Config { timestamps, ..config("sack") }, peer);
@@ -19,16 +19,17 @@ fn waiting(timestamps: bool) -> Script {
     script
 }
 
-/// A SYN of the same peer, relative to the old connection: `ahead` of RCV.NXT, `clock` ahead of the last timestamp.
+/// A SYN of the same peer for a new connection. Its number is `ahead` after RCV.NXT of the old connection, and its
+/// timestamp `clock` ticks after the last one.
 fn syn(script: &Script, ahead: i32, clock: Option<i32>) -> Segment {
-    // Number 1001 was the FIN's; the peer's last ACKs had 1002.
+    // The peer's FIN had number 1001, so RCV.NXT is 1002.
     let seq = Seq(IRS.at(1002).0.wrapping_add_signed(ahead));
     let timestamps =
         clock.map(|ticks| Timestamps { value: script.millis().wrapping_add_signed(ticks), echo: 0 });
     Segment { seq, timestamps, ..script.syn(Flags::SYN, None) }
 }
 
-/// RFC 6191 §2, with timestamps on the old connection.
+/// RFC 6191 §2, if the old connection used timestamps.
 #[test]
 fn a_later_clock_opens_again() {
     let script = waiting(true);
@@ -55,7 +56,8 @@ fn a_larger_number_opens_again() {
     assert!(script.endpoint.may_be_replaced_by(&syn(&script, -5000, Some(-7))));
 }
 
-/// Only a SYN and only in TIME-WAIT; the next connection's numbers continue those of the old one.
+/// Only a SYN reopens a connection, and only in TIME-WAIT. The new connection's sequence numbers continue those of the
+/// old one.
 #[test]
 fn nothing_else_opens_again() {
     let script = waiting(false);

@@ -10,7 +10,8 @@ fn windowed(name: &str, initial_window: u32) -> Script {
     Script::sender(Config { initial_window, ..config(name) })
 }
 
-/// §5.1 to §5.3: started by the first segment, not by later ones; restarted by each ACK of new data; off at the last.
+/// §5.1 to §5.3: the first segment starts the timer, later ones do not. Each ACK of new data restarts the timer; the
+/// ACK of the last data stops it.
 #[test]
 fn rules_5_1_to_5_3() {
     let mut script = Script::opened(Config { initial_window: 3, ..config("sack") }, Peer::default());
@@ -28,7 +29,8 @@ fn rules_5_1_to_5_3() {
     script.run([Tick(100), Ack(3), Deadline(1000), Tick(100), Ack(4), NoDeadline, Nothing]);
 }
 
-/// §5.4 to §5.6: retransmits the earliest segment, doubles the RTO, and restarts the timer.
+/// §5.4 to §5.6: when the timer expires, the sender retransmits the earliest segment, doubles the RTO, and restarts the
+/// timer.
 #[test]
 fn rules_5_4_to_5_6() {
     for name in ["tahoe", "reno", "new_reno", "sack"] {
@@ -39,8 +41,8 @@ fn rules_5_4_to_5_6() {
     }
 }
 
-/// §3, Karn: the ACK of a retransmitted segment is no sample, nor is one that covers such a segment among others (those
-/// waited in the receiver's buffer for it); a segment sent once ends the back-off.
+/// §3, Karn's algorithm: the ACK of a retransmitted segment gives no RTT sample. Nor does an ACK that covers such a
+/// segment and others, which waited in the receiver's buffer. The ACK of a segment sent once ends the back-off.
 #[test]
 fn karn_without_timestamps() {
     for name in ["tahoe", "reno", "new_reno", "sack"] {
@@ -53,13 +55,13 @@ fn karn_without_timestamps() {
     }
 }
 
-/// RFC 7323 §4: with timestamps every ACK of new data is a sample, also for retransmissions.
+/// RFC 7323 §4: with timestamps, every ACK of new data gives an RTT sample, also for retransmissions.
 #[test]
 fn timestamps_make_retransmissions_valid_samples() {
     let peer = Peer { mss: 1012, timestamps: true, ..Peer::default() };
     let mut script = Script::opened(Config { timestamps: true, ..config("sack") }, peer);
     script.run([Write(5000), New(1), Timeout, Again(1), Rto(2000), Tick(100)]);
-    // The echo is the retransmission's, 100 ms ago.
+    // The ACK echoes the timestamp of the retransmission, sent 100 ms ago.
     let mut ack = script.plain();
     ack.ack = script::ISS.at(1001);
     ack.timestamps = Some(script.stamps(script.millis() - 100));
@@ -68,7 +70,7 @@ fn timestamps_make_retransmissions_valid_samples() {
     assert_eq!(script.endpoint.sender().rtt().srtt().map(|srtt| srtt.as_millis()), Some(100.0));
 }
 
-/// RFC 7323 §4.1: an ACK that acknowledges nothing new is no sample.
+/// RFC 7323 §4.1: an ACK that acknowledges nothing new gives no RTT sample.
 #[test]
 fn duplicates_are_no_samples() {
     let peer = Peer { mss: 1012, timestamps: true, ..Peer::default() };
@@ -89,7 +91,7 @@ fn fast_retransmit_starts_the_timer_anew() {
     }
 }
 
-/// §5.7: if the SYN's timer expired and the RTO is below 3 seconds, data begins with 3 seconds.
+/// §5.7: if the SYN's timer expired and the RTO is below 3 seconds, the RTO for data starts at 3 seconds.
 #[test]
 fn a_lost_syn_makes_the_first_timeout_longer() {
     let mut script = Script::closed(config("sack"), lasthop_tcp::Role::Active, Peer::default());

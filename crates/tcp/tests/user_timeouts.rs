@@ -27,7 +27,8 @@ fn r1_events(script: &mut Script) -> usize {
         .count()
 }
 
-/// R2 for data (MUST-20): retransmissions after 1, 3 and 7 s; the connection ends after 10 s, not 15.
+/// R2 for data (MUST-20): data is retransmitted after 1, 3 and 7 s. The connection ends at the user timeout of 10 s,
+/// not when the timer expires after 15 s.
 #[test]
 fn data_without_an_answer() {
     let mut script = opened(patient(10));
@@ -63,7 +64,8 @@ fn the_application_sets_the_user_timeout() {
     assert_eq!(script.endpoint.ended(), Some(EndReason::TimedOut));
 }
 
-/// R1 (MUST-20, SHLD-9, SHLD-10): the third retransmission of the same data is reported once, until an answer.
+/// R1 (MUST-20, SHLD-9, SHLD-10): the third retransmission of the same data is reported, then nothing more until the
+/// peer answers.
 #[test]
 fn three_retransmissions_are_trouble() {
     let mut script = opened(patient(1000));
@@ -77,7 +79,7 @@ fn three_retransmissions_are_trouble() {
     assert!(!script.endpoint.has_reached_r1());
 }
 
-/// SHLD-10, SHLD-11, MUST-23, MUST-28: defaults.
+/// Defaults of the timeouts (SHLD-10, SHLD-11, MUST-23, MUST-28).
 #[test]
 fn the_defaults() {
     let UserTimeouts { r1, data, syn } = Config::default().user_timeouts;
@@ -102,7 +104,8 @@ fn events_are_told_if_asked_for() {
     assert!(endpoint.has_reached_r1() && endpoint.poll_event().is_none());
 }
 
-/// MUST-22, MUST-23: the SYN backs off for three minutes; then the open times out, unlike a refusal.
+/// MUST-22, MUST-23: the SYN is retransmitted with back-off for three minutes. The open then ends as timed out, not as
+/// refused.
 #[test]
 fn a_syn_without_an_answer() {
     let mut script = Script::closed(config("sack"), Role::Active, Peer::default());
@@ -149,13 +152,14 @@ fn a_closed_window_that_is_told_again_and_again() {
 fn a_closed_window_and_silence() {
     let mut script = opened(patient(10));
     script.run([Write(10_000), News(1, 4), PeerWindow(0), Ack(5), Nothing, Tick(1000), Bytes(4000, 4001)]);
-    // Probes after 2 and 4 s more; the third would be 14 s after the first.
+    // Two further probes follow, 2 s after the first and 4 s after the second. The next one would be 14 s after the
+    // first, but R2 ends the connection after 10 s.
     script.run([Nothing, Tick(2000), Bytes(4000, 4001), Nothing, Tick(4000), Bytes(4000, 4001), Nothing]);
     script.run([Deadline(4000), Tick(4000), In(State::Closed), Nothing, NoDeadline]);
     assert_eq!(script.endpoint.ended(), Some(EndReason::TimedOut));
 }
 
-/// Data beyond a right edge that moved left (SHLD-17): no end as long as the peer answers.
+/// The right edge has moved left of sent data (SHLD-17). The connection does not end as long as the peer answers.
 #[test]
 fn a_window_that_closes_on_what_was_sent() {
     let mut script = opened(patient(10));
@@ -169,7 +173,7 @@ fn a_window_that_closes_on_what_was_sent() {
     assert_eq!(script.endpoint.ended(), Some(EndReason::TimedOut));
 }
 
-/// Refused, reset, timed out, closed, aborted: each is distinct (MUST-12).
+/// Applications can distinguish connections that were refused, reset, timed out, closed and aborted (MUST-12).
 #[test]
 fn the_ends_are_told_apart() {
     let mut script = Script::closed(config("sack"), Role::Active, Peer::default());
@@ -199,7 +203,8 @@ fn expect_probe(script: &mut Script, bytes: u64) {
     script.run([Nothing]);
 }
 
-/// MUST-25: off by default. MUST-24, MUST-27, MUST-28: if enabled, after two hours of silence.
+/// Keep-alive is off by default (MUST-25). If enabled, probes are sent after two hours of silence (MUST-24, MUST-27,
+/// MUST-28).
 #[test]
 fn keep_alive_is_off_unless_asked_for() {
     let mut script = opened(config("sack"));
@@ -211,7 +216,7 @@ fn keep_alive_is_off_unless_asked_for() {
     script.run([NoDeadline, Nothing]);
 }
 
-/// MUST-26: segments of the peer postpone probes, and so does unacknowledged data.
+/// MUST-26: segments of the peer and unacknowledged data postpone the probes.
 #[test]
 fn keep_alive_asks_only_when_all_is_quiet() {
     let mut script = opened(with_keep_alive());
@@ -279,7 +284,8 @@ fn keep_alive_with_an_interval_longer_than_the_idle_time() {
     }
 }
 
-/// The receiving side: a segment with the number before the next, empty or with a byte of garbage, is acknowledged.
+/// The receiving end acknowledges a probe: a segment with the number before the next expected one, empty or with a byte
+/// of garbage.
 #[test]
 fn keep_alive_probes_are_answered() {
     let mut script = opened(config("sack"));

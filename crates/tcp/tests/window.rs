@@ -12,8 +12,8 @@ fn opened(initial_window: u32) -> Script {
     Script::opened(Config { initial_window, ..config("sack") }, Peer::default())
 }
 
-/// §3.8.6.1: the first probe after an RTO, then with back-off and without end. A probe is no loss: cwnd, ssthresh and
-/// RTO stay, and nothing counts as a timeout or a duplicate.
+/// §3.8.6.1: the first probe is sent after an RTO, further ones with back-off, for ever. A probe does not count as a
+/// loss: cwnd, ssthresh and RTO stay, and no timeout or duplicate is counted.
 #[test]
 fn a_closed_window_is_probed() {
     let mut script = opened(4);
@@ -60,7 +60,7 @@ fn the_byte_of_a_probe_is_acknowledged() {
     ]);
     script.run([Timeout, Bytes(4000, 4001), AckBytes(4001), Nothing, Timeout, Bytes(4001, 4002)]);
     script.run([PeerWindow(60_000), AckBytes(4002), Bytes(4002, 5002), Bytes(5002, 6002)]);
-    // A late ACK of a probe, after the window has opened.
+    // The ACK of a probe arrives late, after the window has opened.
     let mut script = opened(4);
     script.run([Write(10_000), News(1, 4), PeerWindow(0), Ack(5), Nothing, Timeout, Bytes(4000, 4001)]);
     script.run([PeerWindow(60_000), Ack(5), News(5, 9), AckBytes(4001), Ack(6)]);
@@ -85,7 +85,8 @@ fn a_window_closed_before_the_data() {
     script.run([Write(1000), New(1), PeerWindow(0), Ack(2), Nothing, Close, Bytes(1000, 1000), Nothing]);
 }
 
-/// Sender's silly window avoidance (§3.8.6.2.1): a full segment, half of the largest window, or a timeout.
+/// The sender avoids silly windows (§3.8.6.2.1): it waits for room for a full segment or half of the largest window, or
+/// for a timeout.
 #[test]
 fn no_silly_segments() {
     let mut script = opened(4);
@@ -113,7 +114,7 @@ fn a_window_that_shrinks() {
     let mut script = opened(4);
     script.run([Write(10_000), News(1, 4), PeerWindow(1000), Ack(2), Nothing, InFlight(3)]);
     script.run([Ack(4), Nothing, Ack(5), New(5), Nothing]);
-    // SHLD-16: old data is retransmitted as usual.
+    // SHLD-16: data inside the smaller window is retransmitted as usual.
     let mut script = opened(4);
     script.run([Write(10_000), News(1, 4), PeerWindow(1000), Ack(2), Deadline(1000), Tick(1000), Again(2)]);
     script.run([Nothing, Rto(2000), Ack(3), Again(3)]);
@@ -191,7 +192,7 @@ fn the_window_without_scaling() {
     assert_eq!(edge(&mut script), 2000 + 65_535);
 }
 
-/// Silly windows, the receiver's part (§3.8.6.2.2): the edge moves by at least a segment or half of the buffer.
+/// The receiver avoids silly windows (§3.8.6.2.2): it moves the right edge by at least a segment or half of the buffer.
 #[test]
 fn no_silly_windows() {
     let mut script = buffered(4000, None);
@@ -250,7 +251,7 @@ fn delayed(size: u64, scale: Option<u8>) -> Script {
     Script::opened(Config { window, ack_policy, ..config("sack") }, Peer { scale, ..Peer::default() })
 }
 
-/// RFC 5681 §4.2: no ACK without news; a change that 16 bits cannot express causes no ACK.
+/// RFC 5681 §4.2: no ACK is sent without news. A change of the window that 16 bits cannot express causes no ACK.
 #[test]
 fn a_read_repeats_no_acknowledgement_without_scaling() {
     let mut script = delayed(4 << 20, None);
@@ -269,8 +270,8 @@ fn a_read_repeats_no_acknowledgement_without_scaling() {
     }
 }
 
-/// With scaling, a window grows when the field does: 4 MiB have units of 128 bytes. Two segments are advertised, less
-/// is not (RFC 9293 §3.8.6.2.2); fractions of a unit do not count.
+/// With scaling, a window grows in units of the header field, 128 bytes for 4 MiB. A read that opens the window by two
+/// segments is advertised, less is not (RFC 9293 §3.8.6.2.2). Fractions of a unit do not count.
 #[test]
 fn a_read_tells_what_the_field_can_say() {
     let mut script = delayed(4 << 20, Some(0));
@@ -287,13 +288,14 @@ fn a_read_tells_what_the_field_can_say() {
             advertised.push((unread, u64::from(sending.segment.window) << 7));
         }
     }
-    // From 4 MiB, 8000 bytes less are advertised as 7936 less: the edge never moves left. 2000 more than that are 5888
-    // less in whole units: 5500 is the first step there. And so on from 5376, from 2944.
+    // With 8000 unread bytes, the window is advertised as 4 MiB - 7936, rounded so that the edge never moves left. The
+    // next advertisement needs 2000 bytes more, in whole units 4 MiB - 5888. At 5500 unread bytes this is reached for
+    // the first time, and 4 MiB - 5376 is advertised. The next steps follow in the same way from 5376 and from 2944.
     let less = |units: u64| (4 << 20) - units * 128;
     assert_eq!(advertised, [(5500, less(42)), (3000, less(23)), (500, less(3))]);
 }
 
-/// A peer that has used up a small window waits: the new window is advertised at once, not with the delayed ACK.
+/// A peer that has used up a small window waits, so the new window is advertised at once, not with the delayed ACK.
 #[test]
 fn a_read_frees_a_peer_that_waits() {
     let mut script = delayed(1600, None);
@@ -319,7 +321,7 @@ fn the_smallest_buffer_is_told_once() {
     script.run([Nothing]);
 }
 
-/// Segments larger than half of the 16-bit field: a closed window opens nevertheless.
+/// A closed window opens even if segments are larger than half of the 16-bit field.
 #[test]
 fn a_closed_window_opens_for_large_segments_without_scaling() {
     let window = choose(window::ALL, "buffer", &[("size", Value::Bytes(4 << 20))]);
@@ -334,7 +336,8 @@ fn a_closed_window_opens_for_large_segments_without_scaling() {
     assert_eq!(edge(&mut script), 65_535 + 65_535);
 }
 
-/// A FIN takes no buffer: it is accepted at a closed window, as ours is sent at one (RFC 9293 §3.10.4).
+/// A FIN takes no buffer, so it is accepted at a closed window. Our FIN is also sent at a closed window (RFC 9293
+/// §3.10.4).
 #[test]
 fn a_fin_at_a_closed_window_is_taken() {
     let mut script = buffered(1000, None);

@@ -1,4 +1,4 @@
-//! AccECN option (RFC 9768 §3.2.3): counters of received bytes by code point.
+//! AccECN option (RFC 9768 §3.2.3): counters of received bytes, one for each ECN code point.
 
 /// Kind of the option (RFC 9768 §7), which determines the order of its counters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -33,7 +33,7 @@ const WRAPS: u32 = 1 << 24;
 const FIELD: usize = 3;
 
 impl AccEcnCounters {
-    /// The first `fields` (at most 3) byte counters, modulo 2^24, of ECT(0), CE and ECT(1) in forward or reverse order.
+    /// The first `fields` (at most 3) byte counters, modulo 2^24, of ECT(0), CE and ECT(1) in the given order.
     pub fn new(order: CounterOrder, fields: u8, ect0: u64, ce: u64, ect1: u64) -> AccEcnCounters {
         let low = |bytes: u64| (bytes % u64::from(WRAPS)) as u32;
         let values = match order {
@@ -86,7 +86,7 @@ impl AccEcnCounters {
         2 + FIELD * usize::from(self.len)
     }
 
-    /// Length of the option, padded to whole words.
+    /// Length of the option in bytes, padded to a multiple of four.
     pub fn padded_bytes(&self) -> u32 {
         self.bytes().next_multiple_of(4) as u32
     }
@@ -104,7 +104,7 @@ impl AccEcnCounters {
         self.as_slice().get(index).copied()
     }
 
-    /// Order and number of counters in one byte, never 0, and the counters.
+    /// Returns a tag and the counters. The tag, which is never 0, holds their order and their number in one byte.
     pub(crate) fn tagged(&self) -> (u8, [u32; 3]) {
         (1 + self.len + 4 * u8::from(self.order == CounterOrder::Ect1First), self.values)
     }

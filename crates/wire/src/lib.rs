@@ -4,7 +4,7 @@
 //! * [`segment`]: a TCP segment, its flags and options.
 //! * [`accecn`]: content of the AccECN option.
 //! * [`packet`]: a packet on a link: a segment or a datagram, with its nominal size.
-//! * [`bytes`]: real packets, emitted and parsed.
+//! * [`bytes`]: converts segments and datagrams to real packets, and back.
 //! * [`report`]: link information for endpoints; [`per_reason`]: a value per loss reason.
 
 pub mod accecn;

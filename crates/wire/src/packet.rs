@@ -33,7 +33,7 @@ impl Ecn {
         }
     }
 
-    /// Returns the field with these bits; only the lowest two count.
+    /// Returns the field with these bits; higher bits than the lowest two are ignored.
     pub const fn of_bits(bits: u8) -> Ecn {
         match bits & 0b11 {
             0b00 => Ecn::NotEct,
@@ -43,7 +43,7 @@ impl Ecn {
         }
     }
 
-    /// Whether the packet counts as L4S: ECT(1), or CE, of unknown origin (RFC 9331 §5.1).
+    /// Whether the packet counts as L4S (RFC 9331 §5.1): ECT(1), or CE, which may have been ECT(1) before the mark.
     pub const fn is_l4s(self) -> bool {
         self.bits() & 0b01 != 0
     }
@@ -61,23 +61,24 @@ pub enum Priority {
 
 /// A packet in flight.
 ///
-/// Field order: first the fields for links and receivers, last those for traces and loss accounting.
+/// Fields that links and receivers need come first, those for traces and loss accounting last.
 #[derive(Clone, Copy, PartialEq, Debug)]
 #[repr(C)]
 pub struct Packet {
     /// Flow of the packet.
     pub flow: FlowId,
-    /// Index of its route in the run.
+    /// Index of the packet's route in the run.
     pub route: u32,
-    /// Nominal size for links and error probabilities, bytes, as papers count it; the real headers may differ.
+    /// Nominal size, bytes, as papers count it. Links and error probabilities use this size; the real headers may
+    /// differ.
     pub wire_bytes: u32,
     /// Whether the direction is from the flow's source to its destination.
     pub forward: bool,
     /// ECN field.
     pub ecn: Ecn,
-    /// Whether a bit error passed every link layer's check: the receiver's checksum detects it.
+    /// Whether the packet has a bit error that no link layer detected; the receiver's checksum detects it.
     pub damaged: bool,
-    /// Hops passed on its route.
+    /// Number of hops that the packet has passed on its route.
     pub hop: u8,
     /// Content.
     pub body: Body,
@@ -110,7 +111,7 @@ pub enum Body {
 /// Notice from a base station to the sender, in a packet of its own.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum NodeNotice {
-    /// The link behind the node fails to deliver a packet and retries (EBSN: Bakshi et al. 1997).
+    /// The link that follows the node fails to deliver a packet and retries (EBSN: Bakshi et al. 1997).
     BadState,
     /// Data has reached the last hop (LHACK: Cobb and Agrawal 1995).
     LastHop {
@@ -122,7 +123,7 @@ pub enum NodeNotice {
 }
 
 impl NodeNotice {
-    /// Size for links, bytes.
+    /// Size that links count, bytes.
     pub const WIRE_BYTES: u32 = 40;
 
     /// Name in traces.

@@ -49,7 +49,8 @@ impl<T> IndexMut<LossReason> for PerReason<T> {
 mod tests {
     use super::*;
 
-    /// List and variant numbers are maintained by hand: each value must be found under its own reason.
+    /// The list `ALL` and the variants are maintained by hand, so their order might differ. Each value must be found
+    /// under its own reason.
     #[test]
     fn each_reason_has_a_value_of_its_own() {
         let names = PerReason::new(LossReason::name);

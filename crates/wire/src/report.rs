@@ -1,16 +1,16 @@
-//! Link information for endpoints, as plain data: links and endpoints are independent of each other.
+//! Link information for endpoints, as plain data, so that links and endpoints do not depend on each other.
 
 use crate::seq::Seq;
 use lasthop_base::Time;
 
-/// True reason of a packet loss, known only to the path.
+/// True reason of a packet loss, which the simulated path knows, but endpoints do not.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum LossReason {
     /// No room in a queue.
     QueueFull,
-    /// Destroyed on the air, as were all ARQ retransmissions.
+    /// Destroyed on the radio channel, like all its ARQ retransmissions.
     Channel,
-    /// Dropped by a queue to signal that another packet found no room (huang §3.B).
+    /// Dropped by a queue in order to signal that another packet found no room (huang §3.B).
     TagDrop,
     /// Discarded by the link layer's sender: too many retransmissions, or expired.
     Discarded,
@@ -23,7 +23,7 @@ pub enum LossReason {
 }
 
 impl LossReason {
-    /// All reasons, in the order of their column names.
+    /// All reasons, in the order of their columns in tables.
     pub const ALL: [LossReason; 7] = [
         LossReason::QueueFull,
         LossReason::Channel,

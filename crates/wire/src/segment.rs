@@ -7,13 +7,13 @@ use std::ops::BitOr;
 
 /// A TCP segment without ports (the packet's flow determines them) and without its bytes.
 ///
-/// Field order: first the fields read in each segment, last SACK blocks and SYN options.
+/// Fields that every segment needs come first, SACK blocks and SYN options last.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 #[repr(C)]
 pub struct Segment {
     /// Sequence number of the first byte, SYN or FIN.
     pub seq: Seq,
-    /// Next expected number; valid if [`Flags::ACK`] is set.
+    /// Next expected sequence number; valid if [`Flags::ACK`] is set.
     pub ack: Seq,
     /// Payload, bytes.
     pub len: u32,
@@ -58,13 +58,14 @@ impl Segment {
             + if self.sack.damaged().is_some() { DAMAGED_BYTES } else { 0 }
     }
 
-    /// First number of a segment that this ACK reports as damaged with an intact header (HACK: Balan et al. 2001).
+    /// First sequence number of a segment that this ACK reports as damaged with an intact header (HACK: Balan et al.
+    /// 2001).
     pub fn damaged(&self) -> Option<Seq> {
         self.sack.damaged()
     }
 
-    /// Reports the segment at `seq` as damaged. The option occupies the third SACK block: at most two blocks remain,
-    /// and no AccECN counters.
+    /// Reports the segment at `seq` as damaged. The option is stored in place of the third SACK block: at most two
+    /// blocks and no AccECN counters remain.
     pub fn set_damaged(&mut self, seq: Seq) {
         self.sack.set_damaged(seq);
     }
@@ -74,8 +75,8 @@ impl Segment {
         self.sack.counters()
     }
 
-    /// Adds an AccECN option, which occupies the third and fourth SACK block. Ignored if the segment has more than two
-    /// blocks, since loss feedback has precedence (RFC 9768 §3.2.3.3).
+    /// Adds an AccECN option, stored in place of the third and fourth SACK block. Does nothing if the segment has more
+    /// than two blocks, since loss feedback has precedence (RFC 9768 §3.2.3.3).
     pub fn set_accecn(&mut self, counters: AccEcnCounters) {
         self.sack.set_counters(counters);
     }
@@ -195,25 +196,27 @@ impl fmt::Debug for Flags {
     }
 }
 
-/// Bytes of the damage option: an experimental kind, length, identifier (RFC 6994), sequence number.
+/// Length of the damage option, bytes. The option has an experimental kind, its length, an identifier (RFC 6994) and a
+/// sequence number.
 const DAMAGED_BYTES: u32 = 8;
 
-/// Up to four SACK blocks, inline: left edge, and the number behind the right edge.
+/// Up to four SACK blocks, stored inline. Each has a left edge and a right edge, the number after the last byte (RFC
+/// 2018 §3).
 #[derive(Clone, Copy, Default)]
 #[repr(C)]
 pub struct SackBlocks {
     len: u8,
-    /// Tag of the AccECN option ([`AccEcnCounters::tagged`]); 0: none; [`DAMAGED`]: the third block holds a
-    /// damaged segment.
+    /// Tag of the AccECN option ([`AccEcnCounters::tagged`]); 0 if there is none. [`DAMAGED`]: the third block holds
+    /// the number of a damaged segment.
     tag: u8,
     blocks: [(Seq, Seq); SackBlocks::CAPACITY],
 }
 
-/// Not a tag of AccECN.
+/// Tag of a damaged segment; no AccECN option has this tag.
 const DAMAGED: u8 = u8::MAX;
 
 impl SackBlocks {
-    /// Blocks that fit a header without timestamps (RFC 2018 §3).
+    /// Number of blocks that fit into a header without timestamps (RFC 2018 §3).
     pub const CAPACITY: usize = 4;
 
     /// Removes all blocks and options.
@@ -221,7 +224,7 @@ impl SackBlocks {
         (self.len, self.tag) = (0, 0);
     }
 
-    /// Blocks that fit beside an AccECN option, stored behind them.
+    /// Number of blocks that fit beside an AccECN option, which is stored after them.
     pub const BESIDE_ACCECN: usize = 2;
 
     /// Adds a block; ignored if there is no room.

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-/// A 32-bit TCP sequence number (RFC 9293 §3.4). Not ordered: unwrap it first.
+/// A 32-bit TCP sequence number (RFC 9293 §3.4). Numbers have no order: compare their absolute offsets
+/// ([`Seq::offset_of`]) instead.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 pub struct Seq(pub u32);
 
@@ -14,7 +15,7 @@ impl Seq {
 
     /// Absolute offset, nearest to `near`, of `number`; `self` is the number of offset 0.
     ///
-    /// Exact if the true offset is within 2^31 bytes of `near`. `None` before offset 0.
+    /// Exact if the true offset is within 2^31 bytes of `near`. `None` if the offset would be below 0.
     pub const fn offset_of(self, number: Seq, near: u64) -> Option<u64> {
         let distance = number.0.wrapping_sub(self.at(near).0) as i32;
         near.checked_add_signed(distance as i64)

@@ -95,7 +95,7 @@ proptest! {
     }
 }
 
-/// A SYN of a mainstream stack, as in tcpdump.
+/// A SYN of a mainstream stack, as tcpdump prints it.
 #[test]
 fn a_syn_byte_for_byte() {
     let syn = Segment {
@@ -294,7 +294,7 @@ fn v6() -> Header {
     }
 }
 
-/// RFC 1071, literally, word by word.
+/// Computes the sum literally as in RFC 1071, word by word.
 fn ones_complement_sum(bytes: &[u8]) -> u32 {
     let sum: u32 =
         bytes.chunks(2).map(|word| u32::from(word[0]) << 8 | u32::from(*word.get(1).unwrap_or(&0))).sum();

@@ -1,4 +1,4 @@
-//! ICMP errors written by another library, and other bytes.
+//! ICMP errors written by another library, and malformed messages.
 
 use etherparse::icmpv4::{DestUnreachableHeader, ParameterProblemHeader, TimeExceededCode};
 use etherparse::{Icmpv4Type, Icmpv6Type, PacketBuilder};
@@ -16,7 +16,7 @@ const US6: [u8; 16] = [0xfd; 16];
 const PEER6: [u8; 16] = [0xfe; 16];
 const SEQ: u32 = 0xfedc_ba98;
 
-/// A TCP packet of ours with 1000 bytes.
+/// A TCP packet sent by us with 1000 bytes of payload.
 fn ours() -> Vec<u8> {
     let mut bytes = Vec::new();
     PacketBuilder::ipv4(US, PEER, 64).tcp(4000, 80, SEQ, 8000).write(&mut bytes, &[0; 1000]).unwrap();
@@ -53,7 +53,7 @@ fn read(bytes: &[u8]) -> Result<IcmpError, ParseError> {
     parse_icmp_error(bytes, Checksums::Verify)
 }
 
-/// RFC 792: only eight bytes behind the quoted header are guaranteed.
+/// RFC 792: only eight bytes after the quoted header are guaranteed.
 #[test]
 fn the_quoted_segment_is_found() {
     let unreachable = Icmpv4Type::DestinationUnreachable(DestUnreachableHeader::Host);
@@ -81,7 +81,8 @@ fn the_quoted_segment_is_found() {
     }
 }
 
-/// RFC 9293 §3.9.2.2: soft are 0, 1 and 5, time exceeded and parameter problem; hard are 2 and 3; 4 reports an MTU.
+/// RFC 9293 §3.9.2.2: "unreachable" with code 0, 1 or 5, time exceeded and parameter problem are soft. "Unreachable"
+/// with code 2 or 3 is hard; code 4 reports an MTU.
 #[test]
 fn types_and_codes_of_version_4() {
     use Problem::*;
@@ -112,7 +113,8 @@ fn types_and_codes_of_version_4() {
     }
 }
 
-/// RFC 4443; soft are unreachable 0 and 3, time exceeded, and parameter problems but for an unknown header.
+/// RFC 4443: "unreachable" with code 0 or 3, time exceeded, and parameter problems are soft, except for an unknown next
+/// header.
 #[test]
 fn types_and_codes_of_version_6() {
     use Problem::*;
@@ -138,7 +140,7 @@ fn types_and_codes_of_version_6() {
     }
 }
 
-/// RFC 1191 §4 and §7.1; RFC 4443 §3.2.
+/// MTU as the router reports it (RFC 1191 §4, RFC 4443 §3.2), or estimated (RFC 1191 §7.1).
 #[test]
 fn the_mtu_of_the_next_link() {
     let problem_of = |next_hop_mtu| {
@@ -173,7 +175,7 @@ fn what_is_not_about_a_segment_is_named() {
     let mut flipped = raw6(3, 0);
     flipped[60] ^= 1;
     assert!(matches!(read(&flipped), Err(ParseError::Checksum { part: HeaderPart::Icmp, at: 42, .. })));
-    // ICMP of the other IP version is ignored.
+    // ICMP of the other IP version is rejected.
     let mut wrong = raw4(3, 3);
     wrong[9] = 58;
     assert_eq!(parse_icmp_error(&wrong, Checksums::Ignore), Err(ParseError::Protocol { number: 58 }));
@@ -188,7 +190,7 @@ fn what_is_not_about_a_segment_is_named() {
 }
 
 proptest! {
-    /// Errors with changed bytes and any length: parsed, or rejected with a reason.
+    /// Errors with changed bytes and of any length are parsed, or rejected with a reason.
     #[test]
     fn nothing_that_arrives_makes_it_panic(
         is_v4 in any::<bool>(),

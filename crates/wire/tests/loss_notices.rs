@@ -40,7 +40,7 @@ fn a_hint_takes_a_reserved_bit_and_comes_back() {
     for (hint, bit) in [(LossHint::None, 0), (LossHint::Wireless, 0x02), (LossHint::Congestion, 0x04)] {
         let segment = Segment { flags: Flags::ACK.with_hint(hint), window: 7, ..Segment::default() };
         let bytes = bytes_of(Body::Tcp(segment));
-        // Behind the data offset, before AE (RFC 9293 §3.1).
+        // The hints are between the data offset and AE (RFC 9293 §3.1).
         assert_eq!(bytes[20 + 12] & 0x0e, bit, "{hint:?}");
         let parsed = parse(&bytes, Checksums::Verify).expect("a packet");
         assert_eq!(parsed.content, Content::Tcp(segment));
@@ -58,14 +58,15 @@ fn a_damaged_segment_is_named_beside_two_blocks_and_timestamps() {
     }
     segment.set_damaged(Seq(u32::MAX));
     assert_eq!((segment.damaged(), segment.sack.len(), segment.accecn()), (Some(Seq(u32::MAX)), 2, None));
-    // Timestamps 12, two blocks 20, the option 8: a full header.
+    // The options fill the header: timestamps 12 bytes, two SACK blocks 20, the damage option 8.
     assert_eq!(segment.option_bytes(), 40);
     let bytes = bytes_of(Body::Tcp(segment));
     assert_eq!(bytes.len(), 20 + 20 + 40);
     assert_eq!(parse(&bytes, Checksums::Verify).expect("a packet").content, Content::Tcp(segment));
 }
 
-/// 40 bytes: IPv4's 20, ICMP's 8, and the subject. ICMP's checksum covers only its own bytes (RFC 792).
+/// A notice has 40 bytes: 20 of IPv4, 8 of ICMP, and 12 of ports, sequence number and length. ICMP's checksum covers
+/// only its own bytes (RFC 792).
 #[test]
 fn a_notice_is_an_icmp_message_for_experiments() {
     let notices = [(NodeNotice::BadState, 0), (NodeNotice::LastHop { seq: Seq(0x0102_0304), len: 1000 }, 1)];

@@ -38,7 +38,7 @@ impl<B: ?Sized> Clone for Constructor<B> {
 pub struct Choice<B: ?Sized + 'static> {
     /// The mechanism.
     pub info: &'static Info,
-    /// All its parameters.
+    /// Values of all parameters of the mechanism.
     pub values: Values,
     /// Constructor.
     pub build: Constructor<B>,
@@ -54,7 +54,8 @@ impl<B: ?Sized> Choice<B> {
         }
     }
 
-    /// Returns a mechanism with default values and a run-time constructor. A run-time `info` needs `Box::leak`.
+    /// Returns a mechanism with default values and a constructor created at run time. An `info` created at run time
+    /// must be leaked (`Box::leak`) to become `'static`.
     ///
     /// ```
     /// use lasthop_base::{Choice, Info, Values};
@@ -71,7 +72,8 @@ impl<B: ?Sized> Choice<B> {
         Choice { info, values: info.defaults(), build: Constructor::Shared(build) }
     }
 
-    /// Returns a mechanism with default values, by a name in the source code; for names from users see [`find`].
+    /// Returns the mechanism of this name with default values. For names in the source code only; [`find`] serves names
+    /// that users type.
     ///
     /// # Panics
     /// If the list lacks the name.

@@ -1,11 +1,14 @@
-//! Description and selection of mechanisms.
+//! Description and selection of mechanisms: exchangeable algorithms such as a congestion control, a queue or a channel
+//! model.
 //!
 //! Each mechanism's file exports one [`Mechanism`], listed in the folder's `mod.rs`. Scenario keys, defaults, range
-//! checks, `lasthop list` and the JSON Schema derive from these lists, so one file and one line add a mechanism.
+//! checks, `lasthop list` and the JSON Schema derive from these lists. A new mechanism therefore needs only one file
+//! and one line in such a list.
 //!
-//! * [`Mechanism`]: the export of a file, here or in another crate.
-//! * [`Choice`]: a mechanism with values and constructor, as part of a configuration.
-//! * [`Seam`]: an extension point with its mechanisms; a catalogue holds all seams, and callers may add mechanisms.
+//! * [`Mechanism`]: description and constructor, which a mechanism's file exports (in any crate).
+//! * [`Choice`]: the mechanism selected in a configuration, with its constructor and the values of its parameters.
+//! * [`Seam`]: a kind of mechanism (an extension point), with all mechanisms of this kind. Callers may add mechanisms.
+//!   A catalogue holds all seams of a configuration.
 
 mod choice;
 mod seam;
@@ -18,9 +21,9 @@ pub use value::{Value, Values};
 
 use crate::time::Duration;
 
-/// Name, meaning and source of a mechanism.
+/// Description of a mechanism: name, source, parameters and requirements.
 ///
-/// [`Info::PLAIN`] supplies rare fields:
+/// [`Info::PLAIN`] supplies the defaults of rarely used fields:
 ///
 /// ```
 /// use lasthop_base::Info;
@@ -46,24 +49,25 @@ pub struct Info {
     pub parameters: &'static [Parameter],
     /// Properties of the connection that the mechanism requires.
     pub needs: &'static [Need],
-    /// Parameters of which at least one must be set, given the other values; `None`: none is missing.
+    /// Given the values, returns the parameters of which at least one must still be set; `None` if none is missing.
     pub one_of: fn(&Values) -> Option<OneOf>,
-    /// Parameters that are effective only with certain values of others; elsewhere only their defaults are accepted.
+    /// Parameters that are effective only with certain values of other parameters. With other values, only their
+    /// defaults are accepted.
     pub only_if: &'static [OnlyIf],
-    /// For queues: parameters that a bare amount sets (`"50 packets"`).
+    /// For queues: parameters that an amount sets if it replaces the mechanism's name (`queue = "50 packets"`).
     pub limit: Option<Limit>,
-    /// Whether a Linux host can behave like this; experiments with a real kernel report the exceptions.
+    /// Whether a Linux host can behave like this. Experiments with a real kernel report mechanisms for which it cannot.
     pub as_linux: bool,
     /// For congestion controls: whether the response to marks is proportional (L4S, RFC 9331 §4.3); requires AccECN.
     pub scalable: bool,
     /// For congestion controls: the equivalent in mainline Linux (`net.ipv4.tcp_congestion_control`), if any.
     pub linux_name: Option<&'static str>,
-    /// Option that selects the mechanism beside a live kernel (`lasthop agent`), if any.
+    /// Option of `lasthop agent` that applies the mechanism to connections of a real kernel, if any.
     pub live: Option<Live>,
 }
 
 impl Info {
-    /// Defaults for rare fields: no name, parameters or needs.
+    /// Defaults of rarely used fields: no name, no parameters, no needs.
     pub const PLAIN: Info = Info {
         name: "",
         summary: "",
@@ -79,7 +83,7 @@ impl Info {
         live: None,
     };
 
-    /// Returns the rule by which a parameter is ineffective with these values; `None` if effective.
+    /// Returns the rule that makes a parameter ineffective with these values; `None` if the parameter is effective.
     pub fn unmet_condition(&self, parameter: &str, values: &Values) -> Option<&'static OnlyIf> {
         let fails = |rule: &&OnlyIf| rule.parameters.contains(&parameter) && !rule.holds(self, values);
         self.only_if.iter().find(fails)
@@ -103,16 +107,17 @@ impl Info {
     }
 }
 
-/// Option that selects a mechanism beside a live kernel: `WORD=VALUE`, or `WORD` alone.
+/// Option of `lasthop agent` that applies a mechanism to a real kernel: `WORD=VALUE`, or `WORD` alone.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Live {
     /// The option: `link-rate`.
     pub word: &'static str,
     /// Name of the parameter that the value sets.
     pub parameter: &'static str,
-    /// Value of the option without `=VALUE`; `None`: a value is required.
+    /// Value that the option has without `=VALUE`; `None` if `=VALUE` is required.
     pub usual: Option<&'static str>,
-    /// Parameter and value for use without loss discrimination, if the mechanism needs it by default.
+    /// Parameter and value that make the mechanism work without loss discrimination, if its default needs loss
+    /// discrimination.
     pub without_discrimination: Option<(&'static str, &'static str)>,
 }
 
@@ -135,7 +140,7 @@ impl Need {
     }
 }
 
-/// Parameters of which at least one must be set; 0 is allowed.
+/// Parameters of which at least one must be set. The value 0 counts as set.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct OneOf {
     /// Names of the parameters.
@@ -144,11 +149,11 @@ pub struct OneOf {
     pub missing: &'static str,
     /// Consequence for the mechanism, as a predicate: `loses nothing without a loss rate`.
     pub without: &'static str,
-    /// Example of a scenario that sets one.
+    /// Example of a scenario that sets one of the parameters.
     pub example: &'static str,
 }
 
-/// Parameters that are effective only with some values of another one.
+/// Parameters that are effective only with some values of another parameter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct OnlyIf {
     /// Names of the parameters.
@@ -182,7 +187,8 @@ impl OnlyIf {
     }
 }
 
-/// Meaning of a bare amount for a queue: `"50 packets"`, `"64 KB"`, `"1 bdp"`; `"unlimited"` sets both to 0.
+/// Parameters set by an amount in place of a queue's name: `"50 packets"`, `"64 KB"`, `"1 bdp"`. `"unlimited"` sets
+/// both to 0.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limit {
     /// Parameter for packets, a [`Unit::Count`].
@@ -233,14 +239,14 @@ impl Unit {
     /// Parses a value in scenario syntax (`"45 ms"`, `"2 Mbit/s"`, `"0.5"`, `"1 %"`) and checks its range.
     ///
     /// # Errors
-    /// One sentence with the mistake and its correction.
+    /// If the text is invalid: one sentence with the mistake and its correction.
     pub fn parse(&self, text: &str) -> Result<Value, String> {
         crate::quantity::parse(self, text.trim())
     }
 }
 
-/// A mechanism's description and constructor. `B` is a function of the values, such as
-/// `dyn Fn(&Values) -> Box<dyn AckSplitting> + Send + Sync`; each seam names its own `Build`.
+/// A mechanism's description and constructor. `B` is the type of the constructor, a function of the values such as
+/// `dyn Fn(&Values) -> Box<dyn AckSplitting> + Send + Sync`. Each seam's module defines this type as `Build`.
 ///
 /// ```
 /// use lasthop_base::{Choice, Info, Mechanism, Parameter, Unit, Values};
@@ -264,7 +270,7 @@ impl Unit {
 pub struct Mechanism<B: ?Sized + 'static> {
     /// Name, source, parameters.
     pub info: Info,
-    /// Constructor, given checked values.
+    /// Constructor, which takes the checked values.
     pub build: &'static B,
 }
 

@@ -1,9 +1,10 @@
-//! Extension points and their mechanisms.
+//! Seams: extension points, each with the mechanisms of one kind.
 
 use super::{Choice, Constructor, Info, Mechanism, Values};
 use std::sync::Arc;
 
-/// An extension point with its mechanisms: those of this project and those added by callers.
+/// A kind of mechanism, such as loss recovery, with all mechanisms of this kind: those of this project and those added
+/// by callers.
 pub struct Seam<B: ?Sized + 'static> {
     info: SeamInfo,
     /// Constructors, in the order of the mechanisms.
@@ -15,9 +16,9 @@ pub struct Seam<B: ?Sized + 'static> {
 pub struct SeamInfo {
     /// Scenario key: `recovery`, `channel`.
     pub name: &'static str,
-    /// Label.
+    /// Name in lists: `ACK splitting`.
     pub label: &'static str,
-    /// Owner: `sender`, `receiver` or `link`.
+    /// Side to which the mechanism belongs: `sender`, `receiver` or `link`.
     pub side: &'static str,
     /// Default mechanism.
     pub default: &'static Info,
@@ -25,17 +26,17 @@ pub struct SeamInfo {
     pub mechanisms: Vec<&'static Info>,
 }
 
-/// A selected mechanism as data, which [`Seam::choice`] converts into a [`Choice`].
+/// A selected mechanism without its constructor. [`Seam::choice`] converts it into a [`Choice`].
 #[derive(Clone, Debug)]
 pub struct Selection {
     /// The mechanism.
     pub info: &'static Info,
-    /// All its parameters.
+    /// Values of all parameters of the mechanism.
     pub values: Values,
 }
 
 impl<B: ?Sized> Seam<B> {
-    /// Returns a seam: owner, scenario key, label, default and mechanisms.
+    /// Returns the seam of this side, scenario key and label, with a default and a list of mechanisms.
     pub fn new(
         side: &'static str,
         name: &'static str,
@@ -145,13 +146,13 @@ impl SeamInfo {
         self.mechanisms.iter().map(|info| info.name).collect()
     }
 
-    /// The mechanism selected by a bare amount, if any.
+    /// The mechanism selected by an amount in place of a name (see [`Info::limit`]), if any.
     pub fn limited(&self) -> Option<&'static Info> {
         self.mechanisms.iter().copied().find(|info| info.limit.is_some())
     }
 }
 
-/// Normalises a name.
+/// Normalises a name for comparison: lower case, `plus` for `+`, and no `_`, `-` or spaces.
 fn normalised(name: &str) -> String {
     let letters = name.trim().replace('+', "plus");
     letters.chars().filter(|c| !matches!(c, '_' | '-' | ' ')).flat_map(char::to_lowercase).collect()

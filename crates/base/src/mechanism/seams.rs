@@ -1,10 +1,12 @@
-//! Joint declaration of a configuration and its seams.
+//! Macro that declares a configuration together with its seams (kinds of mechanisms).
 
 /// Declares a configuration, its constructor, and the catalogue of its seams.
 ///
-/// * A plain field has an initial value; behind `=>`, a conversion for hashing, if its type has no hash.
-/// * A seam has its owner, its name (scenario key, and field of both structs), its type, the module with `DEFAULT` and
-///   `ALL`, further lists, and a label. `at first` gives an initial choice other than `DEFAULT`.
+/// * A plain field is followed by its initial value. If its type does not implement `Hash`, `=>` and a conversion to a
+///   hashable type follow.
+/// * A seam is declared by its side, name, constructor type, module and label. The name is the field of both structs
+///   and the scenario key; `as` sets a different key. The module has `DEFAULT` and `ALL`; each `+` adds a module with a
+///   further list `ALL`. `at first` sets an initial choice other than `DEFAULT`.
 ///
 /// ```
 /// mod ack_splitting {

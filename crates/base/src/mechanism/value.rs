@@ -16,7 +16,8 @@ pub enum Value {
     Rate(Rate),
     /// See [`Unit::Bytes`] and [`Unit::Room`].
     Bytes(u64),
-    /// Bandwidth-delay products (see [`Unit::Room`]), to be converted to [`Value::Bytes`] before building.
+    /// Number of bandwidth-delay products (see [`Unit::Room`]), which must be converted to [`Value::Bytes`] before
+    /// building.
     Bdp(f64),
     /// See [`Unit::Number`] and [`Unit::Probability`].
     Number(f64),

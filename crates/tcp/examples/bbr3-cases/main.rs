@@ -1,7 +1,7 @@
 //! Runs the 22 example test cases of draft-ietf-ccwg-bbr on nine paths each, and prints the table of
 //! `docs/bbr.md`.
 //!
-//! Draws rate, bytes in flight and state over time for the middle path:
+//! With a folder as argument, it also draws rate, bytes in flight and state over time for the middle path of each case:
 //! `cargo run -p lasthop-tcp --example bbr3-cases -- docs/images/bbr`
 
 #[path = "../../tests/bbr3/cases/mod.rs"]
@@ -77,7 +77,7 @@ pub fn main() {
     }
 }
 
-/// Adds `path` to the line of reason `why`.
+/// Adds `path` to the line for the reason `why`, or adds such a line.
 fn note(lines: &mut Vec<String>, why: &str, path: &str) {
     let known = lines.iter_mut().find(|line| line.starts_with(&format!("* {why}")));
     match known {

@@ -211,7 +211,7 @@ fn trace(
     let _ = write!(out, "<path d=\"{d}\" fill=\"none\" stroke=\"{stroke}\" stroke-width=\"1.4\"/>");
 }
 
-/// 1, 2 or 5 times a power of ten.
+/// Rounds `step` up to 1, 2 or 5 times a power of ten.
 fn nice(step: f64) -> f64 {
     let power = libm::pow(10.0, libm::floor(libm::log10(step)));
     [1.0, 2.0, 5.0, 10.0].into_iter().map(|factor| factor * power).find(|nice| *nice >= step).unwrap_or(step)

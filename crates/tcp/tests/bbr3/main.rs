@@ -12,7 +12,7 @@ use cases::{CASES, Case, Why};
 use lab::Lab;
 use lasthop_base::Value;
 
-/// Deviation of a case on a path from its table entry, if any.
+/// Compares the result of a case on a path with its table entry; returns the deviation, if any.
 fn complaint(case: &Case, rate: f64, rtt: f64) -> Option<String> {
     let known = (case.except)(rate, rtt);
     let seen = (case.run)(&mut case.lab(rate, rtt));
@@ -62,7 +62,7 @@ fn losses_that_were_none() {
     run(&CASES[17..]);
 }
 
-/// If the state is saved once an episode (§5.5.11.1), a spurious timeout is undone on every path.
+/// If the state is saved once per episode of losses (§5.5.11.1), a spurious timeout is undone on every path.
 #[test]
 fn what_is_saved_once_is_restored() {
     let case = CASES.iter().find(|case| case.name == "spurious-rto").expect("a case");

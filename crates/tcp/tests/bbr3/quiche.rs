@@ -5,7 +5,7 @@ use crate::lab::{Lab, Policer};
 use lasthop_base::Rate;
 use lasthop_tcp::sender::congestion::bbr3::Bbr3State;
 
-/// Their path, with a queue of exactly `queue` bandwidth-delay products.
+/// Quiche's path with a rate of `rate` bit/s and a queue of exactly `queue` bandwidth-delay products.
 fn lab(rate: f64, queue: f64) -> Lab {
     let mut lab = Lab::new(rate, 0.064, queue, &[]);
     lab.path.queue = (queue * rate / 8.0 * 0.064) as u64;
@@ -16,7 +16,8 @@ fn ratio(lab: &Lab) -> f64 {
     lab.snapshot().max_bandwidth / lab.payload_rate()
 }
 
-/// NormalStartup, SimpleTransfer: STARTUP ends after three rounds without growth; no losses; bandwidth within 1 %.
+/// Quiche's tests NormalStartup and SimpleTransfer: STARTUP ends after three rounds without growth; no losses;
+/// bandwidth within 1 %.
 #[test]
 fn two_products_of_queue_lose_nothing() {
     let mut lab = lab(4e6, 2.0);
@@ -27,9 +28,10 @@ fn two_products_of_queue_lose_nothing() {
     assert_eq!(lab.path.dropped, 0);
 }
 
-/// SimpleTransferSmallBuffer: half a product of queue, and the bandwidth within 2 %. PacketLossOnSmallBufferStartup: at
-/// most 5 % of the first MiB lost. Ours loses more: STARTUP has two products in flight where one and a half fit, and
-/// losses end it only after a whole round of recovery (§5.3.1.3).
+/// SimpleTransferSmallBuffer: with a queue of half a bandwidth-delay product, the bandwidth is found within 2 %.
+/// PacketLossOnSmallBufferStartup: at most 5 % of the first MiB is lost. Our BBR loses up to 10 %. STARTUP has two
+/// products in flight, where path and queue hold only one and a half. Losses end STARTUP only after a whole round of
+/// recovery (§5.3.1.3).
 #[test]
 fn half_a_product_of_queue_loses_a_tenth_of_a_short_start() {
     let mut lab = lab(4e6, 0.5);
@@ -54,7 +56,7 @@ fn the_bandwidth_is_found_at_all_rates() {
     }
 }
 
-/// A policer at a quarter of the rate: at most 30 % lost.
+/// With a policer at a quarter of the rate, at most 30 % is lost.
 #[test]
 fn a_policer_is_seen() {
     let mut lab = lab(4e6, 2.0);

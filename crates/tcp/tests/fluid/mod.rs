@@ -11,7 +11,7 @@ use lasthop_tcp::sender::congestion::{
 /// Payload of a full segment, bytes.
 pub const MSS: u64 = 1000;
 
-/// CUBIC with these parameters; windows in segments.
+/// CUBIC with these parameters; `window` and `ssthresh` are in segments.
 pub fn cubic(values: &[(&'static str, Value)], window: u64, ssthresh: u64) -> Box<dyn CongestionControl> {
     let mut choice = Choice::named(congestion::ALL, "cubic");
     values.iter().for_each(|(name, value)| choice.values.set(name, value.clone()));
@@ -31,7 +31,7 @@ pub struct Path {
     pub ack_counting: Box<dyn AckCounting>,
     pub now: Time,
     pub rtt: Duration,
-    /// Bytes that the application would keep in flight; at most cwnd are.
+    /// Bytes that the application would keep in flight, if cwnd allowed it.
     pub wanted: u64,
 }
 
@@ -67,7 +67,7 @@ impl Path {
         }
     }
 
-    /// Handles the next ACK, one segment's share of the round trip later.
+    /// Advances the time by one segment's share of the round trip, and handles the next ACK.
     pub fn acknowledge(&mut self) {
         let in_flight = self.control.window().min(self.wanted) as f64 / MSS as f64;
         self.now += Duration::from_secs_f64(self.rtt.as_secs() / in_flight);
@@ -87,7 +87,7 @@ impl Path {
         LossEvent { now: self.now, flight, window: flight, ..LossEvent::default() }
     }
 
-    /// A loss, repaired a round trip later.
+    /// Reports a loss, which is repaired a round trip later.
     pub fn lose(&mut self) {
         self.control.on_loss(&self.signal());
         self.now += self.rtt;

@@ -1,4 +1,5 @@
-//! Two endpoints over a pipe that loses, duplicates, delays, reorders and marks, with a forger.
+//! Two endpoints over a pipe that loses, duplicates, delays, reorders and marks segments, and a forger who inserts
+//! some.
 
 #![allow(dead_code, reason = "each test file is a separate program and uses a part")]
 
@@ -34,7 +35,7 @@ pub struct Host {
     pub reads: u64,
     pub iss: u32,
     pub writes: u64,
-    /// All other mechanisms, see [`Catalogue::pick`].
+    /// Numbers that select all other mechanisms, see [`Catalogue::pick`].
     pub others: [u8; 16],
 }
 
@@ -47,7 +48,7 @@ pub struct Pipe {
     /// Largest delay in addition to the common 20 ms, ms.
     pub spread: u64,
     pub simultaneous: bool,
-    /// Share of arrivals with a forged segment that RFC 5961 and RFC 7323 reject.
+    /// Share of arrivals at which a forged segment is inserted, which the end must reject (RFC 5961, RFC 7323).
     pub forge: f64,
 }
 
@@ -56,7 +57,7 @@ pub fn names<B: ?Sized>(list: &'static [Mechanism<B>]) -> Vec<&'static str> {
     list.iter().map(|mechanism| mechanism.info.name).collect()
 }
 
-/// ACK policies, and variants of splitting.
+/// Names of all kinds of ACK splitting, and of two variants of `split`.
 pub fn ack_splittings() -> Vec<&'static str> {
     [names(ack_splitting::ALL), vec!["split_always", "split_by_queue"]].concat()
 }
@@ -290,7 +291,7 @@ impl Run {
         }
     }
 
-    /// A forged segment to this side; the forger knows all numbers but must not use the right one.
+    /// A forged segment to this side. The forger knows all sequence numbers, but must not use the right one.
     fn forge(&mut self, side: usize) -> Option<Segment> {
         let endpoint = &self.ends[side].endpoint;
         let is_open =
@@ -318,7 +319,7 @@ impl Run {
             1 => Segment { seq: Seq(theirs.at(next).0.wrapping_sub(far as u32)), flags: Flags::RST, ..good },
             2 => Segment { seq: theirs.at(next + far), flags: Flags::SYN, ..good },
             3 => Segment { ack: ours.at(scoreboard.nxt() + 1 + far), flags: Flags::ACK | Flags::FIN, ..good },
-            // Older than the largest window, which is a megabyte.
+            // This ACK is older than the largest window, which is a megabyte.
             4 => {
                 Segment { ack: Seq(ours.at(scoreboard.una()).0.wrapping_sub((2 << 20) + far as u32)), ..good }
             }

@@ -31,7 +31,8 @@ pub enum Step {
     Ack(u64),
     Acks(u64, u32),
     AckBytes(u64),
-    /// The peer acknowledges everything before the segment and SACKs these segments, ends excluded, newest first.
+    /// The peer acknowledges everything before the segment and SACKs these ranges of segments (ends excluded), newest
+    /// first.
     Sack(u64, &'static [(u64, u64)]),
     SackBytes(u64, &'static [(u64, u64)]),
     Echo(u64),
@@ -56,18 +57,18 @@ pub enum Step {
     /// Expects a pure ACK of everything before this segment.
     Acked(u64),
     AckedBytes(u64),
-    /// Expects that nothing goes out.
+    /// Expects that the endpoint sends nothing.
     Nothing,
     Cwnd(u64),
     CwndBytes(u64),
-    /// cwnd with its inflation during recovery, as in the papers' figures, in whole segments.
+    /// Expects this cwnd with its inflation during recovery, as in the papers' figures, in whole segments.
     Inflated(u64),
     Ssthresh(u64),
     SsthreshBytes(u64),
     InFlight(u64),
-    /// RTO, ms.
+    /// Expects this RTO, ms.
     Rto(u64),
-    /// Time to the next deadline, ms.
+    /// Expects this time to the next deadline, ms.
     Deadline(u64),
     NoDeadline,
     In(State),
@@ -91,7 +92,8 @@ impl Default for Peer {
     }
 }
 
-/// The papers' sender: initial window of one segment, counts ACKs, every segment acknowledged at once.
+/// Configuration of the papers' sender: the initial window is one segment, growth counts ACKs, and every segment is
+/// acknowledged at once.
 pub fn config(recovery: &str) -> Config {
     Config {
         segment: SEGMENT as u32,
@@ -125,7 +127,7 @@ pub fn choose<B: ?Sized>(
     choice
 }
 
-/// The papers' halving of min(cwnd, awnd) and their slow start.
+/// Replaces the congestion control by the papers' Reno, which halves min(cwnd, awnd) at a loss.
 pub fn halving_the_window(config: Config) -> Config {
     let congestion = choose(congestion::ALL, "reno", &[("halve", Value::Word("window"))]);
     Config { congestion, ..config }
@@ -136,9 +138,9 @@ pub struct Script {
     pub endpoint: Endpoint,
     pub now: Time,
     pub peer: Peer,
-    /// Number of segments before number 1.
+    /// Number of segments sent before the one that is now number 1.
     base: u64,
-    /// Current acknowledgement of the peer, bytes.
+    /// Bytes that the peer has acknowledged.
     acked: u64,
     /// Upper bound of the bytes that the peer has sent.
     peer_sent: u64,
@@ -148,7 +150,7 @@ pub struct Script {
 }
 
 impl Script {
-    /// A closed endpoint.
+    /// Returns a script with a closed endpoint.
     pub fn closed(config: Config, role: Role, peer: Peer) -> Script {
         let mut endpoint = Endpoint::new(config, role, ISS, Stream::named(1, "script"));
         endpoint.trace();
@@ -156,7 +158,7 @@ impl Script {
         Script { endpoint, now, peer, base: 0, acked: 0, peer_sent: 0, window, log: StepLog::default() }
     }
 
-    /// Opened by the endpoint; the peer answers after 100 ms.
+    /// Returns a script with a connection that the endpoint has opened. The peer has answered after 100 ms.
     pub fn opened(config: Config, peer: Peer) -> Script {
         let mut script = Script::closed(config, Role::Active, peer);
         script.endpoint.open(script.now);
@@ -178,8 +180,8 @@ impl Script {
         script
     }
 
-    /// The same after slow start has opened cwnd from 1 to `window` segments, a power of two. All are outstanding, and
-    /// the first is number 1 from here on.
+    /// As [`Script::sender`], but after slow start has opened cwnd from 1 to `window` segments, a power of two. All are
+    /// outstanding, and the first is number 1 from here on.
     pub fn with_window(config: Config, window: u64) -> Script {
         let mut script = Script::sender(config);
         let mut sent = 1;
@@ -230,14 +232,14 @@ impl Script {
         }
     }
 
-    /// [`Step::Sack`] with computed blocks.
+    /// As [`Step::Sack`], for blocks that are computed at run time.
     pub fn sack(&mut self, number: u64, blocks: &[(u64, u64)]) {
         let blocks: Vec<_> =
             blocks.iter().map(|(from, to)| (self.start_of(*from), self.start_of(*to))).collect();
         self.acknowledge(self.start_of(number), &blocks, Flags::ACK);
     }
 
-    /// The same with a timestamp that echoes the endpoint's clock, ms, and optionally an echoed mark.
+    /// As [`Script::sack`], with a timestamp that echoes the endpoint's clock, ms, and optionally an echoed mark.
     pub fn ack_with_echo(&mut self, number: u64, blocks: &[(u64, u64)], echo: u32, marked: bool) {
         self.acked = self.start_of(number);
         let mut segment = self.plain();
@@ -280,7 +282,7 @@ impl Script {
         }
     }
 
-    /// A segment of the peer with its next number and current acknowledgement and window.
+    /// A segment of the peer with the peer's next sequence number, its current acknowledgement and its window.
     pub fn plain(&self) -> Segment {
         Segment {
             seq: IRS.at(1 + self.peer_sent),
@@ -297,7 +299,7 @@ impl Script {
         Timestamps { value: self.millis(), echo }
     }
 
-    /// Clock in milliseconds.
+    /// Current time in milliseconds, the clock of both ends.
     pub fn millis(&self) -> u32 {
         (self.now.as_nanos() / 1_000_000) as u32
     }
@@ -408,7 +410,7 @@ impl Script {
         assert_eq!(sending.segment.ack, IRS.at(1 + bytes), "{what}: {}", self.describe(&sending));
     }
 
-    /// Description of an outgoing segment, in the bytes of the steps.
+    /// Description of an outgoing segment, with bytes counted as in the steps.
     fn describe(&self, sending: &Sending) -> String {
         let segment = &sending.segment;
         format!(

@@ -21,7 +21,7 @@ fn address(mut sum: Sum16BitWords, address: IpAddr) -> Sum16BitWords {
     }
 }
 
-/// Converts the sum, which is in the machine's byte order.
+/// Converts the sum from the machine's byte order to the checksum.
 fn finish(sum: Sum16BitWords) -> u16 {
     sum.ones_complement().to_be()
 }

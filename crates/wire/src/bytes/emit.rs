@@ -44,7 +44,7 @@ enum Transport {
     Notice([u8; NOTICE_BYTES]),
 }
 
-/// Bytes of a node's notice behind the IP header: ICMP header (8), ports, number and length.
+/// Bytes of a node's notice after the IP header: ICMP header (8), ports (4), sequence number (4) and length (4).
 const NOTICE_BYTES: usize = 20;
 /// ICMP type for experiments (RFC 4727 §3).
 const ICMP_EXPERIMENT: u8 = 253;
@@ -103,7 +103,7 @@ impl Transport {
     }
 }
 
-/// Position of the reserved bits, beside the data offset and AE.
+/// Position of the TCP header byte that has the data offset, the reserved bits and AE.
 const RESERVED_AT: usize = 12;
 
 /// Loss hints as reserved header bits.
@@ -111,7 +111,8 @@ fn reserved(flags: Flags) -> u8 {
     ((flags.0 & (Flags::WIRELESS.0 | Flags::CONGESTION.0)) >> 8) as u8
 }
 
-/// Builds a node's notice: an experimental type, the kind as code, the flow's ports, and the subject.
+/// Builds a node's notice: an experimental ICMP type, the kind of notice as code, the flow's ports, and sequence number
+/// and length of the data concerned.
 fn icmp(source: u16, destination: u16, notice: NodeNotice) -> [u8; NOTICE_BYTES] {
     let (code, seq, len) = match notice {
         NodeNotice::BadState => (0, 0, 0),
@@ -233,7 +234,7 @@ fn ecn(ecn: Ecn) -> IpEcn {
     }
 }
 
-/// Number of the payload's first byte; a SYN takes one number.
+/// Sequence number of the payload's first byte, after the number that a SYN takes; or the datagram's number.
 fn first_number(body: &Body) -> u32 {
     match body {
         Body::Tcp(segment) => segment.seq.0.wrapping_add(u32::from(segment.flags.has(Flags::SYN))),

@@ -60,7 +60,7 @@ pub enum ParseError {
     },
     /// A fragment of a packet.
     Fragment {
-        /// Position in the whole payload, bytes.
+        /// Position of the fragment in the whole payload, bytes.
         offset: usize,
     },
     /// Neither TCP nor UDP.
@@ -86,7 +86,7 @@ pub enum ParseError {
         /// Value of the checksum.
         found: u16,
     },
-    /// A TCP option with a stated length of 0 or 1, shorter than kind and length.
+    /// A TCP option with a stated length of 0 or 1, less than the two bytes of kind and length.
     OptionTooShort {
         /// Option kind.
         kind: u8,
@@ -150,7 +150,7 @@ pub enum EmitError {
     },
     /// A maximum segment size of 0, which no peer accepts.
     MssZero,
-    /// A code point above 63.
+    /// A differentiated services code point above 63.
     Dscp {
         /// The code point.
         dscp: u8,

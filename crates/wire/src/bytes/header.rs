@@ -34,12 +34,13 @@ impl Header {
     /// Code point of low priority: lower effort (RFC 8622).
     pub const LOWER_EFFORT: u8 = 1;
 
-    /// Priority by the code point.
+    /// Priority that the code point indicates.
     pub fn priority(&self) -> Priority {
         if self.dscp == Header::LOWER_EFFORT { Priority::Low } else { Priority::Normal }
     }
 
-    /// Returns the header of a flow's packet, in the packet's direction; id 0 and [`Header::TTL`].
+    /// Returns the header of a flow's packet, in the packet's direction. The id is 0, and the time to live is
+    /// [`Header::TTL`].
     pub fn of(packet: &Packet, ends: &FlowAddresses) -> Header {
         let (source, destination) =
             if packet.forward { (ends.source, ends.destination) } else { (ends.destination, ends.source) };

@@ -12,12 +12,13 @@ use etherparse::{
 };
 use std::net::{IpAddr, SocketAddr};
 
-/// An ICMP error, easily forged: believe it only if [`IcmpError::seq`] is of a segment in flight (RFC 5927 §4).
+/// An ICMP error. Such errors are easily forged: accept one only if [`IcmpError::seq`] belongs to a segment in flight
+/// (RFC 5927 §4).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct IcmpError {
     /// Destination of the error.
     pub to: IpAddr,
-    /// Addresses of the quoted segment; the source sent it.
+    /// Addresses of the quoted segment; its source is the host that sent it.
     pub ends: FlowAddresses,
     /// The segment's sequence number.
     pub seq: Seq,
@@ -25,7 +26,8 @@ pub struct IcmpError {
     pub problem: Problem,
 }
 
-/// Problem by ICMP type and code. RFC 9293 §3.9.2.2 defines which are hard; for others Linux's choice applies.
+/// Problem according to ICMP type and code. RFC 9293 §3.9.2.2 defines which problems are hard (a retry is useless) or
+/// soft; where it does not, Linux's choice applies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Problem {
     /// Currently no route to the network. Soft.
@@ -42,7 +44,8 @@ pub enum Problem {
     NoPort,
     /// The packet exceeded the next link's MTU (RFC 1191, RFC 8201).
     TooLong {
-        /// The MTU, bytes; if unspecified over IPv4, the next lower usual value (RFC 1191 §7.1).
+        /// The MTU, bytes. If an IPv4 router does not report it, the largest usual MTU below the packet's length (RFC
+        /// 1191 §7.1).
         mtu: u32,
     },
     /// The packet's time to live, or the reassembly timeout, expired. Soft.
@@ -65,9 +68,10 @@ const USUAL_MTUS: [u32; 10] = [32_000, 17_914, 8166, 4352, 2002, 1492, 1006, 508
 /// Minimum MTU of IPv4 links, bytes (RFC 791).
 const SMALLEST_MTU: u32 = 68;
 
-/// Parses an ICMP error about a TCP segment; ignores bytes behind the packet's end.
+/// Parses an ICMP error about a TCP segment; ignores bytes after the packet's end.
 ///
-/// Reads the quoted IP header and the next eight bytes, but no quoted checksums: quotations may be truncated.
+/// Reads the quoted IP header and the next eight bytes. Checksums of the quoted packet are not verified, since the
+/// quotation may be truncated.
 ///
 /// # Errors
 /// If the bytes are not such a packet: see [`ParseError`].
@@ -132,7 +136,7 @@ fn v4(ip: &IpPacket<'_>, checksums: Checksums) -> Result<IcmpError, ParseError> 
     quoted.error(ip, at, quote, problem)
 }
 
-/// Type 4, code 0; missing in etherparse.
+/// ICMP type of source quench, which etherparse lacks.
 const SOURCE_QUENCH: u8 = 4;
 
 fn v6(ip: &IpPacket<'_>, checksums: Checksums) -> Result<IcmpError, ParseError> {

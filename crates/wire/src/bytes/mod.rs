@@ -1,13 +1,13 @@
 //! Real packets: IPv4 or IPv6 with TCP or UDP, with checksums; ICMP errors.
 //!
-//! * [`emit`]: structs to bytes.
-//! * [`parse`]: bytes to structs; never panics.
-//! * [`parse_icmp_error`]: parses ICMP errors about TCP segments; these are not written.
+//! * [`emit`]: converts structs to bytes.
+//! * [`parse`]: converts bytes to structs; never panics.
+//! * [`parse_icmp_error`]: parses ICMP errors about TCP segments, which this module cannot write.
 //! * [`rewrite()`]: replaces acknowledgement number and window in a packet.
 //! * `header`, `payload`, `options`, `checksum`, `error`: parts of a packet, and errors.
 //!
-//! Not supported: IPv4 options are skipped; fragments and IPv6 extension headers are rejected. Urgent pointer and IPv6
-//! flow label are written as 0 and ignored. The only DSCP in use is LE (lower effort).
+//! Limits: IPv4 options are skipped; fragments and IPv6 extension headers are rejected. Urgent pointer and IPv6 flow
+//! label are written as 0 and ignored. The only DSCP in use is LE (lower effort).
 
 mod checksum;
 mod emit;

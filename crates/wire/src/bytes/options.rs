@@ -16,8 +16,9 @@ const KIND_ACCECN1: u8 = CounterOrder::Ect1First.kind();
 
 /// Writes a segment's options in the order of mainstream stacks, padded to whole words.
 ///
-/// SYN: MSS, SACK permitted, timestamps, NOP, window scale. Others: NOP, NOP, timestamps, NOP, NOP, SACK. AccECN comes
-/// last. Options restricted to SYNs (RFC 9293 §3.2, RFC 7323 §2.2, RFC 2018 §2) are omitted elsewhere.
+/// A SYN has MSS, SACK permitted, timestamps, NOP, window scale. Other segments have NOP, NOP, timestamps, NOP, NOP,
+/// SACK. AccECN comes last. Options restricted to SYNs (RFC 9293 §3.2, RFC 7323 §2.2, RFC 2018 §2) are omitted
+/// elsewhere.
 pub(super) fn write(segment: &Segment) -> Result<TcpOptions, EmitError> {
     use TcpOptionElement::{
         MaximumSegmentSize, Noop, SelectiveAcknowledgement, SelectiveAcknowledgementPermitted, Timestamp,
@@ -32,7 +33,7 @@ pub(super) fn write(segment: &Segment) -> Result<TcpOptions, EmitError> {
         list.push(MaximumSegmentSize(mss));
     }
     match (segment.sack_permitted && syn, segment.timestamps) {
-        // Together they fill three words.
+        // SACK permitted and timestamps together fill three words.
         (true, Some(stamps)) => {
             list.push(SelectiveAcknowledgementPermitted);
             list.push(Timestamp(stamps.value, stamps.echo));
@@ -58,7 +59,8 @@ pub(super) fn write(segment: &Segment) -> Result<TcpOptions, EmitError> {
     }
 }
 
-/// For experiments (RFC 4727 §3), with a 16-bit identifier behind the length (RFC 6994); ours is not registered.
+/// Option kind for experiments (RFC 4727 §3). A 16-bit identifier after the length names the experiment (RFC 6994);
+/// ours is not registered.
 const KIND_EXPERIMENT: u8 = 253;
 const DAMAGED_ID: [u8; 2] = [0x4c, 0x48];
 
@@ -87,7 +89,7 @@ fn with_accecn(written: &TcpOptions, counters: &AccEcnCounters) -> Result<TcpOpt
     TcpOptions::try_from_slice(&all[..end]).map_err(|_| EmitError::OptionsTooLong)
 }
 
-/// Parses the options at byte `at` of the packet into a segment whose flags are set.
+/// Parses the options at byte `at` of the packet into a segment whose flags are already set.
 ///
 /// The last of repeated options counts. Unknown options, and SYN options on other segments, are skipped.
 pub(super) fn read(options: &[u8], at: usize, segment: &mut Segment) -> Result<(), ParseError> {
@@ -112,7 +114,8 @@ pub(super) fn read(options: &[u8], at: usize, segment: &mut Segment) -> Result<(
     Ok(())
 }
 
-/// List of [`write`]: MSS, 2 for SACK permitted and timestamps (padded: 3), 2 for the window scale, 3 for SACK blocks.
+/// Elements collected by [`write`], NOPs included: 1 for MSS, 3 for timestamps (or 2 with SACK permitted), 2 for the
+/// window scale, 3 for SACK blocks.
 struct OptionList {
     elements: [TcpOptionElement; OptionList::CAPACITY],
     len: usize,
@@ -128,7 +131,7 @@ impl OptionList {
         }
     }
 
-    /// Adds an option behind two NOPs, which align its value to words.
+    /// Adds an option after two NOPs, which align its value to words.
     fn push_padded(&mut self, element: TcpOptionElement) {
         self.push(TcpOptionElement::Noop);
         self.push(TcpOptionElement::Noop);
@@ -251,7 +254,8 @@ mod tests {
 
     #[test]
     fn options_begin_on_any_byte() {
-        // Each behind 0 to 3 NOPs, with an unknown option of 5 bytes between (RFC 9293 §3.2, MUST-64 and MUST-6).
+        // The options follow 0 to 3 NOPs, and an unknown option of 5 bytes is among them (RFC 9293 §3.2, MUST-64 and
+        // MUST-6).
         for nops in 0..4 {
             let mut options = vec![1; nops];
             options.extend([2, 4, 5, 180, 77, 5, 0, 0, 0, 3, 3, 7, 8, 10, 1, 2, 3, 4, 5, 6, 7, 8, 4, 2, 0]);

@@ -13,7 +13,8 @@ use std::net::{IpAddr, SocketAddr};
 /// Verification of checksums. Captures at a sending host often lack them, because the network card fills them in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Checksums {
-    /// A wrong checksum is an error, but not a UDP checksum of 0 (RFC 768), except over IPv6 (RFC 8200 §8.1).
+    /// A wrong checksum is an error. A UDP checksum of 0 means "none": valid over IPv4 (RFC 768), an error over IPv6
+    /// (RFC 8200 §8.1).
     Verify,
     /// Checksums are ignored.
     Ignore,
@@ -39,7 +40,7 @@ pub enum Content {
     Datagram,
 }
 
-/// Parses an IPv4 or IPv6 packet with TCP or UDP; ignores bytes behind its end.
+/// Parses an IPv4 or IPv6 packet with TCP or UDP; ignores bytes after its end.
 ///
 /// A window scale above 14 reads as 14 (RFC 7323 §2.3).
 ///
@@ -218,7 +219,7 @@ fn ecn(ecn: IpEcn) -> Ecn {
     }
 }
 
-/// Loss hints in the byte of the data offset, which the library ignores.
+/// Loss hints in the byte of the data offset; etherparse ignores these reserved bits.
 fn reserved(tcp: &[u8]) -> Flags {
     let hints = Flags::WIRELESS.0 | Flags::CONGESTION.0;
     Flags(tcp.get(12).map_or(0, |byte| u16::from(*byte) << 8 & hints))

@@ -1,11 +1,11 @@
-/// Bytes of a packet.
+/// Payload of a packet to be written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Payload<'a> {
     /// Given bytes.
     Bytes(&'a [u8]),
     /// Two consecutive parts, e.g. of a ring buffer.
     Parts(&'a [u8], &'a [u8]),
-    /// A number of bytes of a printable pattern that depends only on sequence (or datagram) numbers.
+    /// This many bytes of a printable pattern that depends only on sequence (or datagram) numbers.
     Pattern(u32),
 }
 
@@ -27,7 +27,7 @@ impl Payload<'_> {
         self.len() == 0
     }
 
-    /// Appends the bytes to `out`; `first` is the number of the first one.
+    /// Appends the bytes to `out`; `first` is the sequence (or datagram) number of the first byte.
     pub(super) fn append(&self, first: u32, out: &mut Vec<u8>) {
         match self {
             Payload::Bytes(bytes) => out.extend_from_slice(bytes),
@@ -40,7 +40,7 @@ impl Payload<'_> {
     }
 }
 
-/// Appends whole runs: single bytes would dominate the cost of a packet.
+/// Appends as many letters as possible at once: byte by byte, the pattern would dominate the cost of a packet.
 fn append_letters(first: u32, len: usize, out: &mut Vec<u8>) {
     let end = out.len().saturating_add(len);
     let mut from = first as usize % LETTERS.len();

@@ -73,7 +73,7 @@ mod tests {
     fn only_what_was_asked_for_changes_and_checksums_are_right() {
         for (source, destination) in [("10.0.0.1:80", "10.0.0.2:1234"), ("[fd00::1]:80", "[fd00::2]:1234")] {
             let (segment, mut bytes) = packet(source, destination);
-            // Bytes behind the packet's end are not part of the packet.
+            // Bytes after the packet's end are not part of the packet.
             bytes.extend([0xee; 3]);
             rewrite(&mut bytes, Seq(4000), 77).unwrap();
             let parsed = parse(&bytes, Checksums::Verify).unwrap();

@@ -30,7 +30,8 @@ pub fn ten_times(lab: &mut Lab) -> Observations {
         snapshot.max_bandwidth > 0.95 * lab.payload_rate()
     })?;
     let took = lab.now.since(begun).as_secs();
-    // log(10) / log(1.2375) = 10.8 rounds at the gain of PROBE_UP, and some rounds to detect the growth.
+    // A tenfold bandwidth needs log(10) / log(1.2375) = 10.8 rounds at the gain of PROBE_UP, and some rounds to detect
+    // the growth.
     check(rounds <= 30, || format!("{rounds} rounds of PROBE_UP, {took:.1} s"))?;
     Ok(format!(
         "{:.0} Mbit/s after {rounds} rounds of PROBE_UP, {took:.1} s",
@@ -55,7 +56,7 @@ pub fn a_tenth(lab: &mut Lab) -> Observations {
     let took = lab.now.since(begun).as_secs();
     let at = at.ok_or_else(|| format!("bw_shortterm does not come down (lowest {lowest:.0})"))?;
     check(at < 3.0, || format!("bw_shortterm comes down after {at:.1} s"))?;
-    // Two cycles of 2 to 3 s, and the probes.
+    // max_bw covers two cycles of 2 to 3 s, and probes take some time.
     check(took < 12.0, || format!("max_bw comes down after {took:.1} s"))?;
     Ok(format!("bw_shortterm below three quarters after {at:.2} s, max_bw down after {took:.1} s"))
 }
@@ -83,14 +84,16 @@ pub fn policer(lab: &mut Lab) -> Observations {
     Ok(format!("{share:.2} of the tokens used, {:.1} % lost", 100.0 * lost))
 }
 
-/// Exception: a bandwidth-delay product of a few packets, in a queue of many: a round takes more than half a second.
+/// Exception for slow paths: the bandwidth-delay product is a few packets, but the queue holds many, so that a round
+/// takes more than half a second.
 pub fn no_tenth(rate: f64, _: f64) -> Option<&'static str> {
     (rate < 5e6).then_some(
         "PROBE_RTT, every 5 s, ends PROBE_UP or the round behind it, so that the filter of max_bw never advances (§5.3.3.9)",
     )
 }
 
-/// Exception: tokens for less than the minimum of packets in flight per round-trip time.
+/// Exception for short or slow paths: in a round-trip time, the policer has tokens for fewer packets than BBR's minimum
+/// in flight.
 pub fn no_policer(rate: f64, rtt: f64) -> Option<&'static str> {
     (rate * rtt < 5e4)
         .then_some("four segments are always in flight, and the tokens of a round trip are for one")

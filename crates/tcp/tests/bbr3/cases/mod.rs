@@ -12,7 +12,7 @@ use crate::lab::{Lab, SEGMENT};
 use lasthop_base::{Duration, Value};
 use lasthop_tcp::sender::congestion::bbr3::Bbr3State;
 
-/// Reason why a case was not shown.
+/// Reason why a run did not show the case.
 pub enum Why {
     Not(String),
     /// The path cannot show the case.
@@ -25,7 +25,7 @@ impl From<String> for Why {
     }
 }
 
-/// Observation if the case holds, or the reason why not.
+/// A description of the observation if the case holds, else the reason.
 pub type Observations = Result<String, Why>;
 
 /// A test case of the draft.
@@ -65,14 +65,15 @@ fn check(holds: bool, what: impl FnOnce() -> String) -> Result<(), Why> {
     if holds { Ok(()) } else { Err(Why::Not(what())) }
 }
 
-/// Keeps PROBE_RTT out of the way.
+/// Constants that prevent PROBE_RTT during a case.
 const LONE: &[(&str, Value)] = &[("probe_rtt_interval", Value::Duration(Duration::from_secs(60)))];
 
 fn product(lab: &Lab) -> f64 {
     lab.payload_rate() * lab.rtt.as_secs() / SEGMENT as f64
 }
 
-/// Rejects paths whose product is below three bundles of two segments, which are always in flight.
+/// Rejects paths whose bandwidth-delay product is below eight segments: three bundles of two segments are always in
+/// flight.
 fn needs_a_product(lab: &Lab) -> Result<(), Why> {
     if product(lab) < 8.0 {
         Err(Why::NotHere("three bundles of segments are more than the bandwidth-delay product"))

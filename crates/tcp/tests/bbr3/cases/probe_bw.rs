@@ -77,7 +77,8 @@ pub fn down_by_inflight(lab: &mut Lab) -> Observations {
     ))
 }
 
-/// With a tenth less, as in the draft, a short queue still drains: the rate is 0.9 minus the margin of 1 %.
+/// The draft reduces the bandwidth by a tenth. A short queue still drains then, since BBR sends at 0.9 of its estimate,
+/// minus the margin of 1 %. This case reduces the bandwidth by 15 % instead.
 pub fn down_by_time(lab: &mut Lab) -> Observations {
     needs_a_product(lab)?;
     run_to_down(lab)?;

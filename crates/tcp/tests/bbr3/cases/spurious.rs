@@ -22,7 +22,7 @@ fn restored(before: &ModelSnapshot, after: &ModelSnapshot) -> Result<(), Why> {
     check(goes_on, || format!("{:?} after the undo", after.state))
 }
 
-/// A packet arrives half a round trip late, beyond RACK's window of a quarter.
+/// A packet arrives half a round trip late, which exceeds RACK's reordering window of a quarter.
 pub fn fast_recovery(lab: &mut Lab) -> Observations {
     lab.run_to(Bbr3State::Up)?;
     let before = lab.snapshot();
@@ -51,7 +51,7 @@ pub fn timeout(lab: &mut Lab) -> Observations {
     Ok(format!("{} after the timeout, {} after the undo", name(during), name(lab.state())))
 }
 
-/// Exception: StartProbeBW_DOWN calls ResetCongestionSignals.
+/// Exception on all paths: StartProbeBW_DOWN calls ResetCongestionSignals.
 pub fn no_undoing(_: f64, _: f64) -> Option<&'static str> {
     Some(
         "the lost packet that ends PROBE_UP clears is_loss_in_round, so that the next loss saves the state again: the restored values are the lowered ones",

@@ -26,7 +26,7 @@ pub fn plateau(lab: &mut Lab) -> Observations {
 }
 
 pub fn loss(lab: &mut Lab) -> Observations {
-    // The application uses half the rate, and each fifth packet is lost; recoveries lengthen rounds.
+    // The application uses half the rate, and every fifth packet is lost. Recoveries make rounds longer.
     if product(lab) < 40.0 {
         return Err(Why::NotHere("too few packets in a round for six separate losses"));
     }
@@ -61,8 +61,9 @@ pub fn drain_by_inflight(lab: &mut Lab) -> Observations {
     Ok(format!("drained in round {}", row.snapshot.rounds - begun))
 }
 
-/// With a tenth less, as in the draft, DRAIN ends by the data in flight on all paths: sending at 0.5, the queue still
-/// drains at 0.4 of the bandwidth. Three quarters less keep the queue.
+/// The draft reduces the bandwidth by a tenth. DRAIN then ends on all paths because little data is in flight: BBR sends
+/// at 0.5 of the old bandwidth, and the queue drains at 0.4. This case reduces the bandwidth by three quarters instead,
+/// which keeps the queue.
 pub fn drain_by_time(lab: &mut Lab) -> Observations {
     needs_a_product(lab)?;
     let row = end_of_startup(lab)?;

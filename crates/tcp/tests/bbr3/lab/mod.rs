@@ -41,8 +41,8 @@ pub struct Lab {
 }
 
 impl Lab {
-    /// A path of `rate` bit/s and `rtt_s` s; its queue holds `queue_bdp` bandwidth-delay products and ten packets.
-    /// `constants` replace BBR's own.
+    /// Returns a lab with a path of `rate` bit/s and an RTT of `rtt_s` s. The queue holds `queue_bdp` bandwidth-delay
+    /// products and ten packets. `constants` replace BBR's own.
     pub fn new(rate: f64, rtt_s: f64, queue_bdp: f64, constants: &[(&'static str, Value)]) -> Lab {
         let observations = Arc::new(Mutex::new(Observations::default()));
         let rtt = Duration::from_secs_f64(rtt_s);
@@ -108,7 +108,7 @@ impl Lab {
         self.ends[0].counters()
     }
 
-    /// Runs until `is_there` is true; an error if that takes longer than `longest_s`.
+    /// Runs until `is_there` is true; returns an error if that takes longer than `longest_s` seconds.
     pub fn run_until(
         &mut self,
         what: &str,
@@ -142,7 +142,7 @@ impl Lab {
         let ends = self.ends.iter().map(Endpoint::poll_timeout).min().unwrap_or(Time::NEVER);
         let writes =
             if matches!(self.application, Application::Writes(_)) { self.next_write } else { Time::NEVER };
-        // Without events, time advances in pieces.
+        // Without events, time advances in steps of 10 ms.
         let piece = self.now + Duration::from_millis(10);
         self.now = ends.min(self.path.next()).min(writes).min(piece).max(self.now);
         while let Some((side, segment)) = self.path.arrived(self.now) {

@@ -5,11 +5,11 @@ use lasthop_base::{Duration, Rate, Time};
 use lasthop_wire::Segment;
 use std::collections::{BTreeMap, VecDeque};
 
-/// A token bucket that drops packets without tokens.
+/// A token bucket that drops packets for which it has too few tokens.
 #[derive(Clone, Copy, Debug)]
 pub struct Policer {
     pub rate: Rate,
-    /// Capacity, and content, bytes.
+    /// Capacity of the bucket, and its present tokens, bytes.
     pub bucket: f64,
     tokens: f64,
     filled_at: Time,
@@ -37,13 +37,13 @@ pub struct Path {
     /// Queue limit, bytes.
     pub queue: u64,
     pub policer: Option<Policer>,
-    /// Period of losses, data packets; 0: none.
+    /// Every data packet with a number divisible by this is lost; 0: none.
     pub drop_every: u64,
     /// Additional delay of packets leaving the bottleneck; later packets may overtake them.
     pub late_by: Duration,
     /// Period at which waiting ACKs are released.
     pub ack_lumps: Option<Duration>,
-    /// Data packets lost so far, in the queue, by the policer or by `drop_every`, and those offered.
+    /// Data packets dropped so far, by the queue, the policer or `drop_every`; and data packets offered.
     pub dropped: u64,
     pub offered: u64,
     one_way: Duration,
@@ -82,13 +82,13 @@ impl Path {
         self.under_way.first_key_value().map_or(Time::NEVER, |((at, _), _)| *at)
     }
 
-    /// The next segment that has arrived by `now`, and its end.
+    /// Returns the next segment that has arrived by `now`, and the index of the end that it reaches.
     pub fn arrived(&mut self, now: Time) -> Option<(usize, Segment)> {
         let entry = self.under_way.first_entry().filter(|entry| entry.key().0 <= now)?;
         Some(entry.remove())
     }
 
-    /// Pauses the bottleneck.
+    /// Stops the bottleneck for this length of time.
     pub fn pause(&mut self, now: Time, length: Duration) {
         self.free_at = self.free_at.max(now) + length;
     }
