@@ -1,4 +1,5 @@
-//! The packets on a pipe in order of arrival: a ring buffer in which packets do not move.
+//! The packets on a pipe, in order of arrival at its end: a ring buffer, in which packets move only if one overtakes
+//! another.
 
 use crate::pipe::PipeId;
 use lasthop_base::Time;
@@ -24,7 +25,7 @@ pub(crate) struct InFlight {
     /// Number of the next pipe, or [`NO_NEXT`].
     next: u32,
     pub(crate) kind: EntryKind,
-    /// Whether the packet reaches its host here.
+    /// Whether the packet reaches its host at the end of this pipe.
     pub(crate) reaches_host: bool,
     pub(crate) packet: Packet,
 }
@@ -146,7 +147,8 @@ impl Ring {
         self.slots.resize((2 * self.slots.len()).max(MIN_SLOTS), filler);
     }
 
-    /// Sorts the last entry in, behind equal times (ARQ lets packets overtake); returns whether it is the first now.
+    /// Moves the last entry to its place by due time, after entries with the same time (ARQ lets packets overtake).
+    /// Returns whether the entry is the first now.
     #[cold]
     fn overtake(&mut self) -> bool {
         let mut number = self.len - 1;

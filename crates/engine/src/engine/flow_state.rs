@@ -11,7 +11,7 @@ use lasthop_wire::{Body, LossReason, Packet, Priority};
 /// State of a flow: two cache lines, the first with all that each packet needs.
 #[repr(C, align(64))]
 pub(super) struct FlowState {
-    /// Directions from the source and from the destination.
+    /// The forward direction (from the source), then the backward direction (from the destination).
     pub(super) directions: [FlowDirection; 2],
     pub(super) traffic: Traffic,
     /// [`FlowSpec::opaque`](crate::FlowSpec::opaque).
@@ -79,8 +79,8 @@ impl FlowState {
 /// One direction of a flow, 16 bytes.
 #[derive(Clone, Copy)]
 pub(super) struct FlowDirection {
-    /// Route number below 2^31; the highest bit: the sending end or its application needs notices with each segment
-    /// that the end receives.
+    /// The lower 31 bits are the route number. The highest bit is set if the sending end or its application needs
+    /// notices with each segment that this end receives.
     route_and_flag: u32,
     pub(super) first: PipeId,
     /// Pipe inside the host before the first link, or [`NO_PIPE`].

@@ -54,14 +54,14 @@ impl Engine {
         }
     }
 
-    /// Updates an endpoint's timer, and handles its events and its end.
+    /// Updates an endpoint's timer, and handles its events and the end of the connection.
     #[inline(never)]
     pub(super) fn update_endpoint(&mut self, id: FlowId, side: FlowSide) {
         let now = self.now;
         let flow = &mut self.flows[id.0 as usize];
         let Some(endpoint) = endpoint_of(&mut flow.traffic, side) else { return };
         if endpoint.state() == State::CloseWait {
-            // The receiving application closes once it has read everything.
+            // The receiving application closes as soon as it has read everything.
             endpoint.close();
             flow.complete(&mut self.concurrent, now);
             self.pump(id, side);
@@ -132,7 +132,8 @@ pub(super) enum NextStep {
     SendMore,
 }
 
-/// Fills `packet` with an endpoint's next segment, if any; settles at once after the last one, if that is simple.
+/// Fills `packet` with an endpoint's next segment; returns `None` if there is none. After the last segment, also
+/// updates the timer if nothing else remains to be done.
 #[inline(always)]
 pub(super) fn emit(
     now: Time,
