@@ -6,7 +6,7 @@ use lasthop_scenario::Catalogue;
 use serde_json::Value;
 use std::fmt::Write;
 
-/// Keys that name files, and keys that are drawn together with others.
+/// Keys that are not drawn one by one: keys that name files, and keys that are drawn together with others.
 #[rustfmt::skip]
 const SKIPPED: &[&str] = &[
     "arrivals", "trace", "light", "light_timer", "light_sizes", "cell",
@@ -43,7 +43,7 @@ impl Dice {
         &all[self.below(all.len())]
     }
 
-    /// Log-uniform between the bounds; sometimes a bound itself.
+    /// Draws from a log-uniform distribution between the bounds; sometimes returns a bound itself.
     fn spread(&mut self, low: f64, high: f64) -> f64 {
         if self.happens(0.15) {
             return if self.happens(0.7) { low } else { high };
@@ -73,7 +73,7 @@ impl Drawing {
         Drawing { catalogue, schema }
     }
 
-    /// The scenario of this seed: a chain of one to three links, and one to four flows between its nodes.
+    /// The scenario of this seed: one to three links in a row, and one to four flows between the nodes.
     pub fn scenario(&self, seed: u64) -> String {
         let dice = &mut Dice(Stream::named(seed, "scenario"));
         let mut text = String::new();
