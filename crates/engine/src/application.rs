@@ -3,8 +3,8 @@
 //! * [`Exchanges`]: the destination, as a client, opens the connection and sends requests; the source responds.
 //! * [`Pauses`]: the source alternates between sending and silence.
 //!
-//! The engine calls the application when data arrives or its time is due. The application writes to the endpoints and
-//! closes them, as programs do with sockets.
+//! The engine calls the application when data has arrived or when the application's next time has come. The application
+//! then writes to the endpoints and closes them, as programs do with sockets.
 
 use crate::flow::FlowSide;
 use lasthop_base::{Duration, Rate, Spread, Stream, Time};

@@ -163,7 +163,7 @@ mod tests {
         assert_eq!((delays.count(), delays.mean_s(), delays.quantiles_s([0.5])), (0, None, None));
     }
 
-    /// 2,000,000 packets of 10,000 s each sum to 2e19 ns, which exceeds 64 bits.
+    /// The delays of 2,000,000 packets, 10,000 s each, sum to 2e19 ns, which exceeds 64 bits.
     #[test]
     fn neither_a_wait_nor_their_sum_overflows() {
         let mut delays = DelayStatistics::new(Duration::from_millis(40));

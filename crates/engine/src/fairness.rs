@@ -1,8 +1,8 @@
 //! Fair shares of concurrent flows.
 //!
 //! A TCP flow is active from its start until its last byte is delivered. While at least two flows are active, each
-//! delivery counts for its flow. An equal part of the delivery counts for each active flow's fair share: the virtual
-//! time of fair queueing (Demers, Keshav, Shenker, SIGCOMM 1989). Memory and time per
+//! delivery counts for its flow. An equal part of the delivery is added to each active flow's fair share. The sum of
+//! these parts is the virtual time of fair queueing (Demers, Keshav, Shenker, SIGCOMM 1989). Memory and time per
 //! delivery do not grow with the run or its flows.
 
 /// Share of a flow while other flows were active.

@@ -14,7 +14,7 @@ pub struct PipeId(pub u32);
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(C)]
 pub struct PipeAccount {
-    /// Packets offered, lost ones included.
+    /// Packets that were sent into the pipe, including those lost.
     pub offered: u64,
     /// Bytes, as the link charges them, of all packets that have arrived at the pipe's end or are in flight to it.
     pub carried_bytes: u64,

@@ -16,8 +16,8 @@ pub(crate) enum EntryKind {
     DiscardedReadable,
 }
 
-/// A packet in flight, or the notice of a discard: two cache lines. The first holds all that an endpoint reads of a
-/// segment without SACK blocks or SYN options.
+/// A packet in flight, or the notice of a discard. It takes two cache lines; the first holds all that an endpoint reads
+/// of a segment without SACK blocks or SYN options.
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
 pub(crate) struct InFlight {
@@ -50,7 +50,7 @@ impl InFlight {
 }
 
 pub(crate) struct Ring {
-    /// Empty, or a power of two of slots; unused slots hold stale entries.
+    /// The number of slots is 0 or a power of two. Unused slots hold stale entries.
     slots: Vec<InFlight>,
     /// Index of the first entry; [`EMPTY`] if the ring is empty.
     head: usize,

@@ -5,9 +5,9 @@
 //! if a middlebox created or changed it or a link copied it. Packets of middleboxes and copies of links are recorded
 //! only if they reach the source.
 //!
-//! ACKs that a middlebox took out appear on an interface of their own, such as `taken out at bs`, at the time of
-//! sending; otherwise Wireshark would assume that the source received them. Headers, checksums and payload are real;
-//! times are virtual, in nanoseconds.
+//! ACKs that a middlebox dropped appear on a separate interface, such as `taken out at bs`, at the time of sending;
+//! otherwise Wireshark would assume that the source received them. Headers, checksums and payload are real; times are
+//! virtual, in nanoseconds.
 
 use crate::packet_history::{PacketFate, PacketHistories, PacketHistory};
 use lasthop_base::Time;

@@ -13,7 +13,7 @@ use lasthop_wire::{FlowId, Packet};
 use std::any::Any;
 use std::borrow::Cow;
 
-/// Optional observation of a run.
+/// Optional observers and measurements of a run.
 #[derive(Default)]
 pub struct Observation {
     /// Observers, which receive all events, hop by hop.

@@ -124,7 +124,7 @@ fn nor_do_those_of_hybrid_arq() {
         let (packets, allocations, kept) = between_in(draft, settings, 200, 1000);
         assert!(packets > 800_000, "{settings:?}: {packets} packets");
         assert!(allocations < 40, "{settings:?}: {allocations} allocations for {packets} packets");
-        // A lost status report may double a list of waiting SDUs.
+        // A lost status report may double the capacity of a list of waiting SDUs.
         assert!(kept < 262_144, "{settings:?}: {kept} bytes kept");
     }
 }

@@ -1,4 +1,4 @@
-//! Same scenario and seed give the same outcome, repeatedly, and with fused or unfused hops.
+//! The same scenario and seed give the same outcome: in repeated runs, in steps, and with fused or unfused hops.
 
 use lasthop_base::Time;
 use lasthop_engine::{Fate, FlowSide, Observer, PipeId};
@@ -126,8 +126,8 @@ fn is_fast(scenario: &Scenario) -> bool {
     scenario.links.iter().map(|link| link.down.service.mean_rate().bps()).min() > Some(200_000_000)
 }
 
-/// Two senders that tag segments, a queue that drops tagged packets first, and a channel whose loss bursts depend on
-/// time.
+/// Two senders that tag segments, a queue that drops tagged packets (`tag_drop`), and a channel whose good and bad
+/// states are measured in time.
 fn tagged() -> Scenario {
     let settings = [
         ("duration", "20 s"),

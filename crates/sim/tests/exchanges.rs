@@ -1,4 +1,5 @@
-//! Requests and responses on one connection, and sources that pause: times computed by hand, and properties.
+//! Requests and responses on one connection, and sources that pause: tests of times computed by hand, and of general
+//! properties.
 
 use lasthop_scenario::{Draft, Scenario};
 use lasthop_sim::{FlowOutcome, Outcome, run, run_observed};

@@ -77,8 +77,9 @@ fn watching_changes_nothing() {
     }
 }
 
-/// 10 bytes every 0.5 s into a link that takes 1 s for each: packet k joins at 0.5 k s and leaves at k + 1 s, after 1 +
-/// 0.5 k s. In 20,000 s, the first 20,000 packets leave, with a mean delay of 5,000.75 s and a maximum of 10,000.5 s.
+/// Packets of 10 bytes are sent every 0.5 s into a link that takes 1 s for each: packet k joins at 0.5 k s and leaves
+/// at k + 1 s, after 1 + 0.5 k s. In 20,000 s, the first 20,000 packets leave, with a mean delay of 5,000.75 s and a
+/// maximum of 10,000.5 s.
 #[test]
 fn delays_of_hours_are_measured() {
     for queue in [
@@ -99,7 +100,7 @@ fn delays_of_hours_are_measured() {
     }
 }
 
-/// A byte at 10 Tbit/s takes a nanosecond, rounded up, in every kind of element.
+/// The transmission of a byte at 10 Tbit/s takes a nanosecond (rounded up) in every kind of queueing element.
 #[test]
 fn no_wait_is_shorter_than_the_transmission() {
     for beside in ["corrupt = 0.001", "duplicate = 0.001", "queue = \"codel\"", "queue = \"sfq\""] {

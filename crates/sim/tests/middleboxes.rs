@@ -159,7 +159,7 @@ fn duplicates_that_wait_spare_the_sender_repeats() {
         assert!(waited * 2.0 < plain, "{ack_policy}: {waited} recoveries, without {plain}");
         assert!(more > 1.2 * goodput, "{ack_policy}: {more} kbit/s, without {goodput}");
     }
-    // Without a delay, each duplicate ACK passes at once.
+    // With a delay of 0 s, each duplicate ACK is sent at once.
     let none: &[Setting<'_>] =
         &[("flow.bulk.receiver.ack_policy", "{ kind = \"dupack_delay\", wait = \"0 s\" }")];
     let immediate: &[Setting<'_>] = &[("flow.bulk.receiver.ack_policy", "immediate")];

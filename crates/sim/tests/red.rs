@@ -1,4 +1,4 @@
-//! RED: one loss in a window reduces it once; a timeout in recovery does not undo the reduction.
+//! RED: a loss reduces the window once, and a timeout during recovery does not undo the reduction.
 
 use lasthop_scenario::Draft;
 use lasthop_sim::{FlowOutcome, Outcome};

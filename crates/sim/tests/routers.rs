@@ -193,7 +193,7 @@ fn a_call_beside_bulk_flows_finds_no_queue() {
 }
 
 /// A shaper turns a link of 100 Mbit/s into one of 10 Mbit/s. A policer does so for TCP only with a bucket of at least
-/// a product (50 KB): a smaller bucket drops TCP's bursts (Flach et al. 2016).
+/// a bandwidth-delay product (50 KB): a smaller bucket drops TCP's bursts (Flach et al. 2016).
 #[test]
 fn shaped_and_policed() {
     let goodput = |queue: &str| {

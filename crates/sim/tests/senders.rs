@@ -53,7 +53,8 @@ fn rack_needs_no_timeouts_at_random_losses() {
     assert!(by_rack <= 1 && by_sack >= 10, "rack {by_rack}, sack {by_sack}");
 }
 
-/// PRR changes the timing in recovery, not the window after it: goodput is equal within a few percent.
+/// PRR changes when segments are sent during recovery, but not the window after recovery. Goodput is therefore equal
+/// within a few percent.
 #[test]
 fn prr_leaves_the_window_as_it_is() {
     let path = "profile=plain,rate=10Mbit/s,rtt=100ms,queue=1bdp,loss=0.05%";
@@ -65,8 +66,8 @@ fn prr_leaves_the_window_as_it_is() {
     assert!((0.9..1.1).contains(&ratio), "{ratio}");
 }
 
-/// About every ten seconds, four segments are in flight for 200 ms: the queue drains and shows the smallest RTT
-/// (draft-cardwell-iccrg-bbr §4.3.5), four to six times a minute.
+/// About every ten seconds, BBR has only four segments in flight for 200 ms: the queue drains and shows the smallest
+/// RTT (draft-cardwell-iccrg-bbr §4.3.5), four to six times a minute.
 #[test]
 fn bbr_looks_for_the_smallest_rtt() {
     let mut draft = Draft::load("profile=plain,rate=10Mbit/s,rtt=40ms,queue=8bdp").expect("an inline path");
@@ -96,8 +97,8 @@ fn slow_start_that_is_left_early_does_not_overshoot() {
     assert!(none > 100 && hystart < 60 && hystart_pp < 60, "{none}, {hystart}, {hystart_pp}");
 }
 
-/// Two Linux hosts: lost retransmissions are repaired without a timeout, and no more is retransmitted than lost. (Linux
-/// 6.18 over the same emulated path has no timeouts in twenty runs, docs/validation.md.)
+/// Between two Linux hosts, lost retransmissions are repaired without a timeout, and no more segments are retransmitted
+/// than were lost. (Linux 6.18 over the same emulated path has no timeouts in twenty runs, docs/validation.md.)
 #[test]
 fn linux_hosts_need_no_timeouts_at_random_losses() {
     for congestion in ["reno", "cubic"] {

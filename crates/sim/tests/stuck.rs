@@ -76,7 +76,7 @@ fn a_silence_of_nothing_is_refused() {
 }
 
 /// 300 flows that send 10,000 datagrams each at one instant do not make a run stuck, although these are about three
-/// times as many events as one source may have.
+/// times the 2^20 events after which each source is counted separately.
 #[test]
 fn many_events_at_an_instant_are_none() {
     let text = PATH.replace("to = \"b\"", "to = \"b\"\nqueue = \"10 packets\"");

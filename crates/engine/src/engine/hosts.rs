@@ -29,7 +29,7 @@ impl Engine {
         }
     }
 
-    /// Gives an endpoint the notices that it wants before each segment.
+    /// Gives an endpoint the notices (about the peer and the uplink) that it wants before each segment.
     #[cold]
     fn send_notices_before(&mut self, id: FlowId, side: FlowSide) {
         let FlowState { traffic, directions, .. } = &mut self.flows[id.0 as usize];
@@ -182,7 +182,7 @@ fn handle_node_notice(now: Time, endpoint: &mut Endpoint, here: &Pipe) {
     }
 }
 
-/// Gives an endpoint the notices that it wants before a segment.
+/// Gives an endpoint the notices that it wants before a segment: the peer's window, counters, and the uplink's backlog.
 fn send_notices(
     now: Time,
     wants: WantedNotices,

@@ -146,7 +146,8 @@ impl Engine {
         self.pipes[pipe.0 as usize].line.queueing_delay(now)
     }
 
-    /// Sends a packet of an external flow at the current time. Returns its number in [`Engine::take_departures`].
+    /// Sends a packet of an external flow at the current time. Returns the number under which
+    /// [`Engine::take_departures`] will report the packet.
     pub fn inject(&mut self, flow: FlowId, entering: &ExternalPacket) -> u64 {
         let route = self.flows[flow.0 as usize].directions[usize::from(!entering.forward)].route();
         let number = self.packets;

@@ -10,7 +10,7 @@ use lasthop_net::{LinkDirection, Output, Passage};
 use lasthop_wire::{LossReason, Packet};
 
 impl Engine {
-    /// Handles the next event of a pipe: an arrival or an element's deadline.
+    /// Handles the next event of a pipe: an arrival, or the deadline of its queueing element.
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(super) fn handle_pipe_event(&mut self, pipe: u32, scratch: &mut Packet) {
         let here = &mut self.pipes[pipe as usize];
@@ -153,13 +153,13 @@ impl Engine {
         self.send(packet, first);
     }
 
-    /// [`Engine::join_element`], not inlined.
+    /// Calls [`Engine::join_element`]. This function is not inlined.
     #[inline(never)]
     fn enter_element(&mut self, packet: &mut Packet, at: PipeId) {
         self.join_element(packet, at);
     }
 
-    /// Adds a packet to an element and applies the element's decisions.
+    /// Adds a packet to a pipe's queueing element and applies the element's decisions.
     #[inline(always)]
     pub(super) fn join_element(&mut self, packet: &mut Packet, at: PipeId) {
         let now = self.now;

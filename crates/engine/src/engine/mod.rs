@@ -2,7 +2,7 @@
 //!
 //! Parts of [`Engine`]:
 //!
-//! * here: set-up, the event loop, and detection of a stuck run.
+//! * this file: set-up, the event loop, and detection of a stuck run.
 //! * `links`: packets on links.
 //! * `hosts`: packets at hosts; `timers`: host timers; `sending`: packets that hosts send.
 //! * `nodes`: packets at middleboxes, and reports of planned rates.
@@ -65,7 +65,7 @@ pub struct Engine {
     pipes: Vec<Pipe>,
     /// Nodes with a middlebox.
     nodes: Vec<Node>,
-    /// Distinct routes: shared by flows, so that they stay in the cache.
+    /// Distinct routes. Flows share them, so that routes stay in the cache.
     routes: Vec<Vec<PipeId>>,
     next_hops: NextHops,
     flows: Vec<FlowState>,
@@ -232,7 +232,7 @@ impl Engine {
         self.timers.at_latest(timer_of(index, opener), *start);
     }
 
-    /// Runs the next event if it is due by `until`; else returns false. `scratch` is scratch space for packets.
+    /// Runs the next event if it is due by `until`; else returns false. `scratch` is a packet that may be overwritten.
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     fn step(&mut self, until: Time, scratch: &mut Packet) -> bool {
         let (due, pipe) = self.event_queue.first();
@@ -321,7 +321,7 @@ impl Engine {
 
 const LAST: Time = Time::from_nanos(u64::MAX - 1);
 
-/// Hop of a packet inside its host; the next hop is 0.
+/// Hop number of a packet inside its host. Adding 1 gives 0, the first link.
 const IN_HOST: u8 = u8::MAX;
 
 fn timer_of(flow: usize, side: FlowSide) -> u32 {

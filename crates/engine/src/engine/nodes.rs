@@ -18,8 +18,8 @@ use lasthop_wire::{Body, FlowId, LinkReport, LossReason, NodeNotice, Packet};
 use std::collections::BinaryHeap;
 
 impl Engine {
-    /// Attaches a middlebox to the node where these pipes end. The middlebox sees each packet that arrives by one of
-    /// them and continues. Call before the first event, and at most once for a pipe.
+    /// Attaches a middlebox to the node where these pipes end. The middlebox sees each packet that arrives on one of
+    /// these pipes and continues on another. Call before the first event, and at most once for a pipe.
     pub fn attach_middlebox(&mut self, node: NodeId, middlebox: Box<dyn Middlebox>, ending: &[PipeId]) {
         let node_index = self.nodes.len() as u32;
         for pipe in ending {

@@ -78,12 +78,12 @@ impl<const SLOTS: usize> Tree<SLOTS> {
     }
 }
 
-/// Up to 64 sources, two of which may stay outside the tree.
+/// Tree for up to 64 sources, two of which may stay outside the tree.
 #[derive(Debug)]
 pub(super) struct SmallTree {
     tree: Tree64,
     busy: [u64; BUSY],
-    /// Index in `busy` by source; [`BUSY`] for sources in the tree.
+    /// For each source, its index in `busy`, or [`BUSY`] if the source is in the tree.
     places: [u8; Tree64::CAPACITY],
 }
 
@@ -135,7 +135,7 @@ impl SmallTree {
     }
 }
 
-/// Any number of sources and any times: keys of 128 bits.
+/// Tree for any number of sources and any times, with keys of 128 bits.
 #[derive(Debug)]
 pub(super) struct WideTree {
     keys: Vec<u128>,

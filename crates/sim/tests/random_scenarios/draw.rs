@@ -1,4 +1,5 @@
-//! Random scenarios as text: keys and types from the JSON Schema, mechanisms and parameter ranges from the catalogue.
+//! Random scenarios as text. Keys and types come from the JSON Schema, mechanisms and parameter ranges from the
+//! catalogue.
 
 use lasthop_base::random::Stream;
 use lasthop_base::{Duration, Info, Parameter, SeamInfo, Unit};
@@ -111,7 +112,7 @@ impl Drawing {
     }
 
     fn seam(&self, name: &str) -> &SeamInfo {
-        // Definitions of the schema are called SIDE.KEY.
+        // The schema's definitions are named SIDE.KEY.
         let key = name.rsplit('.').next().unwrap_or_default();
         let is_meant = |seam: &&SeamInfo| seam.name == key && (name == key || name.starts_with(seam.side));
         self.catalogue.seams().into_iter().find(is_meant).expect("a seam")

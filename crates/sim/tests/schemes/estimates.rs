@@ -84,7 +84,7 @@ fn the_receivers_clock_does_not_mind_a_slow_way_back() {
 
 #[test]
 fn westwood_plus_does_not_mind_lost_acks() {
-    // Weighted by time: a mean over ACKs would favour high rates.
+    // The mean is weighted by time, since a mean over ACKs would favour high rates.
     let mean = |log: &Log, which: usize, from: f64| {
         let (mut sum, mut time) = (0.0, 0.0);
         for pair in log.rates.windows(2).filter(|pair| pair[0].0.as_secs() >= from) {

@@ -20,7 +20,7 @@ fn neighbour(recovery: &str) -> String {
     )
 }
 
-/// Twenty runs of two minutes: mean Jain's index, the first flow's share, and queue drops.
+/// Results of twenty runs of two minutes: mean of Jain's index, the first flow's share, and queue drops.
 fn pair(recovery: &str, others: &str) -> (f64, f64, u64) {
     let settings: &[Setting<'_>] = &[("flow.bulk.sender.recovery", recovery), ("duration", "120 s")];
     let scenario = path_with(&Catalogue::default(), false, &neighbour(others), &[settings]);

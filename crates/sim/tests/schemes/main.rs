@@ -76,8 +76,8 @@ fn path_with(catalogue: &Catalogue, up: bool, tables: &str, settings: &[&[Settin
     draft.check().unwrap_or_else(|problem| panic!("{problem:?}"))
 }
 
-/// The receive window is smaller than the about 28 packets that the path holds, so that queues stay short and never
-/// overflow.
+/// The receive window of 24 packets is smaller than the path, which holds about 28 packets, so that queues stay short
+/// and never overflow.
 const UNFILLED: &[Setting<'_>] =
     &[("window", "{ kind = \"buffer\", size = \"24000 bytes\" }"), ("duration", "20 s")];
 

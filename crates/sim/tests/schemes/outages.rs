@@ -55,8 +55,8 @@ fn a_station_that_the_link_tells_opens_the_window_at_once() {
 }
 
 /// The receiver learns of the outage in advance. If the receiver freezes the sender one RTT before the outage, no
-/// packet is retransmitted; five RTTs before cost the data of four RTTs. Without a lead, packets in flight wait in the
-/// queue, and a frozen sender retransmits them.
+/// packet is retransmitted; a lead of five RTTs costs the data of four RTTs. Without a lead, packets in flight wait in
+/// the queue, and a frozen sender retransmits them.
 #[test]
 fn a_receiver_that_foresees_the_outage_freezes_its_sender() {
     let freeze = |lead: &str| {
