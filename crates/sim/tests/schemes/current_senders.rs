@@ -49,8 +49,8 @@ fn linux_cubic_returns_by_the_cubic_of_time() {
     let (all, beyond) =
         off.fold((0.0, f64::MIN), |most: (f64, f64), it| (most.0.max(it.0), most.1.max(it.1)));
     println!("CUBIC, from {top} segments: {all:.2} off at most, {beyond:.2} beyond a round trip's growth");
-    // The tolerance, in segments: 1 for rounding, 1 that the top may lack, and at most 1.2 since the curve's value may
-    // be 31 ms old.
+    // The tolerance, in segments: 1 since cwnd is a whole number of segments, 1 that the top may lack, and at most 1.2
+    // since the curve's value may be 31 ms old.
     assert!(beyond < 3.2, "{beyond}");
 }
 

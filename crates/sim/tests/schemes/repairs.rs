@@ -56,7 +56,7 @@ fn three_losses_in_a_window() {
     };
     let (selective, repeats, again) = span("snoop_sack");
     assert_eq!((repeats, again), (3, 0), "no retransmission by the sender");
-    // The first and the last hole are 8 ms apart.
+    // Neighbouring holes are 8 ms apart.
     assert!(selective < AIR_ROUND_TRIP + 0.009, "{selective}");
     let (cumulative, _, again) = span("snoop");
     println!(
