@@ -3,17 +3,17 @@
 use crate::flow::FlowAccount;
 use lasthop_wire::LossReason;
 
-/// Totals of a flow. Loss counters of full queues are inline; the rest is allocated on first use.
+/// Totals of a flow. Counters of losses in full queues are inline; all others are allocated on first use.
 #[derive(Debug, Default)]
 pub(crate) struct CompactAccount {
-    /// Packets from the source that a full queue dropped, [`FlowAccount::lost`].
+    /// Packets from the source that a full queue dropped: a part of [`FlowAccount::lost`].
     queue_full: u64,
     lost_to_overshoot: u64,
     rest: Option<Box<FlowAccount>>,
 }
 
 impl CompactAccount {
-    /// Counts a lost packet of the source. `is_early`: slow start's overshoot sent the packet.
+    /// Counts a lost packet of the source. `is_early`: the packet belonged to slow start's overshoot.
     pub(crate) fn count_loss(&mut self, reason: LossReason, is_early: bool) {
         match reason {
             LossReason::QueueFull => self.queue_full += 1,

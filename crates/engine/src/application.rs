@@ -3,14 +3,14 @@
 //! * [`Exchanges`]: the destination, as a client, opens the connection and sends requests; the source responds.
 //! * [`Pauses`]: the source alternates between sending and silence.
 //!
-//! The engine calls the application when data arrives or its time is due. The application writes to the endpoints and
-//! closes them, as programs do with sockets.
+//! The engine calls the application when data has arrived or when the application's next time has come. The application
+//! then writes to the endpoints and closes them, as programs do with sockets.
 
 use crate::flow::FlowSide;
 use lasthop_base::{Duration, Rate, Spread, Stream, Time};
 use lasthop_tcp::Endpoint;
 
-/// Both applications of a connection.
+/// The applications at both ends of a connection.
 pub struct Application {
     script: Script,
     next: Time,
@@ -36,7 +36,8 @@ pub struct Exchanges {
     pub think: Duration,
     /// Distribution of the think times.
     pub pauses: Spread,
-    /// Period of the requests, in place of `think`. A request waits for the response before it.
+    /// Period of the requests, used instead of `think`. If the previous response is late, the next request waits for
+    /// it.
     pub every: Option<Duration>,
     /// Number of exchanges, at least 1, after which the client closes; `None`: unlimited.
     pub most: Option<u64>,
@@ -69,11 +70,11 @@ pub struct Exchange {
 #[derive(Default)]
 struct Exchanging {
     all: Vec<Exchange>,
-    /// Bytes requested so far; the server responds once all have arrived.
+    /// Bytes of all requests so far. The server responds as soon as all of them have arrived.
     requested_bytes: u64,
     /// Bytes of the pending response.
     pending_response: Option<u64>,
-    /// Bytes that the client has received once the last response is complete.
+    /// Total bytes that the client will have received when the last requested response is complete.
     expected_bytes: u64,
     first: Time,
 }
@@ -85,8 +86,9 @@ struct Pausing {
     write: Time,
 }
 
-/// Unsent bytes that an application without a rate keeps written: `TCP_NOTSENT_LOWAT`, 128 KiB as on many servers
-/// (from memory). Sending this backlog extends a burst beyond its period.
+/// An application without a rate writes until this many bytes are unsent. The value is that of `TCP_NOTSENT_LOWAT` on
+/// many servers, 128 KiB (from memory). The backlog at the end of an on period is still sent, so that a burst outlasts
+/// its period.
 const MAX_UNSENT: u64 = 128 << 10;
 const INITIAL_CAPACITY: u64 = 1024;
 
@@ -114,7 +116,7 @@ impl Application {
         }
     }
 
-    /// Time of the next action that no arrival triggers.
+    /// Time of the next action that the clock triggers, not an arrival.
     pub fn next(&self) -> Time {
         self.next
     }
@@ -127,7 +129,7 @@ impl Application {
         }
     }
 
-    /// Whether the last exchange is complete.
+    /// Whether all exchanges are complete; always false for [`Pauses`] and for unlimited exchanges.
     pub fn is_complete(&self) -> bool {
         match &self.script {
             Script::Exchanges(Exchanges { most, .. }, state) => {

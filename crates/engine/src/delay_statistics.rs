@@ -5,14 +5,15 @@
 
 use lasthop_base::Duration;
 
-/// Longest distinguished delay, ns: 146 years.
+/// Limit to which longer delays are clamped, ns: 146 years.
 const MAX_NANOS: u64 = 1 << 62;
-/// Offset added to each time so that the smallest exponent is fixed: 2^10 ns.
+/// Offset added to each delay, ns, so that the smallest value has a known exponent: 2^10.
 const MIN_NANOS: u64 = 1 << 10;
-/// Bits of a float below those of the class; number of the class of [`MIN_NANOS`].
+/// A class is given by the upper bits of a value as a float: `CLASS_SHIFT` lower bits are ignored. `FIRST_CLASS` is
+/// subtracted so that [`MIN_NANOS`] is in class 0.
 const CLASS_SHIFT: u32 = 23 - 5;
 const FIRST_CLASS: u32 = (127 + 10) << 5;
-/// Enough classes for all 64-bit numbers; a power of two.
+/// Number of classes, enough for all 64-bit numbers; a power of two.
 const CLASSES: usize = 2048;
 /// Classes added at once when the histogram grows: 8 octaves, a power of two.
 const CLASSES_PER_GROWTH: usize = 256;
@@ -22,7 +23,8 @@ const CLASSES_PER_GROWTH: usize = 256;
 pub struct DelayStatistics {
     /// [`MIN_NANOS`] minus the propagation delay, ns.
     offset: i64,
-    /// Sum of the offset times: the lower 64 bits, and the carry.
+    /// Sum of all delays with [`MIN_NANOS`] added to each, ns: `sum` holds the lower 64 bits, `sum_above` the upper
+    /// ones.
     sum: u64,
     sum_above: u64,
     /// Packets by class, up to the largest class needed.
@@ -72,7 +74,7 @@ impl DelayStatistics {
         self.counts[class] = 1;
     }
 
-    /// Clears all counts, as at the end of a warm-up.
+    /// Clears the statistics, for example at the end of a warm-up.
     pub fn clear(&mut self) {
         (self.sum, self.sum_above) = (0, 0);
         self.counts.fill(0);
@@ -109,7 +111,7 @@ impl DelayStatistics {
     }
 }
 
-/// Class of a number from [`MIN_NANOS`] on.
+/// Class of a delay with its offset, ns, at least [`MIN_NANOS`].
 fn class(nanos: i64) -> usize {
     let beginning = (nanos as f32).to_bits() >> CLASS_SHIFT;
     beginning.wrapping_sub(FIRST_CLASS) as usize & (CLASSES - 1)
@@ -135,7 +137,7 @@ mod tests {
         }
     }
 
-    /// Compares with all times, sorted: means exactly, percentiles within half a class.
+    /// Compares with the sorted list of all delays: the mean must be exact, and percentiles within half a class.
     #[test]
     fn percentiles_are_those_of_all_times() {
         let mut random = lasthop_base::Stream::named(5, "waits");
@@ -161,7 +163,7 @@ mod tests {
         assert_eq!((delays.count(), delays.mean_s(), delays.quantiles_s([0.5])), (0, None, None));
     }
 
-    /// 2,000,000 packets of 10,000 s each sum to 2e19 ns, which exceeds 64 bits.
+    /// The delays of 2,000,000 packets, 10,000 s each, sum to 2e19 ns, which exceeds 64 bits.
     #[test]
     fn neither_a_wait_nor_their_sum_overflows() {
         let mut delays = DelayStatistics::new(Duration::from_millis(40));

@@ -1,17 +1,18 @@
-//! The event queue: a tournament tree of the pipes' next events, and lazy timers in a second tree.
+//! The event queue: one tournament tree holds the next event of each pipe, another the timers, which are moved lazily.
 
 mod tree;
 
 use lasthop_base::Time;
 use tree::{LargeTree, SmallTree, WideTree};
 
-/// The next due time of each of a fixed number of sources, and the earliest of all. Among equal times the lowest
-/// source number wins.
+/// The next due time of each source (pipe or timer), and the earliest of all. The number of sources is fixed. Among
+/// equal times, the lowest source number wins.
 ///
-/// Up to eight sources are kept sorted; more compete in a tournament tree (`tree`).
+/// Up to eight sources are kept sorted; more than eight compete in a tournament tree (`tree`).
 #[derive(Debug)]
 pub struct EventQueue {
-    /// Place 0 holds the earliest source. With at most eight sources: all in order, then unused numbers.
+    /// Index 0 holds the earliest source. With at most eight sources, the array holds all of them in order, followed by
+    /// unused numbers.
     order: [(Time, u32); SORTED_CAPACITY],
     storage: Storage,
     count: usize,
@@ -24,7 +25,7 @@ enum Storage {
     Sorted,
     Small(Box<SmallTree>),
     Large(Box<LargeTree>),
-    /// More sources, or times that other keys cannot hold.
+    /// For more sources, or for times that do not fit in the keys of the other trees.
     Wide(Box<WideTree>),
 }
 
@@ -34,7 +35,7 @@ impl EventQueue {
         EventQueue::with_busiest(count, &[])
     }
 
-    /// The same; the sources of `busiest` change most often.
+    /// The same, with a hint: the due times of the sources in `busiest` change most often.
     pub fn with_busiest(count: usize, busiest: &[u32]) -> EventQueue {
         let storage = if count <= SORTED_CAPACITY {
             Storage::Sorted
@@ -119,7 +120,8 @@ impl EventQueue {
         };
     }
 
-    /// [`EventQueue::set`] for more than 4096 sources or for times beyond narrow keys. All keys are wide afterwards.
+    /// [`EventQueue::set`] for more than 4096 sources, or for times that do not fit in narrow keys. From then on, the
+    /// queue uses wide keys.
     #[inline(never)]
     fn set_wide(&mut self, number: u32, time: Time) {
         if let Storage::Wide(tree) = &mut self.storage {
@@ -132,7 +134,8 @@ impl EventQueue {
         self.storage = Storage::Wide(tree);
     }
 
-    /// [`EventQueue::at_latest`] for more than eight sources: updates only the rounds that change.
+    /// [`EventQueue::at_latest`] for more than eight sources: updates only the rounds of the tournament that the source
+    /// wins.
     #[inline(never)]
     fn bring_forward(&mut self, number: u32, time: Time) {
         match &mut self.storage {
@@ -170,7 +173,8 @@ fn is_before(one: (Time, u32), other: (Time, u32)) -> bool {
     one.0 < other.0 || (one.0 == other.0 && one.1 < other.1)
 }
 
-/// Deadlines that mostly move later. A postponed timer keeps its place in the tree until that place comes up.
+/// Timers whose deadlines mostly move later. A postponed timer keeps its old time in the tree; it is rescheduled when
+/// that time comes.
 #[derive(Debug)]
 pub struct Timers(EventQueue);
 
@@ -180,7 +184,8 @@ impl Timers {
         Timers(EventQueue::new(count))
     }
 
-    /// The earliest place in the tree, a lower bound of that timer's deadline; [`Time::NEVER`] if no timer is set.
+    /// The earliest time in the tree, and its timer. The time is a lower bound of the timer's deadline; [`Time::NEVER`]
+    /// if no timer is set.
     pub fn first(&self) -> (Time, u32) {
         self.0.first()
     }
@@ -196,18 +201,18 @@ impl Timers {
         Timers::new(self.0.count)
     }
 
-    /// Has timer `number` come up by `deadline`.
+    /// Makes timer `number` come up at `deadline` or earlier.
     #[inline(always)]
     pub fn at_latest(&mut self, number: u32, deadline: Time) {
         self.0.at_latest(number, deadline);
     }
 
-    /// Whether timer `number` comes up by `deadline`.
+    /// Whether timer `number` comes up at `deadline` or earlier.
     pub fn is_set_by(&self, number: u32, deadline: Time) -> bool {
         self.0.time_of(number) <= deadline
     }
 
-    /// Sets the next place of timer `number`, which has come up.
+    /// Sets the next time of timer `number`, which has come up.
     pub fn reschedule(&mut self, number: u32, deadline: Time) {
         self.0.set(number, deadline);
     }

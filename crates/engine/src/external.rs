@@ -4,10 +4,10 @@ use crate::pipe::PipeId;
 use lasthop_base::Time;
 use lasthop_wire::{Body, Ecn, LossReason, Priority};
 
-/// An external packet that enters.
+/// An external packet that enters the simulation.
 #[derive(Clone, Copy, Debug)]
 pub struct ExternalPacket {
-    /// Bytes that links charge.
+    /// Size for which links charge transmission time, bytes.
     pub wire_bytes: u32,
     /// Direction: true from source to destination.
     pub forward: bool,

@@ -1,8 +1,8 @@
 //! Fair shares of concurrent flows.
 //!
 //! A TCP flow is active from its start until its last byte is delivered. While at least two flows are active, each
-//! delivery counts for its flow. An equal part of the delivery counts for each active flow's fair share: the virtual
-//! time of fair queueing (Demers, Keshav, Shenker, SIGCOMM 1989). Memory and time per
+//! delivery counts for its flow. An equal part of the delivery is added to each active flow's fair share. The sum of
+//! these parts is the virtual time of fair queueing (Demers, Keshav, Shenker, SIGCOMM 1989). Memory and time per
 //! delivery do not grow with the run or its flows.
 
 /// Share of a flow while other flows were active.
@@ -24,7 +24,7 @@ impl ConcurrentShare {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ConcurrentFlows {
     active: u32,
-    /// Fair share of a flow active since the start of the run, bytes.
+    /// Fair share that a flow active since the start of the run would have, bytes: the virtual time.
     fair_bytes: f64,
 }
 
@@ -80,7 +80,7 @@ mod tests {
         let mut concurrent = ConcurrentFlows::default();
         let [mut a, mut b, mut c] = [FlowShare::default(); 3];
         concurrent.begin(&mut a);
-        // Alone: not counted.
+        // Bytes delivered while only one flow is active are not counted.
         concurrent.deliver(&mut a, 5_000);
         concurrent.begin(&mut b);
         concurrent.deliver(&mut a, 300);
@@ -93,7 +93,8 @@ mod tests {
         concurrent.deliver(&mut c, 60);
         concurrent.end(&mut c);
         concurrent.deliver(&mut b, 9_000);
-        // 400 shared by two, 300 by three, 60 by two; the rest alone.
+        // Two active flows shared 400 bytes, three shared 300, and two shared 60. The other bytes were delivered to a
+        // flow alone.
         let share = |flow| concurrent.share(flow);
         assert_eq!(share(&a), ConcurrentShare { bytes: 400, fair_bytes: 300.0 });
         assert_eq!(share(&b), ConcurrentShare { bytes: 200, fair_bytes: 330.0 });

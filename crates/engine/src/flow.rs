@@ -9,7 +9,7 @@ use lasthop_tcp::sender::Limited;
 use lasthop_tcp::{Endpoint, Range};
 use lasthop_wire::{LossReason, PerReason};
 
-/// End of a flow.
+/// One of the two ends of a flow.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum FlowSide {
     /// Sender of the data.
@@ -28,16 +28,17 @@ pub struct FlowSpec {
     pub forward: Vec<PipeId>,
     /// Pipes from destination to source.
     pub backward: Vec<PipeId>,
-    /// Packet sizes that links charge.
+    /// Header bytes that links charge for each packet.
     pub overhead: Overhead,
-    /// Middleboxes forward the flow's packets unread.
+    /// Whether the packets' headers are unreadable (encrypted). Middleboxes that read headers then forward the packets
+    /// unread.
     pub opaque: bool,
 }
 
 /// Bytes of a packet that links charge in addition to its payload.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Overhead {
-    /// IPv4 and TCP headers with options (28 for a datagram).
+    /// IPv4 and TCP headers with options; 28 bytes of IPv4 and UDP headers for a datagram.
     Real,
     /// A fixed number of bytes.
     Fixed(u32),
@@ -47,7 +48,8 @@ pub enum Overhead {
 pub enum Traffic {
     /// A TCP connection.
     Tcp(Box<TcpConnection>),
-    /// Packets without simulated endpoints. The engine distinguishes two kinds faster than three.
+    /// Traffic without simulated endpoints. Its kinds are in an enum of their own, so that the engine distinguishes
+    /// only two kinds for each packet.
     NoEndpoint(NoEndpoint),
 }
 
@@ -58,10 +60,10 @@ pub enum NoEndpoint {
     /// External packets: real traffic that enters at the first node of the flow's forward or backward route
     /// ([`crate::Engine::inject`]).
     External,
-    /// A connection created when it begins, with identical results. It must have no applications, and its endpoints
-    /// must want no notices and no planned rates.
+    /// A connection that is created only at its start time; the results are identical. It must have no applications,
+    /// and its endpoints must want neither notices nor planned rates.
     ///
-    /// Boxed twice to keep this enum at two words.
+    /// The closure is boxed twice, since a single box would take two words and make this enum larger.
     Deferred(Box<Box<dyn FnOnce() -> TcpConnection + Send>>),
     /// Results of a released connection.
     Released(Box<ReleasedConnection>),
@@ -95,10 +97,11 @@ pub struct TcpConnection {
     pub source: Endpoint,
     /// Data receiver.
     pub destination: Endpoint,
-    /// Whether to store losses until an endpoint reports loss discrimination.
+    /// Whether to store the ranges of lost packets until an endpoint classifies them (loss discrimination), to measure
+    /// the accuracy.
     pub has_loss_discrimination: bool,
     pub(crate) unclassified: Vec<(Range, LossReason)>,
-    /// Applications, if more than a bulk transfer written at the start.
+    /// Applications; `None` if all data is written at the start.
     pub(crate) application: Option<Box<Application>>,
 }
 
@@ -114,7 +117,7 @@ impl TcpConnection {
         }
     }
 
-    /// The same with applications.
+    /// The same connection with applications.
     pub fn with_application(self, application: Application) -> TcpConnection {
         TcpConnection { application: Some(Box::new(application)), ..self }
     }
@@ -124,7 +127,7 @@ impl TcpConnection {
     }
 }
 
-/// A source of datagrams: constant bit rate, or on and off.
+/// A source of datagrams with a constant bit rate, or with alternating on and off periods.
 pub struct Datagrams {
     /// Payload rate during on periods.
     pub rate: Rate,
@@ -153,21 +156,21 @@ pub struct OnOff {
     pub on: Duration,
     /// Mean (or fixed) length of an off period.
     pub off: Duration,
-    /// Exponentially distributed lengths instead of fixed ones.
+    /// Whether the lengths are exponentially distributed; otherwise fixed.
     pub exponential: bool,
 }
 
 /// Spacing of the datagrams of a constant rate (koga §3.3.5, Fig. 3.14).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Spacing {
-    /// Upper bound of each datagram's delay, uniformly distributed.
+    /// Upper bound of each datagram's random delay, which is uniformly distributed from 0.
     pub jitter: Duration,
-    /// Datagrams sent back to back; a pause keeps the mean rate. At least 1.
+    /// Number of datagrams sent back to back, at least 1. The pause after each burst keeps the mean rate.
     pub burst: u32,
 }
 
 impl Spacing {
-    /// Even spacing, as behind a hard shaper.
+    /// Even spacing, as at the output of a shaper without bursts.
     pub const EVEN: Spacing = Spacing { jitter: Duration::ZERO, burst: 1 };
 }
 
@@ -198,7 +201,7 @@ impl Datagrams {
         datagrams
     }
 
-    /// The same with another spacing.
+    /// The same source with another spacing.
     pub fn with_spacing(mut self, spacing: Spacing) -> Datagrams {
         self.spacing = Spacing { burst: spacing.burst.max(1), ..spacing };
         self
@@ -242,19 +245,19 @@ impl Datagrams {
 /// Totals of a flow, in addition to its endpoints' counters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct FlowAccount {
-    /// Packets lost from the source, by reason.
+    /// Lost packets that the source sent, by reason.
     pub lost: PerReason<u64>,
-    /// Packets lost from the destination (ACKs), by reason.
+    /// Lost packets that the destination sent (ACKs), by reason.
     pub lost_backward: PerReason<u64>,
     /// Tagged (low-priority) packets among `lost`, by reason.
     pub tagged_lost: PerReason<u64>,
     /// Queue losses of packets sent before the source noticed its first loss: slow start's overshoot.
     pub lost_to_overshoot: u64,
-    /// Packets that middleboxes created or repeated: forward, backward.
+    /// Packets that middleboxes created or repeated, forward and backward.
     pub created: [u64; 2],
-    /// Packets that middleboxes received in place of the addressed host: forward, backward.
+    /// Packets that middleboxes received in place of the addressed host, forward and backward.
     pub received: [u64; 2],
-    /// Copies that links made of packets: forward, backward.
+    /// Copies that links made of packets, forward and backward.
     pub duplicated: [u64; 2],
     /// Distinct datagrams that arrived.
     pub datagrams: u64,
@@ -262,7 +265,7 @@ pub struct FlowAccount {
     pub accuracy: DiscriminationAccuracy,
     /// Completion time of a finite transfer at the destination.
     pub completed: Option<Time>,
-    /// Time by limiting factor of the source, until completion.
+    /// Time during which each factor (cwnd, receive window, application) limited the source, until completion.
     pub limited: Limited,
 }
 
@@ -307,8 +310,8 @@ pub struct DiscriminationAccuracy {
 }
 
 impl DiscriminationAccuracy {
-    /// Settles one segment's loss that a sender has classified. Earlier losses without a verdict (repaired by a
-    /// timeout) are not counted.
+    /// Compares a sender's verdict on one lost segment with the true reason, and counts the result. Earlier losses
+    /// without a verdict (repaired by a timeout) are removed without being counted.
     pub(crate) fn classify_segment(
         &mut self,
         unclassified: &mut Vec<(Range, LossReason)>,
@@ -321,7 +324,8 @@ impl DiscriminationAccuracy {
         }
     }
 
-    /// Settles the losses inside a classified gap, and earlier losses that never opened a gap.
+    /// Compares the verdict on a gap with the true reasons of the losses inside, and counts the results. Earlier
+    /// losses, which never opened a gap, count as misclassified.
     pub(crate) fn classify_gap(
         &mut self,
         unclassified: &mut Vec<(Range, LossReason)>,
@@ -352,7 +356,7 @@ impl DiscriminationAccuracy {
 mod tests {
     use super::*;
 
-    /// Departure times of the first 500-byte datagrams at 6 Mbit/s (667 us apart), us.
+    /// Departure times, us, of the first `count` datagrams of 500 bytes at 6 Mbit/s (667 us apart).
     fn times(spacing: Spacing, count: usize) -> Vec<u64> {
         let span = (Time::ZERO, Time::NEVER);
         let mut source = Datagrams::new(Rate::from_bps(6_000_000), 500, span, None, Stream::named(1, "test"))
@@ -367,7 +371,7 @@ mod tests {
 
     #[test]
     fn a_burst_takes_the_time_of_its_datagrams() {
-        // 15 at once, every 10 ms (koga §3.3.5).
+        // A burst of 15 datagrams every 10 ms (koga §3.3.5).
         let times = times(Spacing { burst: 15, ..Spacing::EVEN }, 45);
         for (number, at) in times.iter().enumerate() {
             assert!(at.abs_diff(number as u64 / 15 * 10_000) <= 1, "{number}: {at}");
@@ -381,7 +385,8 @@ mod tests {
         assert!(late.windows(2).all(|pair| pair[0] <= pair[1]));
         let delays: Vec<u64> = late.iter().zip(&even).skip(1).map(|(late, even)| late - even).collect();
         assert!(delays.iter().all(|delay| *delay <= 671));
-        // Uniform: mean 335 us, standard error 670 / sqrt(12 * 3000) = 3.5 us; keeping the order adds a little.
+        // The uniform delay has a mean of 335 us and a standard error of 670 / sqrt(12 * 3000) = 3.5 us. Keeping the
+        // order adds a little.
         let mean = delays.iter().sum::<u64>() as f64 / delays.len() as f64;
         assert!((mean - 335.0).abs() < 4.0 * 3.5, "{mean}");
     }

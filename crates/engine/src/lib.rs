@@ -1,24 +1,24 @@
-//! The event loop.
+//! The simulation engine: the event loop, and the flows, links and nodes that it drives.
 //!
 //! * [`engine`]: flows, endpoints, links and the event loop.
 //! * [`pipe`]: one direction of a link and its packets.
 //! * [`node`]: nodes with a middlebox.
-//! * [`event_queue`]: the event queue: a tournament tree of pipes, and lazy timers.
+//! * [`event_queue`]: the event queue. One tournament tree holds the next event of each pipe, another the timers.
 //! * [`flow`]: TCP connections and datagram sources, and their totals.
-//! * [`application`]: requests and responses, and sources that pause.
+//! * [`application`]: applications with requests and responses, and sources that alternate between sending and silence.
 //! * [`fairness`]: fair shares of concurrent flows.
 //! * [`delay_statistics`]: link delay statistics.
 //! * [`stuck`]: detection of runs whose time does not advance.
 //! * [`observer`]: the interface of traces and captures.
 //! * [`external`]: packets of real traffic.
 //!
-//! The order of events depends only on times and numbers: at the same instant, pipes precede timers, and lower numbers
-//! precede higher ones.
+//! The order of events depends only on their times and on the indices of pipes and timers. At the same instant, pipe
+//! events precede timers, and lower indices precede higher ones.
 //!
 //! # Fused hops
-//! A FIFO link knows a packet's departure when the packet joins. If all packets of a link come from one other link, a
-//! packet passes both in one event. An observer turns fusing off, to see every hop in order of time; the results are
-//! the same, as a test shows.
+//! A FIFO link can compute a packet's arrival time as soon as the packet joins. If all packets of a link come from one
+//! other link, the engine therefore moves a packet over both links in one event. With an observer, hops are not fused,
+//! so that the observer sees every hop in order of time. A test verifies that the results are the same.
 
 mod account;
 pub mod application;

@@ -34,14 +34,14 @@ pub struct NodeAccount {
 pub(crate) struct Node {
     pub(crate) id: NodeId,
     pub(crate) middlebox: Box<dyn Middlebox>,
-    /// Hop at which each route leaves the node, if it passes.
+    /// For each route, the index of the hop that leaves the node; `None` if the route does not pass the node.
     pub(crate) exits: Vec<Option<u8>>,
     pub(crate) account: NodeAccount,
-    /// Failing transmissions on the links that leave the node, if the middlebox wants them.
+    /// Pending reports of failed transmissions on links that leave the node. Empty unless the middlebox wants them.
     pub(crate) failing: BinaryHeap<FailingTransmission>,
 }
 
-/// For each route, the hop after its pipe among `ending`.
+/// For each route, the index of the hop after its first pipe that is in `ending`; `None` if no such hop exists.
 pub(crate) fn exits(routes: &[Vec<PipeId>], ending: &[PipeId]) -> Vec<Option<u8>> {
     let exit = |route: &Vec<PipeId>| {
         let before_last = &route[..route.len() - 1];
@@ -51,7 +51,7 @@ pub(crate) fn exits(routes: &[Vec<PipeId>], ending: &[PipeId]) -> Vec<Option<u8>
 }
 
 impl Node {
-    /// Time of the middlebox's timer or the next failure report.
+    /// Time of the middlebox's timer or of the next failure report, whichever is earlier.
     pub(crate) fn deadline(&self) -> Time {
         let failure = self.failing.peek().map_or(Time::NEVER, |failing| failing.at);
         self.middlebox.poll_timeout().min(failure)
@@ -80,7 +80,7 @@ impl FailingTransmission {
     }
 }
 
-/// Reversed order: the earliest is the greatest, for a heap.
+/// The order is reversed, since the top of a `BinaryHeap` is its greatest element: here the earliest report.
 impl Ord for FailingTransmission {
     fn cmp(&self, other: &FailingTransmission) -> Ordering {
         other.rank().cmp(&self.rank())

@@ -8,22 +8,24 @@ use lasthop_tcp::Event;
 use lasthop_wire::{FlowId, LossReason, Packet};
 use std::any::Any;
 
-/// Receives all events of a run in order of time. `Any` lets its owner downcast the returned observer.
+/// Receives all events of a run in order of time. The `Any` bound lets the caller downcast the observer that
+/// [`crate::Engine::take_observer`] returns.
 pub trait Observer: Any + Send {
-    /// A packet enters a pipe. [`Observer::on_fate`] follows if `fate` is open.
+    /// A packet enters a pipe. [`Observer::on_fate`] follows if `fate` is [`Fate::Open`].
     fn on_packet(&mut self, now: Time, pipe: PipeId, packet: &Packet, fate: Fate);
 
-    /// The fate of a packet, open until now, is known.
+    /// The fate of a packet that was reported as [`Fate::Open`] is now known.
     fn on_fate(&mut self, now: Time, pipe: PipeId, packet: &Packet, fate: Fate) {
         let _ = (now, pipe, packet, fate);
     }
 
-    /// A link has made a copy, with its own number, of a packet. The copy joins here; [`Observer::on_fate`] follows.
+    /// A link has duplicated a packet. The copy has its own packet number and joins this pipe now;
+    /// [`Observer::on_fate`] follows.
     fn on_copy(&mut self, now: Time, pipe: PipeId, copy: &Packet) {
         let _ = (now, pipe, copy);
     }
 
-    /// A middlebox creates, repeats or changes a packet, which it sends next, or ends a packet.
+    /// A middlebox creates, repeats or changes a packet and is about to send it, or it receives or drops a packet.
     fn on_middlebox(&mut self, now: Time, node: NodeId, packet: &Packet, action: MiddleboxAction) {
         let _ = (now, node, packet, action);
     }
@@ -39,7 +41,7 @@ pub enum Fate {
     Arrives(Time),
     /// Lost on this pipe.
     Lost(LossReason),
-    /// Undecided.
+    /// Not known yet; [`Observer::on_fate`] reports it later.
     Open,
 }
 

@@ -14,9 +14,9 @@ pub struct PipeId(pub u32);
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(C)]
 pub struct PipeAccount {
-    /// Packets offered, lost ones included.
+    /// Packets that were sent into the pipe, including those lost.
     pub offered: u64,
-    /// Bytes that arrive at the pipe's end, as charged, including those in flight.
+    /// Bytes, as the link charges them, of all packets that have arrived at the pipe's end or are in flight to it.
     pub carried_bytes: u64,
     /// Packets lost, by reason.
     pub lost: PerReason<u64>,
@@ -32,7 +32,7 @@ impl PipeAccount {
         }
     }
 
-    /// Counts that the sending host knows: those of its own queue.
+    /// Counts that the sending host itself can know: packets offered to its own queue and dropped there.
     pub(crate) fn uplink_counts(&self) -> UplinkCounts {
         let in_queue = self.lost.iter().filter(|(reason, _)| reason.is_congestion());
         UplinkCounts { offered: self.offered, dropped: in_queue.map(|(_, lost)| lost).sum() }
@@ -41,21 +41,21 @@ impl PipeAccount {
 
 /// A link's direction, with its packets in order of arrival.
 ///
-/// A packet that passes an idle wire touches two cache lines: the one where `line` begins, and the one before the
-/// account's losses.
+/// A packet that passes an idle wire touches two cache lines: the first one of `line`, and the one with the fields of
+/// `account` that precede its losses.
 #[repr(C, align(64))]
 pub(crate) struct Pipe {
     pub(crate) line: LinkDirection,
     pub(crate) delays: Option<Box<DelayStatistics>>,
-    /// Packets in flight that continue to another pipe. While there are any, later packets cannot pass ahead of time.
+    /// Packets in flight that continue to another pipe. While there are any, the hops of later packets are not fused.
     pub(crate) continuing: u32,
-    /// Whether an observer or `delays` needs each packet.
+    /// Whether each packet is reported to an observer or recorded in `delays`.
     pub(crate) is_observed: bool,
     /// Whether all packets come from one other pipe that keeps their order, so that hops can be fused.
     pub(crate) is_fusible: bool,
     pub(crate) account: PipeAccount,
     pub(crate) in_flight: Ring,
-    /// The other direction of the same link, or the shared medium.
+    /// Recipient of this pipe's peer messages: the other direction of the same link, or the shared medium.
     pub(crate) opposite: Option<PipeId>,
     pub(crate) end: PipeEnd,
 }
@@ -73,11 +73,11 @@ const _: () = {
 pub(crate) enum PipeEnd {
     /// A node that only forwards.
     Forwarder,
-    /// The first link outside the host.
+    /// The first link outside the host, for a pipe inside a host.
     HostExit,
     /// The middlebox with this index in the engine's list.
     Middlebox(u32),
-    /// The arbiter of the medium with this index; no packet travels on its pipe.
+    /// The arbiter of the medium with this index; no packet travels on the arbiter's own pipe.
     Medium(u32),
 }
 

@@ -1,4 +1,5 @@
-//! The packets on a pipe in order of arrival: a ring buffer in which packets do not move.
+//! The packets on a pipe, in order of arrival at its end: a ring buffer, in which packets move only if one overtakes
+//! another.
 
 use crate::pipe::PipeId;
 use lasthop_base::Time;
@@ -15,8 +16,8 @@ pub(crate) enum EntryKind {
     DiscardedReadable,
 }
 
-/// A packet in flight, or the notice of a discard: two cache lines. The first holds all that an endpoint reads of a
-/// segment without SACK blocks or SYN options.
+/// A packet in flight, or the notice of a discard. It takes two cache lines; the first holds all that an endpoint reads
+/// of a segment without SACK blocks or SYN options.
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
 pub(crate) struct InFlight {
@@ -24,7 +25,7 @@ pub(crate) struct InFlight {
     /// Number of the next pipe, or [`NO_NEXT`].
     next: u32,
     pub(crate) kind: EntryKind,
-    /// Whether the packet reaches its host here.
+    /// Whether the packet reaches its host at the end of this pipe.
     pub(crate) reaches_host: bool,
     pub(crate) packet: Packet,
 }
@@ -49,7 +50,7 @@ impl InFlight {
 }
 
 pub(crate) struct Ring {
-    /// Empty, or a power of two of slots; unused slots hold stale entries.
+    /// The number of slots is 0 or a power of two. Unused slots hold stale entries.
     slots: Vec<InFlight>,
     /// Index of the first entry; [`EMPTY`] if the ring is empty.
     head: usize,
@@ -146,7 +147,8 @@ impl Ring {
         self.slots.resize((2 * self.slots.len()).max(MIN_SLOTS), filler);
     }
 
-    /// Sorts the last entry in, behind equal times (ARQ lets packets overtake); returns whether it is the first now.
+    /// Moves the last entry to its place by due time, after entries with the same time (ARQ lets packets overtake).
+    /// Returns whether the entry is the first now.
     #[cold]
     fn overtake(&mut self) -> bool {
         let mut number = self.len - 1;

@@ -4,7 +4,7 @@ use crate::pipe::{Pipe, PipeId};
 use lasthop_net::LinkDirection;
 use lasthop_wire::Packet;
 
-/// Index of a route in the list; a new route is added.
+/// Returns the index of a route in the list. Adds the route if it is new.
 pub(crate) fn number_of(routes: &mut Vec<Vec<PipeId>>, route: &[PipeId]) -> u32 {
     let known = routes.iter().position(|known| known == route);
     let number = known.unwrap_or_else(|| {
@@ -14,7 +14,8 @@ pub(crate) fn number_of(routes: &mut Vec<Vec<PipeId>>, route: &[PipeId]) -> u32 
     number as u32
 }
 
-/// Marks pipes that packets may enter ahead of time: those fed by a single pipe that keeps the order.
+/// Marks the links whose hop can be fused with the hop before: links fed by a single pipe that keeps the order of
+/// packets.
 pub(crate) fn fuse(pipes: &mut [Pipe], routes: &[Vec<PipeId>]) {
     #[derive(Clone, Copy, PartialEq)]
     enum Feeder {
@@ -47,7 +48,8 @@ pub(crate) struct NextHops {
     width: usize,
 }
 
-/// The next pipe, if any; the highest bit marks a pipe that packets may enter ahead of time ([`Pipe::is_fusible`]).
+/// The next pipe, if any; the highest bit marks a pipe whose hop can be fused with the hop before
+/// ([`Pipe::is_fusible`]).
 #[derive(Clone, Copy)]
 pub(crate) struct NextHop(u32);
 
@@ -82,7 +84,7 @@ impl NextHops {
         self.at(self.index_of(packet)).pipe()
     }
 
-    /// Table index of that pipe; the next index is that of the next hop.
+    /// Table index of the pipe that [`NextHops::after`] returns. The next index belongs to the hop after that pipe.
     pub(crate) fn index_of(&self, packet: &Packet) -> usize {
         let hop = usize::from(packet.hop.wrapping_add(1));
         packet.route as usize * self.width + hop

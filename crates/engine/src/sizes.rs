@@ -1,4 +1,4 @@
-//! Sizes of the types that each packet writes, and of a connection. Larger types cost time.
+//! Tests of the sizes of types that are written for each packet, and of a connection's types. Larger types cost time.
 //!
 //! If you need more bytes, change the number here and record the figures of `make count` in `docs/performance.md`.
 //! Limits of connections count cache lines of 64 bytes, since the lines touched per packet determine the cost.
@@ -15,19 +15,22 @@ const LINE: usize = 64;
 #[test]
 fn what_is_written_for_each_packet_is_no_larger_than_it_has_to_be() {
     let sizes = [
-        // Four blocks of two 32-bit numbers and their count, inline: no allocation per packet.
+        // Four blocks of two 32-bit numbers, and their count. They are inline to avoid an allocation per packet.
         ("SackBlocks", size_of::<SackBlocks>(), 4 * 8 + 4),
-        // SACK blocks; header fields (16); optional timestamps, MSS, scale and permission (20).
+        // SACK blocks (36); header fields (16); optional timestamps, MSS, window scale and SACK permission (20).
         ("Segment", size_of::<Segment>(), 36 + 16 + 20),
-        // Segment; number, joining time (16), flow, bytes, route (12), hop, six flags (7), padding: seven times 16.
+        // Segment (72); number and joining time (16); flow, bytes and route (12); hop and six flags (7); padding to
+        // seven times 16.
         ("Packet", size_of::<Packet>(), 72 + 40),
-        // Packet, due time (8), next pipe (4), two flags: two lines, the first with all that an endpoint usually reads.
+        // Packet (112), due time (8), next pipe (4), two flags (2). The first of two cache lines holds all that an
+        // endpoint usually reads.
         ("InFlight", size_of::<InFlight>(), 2 * LINE),
-        // Returned in two registers: a tag with the reason, and a time.
+        // A tag with the loss reason, and a time: returned in two registers.
         ("Passage", size_of::<Passage>(), 16),
-        // One bit of the IP header, in a register.
+        // The ECN field of the IP header, passed in a register.
         ("Arriving", size_of::<Arriving>(), 1),
-        // On the stack for each ACK off the fast path: a line, and the tick of the timestamp clock.
+        // Created on the stack for each ACK that does not take the fast path: a cache line, and the tick of the
+        // timestamp clock.
         ("Ack", size_of::<Ack<'_>>(), LINE + 8),
         ("Outgoing", size_of::<Outgoing>(), 16 + 8),
     ];
@@ -39,11 +42,12 @@ fn what_is_written_for_each_packet_is_no_larger_than_it_has_to_be() {
 #[test]
 fn a_connection_takes_few_cache_lines() {
     let limits = [
-        // Fields of every ACK come first; rate samples, pacing, slow start exits and undo are boxed.
+        // Fields that every ACK uses come first; rate samples, pacing, slow start exits and undo are boxed.
         ("Sender", size_of::<Sender>(), 14),
         // Reassembly with its ranges, four boxed mechanisms, and the path estimate.
         ("Receiver", size_of::<Receiver>(), 8),
-        // Both halves, the log (3), and handshake, timers and challenges (5), each aligned to a line.
+        // Sender and receiver (22 lines), the event log (3), and handshake, timers and challenge ACKs (5), each aligned
+        // to a line.
         ("Endpoint", size_of::<Endpoint>(), 30),
     ];
     for (name, is, most) in limits {

@@ -1,7 +1,7 @@
 //! Detection of a stuck run: a timer or deadline that is due again and again at the same instant.
 //!
-//! Packets take time, so that only timers and deadlines of elements can repeat without end. A common counter covers all
-//! sources; after 2^20 events at one instant, each source is counted separately.
+//! Packets take time on links, so that only timers and deadlines of queueing elements can repeat endlessly at one
+//! instant. One counter covers all sources; after 2^20 events at one instant, each source is counted separately.
 
 use crate::flow::FlowSide;
 use crate::node::NodeId;
@@ -11,7 +11,8 @@ use lasthop_wire::FlowId;
 use std::collections::BTreeMap;
 
 const COUNT_BY_SOURCE_FROM: u64 = 1 << 20;
-/// Further events of one source after which the run is stuck. A datagram source has at most 10,000 at an instant.
+/// After this many further events of one source, the run is considered stuck. A datagram source has at most 10,000
+/// events at an instant.
 const MAX_EVENTS_OF_SOURCE: u64 = 1 << 20;
 
 /// Source of an event that is not a packet's arrival.
@@ -52,7 +53,7 @@ impl Default for StuckDetector {
 }
 
 impl StuckDetector {
-    /// Counts an event; returns whether the instant has very many.
+    /// Counts an event; returns whether this instant has so many that each source must be counted separately.
     pub(crate) fn tick(&mut self, now: Time) -> bool {
         if now != self.at {
             (self.at, self.events) = (now, 0);

@@ -17,8 +17,8 @@ pub fn pipe_of(link: usize, down: bool) -> PipeId {
     PipeId(2 * link as u32 + u32::from(!down))
 }
 
-/// An engine at time zero. The name of each random stream contains its owner and purpose: its numbers depend only on
-/// the name and the seed.
+/// An engine at time zero. The numbers of a random stream depend only on the seed and on the stream's name, which
+/// contains its owner and purpose.
 pub fn assemble(scenario: &Scenario, seed: u64) -> Engine {
     let mut factory = ConnectionFactory::of(scenario);
     let flows = (0..scenario.flows.len()).map(|flow| factory.flow(scenario, flow, seed));
@@ -33,7 +33,7 @@ fn ends(flow: &lasthop_scenario::Flow) -> [u32; 2] {
 
 /// Whether a scenario draws no random numbers, so that all repetitions are equal.
 pub fn is_deterministic(scenario: &Scenario) -> bool {
-    // One flow at a time, to save memory.
+    // Builds one flow at a time, to save memory.
     let flow_draws = |index: usize| {
         let flow = &scenario.flows[index];
         flow.start_spread.max(flow.processing) > Duration::ZERO
@@ -59,10 +59,11 @@ pub fn start_of(flow: &lasthop_scenario::Flow, seed: u64) -> Time {
     }
 }
 
-/// Largest number of real flows that are distinguished.
+/// Largest number of real flows that the engine can distinguish.
 pub const EXTERNAL_FLOWS: usize = 64;
 
-/// Indices of the TCP flows between the ends of flow number `replaced`, itself included: real traffic replaces them.
+/// Indices of the TCP flows that real traffic replaces: all TCP flows between the end nodes of flow number `replaced`,
+/// including that flow.
 pub fn replaced_flows(scenario: &Scenario, replaced: usize) -> Vec<usize> {
     let ends = |flow: &lasthop_scenario::Flow| [flow.from.min(flow.to), flow.from.max(flow.to)];
     let between = ends(&scenario.flows[replaced]);
@@ -74,7 +75,7 @@ pub fn replaced_flows(scenario: &Scenario, replaced: usize) -> Vec<usize> {
 }
 
 /// An engine for real traffic in place of the [`replaced_flows`] of flow number `replaced`. Flows 0 to
-/// [`EXTERNAL_FLOWS`] - 1 are external and take its route. The scenario's other flows are simulated.
+/// [`EXTERNAL_FLOWS`] - 1 are external and take the route of flow `replaced`. The scenario's other flows are simulated.
 pub fn assemble_external(scenario: &Scenario, replaced: usize, seed: u64) -> Engine {
     assemble_with_links(scenario, replaced, seed, LinkDirection::in_link)
 }
@@ -84,7 +85,8 @@ pub fn assemble_changeable(scenario: &Scenario, replaced: usize, seed: u64) -> E
     assemble_with_links(scenario, replaced, seed, LinkDirection::adjustable)
 }
 
-/// Builds a link's direction from its configuration, its own stream, and its link's stream.
+/// Builds a link's direction from its configuration, the direction's random stream, and the random stream of the link's
+/// plans.
 type BuildLine = fn(&Config, Stream, Stream) -> LinkDirection;
 
 fn assemble_with_links(scenario: &Scenario, replaced: usize, seed: u64, build: BuildLine) -> Engine {
@@ -108,7 +110,8 @@ fn assemble_with_links(scenario: &Scenario, replaced: usize, seed: u64, build: B
     engine_with_links(scenario, seed, flows, hosts(scenario, seed, numbered), build, &ends)
 }
 
-/// Pipes inside the hosts, for flows with their numbers in the engine.
+/// Pipes inside the hosts, for flows with a processing time. `flows`: index of each flow in the scenario, and its
+/// number in the engine.
 fn hosts(
     scenario: &Scenario,
     seed: u64,
@@ -135,7 +138,7 @@ fn engine_with_links(
     build: BuildLine,
     ends: &dyn Fn() -> Hosts,
 ) -> Engine {
-    // Built only if a queue needs it.
+    // The list of hosts is built only if a queue needs it.
     let mut known: Option<Hosts> = None;
     let mut build = |config: &Config, own: Stream, plans: Stream| {
         if config.needs_hosts() {
@@ -205,7 +208,7 @@ fn middlebox(
     (choice.build)(&choice.values, &place)
 }
 
-/// The exit by which packets on this route leave a node, if they pass.
+/// The exit by which packets on this route leave a node; `None` if the route does not pass the node.
 fn exit(scenario: &Scenario, node: usize, hops: &[Hop]) -> Option<Exit> {
     let leaves = |hop: &&Hop| {
         let link = &scenario.links[hop.link];

@@ -1,4 +1,4 @@
-//! Creation of connections: at time zero, or when each begins if there are very many.
+//! Creation of connections: at time zero, or, if there are very many, each at its start time.
 
 use crate::applications;
 use crate::assemble::{assemble_flow, start_of, with_traffic};
@@ -10,13 +10,14 @@ use lasthop_tcp::{Config, Endpoint, Role};
 use lasthop_wire::Seq;
 use std::sync::Arc;
 
-/// Number of flows from which connections are created late.
+/// With at least this many flows, each connection is created only at its start time.
 const DEFER_FROM_FLOWS: usize = 1000;
 
-/// Selects the flows that may be created late: those that want no notices before they begin.
+/// Decides which flows may be created late: those whose endpoints want neither notices nor planned rates.
 pub(crate) struct ConnectionFactory {
     defers: bool,
-    /// Ends of the last flow examined, and the result. Similar flows share them.
+    /// Configurations of both ends of the last flow examined, and the result, which flows with the same configurations
+    /// share.
     last: Option<([Arc<Config>; 2], bool)>,
 }
 

@@ -1,8 +1,8 @@
 //! Runs a scenario in virtual time.
 //!
 //! * [`assemble`]: builds an engine from a checked scenario.
-//! * [`mod@run`]: one repetition: [`run::run`], [`run::run_probed`], [`run::run_observed`]; step by step:
-//!   [`run::SteppedRun`].
+//! * [`mod@run`]: runs one repetition ([`run::run`], [`run::run_probed`], [`run::run_observed`]), also in steps
+//!   ([`run::SteppedRun`]).
 //! * [`outcome`]: results of a run; [`flow_metrics`]: metrics of flows.
 //! * [`link_metrics`]: metrics of link directions; [`rlc_metrics`]: metrics of RLC links.
 //! * [`stuck`]: the error of a run whose time does not advance.

@@ -8,11 +8,11 @@ use lasthop_wire::{LossReason, PerReason};
 pub struct LinkTraffic {
     /// Length of the run, s.
     pub duration_s: f64,
-    /// Bytes that reached the end of the link during the run, as charged.
+    /// Bytes, as the link charges them, that reached the end of the link during the run.
     pub carried_bytes: u64,
-    /// Bytes that the rate, plan or recording allows during the run.
+    /// Bytes that the link's rate, rate plan or recording could carry during the run.
     pub capacity_bytes: f64,
-    /// Payload delivered by all flows whose data takes the link.
+    /// Payload delivered by all flows whose data takes the link, bytes.
     pub payload_bytes: u64,
     /// Packets of all flows lost on the link, by reason.
     pub lost: PerReason<u64>,

@@ -41,11 +41,12 @@ pub struct FlowOutcome {
     pub limit_s: f64,
     /// Whether the transfer is finite.
     pub is_finite: bool,
-    /// Requests of the destination, if it sends any.
+    /// Requests of the destination, with their responses; `None` if the flow has no requests.
     pub exchanges: Option<Vec<ExchangeOutcome>>,
-    /// Share of the flow while other TCP flows were active.
+    /// Payload of the flow, and its fair share, while other TCP flows were active.
     pub share: ConcurrentShare,
-    /// Payload bytes delivered in order (datagrams: all that arrived, each once).
+    /// Payload bytes delivered in order at the destination. For datagrams: payload of all that arrived, each counted
+    /// once.
     pub delivered_bytes: u64,
     /// Payload bytes delivered in order at the source (requests).
     pub requested_bytes: u64,
@@ -53,7 +54,7 @@ pub struct FlowOutcome {
     pub source: Counters,
     /// Counters of the destination.
     pub destination: Counters,
-    /// Losses, accuracy of loss discrimination, completion.
+    /// Losses, accuracy of loss discrimination, completion time and other totals.
     pub account: FlowAccount,
     /// Smoothed RTT at the end, s.
     pub srtt_s: Option<f64>,
@@ -69,7 +70,7 @@ pub struct FlowOutcome {
     pub cwnd_bytes: u64,
     /// cwnd at the end with its inflation during recovery, bytes.
     pub inflated_bytes: u64,
-    /// Time by limiting factor of the source; `None` for datagrams.
+    /// Time during which each factor (cwnd, receive window, application) limited the source; `None` for datagrams.
     pub limited: Option<Limited>,
 }
 
@@ -89,9 +90,9 @@ pub struct ExchangeOutcome {
 pub struct LinkOutcome {
     /// The link's name.
     pub name: String,
-    /// Totals from `from` to `to`.
+    /// Totals of the direction from `from` to `to`.
     pub down: PipeAccount,
-    /// Totals from `to` to `from`.
+    /// Totals of the direction from `to` to `from`.
     pub up: PipeAccount,
     /// Traffic of each direction, down first.
     pub traffic: [LinkTraffic; 2],
@@ -146,7 +147,7 @@ impl FlowOutcome {
         } else if let Traffic::Datagrams { packet, .. } = &flow.traffic {
             outcome.delivered_bytes = account.datagrams * u64::from(*packet);
         } else {
-            // The flow has not begun.
+            // The connection is not created yet: the flow has not begun.
             outcome.limited = Some(Limited::default());
         }
         outcome
@@ -160,7 +161,8 @@ impl FlowOutcome {
         self.largest_rtt_s = rtt.largest().map(|largest| largest.as_secs());
     }
 
-    /// Time observed, s, and completion, of the finite transfer or of each request.
+    /// For the finite transfer, or for each request: the time until its completion or the run's end, s, and whether it
+    /// is complete.
     pub fn transfers(&self) -> impl Iterator<Item = (f64, bool)> {
         let whole = (self.is_finite && self.exchanges.is_none())
             .then_some((self.active_s, self.account.completed.is_some()));
@@ -168,13 +170,14 @@ impl FlowOutcome {
         whole.into_iter().chain(each)
     }
 
-    /// Mean completion time, cut off at the run's end, s.
+    /// Mean completion time, s. An incomplete transfer counts with its time until the run's end.
     pub fn restricted_s(&self) -> Option<f64> {
         let (sum, count) = self.transfers().fold((0.0, 0.0), |(sum, count), (s, _)| (sum + s, count + 1.0));
         (count > 0.0).then(|| sum / count)
     }
 
-    /// Quantile of the response times, s; unanswered requests count as longer than all. `None` if undefined.
+    /// Quantile of the response times, s; unanswered requests count as longer than all others. `None` without requests,
+    /// or if the quantile is an unanswered request.
     pub fn exchange_s(&self, share: f64) -> Option<f64> {
         let all = self.exchanges.as_ref()?;
         let mut times: Vec<f64> =
@@ -221,6 +224,6 @@ fn exchange_outcomes(requests: &[Exchange], end: Time) -> Option<Vec<ExchangeOut
         response_time_s: it.response_time.unwrap_or_else(|| end.since(it.requested)).as_secs(),
         is_complete: it.response_time.is_some(),
     };
-    // Requests at the very end of the run are not observed.
+    // A request at the very end of the run is left out, since its response is not observed for any time.
     Some(requests.iter().filter(|it| it.requested < end).map(one).collect())
 }

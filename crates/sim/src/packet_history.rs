@@ -1,7 +1,8 @@
 //! The history of each packet: when it was sent, its content, and its fate.
 //!
-//! Joins the engine's reports of single hops. Histories leave in order of sending as soon as they are complete, so that
-//! memory holds only packets in flight. Packet numbers increase, but need not be consecutive.
+//! The engine reports single hops; this module combines them into one history per packet. Histories are returned in
+//! order of sending, each as soon as it and all earlier ones are complete. Packet numbers increase, but need not be
+//! consecutive.
 
 use lasthop_base::Time;
 use lasthop_engine::{Fate, MiddleboxAction, NodeId, PipeId};
@@ -45,12 +46,12 @@ pub struct PacketHistory {
 /// Collects histories.
 #[derive(Default)]
 pub struct PacketHistories {
-    /// Histories by packet number, and whether they are complete.
+    /// Histories in order of packet numbers, each with a flag that is true if the history is complete.
     open: VecDeque<(PacketHistory, bool)>,
 }
 
 impl PacketHistories {
-    /// A packet enters the pipe at `packet.hop`, of `hops` on its route.
+    /// Records that a packet enters a pipe, which has index `packet.hop` among the `hops` pipes on the packet's route.
     pub fn on_packet(&mut self, now: Time, pipe: PipeId, packet: &Packet, hops: usize, fate: Fate) {
         if packet.hop == 0 {
             self.begin(now, packet, None, None);
@@ -58,12 +59,12 @@ impl PacketHistories {
         self.on_fate(pipe, packet, hops, fate);
     }
 
-    /// A link has made a copy of a packet.
+    /// Records that a link has made a copy of a packet.
     pub fn on_copy(&mut self, now: Time, pipe: PipeId, copy: &Packet) {
         self.begin(now, copy, None, Some(pipe));
     }
 
-    /// The fate of a packet on its present pipe is known; its route has `hops` pipes.
+    /// Records the fate of a packet on its present pipe. The packet's route has `hops` pipes.
     pub fn on_fate(&mut self, pipe: PipeId, packet: &Packet, hops: usize, fate: Fate) {
         match fate {
             Fate::Lost(reason) => self.end(packet, PacketFate::Lost(pipe, reason)),
@@ -74,7 +75,7 @@ impl PacketHistories {
         }
     }
 
-    /// A middlebox has created, repeated, changed or ended a packet.
+    /// Records that a middlebox has created, repeated, changed, received or dropped a packet.
     pub fn on_middlebox(&mut self, now: Time, node: NodeId, packet: &Packet, action: MiddleboxAction) {
         match action {
             MiddleboxAction::Repeated | MiddleboxAction::Created => {
@@ -124,7 +125,7 @@ impl PacketHistories {
         place.ok().and_then(|place| self.open.get_mut(place))
     }
 
-    /// Time of sending of the oldest history kept; histories still to come are not older.
+    /// Time at which the oldest stored packet was sent. Packets recorded later are not older.
     pub fn oldest(&self) -> Option<Time> {
         self.open.front().map(|(history, _)| history.sent)
     }

@@ -1,13 +1,13 @@
 //! Captures at the flows' sources, as a packet sniffer there would record them.
 //!
-//! One interface per link direction on which a source sends. A packet from the source is recorded when it is sent, with
-//! a comment if it was lost. A packet to the source is recorded when it arrives, with a comment if a middlebox created
-//! or changed it or a link copied it. Packets of middleboxes and copies of links are recorded only if they reach the
-//! source.
+//! The capture has one interface for each link direction on which a source sends. A packet from the source is recorded
+//! when it is sent, with a comment if it was lost. A packet to the source is recorded when it arrives, with a comment
+//! if a middlebox created or changed it or a link copied it. Packets of middleboxes and copies of links are recorded
+//! only if they reach the source.
 //!
-//! ACKs that a middlebox took out appear on an interface of their own, such as `taken out at bs`, at the time of
-//! sending; otherwise Wireshark would assume that the source received them. Headers, checksums and payload are real;
-//! times are virtual, in nanoseconds.
+//! ACKs that a middlebox dropped appear on a separate interface, such as `taken out at bs`, at the time of sending;
+//! otherwise Wireshark would assume that the source received them. Headers, checksums and payload are real; times are
+//! virtual, in nanoseconds.
 
 use crate::packet_history::{PacketFate, PacketHistories, PacketHistory};
 use lasthop_base::Time;
@@ -28,10 +28,10 @@ pub struct SourceCapture<W: Write + Send> {
     flows: Vec<CapturedFlow>,
     links: Vec<String>,
     nodes: Vec<String>,
-    /// Interface for the packets that a middlebox takes out, by node.
+    /// For each node with a middlebox, the interface for the packets that the middlebox drops.
     dropped_interfaces: Vec<Option<usize>>,
     histories: PacketHistories,
-    /// Records that wait for possible earlier ones.
+    /// Records that are not written yet, since an earlier record may still follow.
     pending: BinaryHeap<Reverse<PendingRecord>>,
     buffer: Vec<u8>,
     failed: Option<io::Error>,
@@ -44,7 +44,7 @@ struct CapturedFlow {
     datagram_bytes: u32,
 }
 
-/// A packet to be written at `time`; `place` orders packets of the same time.
+/// A packet to be written with the timestamp `time`; `place` orders packets of the same time.
 struct PendingRecord {
     time: Time,
     place: u64,
@@ -166,7 +166,7 @@ impl<W: Write + Send> SourceCapture<W> {
             // Packets that did not reach the source are not recorded.
             (false, _) => return,
         };
-        // Packets to the source are recorded with the header on arrival.
+        // Packets to the source are recorded with the header that they have on arrival.
         let packet = match changed {
             Some((_, changed)) if !packet.forward => changed,
             _ => packet,
@@ -180,7 +180,8 @@ impl<W: Write + Send> SourceCapture<W> {
         }));
     }
 
-    /// Writes all records before `time`, the start of the oldest incomplete history: no earlier record can follow.
+    /// Writes all records before `time`. The caller passes the start of the oldest incomplete history, since no record
+    /// before that time can follow.
     fn write_before(&mut self, time: Time) {
         while let Some(Reverse(record)) = self.pending.peek() {
             if record.time >= time {
@@ -242,7 +243,7 @@ fn side_name(scenario: &Scenario, link: usize, down: bool) -> String {
     format!("{} {}", scenario.links[link].name, if down { "down" } else { "up" })
 }
 
-/// Addresses and ports of a flow: one address per node; no dissector claims the ports.
+/// Addresses and ports of a flow. Each node has one address. Wireshark assumes no application protocol on these ports.
 fn ends_of(from: usize, to: usize, flow: usize) -> FlowAddresses {
     let address =
         |node: usize| IpAddr::V4(Ipv4Addr::new(10, (node >> 16) as u8, (node >> 8) as u8, node as u8 + 1));

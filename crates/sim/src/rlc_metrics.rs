@@ -8,7 +8,7 @@ pub struct RlcMetric {
     pub name: &'static str,
     /// Description.
     pub doc: &'static str,
-    /// Returns the value; `None` if undefined, or for status reports without polling.
+    /// Returns the value; `None` if undefined, or if the link did not use the mechanism (polling, HARQ).
     pub of: fn(&RlcCounters) -> Option<f64>,
 }
 

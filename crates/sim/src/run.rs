@@ -13,12 +13,12 @@ use lasthop_wire::{FlowId, Packet};
 use std::any::Any;
 use std::borrow::Cow;
 
-/// Optional observation of a run.
+/// Optional observers and measurements of a run.
 #[derive(Default)]
 pub struct Observation {
-    /// Receive all events, hop by hop.
+    /// Observers, which receive all events, hop by hop.
     pub observers: Vec<Box<dyn Observer>>,
-    /// Whether to sample the probes every [`Scenario::sample`].
+    /// Whether to record time series, with a sample every [`Scenario::sample`].
     pub probes: bool,
     /// Whether to measure link delays ([`crate::LinkTraffic::delay`]).
     pub link_delays: bool,
@@ -58,7 +58,7 @@ pub fn run(scenario: &Scenario, seed: u64) -> Outcome {
     outcome(scenario, seed, &engine, end_of(scenario))
 }
 
-/// Runs a scenario once and samples its probes.
+/// Runs a scenario once and records time series.
 pub fn run_probed(scenario: &Scenario, seed: u64) -> (Outcome, Samples) {
     let (outcome, samples, _) =
         run_observed(scenario, seed, Observation { probes: true, ..Observation::default() });
@@ -97,7 +97,7 @@ impl<'s> SteppedRun<'s> {
         SteppedRun::of(Cow::Borrowed(scenario), seed, observation)
     }
 
-    /// The same with an owned scenario.
+    /// A run at time zero that owns its scenario.
     pub fn owning(scenario: Scenario, seed: u64, observation: Observation) -> SteppedRun<'static> {
         SteppedRun::of(Cow::Owned(scenario), seed, observation)
     }
@@ -135,7 +135,8 @@ impl<'s> SteppedRun<'s> {
         self.run_with(|engine, until| engine.advance(until, most))
     }
 
-    /// Runs through warm-up and main part. `to` runs the engine to a time, and returns true if it stopped earlier.
+    /// Runs the warm-up and the main part. `to` runs the engine to a time, and returns true if it stopped earlier; then
+    /// this function returns true as well.
     fn run_with(&mut self, to: impl Fn(&mut Engine, Time) -> bool) -> bool {
         let warm = Time::ZERO + self.scenario.warmup;
         if warm > Time::ZERO && self.at_warm_up_end.is_none() {
@@ -149,7 +150,7 @@ impl<'s> SteppedRun<'s> {
         self.sample_until(end, &to) || to(&mut self.engine, end)
     }
 
-    /// Runs from sample to sample, to the last one before `end`.
+    /// Runs to each sampling time before `end` and takes the samples. Returns true if `to` stopped earlier.
     fn sample_until(&mut self, end: Time, to: &impl Fn(&mut Engine, Time) -> bool) -> bool {
         while let Some(prober) = self.prober.as_mut().filter(|_| self.next_sample < end) {
             if to(&mut self.engine, self.next_sample) {
@@ -169,7 +170,7 @@ impl<'s> SteppedRun<'s> {
         self.engine.now()
     }
 
-    /// Results and observers; partial if the run has not ended.
+    /// Ends the run; returns results, samples and observers. The results are partial if the run was stopped early.
     pub fn finish(mut self) -> (Outcome, Samples, Vec<Box<dyn Observer>>) {
         let outcome = outcome(&self.scenario, self.seed, &self.engine, end_of(&self.scenario));
         let outcome = match &self.at_warm_up_end {

@@ -7,9 +7,9 @@ use lasthop_scenario::Scenario;
 /// The error of a stuck run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stuck {
-    /// Place and time, in one sentence.
+    /// One sentence with the place and the time at which the run is stuck.
     pub message: String,
-    /// Remedy.
+    /// Advice that helps to avoid the error.
     pub help: String,
 }
 
@@ -26,7 +26,7 @@ impl Stuck {
     }
 }
 
-/// Name of an event source in terms of the scenario, and the remedy.
+/// Description of an event source in the scenario's terms, and advice that helps to avoid the error.
 fn named(scenario: &Scenario, source: EventSource) -> (String, String) {
     match source {
         EventSource::Node(node) => {
@@ -67,7 +67,7 @@ fn link_of(scenario: &Scenario, pipe: PipeId) -> String {
     }
 }
 
-/// Advice to raise the parameters that are times, with their values.
+/// Advice to raise those parameters of the mechanisms that are times. Lists their present values.
 fn times_of(whose: &str, mechanisms: &[(&Info, &Values)]) -> String {
     let times = mechanisms.iter().flat_map(|(info, values)| {
         let times = info.parameters.iter().filter(|parameter| matches!(parameter.unit, Unit::Duration(..)));

@@ -12,7 +12,7 @@ use lasthop_wire::{Body, FlowId, LossReason, NodeNotice, Packet};
 use serde_json::{Map, Value, json};
 use std::io::{self, Write};
 
-/// A field of trace lines, or an event.
+/// Name and description of a field of trace lines, or of an event.
 pub struct Field {
     /// Name, with the unit.
     pub name: &'static str,
@@ -24,7 +24,7 @@ const fn field(name: &'static str, doc: &'static str) -> Field {
     Field { name, doc }
 }
 
-/// All fields; each line has the applicable ones.
+/// All fields. Each line contains those that apply to it.
 pub const FIELDS: &[Field] = &[
     field("time_s", "virtual time, s"),
     field(
@@ -117,7 +117,7 @@ impl<W: Write + Send> Trace<W> {
         }
     }
 
-    /// Writes a line about a packet: event, place (`link` or `node`, and its name), and reason of a loss.
+    /// Writes a line about a packet. `place`: the key `link` or `node`, and the name. `cause`: reason of a loss.
     fn packet(
         &mut self,
         now: Time,

@@ -1,14 +1,15 @@
 //! Exclusion of the warm-up from the results of a run.
 //!
-//! Counters run from time zero, at no cost per packet; their values at the end of the warm-up are subtracted at the
-//! end. The smallest RTT covers the whole run, since it is a property of the path. The largest RTT is unknown.
+//! Counters start at time zero. Their values at the end of the warm-up are subtracted from those at the end of the run,
+//! which costs nothing per packet. The smallest RTT covers the whole run, since it is a property of the path. The
+//! largest RTT after the warm-up is unknown and therefore `None`.
 
 use crate::link_metrics::LinkTraffic;
 use crate::outcome::{FlowOutcome, LinkOutcome, Outcome};
 use lasthop_base::Duration;
 
 impl Outcome {
-    /// Results since `before`, those of the same run at the end of its warm-up.
+    /// Results since `before`, which are the results of the same run at the end of its warm-up.
     pub(crate) fn since(self, before: &Outcome) -> Outcome {
         let warmup_s = before.duration_s;
         let flows = self.flows.into_iter().zip(&before.flows).map(|(flow, then)| flow.since(then, warmup_s));
@@ -27,7 +28,7 @@ impl FlowOutcome {
     fn since(mut self, before: &FlowOutcome, warmup_s: f64) -> FlowOutcome {
         self.active_s -= before.active_s;
         self.limit_s -= before.limit_s;
-        // A transfer that began earlier is not measured completely.
+        // A transfer that began during the warm-up has no completion time, since its first part is excluded.
         self.is_finite &= self.began_s >= warmup_s;
         if let Some(all) = &mut self.exchanges {
             all.retain(|it| it.requested_s >= warmup_s);

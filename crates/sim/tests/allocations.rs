@@ -58,7 +58,7 @@ fn allocations_do_not_grow_with_packets() {
     for settings in [&[][..], &split, &jtcp, &reno, &w_cw, &cubic] {
         let (packets, allocations, kept) = between("hasegawa", settings, 1000, 10_000);
         assert!(packets > 1_000_000, "{packets} packets");
-        // Queues and lists may still reach new maximum lengths, but not with each packet.
+        // Queues and lists may still grow when they reach a new maximum length, but not with each packet.
         assert!(allocations < 40, "{settings:?}: {allocations} allocations for {packets} packets");
         assert!(kept < 65_536, "{settings:?}: {kept} bytes kept");
     }
@@ -124,7 +124,7 @@ fn nor_do_those_of_hybrid_arq() {
         let (packets, allocations, kept) = between_in(draft, settings, 200, 1000);
         assert!(packets > 800_000, "{settings:?}: {packets} packets");
         assert!(allocations < 40, "{settings:?}: {allocations} allocations for {packets} packets");
-        // A lost status report may double a list of waiting SDUs.
+        // A lost status report may double the capacity of a list of waiting SDUs.
         assert!(kept < 262_144, "{settings:?}: {kept} bytes kept");
     }
 }
@@ -134,7 +134,7 @@ fn nor_do_those_of_rlc() {
     let _alone = ALONE.lock();
     let in_order = ("link.wireless.down.channel", "iid");
     let out_of_order = ("link.wireless.down.arq.wait", "0 ms");
-    // One in thirty PDUs is lost independently; SDUs are discarded without notice.
+    // PDUs are lost independently, one in thirty. SDUs are discarded without notice to the receiver.
     let discards = [
         in_order,
         ("link.wireless.down.channel.loss", "0.03"),

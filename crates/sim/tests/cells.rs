@@ -3,7 +3,8 @@
 use lasthop_scenario::Scenario;
 use lasthop_sim::run;
 
-/// Goodput of each flow, from a line for each station's link (without its ends) and a line for each flow.
+/// Goodput of each flow. `links`: name of each station, and the keys of its link except for the ends. `flows`: the
+/// flows as TOML lines.
 fn goodputs(links: &[(&str, &str)], flows: &str) -> Vec<f64> {
     let links: String = links
         .iter()
@@ -21,8 +22,8 @@ fn goodputs(links: &[(&str, &str)], flows: &str) -> Vec<f64> {
 
 const SINGLE: &str = "queue = \"200 packets\", arq = { kind = \"wifi\", frames = 1 }";
 
-/// Heusse et al., INFOCOM 2003: stations at 6 and 54 Mbit/s get the same goodput; without the slow station the fast
-/// ones get more than three times as much.
+/// Heusse et al., INFOCOM 2003: stations at 6 and 54 Mbit/s get the same goodput; without the slow station, the fast
+/// stations get more than three times as much.
 #[test]
 fn one_slow_station_makes_all_slow() {
     let fast = format!("rate = \"54 Mbit/s\", {SINGLE}");
@@ -34,7 +35,8 @@ fn one_slow_station_makes_all_slow() {
     assert!(both_fast[0] > 2.5 * mixed[0], "{both_fast:?}, {mixed:?}");
 }
 
-/// The access point is one of n + 1 contenders: n uploads get at least n times the goodput of one download.
+/// The access point is one of n + 1 contenders for the channel, so that n uploads get at least n times the goodput of
+/// one download.
 #[test]
 fn uploads_win() {
     let fast = format!("rate = \"54 Mbit/s\", {SINGLE}");
@@ -48,7 +50,8 @@ fn uploads_win() {
     assert!(up > 3.0 * all[0], "{all:?}");
 }
 
-/// A saturated station with equally long frames leaves half of the time; stations at half load leave less.
+/// One other station that is saturated and has equally long frames leaves half of the air time. Five stations at half
+/// load leave less.
 #[test]
 fn load_takes_its_share() {
     let of = |others: &str| {

@@ -25,7 +25,8 @@ fn a_clean_path_is_filled() {
 
 #[test]
 fn the_residual_loss_of_arq_is_p_to_the_fourth() {
-    // p = 1 - (1 - b)^(8 x 1040); all four transmissions fail with p^4 (hasegawa §4.1).
+    // With bit error rate b, a packet is lost with p = 1 - (1 - b)^(8 x 1040). All four transmissions fail with p^4
+    // (hasegawa §4.1).
     for (ber, seconds) in [("5e-5", "3000 s"), ("1e-4", "3000 s")] {
         let outcome = run("hasegawa", &[("link.wireless.down.channel.rate", ber), ("duration", seconds)]);
         let p = -(8.0 * 1040.0 * (-ber.parse::<f64>().unwrap()).ln_1p()).exp_m1();
@@ -40,7 +41,8 @@ fn the_residual_loss_of_arq_is_p_to_the_fourth() {
 
 #[test]
 fn a_window_limited_sender_sends_a_window_per_round_trip() {
-    // 20 segments of 1000 bytes per RTT: 100 ms plus a packet (1052 bytes) and its ACK (52) at 100 Mbit/s.
+    // The sender sends 20 segments of 1000 bytes per RTT, which is 100 ms plus the transmission of a packet (1052
+    // bytes) and its ACK (52) at 100 Mbit/s.
     let settings = [
         ("receiver.window.size", "20000 bytes"),
         ("segment", "1000 bytes"),
@@ -60,7 +62,7 @@ fn memory_and_work_do_not_depend_on_history() {
     near(long.flows[0].goodput_kbps(), short.flows[0].goodput_kbps(), 0.02);
 }
 
-/// A flow over 1 Gbit/s and 100 ms that only random losses with probability `p` limit. `ack_policy`: ACK policy.
+/// A flow over 1 Gbit/s and an RTT of 100 ms, limited only by random losses with probability `p`.
 fn limited_by_losses(recovery: &str, ack_policy: &str, p: f64) -> FlowOutcome {
     let settings = [
         ("link.path.down.channel.loss", &*p.to_string()),
@@ -69,7 +71,7 @@ fn limited_by_losses(recovery: &str, ack_policy: &str, p: f64) -> FlowOutcome {
         ("min_rto", "1 s"),
         ("segment", "1000 bytes"),
         ("receiver.window.size", "100000000 bytes"),
-        // At least 2000 losses: a standard error of about 2 % of their number, 1 % of the rate.
+        // The run has at least 2000 losses: their number has a standard error of about 2 %, the rate one of 1 %.
         ("duration", if p < 0.001 { "10000 s" } else { "5000 s" }),
     ];
     let mut outcome = run("profile=plain,rate=1000Mbit/s,rtt=100ms,queue=100000packets,loss=1%", &settings);
@@ -85,9 +87,9 @@ fn sent(flow: &FlowOutcome) -> f64 {
 /// Mathis, Semke, Mahdavi, Ott 1997, Eq. 3 and its table of constants: rate = C / (RTT sqrt(p)). For random losses,
 /// C = 1.31 with an ACK for every segment and 0.93 with delayed ACKs (periodic losses: sqrt(3/2) and 0.87).
 ///
-/// Stated in advance: within 15 %, from p = 3e-4 to 1e-2. Measured: 0.97 to 0.92 up to 3e-3. The formula ignores
-/// timeouts: at 1e-2, where about 2 % of the loss indications are timeouts, the ratio is 0.88 and (delayed ACKs) 0.84,
-/// outside the 15 %. The next test compares this point with a model that includes timeouts.
+/// The tolerance stated before the measurement: 15 %, from p = 3e-4 to 1e-2. Measured ratios: 0.97 to 0.92 up to p =
+/// 3e-3. The formula ignores timeouts: at 1e-2, where about 2 % of the loss indications are timeouts, the ratio is 0.88
+/// and (delayed ACKs) 0.84, outside the 15 %. The next test compares this point with a model that includes timeouts.
 #[test]
 fn sack_has_the_rate_of_mathis() {
     for (ack_policy, constant) in [("immediate", 1.31), ("delayed", 0.93)] {
@@ -97,7 +99,7 @@ fn sack_has_the_rate_of_mathis() {
     }
 }
 
-/// The full model of Padhye et al., with p as loss indications (as for NewReno below).
+/// Compares SACK with the full model of Padhye et al., with p as the rate of loss indications (as for NewReno below).
 #[test]
 fn sack_has_the_rate_of_padhye_where_it_times_out() {
     for (ack_policy, b) in ACKS {
@@ -121,10 +123,10 @@ fn padhye(p: f64, b: f64, rtt: f64, timeout: f64) -> f64 {
     sent / (rtt * (b / 2.0 * window + 1.0) + times_out * timeout * backoff / (1.0 - p))
 }
 
-/// RFC 9438 §4.3: on short round trips CUBIC has Reno's rate; both with SACK and the same losses.
+/// RFC 9438 §4.3: at short RTTs, CUBIC has Reno's rate. Here both use SACK and have the same losses.
 ///
-/// Stated in advance: within 15 %, since the additive increase is equivalent for equidistant losses and nearly so for
-/// random ones. Measured: 1.07 at p = 1e-3, 1.12 at 1e-2.
+/// The tolerance stated before the measurement: 15 %, since the additive increase is equivalent for equidistant losses
+/// and nearly so for random ones. Measured ratios: 1.07 at p = 1e-3, 1.12 at 1e-2.
 #[test]
 fn cubic_has_the_rate_of_reno_on_a_short_path() {
     for (ack_policy, p) in [("immediate", 1e-3), ("immediate", 1e-2), ("delayed", 1e-3)] {
@@ -148,7 +150,7 @@ fn cubic_has_the_rate_of_reno_on_a_short_path() {
 
 const ACKS: [(&str, f64); 2] = [("immediate", 1.0), ("delayed", 2.0)];
 
-/// Stated in advance: within 25 %, from p = 1e-3 to 0.1. Measured: 0.94 to 1.04.
+/// The tolerance stated before the measurement: 25 %, from p = 1e-3 to 0.1. Measured ratios: 0.94 to 1.04.
 #[test]
 fn reno_has_the_rate_of_padhye() {
     for (ack_policy, b) in ACKS {

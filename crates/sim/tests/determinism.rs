@@ -1,4 +1,4 @@
-//! Same scenario and seed give the same outcome, repeatedly, and with fused or unfused hops.
+//! The same scenario and seed give the same outcome: in repeated runs, in steps, and with fused or unfused hops.
 
 use lasthop_base::Time;
 use lasthop_engine::{Fate, FlowSide, Observer, PipeId};
@@ -121,12 +121,13 @@ fn scenarios() -> Vec<Scenario> {
     scenarios
 }
 
-/// Whether 20 s would be very many packets.
+/// Whether the links are so fast that a run of 20 s would have very many packets.
 fn is_fast(scenario: &Scenario) -> bool {
     scenario.links.iter().map(|link| link.down.service.mean_rate().bps()).min() > Some(200_000_000)
 }
 
-/// Two tagging senders, a queue that drops tags, and a channel with bursts in time.
+/// Two senders that tag segments, a queue that drops tagged packets (`tag_drop`), and a channel whose good and bad
+/// states are measured in time.
 fn tagged() -> Scenario {
     let settings = [
         ("duration", "20 s"),
@@ -174,7 +175,8 @@ fn status_reports_are_lost_and_tcp_hardly_notices() {
     assert!(outcome.flows[0].delivered_bytes > 200_000);
 }
 
-/// Two TCP flows beside bursts and jitter in a class-based queue; ACKs repeated by the receiver's estimate.
+/// Two TCP flows beside bursts and jitter in a class-based queue; the receiver sends additional ACKs while its estimate
+/// of the loss exceeds a threshold.
 fn classes() -> Scenario {
     let text = r#"
         duration = "20 s"
@@ -278,7 +280,8 @@ fn fused_hops_change_nothing() {
 
 #[test]
 fn a_receiver_does_not_change_which_packets_the_channel_destroys() {
-    // The channel destroys packets by number only: the same numbers with any receiver.
+    // The channel decides only by the position of a packet in its sequence, so that it destroys the same positions with
+    // any receiver.
     let lost = |ack_splitting: &str| {
         let mut draft = Draft::load("profile=plain,rate=5Mbit/s,rtt=30ms,queue=1000packets,loss=2%")
             .expect("an inline path");
@@ -298,7 +301,7 @@ fn a_receiver_does_not_change_which_packets_the_channel_destroys() {
     assert_eq!(once[..common], copies[..common]);
 }
 
-/// Indices, among the packets that entered the first link, of those destroyed there.
+/// Records the indices of packets that the first link destroyed, counted among all packets that entered it.
 #[derive(Default)]
 struct LossRecorder {
     entered: u64,

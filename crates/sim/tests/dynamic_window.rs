@@ -16,10 +16,11 @@ fn outcome(settings: &[(&str, &str)]) -> Outcome {
 fn the_round_trip_falls_and_the_goodput_stays() {
     let (plain, cured) = (outcome(&[]), outcome(&[("window", "dynamic")]));
     let (before, after) = (&plain.flows[0], &cured.flows[0]);
-    // 500 packets of 1500 bytes at 10 Mbit/s take 600 ms; the sawtooth lies between half of that and all.
+    // 500 packets of 1500 bytes at 10 Mbit/s take 600 ms; the sawtooth varies between half of that time and all of it.
     let mean = |flow: &lasthop_sim::FlowOutcome| flow.mean_rtt_s.expect("round trips");
     assert!(mean(before) > 0.25, "{}", mean(before));
-    // Two bandwidth-delay products: twice the round trip of an empty queue, 20 ms plus 1.2 ms per packet.
+    // A window of two bandwidth-delay products gives an RTT of twice that of an empty queue, which is 20 ms of
+    // propagation plus 1.2 ms of transmission for a packet.
     assert!(mean(after) < 0.060 && after.srtt_s.expect("a round trip") < 0.060, "{}", mean(after));
     assert!(mean(after) > 0.021, "{}", mean(after));
     let share = after.goodput_kbps() / before.goodput_kbps();

@@ -65,7 +65,7 @@ fn what_is_lost_is_told_with_its_place_and_reason() {
     for _ in 0..6 {
         engine.inject(FlowId(0), &packet(true, 1250));
     }
-    // One packet in transmission, three in the queue.
+    // One packet is in transmission and three are in the queue; the other two are lost.
     let lost: Vec<Option<_>> = left(&mut engine).iter().map(|one| one.lost).collect();
     assert_eq!(lost, [Some((pipe_of(0, true), LossReason::QueueFull)); 2]);
     engine.run_until(millis(1000));
@@ -95,7 +95,7 @@ fn datagrams_of_the_scenario_compete_and_its_tcp_gives_way() {
     assert_eq!(engine.flow_count(), EXTERNAL_FLOWS + 1);
     engine.run_until(millis(1000));
     let carried = engine.pipe_account(pipe_of(0, true)).carried_bytes;
-    // 500 kbit/s of payload plus headers; TCP would take the whole link.
+    // The datagrams take 500 kbit/s of payload plus headers; TCP would take the whole link.
     assert!((60_000..70_000).contains(&carried), "{carried} bytes");
     assert!(left(&mut engine).is_empty());
 }

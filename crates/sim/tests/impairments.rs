@@ -106,8 +106,9 @@ fn damage_is_lost_at_the_host() {
     assert!((share - 0.5).abs() < 5.0 * 0.5 / 7500f64.sqrt(), "{share}");
 }
 
-/// Half of the datagrams arrive twice, and each counts once: exactly 1000 kbit/s arrive. On a lossy link behind, a
-/// datagram is lost if itself and its copy, if any, are lost: 0.2 (1 - 0.5 x 0.8) = 0.12 of all.
+/// Half of the datagrams arrive twice, and each counts once: exactly 1000 kbit/s arrive. If the next link loses
+/// packets, a datagram is lost only if both the datagram and its copy (if any) are lost: 0.2 (1 - 0.5 x 0.8) = 0.12 of
+/// all.
 #[test]
 fn a_datagram_counts_once_however_many_copies_arrive() {
     let text = "title = \"t\"\nduration = \"100 s\"\n[link.a]\nfrom = \"s\"\nto = \"b\"\nrate = \"10 Mbit/s\"\n\
@@ -127,7 +128,7 @@ fn a_datagram_counts_once_however_many_copies_arrive() {
     draft.set("link.c.duplicate", "0").expect("a known key");
     draft.set("link.c.down.channel", "{ kind = \"iid\", loss = 0.2 }").expect("a known key");
     let (lossy, _) = goodput(&draft);
-    // Four standard errors of a share of 25,000.
+    // The tolerance is four standard errors of a share of 25,000 datagrams.
     let expected = 1000.0 * (1.0 - 0.12);
     assert!((lossy - expected).abs() < 4.0 * 1000.0 * (0.12 * 0.88 / 25_000.0_f64).sqrt() + 1.0, "{lossy}");
 }

@@ -53,7 +53,7 @@ impl Observer for LowQueue {
 }
 
 /// "Consistently low" queueing (RFC 9332 §1.1, RFC 9331 §5.2): below 1 ms on average and below 2 ms for 99 of 100
-/// packets, with 95 % utilisation; for one flow and for four, alone and beside CUBIC.
+/// packets, with 95 % utilisation; for one flow alone, for four flows, and beside CUBIC.
 #[test]
 fn the_low_queue_is_short_and_the_link_in_use() {
     let (rate, seconds) = (50e6, 30.0);

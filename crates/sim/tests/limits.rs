@@ -11,7 +11,7 @@ fn run(path: &str, settings: &[(&str, &str)]) -> FlowOutcome {
     lasthop_sim::run(&draft.check().expect("a valid scenario"), 1).flows.remove(0)
 }
 
-/// Shares of cwnd, receive window, application, %.
+/// Shares of the active time in which cwnd, the receive window and the application limited the source, %.
 fn shares(flow: &FlowOutcome) -> [f64; 3] {
     [flow.cwnd_limited_pct(), flow.rwnd_limited_pct(), flow.app_limited_pct()]
         .map(|share| share.expect("TCP"))
@@ -19,7 +19,8 @@ fn shares(flow: &FlowOutcome) -> [f64; 3] {
 
 #[test]
 fn a_small_receive_window() {
-    // 20 segments: cwnd limits during the handshake and the first round trip of 100 ms, not after the second.
+    // The receive window holds 20 segments. cwnd is the limit during the handshake and the first round trip of 100 ms,
+    // but not after the second.
     let settings = [("receiver.window.size", "20000 bytes"), ("segment", "1000 bytes"), ("duration", "60 s")];
     let [cwnd, receiver, application] = shares(&run(
         "profile=plain,rate=100Mbit/s,rtt=100ms,queue=1000packets,ack_policy=immediate",
@@ -34,7 +35,7 @@ fn a_queue_that_drops() {
     let settings = [("receiver.window.size", "16 MiB"), ("duration", "60 s")];
     let [cwnd, receiver, application] =
         shares(&run("profile=plain,rate=10Mbit/s,rtt=20ms,queue=50packets", &settings));
-    // All but the handshake: 20 ms of 60 s.
+    // cwnd limits all the time except for the handshake, 20 ms of 60 s.
     assert!((cwnd - 100.0 * (60.0 - 0.02) / 60.0).abs() < 0.01, "{cwnd}");
     assert_eq!([receiver, application], [0.0; 2]);
 }
@@ -49,7 +50,8 @@ fn timeouts_are_the_networks() {
 
 #[test]
 fn a_transfer_that_fits_the_first_window() {
-    // A round trip of handshake, then half a round trip for all data, and 0.9 ms at 100 Mbit/s.
+    // The handshake takes a round trip. Then all data takes half a round trip, plus 0.9 ms of transmission at 100
+    // Mbit/s.
     let flow = run("profile=plain,rate=100Mbit/s,rtt=100ms", &[("transfer", "10000 bytes")]);
     let [cwnd, receiver, application] = shares(&flow);
     assert!((application - 100.0 / 3.0).abs() < 0.5, "{application}");

@@ -1,4 +1,5 @@
-//! Link delay statistics for all kinds of queues: by hand, and independent of observation.
+//! Link delay statistics for all kinds of queues: comparison with values computed by hand, and independence of
+//! observation.
 
 use lasthop_scenario::{Draft, Scenario};
 use lasthop_sim::{LinkDelay, Observation, Outcome, run, run_observed};
@@ -34,7 +35,8 @@ fn without_a_queue_it_is_the_transmission() {
     }
 }
 
-/// Bursts of four every 40 ms take 1 to 4 ms on the slow link, minus 0.1 ms of spacing by the fast link for each.
+/// A burst of four packets arrives every 40 ms. On the slow link, its packets take 1 to 4 ms, minus 0.1 ms for each
+/// packet before, since the fast link spaces them.
 #[test]
 fn a_burst_waits_for_itself() {
     let bursts = "kind = \"cbr\"\nrate = \"800 kbit/s\"\npacket = \"1000 bytes\"\nburst = 4\n";
@@ -45,7 +47,8 @@ fn a_burst_waits_for_itself() {
     assert_eq!(p95, p99);
 }
 
-/// A bulk flow keeps a queue of 60 packets of 1 ms nearly full: at most 61 ms; all losses occur there.
+/// A bulk flow keeps a queue of 60 packets of 1 ms nearly full: a packet takes at most 61 ms, and all losses occur in
+/// this queue.
 #[test]
 fn a_full_queue_waits_for_all_of_it() {
     let bulk = "segment = \"1000 bytes\"\n[flow.f.sender]\ncongestion = \"cubic\"\n";
@@ -57,7 +60,7 @@ fn a_full_queue_waits_for_all_of_it() {
     assert!(lost.total() > 0 && lost.total() == lost[lasthop_wire::LossReason::QueueFull]);
 }
 
-/// The same statistics with fused and unfused hops, and the same outcome without measurement.
+/// Fused and unfused hops give the same statistics, and a run without measurement has the same outcome.
 #[test]
 fn watching_changes_nothing() {
     let bulk = "segment = \"1000 bytes\"\n";
@@ -74,8 +77,9 @@ fn watching_changes_nothing() {
     }
 }
 
-/// 10 bytes every 0.5 s into a link that takes 1 s for each: packet k joins at 0.5 k s and leaves at k + 1 s, after
-/// 1 + 0.5 k s. In 20,000 s the first 20,000 leave: mean 5,000.75 s, maximum 10,000.5 s.
+/// Packets of 10 bytes are sent every 0.5 s into a link that takes 1 s for each: packet k joins at 0.5 k s and leaves
+/// at k + 1 s, after 1 + 0.5 k s. In 20,000 s, the first 20,000 packets leave, with a mean delay of 5,000.75 s and a
+/// maximum of 10,000.5 s.
 #[test]
 fn delays_of_hours_are_measured() {
     for queue in [
@@ -96,7 +100,7 @@ fn delays_of_hours_are_measured() {
     }
 }
 
-/// A byte at 10 Tbit/s takes a nanosecond, rounded up, in every kind of element.
+/// The transmission of a byte at 10 Tbit/s takes a nanosecond (rounded up) in every kind of queueing element.
 #[test]
 fn no_wait_is_shorter_than_the_transmission() {
     for beside in ["corrupt = 0.001", "duplicate = 0.001", "queue = \"codel\"", "queue = \"sfq\""] {

@@ -2,7 +2,7 @@
 
 use lasthop_scenario::Draft;
 
-/// Losses and retransmissions of a run with about 400 losses, the last of which may be unrepaired at its end.
+/// Losses and retransmissions of a run with about 400 losses. The last losses may not be repaired before the run ends.
 fn lost_and_sent_again(path: &str, settings: &[(&str, &str)], seed: u64) -> (u64, u64, u64) {
     let mut draft = Draft::load(path).expect("a ready path");
     for (key, value) in settings {
@@ -47,8 +47,9 @@ fn with_random_and_burst_losses_too() {
     }
 }
 
-/// Four transmissions leave 1 % x 0.8^3 of the 1 % lost in bursts of 5 (docs/links.md). With the same seed, the same
-/// datagrams are lost first; those that retransmissions do not save are a subset.
+/// The channel loses 1 % of packets in bursts of 5. With four transmissions, a share of 0.8^3 of these losses remains
+/// (docs/links.md). With the same seed, the first transmissions of the same datagrams are lost; the datagrams that
+/// retransmissions do not save are a subset of them.
 #[test]
 fn repeats_against_bursts_leave_what_the_chain_says() {
     let lost = |transmissions: u32| -> f64 {
@@ -62,7 +63,7 @@ fn repeats_against_bursts_leave_what_the_chain_says() {
         let outcome = lasthop_sim::run(&draft.check().expect("a valid scenario"), 1);
         outcome.flows[0].account.lost.total() as f64
     };
-    // 250,000 datagrams, 2,500 of them lost in 500 bursts: standard error 2500 / sqrt(500 / 2).
+    // The channel loses 2,500 of 250,000 datagrams, in 500 bursts; the standard error is 2500 / sqrt(500 / 2).
     let alone = lost(1);
     assert!((alone - 2500.0).abs() < 4.0 * 158.0, "{alone}");
     for (transmissions, left) in [(2, 0.8), (4, 0.512), (16, 0.0352)] {

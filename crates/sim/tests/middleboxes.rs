@@ -81,7 +81,8 @@ fn congestion_stays_congestion() {
     }
 }
 
-/// ACK splitting restores the window of a sender that counts ACKs sooner; byte counting ignores the pieces.
+/// ACK splitting restores the window sooner if the sender counts ACKs. With byte counting, the additional ACKs have no
+/// effect.
 #[test]
 fn split_acks_are_worth_something_to_those_who_count_acks() {
     let reno: &[Setting<'_>] = &[("recovery", "reno")];
@@ -92,7 +93,7 @@ fn split_acks_are_worth_something_to_those_who_count_acks() {
     assert!(goodput(&[RAW, bytes, split]) < 1.3 * goodput(&[RAW, bytes]));
 }
 
-/// A persistent ARQ in bad states of 2 s: without notices the sender times out in most of them.
+/// The ARQ is persistent, and bad states last 2 s. Without notices, the sender times out in most bad states.
 #[test]
 fn notices_of_a_bad_state_keep_the_timer_from_expiring() {
     let air: &[Setting<'_>] = &[
@@ -136,8 +137,8 @@ fn a_closed_window_keeps_the_timer_from_expiring() {
     }
 }
 
-/// A link that delivers repairs out of order, and a middlebox that delays duplicate ACKs: fewer retransmissions, more
-/// goodput. (Each ACK that reports a repair shows a SACK sender further holes.)
+/// The link delivers repaired packets out of order. A receiver that delays duplicate ACKs then causes fewer recoveries
+/// and more goodput. (The sender is NewReno, since each ACK that reports a repair shows a SACK sender further holes.)
 #[test]
 fn duplicates_that_wait_spare_the_sender_repeats() {
     let air: &[Setting<'_>] = &[
@@ -158,7 +159,7 @@ fn duplicates_that_wait_spare_the_sender_repeats() {
         assert!(waited * 2.0 < plain, "{ack_policy}: {waited} recoveries, without {plain}");
         assert!(more > 1.2 * goodput, "{ack_policy}: {more} kbit/s, without {goodput}");
     }
-    // Without a delay, each duplicate ACK passes at once.
+    // With a delay of 0 s, each duplicate ACK is sent at once.
     let none: &[Setting<'_>] =
         &[("flow.bulk.receiver.ack_policy", "{ kind = \"dupack_delay\", wait = \"0 s\" }")];
     let immediate: &[Setting<'_>] = &[("flow.bulk.receiver.ack_policy", "immediate")];
@@ -168,7 +169,7 @@ fn duplicates_that_wait_spare_the_sender_repeats() {
     );
 }
 
-/// Timestamps without the repair time: the sender's RTT stays that of the path.
+/// WTCP removes the repair time from timestamps, so that the sender measures the RTT of the path alone.
 #[test]
 fn repairs_are_hidden_from_the_senders_clock() {
     let largest = |name| means(&[RAW, &[(MIDDLEBOX, name)]], &|flow| flow.mean_rtt_s.unwrap_or(0.0) * 1000.0);

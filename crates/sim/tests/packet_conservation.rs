@@ -14,7 +14,7 @@ struct DirectionCounts {
     sent: u64,
     arrived: u64,
     in_flight: u64,
-    /// Packets sent by middleboxes, and copies made by links.
+    /// Packets that middleboxes created or repeated.
     created: u64,
     duplicated: u64,
     received_at_middleboxes: u64,
@@ -22,7 +22,7 @@ struct DirectionCounts {
 }
 
 struct Counts {
-    /// Hops of each flow: forward, backward.
+    /// Number of hops of each flow, forward and backward.
     hops: Vec<[usize; 2]>,
     end: Time,
     histories: PacketHistories,
@@ -163,7 +163,7 @@ fn full_queues_and_the_air() {
     check(PATH, &[(down, bits), ("link.path.down.arq", repeated)], &["lost_channel"]);
 }
 
-/// Collisions lose frames that are sent only once, up and down; with duplication and corruption.
+/// Frames are sent only once, so that collisions lose them in both directions; also with duplication and corruption.
 #[test]
 fn a_crowded_cell() {
     let cell = ("link.path.arq", "{ kind = \"wifi\", transmissions = 1, stations = 5, load = 0.5 }");
@@ -184,7 +184,7 @@ fn copies_and_damage() {
     let rlc = concat!(env!("CARGO_MANIFEST_DIR"), "/../../papers/koga4/ordered.toml");
     let wireless = [("link.wireless.duplicate", "3 %"), ("link.wireless.corrupt", "2 %")];
     check(rlc, &wireless, &["lost_corrupt", "acks_lost", "duplicated"]);
-    // After the corrupting link follow another link and a middlebox that reads headers.
+    // The link that corrupts packets is followed by a middlebox that reads headers and another link.
     let wired = [("link.wired.duplicate", "1 %"), ("link.wired.corrupt", "1 %"), ("duration", "60 s")];
     let snoop = [("link.wireless.down.arq", "none"), ("node.bs.middlebox", "snoop")];
     let all = ["lost_corrupt", "lost_channel", "middlebox_sent", "duplicated"];

@@ -19,7 +19,8 @@ fn quantile(sorted: &[f64], share: f64) -> f64 {
 }
 
 /// arXiv 2107.13968 (Comcast, 2020): an upload waits for about 250 ms in a modem with a plain queue, and for 15 to 30
-/// ms with DOCSIS-PIE. A full queue takes 250 ms; CUBIC's sawtooth falls to 0.7 of the product and queue together.
+/// ms with DOCSIS-PIE. A full queue takes 250 ms. CUBIC's window falls to 0.7 of the bandwidth-delay product plus the
+/// queue.
 #[test]
 fn an_upload_over_cable_waits_as_measured() {
     let upload = [("flow.bulk.from", "client"), ("flow.bulk.to", "server"), ("duration", "60 s")];
@@ -31,8 +32,9 @@ fn an_upload_over_cable_waits_as_measured() {
     assert!((10.0..=30.0).contains(&mean), "{mean} ms");
 }
 
-/// Michel et al., IMC 2022: a median round trip of 50 ms; arXiv 2310.09242: another delay every 15 s. Without the wired
-/// 10 ms each way, the satellite takes 15 ms one way: 4 to 19 ms by slot, and up to 7 ms of jitter.
+/// Michel et al., IMC 2022: the median RTT is 50 ms. arXiv 2310.09242: the delay changes every 15 s. Without the wired
+/// path's 10 ms each way, the satellite link takes 15 ms one way: 4 to 19 ms depending on the slot, and up to 7 ms of
+/// jitter.
 #[test]
 fn starlink_steps_every_15_s_about_its_median() {
     let text = concat!(
@@ -48,7 +50,7 @@ fn starlink_steps_every_15_s_about_its_median() {
     let all = of("1500 s");
     let (low, median, high) = (quantile(&all, 0.0), quantile(&all, 0.5), quantile(&all, 0.9999));
     assert!((4.0..6.0).contains(&low) && (24.0..26.1).contains(&high), "{low} to {high}");
-    // A hundred slots: four standard errors of a median of 0 to 15 ms, 0.75 ms each.
+    // The tolerance is four standard errors (0.75 ms each) of the median of a hundred slots, uniform over 15 ms.
     assert!((median - 15.0).abs() < 3.0, "{median}");
     let slot = of("14 s");
     assert!(slot[slot.len() - 1] - slot[0] < 7.1 && high - low > 15.0);
@@ -65,7 +67,7 @@ fn a_gateway_that_splits_helps_a_satellite() {
     assert!(split > 2.0 * whole, "{split} with it, {whole} without");
 }
 
-/// A link's capacity is its drawn rate: a bulk flow never uses more than 100 %, and nearly all behind 1 Gbit/s.
+/// A link's capacity is its drawn rate: a bulk flow uses nearly all of it, and never more than 100 %.
 #[test]
 fn a_drawn_rate_is_what_use_is_measured_by() {
     let path = "rate=10Mbit/s,rtt=10ms,queue=1000packets,congestion=cubic,duration=60s";

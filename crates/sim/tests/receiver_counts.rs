@@ -3,8 +3,8 @@
 use lasthop_scenario::Draft;
 use lasthop_sim::{Outcome, run};
 
-/// A terminal that doubles ACKs while p_err exceeds the threshold. Data is lost on the air, ACKs in its own uplink,
-/// which holds one packet in addition to the one in transmission.
+/// Outcome of a run with a terminal that doubles ACKs while p_err exceeds the threshold. Data is lost on the air. ACKs
+/// are lost in the terminal's own uplink queue, which holds one packet in addition to the one in transmission.
 fn terminal(ack_splitting: &str, loss: f64, uplink: &str) -> Outcome {
     let text = format!(
         r#"
@@ -57,8 +57,8 @@ fn the_senders_own_counts_reach_the_terminal() {
 
 #[test]
 fn the_terminals_own_buffer_is_counted() {
-    // A tenth of the data is lost, more ACKs in the uplink: p minus p_buff is 0. With p_buff set to 0, all of p
-    // remains.
+    // A tenth of the data is lost, and a larger share of ACKs in the uplink, so that p minus p_buff is 0. With p_buff
+    // set to 0, all of p remains.
     let acks = |buffer: &str| {
         let ack_splitting = format!("threshold = 0.05, source = 'retransmissions', buffer = '{buffer}'");
         let outcome = terminal(&ack_splitting, 0.1, "32 kbit/s");

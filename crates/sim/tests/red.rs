@@ -1,4 +1,4 @@
-//! RED: one loss in a window reduces it once; a timeout in recovery does not undo the reduction.
+//! RED: a loss reduces the window once, and a timeout during recovery does not undo the reduction.
 
 use lasthop_scenario::Draft;
 use lasthop_sim::{FlowOutcome, Outcome};
@@ -17,8 +17,9 @@ fn flows(path: &str, settings: &[(&str, &str)]) -> Vec<FlowOutcome> {
 
 const RED: &str = "profile=plain,rate=20Mbit/s,rtt=24ms,queue=red,duration=60s";
 
-/// 20 Mbit/s carry 19.3 of payload. RED with thresholds of 5 and 15 packets, below the path's 40, costs part of that. A
-/// single flow rarely loses whole windows: at most a few timeouts a minute.
+/// A link of 20 Mbit/s carries 19.3 Mbit/s of payload. RED's thresholds of 5 and 15 packets are below the path's
+/// bandwidth-delay product of 40 packets, which costs part of that rate. A single flow rarely loses whole windows: at
+/// most a few timeouts a minute.
 #[test]
 fn a_flow_of_today_s_defaults_fills_most_of_the_link() {
     for settings in [&[][..], &[("ecn", "true")][..]] {
@@ -30,7 +31,8 @@ fn a_flow_of_today_s_defaults_fills_most_of_the_link() {
     }
 }
 
-/// NewReno's slow-start overshoot ends in a timeout; the next slow start must end below the excessive window.
+/// NewReno's slow-start overshoot ends in a timeout; the slow start after that timeout must end below the excessive
+/// window.
 #[test]
 fn new_reno_overshoots_once() {
     let path =

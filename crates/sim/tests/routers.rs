@@ -14,13 +14,13 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// One CUBIC flow at 10 Mbit/s and 40 ms (33 packets of product). Each AQM keeps the queue near its target (RFC 8289: 5
-/// ms; RFC 8033: 15 ms), a tenth of drop-tail with 500 packets, at full utilisation. Mean delays are at most twice the
-/// target, since CUBIC oscillates around it.
+/// One CUBIC flow at 10 Mbit/s and 40 ms (a bandwidth-delay product of 33 packets). Each AQM keeps the queue near its
+/// target (RFC 8289: 5 ms; RFC 8033: 15 ms) at full utilisation. That is a tenth of the delay of drop-tail with 500
+/// packets. Mean delays are at most twice the target, since CUBIC oscillates around it.
 #[test]
 fn a_bulk_flow_waits_for_about_the_target() {
     let path = |queue: &str| format!("rate=10Mbit/s,rtt=40ms,queue={queue},congestion=cubic,duration=60s");
-    // 20 ms of propagation and 1.2 ms of transmission.
+    // The delay without queueing: 20 ms of propagation and 1.2 ms of transmission.
     let wait = |queue: &str| {
         let (millis, bytes) = packet_delays(&scenario(&path(queue)), 0, 0, 10);
         (mean(&millis) - 21.2, bytes as f64 * 8.0 / 10e6 / 50.0)
@@ -39,7 +39,7 @@ fn a_bulk_flow_waits_for_about_the_target() {
     assert!(wait < 30.0 && used > 0.9, "{wait} ms, {used} of the link");
 }
 
-/// Two Reno flows, of 20 and 180 ms, over 10 Mbit/s.
+/// Two Reno flows with RTTs of 20 and 180 ms over a common link of 10 Mbit/s.
 fn far_and_near(queue: &str) -> Scenario {
     let text = format!(
         r#"
@@ -80,9 +80,9 @@ fn far_and_near(queue: &str) -> Scenario {
 }
 
 /// RFC 8290 §1, §6: backlogged flows get equal shares at any round trip. In one queue of 50 packets, Reno's rate
-/// follows 1/RTT: 3.7 to 9 times as much, depending on the queue. Separate queues of one product each equalise them.
-/// CoDel keeps the far flow's queue below its product: Reno without a queue uses three quarters of its 5 Mbit/s, and
-/// the near flow takes the rest, 6.25 to 3.75.
+/// follows 1/RTT: 3.7 to 9 times as much, depending on the queue. Separate queues of one bandwidth-delay product each
+/// equalise the rates. CoDel keeps the queue of the flow with the long RTT below its bandwidth-delay product. Reno
+/// without a queue uses three quarters of its 5 Mbit/s, and the other flow takes the rest: 6.25 to 3.75.
 #[test]
 fn flows_of_different_round_trips_share_alike() {
     let ratio = |queue: &str| {
@@ -99,8 +99,8 @@ fn flows_of_different_round_trips_share_alike() {
     }
 }
 
-/// A host with eight connections beside a host with one, over 20 Mbit/s: half and half between hosts, eight to one
-/// between flows. Hosts of the home receive; upstream ACKs count for them as well.
+/// A host with eight connections beside a host with one, over 20 Mbit/s: isolation by host gives each host half,
+/// isolation by flow gives eight to one. The hosts at home receive data; their upstream ACKs count for them as well.
 #[test]
 fn cake_divides_between_hosts() {
     let goodputs = |isolation: &str| {
@@ -187,13 +187,13 @@ fn a_call_beside_bulk_flows_finds_no_queue() {
     assert!(tail > 80.0, "{tail}");
     for queue in ["\"fq_codel\"", "\"cake\""] {
         let wait = p99(queue);
-        // Own transmission 0.15 ms, another packet's 1.2 ms; at most two of the latter.
+        // The call's packet takes 0.15 ms, another packet 1.2 ms; the call waits for at most two other packets.
         assert!(wait < 2.6, "{queue}: {wait} ms");
     }
 }
 
 /// A shaper turns a link of 100 Mbit/s into one of 10 Mbit/s. A policer does so for TCP only with a bucket of at least
-/// a product (50 KB): a smaller bucket drops TCP's bursts (Flach et al. 2016).
+/// a bandwidth-delay product (50 KB): a smaller bucket drops TCP's bursts (Flach et al. 2016).
 #[test]
 fn shaped_and_policed() {
     let goodput = |queue: &str| {

@@ -1,4 +1,4 @@
-//! Current senders on simulated paths: the promises of each, compared with other senders.
+//! Current senders on simulated paths: each keeps the promises of its source, compared with other senders.
 
 use lasthop_scenario::Draft;
 use lasthop_sim::{FlowOutcome, run, run_probed};
@@ -13,9 +13,9 @@ fn outcomes(path: &str, settings: &[(&str, &str)]) -> Vec<FlowOutcome> {
     (1..=3).map(|seed| run(&scenario, seed).flows.swap_remove(0)).collect()
 }
 
-/// BBR's window does not depend on losses: at 1 % it fills the link except for headers and retransmissions (1448 of
-/// 1500 bytes, 1 %: 9.55 of 10 Mbit/s). A sender that halves its window at each loss gets about 1.2 MSS / (RTT
-/// sqrt(p)), 1.4 Mbit/s (Mathis et al. 1997).
+/// BBR's window does not depend on losses. At a loss rate of 1 %, BBR fills the link except for headers (52 of 1500
+/// bytes) and retransmissions (1 %): 9.55 of 10 Mbit/s. A sender that halves its window at each loss gets about 1.2 MSS
+/// / (RTT sqrt(p)), 1.4 Mbit/s (Mathis et al. 1997).
 #[test]
 fn bbr_does_not_take_a_loss_for_congestion() {
     let path = "profile=plain,rate=10Mbit/s,rtt=100ms,queue=50packets,loss=1%";
@@ -28,7 +28,7 @@ fn bbr_does_not_take_a_loss_for_congestion() {
     }
 }
 
-/// At most twice the pipe is in flight: any queue holds at most one round trip. Reno fills the queue.
+/// BBR has at most two bandwidth-delay products in flight, so that the queue holds at most one. Reno fills the queue.
 #[test]
 fn bbr_keeps_the_queue_short() {
     let path = "profile=plain,rate=10Mbit/s,rtt=40ms,queue=8bdp";
@@ -53,7 +53,8 @@ fn rack_needs_no_timeouts_at_random_losses() {
     assert!(by_rack <= 1 && by_sack >= 10, "rack {by_rack}, sack {by_sack}");
 }
 
-/// PRR changes the timing in recovery, not the window after it: goodput is equal within a few percent.
+/// PRR changes when segments are sent during recovery, but not the window after recovery. Goodput is therefore equal
+/// within a few percent.
 #[test]
 fn prr_leaves_the_window_as_it_is() {
     let path = "profile=plain,rate=10Mbit/s,rtt=100ms,queue=1bdp,loss=0.05%";
@@ -65,8 +66,8 @@ fn prr_leaves_the_window_as_it_is() {
     assert!((0.9..1.1).contains(&ratio), "{ratio}");
 }
 
-/// About every ten seconds, four segments are in flight for 200 ms: the queue drains and shows the smallest RTT
-/// (draft-cardwell-iccrg-bbr §4.3.5), four to six times a minute.
+/// About every ten seconds, BBR has only four segments in flight for 200 ms: the queue drains and shows the smallest
+/// RTT (draft-cardwell-iccrg-bbr §4.3.5), four to six times a minute.
 #[test]
 fn bbr_looks_for_the_smallest_rtt() {
     let mut draft = Draft::load("profile=plain,rate=10Mbit/s,rtt=40ms,queue=8bdp").expect("an inline path");
@@ -78,12 +79,12 @@ fn bbr_looks_for_the_smallest_rtt() {
     let episodes = small.windows(2).filter(|pair| pair == &[false, true]).count();
     let share = small.iter().filter(|small| **small).count() as f64 / small.len() as f64;
     assert!((4..=6).contains(&episodes), "{episodes}");
-    // About 200 to 300 ms in ten seconds.
+    // The share of time in this state: about 200 to 300 ms in ten seconds.
     assert!((0.015..0.035).contains(&share), "{share}");
 }
 
-/// Slow start until a loss overshoots by the growth of one round trip, here 133 segments. HyStart and HyStart++ leave
-/// earlier without loss of goodput (Ha and Rhee 2011, §5; RFC 9406 §1).
+/// Slow start that lasts until a loss overshoots by the growth of one round trip, here 133 segments. HyStart and
+/// HyStart++ leave earlier without loss of goodput (Ha and Rhee 2011, §5; RFC 9406 §1).
 #[test]
 fn slow_start_that_is_left_early_does_not_overshoot() {
     let path = "profile=plain,rate=10Mbit/s,rtt=40ms,queue=100packets,congestion=cubic,recovery=rack";
@@ -96,8 +97,8 @@ fn slow_start_that_is_left_early_does_not_overshoot() {
     assert!(none > 100 && hystart < 60 && hystart_pp < 60, "{none}, {hystart}, {hystart_pp}");
 }
 
-/// Two Linux hosts: lost retransmissions are repaired without a timeout, and no more is retransmitted than lost. (Linux
-/// 6.18 over the same emulated path has no timeouts in twenty runs, docs/validation.md.)
+/// Between two Linux hosts, lost retransmissions are repaired without a timeout, and no more segments are retransmitted
+/// than were lost. (Linux 6.18 over the same emulated path has no timeouts in twenty runs, docs/validation.md.)
 #[test]
 fn linux_hosts_need_no_timeouts_at_random_losses() {
     for congestion in ["reno", "cubic"] {

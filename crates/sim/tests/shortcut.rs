@@ -1,4 +1,5 @@
-//! The sender's fast path only saves time: without it, all packets and events of a broad set of runs are the same.
+//! The sender's fast path only saves time: without the fast path, all packets and events of a broad set of runs are the
+//! same.
 
 #[path = "../examples/outcomes/fingerprint.rs"]
 mod fingerprint;
@@ -10,7 +11,8 @@ use lasthop_scenario::{Draft, Scenario, Traffic};
 use lasthop_sim::{Observation, Outcome, Samples, run_observed};
 use std::sync::Arc;
 
-/// Hash of all packets and events, outcome, and samples of the senders' state ten times a second.
+/// Returns the hash and number of all packets and events, the outcome, and samples of the senders' state (ten a
+/// second).
 fn known(scenario: &Scenario) -> ((u64, u64), Outcome, Samples) {
     let observation =
         Observation { observers: vec![Box::new(Fingerprint::new())], probes: true, ..Observation::default() };

@@ -28,7 +28,7 @@ fn flow(scenario: &Scenario, seed: u64) -> FlowOutcome {
     run(scenario, seed).flows.remove(0)
 }
 
-/// Mean, and half width of its 95 % interval; 2.093 is Student's t for 19 degrees of freedom.
+/// Mean, and half the width of its 95 % confidence interval; 2.093 is Student's t for 19 degrees of freedom.
 fn interval(values: [f64; 20]) -> (f64, f64) {
     let mean = values.iter().sum::<f64>() / 20.0;
     let variance = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / 19.0;
@@ -103,7 +103,7 @@ fn one_loss_on_the_air_is_repeated_once_and_the_sender_hears_nothing() {
     assert_eq!(log.iter().filter(|line| line.ends_with("Repeated")).count(), 1);
 }
 
-/// No queue drops: the receive window, 32 packets, is smaller than the bottleneck's queue.
+/// No packet is dropped by a queue, since the receive window of 32 packets is smaller than the bottleneck's queue.
 const UNFILLED: &[Setting<'_>] = &[
     ("link.wireless.down.arq", "none"),
     ("window", "{ kind = \"buffer\", size = \"32 KB\" }"),
@@ -135,7 +135,8 @@ fn an_observer_changes_nothing() {
     assert_eq!(run_observed(&scenario, 3, observation).0, run(&scenario, 3));
 }
 
-/// The middlebox forwards encrypted packets unchanged (koga §2.1.7; hasegawa §1): the run is that without it.
+/// The middlebox forwards encrypted packets unchanged (koga §2.1.7; hasegawa §1): the run is the same as without the
+/// middlebox.
 #[test]
 fn what_it_cannot_read_passes() {
     let opaque: &[Setting<'_>] = &[("opaque", "true")];

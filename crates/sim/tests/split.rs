@@ -10,7 +10,7 @@ use lasthop_sim::{FlowOutcome, Observation, run, run_observed};
 use lasthop_wire::FlowId;
 use std::any::Any;
 
-/// 10 Mbit/s and a 20-ms round trip, then 2 Mbit/s and 100 ms; 2 MB.
+/// A wired link with 10 Mbit/s and an RTT of 20 ms, then a radio link with 2 Mbit/s and 100 ms. The transfer has 2 MB.
 fn path(settings: &[(&str, &str)]) -> Scenario {
     let text = r#"
         duration = "120 s"
@@ -85,12 +85,14 @@ fn what_the_air_loses_is_not_sent_again_over_the_wire() {
 #[test]
 fn the_servers_round_trip_has_no_air_in_it() {
     let flow = flow(&path(&[AIR]), 1);
-    // 20 ms, at most 64 KiB at 10 Mbit/s (52 ms) in the wired queue, and sometimes a delayed ACK (200 ms).
+    // The RTT has 20 ms of propagation, at most 52 ms in the wired queue (64 KiB at 10 Mbit/s), and sometimes a delayed
+    // ACK (200 ms).
     assert!(flow.smallest_rtt_s.expect("measured") < 0.0225);
     assert!(flow.mean_rtt_s.expect("measured") < 0.080);
 }
 
-/// The air is silent for 10 s: the window closes, and the node holds at most its buffer.
+/// The radio link is silent for 10 s. The receive window that the node advertises closes, and the node holds no more
+/// than its buffer.
 #[test]
 fn the_node_holds_no_more_than_its_buffer() {
     let silent = ("link.air.down.plan", "2 Mbit/s for 3 s, 1 bit/s for 10 s, 2 Mbit/s for 107 s");
@@ -104,7 +106,8 @@ fn the_node_holds_no_more_than_its_buffer() {
         most = most.max(acknowledged.saturating_sub(client.delivered()));
         at += Duration::from_millis(10);
     }
-    // Data that has arrived over the air without an ACK counts too: at most the buffer, and nearly all of it.
+    // Data that has crossed the air but is not acknowledged yet counts too. The node holds at most its buffer, and
+    // nearly all of it.
     assert!(most <= 65_536, "{most}");
     assert!(most > 50_000, "{most}");
     let (_, client) = engine.endpoints(FlowId(0)).expect("TCP");

@@ -44,7 +44,7 @@ fn restless() -> Scenario {
     draft.check().expect("a valid scenario")
 }
 
-/// The SYN of at least 44 bytes reaches the middlebox after 10 ms and its transmission; then time stops.
+/// The SYN (at least 44 bytes) reaches the middlebox after its transmission and 10 ms of propagation; then time stops.
 #[test]
 fn a_timer_that_is_always_due_ends_the_run_with_its_name() {
     let scenario = restless();
@@ -62,7 +62,7 @@ fn a_timer_that_is_always_due_ends_the_run_with_its_name() {
     }
 }
 
-/// The middlebox probes again after each silence: 0 s would repeat for ever at one instant.
+/// The middlebox probes again after each silence. With a silence of 0 s, it would probe endlessly at one instant.
 #[test]
 fn a_silence_of_nothing_is_refused() {
     for name in ["mtcp", "atcp"] {
@@ -75,7 +75,8 @@ fn a_silence_of_nothing_is_refused() {
     }
 }
 
-/// 300 flows with 10,000 datagrams each at one instant, three times the counted events, do not make a run stuck.
+/// 300 flows that send 10,000 datagrams each at one instant do not make a run stuck, although these are about three
+/// times the 2^20 events after which each source is counted separately.
 #[test]
 fn many_events_at_an_instant_are_none() {
     let text = PATH.replace("to = \"b\"", "to = \"b\"\nqueue = \"10 packets\"");
@@ -90,7 +91,7 @@ fn many_events_at_an_instant_are_none() {
     assert_eq!(outcome.flows.len(), 300);
 }
 
-/// Each time of each mechanism at its minimum, separately and all together: the run completes.
+/// Sets each duration parameter of each mechanism to its minimum, separately and all together. Every run completes.
 #[test]
 fn the_least_time_of_no_parameter_stops_a_run() {
     let catalogue = Catalogue::default();
@@ -116,7 +117,8 @@ fn the_least_time_of_no_parameter_stops_a_run() {
     assert!(stuck.is_empty(), "{stuck:#?}");
 }
 
-/// Hasegawa's lossy path without link-layer retransmissions, for 5 s, with these times of a mechanism.
+/// Hasegawa's lossy path without link-layer retransmissions, for 5 s, with these values of a mechanism's duration
+/// parameters.
 fn with(side: &str, seam: &str, info: &Info, times: &[(&str, Duration)]) -> Result<Scenario, Problem> {
     let mut draft = Draft::load("hasegawa")?;
     let table = match side {

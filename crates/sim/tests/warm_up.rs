@@ -13,7 +13,7 @@ fn scenario(path: &str, settings: &[(&str, &str)]) -> Scenario {
 
 const LOSSY: &str = "rate=4Mbit/s,rtt=60ms,queue=30packets,loss=0.5%,duration=20s,count=2";
 
-/// Counts of the first 7 s and of 20 s with a warm-up of 7 s add up to those of 20 s.
+/// The counts of a run of 7 s plus those of a run of 20 s with a warm-up of 7 s equal those of a run of 20 s.
 #[test]
 fn before_and_after_make_the_whole() {
     for path in [
@@ -52,7 +52,7 @@ fn before_and_after_make_the_whole() {
     }
 }
 
-/// Goodput after slow start equals that of the whole run's samples.
+/// The goodput of a run with a warm-up equals the rate after slow start in the samples of a run without one.
 #[test]
 fn rates_are_of_the_rest() {
     let path = "rate=10Mbit/s,rtt=200ms,duration=30s,sample=1s";

@@ -4,7 +4,7 @@ use lasthop_wire::{Body, FlowId, Packet};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-/// Duplicated datagrams by flow and number: packets in flight, and whether one has arrived.
+/// For each duplicated datagram, by flow and number: its packets still in flight, and whether one has arrived.
 #[derive(Default)]
 pub(super) struct Duplicates(BTreeMap<(FlowId, u64), (u32, bool)>);
 
@@ -16,7 +16,8 @@ impl Duplicates {
         }
     }
 
-    /// Counts a packet that has arrived or was lost. Returns whether it is its datagram's first arrival.
+    /// Counts a packet that has arrived or was lost. Returns whether this is the first arrival of the packet's
+    /// datagram.
     pub(super) fn count_end(&mut self, packet: &Packet, arrives: bool) -> bool {
         if self.0.is_empty() { arrives } else { self.count_end_of_copy(packet, arrives) }
     }

@@ -1,4 +1,4 @@
-//! Departures and copies of external packets, until the driver takes them.
+//! A log of departures and copies of external packets. It keeps them until the driver takes them.
 
 use crate::external::{Departure, ExternalCopy};
 use crate::pipe::PipeId;

@@ -8,15 +8,15 @@ use lasthop_base::Time;
 use lasthop_tcp::{Endpoint, Range};
 use lasthop_wire::{Body, LossReason, Packet, Priority};
 
-/// State of a flow: two cache lines, the first with all that each packet needs.
+/// State of a flow, in two cache lines. The first holds all that is needed for each packet.
 #[repr(C, align(64))]
 pub(super) struct FlowState {
-    /// Directions from the source and from the destination.
+    /// The forward direction (from the source), then the backward direction (from the destination).
     pub(super) directions: [FlowDirection; 2],
     pub(super) traffic: Traffic,
-    /// [`FlowSpec::opaque`](crate::FlowSpec::opaque).
+    /// Copy of [`FlowSpec::opaque`](crate::FlowSpec::opaque).
     pub(super) opaque: bool,
-    /// [`TcpConnection::has_loss_discrimination`](crate::flow::TcpConnection::has_loss_discrimination).
+    /// Copy of [`TcpConnection::has_loss_discrimination`](crate::flow::TcpConnection::has_loss_discrimination).
     pub(super) has_loss_discrimination: bool,
     pub(super) share: FlowShare,
     pub(super) start: Time,
@@ -79,8 +79,8 @@ impl FlowState {
 /// One direction of a flow, 16 bytes.
 #[derive(Clone, Copy)]
 pub(super) struct FlowDirection {
-    /// Route number below 2^31; the highest bit: the sending end or its application needs notices with each segment
-    /// that the end receives.
+    /// The lower 31 bits are the route number. The highest bit is set if the sending end or its application needs
+    /// notices with each segment that this end receives.
     route_and_flag: u32,
     pub(super) first: PipeId,
     /// Pipe inside the host before the first link, or [`NO_PIPE`].

@@ -29,7 +29,7 @@ impl Engine {
         }
     }
 
-    /// Gives an endpoint the notices that it wants before each segment.
+    /// Gives an endpoint the notices (about the peer and the uplink) that it wants before each segment.
     #[cold]
     fn send_notices_before(&mut self, id: FlowId, side: FlowSide) {
         let FlowState { traffic, directions, .. } = &mut self.flows[id.0 as usize];
@@ -43,7 +43,7 @@ impl Engine {
         send_notices(self.now, endpoint.wanted_notices(), endpoint, peer, &mut self.pipes[uplink.0 as usize]);
     }
 
-    /// After a segment and its answer: reports the ACK backlog and calls the application.
+    /// Reports the ACK backlog and calls the application, after a segment has arrived and the endpoint has responded.
     #[cold]
     fn send_notices_after(&mut self, id: FlowId, side: FlowSide) {
         let FlowState { traffic, directions, .. } = &mut self.flows[id.0 as usize];
@@ -60,7 +60,8 @@ impl Engine {
         }
     }
 
-    /// Lets the endpoint read a pipe's first packet in place, removes the packet, and sends the first answer.
+    /// Lets the endpoint read a pipe's first packet in place, removes the packet, and sends the first packet with which
+    /// the endpoint responds.
     #[inline(always)]
     fn deliver_first(&mut self, pipe: u32, id: FlowId, side: FlowSide, scratch: &mut Packet) {
         let now = self.now;
@@ -112,7 +113,8 @@ impl Engine {
         self.event_queue.set(pipe, here.due());
     }
 
-    /// Reports a packet that the link layer discarded to the receiving endpoint, if the link ends at its host.
+    /// Reports to the receiving endpoint that the link layer has discarded a packet, if the link ends at the endpoint's
+    /// host.
     pub(super) fn report_discard(&mut self, packet: &Packet, at_host: bool, readable: bool) {
         let (Body::Tcp(segment), true) = (&packet.body, at_host) else { return };
         let side = if packet.forward { FlowSide::Destination } else { FlowSide::Source };
@@ -136,7 +138,8 @@ impl Engine {
         self.drain_events(flow, side);
     }
 
-    /// Discards a damaged packet at its host (checksum). External packets go on: real hosts check for themselves.
+    /// Discards a damaged packet at its host (checksum). External packets are delivered, since real hosts verify the
+    /// checksum themselves.
     #[cold]
     fn deliver_damaged(&mut self, pipe: u32) {
         let here = &mut self.pipes[pipe as usize];
@@ -154,7 +157,7 @@ impl Engine {
 
     pub(super) fn report_to_hosts(&mut self, at: PipeId, report: &LinkReport) {
         let now = self.now;
-        // Includes flows that have not begun.
+        // Flows that have not begun receive the report, too.
         self.create_all();
         for flow in &mut self.flows {
             let is_last =
@@ -179,7 +182,7 @@ fn handle_node_notice(now: Time, endpoint: &mut Endpoint, here: &Pipe) {
     }
 }
 
-/// Gives an endpoint the notices that it wants before a segment.
+/// Gives an endpoint the notices that it wants before a segment: the peer's window, counters, and the uplink's backlog.
 fn send_notices(
     now: Time,
     wants: WantedNotices,

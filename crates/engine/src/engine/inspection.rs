@@ -1,6 +1,7 @@
-//! [`Engine`]: inspection, settings and injection by a driver between events.
+//! [`Engine`]: methods with which a driver reads results, changes links and injects packets between events.
 //!
-//! A pipe's rate, delay and losses change at simulated time: the same changes at the same times give the same run.
+//! Changes of a pipe's rate, delay and losses take effect at the current simulated time. The same changes at the same
+//! times therefore give the same run.
 
 use super::Engine;
 use crate::application::Application;
@@ -31,7 +32,7 @@ impl Engine {
         self.flows.len()
     }
 
-    /// Packets sent so far by sources, destinations and middleboxes, with ACKs and the copies of links.
+    /// Packets sent so far by sources, destinations and middleboxes, including ACKs and the copies that links made.
     pub fn packets_sent(&self) -> u64 {
         self.packets
     }
@@ -58,7 +59,7 @@ impl Engine {
         self.flows[flow.0 as usize].account.total()
     }
 
-    /// Bytes of a TCP flow while other flows were active, and its fair share of them.
+    /// Bytes delivered to a TCP flow while other flows were active, and the flow's fair share in that time.
     pub fn share(&self, flow: FlowId) -> ConcurrentShare {
         self.concurrent.share(&self.flows[flow.0 as usize].share)
     }
@@ -75,14 +76,14 @@ impl Engine {
         ahead.map(|one| u64::from(one.packet.wire_bytes)).sum()
     }
 
-    /// Measures from now on the time of packets on a pipe beyond its propagation delay.
+    /// Starts to measure how long packets stay on a pipe beyond its propagation delay.
     pub fn measure_delays(&mut self, pipe: PipeId, propagation: Duration) {
         let pipe = &mut self.pipes[pipe.0 as usize];
         pipe.delays = Some(Box::new(DelayStatistics::new(propagation)));
         pipe.is_observed = true;
     }
 
-    /// Clears these measurements on all pipes.
+    /// Clears the delay statistics of all pipes.
     pub fn clear_delays(&mut self) {
         self.pipes.iter_mut().filter_map(|pipe| pipe.delays.as_mut()).for_each(|delays| delays.clear());
     }
@@ -130,7 +131,8 @@ impl Engine {
         self.pipes[pipe.0 as usize].line.refusal(change)
     }
 
-    /// Changes a pipe at the current time, as far as it does not refuse. Middleboxes and endpoints get no report.
+    /// Changes a pipe at the current time. First check with [`Engine::refusal`] that the pipe accepts the change.
+    /// Middleboxes and endpoints are not informed.
     pub fn change(&mut self, pipe: PipeId, change: &LinkChange) {
         let now = self.now;
         self.pipes[pipe.0 as usize].line.change(now, change, &mut self.decisions);
@@ -144,7 +146,8 @@ impl Engine {
         self.pipes[pipe.0 as usize].line.queueing_delay(now)
     }
 
-    /// Sends a packet of an external flow at the current time. Returns its number in [`Engine::take_departures`].
+    /// Sends a packet of an external flow at the current time. Returns the number under which
+    /// [`Engine::take_departures`] will report the packet.
     pub fn inject(&mut self, flow: FlowId, entering: &ExternalPacket) -> u64 {
         let route = self.flows[flow.0 as usize].directions[usize::from(!entering.forward)].route();
         let number = self.packets;

@@ -1,7 +1,7 @@
 //! [`Engine`]: connections that are created when they begin and released when they have ended.
 //!
-//! With very many flows, few are active at any time. Results do not change: a connection is released only when both
-//! ends are idle and none of its packets is in flight.
+//! With very many flows, few are active at any time. Results do not change, since a connection is released only when
+//! both ends have finished and none of its packets is in flight.
 
 use super::Engine;
 use super::flow_state::FlowState;
@@ -12,7 +12,8 @@ use lasthop_tcp::rtt::RttEstimator;
 use lasthop_tcp::{Counters, State};
 use lasthop_wire::FlowId;
 
-/// Search depth, packets: with more on a flow's route, release is retried when TIME-WAIT ends.
+/// Search depth, packets. If a flow's route holds more, the connection is kept, and release is retried when TIME-WAIT
+/// ends.
 const MAX_SEARCHED: usize = 4096;
 
 /// Results of a released connection.
@@ -28,7 +29,7 @@ pub struct ReleasedConnection {
     pub rtt: RttEstimator,
     /// Congestion window of the source, bytes.
     pub window: u64,
-    /// The same window with its inflation during recovery, bytes.
+    /// Congestion window of the source with its inflation during recovery, bytes.
     pub inflated: u64,
 }
 
@@ -51,7 +52,7 @@ impl Engine {
         (0..self.flows.len()).for_each(|index| self.create(index));
     }
 
-    /// Creates a deferred connection, with the state of a connection that existed from time zero.
+    /// Creates a deferred connection, in the state of a connection that has existed since time zero.
     #[inline(never)]
     pub(super) fn create(&mut self, index: usize) {
         let FlowState { traffic, has_loss_discrimination, .. } = &mut self.flows[index];

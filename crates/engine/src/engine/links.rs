@@ -10,7 +10,7 @@ use lasthop_net::{LinkDirection, Output, Passage};
 use lasthop_wire::{LossReason, Packet};
 
 impl Engine {
-    /// Handles the next event of a pipe: an arrival or an element's deadline.
+    /// Handles the next event of a pipe: an arrival, or the deadline of its queueing element.
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(super) fn handle_pipe_event(&mut self, pipe: u32, scratch: &mut Packet) {
         let here = &mut self.pipes[pipe as usize];
@@ -62,7 +62,7 @@ impl Engine {
         }
     }
 
-    /// Sends a packet into a pipe, and on through all following pipes that no other packet can enter meanwhile.
+    /// Sends a packet into a pipe, and in the same call through the following pipes whose hops can be fused.
     #[inline(never)]
     pub(super) fn send(&mut self, packet: &mut Packet, mut at: PipeId) {
         let mut now = self.now;
@@ -134,7 +134,7 @@ impl Engine {
         }
     }
 
-    /// Sends a packet through its host's own pipe. The packet is numbered when it leaves the host.
+    /// Sends a packet through the pipe inside its host. The packet gets its number when it leaves the host.
     #[cold]
     pub(super) fn send_in_host(&mut self, packet: &mut Packet, at: PipeId) {
         packet.hop = IN_HOST;
@@ -146,20 +146,20 @@ impl Engine {
         self.packets += 1;
     }
 
-    /// Sends a packet that no endpoint made. Separate, so that [`Engine::send`] is inlined only where endpoints send.
+    /// Sends a packet that does not come from an endpoint: a datagram or an external packet.
     #[inline(never)]
     pub(super) fn send_datagram(&mut self, packet: &mut Packet) {
         let first = self.routes[packet.route as usize][0];
         self.send(packet, first);
     }
 
-    /// [`Engine::join_element`], not inlined.
+    /// Calls [`Engine::join_element`]. This function is not inlined.
     #[inline(never)]
     fn enter_element(&mut self, packet: &mut Packet, at: PipeId) {
         self.join_element(packet, at);
     }
 
-    /// Adds a packet to an element and applies the element's decisions.
+    /// Adds a packet to a pipe's queueing element and applies the element's decisions.
     #[inline(always)]
     pub(super) fn join_element(&mut self, packet: &mut Packet, at: PipeId) {
         let now = self.now;
@@ -207,7 +207,7 @@ impl Engine {
         let mut decisions = std::mem::take(&mut self.decisions);
         let mut copied = None;
         if let Some(Output::Duplicate { packet }) = decisions.last() {
-            // Before the original's fate is applied.
+            // The copy must be counted before the original's fate is applied.
             self.duplicates.add(packet);
         }
         for output in &decisions {
@@ -236,7 +236,7 @@ impl Engine {
                     continue;
                 }
             };
-            // A damaged packet's fate is reported at its host.
+            // The fate of a damaged packet is reported only when it reaches its host.
             let is_open = packet.damaged && lost.is_none() && self.next_hops.after(packet).is_none();
             if let Some(observer) = self.observer.as_mut().filter(|_| packet.hop != IN_HOST && !is_open) {
                 observer.on_fate(
@@ -292,7 +292,7 @@ impl Engine {
         flow.count_loss(packet, reason);
     }
 
-    /// Adds the copy of a packet that a link has duplicated, with a new number, behind the original.
+    /// Adds the copy of a packet that a link has duplicated. The copy has a new packet number and follows the original.
     #[cold]
     fn join_copy(&mut self, original: Packet, at: PipeId) {
         let mut packet = Packet { is_retransmission: true, ..original };
@@ -313,7 +313,7 @@ impl Engine {
         self.apply_decisions(at);
     }
 
-    /// Passes a notice between the directions of a link, or between a medium's arbiter and its members.
+    /// Passes a message between the directions of a link, or between a medium's arbiter and its members.
     fn notify_opposite(&mut self, at: PipeId, message: PeerMessage) {
         let pipe = &self.pipes[at.0 as usize];
         let other = match (message, pipe.end) {

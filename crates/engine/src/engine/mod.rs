@@ -2,12 +2,12 @@
 //!
 //! Parts of [`Engine`]:
 //!
-//! * here: set-up, the event loop, and detection of a stuck run.
+//! * this file: set-up, the event loop, and detection of a stuck run.
 //! * `links`: packets on links.
 //! * `hosts`: packets at hosts; `timers`: host timers; `sending`: packets that hosts send.
 //! * `nodes`: packets at middleboxes, and reports of planned rates.
 //! * `lifetime`: connections created late and released early.
-//! * `inspection`: inspection, settings and injection by a driver between events.
+//! * `inspection`: methods with which a driver reads results, changes links and injects packets between events.
 //!
 //! Types with their own state:
 //!
@@ -53,7 +53,7 @@ use media::Media;
 use plans::Plans;
 use sending::empty_packet;
 
-/// Moves packets from event to event.
+/// A simulation: flows, links and middleboxes, and the event loop that drives them.
 ///
 /// Create it with links and flows, then call [`Engine::run_until`] as often as you like. You may read endpoints and
 /// accounts between calls.
@@ -65,14 +65,14 @@ pub struct Engine {
     pipes: Vec<Pipe>,
     /// Nodes with a middlebox.
     nodes: Vec<Node>,
-    /// Distinct routes: shared by flows, so that they stay in the cache.
+    /// Distinct routes. Flows share them, so that routes stay in the cache.
     routes: Vec<Vec<PipeId>>,
     next_hops: NextHops,
     flows: Vec<FlowState>,
     event_queue: EventQueue,
     timers: Timers,
     observer: Option<Box<dyn Observer>>,
-    /// Decisions of elements that are not applied yet; kept for its capacity.
+    /// Decisions of queueing elements that are not applied yet. The vector is reused to avoid allocations.
     decisions: Vec<Output>,
     onward: Vec<Decision>,
     plans: Plans,
@@ -85,7 +85,8 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// An engine at time zero. [`PipeId`]s of flows index `lines`. A lazy iterator of flows saves memory.
+    /// An engine at time zero. The [`PipeId`]s in flows are indices into `lines`. Pass a lazy iterator of flows to save
+    /// memory.
     pub fn new(lines: Vec<LinkDirection>, flows: impl IntoIterator<Item = FlowSpec>) -> Engine {
         let mut pipes: Vec<Pipe> = lines.into_iter().map(Pipe::new).collect();
         let mut routes = Vec::new();
@@ -191,8 +192,8 @@ impl Engine {
         self.now = self.now.max(until);
     }
 
-    /// Runs at most `most` events up to and including `until`; returns true if more are due. Repeated until false, the
-    /// results equal those of one [`Engine::run_until`].
+    /// Runs at most `most` events up to and including `until`; returns true if more are due. Calls repeated until it
+    /// returns false give the same results as one [`Engine::run_until`].
     pub fn advance(&mut self, until: Time, most: usize) -> bool {
         self.horizon = until;
         let mut scratch = empty_packet();
@@ -231,7 +232,7 @@ impl Engine {
         self.timers.at_latest(timer_of(index, opener), *start);
     }
 
-    /// Runs the next event if it is due by `until`; else returns false. `scratch` is scratch space for packets.
+    /// Runs the next event if it is due by `until`; else returns false. `scratch` is a packet that may be overwritten.
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     fn step(&mut self, until: Time, scratch: &mut Packet) -> bool {
         let (due, pipe) = self.event_queue.first();
@@ -249,13 +250,14 @@ impl Engine {
         true
     }
 
-    /// Declares two pipes as directions of one link. Notices between uncoupled directions are discarded.
+    /// Declares two pipes as directions of one link, so that they can exchange messages. Messages between directions
+    /// that are not coupled are discarded.
     pub fn couple(&mut self, one: PipeId, other: PipeId) {
         self.pipes[one.0 as usize].opposite = Some(other);
         self.pipes[other.0 as usize].opposite = Some(one);
     }
 
-    /// Lets pipes share a medium. The arbiter receives their notices, each with the pipe's index in `members`. Call
+    /// Lets pipes share a medium. The arbiter receives their messages, each with the pipe's index in `members`. Call
     /// before the first event.
     pub fn share_medium(&mut self, arbiter: Box<dyn Element>, members: Vec<PipeId>) {
         let medium = PipeId(self.pipes.len() as u32);
@@ -279,7 +281,8 @@ impl Engine {
         }
     }
 
-    /// The source that keeps the run at one instant, if the run is stuck. No event is due then.
+    /// The event source that keeps the run at one instant; `None` unless the run is stuck. A stuck run has no further
+    /// events.
     pub fn stuck(&self) -> Option<Stuck> {
         self.stuck_detector.stuck()
     }
@@ -293,7 +296,7 @@ impl Engine {
         !self.stuck_detector.tick(self.now) || self.may_continue_counting(EventSource::Element(PipeId(pipe)))
     }
 
-    /// Counts events by source, at an instant with very many of them.
+    /// Counts an event by its source, at an instant with very many events. Cancels all events if the run is stuck.
     #[cold]
     #[inline(never)]
     fn may_continue_counting(&mut self, source: EventSource) -> bool {
@@ -318,14 +321,15 @@ impl Engine {
 
 const LAST: Time = Time::from_nanos(u64::MAX - 1);
 
-/// Hop of a packet inside its host; the next hop is 0.
+/// Hop number of a packet inside its host. Adding 1 gives 0, the first link.
 const IN_HOST: u8 = u8::MAX;
 
 fn timer_of(flow: usize, side: FlowSide) -> u32 {
     2 * flow as u32 + u32::from(side == FlowSide::Destination)
 }
 
-/// Event queue of all pipes. Elements are the busiest: each packet causes a decision and an arrival.
+/// Event queue of all pipes. Queueing elements are the busiest: each packet causes a decision event and an arrival
+/// event.
 fn event_queue_of(pipes: &[Pipe]) -> EventQueue {
     let elements = (0..).zip(pipes).filter(|(_, pipe)| matches!(pipe.line, LinkDirection::Element(_)));
     let often: Vec<u32> = elements.map(|(number, _)| number).collect();

@@ -18,8 +18,8 @@ use lasthop_wire::{Body, FlowId, LinkReport, LossReason, NodeNotice, Packet};
 use std::collections::BinaryHeap;
 
 impl Engine {
-    /// Attaches a middlebox to the node where these pipes end. The middlebox sees each packet that arrives by one of
-    /// them and continues. Call before the first event, and at most once for a pipe.
+    /// Attaches a middlebox to the node where these pipes end. The middlebox sees each packet that arrives on one of
+    /// these pipes and continues on another. Call before the first event, and at most once for a pipe.
     pub fn attach_middlebox(&mut self, node: NodeId, middlebox: Box<dyn Middlebox>, ending: &[PipeId]) {
         let node_index = self.nodes.len() as u32;
         for pipe in ending {
@@ -56,7 +56,7 @@ impl Engine {
     pub(super) fn handle_at_node(&mut self, node_index: u32, packet: Packet) {
         let node = &mut self.nodes[node_index as usize];
         node.account.arrived += 1;
-        // A middlebox that reads headers passes damaged packets on unread (wrong checksum).
+        // A middlebox that reads headers forwards a packet unread if the packet is damaged (wrong checksum) or opaque.
         let is_closed = packet.damaged || self.flows[packet.flow.0 as usize].opaque;
         if is_closed && node.middlebox.reads_headers() {
             self.onward.push(Decision::Forward(packet))
@@ -132,7 +132,7 @@ impl Engine {
         self.onward = onward;
     }
 
-    /// Sends a packet that a middlebox created, if the packet's flow passes this node in its direction.
+    /// Sends a packet that a middlebox created, if the flow's route in the packet's direction passes this node.
     fn send_from_middlebox(&mut self, node_index: u32, mut packet: Packet, action: MiddleboxAction) {
         let flow = &mut self.flows[packet.flow.0 as usize];
         let route = flow.directions[usize::from(!packet.forward)].route();
@@ -160,7 +160,7 @@ impl Engine {
         }
     }
 
-    /// Schedules the reports of failing transmissions of a packet behind a middlebox.
+    /// Schedules the reports to a middlebox about failed transmissions of a packet on the next link.
     fn schedule_failure_reports(&mut self, node_index: u32, packet: Packet, failures: TransmissionFailures) {
         let is_hidden = self.flows[packet.flow.0 as usize].opaque
             && self.nodes[node_index as usize].middlebox.reads_headers();
@@ -169,7 +169,8 @@ impl Engine {
         }
     }
 
-    /// Reports failing transmissions of a link to the middlebox before the link, if it wants them.
+    /// Schedules reports of a link's failed transmissions to the middlebox at the start of the link, if the middlebox
+    /// wants them.
     #[cold]
     pub(super) fn report_failures(&mut self, packet: &Packet, failures: TransmissionFailures) {
         let wants = |node: &Node| {
@@ -181,7 +182,7 @@ impl Engine {
         self.timers.at_latest((2 * self.flows.len() + node_index) as u32, deadline);
     }
 
-    /// Reports a packet that a queue dropped to the middlebox before the queue.
+    /// Informs the middlebox in front of a queue that the queue has dropped a packet.
     #[cold]
     pub(super) fn report_queue_drop(&mut self, packet: &Packet) {
         let is_before = |node: &&mut Node| node.exits[packet.route as usize] == Some(packet.hop);
@@ -190,7 +191,7 @@ impl Engine {
         }
     }
 
-    /// Ends a packet at a middlebox: received, or dropped for a reason.
+    /// Counts a packet that ends at a middlebox: received if `reason` is `None`, otherwise dropped.
     fn end_at_middlebox(&mut self, node_index: u32, packet: &Packet, reason: Option<LossReason>) {
         self.duplicates.count_end(packet, reason.is_none());
         let node = &mut self.nodes[node_index as usize];
@@ -219,9 +220,10 @@ impl Engine {
         }
     }
 
-    /// Declares a planned rate of this pipe. Call before the first event, after all middleboxes are attached. Reported
-    /// only to a middlebox at its beginning that [needs rates](lasthop_middlebox::Middlebox::needs_rates) and to a
-    /// receiver at its end that [does](Endpoint::uses_link_plan).
+    /// Declares that the rate of this pipe follows a plan. Call before the first event, after all middleboxes are
+    /// attached. The rates are reported only to a middlebox at the pipe's start that [needs
+    /// rates](lasthop_middlebox::Middlebox::needs_rates), and to an endpoint at the pipe's end that [uses the
+    /// plan](Endpoint::uses_link_plan).
     pub fn declare_plan(&mut self, pipe: PipeId, service: &Service) {
         let wants = |node_index: &usize| {
             self.nodes[*node_index].middlebox.needs_rates()
@@ -268,7 +270,8 @@ impl Engine {
         self.timers.reschedule(timer, self.plans.due());
     }
 
-    /// Flows and directions that leave a node by this pipe, except those whose headers its middlebox cannot read.
+    /// Flows and directions (true: forward) that leave a node by this pipe, except flows whose headers the node's
+    /// middlebox cannot read.
     fn flows_leaving(&self, node_index: usize, pipe: PipeId) -> Vec<(FlowId, bool)> {
         let node = &self.nodes[node_index];
         let leaves = |route: u32| {

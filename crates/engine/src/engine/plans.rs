@@ -4,14 +4,14 @@ use crate::pipe::PipeId;
 use lasthop_base::{Rate, Time};
 use lasthop_net::service::Service;
 
-/// Pipes with planned rates that a middlebox or a receiver wants to receive.
+/// Pipes whose planned rates are reported to a middlebox or a receiver.
 #[derive(Default)]
 pub(super) struct Plans(Vec<PlannedPipe>);
 
 struct PlannedPipe {
     pipe: PipeId,
     service: Service,
-    /// Time of the next change; time zero before the first event.
+    /// Time of the next change; zero until the first rate is reported.
     due: Time,
 }
 
@@ -33,7 +33,7 @@ impl Plans {
         self.0.len()
     }
 
-    /// The current rate of the pipe at index `index`, if it has changed by `now`.
+    /// Returns the rate change of the pipe at index `index`, if one is due at `now`.
     pub(super) fn poll_change(&mut self, index: usize, now: Time) -> Option<RateChange> {
         let PlannedPipe { pipe, service, due } = self.0.get_mut(index).filter(|one| one.due <= now)?;
         let (rate, until) = (service.rate_at(now), service.change_after(now));

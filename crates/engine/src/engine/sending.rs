@@ -21,7 +21,7 @@ impl Engine {
         self.pump_with(id, side, &mut empty_packet());
     }
 
-    /// The same with `packet` as scratch space.
+    /// The same; overwrites `packet` with each packet that is sent.
     #[inline(never)]
     pub(super) fn pump_with(&mut self, id: FlowId, side: FlowSide, packet: &mut Packet) {
         let now = self.now;
@@ -54,14 +54,14 @@ impl Engine {
         }
     }
 
-    /// Updates an endpoint's timer, and handles its events and its end.
+    /// Updates an endpoint's timer, and handles its events and the end of the connection.
     #[inline(never)]
     pub(super) fn update_endpoint(&mut self, id: FlowId, side: FlowSide) {
         let now = self.now;
         let flow = &mut self.flows[id.0 as usize];
         let Some(endpoint) = endpoint_of(&mut flow.traffic, side) else { return };
         if endpoint.state() == State::CloseWait {
-            // The receiving application closes once it has read everything.
+            // The receiving application closes as soon as it has read everything.
             endpoint.close();
             flow.complete(&mut self.concurrent, now);
             self.pump(id, side);
@@ -132,7 +132,8 @@ pub(super) enum NextStep {
     SendMore,
 }
 
-/// Fills `packet` with an endpoint's next segment, if any; settles at once after the last one, if that is simple.
+/// Fills `packet` with an endpoint's next segment; returns `None` if there is none. After the last segment, also
+/// updates the timer if nothing else remains to be done.
 #[inline(always)]
 pub(super) fn emit(
     now: Time,

@@ -79,7 +79,7 @@ impl Engine {
         }
     }
 
-    /// Calls a connection's application on new data or at its time.
+    /// Calls a connection's application after data has arrived or when the application's next time has come.
     #[cold]
     pub(super) fn call_application(&mut self, id: FlowId) {
         let now = self.now;

@@ -1,5 +1,6 @@
-//! Tournament trees: up to 64 sources in six rounds, up to 4096 in twelve, any number with keys of 128 bits.
-//! In the smallest tree, the two busiest sources stay outside and meet only the winner.
+//! Tournament trees of due times. The small tree holds up to 64 sources (six rounds), the large tree up to 4096 (twelve
+//! rounds), and the wide tree any number, with keys of 128 bits. In the small tree, the two busiest sources stay
+//! outside and are compared only with the winner.
 //!
 //! A key is a time (ns) followed by the source number, so that the lower number wins among equal times.
 
@@ -8,11 +9,12 @@ use lasthop_base::Time;
 /// A complete binary tree for `SLOTS / 2` sources.
 #[derive(Debug)]
 pub(super) struct Tree<const SLOTS: usize> {
-    /// The winner of all at 1, that of the pair at 2 i and 2 i + 1 at i, and the sources in the upper half.
+    /// Index 1 holds the winner of all; index i holds the winner of the pair at 2 i and 2 i + 1. The upper half holds
+    /// the sources.
     keys: [u64; SLOTS],
 }
 
-/// Up to 4096 sources; with more, keys would end after less than 26 days.
+/// Tree for up to 4096 sources. With more sources, keys could only hold times below 26 days.
 pub(super) type LargeTree = Tree<{ 2 << 12 }>;
 
 impl<const SLOTS: usize> Tree<SLOTS> {
@@ -76,12 +78,12 @@ impl<const SLOTS: usize> Tree<SLOTS> {
     }
 }
 
-/// Up to 64 sources, two of which may stay outside the tree.
+/// Tree for up to 64 sources, two of which may stay outside the tree.
 #[derive(Debug)]
 pub(super) struct SmallTree {
     tree: Tree64,
     busy: [u64; BUSY],
-    /// Index in `busy` by source; [`BUSY`] for sources in the tree.
+    /// For each source, its index in `busy`, or [`BUSY`] if the source is in the tree.
     places: [u8; Tree64::CAPACITY],
 }
 
@@ -133,7 +135,7 @@ impl SmallTree {
     }
 }
 
-/// Any number of sources and any times: keys of 128 bits.
+/// Tree for any number of sources and any times, with keys of 128 bits.
 #[derive(Debug)]
 pub(super) struct WideTree {
     keys: Vec<u128>,
@@ -158,7 +160,7 @@ impl WideTree {
         Self::decode(self.keys[self.place_of(source)]).0
     }
 
-    /// Sets a source's due time; returns the winner. Ends at the first round that does not change.
+    /// Sets a source's due time; returns the winner. Stops at the first round whose winner does not change.
     pub(super) fn set(&mut self, source: u32, time: Time) -> (Time, u32) {
         let mut key = u128::from(time.as_nanos()) << Self::SOURCE_BITS | u128::from(source);
         let mut place = self.place_of(source);

@@ -7,7 +7,8 @@ use lasthop_wire::{FlowId, Packet};
 use std::any::Any;
 use std::fmt::{self, Write};
 
-/// FNV-1a hash over packets and events, in a notation that does not depend on the names of Rust types.
+/// FNV-1a hash over packets and events, which are first written as text that does not depend on the names of Rust
+/// types.
 pub struct Fingerprint {
     /// The hash.
     pub value: u64,
@@ -25,7 +26,7 @@ impl Write for Fingerprint {
 }
 
 impl Fingerprint {
-    /// The hash of no items.
+    /// The hash before the first item.
     pub fn new() -> Fingerprint {
         Fingerprint { value: 0xcbf2_9ce4_8422_2325, count: 0 }
     }

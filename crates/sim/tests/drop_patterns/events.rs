@@ -1,4 +1,4 @@
-//! A run as a list of events.
+//! Runs a drop pattern and returns its events as a list.
 
 use lasthop_base::Time;
 use lasthop_engine::{Fate, FlowSide, Observer, PipeId};
@@ -14,14 +14,14 @@ pub const SEGMENT: u64 = 960;
 /// One-way delay of the bottleneck, s.
 const DELAY: f64 = 0.1;
 
-/// A sender, and the segments to drop.
+/// A run: the sender, and the numbers of the segments to drop.
 #[derive(Clone, Copy)]
 pub struct Case {
     pub sender: Sender,
     pub dropped: &'static [u64],
 }
 
-/// Name in texts and file names, and settings.
+/// A sender: its name in texts and file names, and its loss recovery.
 #[derive(Clone, Copy)]
 pub struct Sender {
     pub name: &'static str,
@@ -34,7 +34,8 @@ pub const NEW_RENO: Sender = Sender { name: "NewReno", recovery: "new_reno" };
 pub const SACK: Sender = Sender { name: "SACK", recovery: "sack" };
 pub const SENDERS: [Sender; 4] = [TAHOE, RENO, NEW_RENO, SACK];
 
-/// One to four drops as in ns-2; five and six continue the pattern: every other segment downwards.
+/// Segments to drop. The patterns of one to four drops are those of ns-2. Those of five and six continue them and add
+/// every second segment before.
 pub const PATTERNS: [&[u64]; 6] =
     [&[14], &[14, 28], &[14, 26, 28], &[14, 24, 26, 28], &[14, 22, 24, 26, 28], &[14, 20, 22, 24, 26, 28]];
 
@@ -77,9 +78,9 @@ impl Case {
         let recorder = engine.take_observer().map(|observer| observer as Box<dyn Any>);
         let recorder = recorder.and_then(|any| any.downcast::<EventRecorder>().ok()).expect("the observer");
 
-        // A second run reads cwnd at each of these instants, which observers do not receive.
+        // Observers do not receive cwnd. A second run therefore reads cwnd at each of these instants.
         let mut events = recorder.events;
-        // Events at an instant explain the packets sent then.
+        // Reported events come before the packets sent at the same instant, since the events explain the packets.
         events.sort_by_key(|(time, what)| (*time, !matches!(what, RunEvent::Reported(_))));
         let mut engine = assemble(&scenario, 1);
         let mut windows = BTreeMap::new();
@@ -101,12 +102,12 @@ impl EventList {
         self.count(|what| matches!(what, RunEvent::Reported(Event::TimedOut { .. })))
     }
 
-    /// Fast recoveries, or Tahoe's restarts.
+    /// Number of fast recoveries, or of Tahoe's slow starts after a fast retransmit.
     pub fn recoveries(&self) -> usize {
         self.count(|what| matches!(what, RunEvent::Reported(Event::RecoveryEntered { .. })))
     }
 
-    /// Retransmitted segments, with their times, s.
+    /// Numbers of the retransmitted segments, with the times of retransmission, s.
     pub fn retransmissions(&self) -> Vec<(u64, f64)> {
         let retransmitted = |(time, what, _): &(Time, RunEvent, u64)| match what {
             RunEvent::Sent { number, retransmission: true } => Some((*number, time.as_secs())),

@@ -1,7 +1,7 @@
 //! Fall and Floyd's drop patterns: one to six segments lost from one window, for Tahoe, Reno, NewReno and SACK.
 //!
-//! Snapshots list each run's events. `LASTHOP_DRAW=1 cargo test -p lasthop-sim --test drop_patterns` redraws the
-//! pictures of docs/drop-patterns.md.
+//! Snapshot tests compare the list of each run's events. To redraw the pictures of docs/drop-patterns.md, run
+//! `LASTHOP_DRAW=1 cargo test -p lasthop-sim --test drop_patterns`.
 
 mod events;
 mod picture;
@@ -11,7 +11,7 @@ use events::{Case, EventList, NEW_RENO, PATTERNS, RENO, SACK, SENDERS, Sender, T
 use lasthop_wire::LossReason;
 use std::path::Path;
 
-/// Round trip without queueing: 1000 bytes at 8 Mbit/s and 800 kbit/s, an ACK of 40 bytes, twice 100.1 ms.
+/// RTT without queueing, s: 1000 bytes and an ACK of 40 bytes, each at 8 Mbit/s and at 800 kbit/s, plus twice 100.1 ms.
 const ROUND_TRIP: f64 = 0.001 + 0.010 + 0.000_04 + 0.000_4 + 2.0 * 0.100_1;
 
 fn run(sender: Sender, drops: usize) -> EventList {
@@ -46,7 +46,7 @@ fn one_drop_is_repaired_by_one_fast_retransmit_whoever_sends() {
     }
     assert_eq!(run(TAHOE, 1).window_at_repair(), 1.0);
     for sender in [RENO, NEW_RENO, SACK] {
-        // Segments 14 to 28 are outstanding.
+        // Segments 14 to 28 are outstanding, and cwnd becomes half of these 15 segments.
         assert_eq!(run(sender, 1).window_at_repair(), 7.5);
         assert_eq!(run(sender, 1).highest_acked(), run(RENO, 1).highest_acked(), "the three differ");
     }
@@ -61,7 +61,8 @@ fn tahoe_starts_slowly_and_sends_again_what_had_arrived() {
         assert_eq!(events.window_at_repair(), 1.0);
         assert!(events.retransmissions().len() >= drops);
     }
-    // With two drops the second is the window's last segment; with more, Tahoe also retransmits delivered segments.
+    // With two drops, the second is the last segment of the window. With more drops, Tahoe also retransmits segments
+    // that were delivered.
     for drops in 3..=6 {
         assert!(run(TAHOE, drops).retransmissions().len() > drops, "no segment was retransmitted needlessly");
     }
@@ -74,7 +75,7 @@ fn reno_halves_twice_for_two_drops_and_waits_for_the_timer_from_three_on() {
     for drops in 3..=6 {
         assert_eq!(run(RENO, drops).timeouts(), 1, "{drops} drops");
     }
-    // The first retransmission of the third loss waits for the timer: at least a second.
+    // The third lost segment is retransmitted only when the timer expires, at least a second after the second one.
     let repaired = gaps(&run(RENO, 3));
     assert!(repaired[1] >= 1.0, "{repaired:?}");
 }

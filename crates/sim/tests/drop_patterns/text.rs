@@ -1,4 +1,4 @@
-//! A run as text: one line per event at the source and loss at the bottleneck.
+//! A run as text: one line for each event at the source and for each loss at the bottleneck.
 
 use super::events::{EventList, RunEvent, SEGMENT};
 use lasthop_base::Time;

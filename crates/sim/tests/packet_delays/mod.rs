@@ -9,7 +9,7 @@ use lasthop_wire::{FlowId, Packet};
 use std::any::Any;
 use std::collections::BTreeMap;
 
-/// Delays of a flow's packets on a pipe since `from`, ms, and bytes carried since then.
+/// Records the delays of a flow's packets on a pipe since `from`, ms, and the bytes carried since then.
 struct DelayObserver {
     pipe: PipeId,
     flow: FlowId,
@@ -43,7 +43,8 @@ impl Observer for DelayObserver {
     fn on_event(&mut self, _: Time, _: FlowId, _: FlowSide, _: &Event) {}
 }
 
-/// Delays of flow number `flow` on pipe number `pipe`, in order, and bytes carried, from `from` s on.
+/// Delays of flow number `flow` on pipe number `pipe`, ms, in order of arrival, and the bytes carried; both from second
+/// `from` on.
 pub fn packet_delays(scenario: &Scenario, pipe: u32, flow: u32, from: u64) -> (Vec<f64>, u64) {
     let observer = DelayObserver {
         pipe: PipeId(pipe),

@@ -1,4 +1,5 @@
-//! Random scenarios as text: keys and types from the JSON Schema, mechanisms and parameter ranges from the catalogue.
+//! Random scenarios as text. Keys and types come from the JSON Schema, mechanisms and parameter ranges from the
+//! catalogue.
 
 use lasthop_base::random::Stream;
 use lasthop_base::{Duration, Info, Parameter, SeamInfo, Unit};
@@ -6,7 +7,7 @@ use lasthop_scenario::Catalogue;
 use serde_json::Value;
 use std::fmt::Write;
 
-/// Keys that name files, and keys that are drawn together with others.
+/// Keys that are not drawn one by one: keys that name files, and keys that are drawn together with others.
 #[rustfmt::skip]
 const SKIPPED: &[&str] = &[
     "arrivals", "trace", "light", "light_timer", "light_sizes", "cell",
@@ -43,7 +44,7 @@ impl Dice {
         &all[self.below(all.len())]
     }
 
-    /// Log-uniform between the bounds; sometimes a bound itself.
+    /// Draws from a log-uniform distribution between the bounds; sometimes returns a bound itself.
     fn spread(&mut self, low: f64, high: f64) -> f64 {
         if self.happens(0.15) {
             return if self.happens(0.7) { low } else { high };
@@ -73,7 +74,7 @@ impl Drawing {
         Drawing { catalogue, schema }
     }
 
-    /// The scenario of this seed: a chain of one to three links, and one to four flows between its nodes.
+    /// The scenario of this seed: one to three links in a row, and one to four flows between the nodes.
     pub fn scenario(&self, seed: u64) -> String {
         let dice = &mut Dice(Stream::named(seed, "scenario"));
         let mut text = String::new();
@@ -111,7 +112,7 @@ impl Drawing {
     }
 
     fn seam(&self, name: &str) -> &SeamInfo {
-        // Definitions of the schema are called SIDE.KEY.
+        // The schema's definitions are named SIDE.KEY.
         let key = name.rsplit('.').next().unwrap_or_default();
         let is_meant = |seam: &&SeamInfo| seam.name == key && (name == key || name.starts_with(seam.side));
         self.catalogue.seams().into_iter().find(is_meant).expect("a seam")

@@ -36,7 +36,8 @@ pub fn impossible(scenario: &Scenario, outcome: &Outcome) -> Vec<String> {
                     complain(format!("{} = {value}", metric.name));
                 }
             }
-            // A packet that began transmission before the end of the warm-up counts completely after it.
+            // A packet whose transmission began before the end of the warm-up counts with all its bytes if it arrives
+            // after the end.
             let most = traffic.capacity_bytes * 1.000_001 + 65_536.0;
             if traffic.carried_bytes as f64 > most {
                 complain(format!("carried {} of {} bytes", traffic.carried_bytes, traffic.capacity_bytes));
@@ -47,7 +48,7 @@ pub fn impossible(scenario: &Scenario, outcome: &Outcome) -> Vec<String> {
                 if p50 > p95 || p95 > p99 {
                     complain(format!("waits of {p50}, {p95}, {p99} s"));
                 }
-                // Waits are recorded when a packet joins, also if it arrives after the run's end.
+                // The delay of a packet is recorded when the packet joins, even if it arrives after the run's end.
                 if delay.mean_s > LONGEST_WAIT || p99 > LONGEST_WAIT {
                     complain(format!("waits of {} s", delay.mean_s.max(p99)));
                 }
@@ -77,7 +78,7 @@ fn delivered(scenario: &Scenario, index: usize, flow: &FlowOutcome, complain: &m
             }
         }
         Traffic::Datagrams { packet, rate, .. } => {
-            // The rate, a burst of the largest size, and one datagram.
+            // The upper bound: the rate times the duration, a burst of the largest size, and one datagram.
             let most = rate.bps() as f64 / 8.0 * flow.limit_s + 10_001.0 * f64::from(*packet);
             if flow.delivered_bytes as f64 > most {
                 complain(format!("delivered {} of at most {most} bytes", flow.delivered_bytes));
@@ -86,7 +87,7 @@ fn delivered(scenario: &Scenario, index: usize, flow: &FlowOutcome, complain: &m
     }
 }
 
-/// Propagation round trip minus a tick of the measuring clock, s; 0 where a middlebox may answer.
+/// RTT of propagation alone, minus a tick of the clock that measures the RTT, s. It is 0 if a middlebox may respond.
 fn shortest_round_trip(scenario: &Scenario, index: usize) -> f64 {
     if scenario.middlebox_nodes().next().is_some() {
         return 0.0;

@@ -1,4 +1,4 @@
-//! Random valid scenarios: none hangs, panics, reports an impossible number or depends on observation.
+//! Runs random valid scenarios. None may hang, panic, report an impossible number or depend on observation.
 //!
 //! `LASTHOP_SCENARIOS=1000..21000 cargo test -p lasthop-sim --test random_scenarios` tries other seeds;
 //! `LASTHOP_SCENARIOS=1234` prints and tries one.
@@ -14,7 +14,8 @@ use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 const MOST_EVENTS: usize = 200_000;
-/// More events than a finite run has at one instant: eight flows send 10,000 segments each at once.
+/// More events than a run that ends can have at one instant: for example, eight flows that send 10,000 segments each at
+/// once.
 const AT_ONE_INSTANT: usize = 2_000_000;
 
 fn seeds() -> Range<u64> {
@@ -50,7 +51,7 @@ fn run_limited(
     }
 }
 
-/// Runs one scenario: its faults, or `None` if it is invalid.
+/// Runs one scenario. Returns its faults, or `None` if the scenario is invalid.
 fn faults_of(catalogue: &Catalogue, text: &str) -> Option<Vec<String>> {
     let scenario = match catalogue.parse(text, "random").and_then(|draft| draft.check()) {
         Ok(scenario) => scenario,

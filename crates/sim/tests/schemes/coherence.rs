@@ -28,8 +28,8 @@ impl Matrix {
     }
 }
 
-/// Accuracy of the receiver's rule: a hole whose first duplicate ACK leaves at once is congestion. Losses less than ten
-/// packets apart form one hole, which is congestion if any of them is.
+/// Accuracy of the receiver's rule: if the receiver sends the first duplicate ACK for a hole at once, the hole is
+/// congestion. Losses less than ten packets apart form one hole, which is congestion if any of them is.
 fn at_the_receiver(recorded: &EventLog) -> Matrix {
     let ahead = |one: u32, other: u32| one.wrapping_sub(other).cast_signed();
     let mut holes: Vec<(u32, u32, bool)> = Vec::new();
@@ -43,7 +43,8 @@ fn at_the_receiver(recorded: &EventLog) -> Matrix {
             losses.push((segment.seq.0, *reason == LossReason::Channel));
         }
     }
-    // The first queue's drops are reported before losses of earlier packets on the air.
+    // Losses are sorted by sequence number, since drops of the first queue are reported before losses of earlier
+    // packets on the air.
     let first =
         losses.iter().map(|(seq, _)| *seq).min_by(|one, other| ahead(*one, *other).cmp(&0)).unwrap_or(0);
     losses.sort_by_key(|(seq, _)| ahead(*seq, first));
@@ -60,7 +61,7 @@ fn at_the_receiver(recorded: &EventLog) -> Matrix {
     let acks: Vec<_> = recorded.on(1, false).map(|(at, ..)| at).collect();
     let mut matrix = Matrix::default();
     for (lost, _, is_air) in holes {
-        // First packet after the hole, and whether the receiver answered at once.
+        // Finds the first packet after the hole, and whether the receiver sent an ACK at once.
         let behind = arrivals.iter().find(|(seq, _)| ahead(*seq, lost) > 0);
         if let Some((_, at)) = behind {
             let spoke = acks.binary_search(at).is_ok();
@@ -70,7 +71,7 @@ fn at_the_receiver(recorded: &EventLog) -> Matrix {
     matrix
 }
 
-/// Accuracy of the sender's rule, from the accounts.
+/// Accuracy of the sender's rule, from the flow accounts.
 fn at_the_sender(settings: &[&[Setting<'_>]], up: bool) -> Matrix {
     let judge: &[Setting<'_>] = &[(DISCRIMINATION, "coherence")];
     let scenario = path(up, &[settings, &[judge]].concat());
@@ -105,7 +106,8 @@ fn at_the_receiver_with_a_queue_that_marks_and_one_that_does_not() {
     println!("receiver, RED with ECN: {marking:?}; drop-tail: {dropping:?}");
     assert!(marking.air[1] > 100 && marking.air[0] * 10 > marking.air[1] * 9, "{marking:?}");
     assert!(dropping.air[0] * 10 > dropping.air[1] * 9, "{dropping:?}");
-    // Without marks, all losses appear wireless, except for holes that open while an earlier one waits in vain.
+    // Without marks, all losses appear wireless, except for holes that open while the receiver still waits for an
+    // earlier hole to be filled.
     assert!(
         dropping.congestion[1] > 100 && dropping.congestion[0] * 5 < dropping.congestion[1],
         "{dropping:?}"
@@ -117,7 +119,7 @@ fn at_the_sender_with_a_queue_that_marks_and_one_that_does_not() {
     let marking = at_the_sender(&[MARKING, LOSSY_UP], true);
     let dropping = at_the_sender(&[DROPPING, LOSSY_UP], true);
     println!("sender, RED with ECN: {marking:?}; drop-tail: {dropping:?}");
-    // An echo lasts a round trip, so that some wireless losses coincide with one.
+    // An echo of a mark lasts a round trip, so that some wireless losses coincide with an echo.
     assert!(marking.air[1] > 100 && marking.air[0] * 10 > marking.air[1] * 8, "{marking:?}");
     assert!(marking.congestion[1] * 20 < dropping.congestion[1], "{marking:?}");
     assert!(dropping.congestion[1] > 100 && dropping.congestion[0] == 0, "{dropping:?}");

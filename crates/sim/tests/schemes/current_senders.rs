@@ -42,17 +42,20 @@ fn linux_cubic_returns_by_the_cubic_of_time() {
     let since = windows.iter().map(|(at, window)| (at - begins, *window));
     let off = since.filter(|(t, _)| (0.0..9.0).contains(t)).map(|(t, window)| {
         let error = (window - (0.4 * (t - rise).powi(3) + top)).abs();
-        // A gap without ACKs in every round trip stops growth: the window may lag by one round trip.
+        // Each round trip has a gap without ACKs, in which the window does not grow. The window may therefore lag by
+        // one round trip.
         (error, error - 0.1 * 1.2 * (t - rise).powi(2))
     });
     let (all, beyond) =
         off.fold((0.0, f64::MIN), |most: (f64, f64), it| (most.0.max(it.0), most.1.max(it.1)));
     println!("CUBIC, from {top} segments: {all:.2} off at most, {beyond:.2} beyond a round trip's growth");
-    // A whole segment, another that the top may lack, and a curve value that is 31 ms old: at most 1.2.
+    // The tolerance, in segments: 1 since cwnd is a whole number of segments, 1 that the top may lack, and at most 1.2
+    // since the curve's value may be 31 ms old.
     assert!(beyond < 3.2, "{beyond}");
 }
 
-/// 33 segments of pipe and as many of queue: slow start until a loss overshoots by up to 66 more.
+/// The path holds 33 segments and its queue another 33. Slow start that lasts until a loss overshoots by up to 66
+/// segments more.
 #[test]
 fn slow_start_that_is_left_early_repeats_hardly_anything() {
     let path = "profile=plain,rate=10Mbit/s,rtt=40ms,queue=1bdp,congestion=reno,recovery=rack";
@@ -65,13 +68,15 @@ fn slow_start_that_is_left_early_repeats_hardly_anything() {
     assert!(none > 30 && hystart <= 20 && hystart_pp <= 20, "{none}, {hystart}, {hystart_pp}");
 }
 
-/// Up to 20 ms of jitter on an empty path: neither leaves slow start before the pipe is full, since both use the
-/// smallest sample of a round. HyStart, which has no conservative phase to return from, leaves first.
+/// Up to 20 ms of jitter on an empty path: neither HyStart nor HyStart++ leaves slow start before the path is full,
+/// since both use the smallest RTT sample of a round. HyStart leaves first, since it has no conservative phase from
+/// which it could return to slow start.
 #[test]
 fn jitter_does_not_end_slow_start_for_good() {
     let path =
         "profile=plain,rate=10Mbit/s,rtt=40ms,queue=1000packets,congestion=reno,recovery=rack,jitter=20ms";
-    // Window at the end of slow start, relative to 50 ms at 10 Mbit/s; the largest window if slow start lasts 4 s.
+    // Window at the end of slow start, or the largest window if slow start lasts all 4 s; relative to 50 ms at 10
+    // Mbit/s.
     let left = |exit: &str| {
         let ends = (1..=10).map(|seed| {
             let settings: &[Setting<'_>] = &[("slow_start", exit), ("sample", "5 ms"), ("duration", "4 s")];
@@ -90,7 +95,8 @@ fn jitter_does_not_end_slow_start_for_good() {
     assert!(hystart[0] >= 0.9 && hystart[9] < hystart_pp[0], "{hystart:?}");
 }
 
-/// Reordering by up to a fifth of an RTT stays within RACK's window of a quarter, but causes three duplicates.
+/// Reordering by up to a fifth of an RTT stays within RACK's reordering window of a quarter of the RTT, but causes
+/// three duplicate ACKs.
 #[test]
 fn rack_bears_reordering_within_its_window() {
     let path = "profile=plain,rate=10Mbit/s,rtt=40ms,queue=1000packets";
@@ -133,7 +139,7 @@ fn a_lost_tail_is_probed() {
         ];
         observed(&path(false, &[UNFILLED, settings]), 1)
     };
-    // Its index on the air, after the handshake's packets.
+    // The index of the last data segment among the packets on the air, which include those of the handshake.
     let (.., recorded) = run("rack", 100_000);
     let is_data = |packet: &Packet| packet.segment().is_some_and(|segment| segment.len > 0);
     let places = recorded.on(1, true).enumerate().filter(|(_, (_, packet, _))| is_data(packet));
@@ -149,7 +155,7 @@ fn a_lost_tail_is_probed() {
     assert_eq!((rack.source.timeouts, sack.source.timeouts), (0, 1));
     assert_eq!(again.len(), 1);
     assert_eq!(again[0].1, Reason::TailProbe);
-    // Since the last ACK before the probe, at most a round trip later.
+    // The wait is counted from the last ACK before the probe; it is at most a round trip longer than two smoothed RTTs.
     let srtt = rack.srtt_s.expect("measured");
     assert!((2.0 * srtt..3.0 * srtt).contains(&waited), "{waited} {srtt}");
     assert!(rack.active_s + 0.5 < sack.active_s);

@@ -9,7 +9,7 @@ const FOUR: &[&str] = &["jersey", "new_jersey", "westwood", "westwood_plus"];
 /// Payload capacity of the air, bytes/s: 1000 of 1040 bytes at 2 Mbit/s.
 const FULL: f64 = 2e6 / 8.0 / 1.04;
 
-/// A receive window of 48 segments over a pipe of 28: the queue never empties, and the RTT is 200 ms.
+/// The receive window has 48 segments, and the path holds 28. The queue therefore never empties, and the RTT is 200 ms.
 const FILLED: &[Setting<'_>] = &[
     ("window", "{ kind = \"buffer\", size = \"48000 bytes\" }"),
     ("flow.bulk.sender.initial_window", "48"),
@@ -24,8 +24,9 @@ fn errors(log: &Log, which: usize, [from, to]: [f64; 2], rate: f64) -> (f64, f64
     (errors.iter().sum::<f64>() / errors.len() as f64, errors.iter().fold(0.0, |most, it| it.max(most)))
 }
 
-/// Jersey's filter window is one round trip: after five round trips e^-5 of the initial error remains, less than 1 %.
-/// Three round trips (of 400 ms) after the rate halves, e^-3 of the step remains, 5 % of 100 %: 1.05.
+/// Jersey's filter window is one round trip: after five round trips, e^-5 of the initial error remains, less than 1 %.
+/// Three round trips (400 ms each) after the rate halves, e^-3 of the step remains: 5 % of the new rate, so that the
+/// estimate is 1.05 times the new rate.
 #[test]
 fn jersey_knows_the_rate_after_five_round_trips_and_follows_a_step_in_three() {
     let step: &[Setting<'_>] = &[("link.air.down.plan", "2 Mbit/s for 10 s, 1 Mbit/s for 30 s")];
@@ -33,7 +34,7 @@ fn jersey_knows_the_rate_after_five_round_trips_and_follows_a_step_in_three() {
     let first = log.rates[0].0.as_secs();
     for (which, name) in FOUR[..2].iter().enumerate() {
         let (mean, most) = errors(&log, which, [first + 5.0 * 0.2, 10.0], FULL);
-        // The last packets at the old rate arrive 55 ms later.
+        // The last packets at the old rate reach the sender as ACKs 55 ms after the change.
         let after = 10.055 + 3.0 * 0.4;
         let (_, later) = errors(&log, which, [after, 30.0], FULL / 2.0);
         let soon = log.of(which, 10.1, 10.2).into_iter().fold(f64::INFINITY, f64::min) / (FULL / 2.0);
@@ -50,8 +51,8 @@ fn jersey_knows_the_rate_after_five_round_trips_and_follows_a_step_in_three() {
 }
 
 /// An uplink of 64 kbit/s shared with datagrams of 1000 bytes, each of which takes an eighth of a second: ACKs come in
-/// bunches. The receiver's clock is unaffected. Jersey's error grows as its filter window, one round trip, shrinks: 270
-/// ms, 330 ms, 1 s.
+/// bunches. New Jersey, which uses the receiver's timestamps, is unaffected. Jersey's error grows as its filter window,
+/// one round trip, shrinks: 270 ms, 330 ms, 1 s.
 #[test]
 fn the_receivers_clock_does_not_mind_a_slow_way_back() {
     let cross = r#"
@@ -83,7 +84,7 @@ fn the_receivers_clock_does_not_mind_a_slow_way_back() {
 
 #[test]
 fn westwood_plus_does_not_mind_lost_acks() {
-    // Weighted by time: a mean over ACKs would favour high rates.
+    // The mean is weighted by time, since a mean over ACKs would favour high rates.
     let mean = |log: &Log, which: usize, from: f64| {
         let (mut sum, mut time) = (0.0, 0.0);
         for pair in log.rates.windows(2).filter(|pair| pair[0].0.as_secs() >= from) {
@@ -106,7 +107,7 @@ fn westwood_plus_does_not_mind_lost_acks() {
         after / FULL
     );
     assert!((after / before - 1.0).abs() < 0.1 && most < 0.1, "{before} {after} {most}");
-    // Under its own control, with 1 % data losses: the estimate equals its goodput.
+    // Westwood+ now controls the sender itself, with 1 % data losses: the estimate equals the goodput.
     let air: &[Setting<'_>] = &[
         (AIR, "{ kind = \"iid\", loss = 0.01 }"),
         ("link.air.rate", "10 Mbit/s"),

@@ -1,4 +1,4 @@
-//! Accuracy of measuring loss discrimination at the sender, on whole paths.
+//! Accuracy of loss discrimination that is based on the sender's measurements, on whole paths.
 
 use lasthop_scenario::Draft;
 use lasthop_sim::run;
@@ -23,7 +23,8 @@ fn right(judge: &str, path: &str, settings: &[(&str, &str)]) -> (Option<f64>, Op
 const RANDOM: &str = "profile=plain,rate=10Mbit/s,rtt=40ms,queue=100packets,loss=1%";
 const FULL: &str = "profile=plain,rate=10Mbit/s,rtt=40ms,queue=30packets";
 
-/// At 1 % Reno's window is 14 segments of the 33 that fill the path: no loss follows a growing queue for long.
+/// At a loss rate of 1 %, Reno's window is 14 segments, and 33 would fill the path. Hardly any loss follows a queue
+/// that has grown for long.
 #[test]
 fn random_losses_on_a_path_that_is_not_full() {
     for (judge, least) in [("{ kind = \"ncpld\", margin = 0.2 }", 0.85), ("santa_cruz", 0.8), ("trend", 0.9)]
@@ -34,7 +35,8 @@ fn random_losses_on_a_path_that_is_not_full() {
     }
 }
 
-/// Queue drops follow RTTs of nearly twice the minimum. Relative delays miss a queue that stays full.
+/// Queue drops follow RTTs of nearly twice the minimum. Rules that compare only relative delays do not recognise a
+/// queue that stays full.
 #[test]
 fn congestion_alone() {
     for judge in ["ncpld", "trend"] {
@@ -46,7 +48,8 @@ fn congestion_alone() {
     assert!(congestion.expect("overflows") < 0.5, "{congestion:?}");
 }
 
-/// Echoes separate the two if the queue marks before it drops; without marks, every overflow appears as corruption.
+/// Echoes separate the two kinds of losses if the queue marks before it drops; without marks, every overflow appears as
+/// corruption.
 #[test]
 fn echoes_are_as_good_as_the_marks() {
     let ecn = ("ecn", "true");

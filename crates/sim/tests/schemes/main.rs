@@ -1,6 +1,6 @@
-//! Schemes that the papers only mention, each on a whole path: the promises of its source, or other measurements with a
-//! reason. Figures: `docs/middleboxes.md` and `docs/senders.md`. Unit tests of the rules are in the schemes' own
-//! crates.
+//! Schemes that the papers only mention, each on a whole path. The tests verify what the source of a scheme promises,
+//! or measure something else for a stated reason. Figures: `docs/middleboxes.md` and `docs/senders.md`. Unit tests of
+//! the rules are in the schemes' own crates.
 
 mod coherence;
 mod current_senders;
@@ -34,13 +34,13 @@ const AIR: &str = "link.air.down.channel";
 const DISCRIMINATION: &str = "flow.bulk.sender.loss_discrimination";
 const FREEZE: Setting<'_> = ("flow.bulk.sender.freeze", "true");
 
-/// The common path: 10 Mbit/s and 50 ms, a base station, 2 Mbit/s and 5 ms; 1000 bytes in packets of 1040. The flow
-/// goes down, or with `up` from the mobile to the server.
+/// The common path: a wired link (10 Mbit/s, 50 ms), a base station, and a radio link (2 Mbit/s, 5 ms). Packets of 1040
+/// bytes carry 1000 bytes. The flow goes down, or with `up` from the mobile to the server.
 fn path(up: bool, settings: &[&[Setting<'_>]]) -> Scenario {
     path_with(&Catalogue::default(), up, "", settings)
 }
 
-/// The same with the caller's mechanisms and additional tables.
+/// The same path with the caller's mechanisms and additional tables.
 fn path_with(catalogue: &Catalogue, up: bool, tables: &str, settings: &[&[Setting<'_>]]) -> Scenario {
     let (from, to) = if up { ("client", "server") } else { ("server", "client") };
     let text = format!(
@@ -76,7 +76,8 @@ fn path_with(catalogue: &Catalogue, up: bool, tables: &str, settings: &[&[Settin
     draft.check().unwrap_or_else(|problem| panic!("{problem:?}"))
 }
 
-/// A receive window below the pipe of about 28 packets: queues stay short and never overflow.
+/// The receive window of 24 packets is smaller than the path, which holds about 28 packets, so that queues stay short
+/// and never overflow.
 const UNFILLED: &[Setting<'_>] =
     &[("window", "{ kind = \"buffer\", size = \"24000 bytes\" }"), ("duration", "20 s")];
 
@@ -121,7 +122,7 @@ impl Observer for EventLog {
 }
 
 impl EventLog {
-    /// Packets entering a link: time, packet, and time of arrival, if any.
+    /// Packets that enter a link: time, packet, and the time of arrival unless the packet is lost.
     fn on(&self, link: usize, down: bool) -> impl Iterator<Item = (Time, &Packet, Option<Time>)> {
         let there = self.packets.iter().filter(move |(_, pipe, ..)| *pipe == pipe_of(link, down));
         there.map(|(now, _, packet, fate)| match fate {
@@ -130,7 +131,7 @@ impl EventLog {
         })
     }
 
-    /// Times of the source's retransmissions, except those on suspicion (these tests leave no new data to send).
+    /// Times of the source's retransmissions, except rescue retransmissions.
     fn retransmissions(&self) -> Vec<Time> {
         let is_repeat =
             |event: &Event| matches!(event, Event::Retransmitted { reason, .. } if *reason != Reason::Rescue);

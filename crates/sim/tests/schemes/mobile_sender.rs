@@ -1,4 +1,5 @@
-//! ELN for a mobile sender (Balakrishnan and Katz, GLOBECOM 1998), and lost ACKs with either polarity of the mark.
+//! ELN for a mobile sender (Balakrishnan and Katz, GLOBECOM 1998), and lost ACKs with both meanings of a mark: wireless
+//! loss or congestion.
 
 use super::{
     DISCRIMINATION, EventLog, MIDDLEBOX, Setting, UNFILLED, flow, observed, path, window_at, windows,
@@ -11,7 +12,7 @@ const ELN: &[Setting<'_>] = &[(MIDDLEBOX, "eln"), (DISCRIMINATION, "eln")];
 const AIR: &str = "link.air.up.channel";
 const WIRE: &str = "link.wired.up.channel";
 
-/// ACKs at the mobile: time, acknowledgement number, hint, and whether the ACK is a duplicate.
+/// ACKs that arrive at the mobile: time, acknowledgement number, loss hint, and whether the ACK is a duplicate.
 fn acks(recorded: &EventLog) -> Vec<(Time, u32, LossHint, bool)> {
     let mut acks = Vec::new();
     let mut last = None;
@@ -24,7 +25,7 @@ fn acks(recorded: &EventLog) -> Vec<(Time, u32, LossHint, bool)> {
     acks
 }
 
-/// First byte and sending time of the packet lost on a link.
+/// Sending time and first byte of the first data packet that is lost on a link.
 fn lost(recorded: &EventLog, link: usize) -> (Time, u32) {
     let is_data = |packet: &Packet| packet.segment().is_some_and(|segment| segment.len > 0);
     let mut lost =
@@ -46,7 +47,7 @@ fn a_loss_on_the_air_is_repeated_at_the_first_duplicate_and_the_window_stays() {
         assert_eq!(recorded.retransmissions(), [first.0], "{recovery}");
         assert_eq!(outcome.source.timeouts, 0);
         assert!(windows(&samples).is_sorted_by_key(|(_, window)| *window), "{recovery}: it never falls");
-        // Without the middlebox: the third duplicate, and half of the window.
+        // Without the middlebox, the third duplicate ACK triggers the retransmission, and the window is halved.
         let (plain, samples, recorded) = observed(&path(true, &[UNFILLED, script]), 1);
         let third = acks(&recorded).into_iter().filter(|(.., again)| *again).nth(2).expect("a duplicate");
         assert_eq!(recorded.retransmissions()[0], third.0, "{recovery}");
@@ -70,10 +71,11 @@ fn a_loss_in_the_wired_network_is_congestion() {
     assert!(acks(&recorded).iter().all(|(_, _, hint, _)| *hint == LossHint::None));
 }
 
-/// Both in one window: ACKs are marked only while they report the air's hole.
+/// One wireless and one wired loss in the same window: ACKs are marked only while they report the hole of the wireless
+/// loss.
 #[test]
 fn of_two_holes_the_airs_alone_is_marked() {
-    // Packet 404 there is packet 405 on the air after the wired loss. The receive window does not limit.
+    // Packet 404 of the wired link would be packet 405 on the air. The receive window is not a limit.
     let script: &[Setting<'_>] = &[
         (AIR, "{ kind = \"scripted\", packets = \"400\" }"),
         (WIRE, "{ kind = \"scripted\", packets = \"404\" }"),
@@ -100,9 +102,10 @@ fn of_two_holes_the_airs_alone_is_marked() {
     );
 }
 
-/// Congestion losses only, data down. Marking wireless losses never misclassifies congestion. Marking congestion
-/// misclassifies if the mark is missing: not with 5 % of the ACKs lost, since each remaining duplicate carries its
-/// mark, but always if the station cannot read headers.
+/// Data goes down, and all losses are congestion losses. If the station marks wireless losses, no congestion loss is
+/// misclassified. If it marks congestion, a loss without a mark is misclassified. That hardly happens with 5 % of the
+/// ACKs lost, since each remaining duplicate ACK carries the mark. It always happens if the station cannot read
+/// headers.
 #[test]
 fn the_polarity_that_marks_congestion_is_unsafe_where_nobody_marks_and_not_where_acks_are_lost() {
     let full: &[Setting<'_>] = &[("link.wired.rate", "1.5 Mbit/s"), ("link.wired.down.queue", "20 packets")];
@@ -113,7 +116,7 @@ fn the_polarity_that_marks_congestion_is_unsafe_where_nobody_marks_and_not_where
         (MIDDLEBOX, "{ kind = \"eln\", data = \"down\", says = \"congestion\" }"),
         (DISCRIMINATION, "{ kind = \"eln\", says = \"congestion\" }"),
     ];
-    // Congestion losses, and those classified as wireless.
+    // Number of congestion losses, and of those classified as wireless.
     let wrong = |settings: &[&[Setting<'_>]]| {
         let scenario = path(false, &[&[full], settings].concat());
         let counts = (1..=10).map(|seed| flow(&scenario, seed).account.accuracy);
@@ -132,8 +135,9 @@ fn the_polarity_that_marks_congestion_is_unsafe_where_nobody_marks_and_not_where
         assert_eq!(safe, 0, "{name}");
         match name {
             "encrypted" => assert_eq!(other, others),
-            // One loss in 8000: the ACK before the hole and the first two duplicates are lost. The station takes the
-            // third for a new ACK, whose blocks suffice for a loss. In 150 losses: at most one.
+            // In one of 8000 losses, the ACK before the hole and the first two duplicate ACKs are lost. The station
+            // then considers the third duplicate a new ACK, and its SACK blocks suffice for the sender to detect a
+            // loss. This happens to at most one of about 150 losses.
             "5 % of the ACKs lost" => assert!(other <= 1, "{other} of {others}"),
             _ => assert_eq!(other, 0, "{name}"),
         }

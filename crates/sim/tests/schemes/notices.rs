@@ -1,5 +1,5 @@
-//! Notices of link layers and queues, with every queue and kind of link: EBSN's of failed transmissions, HACK's of
-//! damaged segments, and queue drops for ELN. A scenario note names link layers without notices.
+//! Notices of link layers and queues, with every queue and kind of link: notices of failed transmissions for EBSN, of
+//! damaged segments for HACK, and of queue drops for ELN. A scenario note names link layers without notices.
 
 use super::{AIR, DISCRIMINATION, MIDDLEBOX, Setting, flow, path, path_with};
 use lasthop_net::service::{Light, LightTrace, Service, Trace};
@@ -22,7 +22,7 @@ const KINDS: &[&[Setting<'_>]] = &[
     &[("link.air.down.residual_loss", "0.0001")],
 ];
 
-/// Every queue on every kind of link, also on a recorded one, with and without trains.
+/// Scenarios with every queue on every kind of link, including a recorded link, with and without packet trains.
 fn everywhere(settings: &[Setting<'_>]) -> Vec<(String, Scenario)> {
     let mut all = Vec::new();
     for queue in mechanisms("queue") {
@@ -62,8 +62,8 @@ fn notices(scenario: &Scenario) -> f64 {
     datagrams.account.created[1] as f64
 }
 
-/// Mean number of failures of 2,000 datagrams with at most `transmissions` each, and four standard errors: a packet
-/// fails at least n times with probability 0.2^n.
+/// Mean number of failed transmissions of 2,000 datagrams with at most `transmissions` each, and four standard errors
+/// of that number. A datagram fails at least n times with probability 0.2^n.
 fn expected(transmissions: i32) -> (f64, f64) {
     let at_least = |n: i32| 0.2_f64.powi(n);
     let mean: f64 = (1..=transmissions).map(at_least).sum();
@@ -71,7 +71,7 @@ fn expected(transmissions: i32) -> (f64, f64) {
     (2000.0 * mean, 4.0 * (2000.0 * (square - mean * mean)).sqrt())
 }
 
-/// Datagrams with up to four transmissions over the air, a fifth of which fail.
+/// Datagrams with up to four transmissions over the air. A fifth of the transmissions fail.
 const FAILING: &[Setting<'_>] = &[
     ("duration", "20 s"),
     ("flow.bulk.transfer", "1000 bytes"),
@@ -121,7 +121,8 @@ fn each_link_layer_reports_failed_transmissions_or_a_note_says_that_it_does_not(
     assert!(layers.len() >= 6, "{layers:?}");
 }
 
-/// A bit error hits the header in 1 of 26 segments; other segments are delivered damaged (`iid`). No queue drops.
+/// A bit error hits the header in 1 of 26 segments; other segments with bit errors are delivered damaged (`iid`).
+/// Queues drop no packets.
 #[test]
 fn damaged_segments_are_handed_up_behind_every_queue_and_kind_of_link() {
     let settings = [
@@ -156,8 +157,9 @@ fn a_link_layer_that_hands_up_no_damaged_segment_is_noted() {
     }
 }
 
-/// Hardly any channel loss (one packet in 10,000 on one kind of link): all losses are queue drops, on arrival or later.
-/// A middlebox with notices only of drops on arrival would classify all of CoDel's drops as wireless.
+/// The channel loses hardly any packet (one in 10,000 on one kind of link), so that all losses are queue drops, on
+/// arrival or later. A middlebox that is informed only of drops on arrival would classify all of CoDel's drops as
+/// wireless.
 #[test]
 fn what_a_queue_drops_is_congestion_to_eln_behind_every_queue_and_kind_of_link() {
     let settings = [

@@ -1,5 +1,5 @@
-//! Planned outages: stations and receivers that learn of them from the link; and A-TCP's window compared with the
-//! receiver's (koga, chapter 5).
+//! Planned outages, of which the link informs stations and receivers. Also A-TCP's window compared with the receiver's
+//! (koga, chapter 5).
 
 use super::{AIR, FREEZE, MIDDLEBOX, Setting, at, flow, mean, observed, path, window_at};
 use lasthop_scenario::Draft;
@@ -16,8 +16,8 @@ const OUTAGE: &[Setting<'_>] = &[
 ];
 const ENDS: u64 = 15_000;
 
-/// Time of the first data after the outage, ms after its end; cwnd before and after; retransmissions without window
-/// probes; and the outcome.
+/// Returns the time from the end of the outage until the sender sends data, ms; cwnd before and after; the number of
+/// retransmissions except window probes; and the outcome.
 fn after(settings: &[&[Setting<'_>]]) -> (f64, [f64; 2], usize, FlowOutcome) {
     let (outcome, samples, recorded) = observed(&path(false, &[&[OUTAGE], settings].concat()), 1);
     let data = recorded.on(0, true).find(|(now, ..)| *now >= at(ENDS)).expect("data").0;
@@ -27,8 +27,9 @@ fn after(settings: &[&[Setting<'_>]]) -> (f64, [f64; 2], usize, FlowOutcome) {
     (data.since(at(ENDS)).as_secs() * 1e3, windows, again, outcome)
 }
 
-/// With reports of the link, the station opens the sender's window as soon as the link is back: data arrives half a
-/// wired round trip later. With silence detection, the station must first receive something from the mobile.
+/// If the link reports its state, the station opens the sender's window as soon as the link is back, and the sender
+/// sends data half a wired RTT later. If the station only detects silence, it must first receive something from the
+/// mobile.
 #[test]
 fn a_station_that_the_link_tells_opens_the_window_at_once() {
     let (late, _, _, plain) = after(&[]);
@@ -38,7 +39,7 @@ fn a_station_that_the_link_tells_opens_the_window_at_once() {
         let buffer: &[Setting<'_>] =
             if name == "atcp" { &[("node.bs.middlebox.buffer", "128 KB")] } else { &[] };
         let with_middlebox: &[Setting<'_>] = &[(MIDDLEBOX, name), FREEZE];
-        // No link falls below this rate, so that only silence counts.
+        // No link is slower than this threshold, so that only silence counts as an outage.
         let silent: &[Setting<'_>] = &[(MIDDLEBOX, name), FREEZE, ("node.bs.middlebox.away", "1 bit/s")];
         let (by_link, [before, behind], _, outcome) = after(&[with_middlebox, buffer]);
         let (by_silence, windows, _, other) = after(&[silent, buffer]);
@@ -47,14 +48,15 @@ fn a_station_that_the_link_tells_opens_the_window_at_once() {
         );
         assert_eq!((outcome.source.timeouts, other.source.timeouts), (0, 0), "{name}");
         assert!(behind >= before, "{name}: {before} before, {behind} after");
-        // A window probe of the sender may come earlier.
+        // There is no lower bound, since a window probe of the sender may come earlier.
         assert!(by_link < 105.0, "{name}: {by_link} ms");
         assert!(outcome.goodput_kbps() >= 0.99 * other.goodput_kbps(), "{name}");
     }
 }
 
-/// The receiver learns of the outage in advance. A lead of one round trip saves all packets; a lead of five costs four
-/// round trips. Without a lead, packets in flight wait in the queue, and a freezing sender retransmits them.
+/// The receiver learns of the outage in advance. If the receiver freezes the sender one RTT before the outage, no
+/// packet is retransmitted; a lead of five RTTs costs the data of four RTTs. Without a lead, packets in flight wait in
+/// the queue, and a frozen sender retransmits them.
 #[test]
 fn a_receiver_that_foresees_the_outage_freezes_its_sender() {
     let freeze = |lead: &str| {
@@ -71,12 +73,12 @@ fn a_receiver_that_foresees_the_outage_freezes_its_sender() {
         );
         assert_eq!(outcome.source.timeouts, 0, "{name}");
         assert!(windows[1] >= windows[0], "{name}: {windows:?}");
-        // Half a round trip without queueing, and a few milliseconds for the ACK.
+        // Data is sent half an RTT without queueing (55 ms) after the end, plus a few milliseconds for the ACK.
         assert!(*wait < 60.0 && *wait < late, "{name}: {wait} ms, plain {late} ms");
     }
     assert!(plain.source.timeouts >= 2);
     assert!(one.2 == 0 && five.2 == 0 && none.2 > 20, "{} {} {}", none.2, one.2, five.2);
-    // Stops four round trips of about 200 ms earlier.
+    // With a lead of five, the sender stops four RTTs of about 200 ms earlier.
     let lost = one.3.delivered_bytes - five.3.delivered_bytes;
     assert!((100_000..250_000).contains(&lost), "{lost} bytes");
 }
@@ -91,14 +93,14 @@ fn without_a_plan_there_is_nothing_to_foresee() {
 /// A-TCP's window keeps the station's queue from overflowing, and bounds the RTT by the buffer and the wire.
 #[test]
 fn atcp_keeps_the_stations_queue_from_overflowing() {
-    // The default of 64 KiB exceeds the queue of 50 packets, which holds data that the air has not taken.
+    // The default of 64 KiB is more than the queue of 50 packets can hold.
     for buffer in [20_000_u64, 40_000] {
         let text = format!("{{ kind = \"atcp\", buffer = \"{buffer} bytes\" }}");
         let with = flow(&path(false, &[&[(MIDDLEBOX, &text), FREEZE]]), 1);
         let without = flow(&path(false, &[]), 1);
         assert!(without.account.lost.total() > 0);
         assert_eq!(with.account.lost.total(), 0, "{buffer}");
-        // 1000 of 1040 bytes on the wire are counted.
+        // The buffer counts 1000 of the 1040 bytes of a packet.
         let longest = buffer as f64 * 1.04 * 8.0 / 2e6 + 0.125;
         println!(
             "atcp, {buffer} bytes: RTT up to {:?} s, {longest} expected at most, {} kbit/s",
@@ -109,10 +111,10 @@ fn atcp_keeps_the_stations_queue_from_overflowing() {
     }
 }
 
-/// koga's chapter 5: a link that changes between 384 and 64 kbit/s over RLC, and a station's queue of 15 packets. The
-/// receiver that follows the link's rate, and A-TCP with a buffer of that receiver's maximum and an unmodified
-/// terminal, give the same. Freezing harms here: a packet takes 188 ms at 64 kbit/s, the station detects silence, and
-/// its probes of the mobile fill the queue.
+/// koga's chapter 5: an RLC link that changes between 384 and 64 kbit/s, and a station's queue of 15 packets. A
+/// receiver that follows the link's rate gives the same result as A-TCP with an unmodified terminal, if A-TCP's buffer
+/// equals that receiver's largest window. Freezing harms here: a packet takes 188 ms at 64 kbit/s, the station detects
+/// silence, and its probes of the mobile fill the queue.
 #[test]
 fn atcp_beside_the_receivers_window_of_koga() {
     let scenario = |settings: &[Setting<'_>]| {

@@ -1,4 +1,5 @@
-//! A congestion control for measurements: one control drives, others only estimate from the same ACKs.
+//! A congestion control for measurements: one control determines the window, and others only estimate the rate from the
+//! same ACKs.
 
 use super::{EventLog, Setting, observed, path_with};
 use lasthop_base::{Duration, Info, Time};
@@ -22,9 +23,9 @@ static INFO: Info = Info {
 
 #[derive(Clone, Default)]
 pub(super) struct Log {
-    /// Rate estimate of each observing control at each ACK, bytes/s.
+    /// Time of each ACK, and the rate estimates of the observing controls at that time, bytes/s.
     pub(super) rates: Vec<(Time, Vec<f64>)>,
-    /// cwnd before and after each loss that a recovery repairs, bytes.
+    /// Time of each loss that a recovery repairs, and cwnd before and after, bytes.
     pub(super) losses: Vec<(Time, [u64; 2])>,
 }
 
@@ -65,7 +66,7 @@ impl CongestionControl for PassiveControls {
         self.drives.observe(news);
         self.smallest = [self.smallest, news.rtt].into_iter().flatten().min();
         let Some(smallest) = self.smallest else { return };
-        // On a mark, ssthresh becomes the rate times the smallest RTT. The window is not used.
+        // On a congestion mark, these controls set ssthresh to the rate times the smallest RTT. The window is not used.
         let mark = LossEvent { now: news.now, flight: 0, window: 0, marked: true, ..LossEvent::default() };
         let rates = self.others.iter_mut().map(|other| {
             other.observe(news);
@@ -122,7 +123,8 @@ impl CongestionControl for PassiveControls {
 
 impl RateHooks for PassiveControls {}
 
-/// Outcome of the first flow, its sender's log, and all observations of a run down the path.
+/// Runs a flow down the path. Returns the outcome of the first flow, its sender's log, and all observed packets and
+/// events.
 pub(super) fn run_with_estimates(
     drives: &'static str,
     others: &'static [&'static str],

@@ -1,14 +1,16 @@
-//! Repairs by middleboxes: their time, several in a window, the effect on RTT samples, and ACK splitting.
+//! Retransmissions by middleboxes: how long they take, several of them in one window, their effect on RTT samples, and
+//! ACK splitting.
 
 use super::{AIR, MIDDLEBOX, Setting, UNFILLED, flow, observed, path, window_at};
 use lasthop_base::{Duration, Time};
 use lasthop_engine::MiddleboxAction;
 use lasthop_tcp::Event;
 
-/// Round trip of the air: 5 ms each way, and 4.16 ms for a packet.
+/// RTT of the radio link, s: 5 ms each way, and 4.16 ms of transmission for a packet.
 const AIR_ROUND_TRIP: f64 = 0.0142;
 
-/// No queueing: the first duplicate ACK follows the arrival after the hole, and triggers the retransmission at once.
+/// Without queueing, the packet after the hole causes the first duplicate ACK, which triggers the retransmission at
+/// once.
 #[test]
 fn a_repair_takes_two_round_trips_of_the_air_at_most() {
     for name in ["snoop", "snoop_sack", "wtcp", "atcp"] {
@@ -36,7 +38,8 @@ fn a_repair_takes_two_round_trips_of_the_air_at_most() {
     }
 }
 
-/// Three losses in a window: SACK blocks show all within one round trip of the air; without blocks each takes its own.
+/// Three losses in a window: SACK blocks show all of them within one RTT of the air. Without blocks, each loss takes an
+/// RTT of its own.
 #[test]
 fn three_losses_in_a_window() {
     let script: &[Setting<'_>] = &[(AIR, "{ kind = \"scripted\", packets = \"400, 402, 404\" }")];
@@ -53,7 +56,7 @@ fn three_losses_in_a_window() {
     };
     let (selective, repeats, again) = span("snoop_sack");
     assert_eq!((repeats, again), (3, 0), "no retransmission by the sender");
-    // The holes are 8 ms apart.
+    // Neighbouring holes are 8 ms apart.
     assert!(selective < AIR_ROUND_TRIP + 0.009, "{selective}");
     let (cumulative, _, again) = span("snoop");
     println!(
@@ -62,7 +65,7 @@ fn three_losses_in_a_window() {
     assert!(cumulative > 2.0 * selective || again > 0, "{cumulative}");
 }
 
-/// A fade: this many consecutive packets are lost, retransmissions included.
+/// Runs a flow with a fade, in which `packets` consecutive packets are lost, retransmissions included.
 fn fade(name: &str, packets: u32) -> (Option<f64>, f64, u64) {
     let numbers = (400..400 + packets).map(|number| number.to_string()).collect::<Vec<String>>().join(", ");
     let script = format!("{{ kind = \"scripted\", packets = \"{numbers}\" }}");
@@ -74,7 +77,7 @@ fn fade(name: &str, packets: u32) -> (Option<f64>, f64, u64) {
 }
 
 /// During the station's repairs, the sender's RTT excludes the repair time with wtcp and includes it with snoop (Ratnam
-/// and Matta 1998). An RTO without repair times soon expires too early.
+/// and Matta 1998). An RTO that excludes the repair times may expire too early.
 #[test]
 fn a_fade_is_hidden_from_the_senders_clock() {
     let (clean, floor, _) = fade("wtcp", 0);
@@ -86,7 +89,7 @@ fn a_fade_is_hidden_from_the_senders_clock() {
     assert!(longer > 1.5 * floor);
     assert!((wtcp.expect("samples") - clean.expect("samples")).abs() < 0.001);
     assert_eq!((rto, timeouts, none), (floor, 0, 0));
-    // A long fade: the RTO does not include the repairs and expires.
+    // In a long fade, WTCP's RTO does not include the repair times and therefore expires.
     let [(.., snoop), (.., wtcp)] = ["snoop", "wtcp"].map(|name| fade(name, 26));
     println!("26 packets: {snoop} timeouts with snoop, {wtcp} with wtcp");
     assert!(wtcp > snoop, "{wtcp} {snoop}");

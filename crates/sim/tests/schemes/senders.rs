@@ -1,4 +1,4 @@
-//! Senders of the wireless literature: their promises, each on a suitable path.
+//! Senders of the wireless literature: each keeps the promises of its source on a suitable path.
 
 use lasthop_scenario::Draft;
 use lasthop_sim::{FlowOutcome, run, run_probed};
@@ -17,9 +17,10 @@ fn goodput(path: &str, congestion: &str, seeds: u64) -> f64 {
     flows.iter().map(FlowOutcome::goodput_kbps).sum::<f64>() / seeds as f64
 }
 
-/// A reduction to four fifths instead of a half gains the square root of (1 + b) / (2 (1 - b)) at periodic losses,
-/// 1.73, or of 1 / (1 - b) at independent ones, 1.58. Veno takes losses with a nearly empty queue as random. With few
-/// losses the window fills the path, a queue forms, and Veno halves.
+/// If a loss reduces the window to the share b, the rate is proportional to the square root of (1 + b) / (2 (1 - b))
+/// with periodic losses, or of 1 / (1 - b) with independent losses. With b = 4/5 instead of 1/2, the rate is 1.73 or
+/// 1.58 times as high. Veno takes losses with a nearly empty queue as random. With few losses the window fills the
+/// path, a queue forms, and Veno halves.
 #[test]
 fn veno_gains_what_a_smaller_cut_gains() {
     let path = |loss: &str| format!("profile=plain,rate=10Mbit/s,rtt=40ms,queue=1000packets,loss={loss}");
@@ -34,7 +35,7 @@ fn veno_gains_what_a_smaller_cut_gains() {
     assert!((0.95..1.05).contains(&ratio), "{ratio}");
 }
 
-/// Westwood+ reduces to what the path carries without a queue.
+/// After a loss, Westwood+ reduces the window to what the path carries without a queue.
 #[test]
 fn westwood_plus_fills_the_path_after_a_loss() {
     let path = "profile=plain,rate=10Mbit/s,rtt=40ms,queue=100packets,loss=1%";
@@ -47,8 +48,8 @@ fn westwood_plus_fills_the_path_after_a_loss() {
     assert!(westwood > 0.97 * reno, "{westwood} {reno}");
 }
 
-/// A satellite's 600 ms: rho is 24, and the window grows as over 25 ms. ssthresh is the pipe; otherwise slow start
-/// would add 2^24 segments at a time.
+/// A satellite path has an RTT of 600 ms: rho is 24, and the window grows as over 25 ms. The initial ssthresh is the
+/// bandwidth-delay product, since slow start would otherwise add 2^24 segments at a time.
 #[test]
 fn hybla_fills_a_satellites_path_in_three_seconds() {
     let path = "profile=plain,rate=20Mbit/s,rtt=600ms,queue=3000packets,initial_ssthresh=1500KB";
@@ -92,8 +93,8 @@ fn peach_opens_the_window_in_two_round_trips() {
     assert!(peach > 2.0 * reno, "{peach} {reno}");
 }
 
-/// Brakmo and Peterson 1995: between alpha and beta (1 and 3) segments wait in the queue, and nothing is lost. A round
-/// trip is 40 ms of delay plus 1.2 and 0.03 ms for a segment and its ACK.
+/// Brakmo and Peterson 1995: between alpha and beta (1 and 3) segments wait in the queue, and nothing is lost. The RTT
+/// is 40 ms of propagation plus 1.2 and 0.03 ms for the transmission of a segment and its ACK.
 #[test]
 fn vegas_keeps_one_to_three_segments_in_the_queue() {
     let path = "profile=plain,rate=10Mbit/s,rtt=40ms,queue=100packets";
@@ -104,7 +105,8 @@ fn vegas_keeps_one_to_three_segments_in_the_queue() {
     assert!(flow.goodput_kbps() > 0.99 * 10_000.0 * 1448.0 / 1500.0, "{}", flow.goodput_kbps());
 }
 
-/// The link repairs half a round trip later: Reno assumes a loss, TCP-DCR waits a round trip, NCR a window.
+/// The link repairs a loss half an RTT later. SACK retransmits before that; TCP-DCR waits an RTT and NCR waits a
+/// window, which is long enough.
 #[test]
 fn a_sender_that_waits_lets_the_link_repair() {
     let path = "profile=plain,rate=10Mbit/s,rtt=40ms,queue=1000packets,loss=1%";
@@ -123,11 +125,12 @@ fn a_sender_that_waits_lets_the_link_repair() {
     let (sack, dcr, ncr) = (with("sack"), with("dcr"), with("ncr"));
     println!("recoveries and kbit/s: sack {sack:?}, dcr {dcr:?}, ncr {ncr:?}");
     assert!(sack.0 > 100 && dcr.0 * 20 < sack.0 && ncr.0 * 20 < sack.0);
-    // 1000 of 1040 or 1448 of 1500 bytes: 95 % of the path's capacity.
+    // Payload is 1448 of 1500 bytes, so that 9000 kbit/s are more than 90 % of the possible goodput.
     assert!(dcr.1 > 9000.0 && ncr.1 > 9000.0);
 }
 
-/// Losses without a warning do not reduce the window; a path with warnings is used fully and does not overflow.
+/// Losses without a warning mark do not reduce the window. With warning marks, a path is used fully and its queue does
+/// not overflow.
 #[test]
 fn jersey_answers_warnings_alone() {
     let path = "profile=plain,rate=10Mbit/s,rtt=40ms,queue=warn,ecn=true,ecn_echo=per_packet,loss=1%";
