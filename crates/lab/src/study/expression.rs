@@ -1,8 +1,8 @@
 //! Formulas of metrics: `lost_queue_full - lost_overshoot`, `sum(goodput_kbps @ reno) / sum(goodput_kbps @ w_cw)`.
 //!
-//! Grammar: numbers, names, `+ - * /`, parentheses, functions of numbers (`min`, `max`, `sqrt`, `log10`), and
-//! functions over flows (`sum`, `mean`, `jain`, `cv`, `count`). A function over flows evaluates its argument for each
-//! flow, or for each flow of a group (`@ GROUP`), and skips flows without a value. Any other operation on an
+//! Grammar: numbers, names, `+ - * /`, parentheses, functions of numbers (`min`, `max`, `sqrt`, `log10`), and functions
+//! over flows (`sum`, `mean`, `jain`, `cv`, `count`). A function over flows evaluates its argument for each flow, or
+//! for each flow of a group (`@ GROUP`), and skips flows without a value. The result of any other operation on an
 //! undefined value is undefined.
 
 use super::value::{Coordinates, Value};
@@ -12,7 +12,7 @@ use super::value::{Coordinates, Value};
 pub enum Expression {
     /// A constant.
     Number(f64),
-    /// A column, an axis, or `LINK.DIRECTION.COLUMN`.
+    /// A name: a column, an axis, or `LINK.DIRECTION.COLUMN`.
     Name(String),
     /// Binary operation: `+ - * /`.
     Binary(char, Box<Expression>, Box<Expression>),
@@ -42,16 +42,16 @@ pub enum Aggregate {
     Sum,
     /// Mean.
     Mean,
-    /// Jain's index: 1 if all are equal, 1/n if one has everything (Jain, Chiu, Hawe 1984).
+    /// Jain's index: 1 if all values are equal, 1/n if one of n flows has everything (Jain, Chiu, Hawe 1984).
     Jain,
-    /// Coefficient of variation of the population: 0 if all are equal.
+    /// Coefficient of variation of the population: 0 if all values are equal.
     Cv,
     /// Number of flows.
     Count,
 }
 
 impl Aggregate {
-    /// Total of these values; `None` without any (a count is 0).
+    /// Applies the function to these values; `None` if there are no values, except for a count, which is then 0.
     pub fn of(self, values: &[f64]) -> Option<f64> {
         let n = values.len() as f64;
         let sum = || values.iter().sum::<f64>();
@@ -75,7 +75,7 @@ impl Aggregate {
     }
 }
 
-/// Values of names.
+/// Source of the values of names.
 pub trait Scope {
     /// Value of a name; `None` if undefined.
     fn name(&self, name: &str) -> Option<f64>;
@@ -102,7 +102,7 @@ impl Expression {
         }
     }
 
-    /// Value; `None` if undefined.
+    /// Value of the formula; `None` if undefined.
     pub fn value(&self, scope: &dyn Scope) -> Option<f64> {
         let value = match self {
             Expression::Number(number) => *number,
@@ -132,7 +132,7 @@ impl Expression {
         value.is_finite().then_some(value)
     }
 
-    /// Whether the value cannot be negative: no operand is, and nothing is subtracted.
+    /// Whether the value cannot be negative, because no operand can be negative and nothing is subtracted.
     pub fn is_never_negative(&self, is_name: &dyn Fn(&str) -> bool) -> bool {
         let is = |one: &Expression| one.is_never_negative(is_name);
         match self {

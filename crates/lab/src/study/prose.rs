@@ -1,9 +1,9 @@
 //! `chapter.md`: text of a chapter, with directives for results.
 //!
-//! Paragraphs, `## headings`, and directives on separate lines: `{verdicts}`, `{table:ID}`, `{figure:ID}`,
-//! `{readings}`, `{deviations}`. Lines directly below a figure are its caption. In sentences: `{value:ITEM, series=…,
-//! x=…}` gives our number with its interval, `{published:…}` the paper's number, `{verdict:…}` the row's verdict,
-//! `{count:agrees}` the number of rows with that verdict.
+//! The text consists of paragraphs, `## headings`, and directives on separate lines: `{verdicts}`, `{table:ID}`,
+//! `{figure:ID}`, `{readings}`, `{deviations}`. Lines directly below a figure are its caption. Sentences may contain
+//! placeholders. `{value:ITEM, series=…, x=…}` gives our number with its interval, and `{published:…}` gives the
+//! paper's number. `{verdict:…}` gives the row's verdict, and `{count:agrees}` the number of rows with that verdict.
 
 use super::counts::{self, Chance};
 use super::published::Published;
@@ -199,7 +199,7 @@ impl ChapterWriter<'_> {
     }
 }
 
-/// Verdict as the predicate of a sentence: `the claim …`.
+/// Verdict as the predicate of a sentence that begins with `the claim`.
 fn predicate(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Agrees => "agrees with ours",

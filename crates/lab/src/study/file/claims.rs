@@ -13,11 +13,11 @@ pub struct Claim {
     /// Series of the row.
     #[serde(default = "claim_series")]
     pub series: String,
-    /// Words of the claim; `{value}` is the first condition's measurement.
+    /// Text of the claim; `{value}` stands for the number that the first condition measures.
     pub words: String,
     /// Theme: a column of the report's first picture.
     pub theme: Option<String>,
-    /// Conditions, each tested at its points.
+    /// Conditions that the claim consists of, each tested at its points.
     pub holds: OneOrMore<Condition>,
 }
 
@@ -49,7 +49,7 @@ pub struct Condition {
     pub by: Option<f64>,
     /// Axis for relations along an axis, with bounds as in `at_each`: `wt >= 200`.
     pub along: Option<String>,
-    /// Whether a point with an undefined quantity counts as holding.
+    /// Whether the condition counts as satisfied at a point where the quantity is undefined.
     #[serde(default)]
     pub undefined_holds: bool,
 }
@@ -62,7 +62,7 @@ pub enum Than {
     Number(f64),
     /// A range: from, to.
     Range([f64; 2]),
-    /// Another quantity, or the same quantity elsewhere.
+    /// Another quantity, or the same quantity at other coordinates.
     Quantity(Quantity),
 }
 
@@ -71,21 +71,21 @@ pub enum Than {
 #[serde(rename_all = "kebab-case")]
 #[serde(expecting = "enum Word")]
 pub enum Relation {
-    /// Above.
+    /// The quantity is above the reference.
     Above,
-    /// Below.
+    /// The quantity is below the reference.
     Below,
-    /// Above, or below by at most the margin of an order (2 %).
+    /// The quantity is above the reference, or below it by at most 2 %.
     #[serde(rename = "at least")]
     AtLeast,
-    /// Below, or above by at most the same margin.
+    /// The quantity is below the reference, or above it by at most 2 %.
     #[serde(rename = "at most")]
     AtMost,
-    /// Between two numbers.
+    /// The quantity is between two numbers.
     Between,
-    /// Differs by no more than the share `by`.
+    /// The quantity differs from the reference by at most the share `by`.
     Within,
-    /// Zero in every run.
+    /// The quantity is zero in every run.
     #[serde(rename = "zero in every run")]
     Zero,
     /// Along an axis: no step falls, and the last value is above the first.

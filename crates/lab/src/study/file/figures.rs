@@ -24,7 +24,7 @@ pub enum Drawn {
 pub struct Figure {
     /// Title above the picture.
     pub title: String,
-    /// Grid, unless curves name theirs.
+    /// Grid of all curves that do not name another.
     pub grid: Option<String>,
     /// Metric to draw.
     pub metric: Option<String>,
@@ -50,7 +50,8 @@ pub struct Figure {
     /// Whether each curve has its own panel, for curves that overlap.
     #[serde(default)]
     pub panels: bool,
-    /// Name of each curve, with `{AXIS}` in braces; one curve for each combination of the other axes that vary.
+    /// Name of each curve, in which `{AXIS}` stands for the value on that axis. Each combination of the other axes'
+    /// values gives one curve.
     pub series: Option<String>,
     /// Explicit list of curves, instead of `series`.
     #[serde(default)]
@@ -61,15 +62,15 @@ pub struct Figure {
     /// Rows of `ns2.csv` to draw, by patterns of their item.
     #[serde(default)]
     pub ns2: Texts,
-    /// Answer whose curves are drawn in addition: `question: answer`.
+    /// Answer to an open question, as `question: answer`. The curves under this answer are drawn in addition.
     pub also_under: Option<String>,
-    /// Time series of one run each; `column` of a curve names the sampled quantity.
+    /// Settings of time series: each curve is one run over time, and its `column` names the sampled quantity.
     pub course: Option<TimeSeriesSettings>,
-    /// Computation in Rust that draws curves from a run at `at`.
+    /// Name of a computation in Rust that draws the curves, from a run at the coordinates `at`.
     pub by: Option<String>,
 }
 
-/// Duration and sampling of a time series; the scenario's by default.
+/// Duration and sampling interval of a time series; by default those of the scenario.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[serde(expecting = "struct Course")]
@@ -95,15 +96,15 @@ pub struct Curve {
     /// Coordinates.
     #[serde(default)]
     pub at: Ordered<Value>,
-    /// Time series: formula over the samples' columns.
+    /// For time series: formula over the columns of the samples.
     pub column: Option<String>,
-    /// Time series: whether to draw the change per second.
+    /// For time series: whether to draw the change of the value per second.
     #[serde(default)]
     pub per_second: bool,
     /// Published rows to draw, by patterns of their item.
     #[serde(default)]
     pub published: Texts,
-    /// Filter of these rows.
+    /// Condition that selects some of these rows.
     #[serde(default, rename = "where")]
     pub filter: Selector,
     /// Factor of the ordinate.
@@ -122,19 +123,19 @@ pub struct Table {
     /// Rows with a verdict, by patterns of their item.
     #[serde(default)]
     pub rows: Texts,
-    /// One row for each answer of this try, by its index in `try` (from 0).
+    /// Index in `try` (from 0). The table gets one row for each answer that this try tests.
     pub answers: Option<usize>,
-    /// Columns of such a table.
+    /// Columns of a table with `answers`.
     #[serde(default)]
     pub column: Vec<Column>,
-    /// Axis with one column per value, taken from the rows' series or places.
+    /// Axis whose values become the columns. A row's value on this axis is its series or its place.
     pub across: Option<String>,
-    /// Lines of such a table.
+    /// Lines of a table with `across`.
     #[serde(default)]
     pub line: Vec<Column>,
-    /// Ranking of these rows by their values, labelled by series.
+    /// Rows to rank by their values; the series name labels each row.
     pub ranks: Option<Selector>,
-    /// Two headings of a ranking: the names, and the remarks.
+    /// Two headings of a ranking: one for the names and one for the remarks.
     #[serde(default)]
     pub headings: Vec<String>,
     /// Remarks by series name.
@@ -142,7 +143,7 @@ pub struct Table {
     pub says: Ordered<String>,
 }
 
-/// Column of a table of answers, or line of a table across an axis: one row of the results.
+/// Column of a table with `answers`, or line of a table with `across`. Each shows one row of the results.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Column {

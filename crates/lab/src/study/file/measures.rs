@@ -15,28 +15,29 @@ pub struct Metric {
     /// Unit.
     #[serde(default)]
     pub unit: String,
-    /// Bounds of the value, where intervals end; by default 0 and `inf` if the formula cannot be negative.
+    /// Bounds of the value, beyond which no interval reaches. The default is 0 and `inf` if the formula cannot be
+    /// negative.
     pub bounds: Option<[f64; 2]>,
 }
 
 /// Combination of two numbers into one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub enum Comparison {
-    /// `at` - `against`, by repetition.
+    /// `at` - `against`, computed in each repetition.
     #[serde(rename = "difference")]
     Difference,
-    /// 100 (`at` / `against` - 1), by repetition.
+    /// 100 (`at` / `against` - 1), computed in each repetition.
     #[serde(rename = "change, %")]
     Change,
     /// 100 (mean of `at` / mean of `against` - 1).
     #[serde(rename = "change of means, %")]
     ChangeOfMeans,
-    /// `at` / `against`, by repetition.
+    /// `at` / `against`, computed in each repetition.
     #[serde(rename = "ratio")]
     Ratio,
 }
 
-/// Reduction of an axis that a row does not have.
+/// Reduction of all values along an axis to one number, for rows without a coordinate on this axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub enum Over {
     /// Sum over the axis within each repetition, before a comparison.
@@ -45,16 +46,16 @@ pub enum Over {
     /// Mean over the axis within each repetition, before a comparison.
     #[serde(rename = "mean")]
     Mean,
-    /// Values count as repetitions, if nothing else varies.
+    /// The axis values count as repetitions, if nothing else varies.
     #[serde(rename = "as repetitions")]
     Repetitions,
-    /// Number at the largest mean; its place is found with half of the repetitions.
+    /// The number where the mean is largest. Half of the repetitions find the place, the others measure the number.
     #[serde(rename = "largest mean")]
     Largest,
-    /// Place of the largest mean.
+    /// Value on the axis at which the mean is largest.
     #[serde(rename = "place of the largest mean")]
     LargestPlace,
-    /// Place from which on the mean is above 0.
+    /// Value on the axis from which on the mean is above 0.
     #[serde(rename = "crossing")]
     Crossing,
 }
@@ -67,7 +68,7 @@ pub struct Quantity {
     pub metric: Option<String>,
     /// Measure, instead of a metric.
     pub measure: Option<String>,
-    /// Grid; a measure has its own.
+    /// Grid of the metric; a measure names its own grid.
     pub grid: Option<String>,
     /// Coordinates.
     #[serde(default)]
@@ -97,9 +98,9 @@ pub struct Measure {
     /// Axes to reduce.
     #[serde(default)]
     pub over: Ordered<Over>,
-    /// Formula of the row's coordinates; nothing is run.
+    /// Formula of the row's coordinates; the measure then needs no run.
     pub formula: Option<String>,
-    /// Computation in Rust.
+    /// Name of a computation in Rust; the measure then needs no run.
     pub by: Option<String>,
     /// Unit.
     #[serde(default)]
@@ -113,13 +114,13 @@ impl Measure {
     }
 }
 
-/// Binding of rows of `published.csv` to quantities.
+/// Binding of rows of `published.csv` to the quantities that we measure for them.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Binding {
     /// Rows, by patterns of their item.
     pub rows: Texts,
-    /// Filter of these rows.
+    /// Condition that selects some of these rows.
     #[serde(default, rename = "where")]
     pub filter: Selector,
     /// Metric.
@@ -133,13 +134,13 @@ pub struct Binding {
     pub at: Ordered<Value>,
     /// Axis whose values are the rows' series.
     pub series_is: Option<String>,
-    /// Class, which gives the margin.
+    /// Class of the numbers; the class gives the margin.
     pub class: Class,
-    /// Margin instead of the class's, for all rows or by series.
+    /// Margin that replaces the margin of the class, for all rows or by series.
     pub within: Option<Within>,
-    /// Duration of our run over the paper's, at length 1 of the grid; for a number of one run.
+    /// Duration of our run divided by that of the paper's run, at length 1 of the grid; for a number from one run.
     pub times_shorter: Option<f64>,
-    /// Reason why the margin is uncertain: the paper's own spread.
+    /// Reason why the margin is uncertain, because it is the spread of the paper's own runs.
     pub undecidable: Option<String>,
     /// Theme: a column of the report's first picture; `tables` by default.
     pub theme: Option<String>,
@@ -158,7 +159,7 @@ pub enum Within {
     Series(Ordered<f64>),
 }
 
-/// Points of a figure without printed numbers.
+/// Points of a figure in the paper that prints no numbers.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Points {
@@ -173,7 +174,7 @@ pub struct Points {
     /// Coordinates.
     #[serde(default)]
     pub at: Ordered<Pick>,
-    /// Name of the series, with `{AXIS}` in braces; by default the first axis that varies.
+    /// Name of the series, in which `{AXIS}` stands for the value on that axis; by default the first axis that varies.
     pub series: Option<String>,
     /// Note for the reader.
     #[serde(default)]
