@@ -1,4 +1,5 @@
-//! Papers, built-in or in the user's folders; each is a folder of data that [`crate::study`] runs.
+//! Papers that can be reproduced. Each is a folder of data that [`crate::study`] runs, built into the program or
+//! provided by the user.
 
 pub(crate) mod cells;
 pub mod deviation;
@@ -39,12 +40,12 @@ impl Paper {
         &self.study.file.paper
     }
 
-    /// Summary, one line.
+    /// Summary of the paper in one line.
     pub fn summary(&self) -> &str {
         &self.study.file.summary
     }
 
-    /// CPU time.
+    /// CPU time of the reproduction.
     pub fn effort(&self) -> CpuTime {
         self.study.file.effort
     }
@@ -60,13 +61,13 @@ impl Paper {
     }
 }
 
-/// CPU time, s, on a machine on which the bench case `hasegawa` takes [`CpuTime::BENCH_CASE_S`].
+/// CPU time of a reproduction, on a machine on which the bench case `hasegawa` takes [`CpuTime::BENCH_CASE_S`] seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CpuTime {
-    /// Time with fewer repetitions and points, s.
+    /// Time of a quick run, with fewer repetitions and points, s.
     pub quick_s: f64,
-    /// Time in full, s.
+    /// Time of a full run, s.
     pub full_s: f64,
 }
 
@@ -88,7 +89,7 @@ pub const NAMES: [&str; 11] = [
 /// Extent of a reproduction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReproductionSettings {
-    /// Fewer repetitions and points: every item within a minute.
+    /// Whether the run is quick, with fewer repetitions and points: each item takes less than a minute.
     pub quick: bool,
     /// The first seed.
     pub seed: u64,
