@@ -26,7 +26,7 @@ pub struct Figure {
     /// Smallest and largest possible value of the quantity (0 and 1 for a share, 0 and infinity for a rate). Neither
     /// the axis nor an interval exceeds them.
     pub y_bounds: Option<[f64; 2]>,
-    /// Whether each curve has its own panel, for curves that overlap.
+    /// Whether each curve is drawn in its own panel, because the curves overlap.
     pub panels: bool,
     /// Command that computes the figure: `lasthop reproduce saad`; may be empty.
     pub source: String,
@@ -41,7 +41,7 @@ pub struct Curve {
     pub name: String,
     /// Kind of the curve.
     pub kind: CurveKind,
-    /// Points, by ascending x.
+    /// Points, sorted by ascending x.
     pub points: Vec<Point>,
 }
 

@@ -70,8 +70,8 @@ mod tests {
 
     #[test]
     fn numbers_are_as_protocol_buffers_write_them() {
-        // Protocol Buffers, Encoding, "Signed integers": 0, -1, 1, -2 become 0, 1, 2, 3; "Base 128 varints": 150 is
-        // 96 01.
+        // The document "Encoding" of Protocol Buffers says: 0, -1, 1, -2 become 0, 1, 2, 3 ("Signed integers"), and 150
+        // is encoded as 96 01 ("Base 128 varints").
         let mut out = VarintBytes(Vec::new());
         [0, -1, 1, -2, 75].into_iter().for_each(|value| out.put(value));
         assert_eq!(out.0, [0, 1, 2, 3, 0x96, 0x01]);

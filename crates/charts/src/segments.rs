@@ -48,7 +48,7 @@ pub struct Segments {
     pub data: [Vec<f64>; 7],
     /// ACKs in sending order ([`Segments::ACKS`]).
     pub acks: [Vec<f64>; 3],
-    /// Recoveries and timeouts ([`Segments::EVENTS`]).
+    /// Starts and ends of recoveries, and timeouts ([`Segments::EVENTS`]).
     pub events: [Vec<f64>; 2],
     /// Time up to which the record is complete, s: the end of the window, or the time of the first omitted segment or
     /// ACK.

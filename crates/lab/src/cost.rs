@@ -1,4 +1,4 @@
-//! Estimated time and memory of runs, computed from the scenario before they start.
+//! Estimates of the time and memory that runs need, computed from the scenario before the runs start.
 //!
 //! # Estimate
 //! Time follows from the number of data packets that would fill the slowest link of each flow's route. Losses, windows
@@ -73,7 +73,8 @@ fn sample_bytes(scenario: &Scenario) -> f64 {
     instants * (scenario.flows.len() * size_of::<FlowSample>() + queues * size_of::<QueueSample>()) as f64
 }
 
-/// Largest possible number of data packets of one run: the flows' demand, limited by the slowest link of each route.
+/// Largest possible number of data packets of one run. It follows from the flows' demand, limited by the slowest link
+/// of each route.
 fn packets(scenario: &Scenario) -> f64 {
     let mut wanted: BTreeMap<(usize, bool), (f64, f64)> = BTreeMap::new();
     for (flow, route) in scenario.flows.iter().zip(&scenario.routes) {

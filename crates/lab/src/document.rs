@@ -41,9 +41,9 @@ pub enum Block {
     Sequence(Sequence),
     /// Table.
     Table(Table),
-    /// Table with alternative settings.
+    /// Table in which the reader can choose other settings.
     Switched {
-        /// The table under the default setting, also shown without scripts.
+        /// The table under the default setting, which is also shown without scripts.
         table: Table,
         /// Settings that the reader can choose instead.
         settings: Vec<TableSetting>,
@@ -54,11 +54,11 @@ pub enum Block {
     Forest(Forest),
     /// Ranking of candidates.
     Ranking(Ranking),
-    /// Preformatted text, collapsed at first.
+    /// Preformatted text, which is collapsed until the reader opens it.
     Folded {
         /// Heading of the collapsed text.
         title: String,
-        /// The lines.
+        /// Lines of the collapsed text.
         text: String,
     },
 }
@@ -66,7 +66,7 @@ pub enum Block {
 /// Time-sequence graphs, of which the reader selects one or several to show.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Sequence {
-    /// Anchor.
+    /// Anchor of the block.
     pub id: String,
     /// Title above the graph.
     pub title: String,
@@ -115,10 +115,10 @@ impl Table {
     }
 }
 
-/// Alternative setting of a table.
+/// Setting that the reader can choose for a table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TableSetting {
-    /// Label: `delayed ACKs: on`.
+    /// Label of the setting: `delayed ACKs: on`.
     pub label: String,
     /// Cells that differ under this setting: row and column (from 0), and the new cell.
     pub cells: Vec<(usize, usize, Cell)>,

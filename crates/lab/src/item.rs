@@ -1,4 +1,4 @@
-//! One published number or claim with our measurement: the object that `lasthop reproduce --format json` prints.
+//! One published number or claim with our measurement. `lasthop reproduce --format json` prints these objects.
 
 use crate::stats::Estimate;
 use serde::{Serialize, Serializer};
@@ -158,7 +158,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// Word in tables and JSON.
+    /// Word for the verdict in tables and JSON.
     pub const fn name(self) -> &'static str {
         match self {
             Verdict::Agrees => "agrees",

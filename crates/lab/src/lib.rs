@@ -1,13 +1,13 @@
 //! Everything around a simulation run: repetitions, confidence intervals, comparisons, papers, benchmarks and reports.
 //!
 //! * [`repeat`]: repetitions on all cores. [`in_order`]: work on several threads whose results arrive in order.
-//! * [`stats`]: means and intervals; [`change`]: changes between means.
+//! * [`stats`]: means with confidence intervals. [`change`]: changes between means.
 //! * [`runs`]: results of one scenario. [`compare`]: variants of a scenario, compared repetition by repetition.
 //!   [`mod@bench`]: benchmarks. [`cost`]: estimated time and memory of runs.
 //! * [`item`]: a published number with our measurement. [`papers`]: the papers, each of which is a folder.
 //! * [`trials`]: real TCP traffic under two conditions: simulated and emulated, or without and with the agent.
 //! * [`document`]: content of reports. [`figure`]: figures. [`overview`]: first screen. [`report`]: HTML.
-//! * [`digest`]: cache keys; [`progress`]: progress of long computations.
+//! * [`digest`]: keys of stored results. [`progress`]: progress of long computations.
 
 pub mod advise;
 pub mod assertion;

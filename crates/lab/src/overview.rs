@@ -98,7 +98,7 @@ pub struct Forest {
     pub rows: Vec<ForestRow>,
 }
 
-/// A published number.
+/// Row of a published number.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct ForestRow {
     /// Name of the paper and the number: `hasegawa: largest gain of mac`.
@@ -115,9 +115,9 @@ pub struct ForestRow {
 /// the band of agreement.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Distance {
-    /// (ours - published) / margin.
+    /// Distance: (ours - published) / margin.
     pub margins: f64,
-    /// 95 % interval.
+    /// 95 % interval of the distance.
     pub ci95: Option<[f64; 2]>,
 }
 

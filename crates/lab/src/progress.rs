@@ -8,7 +8,7 @@ pub trait Progress: Sync {
     fn step(&self);
     /// Ends the current part.
     fn end(&self);
-    /// Whether the user cancelled: work in progress may stop early, and its results are not used.
+    /// Whether the user cancelled. Work in progress may then stop early, and its results are not used.
     fn is_cancelled(&self) -> bool {
         false
     }

@@ -15,7 +15,7 @@ pub struct Ranking {
     pub rows: Vec<Ranked>,
 }
 
-/// A candidate.
+/// A candidate in a ranking.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Ranked {
     /// Name of the candidate.

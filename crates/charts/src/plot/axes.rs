@@ -18,7 +18,7 @@ pub struct Axes {
     pub x: Scale,
     pub y: Scale,
     bounds: Option<[f64; 2]>,
-    /// Horizontal offset of each curve within its categories.
+    /// Horizontal offset of each curve from the centre of a category; empty if the x axis is not categorical.
     shifts: Vec<f64>,
 }
 

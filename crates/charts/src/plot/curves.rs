@@ -15,9 +15,9 @@ const FORMS: usize = 1000;
 
 #[derive(Debug, Default)]
 pub struct CurveSvg {
-    /// Paths in [`WIDTH`] by [`HEIGHT`] units.
+    /// SVG of the paths, in a plot of [`WIDTH`] by [`HEIGHT`] units.
     pub paths: String,
-    /// Markers, in per cent of the plot.
+    /// SVG of the markers, at positions in per cent of the plot.
     pub markers: String,
 }
 

@@ -1,4 +1,4 @@
-//! Marker shapes, defined once per page and referenced by plots.
+//! Marker shapes. A page defines each shape once, and plots refer to the shapes.
 
 use std::fmt::Write;
 

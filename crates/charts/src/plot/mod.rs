@@ -3,7 +3,7 @@
 //! * [`Plot::of`]: makes the plot. It uses `axes` (with `scale`) for positions, and `curves` for the drawing (`thin`
 //!   for long series, `path` for short path data, [`markers`]). [`looks`] gives each series the same look in all of a
 //!   chapter; `data` adds the points as CSV.
-//! * [`escape`]: escaping of markup.
+//! * [`escape`]: escaping of text in HTML and SVG.
 //!
 //! The plot is as wide as the page, and positions are shares of its width and height. Text therefore has the same size
 //! at any width. Lines are paths in units that stretch with the page; stroke widths do not stretch.
@@ -49,7 +49,7 @@ pub struct Plot {
     pub left: usize,
     /// Number of characters in the longest category name: `--below` of the element's style.
     pub below: usize,
-    /// HTML inside of the element.
+    /// HTML inside of the surrounding element.
     pub inner: String,
 }
 
@@ -59,7 +59,7 @@ impl Plot {
         Some(plot(figure, &Axes::of(figure)?, &looks.assign(&figure.curves), &[]))
     }
 
-    /// HTML of the element.
+    /// HTML of the surrounding element with the plot.
     pub fn html(&self) -> String {
         let Plot { class, left, below, inner } = self;
         format!("<div class=\"{class}\" style=\"--left:{left};--below:{below}\">\n{inner}</div>\n")

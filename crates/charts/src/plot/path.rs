@@ -46,7 +46,7 @@ impl Pen {
         self.at = (x, y);
     }
 
-    /// Draws a line of length 0, which round line ends make visible.
+    /// Draws a line of length 0, which is visible as a dot because line ends are round.
     pub fn dot(&mut self, place: Position) {
         self.move_to(place);
         self.put('h', &[0]);
@@ -105,7 +105,8 @@ impl Pen {
     }
 }
 
-/// `positions` without those within [`SLACK`] of the simplified line (Douglas and Peucker 1973).
+/// Simplifies a line: omits positions that are at most [`SLACK`] away from the line through the others (Douglas and
+/// Peucker 1973).
 fn simplified(positions: &[Position]) -> Vec<Position> {
     let mut kept = vec![false; positions.len()];
     let Some(last) = positions.len().checked_sub(1) else { return Vec::new() };

@@ -11,7 +11,7 @@ pub struct Scale {
     pub log: bool,
 }
 
-/// A labelled position.
+/// A labelled position on an axis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tick {
     /// Position as a share of the axis, 0 to 1.
@@ -24,7 +24,7 @@ pub struct Tick {
 /// label is only the power.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Label {
-    /// Digits.
+    /// Digits of the number.
     pub text: String,
     /// Exponent of ten.
     pub power: Option<i32>,
@@ -210,7 +210,7 @@ fn to_linear(value: f64, log: bool) -> f64 {
 }
 
 fn ten(power: i32) -> f64 {
-    // Parsing is exact, unlike a computed power.
+    // A parsed power of ten is exact; a computed power is not.
     format!("1e{power}").parse().unwrap_or(f64::NAN)
 }
 

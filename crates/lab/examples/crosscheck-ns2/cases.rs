@@ -159,7 +159,7 @@ const DSSS: [(&str, &str); 8] = [
     ("cw_min", "31"),
 ];
 
-/// Six Reno flows over the path of Fig. 8, with ns-2's 802.11 as the last hop.
+/// Six Reno flows over the path of saad's Fig. 8. The last hop has the 802.11 model of ns-2.
 fn saad() -> Result<Vec<Baseline>, Problem> {
     let text = include_str!("../../../../papers/saad/long.toml");
     let mut cases = Vec::new();

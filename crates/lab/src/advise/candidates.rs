@@ -10,15 +10,15 @@ use lasthop_tcp::profile;
 /// Site at which a cure is deployed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum DeploymentSite {
-    /// The sending end.
+    /// The sending TCP.
     Sender,
-    /// The receiving end.
+    /// The receiving TCP.
     Receiver,
-    /// The queue before the bottleneck.
+    /// The router with the bottleneck's queue.
     Router,
-    /// The node before the last hop.
+    /// The node before the wireless hop.
     BaseStation,
-    /// The link layer.
+    /// The link layer of the wireless hop.
     Link,
 }
 
@@ -76,7 +76,7 @@ const SHORT: f64 = 0.75;
 /// Middleboxes that need no second box on the path.
 const BOXES: [&str; 3] = ["snoop", "snoop_sack", "split"];
 
-/// Congestion controls: key value and display name.
+/// Congestion controls to try: value of the scenario key, and display name.
 const CONTROLS: [(&str, &str); 6] = [
     ("cubic", "CUBIC"),
     ("bbr", "BBRv1"),
@@ -86,7 +86,7 @@ const CONTROLS: [(&str, &str); 6] = [
     ("reno", "Reno"),
 ];
 
-/// Active queue management: key value and display name.
+/// Queue disciplines to try at the router: value of the scenario key, and display name.
 const ROUTERS: [(&str, &str); 4] = [
     ("codel", "active queue management (CoDel)"),
     ("pie", "active queue management (PIE)"),
@@ -140,7 +140,7 @@ pub fn pairs(scored: &[ScoredCandidate<'_>]) -> Vec<Candidate> {
 struct LossyDirection<'a> {
     at: LinkDirection,
     config: &'a Config,
-    /// Node at the sending end of the direction.
+    /// Index of the node that sends in this direction.
     before: usize,
     /// Propagation delay of the link in both directions, plus the transmission time of a packet of 1500 bytes.
     round_trip: Duration,
@@ -318,7 +318,7 @@ impl CandidateList<'_> {
     }
 }
 
-/// A parameter as a number; 0 for values that are not numbers.
+/// Value of a mechanism's parameter as a number; 0 if the value is not a number.
 fn amount(value: &Value) -> f64 {
     match value {
         Value::Count(count) | Value::Bytes(count) => *count as f64,

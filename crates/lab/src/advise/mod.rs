@@ -30,7 +30,7 @@ use lasthop_sim::Stuck;
 use rayon::prelude::*;
 use scenarios::CandidateScenarios;
 
-/// Repetitions between two checks of the ranking.
+/// Number of repetitions between two checks of the ranking.
 const BLOCK: usize = 4;
 /// Largest number of repetitions of a candidate.
 const MOST_RUNS: usize = 40;
@@ -40,7 +40,7 @@ const BUDGET: f64 = 100e6;
 /// Longest run, as a number of packets at the bottleneck's rate. A run may always last [`SHORTEST`].
 const PACKETS: f64 = 25_000.0;
 const SHORTEST: Duration = Duration::from_secs(10);
-/// Number of leading ranks whose order has to be certain.
+/// Number of candidates at the top of the ranking whose order has to be certain.
 pub const CERTAIN: usize = 3;
 
 /// Advice for one network path.
@@ -64,10 +64,10 @@ pub struct Advice {
     pub left_out: Vec<String>,
 }
 
-/// Parameters of a path.
+/// Parameters of the path that the advice depends on.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PathParameters {
-    /// Names of the user's TCP flows in the document.
+    /// Names of the user's TCP flows in the scenario file.
     pub flows: Vec<String>,
     /// Bottleneck: the slowest link direction on the first flow's route. If several are equally slow, it is the last of
     /// them.
@@ -167,7 +167,7 @@ pub struct CandidateRuns {
     /// Ranking criterion.
     pub aim: Aim,
     scenarios: CandidateScenarios,
-    /// Measures by repetition.
+    /// Measured numbers, by repetition.
     pub repetitions: Vec<RepetitionMeasures>,
     /// Whether the candidate is surely not among the first [`CERTAIN`]. Then no further repetition of it is run.
     pub is_screened_out: bool,

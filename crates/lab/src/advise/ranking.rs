@@ -14,7 +14,7 @@ use super::{CERTAIN, Candidate, CandidateRuns};
 use crate::stats::Estimate;
 use crate::stats::change::PercentChange;
 
-/// Indifference zone of score differences, as a share.
+/// Indifference zone: scores that differ by less than this share count as equal.
 pub const ALIKE: f64 = 0.02;
 /// Number of repetitions before which no candidate is screened out.
 const RUNS_BEFORE_SCREENING: usize = 8;

@@ -11,7 +11,8 @@ pub const PERCENTILES: [f64; 3] = [50.0, 95.0, 99.0];
 pub struct RepetitionMeasures {
     /// Goodput of the user's flows in the run with short transfers, over the whole run, kbit/s.
     pub goodput_kbps: f64,
-    /// Percentiles of the user's smoothed RTT, sampled at equal intervals, ms; `None` without a sample.
+    /// Percentiles of the smoothed RTT of the user's flows, sampled at equal intervals, ms; `None` if there is no
+    /// sample.
     pub rtt_ms: Option<[f64; 3]>,
     /// Percentiles of the duration of short transfers, s. An unfinished transfer counts with its time up to the end of
     /// the run.

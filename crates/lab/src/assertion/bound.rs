@@ -38,7 +38,7 @@ pub enum BoundStatus {
     Open,
 }
 
-/// A bound with its measurement.
+/// A bound after its comparison with the measurements.
 #[derive(Clone, Debug)]
 pub struct CheckedBound {
     /// Text of the assertion, as the user wrote it.
@@ -156,7 +156,7 @@ impl Bound {
 }
 
 impl CheckedBound {
-    /// One line of text.
+    /// The outcome as one line of text.
     pub fn line(&self) -> String {
         let outcome = match (self.status, self.undefined) {
             (BoundStatus::Holds, _) => "holds",

@@ -33,7 +33,7 @@ enum AssertedNumber {
 
 impl Assertion {
     /// Parses `METRIC < NUMBER UNIT` or `METRIC > NUMBER UNIT`. `METRIC@FLOW` bounds one flow. The unit suffix may be
-    /// omitted: `mean_rtt` means `mean_rtt_ms`. `p95(rtt)` is a percentile; fails if the text is not an assertion.
+    /// omitted: `mean_rtt` means `mean_rtt_ms`. `p95(rtt)` is a percentile. Fails if the text is not an assertion.
     pub fn parse(text: &str) -> Result<Assertion, AssertionError> {
         let full = |name: &str| match (Quantile::parse(name), named(name)) {
             (Some(quantile), _) => Some(quantile.name()),

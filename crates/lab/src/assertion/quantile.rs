@@ -17,7 +17,8 @@ enum SampledQuantity {
     Rtt,
     /// Smoothed RTT minus the flow's smallest RTT in the run: the delay from queues and link retransmissions, ms.
     QueueDelay,
-    /// Duration of finite transfers, s; transfers cut off by the run's end are censored.
+    /// Duration of finite transfers, s. A transfer that the end of the run cuts off is censored: its time is a lower
+    /// bound.
     Completion,
 }
 

@@ -20,9 +20,9 @@ pub struct CaseCost {
     pub from_s: u32,
     /// Virtual time of the longer run, s.
     pub to_s: u32,
-    /// Additional data packets of the longer run, retransmissions included.
+    /// Number of data packets that the longer run sends in addition, retransmissions included.
     pub data_packets: u64,
-    /// Additional instructions of the longer run per additional data packet (its ACK included).
+    /// Instructions that the longer run executes in addition, per additional data packet (its ACK included).
     pub instructions_per_packet: f64,
     /// Version and target of the compiler.
     pub compiler: String,
@@ -42,9 +42,9 @@ pub fn read(text: &str) -> Result<Vec<CaseCost>, csv::Error> {
 pub struct Growth {
     /// Name of the case.
     pub case: String,
-    /// Instructions per packet in the table.
+    /// Instructions per data packet in the table.
     pub before: f64,
-    /// Instructions per packet now.
+    /// Instructions per data packet now.
     pub now: f64,
     /// Compiler of the table, if its version differs from the current one.
     pub other_compiler: Option<String>,

@@ -35,7 +35,7 @@ impl Paper {
         Some(Study::read(PaperSource::Within(name, files)).map(|study| Paper { study }))
     }
 
-    /// Name on the command line, and of the folder.
+    /// Name on the command line, which is also the name of the folder.
     pub fn name(&self) -> &str {
         &self.study.file.paper
     }
@@ -86,7 +86,7 @@ pub const NAMES: [&str; 11] = [
     "hasegawa", "huang", "saad", "miyoshi", "koga2", "koga3", "koga4", "koga5", "rfc9438", "today", "related",
 ];
 
-/// Extent of a reproduction.
+/// Extent and seed of a reproduction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReproductionSettings {
     /// Whether the run is quick, with fewer repetitions and points: each item takes less than a minute.
@@ -104,7 +104,7 @@ pub struct Reproduction {
     pub items: Vec<Item>,
     /// Chapter of the report.
     pub chapter: Chapter,
-    /// Part of the report's first screen.
+    /// The paper's part of the report's first screen.
     pub overview: Overview,
 }
 

@@ -56,7 +56,7 @@ pub fn document(scenario: &Scenario, seed: u64, runs: &Runs) -> Document {
     }
 }
 
-/// Figures of a flow's window, round trips and bytes in flight, for one run or several.
+/// Figures of a flow's congestion window, round-trip time and bytes in flight, for one run or several.
 pub(crate) fn of_flow(number: usize, flow: &str, flow_series: &[FlowSeries]) -> [Figure; 3] {
     [
         time_series::window(flow_series),

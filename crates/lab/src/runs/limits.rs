@@ -11,7 +11,8 @@ const BLOATED: f64 = 5.0;
 /// Smallest share of time that is shown, %.
 const SHOWN: f64 = 0.5;
 
-/// `bulk is limited by: receive window 98 %, cwnd 2 %` for each TCP flow, then a hint.
+/// Returns lines such as `bulk is limited by: receive window 98 %, cwnd 2 %`, one for each TCP flow, then a hint if a
+/// queue is long.
 pub fn lines(scenario: &Scenario, outcomes: &[Outcome]) -> Vec<String> {
     let flows =
         || scenario.flows.iter().enumerate().filter(|(_, flow)| matches!(flow.traffic, Traffic::Tcp { .. }));

@@ -33,7 +33,7 @@ pub fn mean_of_flows(outcome: &Outcome, metric: &FlowMetric) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
-/// A metric over all flows: the total for goodput, the mean for all others.
+/// Value of a metric over all flows: the total for goodput, the mean for all other metrics.
 pub fn of_all_flows(outcome: &Outcome, metric: &FlowMetric) -> Option<f64> {
     if std::ptr::eq(metric, &FLOW_METRICS[0]) && outcome.flows.len() > 1 {
         total_goodput_kbps(outcome)

@@ -55,7 +55,7 @@ pub struct Repetition {
 pub struct Observations {
     /// Samples of flows and queues over time, if requested.
     pub samples: Samples,
-    /// Observers, returned after the run.
+    /// Observers that watched the run, with their records.
     pub observers: Vec<Box<dyn Observer>>,
 }
 

@@ -69,7 +69,7 @@ pub struct GridCell<'a> {
     pub name: &'a str,
     /// The grid.
     pub grid: &'a Grid,
-    /// Coordinates.
+    /// Value on each axis.
     pub coordinates: Coordinates,
     /// Parts of the answers to open questions.
     pub parts: &'a [&'a AnswerPart],

@@ -199,7 +199,7 @@ impl ConditionTest<'_> {
         end(&self.along(coordinates)?, sign)
     }
 
-    /// Tests that no other value of the axis is smaller by more than [`MARGIN`].
+    /// Tests that, along the axis, no other number is smaller by more than [`MARGIN`] than the number at `than`.
     fn smallest(&self, coordinates: &Coordinates) -> Option<PointTest> {
         let measurements = self.along(coordinates)?;
         let Some(Than::Number(number)) = self.condition.than else { return None };
@@ -213,7 +213,7 @@ impl ConditionTest<'_> {
         PointTest::all(&points?)
     }
 
-    /// Tests that no value is below the largest by more than the share `by`.
+    /// Tests that, along the axis, no number is below the largest by more than the share `by`.
     fn alike(&self, coordinates: &Coordinates) -> Option<PointTest> {
         let measurements = self.along(coordinates)?;
         let kept = 1.0 - self.condition.by.unwrap_or(MARGIN);

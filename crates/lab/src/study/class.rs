@@ -3,9 +3,9 @@
 //! The band of agreement is the published number ± the margin. The margin follows from the number's class; it is at
 //! least half of the last printed digit.
 //!
-//! *Mean*: a row *agrees* if the whole 95 % interval lies within the band, *differs* if the interval lies outside,
-//! and is *inconclusive* otherwise. A wide interval never gives an agreement (two one-sided tests: Schuirmann, J.
-//! Pharmacokinet. Biopharm. 15(6), 1987).
+//! *Mean*: a row *agrees* if the whole 95 % interval of our mean lies within the band. It *differs* if the whole
+//! interval lies outside of the band, and is *inconclusive* otherwise. A wide interval therefore never agrees (two
+//! one-sided tests: Schuirmann, J. Pharmacokinet. Biopharm. 15(6), 1987).
 //!
 //! *One run*: the published number is the result of one random run. It is compared with the 95 % prediction interval of
 //! one more run of ours: Student's t with s sqrt(1 + 1/n) (Hahn and Meeker, Statistical Intervals, 1991, §4.7). The
@@ -149,7 +149,7 @@ pub struct NumberComparison<'a> {
     pub margin: f64,
     /// Kind of the number.
     pub class: Class,
-    /// Our estimate.
+    /// Our mean with its interval.
     pub ours: &'a Estimate,
     /// Whether nothing is random, so that one run suffices.
     pub is_exact: bool,
@@ -191,7 +191,7 @@ pub struct NotedVerdict {
 }
 
 impl NumberComparison<'_> {
-    /// Verdict by the rules of this module.
+    /// Compares both numbers by the rules of this module.
     pub fn verdict(&self) -> NotedVerdict {
         let of = |verdict, note: &str| NotedVerdict { verdict, note: note.into(), chance: None };
         let ci95 = if self.is_exact { Some([self.ours.mean; 2]) } else { self.ours.ci95 };
@@ -438,7 +438,8 @@ mod tests {
         };
         let unknown = PaperRuns { is_unknown: true, ..PaperRuns::default() };
         assert_eq!(of(6.0, PaperRuns::default()), Verdict::Differs);
-        // One more run lies within 112 ± 14.2; a run that varies by less than the margin counts as a mean.
+        // One more run lies within 112 ± 14.2. If single runs vary by less than the margin, the published number counts
+        // as a mean.
         assert_eq!((of(6.0, unknown), of(4.0, unknown)), (Verdict::Agrees, Verdict::Differs));
         // Runs of a fifth of the length vary 2.24 times as much. At best the interval is 112 ± 26.3, wider than the
         // informative ± 25.

@@ -78,7 +78,7 @@ fn of_link(outcome: &Outcome, name: &str) -> Option<f64> {
 
 /// Outcome of one run, in which a formula looks up its names.
 pub struct RunScope<'a> {
-    /// Outcome.
+    /// Outcome of the run.
     pub outcome: &'a Outcome,
     /// Coordinates of the run in its grid.
     pub coordinates: &'a Coordinates,

@@ -41,7 +41,7 @@ pub struct Chance {
 }
 
 impl Chance {
-    /// Computes the expectation for these rows.
+    /// Computes the number of differences expected by chance for these rows.
     pub fn of<'a>(items: impl Iterator<Item = &'a Item> + Clone) -> Chance {
         let rows = items.clone().filter(|item| item.verdict.is_some()).count();
         let mut chances: Vec<f64> = items.clone().filter_map(p_value).collect();

@@ -1,4 +1,5 @@
-//! Formulas of metrics: `lost_queue_full - lost_overshoot`, `sum(goodput_kbps @ reno) / sum(goodput_kbps @ w_cw)`.
+//! Formulas of metrics, such as `lost_queue_full - lost_overshoot` or `sum(goodput_kbps @ reno) / sum(goodput_kbps @
+//! w_cw)`.
 //!
 //! Grammar: numbers, names, `+ - * /`, parentheses, functions of numbers (`min`, `max`, `sqrt`, `log10`), and functions
 //! over flows (`sum`, `mean`, `jain`, `cv`, `count`). A function over flows evaluates its argument for each flow, or
@@ -79,7 +80,7 @@ impl Aggregate {
 pub trait Scope {
     /// Value of a name; `None` if undefined.
     fn name(&self, name: &str) -> Option<f64>;
-    /// A formula's values for each flow of a group, or for all flows; empty without flows.
+    /// Values of a formula for each flow of a group, or for every flow; empty if there are no flows.
     fn flows(&self, _of: &Expression, _group: Option<&str>) -> Vec<f64> {
         Vec::new()
     }
@@ -92,7 +93,7 @@ impl Scope for Coordinates {
 }
 
 impl Expression {
-    /// Parses a formula; the error is a message.
+    /// Parses a formula; the error is a message for the user.
     pub fn parse(text: &str) -> Result<Expression, String> {
         let mut reader = Parser { rest: text };
         let expression = reader.sum()?;
@@ -146,7 +147,7 @@ impl Expression {
         }
     }
 
-    /// Calls `visit` for each name (with whether a function over flows contains the name) and for each group.
+    /// Calls `visit` for each name and each group in the formula.
     pub fn each_name(&self, visit: &mut dyn FnMut(NameRef<'_>)) {
         self.walk(false, visit);
     }

@@ -1,4 +1,4 @@
-//! Pictures from a paper's results.
+//! Pictures that are drawn from a paper's results.
 
 use super::computed;
 use super::file::{self, Drawn};
@@ -112,7 +112,7 @@ impl Drawing<'_> {
         Some(value.number().or_else(place)? * self.figure.x_times.unwrap_or(1.0))
     }
 
-    /// One curve for each combination of the other axes that vary, with the paper's and ns-2's points.
+    /// One curve for each combination of values on the other axes, with the points of the paper and of ns-2.
     fn series_curves(
         &self,
         view: View<'_>,
@@ -169,7 +169,7 @@ impl Drawing<'_> {
     ) -> Option<Point> {
         let estimate = view.measurement(quantity, coordinates)?.times(times).estimate()?;
         let point = Point::of(self.abscissa(x, coordinates.get(x)?)?, &estimate);
-        // A number without variation has no error bar.
+        // A number that does not vary gets no error bar.
         let ci95 = point.ci95.filter(|ends| ends[0] < ends[1]);
         Some(Point { ci95, ..point })
     }

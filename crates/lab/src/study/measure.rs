@@ -1,4 +1,4 @@
-//! Numbers from a paper's results: a metric at some coordinates, or a measure.
+//! Numbers from the results of a paper's runs: metrics at some coordinates, and measures.
 
 use super::axis_place;
 use super::expression::Expression;

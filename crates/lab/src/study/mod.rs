@@ -39,12 +39,12 @@
 //!
 //! * [`axis_place`]: positions on an axis, such as the value at which two curves cross. [`computed`]: measures computed
 //!   in Rust.
-//! * [`claims`]: tests of claims at points; [`claim_verdict`]: their verdicts.
+//! * [`claims`]: tests of claims at points. [`claim_verdict`]: verdicts on claims.
 //! * [`ns2`]: ns-2's numbers. [`readings`]: comparison of readings. [`causes`]: causes of differences. [`counts`]:
 //!   number of rows with each verdict.
 //! * [`selector`]: how tables, causes and placeholders select rows.
-//! * [`prose`]: the chapter, with [`tables`], [`switches`], [`figures`] and [`time_series`] (runs over time).
-//!   [`overview`]: the report's first screen.
+//! * [`prose`]: text of the paper's chapter in the report, with [`tables`], [`switches`] (a choice of answers),
+//!   [`figures`] and [`time_series`]. [`overview`]: the report's first screen.
 
 pub mod axis_place;
 pub mod causes;

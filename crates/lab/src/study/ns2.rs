@@ -1,4 +1,4 @@
-//! `ns2.csv`: results of ns-2 for the same rows, where ns-2 can run them.
+//! `ns2.csv`: results of the simulator ns-2 for the same rows, as far as ns-2 models the mechanisms.
 //!
 //! The columns item, series, x and metric are the same as in the row. The others are reading (`question: answer`; empty
 //! for the default reading), value, half_width (of the 95 % interval; empty without variation) and source.

@@ -27,7 +27,7 @@ pub struct Overview {
     pub headlines: Vec<ForestRow>,
 }
 
-/// Overview of a paper; `answer` is the outcome in a sentence.
+/// Overview of a paper; `answer` is the result of the reproduction in a sentence.
 pub fn of(study: &Study, results: &PaperResults<'_>, answer: &str) -> Overview {
     let paper = &study.file.paper;
     let verdicts = |theme: &str| -> Vec<Verdict> {

@@ -1,4 +1,4 @@
-//! `chapter.md`: text of a chapter, with directives for results.
+//! `chapter.md`: text of a paper's chapter in the report, with directives that insert results.
 //!
 //! The text consists of paragraphs, `## headings`, and directives on separate lines: `{verdicts}`, `{table:ID}`,
 //! `{figure:ID}`, `{readings}`, `{deviations}`. Lines directly below a figure are its caption. Sentences may contain
@@ -33,7 +33,7 @@ pub fn chapter(study: &Study, results: &PaperResults<'_>, seed: u64) -> Result<C
     Ok(Chapter { id: study.file.paper.clone(), title: study.file.title.clone(), blocks })
 }
 
-/// The paper's answer in a sentence, with values filled in; fails if a placeholder is invalid.
+/// Result of the reproduction in a sentence, with all values filled in; fails if a placeholder is invalid.
 pub fn answer(study: &Study, results: &PaperResults<'_>) -> Result<String, Problem> {
     let text = &study.file.answer;
     let file = study.text.name.clone();

@@ -1,4 +1,4 @@
-//! `published.csv`: numbers of a paper.
+//! `published.csv`: numbers that a paper publishes.
 //!
 //! The columns are item, series, x (coordinates `name=number` or `name=word`, separated by `;`), metric, unit, value
 //! and source.
@@ -48,12 +48,12 @@ impl Published {
         coordinates(&self.x)
     }
 
-    /// Whether a result row belongs to this number.
+    /// Whether a row of the results belongs to this number.
     pub fn matches_item(&self, item: &Item) -> bool {
         self.names() == item.names() && item.published == Some(self.value())
     }
 
-    /// A numeric coordinate.
+    /// Value of a coordinate; `None` if the coordinate is missing or not a number.
     pub fn number(&self, name: &str) -> Option<f64> {
         self.coordinates().find(|(known, _)| *known == name).and_then(|(_, text)| text.parse().ok())
     }

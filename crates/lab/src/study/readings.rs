@@ -34,7 +34,7 @@ pub fn parts<'a>(study: &'a Study, name: &str, reading: &'a Reading) -> Result<V
 pub struct ReadingResults<'a> {
     /// Name: `best`.
     pub name: &'a str,
-    /// Definition.
+    /// Definition of the reading in `study.toml`.
     pub reading: &'a Reading,
     /// Rows of the results.
     pub items: Vec<Item>,

@@ -25,9 +25,9 @@ pub struct AnswerRun<'a> {
     pub question: &'a str,
     /// Parts of the answer; empty under the default reading.
     parts: &'a [AnswerPart],
-    /// Results.
+    /// Results by grid under the answer.
     pub by_grid: ResultsByGrid,
-    /// Rows.
+    /// Rows of results under the answer.
     pub items: Vec<Item>,
 }
 

@@ -52,7 +52,7 @@ pub fn published_of<'a>(study: &'a Study, item: &Item) -> Option<&'a Published> 
     beside().find(is_there).or_else(|| beside().next())
 }
 
-/// Claim of a row.
+/// Claim to which a row belongs; `None` for other rows.
 pub fn claim_of<'a>(study: &'a Study, item: &Item) -> Option<&'a Claim> {
     let [name, series, _] = item.names();
     study
@@ -92,7 +92,7 @@ pub fn coordinates_of(
     (coordinates, x)
 }
 
-/// Row of a published number; `None` if not run.
+/// Row of results for a published number; `None` if the number was not measured.
 pub fn number(view: &View<'_>, published: &Published) -> Option<Item> {
     let study = view.study;
     let binding = binding(study, published)?;
@@ -155,7 +155,7 @@ pub fn number(view: &View<'_>, published: &Published) -> Option<Item> {
     })
 }
 
-/// Values of the axis on which a place is searched.
+/// Values of the axis along which the binding's measure searches a place.
 fn values_along(view: &View<'_>, binding: &Binding) -> Option<Vec<f64>> {
     let ResolvedQuantity::Measure { measure, .. } = view.study.resolve(binding.quantity(), &[]).ok()? else {
         return None;

@@ -35,7 +35,7 @@ impl RunStore {
         RunStore::default()
     }
 
-    /// Runs of this build of the program, in a folder.
+    /// Opens the store in this folder, with the runs of this build of the program.
     pub fn open(folder: &Path) -> RunStore {
         let Some(path) = engine().map(|engine| folder.join(format!("{engine}.jsonl"))) else {
             return RunStore::none();
@@ -86,7 +86,7 @@ impl RunStore {
     }
 }
 
-/// Digest of the program's file: identifies the build.
+/// Digest of the program's executable file, which identifies the build.
 fn engine() -> Option<String> {
     let program = fs::read(std::env::current_exe().ok()?).ok()?;
     Some(crate::digest::key(&[program]))

@@ -86,7 +86,7 @@ pub struct NamedText {
 }
 
 impl NamedText {
-    /// Parses TOML; fails if the TOML is invalid, with the position.
+    /// Parses the text as TOML; if the TOML is invalid, the error has the position.
     pub fn toml<T: DeserializeOwned>(&self) -> Result<T, Problem> {
         toml::from_str(&self.text)
             .map_err(|error| self.at(error.span().unwrap_or(0..0), error.message().trim()))

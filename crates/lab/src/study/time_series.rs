@@ -15,7 +15,7 @@ use lasthop_scenario::{Problem, Scenario};
 use lasthop_sim::{FlowSample, run_probed};
 use rayon::prelude::*;
 
-/// Curves of a picture of time series; fails if a curve has no valid scenario or formula.
+/// Curves of a picture with time series; fails if the scenario or formula of a curve is invalid.
 pub fn curves(study: &Study, figure: &file::Figure, seed: u64) -> Result<Vec<Curve>, Problem> {
     figure.curve.par_iter().map(|curve| self::curve(study, figure, curve, seed)).collect()
 }

@@ -28,7 +28,7 @@ pub fn wide(view: &View<'_>) -> Vec<ReadCells> {
     view.study.published.iter().filter_map(of).collect()
 }
 
-/// Next number of repetitions after `runs`: half as many more, at most `most`.
+/// Next number of repetitions after `runs`: the number grows by half, to at most `most`.
 pub fn next(runs: u32, most: u32) -> u32 {
     (runs + runs.div_ceil(2)).min(most)
 }

@@ -27,7 +27,7 @@ pub struct Setup<'a> {
     pub title: &'a str,
     /// Duration of a repetition.
     pub duration: Duration,
-    /// Actions of the agent.
+    /// Description of the agent's actions.
     pub agent_actions: &'a str,
     /// Number of repetitions.
     pub runs: u32,

@@ -10,10 +10,10 @@ use crate::stats::Estimate;
 use lasthop_base::Duration;
 use serde_json::{Map, Value, json};
 
-/// One repetition, simulated and emulated.
+/// Results of one repetition, simulated and emulated.
 #[derive(Clone, Debug)]
 pub struct Pair {
-    /// Seed.
+    /// Seed of the repetition.
     pub seed: u64,
     /// Simulated streams; `None` if the simulator does not model the sender.
     pub simulated: Option<Vec<StreamOutcome>>,
@@ -23,7 +23,7 @@ pub struct Pair {
     pub lateness: [Duration; 2],
 }
 
-/// All repetitions with one sender.
+/// Results of all repetitions with one sender.
 #[derive(Clone, Debug)]
 pub struct CrosscheckResults {
     /// Name of the sending TCP.

@@ -24,7 +24,7 @@ const JOINED: [(&str, Joined); 4] = [
     ("the larger of p(n) and p_err^n", f64::max),
 ];
 
-/// p(n) at these coordinates, Eq. 5.
+/// Probability of a loss event p(n) at these coordinates, Eq. 5.
 pub fn loss_at(coordinates: &Coordinates) -> Option<f64> {
     let n = coordinates.get("n")?.number()? as u32;
     Some(loss(n, coordinates.get("p")?.number()?, joined(coordinates)?))
@@ -45,7 +45,7 @@ pub fn two_best_from(coordinates: &Coordinates) -> Option<f64> {
     best_with_two(joined(coordinates)?).map(|[from, _]| from)
 }
 
-/// End of the p_err range of [`two_best_from`].
+/// Largest p_err at which two ACKs per segment give the lowest loss probability (see [`two_best_from`]).
 pub fn two_best_to(coordinates: &Coordinates) -> Option<f64> {
     best_with_two(joined(coordinates)?).map(|[_, to]| to)
 }
@@ -83,7 +83,7 @@ fn throughput(p: f64) -> f64 {
     1.0 / (RTT_S * libm::sqrt(2.0 * B * p / 3.0) + T0_S * timeouts)
 }
 
-/// Eq. 13 as printed: the root spans both terms, and the last factor is outside.
+/// Throughput by Eq. 13 as printed: the root spans both terms, and the last factor is outside of the root.
 fn throughput_as_printed(p: f64) -> f64 {
     1.0 / (RTT_S * libm::sqrt(2.0 * B * p / 3.0 + T0_S * least(p)) * p * (1.0 + 32.0 * p * p))
 }
@@ -117,7 +117,7 @@ mod tests {
         assert_eq!(received(3, 2, 0.1), 0.0);
         assert!((received(1, 2, 0.1) - 0.99).abs() < 1e-12);
         assert!((received(2, 2, 0.1) - 0.81).abs() < 1e-12);
-        // 3 0.9^2 0.1 + 0.9^3.
+        // The probability is 3 0.9^2 0.1 + 0.9^3.
         assert!((received(2, 3, 0.1) - 0.972).abs() < 1e-12);
     }
 
@@ -127,7 +127,7 @@ mod tests {
         // three.
         let q = libm::cbrt(0.01);
         assert!((loss(1, 0.0, AS_PRINTED) - q * q).abs() < 1e-12);
-        // If all ACKs are lost, only the buffer's loss remains.
+        // If all ACKs are lost, only the loss of segments in the buffer remains.
         assert!((loss(3, 1.0, AS_PRINTED) - 0.01).abs() < 1e-12);
     }
 
@@ -153,7 +153,7 @@ mod tests {
 
     #[test]
     fn padhyes_formula_is_mathis_where_timeouts_are_rare() {
-        // Mathis et al. 1997: sqrt(3 / (2 b p)) / RTT.
+        // Mathis et al. 1997 give the throughput sqrt(3 / (2 b p)) / RTT.
         let p = 1e-6;
         let mathis = libm::sqrt(3.0 / (2.0 * B * p)) / RTT_S;
         assert!((throughput(p) / mathis - 1.0).abs() < 0.01);

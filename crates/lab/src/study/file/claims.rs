@@ -1,4 +1,4 @@
-//! Claims of a paper.
+//! Claims in `study.toml`.
 
 use super::{Ordered, Quantity};
 use crate::study::value::{OneOrMore, Pick, Texts};
@@ -8,14 +8,14 @@ use serde::Deserialize;
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Claim {
-    /// Item of the row.
+    /// Item name of the claim's row in the results.
     pub item: String,
-    /// Series of the row.
+    /// Series name of the claim's row in the results.
     #[serde(default = "claim_series")]
     pub series: String,
     /// Text of the claim; `{value}` stands for the number that the first condition measures.
     pub words: String,
-    /// Theme: a column of the report's first picture.
+    /// Theme of the claim: its column in the table on the report's first screen.
     pub theme: Option<String>,
     /// Conditions that the claim consists of, each tested at its points.
     pub holds: OneOrMore<Condition>,
@@ -33,19 +33,19 @@ pub struct Condition {
     pub metric: Option<String>,
     /// Measure to test, instead of a metric.
     pub measure: Option<String>,
-    /// Grid.
+    /// Grid whose results are tested.
     pub grid: Option<String>,
-    /// Coordinates.
+    /// Axis values at which the condition is tested.
     #[serde(default)]
     pub at: Ordered<Pick>,
     /// Axes; each combination of their values is a point: `ber`, `ber >= 5e-5`, `awnd >= 4 and awnd <= 13`.
     #[serde(default)]
     pub at_each: Texts,
-    /// Relation that must hold.
+    /// Relation between the quantity and the reference that must hold.
     pub is: Relation,
-    /// Reference of the relation; 0 by default.
+    /// Reference with which the quantity is compared; 0 by default.
     pub than: Option<Than>,
-    /// Tolerance of `within` and `alike`, as a share.
+    /// Tolerance of the relations `within` and `alike`, as a share.
     pub by: Option<f64>,
     /// Axis for relations along an axis, with bounds as in `at_each`: `wt >= 200`.
     pub along: Option<String>,
@@ -58,9 +58,9 @@ pub struct Condition {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged)]
 pub enum Than {
-    /// A number.
+    /// A fixed number.
     Number(f64),
-    /// A range: from, to.
+    /// A range between two numbers.
     Range([f64; 2]),
     /// Another quantity, or the same quantity at other coordinates.
     Quantity(Quantity),

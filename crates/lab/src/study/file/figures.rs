@@ -30,14 +30,14 @@ pub struct Figure {
     pub metric: Option<String>,
     /// Measure to draw, instead of a metric.
     pub measure: Option<String>,
-    /// Coordinates.
+    /// Axis values at which the results are drawn.
     #[serde(default)]
     pub at: Ordered<Pick>,
-    /// Axis of the abscissa.
+    /// Axis of the grid that is drawn as the abscissa.
     pub x: Option<String>,
     /// Label of the abscissa; by default the axis label.
     pub x_label: Option<String>,
-    /// Factor of the abscissa.
+    /// Factor by which the abscissa values are multiplied.
     pub x_times: Option<f64>,
     /// Whether the abscissa is logarithmic.
     #[serde(default)]
@@ -85,15 +85,15 @@ pub struct TimeSeriesSettings {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Curve {
-    /// Name.
+    /// Name of the curve in the legend.
     pub name: String,
     /// Metric to draw.
     pub metric: Option<String>,
     /// Measure to draw, instead of a metric.
     pub measure: Option<String>,
-    /// Grid.
+    /// Grid whose results are drawn.
     pub grid: Option<String>,
-    /// Coordinates.
+    /// Axis values at which the results are drawn.
     #[serde(default)]
     pub at: Ordered<Value>,
     /// For time series: formula over the columns of the samples.
@@ -107,9 +107,9 @@ pub struct Curve {
     /// Condition that selects some of these rows.
     #[serde(default, rename = "where")]
     pub filter: Selector,
-    /// Factor of the ordinate.
+    /// Factor by which the ordinate values are multiplied.
     pub times: Option<f64>,
-    /// Style.
+    /// Style of the curve.
     #[serde(default)]
     pub draw: Drawn,
 }
@@ -120,7 +120,7 @@ pub struct Curve {
 pub struct Table {
     /// Caption above the table.
     pub caption: String,
-    /// Rows with a verdict, by patterns of their item.
+    /// Rows to show, by patterns of their item; only rows with a verdict appear.
     #[serde(default)]
     pub rows: Texts,
     /// Index in `try` (from 0). The table gets one row for each answer that this try tests.
@@ -147,7 +147,7 @@ pub struct Table {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Column {
-    /// Heading.
+    /// Heading of the column or line.
     pub heading: String,
     /// Selects the row.
     pub row: Selector,

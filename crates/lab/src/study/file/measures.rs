@@ -6,13 +6,13 @@ use crate::study::selector::Selector;
 use crate::study::value::{Pick, Texts, Value};
 use serde::Deserialize;
 
-/// A number of one run.
+/// A number that a formula computes from the outcome of one run.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Metric {
-    /// Formula.
+    /// Formula over the columns of the run's outcome.
     pub of: String,
-    /// Unit.
+    /// Unit of the value; empty for shares and counts.
     #[serde(default)]
     pub unit: String,
     /// Bounds of the value, beyond which no interval reaches. The default is 0 and `inf` if the formula cannot be
@@ -64,20 +64,20 @@ pub enum Over {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Quantity {
-    /// Metric.
+    /// Name of the metric.
     pub metric: Option<String>,
-    /// Measure, instead of a metric.
+    /// Name of a measure, instead of a metric.
     pub measure: Option<String>,
     /// Grid of the metric; a measure names its own grid.
     pub grid: Option<String>,
-    /// Coordinates.
+    /// Axis values.
     #[serde(default)]
     pub at: Ordered<Pick>,
-    /// Factor.
+    /// Factor by which the values are multiplied.
     pub times: Option<f64>,
 }
 
-/// A number of a grid.
+/// A number that is computed from the results of a grid.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Measure {
@@ -87,22 +87,22 @@ pub struct Measure {
     pub metric: Option<String>,
     /// Other measure to reduce, instead of a metric.
     pub measure: Option<String>,
-    /// Coordinates.
+    /// Axis values.
     #[serde(default)]
     pub at: Ordered<Value>,
-    /// Coordinates of the reference.
+    /// Axis values of the reference with which `at` is compared.
     pub against: Option<Ordered<Value>>,
     /// Comparison with the reference.
     #[serde(rename = "as")]
     pub comparison: Option<Comparison>,
-    /// Axes to reduce.
+    /// Axes to reduce to one number, and how.
     #[serde(default)]
     pub over: Ordered<Over>,
     /// Formula of the row's coordinates; the measure then needs no run.
     pub formula: Option<String>,
     /// Name of a computation in Rust; the measure then needs no run.
     pub by: Option<String>,
-    /// Unit.
+    /// Unit of the value; empty for shares and counts.
     #[serde(default)]
     pub unit: String,
 }
@@ -123,16 +123,16 @@ pub struct Binding {
     /// Condition that selects some of these rows.
     #[serde(default, rename = "where")]
     pub filter: Selector,
-    /// Metric.
+    /// Name of the metric.
     pub metric: Option<String>,
-    /// Measure, instead of a metric.
+    /// Name of a measure, instead of a metric.
     pub measure: Option<String>,
-    /// Grid.
+    /// Name of the grid.
     pub grid: Option<String>,
-    /// Coordinates, in addition to the row's.
+    /// Axis values, in addition to the coordinates of the row.
     #[serde(default)]
     pub at: Ordered<Value>,
-    /// Axis whose values are the rows' series.
+    /// Axis whose values are the series names of the rows.
     pub series_is: Option<String>,
     /// Class of the numbers; the class gives the margin.
     pub class: Class,
@@ -142,9 +142,9 @@ pub struct Binding {
     pub times_shorter: Option<f64>,
     /// Reason why the margin is uncertain, because it is the spread of the paper's own runs.
     pub undecidable: Option<String>,
-    /// Theme: a column of the report's first picture; `tables` by default.
+    /// Theme of the numbers: their column in the table on the report's first screen; `tables` by default.
     pub theme: Option<String>,
-    /// Whether the rows appear in the report's first picture.
+    /// Whether the numbers appear in the picture on the report's first screen.
     #[serde(default)]
     pub headline: bool,
 }
@@ -163,15 +163,15 @@ pub enum Within {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Points {
-    /// Item of the rows.
+    /// Item name of the rows.
     pub item: String,
-    /// Metric.
+    /// Name of the metric.
     pub metric: Option<String>,
-    /// Measure, instead of a metric.
+    /// Name of a measure, instead of a metric.
     pub measure: Option<String>,
-    /// Grid.
+    /// Name of the grid.
     pub grid: Option<String>,
-    /// Coordinates.
+    /// Axis values.
     #[serde(default)]
     pub at: Ordered<Pick>,
     /// Name of the series, in which `{AXIS}` stands for the value on that axis; by default the first axis that varies.

@@ -29,7 +29,7 @@ pub struct File {
     pub paper: String,
     /// Heading of the chapter.
     pub title: String,
-    /// Subject, one line.
+    /// Subject of the paper in one line.
     pub summary: String,
     /// Result of the reproduction in a sentence, with the placeholders of `chapter.md`.
     #[serde(default)]
@@ -51,16 +51,16 @@ pub struct File {
     /// Grids to run.
     #[serde(default)]
     pub grid: Ordered<Grid>,
-    /// Numbers of one run.
+    /// Metrics: numbers that are computed from one run.
     #[serde(default)]
     pub metric: Ordered<Metric>,
-    /// Numbers of a grid.
+    /// Measures: numbers that are computed from the results of a grid.
     #[serde(default)]
     pub measure: Ordered<Measure>,
     /// Bindings of the rows of `published.csv`.
     #[serde(default)]
     pub published: Vec<Binding>,
-    /// Points of figures without printed numbers.
+    /// Points of figures for which the paper prints no numbers.
     #[serde(default)]
     pub points: Vec<Points>,
     /// Claims in words.
@@ -99,7 +99,7 @@ pub enum PaperRuns {
 pub struct Changes {
     /// Scenario file to use instead.
     pub path: Option<String>,
-    /// Flows to leave out, by pattern.
+    /// Flows to leave out of the scenario, by pattern.
     #[serde(default)]
     pub drop: Texts,
     /// Names for parts of the scenario, such as links; a key may then be `"@NAME.key"`.
@@ -118,7 +118,7 @@ pub struct Axis {
     pub label: Option<String>,
     /// Coordinate name in rows and `published.csv`; by default the axis name.
     pub column: Option<String>,
-    /// Values.
+    /// Values to run.
     pub values: Vec<Value>,
     /// Values of a quick run; by default all.
     pub quick: Option<Vec<Value>>,
@@ -129,7 +129,7 @@ pub struct Axis {
     /// Changes for every value; `{NAME}`, with the axis name, stands for the value.
     #[serde(default)]
     pub set: Changes,
-    /// Changes for single values.
+    /// Changes for single values, by value.
     #[serde(default)]
     pub case: Ordered<Changes>,
     /// Coordinates that a value stands for, if its name is not itself a coordinate: `"2 + 4" = { reno = 2, w_cw = 4 }`.
@@ -181,7 +181,7 @@ pub struct Grid {
     /// Whether anything is random; if not, one run suffices and has no interval.
     #[serde(default = "yes")]
     pub random: bool,
-    /// Changes in all cells.
+    /// Changes that apply to all cells.
     #[serde(default)]
     pub set: Changes,
     /// Changes at certain values of several axes.
@@ -208,7 +208,7 @@ fn yes() -> bool {
 pub struct CaseChanges {
     /// Values at which the changes apply.
     pub when: Ordered<Pick>,
-    /// Changes.
+    /// Changes to apply.
     #[serde(flatten)]
     pub changes: Changes,
 }
@@ -221,11 +221,11 @@ pub struct Draw {
     pub stream: String,
     /// Keys, in drawing order; `*` stands for all names of the table, in file order.
     pub keys: Texts,
-    /// Smallest value.
+    /// Smallest random value.
     pub from: f64,
-    /// Exclusive upper bound.
+    /// Upper bound, which no random value reaches.
     pub to: f64,
-    /// Unit.
+    /// Unit of the random values.
     pub unit: String,
     /// Whether values are rounded down to integers.
     #[serde(default)]

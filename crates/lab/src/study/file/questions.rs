@@ -17,13 +17,13 @@ pub struct AnswerPart {
     /// Grids in which the part applies; by default all.
     #[serde(default)]
     pub grids: Texts,
-    /// Changes of an axis, instead of its `set`.
+    /// Changes that replace the `set` of an axis, by axis.
     #[serde(default)]
     pub axis: Ordered<Changes>,
     /// Additional scenario values that are drawn at random.
     #[serde(default)]
     pub draw: Vec<Draw>,
-    /// Changes.
+    /// Changes of the scenarios.
     #[serde(flatten)]
     pub changes: Changes,
 }
@@ -59,7 +59,7 @@ fn all() -> Texts {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Reading {
-    /// Description.
+    /// Description of the reading.
     #[serde(default)]
     pub words: String,
     /// Grids to run; by default all.
