@@ -1,4 +1,4 @@
-//! Tests of papers as data: all built-in papers can be read and run, a new paper is a folder, and mistakes are reported
+//! Tests of papers as data. All built-in papers can be read and run, and a new paper is a folder. Mistakes are reported
 //! with their position.
 
 use lasthop_lab::document::Block;

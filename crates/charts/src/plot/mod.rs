@@ -1,8 +1,8 @@
 //! Plot of a figure: an SVG that works without scripts, with labels in HTML around it.
 //!
-//! * [`Plot::of`]: makes the plot. It uses `axes` (with `scale`) for positions, and `curves` for the drawing (`thin`
-//!   for long series, `path` for short path data, [`markers`]). [`looks`] gives each series the same look in all of a
-//!   chapter; `data` adds the points as CSV.
+//! * [`Plot::of`]: makes the plot. `axes` (with `scale`) computes positions. `curves` draws (`thin` for long series,
+//!   `path` for short path data, [`markers`]). [`looks`] gives each series the same look in all of a chapter. `data`
+//!   adds the points as CSV.
 //! * [`escape`]: escaping of text in HTML and SVG.
 //!
 //! The plot is as wide as the page, and positions are shares of its width and height. Text therefore has the same size
@@ -143,8 +143,8 @@ fn plot(figure: &Figure, axes: &Axes, looks: &[Look], rows: &[Option<usize>]) ->
     }
 }
 
-/// Distributes curves to panels. Each of our curves shares a panel with its published numbers; curves that belong to
-/// none of ours come last.
+/// Distributes curves to panels. Each of our curves shares a panel with its published numbers. Curves that belong to
+/// none of our curves share one further panel.
 fn panels<'a>(figure: &Figure, parts: Vec<StyledCurve<'a>>) -> Vec<Vec<StyledCurve<'a>>> {
     let mut panels: Vec<(Option<usize>, Vec<StyledCurve<'a>>)> = Vec::new();
     let own = |curve: &Curve| curve.kind.is_series();

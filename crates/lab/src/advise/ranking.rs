@@ -2,12 +2,12 @@
 //!
 //! All candidates meet the same losses and are compared repetition by repetition.
 //!
-//! The order of two neighbours in the ranking is certain in two cases: the 95 % interval of their difference excludes
-//! zero, or lies within ±2 % (indifference zone: Bechhofer, Ann. Math. Stat. 25(1), 1954). Four repetitions at a time
-//! are added until the order of the first three is certain or the work limit is reached. A pair of cures is not ranked
-//! unless it is surely better than each of its two cures. A candidate that is surely worse than the third one gets no
-//! further runs (screening: Gupta, Technometrics 7(2), 1965). Intervals are not corrected for the number of checks and
-//! candidates.
+//! The order of two neighbours in the ranking is certain if the 95 % interval of their difference excludes zero. It
+//! also counts as certain if the interval lies within ±2 % (indifference zone: Bechhofer, Ann. Math. Stat. 25(1),
+//! 1954). Four repetitions at a time are added until the order of the first three is certain or the work limit is
+//! reached. A pair of cures is not ranked unless it is surely better than each of its two cures. A candidate that is
+//! surely worse than the third one gets no further runs (screening: Gupta, Technometrics 7(2), 1965). Intervals are not
+//! corrected for the number of checks and candidates.
 
 use super::repetition::RepetitionMeasures;
 use super::{CERTAIN, Candidate, CandidateRuns};

@@ -1,5 +1,4 @@
-//! A comparison as a report: the table, and figures in which the first repetitions of all compared cases are drawn
-//! together.
+//! A comparison as a report: the table, and figures that show the first repetition of each compared case together.
 
 use super::Comparison;
 use crate::document::{Block, Chapter, Document};

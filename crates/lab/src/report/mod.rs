@@ -2,7 +2,7 @@
 //!
 //! * [`html`]: the page. `page.css`: its style on screen, in dark mode and on paper.
 //! * `matrix`, `forest`: first screen. `ranking`: ranked candidates. `table`: tables and the explanation of verdicts.
-//! * `sequence`: time-sequence graphs with their segments.
+//! * `sequence`: time-sequence graphs, with the segments as data.
 //! * `anchor`: names of the anchors to which links refer.
 //!
 //! `lasthop-charts` draws figures as SVG. These figures need no scripts, can be printed, and use the page's colours.

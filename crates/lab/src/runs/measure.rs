@@ -42,9 +42,9 @@ pub fn of_all_flows(outcome: &Outcome, metric: &FlowMetric) -> Option<f64> {
     }
 }
 
-/// Mean completion time of the finite transfers of all flows, or of this flow, s. The time of a transfer is limited to
-/// the end of its run or, if that is shorter, to the longest possible time of the same transfer in `other`. The time of
-/// a request is limited only to the end of its run.
+/// Mean completion time of the finite transfers of all flows, or of this flow, s. The time of a transfer is counted at
+/// most up to the end of its run. If the same transfer in `other` can be observed only for a shorter time, that time is
+/// the limit. The time of a request is limited only to the end of its run.
 pub fn restricted_s(outcome: &Outcome, other: &Outcome, flow: Option<&str>) -> Option<f64> {
     let times = outcome.flows.iter().enumerate().filter(|(_, it)| flow.is_none_or(|name| it.name == name));
     let times: Vec<f64> = times

@@ -72,7 +72,7 @@ impl Observations {
 }
 
 impl Repetition {
-    /// Runs a scenario once, observed if `observation` requests anything.
+    /// Runs a scenario once, and observes the run if `observation` requests anything.
     pub fn run(scenario: &Scenario, seed: u64, observation: Observation) -> Repetition {
         if !observation.probes && !observation.link_delays && observation.observers.is_empty() {
             return Repetition { outcome: lasthop_sim::run(scenario, seed), observations: None };

@@ -1,4 +1,4 @@
-//! Scenario of a grid's cell (one value on each axis): the changes that apply to the cell, in order.
+//! Makes the scenario of a grid's cell (one value on each axis), by applying the cell's changes in order.
 //!
 //! If an axis and an answer to an open question set the same key, the axis wins. Shorter keys are set first, so that a
 //! mechanism is chosen before its parameters.

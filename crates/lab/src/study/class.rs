@@ -242,8 +242,8 @@ impl NumberComparison<'_> {
         [self.published - self.margin, self.published + self.margin]
     }
 
-    /// Whether the published number counts as one run: by its class, or because the paper does not report its number of
-    /// runs and single runs vary by more than the margin.
+    /// Whether the published number counts as the result of one run. Its class may say so. Otherwise it does if the
+    /// paper does not report its number of runs and single runs vary by more than the margin.
     fn is_one_run(&self) -> bool {
         let may_be = self.paper.is_unknown && self.class.is_of_runs() && self.spread > self.margin;
         self.class.is_one_run() || may_be

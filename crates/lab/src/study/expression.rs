@@ -1,5 +1,5 @@
-//! Formulas of metrics, such as `lost_queue_full - lost_overshoot` or `sum(goodput_kbps @ reno) / sum(goodput_kbps @
-//! w_cw)`.
+//! Formulas of metrics, such as `lost_queue_full - lost_overshoot` or
+//! `sum(goodput_kbps @ reno) / sum(goodput_kbps @ w_cw)`.
 //!
 //! Grammar: numbers, names, `+ - * /`, parentheses, functions of numbers (`min`, `max`, `sqrt`, `log10`), and functions
 //! over flows (`sum`, `mean`, `jain`, `cv`, `count`). A function over flows evaluates its argument for each flow, or

@@ -6,22 +6,22 @@
 //! * Grid: the runs of every combination of some axes' values. A cell is one such combination.
 //! * Row: one published number, claim or point of a figure, with our result.
 //! * Question: a detail that the paper leaves open. An answer changes the scenarios; a try repeats rows under answers.
-//! * Reading: a set of answers. The default reading has none.
+//! * Reading: a set of answers. The default reading contains no answers.
 //!
 //! # Steps from the paper to one number
 //!
 //! The paper huang prints a gain of 83 % at a bad period of 1 ms. These steps compute our number for the same row from
 //! the folder `papers/huang`.
 //!
-//! 1. [`source`] finds the files of the folder. serde reads `study.toml` ([`mod@file`]), whose axis values are
-//!    [`value`]s. `published.csv` gives `gain-low-1, low delay, bad_ms=1, gain, %, 83` ([`published`]).
+//! 1. [`source`] finds the files of the folder. serde parses `study.toml` into the types of [`mod@file`] and, for axis
+//!    values, of [`value`]. `published.csv` gives `gain-low-1, low delay, bad_ms=1, gain, %, 83` ([`published`]).
 //! 2. [`study::Study::read`] resolves all names. `[[published]] rows = "gain-*"` refers to the measure `gain`, which
 //!    refers to the metric `throughput` in `[grid.wireless]`. `references` records that this grid must measure the
 //!    metric.
 //! 3. [`reproduce`] lists the runs as one [`runs::RunRequest`] each: the default reading, other readings, and each
 //!    answer of each `[[try]]`.
 //! 4. [`runs`] takes every combination of the values on the grid's axes: method, link and bad period. [`cells`] makes a
-//!    scenario from each combination: `wireless.toml` with `bad = "1 ms"` and the method's keys.
+//!    scenario from each combination. Here it is `wireless.toml` with `bad = "1 ms"` and the method's keys.
 //! 5. [`jobs`] runs each distinct scenario once per seed. [`run_store`] holds the results of runs from earlier starts
 //!    of the program.
 //! 6. [`expression`] evaluates the formula of `[metric.throughput]`, `goodput_kbps`, on the [`columns`] of the run's

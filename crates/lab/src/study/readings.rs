@@ -40,8 +40,8 @@ pub struct ReadingResults<'a> {
     pub items: Vec<Item>,
 }
 
-/// Blocks of the chapter for each reading: its answers, the search for them, and its numbers beside those of the
-/// default reading.
+/// Blocks of the chapter for each reading: its answers, how these were searched, and its numbers compared with those of
+/// the default reading.
 pub fn blocks(study: &Study, results: &PaperResults<'_>) -> Vec<Block> {
     results.readings.iter().flat_map(|reading_results| of(study, results, reading_results)).collect()
 }

@@ -1,4 +1,4 @@
-//! A paper's files after reading and checking. All names in them exist.
+//! The files of a paper after reading and checking, so that all names in the files exist.
 
 use super::causes::{self, Cause};
 use super::expression::Expression;

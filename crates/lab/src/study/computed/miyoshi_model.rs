@@ -92,8 +92,8 @@ fn least(p: f64) -> f64 {
     (3.0 * libm::sqrt(3.0 * B * p / 8.0)).min(1.0)
 }
 
-/// Range of p_err, in steps of 1e-4, in which two ACKs per segment give a lower loss probability than one or three;
-/// `None` if the range is empty.
+/// Range of p_err in which two ACKs per segment give a lower loss probability than one or three. The range is searched
+/// in steps of 1e-4; `None` if it is empty.
 fn best_with_two(joined: Joined) -> Option<[f64; 2]> {
     let is_best = |p_err: &f64| {
         let of = |n| loss(n, *p_err, joined);
@@ -123,7 +123,7 @@ mod tests {
 
     #[test]
     fn without_errors_one_ack_leaves_the_buffers_loss() {
-        // With n = 1 the sum is q^2 - q^3 + q^3 = q^2: in the state with two duplicates, one more ACK completes the
+        // With n = 1 the sum is q^2 - q^3 + q^3 = q^2, because in the state with two duplicates one more ACK makes
         // three.
         let q = libm::cbrt(0.01);
         assert!((loss(1, 0.0, AS_PRINTED) - q * q).abs() < 1e-12);

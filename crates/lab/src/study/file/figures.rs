@@ -47,7 +47,7 @@ pub struct Figure {
     /// Whether the ordinate is logarithmic.
     #[serde(default)]
     pub y_log: bool,
-    /// Whether each curve has its own panel, for curves that overlap.
+    /// Whether each curve is drawn in its own panel, because the curves overlap.
     #[serde(default)]
     pub panels: bool,
     /// Name of each curve, in which `{AXIS}` stands for the value on that axis. Each combination of the other axes'

@@ -1,7 +1,8 @@
-//! `study.toml`: format of a paper's file. `docs/papers.md` explains the format by examples.
+//! Format of `study.toml`, the file that describes a paper. `docs/papers.md` explains the format by examples.
 //!
-//! Tables of changes mix words of this file (`when`, `path` …) with keys of scenarios (`"flow.bulk.sender.recovery" =
-//! "reno"`). Every other word is a scenario key and is checked with the scenario.
+//! Tables of changes contain words with a meaning in this file (`when`, `path` …) and keys of scenarios
+//! (`"flow.bulk.sender.recovery" = "reno"`). Every other word counts as a scenario key, and is checked with the
+//! scenario.
 
 mod claims;
 mod figures;
