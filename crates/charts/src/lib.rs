@@ -20,9 +20,9 @@ pub const STYLE: &str = include_str!("../web/plot.css");
 /// Script that saves plots as pictures.
 pub const PICTURE: &str = include_str!("../web/picture.js");
 
-/// Scripts of time-sequence graphs, in loading order: elements, pens, graph.
+/// Scripts of time-sequence graphs, in the order in which a page must load them.
 pub const SEQUENCE: [&str; 3] =
     [include_str!("../web/elements.js"), include_str!("../web/pen.js"), include_str!("../web/sequence.js")];
 
-/// All scripts, in loading order.
+/// All scripts, in the order in which a page must load them.
 pub const SCRIPTS: [&str; 4] = [SEQUENCE[0], SEQUENCE[1], PICTURE, SEQUENCE[2]];

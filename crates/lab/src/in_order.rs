@@ -10,7 +10,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::Duration;
 
-/// Jobs in progress. After a drop of this value, no further job starts; running jobs finish in the background.
+/// Jobs in progress. If this value is dropped, no further job starts; running jobs finish in the background.
 pub struct InOrder<T> {
     results: Receiver<(usize, thread::Result<T>)>,
     /// Results that arrived before the result of an earlier job.

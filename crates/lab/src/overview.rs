@@ -94,7 +94,7 @@ impl VerdictCounts {
 pub struct Forest {
     /// Caption above the table or plot.
     pub caption: String,
-    /// One row for each number. Only the first 40 rows are drawn; of the others the number is given.
+    /// One row for each number. Only the first 40 rows are drawn; further rows are only counted.
     pub rows: Vec<ForestRow>,
 }
 

@@ -85,7 +85,7 @@ pub fn marker(curve: &Curve, look: &Look) -> String {
     }
 }
 
-/// Note that long series are drawn with fewer points, if `figure` has any.
+/// Note for the reader that long series are drawn with fewer points; `None` if `figure` has no long series.
 pub fn note(figure: &Figure) -> Option<String> {
     let longest = figure.curves.iter().map(|curve| curve.points.len()).max().unwrap_or(0);
     (longest > LONGEST).then(|| {

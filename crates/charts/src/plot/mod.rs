@@ -182,7 +182,7 @@ fn x_labels(figure: &Figure, axes: &Axes) -> (String, &'static str) {
     let mut out = String::from("<g class=\"ticks x\" transform=\"translate(0 6)\">");
     for (index, name) in figure.x_categories.iter().enumerate() {
         let at = percent(axes.x.place(index as f64 + 1.0));
-        // A nested SVG lets the style sheet turn the name around its position.
+        // The name is in a nested SVG, so that the style sheet can turn the name around its position.
         let _ = write!(out, "<svg x=\"{at}\" y=\"100%\"><text y=\"12\">{}</text></svg>", escaped(name));
     }
     let tilt = match room {

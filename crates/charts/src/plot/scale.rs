@@ -44,7 +44,7 @@ impl Scale {
         }
     }
 
-    /// Extends the range by `share` of its length on the given sides.
+    /// Extends the range by `share` of its length, at the lower end (`below`) and at the upper end (`above`).
     pub fn padded(self, share: f64, below: bool, above: bool) -> Scale {
         let Scale { low, high, log } = self;
         let room = (to_linear(high, log) - to_linear(low, log)) * share;

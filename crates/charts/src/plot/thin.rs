@@ -10,7 +10,7 @@ pub const SPANS: usize = 500;
 pub const LONGEST: usize = 4 * SPANS;
 
 /// Points to draw. In a long series, these are the first, lowest, highest and last point of each span, and a gap if the
-/// span has one. A line or steps through these points cover the same pixels as all points of the span.
+/// span has one. A line or steps through these points cover the same pixels as a line or steps through all points.
 pub fn thinned(points: &[Point], x_log: bool) -> Cow<'_, [Point]> {
     let (Some(first), Some(last)) = (points.first(), points.last()) else { return Cow::Borrowed(points) };
     if points.len() <= LONGEST {

@@ -37,7 +37,8 @@ const MOST_RUNS: usize = 40;
 /// Limit of the work: number of data packets of 1500 bytes over all repetitions. The limit is not a time, so that the
 /// advice is the same on every machine.
 const BUDGET: f64 = 100e6;
-/// Longest run, as a number of packets at the bottleneck's rate. A run may always last [`SHORTEST`].
+/// Longest run, as a number of packets at the bottleneck's rate. This limit never makes a run shorter than
+/// [`SHORTEST`].
 const PACKETS: f64 = 25_000.0;
 const SHORTEST: Duration = Duration::from_secs(10);
 /// Number of candidates at the top of the ranking whose order has to be certain.

@@ -192,7 +192,7 @@ impl Advice {
     }
 }
 
-/// Returns the arguments `path` without those `--set` options that set keys of flows.
+/// Removes from the arguments `path` all `--set` options that set keys of flows.
 fn without_flows(path: &str) -> String {
     let mut pieces = path.split(" --set '");
     let first = pieces.next().unwrap_or_default().to_owned();
@@ -249,7 +249,7 @@ fn changed(row: &CandidateResults, change: Option<&PercentChange>) -> Cell {
     })
 }
 
-/// An estimate as JSON. `any` replaces a missing interval; an infinite end becomes null.
+/// An estimate as JSON. `any` replaces a missing interval; JSON has null for an infinite end.
 fn estimate(estimate: &Estimate, any: [f64; 2]) -> Value {
     json!({ "mean": estimate.mean, "ci95": estimate.ci95.unwrap_or(any), "runs": estimate.runs })
 }

@@ -31,7 +31,7 @@ const MOST_QUEUES: usize = 4;
 
 impl Comparison {
     /// The report; `seed` is the seed of the first repetition. `first_runs` holds the observations of the first
-    /// [`MOST_CASES`] cases.
+    /// `MOST_CASES` cases.
     pub fn document(&self, seed: u64, first_runs: &[FirstRunRecord]) -> Document {
         let runs = self.outcomes.first().map_or(0, Vec::len);
         let Some(first) = self.cases.first() else { return Document::default() };
@@ -93,7 +93,7 @@ impl Comparison {
         Figure { caption: format!("{} All flows together.", goodput.caption), ..goodput }
     }
 
-    /// Distribution of completion times over all flows and repetitions, for the first [`MOST_CASES`] cases.
+    /// Distribution of completion times over all flows and repetitions, for the first `MOST_CASES` cases.
     fn completions(&self) -> Option<Figure> {
         let cases = self.cases.iter().zip(&self.outcomes).take(MOST_CASES);
         let named = cases.map(|(case, outcomes)| {

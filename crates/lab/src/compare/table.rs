@@ -9,7 +9,8 @@ use crate::runs::summary::{self, AGGREGATE_METRICS};
 use lasthop_sim::{FLOW_METRICS, Outcome};
 use serde_json::{Map, Value, json};
 
-/// Largest number of flows for which a table has rows of single flows. With more flows, it has only their means.
+/// Largest number of flows for which a table has rows of single flows. With more flows, the table has only means over
+/// all flows.
 const MOST_FLOWS: usize = 4;
 
 /// Subject of a table row: a number of one flow or of all flows.
@@ -50,8 +51,7 @@ impl Comparison {
             if is_completion {
                 rows.extend(self.completion_rows(&subject));
             }
-            // A mean over completed transfers only would be biased, so that it is shown only if all transfers
-            // completed.
+            // A mean over completed transfers only would be biased. It is shown only if all transfers completed.
             let is_shown =
                 !is_completion || (self.is_whole() && self.differs(&|outcome| subject.of(outcome)));
             if is_shown {
@@ -90,7 +90,7 @@ impl Comparison {
         subjects
     }
 
-    /// Names of the flows of all cases, at most [`MOST_FLOWS`] + 1, in the order of the cases.
+    /// Names of the flows of all cases, at most `MOST_FLOWS` + 1, in the order of the cases.
     fn flow_names(&self) -> Vec<&str> {
         let mut names: Vec<&str> = Vec::new();
         for flow in self.cases.iter().flat_map(|case| &case.scenario.flows) {

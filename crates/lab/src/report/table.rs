@@ -4,7 +4,7 @@ use crate::document::{Block, Cell, Document, Table, TableSetting};
 use lasthop_charts::plot::escape::escaped;
 use serde_json::json;
 
-/// Explanation of the verdicts, which agrees with the comments of [`Verdict`](crate::item::Verdict).
+/// Explanation of the verdicts for the reader; their exact meaning is that of [`Verdict`](crate::item::Verdict).
 pub const VERDICTS: &str = "\
 <dl class=\"verdicts\" aria-label=\"Verdicts\">\n\
 <div><dt class=\"agrees\">agrees</dt><dd>The whole 95&nbsp;% interval lies within the margin of the published number. A \

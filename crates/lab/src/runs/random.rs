@@ -3,7 +3,7 @@
 use lasthop_scenario::Scenario;
 use lasthop_sim::is_deterministic;
 
-/// Whether all of some scenarios are deterministic, so that one run of each suffices.
+/// Result of a check of several scenarios: whether all are deterministic, so that one run of each suffices.
 pub struct Determinism {
     is_deterministic: bool,
     has_several_flows: bool,

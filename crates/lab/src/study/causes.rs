@@ -22,7 +22,7 @@ const FILE: &str = "causes.toml";
 /// Coordinate that holds the answer to an open question under which a row was measured.
 const SETTING: &str = "setting";
 
-/// Largest number of answers that a computed cause names; of further answers only the number is given.
+/// Largest number of answers that a computed cause names. Further answers are only counted.
 const NAMED: usize = 3;
 
 /// Kind of a cause.

@@ -10,13 +10,13 @@ use super::value::{Coordinates, Pick, Texts, Value, matches};
 use lasthop_base::Stream;
 use lasthop_scenario::{Draft, Problem, Scenario};
 
-/// Extent of the runs: a full or a quick run, with or without answers to open questions.
+/// Extent of the runs: full or quick, with or without answers to open questions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mode {
     /// Whether the run is quick: fewer repetitions, and fewer values on the axes.
     pub quick: bool,
-    /// Whether these runs test answers to open questions. Also true for the default reading if it runs with as few
-    /// repetitions, for comparison.
+    /// Whether these runs test answers to open questions. Also true if the default reading is run with the same number
+    /// of repetitions, for comparison with the answers.
     pub under_answers: bool,
 }
 
@@ -73,7 +73,7 @@ pub struct GridCell<'a> {
     pub coordinates: Coordinates,
     /// Parts of the answers to open questions.
     pub parts: &'a [&'a AnswerPart],
-    /// Extent of the runs: a full or a quick run, with or without answers to open questions.
+    /// Extent of the runs: full or quick, with or without answers to open questions.
     pub mode: Mode,
 }
 
@@ -125,8 +125,8 @@ impl<'a> GridCell<'a> {
         })
     }
 
-    /// Scenario of the repetition with this seed; fails if the scenario file has no key that a change sets, or rejects
-    /// a value.
+    /// Scenario of the repetition with this seed. Fails if a change sets a key that the scenario does not have, or a
+    /// value that the scenario rejects.
     pub fn scenario(&self, seed: u64) -> Result<Scenario, Problem> {
         let path = self.path()?;
         let about = |message: String| self.study.text.problem_near(&[], path, message);

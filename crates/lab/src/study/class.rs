@@ -168,7 +168,7 @@ pub struct PaperRuns<'a> {
     pub is_unknown: bool,
     /// Duration of our run divided by that of the paper's run. The spread shrinks with the square root of the duration.
     pub times_shorter: f64,
-    /// Reason why the margin is uncertain, because it is the spread of the paper's own runs.
+    /// Reason why the margin is uncertain, if the margin is the spread of the paper's own runs.
     pub undecidable: Option<&'a str>,
 }
 
@@ -409,10 +409,10 @@ mod tests {
             comparison.verdict().verdict
         };
         assert_eq!(of(66.0, 3.0), Verdict::Agrees);
-        // t(19) = 2.093: one more run lies within 72 ± 6.4, which includes 67.
+        // With t(19) = 2.093, one more run lies within 72 ± 6.4. This interval includes the published 67.
         assert_eq!(of(72.0, 3.0), Verdict::Agrees);
         assert_eq!(of(80.0, 3.0), Verdict::Differs);
-        // Five margins are 16.75; 80 ± 17.2 is not informative.
+        // Five margins are 16.75, so that the interval 80 ± 17.2 is not informative.
         assert_eq!(of(80.0, 7.0), Verdict::Agrees);
         assert_eq!(of(80.0, 9.0), Verdict::Undecidable);
         // Infinitely many runs would leave a half width of 1.96 * 8 = 15.7, below five margins.
@@ -441,8 +441,8 @@ mod tests {
         // One more run lies within 112 ± 14.2. If single runs vary by less than the margin, the published number counts
         // as a mean.
         assert_eq!((of(6.0, unknown), of(4.0, unknown)), (Verdict::Agrees, Verdict::Differs));
-        // Runs of a fifth of the length vary 2.24 times as much. At best the interval is 112 ± 26.3, wider than the
-        // informative ± 25.
+        // The paper's run is a fifth as long as ours, and varies 2.24 times as much. At best the interval is 112 ±
+        // 26.3, wider than the informative ± 25.
         let shorter = PaperRuns { times_shorter: 5.0, ..unknown };
         assert_eq!(of(6.0, shorter), Verdict::Undecidable);
     }

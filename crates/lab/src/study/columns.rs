@@ -106,8 +106,8 @@ impl Scope for RunScope<'_> {
     }
 }
 
-/// Whether a flow belongs to the group; every flow belongs to `None`. Flows declared with a `count` are named `bulk.1`,
-/// `bulk.2` and so on.
+/// Whether a flow belongs to the group; true for every flow if `group` is `None`. Flows declared with a `count` are
+/// named `bulk.1`, `bulk.2` and so on.
 pub fn is_member(groups: &Ordered<Texts>, group: Option<&str>, flow: &str) -> bool {
     let Some(group) = group else { return true };
     let whole = flow.rsplit_once('.').map_or(flow, |(name, _)| name);

@@ -59,7 +59,7 @@ impl Measurement {
         Some(if self.is_exact { Estimate { ci95: Some([plain.mean; 2]), ..plain } } else { plain })
     }
 
-    /// Combines this number with another one of the same repetitions by `of`, repetition by repetition.
+    /// Applies `of` to this number and another number in each of the common repetitions.
     pub fn with(&self, other: &Measurement, of: impl Fn(f64, f64) -> f64) -> Measurement {
         let pairs = self.values.iter().zip(&other.values);
         let values = pairs.map(|(one, other)| one.zip(*other).map(|(one, other)| of(one, other)));
@@ -235,7 +235,7 @@ impl<'a> View<'a> {
     }
 }
 
-/// The coordinates, in which the values of `over` replace those of the same axes.
+/// Copy of the coordinates, in which the values of `over` replace or extend the axis values.
 pub fn with_coordinates(coordinates: &Coordinates, over: &Ordered<Value>) -> Coordinates {
     let mut coordinates = coordinates.clone();
     coordinates.extend(over.iter().map(|(axis, value)| (axis.clone(), value.clone())));

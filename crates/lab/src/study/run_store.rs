@@ -51,7 +51,7 @@ impl RunStore {
         };
         let known = text.lines().filter_map(read).map(values).collect();
         let mut file = OpenOptions::new().create(true).append(true).open(&path).ok();
-        // A newline after an incomplete last line keeps the next line separate.
+        // If the last line is incomplete, a newline keeps the next line separate.
         if !text.is_empty() && !text.ends_with('\n') {
             file = file.and_then(|mut file| file.write_all(b"\n").ok().map(|()| file));
         }

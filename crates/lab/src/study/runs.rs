@@ -101,7 +101,7 @@ pub fn combinations(axes: &[(String, Vec<Value>)]) -> Vec<Coordinates> {
     combinations
 }
 
-/// The coordinates, with this value on this axis.
+/// Copy of the coordinates, with this value on this axis.
 pub fn with_value(coordinates: &Coordinates, axis: &str, value: &Value) -> Coordinates {
     let mut coordinates = coordinates.clone();
     coordinates.insert(axis.to_owned(), value.clone());

@@ -8,8 +8,8 @@ use crate::item::{Item, Verdict};
 
 const CHANGED: [&str; 4] = ["ours", "off by", "verdict", "what"];
 
-/// Adds to a table a choice of the readings and answers that change a verdict, if there are any. `row` returns the
-/// cells of an item.
+/// Adds to a table a choice of readings and answers, if some of these change a verdict. `row` returns the cells of an
+/// item.
 pub fn switched(
     results: &PaperResults<'_>,
     table: Table,

@@ -20,8 +20,8 @@ pub fn curves(study: &Study, figure: &file::Figure, seed: u64) -> Result<Vec<Cur
     figure.curve.par_iter().map(|curve| self::curve(study, figure, curve, seed)).collect()
 }
 
-/// Cell and scenario of a run that is made only for a picture. An axis without a coordinate takes its first value.
-/// Fails if the grid is unknown or the scenario is invalid.
+/// Cell and scenario of a separate run for a picture. An axis without a coordinate takes its first value. Fails if the
+/// grid is unknown or the scenario is invalid.
 pub fn run_at<'a>(
     study: &'a Study,
     figure: &'a file::Figure,

@@ -88,9 +88,9 @@ pub enum Relation {
     /// The quantity is zero in every run.
     #[serde(rename = "zero in every run")]
     Zero,
-    /// Along an axis: no step falls, and the last value is above the first.
+    /// Along an axis: no step falls by more than 2 %, and the last value is above the first.
     Grows,
-    /// Along an axis: no step rises, and the last value is below the first.
+    /// Along an axis: no step rises by more than 2 %, and the last value is below the first.
     Falls,
     /// Along an axis: the last value is above the first.
     #[serde(rename = "higher at the end")]
@@ -98,7 +98,7 @@ pub enum Relation {
     /// Along an axis: the last value is below the first.
     #[serde(rename = "lower at the end")]
     LowerAtEnd,
-    /// Along an axis: no value is smaller than the value at `than`.
+    /// Along an axis: no value is smaller by more than 2 % than the value at `than`.
     #[serde(rename = "smallest at")]
     SmallestAt,
     /// Along an axis: all values lie within the share `by` of the largest.

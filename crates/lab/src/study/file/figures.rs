@@ -128,7 +128,8 @@ pub struct Table {
     /// Columns of a table with `answers`.
     #[serde(default)]
     pub column: Vec<Column>,
-    /// Axis whose values become the columns. A row's value on this axis is its series or its place.
+    /// Axis whose values become the columns. A row belongs to the column that its series name or its coordinate on this
+    /// axis equals.
     pub across: Option<String>,
     /// Lines of a table with `across`.
     #[serde(default)]

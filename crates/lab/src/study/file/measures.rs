@@ -140,7 +140,7 @@ pub struct Binding {
     pub within: Option<Within>,
     /// Duration of our run divided by that of the paper's run, at length 1 of the grid; for a number from one run.
     pub times_shorter: Option<f64>,
-    /// Reason why the margin is uncertain, because it is the spread of the paper's own runs.
+    /// Reason why the margin is uncertain, if the margin is the spread of the paper's own runs.
     pub undecidable: Option<String>,
     /// Theme of the numbers: their column in the table on the report's first screen; `tables` by default.
     pub theme: Option<String>,
