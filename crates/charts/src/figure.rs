@@ -1,4 +1,4 @@
-//! Content of a report's figures.
+//! Content of the figures in a report.
 
 use lasthop_stats::Estimate;
 
@@ -19,13 +19,14 @@ pub struct Figure {
     pub x_log: bool,
     /// Whether the y axis is logarithmic.
     pub y_log: bool,
-    /// Names of the positions 1, 2, … on a categorical x axis; points are then never joined by lines.
+    /// Names of the positions 1, 2, … on the x axis, if it is categorical. Lines then never join the points.
     pub x_categories: Vec<String>,
-    /// Ends of the x axis, instead of the points'; no point lies outside.
+    /// Ends of the x axis; by default the outermost points. No point may lie outside.
     pub x_range: Option<[f64; 2]>,
-    /// Bounds of the quantity (0 and 1 for a share, 0 and infinity for a rate): limits of the axis and of intervals.
+    /// Smallest and largest possible value of the quantity (0 and 1 for a share, 0 and infinity for a rate). Neither
+    /// the axis nor an interval exceeds them.
     pub y_bounds: Option<[f64; 2]>,
-    /// Whether each curve has its own panel, for curves that overlap.
+    /// Whether each curve is drawn in its own panel, because the curves overlap.
     pub panels: bool,
     /// Command that computes the figure: `lasthop reproduce saad`; may be empty.
     pub source: String,
@@ -40,36 +41,37 @@ pub struct Curve {
     pub name: String,
     /// Kind of the curve.
     pub kind: CurveKind,
-    /// Points, by ascending x.
+    /// Points, sorted by ascending x.
     pub points: Vec<Point>,
 }
 
 /// Kind of a curve.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CurveKind {
-    /// Our measurements, with intervals.
+    /// Our measurements, drawn with intervals.
     Measured,
-    /// Time series: a line without markers or intervals.
+    /// Time series, drawn as a line without markers or intervals.
     Line,
     /// Step function of time.
     Steps,
-    /// Companion of the preceding series, as ssthresh of cwnd: a dotted line of the same colour.
+    /// Second curve of the preceding series, such as ssthresh for cwnd: a dotted line of the same colour.
     Bound,
-    /// Single events: small markers.
+    /// Single events, drawn as small markers.
     Dots,
-    /// The paper's numbers: markers.
+    /// The paper's numbers, drawn as markers.
     Published,
-    /// Another program's numbers: markers with intervals.
+    /// Numbers of another program, drawn as markers with intervals.
     Other,
 }
 
 impl CurveKind {
-    /// Whether the curve is ours, not published or from another program.
+    /// Whether the curve shows our numbers, not those of a paper or another program.
     pub const fn is_ours(self) -> bool {
         !matches!(self, CurveKind::Published | CurveKind::Other)
     }
 
-    /// Whether the curve is a series with a colour of its own.
+    /// Whether the curve is one of our series, which has its own colour. [`CurveKind::Bound`] uses the colour of
+    /// another series.
     pub const fn is_series(self) -> bool {
         self.is_ours() && !matches!(self, CurveKind::Bound)
     }

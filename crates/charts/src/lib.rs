@@ -1,12 +1,12 @@
 //! Drawing of figures, shared by the lab page and all reports.
 //!
-//! * [`figure`]: content of a plot; [`time_series`]: figures over time, of one run or several.
+//! * [`figure`]: content of a plot; [`time_series`]: plots over time, for one run or several.
 //! * [`plot`]: SVG of a figure; works without scripts, in light and dark pages, and in print.
 //! * [`segments`]: a flow's segments and ACKs for the time-sequence graph; [`packed`]: their text encoding.
-//! * [`STYLE`], [`SCRIPTS`]: style sheet; scripts for saved pictures and the time-sequence graph.
+//! * [`STYLE`]: style sheet. [`SCRIPTS`]: scripts that save plots as pictures and draw the time-sequence graph.
 //!
-//! No plot library is used. `plotters` fixes colours, text sizes and widths, and takes 22 kB for four curves of eight
-//! points instead of 4 kB. Web libraries (uPlot, ECharts) need scripts and print bitmaps.
+//! This crate uses no plot library. With `plotters`, colours, text sizes and widths are fixed, and four curves of eight
+//! points take 22 kB instead of 4 kB. Plots of web libraries (uPlot, ECharts) need scripts, and print as bitmaps.
 
 pub mod figure;
 pub mod packed;
@@ -20,9 +20,9 @@ pub const STYLE: &str = include_str!("../web/plot.css");
 /// Script that saves plots as pictures.
 pub const PICTURE: &str = include_str!("../web/picture.js");
 
-/// Scripts of time-sequence graphs, in loading order: elements, pens, graph.
+/// Scripts of time-sequence graphs, in the order in which a page must load them.
 pub const SEQUENCE: [&str; 3] =
     [include_str!("../web/elements.js"), include_str!("../web/pen.js"), include_str!("../web/sequence.js")];
 
-/// All scripts, in loading order.
+/// All scripts, in the order in which a page must load them.
 pub const SCRIPTS: [&str; 4] = [SEQUENCE[0], SEQUENCE[1], PICTURE, SEQUENCE[2]];

@@ -1,17 +1,19 @@
-//! Text encoding of segments for a page; `unpackedSegments` in the report's `sequence.js` decodes the text.
+//! Compact text encoding of segments for a page. The function `unpackedSegments` in `sequence.js` decodes the text.
 //!
-//! Times are whole microseconds, bytes are exact. Each value is the difference to its prediction (the previous value,
-//! or the end of the previous segment), zigzag-encoded, seven bits per byte, lowest first, in base64. A segment with
-//! its ACK takes about 15 letters; columns of f64 would take 107.
+//! Times are rounded to microseconds; byte numbers are exact. Each value is predicted by the previous value, or by the
+//! end of the previous segment. The difference to the prediction is zigzag-encoded, in bytes of seven bits with the
+//! lowest first. The bytes are written in base64. A segment with its ACK takes about 15 characters; columns of f64
+//! would take 107.
 
 use crate::segments::Segments;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 
-/// Encodes: number of segments, segments, number of ACKs, ACKs, number of events, events.
+/// Encodes the number of segments, the segments, the number of ACKs, the ACKs, the number of events, and the events.
 ///
-/// Segment: send time, first byte, length, delay + 1 (0 if not delivered), fate + 2, pipe + 1 (0 if none),
-/// reason + 1. ACK: arrival time, acknowledged byte, distance to the first SACK block's end or -1. Event: time, kind.
+/// A segment consists of send time, first byte, length, delay + 1 (0 if not delivered), fate + 2, pipe + 1 (0 if none)
+/// and reason + 1. An ACK consists of arrival time, acknowledged byte, and distance to the end of the first SACK block
+/// (-1 without a block). An event consists of time and kind.
 pub fn packed(segments: &Segments) -> String {
     let mut out = VarintBytes(Vec::new());
     let [sent, start, length, arrived, fate, pipe, reason] = &segments.data;
@@ -68,8 +70,8 @@ mod tests {
 
     #[test]
     fn numbers_are_as_protocol_buffers_write_them() {
-        // Protocol Buffers, Encoding, "Signed integers": 0, -1, 1, -2 become 0, 1, 2, 3; "Base 128 varints": 150 is
-        // 96 01.
+        // The document "Encoding" of Protocol Buffers says: 0, -1, 1, -2 become 0, 1, 2, 3 ("Signed integers"), and 150
+        // is encoded as 96 01 ("Base 128 varints").
         let mut out = VarintBytes(Vec::new());
         [0, -1, 1, -2, 75].into_iter().for_each(|value| out.put(value));
         assert_eq!(out.0, [0, 1, 2, 3, 0x96, 0x01]);
@@ -84,7 +86,8 @@ mod tests {
             segments.data.iter_mut().zip(row).for_each(|(column, value)| column.push(value));
         }
         let letters = packed(&segments).len();
-        // Seven bytes per segment, four letters per three bytes; the first segment and the counts take a few more.
+        // A segment takes seven bytes, and three bytes take four characters. The first segment and the counts take a
+        // few more.
         assert!((934..960).contains(&letters), "{letters}");
     }
 }

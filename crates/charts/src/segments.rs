@@ -1,4 +1,4 @@
-//! A flow's segments and ACKs for the time-sequence graph, as tcptrace draws a capture at the sender.
+//! A flow's segments and ACKs for the time-sequence graph, which resembles tcptrace's graph of a capture at the sender.
 
 use crate::figure::{Curve, CurveKind, Figure, Point};
 use lasthop_base::Time;
@@ -9,13 +9,13 @@ use lasthop_tcp::Event;
 use lasthop_tcp::event::Reason;
 use lasthop_wire::{Body, Flags, FlowId, Packet, Segment};
 
-/// Fates other than a loss.
+/// Values in the column `fate` for segments that were not lost.
 const ARRIVED: f64 = -1.0;
 const UNFINISHED: f64 = -2.0;
 
 const FIRST_TIME: f64 = -1.0;
 
-/// Reasons of retransmissions, indexed by their numbers in columns.
+/// Reasons of retransmissions. The column `reason` holds the index in this list.
 pub const REASONS: [Reason; 11] = [
     Reason::FastRetransmit,
     Reason::Hole,
@@ -30,7 +30,7 @@ pub const REASONS: [Reason; 11] = [
     Reason::Handshake,
 ];
 
-/// Recorded part of a run.
+/// Part of a run to record.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RecordingWindow {
     /// Start, s.
@@ -41,37 +41,38 @@ pub struct RecordingWindow {
     pub most: usize,
 }
 
-/// Records of a flow, in columns.
+/// Recorded segments, ACKs and events of a flow, in columns.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Segments {
     /// Segments in sending order ([`Segments::DATA`]).
     pub data: [Vec<f64>; 7],
     /// ACKs in sending order ([`Segments::ACKS`]).
     pub acks: [Vec<f64>; 3],
-    /// Recoveries and timeouts ([`Segments::EVENTS`]).
+    /// Starts and ends of recoveries, and timeouts ([`Segments::EVENTS`]).
     pub events: [Vec<f64>; 2],
-    /// End of the complete record, s: the window's end, or the first omitted item.
+    /// Time up to which the record is complete, s: the end of the window, or the time of the first omitted segment or
+    /// ACK.
     pub to_s: f64,
 }
 
 impl Segments {
-    /// Send time (s), first byte, length (bytes), arrival time (s) or NaN, fate (-1 arrived, -2 neither arrived nor
-    /// lost, else number of the `LossReason`), pipe of the loss or NaN, reason of the retransmission (number of the
-    /// [`Reason`]) or -1.
+    /// Columns of segments: send time (s), first byte, length (bytes), and arrival time (s) or NaN. Then fate (-1:
+    /// arrived, -2: neither arrived nor lost, otherwise the number of the `LossReason`), and pipe of the loss or NaN.
+    /// The last column is the reason of the retransmission (number of the [`Reason`]), or -1 for a first transmission.
     pub const DATA: [&'static str; 7] = ["sent_s", "start", "length", "arrived_s", "fate", "pipe", "reason"];
-    /// Arrival time (s), acknowledged byte, end of the first SACK block or NaN.
+    /// Columns of ACKs: arrival time (s), acknowledged byte, and end of the first SACK block or NaN.
     pub const ACKS: [&'static str; 3] = ["time_s", "acked", "sacked"];
-    /// Time (s) and kind: 0 recovery begins, 1 recovery ends, 2 timeout.
+    /// Columns of events: time (s) and kind (0: recovery begins, 1: recovery ends, 2: timeout).
     pub const EVENTS: [&'static str; 2] = ["time_s", "kind"];
 
-    /// Initially shown interval, s: around the first loss, or the beginning.
+    /// Interval to show first, s: the time around the first loss, or the beginning if nothing is lost.
     pub fn first_view(&self) -> [f64; 2] {
         let lost = self.data[4].iter().position(|fate| *fate >= 0.0);
         let middle = lost.map_or(0.5, |at| self.data[0][at]);
         [(middle - 0.4).max(0.0), middle + 1.1]
     }
 
-    /// First transmissions in an interval, as points at the first bytes, kB.
+    /// Curve of the first transmissions in an interval, with a point at each segment's first byte, kB.
     pub fn sent(&self, [from, to]: [f64; 2], name: String) -> Curve {
         let [sent, start, .., reason] = &self.data;
         let recorded = (0..sent.len()).filter(|at| (from..=to).contains(&sent[*at]) && reason[*at] < 0.0);
@@ -79,7 +80,7 @@ impl Segments {
         Curve { name, kind: CurveKind::Dots, points }
     }
 
-    /// First view as points: segments sent, retransmitted and lost at their first byte, ACKs, kB.
+    /// Figure of the first view. Points show sent, retransmitted and lost segments at their first byte, and ACKs, kB.
     pub fn figure(&self, title: &str) -> Figure {
         let [from, to] = self.first_view();
         let [sent, start, _, _, fate, _, reason] = &self.data;
@@ -106,16 +107,16 @@ impl Segments {
     }
 }
 
-/// Index of the flow to observe: the first TCP flow, or the first flow.
+/// Index of the flow to observe: the first TCP flow, or the first flow if none is TCP.
 pub fn observed_flow(scenario: &Scenario) -> usize {
     let is_tcp = |flow: &Flow| matches!(flow.traffic, Traffic::Tcp { .. });
     scenario.flows.iter().position(is_tcp).unwrap_or(0)
 }
 
-/// Recorder of one flow's segments.
+/// Observer that records one flow's segments and ACKs.
 pub struct SegmentRecorder {
     flow: FlowId,
-    /// Numbers of links on each flow's forward and return routes.
+    /// Number of links on the forward and on the return route of each flow.
     hops: Vec<[usize; 2]>,
     window: RecordingWindow,
     histories: PacketHistories,
@@ -125,12 +126,12 @@ pub struct SegmentRecorder {
     first: Option<u32>,
     highest_start: u64,
     acked: u64,
-    /// Time of the first item omitted for lack of space, s.
+    /// Time of the first segment or ACK that was omitted for lack of space, s.
     full_at: Option<f64>,
 }
 
 impl SegmentRecorder {
-    /// Recorder of the flow with this index.
+    /// Creates a recorder for the flow with this index.
     pub fn new(scenario: &Scenario, flow: usize, window: RecordingWindow) -> SegmentRecorder {
         SegmentRecorder {
             flow: FlowId(flow as u32),
@@ -146,12 +147,12 @@ impl SegmentRecorder {
         }
     }
 
-    /// The records, after the run's end.
+    /// Returns the records after the end of the run.
     pub fn finish(mut self) -> Segments {
         while let Some(history) = self.histories.pop_first() {
             self.record(&history);
         }
-        // Retransmission events carry the send time and first byte of their segment.
+        // A retransmission event belongs to the segment with the same send time and first byte.
         let reason = |sent: f64, start: f64| {
             let from = self.retransmitted.partition_point(|(at, ..)| at.as_secs() < sent);
             let same = self.retransmitted[from..].iter().take_while(|(at, ..)| at.as_secs() <= sent);
@@ -253,7 +254,7 @@ impl Observer for SegmentRecorder {
         }
     }
 
-    /// The source does not see copies of its segments: only copied ACKs count.
+    /// The sender does not see copies of its segments. Only copies of ACKs are recorded.
     fn on_copy(&mut self, now: Time, pipe: PipeId, copy: &Packet) {
         if copy.flow == self.flow && !copy.forward {
             self.histories.on_copy(now, pipe, copy);
@@ -269,7 +270,7 @@ impl Observer for SegmentRecorder {
             Event::RecoveryLeft { .. } => 1.0,
             Event::TimedOut { .. } => 2.0,
             Event::Retransmitted { range, reason } => {
-                // The SYN is byte 0.
+                // The event counts the SYN as byte 0, so that data bytes start at 1.
                 self.retransmitted.push((now, range.start.saturating_sub(1), *reason));
                 return;
             }
@@ -280,7 +281,8 @@ impl Observer for SegmentRecorder {
     }
 }
 
-/// Stream offset of sequence number `number`, near offset `around`; `first` is the sequence number of offset 0.
+/// Offset in the byte stream of the sequence number `number`, chosen near the offset `around`. `first` is the sequence
+/// number of offset 0.
 pub fn offset(first: u32, around: u64, number: u32) -> u64 {
     let difference = number.wrapping_sub(first).wrapping_sub(around as u32) as i32;
     around.saturating_add_signed(i64::from(difference))
@@ -311,8 +313,8 @@ mod tests {
 
     const ALL: RecordingWindow = RecordingWindow { from_s: 0.0, to_s: 1e9, most: 100_000 };
 
-    /// The scenario drops segments 14, 24, 26, 28 (Fall and Floyd 1996). docs/drop-patterns.md: 232 segments after 5
-    /// s.
+    /// The scenario drops segments 14, 24, 26 and 28 (Fall and Floyd 1996). According to docs/drop-patterns.md, 232
+    /// segments are delivered after 5 s.
     #[test]
     fn drop_patterns_show_which_segments_were_lost_and_sent_again() {
         let segments = recorded("drop-patterns", ALL);

@@ -1,33 +1,33 @@
-//! Figures over time, for one run or several in one picture.
+//! Figures over time, which show one run or several in one picture.
 
 use crate::figure::{Curve, CurveKind, Figure, Point};
 use lasthop_sim::{FlowSample, QueueSample};
 
-/// Largest number of runs with a second, dotted curve.
+/// Largest number of runs in a figure for which a second, dotted curve is drawn.
 const MOST_PAIRS: usize = 4;
-/// Ratio to the highest window above which a slow start threshold counts as unset.
+/// A slow start threshold counts as unset if it exceeds the highest window by more than this factor.
 const FAR_ABOVE: u64 = 4;
-/// Averaging time of goodput, s, and its limits as shares of the run's duration.
+/// Usual averaging time of goodput, s. `SHARES` limits it, as shares of the run's duration.
 const AVERAGED_S: f64 = 1.0;
 const SHARES: [f64; 2] = [0.01, 0.05];
 
 /// Samples of a flow in one run.
 #[derive(Clone, Debug)]
 pub struct FlowSeries {
-    /// Name of the run, for pictures of several.
+    /// Name of the run, for pictures that show several runs.
     pub name: String,
     /// Samples in time order.
     pub samples: Vec<FlowSample>,
 }
 
 impl FlowSeries {
-    /// Course of the flow with this index, from the samples of all flows.
+    /// Selects the samples of the flow with this index from the samples of all flows.
     pub fn of(name: &str, samples: &[FlowSample], flow: usize) -> FlowSeries {
         let its = samples.iter().filter(|sample| sample.flow == flow);
         FlowSeries { name: name.to_owned(), samples: its.copied().collect() }
     }
 
-    /// Bytes delivered so far, by time (s).
+    /// Bytes delivered up to each sample, as pairs of time (s) and bytes.
     pub fn delivered(&self) -> Vec<(f64, u64)> {
         self.samples.iter().map(|sample| (sample.time.as_secs(), sample.delivered_bytes)).collect()
     }
@@ -39,7 +39,8 @@ pub fn averaged_s(duration_s: f64) -> f64 {
     AVERAGED_S.clamp(least, most.max(least))
 }
 
-/// Goodput figure from named cumulative amounts (s, bytes), averaged over the preceding `span_s`.
+/// Figure of goodputs, averaged over the preceding `span_s` seconds. `amounts` are named curves of cumulative bytes:
+/// pairs of time (s) and bytes.
 pub fn goodput(amounts: &[(String, Vec<(f64, u64)>)], span_s: f64) -> Figure {
     let curve = |(name, amounts): &(String, Vec<(f64, u64)>)| Curve {
         name: name.clone(),
@@ -50,7 +51,8 @@ pub fn goodput(amounts: &[(String, Vec<(f64, u64)>)], span_s: f64) -> Figure {
     figure("goodput", "Goodput", &caption, "kbit/s", amounts.iter().map(curve).collect())
 }
 
-/// Mean rates (kbit/s) over the preceding `span_s` (less at the beginning), from amounts (s, bytes).
+/// Mean rates (kbit/s) over the preceding `span_s` seconds, or fewer at the beginning. `amounts` are pairs of time (s)
+/// and cumulative bytes.
 fn rates(amounts: &[(f64, u64)], span_s: f64) -> Vec<Point> {
     let mut from = 0;
     let mut points = Vec::with_capacity(amounts.len());
@@ -64,7 +66,7 @@ fn rates(amounts: &[(f64, u64)], span_s: f64) -> Vec<Point> {
     points
 }
 
-/// Congestion window, and ssthresh where it is near.
+/// Figure of the congestion window, and of ssthresh unless it is far above the window.
 pub fn window(flow_series: &[FlowSeries]) -> Figure {
     let cwnd = |sample: &FlowSample| Some(sample.cwnd_bytes as f64 / 1e3);
     let curves = pairs(flow_series, ("cwnd", cwnd), |series| {
@@ -78,7 +80,7 @@ pub fn window(flow_series: &[FlowSeries]) -> Figure {
     figure("window", "Congestion window", caption, "kB", curves)
 }
 
-/// Smoothed RTT and retransmission timeout.
+/// Figure of the smoothed RTT and the retransmission timeout.
 pub fn round_trips(flow_series: &[FlowSeries]) -> Figure {
     let curves = pairs(flow_series, ("SRTT", |sample: &FlowSample| sample.srtt_ms), |_| {
         ("RTO", |sample: &FlowSample| sample.srtt_ms.map(|_| sample.rto_ms))
@@ -87,7 +89,7 @@ pub fn round_trips(flow_series: &[FlowSeries]) -> Figure {
     figure("rtt", "Round-trip time", caption, "ms", curves)
 }
 
-/// Bytes in flight as the sender counts them.
+/// Figure of the bytes in flight as the sender counts them.
 pub fn in_flight(flow_series: &[FlowSeries]) -> Figure {
     let of = |sample: &FlowSample| Some(sample.in_flight_bytes as f64 / 1e3);
     let curve = |series: &FlowSeries| {
@@ -98,13 +100,13 @@ pub fn in_flight(flow_series: &[FlowSeries]) -> Figure {
     figure("flight", "In flight", caption, "kB", flow_series.iter().map(curve).collect())
 }
 
-/// Packets waiting in one direction of a link, as points.
+/// Number of packets that wait in one direction of a link, as points over time.
 pub fn waiting(samples: &[QueueSample], link: usize, is_down: bool) -> Vec<Point> {
     let of_this = samples.iter().filter(|sample| sample.link == link && sample.down == is_down);
     of_this.map(|sample| Point::exact(sample.time.as_secs(), f64::from(sample.packets))).collect()
 }
 
-/// Queue lengths by name.
+/// Figure of queue lengths, from named curves.
 pub fn queue(flow_series: Vec<(String, Vec<Point>)>) -> Figure {
     let curves = flow_series.into_iter().map(|(name, points)| Curve { name, kind: CurveKind::Steps, points });
     figure("queue", "Queue at the last hop", "Packets waiting.", "packets", curves.collect())
@@ -130,7 +132,7 @@ pub fn figure(id: &str, title: &str, caption: &str, y_label: &str, curves: Vec<C
     }
 }
 
-/// Curve of a flow's samples that have a value.
+/// Curve of the values of a flow's samples; samples without a value are left out.
 pub fn curve(
     name: &str,
     kind: CurveKind,
@@ -141,7 +143,8 @@ pub fn curve(
     Curve { name: name.to_owned(), kind, points: points.collect() }
 }
 
-/// Two curves for each series, the second dotted; named after the series if there are several.
+/// Two curves for each series, of which the second is dotted. If there are several series, the names of the curves
+/// contain the series' names.
 fn pairs<B: Fn(&FlowSample) -> Option<f64>>(
     flow_series: &[FlowSeries],
     (first, of): (&str, impl Fn(&FlowSample) -> Option<f64>),

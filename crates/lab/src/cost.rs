@@ -1,9 +1,9 @@
-//! Estimated time and memory of runs, computed from the scenario before they start.
+//! Estimates of the time and memory that runs need, computed from the scenario before the runs start.
 //!
 //! # Estimate
-//! Time follows from the data packets that fill the slowest link of each flow's route; losses, windows and pauses
-//! reduce the real number. Memory follows from the numbers of flows, runs and samples; packets in flight are a small
-//! part.
+//! Time follows from the number of data packets that would fill the slowest link of each flow's route. Losses, windows
+//! and pauses reduce the real number. Memory follows from the numbers of flows, runs and samples; packets in flight
+//! need little.
 
 use lasthop_base::{Duration, Time};
 use lasthop_net::service::Service;
@@ -14,14 +14,14 @@ use std::collections::BTreeMap;
 /// Simulated data packets (each with its ACK) per second and core; `lasthop bench` reaches 4.9 million.
 pub const PACKETS_PER_S: f64 = 4e6;
 
-/// Memory of a running flow, bytes: endpoints with scoreboards and timers (measured with 10,000 and 50,000).
+/// Memory of a running flow, bytes: its endpoints with scoreboards and timers (measured with 10,000 and 50,000 flows).
 const FLOW_BYTES: f64 = 10.7e3;
 const HEADERS: f64 = 52.0;
 
 /// Cost of all runs of a command.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Cost {
-    /// Largest possible number of data packets, over all runs.
+    /// Largest possible number of data packets in all runs.
     pub packets: f64,
     /// Memory, bytes.
     pub memory_bytes: f64,
@@ -34,16 +34,16 @@ impl Cost {
     }
 }
 
-/// Execution plan.
+/// Number of runs, and how they are executed.
 #[derive(Clone, Copy, Debug)]
 pub struct RunPlan {
-    /// Repetitions of each scenario.
+    /// Number of repetitions of each scenario.
     pub runs: usize,
-    /// Repetitions that run concurrently.
+    /// Number of repetitions that run concurrently.
     pub threads: usize,
-    /// Whether outcomes are kept until the end.
+    /// Whether all outcomes are kept in memory until the end.
     pub keeps_outcomes: bool,
-    /// Sampled repetitions of each scenario.
+    /// Number of repetitions of each scenario that are sampled over time.
     pub sampled: usize,
 }
 
@@ -73,7 +73,8 @@ fn sample_bytes(scenario: &Scenario) -> f64 {
     instants * (scenario.flows.len() * size_of::<FlowSample>() + queues * size_of::<QueueSample>()) as f64
 }
 
-/// Largest possible number of data packets of one run: the flows' demand, limited by the slowest link of each route.
+/// Largest possible number of data packets of one run. It follows from the flows' demand, limited by the slowest link
+/// of each route.
 fn packets(scenario: &Scenario) -> f64 {
     let mut wanted: BTreeMap<(usize, bool), (f64, f64)> = BTreeMap::new();
     for (flow, route) in scenario.flows.iter().zip(&scenario.routes) {
@@ -85,7 +86,7 @@ fn packets(scenario: &Scenario) -> f64 {
     wanted.values().map(|(wanted, carried)| wanted.min(*carried)).sum()
 }
 
-/// Link direction of the route that carries the fewest bits, with those bits.
+/// Link direction of the route that can carry the fewest bits during the run, and the number of these bits.
 fn slowest(scenario: &Scenario, route: &Route) -> Option<((usize, bool), f64)> {
     let carried = route.there.iter().map(|hop| {
         let link = &scenario.links[hop.link];
@@ -106,7 +107,7 @@ fn bits_carried(service: &Service, duration: Duration) -> f64 {
     bits
 }
 
-/// Bits that a flow wants to send, and bits of one packet.
+/// Number of bits that a flow wants to send, and size of one packet in bits.
 fn demand(flow: &Flow, duration: Duration) -> (f64, f64) {
     match &flow.traffic {
         Traffic::Tcp { transfer, source, .. } => {
@@ -148,7 +149,7 @@ mod tests {
         let path = "profile=plain,rate=10Mbit/s,rtt=20ms,duration=120s,segment=1448bytes";
         assert!((of(path, ONE).packets - 1e5).abs() < 1.0);
         assert!((of(path, RunPlan { runs: 4, ..ONE }).packets - 4e5).abs() < 1.0);
-        // Two links in a row: the run sends a little less than the slower one (2 Mbit/s) could carry.
+        // The path has two links in a row. The run sends a little less than the slower link (2 Mbit/s) could carry.
         let run = lasthop_sim::run(&Scenario::load("hasegawa").unwrap(), 1);
         let (sent, most) = (run.flows[0].source.data_sent as f64, of("hasegawa", ONE).packets);
         assert!(sent <= 1.05 * most && sent > 0.5 * most, "{sent} of {most}");

@@ -1,4 +1,4 @@
-//! Cache keys: digests of everything that decides a result.
+//! Keys of stored results: digests of everything that decides a result.
 
 use sha2::{Digest, Sha256};
 

@@ -1,4 +1,4 @@
-//! Content of a report, without its looks: chapters of text, figures and tables.
+//! Content of a report, independent of its appearance: chapters of text, figures and tables.
 
 use crate::figure::Figure;
 use crate::item::Verdict;
@@ -41,40 +41,40 @@ pub enum Block {
     Sequence(Sequence),
     /// Table.
     Table(Table),
-    /// Table with alternative settings.
+    /// Table in which the reader can choose other settings.
     Switched {
-        /// The table under the default setting, also shown without scripts.
+        /// The table under the default setting, which is also shown without scripts.
         table: Table,
-        /// Alternative settings.
+        /// Settings that the reader can choose instead.
         settings: Vec<TableSetting>,
     },
-    /// Chapters by themes, with verdict counts.
+    /// Matrix of chapters by themes, with the number of rows for each verdict.
     Matrix(Matrix),
     /// Forest plot of measured against published numbers.
     Forest(Forest),
     /// Ranking of candidates.
     Ranking(Ranking),
-    /// Preformatted text, collapsed at first.
+    /// Preformatted text, which is collapsed until the reader opens it.
     Folded {
         /// Heading of the collapsed text.
         title: String,
-        /// The lines.
+        /// Lines of the collapsed text.
         text: String,
     },
 }
 
-/// Time-sequence graphs; one or several are shown at a time.
+/// Time-sequence graphs, of which the reader selects one or several to show.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Sequence {
-    /// Anchor.
+    /// Anchor of the block.
     pub id: String,
-    /// Title above it.
+    /// Title above the graph.
     pub title: String,
-    /// Caption below.
+    /// Caption below the graph.
     pub caption: String,
-    /// Whether the graphs are for comparison: the first two then start in one picture.
+    /// Whether the graphs are to be compared. If so, the first two are at first shown in one picture.
     pub is_comparison: bool,
-    /// Selectable graphs: values of a comparison, or flows.
+    /// Graphs from which the reader can select: one for each compared case, or one for each flow.
     pub runs: Vec<FlowSequence>,
 }
 
@@ -94,7 +94,7 @@ pub struct FlowSequence {
 /// A table.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Table {
-    /// Caption above it.
+    /// Caption above the table.
     pub caption: String,
     /// Column headings, with units.
     pub columns: Vec<String>,
@@ -115,23 +115,23 @@ impl Table {
     }
 }
 
-/// Alternative setting of a table.
+/// Setting that the reader can choose for a table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TableSetting {
-    /// Label: `delayed ACKs: on`.
+    /// Label of the setting: `delayed ACKs: on`.
     pub label: String,
-    /// Changed cells: row and column (from 0), and the new cell.
+    /// Cells that differ under this setting: row and column (from 0), and the new cell.
     pub cells: Vec<(usize, usize, Cell)>,
 }
 
 /// A cell.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cell {
-    /// Words, aligned left.
+    /// A text, aligned left.
     Text(String),
     /// A formatted number, aligned right: `1915 ± 12`.
     Number(String),
-    /// A verdict, coloured and in words.
+    /// A verdict, shown as a coloured word.
     Verdict(Option<Verdict>),
     /// An empty cell, shown as a dash.
     Empty,

@@ -1,4 +1,4 @@
-//! Work on several threads; results arrive in order.
+//! Work on several threads whose results are returned in order.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -10,10 +10,10 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::Duration;
 
-/// Jobs in progress. Dropping starts no further job; running jobs finish in the background.
+/// Jobs in progress. If this value is dropped, no further job starts; running jobs finish in the background.
 pub struct InOrder<T> {
     results: Receiver<(usize, thread::Result<T>)>,
-    /// Results that arrived before an earlier one.
+    /// Results that arrived before the result of an earlier job.
     early: BTreeMap<usize, T>,
     next: usize,
     count: usize,
@@ -33,14 +33,15 @@ pub enum NextResult<T> {
     End,
 }
 
-/// Number of threads: `wanted`, or one per core if `None`; at most one per job.
+/// Number of threads: `wanted`, or one per core if `None`, but at most one for each of the `pieces` jobs.
 pub fn threads(wanted: Option<usize>, pieces: usize) -> usize {
     let cores = || thread::available_parallelism().map_or(1, NonZero::get);
     wanted.unwrap_or_else(cores).min(pieces).max(1)
 }
 
 impl<T: Send + 'static> InOrder<T> {
-    /// Starts to call `work` with 0, 1, … `count` - 1 in order, on [`threads`] threads; fails without any thread.
+    /// Starts to call `work` with 0, 1, … `count` - 1 in this order, on [`threads`] threads. Fails if the system
+    /// provides no thread.
     pub fn begin(
         count: usize,
         wanted: Option<usize>,
@@ -92,7 +93,7 @@ impl<T: Send + 'static> InOrder<T> {
         }
     }
 
-    /// Number of finished jobs, including those not yet returned.
+    /// Number of finished jobs, including those whose results have not been returned yet.
     pub fn finished(&self) -> usize {
         self.finished
     }
@@ -160,7 +161,7 @@ mod tests {
         assert!(all(InOrder::begin(0, None, |index| index).unwrap()).is_empty());
     }
 
-    /// A job that overtakes an earlier one waits for it, but does not block its thread.
+    /// If a job finishes before an earlier one, its result waits, but its thread continues with further jobs.
     #[test]
     fn what_overtakes_waits() {
         let (release, gate) = channel::<()>();

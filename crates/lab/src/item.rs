@@ -1,25 +1,25 @@
-//! One published number or claim with our measurement: the object that `lasthop reproduce --format json` prints.
+//! One published number or claim with our measurement. `lasthop reproduce --format json` prints these objects.
 
 use crate::stats::Estimate;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
-/// Reading without answers to open questions: the paper's text only.
+/// Name of the default reading, which follows the paper's text only and answers none of its open questions.
 pub const DEFAULT: &str = "default";
 
-/// Prefix of row names that repeat a row under an answer to an open question.
+/// Prefix in the names of rows that repeat another row under an answer to an open question.
 pub const SENSITIVITY_PREFIX: &str = "sensitivity-";
 
 /// A published number, claim or point of a figure, with our measurement.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Item {
-    /// `hasegawa`.
+    /// Name of the paper: `hasegawa`.
     pub paper: String,
-    /// `gain-mac`, `fig7`.
+    /// Name of the number or figure in the paper: `gain-mac`, `fig7`.
     pub item: String,
     /// Curve or setting of the row.
     pub series: String,
-    /// Coordinates (`{"ber": 7e-5}`), and the settings that differ from the defaults.
+    /// Coordinates (`{"ber": 7e-5}`), and settings that differ from the defaults.
     pub x: Map<String, Value>,
     /// Measured quantity: `goodput`.
     pub metric: String,
@@ -37,7 +37,8 @@ pub struct Item {
     pub runs: usize,
     /// Verdict; `None` without a published number or claim.
     pub verdict: Option<Verdict>,
-    /// Deviation from the published number, % of it; `None` without such a number, or if it is 0.
+    /// Deviation from the published number, as a percentage of that number; `None` if there is no such number or it is
+    /// 0.
     pub deviation_pct: Option<f64>,
     /// Largest accepted difference from the published number, in the row's unit.
     pub margin: Option<f64>,
@@ -45,15 +46,16 @@ pub struct Item {
     pub ns2: Option<f64>,
     /// 95 % interval of the ns-2 result.
     pub ns2_ci95: Option<[f64; 2]>,
-    /// Answers to the open questions: `default`, `best`, or the one being tried.
+    /// Answers to the paper's open questions: a reading such as `default` or `best`, or the single answer that is
+    /// tested.
     pub reading: String,
-    /// Cause of a verdict `differs` or `ack_splitting`: kind and sentence, from [`crate::study::causes`].
+    /// Cause of a verdict `differs` or `shape`: its kind and a sentence, from [`crate::study::causes`].
     pub cause: Option<String>,
     /// Command that demonstrates the cause, if there is one.
     pub experiment: Option<String>,
     /// Note for the reader.
     pub note: String,
-    /// Probability of such a deviation if the paper is right; only if its number is compared with single runs.
+    /// Probability of such a deviation if the paper is right; only if the paper's number is compared with single runs.
     #[serde(skip)]
     pub chance: Option<f64>,
 }
@@ -85,14 +87,14 @@ impl Item {
         }
     }
 
-    /// Whether the interval is so asymmetric that a half width would mislead.
+    /// Whether the interval is so asymmetric that `mean ± half width` would mislead.
     pub fn is_skewed(&self) -> bool {
         let (Some(mean), Some([low, high])) = (self.measured, self.ci95) else { return false };
         let (half, middle) = ((high - low) / 2.0, (low + high) / 2.0);
         half.is_finite() && (mean - middle).abs() > 0.2 * half
     }
 
-    /// Whether the row belongs to the default reading itself.
+    /// Whether the row belongs to the default reading, and does not test a single answer.
     pub fn is_of_default(&self) -> bool {
         self.reading == DEFAULT && !self.item.starts_with(SENSITIVITY_PREFIX)
     }
@@ -108,7 +110,7 @@ impl Item {
         self
     }
 
-    /// Sets the measured number; unchanged if `None`.
+    /// Sets the measured number, its interval and the number of repetitions; `None` changes nothing.
     pub fn measured(self, estimate: Option<Estimate>) -> Item {
         match estimate {
             Some(Estimate { mean, ci95, runs }) => Item { measured: Some(mean), ci95, runs, ..self },
@@ -116,7 +118,8 @@ impl Item {
         }
     }
 
-    /// Sets a claim: its words, the mean share of points at which it holds, the number of points, and the verdict.
+    /// Sets the result of a claim: its text, the share of points at which its mean holds, the number of points, and the
+    /// verdict.
     pub fn with_claim(self, words: &str, share: f64, points: usize, verdict: Verdict) -> Item {
         Item {
             metric: "share of points at which it holds".into(),
@@ -139,22 +142,23 @@ impl Item {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
-    /// The whole 95 % interval lies within the margin of the published number; a claim holds significantly
-    /// everywhere.
+    /// Numbers: the whole 95 % interval lies within the margin of the published number. Claims: the claim holds
+    /// significantly at all points.
     Agrees,
-    /// Claims only: the mean holds at all points, but not significantly at every point.
+    /// Claims only: the means satisfy the claim at all points, but not significantly at every point.
     Shape,
-    /// The interval lies outside of the margin; a claim significantly fails at a point.
+    /// Numbers: the whole interval lies outside of the margin. Claims: the claim fails significantly at one point or
+    /// more.
     Differs,
-    /// No number of repetitions decides: the published number is one run that varies too much, or the margin is its
-    /// spread.
+    /// No number of repetitions decides. Either the published number comes from one run that varies too much, or the
+    /// margin is the spread of the paper's own runs.
     Undecidable,
-    /// More repetitions are needed.
+    /// The result does not decide yet: more repetitions are needed.
     Inconclusive,
 }
 
 impl Verdict {
-    /// Word in tables and JSON.
+    /// Word for the verdict in tables and JSON.
     pub const fn name(self) -> &'static str {
         match self {
             Verdict::Agrees => "agrees",
@@ -165,7 +169,7 @@ impl Verdict {
         }
     }
 
-    /// Verdict as the predicate of a sentence: `the row …`.
+    /// Verdict as the predicate of a sentence that begins with `the row`.
     pub const fn sentence(self) -> &'static str {
         match self {
             Verdict::Agrees => "agrees",

@@ -1,13 +1,13 @@
-//! Everything around a run: repetitions and intervals, comparisons, papers, benchmarks, reports.
+//! Everything around a simulation run: repetitions, confidence intervals, comparisons, papers, benchmarks and reports.
 //!
-//! * [`repeat`]: repetitions on all cores; [`in_order`]: results in order, as they finish.
-//! * [`stats`]: means and intervals; [`change`]: changes between means.
-//! * [`runs`]: results of one scenario; [`compare`]: paired scenario variants; [`mod@bench`]: benchmarks; [`cost`]:
-//!   estimated cost.
-//! * [`item`]: a published number with our measurement; [`papers`]: the papers, one folder each.
-//! * [`trials`]: real TCP traffic under two conditions: simulated and emulated, without and with the agent.
-//! * [`document`], [`figure`], [`overview`], [`report`]: content, figures, overview and HTML of reports.
-//! * [`digest`]: cache keys; [`progress`]: progress of long computations.
+//! * [`repeat`]: repetitions on all cores. [`in_order`]: work on several threads whose results arrive in order.
+//! * [`stats`]: means with confidence intervals. [`change`]: changes between means.
+//! * [`runs`]: results of one scenario. [`compare`]: variants of a scenario, compared repetition by repetition.
+//!   [`mod@bench`]: benchmarks. [`cost`]: estimated time and memory of runs.
+//! * [`item`]: a published number with our measurement. [`papers`]: the papers, each of which is a folder.
+//! * [`trials`]: real TCP traffic under two conditions: simulated and emulated, or without and with the agent.
+//! * [`document`]: content of reports. [`figure`]: figures. [`overview`]: first screen. [`report`]: HTML.
+//! * [`digest`]: keys of stored results. [`progress`]: progress of long computations.
 
 pub mod advise;
 pub mod assertion;

@@ -1,11 +1,12 @@
-//! First screen of a report: verdicts on each chapter's claims, and distances of our numbers from the published ones.
+//! First screen of a report: verdicts on each chapter's numbers and claims, and distances between our numbers and the
+//! published ones.
 
 use crate::item::Verdict;
 
-/// Table of chapters by themes.
+/// Table with a row for each chapter and a column for each theme.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Matrix {
-    /// Caption above it.
+    /// Caption above the table or plot.
     pub caption: String,
     /// Column headings: `mechanism`, `fairness`.
     pub themes: Vec<String>,
@@ -18,9 +19,9 @@ pub struct Matrix {
 pub struct MatrixRow {
     /// Title of the chapter.
     pub title: String,
-    /// Anchor of the chapter: its id.
+    /// Anchor of the chapter (its id).
     pub anchor: String,
-    /// Outcome in a sentence.
+    /// Result of the reproduction in a sentence.
     pub sentence: String,
     /// One cell for each theme.
     pub cells: Vec<MatrixCell>,
@@ -29,13 +30,13 @@ pub struct MatrixRow {
 /// Verdicts of one chapter on one theme.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct MatrixCell {
-    /// Verdict counts; all 0 without a number or claim.
+    /// Number of rows for each verdict; all are 0 if the theme has no number or claim.
     pub counts: VerdictCounts,
-    /// Anchor: `<chapter>-<figure or heading>`, or the chapter's id; empty for no link.
+    /// Anchor to link to: `<chapter>-<figure or heading>`, or the chapter's id; empty for no link.
     pub anchor: String,
 }
 
-/// Numbers and claims by verdict.
+/// Number of published numbers and claims for each verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct VerdictCounts {
     /// Number of [`Verdict::Agrees`].
@@ -82,7 +83,7 @@ impl VerdictCounts {
         self.each().iter().map(|(_, count)| count).sum()
     }
 
-    /// The worst verdict with a count; `None` without any.
+    /// The worst verdict that occurs; `None` if none occurs.
     pub fn worst(&self) -> Option<Verdict> {
         self.each().into_iter().rev().find(|(_, count)| *count > 0).map(|(verdict, _)| verdict)
     }
@@ -91,37 +92,38 @@ impl VerdictCounts {
 /// Forest plot: distances of measured from published numbers, in units of the accepted margin.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Forest {
-    /// Caption above it.
+    /// Caption above the table or plot.
     pub caption: String,
-    /// One row for each number; rows after the 40th are only counted.
+    /// One row for each number. Only the first 40 rows are drawn; further rows are only counted.
     pub rows: Vec<ForestRow>,
 }
 
-/// A published number.
+/// Row of a published number.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct ForestRow {
-    /// Name with its paper: `hasegawa: largest gain of mac`.
+    /// Name of the paper and the number: `hasegawa: largest gain of mac`.
     pub label: String,
     /// Anchor, as in [`MatrixCell`].
     pub anchor: String,
-    /// Distance under the paper's text only; `None` if undefined.
+    /// Distance in the default reading, which follows the paper's text only; `None` if undefined.
     pub default: Option<Distance>,
     /// Distance under the best answers to open questions, if there are any.
     pub best: Option<Distance>,
 }
 
-/// Distance of a number from the published one in margins: 0 is equal, beyond ±1 is outside of the band.
+/// Distance of our number from the published one, in margins. At 0 both are equal; beyond ±1 our number is outside of
+/// the band of agreement.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Distance {
-    /// (ours - published) / margin.
+    /// Distance: (ours - published) / margin.
     pub margins: f64,
-    /// 95 % interval.
+    /// 95 % interval of the distance.
     pub ci95: Option<[f64; 2]>,
 }
 
 impl Distance {
-    /// Distance of `ours`; `None` unless all values are finite and `margin` is positive. Infinite intervals are
-    /// dropped.
+    /// Distance of `ours`; `None` unless all values are finite and `margin` is positive. An infinite interval becomes
+    /// `None`.
     pub fn of(ours: f64, ci95: Option<[f64; 2]>, published: f64, margin: f64) -> Option<Distance> {
         let margins = |value: f64| (value - published) / margin;
         let ci95 = ci95.map(|ends| ends.map(margins)).filter(|ends| ends.iter().all(|end| end.is_finite()));

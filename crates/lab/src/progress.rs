@@ -1,6 +1,6 @@
-//! Progress of a long computation; the command line draws it.
+//! Progress of a long computation, which the command line displays.
 
-/// Receiver of progress. Called from many threads.
+/// Receiver of progress reports. Its methods are called from many threads.
 pub trait Progress: Sync {
     /// Starts a part, with its name and number of steps.
     fn begin(&self, part: &str, steps: u64);
@@ -8,7 +8,7 @@ pub trait Progress: Sync {
     fn step(&self);
     /// Ends the current part.
     fn end(&self);
-    /// Whether the user cancelled: work in progress may stop early, and its results are not used.
+    /// Whether the user cancelled. Work in progress may then stop early, and its results are not used.
     fn is_cancelled(&self) -> bool {
         false
     }

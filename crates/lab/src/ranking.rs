@@ -1,21 +1,21 @@
 //! Ranking of candidates by value, the best first.
 
-/// Candidates, sorted.
+/// Sorted candidates with captions.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Ranking {
-    /// Caption above it.
+    /// Caption above the ranking.
     pub caption: String,
-    /// Heading of the names.
+    /// Heading of the column with the names.
     pub heading: String,
     /// Label of the value axis, with its unit: `gain, %`.
     pub axis: String,
-    /// Heading of the remarks; empty without remarks.
+    /// Heading of the column with the remarks; empty if there are none.
     pub says: String,
     /// Candidates in display order.
     pub rows: Vec<Ranked>,
 }
 
-/// A candidate.
+/// A candidate in a ranking.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Ranked {
     /// Name of the candidate.
@@ -31,7 +31,7 @@ pub struct Ranked {
 }
 
 impl Ranking {
-    /// Sorts the rows: largest value first, equal values by name, undefined values last.
+    /// Sorts the rows by falling value. Equal values are sorted by name; undefined values come last.
     pub fn sorted(mut self) -> Ranking {
         let order = |row: &Ranked| row.value.filter(|value| value.is_finite()).unwrap_or(f64::NEG_INFINITY);
         self.rows.sort_by(|one, other| {

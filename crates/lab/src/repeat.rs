@@ -6,7 +6,7 @@ use lasthop_scenario::Scenario;
 use lasthop_sim::{FlowMetric, Outcome};
 use rayon::prelude::*;
 
-/// Seed of a repetition. Repetitions of equal number meet the same losses in all scenarios.
+/// Seed of repetition `run`. Repetitions with the same number meet the same losses in all scenarios.
 pub fn seed_of(seed: u64, run: u32) -> u64 {
     seed.wrapping_add(u64::from(run))
 }
@@ -22,9 +22,9 @@ pub fn repeat(scenarios: &[&Scenario], runs: u32, seed: u64, progress: &dyn Prog
     (0..scenarios.len()).map(|_| outcomes.by_ref().take(runs as usize).flatten().collect()).collect()
 }
 
-/// Runs each scenario with its seed; `None` for scenarios not run because of a cancellation.
+/// Runs each scenario with its seed; `None` for scenarios that were not run because the user cancelled.
 pub fn run_all(jobs: &[(&Scenario, u64)], progress: &dyn Progress) -> Vec<Option<Outcome>> {
-    // Jobs are handed out singly: a thread with the last bundle would run it alone.
+    // Each thread takes one job at a time. With bundles, one thread would run the last bundle while the others idle.
     jobs.par_iter()
         .with_max_len(1)
         .map(|(scenario, seed)| {
@@ -38,21 +38,21 @@ pub fn run_all(jobs: &[(&Scenario, u64)], progress: &dyn Progress) -> Vec<Option
         .collect()
 }
 
-/// Calls `work` in a pool of `jobs` threads; `None`: one per core.
+/// Calls `work` in a pool of `jobs` threads; `None` means one thread per core.
 pub fn on_threads<T: Send>(jobs: Option<usize>, work: impl FnOnce() -> T + Send) -> T {
     match rayon::ThreadPoolBuilder::new().num_threads(jobs.unwrap_or(0)).build() {
         Ok(pool) => pool.install(work),
-        // Without new threads the global pool, or this thread, does the work.
+        // If no threads can be created, the global pool or this thread does the work.
         Err(_) => work(),
     }
 }
 
-/// Mean of a flow's metric; repetitions in which it is undefined are left out.
+/// Mean of a flow's metric over repetitions. Repetitions in which the metric is undefined are left out.
 pub fn estimate(outcomes: &[Outcome], flow: usize, metric: &FlowMetric) -> Option<Estimate> {
     estimate_by(outcomes, |outcome| outcome.flows.get(flow).and_then(metric.of))
 }
 
-/// Mean of a number of each outcome; repetitions in which it is undefined are left out.
+/// Mean of a number over repetitions. Repetitions in which the number is undefined are left out.
 pub fn estimate_by(outcomes: &[Outcome], of: impl Fn(&Outcome) -> Option<f64>) -> Option<Estimate> {
     let values: Vec<f64> = outcomes.iter().filter_map(of).collect();
     Estimate::of(&values)

@@ -1,4 +1,4 @@
-//! Advice for paths whose cures are known from theory or papers.
+//! Tests of the advice for paths on which theory or papers say which mechanisms help.
 
 use lasthop_lab::advise::{Advice, Aim, CandidateResults, DeploymentSite, advise, sender};
 use lasthop_lab::progress::Silent;
@@ -21,7 +21,8 @@ fn names(rows: &[&CandidateResults]) -> Vec<String> {
     rows.iter().map(|row| row.candidate.name.clone()).collect()
 }
 
-/// Half a second of buffer: cures that keep the queue short help (RFC 7567; koga, chapter 5; BBR).
+/// The buffer holds half a second of data, so that cures which keep the queue short help (RFC 7567; koga, chapter 5;
+/// BBR).
 #[test]
 fn a_deep_buffer_wants_a_window_or_a_queue_that_follows_the_path() {
     let advice = advice("rate=10Mbit/s,rtt=20ms,queue=500packets", &[("duration", "20 s")], 2);
@@ -40,8 +41,9 @@ fn a_deep_buffer_wants_a_window_or_a_queue_that_follows_the_path() {
     }
 }
 
-/// The live command of a candidate names the sender's congestion control and the path's changes, and uses the agent
-/// if the receiver changes, also in pairs. Linux has neither BBRv3 nor middleboxes.
+/// The command that tries a candidate with real TCP names the sender's congestion control and the changes of the path.
+/// It uses the agent if the receiver changes, also for pairs of cures. Linux has neither BBRv3 nor middleboxes, so that
+/// there is no such command for these.
 #[test]
 fn the_commands_for_real_tcp_are_the_candidates_experiments() {
     let advice = advice("rate=10Mbit/s,rtt=20ms,queue=500packets", &[("duration", "20 s")], 2);
@@ -52,7 +54,7 @@ fn the_commands_for_real_tcp_are_the_candidates_experiments() {
     let iperf = "--server 'iperf3 -s' -- iperf3 -c {server} -R -t 20";
     let bbr = live(find("BBRv1")).unwrap();
     assert_eq!(bbr, format!("{emulated} --congestion bbr {iperf}"));
-    // The path's own sender: one-line paths default to CUBIC (RFC 9438).
+    // The sender of the path stays: one-line scenarios use CUBIC by default (RFC 9438).
     let queue = live(find("active queue management (CoDel)")).unwrap();
     assert_eq!(queue, format!("{emulated} --set 'link.path.down.queue=codel' --congestion cubic {iperf}"));
     let window = find("dynamic receive window");
@@ -73,8 +75,8 @@ fn the_commands_for_real_tcp_are_the_candidates_experiments() {
     assert!(expected > 1 && listed == expected, "{listed} of {expected}: {steps:?}");
 }
 
-/// One packet in a hundred is lost on the air, and the queue is never full: link retransmissions and senders that
-/// tolerate random loss help (Balakrishnan et al. 1997; hasegawa §1).
+/// One packet in a hundred is lost on the air, and the queue is never full. Link retransmissions help, and so do
+/// senders that tolerate random loss (Balakrishnan et al. 1997; hasegawa §1).
 #[test]
 fn losses_on_the_air_want_repeats_or_a_sender_that_tolerates_them() {
     let advice = advice("rate=10Mbit/s,rtt=100ms,loss=1%", &[("duration", "30 s")], 2);
@@ -91,8 +93,8 @@ fn losses_on_the_air_want_repeats_or_a_sender_that_tolerates_them() {
     assert!(first[0].goodput_change.unwrap().ci95.unwrap()[0] > 20.0, "{:?}", first[0]);
 }
 
-/// LTE without hybrid ARQ in unacknowledged mode: one block in a hundred is lost for TCP, unless the link layer
-/// retransmits (TS 36.322's acknowledged mode, or HARQ) or the sender ignores random loss.
+/// In LTE without hybrid ARQ and in unacknowledged mode, TCP loses one block in a hundred. Link-layer retransmissions
+/// help (acknowledged mode of TS 36.322, or HARQ), and so does a sender that ignores random loss.
 #[test]
 fn blocks_lost_on_the_air_want_acknowledged_mode_or_hybrid_arq() {
     let without = [
@@ -110,8 +112,8 @@ fn blocks_lost_on_the_air_want_acknowledged_mode_or_hybrid_arq() {
     }
 }
 
-/// The same losses in bursts of five. A burst is one loss event for a sender (RFC 5681 §3.1: one reduction per
-/// window), so the unchanged path carries more. Link retransmissions meet the same burst and gain nothing.
+/// The same losses come in bursts of five. A burst is one loss event for a sender (RFC 5681 §3.1: one reduction per
+/// window), so that TCP is faster on the unchanged path. Link retransmissions meet the same burst and gain nothing.
 #[test]
 fn in_bursts_losses_cost_less_and_repeats_do_not_help() {
     let seen = |path: &str| {
@@ -127,8 +129,8 @@ fn in_bursts_losses_cost_less_and_repeats_do_not_help() {
     assert!(low < 10.0 && high < repeated.percent, "{in_bursts:?}");
 }
 
-/// Unresponsive datagrams of 8 of 10 Mbit/s leave a fifth to TCP; per-flow queueing gives TCP its half (Demers,
-/// Keshav, Shenker 1989; RFC 8290 §1).
+/// Unresponsive datagrams use 8 of 10 Mbit/s and leave a fifth to TCP. Per-flow queueing gives TCP half of the rate
+/// (Demers, Keshav, Shenker 1989; RFC 8290 §1).
 #[test]
 fn beside_datagrams_that_do_not_yield_a_queue_for_each_flow_helps() {
     let text = "duration = \"20 s\"\n[link.a]\nfrom = \"x\"\nto = \"y\"\nrate = \"10 Mbit/s\"\none_way_delay = \"20 ms\"\n\
@@ -148,7 +150,7 @@ fn beside_datagrams_that_do_not_yield_a_queue_for_each_flow_helps() {
     assert!(first.goodput_change.unwrap().ci95.unwrap()[0] > 80.0, "{:?}", first.goodput_change);
 }
 
-/// A given sender replaces the scenario's, and is not tried again.
+/// A sender that the user names replaces the scenario's sender, and is not tried again as a candidate.
 #[test]
 fn the_sender_may_be_another_than_the_scenario_s() {
     let mut draft = Draft::load("hasegawa").unwrap();
@@ -162,7 +164,7 @@ fn the_sender_may_be_another_than_the_scenario_s() {
     assert_eq!(again.show().unwrap(), draft.show().unwrap());
 }
 
-/// 64 KB per 100 ms limit any congestion control to 5.2 of 20 Mbit/s (RFC 7323 §1.1).
+/// A receive window of 64 KB with an RTT of 100 ms limits any congestion control to 5.2 of 20 Mbit/s (RFC 7323 §1.1).
 #[test]
 fn a_small_window_wants_a_larger_one() {
     let small = [

@@ -1,4 +1,4 @@
-//! Structure of a report's HTML.
+//! Tests of the HTML structure of a report.
 
 mod report_sample;
 
@@ -63,7 +63,8 @@ fn a_plot_has_labels_with_units_numbers_and_a_legend() {
 fn curves_are_drawn_by_their_kind() {
     let page = html(&document());
     let sparse = figure(&page, "first-fig7");
-    // Three measured curves of seven points, three published ones of four, and six legend markers.
+    // The markers belong to three measured curves of seven points, three published curves of four points, and six
+    // legend entries.
     assert_eq!(count(sparse, "<use"), 3 * 7 + 3 * 4 + 6);
     assert_eq!(count(sparse, " bar\""), 3);
     assert_eq!(count(sparse, " band\""), 0);
@@ -75,7 +76,7 @@ fn curves_are_drawn_by_their_kind() {
     assert_eq!(count(figure(&page, "second-panels"), "<svg class=\"area\""), 2);
 }
 
-/// A published point has the colour of its series, and a series the same colour in all pictures of a chapter.
+/// A published point has the colour of its series. A series has the same colour in all pictures of a chapter.
 #[test]
 fn colours_belong_to_names() {
     let page = html(&document());
@@ -139,7 +140,7 @@ fn the_forest_has_a_row_for_each_number() {
     assert!(!rows[4].contains("<use"), "undefined");
 }
 
-/// Only the style sheet knows whether the page is dark.
+/// Only the style sheet sets colours, because it knows whether the page is dark.
 #[test]
 fn no_element_has_a_colour_of_its_own() {
     let page = html(&document());
@@ -158,7 +159,7 @@ fn the_data_and_the_command_are_beside_each_figure() {
     let (_, data) = sparse.split_once("series,x,y,ci95_low,ci95_high\n").expect("a header");
     let (data, _) = data.split_once("</pre>").expect("an end");
     assert_eq!(data.lines().count(), 3 * 7 + 3 * 4);
-    // 1900 / (1 + 0.1), with -6 and +5 per cent.
+    // The value is 1900 / (1 + 0.1), and its interval reaches from -6 to +5 per cent.
     assert!(data.starts_with("Reno,1e-6,1727.3,1623.6,1813.6\n"), "{data}");
     assert!(figure(&page, "first-long").contains("one in 334 of 200000 points"));
 }
@@ -174,7 +175,7 @@ fn nothing_of_the_data_is_markup() {
     }
 }
 
-/// Preformatted text stays unchanged, collapsed and escaped.
+/// Preformatted text is collapsed and escaped, but otherwise unchanged.
 #[test]
 fn folded_text_stays_as_it_is() {
     let text = "\n[link.path]\nrate = \"2 Mbit/s\"  # </pre><script>alert(1)</script>\n";
@@ -186,7 +187,7 @@ fn folded_text_stays_as_it_is() {
     assert!(page.contains(shown), "{page}");
 }
 
-/// A hundred thousand points of noise take about 15 kB, a usual figure less.
+/// A curve of 100,000 points of noise takes about 15 kB; a usual figure takes less.
 #[test]
 fn a_page_is_small() {
     let page = html(&document());
@@ -205,7 +206,8 @@ fn a_page_is_small() {
 
 #[test]
 fn nothing_comes_from_the_network() {
-    // SVG's namespace is no address, and parts of a picture refer to each other.
+    // The namespace of SVG looks like a URL but is not loaded, and parts of a picture refer to each other with
+    // `url(#…)`.
     let page = html(&document()).replace("http://www.w3.org/2000/svg", "").replace("url(#", "");
     for reference in ["http:", "https:", "src=", "href=\"//", "url(", "@import", "<link"] {
         assert!(!page.contains(reference), "{reference}");

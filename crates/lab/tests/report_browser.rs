@@ -1,4 +1,4 @@
-//! The report page in a browser, from a file and without network; skipped without Chromium.
+//! Tests of the report page in a browser, from a file and without network. They are skipped if there is no Chromium.
 
 mod report_sample;
 
@@ -9,7 +9,7 @@ use report_sample::{FIGURES, document};
 use std::fs;
 use std::process::Command;
 
-/// DOM after the page's script has run; `None` without a browser.
+/// Returns the DOM of the page after its script has run; `None` without a browser.
 fn drawn(page: &str) -> Option<String> {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("report.html");
@@ -29,7 +29,7 @@ fn drawn(page: &str) -> Option<String> {
     None
 }
 
-/// The picture that the save button of `figure` would store, inserted into the page by a script.
+/// Script that inserts into the page the picture which a figure's save button would store.
 const SAVED: &str = "<script>
 const made = [];
 URL.createObjectURL = (blob) => { made.push(blob); return \"data:,\"; };
@@ -65,14 +65,14 @@ fn the_script_names_points_and_saves_pictures() {
     );
     let (_, tip) = page.split_once("class=\"tip\"").expect("a tip");
     let (tip, _) = tip.split_once("</div>").expect("its end");
-    // First point of the first curve, with its interval in the sample.
+    // The tooltip shows the first point of the first curve, with the interval that the sample has there.
     assert!(
         tip.contains("Reno\nbit error rate: 1e-6\ngoodput (kbit/s): 1727.3\n95 % interval: 1623.6 to 1813.6"),
         "{tip}"
     );
 }
 
-/// Phone width without scripts: all content is present, and the page does not scroll sideways.
+/// At the width of a phone and without scripts, all content is present and the page does not scroll sideways.
 #[test]
 fn a_narrow_page_without_scripts_has_all() {
     let measure = "<script>document.documentElement.dataset.sideways = document.documentElement.scrollWidth - \
@@ -80,7 +80,7 @@ fn a_narrow_page_without_scripts_has_all() {
     let page = html(&document());
     let (before, after) = page.split_once("<script>").expect("a script");
     let (_, after) = after.split_once("</script>").expect("its end");
-    // Chromium's windows are at least 500 pixels wide; a frame may be narrower.
+    // Windows of Chromium are at least 500 pixels wide. A frame may be narrower.
     let bare = format!("{before}{after}").replace("</body>", measure);
     let frame = format!(
         "<!DOCTYPE html><iframe style=\"width:420px;height:900px\" srcdoc=\"{}\"></iframe><script>onload = () => {{ \

@@ -1,4 +1,5 @@
-//! Papers as data: all can be read and run; a new one is a folder; mistakes are reported with their position.
+//! Tests of papers as data. All built-in papers can be read and run, and a new paper is a folder. Mistakes are reported
+//! with their position.
 
 use lasthop_lab::document::Block;
 use lasthop_lab::figure::{CurveKind, Figure};
@@ -88,7 +89,8 @@ fn the_papers_are_valid_in_every_cell() {
             });
             assert!(cells > 0, "{name}");
         }
-        // Every printed number has a binding; a zero may be a claim instead ("none up to a window of 10").
+        // Every published number has a binding. A zero needs none, because it may be a claim instead ("none up to a
+        // window of 10").
         for row in study.published.iter().filter(|row| row.value() != 0.0) {
             let binding = lasthop_lab::study::rows::binding(&study, row);
             assert!(
@@ -148,7 +150,7 @@ fn a_caption_has_the_verdict_of_its_claim() {
         fs::write(folder.path().join("chapter.md"), chapter).unwrap();
         reproduction(folder.path())
     };
-    // A gain above -1000 % holds at every point, one above 1000 % at none.
+    // The gain is above -1000 % at every point, and above 1000 % at none.
     let chapter = "{figure:goodput}\nWhat the paper says {verdict:claim-above}.\n";
     for (bound, said, verdict) in
         [("-1000", "agrees with ours", Verdict::Agrees), ("1000", "differs from ours", Verdict::Differs)]
@@ -165,7 +167,7 @@ fn a_caption_has_the_verdict_of_its_claim() {
     }
 }
 
-/// Quick runs do not confirm the claim about CUBIC's Reno-friendly region.
+/// The caption quotes the verdict, because quick runs do not confirm the claim about CUBIC's Reno-friendly region.
 #[test]
 fn the_caption_of_a_contested_claim_is_its_verdict() {
     let study = Paper::named("rfc9438").unwrap().unwrap().study;
@@ -187,7 +189,7 @@ fn ns2_stands_beside_its_row_and_in_the_tables_and_pictures() {
         .filter(|item| item.ns2.is_some())
         .map(|item| (item.series.as_str(), item.ns2_ci95))
         .collect();
-    // The other number belongs to an answer whose try repeats only claims.
+    // The other ns-2 number belongs to an answer that is tried only for claims, so that it has no row.
     assert_eq!(beside, [("reno", Some([505.0, 520.0]))]);
     let tables = done.chapter.blocks.iter().filter_map(|block| match block {
         Block::Table(table) if table.columns.contains(&"ns-2".to_owned()) => Some(table),
@@ -222,7 +224,7 @@ fn a_number_of_ns2_beside_no_row_or_answer_is_refused() {
     assert_eq!(refused("table,reno,loss=0.01,goodput,delayed ACKs: on,1,,there"), answer);
 }
 
-/// Items of a folder with causes; 500 kbit/s is far from both senders' goodput.
+/// Items of a paper with these causes. The published number, 500 kbit/s, is far from the goodput of both senders.
 fn with_causes(causes: &str) -> Vec<Item> {
     let tried = (shown() + BINDING).replace("claims = \"claim-*\"", "claims = \"claim-*\"\nrows = \"table\"");
     let folder = folder(&tried, TABLE);
@@ -259,7 +261,8 @@ experiment = "lasthop reproduce ./mine"
 
 #[test]
 fn an_answer_under_which_the_row_agrees_is_its_cause() {
-    // A link of 140 kbit/s that loses one packet in 10,000 carries 135 kbit/s of payload, less a round trip.
+    // A link of 140 kbit/s that loses one packet in 10,000 carries 135 kbit/s of payload, except during the first round
+    // trip.
     let slow = "[question.rate]\n\"140 kbit/s\" = { axis.loss = { \"link.air.down.channel.loss\" = \"0.0001\" }, \"link.air.rate\" = \"140 kbit/s\", \"link.air.down.queue\" = \"500 packets\" }\n\n[[try]]";
     let study = (shown() + BINDING + "within = 20\n")
         .replacen("[[try]]", slow, 1)
@@ -314,8 +317,8 @@ fn a_picture_of_a_measure_keeps_to_the_measures_place() {
     assert_eq!(curves, [1]);
 }
 
-/// Only the width decides on more repetitions: up to the grid's `most` if a printed number's margin is far below our
-/// spread, the first block if the margin is far above.
+/// Only the width of the interval decides whether more repetitions are run. If the margin of a published number is far
+/// below our spread, the grid's `most` is reached. If the margin is far above our spread, the first block suffices.
 #[test]
 fn cells_of_a_wide_interval_are_run_more_often() {
     let binding = "\n[[published]]\nrows = \"*\"\nmetric = \"goodput\"\nseries_is = \"sender\"\nclass = \"quantity\"\nwithin = { narrow = 1e-6, wide = 1e6 }\n";
@@ -351,12 +354,12 @@ fn a_claim_along_an_axis_that_its_grid_has_not_is_refused() {
         refused(at_each, "at_each = \"lost > 0 and lost < 1\", is = \"above\""),
         "this paper has no axis `lost`"
     );
-    // A bound that is not a number would select every value.
+    // A bound that is not a number is an error; ignoring it would select every value.
     assert_eq!(
         refused(at_each, "along = \"loss > few\", is = \"falls\""),
         "`loss > few`: `few` is not a number"
     );
-    // A value outside of the axis would leave no point.
+    // A value that the axis does not have is an error; otherwise the claim would have no point.
     assert_eq!(
         refused(at_each, "at = { sender = \"veno\" }, at_each = \"loss\", is = \"above\""),
         "this paper has no value of `sender` `veno`"
@@ -368,7 +371,7 @@ fn a_second_start_goes_on_and_gives_the_same() {
     let (study, kept) = (folder(&shown(), ""), tempfile::tempdir().unwrap());
     let first = reproduced(study.path(), &RunStore::open(kept.path()));
     let store = RunStore::open(kept.path());
-    // 2 senders x 2 loss rates x 6, and under the answer 4 cells x 4.
+    // There are 2 senders x 2 loss rates x 6 repetitions, and under the answer 4 cells x 4 repetitions.
     assert_eq!(store.len(), 24 + 16);
     assert_eq!(reproduced(study.path(), &store), first);
     assert_eq!(RunStore::open(kept.path()).len(), store.len(), "nothing was run again");
@@ -415,7 +418,7 @@ fn mistakes_are_told_with_their_place() {
     insta::assert_snapshot!(all.join("\n\n"));
 }
 
-/// A grid that runs only under answers, one without runs, and a computed measure.
+/// A study with a grid that runs only under answers, a grid without runs, and a computed measure.
 const GRIDS: &str = r#"
 paper    = "mine"
 title    = "grids"

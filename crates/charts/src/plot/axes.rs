@@ -4,11 +4,13 @@ use super::looks::series_of;
 use super::scale::Scale;
 use crate::figure::{Curve, CurveKind, Figure, Point};
 
-/// Largest number of points with markers and bars; longer curves have a line and a band.
+/// Largest number of points of a curve that are drawn with markers and error bars. A longer curve is a line with a
+/// band.
 const SPARSE: usize = 40;
-/// Padding for the outermost markers, as a share of the axis.
+/// Space at the ends of an axis for the outermost markers, as a share of the axis.
 const ROOM: f64 = 0.04;
-/// Largest offset between two series of a category, and of all series, as shares of the distance of categories.
+/// Largest offset between two neighbouring series of a category, and largest width of all series together. Both are
+/// shares of the distance between categories.
 const BESIDE: (f64, f64) = (0.12, 0.7);
 
 #[derive(Clone, Debug, PartialEq)]
@@ -16,12 +18,12 @@ pub struct Axes {
     pub x: Scale,
     pub y: Scale,
     bounds: Option<[f64; 2]>,
-    /// Horizontal offset of each curve within its categories.
+    /// Horizontal offset of each curve from the centre of a category; empty if the x axis is not categorical.
     shifts: Vec<f64>,
 }
 
 impl Axes {
-    /// Axes that show all points of `figure`; `None` without points.
+    /// Axes that show all points of `figure`; `None` if there are no points to show.
     pub fn of(figure: &Figure) -> Option<Axes> {
         let is_log = |value: f64, log: bool| value.is_finite() && (!log || value > 0.0);
         let points = figure.curves.iter().flat_map(|curve| &curve.points);
@@ -40,13 +42,14 @@ impl Axes {
         self.x.has(point.x) && self.y.has(point.y)
     }
 
-    /// Position of a point of this curve, as shares of the axes from the left and from the top.
+    /// Position of a point of this curve: its distances from the left and from the top, as shares of the axes.
     pub fn place(&self, curve: usize, point: &Point) -> (f64, f64) {
         let shift = self.shifts.get(curve).copied().unwrap_or(0.0);
         (self.x.place(point.x + shift), 1.0 - self.y.place(point.y))
     }
 
-    /// Ends of a point's interval as shares from the top, limited to the bounds of quantity and axis.
+    /// Ends of a point's interval: their distances from the top, as shares of the axis. The ends are limited to the
+    /// bounds of the quantity and of the axis.
     pub fn interval(&self, point: &Point) -> Option<(f64, f64)> {
         let [low, high] = bounded(interval(point)?, self.bounds);
         Some((1.0 - self.y.clipped(low), 1.0 - self.y.clipped(high)))
@@ -83,10 +86,11 @@ fn x_axis(figure: &Figure, shown: &[&Point]) -> Option<Scale> {
     Some(if marked { scale.padded(ROOM, true, true) } else { scale })
 }
 
-/// Starts at zero unless half of the plot would be empty.
+/// Range of the y axis. A linear axis starts at zero, unless half of the plot would then be empty.
 fn y_axis(figure: &Figure, shown: &[&Point], bounds: Option<[f64; 2]>) -> Option<Scale> {
     let (lowest, _) = ends(shown.iter().map(|point| point.y))?;
-    // An interval's lower end may be near or below zero: one decade below the lowest point suffices.
+    // On a logarithmic axis, the lower end of an interval may be near or below zero. The axis reaches at most one
+    // decade below the lowest point.
     let floor = if figure.y_log { lowest / 10.0 } else { f64::NEG_INFINITY };
     let within = |point: &Point| {
         let [low, high] = bounded(interval(point).unwrap_or([point.y; 2]), bounds);
@@ -109,7 +113,8 @@ fn y_axis(figure: &Figure, shown: &[&Point], bounds: Option<[f64; 2]>) -> Option
     })
 }
 
-/// Series of a category are drawn side by side, a published series at the series it is named after.
+/// Offsets that draw the series of a category side by side. A published series gets the offset of our series after
+/// which it is named.
 fn shifts(figure: &Figure) -> Vec<f64> {
     if figure.x_categories.is_empty() {
         return Vec::new();
@@ -172,7 +177,7 @@ mod tests {
         let axes = Axes::of(&shares).unwrap();
         assert!(axes.y.low == 0.0 && axes.y.high > 7.0 && axes.y.high < 8.0, "{axes:?}");
         shares.y_bounds = Some([0.0, 1.0]);
-        // A share in per cent violates the bounds of 0 and 1: the point stays visible.
+        // A share in per cent exceeds the bounds 0 and 1. The bounds are then ignored, so that the point stays visible.
         shares.curves[0].points.push(Point::exact(3.0, 43.0));
         assert!(Axes::of(&shares).unwrap().y.high > 43.0);
     }
@@ -200,7 +205,7 @@ mod tests {
         let axes = Axes::of(&counts).unwrap();
         let [nothing, twenty, _] = &counts.curves[0].points[..] else { panic!("three points") };
         assert!(!axes.shows(nothing) && axes.shows(twenty));
-        // A decade below the lowest point, where an interval that reaches 0 is cut.
+        // An interval that reaches 0 is cut at the end of the axis, one decade below the lowest point.
         assert_eq!(axes.interval(twenty).map(|(low, _)| low), Some(1.0));
         assert!(axes.y.low > 1.5 && axes.y.low < 20.0, "{axes:?}");
         counts.curves[0].points.truncate(1);

@@ -1,4 +1,4 @@
-//! Curves of a figure as SVG: lines and intervals in units that stretch with the page, markers in fixed sizes.
+//! Curves of a figure as SVG. Lines and intervals use units that stretch with the page; markers have fixed sizes.
 
 use super::axes::{Axes, has_markers, interval};
 use super::looks::Look;
@@ -7,16 +7,17 @@ use super::thin::{LONGEST, SPANS, thinned};
 use crate::figure::{Curve, CurveKind, Figure, Point};
 use std::fmt::Write;
 
-/// Largest number of points of a dashed line; denser dashes would fall between points.
+/// Largest number of points of a dashed line. In a line with more points, the gaps between the dashes would hide
+/// points.
 const DASHED: usize = 1000;
-/// Largest number of events with marker shapes; more become round dots in one path.
+/// Largest number of events that are drawn as markers. More events become round dots in one path.
 const FORMS: usize = 1000;
 
 #[derive(Debug, Default)]
 pub struct CurveSvg {
-    /// Paths in [`WIDTH`] by [`HEIGHT`] units.
+    /// SVG of the paths, in a plot of [`WIDTH`] by [`HEIGHT`] units.
     pub paths: String,
-    /// Markers, in per cent of the plot.
+    /// SVG of the markers, at positions in per cent of the plot.
     pub markers: String,
 }
 
@@ -24,11 +25,12 @@ pub struct StyledCurve<'a> {
     pub index: usize,
     pub curve: &'a Curve,
     pub look: &'a Look,
-    /// Data row of the first marker.
+    /// Row of the figure's CSV data that belongs to the first marker.
     pub row: Option<usize>,
 }
 
-/// Draws `parts` of `figure`: bands below, then lines and bars, then markers; published ones on top.
+/// Draws `parts` of `figure`. Bands lie below, lines and bars above them, and markers on top. Published curves are
+/// drawn after ours.
 pub fn drawn(figure: &Figure, axes: &Axes, parts: &[StyledCurve<'_>]) -> CurveSvg {
     let mut drawn = CurveSvg::default();
     let mut lines = String::new();
@@ -70,7 +72,7 @@ pub fn drawn(figure: &Figure, axes: &Axes, parts: &[StyledCurve<'_>]) -> CurveSv
     drawn
 }
 
-/// Dash class of a curve's line; solid if dashes would fall between its points, or in panels.
+/// Class of the style sheet for the dashes of a curve's line. Lines with many points and lines in panels are solid.
 pub fn dash<'a>(figure: &Figure, curve: &Curve, look: &'a Look) -> &'a str {
     let is_dashed = curve.kind == CurveKind::Bound || (curve.points.len() <= DASHED && !figure.panels);
     if is_dashed { &look.dash } else { "d0" }
@@ -83,7 +85,7 @@ pub fn marker(curve: &Curve, look: &Look) -> String {
     }
 }
 
-/// Note on thinned series, if `figure` has any.
+/// Note for the reader that long series are drawn with fewer points; `None` if `figure` has no long series.
 pub fn note(figure: &Figure) -> Option<String> {
     let longest = figure.curves.iter().map(|curve| curve.points.len()).max().unwrap_or(0);
     (longest > LONGEST).then(|| {
@@ -107,7 +109,7 @@ pub fn percent(share: f64) -> String {
 struct CurvePainter<'a> {
     axes: &'a Axes,
     index: usize,
-    /// Whether the points were thinned: points of a span then share one abscissa.
+    /// Whether the points were thinned. Points of the same span are then drawn at the same abscissa.
     coarse: bool,
     marked: bool,
 }
@@ -166,7 +168,8 @@ impl CurvePainter<'_> {
         pen.data()
     }
 
-    /// Outline around each run of intervals: along the upper ends, back along the lower ends.
+    /// Outline of the band around consecutive points with intervals: along the upper ends, and back along the lower
+    /// ends.
     fn band(&self, points: &[Point]) -> String {
         let mut pen = self.pen();
         let has = |point: &Point| self.axes.shows(point) && interval(point).is_some();

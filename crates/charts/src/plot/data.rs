@@ -1,24 +1,25 @@
-//! Points of a figure as CSV, for reuse and for tooltips of markers.
+//! Points of a figure as CSV, for the reader and for the tooltips of markers.
 
 use super::axes::{Axes, interval};
 use super::escape::escaped;
 use super::looks::legend_name;
 use crate::figure::{Figure, Point};
 
-/// Figures with more points give only every second, third, … point of each series.
+/// Largest number of points in the data. If a figure has more points, the data contain only every second, third, …
+/// point of each series.
 const MOST: usize = 600;
 
 #[derive(Debug)]
 pub struct FigureData {
     csv: String,
-    /// Row (from 0, after the header) of each curve's first marker; `None` if rows are left out.
+    /// Row (from 0, after the header) of each curve's first marker; `None` if some points are left out.
     pub rows: Vec<Option<usize>>,
     points: usize,
     every: usize,
 }
 
 impl FigureData {
-    /// Data of `figure`; points without a position on `axes` come last.
+    /// Data of `figure`; points that `axes` cannot show come last.
     pub fn of(figure: &Figure, axes: Option<&Axes>) -> FigureData {
         let points: usize = figure.curves.iter().map(|curve| curve.points.len()).sum();
         let every = points.div_ceil(MOST).max(1);
@@ -63,7 +64,7 @@ impl FigureData {
     }
 }
 
-/// Five significant digits; empty if not finite.
+/// Formats a number with five significant digits; the text is empty if the number is not finite.
 pub fn number(value: f64) -> String {
     if !value.is_finite() {
         return String::new();
@@ -81,7 +82,7 @@ fn abscissa(figure: &Figure, point: &Point) -> String {
     category().map_or_else(|| number(point.x), |name| field(name))
 }
 
-/// A CSV field (RFC 4180 §2).
+/// Quotes a text as a CSV field where needed (RFC 4180 §2).
 fn field(text: &str) -> String {
     if text.contains([',', '"', '\n', '\r']) {
         format!("\"{}\"", text.replace('"', "\"\""))

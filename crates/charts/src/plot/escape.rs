@@ -1,4 +1,4 @@
-//! Escaping of data in markup.
+//! Escaping of text in HTML and SVG.
 
 /// Escapes `text` for HTML, between tags or in a quoted attribute.
 pub fn escaped(text: &str) -> String {

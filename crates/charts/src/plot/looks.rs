@@ -1,17 +1,17 @@
-//! Distinction of series by colour, marker and dashes. A series looks the same in all pictures of a chapter.
+//! Colour, marker and dashes of each series. A series looks the same in all pictures of a chapter.
 
 use crate::figure::{Curve, CurveKind, Figure};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Colours `c1` … of the style sheet; `c0` is the ink.
+/// Number of colours `c1`, `c2`, … in the style sheet; `c0` is the colour of text.
 const COLORS: usize = 6;
-/// Dashes; their number differs from the colours', so that the seventh series differs from the first.
+/// Number of dash patterns. It differs from the number of colours, so that the seventh series differs from the first.
 const DASHES: usize = 5;
 const SHAPES: usize = 7;
-/// Markers of published series that we do not have.
+/// Number of markers for published series that match none of our series.
 const UNMATCHED: usize = 4;
 
-/// Look of a curve, as classes of the style sheet and marker ids.
+/// Look of a curve: classes of the style sheet, and the id of a marker.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Look {
     /// Class of the colour.
@@ -31,18 +31,19 @@ impl Look {
         }
     }
 
-    /// Hollow marker of our series: a point that agrees lies inside the ring.
+    /// Look of published points: a hollow form of our series' marker. If our point agrees, it lies inside the hollow
+    /// marker.
     fn published(index: usize) -> Look {
         Look { marker: format!("h{}", index % SHAPES), ..Look::ours(index) }
     }
 
-    /// Separate marker in the colour of the series it belongs to.
+    /// Look of another program's points: a separate marker, in the colour of the series to which the points belong.
     fn other(index: Option<usize>) -> Look {
         let beside = index.map_or(Look::unmatched(0), Look::ours);
         Look { dash: "d0".into(), marker: "s4".into(), ..beside }
     }
 
-    /// Dotted, in the colour of the preceding series.
+    /// Look of a dotted line in the colour of the preceding series.
     fn bound(before: Option<&Look>) -> Look {
         let color = before.map_or("c0", |look| &look.color).to_owned();
         Look { color, dash: "bound".into(), marker: "s0".into() }
@@ -60,7 +61,8 @@ pub struct Looks {
 }
 
 impl Looks {
-    /// Assigns looks: series of one picture differ; series that never share a picture may look the same.
+    /// Assigns a look to each series. Series in the same picture look different; series that never share a picture may
+    /// look the same.
     pub fn of<'a>(figures: impl Iterator<Item = &'a Figure> + Clone) -> Looks {
         let mut together: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
         for figure in figures.clone() {
@@ -79,7 +81,7 @@ impl Looks {
         Looks { ours }
     }
 
-    /// Looks of `curves` of one figure.
+    /// Looks of the curves of one figure.
     pub fn assign(&self, curves: &[Curve]) -> Vec<Look> {
         let mut unmatched_count = 0;
         let mut looks = Vec::with_capacity(curves.len());
@@ -100,7 +102,8 @@ impl Looks {
         looks
     }
 
-    /// Series that `published` is named after: in its own picture, otherwise in the chapter.
+    /// Look index of our series after which `published` is named. The series may be in the same picture, otherwise
+    /// anywhere in the chapter.
     fn series_of(&self, published: &Curve, curves: &[Curve]) -> Option<usize> {
         let here = series_of(published, curves).map(|index| curves[index].name.as_str());
         let name = here.or_else(|| longest_within(&published.name, self.ours.keys().map(String::as_str)))?;
@@ -108,14 +111,15 @@ impl Looks {
     }
 }
 
-/// Index of our curve that `published` is named after: the one with the longest name contained in its name.
+/// Index of our curve after which `published` is named. Among our curves whose name is part of the published name, the
+/// longest name wins.
 pub fn series_of(published: &Curve, curves: &[Curve]) -> Option<usize> {
     let ours = || curves.iter().filter(|curve| curve.kind.is_series());
     let name = longest_within(&published.name, ours().map(|curve| curve.name.as_str()))?;
     curves.iter().position(|curve| curve.kind.is_series() && curve.name == name)
 }
 
-/// Name in the legend; marks a published curve as published if another curve has the same name.
+/// Name in the legend. If another curve has the same name as a published curve, `(published)` is appended.
 pub fn legend_name(curve: &Curve, curves: &[Curve]) -> String {
     let twin = curves.iter().any(|other| other.kind != CurveKind::Published && other.name == curve.name);
     if curve.kind == CurveKind::Published && twin {
@@ -196,7 +200,7 @@ mod tests {
         let third = looks.assign(&figures[2].curves);
         assert_eq!((&third[0], &third[2]), (&first[2], &first[1]));
         assert_eq!(third[1], first[0], "sack's look is free where sack is not");
-        // A published point without the series itself keeps the series' colour.
+        // A published curve keeps the colour of its series in a picture without that series.
         let alone = [curve("mac, published", CurveKind::Published)];
         assert_eq!(looks.assign(&alone)[0].color, first[1].color);
     }

@@ -1,8 +1,8 @@
-//! Marker shapes, defined once per page and referenced by plots.
+//! Marker shapes. A page defines each shape once, and plots refer to the shapes.
 
 use std::fmt::Write;
 
-/// Half widths of markers, pixels. A filled marker fits into a hollow one.
+/// Half widths of markers, pixels. A filled marker fits inside a hollow marker.
 const TINY: f64 = 2.5;
 const FILLED: f64 = 4.0;
 const HOLLOW: f64 = 6.5;
@@ -21,7 +21,7 @@ pub fn definitions() -> String {
     out + ARROWS + "</defs></svg>\n"
 }
 
-/// Ids that the rest of a page must not use.
+/// Ids of the markers, which the rest of a page must not use.
 pub fn ids() -> impl Iterator<Item = String> {
     let forms = ["t", "f", "h"]
         .into_iter()
@@ -30,7 +30,8 @@ pub fn ids() -> impl Iterator<Item = String> {
     forms.chain(strokes).chain(["to-left", "to-right", "on-left", "on-right"].map(String::from))
 }
 
-/// Corners in tenths of the size, of about equal areas; an empty list is a circle.
+/// Corners of the shapes, in tenths of the half width. The shapes have about equal areas; an empty list stands for a
+/// circle.
 const SHAPES: [&[(i8, i8)]; 7] = [
     &[],
     &[(-9, -9), (9, -9), (9, 9), (-9, 9)],
@@ -54,7 +55,8 @@ const SHAPES: [&[(i8, i8)]; 7] = [
     ],
 ];
 
-/// The last shape marks other programs' numbers: its arms leave space for our marker.
+/// Shapes drawn as strokes. The last shape marks the numbers of other programs; there is space for our marker between
+/// its arms.
 const STROKES: [&str; 5] = [
     "M-5-5 5 5M-5 5 5-5",
     "M-7 0H7M0-7V7",

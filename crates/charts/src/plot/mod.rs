@@ -1,11 +1,12 @@
-//! Plot of a figure: an SVG without scripts, between labels of the page.
+//! Plot of a figure: an SVG that works without scripts, with labels in HTML around it.
 //!
-//! * [`Plot::of`]: the plot, from `axes` (with `scale`) and `curves` (`thin` for long series, `path` for short path
-//!   data, [`markers`]), with [`looks`] that a series keeps within a chapter, and `data`.
-//! * [`escape`]: escaping of markup.
+//! * [`Plot::of`]: makes the plot. `axes` (with `scale`) computes positions. `curves` draws (`thin` for long series,
+//!   `path` for short path data, [`markers`]). [`looks`] gives each series the same look in all of a chapter. `data`
+//!   adds the points as CSV.
+//! * [`escape`]: escaping of text in HTML and SVG.
 //!
-//! Text has a fixed size at any width: positions on axes are shares of the plot, which is as wide as the page. Lines
-//! are paths in units that stretch with the page; stroke widths do not stretch.
+//! The plot is as wide as the page, and positions are shares of its width and height. Text therefore has the same size
+//! at any width. Lines are paths in units that stretch with the page; stroke widths do not stretch.
 
 mod axes;
 mod curves;
@@ -31,9 +32,10 @@ use std::fmt::Write;
 
 /// Approximate number of ticks on the x axis, the y axis, and the y axis of a panel.
 const TICKS: (usize, usize, usize) = (8, 5, 3);
-/// Axes with more ticks drop every second one on a narrow page.
+/// Largest number of ticks on a narrow page. If an axis has more, every second tick is hidden there.
 const FEW: usize = 5;
-/// Approximate width of a label's character, and smallest widths of narrow and wide plots, pixels.
+/// Approximate width of a character in labels, pixels. `NARROW` and `USUAL` are the smallest widths of narrow and of
+/// wide plots, pixels.
 const CHARACTER: f64 = 7.2;
 const NARROW: f64 = 290.0;
 const USUAL: f64 = 760.0;
@@ -43,28 +45,28 @@ const USUAL: f64 = 760.0;
 pub struct Plot {
     /// Classes of the surrounding element.
     pub class: String,
-    /// Characters of the widest y label: `--left` of the element.
+    /// Number of characters in the widest y label: `--left` of the element's style.
     pub left: usize,
-    /// Characters of the longest category: `--below` of the element.
+    /// Number of characters in the longest category name: `--below` of the element's style.
     pub below: usize,
-    /// HTML inside of the element.
+    /// HTML inside of the surrounding element.
     pub inner: String,
 }
 
 impl Plot {
-    /// Plot of `figure` without data; `None` without points.
+    /// Plot of `figure` without its data table; `None` if there are no points.
     pub fn of(figure: &Figure, looks: &Looks) -> Option<Plot> {
         Some(plot(figure, &Axes::of(figure)?, &looks.assign(&figure.curves), &[]))
     }
 
-    /// HTML of the element.
+    /// HTML of the surrounding element with the plot.
     pub fn html(&self) -> String {
         let Plot { class, left, below, inner } = self;
         format!("<div class=\"{class}\" style=\"--left:{left};--below:{below}\">\n{inner}</div>\n")
     }
 }
 
-/// HTML of the plot and of its collapsed data.
+/// HTML of the plot, and of its data as a collapsed text.
 pub fn html(figure: &Figure, looks: &Looks) -> (String, String) {
     let axes = Axes::of(figure);
     let data = FigureData::of(figure, axes.as_ref());
@@ -141,7 +143,8 @@ fn plot(figure: &Figure, axes: &Axes, looks: &[Look], rows: &[Option<usize>]) ->
     }
 }
 
-/// Panels: each of our curves with its published numbers; curves that belong to none come last.
+/// Distributes curves to panels. Each of our curves shares a panel with its published numbers. Curves that belong to
+/// none of our curves share one further panel.
 fn panels<'a>(figure: &Figure, parts: Vec<StyledCurve<'a>>) -> Vec<Vec<StyledCurve<'a>>> {
     let mut panels: Vec<(Option<usize>, Vec<StyledCurve<'a>>)> = Vec::new();
     let own = |curve: &Curve| curve.kind.is_series();
@@ -155,14 +158,14 @@ fn panels<'a>(figure: &Figure, parts: Vec<StyledCurve<'a>>) -> Vec<Vec<StyledCur
     panels.into_iter().map(|(_, panel)| panel).collect()
 }
 
-/// Attributes for scripts: ends of the axes, and which axes are logarithmic.
+/// HTML attributes for scripts: the ends of the axes, and whether they are logarithmic.
 fn scales(figure: &Figure, axes: &Axes) -> String {
     let ends = |scale: &Scale| format!("{} {}{}", scale.low, scale.high, if scale.log { " log" } else { "" });
     let x = if figure.x_categories.is_empty() { ends(&axes.x) } else { String::new() };
     format!(" data-x=\"{x}\" data-y=\"{}\"", ends(&axes.y))
 }
 
-/// Labels below the plot, and the class that turns labels that would not fit.
+/// Labels below the plot, and a class of the style sheet that turns the labels if they would not fit.
 fn x_labels(figure: &Figure, axes: &Axes) -> (String, &'static str) {
     if figure.x_categories.is_empty() {
         let ticks = axes.x.ticks(TICKS.0);
@@ -179,7 +182,7 @@ fn x_labels(figure: &Figure, axes: &Axes) -> (String, &'static str) {
     let mut out = String::from("<g class=\"ticks x\" transform=\"translate(0 6)\">");
     for (index, name) in figure.x_categories.iter().enumerate() {
         let at = percent(axes.x.place(index as f64 + 1.0));
-        // A nested SVG lets the style sheet turn the name around its position.
+        // The name is in a nested SVG, so that the style sheet can turn the name around its position.
         let _ = write!(out, "<svg x=\"{at}\" y=\"100%\"><text y=\"12\">{}</text></svg>", escaped(name));
     }
     let tilt = match room {

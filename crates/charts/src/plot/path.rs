@@ -1,4 +1,4 @@
-//! SVG path data in few bytes: rounded coordinates, each relative to the previous one.
+//! SVG path data in few bytes: coordinates are rounded, and each is relative to the previous point.
 
 use std::fmt::Write;
 
@@ -6,14 +6,14 @@ use std::fmt::Write;
 pub const WIDTH: f64 = 1000.0;
 pub const HEIGHT: f64 = 500.0;
 
-/// Largest distance of an omitted point from the line, units.
+/// Largest distance between an omitted point and the drawn line, path units.
 const SLACK: f64 = 0.5;
 
 pub type Position = (f64, f64);
 
 pub struct Pen {
     data: String,
-    /// Steps per unit: 1 for long lines, 10 for lines with markers.
+    /// Rounding steps per path unit: 1 for long lines, 10 for lines with markers.
     fine: f64,
     at: (i64, i64),
     start: (i64, i64),
@@ -46,7 +46,7 @@ impl Pen {
         self.at = (x, y);
     }
 
-    /// Draws a line of length 0, which round line ends make visible.
+    /// Draws a line of length 0, which is visible as a dot because line ends are round.
     pub fn dot(&mut self, place: Position) {
         self.move_to(place);
         self.put('h', &[0]);
@@ -58,14 +58,14 @@ impl Pen {
         self.command = ' ';
     }
 
-    /// Draws a line through `positions`, omitting superfluous ones.
+    /// Draws a line through `positions`, and omits points that lie almost on the line.
     pub fn polyline(&mut self, positions: &[Position]) {
         for (index, place) in simplified(positions).into_iter().enumerate() {
             if index == 0 { self.move_to(place) } else { self.line_to(place) }
         }
     }
 
-    /// Draws steps: level to the next x, then vertical.
+    /// Draws a step function: horizontally to the next x, then vertically.
     pub fn steps_through(&mut self, positions: &[Position]) {
         let Some(first) = positions.first() else { return };
         self.move_to(*first);
@@ -84,7 +84,7 @@ impl Pen {
     }
 
     fn put(&mut self, command: char, numbers: &[i64]) {
-        // Numbers after those of a move would be a line.
+        // SVG reads further numbers after a move as a line, so that each move needs its letter.
         let repeats = command == self.command && command != 'm';
         if !repeats {
             self.data.push(command);
@@ -105,7 +105,8 @@ impl Pen {
     }
 }
 
-/// `positions` without those within [`SLACK`] of the simplified line (Douglas and Peucker 1973).
+/// Simplifies a line: omits positions that are at most [`SLACK`] away from the line through the others (Douglas and
+/// Peucker 1973).
 fn simplified(positions: &[Position]) -> Vec<Position> {
     let mut kept = vec![false; positions.len()];
     let Some(last) = positions.len().checked_sub(1) else { return Vec::new() };
@@ -175,7 +176,8 @@ mod tests {
 
     #[test]
     fn rounding_adds_no_error_up() {
-        // A thousand moves of 0.4 units: rounded one by one, all would vanish.
+        // The line goes 0.4 units a thousand times. If each of these distances were rounded by itself, all would become
+        // 0.
         let mut pen = Pen::new(1);
         for index in 0..=1000 {
             pen.line_to((f64::from(index) * 0.4, 0.0));

@@ -1,4 +1,4 @@
-//! Positions of values along an axis, and its ticks.
+//! Positions of values along an axis, and the ticks of the axis.
 
 /// Range of an axis.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -11,7 +11,7 @@ pub struct Scale {
     pub log: bool,
 }
 
-/// A labelled position.
+/// A labelled position on an axis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tick {
     /// Position as a share of the axis, 0 to 1.
@@ -20,17 +20,18 @@ pub struct Tick {
     pub label: Label,
 }
 
-/// Label of a tick: `text`, multiplied by ten to the `power` if present (the power only, if `text` is empty).
+/// Label of a tick: the number `text`, multiplied by ten to the `power` if there is a power. If `text` is empty, the
+/// label is only the power.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Label {
-    /// Digits.
+    /// Digits of the number.
     pub text: String,
     /// Exponent of ten.
     pub power: Option<i32>,
 }
 
 impl Scale {
-    /// Range from `low` to `high`; widened if both are equal.
+    /// Range from `low` to `high`; the range is widened if both are equal.
     pub fn new(low: f64, high: f64, log: bool) -> Scale {
         if high > low {
             Scale { low, high, log }
@@ -43,7 +44,7 @@ impl Scale {
         }
     }
 
-    /// Extends the range by `share` of its length on the given sides.
+    /// Extends the range by `share` of its length, at the lower end (`below`) and at the upper end (`above`).
     pub fn padded(self, share: f64, below: bool, above: bool) -> Scale {
         let Scale { low, high, log } = self;
         let room = (to_linear(high, log) - to_linear(low, log)) * share;
@@ -53,29 +54,30 @@ impl Scale {
         Scale { low, high, log }
     }
 
-    /// Whether `value` has a position (a logarithmic axis has none for 0 or less).
+    /// Whether `value` has a position on the axis. A logarithmic axis has no position for 0 or less.
     pub fn has(&self, value: f64) -> bool {
         value.is_finite() && (!self.log || value > 0.0)
     }
 
-    /// Position of `value`, for which [`has`](Self::has) must hold; outside of 0 to 1 beyond the ends.
+    /// Position of `value` as a share of the axis; values beyond the ends are outside of 0 to 1. [`has`](Self::has)
+    /// must be true for `value`.
     pub fn place(&self, value: f64) -> f64 {
         let low = to_linear(self.low, self.log);
         (to_linear(value, self.log) - low) / (to_linear(self.high, self.log) - low)
     }
 
-    /// As [`place`](Self::place), limited to 0 to 1.
+    /// Position as [`place`](Self::place) gives it, but limited to 0 to 1; 0 for values without a position.
     pub fn clipped(&self, value: f64) -> f64 {
         if self.has(value) { self.place(value).clamp(0.0, 1.0) } else { 0.0 }
     }
 
-    /// About `wanted` ticks at round numbers.
+    /// Ticks at round numbers, about `wanted` in number.
     pub fn ticks(&self, wanted: usize) -> Vec<Tick> {
         let values = if self.log { self.ratios(wanted) } else { self.differences(wanted) };
         values.into_iter().map(|(value, label)| Tick { at: self.place(value), label }).collect()
     }
 
-    /// Minor grid lines of a logarithmic axis: twice to nine times each power of ten.
+    /// Positions of the minor grid lines of a logarithmic axis: twice to nine times each power of ten.
     pub fn minor(&self) -> Vec<f64> {
         let (first, last) = self.decades();
         if !self.log || last - first > 7 {
@@ -85,7 +87,8 @@ impl Scale {
         all.filter(|value| self.contains(*value)).map(|value| self.place(value)).collect()
     }
 
-    /// Powers of ten; with 2 and 5 times the powers if these are too few, or linear steps on a short axis.
+    /// Ticks of a logarithmic axis: powers of ten. If these are too few, 2 and 5 times the powers are added; a short
+    /// axis gets linear steps.
     fn ratios(&self, wanted: usize) -> Vec<(f64, Label)> {
         let (first, last) = self.decades();
         let plain = first >= -3 && last <= 5;
@@ -99,7 +102,7 @@ impl Scale {
                 })
                 .collect()
         };
-        // Powers are narrow: half as many more fit.
+        // Labels that are powers are narrow, so that half as many more of them fit.
         let every = of(1, &[1]).len().div_ceil(wanted + wanted.div_ceil(2)).max(1);
         let (powers, more) = (of(every, &[1]), of(1, &[1, 2, 5]));
         match (powers.len(), more.len()) {
@@ -122,7 +125,7 @@ impl Scale {
         let largest = self.low.abs().max(self.high.abs());
         let size = libm::floor(libm::log10(largest)) as i32;
         let is_plain = size < 7 && power > -5;
-        // Multiples of the step avoid accumulated rounding errors.
+        // Ticks are multiples of the step, because adding steps would accumulate rounding errors.
         let (first, last) = (libm::ceil(self.low / step - 1e-9), libm::floor(self.high / step + 1e-9));
         let count = (last - first).max(0.0) as u32;
         let values = (0..=count).map(|index| (first + f64::from(index)) * one);
@@ -151,7 +154,7 @@ impl Scale {
 }
 
 impl Label {
-    /// Decimal `value` with commas between thousands.
+    /// Label with the decimal `value`, with commas between thousands.
     fn plain(value: f64, decimals_: i32) -> Label {
         Label { text: thousands(&decimals(value, decimals_)), power: None }
     }
@@ -207,7 +210,7 @@ fn to_linear(value: f64, log: bool) -> f64 {
 }
 
 fn ten(power: i32) -> f64 {
-    // Parsing is exact, unlike a computed power.
+    // A parsed power of ten is exact; a computed power is not.
     format!("1e{power}").parse().unwrap_or(f64::NAN)
 }
 

@@ -3,14 +3,14 @@
 use crate::figure::Point;
 use std::borrow::Cow;
 
-/// Equal spans of an axis: about one for every two pixels of a laptop's plot.
+/// Number of equal spans into which an axis is divided: about one span for every two pixels of a plot on a laptop.
 pub const SPANS: usize = 500;
 
 /// Longest series that is drawn without thinning.
 pub const LONGEST: usize = 4 * SPANS;
 
-/// `points` as drawn: of a long series the first, lowest, highest and last point of each span, and a gap if there is
-/// one. As a polygon or as steps, these points cover the same pixels as the whole span.
+/// Points to draw. In a long series, these are the first, lowest, highest and last point of each span, and a gap if the
+/// span has one. A line or steps through these points cover the same pixels as a line or steps through all points.
 pub fn thinned(points: &[Point], x_log: bool) -> Cow<'_, [Point]> {
     let (Some(first), Some(last)) = (points.first(), points.last()) else { return Cow::Borrowed(points) };
     if points.len() <= LONGEST {

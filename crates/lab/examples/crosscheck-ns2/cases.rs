@@ -1,4 +1,5 @@
-//! Baselines: each paper's path without its cure, as a Lasthop scenario and as parameters of an ns-2 script.
+//! Baselines: the network path of each paper without the paper's mechanism, as a Lasthop scenario and as parameters of
+//! an ns-2 script.
 
 use lasthop_base::{Duration, Stream, Time};
 use lasthop_scenario::{Draft, Problem, Scenario, Traffic};
@@ -51,7 +52,7 @@ pub(crate) fn all() -> Result<Vec<Baseline>, Problem> {
     Ok(cases)
 }
 
-/// SACK without link ARQ, with the residual loss of four transmissions of 1040 bytes.
+/// SACK without link ARQ. The random loss is the residual loss after four transmissions of a packet of 1040 bytes.
 fn hasegawa() -> Result<Vec<Baseline>, Problem> {
     let text = include_str!("../../../../papers/hasegawa/sack.toml");
     let at = |ber: f64| {
@@ -66,7 +67,7 @@ fn hasegawa() -> Result<Vec<Baseline>, Problem> {
     [2e-5, 3e-5, 5e-5, 7e-5, 1e-4].into_iter().map(at).collect()
 }
 
-/// SACK over the two-state channel, whose clock runs always or only during transmissions.
+/// SACK over the two-state channel. The clock of the channel runs always, or only during transmissions.
 fn huang() -> Result<Vec<Baseline>, Problem> {
     let text = include_str!("../../../../papers/huang/wireless.toml");
     let mut cases = Vec::new();
@@ -76,7 +77,8 @@ fn huang() -> Result<Vec<Baseline>, Problem> {
         for (link, delay, seconds) in [("low", "0.01 ms", 0.00001), ("long", "250 ms", 0.25)] {
             for bad in [1, 5, 10] {
                 let label = format!("SACK, {words}, {link} delay, bad {bad} ms");
-                // With a chain that stops while the sender waits, a bad state can last for minutes.
+                // If the channel's clock stops while the sender waits, a bad state can last for minutes. Then more runs
+                // are needed.
                 let runs = if (clock, bad) == ("sent", 10) { 1000 } else { 400 };
                 let case =
                     Baseline::new("huang", label, runs, Draft::parse(text, "papers/huang/wireless.toml")?)
@@ -145,7 +147,7 @@ fn miyoshi() -> Result<Vec<Baseline>, Problem> {
     Ok(cases)
 }
 
-/// 802.11 DSSS: data packets at 2 Mbit/s, MAC ACKs at 1 Mbit/s.
+/// Parameters of 802.11 DSSS: data packets at 2 Mbit/s, MAC ACKs at 1 Mbit/s.
 const DSSS: [(&str, &str); 8] = [
     ("frames", "1"),
     ("slot", "20 us"),
@@ -157,7 +159,7 @@ const DSSS: [(&str, &str); 8] = [
     ("cw_min", "31"),
 ];
 
-/// Six Reno flows over the path of Fig. 8, with ns-2's 802.11 as the last hop.
+/// Six Reno flows over the path of saad's Fig. 8. The last hop has the 802.11 model of ns-2.
 fn saad() -> Result<Vec<Baseline>, Problem> {
     let text = include_str!("../../../../papers/saad/long.toml");
     let mut cases = Vec::new();
@@ -202,7 +204,8 @@ mod tests {
 
     #[test]
     fn what_four_transmissions_leave() {
-        // hasegawa: 1040 bytes at 1e-4 are intact with probability exp(-0.83204) = 0.4352, and 0.5648^4 = 0.1018.
+        // hasegawa: at a BER of 1e-4, 1040 bytes arrive intact with probability exp(-0.83204) = 0.4352. Four
+        // transmissions fail with probability 0.5648^4 = 0.1018.
         let cases = hasegawa().unwrap();
         let loss: f64 = cases.last().unwrap().parameters[0].1.parse().unwrap();
         assert!((loss - 0.1018).abs() < 1e-4, "{loss}");

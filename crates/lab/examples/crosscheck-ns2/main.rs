@@ -1,11 +1,11 @@
-//! Comparison of baselines in ns-2 and Lasthop: `make crosscheck-ns2`.
+//! Compares the papers' baselines in ns-2 and in Lasthop: `make crosscheck-ns2`.
 //!
 //!     cargo run --release -p lasthop-lab --example crosscheck-ns2 -- [WORD]... [--runs N] [--ns KEY=VALUE]... [--set KEY=VALUE]...
 //!
-//! * WORD: required in a row's paper or label.
-//! * `--runs`: repetitions in each simulator.
-//! * `--ns`: parameter of the ns-2 scripts, or a default of ns-2 (`Agent/TCP.singledup_=1`).
-//! * `--set`: value of our scenarios (`limited_transmit=true`).
+//! * WORD: only rows whose paper or label contains each WORD are run.
+//! * `--runs`: number of repetitions in each simulator.
+//! * `--ns`: sets a parameter of the ns-2 scripts, or a default of ns-2 (`Agent/TCP.singledup_=1`).
+//! * `--set`: sets a key of our scenarios (`limited_transmit=true`).
 
 mod cases;
 mod ns;
@@ -102,7 +102,7 @@ fn crosscheck() -> Result<(), String> {
     Ok(())
 }
 
-/// Compared numbers of one repetition: sums over all TCP flows.
+/// Numbers of one repetition that are compared: sums over all TCP flows.
 struct RunTotals {
     goodput_kbps: f64,
     timeouts: f64,
@@ -173,7 +173,7 @@ fn row(case: &Baseline, theirs: &[RunTotals], ours: &[RunTotals]) -> String {
     )
 }
 
-/// Mean of a count: an integer from 100 on, one decimal below.
+/// Mean of a count as text: an integer from 100 on, otherwise with one decimal.
 fn rounded(mean: f64) -> String {
     plain(if mean >= 100.0 { mean.round() } else { (10.0 * mean).round() / 10.0 })
 }

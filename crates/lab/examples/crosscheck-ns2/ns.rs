@@ -12,7 +12,8 @@ pub(crate) type NsOutput = HashMap<String, f64>;
 const ABSENT: &str =
     "ns-2 is not installed: there is no `ns` on the path\n  help: `apt install ns2` on Debian";
 
-/// Runs a script; the last line of name-number pairs counts, because wireless modules print others after it.
+/// Runs a script and parses the last line of its output that consists of name-number pairs. Wireless modules print
+/// other lines after this line.
 ///
 /// # Errors
 /// If `ns` is missing or fails, or if no line consists of such pairs.

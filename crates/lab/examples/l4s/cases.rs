@@ -1,4 +1,5 @@
-//! Rows: paths with settings. Run in the project's folder: one scenario file is read from there.
+//! Rows of the tables: scenarios with settings. The program must run in the project's folder, because one scenario file
+//! is read from there.
 
 use lasthop_scenario::{Draft, Scenario};
 
@@ -31,7 +32,7 @@ pub fn own(path: &str) -> Case {
     case(path, path, &[])
 }
 
-/// Rows of docs/l4s.md, except recordings outside of this repository.
+/// Rows of docs/l4s.md, except those with recordings that are not in this repository.
 pub fn all() -> Vec<Case> {
     let one_link = "rate=50Mbit/s,queue=dualpi2,congestion=prague,start_spread=100ms";
     let of = |more: &str| format!("{one_link},{more}");

@@ -1,8 +1,9 @@
-//! Tables of docs/l4s.md: rates and queueing delays of L4S and classic flows.
+//! Prints the tables of docs/l4s.md: rates and queueing delays of L4S and classic flows.
 //!
 //!     cargo run --release -p lasthop-lab --example l4s -- [WORD]... [--runs N]
 //!
-//! WORD: required in a row's label, or a path (with `=` or `.toml`). `--runs`: repetitions of each row (10).
+//! WORD: only rows whose label contains each WORD are run; a WORD with `=` or `.toml` is a scenario to run. `--runs`:
+//! number of repetitions of each row (10 by default).
 
 mod cases;
 mod queues;

@@ -37,7 +37,8 @@ impl Observer for DelayObserver {
     fn on_event(&mut self, _: Time, _: FlowId, _: FlowSide, _: &Event) {}
 }
 
-/// Outcome of a run, and delays of a flow's packets on a pipe from `from` s on, sorted, less the shortest, ms.
+/// Runs a scenario; returns the outcome, and the delays (ms) of a flow's packets on a pipe from `from` seconds on. The
+/// delays are sorted, and the shortest is subtracted from each.
 pub fn delays(scenario: &Scenario, seed: u64, [pipe, flow]: [u32; 2], from: u64) -> (Outcome, Vec<f64>) {
     let delays = DelayObserver {
         pipe: PipeId(pipe),

@@ -1,4 +1,4 @@
-//! Candidates: cures by deployment site, each a list of scenario keys to change.
+//! Candidates: cures grouped by the site where they are deployed. Each candidate is a list of scenario keys to change.
 
 use super::ranking::ScoredCandidate;
 use super::{LinkDirection, PathParameters};
@@ -10,15 +10,15 @@ use lasthop_tcp::profile;
 /// Site at which a cure is deployed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum DeploymentSite {
-    /// The sending end.
+    /// The sending TCP.
     Sender,
-    /// The receiving end.
+    /// The receiving TCP.
     Receiver,
-    /// The queue before the bottleneck.
+    /// The router with the bottleneck's queue.
     Router,
-    /// The node before the last hop.
+    /// The node before the wireless hop.
     BaseStation,
-    /// The link layer.
+    /// The link layer of the wireless hop.
     Link,
 }
 
@@ -46,36 +46,37 @@ impl DeploymentSite {
     }
 }
 
-/// One cure, or a pair.
+/// A candidate: one cure, or a pair of cures.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Candidate {
     /// Display name.
     pub name: String,
-    /// Places of the cure; empty: the unchanged path.
+    /// Sites where the cure is deployed; empty for the unchanged path.
     pub sites: Vec<DeploymentSite>,
-    /// Keys and values, as `--set` takes them.
+    /// Keys and values to change, in the form that `--set` takes.
     pub set: Vec<(String, String)>,
     /// Names of a pair's two cures; empty for a single cure.
     pub parts: Vec<String>,
-    /// Options with which `lasthop agent run` applies the same change to live traffic, if the agent can.
+    /// Options with which `lasthop agent run` applies the same change to live traffic; `None` if the agent cannot.
     pub agent: Option<&'static str>,
 }
 
-/// The unchanged path.
+/// The candidate that changes nothing.
 pub fn unchanged() -> Candidate {
     Candidate { name: "as it is".into(), sites: Vec::new(), set: Vec::new(), parts: Vec::new(), agent: None }
 }
 
-/// Smallest share of time limited by the receive window that makes a larger buffer a candidate, %.
+/// If the receive window limits the flow for at least this share of time (%), a larger receive buffer becomes a
+/// candidate.
 const TOO_SMALL_PCT: f64 = 10.0;
-/// Queue limits in bandwidth-delay products: deep above `DEEP`, short below `SHORT`.
+/// Limits of the queue, in bandwidth-delay products. A queue above `DEEP` counts as deep, one below `SHORT` as short.
 const DEEP: f64 = 1.5;
 const SHORT: f64 = 0.75;
 
-/// Middleboxes that work without a peer box.
+/// Middleboxes that need no second box on the path.
 const BOXES: [&str; 3] = ["snoop", "snoop_sack", "split"];
 
-/// Congestion controls: key value and display name.
+/// Congestion controls to try: value of the scenario key, and display name.
 const CONTROLS: [(&str, &str); 6] = [
     ("cubic", "CUBIC"),
     ("bbr", "BBRv1"),
@@ -85,7 +86,7 @@ const CONTROLS: [(&str, &str); 6] = [
     ("reno", "Reno"),
 ];
 
-/// Active queue management: key value and display name.
+/// Queue disciplines to try at the router: value of the scenario key, and display name.
 const ROUTERS: [(&str, &str); 4] = [
     ("codel", "active queue management (CoDel)"),
     ("pie", "active queue management (PIE)"),
@@ -93,7 +94,8 @@ const ROUTERS: [(&str, &str); 4] = [
     ("cake", "per-flow active queue management (CAKE)"),
 ];
 
-/// Single cures for this path. `rwnd_limited_pct`: share of time limited by the receive window, %.
+/// Single cures for this path. `rwnd_limited_pct` is the share of time in which the receive window limits the user's
+/// first flow, %.
 pub fn single(scenario: &Scenario, path: &PathParameters, rwnd_limited_pct: f64) -> Vec<Candidate> {
     let mut list = CandidateList { path, candidates: Vec::new() };
     let air: Vec<LossyDirection<'_>> = lossy_directions(scenario);
@@ -107,7 +109,7 @@ pub fn single(scenario: &Scenario, path: &PathParameters, rwnd_limited_pct: f64)
     list.candidates
 }
 
-/// Pairs of the best cure of each site, among the cures that surely help alone.
+/// Pairs of cures. For each site, the best of the cures that surely help alone is taken; each two of these make a pair.
 pub fn pairs(scored: &[ScoredCandidate<'_>]) -> Vec<Candidate> {
     let mut best: Vec<&Candidate> = Vec::new();
     for standing in scored.iter().filter(|standing| standing.surely_helps) {
@@ -126,7 +128,7 @@ pub fn pairs(scored: &[ScoredCandidate<'_>]) -> Vec<Candidate> {
                 sites,
                 set: [one.set.clone(), other.set.clone()].concat(),
                 parts: vec![one.name.clone(), other.name.clone()],
-                // At most one of the two is at the receiver.
+                // At most one of the two cures is at the receiver, and only such a cure has agent options.
                 agent: one.agent.or(other.agent),
             });
         }
@@ -134,13 +136,13 @@ pub fn pairs(scored: &[ScoredCandidate<'_>]) -> Vec<Candidate> {
     pairs
 }
 
-/// A direction on the forward route that loses packets on the air.
+/// A link direction on the forward route whose channel loses packets.
 struct LossyDirection<'a> {
     at: LinkDirection,
     config: &'a Config,
-    /// Node at the sending end of the direction.
+    /// Index of the node that sends in this direction.
     before: usize,
-    /// Round-trip propagation plus one transmission of a full packet.
+    /// Propagation delay of the link in both directions, plus the transmission time of a packet of 1500 bytes.
     round_trip: Duration,
 }
 
@@ -316,7 +318,7 @@ impl CandidateList<'_> {
     }
 }
 
-/// A parameter as a number; 0 for values that are not numbers.
+/// Value of a mechanism's parameter as a number; 0 if the value is not a number.
 fn amount(value: &Value) -> f64 {
     match value {
         Value::Count(count) | Value::Bytes(count) => *count as f64,

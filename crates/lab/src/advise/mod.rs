@@ -1,14 +1,15 @@
-//! Advice for a path: cures at every site, tried under the same losses, the best first.
+//! Advice for a network path. Cures (mechanisms that may improve TCP) at every site are simulated under the same losses
+//! and ranked.
 //!
-//! * [`candidates`]: cures to try, and their operators.
-//! * `scenarios`: the user's flows beside short transfers, and beside an unmodified neighbour.
-//! * `repetition`: measures of one repetition.
-//! * [`ranking`]: order of the candidates, and its certainty.
-//! * [`sender`]: another sender for the user's flows.
+//! * [`candidates`]: cures to try, and who would deploy them.
+//! * `scenarios`: simulates the user's flows together with short transfers, and together with an unmodified neighbour.
+//! * `repetition`: numbers measured in one repetition.
+//! * [`ranking`]: order of the candidates, and whether the order is certain.
+//! * [`sender`]: replaces the sender of the user's flows.
 //! * `presentation`: the advice as a table, a page and JSON.
 //!
-//! Not modelled: cost, and parameter search. Each mechanism is tried with its defaults or with the candidate's
-//! values.
+//! The advice ignores cost and does not search parameters. Each mechanism is tried with its defaults or with the
+//! candidate's values.
 
 pub mod candidates;
 mod presentation;
@@ -29,19 +30,21 @@ use lasthop_sim::Stuck;
 use rayon::prelude::*;
 use scenarios::CandidateScenarios;
 
-/// Repetitions between two checks of the ranking.
+/// Number of repetitions between two checks of the ranking.
 const BLOCK: usize = 4;
 /// Largest number of repetitions of a candidate.
 const MOST_RUNS: usize = 40;
-/// Work limit: data packets of 1500 bytes over all repetitions. No clock: the advice is the same on every machine.
+/// Limit of the work: number of data packets of 1500 bytes over all repetitions. The limit is not a time, so that the
+/// advice is the same on every machine.
 const BUDGET: f64 = 100e6;
-/// Longest run: packets at the bottleneck's rate, but at least [`SHORTEST`].
+/// Longest run, as a number of packets at the bottleneck's rate. This limit never makes a run shorter than
+/// [`SHORTEST`].
 const PACKETS: f64 = 25_000.0;
 const SHORTEST: Duration = Duration::from_secs(10);
-/// Number of leading ranks whose order has to be certain.
+/// Number of candidates at the top of the ranking whose order has to be certain.
 pub const CERTAIN: usize = 3;
 
-/// Advice for one path.
+/// Advice for one network path.
 #[derive(Clone, Debug)]
 pub struct Advice {
     /// The scenario's title.
@@ -52,26 +55,27 @@ pub struct Advice {
     pub aim: Aim,
     /// The first seed.
     pub seed: u64,
-    /// The unchanged path, the baseline of all comparisons.
+    /// Results of the unchanged path, the baseline of all comparisons.
     pub base: CandidateResults,
     /// Candidates, the best first.
     pub rows: Vec<CandidateResults>,
-    /// Whether the order of the first [`CERTAIN`] is certain, by [`Advice::rule`].
+    /// Whether the order of the first [`CERTAIN`] candidates is certain, by the rule in [`ranking`].
     pub is_certain: bool,
     /// Candidates without a rank, each with the reason.
     pub left_out: Vec<String>,
 }
 
-/// Parameters of a path.
+/// Parameters of the path that the advice depends on.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PathParameters {
-    /// Names of the user's TCP flows in the document.
+    /// Names of the user's TCP flows in the scenario file.
     pub flows: Vec<String>,
-    /// Bottleneck: the slowest link direction on the first flow's route; of equally slow ones the last.
+    /// Bottleneck: the slowest link direction on the first flow's route. If several are equally slow, it is the last of
+    /// them.
     pub bottleneck: LinkDirection,
     /// Mean rate of the bottleneck, bit/s.
     pub rate_bps: u64,
-    /// Propagation delay, forward and back.
+    /// Sum of the propagation delays on the forward and return routes.
     pub rtt: Duration,
     /// Duration of each run.
     pub duration: Duration,
@@ -87,13 +91,14 @@ pub struct LinkDirection {
 }
 
 impl LinkDirection {
-    /// Key of a value: `link.wireless.down.queue`.
+    /// Scenario key of a setting of this direction: `link.wireless.down.queue`.
     pub fn key(&self, last: &str) -> String {
         format!("link.{}.{}.{last}", self.link, self.direction)
     }
 }
 
-/// Tries and ranks cures; `None` if cancelled. Traces are searched beside the file `name`.
+/// Tries and ranks cures; `None` if cancelled. `name` is the scenario's file name; trace files are searched in the same
+/// folder.
 ///
 /// # Errors
 /// If the scenario is invalid or has no TCP flow.
@@ -156,16 +161,16 @@ pub fn advise(
     Ok(Some(Advice { title: scenario.title, path, aim, seed, base, rows, is_certain, left_out }))
 }
 
-/// A candidate and its repetitions.
+/// A candidate and the results of its repetitions.
 pub struct CandidateRuns {
     /// The candidate.
     pub candidate: Candidate,
     /// Ranking criterion.
     pub aim: Aim,
     scenarios: CandidateScenarios,
-    /// Measures by repetition.
+    /// Measured numbers, by repetition.
     pub repetitions: Vec<RepetitionMeasures>,
-    /// Surely not among the first [`CERTAIN`]: no further repetition is run.
+    /// Whether the candidate is surely not among the first [`CERTAIN`]. Then no further repetition of it is run.
     pub is_screened_out: bool,
 }
 
@@ -185,7 +190,8 @@ impl CandidateRuns {
     }
 }
 
-/// Runs repetitions of the remaining candidates; false if cancelled, an error if a run gets stuck.
+/// Runs these repetitions of all candidates that are not screened out. Returns false if cancelled, an error if a run
+/// gets stuck.
 fn run(
     candidates: &mut [CandidateRuns],
     repetitions: std::ops::Range<usize>,
@@ -221,7 +227,7 @@ fn run(
 
 fn most_runs(path: &PathParameters, candidates: usize) -> usize {
     let packets = (path.rate_bps as f64 * path.duration.as_secs() / 8.0 / 1500.0).max(1.0);
-    // Each repetition is two runs.
+    // Each repetition consists of two runs.
     let runs = BUDGET / (2.0 * packets * candidates as f64);
     ((runs as usize) / BLOCK * BLOCK).clamp(BLOCK, MOST_RUNS)
 }
@@ -239,7 +245,7 @@ fn facts(draft: &Draft, scenario: &Scenario, name: &str) -> Result<PathParameter
         if hop.is_down { &link.down } else { &link.up }
     };
     let rate = |hop: &lasthop_scenario::Hop| config(hop).service.mean_rate().bps();
-    // The last of equally slow directions is the last hop.
+    // If several directions are equally slow, the last one (the last hop) counts.
     let bottleneck = route.there.iter().rev().min_by_key(|hop| rate(hop)).copied();
     let Some(bottleneck) = bottleneck else {
         return Err(path_problem(name, "the first TCP flow crosses no link"));

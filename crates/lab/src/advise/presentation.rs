@@ -13,7 +13,7 @@ use lasthop_tcp::sender::congestion;
 use serde_json::{Value, json};
 
 impl Advice {
-    /// Summary of the comparison: runs, seeds, certainty and score.
+    /// Summary of the comparison: number of runs, seeds, certainty of the order, and definition of the score.
     pub fn rule(&self) -> String {
         let runs = |rows: &mut dyn Iterator<Item = &CandidateResults>| {
             let each: Vec<usize> = rows.map(|row| row.runs).collect();
@@ -37,7 +37,7 @@ impl Advice {
         )
     }
 
-    /// One row for each candidate; the unchanged path last.
+    /// Table with one row for each candidate; the unchanged path comes last.
     pub fn table(&self) -> Table {
         let columns = [
             "",
@@ -74,15 +74,15 @@ impl Advice {
         }
     }
 
-    /// Shell command that runs a candidate; `path` is the argument of `lasthop run`.
+    /// Shell command that simulates a candidate; `path` is the argument of `lasthop run`.
     pub fn command(&self, path: &str, row: &CandidateResults) -> String {
         let sets = row.candidate.set.iter().map(|(key, value)| format!(" --set '{key}={value}'"));
         format!("lasthop run {path}{}", sets.collect::<String>())
     }
 
-    /// Shell command that tries a candidate with real TCP: the kernel's sender over the candidate's path, with the
-    /// agent if the receiver changes. `path` as in [`Advice::command`]. `None` for middleboxes, receive buffers, and
-    /// congestion controls that Linux lacks.
+    /// Shell command that tries a candidate with real TCP: the kernel's sender over the emulated path of the candidate.
+    /// If the candidate changes the receiver, the command uses the agent. `path` is the same as in [`Advice::command`].
+    /// `None` for middleboxes, receive buffers, and congestion controls that Linux lacks.
     pub fn live(&self, path: &str, row: &CandidateResults) -> Option<String> {
         let candidate = &row.candidate;
         let is_real = |site: &DeploymentSite| match site {
@@ -94,7 +94,7 @@ impl Advice {
             return None;
         }
         let control = find(congestion::ALL, row.congestion)?.info.linux_name?;
-        // Keys of flows configure simulated ends; both ends are real here.
+        // Keys of flows configure simulated ends. Both ends are real here, so that these keys are left out.
         let sets = candidate.set.iter().filter(|(key, _)| !key.starts_with("flow."));
         let sets: String = sets.map(|(key, value)| format!(" --set '{key}={value}'")).collect();
         let path = without_flows(path);
@@ -108,12 +108,12 @@ impl Advice {
         })
     }
 
-    /// Agent command for a candidate's receiver part; `None` if the agent cannot apply it.
+    /// Agent command for the receiver part of a candidate; `None` if the agent cannot apply the change.
     pub fn deploy(row: &CandidateResults) -> Option<String> {
         row.candidate.agent.map(|flags| format!("sudo lasthop agent run {flags}"))
     }
 
-    /// One object for each candidate, the best first; `path` as in [`Advice::command`].
+    /// JSON with one object for each candidate, the best first; `path` is the same as in [`Advice::command`].
     pub fn objects(&self, path: &str) -> Vec<Value> {
         let object = |(at, row): (usize, &CandidateResults)| {
             json!({
@@ -139,8 +139,8 @@ impl Advice {
         self.rows.iter().enumerate().map(object).collect()
     }
 
-    /// Follow-up commands with their purpose: a simulation of the first candidate, and live experiments of all that
-    /// surely help. `path` as in [`Advice::command`].
+    /// Commands to run next, each with its purpose. They simulate the first candidate, and try all candidates that
+    /// surely help with real TCP. `path` is the same as in [`Advice::command`].
     pub fn next_steps(&self, path: &str) -> Vec<(String, String)> {
         let first =
             self.rows.first().map(|row| ("Simulate the first candidate".to_owned(), self.command(path, row)));
@@ -158,7 +158,7 @@ impl Advice {
         first.into_iter().chain(live).chain(deploy).collect()
     }
 
-    /// Report page: ranking, table and follow-up commands.
+    /// Report page with ranking, table and the commands to run next.
     pub fn document(&self, path: &str) -> Document {
         let row = |row: &CandidateResults| Ranked {
             name: row.candidate.name.clone(),
@@ -192,7 +192,7 @@ impl Advice {
     }
 }
 
-/// The path arguments without settings of flows.
+/// Removes from the arguments `path` all `--set` options that set keys of flows.
 fn without_flows(path: &str) -> String {
     let mut pieces = path.split(" --set '");
     let first = pieces.next().unwrap_or_default().to_owned();
@@ -214,9 +214,9 @@ fn sites(sites: &[DeploymentSite]) -> String {
     }
 }
 
-/// Ends of a score without an interval, %: any score is possible.
+/// Interval that stands for a missing interval of a score, %: any score is possible.
 const ANY_SCORE: [f64; 2] = [-100.0, f64::INFINITY];
-/// Ends of any other number without an interval.
+/// Interval that stands for a missing interval of any other number.
 const ANY: [f64; 2] = [f64::NEG_INFINITY, f64::INFINITY];
 
 fn plain(estimate: Option<&Estimate>) -> Cell {
@@ -249,7 +249,7 @@ fn changed(row: &CandidateResults, change: Option<&PercentChange>) -> Cell {
     })
 }
 
-/// `any`: ends without an interval. An infinite end becomes null.
+/// An estimate as JSON. `any` replaces a missing interval; JSON has null for an infinite end.
 fn estimate(estimate: &Estimate, any: [f64; 2]) -> Value {
     json!({ "mean": estimate.mean, "ci95": estimate.ci95.unwrap_or(any), "runs": estimate.runs })
 }

@@ -1,21 +1,22 @@
-//! Order of the candidates, and its certainty.
+//! Order of the candidates, and whether the order is certain.
 //!
 //! All candidates meet the same losses and are compared repetition by repetition.
 //!
-//! The order of two neighbours is certain in two cases: the 95 % interval of their difference excludes zero, or
-//! lies within ±2 % (indifference zone: Bechhofer, Ann. Math. Stat. 25(1), 1954). Four repetitions at a time are
-//! added until the order of the first three is certain or the work limit is reached. A pair that is not surely better
-//! than each of its two cures is not ranked. A candidate surely behind the third gets no further runs (screening:
-//! Gupta, Technometrics 7(2), 1965). Intervals are not corrected for the number of checks and candidates.
+//! The order of two neighbours in the ranking is certain if the 95 % interval of their difference excludes zero. It
+//! also counts as certain if the interval lies within ±2 % (indifference zone: Bechhofer, Ann. Math. Stat. 25(1),
+//! 1954). Four repetitions at a time are added until the order of the first three is certain or the work limit is
+//! reached. A pair of cures is not ranked unless it is surely better than each of its two cures. A candidate that is
+//! surely worse than the third one gets no further runs (screening: Gupta, Technometrics 7(2), 1965). Intervals are not
+//! corrected for the number of checks and candidates.
 
 use super::repetition::RepetitionMeasures;
 use super::{CERTAIN, Candidate, CandidateRuns};
 use crate::stats::Estimate;
 use crate::stats::change::PercentChange;
 
-/// Indifference zone of score differences, as a share.
+/// Indifference zone: scores that differ by less than this share count as equal.
 pub const ALIKE: f64 = 0.02;
-/// Fewest repetitions before a candidate is dropped.
+/// Number of repetitions before which no candidate is screened out.
 const RUNS_BEFORE_SCREENING: usize = 8;
 
 /// A candidate, and whether its gain is certain.
@@ -34,21 +35,21 @@ pub struct CandidateResults {
     pub candidate: Candidate,
     /// Congestion control of the user's first flow.
     pub congestion: &'static str,
-    /// Gain by the aim's score, %.
+    /// Gain over the unchanged path by the score of the aim, %.
     pub score_pct: Option<Estimate>,
     /// Goodput of the user's flows, kbit/s.
     pub goodput_kbps: Option<Estimate>,
     /// Change of goodput, %.
     pub goodput_change: Option<PercentChange>,
-    /// Percentiles of the smoothed RTT (50, 95, 99), ms.
+    /// Percentiles 50, 95 and 99 of the smoothed RTT, ms.
     pub rtt_ms: [Option<Estimate>; 3],
-    /// Percentiles of the duration of short transfers, s.
+    /// Percentiles 50, 95 and 99 of the duration of short transfers, s.
     pub short_s: [Option<Estimate>; 3],
-    /// Change of their 95th percentile, %.
+    /// Change of the 95th percentile of the duration of short transfers, %.
     pub short_change: Option<PercentChange>,
     /// Change of the unmodified neighbour's goodput, %.
     pub neighbour_change: Option<PercentChange>,
-    /// Repetitions.
+    /// Number of repetitions.
     pub runs: usize,
 }
 
@@ -63,7 +64,7 @@ pub fn scored(candidates: &[CandidateRuns]) -> Vec<ScoredCandidate<'_>> {
         .collect()
 }
 
-/// Rows of the candidates, the best first.
+/// Results of the candidates, the best first; the unchanged path is left out.
 pub fn rows(candidates: &[CandidateRuns]) -> Vec<CandidateResults> {
     order(candidates).into_iter().map(|at| row(&candidates[at], &candidates[0])).collect()
 }
@@ -79,7 +80,7 @@ pub fn is_certain(candidates: &[CandidateRuns]) -> bool {
     })
 }
 
-/// Marks candidates that are surely behind the third.
+/// Marks candidates that are surely worse than the third one.
 pub fn screen_out(candidates: &mut [CandidateRuns]) {
     let Some(third) = order(candidates).get(CERTAIN - 1).copied() else { return };
     if candidates[third].repetitions.len() < RUNS_BEFORE_SCREENING {
@@ -94,7 +95,8 @@ pub fn screen_out(candidates: &mut [CandidateRuns]) {
     behind.into_iter().for_each(|at| candidates[at].is_screened_out = true);
 }
 
-/// Indices in `candidates` by falling score, without index 0 (the unchanged path); equal scores keep their order.
+/// Indices in `candidates`, sorted by falling score; equal scores keep their order. Index 0 (the unchanged path) and
+/// redundant pairs are left out.
 fn order(candidates: &[CandidateRuns]) -> Vec<usize> {
     let is_in = |at: &usize| {
         !candidates[*at].repetitions.is_empty() && !is_redundant_pair(candidates, &candidates[*at])

@@ -1,4 +1,4 @@
-//! Measures of one repetition of a candidate.
+//! Numbers measured in one repetition of a candidate.
 
 use super::scenarios::FlowRole;
 use lasthop_sim::{Outcome, Samples};
@@ -6,16 +6,18 @@ use lasthop_sim::{Outcome, Samples};
 /// Reported percentiles, %.
 pub const PERCENTILES: [f64; 3] = [50.0, 95.0, 99.0];
 
-/// One repetition.
+/// Numbers measured in one repetition.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RepetitionMeasures {
-    /// Payload of the user's flows beside short transfers, over the whole run, kbit/s.
+    /// Goodput of the user's flows in the run with short transfers, over the whole run, kbit/s.
     pub goodput_kbps: f64,
-    /// Percentiles of the user's smoothed RTT, sampled at equal intervals, ms; `None` without a sample.
+    /// Percentiles of the smoothed RTT of the user's flows, sampled at equal intervals, ms; `None` if there is no
+    /// sample.
     pub rtt_ms: Option<[f64; 3]>,
-    /// Percentiles of the duration of short transfers, s; an unfinished transfer counts up to the run's end.
+    /// Percentiles of the duration of short transfers, s. An unfinished transfer counts with its time up to the end of
+    /// the run.
     pub short_s: Option<[f64; 3]>,
-    /// Goodput of the unmodified neighbour beside the user's flows, kbit/s.
+    /// Goodput of the unmodified neighbour in the run with the user's flows, kbit/s.
     pub neighbour_kbps: f64,
 }
 
@@ -49,7 +51,7 @@ impl RepetitionMeasures {
         }
     }
 
-    /// Gain over `base`: logarithm of the geometric mean of the aim's ratios, equally weighted.
+    /// Gain over `base`: logarithm of the geometric mean of the aim's ratios, which all have the same weight.
     pub fn score(&self, base: &RepetitionMeasures, aim: Aim) -> f64 {
         let short = |it: &RepetitionMeasures| it.short_s.map_or(1.0, |[_, p95, _]| p95);
         let goodput = (self.goodput_kbps, base.goodput_kbps);
@@ -71,14 +73,14 @@ pub enum Aim {
     /// Geometric mean of the gains in goodput, short transfers (95th percentile) and the neighbour's goodput.
     #[default]
     All,
-    /// Goodput.
+    /// Gain in goodput.
     Goodput,
-    /// 95th percentile of short transfers.
+    /// Speed-up of short transfers, by the 95th percentile of their duration.
     Short,
 }
 
 impl Aim {
-    /// Description of the score.
+    /// Description of the score in words.
     pub const fn words(self) -> &'static str {
         match self {
             Aim::All => {
@@ -91,7 +93,7 @@ impl Aim {
     }
 }
 
-/// Lower bound that keeps the logarithm defined: 1 bit/s, 1 ms.
+/// Lower bound of rates and durations, which keeps the logarithm defined: 1 bit/s, 1 ms.
 const LEAST: f64 = 1e-3;
 
 fn goodput(outcome: &Outcome, is_meant: impl Fn(&str) -> bool) -> f64 {

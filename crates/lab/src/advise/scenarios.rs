@@ -1,8 +1,9 @@
-//! Runs of one candidate: the user's flows beside short transfers, and beside an unmodified neighbour.
+//! Runs of one candidate: the user's flows together with short transfers, and together with an unmodified neighbour.
 //!
-//! Short transfers measure the user's waiting time on any path; a sender before a split-connection box measures the
-//! round trip to the box only. They start one after another, fill about a twentieth of the bottleneck's rate, and use
-//! the candidate's changes. The neighbour is the user's flow without the changes, and no box reads it.
+//! The duration of short transfers measures how long the user waits, on any path. The sender's RTT would not do: if the
+//! path has a split-connection box, this RTT covers only the route to the box. Short transfers start one after another,
+//! use about a twentieth of the bottleneck's rate, and have the candidate's changes. The neighbour is a copy of the
+//! user's flow without the changes, and no middlebox processes its packets.
 
 use super::PathParameters;
 use super::repetition::RepetitionMeasures;
@@ -16,7 +17,7 @@ const SHARE: f64 = 0.05;
 const SMALLEST: f64 = 10e3;
 const LARGEST: f64 = 100e3;
 const MOST: f64 = 40.0;
-/// Shares of a run, at the begin and at the end, in which no short transfer starts.
+/// Shares of a run, at its start and at its end, in which no short transfer starts.
 const BEFORE: f64 = 0.1;
 const AFTER: f64 = 0.1;
 
@@ -29,7 +30,7 @@ pub(super) struct CandidateScenarios {
 }
 
 impl CandidateScenarios {
-    /// `changed` is the user's scenario with the candidate's changes, `plain` without.
+    /// `changed` is the user's scenario with the candidate's changes, and `plain` is the scenario without them.
     pub(super) fn new(
         changed: &Draft,
         plain: &Draft,
@@ -117,11 +118,11 @@ pub(super) fn tcp_flows(draft: &Draft) -> Result<Vec<String>, Problem> {
 /// The scenario as `lasthop show` prints it: all keys with their values.
 fn resolved_table(draft: &Draft) -> Result<Table, Problem> {
     let text = draft.show()?;
-    // Unreadable text would leave an empty scenario, which the check reports.
+    // If the text could not be parsed, the scenario would be empty, and the later check would report this.
     Ok(text.parse().unwrap_or_default())
 }
 
-/// A flow's name, or the name with a number if the scenario declares several.
+/// Whether `flow` is the flow `name`, or one of several flows `name.1`, `name.2` … that the scenario declares together.
 fn belongs_to(flow: &str, name: &str) -> bool {
     flow.strip_prefix(name).is_some_and(|rest| {
         let number = rest.strip_prefix('.');

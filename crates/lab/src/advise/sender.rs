@@ -1,9 +1,10 @@
-//! Other senders for the path's flows.
+//! Other senders for the flows of a path.
 
 use super::scenarios::tcp_flows;
 use lasthop_scenario::{Draft, Problem};
 
-/// Sender names and their congestion controls; each is Linux's sender (`profile = "linux"`) with that control.
+/// Names of senders and their congestion controls. Each sender is Linux's (`profile = "linux"`) with that congestion
+/// control.
 pub const SENDERS: [(&str, &str); 8] = [
     ("linux-cubic", "cubic"),
     ("linux-reno", "reno"),
@@ -15,12 +16,12 @@ pub const SENDERS: [(&str, &str); 8] = [
     ("prague", "prague"),
 ];
 
-/// Gives this sender to all TCP flows; the scenario's own `sender` keys are removed. Returns the changed keys in
-/// order, as `--set` takes them; fails if the scenario is invalid.
+/// Gives all TCP flows Linux's sender with this congestion control, and removes the `sender` keys of the scenario.
+/// Returns the changed keys in order, in the form that `--set` takes; fails if the scenario is invalid.
 pub fn set_sender(draft: &mut Draft, control: &str) -> Result<Vec<(String, String)>, Problem> {
     let mut done = Vec::new();
     for flow in tcp_flows(draft)? {
-        // `set` fails if the flow has no `sender` keys: nothing to remove.
+        // `set` fails if the flow has no `sender` keys. Then there is nothing to remove.
         let own = format!("flow.{flow}.sender");
         if draft.set(&own, "").is_ok() {
             done.push((own, String::new()));

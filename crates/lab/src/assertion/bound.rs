@@ -1,4 +1,4 @@
-//! A bound on a number (`goodput > 5 Mbit/s`), and its check against measurements.
+//! A bound on a number (`goodput > 5 Mbit/s`), and the comparison of measurements with the bound.
 
 use crate::stats::Estimate;
 use serde_json::{Value, json};
@@ -6,13 +6,13 @@ use serde_json::{Value, json};
 /// A parsed bound.
 #[derive(Clone, Debug)]
 pub struct Bound {
-    /// Source text.
+    /// Text of the assertion, as the user wrote it.
     pub written: String,
     /// Name of the metric, with its unit.
     pub metric: String,
-    /// Text after `@`.
+    /// Text after `@` (a flow), if any.
     pub at: Option<String>,
-    /// Whether the metric has to be above the bound; otherwise below.
+    /// Whether the metric has to be above the bound; if false, below.
     pub is_above: bool,
     /// Bound in the metric's own unit.
     pub bound: f64,
@@ -34,14 +34,14 @@ pub enum BoundStatus {
     Holds,
     /// The whole interval is on the wrong side, or a run does not define the number.
     Fails,
-    /// The interval includes the bound, or a single run of a random scenario gives no interval.
+    /// The interval includes the bound, or there is no interval because a random scenario was run only once.
     Open,
 }
 
-/// A bound with its measurement.
+/// A bound after its comparison with the measurements.
 #[derive(Clone, Debug)]
 pub struct CheckedBound {
-    /// Source text.
+    /// Text of the assertion, as the user wrote it.
     pub written: String,
     /// Outcome.
     pub status: BoundStatus,
@@ -53,7 +53,7 @@ pub struct CheckedBound {
     pub undefined: usize,
 }
 
-/// Units by the suffix of a metric's name, each with its factor to the metric's own unit.
+/// Units that a bound may have, by the suffix of the metric's name. Each unit has its factor to the metric's own unit.
 const UNITS: [(&str, &[(&str, f64)]); 5] = [
     ("_kbps", &[("bit/s", 1e-3), ("kbit/s", 1.0), ("Mbit/s", 1e3), ("Gbit/s", 1e6)]),
     ("_ms", &[("us", 1e-3), ("ms", 1.0), ("s", 1e3)]),
@@ -64,7 +64,7 @@ const UNITS: [(&str, &[(&str, f64)]); 5] = [
 
 impl Bound {
     /// Parses `METRIC < NUMBER UNIT` or `METRIC > NUMBER UNIT`, with an optional `@SOMETHING` after the metric.
-    /// `metric` returns a metric's full name with unit; `known` lists all names.
+    /// `metric` returns the full name of a metric with its unit; `known` lists all names.
     ///
     /// # Errors
     /// If the text is not an assertion.
@@ -116,8 +116,8 @@ impl Bound {
         Ok(Bound { written: text.trim().to_owned(), metric, at, is_above, bound: number * times })
     }
 
-    /// Checks the bound against each repetition's value; `None`: the repetition does not define the metric.
-    /// `is_exact`: nothing is random, so one value suffices.
+    /// Compares the bound with the values of all repetitions; a value is `None` if the repetition does not define the
+    /// metric. If `is_exact`, nothing is random, and one value suffices.
     pub fn check(&self, values: &[Option<f64>], is_exact: bool) -> CheckedBound {
         let defined: Vec<f64> = values.iter().copied().flatten().collect();
         let undefined = values.len() - defined.len();
@@ -156,7 +156,7 @@ impl Bound {
 }
 
 impl CheckedBound {
-    /// One line of text.
+    /// The outcome as one line of text.
     pub fn line(&self) -> String {
         let outcome = match (self.status, self.undefined) {
             (BoundStatus::Holds, _) => "holds",
@@ -223,7 +223,7 @@ mod tests {
         assert_eq!((below.is_above, below.bound), (false, 100.0));
         assert_eq!(below.status(&estimate(80.0, 10.0, 10), false), BoundStatus::Holds);
         assert_eq!(below.status(&estimate(120.0, 10.0, 10), false), BoundStatus::Fails);
-        // One run decides only where nothing is random.
+        // One run decides only if nothing is random.
         assert_eq!(below.status(&estimate(80.0, f64::INFINITY, 1), false), BoundStatus::Open);
         assert_eq!(below.status(&estimate(80.0, f64::INFINITY, 1), true), BoundStatus::Holds);
         assert_eq!(below.check(&[Some(80.0), None], true).status, BoundStatus::Fails);

@@ -1,9 +1,9 @@
-//! Assertions as JUnit XML for continuous integration, one test case each.
+//! Assertions as JUnit XML for continuous integration. Each assertion is a test case.
 
 use super::{BoundStatus, CheckedBound};
 use std::fmt::Write;
 
-/// One test suite, named `suite`. An open assertion is a failure of type `open`.
+/// XML with one test suite, named `suite`. An open assertion counts as a failure of type `open`.
 pub fn xml(suite: &str, checked: &[CheckedBound]) -> String {
     let failures = checked.iter().filter(|one| one.status != BoundStatus::Holds).count();
     let (suite, tests) = (escaped(suite), checked.len());

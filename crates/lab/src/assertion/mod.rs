@@ -1,9 +1,9 @@
-//! Assertions on a run (`goodput > 5 Mbit/s`, `p95(rtt) < 100 ms`), checked by the whole 95 % interval.
+//! Assertions on a run (`goodput > 5 Mbit/s`, `p95(rtt) < 100 ms`), compared with the whole 95 % interval.
 //!
 //! An assertion holds if the interval lies on the required side of the bound, fails if it lies on the other side, and
-//! is open otherwise. Numbers that are the same in every run are checked by their value.
+//! is open otherwise. If nothing in the scenario is random, the value itself is compared.
 //!
-//! * [`Bound`]: the parsed bound, and its check against measurements.
+//! * [`Bound`]: the parsed bound, and its comparison with measurements.
 //! * `quantile`: percentiles of round trips, queueing delays and completion times.
 //! * [`junit`]: JUnit XML for continuous integration.
 
@@ -33,7 +33,7 @@ enum AssertedNumber {
 
 impl Assertion {
     /// Parses `METRIC < NUMBER UNIT` or `METRIC > NUMBER UNIT`. `METRIC@FLOW` bounds one flow. The unit suffix may be
-    /// omitted: `mean_rtt` means `mean_rtt_ms`. `p95(rtt)` is a percentile; fails if the text is not an assertion.
+    /// omitted: `mean_rtt` means `mean_rtt_ms`. `p95(rtt)` is a percentile. Fails if the text is not an assertion.
     pub fn parse(text: &str) -> Result<Assertion, AssertionError> {
         let full = |name: &str| match (Quantile::parse(name), named(name)) {
             (Some(quantile), _) => Some(quantile.name()),
@@ -60,12 +60,12 @@ impl Assertion {
         self.bound.at.as_deref()
     }
 
-    /// Whether every repetition needs samples.
+    /// Whether every repetition must be sampled to check the assertion.
     pub fn needs_samples(&self) -> bool {
         matches!(self.number, AssertedNumber::Quantile(quantile) if quantile.needs_samples())
     }
 
-    /// Value in a repetition; `None` if undefined.
+    /// Value of the asserted number in a repetition; `None` if undefined.
     pub fn of(&self, outcome: &Outcome, samples: Option<&Samples>) -> Option<f64> {
         match (self.number, self.flow()) {
             (AssertedNumber::Quantity(quantity), Some(flow)) => quantity.of_flow(outcome, flow),

@@ -7,7 +7,7 @@ use lasthop_sim::{Outcome, Samples};
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Quantile {
     of: SampledQuantity,
-    /// Exclusive range: 0 to 100.
+    /// Percentile, above 0 and below 100.
     percent: f64,
 }
 
@@ -15,9 +15,10 @@ pub(super) struct Quantile {
 enum SampledQuantity {
     /// Smoothed RTT at the sender, sampled at equal intervals (`sample`), ms.
     Rtt,
-    /// Smoothed RTT less the flow's smallest RTT in the run: delay by queues and link retransmissions, ms.
+    /// Smoothed RTT minus the flow's smallest RTT in the run: the delay from queues and link retransmissions, ms.
     QueueDelay,
-    /// Duration of finite transfers, s; transfers cut off by the run's end are censored.
+    /// Duration of finite transfers, s. A transfer that the end of the run cuts off is censored: its time is a lower
+    /// bound.
     Completion,
 }
 

@@ -1,4 +1,4 @@
-//! Instructions per data packet, compared with a stored table.
+//! Number of instructions per data packet, compared with a stored table.
 
 use super::BenchCase;
 use serde::{Deserialize, Serialize};
@@ -7,11 +7,11 @@ use std::fmt;
 /// Largest accepted growth of a case, %.
 pub const LIMIT_PCT: f64 = 2.0;
 
-/// Largest accepted growth if another compiler version built the program, %. The compiler's share cannot be
-/// separated; no version in use has changed a case by as much.
+/// Largest accepted growth if another compiler version built the program, %. The growth that the compiler causes cannot
+/// be separated from the program's. No compiler version in use has changed a case by as much.
 pub const LIMIT_OTHER_COMPILER_PCT: f64 = 10.0;
 
-/// Cost of a case: the difference of two runs, so that set-up cancels out.
+/// Cost of a case: the difference between a shorter and a longer run, so that the cost of the set-up cancels out.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CaseCost {
     /// Name of the case.
@@ -20,9 +20,9 @@ pub struct CaseCost {
     pub from_s: u32,
     /// Virtual time of the longer run, s.
     pub to_s: u32,
-    /// Additional data packets of the longer run, retransmissions included.
+    /// Number of data packets that the longer run sends in addition, retransmissions included.
     pub data_packets: u64,
-    /// Additional instructions of the longer run per additional data packet (its ACK included).
+    /// Instructions that the longer run executes in addition, per additional data packet (its ACK included).
     pub instructions_per_packet: f64,
     /// Version and target of the compiler.
     pub compiler: String,
@@ -37,16 +37,16 @@ pub fn read(text: &str) -> Result<Vec<CaseCost>, csv::Error> {
     csv::Reader::from_reader(text.as_bytes()).deserialize().collect()
 }
 
-/// A case in the table and now.
+/// A case: its cost in the table and its cost now.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Growth {
     /// Name of the case.
     pub case: String,
-    /// Instructions per packet in the table.
+    /// Instructions per data packet in the table.
     pub before: f64,
-    /// Instructions per packet now.
+    /// Instructions per data packet now.
     pub now: f64,
-    /// Compiler of the table, if its version differs.
+    /// Compiler of the table, if its version differs from the current one.
     pub other_compiler: Option<String>,
 }
 
@@ -68,7 +68,7 @@ impl Growth {
         })
     }
 
-    /// Growth, %; negative if the case became cheaper.
+    /// Growth of the cost, %; negative if the case became cheaper.
     pub fn pct(&self) -> f64 {
         100.0 * (self.now - self.before) / self.before
     }
@@ -91,9 +91,9 @@ impl fmt::Display for Growth {
 pub enum Incomparable {
     /// The table lacks the case.
     Absent,
-    /// The table's row has other durations.
+    /// The table's row was measured with other durations of the runs.
     Durations,
-    /// The table's row is for this other target.
+    /// The table's row was measured on this other target.
     Target(String),
 }
 
@@ -109,13 +109,14 @@ impl fmt::Display for Incomparable {
     }
 }
 
-/// The target, `x86_64-unknown-linux-gnu`, of `rustc 1.95.0 (…) x86_64-unknown-linux-gnu`.
+/// Extracts the target `x86_64-unknown-linux-gnu` from `rustc 1.95.0 (…) x86_64-unknown-linux-gnu`.
 fn target(compiler: &str) -> &str {
     compiler.rsplit(' ').next().unwrap_or_default()
 }
 
 impl BenchCase {
-    /// Cost from two runs (data packets, instructions); `None` if the longer run sent no more packets.
+    /// Cost from a short and a long run, each given as data packets and instructions; `None` if the longer run sent no
+    /// more packets.
     pub fn counted(&self, short: (u64, u64), long: (u64, u64), compiler: &str) -> Option<CaseCost> {
         let data_packets = long.0.checked_sub(short.0).filter(|packets| *packets > 0)?;
         let instructions = long.1.checked_sub(short.1)? as f64;

@@ -1,4 +1,4 @@
-//! Fixed cases for `lasthop bench`: speed and instruction counts.
+//! Fixed cases for `lasthop bench`, which measures speed and counts instructions.
 
 pub mod growth;
 
@@ -9,7 +9,7 @@ use lasthop_sim::Outcome;
 pub struct BenchCase {
     /// Name on the command line.
     pub name: &'static str,
-    /// Virtual times between which instructions are counted, s; the case is steady from the first on.
+    /// Virtual times between which instructions are counted, s. From the first time on, the case is in a steady state.
     pub counted_s: [u32; 2],
     text: &'static str,
     change: Option<(&'static str, &'static str)>,
@@ -49,12 +49,12 @@ pub const CASES: &[BenchCase] = &[
 ];
 
 impl BenchCase {
-    /// The case's scenario; fails if the scenario language has changed and no longer accepts the case.
+    /// The case's scenario; fails if the scenario language does not accept the case.
     pub fn scenario(&self) -> Result<Scenario, Problem> {
         self.draft()?.check()
     }
 
-    /// The scenario with another duration; fails as [`BenchCase::scenario`].
+    /// The scenario with another duration; fails if [`BenchCase::scenario`] fails.
     pub fn scenario_of(&self, duration_s: u32) -> Result<Scenario, Problem> {
         let mut draft = self.draft()?;
         draft.set("duration", &format!("{duration_s} s"))?;
@@ -70,12 +70,12 @@ impl BenchCase {
     }
 }
 
-/// Data segments sent, retransmissions included.
+/// Number of data segments sent by all flows, retransmissions included.
 pub fn data_packets(outcome: &Outcome) -> u64 {
     outcome.flows.iter().map(|flow| flow.source.data_sent).sum()
 }
 
-/// Twenty SACK flows beside five CBR streams behind CBQ, 20 s: koga §3.3.3.
+/// Twenty SACK flows together with five CBR streams at a CBQ router, 20 s: koga §3.3.3.
 const KOGA3: &str = include_str!("../../../../papers/koga3/multiple-cbr.toml");
 
 /// NewReno over RLC at 384 kbit/s, FER 5.9 %, WT 300 ms, 80 s: koga §4.3.
@@ -122,7 +122,7 @@ initial_window = 2
 ack_policy = "immediate"
 "#;
 
-/// One flow between two Linux hosts: RACK-TLP, PRR, Linux's CUBIC, its receiver; one packet in a thousand is lost.
+/// One flow between two Linux hosts, with RACK-TLP, PRR, CUBIC and receiver of Linux. One packet in a thousand is lost.
 const LINUX: &str = r#"
 duration = "60 s"
 

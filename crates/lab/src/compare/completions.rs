@@ -1,4 +1,5 @@
-//! Completion times of finite transfers; transfers cut off by the run's end are counted, not left out.
+//! Completion times of finite transfers in a comparison. Transfers that the end of the run cuts off are counted, not
+//! left out.
 
 use super::Comparison;
 use super::table::Subject;
@@ -19,7 +20,7 @@ impl Comparison {
         if completed < transfers { vec![note] } else { Vec::new() }
     }
 
-    /// Completions of a case's finite transfers, of all flows or of one name.
+    /// Completions of the finite transfers of a case: of all flows, or of the flow with this name.
     pub(super) fn completion(&self, case: usize, flow: Option<&str>) -> Option<Completion> {
         let flows = self.outcomes[case].iter().flat_map(|outcome| &outcome.flows);
         Completion::of(flows.filter(|it| flow.is_none_or(|name| it.name == name)))
@@ -29,7 +30,7 @@ impl Comparison {
         (0..self.cases.len()).filter_map(|case| self.completion(case, None)).all(|it| it.is_whole())
     }
 
-    /// Table rows: number of completed transfers, and quantiles of their durations.
+    /// Table rows with the number of completed transfers and the quantiles of completion times.
     pub(super) fn completion_rows(&self, subject: &Subject<'_>) -> Vec<Vec<Cell>> {
         let all =
             || (0..self.cases.len()).filter_map(|case| Some((case, self.completion(case, subject.flow)?)));

@@ -1,4 +1,4 @@
-//! A comparison as a report: the table, and the first repetition of every value in common figures.
+//! A comparison as a report: the table, and figures that show the first repetition of each compared case together.
 
 use super::Comparison;
 use crate::document::{Block, Chapter, Document};
@@ -12,7 +12,7 @@ use lasthop_sim::{FlowOutcome, Samples};
 /// Observations of a case's first repetition.
 #[derive(Default)]
 pub struct FirstRunRecord {
-    /// Samples of the probes.
+    /// Samples of flows and queues over time.
     pub samples: Samples,
     /// Segments of the first TCP flow.
     pub segments: Vec<Segments>,
@@ -30,7 +30,8 @@ const MOST_FLOWS: usize = 4;
 const MOST_QUEUES: usize = 4;
 
 impl Comparison {
-    /// The report; `seed` is the first repetition's, and `first_runs` holds the observations of the first cases.
+    /// The report; `seed` is the seed of the first repetition. `first_runs` holds the observations of the first
+    /// `MOST_CASES` cases.
     pub fn document(&self, seed: u64, first_runs: &[FirstRunRecord]) -> Document {
         let runs = self.outcomes.first().map_or(0, Vec::len);
         let Some(first) = self.cases.first() else { return Document::default() };
@@ -65,7 +66,8 @@ impl Comparison {
         }
     }
 
-    /// The results of `of` for each value that has one; `of` gets the case's index, the value's name and the samples.
+    /// Calls `of` for each case with the case's index, its values as a name, and its samples. Returns the results that
+    /// are not `None`.
     fn overlay<'a, T>(
         &self,
         first_runs: &'a [FirstRunRecord],
@@ -91,7 +93,7 @@ impl Comparison {
         Figure { caption: format!("{} All flows together.", goodput.caption), ..goodput }
     }
 
-    /// Distribution of completion times over all flows and repetitions, for the first values.
+    /// Distribution of completion times over all flows and repetitions, for the first `MOST_CASES` cases.
     fn completions(&self) -> Option<Figure> {
         let cases = self.cases.iter().zip(&self.outcomes).take(MOST_CASES);
         let named = cases.map(|(case, outcomes)| {
@@ -109,7 +111,7 @@ impl Comparison {
         sequence::block(runs.collect(), true)
     }
 
-    /// Window, round-trip time and bytes in flight of a flow; empty for a flow that is not TCP.
+    /// Figures of a flow's window, round-trip time and bytes in flight; empty for a flow that is not TCP.
     fn flow(&self, number: usize, flow: &str, first_runs: &[FirstRunRecord]) -> Vec<Figure> {
         let flow_series = self.overlay(first_runs, |at, name, samples| {
             let index = self.cases[at].scenario.flows.iter().position(|other| other.name == flow)?;

@@ -1,8 +1,9 @@
-//! Scenario variants, paired by repetition: every value meets the same losses.
+//! Comparison of variants of a scenario, repetition by repetition: in the same repetition, all variants meet the same
+//! losses.
 //!
-//! * `quantity`: comparable numbers.
-//! * `table`: means and differences as a table and JSON; `completions`: completion times; `rows`: each repetition;
-//!   `document`: a report.
+//! * `quantity`: numbers that can be compared.
+//! * `table`: means and differences as a table and JSON. `completions`: completion times. `rows`: all repetitions as
+//!   CSV. `document`: a report.
 
 mod completions;
 mod document;
@@ -26,16 +27,16 @@ use serde_json::Value;
 use std::io;
 use std::sync::Arc;
 
-/// A scenario key and its values.
+/// A scenario key to vary, and its values.
 #[derive(Clone, Debug)]
 pub struct Variation {
-    /// Path of the key: `recovery`, `link.wireless.down.rate`.
+    /// Key path: `recovery`, `link.wireless.down.rate`.
     pub path: String,
     /// Values, at least one.
     pub values: Vec<String>,
 }
 
-/// One scenario of a comparison.
+/// One of the scenarios that are compared.
 #[derive(Clone, Debug)]
 pub struct ComparedCase {
     /// Values of the varied keys, in the order of the variations.
@@ -44,13 +45,13 @@ pub struct ComparedCase {
     pub scenario: Scenario,
 }
 
-/// Combinations of the values, the last key's fastest; fails if the scenario rejects a value.
+/// All combinations of the values; the last key varies fastest. Fails if the scenario rejects a value.
 pub fn cases(draft: &Draft, variations: &[Variation]) -> Result<Vec<ComparedCase>, Problem> {
     let drafts = drafts(draft, variations)?.into_iter();
     drafts.map(|(values, draft)| Ok(ComparedCase { values, scenario: draft.check()? })).collect()
 }
 
-/// Every combination before validation, with its values; fails if the scenario has no such key.
+/// All combinations before validation, each with its values; fails if the scenario has no such key.
 pub fn drafts(draft: &Draft, variations: &[Variation]) -> Result<Vec<(Vec<String>, Draft)>, Problem> {
     let mut drafts = vec![(Vec::new(), draft.clone())];
     for variation in variations {
@@ -69,26 +70,27 @@ pub fn drafts(draft: &Draft, variations: &[Variation]) -> Result<Vec<(Vec<String
 
 /// Cases and their outcomes.
 pub struct Comparison {
-    /// The varied keys.
+    /// Key paths of the varied keys.
     pub paths: Vec<String>,
     /// Compared cases; the first is the baseline.
     pub cases: Arc<[ComparedCase]>,
     chosen: Vec<Quantity>,
-    /// Repetitions of each case.
+    /// Outcomes of each case, by repetition.
     pub outcomes: Vec<Vec<Outcome>>,
-    /// Number of outcomes that [`Comparison::next_index`] has assigned.
+    /// Number of outcomes whose index [`Comparison::next_index`] has returned.
     assigned: usize,
 }
 
 impl Comparison {
-    /// A comparison without outcomes; `chosen` are the user's numbers, empty for the defaults.
+    /// A comparison without outcomes. `chosen` are the numbers that the user wants to compare; empty for the defaults.
     pub fn new(paths: Vec<String>, cases: Vec<ComparedCase>, chosen: Vec<Quantity>) -> Comparison {
         let outcomes = cases.iter().map(|_| Vec::new()).collect();
         Comparison { paths, cases: cases.into(), chosen, outcomes, assigned: 0 }
     }
 
     /// Starts to run every case `runs` times with seeds `seed`, `seed + 1` …, on `threads` threads (`None`: one per
-    /// core), repetition by repetition. First repetitions are sampled if `is_drawn`. Fails without any thread.
+    /// core). All cases of a repetition run before the next repetition. If `is_drawn`, first repetitions are sampled
+    /// for figures. Fails if the system provides no thread.
     pub fn begin(
         &self,
         runs: u32,
@@ -108,7 +110,8 @@ impl Comparison {
         })
     }
 
-    /// Indices of the next outcome, in starting order: index of the case, and number of the repetition, from 1.
+    /// Index of the case and number of the repetition (from 1) of the next outcome. Outcomes arrive in the order in
+    /// which their runs start.
     pub fn next_index(&mut self) -> (usize, usize) {
         let index = (self.assigned % self.cases.len(), self.assigned / self.cases.len() + 1);
         self.assigned += 1;
@@ -120,21 +123,22 @@ impl Comparison {
         self.outcomes[case].push(outcome);
     }
 
-    /// Discards repetitions that not every case has; returns the number of complete ones.
+    /// Discards repetitions that are missing in some case; returns the number of repetitions left.
     pub fn truncate_to_complete(&mut self) -> usize {
         let whole = self.outcomes.last().map_or(0, Vec::len);
         self.outcomes.iter_mut().for_each(|outcomes| outcomes.truncate(whole));
         whole
     }
 
-    /// Discards repetitions equal to the first if no case is random.
+    /// If no case is random, discards all repetitions but the first, to which the others are equal.
     pub fn truncate_to_independent(&mut self, determinism: &Determinism) {
         for outcomes in &mut self.outcomes {
             outcomes.truncate(determinism.independent(outcomes).len());
         }
     }
 
-    /// Mean of a number of a case (all flows, or one name), and its difference to the first case.
+    /// Mean of a number in a case (over all flows, or of the flow with this name), and the difference to the first
+    /// case.
     fn compared(
         &self,
         case: usize,
@@ -180,7 +184,7 @@ impl Comparison {
 
 struct CaseDifference {
     mean: Option<Estimate>,
-    /// Paired by repetition.
+    /// Mean difference to the first case, repetition by repetition.
     difference: Option<Estimate>,
     /// Change of the mean relative to the first case, %; `None` if the first mean is zero.
     percent: Option<PercentChange>,
@@ -237,7 +241,7 @@ mod tests {
         }
     }
 
-    /// A cancellation between the cases of a repetition leaves complete pairs only.
+    /// If the user cancels between the cases of a repetition, only complete repetitions are left.
     #[test]
     fn repetitions_are_whole() {
         let mut comparison = comparison(&["recovery"], &[&["sack", "reno"]]);
@@ -280,7 +284,7 @@ mod tests {
 
     #[test]
     fn transfers_that_are_cut_off_are_compared_too() {
-        // 1 MB in 5 s takes 1.6 Mbit/s: with 1 % loss many transfers do not finish, without loss all do.
+        // A transfer of 1 MB in 5 s needs 1.6 Mbit/s. With 1 % loss many transfers do not finish; without loss all do.
         let mut draft =
             Draft::load("profile=plain,rate=2Mbit/s,rtt=40ms,queue=20packets,duration=5s").unwrap();
         draft.set("flow.bulk.transfer", "1 MB").unwrap();
@@ -306,7 +310,7 @@ mod tests {
         assert_eq!((&some["completed_s"]["mean"], &some["completed_s"]["p99"]), (&Value::Null, &Value::Null));
         assert_eq!(none["completed_s"]["completed"], 0, "the object exists without a completed transfer");
         assert_eq!(none["completed_s"]["max_follow_up_s"], 5.0);
-        // All eight pairs count; without a completed transfer the difference uses the run's end.
+        // All eight pairs of repetitions count. A transfer that did not complete counts with the time of the run's end.
         for case in [some, none] {
             assert_eq!(case["restricted_completed_s"]["difference"]["runs"], 8);
             assert_eq!(case["completed_s"].get("difference"), None);

@@ -1,4 +1,4 @@
-//! Comparable numbers: metrics of each flow, and numbers of all flows together.
+//! Numbers that can be compared: metrics of each flow, and numbers of all flows together.
 
 use crate::runs::measure;
 use crate::runs::summary::{AGGREGATE_METRICS, AggregateMetric};
@@ -32,7 +32,7 @@ impl Quantity {
         }
     }
 
-    /// Value of one flow; `None` if undefined, or if the quantity belongs to all flows together.
+    /// Value for one flow; `None` if undefined, or if the quantity is a number of all flows together.
     pub fn of(self, flow: &FlowOutcome) -> Option<f64> {
         match self {
             Quantity::OfFlow(metric) => (metric.of)(flow),
@@ -40,12 +40,13 @@ impl Quantity {
         }
     }
 
-    /// Value of the flow of this name.
+    /// Value for the flow of this name.
     pub fn of_flow(self, outcome: &Outcome, flow: &str) -> Option<f64> {
         outcome.flows.iter().find(|other| other.name == flow).and_then(|flow| self.of(flow))
     }
 
-    /// Value over all flows: the mean of the flows, or their common number.
+    /// Value over all flows: the total for goodput, the mean of the flows for other metrics, or the number of all flows
+    /// together.
     pub fn of_all(self, outcome: &Outcome) -> Option<f64> {
         match self {
             Quantity::OfFlow(metric) => measure::mean_of_flows(outcome, metric),

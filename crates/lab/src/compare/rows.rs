@@ -1,4 +1,4 @@
-//! A comparison repetition by repetition, as comma-separated values.
+//! All repetitions of a comparison as comma-separated values.
 
 use super::{ComparedCase, Comparison, Quantity};
 use crate::runs::csv::{line, number};
@@ -12,7 +12,8 @@ impl Comparison {
         line(self.paths.iter().map(String::as_str).chain(["flow", "run", "seed"]).chain(names))
     }
 
-    /// One row per flow of a repetition (from 1), the varied values first; common numbers appear in each row.
+    /// One row for each flow of a repetition (`run`, from 1), with the varied values first. Numbers of all flows
+    /// together appear in each row.
     pub fn rows(&self, case: usize, run: usize, outcome: &Outcome) -> String {
         let quantities = self.quantities();
         let row = |flow: &FlowOutcome| {
@@ -33,8 +34,8 @@ impl Comparison {
         line(self.paths.iter().map(String::as_str).chain(columns))
     }
 
-    /// One row per flow and number of a repetition: varied values, flow, name and value. An undefined number has no
-    /// row; a number of all flows together has an empty flow.
+    /// One row for each flow and number of a repetition: varied values, flow, repetition, seed, name and value of the
+    /// number. An undefined number has no row. For a number of all flows together, the flow is empty.
     pub fn samples(&self, case: usize, run: usize, outcome: &Outcome) -> String {
         let case = &self.cases[case];
         let row = |quantity: Quantity, flow: &str, value: Option<f64>| {
@@ -58,13 +59,13 @@ impl Comparison {
         distribution::header(&self.paths.iter().map(String::as_str).collect::<Vec<&str>>())
     }
 
-    /// One row per transfer, and per request, of a repetition, the varied values first.
+    /// One row for each transfer and each request of a repetition, with the varied values first.
     pub fn completions_rows(&self, case: usize, run: usize, outcome: &Outcome) -> String {
         let values: Vec<&str> = self.cases[case].values.iter().map(String::as_str).collect();
         distribution::rows(&values, run, outcome)
     }
 
-    /// Value columns of rows: all metrics of a flow, unless the user has chosen.
+    /// Numbers in the columns of rows: those that the user has chosen, by default all metrics of a flow.
     fn quantities(&self) -> Vec<Quantity> {
         if self.chosen.is_empty() {
             Quantity::all().filter(|quantity| matches!(quantity, Quantity::OfFlow(_))).collect()

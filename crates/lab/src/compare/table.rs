@@ -9,10 +9,11 @@ use crate::runs::summary::{self, AGGREGATE_METRICS};
 use lasthop_sim::{FLOW_METRICS, Outcome};
 use serde_json::{Map, Value, json};
 
-/// With more flows a table has only their means.
+/// Largest number of flows for which a table has rows of single flows. With more flows, the table has only means over
+/// all flows.
 const MOST_FLOWS: usize = 4;
 
-/// Subject of a row: a number of one flow or of all flows.
+/// Subject of a table row: a number of one flow or of all flows.
 #[derive(Clone, Copy)]
 pub(super) struct Subject<'a> {
     quantity: Quantity,
@@ -37,8 +38,8 @@ impl Subject<'_> {
 }
 
 impl Comparison {
-    /// One row for each number and value: the user's choice; else each flow's goodput, numbers of all flows together,
-    /// and the flow mean of every metric that the values change.
+    /// One row for each number and case. The user may choose the numbers. The defaults are the goodput of each flow,
+    /// numbers of all flows together, and the mean over flows of every metric that differs between cases.
     pub fn table(&self) -> Table {
         let mut columns = vec!["metric".to_owned()];
         columns.extend(self.has_several_flows().then(|| "flow".to_owned()));
@@ -50,7 +51,7 @@ impl Comparison {
             if is_completion {
                 rows.extend(self.completion_rows(&subject));
             }
-            // A mean of completed transfers only would be biased.
+            // A mean over completed transfers only would be biased. It is shown only if all transfers completed.
             let is_shown =
                 !is_completion || (self.is_whole() && self.differs(&|outcome| subject.of(outcome)));
             if is_shown {
@@ -89,7 +90,7 @@ impl Comparison {
         subjects
     }
 
-    /// Names of all flows, in the order of the cases.
+    /// Names of the flows of all cases, at most `MOST_FLOWS` + 1, in the order of the cases.
     fn flow_names(&self) -> Vec<&str> {
         let mut names: Vec<&str> = Vec::new();
         for flow in self.cases.iter().flat_map(|case| &case.scenario.flows) {
@@ -110,7 +111,7 @@ impl Comparison {
         self.cells(subject.quantity.name(), subject, case, shown)
     }
 
-    /// A row: name, flow label, the case's values, and three numbers.
+    /// Cells of a row: name, label of the flow, values of the case, and three numbers.
     pub(super) fn cells(
         &self,
         name: &str,
@@ -125,7 +126,8 @@ impl Comparison {
         row
     }
 
-    /// One object per case and flow, one for all of several flows (`flow` is null), then one per note.
+    /// JSON objects: one for each case and flow, one for all flows together if there are several (`flow` is null), then
+    /// one for each note.
     pub fn objects(&self) -> Vec<Value> {
         let mut objects = Vec::new();
         for (case, outcomes) in self.outcomes.iter().enumerate() {
@@ -139,7 +141,7 @@ impl Comparison {
         objects
     }
 
-    /// Notes on the scenarios, without duplicates.
+    /// Notes on the scenarios of all cases, without duplicates.
     pub fn scenario_notes(&self) -> Vec<String> {
         lasthop_scenario::notes_of_all(self.cases.iter().map(|case| &case.scenario))
     }

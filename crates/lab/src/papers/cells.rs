@@ -1,4 +1,4 @@
-//! Table cells for numbers of items.
+//! Table cells with the numbers of items.
 
 use crate::document::Cell;
 use crate::item::Item;
@@ -7,7 +7,7 @@ use crate::stats::Estimate;
 use crate::study::selector::SelectableRow;
 use serde_json::Value;
 
-/// Measured number ± half of its 95 % interval; without an interval the number only.
+/// Measured number ± half of its 95 % interval. Without an interval, the cell has only the number.
 pub(crate) fn measured(item: &Item) -> Cell {
     match (item.measured, item.ci95) {
         (Some(mean), Some([low, high])) if item.is_skewed() => {
@@ -30,7 +30,8 @@ pub(crate) fn measured(item: &Item) -> Cell {
     }
 }
 
-/// Three significant digits, but all integer digits; small numbers as powers of ten, such as 4.5e-5.
+/// Formats a number with three significant digits, but never fewer than all integer digits. Small numbers are written
+/// with a power of ten, such as 4.5e-5.
 pub(crate) fn number(value: f64) -> String {
     let rounded: f64 = format!("{value:.2e}").parse().unwrap_or(value);
     match rounded.abs() {
@@ -45,7 +46,7 @@ pub(crate) fn number(value: f64) -> String {
     }
 }
 
-/// Name of a row in words: `Table 3.5, Reno, load TCP only: total throughput`.
+/// Name of a row as readable text: `Table 3.5, Reno, load TCP only: total throughput`.
 pub(crate) fn words(item: &Item) -> String {
     let [name, ..] = item.names();
     let parts = [heading(name), item.series.clone(), place(item)];
@@ -57,7 +58,7 @@ pub(crate) fn words(item: &Item) -> String {
     }
 }
 
-/// Item name in words: `Table 3.5` for `table3.5`, `gain, mac` for `gain-mac`.
+/// Name of an item as readable text: `Table 3.5` for `table3.5`, `gain, mac` for `gain-mac`.
 fn heading(name: &str) -> String {
     for (short, long) in [("table", "Table"), ("fig", "Fig."), ("eq", "Eq.")] {
         if let Some(number) = name.strip_prefix(short)

@@ -1,4 +1,5 @@
-//! Papers, built-in or in the user's folders; each is a folder of data that [`crate::study`] runs.
+//! Papers that can be reproduced. Each is a folder of data that [`crate::study`] runs, built into the program or
+//! provided by the user.
 
 pub(crate) mod cells;
 pub mod deviation;
@@ -34,17 +35,17 @@ impl Paper {
         Some(Study::read(PaperSource::Within(name, files)).map(|study| Paper { study }))
     }
 
-    /// Name on the command line, and of the folder.
+    /// Name on the command line, which is also the name of the folder.
     pub fn name(&self) -> &str {
         &self.study.file.paper
     }
 
-    /// Summary, one line.
+    /// Summary of the paper in one line.
     pub fn summary(&self) -> &str {
         &self.study.file.summary
     }
 
-    /// CPU time.
+    /// CPU time of the reproduction.
     pub fn effort(&self) -> CpuTime {
         self.study.file.effort
     }
@@ -60,13 +61,13 @@ impl Paper {
     }
 }
 
-/// CPU time, s, on a machine on which the bench case `hasegawa` takes [`CpuTime::BENCH_CASE_S`].
+/// CPU time of a reproduction, on a machine on which the bench case `hasegawa` takes [`CpuTime::BENCH_CASE_S`] seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CpuTime {
-    /// Time with fewer repetitions and points, s.
+    /// Time of a quick run, with fewer repetitions and points, s.
     pub quick_s: f64,
-    /// Time in full, s.
+    /// Time of a full run, s.
     pub full_s: f64,
 }
 
@@ -85,10 +86,10 @@ pub const NAMES: [&str; 11] = [
     "hasegawa", "huang", "saad", "miyoshi", "koga2", "koga3", "koga4", "koga5", "rfc9438", "today", "related",
 ];
 
-/// Extent of a reproduction.
+/// Extent and seed of a reproduction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReproductionSettings {
-    /// Fewer repetitions and points: every item within a minute.
+    /// Whether the run is quick, with fewer repetitions and points: each item takes less than a minute.
     pub quick: bool,
     /// The first seed.
     pub seed: u64,
@@ -103,7 +104,7 @@ pub struct Reproduction {
     pub items: Vec<Item>,
     /// Chapter of the report.
     pub chapter: Chapter,
-    /// Part of the report's first screen.
+    /// The paper's part of the report's first screen.
     pub overview: Overview,
 }
 

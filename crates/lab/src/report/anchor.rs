@@ -1,4 +1,4 @@
-//! Anchor names for links.
+//! Names of the anchors to which links in a page refer.
 
 use lasthop_charts::plot::escape::escaped;
 use std::collections::BTreeSet;
@@ -13,7 +13,8 @@ impl Anchors {
         Anchors { taken: names.into_iter().collect() }
     }
 
-    /// `wanted` without characters that need escaping, and with a number appended if the name is in use.
+    /// Makes a unique anchor from `wanted`: characters that need escaping are removed, and a number is appended if the
+    /// name is in use.
     pub fn unique(&mut self, wanted: &str) -> String {
         let plain = plain(wanted);
         let mut name = plain.clone();
@@ -32,7 +33,7 @@ pub fn link(name: &str, words: &str) -> String {
     if name.is_empty() { words } else { format!("<a href=\"#{}\">{words}</a>", plain(name)) }
 }
 
-/// Keeps letters, digits, `-`, `_` and `.`; anything between becomes one dash.
+/// Keeps letters, digits, `-`, `_` and `.`; one dash replaces all characters between them.
 fn plain(wanted: &str) -> String {
     let kept = |character: char| character.is_ascii_alphanumeric() || "-_.".contains(character);
     let words: Vec<&str> =

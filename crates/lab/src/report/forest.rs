@@ -1,4 +1,4 @@
-//! Forest plot: one row per number, over the band of agreement.
+//! Forest plot: one row for each number, drawn over the band of agreement.
 
 use super::anchor::link;
 use crate::overview::{Distance, Forest, ForestRow};
@@ -6,7 +6,7 @@ use lasthop_charts::plot::escape::escaped;
 use lasthop_charts::plot::percent;
 
 const MOST: usize = 40;
-/// Half width of the plot in margins, without and with space for arrows.
+/// Half width of the plot in margins: `FARTHEST` without and `EDGE` with space for arrows.
 const FARTHEST: f64 = 4.0;
 const EDGE: f64 = 4.4;
 
@@ -53,7 +53,8 @@ fn line(row: &ForestRow) -> String {
     )
 }
 
-/// Bar for the interval and marker for the number, or an arrow at the edge if the number lies outside of the plot.
+/// Draws a bar for the interval and a marker for the number. If the number lies outside of the plot, an arrow at the
+/// edge replaces the marker.
 fn mark(distance: &Distance, class: &str, marker: &str, height: &str) -> String {
     let mut mark = format!("<g class=\"{class}\">");
     if let Some([low, high]) = distance.ci95 {
@@ -79,7 +80,7 @@ fn place(margins: f64) -> String {
 }
 
 fn words(distance: Distance) -> String {
-    // Rounding first and adding 0.0 avoids a minus before zero.
+    // Rounding before formatting and adding 0.0 avoids the text `-0.0`.
     let number = |value: f64| format!("{:.1}", libm::round(value * 10.0) / 10.0 + 0.0).replace('-', "−");
     match distance.ci95 {
         Some([low, high]) => format!("{} ({} to {})", number(distance.margins), number(low), number(high)),

@@ -1,4 +1,4 @@
-//! Chapters by themes, with verdict counts.
+//! Matrix of chapters by themes: each cell shows the number of rows for each verdict.
 
 use super::anchor::link;
 use crate::item::Verdict;
@@ -46,7 +46,7 @@ fn cell(cell: &MatrixCell) -> String {
     format!("<td style=\"{}\">{}</td>", shares(&cell.counts), link(&cell.anchor, &counts.join(" ")))
 }
 
-/// Background of a cell: each verdict's colour, as wide as its share.
+/// Background of a cell: stripes in the verdicts' colours, each as wide as the verdict's share.
 fn shares(counts: &VerdictCounts) -> String {
     let share = |count: usize| 100.0 * count as f64 / counts.all() as f64;
     let mut end = 0.0;

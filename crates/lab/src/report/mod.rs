@@ -1,12 +1,13 @@
 //! HTML of a document: one self-contained page that works offline.
 //!
-//! * [`html`]: the page; `page.css`: its looks on screen, in dark mode and on paper.
-//! * `matrix`, `forest`: first screen; `ranking`: ranked candidates; `table`: tables and the key of verdicts.
-//! * `sequence`: time-sequence graphs with their segments.
-//! * `anchor`: names for links.
+//! * [`html`]: the page. `page.css`: its style on screen, in dark mode and on paper.
+//! * `matrix`, `forest`: first screen. `ranking`: ranked candidates. `table`: tables and the explanation of verdicts.
+//! * `sequence`: time-sequence graphs, with the segments as data.
+//! * `anchor`: names of the anchors to which links refer.
 //!
-//! `lasthop-charts` draws figures as SVG that works without scripts, prints, and takes the page's colours. The page's
-//! script adds tooltips, a save button, a choice of settings above tables, and interactive time-sequence graphs.
+//! `lasthop-charts` draws figures as SVG. These figures need no scripts, can be printed, and use the page's colours.
+//! The page's script adds tooltips, a save button, a choice of settings above tables, and interactive time-sequence
+//! graphs.
 //!
 //! Equal documents give equal bytes. The content security policy forbids network access.
 
@@ -71,7 +72,7 @@ pub fn html(document: &Document) -> String {
     )
 }
 
-/// Scripts that the document needs, in a scope of their own.
+/// Scripts that the document needs, wrapped so that their names do not leak into the page.
 fn script(document: &Document) -> String {
     let has =
         |wanted: fn(&Block) -> bool| document.chapters.iter().flat_map(|chapter| &chapter.blocks).any(wanted);
@@ -143,7 +144,8 @@ fn section(chapter: &Chapter, anchors: &mut Anchors) -> ChapterHtml {
     ChapterHtml { anchor, title, entries, html }
 }
 
-/// Browsers drop a newline right after `<pre>`; an extra one protects the text's own.
+/// HTML of a collapsed text. Browsers drop a newline directly after `<pre>`; an extra newline keeps one with which the
+/// text begins.
 fn folded(title: &str, text: &str) -> String {
     let (title, text) = (escaped(title), escaped(text));
     format!("<details>\n<summary>{title}</summary>\n<pre>\n{text}</pre>\n</details>\n")
@@ -192,7 +194,7 @@ fn contents(chapters: &[ChapterHtml]) -> String {
     )
 }
 
-/// Plain text as paragraphs, separated by empty lines.
+/// HTML paragraphs of a plain text, in which empty lines separate the paragraphs.
 fn paragraphs(text: &str) -> String {
     text.split("\n\n")
         .filter(|paragraph| !paragraph.trim().is_empty())

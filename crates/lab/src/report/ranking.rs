@@ -1,4 +1,4 @@
-//! Ranking: one row per candidate, with a dot, its interval and a line at zero.
+//! Ranking: one row for each candidate, with a dot for the value, a bar for the interval, and a line at zero.
 
 use crate::ranking::{Ranked, Ranking};
 use lasthop_charts::plot::escape::escaped;
@@ -31,7 +31,7 @@ pub fn html(ranking: &Ranking) -> String {
     html + "</tbody>\n</table>\n"
 }
 
-/// Scale from the smallest to the largest end of all intervals, including zero, with padding.
+/// Scale that contains zero and all intervals, with space at both ends.
 fn scale(ranking: &Ranking) -> Scale {
     let ends = ranking.rows.iter().flat_map(|row| {
         let [low, high] = row.ci95.unwrap_or([f64::NAN; 2]);

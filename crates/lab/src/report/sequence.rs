@@ -1,4 +1,5 @@
-//! Time-sequence graph: its first view as a plot without scripts, and the segments for the interactive graph.
+//! Time-sequence graph: its first view as a plot that works without scripts, and the segments for the interactive
+//! graph.
 
 use crate::document::{FlowSequence, Sequence};
 use crate::figure::Figure;
@@ -20,7 +21,7 @@ pub fn html(sequence: &Sequence, anchor: &str) -> String {
         "losses": LossReason::ALL.map(LossReason::name), "again": REASONS.map(Reason::name),
         "runs": sequence.runs.iter().map(run).collect::<Vec<Value>>(),
     });
-    // Escaping `<` keeps the text from closing its script element.
+    // `<` is escaped, so that the text cannot end the script element that contains it.
     let about = about.to_string().replace('<', "\\u003c");
     format!(
         "<figure id=\"{anchor}\" class=\"time-sequence\">\n\
@@ -32,7 +33,7 @@ pub fn html(sequence: &Sequence, anchor: &str) -> String {
     )
 }
 
-/// First view of the first run; of a second run in the same picture, the sent segments only.
+/// Plot of the first view of the first run. If a second run is in the same picture, only its sent segments are drawn.
 fn static_plot(sequence: &Sequence) -> Figure {
     let Some((first, others)) = sequence.runs.split_first() else { return Figure::default() };
     let mut figure = first.segments.figure(&sequence.title);

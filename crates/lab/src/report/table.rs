@@ -1,10 +1,10 @@
-//! Tables, and the key of their verdicts.
+//! Tables, and the explanation of their verdicts.
 
 use crate::document::{Block, Cell, Document, Table, TableSetting};
 use lasthop_charts::plot::escape::escaped;
 use serde_json::json;
 
-/// Key of the verdicts, in the words of [`Verdict`](crate::item::Verdict).
+/// Explanation of the verdicts for the reader; their exact meaning is that of [`Verdict`](crate::item::Verdict).
 pub const VERDICTS: &str = "\
 <dl class=\"verdicts\" aria-label=\"Verdicts\">\n\
 <div><dt class=\"agrees\">agrees</dt><dd>The whole 95&nbsp;% interval lies within the margin of the published number. A \
@@ -32,7 +32,8 @@ pub fn html(table: &Table) -> String {
     table_html(table, "")
 }
 
-/// `table` with data for other settings; a cell's class is omitted if empty or equal to the text.
+/// `table` with the cells for other settings as data for the page's script. The class of a cell is omitted if the class
+/// is empty or equal to the cell's text.
 pub fn switched(table: &Table, settings: &[TableSetting]) -> String {
     let kinds = kinds(table);
     let cell = |(row, column, cell): &(usize, usize, Cell)| match class_of(&kinds, *column, cell) {
@@ -44,7 +45,7 @@ pub fn switched(table: &Table, settings: &[TableSetting]) -> String {
         json!([setting.label, cells])
     };
     let settings: Vec<serde_json::Value> = settings.iter().map(setting).collect();
-    // Single quotes: the JSON is full of double quotes.
+    // The attribute is in single quotes, because the JSON contains many double quotes.
     let settings = serde_json::Value::from(settings).to_string();
     let settings = settings.replace('&', "&amp;").replace('\'', "&#39;").replace('<', "&lt;");
     table_html(table, &format!(" data-settings='{settings}'"))
@@ -72,7 +73,8 @@ fn table_html(table: &Table, attribute: &str) -> String {
     }
     html += "</tr></thead>\n<tbody>\n";
     for row in &table.rows {
-        // HTML allows the end tags of cells and rows to be omitted ("Optional tags"); there are thousands of cells.
+        // End tags of cells and rows are omitted to save space, because there are thousands of cells. HTML allows this
+        // ("Optional tags").
         html += "<tr>";
         for (index, cell) in row.iter().enumerate() {
             let class =
@@ -84,18 +86,18 @@ fn table_html(table: &Table, attribute: &str) -> String {
     html + "</tbody>\n</table>\n</div>\n"
 }
 
-/// Kind of a column's cells; named once per table instead of in each cell.
+/// Kind of all cells of a column. The table's class names the kind once, so that the cells need no class.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ColumnKind {
     Numbers,
-    /// Words too short to wrap, and gaps.
+    /// Words that are too short to wrap, and empty cells.
     Words,
-    /// Anything: each cell names its class.
+    /// Cells of different kinds, each with its own class.
     Mixed,
 }
 
 const MOST_KINDS: usize = 16;
-/// Largest length of a short word, and of text that is not a long note, characters.
+/// Largest number of characters of a short word (`SHORT`), and of a text that is not a long note (`MIDDLING`).
 const SHORT: usize = 20;
 const MIDDLING: usize = 40;
 
@@ -117,7 +119,7 @@ fn kinds(table: &Table) -> Vec<ColumnKind> {
     (0..table.columns.len()).map(kind).collect()
 }
 
-/// Class of a cell; a verdict's class is its name.
+/// Class of a cell in the style sheet; `None` if the cell needs no class. The class of a verdict is its name.
 fn class_of(kinds: &[ColumnKind], column: usize, cell: &Cell) -> Option<&'static str> {
     let kind = kinds.get(column).copied().unwrap_or(ColumnKind::Mixed);
     Some(match cell {
@@ -125,7 +127,7 @@ fn class_of(kinds: &[ColumnKind], column: usize, cell: &Cell) -> Option<&'static
         Cell::Number(_) => "number",
         Cell::Verdict(Some(verdict)) => verdict.name(),
         Cell::Verdict(None) | Cell::Empty => "none",
-        // Long notes wrap, short words never do; in between the table's width decides.
+        // Long notes wrap, and short words never wrap. For texts between these lengths, the table's width decides.
         Cell::Text(text) => match text.chars().count() {
             // A row's name has the same size in all rows.
             letters if letters > MIDDLING && column == 0 => "name",

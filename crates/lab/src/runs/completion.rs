@@ -1,37 +1,39 @@
-//! Completion times of finite transfers. A transfer cut off by the run's end is censored, not left out.
+//! Completion times of finite transfers. A transfer that the end of the run cuts off is censored (its time is a lower
+//! bound), not left out.
 
 use super::distribution;
 use super::number::plain;
 use lasthop_sim::{FlowOutcome, Outcome};
 use serde_json::{Map, Value, json};
 
-/// Metric of completed transfers: its mean needs all of them to complete.
+/// Metric of completion times. Its mean exists only if all transfers completed.
 pub const COMPLETED: &str = "completed_s";
-/// Metric that counts unfinished transfers up to the run's end: its mean always exists (restricted mean; Royston and
-/// Parmar, BMC Med. Res. Methodol. 13:152, 2013).
+/// Metric in which unfinished transfers count with the time up to the run's end, so that its mean always exists
+/// (restricted mean; Royston and Parmar, BMC Med. Res. Methodol. 13:152, 2013).
 pub const RESTRICTED: &str = "restricted_completed_s";
 
 const QUANTILES: [(&str, f64); 3] = [("p50", 0.50), ("p95", 0.95), ("p99", 0.99)];
 
-/// Completed transfers and their times.
+/// Number of completed transfers, and distribution of their completion times.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Completion {
     /// Number of transfers completed before the run's end.
     pub completed: usize,
     /// Number of transfers.
     pub transfers: usize,
-    /// Times by which 50, 95 and 99 % of the transfers are complete, s; product-limit estimate (Kaplan and Meier, J.
-    /// Am. Stat. Assoc. 53, 1958). Without earlier censoring, the nearest rank. `None` if fewer were seen to
-    /// complete.
+    /// Times by which 50, 95 and 99 % of the transfers are complete, s: product-limit estimate (Kaplan and Meier, J.
+    /// Am. Stat. Assoc. 53, 1958). If no transfer was cut off earlier, the estimate is the nearest rank. `None` if a
+    /// smaller share completed during the observation.
     pub quantiles: [Option<f64>; 3],
-    /// Times, s, with the share complete from then on (0 to 1); at most [`distribution::POINTS`] pairs.
+    /// Pairs of a time, s, and the share of transfers that are complete from this time on (0 to 1); at most
+    /// [`distribution::POINTS`] pairs.
     pub distribution: Vec<[f64; 2]>,
-    /// Longest observation of any transfer, s: lower bound of every quantile that is `None`.
+    /// Longest time for which a transfer was observed, s. Every quantile that is `None` is larger.
     pub max_follow_up_s: f64,
 }
 
 impl Completion {
-    /// Names and meanings of the quantiles' rows.
+    /// Names and meanings of the table rows with quantiles.
     pub const ROWS: [(&str, &str); 3] = [
         ("completed_p50_s", "time in which half of all transfers were complete, s"),
         (
@@ -44,7 +46,7 @@ impl Completion {
         ),
     ];
 
-    /// Completions of one flow, by its index in each repetition.
+    /// Completions of the flow with this index, over all repetitions.
     pub fn of_flow(outcomes: &[Outcome], flow: usize) -> Option<Completion> {
         Completion::of(outcomes.iter().filter_map(|outcome| outcome.flows.get(flow)))
     }
@@ -54,19 +56,21 @@ impl Completion {
         Completion::of(outcomes.iter().flat_map(|outcome| &outcome.flows))
     }
 
-    /// Completions of these flows' finite transfers; `None` without any.
+    /// Completions of the finite transfers of these flows; `None` if there are no such transfers.
     pub fn of<'a>(flows: impl Iterator<Item = &'a FlowOutcome>) -> Option<Completion> {
         Completion::of_times(flows.flat_map(FlowOutcome::transfers).collect())
     }
 
-    /// Time by which this share of the flows' finite transfers is complete, s; `None` if fewer were seen to complete.
+    /// Time by which this share of the flows' finite transfers is complete, s; `None` if a smaller share completed
+    /// during the observation.
     pub fn quantile_of<'a>(flows: impl Iterator<Item = &'a FlowOutcome>, share: f64) -> Option<f64> {
         let mut times: Vec<(f64, bool)> = flows.flat_map(FlowOutcome::transfers).collect();
         Completion::sort(&mut times);
         if times.is_empty() { None } else { quantile(&times, share) }
     }
 
-    /// Completions of transfers given as observed time, s, and whether complete; `None` without any.
+    /// Completions of transfers, each given as its observed time, s, and whether it completed; `None` if there are no
+    /// transfers.
     pub fn of_times(mut times: Vec<(f64, bool)>) -> Option<Completion> {
         Completion::sort(&mut times);
         let max_follow_up_s = times.last()?.0;
@@ -79,7 +83,7 @@ impl Completion {
         })
     }
 
-    /// Sorts by time; at equal times completed transfers precede censored ones.
+    /// Sorts transfers by time. At equal times, completed transfers precede those that were cut off.
     pub(super) fn sort(times: &mut [(f64, bool)]) {
         times.sort_by(|one, other| one.0.total_cmp(&other.0).then(other.1.cmp(&one.1)));
     }
@@ -89,12 +93,13 @@ impl Completion {
         self.completed == self.transfers
     }
 
-    /// `7 of 10`.
+    /// Number of completed transfers as text: `7 of 10`.
     pub fn count(&self) -> String {
         format!("{} of {}", self.completed, self.transfers)
     }
 
-    /// Names of the quantiles' rows, each with the value as shown: `12.3`, or `> 60`.
+    /// Names of the table rows with quantiles, each with the value as text: `12.3`, or `> 60` if the quantile is
+    /// unknown.
     pub fn rows(&self) -> [(&'static str, String); 3] {
         [0, 1, 2].map(|at| {
             let shown = match self.quantiles[at] {
@@ -105,7 +110,8 @@ impl Completion {
         })
     }
 
-    /// Adds counts, quantiles (null above `max_follow_up_s`), `max_follow_up_s` and the distribution to a [`COMPLETED`] object.
+    /// Adds fields to the JSON object of [`COMPLETED`]: counts, quantiles (null if larger than `max_follow_up_s`),
+    /// `max_follow_up_s` and the distribution.
     pub fn extend(&self, object: &mut Map<String, Value>) {
         object.insert("completed".into(), json!(self.completed));
         object.insert("transfers".into(), json!(self.transfers));
@@ -119,7 +125,7 @@ impl Completion {
     }
 }
 
-/// First time at which the incomplete share is at most `1 - share`; `times` are sorted.
+/// First time at which at least `share` of the transfers are complete; `times` are sorted.
 fn quantile(times: &[(f64, bool)], share: f64) -> Option<f64> {
     let mut left = 1.0;
     for (at, (seconds, complete)) in times.iter().enumerate() {
@@ -157,8 +163,9 @@ mod tests {
 
     #[test]
     fn the_product_limit_of_a_published_example() {
-        // Remission under 6-MP, weeks, + censored (Freireich et al., Blood 21, 1963; in every textbook): S(t) falls to
-        // 0.690 at 13, 0.627 at 16, 0.538 at 22 and 0.448 at 23 weeks, and no further: the median is 23.
+        // Remission times under 6-MP in weeks; `+` marks censored times (Freireich et al., Blood 21, 1963; a common
+        // textbook example). S(t) falls to 0.690 at 13, 0.627 at 16, 0.538 at 22 and 0.448 at 23 weeks, and then stays
+        // constant. The median is 23.
         let weeks = "6 6 6 6+ 7 9+ 10 10+ 11+ 13 16 17+ 19+ 20+ 22 23 25+ 32+ 32+ 34+ 35+";
         let times: Vec<(f64, bool)> = weeks
             .split(' ')

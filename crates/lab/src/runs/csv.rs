@@ -1,11 +1,11 @@
-//! Comma-separated values of all repetitions, and samples of the first.
+//! Comma-separated values of all repetitions, and samples over time of the first repetition.
 
 use csv::{Terminator, Writer, WriterBuilder};
 use lasthop_scenario::Scenario;
 use lasthop_sim::{FLOW_METRICS, FlowOutcome, FlowSample, Outcome, QueueSample, Samples};
 use lasthop_wire::LossReason;
 
-/// Lines ended by a line feed; fields with a comma, quote or line break are quoted (RFC 4180).
+/// CSV lines. Each ends with a line feed; fields with a comma, quote or line break are quoted (RFC 4180).
 struct CsvLines(Writer<Vec<u8>>);
 
 impl CsvLines {
@@ -16,7 +16,7 @@ impl CsvLines {
     }
 
     fn add<T: AsRef<[u8]>>(&mut self, fields: impl IntoIterator<Item = T>) {
-        // Writing to memory does not fail, and `flexible` allows lines of different length.
+        // Writing to memory cannot fail, and the option `flexible` allows lines with different numbers of fields.
         let _ = self.0.write_record(fields);
     }
 
@@ -26,14 +26,14 @@ impl CsvLines {
     }
 }
 
-/// One line.
+/// One CSV line with these fields.
 pub fn line<T: AsRef<[u8]>>(fields: impl IntoIterator<Item = T>) -> String {
     let mut lines = CsvLines::new();
     lines.add(fields);
     lines.text()
 }
 
-/// A number, or an empty field if undefined.
+/// Number as a CSV field; empty if undefined.
 pub fn number(value: Option<f64>) -> String {
     value.filter(|value| value.is_finite()).map(|value| value.to_string()).unwrap_or_default()
 }
@@ -49,7 +49,8 @@ pub fn header(before: &[&str]) -> String {
     )
 }
 
-/// One row per flow with every metric; `run` is the repetition's number, from 1.
+/// One row for each flow, with all metrics; `before` are additional leading fields, and `run` is the number of the
+/// repetition, from 1.
 pub fn rows(before: &[&str], run: usize, outcome: &Outcome) -> String {
     let row = |flow: &FlowOutcome| {
         let head = before.iter().map(|field| (*field).to_owned());
@@ -59,7 +60,7 @@ pub fn rows(before: &[&str], run: usize, outcome: &Outcome) -> String {
     outcome.flows.iter().map(row).collect()
 }
 
-/// Samples of a run: one row per instant and TCP flow, with the queues of all links.
+/// Samples of a run: one row for each instant and TCP flow, with the queue lengths of all links.
 pub fn samples(scenario: &Scenario, samples: &Samples) -> String {
     let mut instants = samples.queues.chunk_by(|one, next| one.time == next.time).peekable();
     let mut names: Vec<String> = ["time_s", "flow"].map(String::from).to_vec();

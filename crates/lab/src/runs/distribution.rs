@@ -1,4 +1,4 @@
-//! Distribution of completion times (share complete by each time) in reports, JSON and CSV.
+//! Distribution of completion times (share of transfers that are complete by each time) in reports, JSON and CSV.
 
 use super::completion::Completion;
 use super::csv::line;
@@ -6,13 +6,13 @@ use crate::figure::{Curve, CurveKind, Figure, Point};
 use lasthop_sim::{FlowOutcome, Outcome};
 
 const MOST_CURVES: usize = 8;
-/// Points of a curve in JSON, at equal shares.
+/// Largest number of points of a curve in JSON, at equal steps of the share.
 pub const POINTS: usize = 100;
-/// Ratio of the largest to the smallest time that makes the axis logarithmic.
+/// If the ratio of the largest to the smallest time exceeds this value, the time axis is logarithmic.
 const LOG_AXIS_RATIO: f64 = 30.0;
 
-/// Times (s) at which the completed share rises, with the share (0 to 1) from then on: 1 minus the product-limit
-/// estimate of [`Completion::quantiles`]. `times` are sorted by [`Completion::sort`].
+/// Times (s) at which the share of completed transfers rises, each with the new share (0 to 1). The share is 1 minus
+/// the product-limit estimate of [`Completion::quantiles`]. `times` must be sorted by [`Completion::sort`].
 pub(super) fn completion_curve(times: &[(f64, bool)]) -> Vec<[f64; 2]> {
     let (mut left, mut steps) = (1.0, Vec::<[f64; 2]>::new());
     for (at, (seconds, _)) in times.iter().enumerate().filter(|(_, (_, complete))| *complete) {
@@ -26,7 +26,7 @@ pub(super) fn completion_curve(times: &[(f64, bool)]) -> Vec<[f64; 2]> {
     steps
 }
 
-/// The first time of each hundredth of the share, and the last time.
+/// Keeps the first point in each hundredth of the share, and the last point.
 pub(super) fn thinned(completion_curve: Vec<[f64; 2]>) -> Vec<[f64; 2]> {
     if completion_curve.len() <= POINTS {
         return completion_curve;
@@ -45,7 +45,8 @@ pub(super) fn thinned(completion_curve: Vec<[f64; 2]>) -> Vec<[f64; 2]> {
     kept
 }
 
-/// Distribution by flow name over all repetitions; `web.1`, `web.2` … are one name. `None` below two transfers.
+/// Distribution over all repetitions, with one curve for each flow name; `web.1`, `web.2` … count as one name. `None`
+/// if no name has at least two transfers.
 pub fn of_run(outcomes: &[Outcome]) -> Option<Figure> {
     let first = outcomes.first()?;
     let mut names: Vec<&str> = Vec::new();
@@ -64,7 +65,8 @@ pub fn of_run(outcomes: &[Outcome]) -> Option<Figure> {
     figure(names.iter().map(of).collect())
 }
 
-/// Figure of named transfers, each given as observed time, s, and whether complete; `None` if no name has two.
+/// Figure with one curve for each name. A transfer is given as its observed time, s, and whether it completed. `None`
+/// if no name has at least two transfers.
 pub fn figure(named: Vec<(String, Vec<(f64, bool)>)>) -> Option<Figure> {
     let (mut curves, mut cut) = (Vec::new(), 0);
     let (mut least, mut most) = (f64::INFINITY, 0.0_f64);
@@ -107,7 +109,7 @@ pub fn figure(named: Vec<(String, Vec<(f64, bool)>)>) -> Option<Figure> {
     })
 }
 
-/// A flow's name without the replica's number.
+/// Name of a flow without the number that distinguishes flows declared together.
 fn base_name(name: &str) -> &str {
     match name.rsplit_once('.') {
         Some((before, number)) if number.bytes().all(|byte| byte.is_ascii_digit()) => before,
@@ -171,7 +173,8 @@ mod tests {
         assert_eq!(completion_curve.len(), 3);
     }
 
-    /// Worked by hand: 1/4 of four are complete at 1; the second is cut off at 2; one of two at 3: 1 - 3/4 · 1/2.
+    /// Computed by hand for four transfers. At 1 one of four completes: share 1/4. At 2 the second is cut off. At 3 one
+    /// of the remaining two completes: share 1 - 3/4 · 1/2.
     #[test]
     fn what_is_cut_off_counts_as_later() {
         let completion_curve = completion_curve(&[(1.0, true), (2.0, false), (3.0, true), (5.0, false)]);

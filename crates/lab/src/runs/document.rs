@@ -1,4 +1,4 @@
-//! Report of a scenario: means, and the first repetition over time.
+//! Report of a scenario: means over repetitions, and figures of the first repetition over time.
 
 use super::random::Determinism;
 use super::{Runs, distribution, limits, links, sequence, summary};
@@ -12,7 +12,8 @@ use lasthop_wire::LossReason;
 const MOST_FLOWS: usize = 4;
 const MOST_CURVES: usize = 8;
 
-/// The report: means of all repetitions; windows, round trips, queues, goodput and losses of the first.
+/// The report: means over all repetitions, and figures of windows, round trips, queues, goodput and losses in the first
+/// repetition.
 pub fn document(scenario: &Scenario, seed: u64, runs: &Runs) -> Document {
     let named = scenario.flows.iter().enumerate();
     let all: Vec<FlowSeries> =
@@ -55,7 +56,7 @@ pub fn document(scenario: &Scenario, seed: u64, runs: &Runs) -> Document {
     }
 }
 
-/// Figures of a flow's window, round trips and bytes in flight, for one run or several.
+/// Figures of a flow's congestion window, round-trip time and bytes in flight, for one run or several.
 pub(crate) fn of_flow(number: usize, flow: &str, flow_series: &[FlowSeries]) -> [Figure; 3] {
     [
         time_series::window(flow_series),
@@ -121,7 +122,7 @@ fn goodput(scenario: &Scenario, flow_series: &[FlowSeries]) -> Figure {
     time_series::goodput(&amounts, time_series::averaged_s(scenario.duration.as_secs()))
 }
 
-/// Sum of the flows' amounts, which are sampled at the same instants.
+/// Sum of the cumulative bytes of several flows, which are sampled at the same instants.
 pub(crate) fn together<'a>(flows: impl Iterator<Item = &'a Vec<(f64, u64)>>) -> Vec<(f64, u64)> {
     let mut total: Vec<(f64, u64)> = Vec::new();
     for amounts in flows {
@@ -171,7 +172,7 @@ mod tests {
             let by_link = outcome.links.iter().map(|link| link.down.lost[reason]);
             by_link.sum::<u64>() as f64
         };
-        // The last sample is 0.1 s before the end.
+        // The last sample is 0.1 s before the end, so that later losses are missing in the curve.
         for (reason, least) in [(LossReason::Channel, 30.0), (LossReason::EarlyDrop, 10.0)] {
             let (_, last) = drawn.iter().find(|(name, _)| *name == reason.name()).expect("a curve");
             assert!(*last >= least && lost(reason) - last < 20.0, "{reason:?}: {last} of {}", lost(reason));

@@ -1,4 +1,5 @@
-//! Descriptions of CSV columns and of the fields of JSON and traces, from their definitions.
+//! Descriptions of CSV columns and of the fields of JSON and traces, collected from the definitions of columns and
+//! fields.
 
 use super::completion::Completion;
 use super::csv::COLUMNS;
@@ -7,7 +8,7 @@ use lasthop_scenario::{KeyDescription, ReferenceSection};
 use lasthop_sim::trace::{EVENTS, FIELDS};
 use lasthop_sim::{FLOW_METRICS, LINK_METRICS, RLC_METRICS};
 
-/// Leading columns of `run --format csv`; in `compare` and `results` the varied keys precede them.
+/// Leading columns of `run --format csv`. In `compare` and `results`, columns with the varied keys precede these.
 const FIRST: &[(&str, &str)] = &[
     ("flow", "name of the flow"),
     ("run", "number of the repetition, from 1; `results` has none"),
@@ -37,7 +38,7 @@ const OBJECTS: &[(&str, &str)] = &[
     ("difference_percent", "compare, metric: difference in per cent of the first case"),
 ];
 
-/// Leading columns of samples, then those of each link direction.
+/// Leading columns of samples, then the columns of each link direction.
 const SAMPLES: &[(&str, &str)] = &[
     ("time_s", "virtual time, s"),
     ("flow", "name of the flow"),
@@ -47,7 +48,7 @@ const SAMPLES: &[(&str, &str)] = &[
     ("LINK.down.lost_packets", "packets lost so far in this direction, for any reason"),
 ];
 
-/// All columns and fields, by output.
+/// All columns and fields, grouped by output.
 pub fn sections() -> Vec<ReferenceSection> {
     let together = summary::AGGREGATE_METRICS.iter().map(|(name, _, doc)| (*name, *doc));
     let samples = SAMPLES.iter().copied().take(2);

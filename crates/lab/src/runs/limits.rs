@@ -1,4 +1,4 @@
-//! One line per flow with its limiting factors, and a hint about long queues.
+//! Lines that show what limits each flow, and a hint about long queues.
 
 use super::number::plain;
 use crate::repeat::estimate_by;
@@ -6,12 +6,13 @@ use lasthop_scenario::{Flow, Scenario, Traffic};
 use lasthop_sim::{FlowOutcome, Outcome};
 
 const MOST_LINES: usize = 4;
-/// Ratio of mean to smallest RTT that gives a hint.
+/// Ratio of mean to smallest RTT from which on a hint about long queues is given.
 const BLOATED: f64 = 5.0;
-/// Smallest share that is shown, %.
+/// Smallest share of time that is shown, %.
 const SHOWN: f64 = 0.5;
 
-/// `bulk is limited by: receive window 98 %, cwnd 2 %` for each TCP flow, then a hint.
+/// Returns lines such as `bulk is limited by: receive window 98 %, cwnd 2 %`, one for each TCP flow, then a hint if a
+/// queue is long.
 pub fn lines(scenario: &Scenario, outcomes: &[Outcome]) -> Vec<String> {
     let flows =
         || scenario.flows.iter().enumerate().filter(|(_, flow)| matches!(flow.traffic, Traffic::Tcp { .. }));
@@ -46,7 +47,7 @@ fn line(name: &str, of_flow: impl Fn(FlowValue) -> Option<f64>) -> Option<String
     for (limit, of) in LIMITS {
         shares.push((limit, of_flow(of)?));
     }
-    // The rest of the flow's time is the handshake.
+    // The rest of the time of a flow is the handshake.
     shares.push(("handshake", 100.0 - shares.iter().map(|(_, share)| share).sum::<f64>()));
     shares.retain(|(_, share)| *share >= SHOWN);
     shares.sort_by(|(_, one), (_, other)| other.total_cmp(one));
@@ -89,14 +90,14 @@ mod tests {
     fn the_line_says_what_limits_most_first() {
         let small = [("receiver.window.size", "20000 bytes"), ("duration", "20 s")];
         let lines = of("profile=plain,rate=100Mbit/s,rtt=100ms,queue=1000packets", &small);
-        // Handshake 0.5 %; cwnd limits one or two round trips.
+        // The handshake takes 0.5 % of the time; cwnd is the limit for one or two round trips.
         assert!(lines[0].starts_with("bulk is limited by: receive window 99 %, cwnd 1 %"), "{lines:?}");
         assert_eq!(lines.len(), 1, "{lines:?}");
     }
 
     #[test]
     fn a_long_queue_is_told() {
-        // The queue holds one second of packets at 10 Mbit/s; the path takes 20 ms.
+        // A full queue delays packets by one second at 10 Mbit/s; without queueing the round trip takes 20 ms.
         let lines = of("profile=plain,rate=10Mbit/s,rtt=20ms,queue=833packets,duration=60s", &[]);
         assert!(lines.iter().any(|line| line.contains("wait long in a queue")), "{lines:?}");
         let lines = of("profile=plain,rate=10Mbit/s,rtt=20ms,queue=17packets,duration=60s", &[]);

@@ -1,4 +1,4 @@
-//! Tables and objects of links: traffic of each direction, and RLC counters.
+//! Tables and JSON objects of links: traffic in each direction, and RLC counters.
 
 use super::number::with_interval;
 use super::summary::value;
@@ -8,12 +8,12 @@ use crate::stats::Estimate;
 use lasthop_sim::{LINK_METRICS, LinkOutcome, Outcome, RLC_METRICS};
 use serde_json::{Map, Value, json};
 
-/// With more link directions a table shows the busiest.
+/// Largest number of link directions in a table. If there are more, the table shows the busiest.
 const MOST_COLUMNS: usize = 4;
 
 type LinkValue<'a> = &'a dyn Fn(&LinkOutcome, usize) -> Option<f64>;
 
-/// Metrics as rows, link directions as columns: traffic, then RLC counters if any link has RLC.
+/// Tables with metrics as rows and link directions as columns: first traffic, then RLC counters if any link has RLC.
 pub fn tables(outcomes: &[Outcome]) -> Vec<Table> {
     let Some(first) = outcomes.first() else { return Vec::new() };
     let (all, busiest) = (directions(first).len(), busiest(outcomes));
@@ -26,7 +26,7 @@ pub fn tables(outcomes: &[Outcome]) -> Vec<Table> {
     for metric in LINK_METRICS {
         let of: LinkValue<'_> = &|link, side| (metric.of)(&link.traffic[side]);
         let numbers = of_each(outcomes, &busiest, of);
-        // The sum of losses is always shown, a single reason only if it occurred.
+        // The sum of losses is always shown. The losses for a single reason are shown only if there were any.
         let is_reason = metric.name.starts_with("lost_") && metric.name != "lost_packets";
         if !is_reason || numbers.iter().flatten().any(|number| number.mean > 0.0) {
             carried.push((metric.name, metric.doc, numbers));
@@ -46,7 +46,7 @@ pub fn tables(outcomes: &[Outcome]) -> Vec<Table> {
     tables
 }
 
-/// One object for each link direction, with `wireless.down` under `link`.
+/// One JSON object for each link direction, whose field `link` names the direction, such as `wireless.down`.
 pub fn objects(outcomes: &[Outcome]) -> Vec<Value> {
     let Some(first) = outcomes.first() else { return Vec::new() };
     let object = |direction: &DirectionColumn| {
@@ -116,7 +116,8 @@ fn of_each(outcomes: &[Outcome], directions: &[DirectionColumn], of: LinkValue<'
     directions.iter().map(|direction| direction.estimate(outcomes, of)).collect()
 }
 
-/// One row per metric: name, a number for each direction, description. Rows without numbers are left out.
+/// Table with one row for each metric: name, a number for each direction, and description. Rows without numbers are
+/// left out.
 fn table(
     caption: String,
     directions: &[DirectionColumn],

@@ -2,19 +2,20 @@
 
 use lasthop_sim::{FLOW_METRICS, FlowMetric, Outcome};
 
-/// Payload delivered by all flows over the run's time, kbit/s. Goodputs of single flows cover different lifetimes:
-/// their sum may exceed the links' rates.
+/// Payload delivered by all flows divided by the run's duration, kbit/s. The goodput of a single flow covers only the
+/// flow's lifetime, so that the sum of goodputs may exceed the rates of the links.
 pub fn total_goodput_kbps(outcome: &Outcome) -> Option<f64> {
     let bytes: u64 = outcome.flows.iter().map(|flow| flow.delivered_bytes).sum();
     (outcome.duration_s > 0.0).then(|| bytes as f64 * 8.0 / outcome.duration_s / 1e3)
 }
 
-/// Jain's index of TCP flows with overlapping lifetimes (Jain, Chiu, Hawe, DEC-TR-301, 1984): 1 if all have equal
-/// parts, 1/n if one of n has everything.
+/// Jain's index of TCP flows with overlapping lifetimes (Jain, Chiu, Hawe, DEC-TR-301, 1984): 1 if all flows have equal
+/// parts, 1/n if one of n flows has everything.
 ///
-/// A flow's allocation is its bytes while others were active, relative to its fair share of that time
-/// ([`lasthop_sim::ConcurrentShare`]), and is weighted by the fair share. For flows of equal lifetimes the result is the index
-/// of their goodputs. `None` if no two flows overlap or none delivers.
+/// The allocation of a flow is the number of its bytes while other flows were active, divided by its fair share during
+/// that time ([`lasthop_sim::ConcurrentShare`]). The allocation is weighted by the fair share. If all flows have the
+/// same lifetime, the result is Jain's index of their goodputs. `None` if no two flows overlap or no flow delivers
+/// data.
 pub fn fairness(outcome: &Outcome) -> Option<f64> {
     let (mut got, mut fair, mut squares) = (0.0, 0.0, 0.0);
     for share in outcome.flows.iter().map(|flow| flow.share).filter(|share| share.fair_bytes > 0.0) {
@@ -26,13 +27,13 @@ pub fn fairness(outcome: &Outcome) -> Option<f64> {
     (squares > 0.0).then(|| got * got / (fair * squares))
 }
 
-/// A metric's mean over the flows that define it.
+/// Mean of a metric over the flows in which the metric is defined.
 pub fn mean_of_flows(outcome: &Outcome, metric: &FlowMetric) -> Option<f64> {
     let values: Vec<f64> = outcome.flows.iter().filter_map(metric.of).collect();
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
-/// A metric over all flows: the total for goodput, the mean for all others.
+/// Value of a metric over all flows: the total for goodput, the mean for all other metrics.
 pub fn of_all_flows(outcome: &Outcome, metric: &FlowMetric) -> Option<f64> {
     if std::ptr::eq(metric, &FLOW_METRICS[0]) && outcome.flows.len() > 1 {
         total_goodput_kbps(outcome)
@@ -41,8 +42,9 @@ pub fn of_all_flows(outcome: &Outcome, metric: &FlowMetric) -> Option<f64> {
     }
 }
 
-/// Mean completion time of finite transfers (of this flow), s. Transfers are limited to their run's end or, if
-/// earlier, the end of the same transfer in `other`; requests only to their run's end.
+/// Mean completion time of the finite transfers of all flows, or of this flow, s. The time of a transfer is counted at
+/// most up to the end of its run. If the same transfer in `other` can be observed only for a shorter time, that time is
+/// the limit. The time of a request is limited only to the end of its run.
 pub fn restricted_s(outcome: &Outcome, other: &Outcome, flow: Option<&str>) -> Option<f64> {
     let times = outcome.flows.iter().enumerate().filter(|(_, it)| flow.is_none_or(|name| it.name == name));
     let times: Vec<f64> = times
@@ -68,7 +70,8 @@ mod tests {
         lasthop_sim::run(&Draft::parse(text, "test").unwrap().check().unwrap(), 1)
     }
 
-    /// Two parallel links of 20 Mbit/s for 20 s; on each a short transfer starts every half second.
+    /// A scenario of 20 s with two parallel links of 20 Mbit/s. On each link, a short transfer starts every half
+    /// second.
     fn short_flows() -> String {
         let mut text = String::from("title = \"two links\"\nduration = \"20 s\"\n");
         for link in ["one", "two"] {
@@ -89,7 +92,7 @@ mod tests {
         assert!(outcome.flows.iter().all(|flow| flow.account.completed.is_some()));
         let total = total_goodput_kbps(&outcome).unwrap();
         assert!((total - 78.0 * 300_000.0 * 8.0 / 20.0 / 1e3).abs() < 1e-6, "{total}");
-        // Goodputs over single lifetimes add up to a multiple of the links' rates.
+        // The sum of goodputs over the lifetimes of single flows exceeds the rates of the links.
         let goodputs: f64 = outcome.flows.iter().map(|flow| flow.goodput_kbps()).sum();
         assert!(goodputs > 40_000.0, "{goodputs}");
         for link in &outcome.links {
@@ -98,7 +101,7 @@ mod tests {
                 (metric.of)(&link.traffic[0]).unwrap()
             };
             assert!((number("payload_kbps") - total / 2.0).abs() < 1e-6);
-            // Headers add at least 40 bytes to 1460; the link carries 20 Mbit/s.
+            // Headers add at least 40 bytes to the payload of 1460 bytes. The rate of the link is 20 Mbit/s.
             assert!(number("carried_kbps") > 1.027 * total / 2.0 && number("carried_kbps") < 20_000.0);
             assert!((number("utilisation_pct") - number("carried_kbps") / 200.0).abs() < 1e-9);
         }
@@ -106,7 +109,7 @@ mod tests {
 
     #[test]
     fn a_link_is_never_used_by_more_than_all_of_it() {
-        // The unlimited queue holds seconds of data at the end; undelivered packets do not count.
+        // At the end, the unlimited queue holds data for seconds. These undelivered packets must not count.
         let text = "profile=plain,rate=10Mbit/s,rtt=20ms,queue=unlimited,duration=10s";
         let mut draft = Draft::load(text).unwrap();
         draft.set("flow.bulk.receiver.window", "{ kind = \"buffer\", size = \"64 MiB\" }").unwrap();
@@ -143,8 +146,8 @@ mod tests {
             + &flow("one", "0 s", "transfer = \"1 MB\"")
             + &flow("two", "10 s", "transfer = \"1 MB\"")));
         assert_eq!(fairness(&apart), None, "8 Mbit in 1 s, 10 s apart");
-        // A second flow in the last fifth: two flows share 4 of 20 s. Goodputs over lifetimes would give a lower
-        // index than the shared time.
+        // The second flow starts at 16 s, so that two flows share the last 4 of 20 s. Goodputs over lifetimes would
+        // give a lower index than the bytes in the shared time.
         let late = run(&(path.to_owned() + &flow("one", "0 s", "") + &flow("two", "16 s", "")));
         let shares: Vec<f64> = late.flows.iter().map(|flow| flow.share.bytes as f64).collect();
         assert!((fairness(&late).unwrap() - jain(&shares)).abs() < 1e-9);

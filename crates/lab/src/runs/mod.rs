@@ -1,11 +1,12 @@
-//! Repetitions of one scenario, and their presentation.
+//! Repetitions of one scenario, and presentation of their results.
 //!
-//! * [`begin`]: runs all repetitions, the first one observed.
-//! * [`summary`]: means as a table and JSON; [`links`]: the same for links.
-//! * [`completion`]: completion times, censored ones included; [`distribution`]: their distribution.
-//! * [`csv`]: all repetitions, and samples of the first; [`fields`]: descriptions of columns and fields.
-//! * [`document`]: report; [`sequence`]: segments in a report.
-//! * [`limits`]: limiting factors of each flow; [`random`]: whether repetitions differ.
+//! * [`begin`]: runs all repetitions and observes the first one over time.
+//! * [`summary`]: means of flows as a table and JSON; [`links`]: means of links.
+//! * [`completion`]: completion times, with transfers that were cut off; [`distribution`]: distribution of completion
+//!   times.
+//! * [`csv`]: all repetitions and samples of the first as CSV; [`fields`]: descriptions of columns and fields.
+//! * [`document`]: the report; [`sequence`]: recorded segments in a report.
+//! * [`limits`]: what limits each flow; [`random`]: whether repetitions differ at all.
 //! * [`number`]: formats of means and intervals; [`measure`]: numbers of several flows together.
 
 pub mod completion;
@@ -34,7 +35,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// Repetitions of a scenario.
 #[derive(Default)]
 pub struct Runs {
-    /// Outcomes, with the seeds `seed`, `seed + 1` …
+    /// Outcomes of the repetitions, whose seeds are `seed`, `seed + 1` …
     pub outcomes: Vec<Outcome>,
     /// Samples of the first repetition, if requested.
     pub samples: Samples,
@@ -52,14 +53,14 @@ pub struct Repetition {
 
 /// Observations of a run.
 pub struct Observations {
-    /// Samples of the probes, if requested.
+    /// Samples of flows and queues over time, if requested.
     pub samples: Samples,
-    /// Observers, returned after the run.
+    /// Observers that watched the run, with their records.
     pub observers: Vec<Box<dyn Observer>>,
 }
 
 impl Observations {
-    /// Segments recorded by the last observers; the call consumes these observers.
+    /// Returns the segments that the last observers recorded, and removes these observers.
     pub fn segments(&mut self) -> Vec<Segments> {
         let is_recorder = |one: &dyn Observer| (one as &dyn Any).is::<SegmentRecorder>();
         let first = self.observers.iter().position(|one| is_recorder(one.as_ref()));
@@ -71,7 +72,7 @@ impl Observations {
 }
 
 impl Repetition {
-    /// Runs a scenario once, observed if `observation` requests anything.
+    /// Runs a scenario once, and observes the run if `observation` requests anything.
     pub fn run(scenario: &Scenario, seed: u64, observation: Observation) -> Repetition {
         if !observation.probes && !observation.link_delays && observation.observers.is_empty() {
             return Repetition { outcome: lasthop_sim::run(scenario, seed), observations: None };
@@ -83,8 +84,8 @@ impl Repetition {
     }
 }
 
-/// Starts `runs` repetitions (at least one) on `threads` threads (`None`: one per core); the first is observed. Link
-/// delays are measured in each.
+/// Starts `runs` repetitions (at least one) on `threads` threads (`None`: one per core). The first repetition is
+/// observed over time; link delays are measured in every repetition.
 ///
 /// # Errors
 /// If the system provides no thread.
@@ -98,7 +99,7 @@ pub fn begin(
     begin_sampled(scenario, runs, seed, observation, false, threads)
 }
 
-/// As [`begin`]; with `samples_all` every repetition is sampled.
+/// Does the same as [`begin`]; with `samples_all`, every repetition is sampled over time.
 pub fn begin_sampled(
     scenario: &Arc<Scenario>,
     runs: u32,

@@ -1,12 +1,13 @@
-//! Formats of numbers.
+//! Formatting of numbers with their intervals.
 
 use crate::change::PercentChange;
 use crate::stats::Estimate;
 
-/// `1915 ± 12`: half width with two digits, mean with equal precision; one repetition: the mean only.
+/// Mean and half width as `1915 ± 12`. The half width has two significant digits, and the mean has as many decimals.
+/// After a single repetition, the text is only the mean.
 pub fn with_interval(estimate: &Estimate) -> String {
     let Some(half) = estimate.half_width() else { return plain(estimate.mean) };
-    // A spread within the rounding error of the sum counts as zero.
+    // A half width within the rounding error of sums counts as zero.
     let decimals = if half > 1e-12 * estimate.mean.abs() {
         (1 - magnitude(half)).clamp(0, 9) as usize
     } else {
@@ -15,7 +16,7 @@ pub fn with_interval(estimate: &Estimate) -> String {
     format!("{} ± {half:.decimals$}", fixed(estimate.mean, decimals))
 }
 
-/// Difference with sign: `+12.3 ± 1.5`.
+/// Difference with a sign: `+12.3 ± 1.5`.
 pub fn signed(estimate: &Estimate) -> String {
     let text = with_interval(estimate);
     let is_negative_or_zero = text.starts_with('-') || text.starts_with("0 ");
@@ -23,14 +24,15 @@ pub fn signed(estimate: &Estimate) -> String {
 }
 
 /// Change in per cent with its asymmetric interval: `+198 (+92 to +420)`, or `+198 (no bound)` if the baseline may be
-/// zero; for one pair the change only.
+/// zero. With a single pair of repetitions, the text is only the change.
 pub fn change(change: &PercentChange) -> String {
     let with_sign = |value: f64, decimals: usize| {
         let text = fixed(value, decimals);
         let is_zero = !text.bytes().any(|byte| (b'1'..=b'9').contains(&byte));
         if is_zero || text.starts_with('-') { text } else { format!("+{text}") }
     };
-    // Two digits of the interval's half width; without an interval three digits of the change.
+    // With an interval, its half width determines the precision: two significant digits. Without an interval, the
+    // change has three.
     let (half, digits) = match change.ci95 {
         Some([low, high]) if high - low > 1e-9 => ((high - low) / 2.0, 1),
         _ => (change.percent.abs(), 2),
@@ -46,7 +48,7 @@ pub fn change(change: &PercentChange) -> String {
     }
 }
 
-/// An integer in full; otherwise five significant digits.
+/// Integers with all digits, other numbers with five significant digits.
 pub fn plain(value: f64) -> String {
     if value == 0.0 {
         return "0".into();
@@ -66,7 +68,7 @@ fn magnitude(value: f64) -> i32 {
     value.abs().log10().floor() as i32
 }
 
-/// Fixed decimals without `-0`.
+/// Number with a fixed number of decimals; a zero has no minus sign.
 fn fixed(value: f64, decimals: usize) -> String {
     let text = format!("{value:.decimals$}");
     let is_zero = !text.bytes().any(|byte| (b'1'..=b'9').contains(&byte));

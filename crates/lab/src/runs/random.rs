@@ -1,16 +1,16 @@
-//! Detection of scenarios whose repetitions are equal.
+//! Detection of deterministic scenarios, whose repetitions are all equal.
 
 use lasthop_scenario::Scenario;
 use lasthop_sim::is_deterministic;
 
-/// Whether all scenarios are deterministic: one run then suffices.
+/// Result of a check of several scenarios: whether all are deterministic, so that one run of each suffices.
 pub struct Determinism {
     is_deterministic: bool,
     has_several_flows: bool,
 }
 
 impl Determinism {
-    /// Checks scenarios that are run with the same seeds.
+    /// Checks scenarios that will be run with the same seeds.
     pub fn of<'a>(mut scenarios: impl Iterator<Item = &'a Scenario> + Clone) -> Determinism {
         Determinism {
             has_several_flows: scenarios.clone().any(|scenario| scenario.flows.len() > 1),
@@ -18,17 +18,17 @@ impl Determinism {
         }
     }
 
-    /// Default number of repetitions: one if all would be equal.
+    /// Number of repetitions worth running: one if all would be equal, otherwise `runs`.
     pub fn worth_running(&self, runs: u32) -> u32 {
         if self.is_deterministic { 1 } else { runs }
     }
 
-    /// Independent repetitions: equal ones would give a false interval.
+    /// Outcomes of independent repetitions. Equal repetitions are left out, because they would give a false interval.
     pub fn independent<'o, T>(&self, outcomes: &'o [T]) -> &'o [T] {
         if self.is_deterministic { &outcomes[..outcomes.len().min(1)] } else { outcomes }
     }
 
-    /// Explanation of missing intervals.
+    /// Explanation why there are no intervals, if nothing is random.
     pub fn note(&self) -> Option<&'static str> {
         match (self.is_deterministic, self.has_several_flows) {
             (false, _) => None,
@@ -54,7 +54,8 @@ mod tests {
         let fixed = "profile=plain,rate=10Mbit/s,rtt=20ms,queue=20packets";
         assert_eq!(of(&[fixed]).worth_running(10), 1);
         assert_eq!(of(&[fixed]).note(), Some("deterministic: repetitions are equal"));
-        // One random scenario suffices, because all are paired.
+        // One random scenario among them suffices for several runs, because the comparison pairs the repetitions of all
+        // scenarios.
         let lossy = "profile=plain,rate=10Mbit/s,rtt=20ms,queue=20packets,loss=1%";
         assert_eq!(of(&[fixed, lossy]).worth_running(10), 10);
         assert_eq!(of(&[lossy]).note(), None);

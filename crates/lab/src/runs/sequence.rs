@@ -1,4 +1,4 @@
-//! Segments of a run that a report shows, and their limit.
+//! Recorded segments that a report shows, and the limit of their number.
 
 use crate::document::{Block, FlowSequence, Sequence};
 use lasthop_charts::segments::{RecordingWindow, SegmentRecorder, Segments};
@@ -10,7 +10,7 @@ use std::any::Any;
 const MOST: usize = 50_000;
 const MOST_FLOWS: usize = 4;
 
-/// Observers that record a run's first TCP flows, for a report of `runs` runs.
+/// Observers that record the segments of a run's first TCP flows, for a report with `runs` runs.
 pub fn recorders(scenario: &Scenario, runs: usize, flows: usize) -> Vec<Box<dyn Observer>> {
     let shown = shown(scenario, flows);
     let most = MOST / (shown.len() * runs).max(1);
@@ -19,7 +19,7 @@ pub fn recorders(scenario: &Scenario, runs: usize, flows: usize) -> Vec<Box<dyn 
     shown.into_iter().map(recorder).collect()
 }
 
-/// Number of flows with graphs in a report of one run.
+/// Number of flows that have a graph in a report of one run.
 pub fn flows(scenario: &Scenario) -> usize {
     shown(scenario, MOST_FLOWS).len()
 }
@@ -29,12 +29,12 @@ fn shown(scenario: &Scenario, flows: usize) -> Vec<usize> {
     (0..scenario.flows.len()).filter(is_tcp).take(flows).collect()
 }
 
-/// Records of these observers.
+/// Segments that these observers recorded.
 pub fn finish_recorders(observers: Vec<Box<dyn Any>>) -> Vec<Segments> {
     observers.into_iter().filter_map(|one| Some(one.downcast::<SegmentRecorder>().ok()?.finish())).collect()
 }
 
-/// Segments with the name and properties of their run.
+/// Segments together with the name and the properties of their run.
 pub fn named(name: &str, scenario: &Scenario, segments: &Segments) -> FlowSequence {
     FlowSequence {
         name: name.to_owned(),
@@ -44,13 +44,14 @@ pub fn named(name: &str, scenario: &Scenario, segments: &Segments) -> FlowSequen
     }
 }
 
-/// Graphs of a run's flows.
+/// Graphs of the flows of one run; `None` if no segment was recorded.
 pub fn of_run(scenario: &Scenario, segments: &[Segments]) -> Option<Block> {
     let flows = shown(scenario, MOST_FLOWS).into_iter().zip(segments);
     block(flows.map(|(flow, its)| named(&scenario.flows[flow].name, scenario, its)).collect(), false)
 }
 
-/// The graphs, if any segment was recorded; `is_comparison`: compared in one picture.
+/// The graphs as a block; `None` if no segment was recorded. With `is_comparison`, the first two are shown in one
+/// picture.
 pub fn block(runs: Vec<FlowSequence>, is_comparison: bool) -> Option<Block> {
     let is_drawn = runs.iter().any(|run| !run.segments.data[0].is_empty());
     is_drawn.then(|| {
@@ -73,7 +74,7 @@ mod tests {
     use lasthop_scenario::Draft;
     use lasthop_sim::Observation;
 
-    /// A long fast run fills a report only up to its limit; `to_s` is the recorded end.
+    /// A long and fast run records segments only up to the limit; `to_s` is the time at which the record ends.
     #[test]
     fn a_long_run_has_a_small_report() {
         let scenario = Draft::load("rate=100Mbit/s,rtt=20ms,duration=8s").unwrap().check().unwrap();

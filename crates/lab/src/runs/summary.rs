@@ -10,15 +10,16 @@ use crate::stats::Estimate;
 use lasthop_sim::{FLOW_METRICS, FlowMetric, Outcome};
 use serde_json::{Map, Value, json};
 
-/// With more flows a table shows their mean only.
+/// Largest number of flows with a column each. With more flows, a table shows only their mean.
 const MOST_COLUMNS: usize = 4;
 
-/// Notes on a scenario as objects: `{"note": …}`.
+/// Notes on a scenario as JSON objects: `{"note": …}`.
 pub fn notes(notes: Vec<String>) -> impl Iterator<Item = Value> {
     notes.into_iter().map(|note| json!({ "note": note }))
 }
 
-/// Metrics as rows, flows as columns; totals of several flows below.
+/// Table with metrics as rows and flows as columns. If there are several flows, numbers of all flows together follow
+/// below.
 pub fn table(outcomes: &[Outcome]) -> Table {
     let names: Vec<&str> = outcomes
         .first()
@@ -52,7 +53,7 @@ pub fn table(outcomes: &[Outcome]) -> Table {
         match metric.name {
             COMPLETED => {
                 rows.extend(completion_rows(&completions));
-                // A mean of completed transfers only would be biased.
+                // A mean over completed transfers only would be biased. It is left out if transfers were cut off.
                 for (estimate, completion) in estimates.iter_mut().zip(&completions) {
                     estimate.take_if(|_| completion.as_ref().is_some_and(|it| !it.is_whole()));
                 }
@@ -94,7 +95,8 @@ fn completion_rows(completions: &[Option<Completion>]) -> Vec<Vec<Cell>> {
     rows
 }
 
-/// One object per flow, and one for all of several flows (`flow` is null); lazy, because objects need much memory.
+/// One JSON object for each flow, and one for all flows together if there are several (`flow` is null). The iterator is
+/// lazy, because the objects need much memory.
 pub fn objects(outcomes: &[Outcome]) -> impl Iterator<Item = Value> {
     let flows = outcomes.first().map_or(0, |first| first.flows.len());
     let together = (flows > 1).then_some(flows).into_iter();
@@ -135,7 +137,7 @@ fn of_all(outcomes: &[Outcome], flows: usize) -> Value {
     Value::Object(object)
 }
 
-/// A mean of completion times with counts and quantiles; the mean is null if transfers were cut off.
+/// JSON of a mean completion time, with counts and quantiles. The mean is null if transfers were cut off.
 pub fn completed_value(mean: Value, completion: Option<Completion>) -> Value {
     let Some(completion) = completion else { return mean };
     let mut object = match mean {
@@ -146,20 +148,21 @@ pub fn completed_value(mean: Value, completion: Option<Completion>) -> Value {
     Value::Object(object)
 }
 
-/// `{"mean", "ci95", "runs"}`; `ci95` is null without an interval.
+/// JSON object with the fields `mean`, `ci95` and `runs`; `ci95` is null without an interval.
 pub fn value(estimate: &Estimate) -> Value {
     json!({ "mean": estimate.mean, "ci95": estimate.ci95, "runs": estimate.runs })
 }
 
-/// `{"mean", "ci95", "runs"}` of a change, %; `ci95` is null without a bound, and for one pair.
+/// JSON object of a change, %, with the fields `mean`, `ci95` and `runs`. `ci95` is null if the interval has no bound
+/// or there is only one pair.
 pub fn change_value(change: &PercentChange) -> Value {
     json!({ "mean": change.percent, "ci95": change.ci95, "runs": change.runs })
 }
 
-/// A number of several flows together: name with unit, function, description.
+/// A number of all flows together: name with unit, function, description.
 pub type AggregateMetric = (&'static str, fn(&Outcome) -> Option<f64>, &'static str);
 
-/// Numbers of several flows together.
+/// Numbers of all flows together.
 pub const AGGREGATE_METRICS: [AggregateMetric; 2] = [
     (
         "total_goodput_kbps",

@@ -1,11 +1,11 @@
-//! Places on an axis: the largest value, or the crossing of two curves. The place follows from the means over all
-//! repetitions, its interval from a bootstrap over repetitions (Efron, Ann. Stat. 7(1), 1979).
+//! Positions on an axis ("places"): where a curve is largest, or where two curves cross. The means over all repetitions
+//! give the place. A bootstrap over repetitions gives its interval (Efron, Ann. Stat. 7(1), 1979).
 
 use super::measure::Measurement;
 use crate::stats::Estimate;
 use lasthop_base::Stream;
 
-/// Selects the index of the place from means along an axis; `None` if there is no place.
+/// Finds the place among the means along an axis and returns its index; `None` if there is no place.
 pub type PlaceSearch = fn(&[Option<f64>]) -> Option<usize>;
 
 /// Index of the largest mean.
@@ -22,13 +22,14 @@ pub fn crossing(means: &[Option<f64>]) -> Option<usize> {
 }
 
 const DRAWS: usize = 1000;
-/// Draws outside of the interval at each end: 2.5 %.
+/// Number of bootstrap draws that lie outside of the interval at each end: 2.5 % of all draws.
 const OUTSIDE: usize = DRAWS / 40;
-/// Fewest repetitions for an interval: with fewer the draws are too similar.
+/// Fewest repetitions for an interval. With fewer repetitions the bootstrap draws are too similar.
 const FEWEST: usize = 4;
 
-/// Index of the place among the axis values, and the place as a number; a missing place counts as one step after the
-/// last value. `along` holds a sample for each value, with equal repetitions.
+/// Returns the index of the place among the axis values, and the place as a number with its interval. If there is no
+/// place, the number is one step after the last value. `along` holds a sample for each axis value; all samples come
+/// from the same repetitions.
 pub fn found(
     values: &[f64],
     along: &[Measurement],
@@ -94,11 +95,13 @@ mod tests {
 
     #[test]
     fn where_they_do_not_it_is_wider() {
-        // A draw without the low one of five crosses at 1 (0.8^5 = 33 %), a draw with it later.
+        // A draw without the low repetition (0.8^5 = 33 % of the draws) crosses at 1; a draw that contains the low
+        // repetition crosses later.
         let runs = [[1.0, 1.0, 1.0], [1.0, 1.0, 1.0], [1.0, 1.0, 1.0], [1.0, 1.0, 1.0], [-9.0, -3.0, 1.0]];
         let (at, search) = found(&VALUES, &along(&runs), crossing).unwrap();
         assert_eq!((at, search.mean), (Some(1), 2.0));
-        // At least two of five draws are the low one in 26 %: the second mean is then below 0, too.
+        // In 26 % of the bootstrap draws, at least two of the five values are the low repetition. Then the second mean
+        // is below 0, too.
         assert_eq!(search.ci95, Some([1.0, 4.0]));
     }
 

@@ -1,7 +1,8 @@
-//! `causes.toml`: cause of each differing row, with a command that demonstrates the cause.
+//! `causes.toml`: causes of the rows that differ from the paper, each with a command that demonstrates the cause.
 //!
-//! Every row with the verdict `differs` or `ack_splitting` gets a cause: the first written cause that matches the row;
-//! otherwise the answers under which the row agrees; otherwise `open`.
+//! Every row with the verdict `differs` or `shape` gets a cause. It is the first cause in `causes.toml` that matches
+//! the row. Without such a cause, it is the list of answers to open questions under which the row agrees. Without such
+//! answers, it is `open`.
 
 use super::readings::{ReadingResults, matching_row};
 use super::reproduce::AnswerRun;
@@ -18,23 +19,23 @@ use toml::Spanned;
 
 const FILE: &str = "causes.toml";
 
-/// Coordinate that names the answer of a row.
+/// Coordinate that holds the answer to an open question under which a row was measured.
 const SETTING: &str = "setting";
 
-/// Largest number of answers that a computed cause names; the others are counted.
+/// Largest number of answers that a computed cause names. Further answers are only counted.
 const NAMED: usize = 3;
 
 /// Kind of a cause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(expecting = "enum Kind")]
 pub enum CauseKind {
-    /// Another answer to an open question makes the row agree.
+    /// The row agrees under another answer to an open question.
     #[serde(rename = "answer")]
     Answer,
     /// An undocumented default of ns-2.
     #[serde(rename = "ns-2")]
     Ns2,
-    /// The published number is one run, and single runs vary by as much.
+    /// The published number comes from one run, and single runs vary as much as the row differs.
     #[serde(rename = "one run")]
     OneRun,
     /// The paper contradicts itself.
@@ -61,12 +62,12 @@ impl fmt::Display for CauseKind {
     }
 }
 
-/// A written cause.
+/// A cause from `causes.toml`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Cause {
     rows: Spanned<Selector>,
-    /// Readings: `default`, a reading's name, or `question: answer`; by default all.
+    /// Readings to which the cause applies: `default`, a reading's name, or `question: answer`; by default all.
     reading: Option<Spanned<Texts>>,
     kind: CauseKind,
     cause: Spanned<String>,
@@ -87,7 +88,7 @@ pub fn read(source: &PaperSource) -> Result<Vec<Cause>, Problem> {
     Ok(written.unwrap_or_default().cause)
 }
 
-/// Checks that each cause matches a published number or a claim, in existing readings.
+/// Checks that each cause matches a published number or a claim, and names only readings that exist.
 pub fn check(study: &Study) -> Result<(), Problem> {
     let Some(text) = study.source.file(FILE)? else { return Ok(()) };
     let named = study.file.reading.keys().cloned();
@@ -133,7 +134,7 @@ fn explains(study: &Study, selector: &Selector, item: &Item) -> bool {
 
 type CauseText = (String, Option<String>);
 
-/// Sets the cause of each row with the verdict `differs` or `ack_splitting`.
+/// Sets the cause of each row with the verdict `differs` or `shape`.
 pub fn attach(
     study: &Study,
     items: &mut [Item],
@@ -210,7 +211,7 @@ fn written(study: &Study, item: &Item) -> Option<CauseText> {
     Some((words, cause.experiment.clone()))
 }
 
-/// Answers and readings under which the row agrees; `open` without any.
+/// Computes the cause: the answers and readings under which the row agrees, or `open` if there are none.
 fn computed(study: &Study, item: &Item, others: &[AlternativeRows<'_>]) -> CauseText {
     let holds = |verdict: Verdict| match item.verdict {
         Some(Verdict::Shape) => verdict == Verdict::Agrees,
@@ -242,7 +243,8 @@ fn computed(study: &Study, item: &Item, others: &[AlternativeRows<'_>]) -> Cause
     }
 }
 
-/// Cause of a row under an answer: the default row's cause, or the answer itself if the default row does not differ.
+/// Cause of a row that was measured under an answer. If the same row differs in the default reading, it has the same
+/// cause; otherwise the answer itself is the cause.
 fn under_an_answer(study: &Study, item: &Item, default: &[Item]) -> Option<CauseText> {
     if !has_cause(item) {
         return None;
@@ -263,7 +265,7 @@ fn under_an_answer(study: &Study, item: &Item, default: &[Item]) -> Option<Cause
     })
 }
 
-/// The row under its name in the default reading.
+/// The row with the name that it has in the default reading.
 fn as_of_default(item: &Item) -> Item {
     let Some(name) = item.item.strip_prefix(SENSITIVITY_PREFIX) else { return item.clone() };
     let mut own = Item { item: name.to_owned(), ..item.clone() };

@@ -1,7 +1,7 @@
-//! Scenario of a grid's cell: the changes that apply there, in order.
+//! Makes the scenario of a grid's cell (one value on each axis), by applying the cell's changes in order.
 //!
-//! If an axis and an answer set the same key, the axis wins. Shorter keys are set first, so that a mechanism is
-//! chosen before its parameters.
+//! If an axis and an answer to an open question set the same key, the axis wins. Shorter keys are set first, so that a
+//! mechanism is chosen before its parameters.
 
 use super::expression::{Expression, Scope};
 use super::file::{AnswerPart, Axis, Changes, Draw, Grid, Ordered};
@@ -10,17 +10,18 @@ use super::value::{Coordinates, Pick, Texts, Value, matches};
 use lasthop_base::Stream;
 use lasthop_scenario::{Draft, Problem, Scenario};
 
-/// Extent of the runs.
+/// Extent of the runs: full or quick, with or without answers to open questions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mode {
-    /// Fewer repetitions and points.
+    /// Whether the run is quick: fewer repetitions, and fewer values on the axes.
     pub quick: bool,
-    /// Runs under answers to open questions, or the default reading with as few repetitions for comparison.
+    /// Whether these runs test answers to open questions. Also true if the default reading is run with the same number
+    /// of repetitions, for comparison with the answers.
     pub under_answers: bool,
 }
 
 impl Mode {
-    /// Values of an axis that are run.
+    /// Values of an axis that are run in this mode.
     pub fn values<'a>(&self, axis: &'a Axis) -> &'a [Value] {
         let quick = axis.quick.as_ref().filter(|_| self.quick);
         let under_answers = axis.quick_questions.as_ref().filter(|_| self.quick).or(axis.questions.as_ref());
@@ -37,7 +38,7 @@ impl Mode {
         }
     }
 
-    /// Whether cells get more repetitions while their interval is wide.
+    /// Whether cells get more repetitions as long as their interval is too wide.
     pub fn grows(&self) -> bool {
         !self.quick && !self.under_answers
     }
@@ -53,13 +54,13 @@ impl Mode {
         self.of(&grid.runs)
     }
 
-    /// Factor of the run's length.
+    /// Factor by which the run is longer than at length 1.
     pub fn length(&self, grid: &Grid) -> u32 {
         grid.length.as_ref().map_or(1, |length| self.of(length)).max(1)
     }
 }
 
-/// A cell of a grid: its coordinates, and answers.
+/// A cell of a grid: a value on each axis, and answers to open questions.
 #[derive(Clone)]
 pub struct GridCell<'a> {
     /// The paper.
@@ -68,11 +69,11 @@ pub struct GridCell<'a> {
     pub name: &'a str,
     /// The grid.
     pub grid: &'a Grid,
-    /// Coordinates.
+    /// Value on each axis.
     pub coordinates: Coordinates,
-    /// Parts of the answers.
+    /// Parts of the answers to open questions.
     pub parts: &'a [&'a AnswerPart],
-    /// Extent of the runs.
+    /// Extent of the runs: full or quick, with or without answers to open questions.
     pub mode: Mode,
 }
 
@@ -83,7 +84,7 @@ struct Assignment {
 }
 
 impl<'a> GridCell<'a> {
-    /// All changes except the answers', the most specific last.
+    /// All changes except those of the answers; the most specific change comes last.
     fn own_changes(&self) -> Vec<&'a Changes> {
         let mut changes = vec![&self.grid.set];
         for name in &self.grid.axes {
@@ -107,7 +108,7 @@ impl<'a> GridCell<'a> {
         self.parts.iter().filter(is_meant).copied()
     }
 
-    /// Scenario file; fails if neither the grid nor a change names a file.
+    /// Name of the scenario file; fails if neither the grid nor a change names a file.
     pub fn path(&self) -> Result<&'a str, Problem> {
         let answers = self.applicable_parts().map(|part| &part.changes);
         let named = self
@@ -124,7 +125,8 @@ impl<'a> GridCell<'a> {
         })
     }
 
-    /// Scenario of the repetition with this seed; fails if the path has no such key, or rejects a value.
+    /// Scenario of the repetition with this seed. Fails if a change sets a key that the scenario does not have, or a
+    /// value that the scenario rejects.
     pub fn scenario(&self, seed: u64) -> Result<Scenario, Problem> {
         let path = self.path()?;
         let about = |message: String| self.study.text.problem_near(&[], path, message);
@@ -135,7 +137,7 @@ impl<'a> GridCell<'a> {
             set.map_err(|problem| self.located(assignment, &problem))?;
         }
         let mut scenario = draft.check().map_err(|problem| {
-            // An error caused by a change is reported at the change.
+            // If a change causes the error, the error message points at the change.
             let underlined = problem.underlined().to_owned();
             let made = assignments.iter().find(|one| [&one.key, &one.value].contains(&&underlined));
             made.map_or(problem.clone(), |one| self.located(one, &problem))
@@ -202,7 +204,7 @@ impl<'a> GridCell<'a> {
         .collect()
     }
 
-    /// Keys that `written` denotes: `@NAME` stands for its keys, `*` for all names of a table.
+    /// Returns the keys that `written` denotes: `@NAME` stands for the keys of that name, `*` for all names of a table.
     fn expand_keys(
         &self,
         draft: &Draft,
@@ -213,7 +215,7 @@ impl<'a> GridCell<'a> {
         let (name, rest) = named.split_once('.').map_or((named, None), |(name, rest)| (name, Some(rest)));
         let Some(places) = names.get(name) else {
             if self.study.has_name(name) {
-                // The name exists in another grid, but means nothing here.
+                // The name is defined in another grid; in this grid it denotes no key.
                 return Ok(Vec::new());
             }
             return Err(self
@@ -227,7 +229,7 @@ impl<'a> GridCell<'a> {
         Ok(full.flat_map(|key| expand_star(draft, &key)).collect())
     }
 
-    /// Replaces `{…}` in a value's text: an axis, `length`, or a formula of both.
+    /// Replaces each `{…}` in the text of a value. The braces hold an axis, `length`, or a formula of both.
     pub fn fill_placeholders(&self, text: &str) -> String {
         let mut fill_placeholders = String::new();
         let mut rest = text;
@@ -256,7 +258,7 @@ impl<'a> GridCell<'a> {
         Expression::parse(inner).ok()?.value(self).map(|value| value.to_string())
     }
 
-    /// A scenario's error, located at the assignment in the study's file.
+    /// Turns an error of the scenario into an error at the assignment in `study.toml`.
     fn located(&self, assignment: &Assignment, problem: &Problem) -> Problem {
         let message = format!("{} (in the grid `{}`)", problem.message(), self.name);
         let located = self.study.text.problem_near(&[], &assignment.written, message);
@@ -280,7 +282,7 @@ impl Scope for GridCell<'_> {
     }
 }
 
-/// Whether coordinates match; coordinates without one of the axes do not.
+/// Whether the coordinates match `when`. Coordinates that lack an axis of `when` do not match.
 pub fn is_at(when: &Ordered<Pick>, coordinates: &Coordinates) -> bool {
     when.iter().all(|(axis, pick)| coordinates.get(axis).is_some_and(|value| pick.contains(value)))
 }

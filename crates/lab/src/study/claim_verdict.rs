@@ -1,21 +1,22 @@
-//! Verdicts on claims: at each point a claim significantly holds, significantly fails, or is open.
+//! Verdicts on claims. At each point, a claim holds significantly, fails significantly, or is open.
 //!
-//! A claim *agrees* if it significantly holds at all points (an intersection of tests needs no correction). A claim
-//! *differs* if it significantly fails at a point (97.5 % one-sided, corrected for the number of points: Holm, Scand.
-//! J. Stat. 6, 1979). A claim has the *shape* if its mean holds at all points, and is *inconclusive* otherwise.
+//! A claim *agrees* if it holds significantly at all points. This needs no correction for the number of points, because
+//! all tests must succeed. A claim *differs* if it fails significantly at one point or more (97.5 % one-sided,
+//! corrected for the number of points: Holm, Scand. J. Stat. 6, 1979). Otherwise, a claim has the *shape* if the means
+//! satisfy it at all points. If not, it is *inconclusive*.
 
 use crate::item::Verdict;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-/// Largest deficit, as a share, at which a curve still counts as not worse.
+/// Largest share by which a curve may be lower and still count as not worse.
 pub const MARGIN: f64 = 0.02;
-/// One-sided level; matches the ends of a 95 % interval.
+/// One-sided significance level, equal to that of each end of a 95 % interval.
 const LEVEL: f64 = 0.025;
 
 /// Test of a claim at one point.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PointTest {
-    /// Whether the mean holds.
+    /// Whether the mean satisfies the claim.
     pub holds: bool,
     /// Probability of data at least as favourable if the claim is false.
     pub p_if_false: f64,
@@ -24,7 +25,7 @@ pub struct PointTest {
 }
 
 impl PointTest {
-    /// A point that needs no test.
+    /// A point whose result is certain without a test.
     pub const fn known(holds: bool) -> PointTest {
         if holds {
             PointTest { holds, p_if_false: 0.0, p_if_true: 1.0 }
@@ -33,8 +34,8 @@ impl PointTest {
         }
     }
 
-    /// Tests whether the mean of `values` is above `least` (or equal, unless `strictly`); `None` without values.
-    /// `is_exact`: nothing is random, so one value suffices.
+    /// Tests whether the mean of `values` is above `least` (or equal, unless `strictly`); `None` without values. With
+    /// `is_exact`, nothing is random, and one value suffices.
     pub fn above(values: &[f64], least: f64, strictly: bool, is_exact: bool) -> Option<PointTest> {
         let n = values.len() as f64;
         if values.is_empty() {
@@ -55,29 +56,29 @@ impl PointTest {
         Some(PointTest { holds, p_if_false: beyond, p_if_true: 1.0 - beyond })
     }
 
-    /// Conjunction of two points.
+    /// Test that both points hold.
     pub fn and(self, other: PointTest) -> PointTest {
         PointTest::all(&[self, other]).unwrap_or(self)
     }
 
-    /// Conjunction of all points; `None` without any.
+    /// Test that all points hold; `None` if there is no point.
     pub fn all(points: &[PointTest]) -> Option<PointTest> {
         let least = points.iter().map(|point| point.p_if_true).fold(1.0, f64::min);
         (!points.is_empty()).then(|| PointTest {
             holds: points.iter().all(|point| point.holds),
             p_if_false: points.iter().map(|point| point.p_if_false).fold(0.0, f64::max),
-            // Bonferroni correction: each point may fail by chance.
+            // Bonferroni correction, because each of the points may fail by chance.
             p_if_true: (least * points.len() as f64).min(1.0),
         })
     }
 
-    /// Whether the claim significantly holds.
+    /// Whether the claim holds significantly at this point.
     pub fn is_sure(&self) -> bool {
         self.p_if_false <= LEVEL
     }
 }
 
-/// Verdict over all points; `None` without any.
+/// Verdict over all points; `None` if there is no point.
 pub fn verdict(points: &[PointTest]) -> Option<Verdict> {
     if points.is_empty() {
         return None;
@@ -85,7 +86,7 @@ pub fn verdict(points: &[PointTest]) -> Option<Verdict> {
     let least_likely = points.iter().map(|point| point.p_if_true).fold(1.0, f64::min);
     Some(match () {
         () if points.iter().all(PointTest::is_sure) => Verdict::Agrees,
-        // Holm's first step: one significant failure suffices.
+        // This is Holm's first step; one significant failure decides.
         () if least_likely * points.len() as f64 <= LEVEL => Verdict::Differs,
         () if points.iter().all(|point| point.holds) => Verdict::Shape,
         () => Verdict::Inconclusive,

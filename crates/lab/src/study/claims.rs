@@ -1,4 +1,4 @@
-//! Claims: a paper's statements in words, tested at points.
+//! Claims: statements that a paper makes in words, tested at points (combinations of axis values).
 
 use super::claim_verdict::{self, MARGIN, PointTest};
 use super::file::{Claim, Condition, Quantity, Relation, Than};
@@ -8,7 +8,7 @@ use super::study::ResolvedQuantity;
 use super::value::{Coordinates, Value};
 use crate::item::Item;
 
-/// Row of a claim; `None` if none of its conditions was run.
+/// Row of a claim; `None` if no point of the claim was run.
 pub fn row(view: &View<'_>, claim: &Claim) -> Option<Item> {
     let mut points = Vec::new();
     let mut value = None;
@@ -46,7 +46,7 @@ impl ConditionTest<'_> {
         Some(combinations(&axes))
     }
 
-    /// Points at these coordinates; combinations of `at` must all hold.
+    /// Tests at these coordinates. If `at` names several values, the condition must hold for all their combinations.
     fn at(&self, coordinates: &Coordinates) -> Vec<PointTest> {
         if !self.is_run() {
             return Vec::new();
@@ -86,7 +86,7 @@ impl ConditionTest<'_> {
         }
     }
 
-    /// Whether the condition's grid and comparison were run; an answer may leave out values of an axis.
+    /// Whether the condition's grid and its reference were run. Runs under an answer may leave out values of an axis.
     fn is_run(&self) -> bool {
         let quantity = self.condition.quantity();
         let wanted = self.view.study.resolve(quantity, &[]);
@@ -110,7 +110,7 @@ impl ConditionTest<'_> {
         self.view.measurement(self.condition.quantity(), &full)
     }
 
-    /// Points at these coordinates: one, or one for each step along an axis.
+    /// Tests at these coordinates: one test, or one for each step along an axis.
     fn tests_at(&self, coordinates: &Coordinates) -> Vec<PointTest> {
         let points = match self.condition.is {
             Relation::Grows | Relation::Falls => self.steps(coordinates),
@@ -199,7 +199,7 @@ impl ConditionTest<'_> {
         end(&self.along(coordinates)?, sign)
     }
 
-    /// Tests that no other value of the axis is smaller by more than [`MARGIN`].
+    /// Tests that, along the axis, no other number is smaller by more than [`MARGIN`] than the number at `than`.
     fn smallest(&self, coordinates: &Coordinates) -> Option<PointTest> {
         let measurements = self.along(coordinates)?;
         let Some(Than::Number(number)) = self.condition.than else { return None };
@@ -213,7 +213,7 @@ impl ConditionTest<'_> {
         PointTest::all(&points?)
     }
 
-    /// Tests that no value is below the largest by more than the share `by`.
+    /// Tests that, along the axis, no number is below the largest by more than the share `by`.
     fn alike(&self, coordinates: &Coordinates) -> Option<PointTest> {
         let measurements = self.along(coordinates)?;
         let kept = 1.0 - self.condition.by.unwrap_or(MARGIN);
@@ -244,13 +244,13 @@ fn shifted(mut measurement: Measurement, by: f64) -> Measurement {
     measurement
 }
 
-/// Axis with bounds on its values: `ber >= 5e-5`, `awnd >= 4 and awnd <= 13`.
+/// Splits an axis and the bounds on its values: `ber >= 5e-5`, `awnd >= 4 and awnd <= 13`.
 fn split(written: &str) -> (&str, Vec<AxisBound>) {
     let bounds = parts(written).filter_map(|(_, bound)| bound.and_then(Result::ok)).collect();
     (parts(written).next().map_or("", |(axis, _)| axis), bounds)
 }
 
-/// Axes of a condition, each with the text of a bound that is not a number.
+/// Axes of a condition. If a bound is not a number, the axis comes with the text of that bound.
 pub(super) fn axes(written: &str) -> impl Iterator<Item = (&str, Option<&str>)> {
     parts(written).map(|(axis, bound)| (axis, bound.and_then(Result::err)))
 }

@@ -1,22 +1,23 @@
-//! Verdicts on numbers: an equivalence test, the same for all papers.
+//! Verdicts on numbers by an equivalence test, which is the same for all papers.
 //!
-//! The band is the published number ± the larger of its class's margin and half of its last printed digit.
+//! The band of agreement is the published number ± the margin. The margin follows from the number's class; it is at
+//! least half of the last printed digit.
 //!
-//! *Mean*: a row *agrees* if the whole 95 % interval lies within the band, *differs* if the interval lies outside,
-//! and is *inconclusive* otherwise. A wide interval never gives an agreement (two one-sided tests: Schuirmann, J.
-//! Pharmacokinet. Biopharm. 15(6), 1987).
+//! *Mean*: a row *agrees* if the whole 95 % interval of our mean lies within the band. It *differs* if the whole
+//! interval lies outside of the band, and is *inconclusive* otherwise. A wide interval therefore never agrees (two
+//! one-sided tests: Schuirmann, J. Pharmacokinet. Biopharm. 15(6), 1987).
 //!
-//! *One run*: the published number is one draw. Its reference is the 95 % prediction interval of one more run,
-//! Student's t with s sqrt(1 + 1/n) (Hahn and Meeker, Statistical Intervals, 1991, §4.7). The rule holds for
-//! `one_run` and `one_run_quantity`, and if the paper's number of runs is unknown and single runs vary by more than
-//! the margin. A prediction interval is informative if its half is at most five margins and at most half of the
-//! number. The row *agrees* if the number lies in an informative interval or the mean agrees. The row *differs* if
-//! the number lies outside and the mean differs. The row is *undecidable* if no number of repetitions makes the
-//! interval informative.
+//! *One run*: the published number is the result of one random run. It is compared with the 95 % prediction interval of
+//! one more run of ours: Student's t with s sqrt(1 + 1/n) (Hahn and Meeker, Statistical Intervals, 1991, §4.7). The
+//! rule applies to the classes `one_run` and `one_run_quantity`. It also applies if the paper does not report its
+//! number of runs and single runs vary by more than the margin. A prediction interval is informative if its half width
+//! is at most five margins and at most half of the published number. The row *agrees* if the published number lies in
+//! an informative interval, or if our mean agrees. The row *differs* if the published number lies outside of the
+//! interval and our mean differs. The row is *undecidable* if no number of repetitions makes the interval informative.
 //!
-//! *The paper's own spread*: a margin from the spread of two runs (`undecidable` in the binding) is known to a
-//! factor of two at best. An inconclusive row is *undecidable* if the mean's distance is between half of and twice
-//! the margin.
+//! *The paper's own spread*: some margins are the spread between two runs of the paper (`undecidable` in the binding).
+//! Such a margin is known to a factor of two at best. An inconclusive row is then *undecidable* if the mean is between
+//! half a margin and two margins away from the published number.
 
 use crate::item::Verdict;
 use crate::papers::cells::number;
@@ -24,35 +25,35 @@ use crate::stats::{Estimate, quantile};
 use serde::Deserialize;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-/// Kind of a published number: determines margin and interval.
+/// Kind of a published number. The kind determines the margin and the interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Class {
-    /// Goodput, time …: 5 % of the published number.
+    /// Goodput, time and the like: the margin is 5 % of the published number.
     Quantity,
-    /// Gain in per cent: 5 points, at most half of the gain, and with the same sign.
+    /// Gain in per cent: the margin is 5 points, at most half of the gain. Our gain must have the same sign.
     Gain,
-    /// Share as a fraction: 0.02.
+    /// Share as a fraction: the margin is 0.02.
     Share,
-    /// Share in per cent: 2 points.
+    /// Share in per cent: the margin is 2 points.
     #[serde(rename = "share_pct")]
     SharePercent,
-    /// Index such as Jain's: 0.02.
+    /// Index such as Jain's: the margin is 0.02.
     Index,
-    /// Mean of counts: half a count, or 5 %.
+    /// Mean of counts: the margin is half a count or 5 %, whichever is larger.
     Count,
-    /// Count of one run: margin as `Count`, compared with one more run.
+    /// Count in one run: the margin is that of `Count`; the number is compared with one more run.
     OneRun,
-    /// Goodput, time … of one run: 5 %, compared with one more run.
+    /// Goodput, time and the like of one run: the margin is 5 %; the number is compared with one more run.
     OneRunQuantity,
-    /// Place on an axis: half of the distance to the next values of the grid.
+    /// Place on an axis: the margin is half of the distance to the nearest value on the axis.
     Place,
-    /// Computed number: half of the last printed digit.
+    /// Computed number: the margin is half of the last printed digit.
     Exact,
 }
 
 impl Class {
-    /// Margin around a published number, in its unit.
+    /// Margin around a published number, in the number's unit.
     pub fn margin(self, published: f64) -> f64 {
         let size = published.abs();
         match self {
@@ -65,7 +66,7 @@ impl Class {
         }
     }
 
-    /// Whether the published number is one run of the paper.
+    /// Whether the published number comes from one run of the paper.
     pub const fn is_one_run(self) -> bool {
         matches!(self, Class::OneRun | Class::OneRunQuantity)
     }
@@ -80,7 +81,7 @@ impl Class {
         let n = values.len() as f64;
         let all = |value: f64| values.len() > 1 && values.iter().all(|one| *one == value);
         let ci95 = match self {
-            // No event in n runs: rate below 3.7 / n (Poisson, 97.5 %).
+            // If no event occurs in n runs, the rate is below 3.7 / n (Poisson, 97.5 %).
             Class::Count | Class::OneRun if all(0.0) => Some([0.0, 3.7 / n]),
             Class::Count | Class::OneRun => plain.ci95.map(|[low, high]| [low.max(0.0), high]),
             Class::Share | Class::Index => bounded(&plain, 1.0, all(0.0), all(1.0)),
@@ -91,7 +92,8 @@ impl Class {
     }
 }
 
-/// Margin of a place: half of the distance to the nearer grid value, or half of the step between two values.
+/// Margin of a place on an axis: half of the distance to the nearer axis value. Between two axis values, it is half of
+/// the step between them.
 pub fn margin_of_place(published: f64, grid: &[f64]) -> Option<f64> {
     let slack = 1e-9 * published.abs();
     let below = grid.iter().copied().filter(|value| *value < published - slack).reduce(f64::max);
@@ -104,7 +106,8 @@ pub fn margin_of_place(published: f64, grid: &[f64]) -> Option<f64> {
     gaps.into_iter().flatten().reduce(f64::min).map(|gap| gap / 2.0)
 }
 
-/// Interval of a share: Student's t of its logit, within 0 and `whole`; rule of three at the ends.
+/// Interval of a share between 0 and `whole`: Student's t of the share's logit. If all values are 0 or `whole`, the
+/// rule of three gives the interval.
 fn bounded(plain: &Estimate, whole: f64, is_none: bool, is_all: bool) -> Option<[f64; 2]> {
     let (share, half) = (plain.mean / whole, plain.half_width()? / whole);
     let of_three = 3.0 / plain.runs as f64;
@@ -121,8 +124,9 @@ fn bounded(plain: &Estimate, whole: f64, is_none: bool, is_all: bool) -> Option<
     Some(ends.map(|end| end * whole))
 }
 
-/// Largest plausible count in one more run after `n` runs without an event: with equal rates each of k events falls
-/// into that run with probability 1/(n + 1); k while the probability exceeds 2.5 %.
+/// Largest plausible count in one more run after `n` runs without an event. If all runs have the same rate, each of k
+/// events falls into the additional run with probability 1/(n + 1). The result is the largest k for which the
+/// probability of all k exceeds 2.5 %.
 fn largest_unseen_count(n: f64) -> f64 {
     (libm::log(1.0 / 0.025) / libm::log(n + 1.0)).floor()
 }
@@ -145,26 +149,26 @@ pub struct NumberComparison<'a> {
     pub margin: f64,
     /// Kind of the number.
     pub class: Class,
-    /// Our estimate.
+    /// Our mean with its interval.
     pub ours: &'a Estimate,
     /// Whether nothing is random, so that one run suffices.
     pub is_exact: bool,
     /// Standard deviation of the repetitions.
     pub spread: f64,
-    /// Requested repetitions; some may be undefined.
+    /// Number of requested repetitions; in some of them the number may be undefined.
     pub of_runs: usize,
-    /// Knowledge of the paper's runs.
+    /// Facts about the paper's runs.
     pub paper: PaperRuns<'a>,
 }
 
-/// Knowledge of the runs behind a published number.
+/// Facts about the runs from which the paper computed a published number.
 #[derive(Clone, Copy, Debug)]
 pub struct PaperRuns<'a> {
     /// Whether the paper does not report the number of its runs.
     pub is_unknown: bool,
-    /// Duration of our run over the paper's: the spread shrinks with the root of the duration.
+    /// Duration of our run divided by that of the paper's run. The spread shrinks with the square root of the duration.
     pub times_shorter: f64,
-    /// Reason why the margin is uncertain: the paper's own spread.
+    /// Reason why the margin is uncertain, if the margin is the spread of the paper's own runs.
     pub undecidable: Option<&'a str>,
 }
 
@@ -181,12 +185,13 @@ pub struct NotedVerdict {
     pub verdict: Verdict,
     /// Note for the reader, such as the number of runs needed.
     pub note: String,
-    /// Probability of a deviation at least this large if the paper is right; only for a verdict on one run.
+    /// Probability of a deviation at least this large if the paper is right; only for a verdict by the rule for one
+    /// run.
     pub chance: Option<f64>,
 }
 
 impl NumberComparison<'_> {
-    /// Verdict by the rules of this module.
+    /// Compares both numbers by the rules of this module.
     pub fn verdict(&self) -> NotedVerdict {
         let of = |verdict, note: &str| NotedVerdict { verdict, note: note.into(), chance: None };
         let ci95 = if self.is_exact { Some([self.ours.mean; 2]) } else { self.ours.ci95 };
@@ -224,7 +229,7 @@ impl NumberComparison<'_> {
     /// Position of an interval relative to the band.
     fn side(&self, ci95: [f64; 2]) -> BandPosition {
         let band = self.band();
-        // Rounding of sums must not decide at the band's ends.
+        // Rounding errors of sums must not decide at the ends of the band.
         let slack = 1e-9 * self.published.abs().max(self.margin);
         match () {
             () if ci95[1] < band[0] - slack || ci95[0] > band[1] + slack => BandPosition::Apart,
@@ -237,7 +242,8 @@ impl NumberComparison<'_> {
         [self.published - self.margin, self.published + self.margin]
     }
 
-    /// Whether the published number counts as one run: by its class, or if unknown and single runs vary too much.
+    /// Whether the published number counts as the result of one run. Its class may say so. Otherwise it does if the
+    /// paper does not report its number of runs and single runs vary by more than the margin.
     fn is_one_run(&self) -> bool {
         let may_be = self.paper.is_unknown && self.class.is_of_runs() && self.spread > self.margin;
         self.class.is_one_run() || may_be
@@ -248,14 +254,15 @@ impl NumberComparison<'_> {
         (5.0 * self.margin).min(0.5 * self.published.abs())
     }
 
-    /// Verdict on one run of the paper: position of its number in the prediction interval of one more run.
+    /// Verdict on a number from one run of the paper, by its position in the prediction interval of one more run of
+    /// ours.
     fn one_run_verdict(&self, mean_verdict: NotedVerdict) -> NotedVerdict {
         let n = self.ours.runs as f64;
         let freedom = self.ours.runs.saturating_sub(1).max(1);
-        // Spread of one run of the paper's length, and uncertainty of our mean.
+        // The deviation combines the spread of one run as long as the paper's and the uncertainty of our mean.
         let deviation = self.spread * libm::sqrt(self.paper.times_shorter.max(1.0) + 1.0 / n);
         let half = quantile(freedom) * deviation;
-        // A count may be 1 in the next run; a quantity that never varied stays constant.
+        // A count that was always 0 may be 1 in the next run. A quantity that never varied is assumed to stay constant.
         let is_count = matches!(self.class, Class::Count | Class::OneRun);
         let is_unseen = is_count && self.ours.mean == 0.0 && self.spread == 0.0;
         let one_more = if is_unseen {
@@ -292,7 +299,7 @@ impl NumberComparison<'_> {
         }
     }
 
-    /// Number of repetitions that would make the interval narrow enough, for equal mean and spread.
+    /// Number of repetitions that would make the interval narrow enough, if mean and spread stay equal.
     fn runs_needed(&self) -> String {
         let distance =
             self.band().iter().map(|end| (end - self.ours.mean).abs()).fold(f64::INFINITY, f64::min);
@@ -312,7 +319,7 @@ enum BandPosition {
     Apart,
 }
 
-/// Degrees of freedom at which Student's t equals the normal distribution.
+/// Number of degrees of freedom so large that Student's t equals the normal distribution.
 const INFINITE: usize = 1_000_000;
 
 #[cfg(test)]
@@ -402,13 +409,13 @@ mod tests {
             comparison.verdict().verdict
         };
         assert_eq!(of(66.0, 3.0), Verdict::Agrees);
-        // t(19) = 2.093: one more run lies within 72 ± 6.4, which includes 67.
+        // With t(19) = 2.093, one more run lies within 72 ± 6.4. This interval includes the published 67.
         assert_eq!(of(72.0, 3.0), Verdict::Agrees);
         assert_eq!(of(80.0, 3.0), Verdict::Differs);
-        // Five margins are 16.75; 80 ± 17.2 is not informative.
+        // Five margins are 16.75, so that the interval 80 ± 17.2 is not informative.
         assert_eq!(of(80.0, 7.0), Verdict::Agrees);
         assert_eq!(of(80.0, 9.0), Verdict::Undecidable);
-        // Infinitely many runs leave 1.96 * 8 = 15.7.
+        // Infinitely many runs would leave a half width of 1.96 * 8 = 15.7, below five margins.
         assert_eq!(of(80.0, 8.0), Verdict::Inconclusive);
     }
 
@@ -431,9 +438,11 @@ mod tests {
         };
         let unknown = PaperRuns { is_unknown: true, ..PaperRuns::default() };
         assert_eq!(of(6.0, PaperRuns::default()), Verdict::Differs);
-        // One more run lies within 112 ± 14.2; a run that varies by less than the margin counts as a mean.
+        // One more run lies within 112 ± 14.2. If single runs vary by less than the margin, the published number counts
+        // as a mean.
         assert_eq!((of(6.0, unknown), of(4.0, unknown)), (Verdict::Agrees, Verdict::Differs));
-        // A fifth of the length gives 2.24 times the spread: at best 112 ± 26.3, above the informative ± 25.
+        // The paper's run is a fifth as long as ours, and varies 2.24 times as much. At best the interval is 112 ±
+        // 26.3, wider than the informative ± 25.
         let shorter = PaperRuns { times_shorter: 5.0, ..unknown };
         assert_eq!(of(6.0, shorter), Verdict::Undecidable);
     }
@@ -484,7 +493,8 @@ mod tests {
             };
             comparison.verdict().verdict
         };
-        // One event falls into the ninth of nine runs with probability 1/9; two do with 1/81, below 2.5 %.
+        // One event falls into the ninth of nine runs with probability 1/9. Two events both do so with probability
+        // 1/81, below 2.5 %.
         assert_eq!(of(8, 1.0), Verdict::Inconclusive);
         assert_eq!(of(8, 3.0), Verdict::Differs);
         assert_eq!(of(38, 1.0), Verdict::Inconclusive);
@@ -509,7 +519,7 @@ mod tests {
         let margin = |published| margin_of_place(published, &grid).map(|margin| (1e9 * margin).round() / 1e9);
         assert_eq!(margin(0.05), Some(0.02));
         assert_eq!(margin(0.1), Some(0.025));
-        // The grid's end has one neighbour; between two values both neighbours are equally near.
+        // The last axis value has one neighbour. Midway between two values, both neighbours are equally near.
         assert_eq!(margin(0.2), Some(0.05));
         assert_eq!(margin(0.06), Some(0.025));
         assert_eq!(margin(0.3), None);

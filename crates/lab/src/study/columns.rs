@@ -1,4 +1,4 @@
-//! Values of names in formulas: columns of flows and links, and axes of the cell.
+//! Values of the names in formulas. A name denotes a column of flows or links, or an axis of the cell.
 
 use super::expression::{Expression, NameRef, Scope};
 use super::file::Ordered;
@@ -6,7 +6,7 @@ use super::value::{Coordinates, Texts};
 use lasthop_scenario::{Scenario, hint};
 use lasthop_sim::{FLOW_METRICS, FlowMetric, FlowOutcome, LINK_METRICS, Outcome, RLC_METRICS};
 
-/// Columns for studies, in addition to those of `lasthop run`.
+/// Columns that only studies have, in addition to the columns of `lasthop run`.
 pub const COUNTS: &[FlowMetric] = &[
     FlowMetric {
         name: "segments_received",
@@ -50,7 +50,7 @@ pub const COUNTS: &[FlowMetric] = &[
     },
 ];
 
-/// RLC column for studies, in addition to those of `lasthop run`.
+/// RLC column that only studies have, in addition to the columns of `lasthop run`.
 const SDUS_BEHIND_A_GAP: &str = "sdus_behind_gap";
 
 fn column(name: &str) -> Option<&'static FlowMetric> {
@@ -76,13 +76,13 @@ fn of_link(outcome: &Outcome, name: &str) -> Option<f64> {
     (RLC_METRICS.iter().find(|metric| metric.name == column)?.of)(counters)
 }
 
-/// One run as a formula's scope.
+/// Outcome of one run, in which a formula looks up its names.
 pub struct RunScope<'a> {
-    /// Outcome.
+    /// Outcome of the run.
     pub outcome: &'a Outcome,
-    /// Coordinates in the grid.
+    /// Coordinates of the run in its grid.
     pub coordinates: &'a Coordinates,
-    /// Groups of flows.
+    /// Groups of flows: each name with patterns of flow names.
     pub groups: &'a Ordered<Texts>,
 }
 
@@ -106,7 +106,8 @@ impl Scope for RunScope<'_> {
     }
 }
 
-/// Whether a flow belongs to a group, if any is given. Replicas of a `count` are named `bulk.1`, `bulk.2` ….
+/// Whether a flow belongs to the group; true for every flow if `group` is `None`. Flows declared with a `count` are
+/// named `bulk.1`, `bulk.2` and so on.
 pub fn is_member(groups: &Ordered<Texts>, group: Option<&str>, flow: &str) -> bool {
     let Some(group) = group else { return true };
     let whole = flow.rsplit_once('.').map_or(flow, |(name, _)| name);

@@ -1,16 +1,16 @@
-//! Verdicts of a paper in total, and the number expected to differ by chance.
+//! Number of rows with each verdict, and the number of rows expected to differ by chance.
 
 use crate::item::{Item, Verdict};
 use crate::overview::VerdictCounts;
 use crate::stats::quantile;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-/// Verdict counts of these rows.
+/// Counts the verdicts of these rows.
 pub fn of<'a>(items: impl Iterator<Item = &'a Item>) -> VerdictCounts {
     VerdictCounts::of(items.filter_map(|item| item.verdict))
 }
 
-/// `6 agree, 2 differ, 4 are inconclusive, 1 has the shape`, without zero counts.
+/// Counts as text: `6 agree, 2 differ, 4 are inconclusive, 1 has the shape`. Zero counts are left out.
 pub fn words(counts: &VerdictCounts) -> String {
     let one = |count: usize, singular: &str, plural: &str| {
         (count > 0).then(|| format!("{count} {}", if count == 1 { singular } else { plural }))
@@ -29,18 +29,19 @@ pub fn words(counts: &VerdictCounts) -> String {
 /// Differences expected by chance.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Chance {
-    /// Rows with a verdict.
+    /// Number of rows with a verdict.
     pub rows: usize,
-    /// Upper bound of the mean number of rows that differ although the papers are exact: 2.5 % of the rows.
+    /// Number of rows that would differ by chance even if the papers were exact: on average at most 2.5 % of the rows.
     pub expected: f64,
-    /// Numbers that differ.
+    /// Number of published numbers with the verdict `differs`.
     pub differ: usize,
-    /// Differing numbers kept at a false discovery rate of 5 % (Benjamini, Hochberg, J. R. Stat. Soc. B 57(1), 1995).
+    /// Number of those that still differ at a false discovery rate of 5 % (Benjamini, Hochberg, J. R. Stat. Soc. B
+    /// 57(1), 1995).
     pub kept: usize,
 }
 
 impl Chance {
-    /// Computes the expectation for these rows.
+    /// Computes the number of differences expected by chance for these rows.
     pub fn of<'a>(items: impl Iterator<Item = &'a Item> + Clone) -> Chance {
         let rows = items.clone().filter(|item| item.verdict.is_some()).count();
         let mut chances: Vec<f64> = items.clone().filter_map(p_value).collect();
@@ -66,7 +67,7 @@ impl Chance {
     }
 }
 
-/// Probability of a mean at least this far outside if the true value is at the margin's edge.
+/// Probability that our mean lies at least this far outside of the margin, if the true value lies at the margin's edge.
 fn p_value(item: &Item) -> Option<f64> {
     if item.chance.is_some() {
         return item.chance;
@@ -98,7 +99,8 @@ mod tests {
     #[test]
     fn one_that_barely_differs_among_many_does_not_stay() {
         let mut items: Vec<Item> = (0..39).map(|_| number(100.0, 1.0, Verdict::Agrees)).collect();
-        // Just outside of the margin: 2.5 % by chance, among 40 rows.
+        // This number lies just outside of the margin. Its probability is 2.5 %, so that one such row is expected among
+        // 40.
         items.push(number(107.0, 1.99, Verdict::Differs));
         let chance = Chance::of(items.iter());
         assert_eq!((chance.rows, chance.differ, chance.kept), (40, 1, 0));

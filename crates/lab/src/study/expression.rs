@@ -1,8 +1,9 @@
-//! Formulas of metrics: `lost_queue_full - lost_overshoot`, `sum(goodput_kbps @ reno) / sum(goodput_kbps @ w_cw)`.
+//! Formulas of metrics, such as `lost_queue_full - lost_overshoot` or
+//! `sum(goodput_kbps @ reno) / sum(goodput_kbps @ w_cw)`.
 //!
-//! Grammar: numbers, names, `+ - * /`, parentheses, functions of numbers (`min`, `max`, `sqrt`, `log10`), and
-//! functions over flows (`sum`, `mean`, `jain`, `cv`, `count`). A function over flows evaluates its argument for each
-//! flow, or for each flow of a group (`@ GROUP`), and skips flows without a value. Any other operation on an
+//! Grammar: numbers, names, `+ - * /`, parentheses, functions of numbers (`min`, `max`, `sqrt`, `log10`), and functions
+//! over flows (`sum`, `mean`, `jain`, `cv`, `count`). A function over flows evaluates its argument for each flow, or
+//! for each flow of a group (`@ GROUP`), and skips flows without a value. The result of any other operation on an
 //! undefined value is undefined.
 
 use super::value::{Coordinates, Value};
@@ -12,7 +13,7 @@ use super::value::{Coordinates, Value};
 pub enum Expression {
     /// A constant.
     Number(f64),
-    /// A column, an axis, or `LINK.DIRECTION.COLUMN`.
+    /// A name: a column, an axis, or `LINK.DIRECTION.COLUMN`.
     Name(String),
     /// Binary operation: `+ - * /`.
     Binary(char, Box<Expression>, Box<Expression>),
@@ -42,16 +43,16 @@ pub enum Aggregate {
     Sum,
     /// Mean.
     Mean,
-    /// Jain's index: 1 if all are equal, 1/n if one has everything (Jain, Chiu, Hawe 1984).
+    /// Jain's index: 1 if all values are equal, 1/n if one of n flows has everything (Jain, Chiu, Hawe 1984).
     Jain,
-    /// Coefficient of variation of the population: 0 if all are equal.
+    /// Coefficient of variation of the population: 0 if all values are equal.
     Cv,
     /// Number of flows.
     Count,
 }
 
 impl Aggregate {
-    /// Total of these values; `None` without any (a count is 0).
+    /// Applies the function to these values; `None` if there are no values, except for a count, which is then 0.
     pub fn of(self, values: &[f64]) -> Option<f64> {
         let n = values.len() as f64;
         let sum = || values.iter().sum::<f64>();
@@ -75,11 +76,11 @@ impl Aggregate {
     }
 }
 
-/// Values of names.
+/// Source of the values of names.
 pub trait Scope {
     /// Value of a name; `None` if undefined.
     fn name(&self, name: &str) -> Option<f64>;
-    /// A formula's values for each flow of a group, or for all flows; empty without flows.
+    /// Values of a formula for each flow of a group, or for every flow; empty if there are no flows.
     fn flows(&self, _of: &Expression, _group: Option<&str>) -> Vec<f64> {
         Vec::new()
     }
@@ -92,7 +93,7 @@ impl Scope for Coordinates {
 }
 
 impl Expression {
-    /// Parses a formula; the error is a message.
+    /// Parses a formula; the error is a message for the user.
     pub fn parse(text: &str) -> Result<Expression, String> {
         let mut reader = Parser { rest: text };
         let expression = reader.sum()?;
@@ -102,7 +103,7 @@ impl Expression {
         }
     }
 
-    /// Value; `None` if undefined.
+    /// Value of the formula; `None` if undefined.
     pub fn value(&self, scope: &dyn Scope) -> Option<f64> {
         let value = match self {
             Expression::Number(number) => *number,
@@ -132,7 +133,7 @@ impl Expression {
         value.is_finite().then_some(value)
     }
 
-    /// Whether the value cannot be negative: no operand is, and nothing is subtracted.
+    /// Whether the value cannot be negative, because no operand can be negative and nothing is subtracted.
     pub fn is_never_negative(&self, is_name: &dyn Fn(&str) -> bool) -> bool {
         let is = |one: &Expression| one.is_never_negative(is_name);
         match self {
@@ -146,7 +147,7 @@ impl Expression {
         }
     }
 
-    /// Calls `visit` for each name (with whether a function over flows contains the name) and for each group.
+    /// Calls `visit` for each name and each group in the formula.
     pub fn each_name(&self, visit: &mut dyn FnMut(NameRef<'_>)) {
         self.walk(false, visit);
     }

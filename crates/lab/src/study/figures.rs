@@ -1,4 +1,4 @@
-//! Pictures from a paper's results.
+//! Pictures that are drawn from a paper's results.
 
 use super::computed;
 use super::file::{self, Drawn};
@@ -13,7 +13,7 @@ use crate::figure::{Curve, CurveKind, Figure, Point};
 use crate::item::DEFAULT;
 use lasthop_scenario::Problem;
 
-/// Draws a picture; fails if a run of the picture's own has no valid scenario.
+/// Draws a picture; fails if the picture needs a separate run whose scenario is invalid.
 pub fn figure(
     study: &Study,
     results: &PaperResults<'_>,
@@ -77,7 +77,7 @@ impl Drawing<'_> {
         each?.into_iter().reduce(wider)
     }
 
-    /// Curves along an axis, and the names of its values if they are not numbers.
+    /// Curves along the axis `x`. If the axis values are not numbers, their names are returned, too.
     fn curves_over_axis(&self, results: &PaperResults<'_>) -> (Vec<Curve>, Vec<String>) {
         let Some(x) = self.figure.x.as_deref() else { return (Vec::new(), Vec::new()) };
         let mut curves = if self.figure.curve.is_empty() {
@@ -112,7 +112,7 @@ impl Drawing<'_> {
         Some(value.number().or_else(place)? * self.figure.x_times.unwrap_or(1.0))
     }
 
-    /// One curve for each combination of the other axes that vary, with the paper's and ns-2's points.
+    /// One curve for each combination of values on the other axes, with the points of the paper and of ns-2.
     fn series_curves(
         &self,
         view: View<'_>,
@@ -169,12 +169,13 @@ impl Drawing<'_> {
     ) -> Option<Point> {
         let estimate = view.measurement(quantity, coordinates)?.times(times).estimate()?;
         let point = Point::of(self.abscissa(x, coordinates.get(x)?)?, &estimate);
-        // A number without variation has no error bar.
+        // A number that does not vary gets no error bar.
         let ci95 = point.ci95.filter(|ends| ends[0] < ends[1]);
         Some(Point { ci95, ..point })
     }
 
-    /// The paper's points of some items: at the row's coordinates in the grid, otherwise at the written coordinate.
+    /// Published points of some items. A point lies at the row's coordinate in the grid, otherwise at the coordinate
+    /// written in `published.csv`.
     fn published_points(
         &self,
         x: &str,
@@ -196,7 +197,7 @@ impl Drawing<'_> {
         placed.filter(|(row, coordinates)| is_meant(row, coordinates)).filter_map(point).collect()
     }
 
-    /// ns-2's points of a series, under a reading.
+    /// Points of ns-2 for a series under a reading.
     fn ns2_points(&self, x: &str, reading: &str, series: &str) -> Vec<Point> {
         let rows = self.study.ns2.iter().filter(|row| self.figure.ns2.matches(&row.item));
         let rows = rows.filter(|row| row.series == series && row.is_under(reading));
@@ -241,7 +242,7 @@ impl Drawing<'_> {
         at.extend(curve.at.iter().map(|(axis, value)| (axis.clone(), OneOrMore(vec![value.clone()]))));
         let (cells, _) = selected_cells(&self.view, quantity, results, &at);
         let times = curve.times.unwrap_or(1.0);
-        // Axes without a coordinate take their first value.
+        // If `at` does not name an axis, the first value of the axis is used.
         let mut seen: Vec<Value> = Vec::new();
         let firsts = cells.iter().filter(|coordinates| {
             let new = coordinates.get(x).is_some_and(|value| !seen.iter().any(|one| one.same(value)));
@@ -252,7 +253,7 @@ impl Drawing<'_> {
     }
 }
 
-/// Curve kind of our own results.
+/// Curve kind for our results in this style.
 pub fn curve_kind(drawn: Drawn) -> CurveKind {
     match drawn {
         Drawn::Points => CurveKind::Measured,

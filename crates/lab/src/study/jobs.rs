@@ -1,4 +1,4 @@
-//! Distinct runs: equal scenarios with the same seed run once for all grids and answers.
+//! Runs without duplicates: equal scenarios with the same seed run only once, for all grids and answers that need them.
 
 use super::cells::GridCell;
 use super::columns::RunScope;
@@ -17,7 +17,7 @@ use std::sync::Arc;
 /// Metrics with their formulas.
 pub type Metrics = Arc<Vec<(String, Expression)>>;
 
-/// A scenario with a digest of everything except the seed that decides its outcome.
+/// A scenario with a digest of everything that decides its outcome, except the seed.
 pub struct ResolvedScenario {
     scenario: Arc<Scenario>,
     digest: String,
@@ -32,7 +32,7 @@ impl ResolvedScenario {
     }
 }
 
-/// Consumer of a run: a cell's metrics with their context.
+/// Evaluates the metrics of a cell on the outcome of a run.
 #[derive(Clone)]
 pub struct MetricReader {
     metrics: Metrics,
@@ -42,7 +42,7 @@ pub struct MetricReader {
 }
 
 impl MetricReader {
-    /// Reader of a cell.
+    /// Reader of the metrics of a cell.
     pub fn of(cell: &GridCell<'_>, metrics: Metrics) -> MetricReader {
         let (groups, coordinates) = (cell.grid.groups.clone(), cell.coordinates.clone());
         let digest =
@@ -67,7 +67,7 @@ struct Job {
     readers: BTreeMap<String, MetricReader>,
 }
 
-/// Requested runs without duplicates, and numbers of finished runs.
+/// Requested runs without duplicates, and the metrics of finished runs.
 #[derive(Default)]
 pub struct Jobs {
     unfinished: BTreeMap<(String, u64), Job>,
@@ -75,7 +75,8 @@ pub struct Jobs {
 }
 
 impl Jobs {
-    /// Requests a run. Returns the key of the reader's numbers: a digest of scenario, metrics and seed.
+    /// Requests a run, unless it is finished. Returns the key under which [`Jobs::values`] finds the reader's metrics:
+    /// a digest of scenario, metrics and seed.
     pub fn request(&mut self, resolved: &ResolvedScenario, seed: u64, reader: &MetricReader) -> String {
         let key = digest::key(&[&resolved.digest, &reader.digest, &seed.to_string()]);
         if !self.done.contains_key(&key) {
@@ -91,17 +92,18 @@ impl Jobs {
         self.unfinished.len()
     }
 
-    /// Runs all unfinished jobs on all cores; fails if a run gets stuck. Cancelled jobs have no values.
+    /// Runs all unfinished jobs on all cores; fails if a run gets stuck. The metrics of cancelled jobs are `None`.
     pub fn run(&mut self, store: &RunStore, progress: &dyn Progress) -> Result<(), Stuck> {
         let unfinished: Vec<Job> = std::mem::take(&mut self.unfinished).into_values().collect();
-        // Jobs are handed out singly: a thread with the last bundle would run it alone.
+        // Each thread takes one job at a time. With bundles, one thread would run the last bundle while the others
+        // idle.
         let one_by_one = unfinished.into_par_iter().with_max_len(1);
         let done: Result<Vec<_>, Stuck> = one_by_one.map(|job| job.run(store, progress)).collect();
         self.done.extend(done?.into_iter().flatten());
         Ok(())
     }
 
-    /// Numbers of a key; `None` if the run is not finished.
+    /// Metrics of a finished run by the key from [`Jobs::request`]; `None` if the run is not finished.
     pub fn values(&self, key: &str) -> Option<&Values> {
         self.done.get(key)
     }
@@ -169,7 +171,7 @@ to = "b"
         jobs.run(&RunStore::none(), &crate::progress::Silent).unwrap();
         let of = |jobs: &Jobs, key: &str| jobs.values(key).unwrap()[0].unwrap();
         assert_eq!(of(&jobs, &twice), 2.0 * of(&jobs, &goodput));
-        // A reader added after the run needs its own run; known numbers need none.
+        // A reader that is added after the run needs another run. Metrics that are already known need none.
         jobs.request(&resolved(), 1, &reader("goodput_kbps", Coordinates::new()));
         let late = jobs.request(&resolved(), 1, &reader("3 * goodput_kbps", Coordinates::new()));
         assert_eq!(jobs.unfinished(), 1);

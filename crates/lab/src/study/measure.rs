@@ -1,4 +1,4 @@
-//! Numbers from a paper's results: a metric at some coordinates, or a measure.
+//! Numbers from the results of a paper's runs: metrics at some coordinates, and measures.
 
 use super::axis_place;
 use super::expression::Expression;
@@ -11,16 +11,17 @@ use crate::stats::{Estimate, RatioOfMeans};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 
-/// A number by repetition; equal repetitions met the same losses.
+/// Values of a number, one for each repetition. Repetitions with the same index met the same losses, also in other
+/// measurements.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measurement {
     /// Values by repetition; `None` if undefined.
     pub values: Vec<Option<f64>>,
-    /// Place that a search along an axis found: axis and value.
+    /// Axis and axis value that a search along an axis found.
     pub found: Option<(String, Value)>,
-    /// Whether nothing is random.
+    /// Whether nothing is random, so that the value has no interval.
     pub is_exact: bool,
-    /// Place as a number with its interval, if the number is a place on an axis; `values` then holds only its mean.
+    /// The place with its interval, if the number is a place on an axis. `values` then holds only the mean.
     pub place: Option<Estimate>,
 }
 
@@ -29,12 +30,12 @@ impl Measurement {
         Measurement { values, found: None, is_exact, place: None }
     }
 
-    /// A random sample.
+    /// A measurement of random repetitions.
     pub fn of(values: Vec<Option<f64>>) -> Measurement {
         Measurement::new(values, false)
     }
 
-    /// A computed number.
+    /// A computed number, without randomness.
     pub fn exactly(value: f64) -> Measurement {
         Measurement::new(vec![Some(value)], true)
     }
@@ -58,7 +59,7 @@ impl Measurement {
         Some(if self.is_exact { Estimate { ci95: Some([plain.mean; 2]), ..plain } } else { plain })
     }
 
-    /// Combines this and another number of the same repetitions.
+    /// Applies `of` to this number and another number in each of the common repetitions.
     pub fn with(&self, other: &Measurement, of: impl Fn(f64, f64) -> f64) -> Measurement {
         let pairs = self.values.iter().zip(&other.values);
         let values = pairs.map(|(one, other)| one.zip(*other).map(|(one, other)| of(one, other)));
@@ -66,7 +67,8 @@ impl Measurement {
         Measurement::new(finite, self.is_exact && other.is_exact)
     }
 
-    /// First and second half of the repetitions; both are the whole if there are fewer than two or nothing is random.
+    /// First and second half of the repetitions. If there are fewer than two or nothing is random, each half contains
+    /// all repetitions.
     fn halves(self) -> (Measurement, Measurement) {
         let half = self.values.len() / 2;
         if half == 0 || self.is_exact {
@@ -76,7 +78,7 @@ impl Measurement {
         (of(&self.values[..half]), of(&self.values[half..]))
     }
 
-    /// Multiplies by a factor.
+    /// Multiplies all values by a factor.
     pub fn times(mut self, factor: f64) -> Measurement {
         for value in self.values.iter_mut().flatten() {
             *value *= factor;
@@ -86,27 +88,27 @@ impl Measurement {
     }
 }
 
-/// Access to results.
+/// Access to a paper's results under one set of answers.
 #[derive(Clone, Copy)]
 pub struct View<'a> {
     /// The paper.
     pub study: &'a Study,
-    /// Results.
+    /// Results by grid.
     pub by_grid: &'a ResultsByGrid,
-    /// Log of the cells that are read.
+    /// If present, records the cells from which numbers are read.
     pub read_cells: Option<&'a RefCell<ReadCells>>,
 }
 
-/// Cells: grid and index.
+/// Cells, each as the grid's name and the cell's index.
 pub type ReadCells = BTreeSet<(String, usize)>;
 
 impl<'a> View<'a> {
-    /// A view without a log.
+    /// A view that does not record the cells read.
     pub fn of(study: &'a Study, by_grid: &'a ResultsByGrid) -> View<'a> {
         View { study, by_grid, read_cells: None }
     }
 
-    /// A metric or measure at some coordinates; `None` if not run or undefined.
+    /// Value of a metric or measure at some coordinates; `None` if not run or undefined.
     pub fn measurement(&self, quantity: QuantityRef<'_>, coordinates: &Coordinates) -> Option<Measurement> {
         match self.study.resolve(quantity, &[]).ok()? {
             ResolvedQuantity::Metric { metric, grid } => {
@@ -121,7 +123,7 @@ impl<'a> View<'a> {
         }
     }
 
-    /// Results of the grid of a metric or measure.
+    /// Results of the grid to which a metric or measure belongs.
     pub fn results(&self, quantity: QuantityRef<'_>) -> Option<&'a GridResults> {
         self.by_grid.get(grid_of(self.study, quantity)?)
     }
@@ -166,7 +168,8 @@ impl<'a> View<'a> {
                 Self::place(name, values, &along?, of)
             }
             _ => {
-                // Separate halves choose and measure the place: the largest of several means is biased upwards.
+                // The largest of several means is biased upwards. One half of the repetitions therefore chooses the
+                // place, and the other half gives the number.
                 let measurements = values.iter().filter_map(|value| {
                     let (chooses, measured) = compared(&with_value(&coordinates, name, value))?.halves();
                     Some((chooses.mean()?, value, measured))
@@ -232,14 +235,15 @@ impl<'a> View<'a> {
     }
 }
 
-/// The coordinates with other values on some axes.
+/// Copy of the coordinates, in which the values of `over` replace or extend the axis values.
 pub fn with_coordinates(coordinates: &Coordinates, over: &Ordered<Value>) -> Coordinates {
     let mut coordinates = coordinates.clone();
     coordinates.extend(over.iter().map(|(axis, value)| (axis.clone(), value.clone())));
     coordinates
 }
 
-/// 100 (mean / mean - 1) as a sample with each repetition's contribution, so that its interval is the ratio's.
+/// Computes 100 (mean / mean - 1). The sample holds each repetition's contribution, so that its interval is that of the
+/// ratio of means.
 fn change_of_means(ones: &Measurement, others: &Measurement) -> Option<Measurement> {
     let (one, other) = (ones.with(others, |one, _| one), others.with(ones, |other, _| other));
     let ratio = RatioOfMeans::of(&one.defined(), &other.defined())?;

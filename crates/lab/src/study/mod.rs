@@ -1,36 +1,50 @@
-//! A paper as data: `study.toml` defines axes, runs, measures and claims; this module executes the file.
+//! A paper as data: `study.toml` defines axes, runs, measures and claims. This module reads the file, runs the
+//! scenarios and compares the results with the paper.
 //!
-//! # Path of one number
+//! # Terms
 //!
-//! huang prints a gain of 83 % at a bad period of 1 ms. These steps compute the same row from `papers/huang`.
+//! * Grid: the runs of every combination of some axes' values. A cell is one such combination.
+//! * Row: one published number, claim or point of a figure, with our result.
+//! * Question: a detail that the paper leaves open. An answer changes the scenarios; a try repeats rows under answers.
+//! * Reading: a set of answers. The default reading contains no answers.
 //!
-//! 1. [`source`] finds the folder's files. serde reads `study.toml` ([`mod@file`]) with its axis values ([`value`]).
-//!    `published.csv` gives `gain-low-1, low delay, bad_ms=1, gain, %, 83` ([`published`]).
+//! # Steps from the paper to one number
+//!
+//! The paper huang prints a gain of 83 % at a bad period of 1 ms. These steps compute our number for the same row from
+//! the folder `papers/huang`.
+//!
+//! 1. [`source`] finds the files of the folder. serde parses `study.toml` into the types of [`mod@file`] and, for axis
+//!    values, of [`value`]. `published.csv` gives `gain-low-1, low delay, bad_ms=1, gain, %, 83` ([`published`]).
 //! 2. [`study::Study::read`] resolves all names. `[[published]] rows = "gain-*"` refers to the measure `gain`, which
-//!    refers to the metric `throughput` in `[grid.wireless]`. `references` records this need of the grid.
+//!    refers to the metric `throughput` in `[grid.wireless]`. `references` records that this grid must measure the
+//!    metric.
 //! 3. [`reproduce`] lists the runs as one [`runs::RunRequest`] each: the default reading, other readings, and each
 //!    answer of each `[[try]]`.
-//! 4. [`runs`] takes every combination of the grid's axes: method, link, bad period. [`cells`] makes a scenario of
-//!    each: `wireless.toml` with `bad = "1 ms"` and the method's keys.
-//! 5. [`jobs`] runs each distinct scenario once per seed. [`run_store`] holds runs of earlier starts.
-//! 6. [`expression`] evaluates `[metric.throughput]`, `goodput_kbps`, on the outcome's [`columns`], for storage.
+//! 4. [`runs`] takes every combination of the values on the grid's axes: method, link and bad period. [`cells`] makes a
+//!    scenario from each combination. Here it is `wireless.toml` with `bad = "1 ms"` and the method's keys.
+//! 5. [`jobs`] runs each distinct scenario once per seed. [`run_store`] holds the results of runs from earlier starts
+//!    of the program.
+//! 6. [`expression`] evaluates the formula of `[metric.throughput]`, `goodput_kbps`, on the [`columns`] of the run's
+//!    outcome. Only this number is stored.
 //! 7. A [`runs::ResultsByGrid`] holds the numbers by grid, coordinates, metric and repetition. If an interval is too
 //!    wide for its row's margin, [`width`] requests more repetitions, and steps 5 to 7 repeat.
 //! 8. [`rows::number`] takes the row of `published.csv`. `series_is = "link"` and the column `bad_ms` give the
 //!    coordinates: link "low delay", bad period 1.
-//! 9. [`measure`] combines 100 throughputs with `method = "tagged"` and 100 with `"sack"`, paired by seed, by `as =
-//!    "change of means, %"`.
+//! 9. [`measure`] combines 100 throughputs with `method = "tagged"` and 100 with `"sack"`, paired by seed, into one
+//!    gain, because the measure says `as = "change of means, %"`.
 //! 10. [`class`] gives the interval, the margin (`class = "gain"`: 5 points) and the verdict. The row is an
 //!     [`Item`](crate::item::Item).
 //!
 //! # Other modules
 //!
-//! * [`axis_place`]: places on an axis, such as a crossing of curves. [`computed`]: measures computed in Rust.
-//! * [`claims`]: tests of claims at points; [`claim_verdict`]: their verdicts.
-//! * [`ns2`]: ns-2's numbers. [`readings`]: comparison of readings. [`causes`]: causes. [`counts`]: verdicts in total.
-//! * [`selector`]: selection of rows by tables, causes and placeholders.
-//! * [`prose`]: the chapter, with [`tables`], [`switches`], [`figures`] and [`time_series`] (runs over time).
-//!   [`overview`]: the report's first screen.
+//! * [`axis_place`]: positions on an axis, such as the value at which two curves cross. [`computed`]: measures computed
+//!   in Rust.
+//! * [`claims`]: tests of claims at points. [`claim_verdict`]: verdicts on claims.
+//! * [`ns2`]: ns-2's numbers. [`readings`]: comparison of readings. [`causes`]: causes of differences. [`counts`]:
+//!   number of rows with each verdict.
+//! * [`selector`]: how tables, causes and placeholders select rows.
+//! * [`prose`]: text of the paper's chapter in the report, with [`tables`], [`switches`] (a choice of answers),
+//!   [`figures`] and [`time_series`]. [`overview`]: the report's first screen.
 
 pub mod axis_place;
 pub mod causes;

@@ -1,7 +1,7 @@
-//! `ns2.csv`: results of ns-2 for the same rows, where ns-2 can run them.
+//! `ns2.csv`: results of the simulator ns-2 for the same rows, as far as ns-2 models the mechanisms.
 //!
-//! Columns: item, series, x, metric (as in the row), reading (`question: answer`; empty: default), value, half_width
-//! (of the 95 % interval; empty without variation), source.
+//! The columns item, series, x and metric are the same as in the row. The others are reading (`question: answer`; empty
+//! for the default reading), value, half_width (of the 95 % interval; empty without variation) and source.
 
 use super::published::{self, coordinates};
 use super::selector::SelectableRow;
@@ -26,7 +26,7 @@ pub struct Ns2 {
     x: String,
     /// Measured quantity.
     pub metric: String,
-    /// Answer, `question: answer`; empty for the default reading.
+    /// Answer to an open question, as `question: answer`; empty for the default reading.
     pub reading: String,
     /// Mean of ns-2's runs, in the row's unit.
     pub value: f64,
@@ -42,7 +42,7 @@ impl Ns2 {
         self.half_width.map(|half| [self.value - half, self.value + half].map(decimal))
     }
 
-    /// Coordinates as written.
+    /// Coordinates as written in the file.
     pub fn coordinates(&self) -> impl Iterator<Item = (&str, &str)> {
         coordinates(&self.x)
     }
@@ -64,7 +64,7 @@ pub fn read(source: &PaperSource) -> Result<Vec<Ns2>, Problem> {
     published::rows(source, FILE, "item, series, x, metric, reading, value, half_width, source")
 }
 
-/// Checks that every result belongs to a row, and to an answer that is tried.
+/// Checks that every result belongs to an existing row, and to the default reading or an answer that a try tests.
 pub fn check(study: &Study) -> Result<(), Problem> {
     let file = &study.file;
     let answers = study.answers();

@@ -1,4 +1,5 @@
-//! A paper's part of the report's first screen: verdicts by theme, and headline numbers in margins.
+//! A paper's part of the report's first screen: verdicts by theme, and the distances of the headline numbers from the
+//! paper's, in margins.
 
 use super::counts;
 use super::file::Binding;
@@ -15,18 +16,18 @@ pub const THEMES: [&str; 5] = ["the cure helps", "order of the cures", "mechanis
 
 const HEADLINES: usize = 4;
 
-/// A paper on the first screen.
+/// Part of one paper on the first screen.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Overview {
-    /// Row of the matrix.
+    /// Row of the paper in the matrix of verdicts.
     pub row: MatrixRow,
-    /// Whether the rows are published; otherwise the claims are our own.
+    /// Whether numbers and claims come from the paper; if not, the claims are our own expectations.
     pub is_published: bool,
     /// Headline numbers.
     pub headlines: Vec<ForestRow>,
 }
 
-/// Overview of a paper; `answer` is the outcome in a sentence.
+/// Overview of a paper; `answer` is the result of the reproduction in a sentence.
 pub fn of(study: &Study, results: &PaperResults<'_>, answer: &str) -> Overview {
     let paper = &study.file.paper;
     let verdicts = |theme: &str| -> Vec<Verdict> {
@@ -65,7 +66,7 @@ pub fn of(study: &Study, results: &PaperResults<'_>, answer: &str) -> Overview {
     }
 }
 
-/// Matrix of several papers.
+/// Matrix of verdicts, with one row for each paper.
 pub fn matrix(overviews: &[Overview]) -> Matrix {
     Matrix {
         caption: "Verdicts on numbers and claims by theme, under the default reading".into(),
@@ -74,7 +75,7 @@ pub fn matrix(overviews: &[Overview]) -> Matrix {
     }
 }
 
-/// Theme of a row: the claim's theme; for a number the binding's, or `tables`.
+/// Theme of a row. A claim has its own theme; a number has the theme of its binding, by default `tables`.
 fn theme_of<'a>(study: &'a Study, item: &Item) -> &'a str {
     if let Some(claim) = claim_of(study, item) {
         return claim.theme.as_deref().unwrap_or("mechanism");

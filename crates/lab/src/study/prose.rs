@@ -1,9 +1,9 @@
-//! `chapter.md`: text of a chapter, with directives for results.
+//! `chapter.md`: text of a paper's chapter in the report, with directives that insert results.
 //!
-//! Paragraphs, `## headings`, and directives on separate lines: `{verdicts}`, `{table:ID}`, `{figure:ID}`,
-//! `{readings}`, `{deviations}`. Lines directly below a figure are its caption. In sentences: `{value:ITEM, series=…,
-//! x=…}` gives our number with its interval, `{published:…}` the paper's number, `{verdict:…}` the row's verdict,
-//! `{count:agrees}` the number of rows with that verdict.
+//! The text consists of paragraphs, `## headings`, and directives on separate lines: `{verdicts}`, `{table:ID}`,
+//! `{figure:ID}`, `{readings}`, `{deviations}`. Lines directly below a figure are its caption. Sentences may contain
+//! placeholders. `{value:ITEM, series=…, x=…}` gives our number with its interval, and `{published:…}` gives the
+//! paper's number. `{verdict:…}` gives the row's verdict, and `{count:agrees}` the number of rows with that verdict.
 
 use super::counts::{self, Chance};
 use super::published::Published;
@@ -33,7 +33,7 @@ pub fn chapter(study: &Study, results: &PaperResults<'_>, seed: u64) -> Result<C
     Ok(Chapter { id: study.file.paper.clone(), title: study.file.title.clone(), blocks })
 }
 
-/// The paper's answer in a sentence, with values filled in; fails if a placeholder is invalid.
+/// Result of the reproduction in a sentence, with all values filled in; fails if a placeholder is invalid.
 pub fn answer(study: &Study, results: &PaperResults<'_>) -> Result<String, Problem> {
     let text = &study.file.answer;
     let file = study.text.name.clone();
@@ -199,7 +199,7 @@ impl ChapterWriter<'_> {
     }
 }
 
-/// Verdict as the predicate of a sentence: `the claim …`.
+/// Verdict as the predicate of a sentence that begins with `the claim`.
 fn predicate(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Agrees => "agrees with ours",

@@ -1,6 +1,7 @@
-//! `published.csv`: numbers of a paper.
+//! `published.csv`: numbers that a paper publishes.
 //!
-//! Columns: item, series, x (`name=number` or `name=word`, separated by `;`), metric, unit, value, source.
+//! The columns are item, series, x (coordinates `name=number` or `name=word`, separated by `;`), metric, unit, value
+//! and source.
 
 use super::class::half_digit;
 use super::selector::SelectableRow;
@@ -32,27 +33,27 @@ pub struct Published {
 }
 
 impl Published {
-    /// The number; NaN if unreadable.
+    /// The number; NaN if the text is not a number.
     pub fn value(&self) -> f64 {
         self.value.parse().unwrap_or(f64::NAN)
     }
 
-    /// Half of the last printed digit.
+    /// Half of the last printed digit, as a number.
     pub fn half_digit(&self) -> f64 {
         half_digit(&self.value)
     }
 
-    /// Coordinates as written, in file order.
+    /// Coordinates as written in the file, in file order.
     pub fn coordinates(&self) -> impl Iterator<Item = (&str, &str)> {
         coordinates(&self.x)
     }
 
-    /// Whether a result row belongs to this number.
+    /// Whether a row of the results belongs to this number.
     pub fn matches_item(&self, item: &Item) -> bool {
         self.names() == item.names() && item.published == Some(self.value())
     }
 
-    /// A numeric coordinate.
+    /// Value of a coordinate; `None` if the coordinate is missing or not a number.
     pub fn number(&self, name: &str) -> Option<f64> {
         self.coordinates().find(|(known, _)| *known == name).and_then(|(_, text)| text.parse().ok())
     }
@@ -100,7 +101,7 @@ fn mistake(row: &Published) -> Option<String> {
         let Some((_, text)) = part.split_once('=') else {
             return Some(format!("{}: `{part}` is not NAME=VALUE", row.item));
         };
-        // A coordinate that is not a number must start with a letter: this detects mistyped numbers.
+        // A coordinate that is not a number must start with a letter. This rule detects mistyped numbers.
         if text.parse::<f64>().is_err() && !text.trim().starts_with(char::is_alphabetic) {
             return Some(format!("{}: `{text}` is neither a number nor a word", row.item));
         }

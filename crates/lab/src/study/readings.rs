@@ -1,4 +1,5 @@
-//! Readings: sets of answers, compared with the default reading (the paper's text only).
+//! Readings: sets of answers to a paper's open questions. They are compared with the default reading, which has no such
+//! answers.
 
 use super::counts;
 use super::file::{AnswerPart, Reading};
@@ -10,7 +11,7 @@ use crate::item::Item;
 use crate::papers::cells::{measured, short, words};
 use lasthop_scenario::Problem;
 
-/// Parts of a reading's answers, in order; fails if an answer does not exist in the paper's questions.
+/// Parts of all answers of a reading, in order; fails if the paper's questions do not have such an answer.
 pub fn parts<'a>(study: &'a Study, name: &str, reading: &'a Reading) -> Result<Vec<&'a AnswerPart>, Problem> {
     let mut parts = Vec::new();
     for label in &reading.answers {
@@ -33,13 +34,14 @@ pub fn parts<'a>(study: &'a Study, name: &str, reading: &'a Reading) -> Result<V
 pub struct ReadingResults<'a> {
     /// Name: `best`.
     pub name: &'a str,
-    /// Definition.
+    /// Definition of the reading in `study.toml`.
     pub reading: &'a Reading,
-    /// Rows.
+    /// Rows of the results.
     pub items: Vec<Item>,
 }
 
-/// Blocks of the chapter for each reading: answers, search, and numbers compared with the default reading.
+/// Blocks of the chapter for each reading: its answers, how these were searched, and its numbers compared with those of
+/// the default reading.
 pub fn blocks(study: &Study, results: &PaperResults<'_>) -> Vec<Block> {
     results.readings.iter().flat_map(|reading_results| of(study, results, reading_results)).collect()
 }
@@ -124,8 +126,8 @@ fn table(results: &PaperResults<'_>, reading_results: &ReadingResults<'_>) -> Ta
     }
 }
 
-/// The row of other results with the same name and coordinates; if a search found another place, the row of the same
-/// published number.
+/// The row in `others` with the same name and coordinates. If a search along an axis found another place there, it is
+/// the row with the same published number.
 pub fn matching_row<'a>(item: &Item, others: &'a [Item]) -> Option<&'a Item> {
     let is_named = |one: &&Item| one.names() == item.names();
     let is_there = |one: &&Item| item.x.iter().all(|(name, value)| one.x.get(name) == Some(value));
@@ -148,7 +150,7 @@ mod tests {
         };
         let others = [at(5, 1.25), at(6, 0.75)];
         assert_eq!(matching_row(&at(6, 0.0), &others).and_then(|one| one.measured), Some(0.75));
-        // The place of a largest gain may differ between readings.
+        // The axis value with the largest gain may differ between readings.
         assert_eq!(matching_row(&at(7, 0.0), &others).and_then(|one| one.measured), Some(1.25));
         assert_eq!(matching_row(&Item { item: "other".into(), ..at(5, 0.0) }, &others), None);
     }

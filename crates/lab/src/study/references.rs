@@ -1,4 +1,5 @@
-//! Metrics that each grid must measure, gathered from rows, points, claims and figures. Every name is resolved.
+//! Metrics that each grid must measure, gathered from rows, points, claims and figures. This also checks that every
+//! name in `study.toml` exists.
 
 use super::claims;
 use super::computed::NUMBERS;
@@ -78,7 +79,7 @@ pub fn measured(study: &Study) -> Result<MetricsByGrid, Problem> {
     Ok(measured)
 }
 
-/// Checks that a condition's axes belong to its grid, and its values to their axes.
+/// Checks that the axes of a condition belong to its grid, and that the axes have the values which the condition names.
 fn along_axes(study: &Study, condition: &Condition, context: &[&str]) -> Result<(), Problem> {
     for (name, pick) in &condition.at {
         let Some(axis) = study.file.axis.get(name) else { continue };
@@ -115,7 +116,7 @@ pub fn grid_of<'a>(study: &'a Study, quantity: QuantityRef<'a>) -> Option<&'a st
     }
 }
 
-/// Checks that the columns of a time series are sampled.
+/// Checks that the formula of a time series uses only sampled columns.
 fn sampled(study: &Study, curve: &Curve, context: &[&str]) -> Result<(), Problem> {
     let Some(written) = &curve.column else { return Ok(()) };
     let formula = Expression::parse(written)

@@ -1,4 +1,4 @@
-//! Reproduction of a paper: runs of all readings and answers, then its rows.
+//! Reproduction of a paper: all readings and answers are run, then the rows of the results are computed.
 
 use super::cells::Mode;
 use super::file::{AnswerPart, Try};
@@ -13,21 +13,21 @@ use crate::papers::{Reproduction, ReproductionSettings};
 use crate::progress::Progress;
 use lasthop_scenario::Problem;
 
-/// An answer under test.
+/// An answer to an open question that a try tests, with its results.
 pub struct AnswerRun<'a> {
     /// Index of the try.
     pub try_index: usize,
-    /// The try.
+    /// The try that tests the answer.
     pub definition: &'a Try,
     /// `question: answer`, or `default`.
     pub label: String,
-    /// Question.
+    /// Open question that the answer belongs to; empty for the default reading.
     pub question: &'a str,
     /// Parts of the answer; empty under the default reading.
     parts: &'a [AnswerPart],
-    /// Results.
+    /// Results by grid under the answer.
     pub by_grid: ResultsByGrid,
-    /// Rows.
+    /// Rows of results under the answer.
     pub items: Vec<Item>,
 }
 
@@ -44,7 +44,7 @@ pub struct PaperResults<'a> {
 }
 
 impl PaperResults<'_> {
-    /// All rows: default reading, other readings, answers.
+    /// All rows: those of the default reading, then of other readings, then of single answers.
     pub fn rows(&self) -> impl Iterator<Item = &Item> {
         let readings = self.readings.iter().flat_map(|reading| &reading.items);
         self.items.iter().chain(readings).chain(self.answer_runs.iter().flat_map(|run| &run.items))
@@ -87,7 +87,8 @@ pub fn run<'a>(
     Ok(PaperResults { by_grid, items, answer_runs, readings })
 }
 
-/// Makes every scenario of a paper without runs; returns the number of cells, or an error if its files are invalid.
+/// Checks every scenario of a paper without running any; returns the number of cells, or an error if the paper's files
+/// are invalid.
 pub fn check(study: &Study, settings: &ReproductionSettings) -> Result<usize, Problem> {
     runs::check(study, &run_requests(study, &answer_runs(study), settings.quick)?, settings.seed)
 }
@@ -114,7 +115,7 @@ fn run_requests<'a>(
     Ok(requests)
 }
 
-/// Runs a paper and writes its chapter; fails as [`run`], or if the chapter's text is invalid.
+/// Runs a paper and composes its chapter. Fails if [`run`] fails or the chapter's text is invalid.
 pub fn chapter(
     study: &Study,
     settings: &ReproductionSettings,
@@ -138,7 +139,7 @@ pub fn label(question: &str, answer: &str) -> String {
     format!("{question}: {answer}")
 }
 
-/// Every answer of every try without results; the default reading first if the try includes it.
+/// Every answer of every try, without results yet. If a try includes the default reading, that comes first.
 fn answer_runs(study: &Study) -> Vec<AnswerRun<'_>> {
     let mut all = Vec::new();
     for (try_index, definition) in study.file.tries.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Rows of a paper's results: published numbers with our measurements, points of figures, claims.
+//! Rows of a paper's results: published numbers with our measurements, points of figures, and claims.
 
 use super::cells::is_at;
 use super::claims;
@@ -13,7 +13,7 @@ use super::value::{Coordinates, Pick, Value};
 use crate::item::Item;
 use serde_json::Map;
 
-/// All rows under one set of answers.
+/// All rows under one set of answers to open questions.
 pub fn all(view: &View<'_>) -> Vec<Item> {
     let study = view.study;
     let numbers = study.published.iter().filter_map(|published| number(view, published));
@@ -22,7 +22,7 @@ pub fn all(view: &View<'_>) -> Vec<Item> {
     numbers.chain(claims).chain(points).collect()
 }
 
-/// Rows that are repeated under an answer.
+/// Rows that a try repeats under an answer.
 pub fn under_answer(view: &View<'_>, definition: &Try) -> Vec<Item> {
     let study = view.study;
     let again = study.published.iter().filter(|published| definition.rows.matches(&published.item));
@@ -33,7 +33,7 @@ pub fn under_answer(view: &View<'_>, definition: &Try) -> Vec<Item> {
     numbers.chain(claims).chain(points.flat_map(|points| point_rows(view, points))).collect()
 }
 
-/// Binding of a published number.
+/// Binding of a published number to the quantity that we measure for it.
 pub fn binding<'a>(study: &'a Study, published: &Published) -> Option<&'a Binding> {
     study
         .file
@@ -42,7 +42,8 @@ pub fn binding<'a>(study: &'a Study, published: &Published) -> Option<&'a Bindin
         .find(|binding| binding.rows.matches(&published.item) && binding.filter.matches(published))
 }
 
-/// Published number of a row. A searched place may differ from the published coordinate; the names then decide.
+/// Published number of a row. If a search along an axis found another place than the published coordinate, only the
+/// names must match.
 pub fn published_of<'a>(study: &'a Study, item: &Item) -> Option<&'a Published> {
     let beside = || study.published.iter().filter(|published| published.matches_item(item));
     let is_there = |published: &&Published| {
@@ -51,7 +52,7 @@ pub fn published_of<'a>(study: &'a Study, item: &Item) -> Option<&'a Published> 
     beside().find(is_there).or_else(|| beside().next())
 }
 
-/// Claim of a row.
+/// Claim to which a row belongs; `None` for other rows.
 pub fn claim_of<'a>(study: &'a Study, item: &Item) -> Option<&'a Claim> {
     let [name, series, _] = item.names();
     study
@@ -61,7 +62,7 @@ pub fn claim_of<'a>(study: &'a Study, item: &Item) -> Option<&'a Claim> {
         .find(|claim| item.margin.is_none() && claim.item == name && claim.series == series)
 }
 
-/// Coordinates of a published number in the grid, and as written.
+/// Coordinates of a published number: those in the grid, and those written in `published.csv`.
 pub fn coordinates_of(
     study: &Study,
     binding: &Binding,
@@ -91,7 +92,7 @@ pub fn coordinates_of(
     (coordinates, x)
 }
 
-/// Row of a published number; `None` if not run.
+/// Row of results for a published number; `None` if the number was not measured.
 pub fn number(view: &View<'_>, published: &Published) -> Option<Item> {
     let study = view.study;
     let binding = binding(study, published)?;
@@ -154,7 +155,7 @@ pub fn number(view: &View<'_>, published: &Published) -> Option<Item> {
     })
 }
 
-/// Values of the axis on which a place is searched.
+/// Values of the axis along which the binding's measure searches a place.
 fn values_along(view: &View<'_>, binding: &Binding) -> Option<Vec<f64>> {
     let ResolvedQuantity::Measure { measure, .. } = view.study.resolve(binding.quantity(), &[]).ok()? else {
         return None;
@@ -164,7 +165,8 @@ fn values_along(view: &View<'_>, binding: &Binding) -> Option<Vec<f64>> {
     view.results(binding.quantity())?.axis(axis).iter().map(Value::number).collect()
 }
 
-/// Margin around a published number, at least half of its last digit; a grid value is exact whatever its digits.
+/// Margin around a published number, at least half of its last digit. This minimum does not apply to places on an axis,
+/// because axis values are exact.
 fn margin(view: &View<'_>, binding: &Binding, published: &Published) -> f64 {
     let (class, value) = (binding.class, published.value());
     let within = match &binding.within {
@@ -178,12 +180,12 @@ fn margin(view: &View<'_>, binding: &Binding, published: &Published) -> f64 {
     is_of_grid.then(of_grid).flatten().unwrap_or_else(printed)
 }
 
-/// Coordinate name of an axis in rows.
+/// Name of an axis among the coordinates of rows.
 pub fn column<'a>(study: &'a Study, axis: &'a str) -> &'a str {
     study.file.axis.get(axis).and_then(|about| about.column.as_deref()).unwrap_or(axis)
 }
 
-/// Coordinates that a value denotes.
+/// Coordinates that an axis value denotes.
 pub fn denoted_coordinates(study: &Study, axis: &str, value: &Value) -> Vec<(String, Value)> {
     let stands_for = study.file.axis.get(axis).and_then(|about| about.stands_for.get(&value.to_string()));
     match stands_for {
@@ -192,8 +194,8 @@ pub fn denoted_coordinates(study: &Study, axis: &str, value: &Value) -> Vec<(Str
     }
 }
 
-/// Cells of a grid that a table selects, and the axes that vary over them. `at` overrides the measure's coordinates;
-/// axes reduced by the measure are excluded.
+/// Cells of a grid at the coordinates `at`, and the axes whose values differ between these cells. `at` overrides the
+/// measure's own coordinates. Axes that the measure reduces are left out.
 pub fn selected_cells(
     view: &View<'_>,
     quantity: QuantityRef<'_>,
@@ -219,7 +221,7 @@ pub fn selected_cells(
     (combinations, axes)
 }
 
-/// Fills axis values into a name's braces.
+/// Replaces each `{AXIS}` in a name by the value on that axis.
 pub fn fill_template(template: &str, coordinates: &Coordinates) -> String {
     let mut text = template.to_owned();
     for (axis, value) in coordinates {

@@ -1,8 +1,8 @@
-//! Finished runs on disk: an interrupted reproduction continues at the next start.
+//! Finished runs on disk, so that an interrupted reproduction continues at the next start.
 //!
-//! One file per build of the program, one line per run: the key (a digest of everything that decides the run) and the
-//! bits of its metrics. Lines are appended as runs finish; torn lines are skipped. Unreadable or unwritable runs are
-//! repeated: a store never fails.
+//! Each build of the program has one file. Each line of the file is a run: its key (a digest of everything that decides
+//! the run) and the bits of its metrics. A line is appended as soon as a run finishes; incomplete lines are skipped. A
+//! store never fails: if a run cannot be read or written, it is run again.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -13,7 +13,7 @@ use std::sync::Mutex;
 
 const MOST_FILES: usize = 6;
 
-/// Metrics of a run.
+/// Metrics of a run; `None` if undefined.
 pub type Values = Vec<Option<f64>>;
 
 /// Finished runs.
@@ -35,7 +35,7 @@ impl RunStore {
         RunStore::default()
     }
 
-    /// Runs of this build of the program, in a folder.
+    /// Opens the store in this folder, with the runs of this build of the program.
     pub fn open(folder: &Path) -> RunStore {
         let Some(path) = engine().map(|engine| folder.join(format!("{engine}.jsonl"))) else {
             return RunStore::none();
@@ -51,7 +51,7 @@ impl RunStore {
         };
         let known = text.lines().filter_map(read).map(values).collect();
         let mut file = OpenOptions::new().create(true).append(true).open(&path).ok();
-        // A torn last line must not swallow the next line.
+        // If the last line is incomplete, a newline keeps the next line separate.
         if !text.is_empty() && !text.ends_with('\n') {
             file = file.and_then(|mut file| file.write_all(b"\n").ok().map(|()| file));
         }
@@ -80,13 +80,13 @@ impl RunStore {
         let Ok(mut line) = serde_json::to_string(&StoredRun { key: key.to_owned(), bits }) else { return };
         line.push('\n');
         if let Ok(mut file) = file.lock() {
-            // One write per line: an interruption tears only the last line.
+            // Each line is one write, so that an interruption leaves at most one incomplete line.
             let _ = file.write_all(line.as_bytes());
         }
     }
 }
 
-/// Digest of the program's file: identifies the build.
+/// Digest of the program's executable file, which identifies the build.
 fn engine() -> Option<String> {
     let program = fs::read(std::env::current_exe().ok()?).ok()?;
     Some(crate::digest::key(&[program]))

@@ -1,4 +1,4 @@
-//! All runs of a paper by grid and cell; only metrics of a run are stored.
+//! All runs of a paper, by grid and cell. Only the metrics of a run are stored, not its outcome.
 
 use super::cells::{GridCell, Mode};
 use super::columns;
@@ -16,14 +16,14 @@ use lasthop_scenario::{Problem, Scenario};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Results of a grid under some answers.
+/// Results of a grid under one set of answers to open questions.
 #[derive(Clone, Debug, Default)]
 pub struct GridResults {
     /// Axes with the values that were run.
     pub axes: Vec<(String, Vec<Value>)>,
-    /// Requested repetitions.
+    /// Number of requested repetitions.
     pub runs: usize,
-    /// Duration of the runs relative to length 1.
+    /// Factor by which the runs are longer than at length 1.
     pub length: u32,
     /// Whether nothing is random.
     pub is_exact: bool,
@@ -37,7 +37,7 @@ struct CellResults {
 }
 
 impl GridResults {
-    /// Index of the cell with these coordinates; axes with a single value may be missing.
+    /// Index of the cell with these coordinates, which may omit axes that have a single value.
     pub fn cell(&self, coordinates: &Coordinates) -> Option<usize> {
         let is_there = |cell: &CellResults| {
             self.axes.iter().all(|(axis, values)| match coordinates.get(axis) {
@@ -62,11 +62,11 @@ impl GridResults {
 /// Results of a paper under one set of answers, by grid.
 pub type ResultsByGrid = BTreeMap<String, GridResults>;
 
-/// Grids to run under a set of answers.
+/// Request to run some grids under a set of answers to open questions.
 pub struct RunRequest<'a> {
     /// Names of the grids.
     pub grids: Vec<&'a str>,
-    /// Parts of the answers.
+    /// Parts of these answers.
     pub parts: Vec<&'a AnswerPart>,
     /// Extent of the runs.
     pub mode: Mode,
@@ -90,7 +90,7 @@ pub fn axes(study: &Study, grid: &Grid, mode: Mode) -> Vec<(String, Vec<Value>)>
     grid.axes.iter().map(axis).collect()
 }
 
-/// All combinations; the first axis varies slowest.
+/// All combinations of axis values; the first axis varies slowest.
 pub fn combinations(axes: &[(String, Vec<Value>)]) -> Vec<Coordinates> {
     let mut combinations = vec![Coordinates::new()];
     for (axis, values) in axes {
@@ -101,7 +101,7 @@ pub fn combinations(axes: &[(String, Vec<Value>)]) -> Vec<Coordinates> {
     combinations
 }
 
-/// The coordinates with a value on one axis.
+/// Copy of the coordinates, with this value on this axis.
 pub fn with_value(coordinates: &Coordinates, axis: &str, value: &Value) -> Coordinates {
     let mut coordinates = coordinates.clone();
     coordinates.insert(axis.to_owned(), value.clone());
@@ -113,9 +113,9 @@ struct CellRequest<'a> {
     request_index: usize,
     cell_index: usize,
     reader: MetricReader,
-    /// Scenario of all repetitions, if the cell draws no values.
+    /// Scenario of all repetitions, if the cell draws no random values.
     fixed: Option<ResolvedScenario>,
-    /// Requested repetitions.
+    /// Number of requested repetitions.
     runs: u32,
     keys: Vec<String>,
 }
@@ -133,8 +133,8 @@ impl CellRequest<'_> {
     }
 }
 
-/// Runs all requests, equal scenarios once; returns the results of each request. In full runs, cells of published numbers with
-/// wide intervals get more repetitions ([`width`]).
+/// Runs all requests and returns the results of each request. Equal scenarios are run only once. In full runs, cells
+/// get more repetitions if a published number has too wide an interval there ([`width`]).
 ///
 /// # Errors
 /// If a scenario is invalid (checked before any run), or a run gets stuck.
@@ -188,7 +188,7 @@ fn cell_requests<'a>(
     Ok(cells)
 }
 
-/// Requests more repetitions; returns whether any cell got some.
+/// Requests more repetitions for cells with wide intervals; returns whether any cell got some.
 fn request_more(
     study: &Study,
     requests: &[RunRequest<'_>],
@@ -206,7 +206,7 @@ fn request_more(
             let grids = read.iter().map(|one| one.cell.grid);
             let most =
                 grids.filter(|grid| grid.random).map(|grid| request.mode.most(grid)).min().unwrap_or(0);
-            // Compared cells need equal numbers of repetitions.
+            // Cells that are compared with each other need equal numbers of repetitions.
             let fewest = read.iter().map(|one| one.keys.len() as u32).min().unwrap_or(0);
             let wanted = width::next(fewest, most);
             for one in read.iter_mut().filter(|one| one.runs < wanted) {
@@ -218,12 +218,12 @@ fn request_more(
     has_more
 }
 
-/// Checks scenarios and formulas of all cells without runs; returns the number of cells.
+/// Checks scenarios and formulas of all cells without running them; returns the number of cells.
 pub fn check(study: &Study, requests: &[RunRequest<'_>], seed: u64) -> Result<usize, Problem> {
     cell_requests(study, requests, seed).map(|cells| cells.len())
 }
 
-/// The cell's first scenario, with all formulas checked.
+/// Returns the scenario of the cell's first repetition, after checking the scenario and all formulas.
 fn checked(cell: &GridCell<'_>, metrics: &[(String, Expression)], seed: u64) -> Result<Scenario, Problem> {
     let scenario = cell.scenario(seed)?;
     for (metric, formula) in metrics {

@@ -34,7 +34,8 @@ impl SelectableRow for Item {
     }
 }
 
-/// A claim covers several quantities and coordinates: a metric or a coordinate selects no claim.
+/// A claim covers several quantities and coordinates. A selector with a metric or a coordinate therefore matches no
+/// claim.
 impl SelectableRow for Claim {
     fn names(&self) -> [&str; 3] {
         [&self.item, &self.series, ""]
@@ -45,7 +46,7 @@ impl SelectableRow for Claim {
     }
 }
 
-/// Patterns of a row's names, and its coordinates; a missing part selects any row.
+/// Selects rows by patterns of their names, and by coordinates. A part that is missing matches every row.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Selector {

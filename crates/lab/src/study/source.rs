@@ -1,4 +1,4 @@
-//! Source of a paper's files: the program or a folder.
+//! Source of a paper's files: the program itself (built-in papers) or a folder.
 
 use lasthop_scenario::{Draft, Problem};
 use serde::de::DeserializeOwned;
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 /// Files of a paper.
 #[derive(Clone, Debug)]
 pub enum PaperSource {
-    /// Built-in: the folder's name, and name and text of each file.
+    /// Files in the program: the folder's name, then name and text of each file.
     Within(&'static str, &'static [(&'static str, &'static str)]),
     /// A folder.
     Folder(PathBuf),
@@ -18,7 +18,7 @@ pub enum PaperSource {
 const LARGEST: u64 = 4 << 20;
 
 impl PaperSource {
-    /// File name in messages.
+    /// Name of a file in messages.
     pub fn path(&self, file: &str) -> String {
         match self {
             PaperSource::Within(folder, _) => format!("papers/{folder}/{file}"),
@@ -49,7 +49,7 @@ impl PaperSource {
         Ok(self.text(file)?.map(|text| NamedText { name: self.path(file), text }))
     }
 
-    /// Scenario of a path file; fails if the file is unreadable, with `wanted`'s error if missing.
+    /// Parses a scenario file. Fails if the file is unreadable; if the file is missing, the error is that of `wanted`.
     pub fn draft(&self, file: &str, wanted: impl FnOnce(String) -> Problem) -> Result<Draft, Problem> {
         match self.text(file)? {
             Some(text) => Draft::parse(&text, &self.path(file)),
@@ -79,14 +79,14 @@ fn read(path: &Path) -> Result<Option<String>, Problem> {
 /// A text with its name, for error messages.
 #[derive(Clone, Debug, Default)]
 pub struct NamedText {
-    /// Name in messages.
+    /// Name of the file in messages.
     pub name: String,
     /// Contents.
     pub text: String,
 }
 
 impl NamedText {
-    /// Parses TOML; fails if the TOML is invalid, with the position.
+    /// Parses the text as TOML; if the TOML is invalid, the error has the position.
     pub fn toml<T: DeserializeOwned>(&self) -> Result<T, Problem> {
         toml::from_str(&self.text)
             .map_err(|error| self.at(error.span().unwrap_or(0..0), error.message().trim()))
@@ -97,7 +97,8 @@ impl NamedText {
         Problem::at(&self.name, &self.text, span, message)
     }
 
-    /// A problem at the first occurrence of `word` after each of `within` (headings, keys) in turn.
+    /// A problem at the first occurrence of `word` after the texts `within` (headings, keys), which are searched one
+    /// after another.
     pub fn problem_near(&self, within: &[&str], word: &str, message: impl Into<String>) -> Problem {
         let mut from = 0;
         for step in within.iter().chain([&word]) {

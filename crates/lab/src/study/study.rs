@@ -1,4 +1,4 @@
-//! A paper's files, read and checked: all names are resolved.
+//! The files of a paper after reading and checking, so that all names in the files exist.
 
 use super::causes::{self, Cause};
 use super::expression::Expression;
@@ -21,17 +21,17 @@ pub struct Study {
     pub source: PaperSource,
     /// Text of `study.toml`, for messages.
     pub text: NamedText,
-    /// `study.toml`.
+    /// Contents of `study.toml`.
     pub file: File,
-    /// `published.csv`.
+    /// Contents of `published.csv`.
     pub published: Vec<Published>,
-    /// `ns2.csv`.
+    /// Contents of `ns2.csv`.
     pub ns2: Vec<Ns2>,
-    /// `causes.toml`.
+    /// Contents of `causes.toml`.
     pub causes: Vec<Cause>,
-    /// `deviations.toml`.
+    /// Contents of `deviations.toml`.
     pub deviations: Vec<Deviation>,
-    /// `chapter.md`.
+    /// Contents of `chapter.md`, if the file exists.
     pub prose: Option<String>,
     formulas: BTreeMap<String, Expression>,
     measured: BTreeMap<String, BTreeSet<String>>,
@@ -119,7 +119,7 @@ impl Study {
             || self.file.grid.values().any(|grid| grid.names.contains_key(name))
     }
 
-    /// Labels of all answers: `question: answer`.
+    /// Labels of all answers to open questions, as `question: answer`.
     pub fn answers(&self) -> Vec<String> {
         let of = |(question, answers): (&String, &Ordered<Answer>)| -> Vec<String> {
             answers.keys().map(|answer| reproduce::label(question, answer)).collect()
@@ -127,7 +127,8 @@ impl Study {
         self.file.question.iter().flat_map(of).collect()
     }
 
-    /// The named grid, or the only one; fails if the name is unknown, or missing with several grids.
+    /// The grid with this name, or the only grid if no name is given. Fails if the name is unknown, or if no name is
+    /// given and there are several grids.
     pub fn grid<'a>(&'a self, named: Option<&'a str>, context: &[&str]) -> Result<&'a str, Problem> {
         let names: Vec<&str> = self.file.grid.keys().map(String::as_str).collect();
         match (named, &names[..]) {
@@ -140,7 +141,7 @@ impl Study {
         }
     }
 
-    /// Bounds of a metric or measure, such as 0 and 1.
+    /// Smallest and largest possible value of a metric or measure, such as 0 and 1.
     pub fn bounds(&self, quantity: QuantityRef<'_>) -> Option<[f64; 2]> {
         match (quantity.metric, quantity.measure) {
             (Some(metric), _) => {
@@ -155,7 +156,7 @@ impl Study {
             }
             (None, Some(measure)) => {
                 let measure = self.file.measure.get(measure)?;
-                // A mean or a maximum keeps its parts' bounds; a place does not.
+                // A mean or a maximum has the bounds of its parts; a sum or a place on an axis does not.
                 let over = |over: &Over| matches!(over, Over::Mean | Over::Repetitions | Over::Largest);
                 let own = self.bounds(measure.quantity()).filter(|_| measure.over.values().all(over));
                 let is_positive = own.is_some_and(|[least, _]| least >= 0.0);
@@ -172,7 +173,8 @@ impl Study {
         }
     }
 
-    /// Own coordinates of a measure; the outer measure's override the inner one's.
+    /// Coordinates that a measure sets itself. If a measure refers to another measure, its coordinates override those
+    /// of the other.
     pub fn own_coordinates(&self, quantity: QuantityRef<'_>) -> Coordinates {
         let measure = quantity.measure.and_then(|measure| self.file.measure.get(measure));
         measure.map_or_else(Coordinates::new, |measure| {
@@ -188,7 +190,7 @@ impl Study {
         own.chain(self.reduced_axes(measure.quantity())).collect()
     }
 
-    /// Checks that a name is known; fails if the name is unknown.
+    /// Checks a name; fails if the name is unknown.
     pub fn known<'n>(
         &self,
         context: &[&str],
@@ -210,7 +212,8 @@ impl Study {
         self.text.problem_near(context, name, format!("this paper has no {what} `{name}`")).advise(help)
     }
 
-    /// Resolves a metric or a measure; fails if the name is unknown, or not exactly one of both is given.
+    /// Resolves a metric or a measure. Fails if the name is unknown, or unless exactly one of metric and measure is
+    /// given.
     pub fn resolve<'a>(
         &'a self,
         quantity: QuantityRef<'a>,
@@ -246,12 +249,12 @@ pub struct QuantityRef<'a> {
 }
 
 impl<'a> QuantityRef<'a> {
-    /// Whether a metric or a measure is named.
+    /// Whether the reference names a metric or a measure.
     pub const fn is_named(&self) -> bool {
         self.metric.is_some() || self.measure.is_some()
     }
 
-    /// The reference with a default grid.
+    /// The reference, with `grid` if it names no grid itself.
     pub fn or_grid(self, grid: Option<&'a str>) -> QuantityRef<'a> {
         QuantityRef { grid: self.grid.or(grid), ..self }
     }

@@ -1,4 +1,5 @@
-//! Tables with a choice of answers to open questions, which shows the rows under that answer.
+//! Tables in which the reader can choose an answer to an open question; the table then shows the rows under that
+//! answer.
 
 use super::readings::matching_row;
 use super::reproduce::PaperResults;
@@ -7,7 +8,8 @@ use crate::item::{Item, Verdict};
 
 const CHANGED: [&str; 4] = ["ours", "off by", "verdict", "what"];
 
-/// A table with a choice of readings and answers that change a verdict, if any; `row` gives an item's cells.
+/// Adds to a table a choice of readings and answers, if some of these change a verdict. `row` returns the cells of an
+/// item.
 pub fn switched(
     results: &PaperResults<'_>,
     table: Table,
@@ -42,7 +44,7 @@ pub fn switched(
     if settings.is_empty() { Block::Table(table) } else { Block::Switched { table, settings } }
 }
 
-/// Whether one holds and the other fails; undecided verdicts do not count.
+/// Whether the verdicts contradict: one row holds and the other differs. Undecided verdicts do not count.
 fn is_decided_otherwise(one: &Item, other: &Item) -> bool {
     let holds = |item: &Item| match item.verdict? {
         Verdict::Agrees | Verdict::Shape => Some(true),

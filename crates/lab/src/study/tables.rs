@@ -76,7 +76,8 @@ fn ranking(results: &PaperResults<'_>, table: &file::Table, ranked: &Selector) -
     Ranking { caption, heading: heading(0), axis, says: heading(1), rows }.sorted()
 }
 
-/// Rows with published numbers, measurements and verdicts, and a choice of the answers that change verdicts.
+/// Table of the rows that have a verdict and for which `is_meant` holds. The reader can choose the answers that change
+/// verdicts.
 pub fn rows(results: &PaperResults<'_>, caption: &str, is_meant: impl Fn(&Item) -> bool) -> Block {
     let items = results.items.iter().filter(|item| item.verdict.is_some() && is_meant(item));
     let items: Vec<&Item> = items.collect();
@@ -101,7 +102,7 @@ fn with_ns2(item: &Item) -> Vec<Cell> {
     cells
 }
 
-/// Index of ns-2's column, if a row has its number.
+/// Index of the column with ns-2's results; the column exists if a row has such a result.
 const NS2_AT: usize = 3;
 
 fn remark(item: &Item) -> String {
@@ -161,10 +162,10 @@ fn answers_table(results: &PaperResults<'_>, table: &file::Table, try_index: usi
     Table { caption, columns, rows }
 }
 
-/// Explanation of [`distance`]; with few repetitions there are no verdicts.
+/// Explanation of [`distance`], which replaces the verdict in rows with few repetitions.
 pub const DISTANCES: &str = "numbers: distance from the published number in margins, within ±1 is near; claims: number of points at which the mean holds";
 
-/// Distance of a row under an answer from the paper.
+/// Distance between the paper and a row under an answer, as text.
 pub fn distance(item: &Item) -> Option<String> {
     let measured = item.measured.filter(|measured| measured.is_finite())?;
     match (item.published, item.margin) {
@@ -193,7 +194,7 @@ fn find_row<'a>(items: &'a [Item], column: &file::Column) -> Option<&'a Item> {
     items.iter().find(|item| column.row.matches(*item))
 }
 
-/// Open points and contradictions of the paper.
+/// Table of the paper's gaps and contradictions.
 pub fn deviations(deviations: &[Deviation]) -> Table {
     let text = |text: &str| Cell::Text(text.to_string());
     Table {

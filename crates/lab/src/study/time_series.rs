@@ -1,4 +1,4 @@
-//! Time series: one run each, sampled over time.
+//! Time series: each curve is one run, sampled over time.
 
 use super::cells::{GridCell, Mode};
 use super::columns::is_member;
@@ -15,13 +15,13 @@ use lasthop_scenario::{Problem, Scenario};
 use lasthop_sim::{FlowSample, run_probed};
 use rayon::prelude::*;
 
-/// Curves of a picture of time series; fails if a curve has no valid scenario or formula.
+/// Curves of a picture with time series; fails if the scenario or formula of a curve is invalid.
 pub fn curves(study: &Study, figure: &file::Figure, seed: u64) -> Result<Vec<Curve>, Problem> {
     figure.curve.par_iter().map(|curve| self::curve(study, figure, curve, seed)).collect()
 }
 
-/// Cell and scenario of a picture's own run; axes without a coordinate take their first value. Fails if the grid is
-/// unknown or the scenario invalid.
+/// Cell and scenario of a separate run for a picture. An axis without a coordinate takes its first value. Fails if the
+/// grid is unknown or the scenario is invalid.
 pub fn run_at<'a>(
     study: &'a Study,
     figure: &'a file::Figure,

@@ -11,21 +11,21 @@ use std::marker::PhantomData;
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(untagged)]
 pub enum Value {
-    /// `0.059`.
+    /// A number: `0.059`.
     Number(f64),
-    /// `tagged, tags shielded`.
+    /// The name of a setting: `tagged, tags shielded`.
     Text(String),
-    /// `true` or `false`.
+    /// A switch: `true` or `false`.
     Flag(bool),
 }
 
 impl Value {
-    /// Parses a table's text: a number if possible.
+    /// Parses a text from a table; the result is a number if possible.
     pub fn read(text: &str) -> Value {
         text.parse().map_or_else(|_| Value::Text(text.into()), Value::Number)
     }
 
-    /// The number, if it is one.
+    /// The value as a number; `None` if it is not a number.
     pub fn number(&self) -> Option<f64> {
         match self {
             Value::Number(number) => Some(*number),
@@ -33,7 +33,7 @@ impl Value {
         }
     }
 
-    /// Value as a row's coordinate.
+    /// Value as the coordinate of a row, in JSON.
     pub fn json(&self) -> serde_json::Value {
         match self {
             Value::Number(number) if number.fract() == 0.0 && number.abs() < 1e15 => (*number as i64).into(),
@@ -52,7 +52,7 @@ impl Value {
         }
     }
 
-    /// Whether a row's coordinate equals this value: 3 equals 3.0, a word equals no number.
+    /// Whether the coordinate of a row equals this value. 3 equals 3.0; a word never equals a number.
     pub fn is_json(&self, x: &serde_json::Value) -> bool {
         match self {
             Value::Number(number) => x.as_f64().is_some_and(|x| same(x, *number)),
@@ -95,7 +95,7 @@ impl Pick {
         self.0.iter().any(|one| one.same(value))
     }
 
-    /// The values as written.
+    /// The selected values, as written.
     pub fn values(&self) -> &[Value] {
         &self.0
     }
@@ -105,7 +105,7 @@ impl Pick {
 pub type Texts = OneOrMore<String>;
 
 impl Texts {
-    /// All texts.
+    /// All texts, as written.
     pub fn all(&self) -> &[String] {
         &self.0
     }
@@ -116,7 +116,7 @@ impl Texts {
     }
 }
 
-/// One value, text or table, or a list of them.
+/// One or more items; the file may contain a single item or a list.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OneOrMore<T>(pub Vec<T>);
 
@@ -132,7 +132,8 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for OneOrMore<T> {
     }
 }
 
-/// Visitor for a list, or a single item as a list of one. `untagged` would hide error messages of parts.
+/// Visitor that reads a list, or a single item as a list of one. serde's `untagged` would hide the error messages of
+/// items.
 struct Items<T>(PhantomData<T>);
 
 macro_rules! as_one {

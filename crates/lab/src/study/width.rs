@@ -1,8 +1,9 @@
-//! Cells that get more repetitions: cells of published numbers with a wide interval.
+//! Choice of the cells that get more repetitions, because a published number has too wide an interval there.
 //!
-//! A fixed-width sequential procedure (Chow and Robbins, Ann. Math. Stat. 36(2), 1965): a first block of repetitions,
-//! then half as many more each time, until the half width is at most a third of the row's margin, or the grid's
-//! `most` is reached. Only the width decides, never the verdict, so that no verdict is favoured.
+//! This is a fixed-width sequential procedure (Chow and Robbins, Ann. Math. Stat. 36(2), 1965). After a first block of
+//! repetitions, their number grows by half each time. The procedure stops if the half width is at most a third of the
+//! row's margin, or if the grid's `most` is reached. Only the width decides, never the verdict, so that no verdict is
+//! favoured.
 
 use super::class::Class;
 use super::measure::{ReadCells, View};
@@ -11,11 +12,12 @@ use super::rows;
 /// Largest half width as a share of the margin.
 const SHARE_OF_MARGIN: f64 = 1.0 / 3.0;
 
-/// Cells of each row whose interval is too wide.
+/// For each row whose interval is too wide: the cells from which its number is computed.
 pub fn wide(view: &View<'_>) -> Vec<ReadCells> {
     let of = |published| {
         let class = rows::binding(view.study, published)?.class;
-        // More repetitions narrow neither one run of the paper nor a value of the grid.
+        // More repetitions do not help if the published number comes from one run, is a place on an axis, or is
+        // computed.
         let can_narrow = !class.is_one_run() && !matches!(class, Class::Place | Class::Exact);
         let read_cells = std::cell::RefCell::default();
         let item = rows::number(&View { read_cells: Some(&read_cells), ..*view }, published)?;
@@ -26,7 +28,7 @@ pub fn wide(view: &View<'_>) -> Vec<ReadCells> {
     view.study.published.iter().filter_map(of).collect()
 }
 
-/// Next number of repetitions after `runs`: half as many more, at most `most`.
+/// Next number of repetitions after `runs`: the number grows by half, to at most `most`.
 pub fn next(runs: u32, most: u32) -> u32 {
     (runs + runs.div_ceil(2)).min(most)
 }

@@ -1,4 +1,4 @@
-//! Real senders over an emulated path to this kernel's receiver, without and with the agent.
+//! Real senders that send over an emulated path to this kernel's receiver, without and with the agent.
 
 use super::metric::{COMPLETED, GOODPUT, RETRANSMISSIONS, SRTT, StreamMetric};
 use super::paired::Paired;
@@ -9,25 +9,25 @@ use crate::runs::csv;
 use lasthop_base::Duration;
 use serde_json::{Map, Value, json};
 
-/// Repetitions of one sender.
+/// Results of all repetitions with one sender.
 #[derive(Clone, Debug)]
 pub struct AgentResults {
     /// Name of the sending TCP.
     pub sender: String,
     /// Streams of each repetition, without and with the agent.
     pub pairs: Vec<[Vec<StreamOutcome>; 2]>,
-    /// Repetitions discarded because they missed real time.
+    /// Number of repetitions that were discarded because the emulation was late.
     pub late_runs: u32,
 }
 
-/// Measurement set-up.
+/// Set-up of the measurement, for headings and reports.
 #[derive(Clone, Copy, Debug)]
 pub struct Setup<'a> {
     /// Title of the scenario.
     pub title: &'a str,
     /// Duration of a repetition.
     pub duration: Duration,
-    /// Actions of the agent.
+    /// Description of the agent's actions.
     pub agent_actions: &'a str,
     /// Number of repetitions.
     pub runs: u32,
@@ -41,14 +41,14 @@ impl AgentResults {
         Paired::of([0, 1].map(|condition| self.pairs.iter().map(move |pair| (metric.of)(&pair[condition]))))
     }
 
-    /// `None` if no repetition has the number.
+    /// Table row of a metric; `None` if neither condition has a mean.
     fn row(&self, metric: &StreamMetric) -> Option<Vec<Cell>> {
         let paired = self.paired(metric);
         let names = [Cell::Text(self.sender.clone()), Cell::Text(metric.label.to_owned())];
         (!paired.is_empty()).then(|| names.into_iter().chain(paired.cells()).collect())
     }
 
-    /// JSON object of the sender.
+    /// Results of the sender as a JSON object.
     pub fn object(&self) -> Value {
         let mut object = Map::new();
         object.insert("sender".into(), json!(self.sender));
@@ -107,7 +107,7 @@ pub fn notes(all: &[AgentResults]) -> String {
     again.map(note).collect()
 }
 
-/// CSV with a header: one row per sender, repetition and condition.
+/// CSV with a header, and one row for each sender, repetition and condition (without or with the agent).
 pub fn csv(all: &[AgentResults]) -> String {
     let names = ["sender", "run", "agent"].into_iter().chain(METRICS.iter().map(|metric| metric.name));
     let mut text = csv::line(names);
@@ -123,7 +123,7 @@ pub fn csv(all: &[AgentResults]) -> String {
     text
 }
 
-/// Report.
+/// Report of the measurement.
 pub fn document(setup: &Setup<'_>, all: &[AgentResults]) -> Document {
     let mut blocks = vec![Block::Text(format!("{}.", description(setup))), Block::Table(table(all))];
     blocks

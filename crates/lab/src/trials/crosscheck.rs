@@ -1,4 +1,4 @@
-//! A scenario's flows, simulated and carried by real TCP over the emulated path.
+//! Flows of a scenario under two conditions: simulated, and carried by real TCP over the emulated path.
 
 use super::metric::{GOODPUT, GOODPUT_TOGETHER, RETRANSMISSIONS, SRTT, StreamMetric, TIMEOUTS};
 use super::paired::Paired;
@@ -10,20 +10,20 @@ use crate::stats::Estimate;
 use lasthop_base::Duration;
 use serde_json::{Map, Value, json};
 
-/// One repetition, simulated and emulated.
+/// Results of one repetition, simulated and emulated.
 #[derive(Clone, Debug)]
 pub struct Pair {
-    /// Seed.
+    /// Seed of the repetition.
     pub seed: u64,
     /// Simulated streams; `None` if the simulator does not model the sender.
     pub simulated: Option<Vec<StreamOutcome>>,
     /// Emulated streams.
     pub emulated: Vec<StreamOutcome>,
-    /// Lateness of packets: 99th percentile and maximum.
+    /// Lateness of packets in the emulation: 99th percentile and maximum.
     pub lateness: [Duration; 2],
 }
 
-/// All repetitions with one sender.
+/// Results of all repetitions with one sender.
 #[derive(Clone, Debug)]
 pub struct CrosscheckResults {
     /// Name of the sending TCP.
@@ -36,17 +36,17 @@ pub struct CrosscheckResults {
     pub flows: Vec<String>,
     /// Whether the simulator models the sender.
     pub is_simulated: bool,
-    /// Settings that the kernel does not support.
+    /// Settings of the scenario that the kernel does not support.
     pub not_set_in_kernel: Vec<String>,
-    /// Requested repetitions.
+    /// Number of requested repetitions.
     pub runs: u32,
-    /// Seed of the first repetition; later seeds count up.
+    /// Seed of the first repetition; each later repetition uses the next number.
     pub seed: u64,
     /// Finished repetitions.
     pub pairs: Vec<Pair>,
-    /// Repetitions discarded because they missed real time.
+    /// Number of repetitions that were discarded because the emulation was late.
     pub late_runs: u32,
-    /// Number of these that ran concurrently with others.
+    /// Number of those late repetitions that ran concurrently with others.
     pub late_concurrent_runs: u32,
 }
 
@@ -114,7 +114,7 @@ impl CrosscheckResults {
         self.flows.iter().enumerate().map(figure).collect()
     }
 
-    /// One object for each flow, and one for all flows (`flow` is null) if there are several.
+    /// One JSON object for each flow, and one for all flows together if there are several (`flow` is null).
     pub fn objects(&self) -> Vec<Value> {
         let object = |(name, of): (&str, FlowSelection)| {
             let mut object = Map::new();
@@ -135,7 +135,7 @@ impl CrosscheckResults {
         self.rows().map(object).collect()
     }
 
-    /// One CSV row per flow of a repetition.
+    /// CSV rows of a repetition, one for each flow.
     pub fn csv_rows(&self, pair: &Pair) -> String {
         let row = |(flow, name): (usize, &String)| {
             let mut fields = vec![self.sender.clone(), pair.seed.to_string(), name.clone()];
@@ -151,7 +151,7 @@ impl CrosscheckResults {
     }
 }
 
-/// Value of a metric; round-trip times of several flows together are undefined.
+/// Value of a metric for one flow or for all. The round-trip time of several flows together is undefined.
 fn number(metric: &StreamMetric, of: FlowSelection, streams: &[StreamOutcome]) -> Option<f64> {
     match of {
         FlowSelection::One(flow) => (metric.of)(&streams[flow..=flow]),
@@ -278,7 +278,7 @@ mod tests {
         }
     }
 
-    /// Two flows of 8 and 4 kbit/s simulated; the first gets half as much in the emulation.
+    /// Results of two flows. In the simulation they get 8 and 4 kbit/s; in the emulation, the first gets half as much.
     fn results() -> CrosscheckResults {
         let pair = |seed| Pair {
             seed,
@@ -308,7 +308,7 @@ mod tests {
             table.rows.iter().map(|row| row.iter().map(Cell::text).collect()).collect();
         assert_eq!(rows[0][..2], ["lasthop", "bulk"]);
         assert_eq!(rows[0][5..], ["2.0 / 2.0", "1.0 / 1.0", "40.0 / 44.0"]);
-        // Together over the longer flow's time: 88 kbit and 48 kbit in 10 s.
+        // The goodput of all flows together uses the time of the longer flow, 10 s.
         assert_eq!(rows[2][1], "all");
         assert_eq!(rows[2][5..], ["4.0 / 4.0", "2.0 / 2.0", "–"]);
         let objects = results().objects();

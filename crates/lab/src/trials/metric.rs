@@ -1,4 +1,4 @@
-//! Metrics of a trial's streams.
+//! Metrics of the streams in a trial.
 
 use super::StreamOutcome;
 
@@ -13,7 +13,7 @@ pub struct StreamMetric {
     pub of: fn(&[StreamOutcome]) -> Option<f64>,
 }
 
-/// Received bytes over each stream's active time, kbit/s, summed over streams.
+/// Received bytes of each stream divided by its active time, kbit/s, summed over streams.
 pub const GOODPUT: StreamMetric = StreamMetric {
     name: "goodput_kbps",
     label: "goodput, kbit/s",
@@ -22,7 +22,7 @@ pub const GOODPUT: StreamMetric = StreamMetric {
     },
 };
 
-/// Received bytes of all streams over the longest active time, kbit/s.
+/// Received bytes of all streams divided by the longest active time, kbit/s.
 pub const GOODPUT_TOGETHER: StreamMetric = StreamMetric {
     of: |streams| {
         let seconds = streams.iter().map(|stream| stream.active.as_secs()).fold(0.0, f64::max);
@@ -32,21 +32,22 @@ pub const GOODPUT_TOGETHER: StreamMetric = StreamMetric {
     ..GOODPUT
 };
 
-/// Retransmitted segments, summed over streams.
+/// Number of retransmitted segments, summed over streams.
 pub const RETRANSMISSIONS: StreamMetric = StreamMetric {
     name: "retransmissions",
     label: "retransmissions",
     of: |streams| Some(streams.iter().map(|stream| stream.retransmissions as f64).sum()),
 };
 
-/// Expiries of the retransmission timer, summed over streams. Undefined if a sender does not report them.
+/// Number of expiries of the retransmission timer, summed over streams. Undefined if a sender does not report these.
 pub const TIMEOUTS: StreamMetric = StreamMetric {
     name: "timeouts",
     label: "timeouts",
     of: |streams| streams.iter().map(|stream| stream.timeouts.map(|count| count as f64)).sum(),
 };
 
-/// Smoothed RTT of the sender, ms: mean over time, then over streams. Undefined if a stream has none.
+/// Smoothed RTT of the sender, ms: the mean over time of each stream, then the mean over streams. Undefined if a stream
+/// has no RTT.
 pub const SRTT: StreamMetric = StreamMetric {
     name: "srtt_ms",
     label: "SRTT, ms",
@@ -67,7 +68,7 @@ pub const COMPLETED: StreamMetric = StreamMetric {
     },
 };
 
-/// 0 for a stream that was never active.
+/// Rate in kbit/s; 0 for a stream that was never active.
 fn rate_kbps(bytes: u64, seconds: f64) -> f64 {
     if seconds > 0.0 { bytes as f64 * 8.0 / seconds / 1e3 } else { 0.0 }
 }
@@ -104,7 +105,7 @@ mod tests {
 
     #[test]
     fn a_mean_of_means_needs_every_stream() {
-        // Means over time of 30 and 50; more samples give no more weight.
+        // The means over time are 30 and 50. The second stream has more samples, but not more weight.
         let both = [stream(1, 1, true, &[20.0, 40.0]), stream(1, 1, true, &[50.0, 50.0, 50.0])];
         assert_eq!((SRTT.of)(&both), Some(40.0));
         assert_eq!((SRTT.of)(&[both[0].clone(), stream(1, 1, true, &[])]), None);

@@ -1,8 +1,9 @@
-//! Trials with real TCP: the same streams under two conditions, compared repetition by repetition.
+//! Trials with real TCP: the same byte streams run under two conditions, which are compared repetition by repetition.
 //!
 //! * [`stream`]: outcome of a stream, simulated or real; [`metric`]: metrics of streams.
 //! * [`paired`]: two means with intervals, and their change.
-//! * [`crosscheck`]: a scenario simulated and emulated; [`agent`]: real senders without and with the agent.
+//! * [`crosscheck`]: compares a simulated and an emulated scenario. [`agent`]: compares real senders without and with
+//!   the agent.
 
 pub mod agent;
 pub mod crosscheck;

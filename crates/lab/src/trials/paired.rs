@@ -1,4 +1,4 @@
-//! A metric of the same repetitions under two conditions: both means, and the change.
+//! A metric under two conditions in the same repetitions: both means, and the change.
 
 use crate::change::PercentChange;
 use crate::document::Cell;
@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 pub struct Paired {
     /// Means of both conditions; `None` if a repetition lacks the metric.
     pub means: [Option<Estimate>; 2],
-    /// Change from the first to the second.
+    /// Change from the first to the second condition.
     pub change: Option<PercentChange>,
 }
 
@@ -32,7 +32,7 @@ impl Paired {
         self.means == [None, None]
     }
 
-    /// JSON object with a name for each mean and for the change, %.
+    /// JSON object with both means and the change, %, under these names.
     pub(super) fn object(&self, names: [&str; 3]) -> Value {
         let [first, second] = self.means.map(|mean| mean.map_or(Value::Null, |it| value(&it)));
         let changed = self.change.map_or(Value::Null, |it| change_value(&it));

@@ -9,15 +9,15 @@ use lasthop_sim::{FlowOutcome, Samples};
 pub struct StreamOutcome {
     /// Bytes delivered in order to the receiving application.
     pub received_bytes: u64,
-    /// Time from the stream's start to its end, or to the trial's.
+    /// Time from the stream's start to its end, or to the end of the trial.
     pub active: Duration,
     /// Whether all bytes arrived.
     pub is_complete: bool,
-    /// Retransmitted segments.
+    /// Number of retransmitted segments.
     pub retransmissions: u64,
-    /// Expiries of the retransmission timer; `None` if the sender does not report them.
+    /// Number of expiries of the retransmission timer; `None` if the sender does not report these.
     pub timeouts: Option<u64>,
-    /// Smoothed RTT of the sender over time, ms, from the first measurement on.
+    /// Smoothed RTT of the sender, ms, with the times from the first measurement on.
     pub srtts_ms: Vec<(Time, f64)>,
 }
 

@@ -1,5 +1,5 @@
-//! Import directions of ARCHITECTURE.md, and the oldest Rust version of the README. `names`: no code matches on a
-//! mechanism's name.
+//! Tests that crates import each other only as ARCHITECTURE.md says, and that the README names the oldest supported
+//! Rust version. `names` tests that no code matches on a mechanism's name.
 
 mod names;
 
@@ -93,7 +93,8 @@ fn features(package: &str) -> BTreeMap<String, String> {
         .collect()
 }
 
-// If a feature differs, all crates above are compiled twice: minutes of each wheel build.
+// If the features of a crate differ, the crate and all crates that depend on it are compiled twice. This takes minutes
+// in each wheel build.
 #[test]
 fn the_command_and_the_extension_are_built_from_the_same_crates() {
     let (command, extension) = (features("lasthop"), features("lasthop-python"));
@@ -194,7 +195,7 @@ fn the_modules_of_net_have_no_circle() {
         }
     }
     modules.retain(|(module, _)| module != "lib");
-    // Items that `lib.rs` re-exports belong to their module.
+    // An item that `lib.rs` re-exports counts as an item of its module.
     let home = |name: String| match name.as_str() {
         "Config" | "Line" | "Link" | "Passage" => "link".to_owned(),
         "Element" | "Output" => "element".to_owned(),

@@ -1,9 +1,10 @@
-//! No code matches on a mechanism's name: abilities belong to its description, or to methods of its trait.
+//! Tests that no code matches on a mechanism's name. The mechanism's description or methods of its trait should say
+//! what it can do.
 
 use lasthop_scenario::Catalogue;
 use std::path::{Path, PathBuf};
 
-/// Literals that equal a mechanism's name but mean something else: file, literal, meaning.
+/// String literals that equal a mechanism's name but mean something else: file, literal and meaning.
 const OTHER_WORDS: &[(&str, &str, &str)] = &[
     ("import/src/ping.rs", "rtt", "a column"),
     ("lab/src/assertion/quantile.rs", "rtt", "a quantity"),
@@ -40,7 +41,7 @@ fn sources() -> Vec<(PathBuf, String)> {
     sources
 }
 
-/// Words compared outside of unit tests: `== "word"`, `"word" =>`, `matches!(…, "word")`.
+/// Words with which code outside of unit tests compares: `== "word"`, `"word" =>`, `matches!(…, "word")`.
 fn compared(text: &str) -> Vec<&str> {
     let code = text.split("#[cfg(test)]\nmod").next().unwrap_or_default();
     let lines = code.lines().filter(|line| !line.trim_start().starts_with("//"));

@@ -1,4 +1,4 @@
-//! A sample report with every kind of block, and texts that need escaping.
+//! A sample report with every kind of block, and with texts that need escaping.
 
 use lasthop_lab::document::{Block, Cell, Chapter, Document, Table};
 use lasthop_lab::figure::{Curve, CurveKind, Figure, Point};
@@ -213,7 +213,7 @@ fn long() -> Figure {
     }
 }
 
-/// Steps, with an id that another chapter uses, too.
+/// A figure with steps, whose id is also used in another chapter.
 fn window() -> Figure {
     let saw = |name: &str, kind, period: u32, step: f64| Curve {
         name: name.to_string(),
@@ -259,7 +259,7 @@ fn many() -> Figure {
     }
 }
 
-/// A categorical axis, and shares whose intervals exceed 1.
+/// A figure with a categorical axis, and with shares whose intervals exceed 1.
 fn tables() -> Figure {
     let shares = |name: &str, kind, values: [f64; 3], half: f64| Curve {
         name: name.to_string(),

@@ -1,4 +1,4 @@
-//! hasegawa, Fig. 5: one ACK splitting episode, packet by packet.
+//! Fig. 5 of hasegawa: one episode of ACK splitting, packet by packet.
 
 use super::observed;
 use crate::figure::{Curve, CurveKind, Point};
@@ -8,7 +8,8 @@ use lasthop_scenario::Scenario;
 use lasthop_tcp::Event;
 use lasthop_wire::{FlowId, Packet};
 
-/// ACKs per data packet in a run's longest episode: queue before and after, drained (Eq. 4), sent (Eq. 5).
+/// Numbers of ACKs at each data packet of a run's longest episode: queued before and after the packet, drained since
+/// the previous packet (Eq. 4), and sent (Eq. 5).
 pub fn curves(scenario: Scenario, seed: u64) -> Vec<Curve> {
     let packets = observed::<Episodes>(&scenario, seed).longest();
     let by_packet = |name: &str, value: &dyn Fn(usize) -> f64| Curve {
@@ -35,11 +36,11 @@ struct SplitPacket {
     acks: u32,
 }
 
-/// Collects episodes: runs of packets that begin and end with a split ACK.
+/// Collects episodes. An episode is a sequence of packets whose first and last ACKs are split.
 #[derive(Default)]
 struct Episodes {
     current: Vec<SplitPacket>,
-    /// Packets acknowledged once since the last split.
+    /// Number of packets since the last split ACK; each of them was acknowledged by a single ACK.
     single: usize,
     longest: Vec<SplitPacket>,
 }
@@ -96,7 +97,7 @@ mod tests {
     #[test]
     fn an_episode_begins_and_ends_with_a_split() {
         assert_eq!(shapes(&[1, 1, 5, 1, 4, 1, 1]), [5, 1, 4]);
-        // Twenty single ACKs in a row end the first episode; the longer of two is kept.
+        // Twenty single ACKs in a row end the first episode. The longer of the two episodes is kept.
         let apart = [&[3, 2][..], &[1; 20], &[4, 4, 4]].concat();
         assert_eq!(shapes(&apart), [4, 4, 4]);
     }

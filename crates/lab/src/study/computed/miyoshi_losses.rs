@@ -1,4 +1,4 @@
-//! miyoshi, Fig. 4: loss rate seen by the senders while flows join.
+//! Fig. 4 of miyoshi: loss rate that the senders see while flows join.
 
 use super::observed;
 use crate::figure::{Curve, CurveKind, Point};
@@ -8,7 +8,8 @@ use lasthop_scenario::Scenario;
 use lasthop_tcp::Event;
 use lasthop_wire::{FlowId, Packet};
 
-/// p of each second, and its moving average. Flows join at equal intervals over the run.
+/// Curves of the loss rate p in each second, and of its moving average. The flows start at equal intervals over the
+/// run.
 pub fn curves(mut scenario: Scenario, seed: u64) -> Vec<Curve> {
     let apart = scenario.duration.divided_by(scenario.flows.len() as u64);
     for (number, flow) in scenario.flows.iter_mut().enumerate() {
@@ -38,7 +39,8 @@ impl Losses {
         &mut self.seconds[second]
     }
 
-    /// p of each second, and its average p = 7/8 now + 1/8 before (Eq. 4).
+    /// Loss rate p of each second, and its moving average: 7/8 of the current p plus 1/8 of the previous average (Eq.
+    /// 4).
     fn smoothed(&self) -> Vec<(f64, f64)> {
         let mut average: Option<f64> = None;
         self.seconds

@@ -10,13 +10,13 @@ const P_BUFF: f64 = 0.01;
 const RTT_S: f64 = 0.1;
 /// Retransmission timeout, s (§2.4).
 const T0_S: f64 = 0.4;
-/// Segments per ACK (§2.4).
+/// Number of segments that one ACK acknowledges (§2.4).
 const B: f64 = 2.0;
 
-/// Combines the probabilities of triple duplicates and of a timeout (loss of all n ACKs).
+/// Combines the probability of triple duplicate ACKs with that of a timeout (loss of all n ACKs).
 type Joined = fn(f64, f64) -> f64;
 
-/// Combinations by their names on the axis `joined`; Eq. 5 counts triple duplicates only.
+/// Ways to combine both probabilities, by their names on the axis `joined`. Eq. 5 counts triple duplicate ACKs only.
 const JOINED: [(&str, Joined); 4] = [
     ("not at all (Eq. 5 as printed)", |duplicates, _| duplicates),
     ("p(n) + p_err^n", |duplicates, all| (duplicates + all).min(1.0)),
@@ -24,7 +24,7 @@ const JOINED: [(&str, Joined); 4] = [
     ("the larger of p(n) and p_err^n", f64::max),
 ];
 
-/// p(n) at these coordinates, Eq. 5.
+/// Probability of a loss event p(n) at these coordinates, Eq. 5.
 pub fn loss_at(coordinates: &Coordinates) -> Option<f64> {
     let n = coordinates.get("n")?.number()? as u32;
     Some(loss(n, coordinates.get("p")?.number()?, joined(coordinates)?))
@@ -40,12 +40,12 @@ pub fn throughput_as_printed_at(coordinates: &Coordinates) -> Option<f64> {
     Some(throughput_as_printed(loss_at(coordinates)?)).filter(|value| value.is_finite())
 }
 
-/// Smallest p_err at which two ACKs lose least.
+/// Smallest p_err at which two ACKs per segment give the lowest loss probability, compared with one and three.
 pub fn two_best_from(coordinates: &Coordinates) -> Option<f64> {
     best_with_two(joined(coordinates)?).map(|[from, _]| from)
 }
 
-/// End of the p_err range of [`two_best_from`].
+/// Largest p_err at which two ACKs per segment give the lowest loss probability (see [`two_best_from`]).
 pub fn two_best_to(coordinates: &Coordinates) -> Option<f64> {
     best_with_two(joined(coordinates)?).map(|[_, to]| to)
 }
@@ -66,7 +66,7 @@ fn binomial(n: u32, i: u32) -> f64 {
     (0..i).map(|step| f64::from(n - step) / f64::from(step + 1)).product()
 }
 
-/// Probability of at least three duplicate ACKs (Eqs. 5 to 9), combined with the loss of all n.
+/// Probability of at least three duplicate ACKs (Eqs. 5 to 9), combined with the probability that all n ACKs are lost.
 fn loss(n: u32, p_err: f64, joined: Joined) -> f64 {
     let q = libm::cbrt(P_BUFF);
     let states = [1.0 - q, q - q * q, q * q - q * q * q];
@@ -83,7 +83,7 @@ fn throughput(p: f64) -> f64 {
     1.0 / (RTT_S * libm::sqrt(2.0 * B * p / 3.0) + T0_S * timeouts)
 }
 
-/// Eq. 13 as printed: the root spans both terms, and the last factor is outside.
+/// Throughput by Eq. 13 as printed: the root spans both terms, and the last factor is outside of the root.
 fn throughput_as_printed(p: f64) -> f64 {
     1.0 / (RTT_S * libm::sqrt(2.0 * B * p / 3.0 + T0_S * least(p)) * p * (1.0 + 32.0 * p * p))
 }
@@ -92,7 +92,8 @@ fn least(p: f64) -> f64 {
     (3.0 * libm::sqrt(3.0 * B * p / 8.0)).min(1.0)
 }
 
-/// Range of p_err in which two ACKs lose least of one, two and three, in steps of 1e-4; `None` if empty.
+/// Range of p_err in which two ACKs per segment give a lower loss probability than one or three. The range is searched
+/// in steps of 1e-4; `None` if it is empty.
 fn best_with_two(joined: Joined) -> Option<[f64; 2]> {
     let is_best = |p_err: &f64| {
         let of = |n| loss(n, *p_err, joined);
@@ -116,16 +117,17 @@ mod tests {
         assert_eq!(received(3, 2, 0.1), 0.0);
         assert!((received(1, 2, 0.1) - 0.99).abs() < 1e-12);
         assert!((received(2, 2, 0.1) - 0.81).abs() < 1e-12);
-        // 3 0.9^2 0.1 + 0.9^3.
+        // The probability is 3 0.9^2 0.1 + 0.9^3.
         assert!((received(2, 3, 0.1) - 0.972).abs() < 1e-12);
     }
 
     #[test]
     fn without_errors_one_ack_leaves_the_buffers_loss() {
-        // q^2 - q^3 + q^3 = q^2 with n = 1: a single further ACK completes the triple from the state of two.
+        // With n = 1 the sum is q^2 - q^3 + q^3 = q^2, because in the state with two duplicates one more ACK makes
+        // three.
         let q = libm::cbrt(0.01);
         assert!((loss(1, 0.0, AS_PRINTED) - q * q).abs() < 1e-12);
-        // If all ACKs are lost, only the buffer's loss remains.
+        // If all ACKs are lost, only the loss of segments in the buffer remains.
         assert!((loss(3, 1.0, AS_PRINTED) - 0.01).abs() < 1e-12);
     }
 
@@ -140,8 +142,8 @@ mod tests {
 
     #[test]
     fn where_two_cross_one_solved_by_hand() {
-        // With the sum: q^2 (1-x) + x and (q - q^2)(1-x)^2 + (q^2 - q^3)(1 - x^2) + x^2 (plus q^3 each) are equal.
-        // The sign of the difference is checked on both sides of the crossing.
+        // With the sum, the crossing is where q^2 (1-x) + x equals (q - q^2)(1-x)^2 + (q^2 - q^3)(1 - x^2) + x^2; both
+        // sides also contain q^3. The sign of the difference is checked on both sides of the crossing.
         let q = libm::cbrt(0.01);
         let one = |x: f64| (q * q - q * q * q) * (1.0 - x) + x;
         let two = |x: f64| (q - q * q) * (1.0 - x) * (1.0 - x) + (q * q - q * q * q) * (1.0 - x * x) + x * x;
@@ -151,7 +153,7 @@ mod tests {
 
     #[test]
     fn padhyes_formula_is_mathis_where_timeouts_are_rare() {
-        // Mathis et al. 1997: sqrt(3 / (2 b p)) / RTT.
+        // Mathis et al. 1997 give the throughput sqrt(3 / (2 b p)) / RTT.
         let p = 1e-6;
         let mathis = libm::sqrt(3.0 / (2.0 * B * p)) / RTT_S;
         assert!((throughput(p) / mathis - 1.0).abs() < 0.01);

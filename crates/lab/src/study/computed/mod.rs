@@ -14,10 +14,10 @@ use std::any::Any;
 
 /// Computes a number at some coordinates.
 pub type NumberComputation = fn(&Coordinates) -> Option<f64>;
-/// Computes curves of a picture from its own run with a seed.
+/// Computes the curves of a picture from a run of this scenario with this seed.
 pub type CurveComputation = fn(Scenario, u64) -> Vec<Curve>;
 
-/// Computations of numbers.
+/// Computations of numbers, by the name in `by`.
 pub const NUMBERS: &[(&str, NumberComputation)] = &[
     ("miyoshi::loss", miyoshi_model::loss_at),
     ("miyoshi::throughput", miyoshi_model::throughput_at),
@@ -25,11 +25,11 @@ pub const NUMBERS: &[(&str, NumberComputation)] = &[
     ("miyoshi::two_best_from", miyoshi_model::two_best_from),
     ("miyoshi::two_best_to", miyoshi_model::two_best_to),
 ];
-/// Computations of curves.
+/// Computations of curves, by the name in `by`.
 pub const CURVES: &[(&str, CurveComputation)] =
     &[("hasegawa::episode", hasegawa_episode::curves), ("miyoshi::losses", miyoshi_losses::curves)];
 
-/// The number at these coordinates; `None` if the name is unknown, or the number undefined.
+/// Computes the number at these coordinates; `None` if the name is unknown or the number is undefined.
 pub fn number(name: &str, coordinates: &Coordinates) -> Option<f64> {
     NUMBERS.iter().find(|(known, _)| *known == name).and_then(|(_, of)| of(coordinates))
 }

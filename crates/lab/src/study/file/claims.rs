@@ -1,4 +1,4 @@
-//! Claims of a paper.
+//! Claims in `study.toml`.
 
 use super::{Ordered, Quantity};
 use crate::study::value::{OneOrMore, Pick, Texts};
@@ -8,16 +8,16 @@ use serde::Deserialize;
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Claim {
-    /// Item of the row.
+    /// Item name of the claim's row in the results.
     pub item: String,
-    /// Series of the row.
+    /// Series name of the claim's row in the results.
     #[serde(default = "claim_series")]
     pub series: String,
-    /// Words of the claim; `{value}` is the first condition's measurement.
+    /// Text of the claim; `{value}` stands for the number that the first condition measures.
     pub words: String,
-    /// Theme: a column of the report's first picture.
+    /// Theme of the claim: its column in the table on the report's first screen.
     pub theme: Option<String>,
-    /// Conditions, each tested at its points.
+    /// Conditions that the claim consists of, each tested at its points.
     pub holds: OneOrMore<Condition>,
 }
 
@@ -33,23 +33,23 @@ pub struct Condition {
     pub metric: Option<String>,
     /// Measure to test, instead of a metric.
     pub measure: Option<String>,
-    /// Grid.
+    /// Grid whose results are tested.
     pub grid: Option<String>,
-    /// Coordinates.
+    /// Axis values at which the condition is tested.
     #[serde(default)]
     pub at: Ordered<Pick>,
     /// Axes; each combination of their values is a point: `ber`, `ber >= 5e-5`, `awnd >= 4 and awnd <= 13`.
     #[serde(default)]
     pub at_each: Texts,
-    /// Relation that must hold.
+    /// Relation between the quantity and the reference that must hold.
     pub is: Relation,
-    /// Reference of the relation; 0 by default.
+    /// Reference with which the quantity is compared; 0 by default.
     pub than: Option<Than>,
-    /// Tolerance of `within` and `alike`, as a share.
+    /// Tolerance of the relations `within` and `alike`, as a share.
     pub by: Option<f64>,
     /// Axis for relations along an axis, with bounds as in `at_each`: `wt >= 200`.
     pub along: Option<String>,
-    /// Whether a point with an undefined quantity counts as holding.
+    /// Whether the condition counts as satisfied at a point where the quantity is undefined.
     #[serde(default)]
     pub undefined_holds: bool,
 }
@@ -58,11 +58,11 @@ pub struct Condition {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged)]
 pub enum Than {
-    /// A number.
+    /// A fixed number.
     Number(f64),
-    /// A range: from, to.
+    /// A range between two numbers.
     Range([f64; 2]),
-    /// Another quantity, or the same quantity elsewhere.
+    /// Another quantity, or the same quantity at other coordinates.
     Quantity(Quantity),
 }
 
@@ -71,26 +71,26 @@ pub enum Than {
 #[serde(rename_all = "kebab-case")]
 #[serde(expecting = "enum Word")]
 pub enum Relation {
-    /// Above.
+    /// The quantity is above the reference.
     Above,
-    /// Below.
+    /// The quantity is below the reference.
     Below,
-    /// Above, or below by at most the margin of an order (2 %).
+    /// The quantity is above the reference, or below it by at most 2 %.
     #[serde(rename = "at least")]
     AtLeast,
-    /// Below, or above by at most the same margin.
+    /// The quantity is below the reference, or above it by at most 2 %.
     #[serde(rename = "at most")]
     AtMost,
-    /// Between two numbers.
+    /// The quantity is between two numbers.
     Between,
-    /// Differs by no more than the share `by`.
+    /// The quantity differs from the reference by at most the share `by`.
     Within,
-    /// Zero in every run.
+    /// The quantity is zero in every run.
     #[serde(rename = "zero in every run")]
     Zero,
-    /// Along an axis: no step falls, and the last value is above the first.
+    /// Along an axis: no step falls by more than 2 %, and the last value is above the first.
     Grows,
-    /// Along an axis: no step rises, and the last value is below the first.
+    /// Along an axis: no step rises by more than 2 %, and the last value is below the first.
     Falls,
     /// Along an axis: the last value is above the first.
     #[serde(rename = "higher at the end")]
@@ -98,7 +98,7 @@ pub enum Relation {
     /// Along an axis: the last value is below the first.
     #[serde(rename = "lower at the end")]
     LowerAtEnd,
-    /// Along an axis: no value is smaller than the value at `than`.
+    /// Along an axis: no value is smaller by more than 2 % than the value at `than`.
     #[serde(rename = "smallest at")]
     SmallestAt,
     /// Along an axis: all values lie within the share `by` of the largest.

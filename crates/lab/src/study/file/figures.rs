@@ -24,20 +24,20 @@ pub enum Drawn {
 pub struct Figure {
     /// Title above the picture.
     pub title: String,
-    /// Grid, unless curves name theirs.
+    /// Grid of all curves that do not name another.
     pub grid: Option<String>,
     /// Metric to draw.
     pub metric: Option<String>,
     /// Measure to draw, instead of a metric.
     pub measure: Option<String>,
-    /// Coordinates.
+    /// Axis values at which the results are drawn.
     #[serde(default)]
     pub at: Ordered<Pick>,
-    /// Axis of the abscissa.
+    /// Axis of the grid that is drawn as the abscissa.
     pub x: Option<String>,
     /// Label of the abscissa; by default the axis label.
     pub x_label: Option<String>,
-    /// Factor of the abscissa.
+    /// Factor by which the abscissa values are multiplied.
     pub x_times: Option<f64>,
     /// Whether the abscissa is logarithmic.
     #[serde(default)]
@@ -47,10 +47,11 @@ pub struct Figure {
     /// Whether the ordinate is logarithmic.
     #[serde(default)]
     pub y_log: bool,
-    /// Whether each curve has its own panel, for curves that overlap.
+    /// Whether each curve is drawn in its own panel, because the curves overlap.
     #[serde(default)]
     pub panels: bool,
-    /// Name of each curve, with `{AXIS}` in braces; one curve for each combination of the other axes that vary.
+    /// Name of each curve, in which `{AXIS}` stands for the value on that axis. Each combination of the other axes'
+    /// values gives one curve.
     pub series: Option<String>,
     /// Explicit list of curves, instead of `series`.
     #[serde(default)]
@@ -61,15 +62,15 @@ pub struct Figure {
     /// Rows of `ns2.csv` to draw, by patterns of their item.
     #[serde(default)]
     pub ns2: Texts,
-    /// Answer whose curves are drawn in addition: `question: answer`.
+    /// Answer to an open question, as `question: answer`. The curves under this answer are drawn in addition.
     pub also_under: Option<String>,
-    /// Time series of one run each; `column` of a curve names the sampled quantity.
+    /// Settings of time series: each curve is one run over time, and its `column` names the sampled quantity.
     pub course: Option<TimeSeriesSettings>,
-    /// Computation in Rust that draws curves from a run at `at`.
+    /// Name of a computation in Rust that draws the curves, from a run at the coordinates `at`.
     pub by: Option<String>,
 }
 
-/// Duration and sampling of a time series; the scenario's by default.
+/// Duration and sampling interval of a time series; by default those of the scenario.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[serde(expecting = "struct Course")]
@@ -84,31 +85,31 @@ pub struct TimeSeriesSettings {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Curve {
-    /// Name.
+    /// Name of the curve in the legend.
     pub name: String,
     /// Metric to draw.
     pub metric: Option<String>,
     /// Measure to draw, instead of a metric.
     pub measure: Option<String>,
-    /// Grid.
+    /// Grid whose results are drawn.
     pub grid: Option<String>,
-    /// Coordinates.
+    /// Axis values at which the results are drawn.
     #[serde(default)]
     pub at: Ordered<Value>,
-    /// Time series: formula over the samples' columns.
+    /// For time series: formula over the columns of the samples.
     pub column: Option<String>,
-    /// Time series: whether to draw the change per second.
+    /// For time series: whether to draw the change of the value per second.
     #[serde(default)]
     pub per_second: bool,
     /// Published rows to draw, by patterns of their item.
     #[serde(default)]
     pub published: Texts,
-    /// Filter of these rows.
+    /// Condition that selects some of these rows.
     #[serde(default, rename = "where")]
     pub filter: Selector,
-    /// Factor of the ordinate.
+    /// Factor by which the ordinate values are multiplied.
     pub times: Option<f64>,
-    /// Style.
+    /// Style of the curve.
     #[serde(default)]
     pub draw: Drawn,
 }
@@ -119,22 +120,23 @@ pub struct Curve {
 pub struct Table {
     /// Caption above the table.
     pub caption: String,
-    /// Rows with a verdict, by patterns of their item.
+    /// Rows to show, by patterns of their item; only rows with a verdict appear.
     #[serde(default)]
     pub rows: Texts,
-    /// One row for each answer of this try, by its index in `try` (from 0).
+    /// Index in `try` (from 0). The table gets one row for each answer that this try tests.
     pub answers: Option<usize>,
-    /// Columns of such a table.
+    /// Columns of a table with `answers`.
     #[serde(default)]
     pub column: Vec<Column>,
-    /// Axis with one column per value, taken from the rows' series or places.
+    /// Axis whose values become the columns. A row belongs to the column that its series name or its coordinate on this
+    /// axis equals.
     pub across: Option<String>,
-    /// Lines of such a table.
+    /// Lines of a table with `across`.
     #[serde(default)]
     pub line: Vec<Column>,
-    /// Ranking of these rows by their values, labelled by series.
+    /// Rows to rank by their values; the series name labels each row.
     pub ranks: Option<Selector>,
-    /// Two headings of a ranking: the names, and the remarks.
+    /// Two headings of a ranking: one for the names and one for the remarks.
     #[serde(default)]
     pub headings: Vec<String>,
     /// Remarks by series name.
@@ -142,11 +144,11 @@ pub struct Table {
     pub says: Ordered<String>,
 }
 
-/// Column of a table of answers, or line of a table across an axis: one row of the results.
+/// Column of a table with `answers`, or line of a table with `across`. Each shows one row of the results.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Column {
-    /// Heading.
+    /// Heading of the column or line.
     pub heading: String,
     /// Selects the row.
     pub row: Selector,

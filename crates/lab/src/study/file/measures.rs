@@ -6,37 +6,38 @@ use crate::study::selector::Selector;
 use crate::study::value::{Pick, Texts, Value};
 use serde::Deserialize;
 
-/// A number of one run.
+/// A number that a formula computes from the outcome of one run.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Metric {
-    /// Formula.
+    /// Formula over the columns of the run's outcome.
     pub of: String,
-    /// Unit.
+    /// Unit of the value; empty for shares and counts.
     #[serde(default)]
     pub unit: String,
-    /// Bounds of the value, where intervals end; by default 0 and `inf` if the formula cannot be negative.
+    /// Bounds of the value, beyond which no interval reaches. The default is 0 and `inf` if the formula cannot be
+    /// negative.
     pub bounds: Option<[f64; 2]>,
 }
 
 /// Combination of two numbers into one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub enum Comparison {
-    /// `at` - `against`, by repetition.
+    /// `at` - `against`, computed in each repetition.
     #[serde(rename = "difference")]
     Difference,
-    /// 100 (`at` / `against` - 1), by repetition.
+    /// 100 (`at` / `against` - 1), computed in each repetition.
     #[serde(rename = "change, %")]
     Change,
     /// 100 (mean of `at` / mean of `against` - 1).
     #[serde(rename = "change of means, %")]
     ChangeOfMeans,
-    /// `at` / `against`, by repetition.
+    /// `at` / `against`, computed in each repetition.
     #[serde(rename = "ratio")]
     Ratio,
 }
 
-/// Reduction of an axis that a row does not have.
+/// Reduction of all values along an axis to one number, for rows without a coordinate on this axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub enum Over {
     /// Sum over the axis within each repetition, before a comparison.
@@ -45,16 +46,16 @@ pub enum Over {
     /// Mean over the axis within each repetition, before a comparison.
     #[serde(rename = "mean")]
     Mean,
-    /// Values count as repetitions, if nothing else varies.
+    /// The axis values count as repetitions, if nothing else varies.
     #[serde(rename = "as repetitions")]
     Repetitions,
-    /// Number at the largest mean; its place is found with half of the repetitions.
+    /// The number where the mean is largest. Half of the repetitions find the place, the others measure the number.
     #[serde(rename = "largest mean")]
     Largest,
-    /// Place of the largest mean.
+    /// Value on the axis at which the mean is largest.
     #[serde(rename = "place of the largest mean")]
     LargestPlace,
-    /// Place from which on the mean is above 0.
+    /// Value on the axis from which on the mean is above 0.
     #[serde(rename = "crossing")]
     Crossing,
 }
@@ -63,20 +64,20 @@ pub enum Over {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Quantity {
-    /// Metric.
+    /// Name of the metric.
     pub metric: Option<String>,
-    /// Measure, instead of a metric.
+    /// Name of a measure, instead of a metric.
     pub measure: Option<String>,
-    /// Grid; a measure has its own.
+    /// Grid of the metric; a measure names its own grid.
     pub grid: Option<String>,
-    /// Coordinates.
+    /// Axis values.
     #[serde(default)]
     pub at: Ordered<Pick>,
-    /// Factor.
+    /// Factor by which the values are multiplied.
     pub times: Option<f64>,
 }
 
-/// A number of a grid.
+/// A number that is computed from the results of a grid.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Measure {
@@ -86,22 +87,22 @@ pub struct Measure {
     pub metric: Option<String>,
     /// Other measure to reduce, instead of a metric.
     pub measure: Option<String>,
-    /// Coordinates.
+    /// Axis values.
     #[serde(default)]
     pub at: Ordered<Value>,
-    /// Coordinates of the reference.
+    /// Axis values of the reference with which `at` is compared.
     pub against: Option<Ordered<Value>>,
     /// Comparison with the reference.
     #[serde(rename = "as")]
     pub comparison: Option<Comparison>,
-    /// Axes to reduce.
+    /// Axes to reduce to one number, and how.
     #[serde(default)]
     pub over: Ordered<Over>,
-    /// Formula of the row's coordinates; nothing is run.
+    /// Formula of the row's coordinates; the measure then needs no run.
     pub formula: Option<String>,
-    /// Computation in Rust.
+    /// Name of a computation in Rust; the measure then needs no run.
     pub by: Option<String>,
-    /// Unit.
+    /// Unit of the value; empty for shares and counts.
     #[serde(default)]
     pub unit: String,
 }
@@ -113,37 +114,37 @@ impl Measure {
     }
 }
 
-/// Binding of rows of `published.csv` to quantities.
+/// Binding of rows of `published.csv` to the quantities that we measure for them.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Binding {
     /// Rows, by patterns of their item.
     pub rows: Texts,
-    /// Filter of these rows.
+    /// Condition that selects some of these rows.
     #[serde(default, rename = "where")]
     pub filter: Selector,
-    /// Metric.
+    /// Name of the metric.
     pub metric: Option<String>,
-    /// Measure, instead of a metric.
+    /// Name of a measure, instead of a metric.
     pub measure: Option<String>,
-    /// Grid.
+    /// Name of the grid.
     pub grid: Option<String>,
-    /// Coordinates, in addition to the row's.
+    /// Axis values, in addition to the coordinates of the row.
     #[serde(default)]
     pub at: Ordered<Value>,
-    /// Axis whose values are the rows' series.
+    /// Axis whose values are the series names of the rows.
     pub series_is: Option<String>,
-    /// Class, which gives the margin.
+    /// Class of the numbers; the class gives the margin.
     pub class: Class,
-    /// Margin instead of the class's, for all rows or by series.
+    /// Margin that replaces the margin of the class, for all rows or by series.
     pub within: Option<Within>,
-    /// Duration of our run over the paper's, at length 1 of the grid; for a number of one run.
+    /// Duration of our run divided by that of the paper's run, at length 1 of the grid; for a number from one run.
     pub times_shorter: Option<f64>,
-    /// Reason why the margin is uncertain: the paper's own spread.
+    /// Reason why the margin is uncertain, if the margin is the spread of the paper's own runs.
     pub undecidable: Option<String>,
-    /// Theme: a column of the report's first picture; `tables` by default.
+    /// Theme of the numbers: their column in the table on the report's first screen; `tables` by default.
     pub theme: Option<String>,
-    /// Whether the rows appear in the report's first picture.
+    /// Whether the numbers appear in the picture on the report's first screen.
     #[serde(default)]
     pub headline: bool,
 }
@@ -158,22 +159,22 @@ pub enum Within {
     Series(Ordered<f64>),
 }
 
-/// Points of a figure without printed numbers.
+/// Points of a figure in the paper that prints no numbers.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Points {
-    /// Item of the rows.
+    /// Item name of the rows.
     pub item: String,
-    /// Metric.
+    /// Name of the metric.
     pub metric: Option<String>,
-    /// Measure, instead of a metric.
+    /// Name of a measure, instead of a metric.
     pub measure: Option<String>,
-    /// Grid.
+    /// Name of the grid.
     pub grid: Option<String>,
-    /// Coordinates.
+    /// Axis values.
     #[serde(default)]
     pub at: Ordered<Pick>,
-    /// Name of the series, with `{AXIS}` in braces; by default the first axis that varies.
+    /// Name of the series, in which `{AXIS}` stands for the value on that axis; by default the first axis that varies.
     pub series: Option<String>,
     /// Note for the reader.
     #[serde(default)]

@@ -1,7 +1,8 @@
-//! `study.toml`: format of a paper's file. `docs/papers.md` explains the format by examples.
+//! Format of `study.toml`, the file that describes a paper. `docs/papers.md` explains the format by examples.
 //!
-//! Tables of changes mix words of this file (`when`, `path` …) with keys of scenarios (`"flow.bulk.sender.recovery" =
-//! "reno"`). Every other word is a scenario key and is checked with the scenario.
+//! Tables of changes contain words with a meaning in this file (`when`, `path` …) and keys of scenarios
+//! (`"flow.bulk.sender.recovery" = "reno"`). Every other word counts as a scenario key, and is checked with the
+//! scenario.
 
 mod claims;
 mod figures;
@@ -18,7 +19,7 @@ use crate::papers::CpuTime;
 use indexmap::IndexMap;
 use serde::Deserialize;
 
-/// Table whose order counts.
+/// Table whose entries keep their order.
 pub type Ordered<T> = IndexMap<String, T>;
 
 /// A paper.
@@ -29,9 +30,9 @@ pub struct File {
     pub paper: String,
     /// Heading of the chapter.
     pub title: String,
-    /// Subject, one line.
+    /// Subject of the paper in one line.
     pub summary: String,
-    /// Outcome in a sentence, with the placeholders of `chapter.md`.
+    /// Result of the reproduction in a sentence, with the placeholders of `chapter.md`.
     #[serde(default)]
     pub answer: String,
     /// Whether the claims are our own expectations, not published ones.
@@ -42,7 +43,7 @@ pub struct File {
     /// Whether the paper reports its number of runs.
     #[serde(default)]
     pub paper_runs: PaperRuns,
-    /// CPU time, for the estimate printed first.
+    /// CPU time of the reproduction, for the estimate that is printed before the runs.
     #[serde(default)]
     pub effort: CpuTime,
     /// Axes to vary.
@@ -51,28 +52,28 @@ pub struct File {
     /// Grids to run.
     #[serde(default)]
     pub grid: Ordered<Grid>,
-    /// Numbers of one run.
+    /// Metrics: numbers that are computed from one run.
     #[serde(default)]
     pub metric: Ordered<Metric>,
-    /// Numbers of a grid.
+    /// Measures: numbers that are computed from the results of a grid.
     #[serde(default)]
     pub measure: Ordered<Measure>,
     /// Bindings of the rows of `published.csv`.
     #[serde(default)]
     pub published: Vec<Binding>,
-    /// Points of figures without printed numbers.
+    /// Points of figures for which the paper prints no numbers.
     #[serde(default)]
     pub points: Vec<Points>,
     /// Claims in words.
     #[serde(default)]
     pub claim: Vec<Claim>,
-    /// Open questions with their answers' changes.
+    /// Questions that the paper leaves open, each with its possible answers. An answer is a change of the scenarios.
     #[serde(default)]
     pub question: Ordered<Ordered<Answer>>,
-    /// Rows to repeat under every answer.
+    /// Rows to repeat under every answer to open questions.
     #[serde(default, rename = "try")]
     pub tries: Vec<Try>,
-    /// Sets of answers, in addition to the default reading without answers.
+    /// Readings: each is a set of answers to open questions. The default reading, which has no answers, always exists.
     #[serde(default)]
     pub reading: Ordered<Reading>,
     /// Pictures.
@@ -87,22 +88,22 @@ pub struct File {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PaperRuns {
-    /// Reported, or the numbers are computed: numbers are means, except in one-run classes.
+    /// The paper reports the number, or its numbers are computed. Its numbers are means, except in classes for one run.
     #[default]
     Stated,
-    /// Not reported: a number may be one run.
+    /// The paper does not report the number. A published number may come from one run.
     Unknown,
 }
 
 /// Changes of a scenario: scenario keys with values, and words of this file.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub struct Changes {
-    /// Other scenario file.
+    /// Scenario file to use instead.
     pub path: Option<String>,
-    /// Flows to leave out, by pattern.
+    /// Flows to leave out of the scenario, by pattern.
     #[serde(default)]
     pub drop: Texts,
-    /// Names for places in the scenario, used as `"@NAME.key"`.
+    /// Names for parts of the scenario, such as links; a key may then be `"@NAME.key"`.
     #[serde(default)]
     pub names: Ordered<Texts>,
     /// Scenario keys with values.
@@ -118,21 +119,21 @@ pub struct Axis {
     pub label: Option<String>,
     /// Coordinate name in rows and `published.csv`; by default the axis name.
     pub column: Option<String>,
-    /// Values.
+    /// Values to run.
     pub values: Vec<Value>,
     /// Values of a quick run; by default all.
     pub quick: Option<Vec<Value>>,
-    /// Values of a run under an answer; by default those of the run.
+    /// Values of a run under an answer to an open question; by default those of the run without an answer.
     pub questions: Option<Vec<Value>>,
     /// Values of a quick run under an answer; by default `questions`.
     pub quick_questions: Option<Vec<Value>>,
-    /// Changes for every value; `{NAME}` is the value.
+    /// Changes for every value; `{NAME}`, with the axis name, stands for the value.
     #[serde(default)]
     pub set: Changes,
-    /// Changes for single values.
+    /// Changes for single values, by value.
     #[serde(default)]
     pub case: Ordered<Changes>,
-    /// Coordinates of a value whose name is not a coordinate: `"2 + 4" = { reno = 2, w_cw = 4 }`.
+    /// Coordinates that a value stands for, if its name is not itself a coordinate: `"2 + 4" = { reno = 2, w_cw = 4 }`.
     #[serde(default)]
     pub stands_for: Ordered<Ordered<Value>>,
 }
@@ -142,18 +143,18 @@ pub struct Axis {
 #[serde(deny_unknown_fields)]
 #[serde(expecting = "struct Runs")]
 pub struct RunCounts {
-    /// Full run; initial number if `most` is set.
+    /// Number in a full run; if `most` is set, the initial number.
     #[serde(default)]
     pub full: u32,
     /// Largest number in a full run, if intervals stay wide compared with the margin of published numbers.
     pub most: Option<u32>,
-    /// Quick run.
+    /// Number in a quick run.
     #[serde(default)]
     pub quick: u32,
-    /// Full run under each answer.
+    /// Number in a full run under each answer to an open question.
     #[serde(default)]
     pub questions: u32,
-    /// Quick run under each answer.
+    /// Number in a quick run under each answer to an open question.
     #[serde(default)]
     pub quick_questions: u32,
 }
@@ -166,33 +167,34 @@ pub struct Grid {
     pub path: Option<String>,
     /// Axes; the first varies slowest.
     pub axes: Vec<String>,
-    /// Restriction of axes to some values.
+    /// Axes that are restricted to some of their values.
     #[serde(default)]
     pub only: Ordered<Pick>,
-    /// Repetitions; the grid is left out of runs with 0.
+    /// Numbers of repetitions; where the number is 0, the grid is not run.
     #[serde(default)]
     pub runs: RunCounts,
     /// Whether the grid is not run: its axes belong to computed measures (`by`, `formula`).
     #[serde(default)]
     pub computed: bool,
-    /// Value of the variable `{length}`, by extent of the run: factor of the run's length; 1 by default.
+    /// Value of the variable `{length}`, by extent of the run. It is the factor by which the run is longer; 1 by
+    /// default.
     pub length: Option<RunCounts>,
     /// Whether anything is random; if not, one run suffices and has no interval.
     #[serde(default = "yes")]
     pub random: bool,
-    /// Changes in all cells.
+    /// Changes that apply to all cells.
     #[serde(default)]
     pub set: Changes,
     /// Changes at certain values of several axes.
     #[serde(default)]
     pub case: Vec<CaseChanges>,
-    /// Names for places in the scenarios.
+    /// Names for parts of the scenarios, as in [`Changes::names`].
     #[serde(default)]
     pub names: Ordered<Texts>,
     /// Groups of flows, by patterns of their names.
     #[serde(default)]
     pub groups: Ordered<Texts>,
-    /// Random values of each repetition.
+    /// Scenario values that are drawn at random in each repetition.
     #[serde(default)]
     pub draw: Vec<Draw>,
 }
@@ -207,12 +209,12 @@ fn yes() -> bool {
 pub struct CaseChanges {
     /// Values at which the changes apply.
     pub when: Ordered<Pick>,
-    /// Changes.
+    /// Changes to apply.
     #[serde(flatten)]
     pub changes: Changes,
 }
 
-/// Random values of each repetition, from a separate random stream.
+/// Scenario values that are drawn at random in each repetition, from a separate random stream.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Draw {
@@ -220,16 +222,16 @@ pub struct Draw {
     pub stream: String,
     /// Keys, in drawing order; `*` stands for all names of the table, in file order.
     pub keys: Texts,
-    /// Smallest value.
+    /// Smallest random value.
     pub from: f64,
-    /// Exclusive upper bound.
+    /// Upper bound, which no random value reaches.
     pub to: f64,
-    /// Unit.
+    /// Unit of the random values.
     pub unit: String,
     /// Whether values are rounded down to integers.
     #[serde(default)]
     pub whole: bool,
-    /// Places; by default all.
+    /// Axis values at which to draw; by default all.
     #[serde(default)]
     pub when: Ordered<Pick>,
 }

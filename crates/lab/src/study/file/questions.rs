@@ -4,7 +4,7 @@ use super::{Changes, Draw, Ordered};
 use crate::study::value::{OneOrMore, Pick, Texts};
 use serde::Deserialize;
 
-/// Answer to an open question: one change or several.
+/// Answer to an open question: one or more changes of the scenarios.
 pub type Answer = OneOrMore<AnswerPart>;
 
 /// A part of an answer.
@@ -17,36 +17,36 @@ pub struct AnswerPart {
     /// Grids in which the part applies; by default all.
     #[serde(default)]
     pub grids: Texts,
-    /// Changes of an axis, instead of its `set`.
+    /// Changes that replace the `set` of an axis, by axis.
     #[serde(default)]
     pub axis: Ordered<Changes>,
-    /// Additional random values.
+    /// Additional scenario values that are drawn at random.
     #[serde(default)]
     pub draw: Vec<Draw>,
-    /// Changes.
+    /// Changes of the scenarios.
     #[serde(flatten)]
     pub changes: Changes,
 }
 
-/// Rows that are repeated under every answer of some questions.
+/// Rows that are repeated under every answer to some open questions.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Try {
-    /// Questions, by pattern; by default all.
+    /// Open questions whose answers are tried, by pattern; by default all.
     #[serde(default = "all")]
     pub questions: Texts,
-    /// Grids to run again.
+    /// Grids to run again under each answer.
     pub grids: Vec<String>,
     /// Rows of `published.csv`, by patterns of their item.
     #[serde(default)]
     pub rows: Texts,
-    /// Claims.
+    /// Claims, by patterns of their item.
     #[serde(default)]
     pub claims: Texts,
-    /// Points.
+    /// Points, by patterns of their item.
     #[serde(default)]
     pub points: Texts,
-    /// Whether the default reading is run again with as few repetitions, as a separate row.
+    /// Whether the default reading is run again with as few repetitions as the answers, and gives a separate row.
     #[serde(default)]
     pub default: bool,
 }
@@ -55,11 +55,11 @@ fn all() -> Texts {
     OneOrMore(vec!["*".into()])
 }
 
-/// A set of answers, in addition to the default reading.
+/// A set of answers to open questions, to be compared with the default reading.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Reading {
-    /// Description.
+    /// Description of the reading.
     #[serde(default)]
     pub words: String,
     /// Grids to run; by default all.
@@ -67,16 +67,16 @@ pub struct Reading {
     /// Answers, as `question: answer`.
     #[serde(default)]
     pub answers: Vec<String>,
-    /// Answers chosen to match numbers, not from the text.
+    /// Answers that were chosen to match the paper's numbers, not taken from its text.
     #[serde(default)]
     pub fitted: Vec<String>,
-    /// Search space.
+    /// Description of the sets of answers that were searched.
     #[serde(default)]
     pub space: String,
-    /// Number of answer sets tried.
+    /// Number of answer sets that were tried.
     #[serde(default)]
     pub tried: u64,
-    /// Rule for the best set.
+    /// Rule by which the best set was chosen.
     #[serde(default)]
     pub rule: String,
 }
