@@ -1,4 +1,4 @@
-//! Output files beside the summary.
+//! Output files of a run: summary, capture and report.
 
 use super::summary::Summary;
 use crate::failure::Failure;
@@ -78,7 +78,7 @@ impl OpenFiles {
         self.capture.take()
     }
 
-    /// Writes summary and report; an error in one does not stop the other.
+    /// Writes the summary and the report. If one cannot be written, the other is written nevertheless.
     pub(super) fn fill(
         &mut self,
         summary: &Summary,
