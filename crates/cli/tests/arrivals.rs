@@ -44,7 +44,7 @@ fn a_file_of_arrivals_is_a_flow_of_many_transfers() {
     std::fs::write(folder.join("shown.toml"), shown.stdout).unwrap();
     let again = call_in(folder, &["run", "shown.toml", "--runs", "1", "--format", "csv"]);
     assert_eq!(String::from_utf8_lossy(&again.stdout), csv, "{}", stderr_of(&again));
-    // A shorter run has fewer transfers.
+    // A shorter run has only the transfers that start before its end.
     let early = transfers.iter().filter(|(at, _)| *at < 10.0).count();
     let output = call_in(
         folder,

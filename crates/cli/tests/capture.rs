@@ -72,9 +72,9 @@ fn examine(path: &str, seed: &str) -> bool {
         trace.iter().filter(|line| line.get(key).is_some_and(|v| v == value)).count()
     };
     let again = count("event", "retransmitted");
-    // A capture at the sender has every packet in sending order. Packets that tshark calls out of order are
-    // retransmissions sent within one handshake RTT of new data, not beginning at the last ACK: further SACK holes
-    // during recovery.
+    // A capture at the sender has every packet in sending order, so a packet that tshark calls out of order is a
+    // retransmission. tshark does so if the retransmission follows new data within the handshake's RTT and does not
+    // begin at the last ACK. Such retransmissions fill further SACK holes during recovery.
     let seen = fields(
         &capture,
         "tcp.analysis.retransmission || tcp.analysis.fast_retransmission || tcp.analysis.out_of_order",
@@ -119,7 +119,7 @@ fn fields(capture: &Path, filter: &str, names: &[&str]) -> Vec<String> {
     String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned).collect()
 }
 
-/// Whether tshark is installed; prints a message if not.
+/// Whether tshark is installed. Prints a message if tshark is missing.
 fn has_tshark() -> bool {
     let works = Command::new("tshark").arg("--version").output().is_ok_and(|output| output.status.success());
     if !works {

@@ -1,4 +1,4 @@
-//! Chromium by the Chrome DevTools protocol over two pipes: each message is a JSON text and a zero byte.
+//! Controls Chromium with the Chrome DevTools protocol over two pipes. Each message is a JSON text and a zero byte.
 
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
