@@ -39,7 +39,7 @@ fn a_file_of_arrivals_is_a_flow_of_many_transfers() {
             assert_eq!(row[delivered].parse::<f64>().unwrap(), *bytes as f64);
         }
     }
-    // `show` output can be read again; `advise` relies on this.
+    // The output of `show` is a valid scenario. `advise` relies on this.
     let shown = call_in(folder, &["show", path]);
     std::fs::write(folder.join("shown.toml"), shown.stdout).unwrap();
     let again = call_in(folder, &["run", "shown.toml", "--runs", "1", "--format", "csv"]);

@@ -58,7 +58,7 @@ fn headers_alone_are_enough_for_the_analysis() {
     assert!(bytes(&cut) * 3 < bytes(&whole), "{} of {}", bytes(&cut), bytes(&whole));
 }
 
-/// Compares a run of the lossy path; returns whether it had no timeout.
+/// Compares a capture and a trace of the same run. Returns whether the run had no timeout.
 fn examine(path: &str, seed: &str) -> bool {
     let folder = tempfile::tempdir().unwrap();
     let arguments = ["run", path, "--runs", "1", "--seed", seed, "--pcap", "a.pcapng", "--trace", "a.json"];
@@ -86,8 +86,8 @@ fn examine(path: &str, seed: &str) -> bool {
     if is_calm {
         let is_lost = |line: &&Line| line["kind"] == "lost" && line["from"] == "source";
         let lost: Vec<&Line> = trace.iter().filter(is_lost).collect();
-        // Packets lost within the last round trips (of 300 ms with a full queue) may not be retransmitted before the
-        // end.
+        // Packets lost in the last second may not be retransmitted before the end of the run, because a round trip
+        // takes up to 300 ms with a full queue.
         let late = lost.iter().filter(|line| line["time_s"].as_f64().unwrap() > 29.0).count();
         let repaired = lost.len() - late..=lost.len();
         assert!(

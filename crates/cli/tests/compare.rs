@@ -88,7 +88,7 @@ fn every_run_is_in_the_samples() {
     );
 }
 
-/// Each chart has one curve per value; a second curve of the same value is dotted.
+/// Each chart has one curve per value. If a value has a second curve, that curve is dotted.
 #[test]
 fn values_are_drawn_over_each_other() {
     let folder = tempfile::tempdir().unwrap();

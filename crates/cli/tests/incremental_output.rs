@@ -181,11 +181,12 @@ fn a_thousand_jobs_for_three_runs_are_three_threads() {
     std::thread::sleep(Duration::from_millis(300));
     let many = threads();
     ended(child, "-KILL");
-    // The sixth thread prints progress.
+    // The main thread, the handler of Ctrl-C and three workers are five threads. A sixth may print progress.
     assert!(many <= 6, "{many} threads");
 }
 
-/// Estimates appear before large runs; CSV keeps no outcomes in memory.
+/// Before a large run, estimates of time and memory appear. With CSV no memory is estimated, because outcomes are not
+/// kept.
 #[cfg(unix)]
 #[test]
 fn what_a_large_run_takes_is_said() {

@@ -15,11 +15,11 @@ pub struct ArrivalClock {
     latest: Time,
 }
 
-/// Maximum duration of a comparison of clocks; a longer one was interrupted and is discarded.
+/// Maximum duration of a comparison of clocks. A longer comparison was interrupted, and its result is discarded.
 const MAX_COMPARISON: Duration = Duration::from_micros(50);
 
 impl ArrivalClock {
-    /// Compares the clocks again, because the wall clock may have been set; returns the present time.
+    /// Compares the clocks again, because the wall clock may have been set since then. Returns the present time.
     pub fn synchronize(&mut self, clock: &Clock) -> Time {
         let before = clock.now();
         let wall = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();

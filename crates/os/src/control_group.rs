@@ -12,7 +12,7 @@ use std::process;
 use std::thread;
 use std::time;
 
-/// A control group; removed on drop, after its processes have ended.
+/// A control group. Dropping it removes the group, which requires that its processes have ended.
 #[derive(Debug)]
 pub struct ControlGroup {
     folder: PathBuf,
@@ -44,7 +44,7 @@ impl ControlGroup {
     pub fn within<T>(&self, start: impl FnOnce() -> T) -> io::Result<T> {
         enter(&self.folder)?;
         let started = start();
-        // On an unlikely failure, this process remains in the group.
+        // If this fails, which is unlikely, this process remains in the group.
         let _ = enter(&self.parent);
         Ok(started)
     }

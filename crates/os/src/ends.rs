@@ -21,7 +21,8 @@ pub const SERVER6: Ipv6Addr = Ipv6Addr::new(0x2001, 2, 0, 0, 0, 0, 0, 1);
 pub const CLIENT6: Ipv6Addr = Ipv6Addr::new(0x2001, 2, 0, 0, 0, 0, 0, 2);
 /// Highest number of a network. Each nested emulation takes the next number.
 const MAX_NETWORK: u8 = 255;
-/// Device name in its namespace; differs from that of `lasthop endpoint`, which may run there.
+/// Name of the device in its namespace. It differs from the device of `lasthop endpoint`, which may run in the same
+/// namespace.
 pub const DEVICE: &str = "lasthop-path";
 /// Minimum MTU for IPv6, bytes (RFC 8200 §5).
 pub const MIN_MTU6: u16 = 1280;
@@ -44,7 +45,7 @@ pub fn open(
         port.record_handovers();
         namespace::ip(&["route", "add", "default", "dev", DEVICE])?;
         if let Some(address) = v6 {
-            // No other host can have the address: duplicate detection is unnecessary.
+            // Duplicate address detection is unnecessary, because no other host can have the address.
             namespace::ip(&["-6", "addr", "add", &format!("{address}/64"), "dev", DEVICE, "nodad"])?;
             namespace::ip(&["-6", "route", "add", "default", "dev", DEVICE])?;
         }
@@ -216,7 +217,7 @@ impl Drop for PairNumber {
 }
 
 impl PathEnds {
-    /// Creates the pair; returns the ports of the devices, the server's first.
+    /// Creates the pair. Returns the ports of the devices: first the server's, then the client's.
     ///
     /// # Errors
     /// If a system call fails: no permission, no TUN, no `ip`.

@@ -124,7 +124,7 @@ fn complete(bytes: &mut [u8], at: usize, checksum: usize) {
     if at + checksum + 2 > bytes.len() {
         return;
     }
-    // RFC 768: a sum of zero is sent as its complement; TCP permits that, too.
+    // RFC 768 requires that UDP sends a checksum of zero as its complement. TCP permits this, too.
     let sum = match !folded(summed(&bytes[at..])) {
         0 => u16::MAX,
         sum => sum,

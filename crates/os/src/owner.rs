@@ -22,7 +22,7 @@ fn start_time(pid: i32) -> Option<SystemTime> {
     SystemTime::now().checked_sub(age)
 }
 
-/// Start time in ticks since boot: 20th word after the name in brackets; the first word is the state.
+/// Start time in ticks since boot. It is the 20th word after the name in brackets, if the state is the first word.
 fn start_ticks(stat: &str) -> Option<u64> {
     let (_, behind) = stat.rsplit_once(") ")?;
     let mut words = behind.split(' ');

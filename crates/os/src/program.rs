@@ -33,7 +33,7 @@ impl Program {
     /// those of this process.
     ///
     /// # Errors
-    /// If the program is missing or not executable.
+    /// If the program does not exist or is not executable.
     pub fn start(
         namespace: &Namespace,
         words: &[String],

@@ -22,7 +22,7 @@ const PORT: u16 = 53;
 /// Timeout of a query; programs repeat queries after 5 s.
 const QUERY_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// A resolv.conf for programs behind the path; the file is removed on drop, but running programs keep it.
+/// A resolv.conf for programs behind the path. The file is removed on drop, but programs that still run keep seeing it.
 #[derive(Debug)]
 pub struct ResolvConf {
     file: PathBuf,

@@ -39,7 +39,7 @@ impl Doctor {
     }
 }
 
-/// Mode of `emulate` on this machine; without root, a test run tries the unprivileged mode.
+/// Mode of `emulate` on this machine. Without root, a test run shows whether the unprivileged mode works.
 fn emulation_mode() -> Finding {
     let finding = Finding {
         name: "emulation mode",

@@ -21,7 +21,7 @@ fn compared(arguments: &[&str]) -> Option<Vec<Value>> {
     })
 }
 
-/// Whether a call succeeded; prints the reason if the machine cannot run it.
+/// Whether a call succeeded. Prints the reason if the machine cannot run `crosscheck`.
 fn is_done(output: &Output) -> bool {
     let said = String::from_utf8_lossy(&output.stderr);
     match output.status.code() {
@@ -39,8 +39,8 @@ fn difference(object: &Value) -> f64 {
     object["goodput_kbps"]["difference_percent"]["mean"].as_f64().unwrap()
 }
 
-/// With a full queue, the simulator and real stacks agree within the required margins: 3 per cent for Lasthop's TCP, 10
-/// for the kernel's.
+/// If flows keep the queue full, the simulator and real TCP agree: within 3 % for Lasthop's TCP, within 10 % for the
+/// kernel's.
 #[test]
 fn real_tcp_agrees_with_the_simulator_on_a_full_queue() {
     let path = "rate=4Mbit/s,rtt=30ms,queue=20packets";
@@ -97,7 +97,8 @@ fn each_flow_is_compared_with_itself() {
     }
 }
 
-/// The first sender's object appears during the second's runs; each flow has its own congestion control.
+/// The objects of the first sender appear before the runs of the second sender end. With `kernel`, each flow has its
+/// own congestion control.
 #[test]
 fn a_sender_is_printed_when_its_runs_are_done() {
     let flow = |name: &str, congestion: &str| {

@@ -40,7 +40,8 @@ impl Nat {
     /// host does not forward any other packets because of this call.
     ///
     /// # Errors
-    /// If another process has done so, a system call fails, or neither `nft` nor `iptables` exists.
+    /// If another process already uses the host's network in this way, a system call fails, or neither `nft` nor
+    /// `iptables` exists.
     pub fn begin(device: &str, network: &str) -> Result<Nat, SystemError> {
         remove_stale()?;
         let changed = Changes::begin()?;
@@ -59,7 +60,8 @@ impl Nat {
     /// `redirected` is given, TCP is redirected to that local port; this requires a namespace that ends with the run.
     ///
     /// # Errors
-    /// If another process has done so, a system call fails, or neither `nft` nor `iptables` exists.
+    /// If another process already uses the host's network in this way, a system call fails, or neither `nft` nor
+    /// `iptables` exists.
     pub fn begin_unprivileged(
         device: &str,
         network: &str,
@@ -181,7 +183,7 @@ impl Changes {
 
     /// Undoes the changes in reverse order: first disables forwarding, then removes the rules.
     fn undo(&self) {
-        // If the host has become a router meanwhile, its interfaces keep forwarding.
+        // If the host has meanwhile been set to forward by default, its interfaces keep forwarding.
         let is_router = !self.host_forwarded && forwarding::is_host_forwarding().unwrap_or(false);
         for interface in self.opened.iter().filter(|_| !is_router) {
             let _ = forwarding::set(interface, false);

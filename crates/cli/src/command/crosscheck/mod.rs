@@ -1,7 +1,7 @@
 //! `lasthop crosscheck PATH`.
 //!
 //! * `case`: a sender, its scenario and its trial.
-//! * `repeat`: repetitions; `printer`: output during the runs.
+//! * `repeat`: runs the repetitions. `printer`: prints results during the runs.
 
 mod case;
 mod printer;

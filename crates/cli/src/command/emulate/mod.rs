@@ -7,9 +7,9 @@
 //! * `path_args`: the path on the command line. `remote_end`: server namespace or network at the remote end.
 //!   `privileges`: with or without root.
 //! * `assertions`: bounds on the results, given by `--assert`.
-//! * `ending`: end of the command; `shell`: default command.
+//! * `ending`: ends the command after Ctrl-C or at the time limit. `shell`: the default command.
 //! * `guard`: clean-up after a kill.
-//! * `files`: output files; `events`: JSON lines during the run.
+//! * `files`: output files. `events`: JSON lines during the run.
 //! * `document`: the report.
 //! * `processor_waits`: time that the programs waited for a processor.
 //! * `congestion`: congestion control of each connection.

@@ -36,7 +36,8 @@ pub(super) struct Testbed {
 }
 
 impl Testbed {
-    /// Creates the namespaces, each with a device; returns the devices' ports: the server's, then the client's.
+    /// Creates the namespaces, each with a device. Returns the ports of the devices: first the server's, then the
+    /// client's.
     pub(super) fn build(
         privileges: Privileges,
         has_server: bool,

@@ -160,7 +160,7 @@ impl EndpointJob {
         Ok(())
     }
 
-    /// Error of the single connection of `fetch` or `send`; a server ignores errors of connections.
+    /// Returns the error of the single connection of `fetch` or `send`. A server ignores errors of its connections.
     pub(crate) fn finish(&self) -> Result<(), SystemError> {
         match (&self.task, self.closed.first().and_then(|connection| connection.error.clone())) {
             (Task::Fetch { server, .. } | Task::Send { server, .. }, Some(error)) => {

@@ -16,7 +16,7 @@ const FEW: &[&str] = &["--window", "fixed=2KiB", "--path", "nfqueue"];
 /// Parent and session of a living process (proc(5), /proc/PID/stat).
 fn parent_and_session(pid: u32) -> Option<[u32; 2]> {
     let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // After the program's name: state, parent, group, session.
+    // The fields after the program's name are state, parent, process group and session.
     let words: Vec<&str> = text.rsplit_once(')')?.1.split_whitespace().collect();
     let number = |at: usize| words[at].parse().ok();
     (words[0] != "Z").then_some([number(1)?, number(3)?])
@@ -106,7 +106,8 @@ fn after_a_stop_the_window_is_the_paths_again() {
     let Some(_alone) = alone() else { return };
     let Some(path) = deep_path() else { return };
     let machine = Machine::watch();
-    // With a queue of one ACK the connection continues at once, so many packets pass while the agent is stopped.
+    // If only one ACK can wait for the agent, the others pass unchanged. The connection thus continues at once, and
+    // many packets pass while the agent is stopped.
     let agent = Agent::start(&path, &["--window", "dynamic", "--path", "nfqueue", "--queue-length", "1"]);
     let transfer = Transfer::begin(&path, "cubic", 5001).unwrap();
     wait_until("the transfer begins", || transfer.received() > 1 << 20);

@@ -66,7 +66,7 @@ fn a_third_one_adds_as_much() {
             &format!("ip -4 addr show dev lasthop-path >&2; {}", connector(REMOTE)),
         );
         let took = printed(&output, "shortest_ms");
-        // Without real-time priority, each of twelve steps may be late on a busy machine.
+        // Without real-time priority, a busy machine may delay each of the twelve passages through an emulation.
         let most = if who == "root" { 164.0 } else { 175.0 };
         assert!(took >= 160.0, "{who}: {took} ms; {}", stderr_of(&output));
         machine.judge(took < most, format!("{who}: {took} ms; {}", stderr_of(&output)));

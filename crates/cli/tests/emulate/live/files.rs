@@ -52,7 +52,7 @@ fn a_folder_gets_summary_capture_and_report() {
     {
         assert!(report.contains(title), "no {title}");
     }
-    // The server listens for both families; its addresses are shown as IPv4.
+    // The server listens for both IPv4 and IPv6. Its IPv4 addresses are shown as IPv4, not as mapped IPv6 addresses.
     assert!(
         report.contains("server, 198.18.0.1:5001 to 198.18.0.2:"),
         "no figures of the server's connection"
@@ -81,7 +81,8 @@ fn a_link_with_a_files_name_is_replaced_not_followed() {
     assert!(names.iter().all(|name| fs::symlink_metadata(name).unwrap().is_file()));
 }
 
-/// Another user's link could redirect root's writing; root's own link is the user's choice.
+/// A symlink of another user could redirect the writing of root, so it is refused. A symlink of root is followed,
+/// because root chose it.
 #[test]
 fn root_follows_no_link_of_another_user_s() {
     if !is_possible() || !nix::unistd::geteuid().is_root() {

@@ -180,7 +180,7 @@ fn connections_have_the_congestion_control_that_is_given() {
     for way in ["down", "up"] {
         assert_eq!(connections[0]["congestion"][way], serde_json::json!([other]), "{told}");
     }
-    // An unknown congestion control is an error; the message names the available ones.
+    // An unknown congestion control is an error, and the message names the available ones.
     let output = emulate(&[CLEAN, "--congestion", "no_such", "--server", "exec sleep 10", "--", "true"]);
     let errors = stderr_of(&output);
     assert_eq!(output.status.code(), Some(2), "{errors}");

@@ -177,7 +177,7 @@ fn the_host_is_a_router_for_the_path_alone() {
         assert!(during[2].contains("net/ipv4/ip_forward:0\n"), "{during:?}");
         let output = running.wait_with_output().unwrap();
         let goodput = printed(&output, "goodput_kbps");
-        // Data arrives; other tests check the rate, which does not matter on a busy machine.
+        // This test only checks that data arrives. Other tests check the rate.
         assert!(goodput > 500.0, "{tool}: {goodput} kbit/s; {}", stderr_of(&output));
         assert_eq!(world.state(), before, "{tool}");
     }
@@ -203,7 +203,7 @@ fn what_a_killed_run_changed_is_taken_back() {
     assert!(stderr_of(&second).contains("already"), "{}", stderr_of(&second));
     killed.end();
     wait_until("the changes are undone", || world.state() == before);
-    // Without a guard the next run undoes the changes, even a run that needs no rules.
+    // If the guard is killed, too, the next run undoes the changes, even if that run needs no rules.
     let mut killed = World::begin(&world.host, &[&program, "emulate", crate::CLEAN, "--", "sleep", "14142"]);
     wait_until("the run begins", || world.state()[2].contains("conf/lasthop-nat/forwarding:1"));
     crate::kill_with_guard(&mut killed.0);

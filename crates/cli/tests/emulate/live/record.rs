@@ -7,7 +7,7 @@ use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Maximum number of recordings of a path; a recording may report itself as invalid.
+/// Maximum number of attempts to record a path. An attempt is repeated if the recording reports itself as invalid.
 const ATTEMPTS: u32 = 5;
 
 /// Records a path. Returns the summary, the name of the traces, and the observation of the machine; `None` if the run
@@ -31,8 +31,8 @@ fn recorded(path: &str, folder: &Path, arguments: &[&str]) -> Option<(Value, Pat
                 not_judged(&said);
                 return None;
             }
-            // If reports wait in the other direction's queue, this direction's queue is empty for 0 to 6 % of the time.
-            // From 5 % on, the recording is invalid.
+            // While reports wait in the other direction's queue, this direction's queue may run empty, for 0 to 6 % of
+            // the time. From 5 % on, the recording is invalid.
             Some(3) if said.contains("the recording is invalid") && attempt < ATTEMPTS => {
                 eprintln!("repeated: {said}");
             }

@@ -17,7 +17,7 @@ pub(super) struct Companion {
     _folder: PrivateFolder,
 }
 
-/// Folder of the agent's lock and socket; removed at the end.
+/// Folder of the agent's lock and socket, which is removed on drop.
 struct PrivateFolder(PathBuf);
 
 const START_TIMEOUT: Duration = Duration::from_secs(10);

@@ -1,6 +1,6 @@
 //! Requests to a running emulation, through a socket in a directory to which only the directory's owner may write.
 //!
-//! A thread receives requests; the loop that carries packets answers between two packets.
+//! A thread receives the requests. The loop that carries packets answers them between two packets.
 
 use super::super::privileges;
 use super::settings::{SetRefusal, SetRequest};
@@ -32,7 +32,7 @@ pub(super) struct PendingRequest {
 }
 
 impl PendingRequest {
-    /// Sends the answer; ignores a closed connection.
+    /// Sends the answer. If the requester has closed the connection, nothing happens.
     pub(super) fn answer(self, answer: Result<Value, SetRefusal>) {
         let _ = self.answer.send(answer.map_or_else(SetAnswer::Refused, SetAnswer::Done));
     }

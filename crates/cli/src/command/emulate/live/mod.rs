@@ -185,7 +185,7 @@ impl Live {
         }
     }
 
-    /// Takes the last sample; returns the changes during the run.
+    /// Takes the last sample. Returns the settings that were changed during the run.
     pub(super) fn finish(mut self, emulation: &mut Emulation<Target>) -> SettingChanges {
         self.sample(emulation);
         self.viewer.take();

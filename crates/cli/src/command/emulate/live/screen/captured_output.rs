@@ -24,13 +24,13 @@ pub(in super::super) struct CapturedOutput {
 enum ParserState {
     #[default]
     Text,
-    /// After ESC.
+    /// The parser has read ESC.
     Escape,
-    /// In a sequence that ends with a letter: `ESC [ 31 m`.
+    /// The parser is in a sequence that ends with a letter: `ESC [ 31 m`.
     Sequence,
-    /// In a string that ends with BEL or ESC: `ESC ] 0 ; title BEL`.
+    /// The parser is in a string that ends with BEL or ESC: `ESC ] 0 ; title BEL`.
     String,
-    /// After a carriage return: the next text replaces the line, unless a newline follows.
+    /// The parser has read a carriage return. The next text replaces the line, unless a newline follows.
     Return,
 }
 
