@@ -72,9 +72,9 @@ fn examine(path: &str, seed: &str) -> bool {
         trace.iter().filter(|line| line.get(key).is_some_and(|v| v == value)).count()
     };
     let again = count("event", "retransmitted");
-    // A capture at the sender has every packet in sending order, so a packet that tshark calls out of order is a
-    // retransmission. tshark does so if the retransmission follows new data within the handshake's RTT and does not
-    // begin at the last ACK. Such retransmissions fill further SACK holes during recovery.
+    // A capture at the sender has every packet in sending order, so every packet that tshark calls out of order is a
+    // retransmission. Tshark does so if a retransmission follows new data within the handshake's RTT and does not begin
+    // at the last ACK. Such retransmissions fill further SACK holes during recovery.
     let seen = fields(
         &capture,
         "tcp.analysis.retransmission || tcp.analysis.fast_retransmission || tcp.analysis.out_of_order",
@@ -86,8 +86,8 @@ fn examine(path: &str, seed: &str) -> bool {
     if is_calm {
         let is_lost = |line: &&Line| line["kind"] == "lost" && line["from"] == "source";
         let lost: Vec<&Line> = trace.iter().filter(is_lost).collect();
-        // Packets lost in the last second may not be retransmitted before the end of the run, because a round trip
-        // takes up to 300 ms with a full queue.
+        // Packets lost in the last second may not be retransmitted before the end of the run. A round trip takes up to
+        // 300 ms with a full queue.
         let late = lost.iter().filter(|line| line["time_s"].as_f64().unwrap() > 29.0).count();
         let repaired = lost.len() - late..=lost.len();
         assert!(

@@ -92,8 +92,8 @@ impl Uplink {
     }
 
     fn start(name: &'static str, arguments: &[&str], namespace: &Namespace) -> io::Result<Uplink> {
-        // A `cat` that waits for its standard input keeps the namespace alive. It drops its rights, because `pasta` or
-        // `slirp4netns` has fewer rights and must be allowed to inspect it.
+        // `pasta` and `slirp4netns` find the namespace by a process in it: a `cat` that waits for its standard input.
+        // The `cat` drops its rights, because the program has fewer rights and must be allowed to inspect it.
         let mut holder = Command::new("cat");
         holder.stdin(Stdio::piped()).stdout(Stdio::null()).process_group(0);
         let held = namespace.within(|| {

@@ -1,4 +1,4 @@
-//! Packet filter rules that let the host forward the path's packets and no others.
+//! Packet filter rules that let the host forward the path's packets. For all other packets nothing changes.
 
 use crate::error::SystemError;
 use std::io::{self, Write};

@@ -134,8 +134,8 @@ pub fn remove_stale() -> Result<bool, SystemError> {
     if locked(&note).is_err() || is_begun() {
         return Err(only_one(&format!("process {pid}")));
     }
-    // If there are no rules, there is nothing to undo: forwarding was not yet enabled, or the note belongs to an
-    // earlier namespace with the same inode number.
+    // Without rules there is nothing to undo. Either forwarding was not yet enabled, or the note belongs to an earlier
+    // namespace with the same inode number.
     let had_rules = changed.tool.has_rules();
     if had_rules {
         changed.undo();

@@ -1,4 +1,4 @@
-//! Records the congestion control that each connection used.
+//! Congestion controls that the connections of a run used.
 
 use lasthop_emu::census::{ControlsByClient, UsedControls};
 use lasthop_emu::emulation::End;

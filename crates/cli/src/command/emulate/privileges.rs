@@ -1,5 +1,5 @@
-//! Privileges of a run. With root's rights, the run uses the machine's namespaces. Otherwise a second call of this
-//! program runs in the user's own namespaces.
+//! Privileges of a run. As root, the run works directly on the machine. Otherwise a second call of this program runs in
+//! the user's own namespaces.
 
 use super::failure;
 use super::guard::Guard;
@@ -123,7 +123,7 @@ pub(crate) fn run_unprivileged() -> Option<ExitCode> {
     })
 }
 
-/// Starts the second process. Returns the exit status of this process.
+/// Starts the second process and waits for its end. Returns the exit status of the second process.
 fn start_second_process(words: Vec<OsString>) -> Result<u8, SystemError> {
     unprivileged::enter_user_namespace()?;
     // Forwards interruptions to the second process, and ends after that process.

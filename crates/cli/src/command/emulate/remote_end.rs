@@ -1,4 +1,4 @@
-//! The remote end of the path: a server's namespace, or the network of this host.
+//! The remote end of the path: a server's namespace, or the network outside the run.
 
 use super::privileges::Privileges;
 use crate::output;

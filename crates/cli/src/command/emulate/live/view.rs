@@ -29,7 +29,7 @@ pub(super) struct DirectionView {
     pub(super) kbps: f64,
     pub(super) delivered: u64,
     pub(super) lost: PerReason<u64>,
-    /// Queue length in packets, then in bytes, then queueing delay of a new packet in ms.
+    /// Queue length in packets. Then `bytes`: queue length in bytes. `wait_ms`: queueing delay of a new packet, ms.
     pub(super) packets: u64,
     pub(super) bytes: u64,
     pub(super) wait_ms: Option<f64>,
