@@ -13,7 +13,7 @@ fn main() {
             Command::new("git").args(arguments).output().ok().filter(|output| output.status.success());
         output.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned()).unwrap_or_default()
     };
-    // Reruns at another commit; uncommitted changes are not distinguished.
+    // Makes cargo run this script again at another commit. A build with uncommitted changes names the same commit.
     for file in ["HEAD", "logs/HEAD"] {
         let path = git(&["rev-parse", "--git-path", file]);
         if !path.is_empty() {

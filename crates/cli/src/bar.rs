@@ -9,9 +9,9 @@ use std::sync::{Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// Minimum interval between lines, and before the first.
+/// Minimum interval between two lines, and minimum time before the first line.
 const MIN_INTERVAL: Duration = Duration::from_secs(5);
-/// Interval after which a line is due even if less than a tenth has been done since the last.
+/// Interval after which a line is due even if less than a tenth of the work was done since the last line.
 const MAX_INTERVAL: Duration = Duration::from_secs(30);
 
 #[derive(Default)]
@@ -38,7 +38,7 @@ impl Bar {
     pub(crate) fn advance(&self, steps: u64) {
         self.with(|part| match part {
             Some(Display::Drawn(bar)) => bar.inc(steps),
-            // The thread receives until the part ends.
+            // Sending does not fail: the printing thread receives until this part of the work ends.
             Some(Display::Lines { updates, .. }) => drop(updates.send(Update::Done(steps))),
             None => {}
         });
@@ -52,7 +52,7 @@ impl Bar {
         });
     }
 
-    /// Runs `act`, which prints, with the bar hidden.
+    /// Hides the bar while `act` runs, because `act` prints.
     #[cfg(target_os = "linux")]
     pub(crate) fn suspended<T>(&self, act: impl FnOnce() -> T) -> T {
         let part = self.part.lock().unwrap_or_else(PoisonError::into_inner);
@@ -128,7 +128,7 @@ struct LineSchedule {
     part: String,
     steps: u64,
     done: u64,
-    /// Time of the last line, and number of tenths done then.
+    /// Time of the last line, and number of tenths of the work that were done at that time.
     last: (Duration, u64),
 }
 
@@ -163,7 +163,8 @@ impl LineSchedule {
 mod tests {
     use super::*;
 
-    /// One line per tenth, at least 5 s apart; one per 30 s regardless of progress; none at the end.
+    /// Each tenth of the work gives a line, at least 5 s after the last line. After 30 s a line follows regardless of
+    /// progress. The end of the work gives no line.
     #[test]
     fn lines_come_now_and_then() {
         let mut schedule = LineSchedule::new("run", 400);

@@ -15,7 +15,7 @@ pub(crate) const INTERRUPTED: u8 = 130;
 pub(crate) enum Failure {
     Scenario(Problem),
     Other(u8, PlainProblem),
-    /// Exit status of a command run for the user, which has printed its own message.
+    /// Exit status of a command that ran for the user and has printed its own message.
     #[cfg(target_os = "linux")]
     Command(u8),
     /// Interruption by the user, with a message about the progress.
@@ -49,7 +49,7 @@ impl Failure {
     /// Checks that a run reached its end.
     ///
     /// # Errors
-    /// A run whose simulated time stopped advancing.
+    /// If the simulated time of the run stopped advancing.
     pub(crate) fn check_stuck(outcome: &Outcome) -> Result<(), Failure> {
         match &outcome.stuck {
             None => Ok(()),
@@ -62,7 +62,7 @@ impl Failure {
         Failure::invalid_as(INVALID, message, help)
     }
 
-    /// [`Failure::invalid`] with the user's exit status.
+    /// [`Failure::invalid`] with an exit status chosen by the user.
     #[cfg(target_os = "linux")]
     pub(crate) fn invalid_as(status: u8, message: impl Into<String>, help: impl Into<String>) -> Failure {
         Failure::Other(status, PlainProblem::new(message, help))
@@ -90,7 +90,7 @@ impl Failure {
         }
     }
 
-    /// Complete message; underlines the faulty text where one is known.
+    /// Complete message. Underlines the faulty text if its place is known.
     pub(crate) fn render(self: &Failure) -> String {
         let report = match self {
             Failure::Scenario(problem) => Report::new(problem.clone()),
@@ -122,10 +122,10 @@ impl From<lasthop_sweep::store::Error> for Failure {
     }
 }
 
-/// Sets colours and wrapping on a terminal, unwrapped lines elsewhere.
+/// Sets the style of error messages: coloured and wrapped on a terminal, unwrapped elsewhere.
 pub(crate) fn install_style() {
     let is_terminal = std::io::stderr().is_terminal();
-    // Only a second call fails.
+    // The error is ignored, because only a second call fails.
     let _ = miette::set_hook(Box::new(move |_| {
         Box::new(MietteHandlerOpts::new().terminal_links(false).wrap_lines(is_terminal).build())
     }));

@@ -36,19 +36,20 @@ impl Completion {
     }
 }
 
-/// Number of further results wanted.
+/// Whether further results are wanted, and how many.
 pub(crate) enum Demand {
     All,
-    /// Probably this many in total.
+    /// Probably this many results in total.
     Expect(u64),
-    /// None; runs under way are abandoned.
+    /// No further results. Runs in progress are abandoned.
     Enough,
 }
 
-/// Passes results in order to `take`, each as soon as all earlier ones are finished. `take` may end the work early.
+/// Passes the results in order to `take`: each result as soon as it and all earlier ones are finished. `take` may end
+/// the work early.
 ///
 /// # Errors
-/// The first error of `take`; runs under way are then abandoned.
+/// The first error of `take`. Runs in progress are then abandoned.
 pub(crate) fn consume_in_order<T: Send + 'static>(
     part: &str,
     mut work: InOrder<T>,

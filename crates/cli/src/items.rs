@@ -12,7 +12,7 @@ use lasthop_lab::study::tables::distance;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
-/// Prefix of items with another answer to an open question.
+/// Prefix of items that assume another answer to one of the paper's open questions.
 const SENSITIVITY: &str = "sensitivity-";
 const CLAIM: &str = "claim-";
 /// Suffix of items that repeat a gain in another unit.
@@ -197,7 +197,7 @@ fn questions(items: &[&Item]) -> Table {
     }
 }
 
-/// Name of a sensitivity item without this prefix.
+/// Name of an item without the prefix `sensitivity-`, and without `beginning` after it.
 fn without<'a>(name: &'a str, beginning: &str) -> &'a str {
     let name = name.strip_prefix(SENSITIVITY).unwrap_or(name);
     name.strip_prefix(beginning).unwrap_or(name)
@@ -217,7 +217,7 @@ fn grouped<'a, const N: usize>(items: &[&'a Item], key: impl Fn(&Item) -> [Strin
     groups
 }
 
-/// `1915 ± 12`, or the number alone.
+/// Measured mean with its interval: `1915 ± 12`, or the mean alone.
 pub(crate) fn measured(item: &Item) -> Option<String> {
     let mean = item.measured.filter(|mean| mean.is_finite())?;
     Some(match item.ci95 {
@@ -228,13 +228,13 @@ pub(crate) fn measured(item: &Item) -> Option<String> {
     })
 }
 
-/// `ber=7e-5, setting=default`.
+/// Coordinates of an item as text: `ber=7e-5, setting=default`.
 pub(crate) fn coordinates(x: &Map<String, Value>) -> String {
     let each: Vec<String> = x.iter().map(|(name, value)| format!("{name}={}", shown(value))).collect();
     each.join(", ")
 }
 
-/// Text unquoted, numbers as short as possible.
+/// Formats a value: text without quotes, numbers as short as possible.
 fn shown(value: &Value) -> String {
     match (value, value.as_f64()) {
         (Value::String(text), _) => text.clone(),

@@ -86,7 +86,8 @@ fn main() -> ExitCode {
     }
 }
 
-/// The `--set` that replaces an unknown flag, if the flag names a scenario key, in Lasthop's words or another tool's.
+/// Suggests a `--set` instead of an unknown flag, if the flag is named like a scenario key of Lasthop or like the same
+/// setting of another tool.
 fn scenario_key_tip(error: &clap::Error) -> Option<String> {
     let ContextValue::String(flag) = error.get(ContextKind::InvalidArg)? else { return None };
     if error.kind() != ErrorKind::UnknownArgument {
@@ -105,7 +106,7 @@ fn scenario_key_tip(error: &clap::Error) -> Option<String> {
     Some(format!("{}; use --set {here}={value}", entry.sentence()))
 }
 
-/// The value that was written with a flag: `--duration=10s`, `--duration 10s`.
+/// Value that the user gave to a flag, as `--duration=10s` or `--duration 10s`.
 fn flag_value(flag: &str) -> Option<String> {
     let mut given = std::env::args().skip_while(|part| {
         part.strip_prefix("--").and_then(|part| part.split('=').next()).is_none_or(|name| name != flag)

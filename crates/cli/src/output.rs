@@ -46,7 +46,7 @@ pub(crate) fn print_lines(lines: impl Iterator<Item = impl Display>) -> Result<(
     print(&text)
 }
 
-/// Replaces control characters of a foreign text by `?`: the result is one line.
+/// Replaces control characters by `?`, so that a text from elsewhere becomes one line without control sequences.
 pub(crate) fn plain(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
 }

@@ -30,7 +30,8 @@ pub(crate) fn replaced(scenario: &Scenario) -> Result<usize, Failure> {
     })
 }
 
-/// The scenario's links and other flows around real traffic; without samples.
+/// Plan of an emulation in which the scenario's links carry real traffic. All flows that real traffic does not replace
+/// are simulated. The plan takes no samples.
 pub(crate) fn plan(scenario: &Scenario, replaced: usize, seed: u64) -> EmulationPlan {
     let pipes = scenario.links.iter();
     EmulationPlan {
@@ -126,13 +127,13 @@ pub(crate) fn remove_leftovers() {
         output::note(&format!("removed the namespace `{name}`, left by a killed run"));
     }
     control_group::remove_stale();
-    // Rules in use by another run stay, without a message.
+    // If the rules belong to another run in progress, they stay, and no message is printed.
     if let Ok(true) = nat::remove_stale() {
         output::note("removed the netfilter rules `lasthop`, left by a killed run");
     }
 }
 
-/// Error if `runs` runs of a sender had late packets; `last` is the last outcome.
+/// Error for a sender if `runs` of its runs had late packets; `last` is the outcome of the last one.
 pub(crate) fn late_packets(sender: &impl std::fmt::Display, last: &TrialOutcome, runs: u32) -> Failure {
     let load = last.load.map_or(String::new(), |load| format!(", {:.0} % idle", load.idle * 100.0));
     Failure::invalid(

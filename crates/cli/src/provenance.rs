@@ -1,10 +1,10 @@
-//! Provenance of a number: program version, seed, amount of runs.
+//! Provenance of a number: program version, seed, and whether the runs were reduced (`--quick`).
 
 use lasthop_lab::item::Item;
 use lasthop_lab::papers::ReproductionSettings;
 use serde::Serialize;
 
-/// Version; in a build from a checkout, with the commit.
+/// Version of the program. In a build from a checkout, it includes the commit.
 pub(crate) fn version() -> String {
     let commit = env!("LASTHOP_COMMIT");
     if commit.is_empty() {
@@ -35,7 +35,7 @@ pub(crate) struct Provenance<'a> {
 }
 
 impl<'a> Provenance<'a> {
-    /// `paper` is a name or a folder; `digest` is that of its files.
+    /// `paper` is a name or a folder; `digest` is the SHA-256 of the paper's files.
     pub(crate) fn new(paper: &str, digest: String, settings: &'a ReproductionSettings) -> Provenance<'a> {
         let quick = if settings.quick { " --quick" } else { "" };
         let seed = if settings.seed == 1 { String::new() } else { format!(" --seed {}", settings.seed) };

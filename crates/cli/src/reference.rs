@@ -14,8 +14,8 @@ pub(crate) fn fields() -> Vec<ReferenceSection> {
     outputs::sections()
 }
 
-/// Sections about a path or a name: keys and mechanisms, then columns and fields, whose unit may be left out. A name of
-/// another tool leads to the names here with the same meaning.
+/// Sections about a key path or a name: keys and mechanisms, then columns and fields. The name of a column or field may
+/// omit the unit. For a name of another tool, returns the sections about Lasthop's names with the same meaning.
 pub(crate) fn explain(path: &str) -> Vec<ReferenceSection> {
     let path = path.trim();
     let own = here(path);
@@ -25,7 +25,7 @@ pub(crate) fn explain(path: &str) -> Vec<ReferenceSection> {
     [vec![lead], others].concat()
 }
 
-/// Sections about a name of Lasthop.
+/// Sections about a name that Lasthop itself uses.
 fn here(path: &str) -> Vec<ReferenceSection> {
     let mut found = Catalogue::default().explain(path);
     let mut add = |is_meant: &dyn Fn(&str) -> bool| {

@@ -31,7 +31,7 @@ struct Archived {
 /// Reruns every row of a file (`reproduce --format json`), without stored results, and compares.
 ///
 /// # Errors
-/// A file that is unreadable or has other contents; a row that differs.
+/// If the file is unreadable or has other contents, or if a row differs.
 pub(crate) fn run(file: &Path, jobs: Option<usize>) -> Result<(), Failure> {
     let mut differing = 0;
     for archived in read(file)? {
@@ -79,7 +79,7 @@ pub(crate) fn run(file: &Path, jobs: Option<usize>) -> Result<(), Failure> {
     }
 }
 
-/// Removes from a row the program's version and the digest of the files, which describe only its origin.
+/// Removes the program's version and the digest of the files from a row, because both describe only the row's origin.
 fn compared(row: &str) -> String {
     let mut rest = row.to_owned();
     for key in ["\"version\":\"", "\"digest\":\""] {
@@ -125,7 +125,7 @@ fn read(file: &Path) -> Result<Vec<Archived>, Failure> {
     }
 }
 
-/// Paper of archived rows; a folder if their command names a folder.
+/// Paper of archived rows: a folder if the rows' command names a folder, otherwise a paper by name.
 fn paper(origin: &Origin) -> Result<Paper, Failure> {
     let folder = origin.command.strip_prefix("lasthop reproduce ").unwrap_or(&origin.paper);
     let folder = folder.split(" --").next().unwrap_or(folder);

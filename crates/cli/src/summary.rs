@@ -26,7 +26,8 @@ pub(crate) fn text(reproduction: &Reproduction, summary: &str) -> String {
     text
 }
 
-/// Differing rows grouped by item. Rows and groups begin with the furthest; claims come last.
+/// Rows that differ from the paper, grouped by item. The furthest rows come first in a group, and the furthest groups
+/// come first. Claims come last.
 fn groups<'a>(items: impl Iterator<Item = &'a Item>) -> Vec<Vec<&'a Item>> {
     let mut groups: Vec<Vec<&Item>> = Vec::new();
     for item in items.filter(|item| item.verdict == Some(Verdict::Differs)) {

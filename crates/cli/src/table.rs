@@ -16,7 +16,7 @@ pub(crate) fn text(table: &Table) -> String {
     out
 }
 
-/// Column widths of a table. A table that grows uses the widths of a similar table.
+/// Column widths of a table. A table that is printed row by row takes the widths from a similar complete table.
 pub(crate) struct Layout {
     widths: Vec<usize>,
     are_numbers: Vec<bool>,
@@ -79,7 +79,7 @@ mod tests {
         assert_eq!(text(&table), expected);
     }
 
-    /// Numbers align below wide characters and below combining accents.
+    /// Numbers stay aligned beside names with wide characters and with combining accents.
     #[test]
     fn wide_characters_take_two_columns() {
         let row = |name: &str| vec![Cell::Text(name.into()), Cell::Number("7".into())];

@@ -1,10 +1,10 @@
 //! Files written atomically, and files that grow.
 //!
-//! Data of an atomic file goes to a hidden file beside the target, renamed to the target at the end.
-//! An interruption or failure removes the hidden file.
-//! A file that grows has its name from the beginning, holds whole lines only, and stays.
+//! Data of an atomic file goes to a hidden file beside the target, which is renamed to the target at the end. An
+//! interruption or failure removes the hidden file. A file that grows has its name from the beginning, holds whole
+//! lines only, and stays after an interruption or failure.
 //!
-//! Root follows symlinks of root and of the user who called sudo only; other users' symlinks are refused.
+//! Root follows only symlinks that belong to root or to the user who called sudo. Symlinks of other users are refused.
 
 use crate::failure::{Failure, INTERRUPTED};
 use crate::output;
@@ -18,7 +18,7 @@ static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 pub(crate) struct Target {
     path: PathBuf,
-    /// Hidden file and its target; `None` for a pipe or a device, which is written directly.
+    /// Hidden file and its target; `None` for a file that is written directly: a pipe, a device or a file that grows.
     renaming: Option<(PathBuf, PathBuf)>,
     writer: BufWriter<File>,
 }
@@ -32,7 +32,7 @@ impl Target {
             Ok(known) if !known.is_file() => {
                 OpenOptions::new().write(true).open(path).map(|file| (None, file))
             }
-            // Follows symlinks; the file itself must be writable.
+            // Follows symlinks and checks that the existing file is writable.
             Ok(_) => OpenOptions::new().write(true).open(path).and_then(|_| hidden(&fs::canonicalize(path)?)),
             Err(_) => hidden(path),
         };
@@ -53,7 +53,7 @@ impl Target {
         Ok(Target { path, renaming, writer: BufWriter::with_capacity(1 << 16, file) })
     }
 
-    /// Opens a file that has its name at once and keeps its contents however the command ends.
+    /// Opens a file that has its name at once. Its contents stay, however the command ends.
     pub(crate) fn growing(path: &Path) -> Result<Target, Failure> {
         refuse_foreign_links(path)?;
         let file = create_growing(path).map_err(|error| unwritable(path, &error))?;
@@ -154,7 +154,7 @@ pub(crate) fn discard_all_when_interrupted() {
         if interrupts::record() {
             return;
         }
-        // The lock stays held: from here on no file is created or renamed.
+        // The lock stays held until the exit, so no further file is created or renamed.
         let _unfinished = discard_all();
         output::note("interrupted");
         std::process::exit(INTERRUPTED.into());
@@ -166,7 +166,7 @@ pub(crate) fn discard_all_when_interrupted() {
     }
 }
 
-/// Removes partial files, also those of abandoned runs. The returned guard blocks further files.
+/// Removes partial files, also those of abandoned runs. While the returned guard lives, no file is created or renamed.
 pub(crate) fn discard_all() -> impl Drop {
     let unfinished = lock();
     for hidden in unfinished.iter() {
@@ -175,7 +175,7 @@ pub(crate) fn discard_all() -> impl Drop {
     unfinished
 }
 
-/// Work that handles an interruption itself.
+/// Support for work that handles an interruption (Ctrl-C) itself.
 pub(crate) mod interrupts {
     use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -105,7 +105,7 @@ impl From<&Choices> for Variation {
 
 const MAX_CASES: usize = 10_000;
 
-/// Refuses keys that cannot vary, keys repeated in one flag, and too many combinations.
+/// Refuses keys that cannot vary, keys in more than one flag, and too many combinations.
 pub(crate) fn refuse_invalid<'c>(
     flag: &str,
     all: impl Iterator<Item = &'c Choices> + Clone,
@@ -157,7 +157,7 @@ fn split_commas(text: &str) -> Vec<String> {
     parts
 }
 
-/// `--until`: half-width of the interval as a share of the mean, `2%`.
+/// Parses `--until`: half the width of the interval as a share of the mean, for example `2%`.
 pub(crate) fn precision(text: &str) -> Result<Precision, String> {
     let wrong = || "expected a percentage of the mean from 0.01% to 50%, like 2%".to_owned();
     let number =
@@ -166,7 +166,7 @@ pub(crate) fn precision(text: &str) -> Result<Precision, String> {
     Precision::new(number / 100.0).filter(|_| is_meant).ok_or_else(wrong)
 }
 
-/// `--shard`: `2/8`.
+/// Parses `--shard`: number of this shard and number of all shards, for example `2/8`.
 pub(crate) fn shard(text: &str) -> Result<Shard, String> {
     let wrong =
         || "expected the number of this shard and of all shards, like 1/4, 2/4, 3/4 and 4/4".to_owned();

@@ -58,7 +58,7 @@ fn headers_alone_are_enough_for_the_analysis() {
     assert!(bytes(&cut) * 3 < bytes(&whole), "{} of {}", bytes(&cut), bytes(&whole));
 }
 
-/// Compares a run of the lossy path; returns whether it had no timeout.
+/// Compares a capture and a trace of the same run. Returns whether the run had no timeout.
 fn examine(path: &str, seed: &str) -> bool {
     let folder = tempfile::tempdir().unwrap();
     let arguments = ["run", path, "--runs", "1", "--seed", seed, "--pcap", "a.pcapng", "--trace", "a.json"];
@@ -72,9 +72,9 @@ fn examine(path: &str, seed: &str) -> bool {
         trace.iter().filter(|line| line.get(key).is_some_and(|v| v == value)).count()
     };
     let again = count("event", "retransmitted");
-    // A capture at the sender has every packet in sending order. Packets that tshark calls out of order are
-    // retransmissions sent within one handshake RTT of new data, not beginning at the last ACK: further SACK holes
-    // during recovery.
+    // A capture at the sender has every packet in sending order, so every packet that tshark calls out of order is a
+    // retransmission. Tshark does so if a retransmission follows new data within the handshake's RTT and does not begin
+    // at the last ACK. Such retransmissions fill further SACK holes during recovery.
     let seen = fields(
         &capture,
         "tcp.analysis.retransmission || tcp.analysis.fast_retransmission || tcp.analysis.out_of_order",
@@ -86,8 +86,8 @@ fn examine(path: &str, seed: &str) -> bool {
     if is_calm {
         let is_lost = |line: &&Line| line["kind"] == "lost" && line["from"] == "source";
         let lost: Vec<&Line> = trace.iter().filter(is_lost).collect();
-        // Packets lost within the last round trips (of 300 ms with a full queue) may not be retransmitted before the
-        // end.
+        // Packets lost in the last second may not be retransmitted before the end of the run. A round trip takes up to
+        // 300 ms with a full queue.
         let late = lost.iter().filter(|line| line["time_s"].as_f64().unwrap() > 29.0).count();
         let repaired = lost.len() - late..=lost.len();
         assert!(
@@ -119,7 +119,7 @@ fn fields(capture: &Path, filter: &str, names: &[&str]) -> Vec<String> {
     String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned).collect()
 }
 
-/// Whether tshark is installed; prints a message if not.
+/// Whether tshark is installed. Prints a message if tshark is missing.
 fn has_tshark() -> bool {
     let works = Command::new("tshark").arg("--version").output().is_ok_and(|output| output.status.success());
     if !works {

@@ -21,7 +21,7 @@ fn check_tells_the_mean_rate_of_traces() {
     std::fs::write(folder.path().join("a.down"), "1\n2\n3\n4\n").unwrap();
     let output = call_in(folder.path(), &["check", "down_trace=a.down,up=1Mbit/s,rtt=20ms"]);
     let line = String::from_utf8(output.stdout).unwrap();
-    // 4 opportunities of 1504 bytes in 4 ms.
+    // The trace has 4 opportunities of 1504 bytes in 4 ms.
     assert!(line.contains("trace of 4 opportunities in 0.004 s, mean 12.032 Mbit/s"), "{line}");
 }
 
@@ -106,7 +106,7 @@ fn run_prints_what_rlc_counted() {
         assert!(down.contains_key(metric.name), "{}", metric.name);
     }
     let mean = |name: &str| down[name]["mean"].as_f64().unwrap();
-    // 5.9 % of blocks are lost: some PDUs are retransmitted, and later SDUs wait at most 300 ms.
+    // 5.9 % of the blocks are lost, so some PDUs are retransmitted. Later SDUs wait for them for at most 300 ms.
     assert!(
         mean("pdu_retransmissions") > 0.02 * mean("pdus") && mean("pdu_retransmissions") < 0.2 * mean("pdus")
     );
@@ -170,10 +170,10 @@ fn transfers_that_are_cut_off_are_counted() {
     let some = objects(&run("1%", "json"))[0]["completed_s"].clone();
     let completed = some["completed"].as_u64().unwrap();
     assert!(completed > 0 && completed < 10 && some["mean"].is_null(), "{some}");
-    // The median of ten is the fifth.
+    // The median of ten transfers is the fifth, so it exists if five are complete.
     assert_eq!(some["p50"].is_number(), completed >= 5, "{some}");
     assert!(some["p99"].is_null());
-    // Rows of complete transfers have a time; all rows have the time of observation.
+    // Rows of complete transfers have a completion time. All rows have the time for which the transfer was observed.
     let rows = run("1%", "csv");
     let rows: Vec<Vec<&str>> = rows.lines().map(|line| line.split(',').collect()).collect();
     let column = |name: &str| rows[0].iter().position(|head| *head == name).unwrap();
@@ -274,7 +274,7 @@ fn bench_prints_packets_time_and_memory_of_a_case() {
     assert_eq!(cases.len(), 1);
     assert_eq!(cases[0]["case"], "hasegawa");
     let number = |name: &str| cases[0][name].as_f64().unwrap();
-    // 2 Mbit/s for 1000 s at 1040 bytes on the wire: at most 240,384 packets.
+    // 2 Mbit/s for 1000 s carry at most 240,384 packets of 1040 bytes on the wire.
     assert!(number("data_packets") > 200_000.0 && number("data_packets") < 241_000.0, "{cases:?}");
     assert!(number("cpu_s") > 0.0);
     assert!((number("packets_per_cpu_s") * number("cpu_s") / number("data_packets") - 1.0).abs() < 0.01);

@@ -63,7 +63,8 @@ fn several_flows_are_compared_one_by_one_and_together() {
     assert_eq!(whose, ["bulk.1", "bulk.1", "bulk.2", "bulk.2", "mean", "mean"], "{table}");
 }
 
-/// One row per value, flow, run and metric, equal to CSV; totals have no flow.
+/// The samples have one row per value, flow, run and metric, equal to the output of `--format csv`. Rows of totals have
+/// no flow.
 #[test]
 fn every_run_is_in_the_samples() {
     let folder = tempfile::tempdir().unwrap();
@@ -87,7 +88,7 @@ fn every_run_is_in_the_samples() {
     );
 }
 
-/// Each chart has one curve per value; a second curve of the same value is dotted.
+/// Each chart has one curve per value. If a value has a second curve, that curve is dotted.
 #[test]
 fn values_are_drawn_over_each_other() {
     let folder = tempfile::tempdir().unwrap();

@@ -25,7 +25,8 @@ fn rows_json_and_table_agree() {
     assert_eq!(it["completed"].as_u64(), Some(complete.len() as u64));
     assert_eq!(it["transfers"].as_u64(), Some(rows.len() as u64));
     assert!(complete.len() > 60 && rows.len() - complete.len() <= 3, "{} of {}", complete.len(), rows.len());
-    // Each time of the distribution is in a row, and the shares agree, except for cut-off requests.
+    // Each time of the distribution is also in a row, and the shares agree. The tolerance covers requests cut off by
+    // the end of the run.
     let distribution = it["distribution"].as_array().expect("a list");
     assert!(distribution.len() > 10);
     for pair in distribution {
@@ -34,7 +35,7 @@ fn rows_json_and_table_agree() {
         assert!(complete.iter().any(|took| (took - seconds).abs() < 1e-9), "{seconds}");
         assert!((by_then / rows.len() as f64 - share).abs() < 0.05, "{seconds}: {share}");
     }
-    // Requests of a repetition follow each other at intervals of half a second.
+    // In a repetition, each request starts half a second after the end of the previous one.
     let first: Vec<&Vec<&str>> = rows.iter().filter(|row| row[1] == "1").collect();
     for pair in first.windows(2) {
         let number = |row: &Vec<&str>, at: usize| row[at].parse::<f64>().unwrap();
@@ -44,7 +45,7 @@ fn rows_json_and_table_agree() {
     }
 }
 
-/// One curve per value in the same chart; axes have units.
+/// The chart has one curve per value, and its axes have units.
 #[test]
 fn reports_draw_how_times_are_distributed() {
     let directory = tempfile::tempdir().expect("a directory");
@@ -74,7 +75,7 @@ fn reports_draw_how_times_are_distributed() {
     assert!(!bulk.contains("run-completions"), "a transfer without an end has no completion");
 }
 
-/// Both directions carry payload, and segments of a video are due by the clock.
+/// Both directions carry payload, and a video's segments are requested at fixed times.
 #[test]
 fn a_video_on_one_connection() {
     let path = "profile=plain,rate=10Mbit/s,rtt=40ms,duration=60s,request=1KB,response=1.5MB,every=4s";

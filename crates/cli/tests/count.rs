@@ -14,7 +14,7 @@ fn without_valgrind() -> bool {
     is_absent
 }
 
-/// The table with the figure of its only case scaled by `factor`.
+/// Returns the table with the instruction count of its only case multiplied by `factor`.
 fn scaled(table: &str, factor: f64) -> String {
     let mut lines = table.lines();
     let (head, row) = (lines.next().unwrap(), lines.next().unwrap());
@@ -72,6 +72,6 @@ fn a_case_runs_once_for_the_time_that_is_asked_for() {
         let printed = stdout(&["bench", "--alone", "hasegawa", "--seconds", seconds]);
         objects(&printed)[0]["data_packets"].as_u64().unwrap()
     };
-    // 2 Mbit/s at 1040 bytes per packet: 240 per second, minus losses of the channel.
+    // 2 Mbit/s carry 240 packets of 1040 bytes per second, over 20 s, minus losses of the channel.
     assert!((4_500..=4_808).contains(&(packets("30") - packets("10"))));
 }

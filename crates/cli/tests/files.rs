@@ -41,7 +41,7 @@ fn the_first_repetition_is_recorded_in_every_way() {
     let trace = objects(&text("a.json"));
     assert!(trace.iter().all(|line| line.contains_key("time_s") && line.contains_key("kind")));
     let samples = text("a.csv");
-    // 30 s every 100 ms, and the header.
+    // The file has a header and a row for every 100 ms of 30 s.
     assert_eq!(samples.lines().count(), 301);
     assert!(samples.starts_with("time_s,flow,cwnd_bytes,"), "{}", samples.lines().next().unwrap());
     let report = text("a.html");
@@ -99,7 +99,8 @@ fn the_average_of_red_is_sampled_and_drawn() {
     assert!(!header.contains(&"path.up.queue_average_packets"), "drop-tail has no average");
     let averages: Vec<f64> =
         text.lines().skip(1).map(|line| line.split(',').nth(column).unwrap().parse().unwrap()).collect();
-    // Mostly between the thresholds (5 and 15 packets) once the queue has built up; always below its limit, 50.
+    // After the queue has built up, the average is mostly near the thresholds (5 and 15 packets). It is always below
+    // the queue's limit of 50 packets.
     let settled = &averages[averages.len() / 2..];
     let between = settled.iter().filter(|average| (1.0..=20.0).contains(*average)).count();
     assert!(between * 10 > settled.len() * 9, "{settled:?}");

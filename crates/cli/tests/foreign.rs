@@ -45,7 +45,7 @@ fn every_name_is_explained() {
         let text = stdout(&["explain", entry.name]);
         let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(words.starts_with(&entry.sentence()), "{}: {text}", entry.name);
-        // More than the sentence: the key or mechanism itself.
+        // The text has more than this sentence: it also explains the key or mechanism itself.
         assert!(words.len() > entry.sentence().len() + 20, "{}: {text}", entry.name);
     }
 }

@@ -11,7 +11,7 @@ fn the_list_fits_a_terminal_of_80_columns_and_has_everything() {
     for line in text.lines() {
         assert!(line.chars().count() <= 80, "{line}");
     }
-    // Lines break between words: joined, the text has every summary and every source.
+    // Lines break only between words, so the joined text contains every summary and every source.
     let plain = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let whole = plain(&text);
     for entry in objects(&stdout(&["list", "--format", "json"])) {
@@ -30,7 +30,7 @@ fn the_list_takes_kinds_names_and_texts() {
     };
     assert_eq!(kinds(&["sack"]), ["recovery sack", "recovery sack1", "middlebox snoop_sack"]);
     assert!(kinds(&["queue"]).iter().all(|line| line.starts_with("queue ")));
-    // Without duplicates, in the order of the whole list.
+    // The entries have no duplicates and are in the order of the whole list.
     assert_eq!(
         kinds(&["lte", "cubic", "LTE"]),
         [

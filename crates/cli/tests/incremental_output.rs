@@ -95,7 +95,7 @@ fn an_interrupted_run_has_its_finished_rows_and_says_how_many() {
     assert_eq!(last, format!("interrupted: {} of {MANY_RUNS} runs are done", rows.len()));
 }
 
-/// Means cover finished runs; a comparison omits repetitions without all cases.
+/// Means cover the finished runs. A comparison omits repetitions in which a case is missing.
 #[cfg(unix)]
 #[test]
 fn an_interrupted_run_sums_up_what_is_finished() {
@@ -124,7 +124,7 @@ fn an_interrupted_run_sums_up_what_is_finished() {
     assert!(!cases[1]["goodput_kbps"]["difference"].is_null());
 }
 
-/// All values run with the first losses before any runs with the second.
+/// In a comparison, the first repetition of all values runs before the second repetition of any value.
 #[test]
 fn comparisons_come_repetition_by_repetition() {
     let arguments = ["compare", LOSSY, "--set", "duration=5s", "--runs", "3", "--vary", "recovery=sack,reno"];
@@ -181,11 +181,12 @@ fn a_thousand_jobs_for_three_runs_are_three_threads() {
     std::thread::sleep(Duration::from_millis(300));
     let many = threads();
     ended(child, "-KILL");
-    // The sixth thread prints progress.
+    // The main thread, the handler of Ctrl-C and three workers are five threads. A sixth may print progress.
     assert!(many <= 6, "{many} threads");
 }
 
-/// Estimates appear before large runs; CSV keeps no outcomes in memory.
+/// Before a large run, estimates of time and memory appear. With CSV no memory is estimated, because outcomes are not
+/// kept.
 #[cfg(unix)]
 #[test]
 fn what_a_large_run_takes_is_said() {
@@ -198,7 +199,8 @@ fn what_a_large_run_takes_is_said() {
         child.wait().unwrap();
         told.unwrap_or_else(|| panic!("{arguments:?} prints no line with {what:?}"))
     };
-    // 2 Mbit/s for 30 s are 5000 packets, a million times: 5e9; two cores simulate 8 million a second.
+    // 2 Mbit/s for 30 s are 5000 packets, and a million runs are 5e9 packets. Two cores simulate 8 million packets per
+    // second.
     let line = told(&[LOSSY, "--runs", MANY_RUNS, "--jobs", "2"], "packets");
     assert!(line.contains("up to 5.0e9 packets: about 10 min on 2 threads"), "{line}");
     let line = told(&[LOSSY, "--runs", MANY_RUNS], "of memory");

@@ -12,7 +12,8 @@ fn notes(arguments: &[&str]) -> Vec<String> {
     stderr_of(&output).lines().filter(|line| line.starts_with("note: ")).map(str::to_owned).collect()
 }
 
-/// `loss` means the same in a line, set, and varied; a note names the side of the ARQ.
+/// `loss` means the same in a one-line scenario, with `--set` and with `--vary`. If the link layer retransmits, a note
+/// says that these losses occur after its retransmissions.
 #[test]
 fn loss_is_the_same_in_the_line_set_and_varied() {
     for path in ["lte", "wifi-edge", "starlink", "nr-mmwave"] {
@@ -38,7 +39,8 @@ fn loss_is_the_same_in_the_line_set_and_varied() {
         );
         objects(&varied)[0]["goodput_kbps"]["mean"].as_f64().unwrap()
     };
-    // CUBIC's response function (RFC 9438 §5): at most a tenth of the window at a hundred times the losses.
+    // A hundred times the losses should leave about a thirtieth of CUBIC's window (response function, RFC 9438 §5), and
+    // must leave less than a tenth.
     assert!(goodput("10%") < 0.1 * goodput("0.01%"));
 }
 

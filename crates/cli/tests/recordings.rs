@@ -1,4 +1,4 @@
-//! Recorded links with every sender and receiver.
+//! Tests that run every sender and receiver over recorded links.
 //!
 //! The recordings are Mahimahi's (TMobile-UMTS-driving, Verizon-LTE-short), not in this repository:
 //! `LASTHOP_RECORDINGS` names their folder.

@@ -100,7 +100,7 @@ fn what_it_will_do_is_said_at_once_and_each_paper_is_printed_when_it_is_done() {
     // Papers have a fixed order, regardless of the command line.
     let first = said.next().unwrap();
     assert!(first.starts_with("koga4 (1 of 2), about "), "{first}");
-    // Reads continuously: a full pipe would block the program.
+    // A thread reads the output continuously, because a full pipe would block the program.
     let (rows, printed) = mpsc::channel();
     let output = child.stdout.take().unwrap();
     let reader = thread::spawn(move || {

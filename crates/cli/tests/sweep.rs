@@ -16,7 +16,7 @@ const PATH: &str = "rate=10Mbit/s,rtt=40ms,queue=40packets,loss=0.1%,duration=60
 const POINTS: [&str; 4] = ["--set", "recovery=sack,reno", "--set", "channel.loss=0.1%,0.2%,0.5%,1%,2%"];
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// `sweep` into a store, with `runs` runs per point.
+/// Arguments of a sweep into a store, with `runs` runs per point.
 fn sweep<'a>(store: &'a str, runs: &'a str) -> Vec<&'a str> {
     [&["sweep", PATH][..], &POINTS, &["--runs", runs, "--jobs", "2", "--store", store]].concat()
 }
@@ -42,9 +42,9 @@ fn finished(folder: &Path, store: &str) -> usize {
     String::from_utf8_lossy(&output.stdout).lines().count().saturating_sub(1)
 }
 
-/// Kills a sweep of `runs_each` runs per point `kills` times, then lets it end. Kills are spread over the work, not
-/// over time, so busy and idle machines behave alike: each waits for a random number of runs in the store, and then for
-/// a random moment within the next runs.
+/// Kills a sweep of `runs_each` runs per point `kills` times, and then lets it end. Each kill waits for a random number
+/// of runs in the store, and then for a random moment within the next runs. Kills are thus spread over the work instead
+/// of the time, and busy and idle machines behave alike.
 fn kill_and_resume(runs_each: u32, kills: u32) {
     let folder = tempfile::tempdir().unwrap();
     let runs = runs_each.to_string();
@@ -78,7 +78,7 @@ fn a_sweep_that_is_killed_goes_on_where_it_was() {
     kill_and_resume(30, 6);
 }
 
-/// Full size: 2,000 runs, 50 kills. `cargo test --release -p lasthop --test sweep -- --ignored`
+/// This test has the full size of 2,000 runs and 50 kills: `cargo test --release -p lasthop --test sweep -- --ignored`
 #[test]
 #[ignore = "takes a minute"]
 fn a_sweep_of_2000_runs_outlives_50_kills() {
@@ -142,7 +142,7 @@ fn parquet_is_written_by_python() {
     assert!(said.contains(line), "{said}");
 }
 
-/// Seeds and numbers equal those of `run`, and names those of `compare`.
+/// Seeds and numbers equal those of `run`. The names of the cases equal those of `compare`.
 #[test]
 fn numbers_are_those_of_run() {
     let folder = tempfile::tempdir().unwrap();

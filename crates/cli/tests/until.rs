@@ -13,12 +13,13 @@ fn goodput(arguments: &[&str]) -> (f64, f64, u64) {
     (it["mean"].as_f64().unwrap(), (ends[1] - ends[0]) / 2.0, it["runs"].as_u64().unwrap())
 }
 
-/// Half the interval is at most 0.02 / 1.02 of the mean, as for a sweep's points, but was larger at the check before.
+/// At the end, half the interval is at most 0.02 / 1.02 of the mean, as for a sweep's points. At the previous check it
+/// was larger.
 #[test]
 fn it_runs_until_the_interval_is_small_enough() {
     let (mean, half, runs) = goodput(&["--until", "2%"]);
     assert!(half <= 0.02 / 1.02 * mean, "{half} of {mean}");
-    // Checks follow after 10 runs, then after each further tenth, at least 10 runs.
+    // The first check comes after 10 runs. Each further check comes after a tenth more runs, but at least 10 more.
     let mut looks = vec![10];
     while looks[looks.len() - 1] < runs {
         let last = looks[looks.len() - 1];
@@ -69,8 +70,9 @@ fn a_warm_up_is_left_out_and_named() {
     assert_eq!(output.status.code(), Some(2), "--metric needs --until");
 }
 
-/// Each mean, and each difference to the first, is within 0.03 / 1.03 of the first value's mean, but not all at the
-/// check before. The result equals that of the same number of runs without --until, for any number of threads.
+/// At the end, half the interval of each value is at most 0.03 / 1.03 of its mean, and that of each difference to the
+/// first value is at most 0.03 / 1.03 of the first value's mean. At the previous check at least one was larger. The
+/// result equals that of the same number of runs without --until, for any number of threads.
 #[test]
 fn a_comparison_runs_until_differences_are_exact_too() {
     let compare = |more: &[&str]| {

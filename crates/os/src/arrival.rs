@@ -1,7 +1,7 @@
-//! Times of packets from the kernel's time stamps, not from the reading by this process.
+//! Arrival times of packets: the kernel's time stamps, instead of the times at which this process reads the packets.
 //!
 //! After a stop or a wait for a processor, this process may read a packet and the preceding ACK at once. Reading times
-//! would give a round-trip time of zero, which the minimum filter keeps for long.
+//! would give a round-trip time of zero, which the minimum filter would keep for a long time.
 
 use crate::clock::Clock;
 use lasthop_base::{Duration, Time};
@@ -15,11 +15,11 @@ pub struct ArrivalClock {
     latest: Time,
 }
 
-/// Maximum duration of a comparison of clocks; a longer one was interrupted and is discarded.
+/// Maximum duration of a comparison of clocks. A longer comparison was interrupted, and its result is discarded.
 const MAX_COMPARISON: Duration = Duration::from_micros(50);
 
 impl ArrivalClock {
-    /// Compares the clocks again, because the wall clock may have been set; returns the present time.
+    /// Compares the clocks again, because the wall clock may have been set since then. Returns the present time.
     pub fn synchronize(&mut self, clock: &Clock) -> Time {
         let before = clock.now();
         let wall = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -34,7 +34,7 @@ impl ArrivalClock {
         }
     }
 
-    /// Time of a packet with this stamp (ns since 1970), at most `now`.
+    /// Time of a packet with this stamp (ns since 1970): at most `now`, and never before the preceding packet.
     pub fn time(&mut self, stamp: Option<u64>, now: Time) -> Time {
         let stamped = stamp.zip(self.zero).map(|(stamp, zero)| Time::from_nanos(stamp.saturating_sub(zero)));
         self.latest = stamped.unwrap_or(now).min(now).max(self.latest);

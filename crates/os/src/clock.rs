@@ -3,7 +3,7 @@
 use lasthop_base::Time;
 use std::time::Instant;
 
-/// Monotonic clock with its own start.
+/// Monotonic clock that counts from its creation.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
     start: Instant,

@@ -1,5 +1,5 @@
-//! Control groups (cgroup v2) that measure how long all programs of one side waited for a processor at once, by
-//! pressure stall information (PSI).
+//! Control groups (cgroup v2), one for the programs at each end of a path. A group measures how long all its programs
+//! waited for a processor at the same time, with pressure stall information (PSI).
 
 use crate::namespace::locked;
 use crate::unprivileged;
@@ -12,7 +12,7 @@ use std::process;
 use std::thread;
 use std::time;
 
-/// A control group; removed on drop, after its processes have ended.
+/// A control group. Dropping it removes the group, which requires that its processes have ended.
 #[derive(Debug)]
 pub struct ControlGroup {
     folder: PathBuf,
@@ -22,7 +22,7 @@ pub struct ControlGroup {
 }
 
 const REMOVE_TIMEOUT: time::Duration = time::Duration::from_millis(500);
-/// Search depth below the root group; services of a user are 4 deep.
+/// Search depth below the root group; services of a user are 4 levels deep.
 const MAX_DEPTH: u32 = 8;
 
 impl ControlGroup {
@@ -37,14 +37,14 @@ impl ControlGroup {
         group.stalled().is_some().then_some(group)
     }
 
-    /// Starts processes in this group, which this process joins meanwhile.
+    /// Calls `start` while this process is a member of the group, so that processes started there belong to the group.
     ///
     /// # Errors
     /// If the kernel refuses; `start` was then not called.
     pub fn within<T>(&self, start: impl FnOnce() -> T) -> io::Result<T> {
         enter(&self.folder)?;
         let started = start();
-        // On an unlikely failure, this process remains in the group.
+        // If this fails, which is unlikely, this process remains in the group.
         let _ = enter(&self.parent);
         Ok(started)
     }
@@ -76,7 +76,8 @@ fn remove_below(folder: &Path, depth: u32) {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     for entry in entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())) {
         if entry.file_name().to_str().is_some_and(is_name) {
-            // A group just created and not yet locked is lost to its owner, who runs without.
+            // This also removes a group that its owner has just created and not yet locked. The owner then runs without
+            // a control group.
             if locked(&entry.path()).is_ok() {
                 drop(fs::remove_dir(entry.path()));
             }
@@ -114,7 +115,7 @@ fn cgroup2_mount(mounts: &str) -> Option<&str> {
     })
 }
 
-/// Total time with all tasks stalled, from a PSI file in us.
+/// Total time in which all tasks were stalled, from the text of a PSI file, which counts in us.
 fn stalled(text: &str) -> Option<Duration> {
     let line = text.lines().find_map(|line| line.strip_prefix("full "))?;
     let total = line.split(' ').find_map(|word| word.strip_prefix("total="))?;

@@ -28,7 +28,7 @@ pub struct Datagrams {
 /// A received datagram.
 #[derive(Clone, Copy, Debug)]
 pub struct ReceivedDatagram {
-    /// Length that fits into the buffer, bytes.
+    /// Length of the part of the datagram that fits into the buffer, bytes.
     pub len: usize,
     /// Source address.
     pub from: SocketAddr,
@@ -104,7 +104,7 @@ impl Datagrams {
         self.address
     }
 
-    /// Datagrams dropped by the full receive buffer since the beginning.
+    /// Number of datagrams dropped since the socket was opened because the receive buffer was full.
     pub fn dropped(&self) -> u32 {
         self.dropped
     }
@@ -145,14 +145,15 @@ impl Datagrams {
             Ok(_) => Ok(true),
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(false),
             Err(error) if error.raw_os_error() == Some(Errno::ENOBUFS as i32) => Ok(false),
-            // ICMP error of an earlier datagram.
+            // This is the ICMP error of an earlier datagram.
             Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => Ok(true),
             Err(error) => Err(error),
         }
     }
 }
 
-/// Waits for a datagram or, with `for_room`, for send buffer space of the first socket; at most `timeout`.
+/// Waits until a datagram arrives on one of the sockets, but at most for `timeout`. With `for_room`, the wait also ends
+/// when the first socket's send buffer has space.
 pub fn wait(sockets: &[&Datagrams], for_room: bool, timeout: Duration) {
     let mut polled: Vec<PollFd<'_>> =
         sockets.iter().map(|one| PollFd::new(one.socket.as_fd(), PollFlags::POLLIN)).collect();

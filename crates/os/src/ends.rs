@@ -11,7 +11,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-/// Server's address (RFC 2544: a network for measurements, without routes).
+/// Server's address, from the network for benchmarks (RFC 2544), to which the internet has no routes.
 pub const SERVER: Ipv4Addr = Ipv4Addr::new(198, 18, 0, 1);
 /// Client's address.
 pub const CLIENT: Ipv4Addr = Ipv4Addr::new(198, 18, 0, 2);
@@ -19,15 +19,16 @@ pub const CLIENT: Ipv4Addr = Ipv4Addr::new(198, 18, 0, 2);
 pub const SERVER6: Ipv6Addr = Ipv6Addr::new(0x2001, 2, 0, 0, 0, 0, 0, 1);
 /// Client's IPv6 address.
 pub const CLIENT6: Ipv6Addr = Ipv6Addr::new(0x2001, 2, 0, 0, 0, 0, 0, 2);
-/// Maximum depth of nested emulations: one network each.
+/// Highest number of a network. Each nested emulation takes the next number.
 const MAX_NETWORK: u8 = 255;
-/// Device name in its namespace; differs from that of `lasthop endpoint`, which may run there.
+/// Name of the device in its namespace. It differs from the device of `lasthop endpoint`, which may run in the same
+/// namespace.
 pub const DEVICE: &str = "lasthop-path";
 /// Minimum MTU for IPv6, bytes (RFC 8200 §5).
 pub const MIN_MTU6: u16 = 1280;
 
 /// Creates the device of one end in its namespace, with default routes. Omits IPv6 if `v6` is `None`, the `mtu` is too
-/// small or the kernel lacks it. The kernel sends no IPv6 packets of its own.
+/// small, or the kernel lacks IPv6. The kernel sends no IPv6 packets of its own.
 ///
 /// # Errors
 /// If a system call fails.
@@ -44,7 +45,7 @@ pub fn open(
         port.record_handovers();
         namespace::ip(&["route", "add", "default", "dev", DEVICE])?;
         if let Some(address) = v6 {
-            // No other host can have the address: duplicate detection is unnecessary.
+            // Duplicate address detection is unnecessary, because no other host can have the address.
             namespace::ip(&["-6", "addr", "add", &format!("{address}/64"), "dev", DEVICE, "nodad"])?;
             namespace::ip(&["-6", "route", "add", "default", "dev", DEVICE])?;
         }
@@ -52,10 +53,10 @@ pub fn open(
     })?
 }
 
-/// Sets the congestion control of TCP connections between this thread's namespace and `peers` on a device (and, with
-/// `is_default`, all hosts behind), from the first packet, also of accepted connections. The setting is an attribute of
-/// routes (ip-route(8), `congctl`), which permits every congestion control; the default of a namespace permits only
-/// unrestricted ones.
+/// Sets the congestion control of TCP connections from this thread's namespace over a device to `peers` and, with
+/// `is_default`, to all other hosts. The setting applies from the first packet, also to accepted connections. It is an
+/// attribute of routes (ip-route(8), `congctl`), which permits every congestion control. The default of a namespace
+/// permits only unrestricted congestion controls.
 ///
 /// # Errors
 /// If the kernel lacks the congestion control.
@@ -82,7 +83,7 @@ pub fn has_ipv6(device: &str) -> bool {
     text.lines().any(|line| line.split_whitespace().next_back() == Some(device))
 }
 
-/// Congestion controls available in the kernel, without modules not yet loaded.
+/// Congestion controls available in the kernel. Those in modules that are not loaded yet are missing.
 pub fn congestion_controls() -> Vec<String> {
     let known = fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control");
     known.unwrap_or_default().split_whitespace().map(str::to_owned).collect()
@@ -110,16 +111,16 @@ pub fn congestion_error(name: &str, why: &str) -> SystemError {
     }
 }
 
-/// Network of a path's ends whose remote end is this thread's namespace: 198.18.N.0/24.
+/// Network of the addresses at both ends of a path, 198.18.N.0/24. The number N distinguishes nested emulations.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Network(u8);
 
 impl Network {
-    /// Network of a path between own namespaces, without conflicts.
+    /// Network of a path whose two ends both have their own namespace, where no address conflicts.
     pub const ISOLATED: Network = Network(0);
 
-    /// First network above all with an address in this thread's namespace. A nested emulation thus gets the next
-    /// network.
+    /// Network after the highest one that has an address in this thread's namespace. A nested emulation thus gets the
+    /// next network.
     ///
     /// # Errors
     /// If all networks are in use.
@@ -172,13 +173,13 @@ pub fn kernel_has_ipv6() -> bool {
     Path::new("/proc/sys/net/ipv6/conf/all/disable_ipv6").exists()
 }
 
-/// Packets dropped by a device of this thread's namespace, received and sent (proc(5), net/dev).
+/// Number of packets that a device of this thread's namespace dropped, on receipt and on sending (proc(5), net/dev).
 pub fn lost_in(device: &str) -> u64 {
     let text = fs::read_to_string("/proc/thread-self/net/dev").unwrap_or_default();
     let line = text.lines().find_map(|line| line.trim_start().strip_prefix(device)?.strip_prefix(':'));
     let columns: Vec<u64> =
         line.unwrap_or_default().split_whitespace().map_while(|word| word.parse().ok()).collect();
-    // Columns: bytes packets errs drop fifo frame compressed multicast; received, then sent.
+    // The columns are bytes, packets, errs, drop and four others for received packets, then as many for sent packets.
     [3, 11].iter().filter_map(|column| columns.get(*column)).sum()
 }
 
@@ -216,7 +217,7 @@ impl Drop for PairNumber {
 }
 
 impl PathEnds {
-    /// Creates the pair; returns the ports of the devices, the server's first.
+    /// Creates the pair. Returns the ports of the devices: first the server's, then the client's.
     ///
     /// # Errors
     /// If a system call fails: no permission, no TUN, no `ip`.

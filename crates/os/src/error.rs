@@ -1,4 +1,4 @@
-//! Errors of the system, with help.
+//! Errors of the operating system, each with a remedy.
 
 use std::fmt;
 use std::io;
@@ -6,7 +6,7 @@ use std::io;
 /// An error message and its remedy.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SystemError {
-    /// Error and object.
+    /// Description of the error, and of the object concerned.
     pub message: String,
     /// Remedy.
     pub help: String,
@@ -18,7 +18,7 @@ impl SystemError {
         SystemError { message: message.into(), help: help.into() }
     }
 
-    /// Error of a system call with the usual help for its kind, else `otherwise`.
+    /// Describes an error of a system call. The help is the usual remedy for this kind of error, or else `otherwise`.
     pub fn of_system(what: &str, error: &io::Error, otherwise: &str) -> SystemError {
         let help = match error.kind() {
             io::ErrorKind::PermissionDenied => {

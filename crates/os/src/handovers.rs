@@ -1,5 +1,5 @@
-//! Times at which the kernel handed packets to a TUN device, before their reading: a packet socket sees each packet
-//! with the kernel's time stamp.
+//! Times at which the kernel handed packets to a TUN device. This process reads the packets later. A packet socket on
+//! the device sees each packet with the kernel's time stamp.
 
 use crate::arrival::ArrivalClock;
 use crate::clock::Clock;
@@ -35,12 +35,12 @@ const HEAD_BYTES: usize = 60;
 /// All protocols, in network byte order (linux/if_ether.h).
 const ETH_P_ALL: i32 = (3_u16).to_be() as i32;
 const BATCH: usize = 64;
-/// Search depth, packets: exceeds the usual number of consecutive drops by the device.
+/// Number of records searched for a packet. It exceeds the usual number of consecutive packets that the device drops.
 const SEARCH_DEPTH: usize = 256;
 /// Maximum number of packets in the record; more than the device's ring holds (`crate::tun`).
 const MAX_RECORDS: usize = 16_384;
 const BUFFER_BYTES: usize = 8 << 20;
-/// Interval between comparisons of the clocks: adjustment of the wall clock by 500 ppm gives 5 us in this time.
+/// Interval between comparisons of the clocks: a wall clock that is adjusted by 500 ppm drifts by 5 us in this time.
 const COMPARE_INTERVAL: Duration = Duration::from_millis(10);
 
 impl HandoverLog {
@@ -53,7 +53,8 @@ impl HandoverLog {
             let index = if_nametoindex(device)?;
             let socket = Socket::new(Domain::PACKET, Type::DGRAM, Some(Protocol::from(ETH_P_ALL)))?;
             socket.attach_filter(&handed_to(index))?;
-            // Exceeds the usual limit. Packets beyond are not recorded and count from their reading.
+            // The size exceeds the usual limit. Packets that do not fit are not recorded; the time at which they are
+            // read counts instead.
             let _ = setsockopt(&socket, RcvBufForce, &BUFFER_BYTES);
             setsockopt(&socket, ReceiveTimestampns, &true)?;
             socket.set_nonblocking(true)?;
@@ -117,16 +118,16 @@ fn nanos(time: &TimeSpec) -> u64 {
     time.tv_sec() as u64 * 1_000_000_000 + time.tv_nsec() as u64
 }
 
-/// Filter for the first bytes of packets that the kernel hands to a device.
+/// Socket filter that passes the first bytes of each packet that the kernel hands to the device with this index.
 fn handed_to(index: u32) -> [SockFilter; 6] {
     const LOAD_WORD: u16 = 0x20;
     const JUMP_IF_EQUAL: u16 = 0x15;
     const RETURN: u16 = 0x06;
-    // Metadata of a packet (linux/filter.h, SKF_AD_OFF).
+    // Offsets of a packet's metadata (linux/filter.h, SKF_AD_OFF).
     const SKF_AD_OFF: u32 = 0xffff_f000;
     const SKF_AD_PKTTYPE: u32 = SKF_AD_OFF + 4;
     const SKF_AD_IFINDEX: u32 = SKF_AD_OFF + 8;
-    // Sent by this host (linux/if_packet.h, PACKET_OUTGOING).
+    // Type of packets sent by this host (linux/if_packet.h, PACKET_OUTGOING).
     const PACKET_OUTGOING: u32 = 4;
     [
         SockFilter::new(LOAD_WORD, 0, 0, SKF_AD_PKTTYPE),

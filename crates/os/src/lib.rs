@@ -3,16 +3,16 @@
 //! * [`clock`]: monotonic clock in the time type of the pure crates. [`error`]: errors with help.
 //! * [`namespace`]: network namespaces; [`program`]: programs in them; [`user`]: the programs' user;
 //!   [`control_group`]: time that programs waited for a processor.
-//! * [`tun`]: TUN devices; [`port`]: an end of a path, reads several segments at once (`offload`); [`handovers`]: times
-//!   at which the kernel handed over packets; [`arrival`]: clock of these times; [`ends`]: both ends of a path.
+//! * [`tun`]: TUN devices; [`port`]: an end of a path, which reads several segments at once (`offload`). [`handovers`]:
+//!   times at which the kernel handed over packets; [`arrival`]: clock of these times. [`ends`]: both ends of a path.
 //! * [`datagrams`]: UDP with the kernel's arrival times.
 //! * [`resolver`]: name resolution behind a path.
 //! * [`nat`]: network address translation, for this host's network as the remote end.
-//! * [`unprivileged`]: the same without root, in a user namespace; [`splice`] (TCP) and [`uplink`] (the rest) reach
-//!   outside.
+//! * [`unprivileged`]: the same without root, in a user namespace; [`splice`] (for TCP) and [`uplink`] (for other
+//!   traffic) connect this namespace to the outside.
 //! * [`priority`]: real-time priority, for timely wake-ups.
 //!
-//! The crate does not inspect packets, print or exit. All but clock and error is Linux only.
+//! The crate does not inspect packets, print or exit. All modules except `clock` and `error` exist on Linux only.
 
 pub mod clock;
 pub mod error;

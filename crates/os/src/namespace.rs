@@ -1,4 +1,4 @@
-//! Network namespaces: named, so that leftovers of a killed run can be found, or unnamed.
+//! Network namespaces, with or without a name. With a name, the leftovers of a killed run can be found.
 
 use crate::error::SystemError;
 use crate::owner::is_alive;
@@ -19,14 +19,14 @@ use std::time::{Duration, Instant};
 const FOLDER: &str = "/run/netns";
 const KILL_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// A network namespace. Dropping a named one kills its processes and removes it; an unnamed one lasts until its owner
-/// and its processes end.
+/// A network namespace. Dropping a named namespace kills its processes and removes the namespace. An unnamed namespace
+/// lasts until its owner and its processes end.
 #[derive(Debug)]
 pub struct Namespace(Handle);
 
 #[derive(Debug)]
 enum Handle {
-    /// An unlocked namespace belongs to a dead owner.
+    /// Name, and lock on the namespace's file. If the file is unlocked, the owner is dead.
     Named(String, Flock<File>),
     Unnamed(File),
 }
@@ -46,7 +46,7 @@ impl Namespace {
         Namespace(Handle::Named(name, file)).configured()
     }
 
-    /// [`Namespace::create`] without a name.
+    /// Creates a namespace as [`Namespace::create`] does, but without a name.
     ///
     /// # Errors
     /// If a system call fails: no permission, no `ip`.
@@ -63,7 +63,7 @@ impl Namespace {
                 |name: &str, value: &str| fs::write(format!("/proc/sys/net/ipv4/{name}"), value).is_ok();
             let _ = set("ip_unprivileged_port_start", "0");
             let group = getegid();
-            // A user namespace knows only the user's own group.
+            // In a user namespace only the user's own group exists, so the kernel refuses the wide range.
             let _ = set("ping_group_range", "0 2147483647")
                 || set("ping_group_range", &format!("{group} {group}"));
             ip(&["link", "set", "lo", "up"])
@@ -74,7 +74,7 @@ impl Namespace {
     /// Creates an unnamed namespace without settings.
     ///
     /// # Errors
-    /// Without permission, or without namespaces in the kernel.
+    /// If the permission is missing, or the kernel has no namespaces.
     pub fn unconfigured() -> Result<Namespace, SystemError> {
         let make = || -> io::Result<File> {
             unshare(CloneFlags::CLONE_NEWNET)?;
@@ -129,15 +129,15 @@ impl Drop for Namespace {
     }
 }
 
-/// Settings that suppress IPv6 packets of the kernel itself: a path carries only packets of the programs. Neighbour
-/// solicitations and MLD do not occur, because a TUN device is NOARP.
+/// Settings that stop the kernel from sending IPv6 packets of its own, so that a path carries only packets of the
+/// programs. Neighbour solicitations and MLD do not occur, because a TUN device is NOARP.
 const QUIET_IPV6: [(&str, &str); 6] = [
     ("accept_ra", "0"),
     ("autoconf", "0"),
     ("router_solicitations", "0"),
     ("accept_dad", "0"),
     ("dad_transmits", "0"),
-    // No link-local address.
+    // 1 means that the device gets no link-local address.
     ("addr_gen_mode", "1"),
 ];
 
@@ -155,7 +155,7 @@ fn set_ipv6(name: &str, value: &str) -> io::Result<()> {
 /// Removes processes and namespaces of killed runs, and of runs nested in them. Returns the namespaces' names.
 pub fn remove_stale() -> Vec<String> {
     let mut removed = Vec::new();
-    // The end of a run ends the runs nested in its namespaces.
+    // Removing a run also ends the runs nested in its namespaces, so their namespaces become stale, too.
     while let Some(name) = stale().find(|name| !removed.contains(name)) {
         remove(&name);
         removed.push(name);
@@ -169,14 +169,14 @@ fn stale() -> impl Iterator<Item = String> {
     names.filter(|name| {
         let path = Path::new(FOLDER).join(name);
         let Some(pid) = owner(name) else { return false };
-        // An unlocked namespace with a living owner is being created.
+        // An unlocked namespace with a living owner is still being created.
         let is_begun =
             || fs::metadata(&path).and_then(|found| found.modified()).is_ok_and(|made| is_alive(pid, made));
         locked(&path).is_ok() && !is_begun()
     })
 }
 
-/// File with the rules made in the namespace of this inode number, for clean-up after a kill.
+/// File that notes the rules made in the namespace with this inode number, for clean-up after a kill.
 pub(crate) fn nat_note(number: u64) -> PathBuf {
     PathBuf::from(format!("/run/lasthop-nat-{number}"))
 }
@@ -211,7 +211,7 @@ fn remove(name: &str) {
     let _ = ip(&["netns", "del", name]);
     let _ = number.map(|number| fs::remove_file(nat_note(number)));
     if !is_first {
-        // Runs may have been among them.
+        // Some of the killed processes may have been runs with their own namespaces.
         remove_stale();
     }
 }
@@ -233,7 +233,7 @@ fn processes(namespace: &Path) -> Vec<Pid> {
 /// Runs `ip` of iproute2.
 ///
 /// # Errors
-/// The output of `ip`, or its absence.
+/// If `ip` is missing, or if it fails; the message then contains its output.
 pub fn ip(arguments: &[&str]) -> Result<(), SystemError> {
     let said = Command::new("ip").args(arguments).stdin(Stdio::null()).output();
     let what = || format!("cannot run `ip {}`", arguments.join(" "));

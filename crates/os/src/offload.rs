@@ -1,14 +1,14 @@
-//! Splits a piece of several segments from a device, as a network card does (TSO, USO).
+//! Splits a frame that holds several segments into packets, as a network card does (TSO, USO).
 //!
-//! With a virtio header (linux/virtio_net.h), a device hands over up to 64 KB of a stream at once, neither segmented
-//! nor with checksums.
+//! A TUN device with a virtio header (linux/virtio_net.h) hands over up to 64 KB of a stream at once. This data is not
+//! yet segmented and has no checksums.
 
 /// Length of the virtio header, bytes.
 pub(crate) const HEADER: usize = 10;
-/// Maximum piece including the header, bytes.
+/// Maximum length of a frame including the virtio header, bytes.
 pub(crate) const MAX_FRAME: usize = HEADER + 65_535;
 
-/// The checksum must be completed (VIRTIO_NET_HDR_F_NEEDS_CSUM).
+/// Flag: the transport checksum must be completed (VIRTIO_NET_HDR_F_NEEDS_CSUM).
 const NEEDS_CHECKSUM: u8 = 1;
 const ONE_PACKET: u8 = 0;
 const TCP4: u8 = 1;
@@ -26,7 +26,7 @@ struct Virtio {
     kind: u8,
     /// Payload per segment, bytes.
     segment: usize,
-    /// Offset of the transport header, and of the checksum in it.
+    /// Offset of the transport header in the packet, and offset of the checksum in the transport header, bytes.
     transport: usize,
     checksum: usize,
 }
@@ -39,7 +39,8 @@ impl Virtio {
     }
 }
 
-/// Splits a frame into packets, in buffers taken from `spare`; gives none if the frame is malformed.
+/// Splits a frame into packets, in buffers taken from `spare`, and calls `each` for every packet. A malformed frame
+/// yields no packets.
 pub(crate) fn split(frame: &mut [u8], spare: &mut Vec<Vec<u8>>, mut each: impl FnMut(Vec<u8>)) {
     let Some(virtio) = Virtio::read(frame) else { return };
     let packet = &mut frame[HEADER..];
@@ -123,7 +124,7 @@ fn complete(bytes: &mut [u8], at: usize, checksum: usize) {
     if at + checksum + 2 > bytes.len() {
         return;
     }
-    // RFC 768: a sum of zero is sent as its complement; TCP permits that, too.
+    // RFC 768 requires that UDP sends a checksum of zero as its complement. TCP permits this, too.
     let sum = match !folded(summed(&bytes[at..])) {
         0 => u16::MAX,
         sum => sum,
@@ -135,7 +136,7 @@ fn put_u16(bytes: &mut [u8], at: usize, value: u16) {
     bytes[at..at + 2].copy_from_slice(&value.to_be_bytes());
 }
 
-/// Sum of the pseudo-header (RFC 9293 §3.1) of a segment that begins at `at`.
+/// Sum of the pseudo-header (RFC 9293 §3.1) of a segment whose transport header begins at `at`.
 fn pseudo(bytes: &[u8], at: usize, protocol: u8) -> u64 {
     let addresses = if bytes[0] >> 4 == 4 { &bytes[12..20] } else { &bytes[8..40] };
     summed(addresses) + u64::from(protocol) + (bytes.len() - at) as u64
@@ -164,7 +165,7 @@ mod tests {
 
     const SEGMENT: usize = 1000;
 
-    /// A piece from the kernel: IP, transport, `payload` counting bytes.
+    /// A packet as handed over by the kernel: IP header, transport header, and `payload` bytes with increasing values.
     fn piece(is_v6: bool, is_udp: bool, payload: usize) -> Vec<u8> {
         let at = if is_v6 { 40 } else { 20 };
         let mut transport = if is_udp { vec![0; 8] } else { vec![0; 32] };

@@ -1,10 +1,10 @@
-//! Checks whether an owner is alive although its PID may have been reused.
+//! Checks whether the process that owns a resource is still alive. Another process may have its PID by now.
 
 use nix::time::{ClockId, clock_gettime};
 use std::fs;
 use std::time::{Duration, SystemTime};
 
-/// Tolerated difference between the two clocks.
+/// Tolerated difference between the clock of file times and the clock of process start times.
 const MARGIN: Duration = Duration::from_secs(1);
 /// Units of start times in /proc per second (proc(5): USER_HZ).
 const TICKS: u64 = 100;
@@ -14,7 +14,7 @@ pub(crate) fn is_alive(pid: i32, made: SystemTime) -> bool {
     start_time(pid).is_some_and(|start| start <= made + MARGIN)
 }
 
-/// Start time of a process; `None` if missing or a zombie.
+/// Start time of a process; `None` if the process does not exist or is a zombie.
 fn start_time(pid: i32) -> Option<SystemTime> {
     let ticks = start_ticks(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)?;
     let since_boot = Duration::from(clock_gettime(ClockId::CLOCK_BOOTTIME).ok()?);
@@ -22,7 +22,7 @@ fn start_time(pid: i32) -> Option<SystemTime> {
     SystemTime::now().checked_sub(age)
 }
 
-/// Start time in ticks since boot: 20th word after the name in brackets; the first word is the state.
+/// Start time in ticks since boot. It is the 20th word after the name in brackets, if the state is the first word.
 fn start_ticks(stat: &str) -> Option<u64> {
     let (_, behind) = stat.rsplit_once(") ")?;
     let mut words = behind.split(' ');

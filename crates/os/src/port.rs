@@ -19,7 +19,7 @@ pub struct ReceivedPacket {
     pub at: Time,
 }
 
-/// Port of a TUN device that hands over several segments at once; the device ends with the port.
+/// Port of a TUN device that hands over several segments at once. Dropping the port removes the device.
 pub struct Port {
     device: SyncDevice,
     handovers: Option<HandoverLog>,
@@ -70,12 +70,12 @@ impl Port {
         Ok(true)
     }
 
-    /// Gives a packet to the kernel; false if the kernel refuses and the packet is lost.
+    /// Gives a packet to the kernel. Returns false if the kernel refuses the packet, which is then lost.
     ///
     /// # Errors
     /// If the device no longer exists.
     pub fn send(&self, packet: &[u8]) -> Result<bool, SystemError> {
-        // A zero header: the kernel verifies the checksums.
+        // With a virtio header of zeros, the kernel verifies the checksums.
         let parts = [IoSlice::new(&[0; HEADER]), IoSlice::new(packet)];
         tun::is_accepted(self.device.send_vectored(&parts))
     }

@@ -12,12 +12,12 @@ use std::io;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitStatus, Stdio};
 
-/// Attachment of a program to this process.
+/// Relation of a started program to the terminal and the streams of this process.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Attachment {
-    /// With standard input and output of this process, and signals of the terminal.
+    /// The program uses the standard input and output of this process, and receives signals from the terminal.
     Foreground,
-    /// Without input; output to standard error; no signals of the terminal.
+    /// The program has no input, writes its output to standard error, and receives no signals from the terminal.
     Background,
 }
 
@@ -29,10 +29,11 @@ pub struct Program {
 }
 
 impl Program {
-    /// Starts a program, with its user, its control group and its resolvers; `None` means those of this process.
+    /// Starts a program in a namespace, as the user of `runner`. For the control group and the resolvers, `None` means
+    /// those of this process.
     ///
     /// # Errors
-    /// If the program is missing or not executable.
+    /// If the program does not exist or is not executable.
     pub fn start(
         namespace: &Namespace,
         words: &[String],
@@ -65,7 +66,8 @@ impl Program {
         };
         let child = match group.map(|group| group.within(&mut spawn)) {
             Some(Ok(child)) => child,
-            // A program outside its group is only not measured.
+            // If the program cannot start in the control group, it starts outside. Only its waits are then not
+            // measured.
             None | Some(Err(_)) => spawn(),
         };
         let child = child?.map_err(|error| {
@@ -79,7 +81,8 @@ impl Program {
         Ok(Program { child, attachment })
     }
 
-    /// Exit status once ended; 128 plus the signal number after a signal, as in shells.
+    /// Exit status if the program has ended, otherwise `None`. After a signal, the status is 128 plus the signal
+    /// number, as in shells.
     ///
     /// # Errors
     /// If the system call fails.

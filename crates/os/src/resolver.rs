@@ -22,21 +22,22 @@ const PORT: u16 = 53;
 /// Timeout of a query; programs repeat queries after 5 s.
 const QUERY_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// A resolv.conf for programs behind the path; the file is removed on drop, but running programs keep it.
+/// A resolv.conf for programs behind the path. The file is removed on drop, but programs that still run keep seeing it.
 #[derive(Debug)]
 pub struct ResolvConf {
     file: PathBuf,
 }
 
 impl ResolvConf {
-    /// Resolver that the path cannot reach: the first on the loopback device or, with `all`, the first. `None`: the
-    /// path reaches all resolvers.
+    /// First resolver that the path cannot reach: the first on the loopback device. With `all`, the path reaches no
+    /// resolver, so the first one is returned. `None` means that the path reaches all resolvers.
     pub fn resolver(all: bool) -> Option<IpAddr> {
         let text = fs::read_to_string(FILE).ok()?;
         servers(&text).find(|server| all || server.is_loopback())
     }
 
-    /// The host's configuration with the resolver at `address` instead of those on the loopback device, or of `all`.
+    /// Copies the host's configuration. In the copy, the resolver at `address` replaces those on the loopback device
+    /// or, with `all`, all resolvers.
     ///
     /// # Errors
     /// If the file cannot be written.
@@ -77,7 +78,8 @@ impl Drop for ResolvConf {
     }
 }
 
-/// Forwards DNS queries that arrive at `at`, in a namespace or here, to the resolver `to`, port 53, from here.
+/// Forwards DNS queries that arrive at the address `at` to the resolver `to`, port 53. The queries arrive in
+/// `namespace` or, without one, in this thread's namespace, from which they are forwarded.
 ///
 /// # Errors
 /// If a system call fails.
@@ -115,7 +117,7 @@ pub fn forward_dns(namespace: Option<&Namespace>, at: Ipv4Addr, to: IpAddr) -> R
     }))
 }
 
-/// Forwards each query from its own socket.
+/// Forwards each query from a separate socket.
 fn forward_datagrams(near: &Arc<UdpSocket>, to: SocketAddr) {
     let mut request = [0; 1 << 16];
     loop {
@@ -143,7 +145,7 @@ fn query(request: &[u8], to: SocketAddr) -> io::Result<Vec<u8>> {
 
 fn server(line: &str) -> Option<IpAddr> {
     let address = line.strip_prefix("nameserver")?.trim();
-    // Without the interface of a link-local address.
+    // Removes the interface after a link-local address (`fe80::1%eth0`).
     address.split('%').next()?.parse().ok()
 }
 

@@ -1,5 +1,6 @@
-//! TCP from a namespace to the network of this process: each connection ends at this machine's kernel and continues as
-//! one of this process. The path thus meets the kernel's congestion control, which programs of [`crate::uplink`] lack.
+//! Carries TCP connections from a namespace to the network of this process. Each connection ends at this machine's
+//! kernel, and a second connection of this process continues to the destination. The kernel's congestion control thus
+//! sends on the path; the programs of [`crate::uplink`] have none.
 
 use crate::error::SystemError;
 use crate::namespace::Namespace;
@@ -14,7 +15,7 @@ use std::time::Duration;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Accepts connections until dropped; established connections continue.
+/// Accepts connections until it is dropped. Established connections continue after that.
 #[derive(Debug)]
 pub struct Splice {
     port: u16,
@@ -39,7 +40,7 @@ impl Splice {
                 if stopped.load(Ordering::Relaxed) {
                     return;
                 }
-                // Without a thread, dropping the connection with unread data resets it.
+                // If no thread can be started, the connection is dropped with unread data, which resets the connection.
                 if let Ok(stream) = stream {
                     let _ = thread::Builder::new().spawn(move || forward(&stream));
                 }
@@ -64,7 +65,7 @@ impl Drop for Splice {
 fn forward(near: &TcpStream) {
     let Ok(far) = original_destination(near).and_then(|to| TcpStream::connect_timeout(&to, CONNECT_TIMEOUT))
     else {
-        // A reset, as the remote end would send.
+        // Resets the connection, as the remote end would do.
         let _ = SockRef::from(near).set_linger(Some(Duration::ZERO));
         return;
     };

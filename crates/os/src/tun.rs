@@ -26,7 +26,7 @@ const MAX_NAME_BYTES: usize = 15;
 /// Length of the kernel's queue, packets: the default of 500 covers only a few milliseconds of a fast link.
 const QUEUE_PACKETS: u32 = 10_000;
 
-/// Reading side of a TUN device, which ends with this value.
+/// A TUN device without offloads. Dropping this value removes the device.
 pub struct Tun {
     device: SyncDevice,
 }
@@ -55,7 +55,7 @@ pub(crate) fn device(interface: &Interface, offloads: bool) -> Result<SyncDevice
         SystemError::of_system(&what, &error, "see `ip link` for existing devices")
     };
     let device = builder.build_sync().map_err(refused)?;
-    // The ioctl(2) needs root; rtnetlink(7) permits the owner of the namespace.
+    // The ioctl(2) needs root. If it fails, `ip` uses rtnetlink(7), which the owner of the namespace may use.
     if device.set_tx_queue_len(QUEUE_PACKETS).is_err() {
         ip(&["link", "set", "dev", name, "txqueuelen", &QUEUE_PACKETS.to_string()])?;
     }
@@ -72,7 +72,7 @@ impl Tun {
         Ok(Tun { device: device(interface, false)? })
     }
 
-    /// Length of the next packet from the kernel in `buffer`, if one is waiting.
+    /// Reads the next packet from the kernel into `buffer`. Returns its length, or `None` if no packet is waiting.
     ///
     /// # Errors
     /// If the device no longer exists.
@@ -84,7 +84,7 @@ impl Tun {
         }
     }
 
-    /// Gives a packet to the kernel; false if the kernel refuses and the packet is lost.
+    /// Gives a packet to the kernel. Returns false if the kernel refuses the packet, which is then lost.
     ///
     /// # Errors
     /// If the device no longer exists.
@@ -121,7 +121,7 @@ pub fn until(now: Time, due: Time) -> Duration {
 pub(crate) fn is_accepted(written: io::Result<usize>) -> Result<bool, SystemError> {
     match written {
         Ok(_) => Ok(true),
-        // EINVAL: not an IP packet (corrupted version field).
+        // EINVAL means that the bytes are not an IP packet (corrupted version field).
         Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::InvalidInput) => {
             Ok(false)
         }

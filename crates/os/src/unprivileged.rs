@@ -1,10 +1,10 @@
 //! Namespaces for unprivileged users, in a user namespace of the user's own (user_namespaces(7)). Other users cannot
 //! see these namespaces, which end with the run.
 //!
-//! The first process enters the user namespace with [`enter_user_namespace`] and [`enter_pid_namespace`]; the user keeps
-//! UID and files. It starts the second process, which calls [`prepare_second_process`] and creates everything else. The
-//! second is the first process of a PID namespace: its end ends all processes there. The second process ends with the
-//! first.
+//! The first process enters the user namespace with [`enter_user_namespace`] and [`enter_pid_namespace`]; the user
+//! keeps UID and files. The first process then starts the second process, which calls [`prepare_second_process`] and
+//! creates everything else. The second process has PID 1 in a new PID namespace. When it ends, the kernel ends all
+//! processes there. The second process ends with the first.
 
 use crate::error::SystemError;
 use caps::{CapSet, Capability};
@@ -37,12 +37,12 @@ fn has_capability(capability: Capability) -> bool {
 
 /// Whether this thread may change the network of its namespace.
 pub fn may_change_network() -> bool {
-    // Opened but not written.
+    // The file is opened, but nothing is written.
     OpenOptions::new().write(true).open("/proc/sys/net/ipv4/conf/all/forwarding").is_ok()
 }
 
-/// Gives this process and its children all rights in a new user namespace, unless already held. The process must have a
-/// single thread.
+/// Gives this process and its children all rights in a new user namespace, unless the process has these rights already.
+/// The process must have a single thread.
 ///
 /// # Errors
 /// If the system forbids user namespaces; the help names the setting.
@@ -50,7 +50,7 @@ pub fn enter_user_namespace() -> Result<(), SystemError> {
     let (user, group) = (geteuid(), getegid());
     let enter = || -> io::Result<()> {
         unshare(CloneFlags::CLONE_NEWUSER)?;
-        // Required before an unprivileged user may map a group.
+        // The kernel requires this before an unprivileged user may map a group.
         fs::write("/proc/self/setgroups", "deny")?;
         fs::write("/proc/self/uid_map", format!("{user} {user} 1\n"))?;
         fs::write("/proc/self/gid_map", format!("{group} {group} 1\n"))
@@ -74,7 +74,7 @@ pub fn enter_user_namespace() -> Result<(), SystemError> {
 pub fn enter_pid_namespace() -> Result<(), SystemError> {
     let enter = || -> nix::Result<()> {
         unshare(CloneFlags::CLONE_NEWNS | CloneFlags::CLONE_NEWPID)?;
-        // Later mounts of the machine appear here, but not the reverse.
+        // Later mounts on the machine appear in the new namespace, but mounts made there do not appear on the machine.
         mount::<str, str, str, str>(None, "/", None, MsFlags::MS_REC | MsFlags::MS_SLAVE, None)
     };
     enter().map_err(|error| forbidden("cannot create a PID namespace", &error.into()))
@@ -82,11 +82,11 @@ pub fn enter_pid_namespace() -> Result<(), SystemError> {
 
 /// PID of the run's first process, if this is its second process.
 pub fn first_process() -> Option<u32> {
-    // Only the first process of a namespace has PID 1, except in a container.
+    // The second process has PID 1. In a container the first process may also have PID 1, but lacks the variable.
     if std::process::id() == 1 { std::env::var(FIRST_PROCESS).ok()?.parse().ok() } else { None }
 }
 
-/// Prepares the second process: ends it with the first, and mounts its own `/proc`.
+/// Prepares the second process: makes it end with the first process, and mounts its own `/proc`.
 ///
 /// # Errors
 /// If the system forbids it.

@@ -1,5 +1,5 @@
-//! Access to the outside for a namespace without rights on the host's network: a user-space program with the user's
-//! sockets (`pasta` of passt, or `slirp4netns`).
+//! Connects a namespace without rights on the host's network to the outside. A user-space program (`pasta` of passt, or
+//! `slirp4netns`) carries the packets over the user's sockets.
 
 use crate::error::SystemError;
 use crate::namespace::Namespace;
@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 const PROGRAMS: [(&str, &[&str]); 2] = [
     (
         "pasta",
-        // No connections from outside; the gateway does not map to the host's loopback device.
+        // These flags forbid connections from outside, and do not map the gateway to the host's loopback device.
         &[
             "--config-net",
             "--foreground",
@@ -92,8 +92,8 @@ impl Uplink {
     }
 
     fn start(name: &'static str, arguments: &[&str], namespace: &Namespace) -> io::Result<Uplink> {
-        // `cat` waits for its standard input. The process drops its rights, because the program has fewer and must be
-        // allowed to inspect the process.
+        // `pasta` and `slirp4netns` find the namespace by a process in it: a `cat` that waits for its standard input.
+        // The `cat` drops its rights, because the program has fewer rights and must be allowed to inspect it.
         let mut holder = Command::new("cat");
         holder.stdin(Stdio::piped()).stdout(Stdio::null()).process_group(0);
         let held = namespace.within(|| {

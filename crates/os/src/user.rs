@@ -1,4 +1,4 @@
-//! Identity of programs started for a user: they get no rights that the user lacks.
+//! Identity of programs that are started for a user. They get no rights that the user lacks.
 
 use nix::unistd::{Gid, Uid, User, geteuid};
 use std::env;
@@ -8,7 +8,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Whether a command is `emulate` of this program, found by its name as a shell would.
+/// Whether a command calls `emulate` of this program. The program is searched by its name, as in a shell.
 pub fn is_emulation(words: &[String]) -> bool {
     let Some((name, rest)) = words.split_first() else { return false };
     let file = |path: &Path| fs::metadata(path).ok().map(|found| (found.st_dev(), found.st_ino()));
@@ -54,7 +54,7 @@ impl Caller {
         Some(Caller { user, group, account })
     }
 
-    /// Runs a program as this user with this user's home directory. Only the primary group is kept.
+    /// Makes `command` run as this user with this user's home directory. Only the primary group is kept.
     pub(crate) fn apply_to(&self, command: &mut Command) {
         command.uid(self.user.as_raw()).gid(self.group.as_raw());
         if let Some((name, home)) = &self.account {

@@ -119,13 +119,14 @@ impl Advise {
         }
     }
 
-    /// The scenario's file, beside which traces are searched.
+    /// Path of the scenario's file; traces are searched in its folder. Without a file, they are searched in the current
+    /// folder.
     fn base_file(&self) -> String {
         let path = &self.source.path;
         if Path::new(path).is_file() { path.clone() } else { "advice".to_owned() }
     }
 
-    /// PATH, the user's `--set`, and the sender's keys, quoted for a shell.
+    /// Arguments for a shell: PATH, the user's `--set`, and a `--set` for each key in `given`.
     fn written(&self, given: &[(String, String)]) -> String {
         let own = self.source.set.iter().map(|one| (&one.path, &one.value));
         let all = own.chain(given.iter().map(|(path, value)| (path, value)));

@@ -144,11 +144,11 @@ mod tests {
         Arrivals { every, pattern, mean: 50_000, sizes, length, seed: 7, out: None }.drawn()
     }
 
-    /// 90 000 transfers: means within five standard errors, medians as in theory.
+    /// Over 90 000 transfers, the means are within five standard errors of theory, and the medians agree with theory.
     #[test]
     fn sizes_have_their_mean_and_their_median() {
-        // Ratio of standard deviation to mean, and of median to mean. Exponential: 1 and ln 2; log-normal:
-        // sqrt(exp(σ²) - 1) and exp(-σ²/2).
+        // Each case has two ratios: standard deviation to mean, and median to mean. For exponential sizes, they are 1
+        // and ln 2. For log-normal sizes, they are sqrt(exp(σ²) - 1) and exp(-σ²/2).
         let normal =
             |sigma: f64| (libm::sqrt(libm::exp(sigma * sigma) - 1.0), libm::exp(-0.5 * sigma * sigma));
         for (sizes, (spread, median)) in [
@@ -172,7 +172,7 @@ mod tests {
     fn poisson_s_times_are_exponential_and_periodic_ones_even() {
         let all = arrivals(Sizes::Fixed, Pattern::Poisson);
         let steps: Vec<f64> = all.windows(2).map(|pair| pair[1].0 - pair[0].0).collect();
-        // Share of intervals longer than the mean: exp(-1).
+        // In theory, the share of intervals longer than the mean is exp(-1).
         let long = steps.iter().filter(|step| **step > 0.01).count() as f64 / steps.len() as f64;
         assert!((long - libm::exp(-1.0)).abs() < 5.0 * (0.23_f64 / steps.len() as f64).sqrt(), "{long}");
         let even = arrivals(Sizes::Fixed, Pattern::Periodic);

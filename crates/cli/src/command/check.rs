@@ -21,7 +21,8 @@ impl Check {
     }
 }
 
-/// `3 nodes, 2 links, 1 flow; 60 s, 10 runs; link.air.down: trace of 1234 opportunities in 60 s, mean 3.2 Mbit/s`.
+/// Describes a scenario in one line: `3 nodes, 2 links, 1 flow; 60 s, 10 runs; link.air.down: trace of 1234
+/// opportunities in 60 s, mean 3.2 Mbit/s`.
 fn summary(scenario: &Scenario) -> String {
     let mut parts = vec![
         [

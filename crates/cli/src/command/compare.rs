@@ -89,7 +89,7 @@ impl Compare {
             keeps_outcomes,
             sampled: usize::from(report.is_some()),
         };
-        // With --until, the number of runs is unknown.
+        // With --until, the number of runs is not known in advance, so no estimate is possible.
         if self.until.is_none() {
             cost::print_if_large(&estimate(cases.iter().map(|case| &case.scenario), plan), &plan);
         }
@@ -160,7 +160,7 @@ impl Compare {
         })
     }
 
-    /// Means; empty if every repetition has been printed already.
+    /// Formats the means. The text is empty if every repetition has been printed already.
     fn text(&self, done: &Comparison, runs: usize, seed: u64, determinism: &Determinism) -> String {
         let first = &done.cases[0].scenario;
         match self.format {
@@ -192,7 +192,7 @@ struct OpenFiles {
     report: Option<Target>,
 }
 
-/// Excluded warm-up: ` without the first 2 s`; empty if the cases differ.
+/// Names the excluded warm-up: ` without the first 2 s`. The text is empty without a warm-up, or if the cases differ.
 fn warm_up(cases: &[ComparedCase]) -> String {
     let first = cases.first().map_or(Duration::ZERO, |case| case.scenario.warmup);
     if first > Duration::ZERO && cases.iter().all(|case| case.scenario.warmup == first) {

@@ -39,7 +39,7 @@ impl Doctor {
     }
 }
 
-/// Mode of `emulate` on this machine; without root, a test run tries the unprivileged mode.
+/// Mode of `emulate` on this machine. Without root, a test run shows whether the unprivileged mode works.
 fn emulation_mode() -> Finding {
     let finding = Finding {
         name: "emulation mode",
@@ -58,7 +58,7 @@ fn emulation_mode() -> Finding {
     Finding { is_there: Some(is_there), found, ..finding }
 }
 
-/// Runs `true` on a path; returns the traffic that reaches outside, or the error.
+/// Runs the program `true` on a path. Returns a sentence about the traffic that reaches the outside, or the error.
 fn try_unprivileged() -> Result<String, String> {
     let words = ["emulate", "rate=100Mbit/s,rtt=1ms,queue=100packets", "--", "true"];
     let output = Command::new("/proc/self/exe").args(words).stdin(Stdio::null()).output();
@@ -66,7 +66,7 @@ fn try_unprivileged() -> Result<String, String> {
     let stderr = String::from_utf8_lossy(&output.stderr);
     let mut lines = stderr.lines().map(|line| line.trim_start().trim_start_matches("× "));
     match output.status.code() {
-        // On time, or with late packets.
+        // Status 0 means that all packets were on time; status 3 means that some were late, but the emulation works.
         Some(0 | 3) => Ok(lines
             .find_map(|line| line.strip_prefix("note: only TCP and name resolution (DNS)"))
             .map_or_else(

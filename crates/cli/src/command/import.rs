@@ -119,7 +119,8 @@ impl Import {
         let [down_shown, up_shown] = [&down_name, &up_name].map(|path| file_name(path));
         let text =
             |found: &ImportResult| found.scenario(&ask, &file_name(&self.file), [&down_shown, &up_shown]);
-        // Checks that `run` accepts the scenario: a given queue or rate may be invalid. Mean rates replace traces.
+        // Checks that `run` accepts the scenario, because a queue or rate given by the user may be invalid. The trace
+        // files do not exist yet, so mean rates replace them here.
         Draft::parse(&text(&without_traces(&found)), &out.display().to_string())?.check()?;
         let text = text(&found);
         let mut written = Vec::new();
@@ -196,7 +197,7 @@ impl Import {
     }
 }
 
-/// Endings and texts of files beside a trace.
+/// Suffixes and contents of the files that accompany a trace.
 fn tables(light: &Light) -> Vec<(&'static str, &str)> {
     let sizes = light.sizes.as_deref().map(|text| ("sizes", text));
     [("light", light.text.as_str())].into_iter().chain(sizes).collect()

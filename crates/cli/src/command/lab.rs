@@ -56,7 +56,8 @@ fn page_with(path: &str) -> Result<String, Failure> {
     let scenario =
         scenario_args::checked(&Catalogue { files: disk.clone(), ..Catalogue::default() }.load(path)?)?;
     let mut files = std::mem::take(&mut *disk.0.lock().unwrap_or_else(PoisonError::into_inner));
-    // Name of the scenario file, possibly followed by changes. The page searches further files beside the scenario.
+    // In PATH, changes may follow the name of the scenario file after a comma. The page searches further files in the
+    // folder of this file.
     let name =
         [path, path.split(',').next().unwrap_or_default()].into_iter().find(|it| files.contains_key(*it));
     let name = name.filter(|_| !path.split(',').next().is_some_and(|first| first.contains('=')));
@@ -73,12 +74,12 @@ fn page_with(path: &str) -> Result<String, Failure> {
     let line = if toml.is_some() { changes } else { path };
     let given = json!({ "line": line, "toml": toml, "files": files,
                         "seed": scenario.seed.to_string(), "runs": scenario.runs });
-    // The text must not end the surrounding element.
+    // Without `<`, the text cannot end the surrounding element.
     let given = given.to_string().replace('<', "\\u003c");
     Ok(PAGE.replacen(GIVEN, &format!("{GIVEN}{given}"), 1))
 }
 
-/// Files on disk; records the contents of files read.
+/// Reads files from disk, and records the contents of each file it has read.
 #[derive(Debug, Default)]
 struct RecordingDisk(Mutex<BTreeMap<String, String>>);
 
@@ -105,7 +106,7 @@ fn folder() -> Result<PathBuf, Failure> {
     Ok(folder)
 }
 
-/// Whether the system's opener accepted the page; false without a screen.
+/// Opens the page in the browser. Returns whether the system's opener accepted the page; false without a screen.
 fn open_in_browser(file: &Path) -> bool {
     let has_screen = ["DISPLAY", "WAYLAND_DISPLAY"].iter().any(|name| std::env::var_os(name).is_some());
     let mut opener = match std::env::consts::OS {

@@ -52,7 +52,7 @@ impl List {
     }
 }
 
-/// Entries grouped by kind for a terminal of 80 columns; the source below each summary.
+/// Formats the entries for a terminal of 80 columns, grouped by kind. The source of each entry follows its summary.
 fn as_text(entries: &[ListEntry]) -> String {
     let names = entries.iter().map(|entry| display_width(entry.name)).max().unwrap_or(0);
     let blank = " ".repeat(INDENT.len() + names + INDENT.len());

@@ -39,7 +39,7 @@ impl Man {
 
 fn named(program: Command, names: &[String]) -> Result<Command, Failure> {
     let mut command = program;
-    // `build` sets the commands' display names.
+    // The manual page needs the commands' display names, which `build` sets.
     command.build();
     for name in names {
         command = command.find_subcommand(name).cloned().ok_or_else(|| {
@@ -64,7 +64,7 @@ fn page(command: &Command) -> Result<String, Failure> {
     Ok(String::from_utf8_lossy(&text).into_owned())
 }
 
-/// Error of writing to memory, which does not occur.
+/// Converts an error of writing to memory, which does not occur.
 fn impossible(error: io::Error) -> Failure {
     Failure::failed(format!("cannot generate the manual page: {error}"), "")
 }

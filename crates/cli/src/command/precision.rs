@@ -1,4 +1,4 @@
-//! `--until`: repeats until means are precise enough, by the rule of a sweep's points.
+//! `--until`: repeats until means are precise enough, with the same rule as for the points of a sweep.
 
 use super::run::Repetitions;
 use crate::finished::Demand;
@@ -46,10 +46,11 @@ impl PrecisionArgs {
     }
 }
 
-/// Values so far, in the order of repetitions: the number of runs does not depend on threads.
+/// Values of the runs so far, in the order of repetitions, so that the number of runs does not depend on the number of
+/// threads.
 ///
-/// With several cases, each mean must be precise enough, and each difference to the first case, paired by repetition.
-/// Half the interval of a difference must lie within the same share of the first case's mean.
+/// With several cases, each mean must be precise enough, and so must its difference to the first case, paired by
+/// repetition. Half the interval of the difference must be within the same share of the first case's mean.
 pub(crate) struct PrecisionTracker {
     precision: Option<Precision>,
     quantities: Vec<Quantity>,
@@ -62,7 +63,7 @@ pub(crate) struct PrecisionTracker {
 }
 
 impl PrecisionTracker {
-    /// State before the first repetition; goodput if `chosen` is empty.
+    /// Creates the state before the first repetition. If `chosen` is empty, the tracked metric is goodput.
     pub(crate) fn new(
         precision: Option<Precision>,
         chosen: &[Quantity],
@@ -82,7 +83,7 @@ impl PrecisionTracker {
         }
     }
 
-    /// Number of further results wanted; at most `most` repetitions per case.
+    /// Returns whether further results are wanted, and how many. `most` is the maximum number of repetitions per case.
     pub(crate) fn demand(&mut self, most: u32) -> Demand {
         let Some(precision) = self.precision else { return Demand::All };
         let cases = self.cases.len();
@@ -148,14 +149,14 @@ impl PrecisionTracker {
     }
 }
 
-/// Values of a number by repetition, and the values whose mean scales its interval.
+/// Values of a number by repetition, and the values whose mean is the scale for half its interval (`of`).
 struct TrackedNumber<'l> {
     what: String,
     values: Cow<'l, [Option<f64>]>,
     of: &'l [Option<f64>],
 }
 
-/// `goodput_kbps`, or `goodput_kbps of reno`.
+/// Names a mean: `goodput_kbps`, or `goodput_kbps of reno` if there are several cases.
 fn name(quantity: &Quantity, case: &str) -> String {
     if case.is_empty() { quantity.name().to_owned() } else { format!("{} of {case}", quantity.name()) }
 }

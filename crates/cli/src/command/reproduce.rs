@@ -73,7 +73,7 @@ impl Reproduce {
         let path = self.report_path()?;
         let target = Target::create(&path)?;
         let csv_path = path.with_extension("csv");
-        // A pipe or a device gets the report alone.
+        // The CSV file is written only if the report is a regular file, not if it is a pipe or a device.
         let is_file = csv_path != path && (path.is_file() || !path.exists());
         let csv = if is_file { Some(Target::create(&csv_path)?) } else { None };
         let settings = ReproductionSettings { quick: self.quick, seed: self.seed };
@@ -196,7 +196,7 @@ impl Reproduce {
 /// Speed of this machine at present, with all threads busy.
 struct MachineSpeed {
     threads: usize,
-    /// Real time of one run of the first bench case on each thread, s.
+    /// Real time until each thread has run the first bench case once, s.
     case_s: f64,
 }
 
@@ -209,7 +209,7 @@ impl MachineSpeed {
         Ok(MachineSpeed { threads, case_s: began.elapsed().as_secs_f64() })
     }
 
-    /// Real time for a paper, s.
+    /// Estimated real time for a paper, s.
     fn seconds(&self, paper: &Paper, settings: &ReproductionSettings) -> f64 {
         paper.effort().of(settings) * self.case_s / CpuTime::BENCH_CASE_S / self.threads as f64
     }

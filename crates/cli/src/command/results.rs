@@ -92,7 +92,8 @@ impl Results {
         Ok(())
     }
 
-    /// The Python package writes Parquet: a library would take as long to build as half of this program.
+    /// Parquet is left to the Python package: a Rust library for Parquet would take half as long to build as this
+    /// program.
     fn format(&self) -> Result<Format, Failure> {
         match self.format {
             ResultsFormat::Table => Ok(Format::Table),

@@ -74,7 +74,7 @@ pub(crate) struct Repetitions {
 }
 
 impl Repetitions {
-    /// Number requested, else the scenario's, or 1 if all repetitions would be equal.
+    /// Number of repetitions: the requested number, else the scenario's, or 1 if all repetitions would be equal.
     pub(crate) fn runs(&self, scenario: &Scenario, determinism: &Determinism) -> u32 {
         self.runs.unwrap_or_else(|| determinism.worth_running(scenario.runs))
     }
@@ -141,7 +141,7 @@ impl Run {
                 usize::from(observation.probes)
             },
         };
-        // With --until, the number of runs is unknown.
+        // With --until, the number of runs is not known in advance, so no estimate is possible.
         if !self.precision.is_given() {
             cost::print_if_large(&estimate([&*scenario].into_iter(), plan), &plan);
         }
@@ -221,7 +221,7 @@ impl Run {
             match self.format {
                 Format::Table => output::print(&format!("{}\n", one.line()))?,
                 Format::Json => output::print(&format!("{}\n", one.value()))?,
-                // Standard output has the columns of the runs.
+                // Standard output is a table of runs, so the assertion goes to standard error.
                 Format::Csv => output::note(&one.line()),
             }
         }
@@ -235,7 +235,7 @@ impl Run {
         }
     }
 
-    /// Prints the means; nothing if every repetition has been printed already.
+    /// Prints the means. Prints nothing if every repetition has been printed already.
     fn print(
         &self,
         scenario: &Scenario,
@@ -332,7 +332,7 @@ impl RunFiles {
 
 struct OpenRunFiles {
     samples: Option<Target>,
-    /// Data of every repetition.
+    /// Completion times of every repetition.
     completions: Option<Target>,
     report: Option<Target>,
     /// Paths of the capture and the trace, in the order of the observers.

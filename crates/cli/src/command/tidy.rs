@@ -15,7 +15,7 @@ pub(crate) struct Tidy {}
 
 impl Tidy {
     pub(crate) fn execute(&self) -> Result<(), Failure> {
-        // The emulation handles interruptions.
+        // Ctrl-C must not end this process, which cleans up after the emulation.
         interrupts::handle_during(|| {
             let mut word = String::new();
             let _ = io::stdin().read_to_string(&mut word);

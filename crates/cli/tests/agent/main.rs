@@ -40,7 +40,7 @@ fn can_run() -> bool {
     missing.is_empty()
 }
 
-/// Lock against concurrent paths in real time; `None` if an agent cannot run here.
+/// Takes a lock, so that only one test at a time uses a path in real time. Returns `None` if an agent cannot run here.
 pub fn alone() -> Option<MutexGuard<'static, ()>> {
     static ONE: Mutex<()> = Mutex::new(());
     can_run().then(|| ONE.lock().unwrap_or_else(PoisonError::into_inner))
@@ -60,7 +60,7 @@ impl Agent {
         Agent { child, said, folder }
     }
 
-    /// [`Agent::start`] in a given folder; returns the messages, as an error if the agent does not start.
+    /// Starts an agent in a given folder. Returns its messages, as an error if the agent does not start.
     pub fn start_in(
         path: &Path,
         folder: &std::path::Path,
@@ -71,7 +71,7 @@ impl Agent {
         Agent::begin(path, command)
     }
 
-    /// [`Agent::start_in`] with a given command.
+    /// Starts an agent as [`Agent::start_in`] does, but with a given command.
     #[expect(clippy::zombie_processes, reason = "the caller waits for the child")]
     pub fn begin(path: &Path, mut command: Command) -> Result<(Child, String), String> {
         command.stderr(Stdio::piped());
@@ -85,7 +85,7 @@ impl Agent {
                 return Err(said);
             }
             if said[before..].contains("the agent runs") {
-                // The messages at the end need a reader.
+                // The messages that the agent prints at its end need a reader.
                 std::thread::spawn(move || std::io::copy(&mut lines, &mut std::io::sink()));
                 return Ok((child, said));
             }
@@ -111,7 +111,7 @@ impl Drop for Agent {
     }
 }
 
-/// A path with a deep buffer; `None` if the machine cannot create paths.
+/// Opens a path with a deep buffer. Returns `None` if the machine cannot create paths.
 pub fn deep_path() -> Option<Path> {
     Path::open("rate=10Mbit/s,rtt=20ms,queue=500packets")
 }

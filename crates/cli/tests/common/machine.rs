@@ -1,4 +1,4 @@
-//! Judgements in real time: assertions that hold only on an undisturbed machine.
+//! Judgements: assertions on real-time behaviour that hold only on an undisturbed machine.
 //!
 //! On a disturbed machine the test does not fail: it prints `not judged`, the reason and the figures, and adds a line
 //! to `target/tmp/not-judged.txt`. `make test` repeats these tests at the end, alone, and counts the remaining ones.
@@ -18,10 +18,10 @@ use thread_priority::unix::{
 };
 use thread_priority::{ThreadPriority, ThreadPriorityValue};
 
-/// Above the emulator's priority (`lasthop_os::priority`), so the emulator never delays a witness.
+/// Priority of witnesses. It is above the emulator's (`lasthop_os::priority`), so the emulator never delays a witness.
 const PRIORITY: u8 = 90;
 const SLEEP: Duration = Duration::from_millis(1);
-/// Tolerated timer slack.
+/// Lateness of a timer that is not counted.
 const SLACK: Duration = Duration::from_micros(200);
 /// Largest share of the time in which a processor may stand still.
 const STALLED: f64 = 0.005;
@@ -29,7 +29,7 @@ const STALLED: f64 = 0.005;
 /// TCP loses 5 to 14 % of its goodput (docs/validation.md).
 const WAITED: f64 = 0.2;
 
-/// Observation of the machine since `watch`.
+/// Observes the machine since the call of `watch`.
 pub struct Machine {
     begin: Instant,
     pressure: Option<Duration>,
@@ -52,8 +52,8 @@ impl Machine {
         }
     }
 
-    /// Largest share of the time in which a processor did not wake its witness, 0 to 1. Includes time that a hypervisor
-    /// takes without counting (`stolen` is 0).
+    /// Largest share of the time, over all processors, in which a processor did not wake its witness, 0 to 1. Includes
+    /// time that a hypervisor takes without counting (`stolen` is 0).
     pub fn stalled(&self) -> f64 {
         self.witnesses.iter().map(|witness| witness.stalled()).fold(0.0, f64::max)
     }
@@ -89,7 +89,7 @@ impl Machine {
     }
 }
 
-/// Prints and counts an omitted judgement.
+/// Prints an omitted judgement, and adds it to the list of omitted judgements.
 ///
 /// # Panics
 ///
@@ -102,7 +102,7 @@ pub fn not_judged(why: &str) {
     eprintln!("not judged: {why}");
     let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("not-judged.txt");
     let mut file = OpenOptions::new().create(true).append(true).open(file).unwrap();
-    // One system call: lines of several tests do not mix.
+    // The line is written with one system call, so that lines of several tests do not mix.
     file.write_all(format!("{test}: {}\n", why.replace('\n', " ")).as_bytes()).unwrap();
 }
 
@@ -130,7 +130,7 @@ impl Witness {
         witness
     }
 
-    /// Share of the time, 0 to 1; 0 without real-time priority.
+    /// Share of the time by which this thread woke late, 0 to 1; 0 without real-time priority.
     fn stalled(&self) -> f64 {
         let (late, watched) = (self.late_ns.load(Ordering::Relaxed), self.watched_ns.load(Ordering::Relaxed));
         late as f64 / watched.max(1) as f64

@@ -8,7 +8,7 @@ pub mod machine;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// A short lossy path: losses in the queue and on the air, no timeouts with the seeds of the tests.
+/// A short lossy path. It loses packets in the queue and on the air, but has no timeouts with the seeds of the tests.
 pub const LOSSY: &str = "rate=2Mbit/s,rtt=40ms,queue=20packets,loss=1%,duration=30s,recovery=sack";
 
 pub fn lasthop() -> Command {

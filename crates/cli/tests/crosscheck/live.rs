@@ -12,7 +12,7 @@ fn crosscheck(arguments: &[&str]) -> Output {
     lasthop().arg("crosscheck").args(arguments).stdin(Stdio::null()).output().unwrap()
 }
 
-/// One object per sender and flow; `None`, with the reason printed, if the machine cannot crosscheck.
+/// Returns one object per sender and flow. If the machine cannot crosscheck, prints the reason and returns `None`.
 fn compared(arguments: &[&str]) -> Option<Vec<Value>> {
     let output = crosscheck(&[arguments, &["--format", "json"]].concat());
     is_done(&output).then(|| {
@@ -21,7 +21,7 @@ fn compared(arguments: &[&str]) -> Option<Vec<Value>> {
     })
 }
 
-/// Whether a call succeeded; prints the reason if the machine cannot run it.
+/// Whether a call succeeded. Prints the reason if the machine cannot run `crosscheck`.
 fn is_done(output: &Output) -> bool {
     let said = String::from_utf8_lossy(&output.stderr);
     match output.status.code() {
@@ -39,8 +39,8 @@ fn difference(object: &Value) -> f64 {
     object["goodput_kbps"]["difference_percent"]["mean"].as_f64().unwrap()
 }
 
-/// With a full queue, the simulator and real stacks agree within the required margins: 3 per cent for Lasthop's TCP, 10
-/// for the kernel's.
+/// If flows keep the queue full, the simulator and real TCP agree: within 3 % for Lasthop's TCP, within 10 % for the
+/// kernel's.
 #[test]
 fn real_tcp_agrees_with_the_simulator_on_a_full_queue() {
     let path = "rate=4Mbit/s,rtt=30ms,queue=20packets";
@@ -57,7 +57,7 @@ fn real_tcp_agrees_with_the_simulator_on_a_full_queue() {
     }
 }
 
-/// Flows in both directions, one finite: each is compared with its own simulation.
+/// The flows run in both directions, and one is finite. Each flow is compared with its own simulation.
 #[test]
 fn each_flow_is_compared_with_itself() {
     let folder = tempfile::tempdir().unwrap();
@@ -97,7 +97,8 @@ fn each_flow_is_compared_with_itself() {
     }
 }
 
-/// The first sender's object appears during the second's runs; each flow has its own congestion control.
+/// The objects of the first sender appear before the runs of the second sender end. With `kernel`, each flow has its
+/// own congestion control.
 #[test]
 fn a_sender_is_printed_when_its_runs_are_done() {
     let flow = |name: &str, congestion: &str| {
@@ -126,12 +127,13 @@ fn a_sender_is_printed_when_its_runs_are_done() {
     let of = |key: &str| objects.iter().map(|one| one[key].as_str().unwrap_or("all")).collect::<Vec<_>>();
     assert_eq!(of("flow"), ["one", "other", "all", "one", "other", "all"]);
     assert_eq!(of("sender")[2..4], ["kernel", "kernel, reno"]);
-    // A run takes two seconds.
+    // A run takes two seconds, so the second sender's objects must follow about two seconds later.
     let apart = times[3].duration_since(times[2]);
     assert!(apart > Duration::from_millis(1900), "{apart:?}");
 }
 
-/// Concurrent runs equal single runs, in the order of the seeds, unless the machine did not keep up and a note says so.
+/// Concurrent runs give the same results as single runs, in the order of the seeds. If the machine does not keep up, a
+/// note says so.
 #[test]
 fn several_runs_at_once_are_as_good_as_one_by_one() {
     let path = "rate=2Mbit/s,rtt=20ms,queue=10packets,loss=1%,duration=2s";
@@ -153,7 +155,7 @@ fn several_runs_at_once_are_as_good_as_one_by_one() {
     }
 }
 
-/// Lasthop's senders, and each congestion control of the kernel; with the shortest possible run.
+/// `all` means Lasthop's senders and each congestion control of the kernel. The runs are as short as possible.
 #[test]
 fn all_are_those_of_this_machine() {
     let known = fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control").unwrap();

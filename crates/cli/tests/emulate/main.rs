@@ -69,7 +69,7 @@ pub fn summary(output: &Output) -> serde_json::Value {
     serde_json::from_str(line.unwrap_or_else(|| panic!("no summary: {text}"))).unwrap()
 }
 
-/// Kills a run after its guard, so its leftovers stay.
+/// Kills the guard of a run and then the run, so that the run's leftovers stay.
 pub fn kill_with_guard(child: &mut Child) {
     let parent = child.id().to_string();
     let entries = std::fs::read_dir("/proc").unwrap().flatten();

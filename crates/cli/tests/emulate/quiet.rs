@@ -4,7 +4,7 @@ use crate::common::machine::{Machine, not_judged};
 use crate::live::traffic::{client, printed, server};
 use crate::{emulate, is_possible, summary};
 
-/// Payload of a segment with time stamps over its IP length.
+/// Share of payload in the IP length of a full segment with time stamps.
 const SHARE: f64 = 1448.0 / 1500.0;
 
 /// Reason why a run is not representative; `None` if the machine was idle apart from the run. `stalled` is
@@ -21,14 +21,14 @@ fn disturbed(summary: &serde_json::Value, stalled: f64) -> Option<String> {
         (stolen > 0.01, format!("the hypervisor took {:.1} %", stolen * 100.0)),
         (stalled > 0.005, format!("a processor stood still for {:.1} % of the time", stalled * 100.0)),
         (summary["sched_fifo"] != true, "SCHED_FIFO was not granted".to_owned()),
-        // A single stall of the whole machine, which does not affect 99 of 100 packets.
+        // The whole machine stood still once. The 99th percentile of the lateness does not show this.
         (lateness("max") > 50e3, format!("the machine stood still for {:.0} ms", lateness("max") / 1e3)),
         (summary["tun_drops"] != 0, "the kernel dropped packets in a device".to_owned()),
     ];
     reasons.into_iter().find_map(|(is_so, why)| is_so.then_some(why))
 }
 
-/// 97 % of the payload ceiling, and 99 of 100 packets less than 1 ms late.
+/// A transfer reaches 97 % of the maximum payload rate, and 99 of 100 packets are less than 1 ms late.
 #[test]
 fn a_bulk_transfer_gets_the_payload_ceiling() {
     if !is_possible() {

@@ -52,7 +52,7 @@ fn connect() -> TcpStream {
     }
 }
 
-/// Listens once the kernel's address exists, which the program creates.
+/// Listens as soon as the kernel's address exists, which the program under test creates.
 fn listen() -> TcpListener {
     let begin = Instant::now();
     loop {
@@ -112,7 +112,8 @@ fn takes_what_clients_send_into_a_folder() {
 fn sends_and_fetches_a_file() {
     in_namespace(|folder| {
         std::fs::write(folder.join("file"), text()).unwrap();
-        // The single SYN is refused without a listener, so the delay gives the test time to listen.
+        // Without a listener, the kernel refuses the SYN, and the sender does not try again. The delay gives the test
+        // time to listen.
         let sender = start(folder, &["send", "file", "10.77.0.1:9000", "--delay", "500 ms"]);
         let listener = listen();
         let (mut stream, _) = listener.accept().unwrap();
@@ -142,8 +143,8 @@ fn a_refused_connection_leaves_no_file() {
     });
 }
 
-/// The kernel acts as a router. A refusal is reported at once, an unreachable destination after three seconds, not
-/// after three minutes of SYNs.
+/// The kernel acts as a router. A refusal is reported at once. An unreachable destination is reported after three
+/// seconds, not after three minutes of SYNs.
 #[test]
 fn a_router_that_refuses_is_heard() {
     in_namespace(|folder| {

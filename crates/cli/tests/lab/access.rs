@@ -28,7 +28,7 @@ fn every_control_is_reached_by_tab_and_does_something() {
     browser.value("document.getElementById('slide-rate').focus()");
     browser.press("ArrowRight");
     browser.wait(&format!("Number(document.body.dataset.pictures) > {pictures}"));
-    // The graph: from a loss to its story.
+    // In the graph, the keys lead to a loss and to the story of the lost segment.
     browser.value("document.getElementById('sequence').focus()");
     browser.press("n");
     browser.wait("document.getElementById('said').textContent.includes('is lost at')");

@@ -1,4 +1,4 @@
-//! Chromium by the Chrome DevTools protocol over two pipes: each message is a JSON text and a zero byte.
+//! Controls Chromium with the Chrome DevTools protocol over two pipes. Each message is a JSON text and a zero byte.
 
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
@@ -19,7 +19,7 @@ pub struct Browser {
     /// Addresses requested by pages, and errors reported by pages.
     pub requests: Vec<String>,
     pub complaints: Vec<String>,
-    /// Private folder of the browser, also for the page; removed on drop.
+    /// Private folder for the browser's data and for the page, which is removed on drop.
     pub folder: tempfile::TempDir,
 }
 

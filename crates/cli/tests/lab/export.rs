@@ -32,14 +32,14 @@ fn a_picture_is_saved_as_svg_that_is_whole() {
     let read = browser.value(read);
     let words: Vec<&str> =
         read["words"].as_array().expect("it parses").iter().filter_map(Value::as_str).collect();
-    // Axes with units, series, the variants' lines, and the numbers with their intervals.
+    // The picture has axes with units, series, the variants' names, and the numbers with their intervals.
     for wanted in ["kbit/s", "kB", "ms", "packets", "time, s", "A, ssthresh", "B, RTO", "Goodput", "A", "B"] {
         assert!(words.contains(&wanted), "{wanted}: {words:?}");
     }
     assert!(words.iter().any(|word| word.starts_with("A: rate=10Mbit/s")), "{words:?}");
     let interval = browser.text("document.querySelector('#numbers td small').textContent");
     assert!(words.iter().any(|word| word.contains(&format!("({interval})"))), "{interval}: {words:?}");
-    // The graph of segments and five charts, inside the picture, one below the other.
+    // The graph of segments and the five charts are inside the picture, one below the other.
     let number = |value: &Value| value.as_f64().expect("a number");
     let (width, height) = (number(&read["whole"][0]), number(&read["whole"][1]));
     let boxes = read["boxes"].as_array().expect("boxes");
@@ -81,7 +81,8 @@ fn begun(path: &Path, browser: &mut Browser, what: &str) {
     browser.open(path, "");
 }
 
-/// A ready path, a line, and a file with a trace: the numbers of the first repetition equal those of `lasthop run`.
+/// The page starts with a ready path, a one-line scenario, or a file with a trace. The numbers of its first repetition
+/// equal those of `lasthop run`.
 #[test]
 fn it_begins_with_what_the_command_line_names() {
     let Some(mut browser) = Browser::start() else { return };

@@ -1,7 +1,7 @@
 //! `lasthop lab`: the page in a browser. Skipped without Chromium.
 //!
-//! The page's results are compared with this program and the present engine, to detect an outdated page: `make page`
-//! rebuilds it.
+//! The tests compare the page's results with those of this program, to detect a page with an outdated engine. `make
+//! page` rebuilds the page.
 
 mod access;
 mod browser;

@@ -7,7 +7,7 @@ use lasthop_page::answer::decode;
 use serde_json::{Value, json};
 use std::time::Instant;
 
-/// One line for each kind of element in a run.
+/// Scenarios that together use many kinds of queues, channels, link layers and endpoints.
 const LINES: &[&str] = &[
     "rate=10Mbit/s,rtt=40ms,queue=1bdp,loss=0.5%,duration=5s",
     "rate=10Mbit/s,rtt=40ms,queue={kind=\"codel\"},loss=1%,burst=5,congestion=reno,duration=5s",
@@ -31,7 +31,7 @@ const LINES: &[&str] = &[
 const SEEDS: [&str; 3] = ["1", "7", "9223372036854775807"];
 const MORE_SEEDS: [&str; 5] = ["1", "2", "7", "4294967296", "9223372036854775807"];
 
-/// A line for every mechanism of the catalogue that needs no further keys.
+/// Returns a one-line scenario for every mechanism of the catalogue that needs no further keys.
 fn mechanisms(lab: &mut Lab) -> Vec<String> {
     let (offered, _) = decode(&lab.answer("{\"ask\":\"catalogue\"}")).expect("an answer");
     let named = |value: &Value| value["name"].as_str().expect("a name").to_owned();
@@ -52,7 +52,8 @@ fn mechanisms(lab: &mut Lab) -> Vec<String> {
     lines
 }
 
-/// Results of the present engine: flows' numbers, and FNV-1a over the 32-bit words of all columns.
+/// Results of the engine in this program: the numbers of all flows, and an FNV-1a hash over the 32-bit words of all
+/// columns.
 fn native(lab: &mut Lab, line: &str, seed: &str) -> (Value, u32) {
     lab.answer(&request(line, seed, true).to_string());
     let answer = lab.answer(&json!({ "ask": "advance", "events": usize::MAX }).to_string());
@@ -74,7 +75,7 @@ fn request(line: &str, seed: &str, asks: bool) -> Value {
     request
 }
 
-/// Compares flows; whole numbers may have a decimal point.
+/// Compares the numbers of flows. Whole numbers may have a decimal point.
 fn is_same(ones: &Value, others: &Value) -> bool {
     let rows = |value: &Value| value.as_array().cloned().unwrap_or_default();
     let (ones, others) = (rows(ones), rows(others));
@@ -128,7 +129,7 @@ fn runs_are_the_same_bit_for_bit() {
     are_the_same(&mut browser, &mut lab, &mechanisms, &SEEDS[..1]);
 }
 
-/// All lines with five seeds, and the durations on both sides (`make page-times`).
+/// Compares all scenarios with five seeds, and measures the time of this program and of the page (`make page-times`).
 #[test]
 #[ignore = "takes minutes; needs an idle machine and a release build: make page-times"]
 fn all_runs_are_the_same_and_the_page_is_not_much_slower() {

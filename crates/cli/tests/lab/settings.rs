@@ -12,7 +12,7 @@ fn a_slider_makes_a_picture() {
     let Some(OpenedPage { mut browser, .. }) = opened("") else { return };
     browser.wait("document.body.dataset.repetitions === '10'");
     let before = browser.text(TABLE);
-    // Thirty positions; the test waits for each.
+    // The slider moves to thirty positions, and the test waits for each result.
     let moved = "(async () => {
         lab.latencies.length = 0;
         const bar = document.getElementById('slide-rate');
@@ -40,7 +40,7 @@ fn a_slider_makes_a_picture() {
     let inked = browser.value(inked);
     let inked: Vec<u64> = inked.as_array().expect("counts").iter().filter_map(Value::as_u64).collect();
     assert!(inked.len() == 1 && inked[0] > 2000, "{inked:?}");
-    // At least five charts with a curve of each variant, over 200 samples of twenty seconds.
+    // At least five charts have a curve for each variant, from 200 samples over twenty seconds.
     let curves = "[...document.querySelectorAll('#charts .plot')].map(plot => [...plot.querySelectorAll('.c1, .c2')]
         .filter(one => one.tagName === 'path' && one.getAttribute('d').length > 150 && one.getBoundingClientRect().width > 200).length)";
     let curves = browser.value(curves);
@@ -107,7 +107,7 @@ fn an_error_stands_in_its_place() {
     browser.wait("document.body.dataset.error");
     let told = browser.text("document.body.dataset.error");
     assert!(told.contains("congestion"), "{told}");
-    // TOML: line and column in its box.
+    // For a TOML file, the message appears in the box of the file, with line and column.
     browser.value("lab.take('mine.toml', 'duration = \"5 s\"\\nsped = 3\\n')");
     browser.wait("document.querySelector('#own .error')");
     let told = browser.text("document.querySelector('#own .error').innerText");
@@ -140,7 +140,7 @@ fn a_link_brings_every_setting_back() {
     assert_eq!((browser.text(STATE), browser.text(TABLE)), (state, table));
 }
 
-/// Damaged links give settings or none, but never block the page.
+/// A damaged link may give settings or may be ignored, but never blocks the page.
 #[test]
 fn damaged_links_do_no_harm() {
     let Some(OpenedPage { mut browser, page, .. }) = opened("") else { return };

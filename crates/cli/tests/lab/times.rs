@@ -3,8 +3,8 @@
 use crate::{OpenedPage, opened};
 use serde_json::Value;
 
-/// Two variants of twenty seconds at 10 Mbit/s, as initially on the page; a slider moves a hundred times, and the test
-/// waits for each move.
+/// The page shows its initial two variants of twenty seconds at 10 Mbit/s. A slider moves a hundred times, and the test
+/// waits for the picture after each move.
 #[test]
 #[ignore = "needs an idle machine and a release build: make page-times"]
 fn pictures_come_at_once() {

@@ -3,7 +3,7 @@
 use crate::{OpenedPage, opened};
 use serde_json::{Value, json};
 
-/// Number of pixels of the graph in the colour of each tone.
+/// Number of pixels of the graph in each of the three variants' colours.
 const PIXELS: &str = "(() => {
     const canvas = document.getElementById('sequence'), { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
     return ['--c1', '--c2', '--c3'].map(name => {
@@ -23,13 +23,14 @@ fn variants_are_drawn_into_one_picture_with_a_legend() {
     browser.value("document.getElementById('over-1').focus(), document.getElementById('over-1').click(), 0");
     browser.wait(&format!("Number(document.body.dataset.pictures) > {pictures}"));
     assert_ne!(browser.text("document.getElementById('sequence-key').textContent"), alone);
-    // Exactly two colours; the box keeps the focus, and the settings hold the selection.
+    // The graph has exactly two colours. The check box keeps the focus, and the settings in the link contain the
+    // selection.
     let pixels = browser.value(PIXELS);
     let count = |at: usize| pixels[at].as_u64().expect("a count");
     assert!(count(0) > 100 && count(1) > 100 && count(2) == 0, "{pixels}");
     assert_eq!(browser.text("document.activeElement.id"), "over-1");
     assert_eq!(browser.value("lab.settings(location.hash.slice(1)).then(found => found.over)"), json!([1]));
-    // SVG: a legend, and dashes for the second variant.
+    // The SVG file has a legend, and dashed lines for the second variant.
     browser.value(
         "window.made = []; URL.createObjectURL = blob => { made.push(blob); return 'data:,'; };
         HTMLAnchorElement.prototype.click = () => {}; document.getElementById('svg').click(), 0",

@@ -1,4 +1,4 @@
-//! Packet filter rules for the path's packets; other packets are unaffected.
+//! Packet filter rules that let the host forward the path's packets. For all other packets nothing changes.
 
 use crate::error::SystemError;
 use std::io::{self, Write};
@@ -14,7 +14,7 @@ pub(super) enum Tool {
 pub(super) struct RuleParameters<'a> {
     pub(super) device: &'a str,
     pub(super) network: &'a str,
-    /// Interfaces whose forwarding serves the path only.
+    /// Interfaces on which forwarding was enabled for the path. Other packets that arrive there are not forwarded.
     pub(super) opened: &'a [String],
     /// Local port to which outbound TCP is redirected.
     pub(super) redirected: Option<u16>,
@@ -141,7 +141,7 @@ fn iptables_lines(
     ];
     lines.extend(opened.iter().map(|name| format!("-A lasthop -i {name} -j DROP")));
     lines.push("-I FORWARD -j lasthop".to_owned());
-    // Not removed: the namespace ends with the run.
+    // This rule is never removed, because the namespace ends with the run.
     lines.extend(redirected.map(|port| {
         format!("-t nat -I PREROUTING -i {device} ! -d {network} -p tcp -j REDIRECT --to-ports {port}")
     }));

@@ -1,7 +1,8 @@
-//! Forwarding by interfaces.
+//! Enables and disables IPv4 forwarding for each interface.
 //!
-//! The interface on which a packet arrives decides about forwarding (net.ipv4.conf.NAME.forwarding). This module never
-//! writes `net.ipv4.ip_forward`, which resets the setting of every interface (ip-sysctl, Linux).
+//! The setting of the interface on which a packet arrives (net.ipv4.conf.NAME.forwarding) decides whether the packet is
+//! forwarded. This module never writes `net.ipv4.ip_forward`, which resets the setting of every interface (ip-sysctl,
+//! Linux).
 
 use std::fs;
 use std::io;
@@ -12,7 +13,7 @@ fn file(interface: &str) -> PathBuf {
     PathBuf::from(format!("/proc/sys/net/ipv4/conf/{interface}/forwarding"))
 }
 
-/// Whether the host forwards by default, also on future interfaces.
+/// Whether the host forwards by default, which includes future interfaces.
 pub(super) fn is_host_forwarding() -> io::Result<bool> {
     is_on("all")
 }
@@ -25,7 +26,7 @@ pub(super) fn set(interface: &str, is_on: bool) -> io::Result<()> {
     fs::write(file(interface), if is_on { "1" } else { "0" })
 }
 
-/// Interfaces with a route, on which answers may arrive, that do not forward.
+/// Interfaces that do not forward although answers may arrive there, because they have a route.
 pub(super) fn non_forwarding() -> io::Result<Vec<String>> {
     let mut command = Command::new("ip");
     command.args(["-4", "route", "show", "table", "all"]).stdin(Stdio::null());

@@ -1,7 +1,8 @@
-//! The host's network as the remote end of a path: rules named `lasthop`, and forwarding; both are undone at the end.
+//! Makes the host's network the remote end of a path: adds rules named `lasthop` and enables forwarding. Both changes
+//! are undone at the end.
 //!
-//! * `forwarding`: forwarding by interfaces. `filter`: rules that limit forwarding to the path.
-//! * This file: order of the changes, and a note of them for clean-up after a kill.
+//! * `forwarding`: enables forwarding for each interface. `filter`: rules that limit forwarding to the path.
+//! * This file: makes the changes in a safe order, and notes them in a file for clean-up after a kill.
 
 mod filter;
 mod forwarding;
@@ -22,7 +23,8 @@ use std::path::PathBuf;
 pub struct Nat {
     device: String,
     changed: Changes,
-    /// Locked note of the changes, if clean-up after a kill is necessary. An unlocked note belongs to a dead writer.
+    /// Path and lock of the note, a file that lists the changes; `None` if no clean-up after a kill is necessary. If
+    /// the file is unlocked, its writer is dead.
     note: Option<(PathBuf, Flock<File>)>,
 }
 
@@ -34,11 +36,12 @@ struct Changes {
 }
 
 impl Nat {
-    /// Forwards and masquerades packets from `network` that enter by `device`, and their answers. No other packets gain
-    /// forwarding.
+    /// Forwards and masquerades packets from `network` that enter through `device`, and forwards their answers. The
+    /// host does not forward any other packets because of this call.
     ///
     /// # Errors
-    /// If another process has done so, a system call fails, or neither `nft` nor `iptables` exists.
+    /// If another process already uses the host's network in this way, a system call fails, or neither `nft` nor
+    /// `iptables` exists.
     pub fn begin(device: &str, network: &str) -> Result<Nat, SystemError> {
         remove_stale()?;
         let changed = Changes::begin()?;
@@ -53,11 +56,12 @@ impl Nat {
         Nat { device: device.to_owned(), changed, note: Some((note, lock)) }.with_rules(network, None)
     }
 
-    /// [`Nat::begin`] for a network namespace that ends with the run, or whose owner cannot leave a note. TCP may be
-    /// redirected to a port of this host, if the namespace ends with the run.
+    /// [`Nat::begin`] for a network namespace that ends with the run, or whose owner cannot leave a note. If
+    /// `redirected` is given, TCP is redirected to that local port; this requires a namespace that ends with the run.
     ///
     /// # Errors
-    /// If another process has done so, a system call fails, or neither `nft` nor `iptables` exists.
+    /// If another process already uses the host's network in this way, a system call fails, or neither `nft` nor
+    /// `iptables` exists.
     pub fn begin_unprivileged(
         device: &str,
         network: &str,
@@ -71,7 +75,7 @@ impl Nat {
         Nat { device: device.to_owned(), changed, note: None }.with_rules(network, redirected)
     }
 
-    /// Adds the rules, then enables forwarding: no interface forwards without rules.
+    /// Adds the rules first and then enables forwarding, so that no interface forwards without the rules.
     fn with_rules(self, network: &str, redirected: Option<u16>) -> Result<Nat, SystemError> {
         let nat = self;
         let device = &nat.device;
@@ -100,8 +104,8 @@ impl Drop for Nat {
     }
 }
 
-/// Makes and removes the rules in this thread's network namespace; returns a message with the tool's name. Only for an
-/// otherwise unused namespace.
+/// Tests the tool: adds the rules in this thread's network namespace and removes them. Returns a message with the
+/// tool's name. Nothing else may use the namespace.
 ///
 /// # Errors
 /// If no tool exists, or the tool fails.
@@ -121,7 +125,7 @@ pub fn remove_stale() -> Result<bool, SystemError> {
     let Ok(note) = note() else { return Ok(false) };
     let Ok(text) = fs::read_to_string(&note) else { return Ok(false) };
     let Some((pid, changed)) = Changes::read(&text) else {
-        // Killed while writing the note: no changes were made.
+        // The run was killed while it wrote the note, before it changed anything else.
         let _ = fs::remove_file(&note);
         return Ok(true);
     };
@@ -130,7 +134,8 @@ pub fn remove_stale() -> Result<bool, SystemError> {
     if locked(&note).is_err() || is_begun() {
         return Err(only_one(&format!("process {pid}")));
     }
-    // Without rules, nothing was opened, or the note belongs to an earlier namespace with the same number.
+    // Without rules there is nothing to undo. Either forwarding was not yet enabled, or the note belongs to an earlier
+    // namespace with the same inode number.
     let had_rules = changed.tool.has_rules();
     if had_rules {
         changed.undo();
@@ -158,7 +163,7 @@ impl Changes {
         Ok(Changes { tool, host_forwarded, opened })
     }
 
-    /// PID, tool, whether the host forwarded, and interfaces that did not.
+    /// Text of the note: PID, tool, whether the host forwarded by default, and the interfaces that did not forward.
     fn text(&self) -> String {
         let forwarded = u8::from(self.host_forwarded);
         let interfaces: String = self.opened.iter().map(|name| format!(" {name}")).collect();
@@ -176,9 +181,9 @@ impl Changes {
         Some((pid, Changes { tool, host_forwarded, opened: words.map(str::to_owned).collect() }))
     }
 
-    /// Undoes the changes in reverse order: the rules go last.
+    /// Undoes the changes in reverse order: first disables forwarding, then removes the rules.
     fn undo(&self) {
-        // If the host has become a router meanwhile, its interfaces keep forwarding.
+        // If the host has meanwhile been set to forward by default, its interfaces keep forwarding.
         let is_router = !self.host_forwarded && forwarding::is_host_forwarding().unwrap_or(false);
         for interface in self.opened.iter().filter(|_| !is_router) {
             let _ = forwarding::set(interface, false);

@@ -120,7 +120,7 @@ struct RunDir {
     run_dir: PathBuf,
 }
 
-/// Polling interval.
+/// Interval at which `agent run` checks for Ctrl-C and for errors of the agent.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 impl Agent {
@@ -249,7 +249,7 @@ impl Mechanisms {
 
 impl Watchdog {
     fn execute(&self) -> Result<(), Failure> {
-        // The agent handles interruptions; this process ends with the agent.
+        // Ctrl-C must not end this process: the agent handles Ctrl-C, and the watchdog ends after the agent.
         interrupts::handle_during(|| watchdog::run(self.queue, &self.folder.run_dir).map_err(failure))
     }
 }
@@ -265,7 +265,8 @@ impl Status {
     }
 }
 
-/// Checks `--acks`, with loss discrimination assumed: it forbids nothing that is allowed without.
+/// Checks `--acks` as if `--loss-discrimination` were given: every value that is valid without this flag is also valid
+/// with it.
 fn acks(text: &str) -> Result<String, String> {
     AckSettings::ack_splitting(text, true).map(|_| text.to_owned())
 }

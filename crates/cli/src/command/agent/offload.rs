@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 /// Prints a note with the interfaces that have GRO.
 pub(super) fn warn() {
-    // /sys may show another network namespace.
+    // Reads /proc, because /sys may show another network namespace.
     let devices = fs::read_to_string("/proc/thread-self/net/dev").unwrap_or_default();
     let names = devices.lines().filter_map(|line| line.split_once(':')).map(|(name, _)| name.trim());
     let mut joining = Vec::new();

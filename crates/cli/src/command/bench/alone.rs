@@ -1,4 +1,4 @@
-//! One case in this process, so that time, memory and instructions belong to that case alone.
+//! Runs a single case in this process, so that time, memory and instructions belong to that case alone.
 
 use crate::failure::Failure;
 use lasthop_lab::bench::{BenchCase, data_packets};
@@ -56,7 +56,7 @@ mod usage {
     }
 }
 
-/// Without Unix, wall-clock time replaces CPU time, and memory is not measured.
+/// On systems other than Unix, wall-clock time replaces CPU time, and memory is not measured.
 #[cfg(not(unix))]
 mod usage {
     use std::sync::OnceLock;

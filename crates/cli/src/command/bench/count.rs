@@ -100,7 +100,7 @@ fn under_valgrind(case: &BenchCase, duration_s: u32) -> Result<(u64, u64), Strin
     Ok((packets, instructions))
 }
 
-/// `==123== I   refs:      6,119,294`.
+/// Reads the number of instructions from the output of valgrind: `==123== I refs: 6,119,294`.
 fn instructions(stderr: &str) -> Option<u64> {
     let line = stderr.lines().find(|line| line.contains("refs:"))?;
     line.rsplit_once(':')?.1.trim().replace(',', "").parse().ok()

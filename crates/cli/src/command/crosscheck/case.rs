@@ -17,7 +17,7 @@ use std::fmt;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum SenderChoice {
     One(RealSender),
-    /// The kernel's, each flow with the scenario's congestion control.
+    /// The kernel sends, and each flow has the congestion control that the scenario gives it.
     AsScenario,
 }
 
@@ -40,7 +40,7 @@ pub(super) struct SenderCase {
     pub(super) replaced: usize,
     flows: Vec<usize>,
     trial: Trial,
-    /// Settings that the kernel does not support.
+    /// Settings of the scenario that the kernel does not support.
     unsupported: Vec<String>,
 }
 
@@ -85,7 +85,8 @@ impl SenderCase {
         Ok(SenderCase { sender: sender.clone(), scenario, is_simulated, replaced, flows, trial, unsupported })
     }
 
-    /// Simulated outcomes of the carried flows; `None` if the simulator lacks this sender.
+    /// Simulates the scenario and returns the outcomes of the flows that real traffic carries. Returns `None` if the
+    /// simulator lacks the sender's congestion control.
     pub(super) fn simulate(&self, seed: u64) -> Option<Vec<StreamOutcome>> {
         if !self.is_simulated {
             return None;
@@ -97,7 +98,7 @@ impl SenderCase {
         Some(self.flows.iter().map(one).collect())
     }
 
-    /// Trial of the repetition with this seed; each flow starts as in the simulation.
+    /// Trial for the repetition with this seed. Each flow starts at the same time as in the simulation.
     pub(super) fn trial(&self, seed: u64) -> Trial {
         let mut trial = self.trial.clone();
         for (stream, flow) in trial.streams.iter_mut().zip(&self.flows) {

@@ -1,7 +1,7 @@
 //! `lasthop crosscheck PATH`.
 //!
 //! * `case`: a sender, its scenario and its trial.
-//! * `repeat`: repetitions; `printer`: output during the runs.
+//! * `repeat`: runs the repetitions. `printer`: prints results during the runs.
 
 mod case;
 mod printer;
@@ -143,7 +143,7 @@ impl Crosscheck {
             cases.iter().try_for_each(|case| {
                 let mut results = to_come(case);
                 let repeated = concurrent.repeat(case, &mut results, &printer, &bar);
-                // Prints repetitions that were on time even after a failure.
+                // Prints the completed repetitions even if a later one failed.
                 let shown = bar.suspended(|| printer.sender(&results));
                 done.push(results);
                 repeated.and(shown)

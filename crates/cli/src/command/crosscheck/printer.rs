@@ -10,11 +10,12 @@ use lasthop_lab::trials::crosscheck::{self, CrosscheckResults, Pair};
 pub(super) struct Printer {
     format: CrosscheckFormat,
     layout: Layout,
-    /// Heading above the first row, until printed.
+    /// Heading above the first row; `None` as soon as the heading has been printed.
     head: Option<String>,
 }
 
-/// Widths of numbers: two goodputs, their difference, and three pairs of simulated and emulated numbers.
+/// Widest expected numbers, which set the widths of the columns: two goodputs, their difference, and three pairs of
+/// simulated and emulated numbers.
 const WIDE: [&str; 6] = [
     "12345.6 ± 12.3",
     "12345.6 ± 12.3",
@@ -62,7 +63,7 @@ impl Printer {
             CrosscheckFormat::Json => {
                 output::print(&results.objects().iter().map(|it| format!("{it}\n")).collect::<String>())
             }
-            // Printed at the end, as one table.
+            // These formats print one table at the end.
             CrosscheckFormat::Markdown | CrosscheckFormat::Csv => Ok(()),
         }
     }

@@ -14,15 +14,15 @@ use lasthop_os::SystemError;
 use std::any::Any;
 use std::thread;
 
-/// Number of concurrent runs; falls to 1 if the machine does not keep up.
+/// Number of concurrent runs, which falls to 1 if the machine does not keep up.
 pub(super) struct ConcurrentRuns {
     pub(super) jobs: usize,
     pub(super) fell_behind: bool,
 }
 
 impl ConcurrentRuns {
-    /// Runs the repetitions of a case until done or interrupted. Discards a repetition with late packets and reruns it
-    /// alone; total reruns are limited to the number of repetitions.
+    /// Runs the repetitions of a case until all are done or the user interrupts. A repetition with late packets is
+    /// discarded and run again alone. The total number of such reruns may not exceed the number of repetitions.
     pub(super) fn repeat(
         &mut self,
         case: &SenderCase,
@@ -39,7 +39,7 @@ impl ConcurrentRuns {
             if interrupts::is_interrupted() {
                 break;
             }
-            // Repetitions after a late one run again, too: results stay in the order of the seeds.
+            // Repetitions after a late one also run again, so that the results stay in the order of the seeds.
             let in_time = outcomes.iter().take_while(|outcome| outcome.complaints.is_empty()).count();
             if let Some(late) = outcomes.get(in_time) {
                 match seeds.len() {

@@ -22,7 +22,8 @@ impl Actions {
     }
 }
 
-/// Written by hand: clap has no subcommands beside arguments that are required only without a subcommand.
+/// Written by hand, because clap cannot derive a struct with subcommands and with arguments that are required only
+/// without a subcommand.
 impl FromArgMatches for Actions {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Actions, Error> {
         match matches.subcommand() {

@@ -1,4 +1,4 @@
-//! Assertions on a real-time run: bounds on numbers of the summary, each with a single value.
+//! Assertions on a real-time run: bounds on numbers of the summary. Each number is one value without an interval.
 
 use super::summary::Summary;
 use crate::failure::Failure;
@@ -7,7 +7,7 @@ use crate::target::Target;
 use lasthop_emu::emulation::{End, EndCounters};
 use lasthop_lab::assertion::{Bound, BoundStatus, CheckedBound, junit, stem};
 
-/// Number of one direction; `None` if undefined in the run.
+/// Reads the number for one direction; `None` if the run does not define the number.
 type MetricFn = fn(&Summary, End) -> Option<f64>;
 
 const METRICS: [(&str, MetricFn); 8] = [
@@ -23,7 +23,7 @@ const METRICS: [(&str, MetricFn); 8] = [
     ("duration_s", |summary, _| Some(summary.took.as_secs_f64())),
 ];
 
-/// Defined only if TCP payload was sent.
+/// Name of the metric that is defined only if TCP payload was sent.
 const GOODPUT: &str = "goodput_kbps";
 
 fn counters(summary: &Summary, end: End) -> &EndCounters {
@@ -42,7 +42,7 @@ pub(super) struct Assertion {
 }
 
 impl Assertion {
-    /// Reason why the run does not define the metric, if so.
+    /// Returns the reason if the run does not define the metric.
     fn undefined(&self, summary: &Summary) -> Option<String> {
         let direction = if self.end == End::Client { "down" } else { "up" };
         (self.bound.metric == GOODPUT && (self.of)(summary, self.end).is_none()).then(|| {
@@ -55,7 +55,7 @@ impl Assertion {
     }
 }
 
-/// Parses an assertion. `@down` or `@up` may follow the metric; default `@down`.
+/// Parses an assertion. `@down` or `@up` may follow the metric; the default is `@down`.
 pub(super) fn parse(text: &str) -> Result<Assertion, String> {
     let find = |name: &str| METRICS.iter().find(|(metric, _)| *metric == name || stem(metric) == name);
     let known = || METRICS.map(|(metric, _)| stem(metric)).join(", ");

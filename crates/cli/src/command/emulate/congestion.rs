@@ -1,4 +1,4 @@
-//! Congestion control used by each connection.
+//! Congestion controls that the connections of a run used.
 
 use lasthop_emu::census::{ControlsByClient, UsedControls};
 use lasthop_emu::emulation::End;
@@ -12,13 +12,13 @@ const PACING: [&str; 2] = ["bbr", "bbr3"];
 
 pub(super) struct CongestionControls {
     seen: ControlsByClient,
-    /// Default of the namespaces.
+    /// Default congestion control of the namespaces.
     default: Option<String>,
     /// Whether `--congestion` set all connections.
     is_given: bool,
 }
 
-/// Name of a congestion control (linux/tcp.h, TCP_CA_NAME_MAX: 16 bytes including the zero).
+/// Checks the name of a congestion control (linux/tcp.h, TCP_CA_NAME_MAX: 16 bytes including the zero).
 pub(super) fn name(text: &str) -> Result<String, String> {
     let is_name_char = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     if !text.is_empty() && text.len() < 16 && text.chars().all(is_name_char) {
@@ -40,8 +40,8 @@ impl CongestionControls {
         CongestionControls { seen, default, is_given }
     }
 
-    /// Congestion controls of the traffic to an end, each with its number of connections if there are several. A
-    /// connection counts with its last congestion control.
+    /// Lists the congestion controls of the connections that send to an end. If there are several, each has its number
+    /// of connections. A connection counts with its last congestion control.
     pub(super) fn words(&self, to: End) -> String {
         let mut counts: BTreeMap<CongestionName, usize> = BTreeMap::new();
         for control in self.seen.values().filter_map(|used| used.controls[sender_index(to)].last()) {
@@ -58,8 +58,8 @@ impl CongestionControls {
         }
     }
 
-    /// One object per connection: the client's end, and the congestion controls of each direction in order of
-    /// observation; `null` for a sender beyond the path, or never observed.
+    /// One object per connection: the client's address and port, and the congestion controls of each direction in the
+    /// order of observation. A direction is `null` if its sender is beyond the path or was never observed.
     pub(super) fn objects(&self) -> Vec<Value> {
         let names = |used: &UsedControls, to: End| {
             let names: Vec<&str> = used.controls[sender_index(to)].iter().map(CongestionName::name).collect();

@@ -1,4 +1,4 @@
-//! The report: the path and the kernel's state of its connections over time.
+//! The report of a run: the state of the path and of the kernel's connections over time.
 
 use super::summary::Summary;
 use lasthop_emu::emulation::{End, PathSnapshot};
@@ -10,9 +10,9 @@ use lasthop_wire::LossReason;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
-/// Number of connections with figures: those that sent most.
+/// Maximum number of connections with figures. Those that sent most are chosen.
 const MAX_CONNECTIONS: usize = 4;
-/// Slow start thresholds from here on mean "none", bytes.
+/// A slow start threshold of this size (bytes) or more means that no threshold is set.
 const NO_THRESHOLD: u64 = 1 << 30;
 /// Maximum number of intervals over which rates are averaged.
 const MAX_INTERVALS: usize = 200;
@@ -63,7 +63,7 @@ fn verdict(summary: &Summary) -> String {
 
 type Observations = Vec<(f64, KernelConnection)>;
 
-/// Observations of each connection that sent data, the largest first.
+/// Observations of each connection that sent data. Connections with more acknowledged bytes come first.
 fn by_connection(connection_samples: &[ConnectionSample]) -> Vec<(End, Observations)> {
     let mut known: BTreeMap<(usize, SocketAddr, SocketAddr), Observations> = BTreeMap::new();
     for ConnectionSample { time, end, connection } in connection_samples {
@@ -73,7 +73,7 @@ fn by_connection(connection_samples: &[ConnectionSample]) -> Vec<(End, Observati
     let acked = |observations: &Observations| observations.last().map_or(0, |(_, last)| last.acked_bytes);
     let mut connections: Vec<(End, Observations)> =
         known.into_iter().map(|((end, ..), observations)| (End::BOTH[end], observations)).collect();
-    // A handshake counts as one byte.
+    // The kernel counts a handshake as one acknowledged byte.
     connections.retain(|(_, observations)| acked(observations) > 1);
     connections.sort_by_key(|(_, observations)| std::cmp::Reverse(acked(observations)));
     connections

@@ -1,4 +1,4 @@
-//! End of a command: after Ctrl-C, or at the time limit.
+//! Ends a command after Ctrl-C or at the time limit.
 
 use crate::output;
 use crate::target::interrupts;
@@ -6,14 +6,14 @@ use lasthop_os::{Program, SystemError};
 use std::io::{self, IsTerminal};
 use std::time::{Duration, Instant};
 
-/// Time for a command to end after Ctrl-C, which the terminal also sends to the command. SIGTERM follows, and after the
-/// same time again SIGKILL.
+/// Time that a command has to end by itself after Ctrl-C, which the terminal also sends to the command. Then SIGTERM
+/// follows and, after the same time again, SIGKILL.
 const GRACE_PERIOD: Duration = Duration::from_secs(2);
 /// Exit status at the time limit, as in timeout(1).
 const TIME_LIMIT_STATUS: u8 = 124;
 
 pub(super) struct Ending {
-    /// Instant of the time limit, and its length.
+    /// Instant at which the time limit expires, and length of the limit.
     limit: Option<(Instant, Duration)>,
     /// Instant of the stop request, and time until SIGTERM.
     since: Option<(Instant, Duration)>,
@@ -28,7 +28,8 @@ impl Ending {
         Ending { limit, since: None, is_terminated: false, is_over: false }
     }
 
-    /// Status of the command once ended. After Ctrl-C on the terminal, the command first gets time to end by itself.
+    /// Returns the status of the command if the command has ended. After Ctrl-C on the terminal, the command first gets
+    /// time to end by itself.
     pub(super) fn poll(&mut self, command: &mut Program) -> Result<Option<u8>, SystemError> {
         if self.since.is_none() && interrupts::is_interrupted() {
             let is_on_terminal = io::stdin().is_terminal();

@@ -23,7 +23,7 @@ struct EventOutput {
 }
 
 impl Events {
-    /// Opens a file descriptor of the caller, a listening `unix:PATH`, or a file.
+    /// Opens the destination: a file descriptor of the caller, a listening socket `unix:PATH`, or a file.
     pub(super) fn open(to: &str) -> Result<Events, Failure> {
         let wrong = |error: &io::Error, help: &str| {
             Failure::bad_input(format!("--json {to}: cannot write: {error}"), help)
@@ -50,7 +50,7 @@ impl Events {
         self.0.is_some()
     }
 
-    /// Writes a line; after an error, prints a note and writes no more.
+    /// Writes a line. After the first write error, prints a note and writes no further lines.
     pub(super) fn write(&self, event: &str, what: Value) {
         let Some(out) = &self.0 else { return };
         let mut out = out.lock().unwrap_or_else(PoisonError::into_inner);
@@ -60,7 +60,7 @@ impl Events {
         if let Value::Object(keys) = what {
             object.extend(keys);
         }
-        // One write, so that readers get whole lines.
+        // The line is written with one call, so that readers get whole lines.
         let line = format!("{}\n", Value::Object(object));
         if let Err(error) = writer.write_all(line.as_bytes()).and_then(|()| writer.flush()) {
             output::note(&format!("note: --json {}: {error}; the run continues without these lines", out.to));

@@ -1,4 +1,4 @@
-//! Output files beside the summary.
+//! Output files of a run: summary, capture and report.
 
 use super::summary::Summary;
 use crate::failure::Failure;
@@ -73,12 +73,12 @@ impl EmulateFiles {
 }
 
 impl OpenFiles {
-    /// Takes the capture for writing; pass its file to [`OpenFiles::finish`].
+    /// Takes the capture for writing. The caller must pass its file to [`OpenFiles::finish`].
     pub(super) fn take_capture(&mut self) -> Option<Capture<Target>> {
         self.capture.take()
     }
 
-    /// Writes summary and report; an error in one does not stop the other.
+    /// Writes the summary and the report. If one cannot be written, the other is written nevertheless.
     pub(super) fn fill(
         &mut self,
         summary: &Summary,

@@ -1,7 +1,7 @@
-//! Undoes a run's changes to this machine after a kill: a second process of this program.
+//! The guard: a second process of this program that undoes a run's changes to this machine if the run is killed.
 //!
-//! The process reads a pipe from the run. `done` means that the run has undone its changes; end of file without `done`
-//! means that the run was killed.
+//! The guard reads a pipe from the run. The word `done` means that the run has undone its changes; end of file without
+//! `done` means that the run was killed.
 
 use crate::command::linux::TIDY;
 use lasthop_os::SystemError;
@@ -9,12 +9,12 @@ use std::io::{self, ErrorKind, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdin, Command, Stdio};
 
-/// Message that the run draws on the terminal.
+/// Message to the guard: the run draws on the terminal, so the guard must restore the terminal after a kill.
 pub(crate) const DRAWN_MESSAGE: &str = "drawn\n";
 
 pub(super) struct Guard {
     child: Child,
-    /// Closed at the end of the run.
+    /// Pipe to the process, closed at the end of the run.
     pipe: Option<ChildStdin>,
 }
 

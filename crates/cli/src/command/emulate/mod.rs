@@ -1,13 +1,15 @@
 //! `lasthop emulate PATH -- COMMAND`.
 //!
-//! * `actions`: run; `set`: change rate, delay or loss of a path in use; `record`: record traces of a real path.
+//! * `actions`: chooses the action. `set`: changes rate, delay or loss of a path in use. `record`: records traces of a
+//!   real path.
 //! * `live`: display and control of a run in progress.
 //! * `testbed`: namespaces, devices and programs.
-//! * `path_args`: the path. `remote_end`: the remote end. `privileges`: privileges.
-//! * `assertions`: bounds on the results.
-//! * `ending`: end of the command; `shell`: default command.
+//! * `path_args`: the path on the command line. `remote_end`: server namespace or network at the remote end.
+//!   `privileges`: with or without root.
+//! * `assertions`: bounds on the results, given by `--assert`.
+//! * `ending`: ends the command after Ctrl-C or at the time limit. `shell`: the default command.
 //! * `guard`: clean-up after a kill.
-//! * `files`: output files; `events`: JSON lines during the run.
+//! * `files`: output files. `events`: JSON lines during the run.
 //! * `document`: the report.
 //! * `processor_waits`: time that the programs waited for a processor.
 //! * `congestion`: congestion control of each connection.
@@ -138,7 +140,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
 impl Emulate {
     pub(crate) fn execute(&self) -> Result<(), Failure> {
-        // First: the process must still have one thread and no open files.
+        // This call comes first, because the process must still have one thread and no open files.
         let privileges = Privileges::acquire().map_err(failure)?;
         let source = self.path_args.source()?;
         let draft = source.draft()?;
@@ -236,7 +238,7 @@ impl Emulate {
         }
     }
 
-    /// Summary of the run, and any error in writing the files.
+    /// Runs the command. Returns the summary, and the first error in writing the files.
     fn run(
         &self,
         privileges: Privileges,
@@ -316,7 +318,7 @@ impl Emulate {
     }
 }
 
-/// Carries packets until the command ends; returns its status.
+/// Carries packets until the command ends. Returns the status of the command.
 fn carry_packets(
     emulation: &mut Emulation<Target>,
     testbed: &mut Testbed,

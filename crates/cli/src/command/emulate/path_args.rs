@@ -47,7 +47,7 @@ impl PathArgs {
         Ok(ScenarioArgs { path, set: self.set.clone() })
     }
 
-    /// Note on the queue limit, for users of Mahimahi.
+    /// Note for users of Mahimahi's flags if a queue is limited: Mahimahi's queues are not.
     pub(super) fn note(&self, scenario: &Scenario) -> Option<String> {
         self.down.as_ref()?;
         let is_limited = |direction: &Direction| {
@@ -75,7 +75,7 @@ impl PathArgs {
     }
 }
 
-/// A file name as a value in one line, in quotes if necessary.
+/// A file name as a value of a one-line scenario, in quotes if necessary.
 fn quoted(name: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "-_./".contains(c);
     if name.chars().all(is_plain) { name.to_owned() } else { format!("{name:?}") }

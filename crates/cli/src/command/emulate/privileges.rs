@@ -1,5 +1,5 @@
-//! Privileges of a run: as root on the machine; otherwise in the user's own namespaces, by a second call of this
-//! program.
+//! Privileges of a run. As root, the run works directly on the machine. Otherwise a second call of this program runs in
+//! the user's own namespaces.
 
 use super::failure;
 use super::guard::Guard;
@@ -52,8 +52,8 @@ impl Privileges {
         Err(cannot_restart(&error))
     }
 
-    /// Removes leftovers of earlier runs, and starts the process that cleans up after a kill. In own namespaces the
-    /// kernel cleans up.
+    /// Removes leftovers of earlier runs, and starts the process that cleans up after a kill. In the user's own
+    /// namespaces no such process is needed, because the kernel cleans up.
     pub(super) fn guard(self) -> Result<Option<Guard>, SystemError> {
         match self {
             Privileges::Root => {
@@ -77,8 +77,8 @@ impl Privileges {
         }
     }
 
-    /// Identity of a program; with `as_root`, the run's own rights. A nested emulation keeps these rights, to change
-    /// this run's network; the programs that it runs do not.
+    /// Identity of a program. With `as_root`, the program has the rights of the run. A nested emulation has them, too,
+    /// because it must change this run's network. The programs of a nested emulation do not have them.
     pub(super) fn runner(self, words: &[String], as_root: bool) -> Runner {
         match self {
             _ if as_root || is_emulation(words) => Runner::Own,
@@ -91,8 +91,8 @@ impl Privileges {
         self == Privileges::Root || unprivileged::may_change_network()
     }
 
-    /// Forwarding rules of the path in this thread's network namespace. In own namespaces, TCP may be redirected if no
-    /// other program uses the namespace.
+    /// Adds the path's forwarding rules in this thread's network namespace. In the user's own namespaces, TCP may be
+    /// redirected to the port `redirected` if no other program uses the namespace.
     pub(super) fn nat(
         self,
         device: &str,
@@ -106,7 +106,8 @@ impl Privileges {
     }
 }
 
-/// Handles a second call of this program: runs the command in the user's own namespaces.
+/// Handles a second call of this program: runs the command in the user's own namespaces. Returns `None` if this is not
+/// a second call.
 pub(crate) fn run_unprivileged() -> Option<ExitCode> {
     let mut words = env::args_os().skip(1);
     if words.next()? != SECOND_CALL {
@@ -122,7 +123,7 @@ pub(crate) fn run_unprivileged() -> Option<ExitCode> {
     })
 }
 
-/// Starts the second process; returns its status.
+/// Starts the second process and waits for its end. Returns the exit status of the second process.
 fn start_second_process(words: Vec<OsString>) -> Result<u8, SystemError> {
     unprivileged::enter_user_namespace()?;
     // Forwards interruptions to the second process, and ends after that process.

@@ -1,14 +1,14 @@
 //! Time that the programs at both ends waited for a processor: a run with long waits measures the machine, not the
 //! path.
 //!
-//! Waits of microseconds are normal, because the path runs with priority. The kernel's account is read every 20 ms. A
-//! wait counts if a side stood still for more than half of such an interval: 10 ms or more.
+//! Waits of microseconds are normal, because the path runs with priority. The kernel's counter of stall time (PSI) is
+//! read every 20 ms. A wait counts only if all programs of one end waited for more than half of such an interval.
 
 use lasthop_os::control_group::ControlGroup;
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
-/// Both sides; `None` without a control group.
+/// One meter for the command and one for the server; `None` without a control group.
 pub(super) struct WaitMeter {
     command: Option<SideWait>,
     server: Option<SideWait>,
@@ -17,12 +17,12 @@ pub(super) struct WaitMeter {
 
 struct SideWait {
     group: ControlGroup,
-    /// Kernel's account at the last reading.
+    /// Total stall time in the kernel's counter at the last reading.
     stalled: Duration,
     waited: Duration,
 }
 
-/// Time that all programs of a side waited for a processor at once; `None` if unknown.
+/// Time in which all programs of one end waited for a processor at the same time; `None` if unknown.
 #[derive(Clone, Copy, Default)]
 pub(super) struct ProcessorWaits {
     command: Option<Duration>,
@@ -31,7 +31,7 @@ pub(super) struct ProcessorWaits {
 }
 
 const READ_INTERVAL: Duration = Duration::from_millis(20);
-/// Share of the time that a side may wait, %.
+/// Share of the time that the programs of one end may wait, %.
 const SHARE_PCT: f64 = 5.0;
 /// Wait that is always allowed, for start-up and short commands.
 const ALLOWED_WAIT: Duration = Duration::from_millis(50);
@@ -41,7 +41,7 @@ impl SideWait {
         Some(SideWait { group: ControlGroup::create(role)?, stalled: Duration::ZERO, waited: Duration::ZERO })
     }
 
-    /// Reads the account; `span` is the time since the last reading.
+    /// Reads the kernel's counter; `span` is the time since the last reading.
     fn poll(&mut self, span: Duration) {
         let Some(stalled) = self.group.stalled() else { return };
         let stalled = Duration::from_nanos(stalled.as_nanos());
@@ -50,7 +50,7 @@ impl SideWait {
     }
 }
 
-/// Part of a wait within an interval that counts.
+/// The whole wait if it exceeds half of the interval `span`, otherwise zero.
 fn counted(waited: Duration, span: Duration) -> Duration {
     if waited * 2 > span { waited } else { Duration::ZERO }
 }
@@ -77,7 +77,7 @@ impl WaitMeter {
         self.sides().for_each(|side| side.waited = Duration::ZERO);
     }
 
-    /// Reads the accounts if an interval has passed; call often while the command runs.
+    /// Reads the kernel's counters if an interval has passed. Call this often while the command runs.
     pub(super) fn poll(&mut self) {
         let span = self.last_read.elapsed();
         if span >= READ_INTERVAL {

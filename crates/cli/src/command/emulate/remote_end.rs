@@ -1,4 +1,4 @@
-//! The remote end of the path: a server's namespace, or a network.
+//! The remote end of the path: a server's namespace, or the network outside the run.
 
 use super::privileges::Privileges;
 use crate::output;
@@ -13,7 +13,8 @@ use std::net::{IpAddr, Ipv4Addr};
 
 const OUTSIDE: &str = "lasthop-nat";
 
-/// Address that answers DNS queries. `all`: for all resolvers, otherwise for unreachable ones only.
+/// Address at the remote end that answers DNS queries. If `all` is set, it replaces all resolvers, otherwise only the
+/// unreachable ones.
 pub(super) struct DnsForwarder {
     at: Ipv4Addr,
     all: bool,
@@ -21,7 +22,7 @@ pub(super) struct DnsForwarder {
 
 pub(super) enum RemoteEnd {
     Server(Namespace),
-    /// Network of the current namespace.
+    /// The network of this process's namespace.
     HostNetwork {
         dns: Option<DnsForwarder>,
         _nat: Nat,
@@ -76,7 +77,7 @@ impl RemoteEnd {
         Ok((RemoteEnd::Uplinked { dns, nat, _splice: splice, _uplink: uplink.ok(), namespace }, port))
     }
 
-    /// Resolvers for programs behind the path, if different from the machine's.
+    /// Resolver configuration for programs behind the path; `None` if the machine's own serves.
     pub(super) fn resolv_conf(&self) -> Result<Option<ResolvConf>, SystemError> {
         let forwarder = match self {
             RemoteEnd::Server(_) => &None,
@@ -92,7 +93,7 @@ impl RemoteEnd {
         }
     }
 
-    /// Namespace whose kernel sends down the path, if it belongs to the run.
+    /// Namespace whose kernel sends to the client. `None` if the sender is outside the run.
     pub(super) fn sender_namespace(&self) -> Option<&Namespace> {
         match self {
             RemoteEnd::Server(namespace) | RemoteEnd::Uplinked { namespace, .. } => Some(namespace),
@@ -131,7 +132,7 @@ impl RemoteEnd {
 impl Drop for RemoteEnd {
     fn drop(&mut self) {
         if let RemoteEnd::Uplinked { nat, namespace, .. } = self {
-            // The rules exist in this namespace.
+            // The rules must be removed in the namespace in which they were made.
             let _ = namespace.within(|| drop(nat.take()));
         }
     }
@@ -159,7 +160,7 @@ fn open(nat: &Nat, ends: Network, mtu: u16) -> Result<Port, SystemError> {
     let mut port = Port::open(&Interface { name: OUTSIDE.to_owned(), addresses, mtu })?;
     port.record_handovers();
     nat.open()?;
-    // Only traffic of the command uses the path.
+    // Without IPv6 the kernel sends no packets of its own: only traffic of the command uses the path.
     let _ = fs::write(format!("/proc/sys/net/ipv6/conf/{OUTSIDE}/disable_ipv6"), "1");
     Ok(port)
 }

@@ -16,7 +16,7 @@ fn prompt(shell: &str, path: &str) -> String {
     let is_shown = |c: &char| !c.is_control() && !"\\$`'\"!%".contains(*c);
     let path: String = path.chars().filter(is_shown).take(MAX_PATH_CHARS).collect();
     if Path::new(shell).file_name().is_some_and(|name| name == "bash") {
-        // Takes effect after bash's start-up files, which set the prompt.
+        // This takes effect only after bash's start-up files, which would otherwise overwrite the prompt.
         format!("PROMPT_COMMAND=PS1=\"[{path}] $PS1\"; unset PROMPT_COMMAND")
     } else {
         format!("PS1=[{path}] $ ")

@@ -112,7 +112,8 @@ impl Summary {
             }
         }
         type Count = fn(&EndCounters) -> u64;
-        // Copies add to packets sent; damaged packets are delivered; refused packets are missing.
+        // Each packet sent, and each duplicate, is either delivered, in flight, lost or refused. Damaged packets count
+        // as delivered.
         let others: [(&str, Count); 3] = [
             ("duplicated on the path", |end| end.duplicated),
             ("delivered damaged", |end| end.damaged),

@@ -36,14 +36,15 @@ pub(super) struct Testbed {
 }
 
 impl Testbed {
-    /// Creates the namespaces, each with a device; returns the devices' ports: the server's, then the client's.
+    /// Creates the namespaces, each with a device. Returns the ports of the devices: first the server's, then the
+    /// client's.
     pub(super) fn build(
         privileges: Privileges,
         has_server: bool,
         mtu: u16,
         as_root: bool,
     ) -> Result<(Testbed, [Port; 2]), SystemError> {
-        // First: the guard must outlive everything created below.
+        // The guard is created first, because it must outlive everything created below.
         let guard = privileges.guard()?;
         let client = privileges.namespace("client")?;
         let ends = if has_server { Network::ISOLATED } else { Network::next()? };
@@ -92,7 +93,7 @@ impl Testbed {
         self.client.within(ends::default_congestion_control).ok().flatten()
     }
 
-    /// Kernels that send on the path, for queries about connections; only those that answer.
+    /// Kernels that send on the path, to query their connections. Kernels that do not answer are omitted.
     pub(super) fn senders(&self) -> Vec<(End, Kernel)> {
         let ends = [(End::Client, Some(&self.client)), (End::Server, self.remote.sender_namespace())];
         ends.into_iter().filter_map(|(end, namespace)| Some((end, Kernel::of(namespace?).ok()?))).collect()
@@ -111,7 +112,7 @@ impl Testbed {
         self.guard.as_mut()
     }
 
-    /// Kernels at both ends, for queries about connections; only those that answer.
+    /// Kernels at both ends, to query their connections. Kernels that do not answer are omitted.
     pub(super) fn kernels(&self) -> Vec<(End, Kernel)> {
         let mut ends = vec![(End::Client, &self.client)];
         if let Some(server) = self.remote.server_namespace() {
@@ -205,6 +206,6 @@ fn has_listener() -> bool {
         let text = fs::read_to_string(format!("/proc/thread-self/net/{file}")).unwrap_or_default();
         text.lines().skip(1).any(|line| line.split_whitespace().nth(3) == Some(state))
     };
-    // TCP_LISTEN, and TCP_CLOSE for an unconnected datagram socket.
+    // State 0A is TCP_LISTEN. State 07 is TCP_CLOSE, which an unconnected datagram socket has.
     has("tcp", "0A") || has("tcp6", "0A") || has("udp", "07") || has("udp6", "07")
 }

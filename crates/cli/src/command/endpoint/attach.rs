@@ -121,7 +121,7 @@ impl Attach {
         }
         if trace.is_some() {
             let sender = lines.0;
-            // The receiver outlives the station.
+            // Sending does not fail: the receiver outlives the station.
             station.on_event(Box::new(move |traced| drop(sender.send(line(traced)))));
         }
         let mut trace = trace;
@@ -146,7 +146,7 @@ impl Attach {
     /// The endpoint's configuration as sender and receiver, in the scenario language.
     fn config(&self) -> Result<Config, Failure> {
         let mut draft = Draft::load("profile=plain,rate=1Gbit/s,rtt=1ms")?;
-        // Unlike in a simulation, unread data occupies memory.
+        // Unread data occupies memory here, unlike in a simulation, so the receive buffer is limited.
         draft.set("window", "{ kind = \"buffer\", size = \"4 MiB\" }")?;
         for Assignment { path, value } in &self.set {
             draft.set(path, value)?;

@@ -1,4 +1,4 @@
-//! Jobs of the endpoint, connection by connection.
+//! Jobs of the endpoint (serve, fetch or send), and the work on each connection.
 
 use crate::failure::Failure;
 use crate::target::Target;
@@ -120,7 +120,7 @@ impl EndpointJob {
         Ok(())
     }
 
-    /// Makes progress without blocking; returns whether the job is done.
+    /// Does the work that is possible without blocking. Returns whether the job is done.
     pub(crate) fn advance(&mut self, station: &mut TunHost<Target>) -> Result<bool, SystemError> {
         self.accept(station)?;
         let now = station.now();
@@ -160,7 +160,7 @@ impl EndpointJob {
         Ok(())
     }
 
-    /// Error of the single connection of `fetch` or `send`; a server ignores errors of connections.
+    /// Returns the error of the single connection of `fetch` or `send`. A server ignores errors of its connections.
     pub(crate) fn finish(&self) -> Result<(), SystemError> {
         match (&self.task, self.closed.first().and_then(|connection| connection.error.clone())) {
             (Task::Fetch { server, .. } | Task::Send { server, .. }, Some(error)) => {
@@ -196,7 +196,7 @@ impl EndpointJob {
     }
 }
 
-/// Time that a connection may stay unopened after ICMP errors: two more SYNs.
+/// Time for which a connection may stay unopened after an ICMP error. Two more SYNs fit into this time.
 const OBSTACLE_TIMEOUT: Duration = Duration::from_secs(3);
 /// Maximum wait for the peer's last acknowledgements at the end of a job.
 const LINGER: Duration = Duration::from_secs(5);
@@ -206,7 +206,7 @@ impl OpenConnection {
         let handle = self.exchange.handle();
         let info = station.host.info(handle).ok();
         let error = error.or_else(|| self.target.and_then(|target| target.finish().err().map(system_error)));
-        // Both calls fail only if the connection has ended already.
+        // Errors are ignored: both calls fail only if the connection has ended already.
         let _ = match error {
             None => station.host.close(now, handle),
             Some(_) => station.host.abort(handle),

@@ -26,7 +26,7 @@ pub(crate) fn text(connections: &[ClosedConnection], format: Format) -> String {
                 let cell = |(place, value): (usize, Value)| match value {
                     Value::Null => Cell::Empty,
                     Value::String(text) => Cell::Text(text),
-                    // Significant decimal places.
+                    // `took_s` gets three decimal places, other fractions get two.
                     Value::Number(number) if place == 3 => {
                         Cell::Number(format!("{:.3}", number.as_f64().unwrap_or(0.0)))
                     }

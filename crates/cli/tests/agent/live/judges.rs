@@ -1,4 +1,4 @@
-//! ACK splitting after wireless losses only, and error messages before a start.
+//! Tests of ACK splitting after wireless losses only, and of error messages before the agent starts.
 
 use crate::common::machine::Machine;
 use crate::path::Path;
@@ -7,7 +7,7 @@ use crate::{Agent, alone, common, deep_path};
 use common::{lasthop, stderr_of};
 use std::process::Command;
 
-/// The agent's status after a transfer of `bytes`.
+/// Returns the agent's status after a transfer of `bytes`.
 fn after(path: &Path, agent: &Agent, bytes: u64) -> serde_json::Map<String, serde_json::Value> {
     let transfer = Transfer::begin(path, "cubic", 5001).unwrap();
     let start = std::time::Instant::now();
@@ -35,7 +35,7 @@ fn with_a_judge_acks_are_added_after_losses_of_the_radio_only() {
             assert_eq!(count(&status, name), 0, "{judge}: {status:?}");
         }
         drop((agent, path));
-        // 1 % of packets is lost on the air; the queue stays short.
+        // 1 % of the packets is lost on the air, and the queue stays short: the losses must count as wireless.
         let path = Path::open("rate=10Mbit/s,rtt=40ms,queue=5000packets,loss=1%").unwrap();
         let agent = Agent::start(&path, &arguments);
         let status = after(&path, &agent, 3 << 20);
@@ -54,7 +54,7 @@ fn a_split_without_a_number_makes_two_of_one() {
     assert!(agent.said.contains("acks split"), "{}", agent.said);
     let status = after_all(&path, &agent);
     let (added, queued) = (status["acks_added"].as_u64().unwrap(), status["acks_queued"].as_u64().unwrap());
-    // ACKs that do not advance are not split: the handshake's, and duplicates.
+    // ACKs that acknowledge no new data are not split: those of the handshake, and duplicates.
     assert!(queued > 300 && added <= queued && added * 10 > queued * 9, "{status:?}");
     assert_eq!(status["losses_wireless"], 0, "no loss discrimination");
 }
@@ -84,7 +84,7 @@ fn connections_over_ipv6_are_looked_after() {
     let count = |name: &str| status[name].as_u64().unwrap();
     assert!(count("acks_rewritten") > 100 && count("acks_added") > 100, "{status:?}");
     assert!(status["flows"][0]["peer"].as_str().unwrap().starts_with("[2001:2::1]:"), "{status:?}");
-    // The sender obeys: 64 KiB take 52 ms on the link; a full queue would take 600 ms.
+    // The sender obeys the window of 64 KiB, which takes 52 ms on the link. A full queue would take 600 ms.
     machine.judge(srtt < 100.0, format!("{srtt} ms"));
 }
 

@@ -1,4 +1,5 @@
-//! The data path in the kernel (BPF): the same windows, no stalls by the daemon, no leftovers.
+//! Tests of the agent's data path in the kernel (BPF): the windows are the same, a stopped agent stalls nothing, and
+//! nothing is left at the end.
 
 use crate::common::machine::Machine;
 use crate::path::Path;
@@ -16,7 +17,7 @@ const DEVICE: &str = "lasthop-path";
 /// Window of two segments: about 1.1 Mbit/s over 20 ms.
 const FEW: &[&str] = &["--window", "fixed=2KiB", "--path", "bpf"];
 
-/// A path, if the machine can run an agent and the kernel accepts the program.
+/// Opens a path if the machine can run an agent and the kernel accepts the BPF program.
 fn begin() -> Option<(std::sync::MutexGuard<'static, ()>, Path)> {
     let alone = alone()?;
     if let Err(why) = program::trial() {
@@ -38,7 +39,7 @@ fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     }
 }
 
-/// Bytes received within `long`, and the longest gap.
+/// Returns the bytes received within the time `long`, and the longest time without data.
 fn watched(transfer: &Transfer, long: Duration) -> (u64, Duration) {
     let (start, before) = (Instant::now(), transfer.received());
     let (mut last, mut since, mut longest) = (before, start, Duration::ZERO);
@@ -63,7 +64,7 @@ fn a_window_is_held_by_both_ways() {
         let transfer = Transfer::begin(&path, "cubic", 5001).unwrap();
         assert!(transfer.goes_on(20), "{way}");
         sleep(Duration::from_secs(1));
-        // 64 KiB take 52 ms on the link; a full queue would take 600 ms.
+        // A window of 64 KiB takes 52 ms on the link; a full queue would take 600 ms.
         let srtt = transfer.mean_srtt(&path, 2);
         let status = agent.status();
         println!("{way}: {srtt} ms; {status:?}");
@@ -82,7 +83,7 @@ fn a_stopped_agent_stalls_nothing_and_the_kernels_window_is_told() {
     let Some((_alone, path)) = begin() else { return };
     let agent = Agent::start(&path, FEW);
     let transfer = Transfer::begin(&path, "cubic", 5001).unwrap();
-    // More than the window of the SYN permits has passed.
+    // The wait ends when more data has passed than the window of the SYN permits.
     wait_until("the transfer begins", || transfer.received() > 1 << 18);
     let (held, _) = watched(&transfer, Duration::from_secs(1));
     agent.signal("STOP");
@@ -142,7 +143,8 @@ fn a_device_that_comes_later_is_looked_after() {
     wait_until("a recreated device has programs, too", || programs(&path, "later0") == 2);
 }
 
-/// Reports of the program per millisecond give the same window as reports per packet.
+/// The BPF program reports once per millisecond. The resulting window equals that of NFQUEUE, which reports each
+/// packet.
 #[test]
 fn estimates_are_those_of_each_packet() {
     let Some(_alone) = begin() else { return };
@@ -157,7 +159,7 @@ fn estimates_are_those_of_each_packet() {
         println!("{way}: {flow}; {} packets", status["packets_seen"]);
         (flow["window_bytes"].as_f64().unwrap(), rtt)
     };
-    // Twice the payload rate times the round-trip time.
+    // The expected window is twice the payload rate times the round-trip time.
     let expected = 2.0 * 50e6 / 8.0 * 1448.0 / 1500.0 * 0.040;
     let tries = (0..4).map(|_| [window("bpf"), window("nfqueue")]);
     let is_right = |[(one, rtt), (other, other_rtt)]: [(f64, f64); 2]| {
@@ -167,7 +169,7 @@ fn estimates_are_those_of_each_packet() {
     assert!(tries.into_iter().any(is_right), "{expected} expected");
 }
 
-/// An accepted connection over a bridge, whose packets pass two devices: each packet is handled once.
+/// The packets of an accepted connection over a bridge pass two devices, but each packet is handled only once.
 #[test]
 fn connections_that_were_accepted_over_a_bridge_are_looked_after() {
     let Some(_alone) = begin() else { return };
@@ -188,7 +190,8 @@ fn connections_that_were_accepted_over_a_bridge_are_looked_after() {
     let status = agent.status();
     let flow = &status["flows"][0];
     assert_eq!(flow["own"], format!("{CLIENT}:5003"), "{status:?}");
-    // The window of the SYN holds for the first 64 KiB; the kernel may advertise less.
+    // The window advertised with the SYN holds for the first 64 KiB. After that the agent's window of 32 KiB applies,
+    // but the kernel may advertise less.
     let window = flow["window_bytes"].as_u64().unwrap();
     assert!((1..=32_768 + 1024).contains(&window), "{status:?}");
     assert!(status["acks_rewritten"].as_u64() > Some(100), "{status:?}");
@@ -197,8 +200,8 @@ fn connections_that_were_accepted_over_a_bridge_are_looked_after() {
     assert_eq!(status["errors"], 0, "{status:?}");
 }
 
-/// On kernels before 6.6 the program is a tc filter. A filter of a killed agent has no effect; the next start removes
-/// it.
+/// On kernels before 6.6 the program is a tc filter. The filter of a killed agent has no effect, and the next agent
+/// removes it.
 #[test]
 fn where_there_is_no_tcx_a_filter_does_the_same() {
     let Some((_alone, path)) = begin() else { return };
@@ -244,7 +247,7 @@ fn counted<const N: usize>(path: &Path, names: &[&str; N], at_client: bool) -> [
     })
 }
 
-/// TCP segments received by the server, and segments with a wrong checksum (RFC 2013: tcpInErrs, and Linux).
+/// TCP segments received by the server, and the part of them with a wrong checksum (Linux counter InCsumErrors).
 fn arrived(path: &Path) -> [u64; 2] {
     counted(path, &["InSegs", "InCsumErrors"], false)
 }

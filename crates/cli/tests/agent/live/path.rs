@@ -22,13 +22,13 @@ pub struct Path {
 }
 
 impl Path {
-    /// The path of a scenario; `None`, with the reason printed, if the machine cannot create paths.
+    /// Opens the path of a scenario. If the machine cannot create paths, prints the reason and returns `None`.
     pub fn open(scenario: &str) -> Option<Path> {
         let scenario = Scenario::load(scenario).unwrap();
         Path::over(scenario).map_err(|why| println!("skipped: {why}")).ok()
     }
 
-    /// Two Ethernet cards (veth) instead of a path; the client's is in a bridge.
+    /// Connects two Ethernet cards (veth) instead of a path. The client's card is in a bridge.
     pub fn wired() -> Result<Path, SystemError> {
         let (client, server) = (Namespace::unconfigured()?, Namespace::unconfigured()?);
         let far = server.path();

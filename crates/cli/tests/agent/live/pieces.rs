@@ -41,7 +41,7 @@ fn kernels_that_count_bytes_gain_nothing() {
         for (name, arguments) in [("split=4", SPLIT), ("copies=2", COPIES)] {
             let took = of_kernel(congestion, Some(arguments)).expect("as just before");
             println!("{congestion}: 1 MiB in {plain:.2} s, with {name} in {took:.2} s");
-            // Tolerance: one and a half round trips.
+            // The tolerance is one and a half round-trip times.
             machine.judge((took - plain).abs() < 0.225, format!("{congestion} {name}: {took} {plain}"));
         }
     }
@@ -98,7 +98,7 @@ fn a_sender_that_counts_acks_is_made_faster() {
     let Some(plain) = of_endpoint(None) else { return };
     let split = of_endpoint(Some(SPLIT)).expect("as just before");
     println!("per_ack sender: 1 MiB in {plain:.2} s, with split=4 in {split:.2} s");
-    // Simulated: 0.80 s instead of 1.16 s with an ACK per segment, as the kernel sends at first; 0.92 s instead of 1.49
-    // s with delayed ACKs.
+    // The simulation takes 0.80 s instead of 1.16 s with an ACK per segment, as the kernel sends at first. With delayed
+    // ACKs it takes 0.92 s instead of 1.49 s.
     machine.judge(split < 0.85 * plain, format!("{split} {plain}"));
 }

@@ -1,4 +1,4 @@
-//! Files planted by another user where the agent writes as root.
+//! Files and links that another user has planted where the agent writes as root.
 
 use crate::{Agent, alone, deep_path};
 use std::fs::{self, Permissions};

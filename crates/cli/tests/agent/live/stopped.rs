@@ -1,4 +1,4 @@
-//! A stopped or killed agent or watchdog: connections continue, and no rules stay.
+//! The agent or its watchdog is stopped or killed: connections continue, and no rules stay.
 
 use crate::common::machine::Machine;
 use crate::path::Path;
@@ -10,13 +10,13 @@ use std::process::Command;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// Window of two segments: at most two ACKs wait in a queue of any length.
+/// With a window of two segments, at most two ACKs wait in a queue of any length.
 const FEW: &[&str] = &["--window", "fixed=2KiB", "--path", "nfqueue"];
 
 /// Parent and session of a living process (proc(5), /proc/PID/stat).
 fn parent_and_session(pid: u32) -> Option<[u32; 2]> {
     let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // After the program's name: state, parent, group, session.
+    // The fields after the program's name are state, parent, process group and session.
     let words: Vec<&str> = text.rsplit_once(')')?.1.split_whitespace().collect();
     let number = |at: usize| words[at].parse().ok();
     (words[0] != "Z").then_some([number(1)?, number(3)?])
@@ -40,7 +40,7 @@ fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) -> Duration {
     start.elapsed()
 }
 
-/// Checks that more data arrives than can be in flight.
+/// Checks that the transfer continues: more data arrives than can already be in flight.
 fn assert_progress(transfer: &Transfer) {
     let before = transfer.received();
     wait_until("the transfer continues", || transfer.received() > before + (1 << 16));
@@ -72,7 +72,8 @@ fn a_connection_with_few_segments_goes_on_while_the_agent_is_stopped() {
     sleep(Duration::from_millis(100));
     let held = transfer.received();
     let took = wait_until("the transfer continues", || transfer.received() > held + (1 << 16));
-    // A third of a second of silence, and the sender's timeouts of 0.2, 0.4, 0.8 s; twice that on a busy machine.
+    // The watchdog waits for a third of a second, and the sender's timeouts take 0.2, 0.4 and 0.8 s. On a busy machine,
+    // twice this time is allowed.
     println!("continued after {took:?}");
     machine.judge(took < Duration::from_secs(4), format!("{took:?}"));
     wait_until("the rules go", || rules(&path) == (0, 0));
@@ -105,7 +106,8 @@ fn after_a_stop_the_window_is_the_paths_again() {
     let Some(_alone) = alone() else { return };
     let Some(path) = deep_path() else { return };
     let machine = Machine::watch();
-    // With a queue of one ACK the connection continues at once, so many packets pass while the agent is stopped.
+    // If only one ACK can wait for the agent, the others pass unchanged. The connection thus continues at once, and
+    // many packets pass while the agent is stopped.
     let agent = Agent::start(&path, &["--window", "dynamic", "--path", "nfqueue", "--queue-length", "1"]);
     let transfer = Transfer::begin(&path, "cubic", 5001).unwrap();
     wait_until("the transfer begins", || transfer.received() > 1 << 20);
@@ -113,7 +115,8 @@ fn after_a_stop_the_window_is_the_paths_again() {
     sleep(Duration::from_secs(2));
     agent.signal("CONT");
     wait_until("the rules come back", || rules(&path) == (1, 1));
-    // Packets during the stop were not delayed by a window of two segments (1 Mbit/s for ten seconds).
+    // The packets that passed during the stop must not lead to a window of two segments, which would give 1 Mbit/s for
+    // ten seconds.
     sleep(Duration::from_millis(500));
     let before = transfer.received();
     sleep(Duration::from_secs(2));
@@ -121,7 +124,8 @@ fn after_a_stop_the_window_is_the_paths_again() {
     machine.judge(got > 1 << 20, format!("{got} bytes in 2 s; {status:?}"));
     let min_rtt = status["flows"][0]["min_rtt_ms"].as_f64().unwrap();
     assert!(min_rtt >= 20.0, "the round-trip time is at least 20 ms: {status:?}");
-    // The agent's window applies again (two bandwidth-delay products, 50 kB) once the peer has used the kernel's.
+    // The agent's window applies again (two bandwidth-delay products, 50 kB) as soon as the peer has used the kernel's
+    // window.
     let window = || agent.status()["flows"][0]["window_bytes"].as_u64().unwrap();
     wait_until("the window is small", || (30_000..100_000).contains(&window()));
 }
@@ -145,7 +149,7 @@ fn a_killed_agents_rules_go_and_its_watchdog_after_them() {
     wait_until("the rules go", || rules(&path) == (0, 0));
     wait_until("the watchdog ends", || parent_and_session(watchdog).is_none());
     assert_progress(&transfer);
-    // A new agent may start while the watchdog of a killed agent works.
+    // A new agent may start while the watchdog of a killed agent still removes the rules.
     for _ in 0..2 {
         (agent.child, agent.said) = Agent::start_in(&path, agent.folder.path(), FEW).unwrap();
         agent.signal("KILL");

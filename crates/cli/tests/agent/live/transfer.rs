@@ -1,4 +1,4 @@
-//! A bulk transfer between kernel sockets, with the sender's view of the path.
+//! A bulk transfer between kernel sockets, and the round-trip time that its sender measures.
 
 use crate::path::Path;
 use lasthop_os::ends::{SERVER, SERVER6};
@@ -23,7 +23,7 @@ impl Transfer {
         Transfer::begin_from(path, SocketAddr::from((SERVER, port)), congestion)
     }
 
-    /// [`Transfer::begin`] over IPv6.
+    /// Starts a transfer as [`Transfer::begin`] does, but over IPv6.
     pub fn begin6(path: &Path, congestion: &str, port: u16) -> Option<Transfer> {
         Transfer::begin_from(path, SocketAddr::from((SERVER6, port)), congestion)
     }
@@ -60,7 +60,7 @@ impl Transfer {
         let (before, start) = (self.received(), Instant::now());
         while start.elapsed().as_secs() < seconds {
             thread::sleep(Duration::from_millis(100));
-            // More than can be in flight.
+            // This is more data than can be in flight, so the sender has received ACKs.
             if self.received() > before + (1 << 20) {
                 return true;
             }

@@ -12,7 +12,8 @@ use std::time::Duration;
 
 pub const DYNAMIC: &[&str] = &["--window", "dynamic", "--path", "nfqueue"];
 
-/// Number of jumps to the agent's chain, and of its chains; with nft, of its tables for both.
+/// Counts the agent's rules: jumps to its iptables chain, and chains of its name. With nft, its tables count in both
+/// numbers.
 pub fn rules(path: &Path) -> (usize, usize) {
     let says = |program: &str, arguments: &[&str]| {
         let output = path.at_client(|| Command::new(program).args(arguments).output());
@@ -44,7 +45,7 @@ fn ctrl_c_ends_it_as_sigterm_does() {
 fn nft_does_where_there_is_no_iptables() {
     let Some(_alone) = alone() else { return };
     let Some(path) = deep_path() else { return };
-    // The agent finds nft only.
+    // The agent finds only the program nft, not iptables.
     let programs = tempfile::tempdir().unwrap();
     let folders = std::env::var_os("PATH").unwrap_or_default();
     let nft = std::env::split_paths(&folders).map(|folder| folder.join("nft")).find(|file| file.exists());
@@ -58,7 +59,7 @@ fn nft_does_where_there_is_no_iptables() {
     command.env("PATH", programs.path());
     let (child, said) = match Agent::begin(&path, command) {
         Err(said) => {
-            // The message names both reasons; no rules stay.
+            // The message names the failures of both tools, and no rules stay.
             assert!(said.contains("cannot run `iptables`") && said.contains("nft_queue"), "{said}");
             assert_eq!(rules(&path), (0, 0));
             return println!("skipped in part: the kernel has no nft_queue");
@@ -123,7 +124,7 @@ fn it_runs_once_with_few_capabilities_and_tells_its_counters() {
     assert!(queued > 100 && added.abs_diff(queued) <= 2, "{queued} {added}");
 }
 
-/// Checks the syntax only; the permissions were tried by hand.
+/// Checks only the syntax of the unit's permissions. A person tested the permissions themselves.
 #[test]
 fn the_units_keys_are_systemds() {
     let text = fs::read_to_string(common::root().join("docs/agent.md")).unwrap();

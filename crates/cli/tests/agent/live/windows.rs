@@ -1,4 +1,5 @@
-//! A window of the path's size empties a deep buffer with unmodified senders and receivers: `lasthop agent measure`.
+//! A window as large as the path needs keeps a deep buffer empty, with unmodified senders and receivers (`lasthop agent
+//! measure`).
 
 use crate::alone;
 use crate::common::machine::{Machine, not_judged};
@@ -39,10 +40,10 @@ fn the_dynamic_window_empties_a_deep_buffer() {
 
 fn is_emptied(congestion: &str, measured: &Value) -> bool {
     let mean = |metric: &str, way: &str| measured[metric][way]["mean"].as_f64().unwrap();
-    // 1448 of 1500 bytes are payload: 9.65 Mbit/s.
+    // 1448 of 1500 bytes are payload, so the maximum goodput is 9.65 Mbit/s.
     let (plain, cured) = (mean("goodput_kbps", "without"), mean("goodput_kbps", "with"));
-    // Two bandwidth-delay products take 40 ms; 500 packets of 1500 bytes take 600 ms. Senders fill the queue at their
-    // own pace.
+    // The agent's window of two bandwidth-delay products takes 40 ms. A full queue of 500 packets of 1500 bytes takes
+    // 600 ms, but not every sender fills the queue during the run.
     let was_full = congestion == "bbr" || mean("srtt_ms", "without") > 150.0;
     cured >= 0.98 * plain && mean("srtt_ms", "with") < 60.0 && was_full
 }

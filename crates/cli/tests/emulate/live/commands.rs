@@ -60,7 +60,7 @@ fn the_summary_has_a_file_of_its_own() {
     assert_eq!(summary["exit_status"], 0);
 }
 
-/// Mahimahi's flags give the same scenario as the equivalent line.
+/// Mahimahi's flags give the same scenario as the equivalent one-line scenario.
 #[test]
 fn flags_mean_what_the_line_says() {
     if !is_possible() {
@@ -80,7 +80,7 @@ fn flags_mean_what_the_line_says() {
         let output = emulate(&[path, &after].concat());
         assert!(matches!(output.status.code(), Some(0 | 3)), "{output:?}");
         let report = std::fs::read_to_string(out.join("report.html")).unwrap();
-        // The complete scenario in the report; its title is the line.
+        // The report contains the complete scenario.
         let (_, scenario) = report.split_once("as lasthop show prints it").unwrap();
         scenario.split_once("</details>").unwrap().0.to_owned()
     };
@@ -92,9 +92,9 @@ fn flags_mean_what_the_line_says() {
     assert_eq!(by_delay, shown(&["rate=10Tbit/s,queue=unlimited,one_way_delay=30ms"], "fast"));
 }
 
-/// A command's own status 3 differs from an invalid run: in `valid` and `exit_status`, in a note, and with
-/// --invalid-status in the exit status. A path that stands still for 150 ms makes a run invalid: a packet may be 50 ms
-/// late.
+/// The user can distinguish a command's own status 3 from an invalid run by `valid` and `exit_status`, by a note and,
+/// with --invalid-status, by the exit status. A run becomes invalid if the path stands still for 150 ms, because a
+/// packet may be at most 50 ms late.
 #[test]
 fn an_invalid_run_and_a_command_s_own_3_are_told_apart() {
     if !is_possible() {
@@ -107,7 +107,7 @@ fn an_invalid_run_and_a_command_s_own_3_are_told_apart() {
     if told["valid"] == true {
         assert!(said.contains("the run is valid; the exit status 3 is that of the command"), "{said}");
     }
-    // The path is this program's parent here, and stands still while packets are in flight.
+    // The shell's parent is the path, which stands still here while packets are in flight.
     let datagrams = "import socket, sys, time\ns = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\n\
                      for _ in range(40): s.sendto(b'x', (sys.argv[1], 5001)); time.sleep(0.01)";
     let line = format!(

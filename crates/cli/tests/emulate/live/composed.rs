@@ -1,4 +1,4 @@
-//! Nested emulations: delays add up, and the smallest rate applies.
+//! Nested emulations: their delays add up, and the smallest of their rates applies.
 
 use crate::common::machine::Machine;
 use crate::common::{lasthop, stderr_of};
@@ -12,7 +12,7 @@ use std::process::{Command, Output, Stdio};
 /// Address of the outer path's server.
 const REMOTE: &str = "198.18.0.1";
 
-/// Runs a line behind an inner path behind an outer path.
+/// Runs a shell line behind an inner path, which itself is behind an outer path.
 fn within(emulating: Caller, outer: &str, inner: &[&str], line: &str) -> Output {
     let program = lasthop().get_program().to_str().unwrap().to_owned();
     let server = server("reno");
@@ -23,10 +23,10 @@ fn within(emulating: Caller, outer: &str, inner: &[&str], line: &str) -> Output 
     output
 }
 
-/// Constructor of a call of `lasthop emulate`.
+/// Function that builds a call of `lasthop emulate`.
 type Caller = fn(&[&str]) -> Command;
 
-/// Callers that can emulate here: root, an unprivileged user.
+/// Users who can emulate here: root, and an unprivileged user.
 fn callers() -> Vec<(&'static str, Caller)> {
     let mut callers: Vec<(&str, Caller)> = Vec::new();
     if is_possible() {
@@ -66,7 +66,7 @@ fn a_third_one_adds_as_much() {
             &format!("ip -4 addr show dev lasthop-path >&2; {}", connector(REMOTE)),
         );
         let took = printed(&output, "shortest_ms");
-        // Without real-time priority, each of twelve steps may be late on a busy machine.
+        // Without real-time priority, a busy machine may delay each of the twelve passages through an emulation.
         let most = if who == "root" { 164.0 } else { 175.0 };
         assert!(took >= 160.0, "{who}: {took} ms; {}", stderr_of(&output));
         machine.judge(took < most, format!("{who}: {took} ms; {}", stderr_of(&output)));
@@ -82,7 +82,7 @@ fn of_the_rates_the_smaller_one_holds() {
         for [outer, inner] in [[0, 1], [1, 0]] {
             let inner = [paths[inner], "--format", "json"];
             let output = within(emulating, paths[outer], &inner, &client(REMOTE, 4.0));
-            // Rate of the inner path by its own account: the outer summary is a table.
+            // This is the rate in the summary of the inner path, because the outer summary is a table.
             let rate = summary(&output)["rate_kbps"]["down"].as_f64().unwrap();
             assert!(
                 (2400.0..3030.0).contains(&rate),
@@ -103,7 +103,7 @@ fn with_the_outer_one_the_inner_one_goes() {
             fs::read_dir("/run").unwrap().flatten().map(|entry| entry.file_name().into_string().unwrap());
         names.filter(|name| name.starts_with("lasthop-nat-")).count()
     };
-    // Removed by the guard after a kill, and by the next run.
+    // The first run is removed by its guard after a kill; the second, killed without its guard, by the next run.
     for seconds in ["19640", "19641"] {
         let before = notes();
         let program = lasthop().get_program().to_str().unwrap().to_owned();
@@ -118,8 +118,8 @@ fn with_the_outer_one_the_inner_one_goes() {
             let children = children.split_whitespace().map(|pid| pid.parse().unwrap());
             children.filter(|pid| namespaces_of(*pid).len() == 1).collect()
         };
-        // The number appears in the command and twice in arguments of the commands. This also holds a moment earlier,
-        // before a forked process becomes the inner emulation.
+        // The number appears in three command lines: that of the inner command, and those of both emulations. This also
+        // holds a moment earlier, before a forked process becomes the inner emulation.
         wait_until("the inner emulation runs", || processes_with(seconds) == 3 && inner().len() == 1);
         let inner = inner();
         assert_eq!(namespaces_of(outer.id()).len(), 2);

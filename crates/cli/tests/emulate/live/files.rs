@@ -52,14 +52,14 @@ fn a_folder_gets_summary_capture_and_report() {
     {
         assert!(report.contains(title), "no {title}");
     }
-    // The server listens for both families; its addresses are shown as IPv4.
+    // The server listens for both IPv4 and IPv6. Its IPv4 addresses are shown as IPv4, not as mapped IPv6 addresses.
     assert!(
         report.contains("server, 198.18.0.1:5001 to 198.18.0.2:"),
         "no figures of the server's connection"
     );
 }
 
-/// Well-known names, possibly in a folder writable by others.
+/// The files of --out have well-known names, and other users may be able to write to their folder.
 #[test]
 fn a_link_with_a_files_name_is_replaced_not_followed() {
     if !is_possible() {
@@ -81,7 +81,8 @@ fn a_link_with_a_files_name_is_replaced_not_followed() {
     assert!(names.iter().all(|name| fs::symlink_metadata(name).unwrap().is_file()));
 }
 
-/// Another user's link could redirect root's writing; root's own link is the user's choice.
+/// A symlink of another user could redirect the writing of root, so it is refused. A symlink of root is followed,
+/// because root chose it.
 #[test]
 fn root_follows_no_link_of_another_user_s() {
     if !is_possible() || !nix::unistd::geteuid().is_root() {
@@ -96,7 +97,7 @@ fn root_follows_no_link_of_another_user_s() {
         std::os::unix::fs::lchown(at(name), Some(owner), None).unwrap();
     };
     planted("link", &treasure, 65534);
-    // A directory in the path may be a link, too.
+    // A directory within the path may also be a link.
     planted("folder", folder.path(), 65534);
     let (link, within) = (at("link"), at("folder/new"));
     for flag in ["--pcap", "--json", "--watch", "--summary"] {
@@ -119,7 +120,7 @@ fn root_follows_no_link_of_another_user_s() {
     assert_ne!(fs::read_to_string(&treasure).unwrap(), "root's own\n");
 }
 
-/// With a disk of 64 kB, the command runs to its end, and the summary is printed.
+/// On a disk of 64 kB the capture does not fit, but the command runs to its end and the summary is printed.
 #[test]
 fn a_full_disk_ends_no_run() {
     if !is_possible() {
@@ -140,7 +141,7 @@ fn a_full_disk_ends_no_run() {
     assert!(ran(&["umount", disk]));
     let said = stderr_of(&output);
     assert!(said.contains("cannot write the capture") && output.status.code() == Some(1), "{said}");
-    // About 40 packets fit.
+    // About 40 packets fit on the disk, so the run continued after the disk was full.
     assert!(crate::summary(&output)["packets"]["down"].as_u64().unwrap() > 200, "{said}");
     assert!(left.is_empty(), "a partial capture is left: {left:?}");
 }

@@ -1,11 +1,11 @@
-//! Counters of TCP and of other packets.
+//! Tests of the counters for TCP and for other packets.
 
 use crate::common::{lasthop, stderr_of};
 use crate::{CLEAN, emulate, is_possible, summary};
 use serde_json::Value;
 use std::path::Path;
 
-/// Sends a number of bytes to each client and closes first, so the client's port is free at once.
+/// Sends the given number of bytes to each client and closes first, so that the client's port is free at once.
 const SERVER: &str = "
 import socket, sys
 listener = socket.create_server(('0.0.0.0', 5001), backlog=16)
@@ -57,8 +57,8 @@ client.sendall(name)
 time.sleep(60)
 ";
 
-/// Prints received data and the congestion control of the client. The connection lasts over a second: the kernels are
-/// asked about connections at least every second.
+/// Prints received data and the congestion control of the client. The connection lasts over a second, because the
+/// kernels may be asked about connections only once per second.
 const CONNECTS: &str = "
 import socket, sys, time
 client = socket.create_connection((sys.argv[1], 5001))
@@ -74,8 +74,8 @@ fn script(folder: &Path, name: &str, text: &str) -> String {
     file.to_str().unwrap().to_owned()
 }
 
-/// Three transfers of 200,000 bytes have goodput for 600,000 bytes, regardless of sequence numbers. A capture has all
-/// three, without a missing packet.
+/// Three transfers of 200,000 bytes from one port count as 600,000 bytes of goodput, regardless of their sequence
+/// numbers. A capture has all three transfers without a missing packet.
 #[test]
 fn a_port_that_is_used_again_counts_each_byte_once() {
     if !is_possible() {
@@ -93,12 +93,12 @@ fn a_port_that_is_used_again_counts_each_byte_once() {
     let told = summary(&output);
     assert_eq!(told["exit_status"], 0, "{output:?}");
     assert_eq!(told["acknowledged_bytes"]["down"], 600_000, "{told}");
-    // No payload goes up.
+    // The uplink carries no payload.
     assert_eq!(told["goodput_kbps"]["up"], Value::Null, "{told}");
     assert!(told["goodput_kbps"]["down"].as_f64() < told["rate_kbps"]["down"].as_f64(), "{told}");
     let imported = lasthop().args(["import", capture]).current_dir(at).output().unwrap();
     let text = String::from_utf8_lossy(&imported.stdout);
-    // Three connections, each at both ends.
+    // The capture has three connections, each captured at both ends.
     assert!(text.contains("connection 1 of 6"), "{text}{}", stderr_of(&imported));
     assert!(text.contains("200000 bytes of payload"), "{text}");
     assert!(!text.contains("without being in the capture"), "{text}");
@@ -114,7 +114,7 @@ fn datagrams_have_no_goodput_and_every_packet_is_accounted_for() {
     let [server, client] = DATAGRAMS;
     let server = format!("exec python3 {}", script(folder.path(), "server.py", server));
     let client = script(folder.path(), "client.py", client);
-    // 8.2 ms per packet.
+    // Each packet takes 8.2 ms on the link.
     let path = "rate=1Mbit/s,rtt=20ms,queue=25packets,duplicate=10%";
     let output = emulate(&[
         path,
@@ -137,7 +137,7 @@ fn datagrams_have_no_goodput_and_every_packet_is_accounted_for() {
         let found = count("delivered") + lost + count("refused") + count("under_way");
         assert_eq!(count("packets") + count("duplicated"), found, "{way}: {told}");
     }
-    // The client took 20 of 30 datagrams; the queue holds at most 26.
+    // The client left after 20 of 30 datagrams, so some are still on the path. The queue and the link hold at most 26.
     assert!(told["under_way"]["down"].as_u64() > Some(0), "{told}");
     if told["valid"] == true {
         assert_eq!(output.status.code(), Some(1), "{errors}");
@@ -146,7 +146,7 @@ fn datagrams_have_no_goodput_and_every_packet_is_accounted_for() {
     }
 }
 
-/// --congestion applies at both ends, also to an accepted connection.
+/// --congestion applies at both ends, and also to accepted connections.
 #[test]
 fn connections_have_the_congestion_control_that_is_given() {
     if !is_possible() {
@@ -180,7 +180,7 @@ fn connections_have_the_congestion_control_that_is_given() {
     for way in ["down", "up"] {
         assert_eq!(connections[0]["congestion"][way], serde_json::json!([other]), "{told}");
     }
-    // An unknown congestion control is an error; the message names the available ones.
+    // An unknown congestion control is an error, and the message names the available ones.
     let output = emulate(&[CLEAN, "--congestion", "no_such", "--server", "exec sleep 10", "--", "true"]);
     let errors = stderr_of(&output);
     assert_eq!(output.status.code(), Some(2), "{errors}");

@@ -1,4 +1,4 @@
-//! Without --server the path leads to the host's network; a namespace plays the host.
+//! Without --server the path leads to the host's network. In these tests, a namespace plays the host.
 
 use crate::common::{lasthop, stderr_of};
 use crate::is_possible;
@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-/// Namespaces `internet` — `host` — `bystander`, connected by cables. The host forwards only packets from the interface
-/// `own0`, as its owner wants.
+/// Namespaces `internet` — `host` — `bystander`, connected by cables. The host forwards only packets that arrive on the
+/// interface `own0`; its owner has set this.
 pub struct World {
     pub host: Namespace,
     internet: Namespace,
@@ -40,7 +40,7 @@ impl World {
         ip(&world.host, &["addr add 10.98.0.1/24 dev side0", "link set side0 up"]);
         ip(&world.host, &["link add own0 type veth peer name own1", "addr add 10.97.0.1/24 dev own0"]);
         ip(&world.internet, &["addr add 10.99.0.1/24 dev in0", "link set in0 up"]);
-        // The internet has a route back to everybody.
+        // The namespace `internet` has a route back to all others.
         ip(&world.internet, &["route add default via 10.99.0.2"]);
         ip(&world.bystander, &["addr add 10.98.0.2/24 dev in0", "link set in0 up"]);
         ip(&world.bystander, &["route add default via 10.98.0.1"]);
@@ -78,7 +78,7 @@ impl World {
         from.within(|| attempt().map(|_| ()).map_err(|error| error.kind())).unwrap()
     }
 
-    /// The host's rules from both tools, and forwarding of each interface.
+    /// The host's rules in nft, the host's rules in iptables, and the forwarding setting of each interface.
     fn state(&self) -> Vec<String> {
         let said = [
             self.in_host(&["sh", "-c", "nft list ruleset 2>/dev/null | grep lasthop"]),
@@ -146,15 +146,15 @@ fn the_host_is_a_router_for_the_path_alone() {
         }
         let world = World::new();
         let _far = world.serve();
-        // At a closed port, a refusal shows that a route exists. (The server would keep sending into a cut connection
-        // of the bystander, and serves one client at a time.)
+        // The port is closed, so a refusal shows that a route exists. The server's own port is unsuitable: the server
+        // serves one client at a time, and would keep sending into a cut connection of the bystander.
         let far = format!("{REMOTE}:9");
         // The bystander has a route if the host forwards for everybody.
         let before = world.state();
         let bystander = || world.connect(&world.bystander, &far);
         world.set("all", "1");
         assert_eq!(bystander(), Err(ErrorKind::ConnectionRefused));
-        // `all` has changed every interface.
+        // Writing `all` has changed every interface, so `own0` is set again.
         world.set("all", "0");
         world.set("own0", "1");
         assert_eq!(world.state(), before);
@@ -169,14 +169,15 @@ fn the_host_is_a_router_for_the_path_alone() {
         wait_until("the run begins", || world.state()[2].contains("conf/lasthop-nat/forwarding:1"));
         let during = world.state();
         assert_eq!(bystander(), Err(ErrorKind::TimedOut), "{tool}: {during:?}");
-        // The path's end is unreachable, too; at a closed port, a route would give a refusal.
+        // The client's end of the path is unreachable, too. If a route existed, the closed port would refuse the
+        // connection.
         for from in [&world.internet, &world.bystander] {
             assert_eq!(world.connect(from, "198.18.0.2:9"), Err(ErrorKind::TimedOut), "{tool}: {during:?}");
         }
         assert!(during[2].contains("net/ipv4/ip_forward:0\n"), "{during:?}");
         let output = running.wait_with_output().unwrap();
         let goodput = printed(&output, "goodput_kbps");
-        // Data arrives; other tests check the rate, which does not matter on a busy machine.
+        // This test only checks that data arrives. Other tests check the rate.
         assert!(goodput > 500.0, "{tool}: {goodput} kbit/s; {}", stderr_of(&output));
         assert_eq!(world.state(), before, "{tool}");
     }
@@ -202,7 +203,7 @@ fn what_a_killed_run_changed_is_taken_back() {
     assert!(stderr_of(&second).contains("already"), "{}", stderr_of(&second));
     killed.end();
     wait_until("the changes are undone", || world.state() == before);
-    // Without a guard the next run undoes the changes, even a run that needs no rules.
+    // If the guard is killed, too, the next run undoes the changes, even if that run needs no rules.
     let mut killed = World::begin(&world.host, &[&program, "emulate", crate::CLEAN, "--", "sleep", "14142"]);
     wait_until("the run begins", || world.state()[2].contains("conf/lasthop-nat/forwarding:1"));
     crate::kill_with_guard(&mut killed.0);
@@ -210,7 +211,7 @@ fn what_a_killed_run_changed_is_taken_back() {
     let next = world.in_host(&[&program, "emulate", crate::CLEAN, "--server", "sleep 1000", "--", "true"]);
     assert!(matches!(next.status.code(), Some(0 | 3)), "{}", stderr_of(&next));
     assert_eq!(world.state(), before);
-    // Meanwhile changes by the owner stay.
+    // If the owner changes the forwarding during a run, the next run does not undo this change.
     let mut killed = World::begin(&world.host, &[&program, "emulate", crate::CLEAN, "--", "sleep", "14143"]);
     wait_until("the run begins", || world.state()[2].contains("conf/lasthop-nat/forwarding:1"));
     world.set("all", "1");

@@ -20,12 +20,12 @@ const PORT: u16 = 5002;
 const PAYLOAD: usize = 1000;
 const HEADERS: usize = 28;
 
-/// Type-of-service bytes: lower effort (RFC 8622), which is low priority in scenarios; expedited forwarding with ECT(0)
-/// (RFC 3246, RFC 3168).
+/// Type-of-service bytes. Lower effort (RFC 8622) is low priority in scenarios. The other byte is expedited forwarding
+/// with ECT(0) (RFC 3246, RFC 3168).
 const LOWER_EFFORT: u8 = 1 << 2;
 const EXPEDITED: u8 = (46 << 2) | 2;
 
-/// A path with this downlink queue.
+/// Writes a scenario with this downlink queue, and returns its path.
 fn path(folder: &Path, rate: &str, queue: &str) -> String {
     let text = format!(
         "title = \"one link\"\nduration = \"60 s\"\n\n[link.path]\nfrom = \"server\"\nto = \"client\"\n\
@@ -37,7 +37,7 @@ fn path(folder: &Path, rate: &str, queue: &str) -> String {
     file.to_str().unwrap().to_owned()
 }
 
-/// Command line of this test program as one of the ends below.
+/// Command line that runs one of the programs below in this test program.
 fn end(name: &str, emulated: &str) -> String {
     let program = env::current_exe().unwrap();
     let program = program.display();
@@ -76,7 +76,7 @@ fn a_kernel_that_is_told_by_marks_loses_nothing() {
     }
     let folder = tempfile::tempdir().unwrap();
     let capture = folder.path().join("capture.pcapng");
-    // Capacity for the packets of slow start until the first mark has returned.
+    // The queue has room for the packets that slow start sends until the first mark returns to the sender.
     let warn = "{ kind = \"warn\", packets = 150, threshold = 20, weight = 1 }";
     let red = "{ kind = \"red\", packets = 400, min_threshold = 5, max_threshold = 200, max_probability = 0.5, weight = 0.02 }";
     for (queue, reason) in [(warn, "queue_full"), (red, "early_drop")] {
@@ -98,7 +98,7 @@ fn a_kernel_that_is_told_by_marks_loses_nothing() {
         assert!(told["packets"]["down"].as_u64() > Some(1000), "{told}");
         assert_eq!(told["lost"]["down"]["queue_full"], 0, "{queue}: {told}");
         assert_eq!(told["lost"]["down"]["early_drop"], 0, "{queue}: {told}");
-        // The link stays busy nevertheless.
+        // The link stays busy although the sender reduces its window.
         machine.judge(printed(&output, "goodput_kbps") > 8500.0, format!("{queue}: {told}"));
         let marked = counted(&output, "InCEPkts");
         assert!(marked > 2, "{queue}: the client's kernel counts {marked} marked packets");
@@ -150,7 +150,7 @@ fn as_sink_of_a_burst() {
     setsockopt(&socket, sockopt::IpRecvTos, &true).unwrap();
     socket.connect((text.as_str(), PORT)).unwrap();
     socket.send(b"go").unwrap();
-    // Longer than a packet takes on the slow link.
+    // This timeout is longer than a packet takes on the slow link.
     socket.set_read_timeout(Some(Duration::from_secs(3))).unwrap();
     println!();
     loop {
@@ -168,7 +168,7 @@ fn as_sink_of_a_burst() {
     }
 }
 
-/// Number of datagrams of a burst, and the tagged ones.
+/// Number of datagrams in a burst, and the numbers of the tagged datagrams.
 const BURST: u8 = 25;
 const TAGGED: [u8; 2] = [5, 10];
 
@@ -195,13 +195,13 @@ fn tag_drop_gives_notice_by_packets_of_lower_effort_only() {
         let arrives = (0..BURST).filter(|number| !lost.contains(number));
         arrives.map(|number| (number, if TAGGED.contains(&number) { tos } else { 0 })).collect()
     };
-    // Packet 0 is on the link, 1 to 20 wait. Packet 21 finds the queue full: the oldest tagged packet, 5, is dropped,
-    // and 22 takes its place. Packets 23, 10 and 24 follow likewise.
+    // Packet 0 is on the link, 1 to 20 wait. Packet 21 finds the queue full and is lost. The oldest tagged packet, 5,
+    // is then dropped, and 22 takes its place. Likewise 23 is lost, 10 is dropped, and 24 takes its place.
     let (arrived, summary) = burst(&path, LOWER_EFFORT);
     assert_eq!(arrived, expected(&[21, 5, 23, 10], LOWER_EFFORT), "{summary}");
     let lost = &summary["lost"]["down"];
     assert_eq!((lost["queue_full"].as_u64(), lost["notice"].as_u64()), (Some(2), Some(2)), "{summary}");
-    // Another code point is no tag: packets beyond the capacity are lost, and the code point arrives unchanged.
+    // Another code point is not a tag, so packets beyond the capacity are lost. The code point arrives unchanged.
     let (arrived, summary) = burst(&path, EXPEDITED);
     assert_eq!(arrived, expected(&[21, 22, 23, 24], EXPEDITED), "{summary}");
     assert_eq!(summary["lost"]["down"]["notice"], 0, "{summary}");
@@ -223,7 +223,8 @@ fn as_two_servers() {
         let start = Instant::now();
         let span = Duration::from_secs_f64((PAYLOAD + HEADERS) as f64 * 8e-3 / kbps);
         for number in 0.. {
-            // Keeps the rate regardless of the length of single sleeps.
+            // Each sleep ends at a fixed time after the start, so that the rate does not depend on the length of single
+            // sleeps.
             std::thread::sleep((span * number).saturating_sub(start.elapsed()));
             let _ = socket.send_to(&[0; PAYLOAD], client);
         }
@@ -257,8 +258,8 @@ fn classes_of_tcp_and_of_datagrams_get_what_is_allocated() {
     let folder = tempfile::tempdir().unwrap();
     let queue = "{ kind = \"cbq\", tcp_rate = \"7 Mbit/s\", datagram_rate = \"3 Mbit/s\", packets = 100 }";
     let path = path(folder.path(), "10 Mbit/s", queue);
-    // Wanted rate of datagrams, and the resulting rates of both classes (IP bytes). Datagrams are limited to their
-    // share; TCP borrows the rest.
+    // Each case has the rate at which datagrams are sent, then the expected rates of TCP and of datagrams (kbit/s of IP
+    // bytes). Datagrams get at most their share, and TCP borrows the rest.
     for (wants, tcp, datagrams) in [(6000.0, 7000.0, 3000.0), (1000.0, 9000.0, 1000.0)] {
         let server = end("as_two_servers", &wants.to_string());
         let command = end("as_client_of_both", "{server} 9");

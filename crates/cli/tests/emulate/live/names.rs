@@ -1,4 +1,4 @@
-//! Name resolution behind a path if the host's resolver is on its loopback device; a namespace plays the host.
+//! Name resolution behind a path if the host's resolver listens on its loopback device. A namespace plays the host.
 
 use crate::common::{lasthop, stderr_of};
 use crate::is_possible;
@@ -11,13 +11,13 @@ use std::net::{TcpListener, UdpSocket};
 use std::process::{Command, Stdio};
 use std::thread;
 
-/// Answer to any address query: 192.0.2.77.
+/// Answers any address query with 192.0.2.77.
 fn answer(question: &[u8]) -> Vec<u8> {
-    // The question without EDNS: a name that ends with a zero, type and class.
+    // Finds the end of the question, which is a name that ends with a zero, type and class. EDNS follows it.
     let end = 12 + question[12..].iter().position(|byte| *byte == 0).unwrap() + 5;
     let is_a = question[end - 4..end - 2] == [0, 1];
     let mut answer = question[..2].to_vec();
-    // Response with recursion available; one question, and one answer for IPv4.
+    // The header says: a response with recursion available, one question, and one answer if the query is for IPv4.
     answer.extend([0x81, 0x80, 0, 1, 0, u8::from(is_a), 0, 0, 0, 0]);
     answer.extend(&question[12..end]);
     if is_a {
@@ -98,7 +98,7 @@ fn a_resolver_on_the_hosts_loopback_is_asked_over_the_path() {
             let [before, found, after] = lines[2 + count..5 + count] else { panic!("{said}") };
             assert!(found.starts_with("192.0.2.77 "), "{who}: {said}{}", stderr_of(&output));
             let times = [before, after].map(|time| time.parse::<f64>().unwrap() / 1e6);
-            // Over the path: one or two round trips.
+            // The queries cross the path: one round trip with UDP, two with TCP.
             assert!(times[1] - times[0] >= 200.0 * (1 + count) as f64, "{who}: {said}");
             // The host's own file is unchanged.
             assert_eq!(

@@ -23,7 +23,7 @@ fn data(capture: &Path, end: &str) -> Vec<(f64, bool)> {
     let line = |line: &str| {
         let [time, sums @ .., length] = &line.split('\t').collect::<Vec<_>>()[..] else { panic!("{line}") };
         assert!(length.parse::<u32>().unwrap() <= 1500, "{line}");
-        // 1: right (Wireshark's enumeration).
+        // The status 1 means that the checksum is right (Wireshark's enumeration).
         (time.parse().unwrap(), sums.iter().all(|status| *status == "1"))
     };
     text.lines().map(line).collect()
@@ -67,9 +67,10 @@ fn segments_of_one_piece_take_their_time_on_the_link() {
         entered.len()
     );
     assert!(entered.iter().chain(&left).all(|(_, is_right)| *is_right), "a checksum is wrong");
-    // RFC 6928: an initial window of ten segments, handed over in one piece.
+    // The initial window of ten segments (RFC 6928) is handed over in one piece, so some segments enter at the same
+    // time.
     assert!(entered[..10].windows(2).any(|pair| pair[0].0 == pair[1].0), "{:?}", &entered[..10]);
-    // 1500 bytes take 3 ms at 4 Mbit/s. Late packets come close together; no packet is early.
+    // 1500 bytes take 3 ms at 4 Mbit/s. After a delay, late packets come closer together, but no packet is early.
     let spans = left.windows(2).map(|pair| pair[1].0 - pair[0].0);
     let (first, tenth) = (entered[0].0, left[9].0);
     assert!(

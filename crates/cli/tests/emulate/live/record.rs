@@ -1,4 +1,4 @@
-//! Recordings of paths with known rates.
+//! Tests of recordings of emulated paths, whose rates are known.
 
 use crate::common::machine::{Machine, not_judged};
 use crate::common::{lasthop, objects, stderr_of, stdout};
@@ -7,10 +7,11 @@ use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Maximum number of recordings of a path; a recording may report itself as invalid.
+/// Maximum number of attempts to record a path. An attempt is repeated if the recording reports itself as invalid.
 const ATTEMPTS: u32 = 5;
 
-/// Summary of a recording, name of its traces, and the machine meanwhile; `None` if not judged.
+/// Records a path. Returns the summary, the name of the traces, and the observation of the machine; `None` if the run
+/// cannot be judged.
 fn recorded(path: &str, folder: &Path, arguments: &[&str]) -> Option<(Value, PathBuf, Machine)> {
     let program = env!("CARGO_BIN_EXE_lasthop");
     let (server, name) = (format!("exec {program} emulate record --serve"), folder.join("path"));
@@ -30,8 +31,8 @@ fn recorded(path: &str, folder: &Path, arguments: &[&str]) -> Option<(Value, Pat
                 not_judged(&said);
                 return None;
             }
-            // If reports wait in the other direction's queue, this direction's queue is empty for 0 to 6 % of the time.
-            // From 5 % on, the recording is invalid.
+            // While reports wait in the other direction's queue, this direction's queue may run empty, for 0 to 6 % of
+            // the time. From 5 % on, the recording is invalid.
             Some(3) if said.contains("the recording is invalid") && attempt < ATTEMPTS => {
                 eprintln!("repeated: {said}");
             }
@@ -47,7 +48,7 @@ fn trace(name: &Path, way: &str) -> Vec<u64> {
     text.lines().map(|line| line.parse().unwrap()).collect()
 }
 
-/// Mbit/s in a part of a trace; `from` and `until` in ms.
+/// Mean rate in a part of a trace, Mbit/s; `from` and `until` are in ms.
 fn mbps(trace: &[u64], from: u64, until: u64) -> f64 {
     let count = trace.iter().filter(|at| (from..until).contains(at)).count();
     count as f64 * 12.0 / (until - from) as f64
@@ -58,7 +59,7 @@ fn judge_near(machine: &Machine, recorded: f64, given: f64, percent: f64, what: 
     machine.judge(apart.abs() < percent, format!("{what}: {recorded} recorded, {given} given"));
 }
 
-/// Down and up differ; goodput over the trace equals goodput over the path.
+/// The directions have different rates. The goodput over a link with the recorded traces equals that over the path.
 #[test]
 fn a_constant_rate_is_recorded_and_gives_that_rate() {
     if !is_possible() {
@@ -78,7 +79,7 @@ fn a_constant_rate_is_recorded_and_gives_that_rate() {
             judge_near(&machine, mbps(&trace, second * 1000, second * 1000 + 1000), given, 10.0, way);
         }
     }
-    // The link also carries 20 bytes of IP and 8 bytes of UDP header.
+    // The link also carries 20 bytes of IP header and 8 bytes of UDP header per packet.
     let rtt = summary["rtt_ms"]["min"].as_f64().unwrap();
     machine.judge((40.0..45.0).contains(&rtt), &summary);
     let shown = |way: &str| name.with_extension(way).display().to_string();
@@ -96,7 +97,8 @@ fn a_constant_rate_is_recorded_and_gives_that_rate() {
     );
 }
 
-/// A plan with a period of 6 s, recorded for 6 s. The phase of the recording is unknown: the best fit is taken.
+/// A plan with a period of 6 s is recorded for 6 s. The point of the plan at which the recording starts is unknown, so
+/// the test takes the one that fits best.
 #[test]
 fn a_rate_that_changes_is_recorded_as_it_changes() {
     if !is_possible() {
@@ -148,9 +150,9 @@ fn a_rate_that_changes_is_recorded_as_it_changes() {
     }
 }
 
-/// Both directions at once. Reports share the path with packets of the other direction and count there, or use a
-/// separate socket and do not (about 100 kbit/s). In both cases, reports wait in the other direction's queue, which
-/// costs a little of the rate.
+/// Both directions are recorded at once. The reports (about 100 kbit/s) share the path with the other direction's
+/// packets. Reports from the same socket count in that direction's trace, reports from a separate socket do not. In
+/// both cases they wait in the other direction's queue, which costs a little of the rate.
 #[test]
 fn both_directions_are_recorded_at_once() {
     if !is_possible() {
@@ -164,7 +166,8 @@ fn both_directions_are_recorded_at_once() {
         let Some((summary, name, machine)) = recorded(path, folder.path(), &arguments) else { return };
         assert_eq!(summary["feedback_shares_way"], feedback.is_empty());
         for way in ["down", "up"] {
-            // If reports wait, the queue is empty at times; the missing rate is the reported share of empty time.
+            // While reports wait, this direction's queue may run empty. The missing rate is the share of time, as
+            // reported, in which the queue was empty.
             let full = 1.0 - summary[way]["queue_empty_pct"].as_f64().unwrap() / 100.0;
             judge_near(&machine, mbps(&trace(&name, way), 0, 3000), 6.0 * full, 4.0, way);
             judge_near(&machine, summary[way]["rate_kbps"].as_f64().unwrap(), 6000.0 * full, 4.0, way);

@@ -1,4 +1,4 @@
-//! No leftovers: after the end, after a signal, and after a kill and the next start.
+//! A run leaves nothing behind: after its end, after a signal, and after a kill followed by the next start.
 
 use crate::{CLEAN, emulate, emulating, is_possible, kill_with_guard};
 use std::fs;
@@ -42,7 +42,7 @@ fn begin(seconds: &str) -> KillOnDrop {
     running
 }
 
-/// A run, asked to end on drop.
+/// A run, which is asked to end on drop.
 pub struct KillOnDrop(pub Child);
 
 impl Drop for KillOnDrop {

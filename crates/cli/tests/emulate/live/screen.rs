@@ -10,7 +10,8 @@ const ON: &str = "\u{1b}[?1049h";
 const OFF: &str = "\u{1b}[?1049l";
 const CURSOR: &str = "\u{1b}[?25h";
 
-/// Output to a terminal of 30 by 100 of a run whose command is this line, followed by the modes (stty(1)).
+/// Runs this line as the command of a run on a terminal of 30 by 100. Returns the output, followed by the terminal's
+/// modes (stty(1)).
 fn on_a_terminal(line: &str) -> Option<String> {
     let program = lasthop().get_program().to_str().unwrap().to_owned();
     let server = server("cubic");
@@ -76,7 +77,7 @@ fn the_terminal_is_given_back_after_an_interruption_and_a_kill() {
 
 #[test]
 fn without_a_terminal_it_is_said_before_anything_is_made() {
-    // setsid(1): a process without a controlling terminal.
+    // setsid(1) starts a process without a controlling terminal.
     let program = lasthop().get_program().to_owned();
     let output = Command::new("setsid")
         .arg("-w")

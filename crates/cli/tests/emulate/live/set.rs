@@ -1,4 +1,4 @@
-//! A run in progress is watched, and its path is changed.
+//! Tests that watch a run in progress and change its path.
 
 use crate::common::machine::Machine;
 use crate::common::{lasthop, stderr_of};
@@ -31,8 +31,8 @@ fn wait_for(file: &Path, count: usize) {
     }
 }
 
-/// From 2 s on, the rate is a fifth and the delay six times as long. Deliveries and JSON lines follow, and the summary
-/// has the change as a plan.
+/// From 2 s on, the rate is a fifth of the initial rate, and the delay is six times as long. Deliveries and JSON lines
+/// show the change, and the summary has the change as a plan.
 #[test]
 fn what_is_set_holds_from_then_on() {
     if !is_possible() {
@@ -66,11 +66,11 @@ fn what_is_set_holds_from_then_on() {
     };
     let (before, after) = (rates(1.0, when), rates(when + 0.5, when + 2.5));
     machine.judge((9700.0..10_300.0).contains(&before), before);
-    // The link is never idle: up to 200 packets wait when the rate falls.
+    // The link is never idle, because up to 200 packets wait when the rate falls.
     machine.judge((1940.0..2060.0).contains(&after), after);
     let last = told.last().unwrap();
     assert_eq!(last["links"][0]["delay_ms"], 60.0);
-    // `None` if the connection has just closed.
+    // The round-trip time is missing if the connection has just closed.
     assert!(last["down"]["rtt_ms"].as_f64().is_none_or(|rtt| rtt > 130.0), "{last}");
 
     let changes = summary["set"]["changes"].as_array().unwrap();
@@ -101,7 +101,8 @@ fn what_cannot_be_set_is_refused_and_the_run_goes_on() {
         thread::sleep(Duration::from_millis(50));
     }
     says(&set(&run, &["rate=1Mbit/s"]), "several links");
-    // Bit errors are not a share of packets; then the rate does not change, either.
+    // The link `wireless` has bit errors, which a share of lost packets cannot replace. The refused request does not
+    // change the rate, either.
     let before = set(&run, &[]).stdout;
     says(&set(&run, &["rate=1Mbit/s", "loss=1%", "--link", "wireless"]), "no setting has changed");
     let links = |stdout: &[u8]| serde_json::from_slice::<Value>(stdout).unwrap()["links"].clone();
@@ -115,7 +116,7 @@ fn what_cannot_be_set_is_refused_and_the_run_goes_on() {
     says(&gone, "you have no running emulation with PID");
 }
 
-/// Ends a run like Ctrl-C.
+/// Asks a run to end, as Ctrl-C does.
 fn end(run: &Child) {
     let pid = run.id().to_string();
     assert!(std::process::Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());

@@ -1,4 +1,4 @@
-//! Disturbances of a run are detected: here, the path itself stood still.
+//! A run detects disturbances, for example that the path itself stood still.
 
 use crate::common::machine::Machine;
 use crate::traffic::{client, printed, server};
@@ -11,8 +11,8 @@ fn signal(pid: u32, name: &str) {
     assert!(Command::new("kill").args([name, &pid.to_string()]).status().unwrap().success());
 }
 
-/// The path is stopped for 45 ms at a time while packets are handed to its devices. Packets enter at their hand-over,
-/// not at their reading: those due meanwhile are late, and the rest is correct.
+/// The path is stopped for 45 ms at a time while packets are handed to its devices. Packets enter the path when the
+/// kernel hands them over, not when the path reads them. Packets due during a stop are late; all others are on time.
 #[test]
 fn what_came_while_the_path_stood_still_is_late() {
     if !is_possible() {
@@ -20,7 +20,7 @@ fn what_came_while_the_path_stood_still_is_late() {
     }
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().to_str().unwrap();
-    // A queue of 25 ms.
+    // A full queue takes 25 ms.
     let path = "rate=10Mbit/s,rtt=20ms,queue=20packets";
     let client = client("{server}", 3.0);
     let mut running =
@@ -30,7 +30,7 @@ fn what_came_while_the_path_stood_still_is_late() {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-    // Stops for more than 5 % of the time.
+    // The path is stopped for more than 5 % of the time.
     sleep(Duration::from_millis(1000));
     for _ in 0..8 {
         signal(running.id(), "-STOP");
@@ -43,7 +43,8 @@ fn what_came_while_the_path_stood_still_is_late() {
     let summary: serde_json::Value = serde_json::from_str(&text).unwrap();
     assert_eq!(status.code(), Some(3), "{summary}");
     assert_eq!(summary["valid"], false);
-    // Two round trips plus queueing fit into each pause: packets from its first half were due in the pause.
+    // The one-way delay and a full queue take 35 ms, less than a stop. Packets handed over at the beginning of a stop
+    // were therefore due before its end.
     let latest = summary["lateness_us"]["max"].as_f64().unwrap();
     assert!((20e3..120e3).contains(&latest), "{summary}");
     let entry = summary["entry_us"]["p99"].as_f64().expect("entry times are known");
@@ -57,7 +58,8 @@ fn a_packet_joins_when_it_was_handed_over_however_late_it_is_read() {
         return;
     }
     let client = client("{server}", 0.5);
-    // The shell's parent is the path. The kernel begins to stamp packets a moment after the request.
+    // The shell's parent is the path. The sleep gives the kernel time: it starts to stamp packets a moment after the
+    // request.
     let line = format!("sleep 0.5; kill -STOP $PPID; (sleep 0.06; kill -CONT $PPID) & {client}");
     let path = "rate=10Mbit/s,rtt=400ms,queue=200packets";
     let words = [path, "--server", &server("cubic"), "--format", "json", "--", "sh", "-c", &line];
@@ -66,8 +68,9 @@ fn a_packet_joins_when_it_was_handed_over_however_late_it_is_read() {
     let (summary, took) = (crate::summary(&output), printed(&output, "connected_ms"));
     machine.heed(&summary);
     assert!(took >= 400.0, "connected after {took} ms; {summary}");
-    // The handshake began at most 60 ms and at least 30 ms before the path continued: a program starts sooner. The
-    // program notices the connection when it gets a processor.
+    // The SYN was sent during the stop, 30 to 60 ms before the path continued, because a program starts within 30 ms.
+    // If the stop had delayed the SYN, `took` would be at least 430 ms. The program notices the connection only when it
+    // gets a processor.
     machine.judge(took < 425.0, format!("connected after {took} ms; {summary}"));
 }
 

@@ -1,4 +1,4 @@
-//! The path as seen by programs.
+//! Tests of the path from the view of programs that use it.
 
 use crate::common::machine::Machine;
 use crate::{CLEAN, emulate, is_possible, summary};
@@ -36,9 +36,10 @@ fn as_server() {
 
 /// A listener whose connections have a congestion control.
 pub fn listener(congestion: &str) -> TcpListener {
-    // Both families, or IPv4 alone if the kernel has no IPv6.
+    // Listens on both families, or on IPv4 alone if the kernel has no IPv6.
     let listener = TcpListener::bind(("::", PORT)).or_else(|_| TcpListener::bind(("0.0.0.0", PORT))).unwrap();
-    // Connections inherit this. The namespace's default permits only unrestricted congestion controls.
+    // Connections inherit this congestion control. The namespace's default permits only unrestricted congestion
+    // controls.
     setsockopt(&listener, sockopt::TcpCongestion, &congestion.into()).unwrap();
     listener
 }
@@ -78,7 +79,8 @@ fn as_connector() {
     println!("\nshortest_ms={}", (0..15).map(connect).fold(f64::INFINITY, f64::min));
 }
 
-/// Receives for some seconds; prints the rate, and the growth of `others` meanwhile, bytes.
+/// Receives for some seconds. Prints the rate of the received data, and the rate at which the byte counter `others`
+/// grew during that time.
 pub fn receive(address: &str, seconds: f64, others: impl Fn() -> u64) {
     let start = Instant::now();
     let mut stream = TcpStream::connect((address, PORT)).unwrap();
@@ -89,7 +91,7 @@ pub fn receive(address: &str, seconds: f64, others: impl Fn() -> u64) {
         received += stream.read(&mut buffer).unwrap() as u64;
         let now = start.elapsed().as_secs_f64();
         match begun {
-            // After slow start.
+            // The measurement begins after slow start.
             None if now > seconds / 3.0 => begun = Some((now, [received, others()])),
             Some((since, before)) if now > seconds => {
                 let kbps = |now_is: u64, was: u64| (now_is - was) as f64 * 8e-3 / (now - since);
@@ -102,7 +104,7 @@ pub fn receive(address: &str, seconds: f64, others: impl Fn() -> u64) {
     }
 }
 
-/// A number printed by the client.
+/// Reads a number that the client printed.
 pub fn printed(output: &std::process::Output, name: &str) -> f64 {
     let text = String::from_utf8_lossy(&output.stdout);
     let value = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix('='));
@@ -129,7 +131,7 @@ fn ipv6_goes_the_same_way() {
     let summary = summary(&output);
     machine.heed(&summary);
     let goodput = printed(&output, "goodput_kbps");
-    // Headers of 40 bytes instead of 20.
+    // IPv6 has headers of 40 bytes instead of 20.
     let share = goodput / (10e3 * 1428.0 / 1500.0);
     assert!(share < 1.005, "{share} of the ceiling; {summary}");
     machine.judge(share > 0.97, format!("{share} of the ceiling; {summary}"));
@@ -138,13 +140,13 @@ fn ipv6_goes_the_same_way() {
     assert!(report.contains("server, [2001:2::1]:5001 to [2001:2::2]:"), "no figures of the connection");
 }
 
-/// No router, neighbour or multicast packets: links carry packets of the programs only.
+/// The kernel sends no router, neighbour or multicast packets: the links carry only packets of the programs.
 #[test]
 fn nothing_but_the_programs_packets_is_on_the_path() {
     if !is_possible() {
         return;
     }
-    // Listens on both families for longer than the kernel waits before its own packets.
+    // The run lasts longer than the kernel waits before it would send packets of its own.
     let output = emulate(&[CLEAN, "--server", &server("cubic"), "--format", "json", "--", "sleep", "3"]);
     let packets = &summary(&output)["packets"];
     assert_eq!((packets["down"].as_u64(), packets["up"].as_u64()), (Some(0), Some(0)), "{packets}");
@@ -186,7 +188,7 @@ fn losses_are_the_scenarios() {
     let summary = summary(&output);
     let packets = summary["packets"]["down"].as_f64().unwrap();
     let lost = summary["lost"]["down"]["channel"].as_f64().unwrap();
-    // Independent losses: within four standard errors.
+    // Losses are independent, so their share is within four standard errors of 5 %.
     let error = (0.05 * 0.95 / packets).sqrt();
     assert!(packets > 50.0 && (lost / packets - 0.05).abs() < 4.0 * error, "{summary}");
     assert_eq!(summary["lost"]["up"]["channel"], 0);
@@ -215,7 +217,7 @@ fn input_output_and_status_are_the_commands() {
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.stdout, b"some\0bytes\n");
     assert!(String::from_utf8_lossy(&output.stderr).contains("198.18.0.1"));
-    // 3 if the machine was too busy.
+    // The status is 3 if the machine was too busy.
     assert!(matches!(output.status.code(), Some(7 | 3)), "{:?}", output.status);
     let killed = emulate(&[CLEAN, "--server", "exec sleep 1000", "--", "sh", "-c", "kill -9 $$"]);
     assert!(matches!(killed.status.code(), Some(137 | 3)), "{:?}", killed.status);

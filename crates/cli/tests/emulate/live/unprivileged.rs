@@ -1,4 +1,4 @@
-//! Without root: in the user's own namespaces, without leftovers.
+//! Emulation without root works in the user's own namespaces and leaves nothing behind.
 
 use crate::common::machine::Machine;
 use crate::common::{lasthop, objects, stderr_of};
@@ -82,9 +82,10 @@ fn traffic_passes_as_for_root() {
     assert!(summary["entry_us"].is_object(), "{summary}");
     let late_ms = summary["lateness_us"]["max"].as_f64().unwrap() / 1e3;
     let (connected, goodput) = (printed(&output, "connected_ms"), printed(&output, "goodput_kbps"));
-    // A round trip, and two late packets.
+    // The connection takes a round trip, and both of its packets may be late.
     assert!((40.0..42.0 + 2.0 * late_ms).contains(&connected), "{connected} ms, {late_ms} ms late");
-    // 1448 of 1500 bytes give 4830 kbit/s; data unread on a busy machine arrives at once.
+    // 1448 of 1500 bytes are payload, which gives 4830 kbit/s. On a busy machine, data that was not read in time may
+    // add to this.
     assert!(goodput < 5100.0, "{goodput}");
     machine.judge(goodput > 4500.0, goodput);
 }
@@ -130,7 +131,7 @@ fn whatever_ends_it_nothing_is_left() {
         wait_until("the programs go", || processes_with(seconds) == 0);
         wait_until("the namespaces go", || namespaces().is_disjoint(&made));
     }
-    // Also if the second process is killed.
+    // Nothing is left if the second process is killed, either.
     let mut child = begin("22363");
     let second = fs::read_to_string(format!("/proc/{0}/task/{0}/children", child.id())).unwrap();
     assert!(Command::new("kill").args(["-KILL", second.trim()]).status().unwrap().success());
@@ -138,12 +139,13 @@ fn whatever_ends_it_nothing_is_left() {
     assert_eq!(processes_with("22363"), 0);
 }
 
-/// Runs a command in a path to the internet of a world, with these programs only; returns its output.
+/// Runs a command behind a path to the internet of `world`. The only programs on PATH are those in `folder`. Returns
+/// the output.
 fn outside(world: &World, folder: &Path, command: &[&str]) -> Output {
     let mut call = emulating(&[&["rate=5Mbit/s,rtt=60ms,queue=100packets", "--"], command].concat());
     let path: OsString = folder.into();
     call.env("PATH", path).stdout(Stdio::piped()).stderr(Stdio::piped());
-    // `setpriv` is found before PATH changes.
+    // `setpriv` must be found before PATH changes.
     let setpriv = has("setpriv").unwrap();
     let mut again = Command::new(setpriv);
     again.args(call.get_args()).env("PATH", folder).env_remove("XDG_RUNTIME_DIR").stdin(Stdio::null());
@@ -190,7 +192,7 @@ fn a_machine_that_forbids_it_is_told_how_to_permit_it() {
     if !is_possible() {
         return;
     }
-    // In a user namespace that permits no nested one.
+    // The following line runs in a user namespace that permits no nested user namespaces.
     let line = "echo 0 > /proc/sys/user/max_user_namespaces && exec setpriv --ambient-caps -all --inh-caps -all \"$0\" \"$@\"";
     let mut command = Command::new("setpriv");
     command.args(["--reuid", "65534", "--regid", "65534", "--clear-groups", "--"]);

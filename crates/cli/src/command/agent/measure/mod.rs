@@ -100,8 +100,8 @@ impl Measure {
         })
     }
 
-    /// Runs every repetition of a sender without and with the agent. Repeats both if one had late packets; total
-    /// repeats are limited to the number of repetitions.
+    /// Runs each repetition of a sender twice: without and with the agent. If one of the two runs had late packets,
+    /// both are repeated. The total number of repeats may not exceed the number of repetitions.
     fn repeat(
         &self,
         sender: &RealSender,
@@ -143,7 +143,7 @@ impl Measure {
 }
 
 fn trial(sender: &RealSender, scenario: &Scenario, carried: &CarriedFlows) -> Result<Trial, Failure> {
-    // The client keeps its settings.
+    // No settings are given: the client's kernel keeps its current settings.
     let settings = KernelSettings::default();
     let tcp = match sender {
         RealSender::Kernel(name) => {

@@ -1,6 +1,6 @@
-//! Requests to a running emulation, by a socket in a directory that only its owner may write to.
+//! Requests to a running emulation, through a socket in a directory to which only the directory's owner may write.
 //!
-//! A thread receives requests; the loop that carries packets answers between two packets.
+//! A thread receives the requests. The loop that carries packets answers them between two packets.
 
 use super::super::privileges;
 use super::settings::{SetRefusal, SetRequest};
@@ -32,7 +32,7 @@ pub(super) struct PendingRequest {
 }
 
 impl PendingRequest {
-    /// Sends the answer; ignores a closed connection.
+    /// Sends the answer. If the requester has closed the connection, nothing happens.
     pub(super) fn answer(self, answer: Result<Value, SetRefusal>) {
         let _ = self.answer.send(answer.map_or_else(SetAnswer::Refused, SetAnswer::Done));
     }
@@ -41,17 +41,17 @@ impl PendingRequest {
 pub(super) struct ControlSocket {
     path: PathBuf,
     requests: Receiver<PendingRequest>,
-    /// Directory of the socket, kept open.
+    /// Directory of the socket, which stays open during the run.
     _folder: RunDirectory,
 }
 
-/// Timeout of both ends.
+/// Timeout of the emulation for reading a request, answering and writing. The requester waits twice as long.
 const SOCKET_TIMEOUT: Duration = Duration::from_secs(2);
 /// Maximum length of a request, bytes.
 const MAX_REQUEST_BYTES: u64 = 1 << 16;
 
 impl ControlSocket {
-    /// Starts to listen.
+    /// Creates the socket and listens.
     ///
     /// # Errors
     /// If no trusted directory exists, or a system call fails.
@@ -117,7 +117,8 @@ fn serve(mut stream: &UnixStream, ask: &SyncSender<PendingRequest>) -> io::Resul
 const PREFIX: &str = "emulate-";
 const SUFFIX: &str = ".sock";
 
-/// Directories of sockets: root's, or the user's own. Root in a user's own namespace uses the latter.
+/// Possible directories of the socket: root's, then the user's own. A process that is root only in a user namespace
+/// uses the user's own directory.
 fn folders() -> Vec<PathBuf> {
     let root = geteuid().is_root().then(|| PathBuf::from("/run/lasthop"));
     let own = env::var_os("XDG_RUNTIME_DIR").map(|folder| PathBuf::from(folder).join("lasthop"));
@@ -129,7 +130,7 @@ pub(in super::super) struct RunningEmulation {
     path: PathBuf,
 }
 
-/// All runs that accept requests; removes sockets of killed runs.
+/// Finds all runs that accept requests. Removes the sockets of killed runs.
 pub(in super::super) fn running_emulations() -> Vec<RunningEmulation> {
     let mut running_emulations = Vec::new();
     for entry in folders().iter().flat_map(|folder| fs::read_dir(folder).into_iter().flatten()).flatten() {

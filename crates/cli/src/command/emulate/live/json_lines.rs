@@ -1,4 +1,4 @@
-//! Observations as JSON lines, one object each.
+//! Writes observations as JSON lines, one object per observation.
 
 use super::view::{DirectionView, View};
 use crate::failure::Failure;
@@ -18,7 +18,7 @@ impl JsonLines {
         Ok(JsonLines { file: Some(Target::growing(path)?) })
     }
 
-    /// Writes a line; after an error, prints a note and writes no more.
+    /// Writes a line. After the first write error, prints a note and writes no further lines.
     pub(super) fn write(&mut self, view: &View) {
         let Some(file) = &mut self.file else { return };
         if let Err(failure) = file.append(&format!("{}\n", object(view))) {

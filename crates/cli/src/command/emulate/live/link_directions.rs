@@ -1,4 +1,4 @@
-//! Links on the route of real traffic, with the user's names.
+//! Directions of the links on the route of real traffic, with the names that the user gave the links.
 
 use lasthop_emu::emulation::End;
 use lasthop_engine::PipeId;

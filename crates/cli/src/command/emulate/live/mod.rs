@@ -3,10 +3,10 @@
 //! * `link_directions`: links on the route of real traffic.
 //! * `settings`: settings changed by the user, and their form in a scenario.
 //! * `control`: requests by a socket.
-//! * `view`: observations, reported by a separate thread.
-//! * `json_lines`: observations as JSON lines; `screen`: on the terminal.
+//! * `view`: observations of the path, which a separate thread reports.
+//! * `json_lines`: writes observations as JSON lines. `screen`: draws them on the terminal.
 //!
-//! The loop that carries packets only samples, hands over samples, and applies settings.
+//! The loop that carries packets does little itself: it takes samples, hands them to that thread, and applies settings.
 
 pub(super) mod control;
 mod json_lines;
@@ -58,7 +58,7 @@ pub(super) struct LiveArgs {
 }
 
 const MIN_INTERVAL: Duration = Duration::from_millis(10);
-/// Default intervals, for programs and for `--live`.
+/// Default interval of observations for JSON lines, and then for `--live`.
 const DEFAULT_INTERVAL: Duration = Duration::from_secs(1);
 const LIVE_INTERVAL: Duration = Duration::from_millis(250);
 
@@ -153,7 +153,7 @@ pub(super) struct Live {
     pipes: [Vec<PipeId>; 2],
     control: Option<ControlSocket>,
     viewer: Option<Viewer>,
-    /// Released after the last drawing.
+    /// Dropped after `viewer`, so that the terminal is restored after the last drawing.
     _screen: Option<Screen>,
     every: Duration,
     next: Time,
@@ -162,7 +162,7 @@ pub(super) struct Live {
 #[derive(Default)]
 pub(super) struct SettingChanges {
     pub(super) changes: Vec<Value>,
-    /// Changes in the scenario language; empty if there are none.
+    /// The same changes in the scenario language; empty if there are none.
     pub(super) plans: String,
 }
 
@@ -185,7 +185,7 @@ impl Live {
         }
     }
 
-    /// Takes the last sample; returns the changes during the run.
+    /// Takes the last sample. Returns the settings that were changed during the run.
     pub(super) fn finish(mut self, emulation: &mut Emulation<Target>) -> SettingChanges {
         self.sample(emulation);
         self.viewer.take();

@@ -1,4 +1,5 @@
-//! Settings changed during a run: `rate=5Mbit/s`, `delay=40ms@down`, `loss=1%`; and their form in a scenario.
+//! Settings that the user changes during a run: `rate=5Mbit/s`, `delay=40ms@down`, `loss=1%`. Also writes the changes
+//! in the scenario language.
 
 use super::link_directions::{LinkDirection, direction_name};
 use crate::target::Target;
@@ -14,14 +15,14 @@ use std::fmt::Write as _;
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(in super::super) enum SettingWord {
     Set(LinkChange, Option<End>),
-    /// Direction of all values without one.
+    /// Direction of all values that name no direction.
     Direction(End),
 }
 
 /// Parses an argument.
 ///
 /// # Errors
-/// A message in one sentence.
+/// If the argument is invalid. The error is a message in one sentence.
 pub(in super::super) fn parse(text: &str) -> Result<SettingWord, String> {
     let end = |name: &str| match name {
         "down" => Ok(End::Client),
@@ -46,7 +47,7 @@ pub(in super::super) fn parse(text: &str) -> Result<SettingWord, String> {
     Ok(SettingWord::Set(change, direction))
 }
 
-/// Parses a rate, bit/s; 0 for none.
+/// Parses a rate into bit/s. Zero is allowed, with or without a unit, and stops the link.
 fn rate(text: &str) -> Result<u64, String> {
     match quantity::split(text.trim()) {
         Ok((0.0, unit)) if unit.is_empty() || quantity::rate(&format!("1 {unit}")).is_ok() => Ok(0),
@@ -74,7 +75,7 @@ fn share(text: &str) -> Result<f64, String> {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub(in super::super) struct SetRequest {
     pub(in super::super) words: Vec<String>,
-    /// Link; needed if there are several.
+    /// Name of the link; needed if there are several links.
     pub(in super::super) link: Option<String>,
 }
 
@@ -92,9 +93,10 @@ impl SetRefusal {
 
 pub(super) struct SettingsHistory {
     directions: Vec<LinkDirection>,
-    /// Settings of each link direction: the initial one, then each change with its time.
+    /// Settings of each link direction with the time from which they apply: the initial settings, then those after each
+    /// change.
     histories: Vec<Vec<(Time, Option<LinkSettings>)>>,
-    /// Whether the scenario has plans of delay and of loss.
+    /// Whether the scenario already has a delay plan and a loss plan for each link direction.
     planned: Vec<[bool; 2]>,
 }
 
@@ -223,7 +225,7 @@ impl SettingsHistory {
         made.into_iter().map(|(_, object)| object).collect()
     }
 
-    /// Changes as plans in the links' tables of a scenario; empty without changes.
+    /// Writes the changes as plans in the links' tables of a scenario. The text is empty without changes.
     pub(super) fn plans(&self) -> String {
         let mut text = String::new();
         for ((direction, history), planned) in self.directions.iter().zip(&self.histories).zip(&self.planned)
@@ -258,7 +260,7 @@ fn lines(history: &[(Time, LinkSettings)], [delay_planned, loss_planned]: [bool;
     let least = history.iter().map(|(_, setting)| setting.delay).min().unwrap_or(Duration::ZERO);
     if let Some(plan) = plan(history, |setting| setting.delay.saturating_sub(least), |delay| delay) {
         add(format!("one_way_delay = \"{least}\""));
-        // A scenario may have only one plan of each kind.
+        // A link direction may have only one delay plan. If the scenario already has one, this plan becomes a comment.
         let mark = if delay_planned { "# the scenario has its own: " } else { "" };
         add(format!("{mark}delay_plan = \"{plan}\""));
     }
@@ -272,11 +274,12 @@ fn lines(history: &[(Time, LinkSettings)], [delay_planned, loss_planned]: [bool;
     lines
 }
 
-/// Minimum step of a plan, and a step longer than any run.
+/// Minimum length of a step in a plan, and a length that exceeds every run, for the last step.
 const MIN_STEP: Duration = Duration::from_millis(1);
 const FOR_EVER: &str = "1000000 s";
 
-/// `10 Mbit/s for 3.2 s, 5 Mbit/s for 1000000 s`; `None` without changes.
+/// Writes the history of a value as a plan: `10 Mbit/s for 3.2 s, 5 Mbit/s for 1000000 s`. Returns `None` if the value
+/// never changed.
 fn plan<V: PartialEq + Copy, S: Display>(
     history: &[(Time, LinkSettings)],
     of: impl Fn(&LinkSettings) -> V,
@@ -287,7 +290,7 @@ fn plan<V: PartialEq + Copy, S: Display>(
         let value = of(setting);
         match steps.last_mut() {
             Some((_, last)) if *last == value => {}
-            // Settings shorter than the minimum step are dropped.
+            // A value that applied for less than the minimum step is dropped.
             Some((begins, last)) if time.since(*begins) < MIN_STEP => *last = value,
             _ => steps.push((*time, value)),
         }

@@ -1,4 +1,4 @@
-//! Observations, and the thread that reports them: writing may block.
+//! Observations of the path, and the thread that reports them. The thread is separate because writing may block.
 
 use super::super::events::Events;
 use super::json_lines::{self, JsonLines};
@@ -10,7 +10,7 @@ use serde_json::Value;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 
-/// Events between two samples, and the state at the second.
+/// An observation: events between two samples of the path, and the state at the second sample.
 #[derive(Clone, Debug)]
 pub(super) struct View {
     /// Time of the sample, s.
@@ -29,12 +29,12 @@ pub(super) struct DirectionView {
     pub(super) kbps: f64,
     pub(super) delivered: u64,
     pub(super) lost: PerReason<u64>,
-    /// Queue length: packets, bytes, and queueing delay of a new packet, ms.
+    /// Queue length in packets. Then `bytes`: queue length in bytes. `wait_ms`: queueing delay of a new packet, ms.
     pub(super) packets: u64,
     pub(super) bytes: u64,
     pub(super) wait_ms: Option<f64>,
-    /// Smoothed round-trip time of the connection that sent most in this direction, ms, from the sending kernel; `None`
-    /// if the sender is beyond the path, or sends no TCP.
+    /// Smoothed round-trip time of the connection that sent most in this direction, ms, as measured by the sending
+    /// kernel. `None` if the sender is beyond the path, or sends no TCP.
     pub(super) rtt_ms: Option<f64>,
 }
 
@@ -77,11 +77,12 @@ pub(super) struct Outputs {
     pub(super) picture: Option<Picture>,
 }
 
-/// Maximum number of samples that wait; further samples are dropped, and the next covers their interval.
+/// Maximum number of samples that wait for the thread. Further samples are dropped; the next accepted sample covers
+/// their interval.
 const WAITING: usize = 16;
 
 impl Viewer {
-    /// Starts the thread; `kernels` report round-trip times. Dropping the viewer waits for the last output.
+    /// Starts the thread, which asks `kernels` for round-trip times. Dropping the viewer waits for the last output.
     pub(super) fn begin(outputs: Outputs, kernels: Vec<(End, Kernel)>) -> Viewer {
         let (sender, receiver) = sync_channel(WAITING);
         let thread = thread::spawn(move || report(&receiver, outputs, kernels));
@@ -128,11 +129,12 @@ fn nothing(now: &PathState) -> PathState {
     PathState { time: lasthop_base::Time::ZERO, directions: [DirectionState::default(); 2], late: now.late }
 }
 
-/// Round-trip times to the server and to the client, of the connection with most acknowledged bytes.
+/// Round-trip times of two connections: of the one with most acknowledged bytes to the server, and likewise to the
+/// client.
 fn rtts(kernels: &mut [(End, Kernel)]) -> [Option<f64>; 2] {
     let mut rtts = [None; 2];
     for (end, kernel) in kernels {
-        // A handshake counts as one byte.
+        // The kernel counts a handshake as one acknowledged byte.
         let sent = kernel.connections().into_iter().filter(|connection| connection.acked_bytes > 1);
         let to = if *end == End::Server { End::Client } else { End::Server };
         rtts[to as usize] = sent.max_by_key(|one| one.acked_bytes).map(|one| one.srtt.as_millis());

@@ -1,10 +1,10 @@
-//! Output of the command during `--live`: kept for the end; the last lines are drawn.
+//! Keeps the command's output during `--live` until the end of the run. The last lines are drawn during the run.
 
 use std::collections::VecDeque;
 use std::io::{self, Write};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Maximum number of bytes kept.
+/// Maximum number of bytes that are kept.
 const MAX_BYTES: usize = 64 << 20;
 const MAX_LINES: usize = 200;
 /// Maximum number of characters of a drawn line.
@@ -24,13 +24,13 @@ pub(in super::super) struct CapturedOutput {
 enum ParserState {
     #[default]
     Text,
-    /// After ESC.
+    /// The parser has read ESC.
     Escape,
-    /// In a sequence that ends with a letter: `ESC [ 31 m`.
+    /// The parser is in a sequence that ends with a letter: `ESC [ 31 m`.
     Sequence,
-    /// In a string that ends with BEL or ESC: `ESC ] 0 ; title BEL`.
+    /// The parser is in a string that ends with BEL or ESC: `ESC ] 0 ; title BEL`.
     String,
-    /// After a carriage return: the next text replaces the line, unless a newline follows.
+    /// The parser has read a carriage return. The next text replaces the line, unless a newline follows.
     Return,
 }
 
@@ -85,7 +85,7 @@ impl CapturedOutput {
         self.lines.push_back(line);
     }
 
-    /// Last `count` lines at most, including the unfinished line.
+    /// The last lines, at most `count`, including the unfinished line.
     pub(super) fn last(&self, count: usize) -> Vec<String> {
         let open = (!self.line.is_empty()).then(|| shown(&self.line));
         let all = self.lines.len() + usize::from(open.is_some());
@@ -118,7 +118,7 @@ mod tests {
         let mut output = CapturedOutput::default();
         let printed =
             b"one\r\n\x1b[31mred\x1b[0m\r\n10 %\r50 %\r100 %\n\x1b]0;title\x07t\x08two\tend \xc3\xa4";
-        // Pieces that split control sequences.
+        // The output arrives in pieces that split control sequences.
         printed.chunks(3).for_each(|piece| output.add(piece));
         assert_eq!(output.last(10), ["one", "red", "100 %", "two    end ä"]);
         assert_eq!(output.last(2), ["100 %", "two    end ä"]);

@@ -1,6 +1,6 @@
 //! The run on the terminal's alternate screen (`--live`).
 //!
-//! * `captured_output`: output of COMMAND meanwhile.
+//! * `captured_output`: output of COMMAND during the run.
 //! * `picture`: the drawing.
 //!
 //! During `--live`, output of COMMAND and of Lasthop for the terminal goes to a pseudo-terminal. Its last lines are
@@ -30,14 +30,14 @@ use std::thread::{self, JoinHandle};
 pub(super) struct Screen {
     tty: File,
     before: Termios,
-    /// Saved standard input, output and error, as far as they are the terminal.
+    /// Saved descriptors of standard input, output and error; `None` for a stream that is not the terminal.
     saved: [Option<OwnedFd>; 3],
     output: Arc<Mutex<CapturedOutput>>,
     is_over: Arc<AtomicBool>,
     reader: Option<JoinHandle<()>>,
 }
 
-/// Maximum time between output and its reading, ms.
+/// Time after which the reader checks again whether the run is over, ms.
 const DRAIN_MILLIS: u8 = 50;
 
 /// Controlling terminal of this process.
@@ -67,7 +67,7 @@ impl Screen {
             Winsize { ws_row: picture::output_rows(rows), ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
         let OpenptyResult { master, slave } = openpty(&size, None).map_err(|error| failed(error.into()))?;
         let before = tcgetattr(&tty).map_err(|error| failed(error.into()))?;
-        // Keeps the output unchanged: only the real terminal converts line ends.
+        // The pseudo-terminal must not convert line ends: the real terminal does.
         let mut plain = tcgetattr(&slave).map_err(|error| failed(error.into()))?;
         plain.output_flags.remove(OutputFlags::OPOST);
         tcsetattr(&slave, SetArg::TCSANOW, &plain).map_err(|error| failed(error.into()))?;
@@ -120,7 +120,7 @@ impl Drop for Screen {
     fn drop(&mut self) {
         let _ = io::stdout().flush();
         let [stdin, stdout, stderr] = self.saved.each_mut().map(Option::take);
-        // The descriptors are open: no call can fail.
+        // No call can fail, because the descriptors are open.
         let _ = stdin.map(dup2_stdin);
         let _ = stdout.map(dup2_stdout);
         let _ = stderr.map(dup2_stderr);
@@ -134,7 +134,7 @@ impl Drop for Screen {
     }
 }
 
-/// Reads output until `over` is set and no more arrives.
+/// Reads output until `is_over` is set and no further output arrives.
 fn read(mut master: File, output: &Mutex<CapturedOutput>, is_over: &AtomicBool) {
     use std::io::Read;
     let mut buffer = [0; 4096];
@@ -149,7 +149,7 @@ fn read(mut master: File, output: &Mutex<CapturedOutput>, is_over: &AtomicBool) 
         }
         match master.read(&mut buffer) {
             Ok(size) if size > 0 => captured_output::lock(output).add(&buffer[..size]),
-            // The other end is closed between the restoring and the end.
+            // Reading fails as soon as no process has the other end open, which happens after the terminal is restored.
             _ => return,
         }
     }
@@ -158,7 +158,7 @@ fn read(mut master: File, output: &Mutex<CapturedOutput>, is_over: &AtomicBool) 
 /// Restores the terminal after a kill of the run.
 pub(crate) fn restore_terminal() {
     let Ok(mut tty) = OpenOptions::new().read(true).write(true).open("/dev/tty") else { return };
-    // A background process may set the terminal only with SIGTTOU blocked.
+    // A background process may change the terminal only if it blocks SIGTTOU.
     let mut signals = SigSet::empty();
     signals.add(Signal::SIGTTOU);
     let _ = signals.thread_block();

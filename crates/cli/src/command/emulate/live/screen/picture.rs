@@ -20,7 +20,7 @@ use std::io;
 use std::sync::{Arc, Mutex};
 
 const DIRECTION_ROWS: u16 = 11;
-/// Number of samples kept: columns of the widest terminal.
+/// Maximum number of samples that are kept: the number of columns of the widest terminal.
 const MAX_SAMPLES: usize = 512;
 
 /// Rows for the command's output, without its frame, on a terminal with `rows` rows.
@@ -123,7 +123,7 @@ fn push_sample(history: &mut VecDeque<u64>, value: u64) {
     history.push_back(value);
 }
 
-/// Settings of the links of a direction; empty for several links.
+/// Settings of the link in a direction. The text is empty if the direction has several links.
 fn set(current: &Value, end: End) -> String {
     let name = if end == End::Client { "down" } else { "up" };
     let links = current["links"].as_array().into_iter().flatten();
