@@ -8,6 +8,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// The first error in a scenario: one sentence, a place, and a remedy.
+///
 /// [`fmt::Display`] prints only the sentence. As a [`miette::Diagnostic`] the error is printed with the file, the line,
 /// the underlined text and a help line.
 #[derive(Clone, Debug)]

@@ -61,8 +61,8 @@ fn one_product_is_ten_packets_at_least_and_half_of_one_five() {
     assert_eq!(down("rate=1Mbit/s,segment=500bytes,headers=none"), 5_000);
 }
 
-/// The product of a link uses the longest round-trip time of the flows that cross it: 80 ms of the flow `far`, not 20
-/// ms of `near`.
+/// The product of a link uses the longest round-trip time of the flows that cross it: 80 ms to `y`, not 20 ms
+/// to `x`.
 #[test]
 fn the_longest_round_trip_counts() {
     let net = "[link.shared]\nfrom = 'a'\nto = 'b'\nrate = '10 Mbit/s'\none_way_delay = '10 ms'\n\

@@ -26,7 +26,7 @@ pub enum RunCount {
     /// A fixed number.
     Runs(u32),
     /// Repeats until the means over flows of these quantities are this precise, or the limit is reached. A scenario in
-    /// which nothing is random needs only one run.
+    /// which nothing is random has only one run.
     Until(Precision, Vec<Quantity>, u32),
 }
 

@@ -12,7 +12,8 @@ use std::io::{BufRead, BufReader, Read, Write};
 /// Number of rows that are examined to find the columns.
 const SAMPLE_ROWS: usize = 128;
 const LARGEST: f64 = 1e13;
-/// Largest number of unreadable rows at the start of a table that is accepted.
+/// Number of unreadable rows that is always accepted. With more, the table is refused if they are more than half of the
+/// rows so far.
 const MAX_UNREADABLE: u64 = 1000;
 
 pub(crate) fn read(
@@ -174,7 +175,7 @@ impl RateTable<'_> {
         }
     }
 
-    /// Skips an unreadable row. Fails if there are too many at the start.
+    /// Skips an unreadable row. Fails if too many rows so far were unreadable.
     fn unreadable(&mut self, what: &str) -> Result<bool, ImportError> {
         self.unreadable += 1;
         self.skipped += 1;

@@ -23,8 +23,8 @@ pub struct StoreReader {
 impl StoreReader {
     /// Opens a store.
     ///
+    /// # Errors
     /// If the file is missing, is not a store, has a newer version, or cannot be read.
-    /// If the file is missing, is something else or of a newer version, or cannot be read.
     pub fn open(path: &Path) -> Result<StoreReader, Error> {
         let file_kind = FileKind::of(path)?;
         file_kind.refuse_others(path)?;
