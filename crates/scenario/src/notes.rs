@@ -141,7 +141,8 @@ impl Scenario {
     }
 }
 
-/// The reason why ACK splitting or loss discrimination has no effect without the other mechanism; `None` if both work.
+/// The reason why ACK splitting or loss discrimination has no effect without the other mechanism. `None` if there is no
+/// such problem.
 fn unpaired(receiver: &lasthop_tcp::Config) -> Option<String> {
     let ack_splitting = (receiver.ack_splitting.build)(&receiver.ack_splitting.values);
     let cause = (receiver.receiver_discrimination.build)(&receiver.receiver_discrimination.values);
