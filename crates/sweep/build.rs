@@ -1,4 +1,4 @@
-//! Sets the engine's name to a hash of its sources: stores then never mix runs of different engines.
+//! Sets the engine's name to a hash of its sources, so that a store never mixes runs of different engines.
 
 #[path = "build/engine.rs"]
 mod engine;
@@ -18,7 +18,8 @@ fn main() {
             engine::hashed(&folders)
         }
         Err(missing) => {
-            // Without the sources the engine has no name: this build shares no runs with other builds.
+            // Without the sources the engine's name cannot be computed. This build then shares no runs with other
+            // builds.
             println!(
                 "cargo::warning=the sources of `{missing}` are not beside lasthop-sweep: stores of this build are \
                  separate, and other builds repeat their runs"

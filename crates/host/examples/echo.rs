@@ -1,6 +1,7 @@
-//! Two hosts, one of which echoes: sockets by handle, real IPv4 packets between them.
+//! Two hosts connected by real IPv4 packets; one of them echoes what the other sends.
 //!
-//! Here packets go directly from host to host. With a TUN device in between, the other host can be any stack.
+//! In this example, packets go directly from one host to the other. With a TUN device between them, the other host can
+//! be any TCP implementation.
 
 use lasthop_base::{Duration, Time};
 use lasthop_host::{Error, Handle, Host, Options};
@@ -9,14 +10,14 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 const CLIENT: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 0, 0, 1));
 const SERVER: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 0, 0, 2));
 
-/// Echoes every byte, and closes after the other end has.
+/// Echoes every byte, and closes the connection after the other end has closed.
 fn echo(host: &mut Host, now: Time, socket: Handle) -> Result<(), Error> {
     let mut buffer = [0; 4096];
     loop {
         match host.peek(socket, &mut buffer) {
             Ok(0) => return host.close(now, socket),
             Ok(bytes) => {
-                // Takes only as much as fits the send buffer.
+                // Read only as many bytes as fit into the send buffer.
                 let sent = host.send(socket, &buffer[..bytes])?;
                 host.recv(socket, &mut buffer[..sent])?;
             }
@@ -26,7 +27,7 @@ fn echo(host: &mut Host, now: Time, socket: Handle) -> Result<(), Error> {
     }
 }
 
-/// Echo of a text.
+/// Sends a text to the other host and returns the echo.
 pub fn answer_to(text: &[u8]) -> Result<Vec<u8>, Error> {
     let options = Options::default();
     let mut now = Time::ZERO;
@@ -38,7 +39,7 @@ pub fn answer_to(text: &[u8]) -> Result<Vec<u8>, Error> {
     let (mut serving, mut sent, mut answer) = (Vec::new(), 0, Vec::new());
     let mut is_over = false;
     while !is_over {
-        // The driver: packets in both directions.
+        // This is the driver: it carries packets in both directions.
         while let Some(packet) = client.poll_packet(now) {
             server.handle_packet(now, packet);
         }
@@ -62,7 +63,7 @@ pub fn answer_to(text: &[u8]) -> Result<Vec<u8>, Error> {
             Err(Error::WouldBlock) => {}
             Err(error) => return Err(error),
         }
-        // One millisecond of virtual time per round.
+        // Each round lasts one millisecond of virtual time.
         now += Duration::from_millis(1);
         for host in [&mut client, &mut server] {
             if host.poll_timeout() <= now {

@@ -1,4 +1,5 @@
-//! One connection: an endpoint, its buffers and the application's requests. ICMP errors are in `connection/icmp.rs`.
+//! One connection: an endpoint with its buffers, and the operations that the application requests. `connection/icmp.rs`
+//! handles ICMP errors.
 
 mod icmp;
 
@@ -23,18 +24,18 @@ pub(crate) struct Connection {
     dscp: u8,
     ttl: u8,
     id: u16,
-    /// The application has shut down sending.
+    /// Whether the application has shut down sending.
     is_sending_shut: bool,
-    /// Last ICMP error, cleared when something gets through (RFC 9293 §3.9.2.2).
+    /// The last ICMP error. It is cleared when a segment gets through (RFC 9293 §3.9.2.2).
     icmp_error: Option<Error>,
-    /// End of the application's reading: bytes from this offset on are discarded.
+    /// The application reads no bytes from this offset on; they are discarded.
     read_limit: u64,
-    /// The application has closed the handle; the connection lasts until both FINs are acknowledged.
+    /// Whether the application has closed the handle. The connection lasts until both FINs are acknowledged.
     pub(crate) is_orphan: bool,
-    /// Time at which an orphan stops waiting for the peer's FIN.
+    /// Time at which a closed connection stops waiting for the peer's FIN.
     orphan_until: Time,
     is_error_reported: bool,
-    /// Scratch space for an outgoing segment.
+    /// Scratch space for the next outgoing segment.
     segment: Segment,
 }
 
@@ -76,7 +77,8 @@ impl Connection {
             return;
         }
         if self.is_orphan || (self.is_reading_shut() && self.is_sending_shut) {
-            // No application will read the data: reset (RFC 9293 §3.6.1, MUST-14 of RFC 1122 §4.2.2.13).
+            // No application will read the data, so reset the connection (RFC 9293 §3.6.1, MUST-14 of RFC 1122
+            // §4.2.2.13).
             return self.endpoint.abort();
         }
         self.endpoint.hold_unread(self.unread());
@@ -97,7 +99,7 @@ impl Connection {
         };
     }
 
-    /// Queues bytes to send; returns their number.
+    /// Queues bytes to send. Returns the number of bytes that the send buffer accepted.
     pub(crate) fn send(&mut self, bytes: &[u8]) -> Result<usize, Error> {
         self.check_end()?;
         if self.is_sending_shut || !self.may_write() {
@@ -123,7 +125,7 @@ impl Connection {
         self.end_of_reading()
     }
 
-    /// Like `recv`, but the bytes stay in the buffer.
+    /// Like `recv`, but leaves the bytes in the buffer.
     pub(crate) fn peek(&mut self, out: &mut [u8]) -> Result<usize, Error> {
         match self.incoming.peek(out, self.next()) {
             0 if !out.is_empty() => self.end_of_reading(),
@@ -147,7 +149,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Shuts down reading; bytes that have arrived in order stay readable.
+    /// Shuts down reading. Bytes that have already arrived in order stay readable.
     pub(crate) fn shutdown_read(&mut self) -> Result<(), Error> {
         if !self.is_open() {
             return Err(Error::NotConnected);
@@ -167,14 +169,14 @@ impl Connection {
         self.is_orphan = true;
         self.orphan_until = now + ORPHAN_WAIT;
         if self.unread() > 0 {
-            // Unread bytes are lost: reset (RFC 2525 §2.17).
+            // Unread bytes are lost, so reset the connection (RFC 2525 §2.17).
             return self.endpoint.abort();
         }
         self.is_sending_shut = true;
         self.endpoint.close();
     }
 
-    /// Writes the next packet to `out`; returns whether there is one.
+    /// Writes the next packet to `out`. Returns whether there was a packet to send.
     pub(crate) fn poll_packet(&mut self, now: Time, out: &mut Vec<u8>) -> bool {
         let mut sent = SendInfo::default();
         if !self.endpoint.poll_segment_into(now, &mut self.segment, &mut sent) {
@@ -202,7 +204,7 @@ impl Connection {
         written.is_ok()
     }
 
-    /// The error that ended the connection, or else the last ICMP error; reported once.
+    /// The error that ended the connection, or else the last ICMP error. Each error is returned only once.
     pub(crate) fn take_error(&mut self) -> Option<Error> {
         match self.endpoint.ended() {
             Some(_) => self.check_end().err(),
@@ -269,7 +271,8 @@ impl Connection {
         is_end && self.unread() == 0
     }
 
-    /// Reports the connection's error once; later calls see the end of the stream.
+    /// Returns the connection's error on the first call. Later calls succeed, and the application sees the end of the
+    /// stream.
     fn check_end(&mut self) -> Result<(), Error> {
         let Some(error) = self.error() else { return Ok(()) };
         self.is_error_reported = true;
@@ -286,7 +289,7 @@ impl Connection {
             EndReason::Reset => Some(Error::ConnectionReset),
             EndReason::Aborted => Some(Error::ConnectionAborted),
             EndReason::Unreachable => Some(self.icmp_error.unwrap_or(Error::HostUnreachable)),
-            // A probable reason for the timeout (RFC 1122 §4.2.4.1; as Linux).
+            // An ICMP error is the probable reason for the timeout (RFC 1122 §4.2.4.1; Linux also reports it).
             EndReason::TimedOut => Some(self.icmp_error.unwrap_or(Error::TimedOut)),
         }
     }

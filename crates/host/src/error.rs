@@ -1,21 +1,21 @@
-//! Errors of sockets.
+//! Errors of socket calls.
 
 use std::fmt;
 
-/// An error, with the meaning of its POSIX name.
+/// An error of a socket call, with the meaning of its POSIX name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Error {
-    /// `EAGAIN`: not possible now; see [`crate::Host::readiness`].
+    /// `EAGAIN`: the call is not possible now; [`crate::Host::readiness`] reports when it is.
     WouldBlock,
     /// `EBADF`: the handle is closed or invalid.
     BadHandle,
-    /// `EINVAL`: not supported by this kind of socket, or an option out of range.
+    /// `EINVAL`: this kind of socket does not support the call, or an option is out of range.
     Invalid,
-    /// `ENOTCONN`: the connection is not open yet.
+    /// `ENOTCONN`: the connection is not open yet, or has ended.
     NotConnected,
     /// `EPIPE`: this side has shut down sending, or the connection has ended.
     BrokenPipe,
-    /// `ECONNREFUSED`: the peer reset the SYN, or reported (ICMP) that the port or TCP is unreachable.
+    /// `ECONNREFUSED`: the peer reset the connection attempt, or reported by ICMP that the port or TCP is unreachable.
     ConnectionRefused,
     /// `ECONNRESET`: the peer reset the connection.
     ConnectionReset,

@@ -1,16 +1,16 @@
-//! Bytes that have arrived and are not read yet.
+//! The receive buffer: bytes that have arrived and that the application has not read yet.
 
 use lasthop_tcp::receiver::reassembly::Reassembly;
 use std::collections::VecDeque;
 
-/// The receive buffer: bytes of the peer's stream from offset `start` on, with holes.
+/// The receive buffer. It holds bytes of the peer's stream from offset `start` on, possibly with holes.
 ///
-/// Only the endpoint's [`Reassembly`] records which bytes have arrived. Bytes are written where none have arrived yet,
-/// *before* the endpoint handles the segment. If the endpoint refuses the segment, these bytes stay unreadable until
-/// valid bytes overwrite them.
+/// The buffer does not record which bytes have arrived; only the endpoint's [`Reassembly`] does. Bytes are written only
+/// where none have arrived yet, *before* the endpoint handles the segment. If the endpoint refuses the segment, these
+/// bytes stay unreadable until valid bytes overwrite them.
 #[derive(Debug)]
 pub(crate) struct Incoming {
-    /// Offset of the next byte that the application reads; the SYN is byte 0.
+    /// Offset of the next byte that the application will read; the SYN has offset 0.
     start: u64,
     bytes: VecDeque<u8>,
 }
@@ -20,7 +20,7 @@ impl Incoming {
         Incoming { start: 1, bytes: VecDeque::new() }
     }
 
-    /// Number of readable bytes if the stream has arrived up to `next`.
+    /// Number of readable bytes if the stream is complete up to offset `next`.
     pub(crate) fn readable(&self, next: u64) -> u64 {
         next.saturating_sub(self.start)
     }
@@ -29,11 +29,12 @@ impl Incoming {
         self.start - 1
     }
 
-    /// Stores a payload at `offset`, where no byte has arrived and before the window's end `edge`.
+    /// Stores the payload of a segment that starts at `offset`. Bytes that have already arrived and bytes beyond the
+    /// window's edge `edge` are left out.
     pub(crate) fn place(&mut self, offset: u64, payload: &[u8], received: &Reassembly, edge: u64) {
         let end = (offset + payload.len() as u64).min(edge);
         let mut at = offset.max(received.next());
-        // Common case: in order, no bytes beyond.
+        // Common case: the segment is in order, and no bytes beyond it have arrived.
         if !received.has_holes() && at < end {
             return self.write(at, &payload[(at - offset) as usize..(end - offset) as usize]);
         }
@@ -53,7 +54,7 @@ impl Incoming {
         len
     }
 
-    /// Copies bytes before `next`, which stay.
+    /// Copies readable bytes, which end before offset `next`. The bytes stay in the buffer.
     pub(crate) fn peek(&self, out: &mut [u8], next: u64) -> usize {
         let len = (out.len() as u64).min(self.readable(next)) as usize;
         let (first, second) = self.bytes.as_slices();

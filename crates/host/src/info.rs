@@ -5,15 +5,15 @@ use lasthop_base::Duration;
 use lasthop_tcp::State;
 use lasthop_tcp::endpoint::Agreed;
 
-/// State of a connection; names as in Linux's `tcp_info` where possible.
+/// State of a connection. The names are those of Linux's `tcp_info` where possible.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Info {
     /// Connection state.
     pub state: State,
-    /// Options agreed in the handshake.
+    /// Options that both ends agreed on in the handshake.
     pub options: Agreed,
-    /// Payload of a full segment sent, bytes, limited by the peer, this host's MTU and ICMP, without the options of
-    /// every segment. Before the handshake: with a peer that sets no limit.
+    /// Largest payload of a segment to send, bytes. The peer's MSS, this host's MTU and ICMP limit it; the options of
+    /// every segment are subtracted. Before the handshake ends, the peer's MSS counts as unlimited.
     pub snd_mss: u64,
     /// Congestion window, bytes.
     pub cwnd_bytes: u64,
@@ -25,37 +25,37 @@ pub struct Info {
     pub rttvar: Duration,
     /// Retransmission timeout.
     pub rto: Duration,
-    /// Bytes sent and not acknowledged.
+    /// Bytes that are sent and not acknowledged.
     pub unacked_bytes: u64,
-    /// Unacknowledged bytes that SACK reported.
+    /// Unacknowledged bytes that the peer has reported in SACK blocks.
     pub sacked_bytes: u64,
     /// Unacknowledged bytes that are marked lost.
     pub lost_bytes: u64,
-    /// Segments retransmitted.
+    /// Number of retransmitted segments.
     pub total_retrans: u64,
-    /// Segments after a hole that mark it lost (RFC 6675 §2, DupThresh).
+    /// Number of later segments that must have arrived to mark a hole as lost (RFC 6675 §2, DupThresh).
     pub reordering: u32,
-    /// Expiries of the retransmission timer.
+    /// Number of expiries of the retransmission timer.
     pub timeouts: u64,
     /// Bytes that the peer has acknowledged.
     pub bytes_acked: u64,
-    /// Bytes that the peer has, by acknowledgement or SACK.
+    /// Bytes that have arrived at the peer, according to acknowledgements and SACK.
     pub delivered_bytes: u64,
     /// Bytes that arrived in order.
     pub bytes_received: u64,
     /// Bytes that the application has read.
     pub bytes_read: u64,
-    /// Data segments sent, retransmissions included.
+    /// Number of data segments sent, retransmissions included.
     pub data_segs_out: u64,
-    /// Data segments received.
+    /// Number of data segments received.
     pub data_segs_in: u64,
-    /// Bytes written that the peer has not acknowledged.
+    /// Bytes that the application has written and the peer has not acknowledged, sent or not.
     pub notsent_and_unacked_bytes: u64,
     /// Bytes that the application has not read.
     pub unread_bytes: u64,
 }
 
-/// Duplicate ACKs that mark a hole lost (RFC 6675 §2).
+/// Number of duplicate ACKs after which a hole counts as lost (RFC 6675 §2).
 const DUP_THRESH: u32 = 3;
 
 impl Info {

@@ -1,13 +1,14 @@
-//! A host: TCP sockets by handle, real IPv4 and IPv6 packets in and out.
+//! A host with TCP sockets. The application uses sockets by handle; the host reads and writes real IPv4 and IPv6
+//! packets.
 //!
-//! The endpoint is the simulator's. The crate serves tests and programs that talk to other stacks. It reads no clock,
-//! opens no device and starts no thread:
+//! The TCP endpoint is the same as in the simulator. The crate serves tests, and programs that communicate with other
+//! TCP implementations. It reads no clock, opens no device and starts no thread. Two callers drive a host:
 //!
-//! * the application calls [`Host::listen`], [`Host::connect`], [`Host::accept`], [`Host::send`], [`Host::recv`],
-//!   [`Host::shutdown`], [`Host::close`], [`Host::abort`]; calls that would block return [`Error::WouldBlock`], and
-//!   [`Host::readiness`] reports when they are possible;
-//! * the driver calls [`Host::handle_packet`] for each arriving packet, [`Host::poll_packet`] until `None` for packets
-//!   to send, and [`Host::handle_timeout`] at [`Host::poll_timeout`].
+//! * The application calls [`Host::listen`], [`Host::connect`], [`Host::accept`], [`Host::send`], [`Host::recv`],
+//!   [`Host::shutdown`], [`Host::close`], [`Host::abort`]. Calls that would block return [`Error::WouldBlock`], and
+//!   [`Host::readiness`] reports which calls are possible.
+//! * The driver calls [`Host::handle_packet`] for each packet that arrives. It calls [`Host::poll_packet`] until `None`
+//!   for packets to send, and [`Host::handle_timeout`] at the time that [`Host::poll_timeout`] returns.
 //!
 //! ```
 //! use lasthop_base::{Duration, Time};
@@ -39,17 +40,18 @@
 //! `examples/echo.rs` has an echo server and its client.
 //!
 //! # Modules
-//! * [`host`]: the operations, lookup of sockets, timers, choice of the next packet.
-//! * `connection`: an endpoint with its bytes, and ICMP errors; `outgoing` and `incoming`: its buffers.
-//! * `listener`: connections that wait to be accepted.
-//! * `secret_numbers`: initial sequence numbers and ephemeral ports.
-//! * [`info`]: state of a connection, as Linux's `tcp_info`.
-//! * [`options`], [`error`]: options and errors of sockets.
+//! * [`host`]: the socket operations, lookup of sockets, timers, and the choice of the next packet to send.
+//! * `connection`: an endpoint with its buffers, and handling of ICMP errors; `outgoing`, `incoming`: the two buffers.
+//! * `listener`: connections that wait until the application accepts them.
+//! * `secret_numbers`: initial sequence numbers and ephemeral ports, which must be hard to guess.
+//! * [`info`]: state of a connection, as in Linux's `tcp_info`.
+//! * [`options`], [`error`]: options of sockets, and errors of socket calls.
 //!
 //! # Not modelled
-//! UDP, fragments, SYN cookies (a full backlog ignores SYNs), urgent data, TCP Fast Open. ICMP errors about TCP are
-//! handled; the host sends no ICMP and answers no pings. A path MTU from ICMP applies to its own connection only, until
-//! its end; the host does not probe for a larger MTU (RFC 1191 §6.3).
+//! UDP, IP fragments, SYN cookies (a full backlog ignores SYNs), urgent data and TCP Fast Open are not modelled. The
+//! host handles ICMP errors about TCP, but sends no ICMP and does not answer pings. A path MTU from ICMP applies only
+//! to the connection that the error concerns, for the rest of its life. The host does not probe for a larger MTU (RFC
+//! 1191 §6.3).
 
 pub mod error;
 pub mod host;

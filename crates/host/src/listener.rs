@@ -1,4 +1,4 @@
-//! Connections that wait to be accepted.
+//! Connections of a listener that wait until the application accepts them.
 
 use crate::host::Handle;
 use crate::options::Options;
@@ -6,12 +6,12 @@ use std::collections::VecDeque;
 use std::net::SocketAddr;
 
 pub(crate) struct Listener {
-    /// Local end; an unspecified address means any of the host's.
+    /// Local address and port. An unspecified address means any address of the host.
     pub(crate) local: SocketAddr,
     pub(crate) options: Options,
     backlog: usize,
     opening: usize,
-    /// Connections to accept, oldest first.
+    /// Connections that the application can accept, oldest first.
     ready: VecDeque<Handle>,
 }
 
@@ -20,7 +20,8 @@ impl Listener {
         Listener { local, options, backlog: backlog.max(1), opening: 0, ready: VecDeque::new() }
     }
 
-    /// Whether another SYN may open a connection. Half-open connections count, which bounds the cost of a SYN flood.
+    /// Whether another SYN may open a connection. Half-open connections also count towards the backlog, which limits
+    /// the cost of a SYN flood.
     pub(crate) fn has_room(&self) -> bool {
         self.opening + self.ready.len() < self.backlog
     }

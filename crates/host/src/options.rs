@@ -1,27 +1,28 @@
-//! Options of a socket before it connects or listens.
+//! Options of a socket, given when it connects or listens.
 
 use lasthop_base::{Choice, Value};
 use lasthop_tcp::Config;
 use lasthop_tcp::receiver::window;
 use lasthop_wire::bytes::Header;
 
-/// Options of a socket. A listener's apply to the connections that it accepts.
+/// Options of a socket. The options of a listener apply to the connections that it accepts.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// Configuration of the endpoint: mechanisms, timers, SACK, timestamps, ECN, Nagle (`TCP_NODELAY` is `nagle:
     /// false`).
     ///
-    /// [`Config::segment`] is an upper limit: the host's MTU and [`Options::mss`] may lower it.
+    /// [`Config::segment`] is an upper limit. The host's MTU and [`Options::mss`] may lower the segment size further.
     pub tcp: Config,
-    /// `TCP_MAXSEG`: largest MSS to announce, bytes, at least 64.
+    /// `TCP_MAXSEG`: largest MSS that the host announces, bytes, at least 64.
     pub mss: Option<u16>,
-    /// `SO_SNDBUF`: most written bytes that the peer has not acknowledged, at least 1.
+    /// `SO_SNDBUF`: largest amount of written bytes that the peer has not acknowledged, at least 1.
     pub send_buffer: usize,
-    /// `SO_RCVBUF`: most unread bytes, 1 to 1 GiB; `None`: the size of the advertised window's mechanism.
+    /// `SO_RCVBUF`: largest amount of unread bytes, from 1 to 1 GiB. `None`: the size comes from the mechanism of the
+    /// advertised window.
     pub receive_buffer: Option<u64>,
     /// `IP_TOS` without its ECN bits: the differentiated services code point, 0 to 63.
     pub dscp: u8,
-    /// `IP_TTL`, over IPv6 the hop limit: 1 to 255, 64 unless set (RFC 9293 MUST-49).
+    /// `IP_TTL`, or the hop limit of IPv6: 1 to 255, by default 64 (RFC 9293 MUST-49).
     pub ttl: u8,
 }
 
@@ -39,7 +40,7 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Smallest MSS allowed, bytes; smaller values serve attacks (CVE-2019-11479).
+    /// Smallest MSS that an application may set, bytes. Attacks use smaller values (CVE-2019-11479).
     pub const SMALLEST_MSS: u16 = 64;
 
     /// Whether every option is in its range.
@@ -51,7 +52,7 @@ impl Options {
             && self.ttl > 0
     }
 
-    /// The endpoint's configuration for packets with `room` bytes of payload and TCP options.
+    /// The endpoint's configuration if a packet has `room` bytes for payload and TCP options.
     pub(crate) fn config(&self, room: u32) -> Config {
         let mut config = self.tcp.clone();
         let announced = self.mss.map_or(room, |mss| room.min(u32::from(mss)));

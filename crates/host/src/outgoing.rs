@@ -1,11 +1,11 @@
-//! Bytes written and not yet acknowledged.
+//! The send buffer: bytes that are written and not yet acknowledged.
 
 use std::collections::VecDeque;
 
-/// The send buffer: bytes of the stream from offset `start` on.
+/// The send buffer. It holds bytes of the stream from offset `start` on.
 #[derive(Debug)]
 pub(crate) struct Outgoing {
-    /// Offset of the first stored byte; the SYN is byte 0.
+    /// Offset of the first stored byte; the SYN has offset 0.
     start: u64,
     bytes: VecDeque<u8>,
     capacity: usize,
@@ -30,7 +30,7 @@ impl Outgoing {
         taken
     }
 
-    /// Removes bytes before the acknowledged offset; returns whether the offset is new.
+    /// Removes the bytes before offset `una`, which the peer has acknowledged. Returns whether any byte was removed.
     pub(crate) fn acknowledged(&mut self, una: u64) -> bool {
         let gone = una.saturating_sub(self.start).min(self.bytes.len() as u64);
         self.bytes.drain(..gone as usize);
@@ -38,7 +38,7 @@ impl Outgoing {
         gone > 0
     }
 
-    /// `len` bytes from an offset, in two parts because the buffer is circular; fewer if fewer are stored.
+    /// The stored bytes from an offset on, at most `len`. They come in two parts, because the buffer is circular.
     pub(crate) fn slices(&self, offset: u64, len: usize) -> (&[u8], &[u8]) {
         let (first, second) = self.bytes.as_slices();
         let from = offset.saturating_sub(self.start) as usize;

@@ -1,4 +1,4 @@
-//! Numbers that must be hard to guess off the path.
+//! Numbers that an attacker off the path must not guess: initial sequence numbers and ephemeral ports.
 
 use lasthop_base::Time;
 use lasthop_wire::Seq;
@@ -10,7 +10,8 @@ use std::net::{IpAddr, SocketAddr};
 const FIRST_EPHEMERAL: u16 = 49152;
 const EPHEMERAL: u16 = u16::MAX - FIRST_EPHEMERAL + 1;
 
-/// Distance of a new connection's numbers from an old connection's, if the clock has not advanced that far.
+/// Distance from the last number of an earlier connection to the initial number of a new one, used if the clock has not
+/// passed the earlier number.
 const BEHIND: u64 = 64_000;
 
 pub(crate) struct SecretNumbers {
@@ -23,8 +24,8 @@ impl SecretNumbers {
         SecretNumbers { secret, opened: 0 }
     }
 
-    /// A clock of 4 µs plus a keyed hash of both ends (RFC 9293 §3.4.1, RFC 6528 §3). The result is after `after`, the
-    /// last number of an earlier connection between the same ends (RFC 9293 §3.6.1).
+    /// Initial sequence number: a clock of 4 µs plus a keyed hash of both ends (RFC 9293 §3.4.1, RFC 6528 §3). The
+    /// number lies after `after`, the last number of an earlier connection between the same ends (RFC 9293 §3.6.1).
     pub(crate) fn initial(
         &self,
         now: Time,
@@ -44,7 +45,8 @@ impl SecretNumbers {
         self.hash(b's', Some(local), remote)
     }
 
-    /// Ephemeral ports in the order to try: from a hash of the destination upwards (RFC 6056 §3.3.3).
+    /// Ephemeral ports in the order to try. The first is a hash of the destination plus the number of earlier calls
+    /// (RFC 6056 §3.3.3).
     pub(crate) fn ports(&mut self, remote: SocketAddr) -> impl Iterator<Item = u16> + use<> {
         let first = (self.hash(b'p', None, remote) as u16).wrapping_add(self.opened);
         self.opened = self.opened.wrapping_add(1);

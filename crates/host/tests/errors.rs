@@ -1,4 +1,4 @@
-//! Errors of sockets, by their POSIX names.
+//! Errors of socket calls, identified by their POSIX names.
 
 mod world;
 
@@ -14,7 +14,7 @@ use world::{CLEAN, World, client_ip, server_end, text};
 fn nobody_listens_connection_refused() {
     let mut world = World::new(1, CLEAN);
     let local = world.client.connect(world.now, None, server_end(), &Options::default()).unwrap();
-    // EAGAIN during the handshake, as Linux and FreeBSD; ENOTCONN is for sockets without connect.
+    // During the handshake Linux and FreeBSD return EAGAIN. They return ENOTCONN only before connect.
     assert_eq!(world.client.recv(local, &mut [0; 1]), Err(Error::WouldBlock));
     assert_eq!(world.client.peek(local, &mut [0; 1]), Err(Error::WouldBlock));
     assert_eq!(world.client.send(local, b"x"), Err(Error::WouldBlock));
@@ -129,7 +129,7 @@ fn a_flood_of_syns_costs_no_more_than_the_backlog() {
     assert_eq!(world.server.counters().backlog_full, 16);
     let open = clients.iter().filter(|client| world.client.readiness(**client).unwrap().writable).count();
     assert_eq!(open, 4);
-    // Retransmitted SYNs take the freed places.
+    // Retransmitted SYNs take the places in the backlog that became free.
     let mut accepted = 0;
     for _ in 0..200 {
         while world.server.accept(listener).is_ok() {
@@ -144,7 +144,7 @@ fn a_flood_of_syns_costs_no_more_than_the_backlog() {
 fn a_packet_of_no_connection_is_answered_with_a_reset_and_noise_with_nothing() {
     let mut world = World::new(7, CLEAN);
     let (local, remote, _) = world.connect(&Options::default(), &Options::default());
-    // The server forgets the connection: half-open (RFC 9293 §3.5.1).
+    // The server forgets the connection, which is then half-open (RFC 9293 §3.5.1).
     world.cut = true;
     world.server.abort(remote).unwrap();
     world.run_for(Duration::from_millis(50));
@@ -174,7 +174,7 @@ fn ipv6_too() {
     world.run_for(Duration::from_millis(50));
     let mut bytes = [0; 9];
     assert_eq!(world.server.recv(remote, &mut bytes), Ok(3));
-    // 1500 less 40 for IPv6, 20 for TCP and 12 for timestamps.
+    // 1500 bytes less 40 for the IPv6 header, 20 for TCP and 12 for timestamps.
     assert_eq!(world.client.info(local).unwrap().snd_mss, 1428);
 }
 
@@ -187,7 +187,7 @@ fn a_new_syn_takes_the_place_of_a_connection_in_time_wait() {
         let local = world.client.connect(world.now, from, server_end(), &Options::default()).unwrap();
         world.run_for(Duration::from_millis(50));
         let (remote, _) = world.server.accept(listener).unwrap();
-        // The server finishes first and so enters TIME-WAIT.
+        // The server closes first and therefore enters TIME-WAIT.
         world.server.close(world.now, remote).unwrap();
         world.run_for(Duration::from_millis(50));
         assert_eq!(world.client.recv(local, &mut [0; 1]), Ok(0));

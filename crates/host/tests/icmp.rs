@@ -1,4 +1,4 @@
-//! ICMP errors (RFC 9293 §3.9.2.2): handled only as far as they are harmless (RFC 5927).
+//! ICMP errors (RFC 9293 §3.9.2.2). The host acts on them only as far as they are harmless (RFC 5927).
 
 mod world;
 
@@ -19,7 +19,7 @@ use world::{CLEAN, Faults, HostSide, Transfer, World, client_ip, server_end, tex
 const SECOND: Duration = Duration::from_secs(1);
 const ROUND_TRIP: Duration = Duration::from_millis(20);
 
-/// An ICMP message from the router 10.0.0.9 about a client's packet.
+/// An ICMP message from the router 10.0.0.9 about a packet of the client.
 fn about(packet: &[u8], message: Icmpv4Type) -> Vec<u8> {
     let mut bytes = Vec::new();
     PacketBuilder::ipv4([10, 0, 0, 9], [10, 0, 0, 1], 64)
@@ -37,7 +37,7 @@ fn unreachable(why: Why) -> Icmpv4Type {
     Icmpv4Type::DestinationUnreachable(why)
 }
 
-/// A router that answers each packet of the client with this message and forwards none.
+/// A router that answers each packet of the client with this message and does not forward the packet.
 fn refuse(world: &mut World, message: Icmpv4Type) {
     world.path_hook = Some(Box::new(move |to, packet| match to {
         HostSide::Client => vec![(to, packet)],
@@ -72,8 +72,8 @@ fn a_hard_error_ends_an_attempt_to_connect() {
     }
 }
 
-/// MUST-56: a soft error does not end an attempt. The error is reported (SHLD-25), and is the reason if the attempt
-/// fails.
+/// MUST-56: a soft error does not end an attempt to connect. The error is reported (SHLD-25). If the attempt fails
+/// later, the error is given as the reason.
 #[test]
 fn a_soft_error_is_told_and_no_more() {
     for (message, error) in [
@@ -91,7 +91,7 @@ fn a_soft_error_is_told_and_no_more() {
         assert_eq!(world.client.info(local).unwrap().state, State::SynSent);
         assert_eq!(world.client.soft_error(local), Ok(Some(error)));
         assert_eq!(world.client.recv(local, &mut [0; 9]), Err(Error::WouldBlock), "it goes on");
-        // A stray segment does not clear the error.
+        // A stray segment from the peer does not clear the error.
         let stray = Segment { flags: Flags::ACK, ..Segment::default() };
         let ends = world.client.ends(local).unwrap();
         let mut bytes = Vec::new();
@@ -102,7 +102,7 @@ fn a_soft_error_is_told_and_no_more() {
         assert_eq!(world.client.soft_error(local), Ok(Some(error)));
         assert_eq!(world.client.take_error(other), Ok(Some(error)));
         assert_eq!(world.client.take_error(other), Ok(None));
-        // After three minutes of SYNs the error is the reason for the failure.
+        // After three minutes of SYNs the attempt fails, and the error is the reason.
         world.run_for(SECOND * 200);
         assert_eq!(world.client.take_error(local), Ok(Some(error)));
         assert_eq!(world.client.take_error(local), Ok(None));
@@ -117,8 +117,8 @@ fn a_soft_error_is_told_and_no_more() {
     }
 }
 
-/// RFC 5927 §5.2, RFC 5461: on an open connection a hard error is a soft one. A later timeout has that reason unless
-/// something got through meanwhile.
+/// RFC 5927 §5.2, RFC 5461: on an open connection a hard error counts as a soft error. If the connection times out
+/// later, the error is the reason, unless a segment got through meanwhile.
 #[test]
 fn no_error_ends_an_open_connection() {
     let client = Options {
@@ -190,13 +190,13 @@ fn forged_errors_reach_nobody() {
     forge(&mut world, &elsewhere, syn.seq, unreachable(Why::Port));
     let from_elsewhere = Header { source: SocketAddr::new(client_ip(), 1), ..header };
     forge(&mut world, &from_elsewhere, syn.seq, unreachable(Why::Port));
-    // MUST-55: source quench, although the message quotes the SYN itself.
+    // MUST-55: source quench is ignored, although the message quotes the SYN itself.
     forge(&mut world, &header, syn.seq, Icmpv4Type::Unknown { type_u8: 4, code_u8: 0, bytes5to8: [0; 4] });
-    // Before the connection is open only a short SYN was sent, which cannot be too long.
+    // Before the connection is open, only a short SYN was sent. It cannot be too long.
     forge(&mut world, &header, syn.seq, unreachable(Why::FragmentationNeeded { next_hop_mtu: 600 }));
     assert_eq!(world.client.info(local).unwrap().state, State::SynSent);
 
-    // Another host's packet, an ICMP error to another host, and a ping.
+    // These are a packet of another host, an ICMP error to another host, and a ping.
     let stranger = Header { source: SocketAddr::from(([10, 0, 0, 8], 5)), ..header };
     let mut quoted = Vec::new();
     emit(&stranger, &Body::Tcp(syn), Payload::Bytes(&[]), &mut quoted).unwrap();
@@ -211,7 +211,7 @@ fn forged_errors_reach_nobody() {
     assert_eq!(world.client.counters().malformed, 1);
 }
 
-/// On an open connection: errors count from una up to nxt only.
+/// On an open connection, an error counts only if its sequence number is from una up to nxt.
 #[test]
 fn forged_errors_do_not_reach_an_open_connection() {
     let mut world = World::new(5, CLEAN);
@@ -243,7 +243,8 @@ fn forged_errors_do_not_reach_an_open_connection() {
     }
 }
 
-/// A half-open connection whose SYN-ACK meets a hard error ends and frees its place in the backlog.
+/// If the SYN-ACK of a half-open connection meets a hard error, the connection ends and its place in the backlog
+/// becomes free.
 #[test]
 fn a_hard_error_ends_a_connection_that_is_being_accepted() {
     let mut world = World::new(6, CLEAN);
@@ -267,8 +268,8 @@ fn a_hard_error_ends_a_connection_that_is_being_accepted() {
     assert!(world.server.accept(listener).is_ok(), "the next SYN has its place");
 }
 
-/// A link with this MTU, bytes. It answers the client's longer packets with type 3, code 4, and the MTU `told`. Returns
-/// the count of packets that were too long.
+/// A link with this MTU, bytes. The link answers longer packets of the client with type 3, code 4, and the MTU `told`.
+/// Returns a counter of the packets that were too long.
 fn narrow(world: &mut World, mtu: Rc<Cell<usize>>, told: u16) -> Rc<Cell<u32>> {
     let refused = Rc::new(Cell::new(0));
     let count = Rc::clone(&refused);
@@ -295,8 +296,8 @@ fn transfer(world: &mut World, options: &Options, bytes: usize) -> Handle {
     local
 }
 
-/// RFC 1191: the first flight is too long and is retransmitted in shorter segments, without timeout or window
-/// reduction.
+/// RFC 1191: the first flight of segments is too long. It is retransmitted in shorter segments, without a timeout and
+/// without window reduction.
 #[test]
 fn a_path_with_a_small_mtu_is_found_without_a_timeout() {
     for recovery in recovery::ALL {
@@ -309,9 +310,9 @@ fn a_path_with_a_small_mtu_is_found_without_a_timeout() {
             let local = transfer(&mut world, &options, 200_000);
             let info = world.client.info(local).unwrap();
             let name = (recovery.info.name, congestion.info.name);
-            // 1000 less 40 for IPv4 and TCP and 12 for timestamps.
+            // 1000 bytes less 40 for the IPv4 and TCP headers and 12 for timestamps.
             assert_eq!((info.snd_mss, info.timeouts), (948, 0), "{name:?}");
-            // Dummy segments of TCP-Peach's first round trip are refused too: at most `most`, 64.
+            // The link also refuses dummy segments of TCP-Peach's first round trip, of which there are at most 64.
             let dummies = if congestion.info.name == "peach" { 64 } else { 0 };
             let most = 10 + dummies;
             assert!((10..=most).contains(&refused.get()), "{name:?}: the initial window, and nothing later");
@@ -320,7 +321,7 @@ fn a_path_with_a_small_mtu_is_found_without_a_timeout() {
     }
 }
 
-/// RFC 1191 §5 and §7.1: a router that omits the MTU. After 1500 the sender tries 1492, 1006 and 552.
+/// RFC 1191 §5 and §7.1: a router does not report its MTU. The sender tries 1492, 1006 and 552 after 1500.
 #[test]
 fn an_old_router_does_not_say_its_mtu() {
     let mut world = World::new(9, CLEAN);
@@ -329,7 +330,8 @@ fn an_old_router_does_not_say_its_mtu() {
     assert_eq!(world.client.info(local).unwrap().snd_mss, 552 - 52);
 }
 
-/// RFC 5927 §7.2: an MTU below a size that got through is accepted after the timer has expired.
+/// RFC 5927 §7.2: a reported MTU may be below a size that got through earlier. It is accepted after the retransmission
+/// timer has expired.
 #[test]
 fn a_path_that_becomes_narrow_is_found_by_the_timer() {
     let mut world = World::new(10, CLEAN);
@@ -349,7 +351,7 @@ fn a_path_that_becomes_narrow_is_found_by_the_timer() {
     assert_eq!(world.client.counters().icmp_ignored, 0);
 }
 
-/// The same message, forged with valid numbers: segment sizes stay, because segments get through.
+/// The same ICMP message is forged with valid numbers. Segment sizes stay, because longer segments get through.
 #[test]
 fn a_forged_mtu_changes_nothing_where_longer_segments_get_through() {
     let mut world = World::new(11, CLEAN);
@@ -369,7 +371,7 @@ fn a_forged_mtu_changes_nothing_where_longer_segments_get_through() {
     assert_eq!((info.snd_mss, info.total_retrans, info.timeouts), (1448, 0, 0));
 }
 
-/// An MTU below 552 bytes is ignored (as on Linux), and so is an MTU above ours.
+/// An MTU below 552 bytes counts as 552 (as on Linux); an MTU above that of the host is ignored.
 #[test]
 fn absurd_mtus() {
     for (told, mss) in [(68, 500), (300, 500), (552, 500), (1500, 1448), (9000, 1448)] {
@@ -383,7 +385,7 @@ fn absurd_mtus() {
             }
             both
         }));
-        // One segment is in flight, nothing is acknowledged yet: the message is accepted.
+        // The message is accepted, because one segment is in flight and nothing is acknowledged yet.
         let (local, _, _) = world.connect(&Options::default(), &Options::default());
         world.client.send(local, &text(1448, 1)).unwrap();
         world.run_for(SECOND);
@@ -392,7 +394,7 @@ fn absurd_mtus() {
     }
 }
 
-/// RFC 8201 §4: packet too big, but never below 1280.
+/// RFC 8201 §4: the host accepts the MTU in "packet too big", but none below 1280.
 #[test]
 fn ipv6_too() {
     for (mtu, mss) in [(1400, 1400 - 72), (1280, 1208), (1279, 1428), (0, 1428)] {
@@ -416,7 +418,7 @@ fn ipv6_too() {
         world.run_for(SECOND);
         assert_eq!(world.client.info(local).unwrap().snd_mss, mss, "{mtu}");
     }
-    // The last router reports the host as unreachable.
+    // The last router reports that the host is unreachable.
     let mut world = World::new(14, CLEAN);
     world.path_hook = Some(Box::new(|_, packet| {
         let why = etherparse::icmpv6::DestUnreachableCode::Port;
@@ -435,7 +437,8 @@ fn ipv6_too() {
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
-    /// A path whose MTU changes repeatedly, with losses, for any recovery: every byte arrives once, in order.
+    /// The MTU of the path changes repeatedly, and packets are lost. With any recovery every byte arrives once and in
+    /// order.
     #[test]
     fn whatever_the_path_takes_the_stream_is_whole(
         seed in any::<u64>(),

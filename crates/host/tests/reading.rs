@@ -1,4 +1,4 @@
-//! Reading and acknowledging: a read sends an ACK only with news.
+//! A read by the application sends an ACK only if the ACK has news.
 
 mod world;
 
@@ -12,7 +12,7 @@ use world::{CLEAN, HostSide, World, text};
 
 type Acks = Rc<RefCell<Vec<(u32, u16)>>>;
 
-/// Removes the window scale from SYNs if `strips`, and records the server's pure ACKs.
+/// Records the server's pure ACKs. If `strips`, also removes the window scale option from SYNs.
 fn watch(world: &mut World, strips: bool) -> Acks {
     let acks = Acks::default();
     let noted = Rc::clone(&acks);
@@ -38,7 +38,7 @@ fn read(packet: &[u8]) -> (Header, Segment) {
     (parsed.header, segment)
 }
 
-/// ACKs for 300,000 bytes to a server with 4 MiB of buffer that reads 700 bytes at a time.
+/// Sends 300,000 bytes to a server with a buffer of 4 MiB that reads 700 bytes at a time. Returns the server's ACKs.
 fn acks_while_reading(strips: bool) -> Vec<(u32, u16)> {
     let mut world = World::new(1, CLEAN);
     let acks = watch(&mut world, strips);
@@ -61,7 +61,8 @@ fn repeated(acks: &[(u32, u16)]) -> usize {
     acks.windows(2).filter(|pair| pair[0] == pair[1]).count()
 }
 
-/// RFC 5681 §4.2: an ACK for every second of 208 segments (300,000 bytes in 1448 each), and perhaps one for the last.
+/// RFC 5681 §4.2: one ACK for every second of 208 segments (300,000 bytes of 1448 each), and perhaps one for the last
+/// segment.
 #[test]
 fn reading_sends_no_acknowledgement_twice_without_window_scaling() {
     let acks = acks_while_reading(true);
@@ -76,7 +77,7 @@ fn reading_sends_no_acknowledgement_twice_with_window_scaling() {
     assert!((100..=112).contains(&acks.len()), "{} ACKs", acks.len());
 }
 
-/// A backlog read 100 bytes at a time: each window update advances at least two segments.
+/// A full buffer is read 100 bytes at a time. Each window update advances the window by at least two segments.
 #[test]
 fn a_slow_reader_tells_its_window_in_steps_of_two_segments() {
     let mut world = World::new(2, CLEAN);
@@ -93,6 +94,6 @@ fn a_slow_reader_tells_its_window_in_steps_of_two_segments() {
     let acks = acks.take();
     let steps: Vec<u32> = acks.windows(2).map(|pair| u32::from(pair[1].1 - pair[0].1) << 7).collect();
     assert!(steps.iter().all(|step| (2 * 1448..2 * 1448 + 256).contains(step)), "{steps:?}");
-    // 100,000 bytes in such steps.
+    // The updates cover 100,000 bytes in such steps.
     assert!((31..=34).contains(&acks.len()), "{} updates", acks.len());
 }

@@ -1,4 +1,4 @@
-//! Single hand-written packets, and a host's answers.
+//! Single packets written by hand, and the host's responses.
 
 use lasthop_base::Time;
 use lasthop_host::{Error, Handle, Host, Options};
@@ -37,7 +37,7 @@ fn sent(host: &mut Host) -> Option<(Header, Segment)> {
     Some((parsed.header, segment))
 }
 
-/// Delivers a SYN-ACK for the host's SYN, changed by `change`.
+/// Delivers a SYN-ACK that answers the host's SYN. The SYN-ACK is modified by `change`.
 fn answer(host: &mut Host, syn: (Header, Segment), change: Segment, bytes: &[u8]) {
     let (Header { source, destination, .. }, Segment { seq, .. }) = syn;
     let answer =
@@ -56,7 +56,8 @@ fn connect(
     (handle, syn.expect("the SYN"))
 }
 
-/// RFC 9293 §3.10.7.2, "fourth": a listener drops segments without SYN or ACK. Without a listener §3.10.7.1 resets all.
+/// RFC 9293 §3.10.7.2, "fourth": a listener drops segments that have neither SYN nor ACK. Without a listener all
+/// segments are reset (§3.10.7.1).
 #[test]
 fn a_listener_drops_what_neither_opens_nor_acknowledges() {
     let mut host = host(1500);
@@ -82,7 +83,8 @@ fn a_listener_drops_what_neither_opens_nor_acknowledges() {
     assert_eq!(answers(80, Flags::SYN), (Some(SYN_ACK), 2));
 }
 
-/// RFC 9293 §3.10.7.3: data on a SYN-ACK is the start of the stream; with a FIN, the whole stream.
+/// RFC 9293 §3.10.7.3: data on a SYN-ACK is the start of the stream. If the SYN-ACK has a FIN too, the data is the
+/// whole stream.
 #[test]
 fn bytes_of_a_syn_ack_are_read() {
     let mut host = host(1500);
@@ -100,7 +102,7 @@ fn bytes_of_a_syn_ack_are_read() {
     assert_eq!(host.recv(whole, &mut buffer), Ok(9));
     assert_eq!(&buffer[..9], b"all of it");
     assert_eq!(host.recv(whole, &mut buffer), Ok(0));
-    // Data on the SYN of a simultaneous open is not acknowledged, and is retransmitted.
+    // Data on the SYN of a simultaneous open is not acknowledged. The peer retransmits it.
     let (crossed, (header, _)) = connect(&mut host, None, "10.0.0.2:82", &Options::default());
     let syn = Segment { seq: IRS, flags: Flags::SYN, window: 60_000, ..Segment::default() };
     host.handle_packet(NOW, &packet(header.destination, header.source, syn, b"lost"));
@@ -111,8 +113,8 @@ fn bytes_of_a_syn_ack_are_read() {
     assert_eq!(&buffer[..5], b"found");
 }
 
-/// MUST-67: the MSS option is the MTU without fixed headers. MUST-16: timestamps reduce the peer's MSS by 12 bytes only
-/// if sent. MUST-15: without an MSS option, 536 bytes over IPv4 and 1220 over IPv6.
+/// MUST-67: the MSS option has the MTU less the fixed headers. MUST-16: timestamps reduce the peer's MSS by 12 bytes,
+/// but only if they are sent. MUST-15: without an MSS option, the MSS is 536 bytes over IPv4 and 1220 over IPv6.
 #[test]
 fn the_mss_follows_from_the_mtu_the_peer_and_what_is_sent() {
     for (remote, mtu, mss) in
@@ -145,8 +147,8 @@ fn the_mss_follows_from_the_mtu_the_peer_and_what_is_sent() {
     }
 }
 
-/// MUST-43 to MUST-45: the application may choose the local address, by default the first of the family; it stays.
-/// MUST-48 and MUST-49: the application sets the DS field and the time to live.
+/// MUST-43 to MUST-45: the application may choose the local address. The default is the first address of the family,
+/// and the address does not change. MUST-48 and MUST-49: the application sets the DS field and the time to live.
 #[test]
 fn the_local_address_and_fields_of_the_ip_header() {
     let mut host = host(1500);
@@ -167,7 +169,7 @@ fn the_local_address_and_fields_of_the_ip_header() {
         }
         assert_eq!(host.ends(handle), Ok(FlowAddresses { source: syn.0.source, destination: end(remote) }));
     }
-    // A listener's address too receives only its own packets.
+    // A listener with an address also receives only packets to that address.
     host.listen(end("10.0.0.3:80"), 4, &options).expect("it listens");
     for (to, flags) in [("10.0.0.3:80", SYN_ACK), ("10.0.0.1:80", Flags::RST | Flags::ACK)] {
         let syn = Segment { flags: Flags::SYN, ..Segment::default() };
@@ -177,8 +179,8 @@ fn the_local_address_and_fields_of_the_ip_header() {
     }
 }
 
-/// MUST-41: a passive open, granted or refused, does not affect existing connections. MUST-42: it is granted while a
-/// connection with the same local port is in SYN-SENT or SYN-RECEIVED.
+/// MUST-41: a passive open does not affect existing connections, whether it is granted or refused. MUST-42: it is
+/// granted even while a connection with the same local port is in SYN-SENT or SYN-RECEIVED.
 #[test]
 fn listening_leaves_connections_alone() {
     let mut host = host(1500);
@@ -188,7 +190,8 @@ fn listening_leaves_connections_alone() {
     answer(&mut host, syn, Segment::default(), b"");
     assert_eq!((host.send(handle, b"x"), host.accept(listener)), (Ok(1), Err(Error::WouldBlock)));
     while sent(&mut host).is_some() {}
-    // Half open: a listener for all addresses is granted, an identical listener is not.
+    // While a connection is half open, a listener for all addresses is granted. A second listener with the same address
+    // is refused.
     let syn = Segment { seq: IRS, flags: Flags::SYN, window: 60_000, ..Segment::default() };
     host.handle_packet(NOW, &packet(end("10.0.0.2:5"), end("10.0.0.1:80"), syn, b""));
     let half = sent(&mut host).expect("the SYN-ACK");

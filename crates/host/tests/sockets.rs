@@ -1,4 +1,4 @@
-//! Socket operations besides sending and receiving.
+//! Socket operations other than sending and receiving.
 
 mod world;
 
@@ -57,7 +57,7 @@ fn a_peek_opens_no_window() {
     assert!(world.server.counters().packets_out > sent);
 }
 
-/// Changed options of a listener apply to later connections only, one by one or as a whole.
+/// Changed options of a listener apply only to later connections, whether one option is changed or all of them.
 #[test]
 fn options_of_a_live_listener_are_inherited() {
     let mut world = World::new(3, CLEAN);
@@ -102,8 +102,8 @@ fn options_of_a_live_listener_are_inherited() {
     assert_eq!(world.client.info(local).unwrap().snd_mss, 600 - 12, "less the timestamps");
 }
 
-/// SHUT_RD: earlier bytes are readable, later ones are acknowledged and discarded in any order and amount; the other
-/// direction continues.
+/// SHUT_RD: bytes that arrived before stay readable. Later bytes are acknowledged and discarded, in any order and
+/// amount. The other direction continues.
 #[test]
 fn the_reading_half_is_closed_alone() {
     let mut world = World::new(4, CLEAN);
@@ -156,7 +156,8 @@ fn halves_of_what_is_not_open_cannot_be_closed() {
     assert_eq!(world.client.shutdown_read(listener), Err(Error::Invalid));
 }
 
-/// Bytes after a hole become unreadable when reading is shut down, and so do bytes that fill the hole.
+/// When reading is shut down, bytes after a hole become unreadable. Bytes that fill the hole later are not readable
+/// either.
 #[test]
 fn a_hole_when_the_reading_half_is_closed() {
     let mut world = World::new(7, CLEAN);
@@ -164,7 +165,7 @@ fn a_hole_when_the_reading_half_is_closed() {
     let mut count = 0;
     world.path_hook = Some(Box::new(move |to, packet| {
         count += usize::from(packet.len() > 1000);
-        // The second data segment is lost once.
+        // The path loses the second data segment once.
         if packet.len() > 1000 && count == 2 { Vec::new() } else { vec![(to, packet)] }
     }));
     let bytes = text(14_480, 3);

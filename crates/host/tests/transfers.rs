@@ -1,4 +1,4 @@
-//! Each application reads what the other wrote, over lossy and reordering paths.
+//! Each application reads exactly what the other wrote, over paths that lose and reorder packets.
 
 mod world;
 
@@ -85,7 +85,7 @@ proptest! {
 }
 
 fn both_ways(world: &mut World, client: &Options, server: &Options, up: usize, down: usize) {
-    // With a loss rate of one third, one handshake in a thousand fails.
+    // At a loss rate of one third, one handshake in a thousand fails.
     let Some((local, remote, listener)) = world.try_connect(client, server) else {
         assert!(world.faults.lose > 0.0, "the handshake does not end");
         return;

@@ -1,5 +1,5 @@
-//! A folder of CellReplay's recordings (Sentosa et al., NSDI 2025). Each direction has a heavy trace in Mahimahi's
-//! format, a light trace of base delays and packet trains, and optionally delays by size.
+//! Reads a folder of CellReplay's recordings (Sentosa et al., NSDI 2025). Each direction has a heavy trace in
+//! Mahimahi's format, a light trace of base delays and packet trains, and optionally a file of delays by packet size.
 
 use crate::import_result::{ImportResult, Light, Service, Sourced, shown};
 use crate::limited::BoundedLines;
@@ -10,14 +10,14 @@ use std::fmt::Write as _;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// Size of an opportunity, bytes, including four bytes of the device's header.
+/// Size of an opportunity to send, bytes. It includes four bytes of the virtual device's header.
 const BYTES: f64 = 1400.0;
-/// MSS of Linux with timestamps over CellReplay's device, which takes packets of up to 1392 bytes.
+/// MSS of Linux with timestamps over CellReplay's virtual device, which takes packets of up to 1392 bytes.
 const SEGMENT: u32 = 1340;
-/// Largest light trace, bytes of text, kept in memory.
+/// Largest light trace, bytes of text. Light traces are kept in memory.
 const LARGEST: usize = 256 << 20;
 
-/// Reads a folder; writes the heavy traces to `down` and `up`.
+/// Reads a folder. Writes the heavy traces to `down` and `up`.
 pub(crate) fn read(
     folder: &Path,
     options: &ImportOptions,
@@ -68,7 +68,7 @@ fn direction(
     Ok((found.down, Some(parsed.light)))
 }
 
-/// The first of these files that exists.
+/// The first of these names for which the folder has a file.
 fn existing_file(folder: &Path, names: &[String]) -> Result<PathBuf, ImportError> {
     names.iter().map(|name| folder.join(name)).find(|path| path.is_file()).ok_or_else(|| {
         ImportError::new(
@@ -83,7 +83,7 @@ fn existing_file(folder: &Path, names: &[String]) -> Result<PathBuf, ImportError
     })
 }
 
-/// Reads a file and prefixes errors with its name.
+/// Reads a file. Errors get the file's name as a prefix.
 fn read_named<T>(
     path: &Path,
     read: impl FnOnce(RecordingFile) -> Result<T, ImportError>,

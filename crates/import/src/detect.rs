@@ -1,4 +1,4 @@
-//! Detection of a file's format from its first bytes.
+//! Detects the format of a file from its first bytes.
 
 use crate::{ImportError, ImportOptions};
 use std::io::Read;
@@ -6,17 +6,17 @@ use std::io::Read;
 /// Format of a recording.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RecordingFormat {
-    /// A table of times and rates, with column names or of a known data set.
+    /// A table of times and rates. The table has column names, or belongs to a known data set.
     Csv,
-    /// Mahimahi's trace: one opportunity per line, ms.
+    /// A trace in Mahimahi's format: each line has the time of one opportunity to send, ms.
     Mahimahi,
     /// Output of `iperf3 --json`.
     Iperf3,
     /// Output of `ping`, as text or JSON (jc), or a table of `timestamp` and `rtt`.
     Ping,
-    /// A packet capture, pcap or pcapng.
+    /// A packet capture in the format pcap or pcapng.
     Pcap,
-    /// A record of lost packets: 0 and 1 for each packet, or the numbers of lost packets.
+    /// A record of losses: 0 or 1 for each packet, or a list of the numbers of lost packets.
     Losses,
 }
 
@@ -44,7 +44,7 @@ impl RecordingFormat {
 
 const DETECTION_BYTES: u64 = 1 << 16;
 
-/// First bytes of pcapng (section header), and pcap's four magic numbers.
+/// First bytes of pcapng (its section header), and the four possible magic numbers of pcap.
 const CAPTURES: [[u8; 4]; 5] = [
     [0x0a, 0x0d, 0x0d, 0x0a],
     [0xa1, 0xb2, 0xc3, 0xd4],
@@ -105,7 +105,8 @@ pub(crate) fn format(file: &mut impl Read, options: &ImportOptions) -> Result<Re
     by_tokens(trimmed, head.len() as u64 == DETECTION_BYTES)
 }
 
-/// Bare numbers are a record of losses or a trace; anything else is a table.
+/// Detects the format from the words of the text. Bare numbers are a record of losses or a trace; any other text is a
+/// table.
 fn by_tokens(text: &str, is_cut: bool) -> Result<RecordingFormat, ImportError> {
     let lines = || {
         let count = text.lines().count();
@@ -124,7 +125,7 @@ fn by_tokens(text: &str, is_cut: bool) -> Result<RecordingFormat, ImportError> {
     if lines().all(is_bits) {
         let bits: Vec<u8> = lines().flat_map(str::bytes).filter(|byte| byte.is_ascii_digit()).collect();
         let is_single = lines().all(|line| line.trim().len() == 1);
-        // A 1 before a 0 cannot be a trace's times. A single 1 could be a trace of one line.
+        // The times of a trace cannot have a 1 before a 0. A single 1 could be a trace of one line.
         if !is_single || bits.windows(2).any(|pair| pair[0] > pair[1]) {
             return Ok(RecordingFormat::Losses);
         }
@@ -139,7 +140,7 @@ fn by_tokens(text: &str, is_cut: bool) -> Result<RecordingFormat, ImportError> {
     if lines().all(|line| line.trim().bytes().all(|byte| byte.is_ascii_digit())) {
         return Ok(RecordingFormat::Mahimahi);
     }
-    // A time, a base delay, and the times of a train's packets; the first is 0.
+    // A line of a light trace: a time, a base delay, and the times of the packets in a train, of which the first is 0.
     let is_train = |line: &str| {
         let mut words = line.split_ascii_whitespace().map(str::parse::<u64>);
         matches!((words.next(), words.next(), words.next()), (Some(Ok(_)), Some(Ok(_)), Some(Ok(0))))

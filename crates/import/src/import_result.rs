@@ -1,14 +1,14 @@
-//! Results of an import, and the scenario made of them.
+//! The results of an import, and the scenario that is made of them.
 
 use crate::ImportOptions;
 use std::fmt::Write as _;
 
-/// A value with its provenance: measured, derived, given or assumed.
+/// A value with its provenance. A value may be measured, derived, given or assumed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sourced<T> {
     /// The value.
     pub value: T,
-    /// The provenance, a phrase that begins with one of these words.
+    /// The provenance: a phrase that begins with one of the words above.
     pub provenance: String,
 }
 
@@ -18,22 +18,22 @@ impl<T> Sourced<T> {
     }
 }
 
-/// Service of a direction.
+/// Service that one direction of the path gives.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Service {
     /// A constant rate, bit/s.
     Rate(f64),
-    /// A trace of opportunities to send 1500 bytes, already written.
+    /// A trace of opportunities to send 1500 bytes. Its file is already written.
     Trace {
         /// Number of opportunities.
         opportunities: u64,
-        /// Length, ms, after which it repeats.
+        /// Length of the trace, ms. The trace repeats after this time.
         millis: u64,
     },
 }
 
 impl Service {
-    /// Mean rate, bit/s.
+    /// Mean rate of the service, bit/s.
     pub fn mean(&self) -> f64 {
         match self {
             Service::Rate(rate) => *rate,
@@ -44,51 +44,51 @@ impl Service {
     }
 }
 
-/// A light trace (CellReplay): base delays and packet trains.
+/// A light trace of CellReplay: base delays and packet trains.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Light {
     /// Text of the light trace.
     pub text: String,
-    /// Text of the delays by size.
+    /// Text of the file of delays by packet size, if there is one.
     pub sizes: Option<String>,
 }
 
-/// Results of an import.
+/// The results of an import.
 #[derive(Clone, Debug, Default)]
 pub struct ImportResult {
-    /// Kind of the recording: `a table of rates`.
+    /// Kind of the recording, as text: `a table of rates`.
     pub kind: String,
-    /// Rate down.
+    /// Service in the direction down.
     pub down: Option<Sourced<Service>>,
-    /// Rate up.
+    /// Service in the direction up.
     pub up: Option<Sourced<Service>>,
-    /// Light traces down and up. Their files are called like the traces, with `.light` and `.sizes`.
+    /// Light traces down and up. Their files have the names of the heavy traces, with `.light` and `.sizes` appended.
     pub light_traces: [Option<Light>; 2],
     /// Round-trip time without queueing, ms.
     pub rtt_ms: Option<Sourced<f64>>,
-    /// Queue down, as in a scenario.
+    /// Queue in the direction down, written as in a scenario.
     pub queue: Option<Sourced<String>>,
-    /// Channel down, as in a scenario.
+    /// Channel in the direction down, written as in a scenario.
     pub channel: Option<Sourced<String>>,
     /// MSS, bytes.
     pub segment: Option<Sourced<u32>>,
     /// Length of the recording, s.
     pub seconds: f64,
-    /// Further results, omissions and unknowns, as sentences.
+    /// Sentences for the report: further results, and what is omitted or unknown.
     pub findings: Vec<String>,
-    /// A table of the fit's quality: lines of equal columns.
+    /// A table that shows how well the loss models fit. Each element is a line of columns of equal width.
     pub fit: Vec<String>,
 }
 
 const DEFAULT_RATE: &str = "10 Mbit/s";
 const DEFAULT_RTT_MS: f64 = 50.0;
-/// Shortest and longest run, s.
+/// Shortest and longest duration of the scenario's run, s.
 const SHORTEST: f64 = 30.0;
 const LONGEST: f64 = 600.0;
 
 impl ImportResult {
-    /// The scenario: one link `path` from `server` to `client`, and one flow `bulk`. `source` is the recording's name;
-    /// `traces` are the file names of the traces down and up.
+    /// Writes the scenario. It has one link `path` from `server` to `client`, and one flow `bulk`. `source` is the name
+    /// of the recording. `traces` are the file names of the traces down and up.
     pub fn scenario(&self, options: &ImportOptions, source: &str, traces: [&str; 2]) -> String {
         let source = plain(source);
         let mut text = format!("# Made of `{source}` ({}) by `lasthop import`.\n", self.kind);
@@ -211,7 +211,7 @@ fn write_service(text: &mut String, sourced: &Sourced<ServiceValue>, trace: &str
     }
 }
 
-/// The value with five significant digits.
+/// The value as text, with five significant digits.
 pub(crate) fn shown(value: f64) -> String {
     if value == 0.0 || !value.is_finite() {
         return "0".to_owned();
@@ -227,7 +227,7 @@ fn sentence(text: &str) -> String {
     letters.next().map_or(String::new(), |first| first.to_uppercase().collect::<String>() + letters.as_str())
 }
 
-/// Removes control characters, for comments and terminals.
+/// Replaces control characters, so that the text is safe in comments and on terminals.
 pub(crate) fn plain(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
 }
@@ -248,7 +248,7 @@ fn quoted(text: &str) -> String {
 mod tests {
     use super::*;
 
-    /// TOML 1.0: control characters of basic strings are escaped.
+    /// In TOML 1.0, control characters in basic strings must be escaped.
     #[test]
     fn names_are_escaped() {
         let text = format!("name = {}", quoted("a\n\"b\"\\\u{7f}"));

@@ -1,18 +1,18 @@
-//! Import of recordings of a path as scenarios: rates over time, pings, packet captures, records of losses.
+//! Imports recordings of a network path as scenarios: rates over time, pings, packet captures, records of losses.
 //!
-//! [`read`] detects a file's [`RecordingFormat`] and returns the results ([`ImportResult`]). [`ImportResult::scenario`] writes a scenario in which
-//! each value is marked as measured, derived, given or assumed. Files are read sequentially, once (captures twice),
-//! with bounded memory.
+//! [`read`] detects the [`RecordingFormat`] of a file and returns the results ([`ImportResult`]).
+//! [`ImportResult::scenario`] writes a scenario in which each value is marked as measured, derived, given or assumed.
+//! Files are read sequentially and only once (captures twice), with a bounded amount of memory.
 //!
-//! * `detect`: format of a file.
-//! * `rates`: throughput over time (CSV, Mahimahi, iperf3) as opportunities to send.
-//! * `cellreplay`: CellReplay's light and heavy traces.
-//! * `ping`: round trips and losses.
-//! * `capture`: one TCP connection of a pcap or pcapng file.
-//! * `losses`: records of losses; Gilbert's and Gilbert and Elliott's models by maximum likelihood.
-//! * `import_result`: results, and the scenario's text.
+//! * `detect`: detection of a file's format.
+//! * `rates`: converts throughput over time (CSV, Mahimahi, iperf3) to opportunities to send.
+//! * `cellreplay`: light and heavy traces of CellReplay.
+//! * `ping`: round-trip times and losses.
+//! * `capture`: measures one TCP connection in a pcap or pcapng file.
+//! * `losses`: records of losses. Fits Gilbert's model, and Gilbert and Elliott's, by maximum likelihood.
+//! * `import_result`: the results, and the text of the scenario.
 //!
-//! This crate prints nothing and does not choose file names.
+//! This crate prints nothing, and its callers choose the file names.
 
 mod cellreplay;
 mod detect;
@@ -32,50 +32,52 @@ use opened::RecordingFile;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// The user's options for an import.
+/// Options of an import.
 #[derive(Clone, Debug, Default)]
 pub struct ImportOptions {
-    /// Format; `None`: detected.
+    /// Format of the recording; `None`: the format is detected.
     pub format: Option<RecordingFormat>,
-    /// File of the other direction.
+    /// Recording of the direction up, in a file of its own.
     pub up: Option<PathBuf>,
-    /// Table: column of time, by name or number from 1.
+    /// For tables: column of the time, by name or by number from 1.
     pub time: Option<String>,
-    /// Table: unit of time; `s`, `ms`, `us` or `ns`.
+    /// For tables: unit of the time, `s`, `ms`, `us` or `ns`.
     pub time_unit: Option<String>,
-    /// Table: column of the rate.
+    /// For tables: column of the rate, by name or by number from 1.
     pub rate: Option<String>,
-    /// Table: unit of the rate.
+    /// For tables: unit of the rate.
     pub unit: Option<String>,
-    /// Capture: the connection, by its number in the order of size, or by a part of its addresses and ports.
+    /// For captures: the connection, either by its number in the order of size, or by a part of its addresses and
+    /// ports.
     pub flow: Option<String>,
-    /// Capture: a trace of delivered bytes instead of one rate.
+    /// For captures: whether to write a trace of delivered bytes instead of one rate.
     pub varying: bool,
-    /// List of lost packets: number of all packets.
+    /// For a list of lost packets: the number of all packets.
     pub packets: Option<u64>,
-    /// Loss model; `None`: the best by BIC.
+    /// Loss model to fit; `None`: the model with the best BIC.
     pub model: Option<losses::LossModel>,
-    /// Values that the recording may lack.
+    /// Values to use if the recording lacks them.
     pub assumed: Assumed,
 }
 
-/// Values for quantities that a recording lacks, as in a scenario; the recording's own values take precedence.
+/// Values to use for quantities that a recording lacks, written as in a scenario. The recording's own values take
+/// precedence.
 #[derive(Clone, Debug, Default)]
 pub struct Assumed {
-    /// Rate down.
+    /// Rate in the direction down.
     pub rate: Option<String>,
-    /// Rate up.
+    /// Rate in the direction up.
     pub up: Option<String>,
     /// Round-trip time without queueing.
     pub rtt: Option<lasthop_base::Duration>,
-    /// Queue down.
+    /// Queue in the direction down.
     pub queue: Option<String>,
 }
 
-/// An error, and its remedy.
+/// An error of an import, with its remedy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ImportError {
-    /// The error and its place.
+    /// The error, with its place.
     pub message: String,
     /// The remedy.
     pub help: String,
@@ -86,7 +88,7 @@ impl ImportError {
         ImportError { message: message.into(), help: help.into() }
     }
 
-    /// An error of reading or writing a file.
+    /// An error that occurred while a file was read or written.
     pub(crate) fn io(what: &str, error: &io::Error) -> ImportError {
         ImportError::new(
             format!("{what}: {error}"),
@@ -95,10 +97,10 @@ impl ImportError {
     }
 }
 
-/// Reads a recording. Traces are written to `down` and `up`, in Mahimahi's format.
+/// Reads a recording. Traces of the rates down and up are written to `down` and `up`, in Mahimahi's format.
 ///
 /// # Errors
-/// If the recording is unusable or contradicts the options.
+/// If the recording cannot be used, or if it contradicts the options.
 pub fn read(
     path: &Path,
     options: &ImportOptions,

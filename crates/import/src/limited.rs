@@ -1,11 +1,11 @@
-//! A reader that limits the length of lines, to bound memory.
+//! A reader that limits the length of lines and thus the memory for one line.
 
 use std::io::{self, BufRead, BufReader, Read};
 
-/// Longest line read, bytes.
+/// Longest line that is accepted, bytes.
 pub(crate) const LONGEST_LINE: usize = 1 << 20;
 
-/// Fails if a line is longer than [`LONGEST_LINE`].
+/// A reader that fails if a line is longer than [`LONGEST_LINE`].
 pub(crate) struct LineLimited<R> {
     inner: R,
     since: usize,
@@ -32,7 +32,7 @@ impl<R: Read> Read for LineLimited<R> {
     }
 }
 
-/// Lines of a text with their numbers from 1; invalid UTF-8 is replaced.
+/// The lines of a text, with their numbers from 1. Invalid UTF-8 is replaced.
 pub(crate) struct BoundedLines<R> {
     reader: BufReader<LineLimited<R>>,
     buffer: Vec<u8>,
@@ -48,7 +48,7 @@ impl<R: Read> BoundedLines<R> {
         }
     }
 
-    /// The next line without its end; `None` at the end of the file.
+    /// The next line without its line break; `None` at the end of the file.
     pub(crate) fn next(&mut self) -> io::Result<Option<String>> {
         self.buffer.clear();
         if self.reader.read_until(b'\n', &mut self.buffer)? == 0 {

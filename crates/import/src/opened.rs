@@ -1,4 +1,4 @@
-//! A recording's file, plain or gzip.
+//! The file of a recording, plain or compressed with gzip.
 
 use flate2::bufread::MultiGzDecoder;
 use std::fs::File;
@@ -7,12 +7,12 @@ use std::path::Path;
 
 pub(crate) enum RecordingFile {
     Plain(BufReader<File>),
-    /// gzip (RFC 1952), one or several members.
+    /// A gzip file (RFC 1952) with one or several members.
     Gzip(Box<MultiGzDecoder<BufReader<File>>>),
 }
 
 impl RecordingFile {
-    /// Opens a file and detects gzip by content. A folder is an error.
+    /// Opens a file. Its content shows whether it is compressed with gzip. A folder is an error.
     pub(crate) fn open(path: &Path) -> io::Result<RecordingFile> {
         let file = File::open(path)?;
         if file.metadata()?.is_dir() {

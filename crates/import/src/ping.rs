@@ -1,4 +1,4 @@
-//! Output of `ping`: round trips and losses; and tables of `timestamp` and `rtt`.
+//! Reads round-trip times and losses from the output of `ping`, or from tables of `timestamp` and `rtt`.
 
 use crate::import_result::{ImportResult, Sourced, plain, shown};
 use crate::limited::BoundedLines;
@@ -8,7 +8,7 @@ use serde_json::Value;
 use std::io::Read;
 
 const LARGEST: u64 = 64 << 20;
-/// Largest jump of sequence numbers that counts as losses; a larger jump is a new measurement.
+/// Largest gap in the sequence numbers that counts as losses. A larger gap means that a new measurement began.
 const MAX_MISSING: u64 = 100_000;
 
 pub(crate) fn read(mut file: impl Read, options: &ImportOptions) -> Result<ImportResult, ImportError> {
@@ -27,7 +27,7 @@ pub(crate) fn read(mut file: impl Read, options: &ImportOptions) -> Result<Impor
 #[derive(Default)]
 struct PingLog {
     record: LossRecord,
-    /// Sequence numbers of the last and the first answer.
+    /// Sequence number of the last reply.
     last: Option<u64>,
     trips: RoundTrips,
     duplicates: u64,
@@ -37,7 +37,7 @@ struct PingLog {
 }
 
 impl PingLog {
-    /// Adds an answer with this sequence number, or with the next number.
+    /// Adds a reply. `number` is its sequence number; without one, the reply has the next number.
     fn add_reply(&mut self, number: Option<u64>, millis: f64) {
         if !(millis.is_finite() && (0.0..1e7).contains(&millis)) {
             self.errors += 1;
@@ -48,7 +48,7 @@ impl PingLog {
                 self.duplicates += 1;
                 return;
             }
-            // Sequence numbers wrapped after 16 bits, or the answer was reordered.
+            // Either the 16-bit sequence number wrapped around, or the reply was reordered.
             (Some(this), Some(last)) if this < last => {
                 if last - this > 30_000 {
                     let missing = (this + 65_536).saturating_sub(last + 1);
@@ -126,13 +126,13 @@ impl PingLog {
     }
 }
 
-/// Round trips, ms: exact extremes, quantiles within half a percent.
+/// Round-trip times, ms. The extremes are exact, and quantiles have an error of at most half a percent.
 #[derive(Debug, Default)]
 pub(crate) struct RoundTrips {
     pub(crate) count: u64,
     pub(crate) smallest: f64,
     pub(crate) largest: f64,
-    /// Counts by logarithm: 100 classes per e-fold, from 1 us on.
+    /// Number of round trips in each logarithmic class. There are 100 classes per factor of e, starting at 1 us.
     buckets: Vec<u64>,
 }
 
@@ -159,7 +159,7 @@ impl RoundTrips {
         above as f64 / self.count.max(1) as f64
     }
 
-    /// Quantile; 0 if there are no round trips.
+    /// A quantile of the round-trip times; 0 if there are none.
     pub(crate) fn quantile(&self, share: f64) -> f64 {
         let wanted = (share * self.count as f64).max(1.0);
         let mut below = 0;
@@ -189,7 +189,7 @@ fn text(file: impl Read, log: &mut PingLog) -> Result<(), ImportError> {
         }
         if let Some(column) = columns {
             match line.split([',', ';', '\t']).nth(column).and_then(|cell| cell.trim().parse::<f64>().ok()) {
-                // LENS: -1 ms means a loss.
+                // The data set LENS writes -1 ms for a loss.
                 Some(millis) if millis < 0.0 => log.record.push(true),
                 Some(millis) => log.add_reply(None, millis),
                 None if line.is_empty() => {}
@@ -198,7 +198,7 @@ fn text(file: impl Read, log: &mut PingLog) -> Result<(), ImportError> {
             continue;
         }
         let Some(trip) = after(line, "time").and_then(trip) else {
-            // Windows prints no sequence numbers.
+            // Windows prints no sequence numbers, so a timeout counts as the loss of one packet.
             let is_loss = line == "Request timed out." || line.starts_with("Request timeout for icmp_seq");
             if is_loss && !line.contains("icmp_seq") {
                 log.record.push(true);
@@ -223,7 +223,7 @@ fn after<'l>(line: &'l str, word: &str) -> Option<&'l str> {
     line.find(word).map(|at| &line[at + word.len()..])
 }
 
-/// `=12.3 ms`, `<1ms`.
+/// Parses a time such as `=12.3 ms` or `<1ms`.
 fn trip(rest: &str) -> Option<f64> {
     let number = rest.strip_prefix('=').or_else(|| rest.strip_prefix('<'))?.trim_start();
     let end = number.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(number.len());
@@ -237,7 +237,7 @@ fn trip(rest: &str) -> Option<f64> {
     number[..end].parse::<f64>().ok().map(|number| number * times)
 }
 
-/// JSON from jc: one object with `responses`, a list of answers, or one object per line.
+/// Reads JSON from jc: either one object with a list `responses`, or one object per line for each reply.
 fn json(file: impl Read, log: &mut PingLog) -> Result<(), ImportError> {
     let mut text = Vec::new();
     file.take(LARGEST + 1)

@@ -1,4 +1,4 @@
-//! Arbitrary bytes, texts and damaged recordings give a result or one clear message, and never panic.
+//! Arbitrary bytes, texts and damaged recordings give either a result or one clear message. The import never panics.
 
 use lasthop_import::losses::LossModel;
 use lasthop_import::{ImportOptions, RecordingFormat, read};
@@ -27,7 +27,7 @@ fn asks() -> impl Strategy<Value = ImportOptions> {
     )
 }
 
-/// Imports bytes; a result gives a valid scenario unless the options set values.
+/// Imports the bytes. A result must give a valid scenario, unless the options set values.
 fn survive(bytes: &[u8], options: &ImportOptions) {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("input");
@@ -78,7 +78,7 @@ fn rows() -> impl Strategy<Value = String> {
     })
 }
 
-/// A small pcap capture with raw IP, TCP in both directions.
+/// A small pcap capture of raw IP packets, with TCP in both directions.
 fn capture(seed: u32) -> Vec<u8> {
     let mut bytes =
         vec![0xd4, 0xc3, 0xb2, 0xa1, 2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4, 0, 101, 0, 0, 0];
@@ -143,7 +143,7 @@ fn whole_captures_of_both_kinds_say_the_same() {
     assert_eq!(found[0].down, found[1].down);
 }
 
-/// The same packets in Ethernet with a VLAN's tag and PPPoE (RFC 2516).
+/// The same packets in Ethernet frames with a VLAN tag and PPPoE (RFC 2516).
 fn capture_pppoe(seed: u32) -> Vec<u8> {
     let whole = capture(seed);
     let mut bytes = whole[..24].to_vec();
@@ -172,7 +172,7 @@ fn packed(bytes: &[u8]) -> Vec<u8> {
     packer.finish().expect("memory takes everything")
 }
 
-/// PPPoE, gzip, and gzip in two members give the same result.
+/// The capture with PPPoE, in gzip, or in gzip with two members gives the same result.
 #[test]
 fn what_captures_are_wrapped_in_changes_nothing() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -1,11 +1,12 @@
-//! Fits recover the parameters of known chains and of the simulator's channel; coverage of the intervals.
+//! Fits recover the parameters of known Markov chains and of the simulator's channel, and the intervals have the right
+//! coverage.
 
 use lasthop_base::{Choice, Duration, Stream, Time, Value};
 use lasthop_import::losses::{LossModel, LossRecord, fitted};
 use lasthop_net::channel::{self, Reception, Transmission};
 use lasthop_wire::Priority;
 
-/// A two-state chain: emission after transition.
+/// Losses from a two-state Markov chain. Each step first changes the state, then decides the loss.
 fn chain(seed: u64, packets: u32, [p, r, bad, good]: [f64; 4]) -> LossRecord {
     let mut stream = Stream::named(seed, "chain");
     let mut is_bad = stream.uniform() < p / (p + r);
@@ -27,14 +28,15 @@ fn value(fit: &lasthop_import::losses::Fit, model: LossModel, name: &str) -> (f6
 
 #[test]
 fn hidden_states_are_found_again() {
-    // The fit of da Silva and Pedroso (Sensors 22, 2022) for Wi-Fi: bursts of 5.4 packets that lose 61 %.
+    // Values that da Silva and Pedroso fitted for Wi-Fi (Sensors 22, 2022): bursts of 5.4 packets in which 61 % are
+    // lost.
     let truth = [0.0393, 0.1862, 0.6097, 0.0055];
     let fit = fitted(&chain(1, 400_000, truth), None).expect("a fit");
     assert_eq!(fit.best().model, LossModel::GilbertElliott);
     for (name, truth) in ["p", "r", "loss_bad", "loss_good"].into_iter().zip(truth) {
         let (found, [low, high]) = value(&fit, LossModel::GilbertElliott, name);
         assert!((found / truth - 1.0).abs() < 0.1, "{name}: {found}, not {truth}");
-        // Six standard errors.
+        // Three half-widths of the interval are six standard errors.
         let half = 0.5 * (high - low);
         assert!(
             (found - truth).abs() < 3.0 * half && half < 0.1 * truth.max(0.02),
@@ -56,7 +58,8 @@ fn intervals_hold_the_truth_as_often_as_they_say() {
             held += u32::from(low <= truth && truth <= high);
         }
     }
-    // 95 % of 240, correlated by fours: five standard errors of 60 are 14 %.
+    // The expected share is 95 % of 240 intervals, correlated in groups of four. Five standard errors of 60 groups are
+    // 14 %.
     assert!(f64::from(held) >= 0.85 * f64::from(all), "{held} of {all}");
 }
 

@@ -1,5 +1,5 @@
-//! Import of a simulated run's capture recovers rate, round trip and loss within 5 %, captured at the sender, at the
-//! receiver or between them.
+//! Imports the capture of a simulated run. The result agrees within 5 % with the run's rate, round-trip time and loss,
+//! if the capture is taken at the sender, at the receiver or between them.
 
 use lasthop_base::Time;
 use lasthop_capture::Capture;
@@ -22,7 +22,7 @@ enum TapPlace {
     Receiver,
 }
 
-/// Records packets at a place of a path of two links: pipes 0 and 2 down, 1 and 3 up.
+/// Records packets at one place of a path with two links. Pipes 0 and 2 lead down, pipes 1 and 3 up.
 struct Tap {
     place: TapPlace,
     seen: Vec<(Time, u64, Packet)>,
@@ -48,7 +48,7 @@ impl Observer for Tap {
     fn on_event(&mut self, _: Time, _: FlowId, _: FlowSide, _: &Event) {}
 }
 
-/// A path whose bottleneck is its second link.
+/// A scenario whose bottleneck is the second link of its path.
 fn scenario(rate: &str, rtt_ms: f64, queue: &str, channel: &str, seconds: u32, segment: u32) -> Scenario {
     let text = text(rate, rtt_ms, queue, channel, seconds, segment);
     Scenario::parse(&text, "test").expect("a scenario")
@@ -98,7 +98,7 @@ fn imported(
     (found, outcome)
 }
 
-/// Runs a scenario and writes its capture; `cut` selects the captured part of each packet.
+/// Runs a scenario and writes a capture. `cut` selects the part of each packet that is captured.
 fn captured(
     scenario: &Scenario,
     place: TapPlace,
@@ -129,7 +129,7 @@ fn captured(
     (path, outcome)
 }
 
-/// An IPv4 packet in fragments of at most 1500 bytes (RFC 791 §3.2), numbered `id`.
+/// Splits an IPv4 packet into fragments of at most 1500 bytes (RFC 791 §3.2) with the identification `id`.
 fn fragmented(packet: &[u8], id: u16) -> Vec<Vec<u8>> {
     let (header, data) = packet.split_at(20);
     let most = 1480;
@@ -147,8 +147,8 @@ fn fragmented(packet: &[u8], id: u16) -> Vec<Vec<u8>> {
         .collect()
 }
 
-/// Packets of 3000 bytes in three fragments give the same rate, round trip and loss as whole packets. Incomplete
-/// packets are left out and reported.
+/// Packets of 3000 bytes, each in three fragments, give the same rate, round-trip time and loss as whole packets.
+/// Packets that are incomplete are left out and reported.
 #[test]
 fn fragments_are_put_together() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -175,7 +175,7 @@ fn fragments_are_put_together() {
     assert!(line.ends_with("fragments"), "{line}");
     assert!(whole.findings.iter().all(|line| !line.contains("fragment")));
 
-    // Every fiftieth fragmented packet lacks its last fragment; other packets' fragments are reordered.
+    // Every fiftieth packet lacks its last fragment. The fragments of the other packets are reordered.
     let (mut count, mut gone) = (0, 0);
     let (path, _) = captured(&scenario, TapPlace::Sender, folder.path(), |packet| {
         let mut pieces = cut(packet);
@@ -237,7 +237,7 @@ fn a_full_path_is_found_again_from_anywhere() {
         near("rate", rate_of(&found), 10e6, 0.05, &found);
         near("rtt", found.rtt_ms.as_ref().expect("a round trip").value, 40.0, 0.05, &found);
         assert!(found.channel.is_none(), "all losses are the queue's: {found:#?}");
-        // 100 packets of 1500 bytes; the packet in transmission is not in the queue.
+        // 100 packets of 1500 bytes are expected; the packet in transmission does not count.
         let queue = found.queue.as_ref().expect("a queue").value.clone();
         let bytes: f64 = queue.trim_end_matches(" bytes").parse().expect("bytes");
         near("queue", bytes, 150_000.0, 0.1, &found);
@@ -247,14 +247,14 @@ fn a_full_path_is_found_again_from_anywhere() {
 #[test]
 fn losses_of_the_air_are_found_again_from_anywhere() {
     let folder = tempfile::tempdir().expect("a folder");
-    // The window is small: the queue never overflows.
+    // The window is so small that the queue never overflows.
     let scenario =
         scenario("10 Mbit/s", 40.0, "1000 packets", "channel = { kind = \"iid\", loss = 0.02 }", 300, 1448);
     for place in PLACES {
         let (found, outcome) = imported(&scenario, place, &ImportOptions::default(), folder.path());
         near("rate", rate_of(&found), 10e6, 0.05, &found);
         near("rtt", found.rtt_ms.as_ref().expect("a round trip").value, 40.0, 0.05, &found);
-        // The run's actual losses of data packets, retransmissions included.
+        // The losses of data packets that really occurred in the run, retransmissions included.
         let down = &outcome.links[1].down;
         let on_air = down.lost.iter().filter(|(reason, _)| !reason.is_congestion());
         let lost = on_air.map(|(_, count)| *count).sum::<u64>() as f64 / down.offered as f64;
@@ -285,13 +285,13 @@ fn the_path_that_was_made_runs_as_the_path_it_was_made_of() {
         let goodput = |seed| lasthop_sim::run(scenario, seed).flows[0].goodput_kbps();
         (1..=8).map(goodput).sum::<f64>() / 8.0
     };
-    // The run's actual loss, which differs slightly from the channel's.
+    // Uses the losses that really occurred in the run, which differ slightly from the channel's probability.
     near("goodput", mean(&second), outcome.flows[0].goodput_kbps(), 0.05, &found);
     let rtt = |outcome: &lasthop_sim::Outcome| outcome.flows[0].mean_rtt_s.expect("a round trip");
     near("mean rtt", rtt(&lasthop_sim::run(&second, 7)), rtt(&outcome), 0.1, &found);
 }
 
-/// A trace of bytes per tenth of a second, from a connection that filled the link.
+/// The connection fills the link, so its delivered bytes per tenth of a second are a trace of the link's rate.
 #[test]
 fn a_rate_that_changes_is_a_trace() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -307,7 +307,7 @@ fn a_rate_that_changes_is_a_trace() {
     read(&path, &options, &mut trace, &mut sink()).expect("it can be read");
     let trace = String::from_utf8(trace).expect("text");
     let times: Vec<u64> = trace.lines().map(|line| line.parse().expect("ms")).collect();
-    // Slow start and a second after each change are left out.
+    // The test leaves out slow start and a second after each change of the rate.
     for (second, rate) in [(2, 10e6), (4, 10e6), (7, 3e6), (9, 3e6), (12, 10e6), (17, 3e6)] {
         let count = times.iter().filter(|at| **at / 1000 == second).count();
         near(&format!("the rate after {second} s"), count as f64 * 12e3, rate, 0.05, &found);
@@ -319,7 +319,7 @@ fn without_a_handshake_it_goes_on_and_says_so() {
     let folder = tempfile::tempdir().expect("a folder");
     let scenario = scenario("10 Mbit/s", 40.0, "100 packets", "", 20, 1448);
     let (_, _) = imported(&scenario, TapPlace::Receiver, &ImportOptions::default(), folder.path());
-    // Removes the first three packets of the capture.
+    // The first three packets of the capture are removed.
     let whole = std::fs::read(folder.path().join("Receiver.pcapng")).expect("the capture");
     let mut rest: Vec<u8> = Vec::new();
     let (mut at, mut packets) = (0, 0);

@@ -1,4 +1,4 @@
-//! Tables of known data sets and of users, and messages about unusable tables.
+//! Imports tables of known data sets and of users, and checks the messages about tables that cannot be used.
 
 use lasthop_import::{ImportError, ImportOptions, ImportResult, Service, read};
 
@@ -11,7 +11,7 @@ fn import(text: &str, options: &ImportOptions) -> (Result<ImportResult, ImportEr
     (found, String::from_utf8(down).expect("text"))
 }
 
-/// Number of opportunities, and length in ms.
+/// Number of opportunities to send, and length of the trace in ms.
 fn trace(text: &str, options: &ImportOptions) -> (u64, u64) {
     match import(text, options).0.expect("it can be read").down.expect("a rate").value {
         Service::Trace { opportunities, millis } => (opportunities, millis),
@@ -36,22 +36,22 @@ fn columns(time: &str, rate: &str, unit: &str) -> ImportOptions {
 #[test]
 fn known_tables_need_no_words() {
     let usual = ImportOptions::default();
-    // Ghent: 150 kB in each of four seconds are 100 opportunities each.
+    // Data set from Ghent: 150 kB in each of four seconds give 100 opportunities each.
     let ghent: String = (0..4)
         .map(|n| format!("{} {n}000 51.03 3.73 150000 1000\n", 1_453_121_790_686_u64 + n * 1000))
         .collect();
     assert_eq!(trace(&ghent, &usual), (400, 4000));
-    // Oslo: the first column in seconds; a sample of half a second.
+    // Data set from Oslo: the first column is in seconds. The second sample covers half a second.
     assert_eq!(
         trace("1289406399 549 59.8 10.7 150000 1000\n1289406400 1549 59.8 10.7 75000 500\n", &usual),
         (150, 1500)
     );
-    // Cork: kbit/s, dates; rows in state I are left out.
+    // Data set from Cork: the rates are in kbit/s and the times are dates. Rows in state I are left out.
     let irish = "Timestamp,Longitude,DL_bitrate,UL_bitrate,State\n2017.11.22_10.07.03,-8.5,12,3,I\n\
                  2017.11.22_10.07.04,-8.5,1200,3,D\n2017.11.22_10.07.05,-8.5,2400,3,D\n2017.11.22_10.07.06,-8.5,1200,3,D\n";
     assert_eq!(trace(irish, &usual), (400, 3000));
     assert_eq!(trace("1.2,Mbits/sec\n600,Kbits/sec\n1200000,bits/sec\n", &usual), (250, 3000));
-    // Lumos5G: Mbit/s, a row per second; Pensieve: seconds and Mbit/s.
+    // Data set Lumos5G: the rate is in Mbit/s, with a row per second. Data set Pensieve: seconds and Mbit/s.
     assert_eq!(
         trace("run_num,seq_num,Throughput,nrStatus\n1,1,12,CONNECTED\n1,2,24,CONNECTED\n", &usual),
         (3000, 2000)
@@ -64,7 +64,7 @@ fn any_table_is_read_by_its_columns() {
     let text = "when;what;down\n0;a;150\n1000;b;300\n2000;c;150\n";
     let options = ImportOptions { time_unit: Some("ms".into()), ..columns("when", "down", "kB/s") };
     assert_eq!(trace(text, &options), (400, 3000));
-    // Columns by number; milliseconds are recognised.
+    // The columns are given by number. Milliseconds are recognised from the values.
     let (found, _) = import("0 150\n1000 300\n2000 150\n", &columns("1", "2", "kB/s"));
     let found = found.expect("it can be read");
     assert!(
@@ -90,7 +90,7 @@ fn gaps_and_holes_are_left_out_and_said() {
         all.contains("1 rows have the time of the row before") && all.contains("time goes back 1 times"),
         "{all}"
     );
-    // Ten seconds of rows at 100 opportunities, and one at 150.
+    // Ten seconds have 100 opportunities each, and one second has 150.
     assert_eq!(found.down.expect("a rate").value, Service::Trace { opportunities: 1150, millis: 11_000 });
 }
 

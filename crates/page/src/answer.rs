@@ -1,12 +1,13 @@
-//! Answers: a JSON header followed by binary columns of numbers.
+//! Format of answers: a JSON header followed by binary columns of numbers.
 //!
-//! Format: the header's length in bytes (u32, little endian), the header, zeros up to a multiple of 8, then f64 in
-//! little endian. The header's `columns` lists name, first byte after the zeros, and number of values of each column.
-//! NaN. A header with `error` has nothing else.
+//! An answer contains the length of the header in bytes (u32, little-endian), the header, zeros up to a multiple of 8
+//! bytes, and then numbers (f64, little-endian). For each column, `columns` in the header lists the name, the offset of
+//! the first byte after the zeros, and the number of values. An undefined value is NaN. An answer with `error` in its
+//! header has no columns.
 
 use serde_json::{Value, json};
 
-/// Columns by name.
+/// Columns, each with its name.
 pub type NamedColumns = Vec<(String, Vec<f64>)>;
 
 #[derive(Default)]
@@ -22,7 +23,7 @@ impl Columns {
         self.index.push(json!([name, from, (self.bytes.len() - from) / size_of::<f64>()]));
     }
 
-    /// Adds several columns, with the prefix `group`.
+    /// Adds several columns. The names get the prefix `group`.
     pub(crate) fn push_all(&mut self, group: &str, names: &[&str], columns: &[Vec<f64>]) {
         for (name, values) in names.iter().zip(columns) {
             self.push(&format!("{group}.{name}"), values.iter().copied());
@@ -40,10 +41,10 @@ pub(crate) fn encode(mut header: Value, columns: Columns) -> Vec<u8> {
     out
 }
 
-/// Reads an answer's header and its columns by name.
+/// Decodes an answer into its header and its columns with names.
 ///
 /// # Errors
-/// One sentence, if the bytes are no answer.
+/// Returns a sentence if the bytes are not an answer.
 pub fn decode(answer: &[u8]) -> Result<(Value, NamedColumns), String> {
     let cut =
         |from: usize, to: usize| answer.get(from..to).ok_or_else(|| "the answer is truncated".to_owned());

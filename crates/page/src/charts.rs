@@ -1,4 +1,4 @@
-//! Curves of the newest runs as SVG, drawn as in a report.
+//! Curves of the newest runs as SVG, in the same form as in a report.
 
 use lasthop_charts::figure::Figure;
 use lasthop_charts::plot::Plot;
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 const NAMES: [&str; 8] = ["A", "B", "C", "D", "E", "F", "G", "H"];
 
-/// Goodput, window, round trips, queue and bytes in flight of the pictured flow, for all variants.
+/// Charts of goodput, window, round-trip times, queue and bytes in flight for the observed flow of every variant.
 pub(crate) fn to_json(variants: &[Option<(Scenario, Samples)>], between_s: Option<[f64; 2]>) -> Value {
     let named = || {
         let pairs = NAMES.into_iter().zip(variants);
@@ -41,7 +41,7 @@ pub(crate) fn to_json(variants: &[Option<(Scenario, Samples)>], between_s: Optio
         .into_iter()
         .map(|figure| time_series::cut(figure, between_s.unwrap_or([0.0, longest])))
         .collect();
-    // Depends on the variants' names only, so that each variant keeps its colour.
+    // The looks depend only on the variants' names, so that each variant keeps its colour in all charts.
     let looks = Looks::of(figures.iter().take(1));
     let chart = |figure: &Figure| {
         let Plot { class, left, below, inner } = Plot::of(figure, &looks).unwrap_or_default();

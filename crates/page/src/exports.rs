@@ -1,5 +1,5 @@
-//! Functions that a page calls: allocate a request, answer it, locate the answer. Only the attribute for the name is
-//! unsafe.
+//! The functions that a page calls: allocate space for a request, answer it, locate the answer. Only the attributes
+//! that export the names are unsafe.
 
 use crate::Lab;
 use std::cell::RefCell;
@@ -9,7 +9,7 @@ thread_local! {
     static BUFFER: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Allocates a request of `length` bytes in UTF-8.
+/// Allocates space for a request of `length` bytes in UTF-8. Returns its address.
 #[expect(unsafe_code, reason = "an exported name")]
 #[unsafe(no_mangle)]
 pub extern "C" fn request(length: usize) -> *mut u8 {
@@ -20,7 +20,7 @@ pub extern "C" fn request(length: usize) -> *mut u8 {
     })
 }
 
-/// Answers the request; the answer replaces it. Returns the answer's length, bytes.
+/// Answers the request. The answer replaces the request in memory. Returns the length of the answer, bytes.
 #[expect(unsafe_code, reason = "an exported name")]
 #[unsafe(no_mangle)]
 pub extern "C" fn answer() -> usize {
@@ -31,7 +31,7 @@ pub extern "C" fn answer() -> usize {
     length
 }
 
-/// Address of the answer.
+/// Returns the address of the answer.
 #[expect(unsafe_code, reason = "an exported name")]
 #[unsafe(no_mangle)]
 pub extern "C" fn at() -> *const u8 {

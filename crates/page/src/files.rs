@@ -1,4 +1,4 @@
-//! Files from the page.
+//! Files that the page provides.
 
 use lasthop_scenario::FileSource;
 use std::collections::BTreeMap;
@@ -8,7 +8,7 @@ use std::sync::Arc;
 pub(crate) struct PageFiles(BTreeMap<String, Arc<str>>);
 
 impl PageFiles {
-    /// Stores a file in place of one with the same name; an empty file only removes it.
+    /// Stores a file and replaces a file of the same name. An empty text removes the file.
     pub(crate) fn put(&mut self, name: String, text: String) {
         if text.is_empty() {
             self.0.remove(&name)

@@ -1,4 +1,4 @@
-//! Packets on links, for animation.
+//! Passages of packets over links, for animation.
 
 use crate::answer::Columns;
 use crate::request::TimeWindow;
@@ -8,15 +8,15 @@ use lasthop_tcp::Event;
 use lasthop_wire::{Body, FlowId, Packet};
 use std::collections::BTreeMap;
 
-/// Fate of a packet that was still on the link at the end of the run.
+/// Value of `fate` for a packet that was still on the link at the end of the run.
 const OPEN: f64 = -2.0;
 
 pub(crate) struct Hops {
     window: TimeWindow,
-    /// Columns: join time (s), arrival time (s) or NaN, fate (-1: arrives, else the loss reason), pipe, flow, whether
-    /// data, whether retransmitted.
+    /// Columns: time at which the packet joins the link (s), arrival time (s) or NaN, fate (-1 if it arrives, else the
+    /// loss reason), pipe, flow, whether it carries data, whether it is retransmitted.
     rows: [Vec<f64>; 7],
-    /// Rows with unknown fate, by pipe and packet.
+    /// Rows of packets whose fate is still unknown, by pipe and packet number.
     open: BTreeMap<(u32, u64), usize>,
 }
 

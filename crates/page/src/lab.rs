@@ -1,4 +1,4 @@
-//! Requests and their answers.
+//! The object that answers requests.
 
 use crate::answer::{Columns, encode};
 use crate::files::PageFiles;
@@ -13,26 +13,27 @@ use std::sync::Arc;
 
 const MAX_VARIANTS: usize = 8;
 
-/// Answers requests, one after the other.
+/// Answers requests, one at a time.
 #[derive(Default)]
 pub struct Lab {
     catalogue: Catalogue,
     files: PageFiles,
     running: Option<SlicedRun>,
-    /// Outcomes by variant, then by repetition.
+    /// Outcomes, by variant and then by repetition.
     stored: Vec<Vec<Outcome>>,
     sampled: Vec<Option<(Scenario, Samples)>>,
 }
 
 impl Lab {
-    /// A lab without files, runs and outcomes.
+    /// A lab that has no files, no run and no outcomes.
     pub fn new() -> Lab {
         let files = PageFiles::default();
         let catalogue = Catalogue { files: Arc::new(files.clone()), ..Catalogue::default() };
         Lab { catalogue, files, ..Lab::default() }
     }
 
-    /// Answers a request ([`Request`] as JSON) in the form of [`crate::answer`]. Errors are answers too.
+    /// Answers a request ([`Request`] as JSON) in the format of [`crate::answer`]. An error is also returned as an
+    /// answer.
     pub fn answer(&mut self, request: &str) -> Vec<u8> {
         let mut columns = Columns::default();
         let header = self.handle(request, &mut columns);

@@ -1,14 +1,15 @@
-//! The engine behind a web page: JSON requests in, JSON headers and columns of numbers out.
+//! The engine of a web page. Requests are JSON; an answer is a JSON header followed by columns of numbers.
 //!
-//! * [`Lab`]: answers requests; stores the page's files, the current run, and outcomes.
-//! * [`request`]: the requests, field by field; [`answer`]: format of answers.
-//! * `catalogue`: mechanisms, ready paths and metrics with descriptions; `path`: a scenario for drawing.
-//! * `run`: a run in slices, so that a newer run can replace it; `samples`: its probes as columns.
-//! * `charts`: curves of the newest runs; `hops`: packets on links, for animation; `story`: history of one segment.
-//! * `intervals`: means over stored outcomes.
-//! * `exports`: the three functions that a page calls, on wasm32 only.
+//! * [`Lab`]: answers requests. It stores the page's files, the current run, and outcomes.
+//! * [`request`]: the fields of each request; [`answer`]: the format of answers.
+//! * `catalogue`: mechanisms, ready paths and metrics with descriptions; `path`: the parts of a scenario for drawing.
+//! * `run`: a run in slices, so that a newer run can replace it; `samples`: the samples of its probes as columns.
+//! * `charts`: curves of the newest runs; `hops`: packets on links, for animation; `story`: the history of one segment.
+//! * `intervals`: means and confidence intervals over stored outcomes.
+//! * `exports`: the three functions that a page calls; only on wasm32.
 //!
-//! The crate reads no clock and no disk: files come from the page; scenarios use the command line's language.
+//! The crate reads neither a clock nor a disk. Files come from the page. Scenarios use the same language as on the
+//! command line.
 
 pub mod answer;
 mod catalogue;

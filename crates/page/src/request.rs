@@ -1,23 +1,24 @@
-//! Requests.
+//! The requests that a page can make.
 
 use serde::Deserialize;
 
-/// A request, selected by `ask`.
+/// A request. Its field `ask` selects the kind.
 ///
-/// A `line` is a scenario as on the command line: `lte,loss=1%,congestion=reno`, or the name of a file from the page.
+/// The field `line` is a scenario as on the command line: `lte,loss=1%,congestion=reno`, or the name of a file from the
+/// page.
 #[derive(Deserialize, Debug)]
 #[serde(tag = "ask", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Request {
     /// Returns every mechanism with its parameters, the ready paths, and the metrics.
     Catalogue {},
-    /// Stores a file that scenarios may name; an empty text removes it.
+    /// Stores a file that scenarios may name. An empty text removes the file.
     File {
         /// Its name.
         name: String,
         /// Its contents.
         text: String,
     },
-    /// Checks a scenario and returns its parts for drawing.
+    /// Checks a scenario and returns the parts to draw.
     Check {
         /// The scenario.
         line: String,
@@ -27,32 +28,32 @@ pub enum Request {
         /// The scenario.
         line: String,
     },
-    /// Starts a run, which replaces the current run.
+    /// Starts a run. It replaces the current run, if any.
     Begin(Begin),
-    /// Advances the run.
+    /// Continues the current run.
     Advance {
-        /// Most events to process, at least 1.
+        /// Largest number of events to process, at least 1.
         events: usize,
     },
     /// Discards the current run.
     Cancel {},
     /// Discards all stored outcomes.
     Forget {},
-    /// Draws the curves of the sampled runs since [`Request::Forget`].
+    /// Draws curves of the runs that were sampled since the last [`Request::Forget`].
     Charts {
-        /// Time range, s; default: the whole runs.
+        /// Time range to draw, s. The default is the whole runs.
         #[serde(default)]
         between_s: Option<[f64; 2]>,
     },
-    /// Returns means of stored outcomes with intervals, also relative to the first variant.
+    /// Returns means of the stored outcomes with confidence intervals, and changes relative to the first variant.
     Intervals {},
     /// Returns the history of a segment, retransmissions included.
     Story {
         /// The scenario.
         line: String,
-        /// Seed, a whole number below 2^64 in digits, because a page's numbers are less exact.
+        /// Seed as text: a whole number below 2^64 in digits. A number in JavaScript would not be exact.
         seed: String,
-        /// Offset of the segment's first byte in the stream.
+        /// Offset in the stream of the segment's first byte.
         offset: u64,
     },
 }
@@ -65,22 +66,22 @@ pub struct Begin {
     pub line: String,
     /// Seed, as in [`Request::Story`].
     pub seed: String,
-    /// Variant for which outcome ([`Request::Intervals`]) and samples ([`Request::Charts`]) are stored; default:
-    /// neither.
+    /// Variant under which the outcome ([`Request::Intervals`]) and the samples ([`Request::Charts`]) are stored. The
+    /// default stores neither.
     #[serde(default)]
     pub variant: Option<usize>,
     /// Whether to sample the probes.
     #[serde(default)]
     pub samples: bool,
-    /// Segments of the first TCP flow to return.
+    /// If set, the answer has the segments of the first TCP flow in this time window.
     #[serde(default)]
     pub segments: Option<TimeWindow>,
-    /// Passages of packets over links to return.
+    /// If set, the answer has the passages of packets over links in this time window.
     #[serde(default)]
     pub hops: Option<TimeWindow>,
 }
 
-/// A part of a run: events that start in a time range.
+/// A part of a run: the events that start in a time range.
 #[derive(Deserialize, Clone, Copy, Debug)]
 #[serde(deny_unknown_fields)]
 pub struct TimeWindow {
@@ -88,6 +89,6 @@ pub struct TimeWindow {
     pub from_s: f64,
     /// End, s.
     pub to_s: f64,
-    /// Most events.
+    /// Largest number of events to return.
     pub most: usize,
 }

@@ -1,4 +1,4 @@
-//! Errors in the form that a page shows.
+//! Errors of requests, in the form that a page shows.
 
 use lasthop_scenario::Problem;
 use serde_json::{Value, json};
@@ -14,7 +14,7 @@ impl RequestError {
         RequestError::Request(message)
     }
 
-    /// The command line's message, with the place in a browser's units.
+    /// The same message as on the command line. The place is given in the units of a browser (UTF-16).
     pub(crate) fn to_json(&self) -> Value {
         match self {
             RequestError::Request(message) => json!({ "message": message }),

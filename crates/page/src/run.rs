@@ -1,4 +1,4 @@
-//! A run in slices.
+//! A run that is done in slices.
 
 use crate::answer::Columns;
 use crate::hops::Hops;
@@ -35,7 +35,7 @@ impl SlicedRun {
         SlicedRun { running, scenario, variant: begin.variant }
     }
 
-    /// Processes at most `events` events; returns whether the run continues.
+    /// Processes at most `events` events. Returns whether the run continues.
     pub(crate) fn advance(&mut self, events: usize) -> bool {
         self.running.advance(events)
     }
@@ -44,12 +44,12 @@ impl SlicedRun {
         self.running.now().as_secs()
     }
 
-    /// Variant for which the outcome is stored.
+    /// Variant under which the outcome is stored.
     pub(crate) fn variant(&self) -> Option<usize> {
         self.variant
     }
 
-    /// The outcome, its header, and samples with their scenario.
+    /// Ends the run. Returns the outcome, its header for the answer, and the samples together with their scenario.
     pub(crate) fn finish(self, columns: &mut Columns) -> (Outcome, Value, Option<(Scenario, Samples)>) {
         let (outcome, samples, observers) = self.running.finish();
         let is_sampled = !samples.flows.is_empty() || !samples.queues.is_empty();

@@ -1,4 +1,4 @@
-//! History of one segment: every passage, every loss and retransmission with its reason.
+//! History of one segment: each passage over a link, and each loss and retransmission with its reason.
 
 use crate::request_error::RequestError;
 use lasthop_base::Time;
@@ -14,11 +14,11 @@ use std::collections::BTreeMap;
 
 const MAX_LINES: usize = 400;
 
-/// History of the segment with the byte at `offset` of the pictured flow: lines with a time (s) and an event. A byte
-/// that was never sent has no lines.
+/// History of the segment that contains the byte at `offset` of the observed flow. The history is a list of lines, each
+/// with a time (s) and an event. A byte that was never sent has no lines.
 ///
 /// # Errors
-/// Errors of the request.
+/// Returns an error if the request is invalid.
 pub(crate) fn history(scenario: &Scenario, seed: u64, offset: u64) -> Result<Value, RequestError> {
     let history = SegmentHistory {
         flow: FlowId(observed_flow(scenario) as u32),
@@ -44,12 +44,12 @@ pub(crate) fn history(scenario: &Scenario, seed: u64, offset: u64) -> Result<Val
 struct SegmentHistory {
     flow: FlowId,
     target: u64,
-    /// Sequence number of the first byte of data.
+    /// Sequence number of the first byte of the data.
     first: Option<u32>,
     high: u64,
     acked: u64,
     is_acked: bool,
-    /// Transmissions of each pipe so far, as a scripted channel counts them.
+    /// Number of transmissions on each pipe so far, counted as a scripted channel counts them.
     transmissions: BTreeMap<u32, u64>,
     lines: Vec<Value>,
 }
@@ -63,7 +63,7 @@ impl SegmentHistory {
         }
     }
 
-    /// The packet's range of bytes, if the packet contains the byte.
+    /// The range of bytes in the packet, if the range contains the byte at `target`.
     fn range_with_target(&mut self, packet: &Packet) -> Option<(u64, u32)> {
         let Body::Tcp(segment) = &packet.body else { return None };
         if packet.flow != self.flow || !packet.forward {
@@ -78,7 +78,7 @@ impl SegmentHistory {
         (segment.len > 0 && (start..end).contains(&self.target)).then_some((start, segment.len))
     }
 
-    /// Handles an ACK; records the first that covers the byte.
+    /// Handles an ACK. Records the first ACK that covers the byte at `target`.
     fn acknowledged(&mut self, pipe: PipeId, packet: &Packet, at: Time) {
         let (Some(first), Body::Tcp(segment)) = (self.first, &packet.body) else { return };
         if packet.flow != self.flow || packet.forward || self.is_acked {
@@ -92,7 +92,8 @@ impl SegmentHistory {
         }
     }
 
-    /// Number of the packet's transmission on this pipe, from 0; `None` if it is not transmitted or undecided.
+    /// Number of this transmission on the pipe, from 0. `None` if the packet is not transmitted, or if its fate is
+    /// still undecided.
     fn transmission_number(&mut self, pipe: PipeId, fate: Fate) -> Option<u64> {
         let is_sent = match fate {
             Fate::Arrives(_) => true,

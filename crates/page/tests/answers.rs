@@ -1,4 +1,4 @@
-//! Requests and answers, without a page.
+//! Requests and their answers, tested without a page.
 
 use lasthop_page::Lab;
 use lasthop_page::answer::{NamedColumns as Columns, decode};
@@ -9,7 +9,7 @@ fn ask(lab: &mut Lab, request: Value) -> (Value, Columns) {
     decode(&lab.answer(&request.to_string())).expect("an answer")
 }
 
-/// Completes a run, in slices of `events`.
+/// Does a whole run in slices of `events` events.
 fn run(lab: &mut Lab, begin: Value, events: usize) -> (Value, Columns) {
     let (begun, _) = ask(lab, begin);
     assert_eq!(begun["error"], Value::Null);
@@ -48,7 +48,7 @@ fn slices_change_nothing_and_numbers_are_those_of_a_run() {
     for metric in FLOW_METRICS {
         assert_eq!(whole["flows"][0][metric.name], json!((metric.of)(&outcome.flows[0])), "{}", metric.name);
     }
-    // The graph has every data segment, and a reason for every retransmission.
+    // The graph contains every data segment, and a reason for every retransmission.
     let flow = &outcome.flows[0];
     assert_eq!(column(&columns, "data.sent_s").len() as u64, flow.source.data_sent);
     let again = column(&columns, "data.reason").iter().filter(|reason| **reason >= 0.0).count();
@@ -57,7 +57,7 @@ fn slices_change_nothing_and_numbers_are_those_of_a_run() {
     assert_eq!(lost as u64, flow.account.lost.total());
 }
 
-/// Fall and Floyd's four drops: the ready path loses segments 14, 24, 26 and 28 of 960 bytes.
+/// Fall and Floyd's scenario with four drops: the ready path loses segments 14, 24, 26 and 28, of 960 bytes each.
 #[test]
 fn losses_are_where_the_scenario_puts_them_and_have_a_story() {
     let mut lab = Lab::new();
@@ -76,7 +76,7 @@ fn losses_are_where_the_scenario_puts_them_and_have_a_story() {
         ask(&mut lab, json!({ "ask": "story", "line": "drop-patterns", "seed": "1", "offset": 24 * 960 }));
     let what: Vec<&str> =
         story["lines"].as_array().expect("lines").iter().filter_map(|line| line["what"].as_str()).collect();
-    // Sent, lost at the bottleneck, retransmitted, delivered over both links, acknowledged.
+    // The segment is sent, lost at the bottleneck, retransmitted, delivered over both links, and acknowledged.
     let of = |word: &str| what.iter().filter(|one| **one == word).count();
     assert_eq!(
         (of("joins"), of("arrives"), of("lost"), of("again"), of("acked")),
@@ -96,7 +96,7 @@ fn a_window_gives_its_part_and_says_where_it_stops() {
     let sent = column(&columns, "data.sent_s");
     assert!(!sent.is_empty() && sent.iter().all(|at| (1.0..=2.0).contains(at)), "{sent:?}");
     assert_eq!(header["segments_to_s"], json!(2.0));
-    // One link: each data segment is one passage; ACKs are further passages.
+    // There is only one link, so each data segment has one passage. ACKs have further passages.
     let data = column(&columns, "hop.data").iter().filter(|is| **is == 1.0).count();
     assert_eq!(data, sent.len());
     let (header, columns) = run(&mut lab, begin(1.0, 2.0, 50), usize::MAX);
@@ -138,7 +138,7 @@ fn files_come_from_the_page() {
         refused["error"]["message"],
         "link.path.down.trace: cannot read `mine.down`: this page has no such file: drop it onto the page"
     );
-    // One opportunity of 1504 bytes each 10 ms: 1.2032 Mbit/s.
+    // One opportunity of 1504 bytes every 10 ms is a rate of 1.2032 Mbit/s.
     ask(&mut lab, json!({ "ask": "file", "name": "mine.down", "text": "10\n20\n30\n40\n" }));
     let (drawn, _) = ask(&mut lab, json!({ "ask": "check", "line": line }));
     assert_eq!(drawn["links"][0]["down"]["service"], "trace");
@@ -146,14 +146,14 @@ fn files_come_from_the_page() {
         drawn["links"][0]["down"]["rate"].as_str().is_some_and(|rate| rate.starts_with("1.2")),
         "{drawn}"
     );
-    // A scenario from the page, changed by keys after its name.
+    // The page provides a scenario, and keys after its name change it.
     let toml = std::fs::read_to_string("../../scenarios/lte.toml").expect("a scenario");
     ask(&mut lab, json!({ "ask": "file", "name": "lab.toml", "text": toml }));
     let (show, _) = ask(&mut lab, json!({ "ask": "show", "line": "lab.toml,duration=3s" }));
     assert!(show["toml"].as_str().is_some_and(|text| text.contains("duration = \"3 s\"")), "{show}");
 }
 
-/// Places are in a browser's units: an emoji is two.
+/// Places are counted in the units of browsers (UTF-16), in which an emoji has two units.
 #[test]
 fn what_is_wrong_has_a_place() {
     let mut lab = Lab::new();
@@ -201,7 +201,7 @@ fn a_request_that_makes_no_sense_is_an_answer_too() {
     }
 }
 
-/// The page offers exactly the catalogue.
+/// The page offers exactly the contents of the catalogue.
 #[test]
 fn everything_that_can_be_chosen_is_offered() {
     let (offered, _) = ask(&mut Lab::new(), json!({ "ask": "catalogue" }));

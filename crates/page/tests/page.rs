@@ -1,14 +1,14 @@
-//! The stored page matches its parts; `lasthop`'s tests check the engine in it with a browser.
+//! The page in the repository matches its parts. The tests of `lasthop` run the page's engine in a browser.
 
 #[path = "../examples/page/assemble.rs"]
 mod assemble;
 
 const PAGE: &str = include_str!("../lab.html");
 
-/// Largest size, bytes: the page is sent by mail and opened on telephones.
+/// Largest size of the page, bytes. People send it by mail and open it on telephones.
 const MAX_BYTES: usize = 730_000;
 
-/// The engine is taken from the page, because compilers differ; everything else is rebuilt.
+/// The test takes the engine from the page, because compilers give different bytes. It rebuilds everything else.
 #[test]
 fn the_page_is_what_its_parts_make() {
     assert!(
@@ -20,7 +20,7 @@ fn the_page_is_what_its_parts_make() {
 
 #[test]
 fn an_engine_is_packed_so_that_a_page_can_hold_it() {
-    // 4294967295 is 82, 23, 54, 12, 0 in base 85; `<` would be the digit 25.
+    // 4294967295 has the digits 82, 23, 54, 12, 0 in base 85. Digit 25 would be `<`.
     assert_eq!(assemble::letters(&[255; 4]), "4:u:Y/#");
     assert_eq!(assemble::letters(&[0, 0, 0, 25, 1]), format!("5:####!{}", letter_of(0x0100_0000)));
     let packed = assemble::packed(&[7; 3000]).expect("memory takes all");

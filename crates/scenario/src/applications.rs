@@ -10,7 +10,7 @@ use lasthop_base::{Duration, Spread, Unit, Value};
 
 const MAX_BYTES: u64 = 1_000_000_000_000;
 
-/// No key has a default: without them a flow is a plain transfer.
+/// None of these keys has a default. A flow that sets none of them is a plain transfer.
 pub(crate) fn keys() -> Vec<Key> {
     let amount = || ValueType::Unit(Unit::Bytes(1, MAX_BYTES));
     vec![
@@ -88,7 +88,7 @@ pub(crate) fn read(
         let place = fields.place(key).unwrap_or(head.place);
         Err(reader.problem(place, format!("{}: {why}", head.key(key))).help(help))
     };
-    // Each key needs at least one of the keys on its right.
+    // A key has an effect only together with at least one of the keys on its right.
     let beside: [(&str, &[&str]); 9] = [
         ("request", &["response"]),
         ("response", &["request"]),
@@ -134,7 +134,7 @@ pub(crate) fn read(
             most: fields.count("exchanges"),
         }),
         _ => Transfer::Pauses(Pauses {
-            // Without pauses `on` is longer than any run.
+            // A source that never pauses has an `on` longer than any run.
             on: fields.duration("on").unwrap_or(LONGEST * 2),
             off: fields.duration("off").unwrap_or(LONGEST),
             period: spread("period"),

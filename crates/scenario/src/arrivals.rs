@@ -1,4 +1,4 @@
-//! Files of arrivals: start times and sizes of transfers, recorded or generated.
+//! Arrival files: start times and sizes of transfers, recorded or generated.
 
 use crate::language::MAX_FLOWS;
 use crate::problem::Problem;
@@ -8,17 +8,17 @@ use lasthop_base::Duration;
 
 const LARGEST: u64 = 16 << 20;
 const MAX_BYTES: u64 = 1_000_000_000_000_000;
-/// Latest arrival, s.
+/// Latest time of an arrival, s.
 const LATEST: f64 = 1e9;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct TransferArrival {
-    /// Time after the flow's `start`.
+    /// Time from the flow's `start` to the start of this transfer.
     pub(crate) after: Duration,
     pub(crate) bytes: u64,
 }
 
-/// Reads the file that `key` names at `place`: `SECONDS BYTES` per line, separated by a blank, a tab or a comma.
+/// Reads the file that the key `key` names. Each line is `SECONDS BYTES`, separated by a blank, a tab or a comma.
 pub(crate) fn read(
     reader: &TableReader<'_>,
     key: &str,

@@ -1,8 +1,9 @@
-//! Bandwidth-delay products, for queues whose limit is given in them (`"1 bdp"`).
+//! Bandwidth-delay products (bdp), for queues whose limit is given as a multiple of the product (`"1 bdp"`).
 //!
-//! One product is the rate of the link's direction (mean rate if it changes) times the longest round-trip time of the
-//! flows that cross it, without queueing. A queue of at least 1 bdp holds at least ten of the largest packets that
-//! cross it: an initial window (RFC 6928). Below 1 bdp the minimum scales with the limit.
+//! One product is a rate times a round-trip time. The rate is that of the link's direction (the mean if the rate
+//! changes). The round-trip time is the longest of the flows that cross the direction, without queueing. A queue of at
+//! least 1 bdp holds at least ten of the largest packets that cross it, the size of an initial window (RFC 6928). Below
+//! 1 bdp this minimum shrinks in proportion to the limit.
 
 use crate::links::Network;
 use crate::resolved::Resolved;
@@ -10,17 +11,18 @@ use crate::scenario::{Flow, Headers, Hop, Route, Traffic};
 use lasthop_base::{Duration, Rate, Value};
 use lasthop_net::link::Config;
 
-/// Smallest limit of a queue of 1 bdp, packets.
+/// Smallest limit of a queue of 1 bdp or more, packets.
 const MIN_PACKETS: f64 = 10.0;
-/// Packet size if no flow crosses the link, bytes.
+/// Assumed packet size if no flow crosses the link, bytes.
 const DEFAULT_PACKET: u64 = 1500;
-/// IP and TCP headers, with the padded timestamps option, bytes.
+/// Length of the IP and TCP headers, and of the padded timestamps option, bytes.
 const TCP_HEADERS: u64 = 40;
 const TIMESTAMPS: u64 = 12;
-/// IP and UDP headers, bytes.
+/// Length of the IP and UDP headers, bytes.
 const UDP_HEADERS: u64 = 28;
 
-/// Converts each queue limit from bandwidth-delay products to bytes, and notes each limit's number of products.
+/// Converts each queue limit from bandwidth-delay products to bytes, and records the number of products with the
+/// resolved value.
 pub(crate) fn resolve_limits(
     net: &mut Network,
     flows: &[Flow],
@@ -47,7 +49,7 @@ pub(crate) fn resolve_limits(
 
 const LIMIT_KEY: &str = "bytes";
 
-/// Flows that cross one direction of a link.
+/// Properties of one direction of a link and of the flows that cross it.
 struct CrossingFlows {
     rate: Rate,
     /// Longest round trip of a crossing flow, without queueing.
@@ -70,13 +72,13 @@ impl CrossingFlows {
         self.rate.bps() as f64 * self.rtt.as_secs() / 8.0
     }
 
-    /// Queue limit of so many products, bytes.
+    /// Queue limit, bytes, that is this many bandwidth-delay products.
     fn queue_limit(&self, products: f64) -> u64 {
         let fewest = products.min(1.0) * MIN_PACKETS * self.packet as f64;
         ((products * self.product()).max(fewest) + 0.5) as u64
     }
 
-    /// A limit in products: `2.5 bdp of 10 Mbit/s and 20 ms`.
+    /// Describes a limit as a multiple of the product: `2.5 bdp of 10 Mbit/s and 20 ms`.
     fn describe(&self, queue_limit: u64) -> String {
         let product = self.product();
         let rounded = ((queue_limit as f64 / product) * 100.0 + 0.5).floor() / 100.0;
@@ -88,7 +90,7 @@ impl CrossingFlows {
     }
 }
 
-/// Propagation delays in both directions.
+/// Sum of the propagation delays of a route in both directions.
 fn round_trip(net: &Network, route: &Route) -> Duration {
     let hops = route.there.iter().chain(&route.back);
     hops.map(|hop| direction(net, hop.link, hop.is_down).base_delay())

@@ -1,4 +1,4 @@
-//! The keys that take a mechanism, and the mechanisms of TCP, links and nodes, in one form.
+//! Catalogue of the mechanisms of TCP, links and nodes, and of the keys that select them.
 
 use crate::draft::Draft;
 use crate::file_source::{Disk, FileSource};
@@ -6,8 +6,8 @@ use crate::problem::Problem;
 use lasthop_base::SeamInfo;
 use std::sync::Arc;
 
-/// Mechanisms that a scenario can name. [`Catalogue::default`] has those of this project. Mechanisms that a caller adds
-/// work in documents, `set`, messages, lists and the schema exactly like the others.
+/// Mechanisms that a scenario can name. [`Catalogue::default`] has the mechanisms of this project. Mechanisms that a
+/// caller adds work in documents, `set`, messages, lists and the schema exactly like the others.
 ///
 /// ```
 /// use lasthop_base::{Info, Mechanism};
@@ -69,7 +69,7 @@ impl Catalogue {
         Draft::parse_with(&Arc::new(self.clone()), text, name)
     }
 
-    /// Every seam: the sender's, the receiver's, the links', the nodes'.
+    /// Every kind of mechanism: first those of the sender, then of the receiver, the links and the nodes.
     pub fn seams(&self) -> Vec<&SeamInfo> {
         let ends_and_links = self.tcp.seams().into_iter().chain(self.link.seams());
         ends_and_links.chain(self.node.seams()).collect()

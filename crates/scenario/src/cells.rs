@@ -1,4 +1,4 @@
-//! Cells: links that share a medium.
+//! Cells: groups of links that share a medium.
 
 use crate::problem::Problem;
 use crate::quantities::{NAMES, is_name};
@@ -28,7 +28,7 @@ pub(crate) fn check(reader: &TableReader<'_>, entries: &[TomlEntry], links: &[Li
     Ok(())
 }
 
-/// Place of this key in a link's table, or the table's start.
+/// Place of this key in a link's table, or the start of the table if it lacks the key.
 fn place_of(entry: &TomlEntry, key: &str) -> Span {
     let table = entry.node.table();
     table.and_then(|table| table.find(key)).map_or(entry.place, |entry| entry.place)
@@ -52,7 +52,7 @@ fn refuse_other_layers(reader: &TableReader<'_>, link: &Link, place: Span) -> Re
         .help(format!("set link.{}.arq = \"wifi\", or leave `cell` out", link.name)))
 }
 
-/// A cell of one link is a misspelt name or has no effect.
+/// Refuses a cell with only one link: the name is misspelt, or the cell has no effect.
 fn refuse_single_link_cell(
     reader: &TableReader<'_>,
     links: &[Link],
@@ -80,7 +80,8 @@ fn refuse_single_link_cell(
         .help(help))
 }
 
-/// All links of a medium need the same medium parameters, and all links of a sender the same contention parameters.
+/// Checks that all links of a cell have the same medium parameters, and all links with the same sender the same
+/// contention parameters.
 fn refuse_differences(
     reader: &TableReader<'_>,
     place: Span,

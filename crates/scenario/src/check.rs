@@ -1,4 +1,4 @@
-//! From a document to a checked scenario.
+//! Checks a document and converts it to a scenario.
 
 use crate::bdp;
 use crate::catalogue::Catalogue;
@@ -16,10 +16,11 @@ use crate::source::{SourceText, Span};
 use crate::tree::{TomlEntry, TomlTable};
 use lasthop_base::{Duration, Value, quantity};
 
-/// Most samples of one probe in a run.
+/// Largest number of samples of one probe in a run.
 const MAX_SAMPLES: u64 = 10_000_000;
 
-/// Checks a document against the catalogue; `title` is the default title, `detail` selects the text to produce.
+/// Checks a document against the catalogue. `title` is used if the document has no title; `detail` selects the text to
+/// record.
 pub(crate) fn check(
     catalogue: &Catalogue,
     sources: &[SourceText],
@@ -82,7 +83,7 @@ pub(crate) fn check(
     Ok((scenario, reader.resolved))
 }
 
-/// The document's own keys. In a very long run the default of `sample` is longer than usual.
+/// Keys of the document's top level. In a very long run the default of `sample` is longer than usual.
 fn keys(
     reader: &TableReader<'_>,
     head: TableHead<'_>,
@@ -96,7 +97,7 @@ fn keys(
         if let Presence::Default(usual) = &mut key.presence
             && quantity::duration(usual).is_ok_and(|usual| usual < shortest)
         {
-            // Whole milliseconds survive printing and reading.
+            // The default is rounded up to whole milliseconds, so that it reads back exactly after printing.
             *usual = format!("{} ms", shortest.as_nanos().div_ceil(1_000_000)).into();
         }
     }

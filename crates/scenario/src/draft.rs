@@ -1,4 +1,4 @@
-//! A scenario before checking: single values can still be changed.
+//! A scenario before checking, while single values can still be changed.
 
 use crate::catalogue::Catalogue;
 use crate::check::check;
@@ -13,7 +13,7 @@ use crate::{inline, ready, show};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Keys of a flow that concern both ends.
+/// Keys in a flow's table that configure its TCP endpoints.
 const ENDPOINT_KEYS: [&str; 10] = [
     "profile",
     "segment",
@@ -27,7 +27,7 @@ const ENDPOINT_KEYS: [&str; 10] = [
     "time_wait",
 ];
 
-/// Whether a value, or a value below it, was given.
+/// Whether this entry, or an entry in a table below it, satisfies `is_own`.
 fn is_given_within(node: &TomlNode, is_own: &dyn Fn(&&TomlEntry) -> bool, entry: &TomlEntry) -> bool {
     match node.table() {
         Some(table) => table.entries.iter().any(|inner| is_given_within(&inner.node, is_own, inner)),
@@ -37,23 +37,24 @@ fn is_given_within(node: &TomlNode, is_own: &dyn Fn(&&TomlEntry) -> bool, entry:
 
 const LARGEST: u64 = 4 << 20;
 
-/// A scenario's document with its changes, not yet checked.
+/// A scenario's document with the changes made to it, not yet checked.
 #[derive(Clone, Debug)]
 pub struct Draft {
     /// Mechanisms that the document may name.
     pub(crate) catalogue: Arc<Catalogue>,
-    /// The document's own text, then one text for each change.
+    /// The document's own text, followed by one text for each change.
     pub(crate) sources: Vec<SourceText>,
     pub(crate) document: TomlTable,
-    /// Title if the document has none: the file's name.
+    /// Title to use if the document has none: the name of the file.
     pub(crate) title: String,
-    /// The one-line scenario that the draft was read from.
+    /// The one-line scenario from which the draft was read, if any.
     pub(crate) inline: Option<inline::InlineScenario>,
 }
 
 impl Draft {
-    /// Reads a scenario: a ready path's name (`umts`), a file, or a line of text (`rate=10Mbit/s,rtt=20ms`; keys: see
-    /// [`crate::inline`]). A line may also change a ready path or a file (`lte,loss=1%`).
+    /// Reads a scenario. `path` is a ready path's name (`umts`), a file, or a one-line scenario
+    /// (`rate=10Mbit/s,rtt=20ms`; [`crate::inline`] has the keys). A one-line scenario may also change a ready path or
+    /// a file (`lte,loss=1%`).
     ///
     /// # Errors
     /// If no such scenario exists, or its text is not TOML.
@@ -94,7 +95,8 @@ impl Draft {
         }
     }
 
-    /// Reads a scenario's text. Messages call it `name`; further files are resolved relative to `name`.
+    /// Reads a scenario from its text. Messages use `name` as the file's name; names of further files are relative to
+    /// `name`.
     ///
     /// # Errors
     /// If the text is not TOML.
@@ -116,18 +118,19 @@ impl Draft {
         })
     }
 
-    /// Changes one value: `link.wireless.down.channel.rate` to `3e-5`, `flow.bulk.receiver.ack_splitting` to `split`.
+    /// Changes one value. Examples: `link.wireless.down.channel.rate` to `3e-5`, `flow.bulk.receiver.ack_splitting` to
+    /// `split`.
     ///
-    /// The value is TOML or a bare text. A mechanism is set by its name or as a table; setting one parameter keeps the
-    /// others. An empty value removes the key. `rate`, `plan` and `trace` replace each other.
+    /// The value is TOML or a bare text. A mechanism is set by its name or as a table; if you set one parameter, the
+    /// others stay. An empty value removes the key. `rate`, `plan` and `trace` replace each other.
     ///
-    /// The path may omit its beginning if that is unambiguous: `wireless.down.channel.rate`. Without a flow's name the
-    /// path means every flow: `recovery`, `sender.recovery`. `sender` and `receiver` take a mechanism's name:
-    /// `sender=cubic`. The keys of one-line scenarios ([`inline::KEYS`]) work in drafts read from a line; `loss`,
-    /// `up_loss` and `ber` work for every path.
+    /// The path may omit its beginning if the rest is unambiguous: `wireless.down.channel.rate`. Without a flow's name
+    /// the path means every flow: `recovery`, `sender.recovery`. `sender` and `receiver` accept a mechanism's name:
+    /// `sender=cubic`. The keys of one-line scenarios ([`inline::KEYS`]) work in drafts read from such a scenario;
+    /// `loss`, `up_loss` and `ber` work in every draft.
     ///
     /// # Errors
-    /// If no such key exists, or the path is ambiguous. [`Draft::check`] checks the value.
+    /// If no such key exists, or the path is ambiguous. This function does not check the value; [`Draft::check`] does.
     pub fn set(&mut self, path: &str, value: &str) -> Result<(), Problem> {
         let typed = SourceText::typed(&format!("{path}={value}"));
         let (source, begins) = (self.sources.len(), path.len() + 1);
@@ -170,8 +173,9 @@ impl Draft {
         done
     }
 
-    /// Keys about the ends of a flow that the author set, in a file, a line or by [`Draft::set`], without those of a
-    /// ready path: `sender.congestion`, `profile`. They have no effect if other programs send (`lasthop emulate`).
+    /// Keys that configure the TCP endpoints of a flow, as far as the author set them (in a file, a one-line scenario
+    /// or by [`Draft::set`]): `sender.congestion`, `profile`. Keys that a ready path sets are left out. These keys have
+    /// no effect if other programs send (`lasthop emulate`).
     pub fn given_endpoint_keys(&self, flow: &str) -> Vec<String> {
         let Some(table) = self.document.table("flow").and_then(|flows| flows.table(flow)) else {
             return Vec::new();
@@ -180,7 +184,7 @@ impl Draft {
             let Span { source, start, end } = entry.node.place;
             let source = &self.sources[source];
             let is_ready = ready::find(&source.name).is_some_and(|(_, text)| *text == *source.text);
-            // A line that omits the key has its default at the place of the whole line.
+            // If a one-line scenario omits a key, the place of the key's default is the whole line.
             let is_usual = source.name == TYPED && start == 0 && end == source.text.len();
             !is_ready && !is_usual
         };
@@ -200,7 +204,7 @@ impl Draft {
         given
     }
 
-    /// The names in the table `flow`, `link` or `node`, in the document's order.
+    /// Names of the flows, links or nodes (`table` is `flow`, `link` or `node`), in the document's order.
     pub fn names(&self, table: &str) -> Vec<&str> {
         self.document.table(table).map(TomlTable::keys).unwrap_or_default()
     }
@@ -210,7 +214,7 @@ impl Draft {
         self.checked(Detail::Nothing).map(|(scenario, _)| scenario)
     }
 
-    /// The resolved scenario as TOML: every key with value and meaning. Reading it gives the same scenario.
+    /// The resolved scenario as TOML: every key with its value and meaning. This text reads back as the same scenario.
     pub fn show(&self) -> Result<String, Problem> {
         self.checked(Detail::Everything).map(|(_, resolved)| show::text(&resolved))
     }
@@ -226,7 +230,7 @@ impl Draft {
 }
 
 impl Scenario {
-    /// Reads and checks a scenario: a ready path's name, a file, or a line of text; see [`Draft::load`].
+    /// Reads and checks a scenario. `path` is a ready path's name, a file, or a one-line scenario; see [`Draft::load`].
     pub fn load(path: &str) -> Result<Scenario, Problem> {
         Draft::load(path)?.check()
     }

@@ -1,4 +1,4 @@
-//! Example topologies with several flows, each a whole scenario.
+//! Example topologies with several flows; each is a complete scenario.
 
 /// Title and text of each example.
 pub const TOPOLOGIES: &[(&str, &str)] = &[

@@ -1,4 +1,4 @@
-//! A table's values after checking.
+//! The values of a table after checking.
 
 use crate::source::Span;
 use lasthop_base::{Duration, Rate, Selection, Value};
@@ -10,10 +10,10 @@ pub(crate) enum FieldValue {
     Mechanism(Selection),
 }
 
-/// The values of a table, given or default, in the order of its keys.
+/// The values of a table, written or default, in the order of the table's keys.
 ///
-/// The readers below name keys of the table's own list, with the declared form. A key that was not given and has no
-/// default reads as `None`.
+/// The methods below expect names from the table's list of keys, and values of the type that the key declares. They
+/// return `None` for a key that has neither a value nor a default.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Fields {
     list: Vec<(&'static str, FieldValue, Span)>,
@@ -28,7 +28,7 @@ impl Fields {
         self.list.push((name, setting, place));
     }
 
-    /// Removes a value and returns it with its place; the order of the others changes.
+    /// Removes a value and returns it with its place. The order of the remaining values changes.
     pub(crate) fn take(&mut self, name: &str) -> Option<(FieldValue, Span)> {
         let at = self.list.iter().position(|(known, _, _)| *known == name)?;
         let (_, setting, place) = self.list.swap_remove(at);
@@ -43,7 +43,7 @@ impl Fields {
         self.entry(name).map(|(_, setting, _)| setting)
     }
 
-    /// The place of the value; for a default, the head of its table.
+    /// The place of the value. A default value has the place of its table's head.
     pub(crate) fn place(&self, name: &str) -> Option<Span> {
         self.entry(name).map(|(_, _, place)| *place)
     }

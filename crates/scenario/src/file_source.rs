@@ -1,18 +1,18 @@
-//! Files that a scenario names.
+//! Access to the files that a scenario names.
 
 use std::fmt;
 use std::io::Read;
 use std::path::Path;
 
-/// Files by name: those on disk, or those that a web page provides.
+/// Files by name, either on disk or provided by a web page.
 pub trait FileSource: fmt::Debug + Send + Sync {
     /// Whether a file of this name exists.
     fn exists(&self, name: &str) -> bool;
 
-    /// All bytes of a file of at most `largest` bytes.
+    /// Reads a whole file, which may have at most `largest` bytes.
     ///
     /// # Errors
-    /// The reason in one phrase, such as `there is no such file`.
+    /// Returns the reason as a phrase, such as `there is no such file`.
     fn read(&self, name: &str, largest: u64) -> Result<Vec<u8>, String>;
 }
 

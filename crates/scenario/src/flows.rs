@@ -1,4 +1,4 @@
-//! The tables under `flow`: sources, destinations and traffic.
+//! Reads the tables under `flow`: sources, destinations and traffic.
 
 use crate::applications;
 use crate::arrivals::{self, TransferArrival};
@@ -24,7 +24,7 @@ pub(crate) struct PlacedFlow {
     pub(crate) place: Span,
 }
 
-/// Reads all flows; each replica becomes a flow of its own.
+/// Reads all flows. Each replica of a flow becomes a separate flow.
 pub(crate) fn read(
     reader: &mut TableReader<'_>,
     entries: &[TomlEntry],
@@ -137,7 +137,7 @@ fn transfers_from_file(
     }
 }
 
-/// The flow's kind, which determines the valid keys.
+/// The flow's kind of traffic, which determines its valid keys.
 fn kind(reader: &TableReader<'_>, head: TableHead<'_>, table: &TomlTable) -> Result<&'static str, Problem> {
     let Some(entry) = table.find("kind") else { return Ok("tcp") };
     let only_kind: Vec<Key> =
@@ -258,15 +258,15 @@ fn tcp(
     Ok(Traffic::Tcp { transfer, source: source.into(), destination: destination.into() })
 }
 
-/// Configures the reverse halves of a flow with data in both directions: the sender of requests and their receiver. No
-/// table of the flow describes them; the profile does.
+/// Configures the endpoints for the reverse direction of a flow with data both ways: the sender and the receiver of
+/// requests. The flow has no tables for these, so the profile determines their values.
 fn configure_reverse_halves(
     reader: &mut TableReader<'_>,
     head: TableHead<'_>,
     profile: &Profile,
     (source, destination): (&mut Config, &mut Config),
 ) -> Result<(), Problem> {
-    // The resolved scenario omits these halves.
+    // These values are not part of the resolved scenario.
     let resolved = std::mem::replace(&mut reader.resolved, Resolved::new(Detail::Nothing));
     let nothing = TomlTable::default();
     let sender = read_endpoint(reader, head, &nothing, profile, "sender", destination);
@@ -276,7 +276,7 @@ fn configure_reverse_halves(
     done.map(|_| ())
 }
 
-/// Reads `sender` or `receiver` and configures the end's mechanisms.
+/// Reads the table `sender` or `receiver` and configures the mechanisms of that endpoint.
 fn read_endpoint(
     reader: &mut TableReader<'_>,
     flow: TableHead<'_>,
@@ -313,7 +313,7 @@ fn read_endpoint(
     Ok(fields)
 }
 
-/// The option that a mechanism needs and that is not offered.
+/// A TCP option that the mechanism needs but the flow does not offer.
 fn missing_option(mechanism: &Info, config: &Config) -> Option<&'static str> {
     let is_offered = |need: &Need| match need {
         Need::Sack => config.sack,

@@ -1,15 +1,15 @@
-//! Names of other tools, and the names of Lasthop with the same meaning.
+//! Names that other tools use, and Lasthop's names with the same meaning.
 
 /// A name in another tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Foreign {
-    /// The name, lower case, with `_` for `-`.
+    /// The name in lower case, with `_` in place of `-`.
     pub name: &'static str,
-    /// The tool, as its users call it; empty if several tools use the name.
+    /// The tool's usual name; empty if several tools use the name.
     pub tool: &'static str,
-    /// Keys, mechanisms, columns or metrics of Lasthop with this meaning, the likeliest first.
+    /// Lasthop's keys, mechanisms, columns or metrics with this meaning, the likeliest first.
     pub here: &'static [&'static str],
-    /// A sentence without its full stop: a difference, or the fact that Lasthop has no such thing; may be empty.
+    /// A sentence without its full stop; may be empty. It states a difference, or that Lasthop has no such thing.
     pub note: &'static str,
 }
 
@@ -30,7 +30,7 @@ const BBR2: &str = "BBRv2 is not implemented; BBRv3 is its successor";
 
 /// Names of keys and mechanisms in other tools. A name that Lasthop uses in the same sense needs no entry.
 const FOREIGN_KEYS: &[Foreign] = &[
-    // Several tools, papers, conversation.
+    // Used by several tools, in papers and in conversation.
     same("bandwidth", "", &["rate"]),
     same("bw", "", &["rate"]),
     same("latency", "", &["one_way_delay", "rtt"]),
@@ -54,7 +54,7 @@ const FOREIGN_KEYS: &[Foreign] = &[
     noted("bbrv2", "", &["bbr3"], BBR2),
     same("bbrv3", "", &["bbr3"]),
     same("bbrv1", "", &["bbr"]),
-    // tc: netem and queueing disciplines.
+    // tc: netem and the queueing disciplines.
     same("qdisc", "tc", &["queue"]),
     same("limit", "tc", &["packets", "queue"]),
     same("gemodel", "tc", &["two_state", "burst"]),
@@ -150,7 +150,7 @@ const FOREIGN_KEYS: &[Foreign] = &[
     same("q_weight_", "ns-2", &["weight"]),
     same("minrto_", "ns-2", &["min_rto"]),
     same("tcptick_", "ns-2", &["tick"]),
-    // Names of Lasthop before 0.1.
+    // Names that Lasthop used before 0.1.
     same("judge", "", &["loss_discrimination"]),
     same("cause", "", &["loss_discrimination"]),
     same("counting", "", &["ack_counting"]),
@@ -194,7 +194,7 @@ pub fn all_foreign() -> impl Iterator<Item = &'static Foreign> {
     FOREIGN_KEYS.iter().chain(columns)
 }
 
-/// The entry of a name, however its letters and hyphens are written; `ns3::` in front is left out.
+/// The entry for a name. Case, and the choice of `-` or `_`, do not matter; a leading `ns3::` is ignored.
 pub fn foreign(written: &str) -> Option<&'static Foreign> {
     let name = written.trim().to_lowercase().replace('-', "_");
     let name = name.strip_prefix("ns3::").unwrap_or(&name);
@@ -202,7 +202,7 @@ pub fn foreign(written: &str) -> Option<&'static Foreign> {
 }
 
 impl Foreign {
-    /// The sentence that leads to the names here: "tc's `qdisc` is `queue` here".
+    /// A sentence that gives Lasthop's names for this name: "tc: `qdisc` is `queue` here".
     pub fn sentence(&self) -> String {
         let whose = if self.tool.is_empty() { String::new() } else { format!("{}: ", self.tool) };
         let here = format!("{whose}`{}` is {} here", self.name, one_of(self.here));
@@ -210,7 +210,7 @@ impl Foreign {
     }
 }
 
-/// Names in code marks: "`a`, `b` or `c`".
+/// The names in backquotes, joined as a list: "`a`, `b` or `c`".
 pub(crate) fn one_of(names: &[&str]) -> String {
     let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
     match &names[..] {

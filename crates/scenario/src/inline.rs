@@ -1,13 +1,15 @@
-//! Scenarios in one line: `rate=10Mbit/s,rtt=20ms,queue=100packets,loss=1%`.
+//! One-line scenarios: `rate=10Mbit/s,rtt=20ms,queue=100packets,loss=1%`.
 //!
-//! A line describes one link called `path` from `server` to `client` and one flow called `bulk` over it, between two
-//! Linux hosts (`profile=linux`). After the name of a ready path or of a file, the same keys change that scenario
-//! (`lte,loss=1%`). "Down" is then the direction in which the first flow crosses the last link of its route, the last
-//! hop. [`KEYS`] has the meanings.
+//! Such a scenario describes one link called `path` from `server` to `client`, and one flow called `bulk` over the
+//! link, between two Linux hosts (`profile=linux`). If the line begins with the name of a ready path or of a file, the
+//! same keys change that scenario (`lte,loss=1%`). The keys of the link then concern the last hop of the first TCP
+//! flow's route, and delays the whole route. "Down" is the direction in which this flow crosses the link. [`KEYS`]
+//! gives the meaning of each key.
 //!
-//! [`Draft::set`] takes these keys too if the draft was read from a line, and the keys of losses always (`line_keys`).
+//! [`Draft::set`] also accepts these keys if the draft was read from a one-line scenario. It accepts the keys for
+//! losses in every draft (module `line_keys`).
 //!
-//! Every other key is a key of the document or of the flow, as for [`Draft::set`]: `duration`, `seed`, `recovery`,
+//! Every other key is a key of the document or of the flow, as in [`Draft::set`]: `duration`, `seed`, `recovery`,
 //! `ack_splitting` …
 
 mod adapt;
@@ -29,7 +31,7 @@ use lasthop_base::quantity;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Keys of an inline scenario: name, example, meaning.
+/// Keys of a one-line scenario, each with an example and its meaning.
 pub const KEYS: &[(&str, &str, &str)] = &[
     ("rate", "10Mbit/s", "rate down, and up unless `up` is set (after a ready path: down only)"),
     ("up", "2Mbit/s", "rate up"),
@@ -66,7 +68,8 @@ pub const KEYS: &[(&str, &str, &str)] = &[
     ("up_corrupt", "0.1%", "share of packets up with an undetected bit error"),
 ];
 
-/// Keys copied unchanged to a direction: name down, name up, and the direction's key.
+/// Keys whose values are copied unchanged to one direction of a link: name for down, name for up, and name in the
+/// direction's table.
 const IMPAIRMENTS: [[&str; 3]; 3] = [
     ["duplicate", "up_duplicate", "duplicate"],
     ["corrupt", "up_corrupt", "corrupt"],
@@ -95,7 +98,7 @@ pub(crate) fn draft(catalogue: &Arc<Catalogue>, text: &str) -> Result<Draft, Pro
     Ok(draft)
 }
 
-/// Applies the keys that are not the inline scenario's own.
+/// Applies the keys that are keys of the document or of the flow, not of one-line scenarios.
 fn apply_other_keys(draft: &mut Draft, items: &[Item]) -> Result<(), Problem> {
     for item in items.iter().filter(|item| !is_own(&item.key)) {
         set::apply(draft, &item.key, item.place, item.node.clone()).map_err(|problem| {
@@ -116,7 +119,7 @@ struct Item {
     node: TomlNode,
 }
 
-/// The items between commas from byte `from` on; `number` is the source's index in the draft.
+/// The items between commas, from byte `from` of the source on. `number` is the index of the source in the draft.
 fn items(source: &SourceText, number: usize, from: usize) -> Result<Vec<Item>, Problem> {
     let mut items: Vec<Item> = Vec::new();
     for range in split_at_commas(&source.text[from..]) {
@@ -154,7 +157,7 @@ fn items(source: &SourceText, number: usize, from: usize) -> Result<Vec<Item>, P
     Ok(items)
 }
 
-/// The pieces between commas outside brackets and quotes.
+/// The ranges of the pieces between commas. Commas inside brackets and quotes do not separate pieces.
 fn split_at_commas(text: &str) -> Vec<Range<usize>> {
     let mut pieces = Vec::new();
     let (mut start, mut depth, mut quoted) = (0, 0i32, false);
@@ -197,7 +200,7 @@ fn problem(sources: &[SourceText], place: Span, message: impl Into<String>) -> P
     Problem::new(&sources[place.source], place.start..place.end, message)
 }
 
-/// The document without the flow's mechanisms.
+/// Creates the document, without the flow's mechanisms.
 fn document(catalogue: &Catalogue, sources: &[SourceText], items: &[Item]) -> Result<TomlTable, Problem> {
     let source = &sources[0];
     let whole = Span { source: 0, start: 0, end: source.text.len() };
@@ -265,7 +268,7 @@ fn document(catalogue: &Catalogue, sources: &[SourceText], items: &[Item]) -> Re
     Ok(document)
 }
 
-/// The channel that `loss` (with or without `burst`), `ber` or `channel` describes, and its place.
+/// The channel that `loss` (with or without `burst`), `ber` or `channel` describes, and the place of that key.
 fn channel(sources: &[SourceText], items: &[Item]) -> Result<Option<(Span, TomlNode)>, Problem> {
     at_most_one(sources, items, "loss", "ber")?;
     at_most_one(sources, items, "loss", "channel")?;
@@ -302,7 +305,7 @@ fn losses(
     }
 }
 
-/// A channel of a kind with parameters, and the first parameter's place.
+/// A channel of this kind with these parameters, and the place of the first parameter.
 fn channel_of_kind(kind: &str, parameters: &[(&str, &Item)]) -> (Span, TomlNode) {
     let first = parameters[0].1;
     let mut channel = TomlTable::default();
@@ -313,7 +316,7 @@ fn channel_of_kind(kind: &str, parameters: &[(&str, &Item)]) -> (Span, TomlNode)
     (first.place, TomlNode { place: first.place, content: Content::Table(channel.into()) })
 }
 
-/// The mechanism that `jitter` names; a time is the upper bound of a random delay.
+/// The jitter mechanism. A value that is a time is the upper bound of a random delay; any other value is a mechanism.
 fn jitter(item: &Item) -> TomlNode {
     if quantity::duration(item.value.trim_matches('"')).is_err() {
         return item.node.clone();
@@ -324,7 +327,7 @@ fn jitter(item: &Item) -> TomlNode {
     TomlNode { place: item.node.place, content: Content::Table(table.into()) }
 }
 
-/// The propagation delay each way, from `one_way_delay` or `rtt`.
+/// The propagation delay of each direction, from `one_way_delay` or half of `rtt`.
 fn delay<'i>(sources: &[SourceText], items: &'i [Item]) -> Result<Option<(&'i Item, String)>, Problem> {
     let Some(item) = at_most_one(sources, items, "rtt", "one_way_delay")? else { return Ok(None) };
     if item.key == "one_way_delay" {
@@ -347,7 +350,7 @@ fn half(rtt: &str) -> Result<String, String> {
     Ok(quantity::duration(rtt.trim_matches('"'))?.divided_by(2).to_string())
 }
 
-/// The error for a missing key, which may only be misspelt.
+/// The error for a missing key. The key may be present but misspelt, which the error then suggests.
 fn missing_key(
     catalogue: &Catalogue,
     source: &SourceText,

@@ -1,4 +1,5 @@
-//! Descriptions of the language's keys: the reader, `show`, `list` and the schema are derived from them.
+//! Descriptions of the keys of the scenario language. The reader, `show`, `list` and the schema are all derived from
+//! them.
 
 use lasthop_base::{Info, Parameter, SeamInfo, Unit};
 use lasthop_tcp::profile::Preset;
@@ -10,7 +11,7 @@ pub(crate) struct Key {
     pub(crate) value_type: ValueType,
     pub(crate) presence: Presence,
     pub(crate) doc: &'static str,
-    /// For a mechanism: parameters whose default a profile replaces.
+    /// If the key takes a mechanism: parameters whose defaults a profile replaces.
     pub(crate) presets: Vec<Preset>,
 }
 
@@ -24,7 +25,7 @@ pub(crate) enum ValueType {
     Text,
     Node,
     File,
-    /// A mechanism: its name, or a table with `kind` and parameters.
+    /// A mechanism: its name, or a table with `kind` and the parameters.
     Mechanism(SeamInfo),
     Table,
 }
@@ -32,9 +33,9 @@ pub(crate) enum ValueType {
 #[derive(Clone, Debug)]
 pub(crate) enum Presence {
     Required,
-    /// No default; the text is an example value.
+    /// The key has no default; the text is an example value.
     Optional(&'static str),
-    /// The default, written as in a scenario but without quotes.
+    /// The key's default, written as in a scenario but without quotes.
     Default(Cow<'static, str>),
 }
 
@@ -61,12 +62,12 @@ impl Key {
         Key { name, value_type, presence: Presence::Default(default.into()), doc, presets: Vec::new() }
     }
 
-    /// A table below this table; tables are read separately.
+    /// A key whose value is a table. Such tables are read separately.
     pub(crate) fn table(name: &'static str, doc: &'static str) -> Key {
         Key::optional(name, ValueType::Table, "{}", doc)
     }
 
-    /// The same key, not required.
+    /// The same key, but not required.
     pub(crate) fn made_optional(self) -> Key {
         match self.presence {
             Presence::Optional(_) => self,
@@ -86,12 +87,12 @@ impl From<&Parameter> for Key {
     }
 }
 
-/// Keys of a mechanism's table besides `kind`.
+/// Keys of a mechanism's table other than `kind`.
 pub(crate) fn parameters(info: &Info) -> Vec<Key> {
     info.parameters.iter().map(Key::from).collect()
 }
 
-/// Keys of the mechanism chosen for `seam`, with the profile's defaults.
+/// Keys of the mechanism `info`, with the defaults of the profile. `seam` is the key that selects the mechanism.
 pub(crate) fn preset_parameters(seam: &Key, info: &Info) -> Vec<Key> {
     let mut keys = parameters(info);
     for preset in seam.presets.iter().filter(|preset| preset.with.1 == info.name) {

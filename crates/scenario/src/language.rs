@@ -1,7 +1,7 @@
-//! The tables of the language and their keys. Keys that do not depend on a catalogue are built once.
+//! The tables of the scenario language and their keys. Keys that do not depend on a catalogue are built only once.
 //!
-//! This module has the keys of the document and of a node, and finds the tables that have a key. Keys of links, flows
-//! and senders are in `links`, `flows` and `sender`.
+//! This module has the keys of the document and of nodes, and finds the tables that have a given key. Keys of links,
+//! flows and senders are in the modules `links`, `flows` and `sender`.
 
 mod flows;
 mod links;
@@ -20,9 +20,9 @@ use sender::SENDER;
 use std::sync::LazyLock;
 
 pub(crate) const LONGEST: Duration = Duration::from_secs(10_000_000);
-/// Shortest time for keys that must not be zero.
+/// Shortest time that keys accept if zero is not allowed.
 const SHORTEST: Duration = Duration::from_micros(1);
-/// Most replicas of one flow, and most flows of a scenario.
+/// Largest number of replicas of one flow, and of flows in a scenario.
 pub(crate) const MAX_FLOWS: u64 = 100_000;
 pub(crate) const TRAFFIC: &[&str] = &["tcp", "cbr", "on_off"];
 
@@ -84,7 +84,8 @@ pub(crate) fn receiver(catalogue: &Catalogue) -> Vec<Key> {
     seam_keys(catalogue, "receiver")
 }
 
-/// A key for each seam of a side. If a bare amount is allowed, the default is an amount.
+/// Keys that select the mechanisms of a side (`sender`, `receiver`, `link` or `node`). If a bare amount can select the
+/// mechanism (as for queues), the default is an amount.
 fn seam_keys(catalogue: &Catalogue, side: &str) -> Vec<Key> {
     let key = |seam: &SeamInfo| {
         let default = if seam.limited().is_some() { DEFAULT_LIMIT } else { seam.default.name };
@@ -93,7 +94,7 @@ fn seam_keys(catalogue: &Catalogue, side: &str) -> Vec<Key> {
     catalogue.of_side(side).into_iter().map(key).collect()
 }
 
-/// The key names of a node, of a sender or receiver, or of a link's direction (`link`).
+/// Names of the keys of a node, of a sender, of a receiver, or of one direction of a link (`side` is then `link`).
 pub(crate) fn names(catalogue: &Catalogue, side: &str) -> Vec<&'static str> {
     let seam_keys = catalogue.of_side(side).into_iter().map(|seam| seam.name);
     match side {
@@ -103,7 +104,8 @@ pub(crate) fn names(catalogue: &Catalogue, side: &str) -> Vec<&'static str> {
     }
 }
 
-/// Whether the table of a link, node or flow (`link`, `node`, `flow`) has a key of this name, for any kind of flow.
+/// Whether the table of a link, node or flow has a key of this name, for any kind of flow. `top` is `link`, `node` or
+/// `flow`.
 pub(crate) fn is_key_of(catalogue: &Catalogue, top: &str, name: &str) -> bool {
     let has = |keys: &[Key]| keys.iter().any(|key| key.name == name);
     match top {

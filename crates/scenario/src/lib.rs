@@ -1,22 +1,23 @@
-//! Scenarios: from text to a checked, plain [`Scenario`] that a simulator can run.
+//! Scenarios: reads a text, checks it, and gives a [`Scenario`] of plain data that a simulator can run.
 //!
 //! A [`Draft`] is a document whose values can still be changed (`--set`). Checking it gives a [`Scenario`], or one
-//! [`Problem`] with file, line, text to underline and remedy.
+//! [`Problem`] with the file, the line, the text to underline and a remedy.
 //!
 //! Modules:
-//! * [`scenario`]: the resulting plain data.
+//! * [`scenario`]: the plain data that checking gives.
 //! * `language`: every table and key of the language, with unit, default and meaning. `reader` checks documents against
-//!   it, `resolved` and `show` print it, [`Catalogue::schema`], [`Catalogue::list`] and [`Catalogue::reference`]
-//!   describe it. Mechanisms and their parameters come from a [`Catalogue`], by default those of `lasthop-tcp`,
-//!   `lasthop-net` and `lasthop-middlebox`.
-//! * `check`, `links`, `flows`, `routes`, `nodes`, `bdp`, `traces`, `arrivals`: meaning of a scenario, from top to
-//!   bottom.
+//!   these tables; `resolved` and `show` print them; [`Catalogue::schema`], [`Catalogue::list`] and
+//!   [`Catalogue::reference`] describe them. Mechanisms and their parameters come from a [`Catalogue`], by default
+//!   those of `lasthop-tcp`, `lasthop-net` and `lasthop-middlebox`.
+//! * `check`, `links`, `flows`, `routes`, `nodes`, `bdp`, `traces`, `arrivals`: conversion of a document to a scenario.
+//!   `check` is the entry.
 //! * `notes`: warnings about valid but unlikely settings.
-//! * [`inline`]: one-line scenarios; `set`: `--set path=value`; `ready`: the files in `scenarios/`.
-//! * [`PlainProblem`]: an error without a place.
-//! * `file_source`: source of scenario and trace files.
+//! * [`inline`]: one-line scenarios; `set`: changes by `--set path=value`; `ready`: the ready paths, files in
+//!   `scenarios/`.
+//! * [`PlainProblem`]: an error that has no place in a document.
+//! * `file_source`: access to scenario and trace files.
 //!
-//! This crate runs nothing and prints nothing; it reads only scenario and trace files.
+//! This crate runs no simulation and prints nothing. It reads only scenario files and the files that they name.
 //!
 //! ```
 //! use lasthop_scenario::{Draft, Scenario};

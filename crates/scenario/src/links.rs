@@ -1,4 +1,4 @@
-//! The tables under `link`: nodes, links and the parts of each direction.
+//! Reads the tables under `link`: nodes, links and the mechanisms of each direction.
 
 use crate::cells;
 use crate::fields::Fields;
@@ -48,7 +48,7 @@ pub(crate) fn read(reader: &mut TableReader<'_>, entries: &[TomlEntry]) -> Resul
     Ok(net)
 }
 
-/// `keys`: the link's own (the first `ends`), then those of a direction.
+/// Reads one link. The first `ends` of `keys` belong to the link itself, the others to a direction.
 fn link(
     reader: &mut TableReader<'_>,
     entry: &TomlEntry,
@@ -60,7 +60,8 @@ fn link(
     let path = ["link.", &entry.key].concat();
     let head = TableHead { path: &path, place: entry.place };
     let table = reader.table(TableHead { path: "link", place: entry.place }, entry)?;
-    // Checks all keys, even those that both directions override; values are noted with the directions.
+    // Checks all keys of the link's table, even keys that both directions override. The values are recorded later, with
+    // each direction.
     reader.given(head, table, keys)?;
     refuse_rate_and_trace(reader, head, table)?;
     let (keys, of_direction) = keys.split_at(ends);
@@ -87,7 +88,7 @@ fn link(
     Ok(Link { name: entry.key.clone(), from, to, cell, down, up })
 }
 
-/// Refuses a name that cannot be part of a path.
+/// Refuses a name that cannot be part of a key path.
 pub(crate) fn check_name(reader: &TableReader<'_>, what: &str, entry: &TomlEntry) -> Result<(), Problem> {
     if is_name(&entry.key) {
         Ok(())
@@ -98,7 +99,8 @@ pub(crate) fn check_name(reader: &TableReader<'_>, what: &str, entry: &TomlEntry
     }
 }
 
-/// One direction: its own keys, then the link's, then defaults.
+/// Reads one direction. A value comes from the direction's own table, else from the link's table, else it is the
+/// default.
 fn direction(
     reader: &mut TableReader<'_>,
     link: &TomlEntry,
@@ -142,7 +144,7 @@ fn direction(
     Ok(config)
 }
 
-/// Keys that set a direction's rate, exactly one of them.
+/// Keys that set the rate of a direction. Each direction needs exactly one of them.
 pub(crate) const SERVICES: [&str; 3] = ["rate", "plan", "trace"];
 
 fn is_of_service(key: &str) -> bool {

@@ -1,4 +1,4 @@
-//! The list of every mechanism and every ready path.
+//! List of all mechanisms, profiles and ready paths.
 
 use crate::catalogue::Catalogue;
 use crate::draft::Draft;
@@ -7,30 +7,32 @@ use crate::suggest;
 use lasthop_base::SeamInfo;
 use lasthop_tcp::profile;
 
-/// One line of `lasthop list`.
+/// One entry of the output of `lasthop list`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ListEntry {
-    /// The seam's key (`recovery`, `sender.loss_discrimination` …), `profile`, or `path` for a ready path.
+    /// Key that selects the mechanism (`recovery`, `sender.loss_discrimination` …), `profile`, or `path` for a ready
+    /// path.
     pub kind: String,
-    /// The word used in scenarios.
+    /// Name used in scenarios.
     pub name: &'static str,
-    /// Summary, one line.
+    /// Summary in one line.
     pub summary: String,
-    /// Source; may be empty.
+    /// Source, such as a paper; may be empty.
     pub source: String,
 }
 
 impl Catalogue {
-    /// Every mechanism by seam, then every profile, then every ready path.
+    /// Every mechanism, grouped by the key that selects it, then every profile, then every ready path.
     pub fn list(&self) -> Vec<ListEntry> {
         entries(self)
     }
 
-    /// Entries that match a word: by kind (`queue`), else by name (`sack`, `fading`), else by text (`satellite`,
-    /// `huang`). Case, `-` and `_` do not matter.
+    /// Entries that match a word. The kinds are compared first (`queue`). If none matches, the names are searched
+    /// (`sack`, `fading`), then the summaries and sources (`satellite`, `huang`). Case, and the choice of `-` or `_`,
+    /// do not matter.
     ///
     /// # Errors
-    /// If nothing matches: a hint with the kinds.
+    /// Returns a hint with all kinds if nothing matches.
     pub fn list_of(&self, word: &str) -> Result<Vec<ListEntry>, String> {
         entries_of(&self.list(), word)
     }
@@ -38,7 +40,7 @@ impl Catalogue {
 
 fn entries(catalogue: &Catalogue) -> Vec<ListEntry> {
     let seams = catalogue.seams();
-    // Both ends may have a key of the same name.
+    // The sender and the receiver may have keys of the same name; then the side is part of the kind.
     let kind = |seam: &SeamInfo| match seams.iter().filter(|other| other.name == seam.name).count() {
         1 => seam.name.to_owned(),
         _ => format!("{}.{}", seam.side, seam.name),
@@ -74,7 +76,7 @@ fn entries_of(all: &[ListEntry], word: &str) -> Result<Vec<ListEntry>, String> {
     let wanted = plain(word);
     type Matches = fn(&ListEntry, &str, &dyn Fn(&str) -> String) -> bool;
     const MATCHERS: [Matches; 3] = [
-        // The plural of a kind matches too, and a key without its side.
+        // The plural of a kind matches too, and so does a key without its side.
         |entry, wanted, _| {
             let key = entry.kind.rsplit('.').next().unwrap_or_default();
             let one = wanted.strip_suffix('s').unwrap_or(wanted);

@@ -1,5 +1,5 @@
-//! Mechanisms: a bare word, or a table with `kind` and parameters; queues also take `50 packets`, `64 KB`, `1 bdp`,
-//! `unlimited`.
+//! Reads mechanisms. A mechanism is written as a bare word, or as a table with `kind` and parameters. A queue may also
+//! be an amount: `50 packets`, `64 KB`, `1 bdp`, `unlimited`.
 
 use crate::key::{Key, Presence, ValueType, preset_parameters};
 use crate::problem::Problem;
@@ -9,7 +9,7 @@ use crate::suggest::among;
 use crate::tree::{Content, TomlEntry, TomlNode, TomlTable};
 use lasthop_base::{Info, Is, Limit, OnlyIf, SeamInfo, Selection, Value, Values, quantity};
 
-/// Forms of a queue limit.
+/// Forms in which a queue limit can be written, for messages.
 pub(crate) const LIMITS: &str = "\"50 packets\", \"64 KB\", \"1 bdp\" or \"unlimited\"";
 pub(crate) const DEFAULT_LIMIT: &str = "1 bdp";
 
@@ -139,14 +139,14 @@ fn with_parameters(
     }
 }
 
-/// Whether a parameter has its default value, which is harmless if written.
+/// Whether a parameter has its default value. Writing the default is harmless even if the parameter has no effect.
 fn is_default(info: &Info, name: &str, values: &Values) -> bool {
     let parameter = info.parameters.iter().find(|parameter| parameter.name == name);
     let default = parameter.and_then(|parameter| parameter.unit.parse(parameter.default?).ok());
     values.iter().any(|(known, value)| known == name && Some(value) == default.as_ref())
 }
 
-/// The error for a parameter that another parameter's value disables.
+/// The error for a parameter that has no effect because of another parameter's value.
 fn idle(
     reader: &TableReader<'_>,
     head: TableHead<'_>,
@@ -166,7 +166,7 @@ fn idle(
         Is::This(text) => format!("{} = {}", rule.other, other(text)),
         Is::Not(text) => format!("{} other than {}", rule.other, other(text)),
     };
-    // Parameters that depend on the same value of the other parameter.
+    // Other parameters that depend on the same parameter and have an effect with its present value.
     let is_decided = |name: &&str| {
         let mut rules = info.only_if.iter().filter(|one| one.parameters.contains(name));
         rules.any(|one| one.other == rule.other) && info.unmet_condition(name, values).is_none()
@@ -208,16 +208,16 @@ fn unknown_parameter(
 }
 
 const UNLIMITED: &str = "unlimited";
-/// Units of a limit in packets.
+/// Units of a queue limit in packets.
 const PACKETS: [&str; 5] = ["packets", "packet", "pkts", "pkt", "p"];
 
-/// The mechanism that a bare amount selects, and its limit.
+/// The mechanism that a bare amount selects for this key, and the description of its limit.
 fn limited(seam: &SeamInfo) -> Option<(&'static Info, Limit)> {
     let info = seam.limited()?;
     info.limit.map(|limit| (info, limit))
 }
 
-/// The mechanism and limit of a bare amount; `None` if the word is no amount.
+/// The mechanism and limit that a bare amount selects; `None` if the word is not an amount.
 fn bare(
     reader: &TableReader<'_>,
     head: TableHead<'_>,
@@ -269,7 +269,7 @@ fn checked(info: &Info, name: &str, text: &str) -> Result<(&'static str, Value),
     }
 }
 
-/// A mechanism written as a word, converted to a table so that a parameter can be added.
+/// Converts a mechanism written as a word to a table, so that a parameter can be added.
 pub(crate) fn as_table(seam: Option<&SeamInfo>, entry: &TomlEntry) -> Option<TomlTable> {
     let node = &entry.node;
     let Content::Text(word) = &node.content else { return None };

@@ -1,4 +1,4 @@
-//! The tables under `node`: middleboxes between links.
+//! Reads the tables under `node`: middleboxes between links.
 
 use crate::flows::PlacedFlow;
 use crate::language;
@@ -13,12 +13,12 @@ use crate::tree::TomlTable;
 use lasthop_base::Choice;
 use lasthop_middlebox::Build;
 
-/// The nodes that a document's links name, each once.
+/// The nodes that the document's links name, without repetitions.
 pub(crate) fn linked(document: &TomlTable) -> Vec<String> {
     ends(document, "link")
 }
 
-/// The nodes at which no flow begins or ends.
+/// The nodes that are not an end of any flow.
 pub(crate) fn inner(document: &TomlTable) -> Vec<String> {
     let hosts = ends(document, "flow");
     linked(document).into_iter().filter(|node| !hosts.contains(node)).collect()
@@ -37,7 +37,7 @@ fn ends(document: &TomlTable, top: &str) -> Vec<String> {
     names
 }
 
-/// The middlebox at each node, in the order of [`Network::nodes`].
+/// Reads the middlebox of each node, in the order of [`Network::nodes`].
 pub(crate) fn read(
     reader: &mut TableReader<'_>,
     document: &TomlTable,

@@ -6,7 +6,7 @@ use lasthop_net::Config;
 use lasthop_tcp::receiver::{ack_splitting, loss_discrimination};
 
 impl Scenario {
-    /// Warnings for the author, each a sentence with a remedy; usually empty.
+    /// Warnings for the author of the scenario, each a sentence with a remedy. The list is usually empty.
     pub fn notes(&self) -> Vec<String> {
         let all = [
             self.loss_after_arq(),
@@ -31,7 +31,7 @@ impl Scenario {
         self.directions().filter(lossy).map(note).collect()
     }
 
-    /// Directions that deliver nothing, probably because a percentage was meant.
+    /// Warns of link directions that lose every packet, probably because a percentage was meant.
     fn total_loss(&self) -> Vec<String> {
         let loses_all = |(.., config): &(&Link, &str, &Config)| config.loses_all();
         let note = |(link, name, _): (&Link, &str, &Config)| {
@@ -44,7 +44,7 @@ impl Scenario {
         self.directions().filter(loses_all).map(note).collect()
     }
 
-    /// Middleboxes that need failed transmissions from a link layer that does not report them.
+    /// Warns of middleboxes that need reports of failed transmissions from a link layer that does not give them.
     fn no_link_failures(&self) -> Vec<String> {
         let asks = |node: usize| lasthop_middlebox::needs_failures(&self.middleboxes[node]);
         let reports_none = |link: &&Link| asks(link.from) && !link.down.reports_failures();
@@ -61,7 +61,7 @@ impl Scenario {
         self.links.iter().filter(reports_none).map(note).collect()
     }
 
-    /// Receivers that need damaged segments from a link layer that discards them.
+    /// Warns of receivers that need damaged segments if the link layer discards damaged segments.
     fn no_damaged_segments(&self) -> Vec<String> {
         let note = |(flow, route): (&Flow, &Route)| {
             let Traffic::Tcp { destination, .. } = &flow.traffic else { return None };
@@ -85,8 +85,8 @@ impl Scenario {
         self.links.iter().flat_map(|link| [(link, "down", &link.down), (link, "up", &link.up)])
     }
 
-    /// Receivers with only one half of a pair: ACK splitting that needs loss discrimination, or the reverse. Flows with
-    /// the same note share it.
+    /// Warns of receivers with only one of two mechanisms that belong together: ACK splitting that needs loss
+    /// discrimination, or the reverse. Flows with the same warning share one sentence.
     fn unpaired(&self) -> Vec<String> {
         let mut notes: Vec<(String, &Flow, usize)> = Vec::new();
         for (flow, receiver) in self.receivers() {
@@ -109,7 +109,7 @@ impl Scenario {
         })
     }
 
-    /// Flows that offer ECN on a route whose queues never mark.
+    /// Warns of flows that offer ECN if no queue on their route marks packets.
     fn unmarked(&self) -> Option<String> {
         let offers = |flow: &Flow| match &flow.traffic {
             Traffic::Tcp { source, destination, .. } => {
@@ -141,7 +141,8 @@ impl Scenario {
     }
 }
 
-/// Why ACK splitting or loss discrimination has no effect without the other; `None` if the pair is complete.
+/// The reason why ACK splitting or loss discrimination has no effect without the other mechanism. `None` if there is no
+/// such problem.
 fn unpaired(receiver: &lasthop_tcp::Config) -> Option<String> {
     let ack_splitting = (receiver.ack_splitting.build)(&receiver.ack_splitting.values);
     let cause = (receiver.receiver_discrimination.build)(&receiver.receiver_discrimination.values);
@@ -175,12 +176,12 @@ fn names<'i>(mechanisms: impl Iterator<Item = &'i Info>) -> String {
     mechanisms.map(|info| info.name).collect::<Vec<&str>>().join(", ")
 }
 
-/// ` and 3 more`.
+/// The text ` and 3 more`; empty for 0.
 fn others(count: usize) -> String {
     if count == 0 { String::new() } else { format!(" and {count} more") }
 }
 
-/// The notes of several scenarios, each once.
+/// The warnings of several scenarios, without repetitions.
 pub fn of_all<'s>(scenarios: impl IntoIterator<Item = &'s Scenario>) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     for note in scenarios.into_iter().flat_map(Scenario::notes) {

@@ -1,9 +1,9 @@
-//! An error without a place in a document, and its remedy.
+//! An error that has no place in a document, with its remedy.
 
 use miette::Diagnostic;
 use std::fmt;
 
-/// An error without a place: one sentence and a remedy.
+/// An error that has no place in a document: one sentence and a remedy.
 ///
 /// [`fmt::Display`] prints the sentence; as a [`miette::Diagnostic`] it is drawn with a help line. [`crate::Problem`]
 /// is an error with a place.

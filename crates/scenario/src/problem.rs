@@ -1,4 +1,4 @@
-//! An error in a scenario: message, place and remedy.
+//! An error in a scenario, with message, place and remedy.
 
 use crate::snippet::snippet;
 use crate::source::SourceText;
@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 /// The first error in a scenario: one sentence, a place, and a remedy.
 ///
-/// [`fmt::Display`] prints the sentence. As a [`miette::Diagnostic`] it is drawn with file, line, underlined text and a
-/// help line.
+/// [`fmt::Display`] prints only the sentence. As a [`miette::Diagnostic`] the error is printed with the file, the line,
+/// the underlined text and a help line.
 #[derive(Clone, Debug)]
 pub struct Problem(Box<Details>);
 
@@ -41,8 +41,8 @@ impl Problem {
         }))
     }
 
-    /// An error in another TOML document that belongs to scenarios. `file` is the name in messages, `span` the bytes of
-    /// `text` to underline.
+    /// An error in another TOML document that belongs to scenarios. `file` is the file name for messages; `span` is the
+    /// range of bytes in `text` to underline.
     pub fn at(file: &str, text: &str, span: Range<usize>, message: impl Into<String>) -> Problem {
         Problem::new(&SourceText::new(file, text), span, message)
     }
@@ -72,23 +72,23 @@ impl Problem {
         self.0.help.as_deref()
     }
 
-    /// The file, the ready path's name, or `command line`.
+    /// The name of the file or of the ready path, or `command line`.
     pub fn file(&self) -> &str {
         self.0.drawn.name()
     }
 
-    /// Line, from 1.
+    /// Line number, from 1.
     pub fn line(&self) -> usize {
         1 + self.0.text[..self.0.span.start].matches('\n').count()
     }
 
-    /// Column, characters from 1.
+    /// Column, in characters from 1.
     pub fn column(&self) -> usize {
         let before = &self.0.text[..self.0.span.start];
         1 + before.rsplit('\n').next().unwrap_or_default().chars().count()
     }
 
-    /// Range in the whole text in UTF-16 units from 0, as browsers count.
+    /// The underlined range within the whole text, in UTF-16 units from 0, as browsers count.
     pub fn utf16(&self) -> Range<usize> {
         let units = |end: usize| self.0.text[..end].encode_utf16().count();
         units(self.0.span.start)..units(self.0.span.end)
@@ -123,7 +123,7 @@ impl Diagnostic for Problem {
     }
 }
 
-/// The span, extended to character boundaries inside the text; an empty span grows to its line.
+/// The span, limited to the text and extended to character boundaries. An empty span becomes the line that contains it.
 fn within(text: &str, span: Range<usize>) -> Range<usize> {
     let mut start = span.start.min(text.len());
     let mut end = span.end.clamp(start, text.len());
@@ -145,7 +145,7 @@ fn within(text: &str, span: Range<usize>) -> Range<usize> {
     start..end
 }
 
-/// Escapes control characters: messages quote input, and a terminal must not interpret it.
+/// Escapes control characters. Messages quote input, and a terminal must not interpret control characters in it.
 fn printable(text: &str) -> String {
     let mut clean = String::with_capacity(text.len());
     for c in text.chars() {

@@ -4,7 +4,8 @@ use crate::key::{Key, Presence, ValueType};
 use crate::tree::{Content, TomlTable};
 use lasthop_tcp::profile::Profile;
 
-/// The keys of one side (`sender` or `receiver`) with the profile's values as defaults; `own` holds the flow's values.
+/// The keys of one side (`sender` or `receiver`), with the profile's values as defaults. `own` is the flow's table for
+/// this side.
 pub(crate) fn applied(keys: Vec<Key>, profile: &Profile, side: &str, own: &TomlTable) -> Vec<Key> {
     let values = match side {
         "sender" => profile.sender,
@@ -34,8 +35,8 @@ fn preset(keys: &mut [Key], name: &str, value: &'static str) {
     }
 }
 
-/// Name of the mechanism of a seam: the flow's, or else the default. A table without `kind` uses the seam's own
-/// default.
+/// Name of the mechanism that the key `seam` selects: the flow's choice, or else the key's default. A table without
+/// `kind` selects the default of this kind of mechanism, without the profile's.
 fn chosen<'a>(keys: &'a [Key], own: &'a TomlTable, seam: &str) -> &'a str {
     let key = keys.iter().find(|key| key.name == seam);
     match (own.find(seam).map(|entry| &entry.node.content), key) {

@@ -1,4 +1,4 @@
-//! Values other than mechanisms: quantities, words, texts, names.
+//! Reads values other than mechanisms: quantities, words, texts, names.
 
 use crate::key::{Key, ValueType};
 use crate::problem::Problem;
@@ -43,7 +43,7 @@ pub(crate) fn of_text(
     })
 }
 
-/// Like [`Unit::parse`], but whole numbers are exact beyond 2^53.
+/// Like [`Unit::parse`], but keeps whole numbers above 2^53 exact.
 fn parse(unit: &Unit, text: &str) -> Result<Value, String> {
     if let Unit::Count(low, high) = unit
         && let Ok(count) = text.trim().parse()

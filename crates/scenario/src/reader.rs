@@ -1,4 +1,4 @@
-//! Reads a table against its list of keys: refuses unknown keys, missing keys and values of the wrong type.
+//! Reads a table according to its list of keys. Refuses unknown keys, missing keys and values of the wrong type.
 
 use crate::catalogue::Catalogue;
 use crate::fields::{FieldValue, Fields};
@@ -11,7 +11,7 @@ use crate::suggest::{among, listed};
 use crate::tree::{TomlEntry, TomlNode, TomlTable};
 use crate::{mechanisms, quantities};
 
-/// Reads tables, and records every value for the resolved scenario.
+/// Reads tables, and records every value for the resolved document.
 pub(crate) struct TableReader<'a> {
     pub(crate) catalogue: &'a Catalogue,
     pub(crate) sources: &'a [SourceText],
@@ -20,12 +20,12 @@ pub(crate) struct TableReader<'a> {
 
 #[derive(Clone, Copy)]
 pub(crate) struct TableHead<'a> {
-    /// `link.wired`; empty for the document.
+    /// Path of the table, such as `link.wired`; empty for the document itself.
     pub(crate) path: &'a str,
     pub(crate) place: Span,
 }
 
-/// Checked values of a table, with the reader for error messages.
+/// The checked values of a table, with the reader, which makes error messages.
 pub(crate) struct CheckedTable<'a> {
     pub(crate) reader: &'a TableReader<'a>,
     pub(crate) head: TableHead<'a>,
@@ -53,7 +53,7 @@ impl TableReader<'_> {
         Problem::new(&self.sources[place.source], place.start..place.end, message)
     }
 
-    /// Reads all keys of a table; missing keys come from `inherited`, then from their defaults.
+    /// Reads all keys of a table. The value of a missing key comes from `inherited`, or else is the key's default.
     pub(crate) fn read(
         &mut self,
         head: TableHead<'_>,
@@ -85,7 +85,7 @@ impl TableReader<'_> {
         Ok(fields)
     }
 
-    /// Reads the keys written in a table, in the order of the document.
+    /// Reads the keys that are written in a table, in the order of the document.
     pub(crate) fn given(
         &self,
         head: TableHead<'_>,
@@ -117,7 +117,8 @@ impl TableReader<'_> {
             }
             ValueType::Text => quantities::text(self, head, key, node).map(FieldValue::Text),
             ValueType::File => {
-                // File names are relative to the document; the result is relative to the working directory.
+                // File names in a scenario are relative to the document. The result is relative to the working
+                // directory.
                 let name = quantities::text(self, head, key, node)?;
                 if name.starts_with(crate::ready::TRACE_PREFIX) {
                     return Ok(FieldValue::Text(name.to_string()));
@@ -142,7 +143,7 @@ impl TableReader<'_> {
         }
     }
 
-    /// The table under a key; an error if the value is no table.
+    /// The table that is the value of a key. Any other value is an error.
     pub(crate) fn table<'t>(
         &self,
         head: TableHead<'_>,

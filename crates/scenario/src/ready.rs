@@ -1,4 +1,4 @@
-//! Ready paths and ready traces: the files in `scenarios/`, compiled into the program.
+//! Ready paths and ready traces: the files in `scenarios/`, which are compiled into the program.
 
 pub(crate) const ALL: &[(&str, &str)] = &[
     ("hasegawa", include_str!("../../../scenarios/hasegawa.toml")),
@@ -56,7 +56,7 @@ pub(crate) const ALIASES: &[(&str, &str)] = &[
     ("fast-4g", "chrome-fast-4g"),
 ];
 
-/// Prefix of the names of ready traces: `ready:umts-fading.down`.
+/// Prefix that marks the name of a ready trace: `ready:umts-fading.down`.
 pub(crate) const TRACE_PREFIX: &str = "ready:";
 
 /// Name (without the prefix) and text of each ready trace.
@@ -75,7 +75,7 @@ pub(crate) fn trace_names() -> Vec<String> {
     TRACES.iter().map(|(name, _)| format!("{TRACE_PREFIX}{name}")).collect()
 }
 
-/// Name and text of a ready path, by name or alias, ignoring case.
+/// Name and text of the ready path with this name or alias. Case does not matter.
 pub(crate) fn find(name: &str) -> Option<(&'static str, &'static str)> {
     let name = name.trim().to_lowercase();
     let meant = ALIASES.iter().find(|(alias, _)| *alias == name).map_or(name.as_str(), |(_, meant)| meant);

@@ -1,7 +1,7 @@
-//! Reference of the language, made from the tables that the reader checks scenarios against.
+//! Reference of the scenario language, made from the same tables of keys that the reader uses to check scenarios.
 //!
-//! [`Catalogue::reference`] has every key; [`Catalogue::explain`] finds the keys and mechanisms that a path or name
-//! means.
+//! [`Catalogue::reference`] describes every key. [`Catalogue::explain`] finds the keys and mechanisms that a key path
+//! or a name may mean.
 
 use crate::catalogue::Catalogue;
 use crate::inline;
@@ -13,39 +13,39 @@ use crate::ready;
 use crate::suggest::nearest;
 use lasthop_base::{Info, SeamInfo, quantity};
 
-/// Keys of one kind.
+/// Description of the keys of one table, or of the parameters of mechanisms.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ReferenceSection {
-    /// The table of these keys.
+    /// Name of the table that has these keys.
     pub title: String,
-    /// Note on all keys of the section; may be empty.
+    /// Text that applies to all keys of the section; may be empty.
     pub text: String,
     /// The keys.
     pub keys: Vec<KeyDescription>,
 }
 
-/// A key, described.
+/// Description of one key.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct KeyDescription {
-    /// Name within the section: `queue`, `limited_transmit`.
+    /// Name within the section, such as `queue` or `limited_transmit`.
     pub name: String,
-    /// Path in a scenario, as for `--set`: `link.NAME.down.queue`; `explain` searches it.
+    /// Key path in a scenario, as for `--set`: `link.NAME.down.queue`. `explain` searches these paths.
     pub path: String,
-    /// Accepted values: `a time from …`.
+    /// Accepted values, as text: `a time from …`.
     pub takes: String,
-    /// Default: `required`, `default 60 s`, `optional, such as 30 s`.
+    /// Effect of omitting the key, as text: `required`, `default 60 s`, or `optional, such as 30 s`.
     pub without: String,
     /// Meaning.
     pub doc: String,
 }
 
 impl Catalogue {
-    /// Every key of the language, by table, then every mechanism's parameters.
+    /// Describes every key of the language, table by table, followed by every mechanism's parameters.
     pub fn reference(&self) -> Vec<ReferenceSection> {
         sections(self)
     }
 
-    /// The keys and mechanisms that a path or a name means, in sections with those keys alone.
+    /// The keys and mechanisms that a key path or a name may mean. The sections contain only these keys.
     ///
     /// The path may omit names of links, nodes and flows, and directions: `link.wireless.down.queue`,
     /// `link.down.queue`, `wireless.queue`, `queue`. It may end with a parameter: `queue.packets`.
@@ -55,14 +55,14 @@ impl Catalogue {
         if let [_, rest @ ..] = &wanted[..]
             && !rest.is_empty()
         {
-            // A name without the word `link`, `node` or `flow` in front.
+            // The path may begin with the name of a link, node or flow, without the word `link`, `node` or `flow`.
             ways.extend(["link", "node", "flow"].map(|top| [&[top.to_owned()], rest].concat()));
             ways.push(rest.to_vec());
         }
         ways.iter().map(|way| found(self, way)).find(|sections| !sections.is_empty()).unwrap_or_default()
     }
 
-    /// The known name nearest to an unknown name.
+    /// The known name that is nearest to an unknown name.
     pub fn nearest_name(&self, name: &str) -> Option<String> {
         let keys = self.reference().into_iter().flat_map(|section| section.keys).map(|key| key.name);
         let mechanisms = self.seams().into_iter().flat_map(|seam| seam.names()).map(str::to_owned);
@@ -121,7 +121,7 @@ fn sections(catalogue: &Catalogue) -> Vec<ReferenceSection> {
 
 const DOCUMENT: &str = "Keys above all tables.";
 
-/// The units of quantities; first the quantity.
+/// The units of quantities: name of the quantity, and its units.
 pub fn units() -> Vec<(String, String)> {
     let mut units: Vec<(String, String)> =
         quantity::units().into_iter().map(|(what, names)| (what.to_owned(), names)).collect();
@@ -133,7 +133,7 @@ pub fn units() -> Vec<(String, String)> {
     units
 }
 
-/// The ready paths' other names.
+/// Other names of the ready paths, each with the name that it stands for.
 pub fn aliases() -> &'static [(&'static str, &'static str)] {
     ready::ALIASES
 }
@@ -224,7 +224,7 @@ fn found(catalogue: &Catalogue, wanted: &[String]) -> Vec<ReferenceSection> {
     found
 }
 
-/// Splits a path and removes the names of links, nodes and flows and the directions.
+/// Splits a key path, and removes directions and the names of links, nodes and flows.
 fn parts(catalogue: &Catalogue, path: &str) -> Vec<String> {
     let mut parts: Vec<String> = path.split('.').map(|part| part.trim().to_owned()).collect();
     if parts.len() > 2 && !language::is_key_of(catalogue, &parts[0], &parts[1]) {

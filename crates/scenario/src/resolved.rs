@@ -1,4 +1,4 @@
-//! The resolved document: every key with its value, recorded during checking.
+//! The resolved document: every key with its value. The document is recorded while the scenario is checked.
 
 use crate::fields::{FieldValue, Fields};
 use crate::key::{Key, Presence, ValueType};
@@ -6,13 +6,13 @@ use crate::text;
 use lasthop_base::{Info, Parameter, Selection, Unit, Value};
 use std::borrow::Cow;
 
-/// Text to record during checking. Most runs need only the scenario, and recording every key with its meaning takes
-/// longer than checking.
+/// Amount of text to record during checking. Most runs need only the scenario; recording every key with its meaning
+/// takes longer than checking.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Detail {
     Nothing,
     Values,
-    /// Also each key's meaning, and keys that are not set.
+    /// Records also each key's meaning, and example values of keys that are not set.
     Everything,
 }
 
@@ -24,7 +24,7 @@ pub(crate) struct Resolved {
 
 #[derive(Clone, Debug)]
 pub(crate) struct ResolvedSection {
-    /// `link.wired.down`; empty for the document itself.
+    /// Path of the table, such as `link.wired.down`; empty for the document itself.
     pub(crate) path: String,
     pub(crate) doc: Option<String>,
     pub(crate) lines: Vec<KeyValue>,
@@ -34,7 +34,7 @@ pub(crate) struct ResolvedSection {
 pub(crate) struct KeyValue {
     pub(crate) key: Cow<'static, str>,
     pub(crate) value: ResolvedValue,
-    /// Whether the key is in effect; otherwise it is an example.
+    /// Whether the key is set or has a default; otherwise the value is only an example.
     pub(crate) is_set: bool,
     pub(crate) doc: String,
 }
@@ -62,7 +62,7 @@ impl Resolved {
         Resolved { detail, sections: Vec::new() }
     }
 
-    /// Records a table; `fields` are in the order of `keys`.
+    /// Records a table. `fields` must be in the order of `keys`.
     pub(crate) fn record(&mut self, path: &str, keys: &[Key], fields: &Fields) {
         if self.detail == Detail::Nothing {
             return;
@@ -109,7 +109,7 @@ impl Resolved {
         self.sections.extend(below);
     }
 
-    /// Replaces a value that depends on the whole scenario, and adds its origin to the comment.
+    /// Replaces a value that depends on the whole scenario. The text `from` is added to the key's comment.
     pub(crate) fn replace(&mut self, path: &str, key: &str, value: Value, from: &str) {
         let sections = self.sections.iter_mut().filter(|section| section.path == path);
         for line in sections.flat_map(|section| &mut section.lines).filter(|line| line.key == key) {
@@ -145,7 +145,7 @@ fn mechanism(path: &str, key: &Key, selection: &Selection, is_explained: bool) -
     }
 }
 
-/// Meaning of a key, after the words that it accepts.
+/// Comment for a key: the words that the key accepts, then its meaning.
 fn doc(key: &Key) -> String {
     match &key.value_type {
         ValueType::Unit(Unit::Word(words)) => format!("{}: {}", words.join(", "), key.doc),

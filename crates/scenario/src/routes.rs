@@ -1,4 +1,4 @@
-//! Routes of flows: shortest path (fewest links) unless `[route]` overrides it.
+//! Routes of flows. A route is the path with the fewest links, unless `[route]` overrides it.
 
 use crate::flows::PlacedFlow;
 use crate::key::ValueType;
@@ -14,13 +14,13 @@ use crate::tree::{self, TomlTable};
 use std::collections::VecDeque;
 use std::collections::btree_map::{BTreeMap, Entry};
 
-/// Most links on a route: packets count hops in a byte.
+/// Largest number of links on a route. Packets count their hops in one byte.
 const MAX_HOPS: usize = 255;
 
-/// For a node and a destination: the next node, and the rule's place.
+/// Next node for a node and a destination, with the place of the rule in `[route]`.
 pub(crate) type RouteOverrides = BTreeMap<(usize, usize), (usize, Span)>;
 
-/// Reads `[route]`: node -> destination -> next node.
+/// Reads `[route]`, whose rules have the form node.destination = next node.
 pub(crate) fn overrides(
     reader: &mut TableReader<'_>,
     document: &TomlTable,
@@ -140,16 +140,16 @@ pub(crate) fn find(
     Ok(all)
 }
 
-/// Shortest paths, computed once for each destination.
+/// Finds routes. The shortest paths to a destination are computed only once.
 struct RouteFinder<'a> {
     net: &'a Network,
     overrides: &'a RouteOverrides,
-    /// For each destination and node: the next hop and its node.
+    /// Next hop, and the node that it leads to, by destination and then by node.
     next: BTreeMap<usize, Vec<Option<(Hop, usize)>>>,
 }
 
 impl RouteFinder<'_> {
-    /// The hops from a node to a destination; `place` is used in errors.
+    /// The hops from a node to a destination. Errors are reported at `place`.
     fn hops_between(
         &mut self,
         reader: &TableReader<'_>,
@@ -201,7 +201,8 @@ impl RouteFinder<'_> {
         Ok(hops)
     }
 
-    /// The next hop of every node towards a destination: breadth first, links in the order of the document.
+    /// The next hop from every node towards a destination, by breadth-first search. Among equally short paths, the
+    /// order of the links in the document decides.
     fn next_hops(&mut self, to: usize) -> &[Option<(Hop, usize)>] {
         let net = self.net;
         self.next.entry(to).or_insert_with(|| {

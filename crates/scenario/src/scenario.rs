@@ -1,9 +1,9 @@
-//! A checked scenario: plain data.
+//! A checked scenario as plain data.
 
 use lasthop_base::{Choice, Duration, Rate, Spread, Time};
 use std::sync::Arc;
 
-/// Everything that a run needs. All indices and values are valid.
+/// Everything that a run needs. All indices and values in it are valid.
 #[derive(Clone, Debug)]
 pub struct Scenario {
     /// Title, one line.
@@ -12,23 +12,23 @@ pub struct Scenario {
     pub source: Option<String>,
     /// Length of a run in virtual time.
     pub duration: Duration,
-    /// First part of the run, which is not measured; zero: everything is measured.
+    /// Length of the first part of the run, which is not measured. Zero means that everything is measured.
     pub warmup: Duration,
     /// Seed of the random numbers.
     pub seed: u64,
     /// Number of repetitions, at least 1.
     pub runs: u32,
-    /// Header bytes that links charge per packet.
+    /// Header bytes that links count for each packet.
     pub headers: Headers,
-    /// Time between two samples of a probe.
+    /// Time between two samples of the probes.
     pub sample: Duration,
     /// Names of the nodes, in the order in which links name them.
     pub nodes: Vec<String>,
-    /// Middlebox of each node; `none` where the node only forwards, as at hosts.
+    /// Middlebox of each node; `none` at hosts and at other nodes that only forward.
     pub middleboxes: Vec<Choice<lasthop_middlebox::Build>>,
     /// The links, in the order of the document.
     pub links: Vec<Link>,
-    /// The flows, in the order of the document; replicas are separate flows.
+    /// The flows, in the order of the document. Each replica is a separate flow.
     pub flows: Vec<Flow>,
     /// Route of each flow.
     pub routes: Vec<Route>,
@@ -41,14 +41,14 @@ impl Scenario {
     }
 }
 
-/// Header bytes that links charge per packet.
+/// Header bytes that links count for each packet.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Headers {
-    /// True length of the packet's headers, options included.
+    /// The real length of the packet's headers, options included.
     Real,
     /// No header bytes.
     None,
-    /// This many bytes.
+    /// A fixed number of bytes for each packet.
     Nominal(u32),
 }
 
@@ -57,11 +57,11 @@ pub enum Headers {
 pub struct Link {
     /// Its name.
     pub name: String,
-    /// Upstream node: an index into [`Scenario::nodes`].
+    /// Upstream node, as an index into [`Scenario::nodes`].
     pub from: usize,
-    /// Downstream node, different from `from`.
+    /// Downstream node, as an index into [`Scenario::nodes`]; different from `from`.
     pub to: usize,
-    /// Cell whose medium the link shares with other links.
+    /// Name of the cell whose medium the link shares with other links.
     pub cell: Option<String>,
     /// Direction from `from` to `to`.
     pub down: lasthop_net::link::Config,
@@ -72,19 +72,19 @@ pub struct Link {
 /// A flow of packets between two nodes.
 #[derive(Clone, Hash, Debug)]
 pub struct Flow {
-    /// Its name; replicas are called `NAME.1`, `NAME.2` …
+    /// Its name; the replicas of a flow are called `NAME.1`, `NAME.2` …
     pub name: String,
-    /// Sending node: an index into [`Scenario::nodes`].
+    /// Sending node, as an index into [`Scenario::nodes`].
     pub from: usize,
-    /// Receiving node, different from `from`.
+    /// Receiving node, as an index into [`Scenario::nodes`]; different from `from`.
     pub to: usize,
-    /// Earliest start.
+    /// Earliest time at which the flow starts.
     pub start: Time,
-    /// Largest random delay of the start, which stays before the run's end.
+    /// Largest random delay added to `start`; the latest start is before the end of the run.
     pub start_spread: Duration,
-    /// Largest random delay of each TCP packet at its host, without reordering.
+    /// Largest random delay that a host adds to each TCP packet; packets stay in order.
     pub processing: Duration,
-    /// Whether the headers are unreadable to middleboxes, which let the packets pass.
+    /// Whether middleboxes cannot read the headers; then they let the packets pass unchanged.
     pub opaque: bool,
     /// Traffic of the flow.
     pub traffic: Traffic,
@@ -95,97 +95,98 @@ pub struct Flow {
 pub enum Traffic {
     /// A stream of bytes over TCP.
     Tcp {
-        /// Amount of data.
+        /// Amount of data, and times at which the application writes it.
         transfer: Transfer,
-        /// Sending end, shared by flows that are alike.
+        /// Configuration of the sending end; equal flows share it.
         source: Arc<lasthop_tcp::Config>,
-        /// Receiving end.
+        /// Configuration of the receiving end.
         destination: Arc<lasthop_tcp::Config>,
     },
-    /// Unacknowledged datagrams.
+    /// Datagrams without acknowledgements.
     Datagrams {
-        /// Rate while sending, payload only.
+        /// Rate of the payload while the source sends.
         rate: Rate,
-        /// Payload of a datagram, bytes, at least 1.
+        /// Payload of each datagram, bytes, at least 1.
         packet: u32,
-        /// End time; `None`: the end of the run.
+        /// Time at which the source stops; `None`: the end of the run.
         stop: Option<Time>,
-        /// Pattern of sending.
+        /// Pattern of sending and pausing.
         pattern: Pattern,
-        /// Largest random delay of each datagram.
+        /// Largest random delay added to each datagram.
         jitter: Duration,
         /// Number of datagrams sent back to back, at least 1.
         burst: u32,
     },
 }
 
-/// Amount of data of a TCP flow.
+/// Amount of data of a TCP flow, and times at which the application writes it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Transfer {
-    /// As much as possible until the run ends.
+    /// As much data as possible until the run ends.
     Bulk,
     /// This many bytes, at least 1.
     Bytes(u64),
-    /// Repeated requests by the destination, with responses by the source.
+    /// Requests from the destination, each followed by a response from the source.
     Exchanges(Exchanges),
-    /// Data with pauses, or data written at a rate.
+    /// Data with pauses, or data written at a limited rate.
     Pauses(Pauses),
 }
 
-/// Requests and responses on one connection, which the destination opens.
+/// Requests and responses on one connection, which the destination opens and closes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Exchanges {
-    /// Bytes of a request, at least 1.
+    /// Size of a request, bytes, at least 1.
     pub request: u64,
-    /// Mean bytes of a response, at least 1.
+    /// Mean size of a response, bytes, at least 1.
     pub response: u64,
     /// Distribution of response sizes.
     pub sizes: Spread,
-    /// Mean time from a response's last byte to the next request.
+    /// Mean time from the last byte of a response to the next request.
     pub think: Duration,
     /// Distribution of `think`.
     pub period: Spread,
-    /// Interval between requests, instead of `think`.
+    /// Interval between requests, which replaces `think`.
     pub every: Option<Duration>,
-    /// Number of requests after which the destination closes, at least 1; `None`: no limit until the run ends.
+    /// Number of requests after which the destination closes the connection, at least 1; `None`: no limit until the run
+    /// ends.
     pub most: Option<u64>,
 }
 
-/// A TCP source that pauses, or writes at a rate.
+/// A TCP source that pauses, or that writes at a limited rate.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Pauses {
-    /// Mean time with data; longer than the run if the source never pauses.
+    /// Mean time between two pauses; longer than the run if the source never pauses.
     pub on: Duration,
     /// Mean length of a pause.
     pub off: Duration,
-    /// Distribution of both.
+    /// Distribution of `on` and `off`.
     pub period: Spread,
-    /// Write rate while on; `None`: as fast as the connection accepts.
+    /// Rate at which data is written between pauses; `None`: as fast as the connection accepts it.
     pub rate: Option<Rate>,
 }
 
 /// Pattern of a datagram source.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Pattern {
-    /// Without pauses.
+    /// Sends without pauses.
     Constant,
-    /// In bursts.
+    /// Sends in bursts with pauses between them.
     OnOff {
-        /// Length of a burst, or its mean.
+        /// Length of a burst; the mean if `exponential`.
         on: Duration,
-        /// Length of a pause, or its mean.
+        /// Length of a pause; the mean if `exponential`.
         off: Duration,
-        /// Whether both are exponentially distributed; otherwise they are constant.
+        /// Whether both lengths are exponentially distributed; otherwise they are constant.
         exponential: bool,
     },
 }
 
-/// Links that a flow's packets cross.
+/// The links that a flow's packets cross.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Route {
-    /// From source to destination, at least one hop.
+    /// Hops from the source to the destination, at least one.
     pub there: Vec<Hop>,
-    /// From destination to source, at least one hop.
+    /// Hops from the destination back to the source, at least one.
     pub back: Vec<Hop>,
 }
 

@@ -1,6 +1,7 @@
-//! JSON Schema (draft 2020-12) of scenario files, for editors.
+//! JSON Schema (draft 2020-12) for scenario files, for use by editors.
 //!
-//! The schema covers the values of each key. Only reading the scenario checks that nodes exist and routes have no loop.
+//! The schema checks each key's value. That nodes exist and routes have no loops is checked only when the scenario is
+//! read.
 
 use crate::catalogue::Catalogue;
 use crate::key::{Key, Presence, ValueType, parameters};
@@ -10,7 +11,7 @@ use lasthop_base::{Info, SeamInfo, Unit};
 use serde_json::{Map, Value, json};
 
 impl Catalogue {
-    /// JSON Schema (draft 2020-12) of scenario files, for editors.
+    /// JSON Schema (draft 2020-12) for scenario files, for use by editors.
     pub fn schema(&self) -> Value {
         document(self)
     }
@@ -47,10 +48,10 @@ fn document(catalogue: &Catalogue) -> Value {
 }
 
 const NAME: &str = "^[A-Za-z0-9_-]{1,64}$";
-/// A number and a unit; the description lists the units.
+/// A number and a unit. The schema's description of the key lists the units.
 const QUANTITY: &str = r"^\s*[0-9.+_][0-9._eE+-]*\s*[A-Za-zµ/]+\s*$";
 
-/// Whole numbers between commas, or nothing.
+/// Whole numbers separated by commas, or nothing.
 const COUNTS: &str = r"^\s*([0-9]+\s*(,\s*[0-9]+\s*)*)?$";
 
 fn named(doc: &str, table: Value) -> Value {
@@ -102,7 +103,7 @@ fn flow(catalogue: &Catalogue, kind: &str) -> Value {
         }
     }
     if kind != "tcp" {
-        // Without `kind` a flow is TCP.
+        // A flow without `kind` is a TCP flow, so only other flows require the key.
         if let Some(required) = flow.get_mut("required").and_then(Value::as_array_mut) {
             required.push(json!("kind"));
         }
@@ -127,7 +128,8 @@ fn object(doc: &str, keys: &[Key]) -> Value {
     object
 }
 
-/// Name of a seam's definition: the side tells keys of one name apart.
+/// Name of the definition for a kind of mechanism. The side is part of the name, because two sides may have keys of the
+/// same name.
 fn definition(seam: &SeamInfo) -> String {
     format!("{}.{}", seam.side, seam.name)
 }

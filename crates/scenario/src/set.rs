@@ -1,4 +1,4 @@
-//! `--set path=value`: sets the value at the targets that a path means, or removes it (`--set path=`).
+//! `--set path=value`: sets the value wherever the key path leads, or removes it (`--set path=`).
 
 use crate::draft::Draft;
 use crate::links::SERVICES;
@@ -11,7 +11,7 @@ use crate::tree::{Content, TomlNode, TomlTable};
 use lasthop_base::SeamInfo;
 use std::sync::Arc;
 
-/// Sets a path to a value; `at` is the path's own place.
+/// Sets the key that `path` means to a value; `at` is the place of the path's own text.
 pub(crate) fn apply(draft: &mut Draft, path: &str, at: Span, value: TomlNode) -> Result<(), Problem> {
     let catalogue = Arc::clone(&draft.catalogue);
     let mut targets = Vec::new();
@@ -30,7 +30,7 @@ pub(crate) fn apply(draft: &mut Draft, path: &str, at: Span, value: TomlNode) ->
     Ok(())
 }
 
-/// Removes the key that a path means, so that its default holds.
+/// Removes the key that a path means, so that the default applies.
 pub(crate) fn unset(draft: &mut Draft, path: &str, at: Span) -> Result<(), Problem> {
     let catalogue = Arc::clone(&draft.catalogue);
     let mut found = false;
@@ -48,8 +48,8 @@ pub(crate) fn unset(draft: &mut Draft, path: &str, at: Span) -> Result<(), Probl
     }
 }
 
-/// Removes a key of a link's direction (`wireless.down`). If the link's own table sets the key for both directions,
-/// this direction gets `otherwise`.
+/// Removes a key from a link's direction (`wireless.down`). If the link's own table sets the key for both directions,
+/// this direction gets the value `otherwise` instead.
 pub(crate) fn unset_direction_key(draft: &mut Draft, direction: &str, key: &str, otherwise: Option<&str>) {
     let Some((link, way)) = direction.rsplit_once('.') else { return };
     let mut path = ["link", link, way].map(str::to_owned).to_vec();
@@ -62,10 +62,11 @@ pub(crate) fn unset_direction_key(draft: &mut Draft, direction: &str, key: &str,
     }
 }
 
-/// A mechanism on a path: number of parts before it, and its seam.
+/// A mechanism on a key path: the number of parts before it, and the kind of mechanism.
 type OnPath<'c> = Option<(usize, &'c SeamInfo)>;
 
-/// The mechanism relative to the next part, and its seam if it is at this part.
+/// Advances one part along the path: the mechanism relative to the next part, and its kind if this part is the
+/// mechanism.
 fn step(mechanism: OnPath<'_>) -> (OnPath<'_>, Option<&SeamInfo>) {
     match mechanism {
         Some((0, seam)) => (None, Some(seam)),
@@ -74,8 +75,8 @@ fn step(mechanism: OnPath<'_>) -> (OnPath<'_>, Option<&SeamInfo>) {
     }
 }
 
-/// Sets a value at a path and creates missing tables. If `table` is a direction, `both` is the link's own value for the
-/// path's first part.
+/// Sets a value at a path and creates missing tables. `table` may be a link's direction; then `both` is the value in
+/// the link's own table for the first part of the path.
 fn assign(
     table: &mut TomlTable,
     both: Option<Content>,
@@ -90,7 +91,8 @@ fn assign(
         return;
     }
     if table.find(key).is_none() {
-        // A parameter of a mechanism that the link sets for both directions: this direction gets its own copy.
+        // The link sets this mechanism for both directions. Before one parameter changes, this direction gets its own
+        // copy.
         let content = both.unwrap_or_else(|| Content::Table(Arc::default()));
         table.set(key, at, TomlNode { place: at, content });
     }
@@ -108,7 +110,7 @@ fn assign(
     }
 }
 
-/// Removes a key from the table at a path; returns whether the key existed.
+/// Removes a key from the table at a path. Returns whether the key existed.
 fn remove(document: &mut TomlTable, path: &[String], mut mechanism: OnPath<'_>, key: &str) -> bool {
     let mut table = document;
     for part in path {

@@ -1,11 +1,11 @@
-//! The resolved scenario as commented TOML.
+//! Writes the resolved scenario as TOML with comments.
 
 use crate::resolved::{KeyValue, Resolved, ResolvedSection};
 
-/// Last column of comments.
+/// Rightmost column that comments use.
 const WIDEST: usize = 110;
 
-/// All tables, each key with value and meaning.
+/// All tables, each key with its value and meaning.
 pub(crate) fn text(resolved: &Resolved) -> String {
     let mut text =
         String::from("# Every key with its value; lines that begin with # are examples of keys not set.\n");
@@ -22,7 +22,7 @@ pub(crate) fn text(resolved: &Resolved) -> String {
     text
 }
 
-/// The keys that are set, without comments.
+/// Only the keys that are set, without comments.
 pub(crate) fn bare(resolved: &Resolved) -> String {
     let mut text = String::with_capacity(4096);
     for section in &resolved.sections {

@@ -1,11 +1,11 @@
-//! The text drawn beside a problem: the whole source, with long lines cut.
+//! The text shown with a problem: the whole source, with long lines shortened.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
 const LONGEST: usize = 240;
 
-/// The text with long lines cut, and the span's range in it.
+/// The text with long lines shortened, and the span's range in the shortened text.
 pub(crate) fn snippet(text: &str, span: Range<usize>) -> (Cow<'_, str>, Range<usize>) {
     if text.split('\n').all(|line| line.len() <= LONGEST) {
         return (Cow::Borrowed(text), span);
@@ -16,7 +16,7 @@ pub(crate) fn snippet(text: &str, span: Range<usize>) -> (Cow<'_, str>, Range<us
     for line in text.split_inclusive('\n') {
         let ends = begins + line.len();
         let holds_start = (begins..ends).contains(&span.start) || (span.start == ends && ends == text.len());
-        // The underlined line is also cut before the span.
+        // The line with the start of the span may also be shortened on the left.
         let from =
             if holds_start { boundary(line, (span.start - begins).saturating_sub(LONGEST / 2)) } else { 0 };
         let to = boundary(line, (from + LONGEST).min(line.len()));

@@ -3,32 +3,32 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// One text: a file, a ready path, or something typed on the command line.
+/// One source text: a file, a ready path, or text typed on the command line.
 #[derive(Clone, Debug)]
 pub(crate) struct SourceText {
-    /// Name in messages: a file's path, `umts`, `command line`.
+    /// Name used in messages: a file's path, `umts`, or `command line`.
     pub(crate) name: String,
     pub(crate) text: Arc<str>,
-    /// Directory for relative names of further files.
+    /// Directory to which the names of further files are relative.
     pub(crate) directory: PathBuf,
 }
 
 pub(crate) const TYPED: &str = "command line";
 
 impl SourceText {
-    /// A text of this name; further files are resolved relative to it.
+    /// A text with this name. Names of further files are relative to the directory of `name`.
     pub(crate) fn new(name: &str, text: &str) -> SourceText {
         let directory = Path::new(name).parent().map(Path::to_path_buf).unwrap_or_default();
         SourceText { name: name.to_owned(), text: text.into(), directory }
     }
 
-    /// Typed text: an inline scenario, or an option.
+    /// A typed text: a one-line scenario, or an option such as `--set`.
     pub(crate) fn typed(text: &str) -> SourceText {
         SourceText::new(TYPED, text)
     }
 }
 
-/// A byte range of one of a draft's sources.
+/// A range of bytes in one of a draft's source texts.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Span {
     pub(crate) source: usize,

@@ -1,15 +1,15 @@
-//! "Did you mean …?"
+//! Suggestions for misspelt names: "did you mean …?"
 
 use crate::foreign::{Foreign, foreign, one_of};
 
-/// The candidate that was probably meant: another tool's name for it, or the nearest spelling.
+/// The candidate that the user probably meant: the equivalent of another tool's name, or else the nearest spelling.
 pub fn nearest<'a>(written: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let candidates: Vec<&str> = candidates.into_iter().collect();
     let entry = foreign(written);
     if let Some(name) = entry.and_then(|entry| meant(entry, &candidates).first().copied()) {
         return Some(name);
     }
-    // A word with a meaning of its own is a misspelling only if one letter differs.
+    // A word that is another tool's name counts as a misspelling only if one letter differs.
     let most = if entry.is_some() { 1 } else { 1 + written.chars().count() / 3 };
     let ((distance, ..), name) = candidates
         .into_iter()
@@ -18,16 +18,17 @@ pub fn nearest<'a>(written: &str, candidates: impl IntoIterator<Item = &'a str>)
     (distance <= most).then_some(name)
 }
 
-/// Candidates that mean the same as another tool's name.
+/// Candidates with the same meaning as another tool's name.
 fn meant<'a>(entry: &Foreign, candidates: &[&'a str]) -> Vec<&'a str> {
     entry.here.iter().filter_map(|here| candidates.iter().find(|name| *name == here).copied()).collect()
 }
 
-/// Order of candidates, the nearest first: distance, whether the candidate goes on as written, changed letters.
+/// Sort key of a candidate, the smallest for the nearest: distance, whether the candidate does not begin with the
+/// written word, number of changed letters. `None` if `written` is too long.
 fn score(written: &str, candidate: &str) -> Option<(usize, bool, usize)> {
-    // Comparing costs the product of the lengths; nothing longer than this is a misspelt name.
+    // The time to compare two words grows with the product of their lengths. A longer text is not a misspelt name.
     const MAX_LENGTH: usize = 64;
-    /// A shorter word begins too many others.
+    /// Shorter words are the beginning of too many other words.
     const MIN_LENGTH: usize = 3;
     if written.len() > MAX_LENGTH {
         return None;
@@ -41,8 +42,8 @@ fn score(written: &str, candidate: &str) -> Option<(usize, bool, usize)> {
     Some((distance, !is_begun, changes))
 }
 
-/// A help line without the list: "did you mean …?", or the names that another tool's word has here; `None` if no
-/// candidate is near.
+/// A help line without the list of candidates: "did you mean …?", or Lasthop's names for another tool's word. `None` if
+/// no candidate is near.
 pub fn hint<'a>(written: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<String> {
     let candidates: Vec<&str> = candidates.into_iter().collect();
     let Some(entry) = foreign(written) else {
@@ -59,7 +60,7 @@ pub fn hint<'a>(written: &str, candidates: impl IntoIterator<Item = &'a str>) ->
     }
 }
 
-/// A help line: the hint, and all candidates.
+/// A help line with the hint, if there is one, and all candidates.
 pub(crate) fn among(written: &str, what: &str, candidates: &[&str]) -> String {
     if candidates.is_empty() {
         return if what == "available" {
@@ -75,7 +76,7 @@ pub(crate) fn among(written: &str, what: &str, candidates: &[&str]) -> String {
     }
 }
 
-/// The first two dozen names, separated by commas.
+/// The first 24 names, separated by commas.
 pub(crate) fn listed(names: &[&str]) -> String {
     const MAX_LISTED: usize = 24;
     match names.len() {

@@ -1,5 +1,5 @@
-//! Resolution of a key's path: the targets in a document that the path means, the kind of each, and the mechanism on the
-//! path. `set` uses the result.
+//! Finds the places in a document that a key path means. For each place it gives the kind of table or value, and the
+//! mechanism on the path. `set` uses the result.
 
 use crate::catalogue::Catalogue;
 use crate::draft::Draft;
@@ -18,14 +18,14 @@ pub(crate) type KeyPath = Vec<String>;
 
 #[derive(Clone)]
 pub(crate) struct SetTarget<'c> {
-    /// Full path: `link`, `wireless`, `down`, `queue`, `bytes`.
+    /// Full path, in parts: `link`, `wireless`, `down`, `queue`, `bytes`.
     pub(crate) path: KeyPath,
     pub(crate) level: Level<'c>,
-    /// The mechanism on the path: number of parts before it, and its seam.
+    /// The mechanism on the path: the number of parts before it, and the kind of mechanism.
     pub(crate) mechanism: Option<(usize, &'c SeamInfo)>,
 }
 
-/// The table or value that a path's parts lead to.
+/// The kind of table or value at a position of a path.
 #[derive(Clone, Copy)]
 pub(crate) enum Level<'c> {
     Document,
@@ -33,20 +33,20 @@ pub(crate) enum Level<'c> {
     Link,
     Direction,
     Node,
-    /// A flow, with the keys of its kind.
+    /// A flow, with the keys for its kind of traffic.
     Flow(&'static [Key]),
     End(&'static str),
-    /// A mechanism. Its parameters follow; they depend on its kind, which is checked later.
+    /// A mechanism. The next part is a parameter, which depends on the chosen mechanism and is checked later.
     Mechanism(&'c SeamInfo),
-    /// A table of `route`: this many names follow.
+    /// A table of `route`. The path continues with this many node names.
     Route(u8),
-    /// The rate of a link: constant, planned or recorded.
+    /// The key for the rate of a link: constant, planned or recorded.
     Service,
     /// Any other value.
     Value,
 }
 
-/// The targets that a path means: one, or the same key of several flows. `at` is the place of the path itself.
+/// The places that a path means: one, or the same key in several flows. `at` is the place of the path's own text.
 pub(crate) fn resolve<'c>(
     draft: &Draft,
     catalogue: &'c Catalogue,
@@ -67,7 +67,7 @@ impl<'c> SetTarget<'c> {
     ) -> Result<SetTarget<'c>, Problem> {
         let (mut level, mut mechanism) = (Level::Document, None);
         for (depth, part) in path.iter().enumerate() {
-            // A new link, node or flow can be set as a whole table.
+            // A new link, node or flow may be set as a whole table.
             let is_whole = depth + 1 == path.len();
             let Some(next) = level.child(draft, catalogue, part, is_whole) else {
                 return Err(level.unknown_part(
@@ -86,8 +86,8 @@ impl<'c> SetTarget<'c> {
         Ok(SetTarget { path, level, mechanism })
     }
 
-    /// `sender` and `receiver` are tables. If a word is given for them, it selects every mechanism of this name on that
-    /// side (`reno` is a recovery and a congestion control).
+    /// Handles `sender=WORD` and `receiver=WORD`. `sender` and `receiver` are tables; a word selects every mechanism of
+    /// this name on that side (`reno` is both a recovery and a congestion control).
     pub(crate) fn expand_mechanism_name(
         self,
         draft: &Draft,
@@ -117,7 +117,7 @@ impl<'c> SetTarget<'c> {
 }
 
 impl<'c> Level<'c> {
-    /// The level below, by the next part of a path; `None` if the part does not exist.
+    /// The level that the next part of a path leads to; `None` if no such part exists.
     fn child(self, draft: &Draft, catalogue: &'c Catalogue, part: &str, is_whole: bool) -> Option<Level<'c>> {
         let of_side = |side: &str| {
             let seam = catalogue.of_side(side).into_iter().find(|seam| seam.name == part);
@@ -156,7 +156,7 @@ impl<'c> Level<'c> {
         }
     }
 
-    /// The error for a path that does not exist; `at`: place of the unknown part.
+    /// The error for a path that does not exist. `at` is the place of the unknown part.
     fn unknown_part(
         self,
         draft: &Draft,
@@ -201,7 +201,7 @@ fn names(draft: &Draft, top: &str) -> Vec<String> {
     }
 }
 
-/// The full paths that a path means: one, or the same key of several flows.
+/// The full paths that a written path means: one, or the same key in several flows.
 fn paths(draft: &Draft, path: &str, place: Span) -> Result<Vec<KeyPath>, Problem> {
     let parts: KeyPath = path.split('.').map(|part| part.trim().to_owned()).collect();
     if language::top_level_keys().any(|top| top == parts[0]) {
@@ -257,8 +257,8 @@ fn paths(draft: &Draft, path: &str, place: Span) -> Result<Vec<KeyPath>, Problem
     )))
 }
 
-/// Completes a path that omits the name of the only link or node, or of every flow: `link.down.queue`,
-/// `node.middlebox`, `flow.sack`.
+/// Completes a path that omits a name: the name of the only link or node, or the flow's name to mean every flow.
+/// Examples: `link.down.queue`, `node.middlebox`, `flow.sack`.
 fn named(draft: &Draft, parts: KeyPath, written: &str, place: Span) -> Result<Vec<KeyPath>, Problem> {
     if let [top, key, ..] = &parts[..]
         && top == "node"
@@ -279,7 +279,7 @@ fn named(draft: &Draft, parts: KeyPath, written: &str, place: Span) -> Result<Ve
     if top == "link" && meant.len() > 1 { Err(ambiguous(draft, written, place, &meant)) } else { Ok(meant) }
 }
 
-/// Completes a node's key that omits the name of the only node between links.
+/// Completes the path of a node's key that omits the node's name, if only one node lies between links.
 fn only_inner_node(
     draft: &Draft,
     key: &[String],
@@ -308,8 +308,8 @@ fn ambiguous(draft: &Draft, path: &str, place: Span, meant: &[KeyPath]) -> Probl
         .help(format!("write one of them in full: {}", listed(&names)))
 }
 
-/// Visits every path below `link`, `node` and `flow` in the document, and every possible key of its nodes and flows.
-/// Some paths are visited twice.
+/// Calls `visit` with every path below `link`, `node` and `flow` in the document, and with every possible key of its
+/// nodes and flows. Some paths are visited twice.
 fn each_candidate(draft: &Draft, visit: &mut dyn FnMut(&[&str])) {
     let (document, catalogue) = (&draft.document, &draft.catalogue);
     let nodes = nodes::linked(document);
@@ -352,7 +352,7 @@ fn kind<'a>(document: &'a TomlTable, flow: &str) -> &'a str {
     kind.unwrap_or("tcp")
 }
 
-/// Place of one part of a path, if the path was written in full.
+/// Place of one part of a path. If the path was not written in full, this is the place of the whole path.
 fn span_of_part(place: Span, target: &[String], depth: usize, written: &str) -> Span {
     if written != target.join(".") {
         return place;

@@ -1,9 +1,9 @@
-//! Values as scenario text, which reads back as the same value.
+//! Writes values as scenario text, which reads back as the same value.
 
 use lasthop_base::Value;
 use std::fmt::Write;
 
-/// The value without quotes: `45 ms`, `64 KB`, `2e-5`.
+/// The value without quotes, such as `45 ms`, `64 KB` or `2e-5`.
 pub(crate) fn plain(value: &Value) -> String {
     let mut text = String::with_capacity(16);
     push(value, &mut text);
@@ -65,7 +65,7 @@ pub(crate) fn push_quoted(text: &str, to: &mut String) {
     to.push('"');
 }
 
-/// An amount in the largest unit that divides it; small amounts in bytes.
+/// An amount in the largest unit that divides it. Amounts below 10,000 stay in bytes.
 fn in_unit(amount: u64) -> (u64, &'static str) {
     const UNITS: &[(&str, u64)] = &[
         ("GiB", 1 << 30),
@@ -75,7 +75,7 @@ fn in_unit(amount: u64) -> (u64, &'static str) {
         ("KiB", 1 << 10),
         ("KB", 1_000),
     ];
-    // Segments are written "1000 bytes" and "1500 bytes".
+    // Segment sizes such as "1000 bytes" and "1500 bytes" are usually written in bytes.
     const SMALL: u64 = 10_000;
     let unit = UNITS.iter().find(|(_, size)| amount >= SMALL && amount.is_multiple_of(*size));
     match unit {

@@ -1,4 +1,4 @@
-//! Trace files: recorded link rates.
+//! Reads trace files, which record link rates.
 
 use crate::fields::Fields;
 use crate::problem::Problem;
@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 const LARGEST: u64 = 256 << 20;
 
-/// Keys that need a `trace`: recorded trains.
+/// Keys that need the key `trace`: they describe recorded packet trains.
 pub(crate) const LIGHT_TRACE_KEYS: [&str; 3] = ["light", "light_timer", "light_sizes"];
 
 pub(crate) fn read(

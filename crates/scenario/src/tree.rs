@@ -1,4 +1,4 @@
-//! A TOML document as a tree; every key and value has its place.
+//! A TOML document as a tree, in which every key and value has its place in the source.
 
 use crate::problem::Problem;
 use crate::source::{SourceText, Span};
@@ -28,12 +28,12 @@ pub(crate) struct TomlNode {
 #[derive(Clone, Debug)]
 pub(crate) enum Content {
     Text(String),
-    /// Digits, sign, point, exponent; also `nan` and `inf`.
+    /// A number as written: digits, sign, point, exponent; also `nan` and `inf`.
     Number(String),
     Flag(bool),
-    /// Shared copy-on-write: the drafts of a sweep's points share most of their tables.
+    /// Tables are shared and copied on write, because the drafts of a sweep's points share most of their tables.
     Table(Arc<TomlTable>),
-    /// A list or a date, which no key takes.
+    /// A list or a date, which is not a valid value for any key.
     Other(&'static str),
 }
 
@@ -50,7 +50,7 @@ impl TomlTable {
         self.entries.iter().map(|entry| entry.key.as_str()).collect()
     }
 
-    /// Sets a key: replaces its value, or appends the key.
+    /// Sets a key: replaces its value, or appends the key with the value.
     pub(crate) fn set(&mut self, key: &str, place: Span, node: TomlNode) {
         match self.find_mut(key) {
             Some(entry) => entry.node = node,
@@ -75,7 +75,7 @@ impl TomlNode {
         }
     }
 
-    /// A value other than a table, as text for [`lasthop_base::Unit::parse`].
+    /// The text of a value other than a table, for [`lasthop_base::Unit::parse`].
     pub(crate) fn scalar(&self) -> Option<&str> {
         match &self.content {
             Content::Text(text) | Content::Number(text) => Some(text),
@@ -109,10 +109,10 @@ pub(crate) fn parse(source: &SourceText, number: usize) -> Result<TomlTable, Pro
     }
 }
 
-/// Reads a value typed after `--set KEY=`: as TOML if valid, else as text.
+/// Reads a value typed after `--set KEY=`. The value is TOML if that is possible, or else a text.
 pub(crate) fn parse_typed(written: &str, place: Span) -> TomlNode {
     let trimmed = written.trim();
-    // A line break would begin another entry; a comment would end this entry.
+    // A line break would start another entry, and a comment would hide the rest of the text.
     let may_be_toml = !trimmed.contains(['\n', '\r', '#']) && trimmed.matches('.').count() <= MAX_DEPTH;
     if may_be_toml {
         let document = format!("v={trimmed}");
@@ -129,7 +129,7 @@ pub(crate) fn parse_typed(written: &str, place: Span) -> TomlNode {
     TomlNode::text(place, trimmed)
 }
 
-/// Sets the place of a node and of everything below it.
+/// Sets the place of a node and of everything in it.
 fn relocate(node: &mut TomlNode, place: Span) {
     node.place = place;
     if let Content::Table(table) = &mut node.content {
@@ -142,7 +142,7 @@ fn relocate(node: &mut TomlNode, place: Span) {
 
 const MAX_DEPTH: usize = 32;
 
-/// Refuses keys of very many parts (`a.a.a.a…`): each part is a nested table, and the stack is limited.
+/// Refuses keys with very many parts (`a.a.a.a…`). Each part is a nested table, and the stack is limited.
 fn refuse_deep_keys(source: &SourceText) -> Result<(), Problem> {
     const MAX_DOTS: usize = 64;
     let mut start = 0;

@@ -1,4 +1,4 @@
-//! Ready paths with keys after them, and synonyms.
+//! Ready paths that keys after their name change, and synonyms of keys.
 
 use lasthop_base::{Duration, Rate};
 use lasthop_net::service::Service;
@@ -23,7 +23,7 @@ fn sender(scenario: &Scenario) -> (&'static str, &'static str) {
     }
 }
 
-/// `loss` means losses visible to TCP: after the ARQ, which still repairs its own channel's losses.
+/// `loss` means losses that TCP sees. They occur after the ARQ, which still repairs the losses of its own channel.
 #[test]
 fn loss_behind_a_ready_path_is_behind_its_arq() {
     let [wired, wireless] = &load("lte,loss=1%").links[..] else { panic!("two links") };
@@ -34,18 +34,18 @@ fn loss_behind_a_ready_path_is_behind_its_arq() {
     assert_eq!((wireless.down.arq.info.name, wireless.up.arq.info.name), ("repeat", "repeat"));
     let other = &load("lte,loss=1%,arq={kind=\"repeat\",transmissions=2}").links[1];
     assert_eq!((other.down.arq.values.count("transmissions"), other.down.residual_loss), (2, 0.01));
-    // Without retransmission TCP sees the channel's losses.
+    // If the link does not retransmit, TCP sees the losses of the channel.
     for path in ["wavelan,loss=1%", "starlink,loss=1%", "lte,loss=1%,arq=none", "lte,arq=none,loss=1%"] {
         let last = &load(path).links[1].down;
         assert_eq!((last.channel.info.name, last.residual_loss), ("iid", 0.0), "{path}");
         assert_eq!(last.channel.values.number("loss"), 0.01, "{path}");
     }
-    // Bit errors belong to the channel, with or without ARQ.
+    // Bit errors always belong to the channel, with or without ARQ.
     let umts = &load("umts,ber=1e-5").links[1].down;
     assert_eq!((umts.channel.values.number("rate"), umts.arq.info.name), (1e-5, "repeat"));
 }
 
-/// `loss` means the same in a line, set later, and set beside another key of the line.
+/// `loss` has the same meaning in a one-line scenario, if it is set later, and if it is set together with another key.
 #[test]
 fn loss_means_the_same_wherever_it_is_said() {
     let same = |text: String| text.lines().filter(|line| !line.starts_with("title")).collect::<String>();
@@ -117,7 +117,7 @@ fn rates_queues_and_delays_behind_a_ready_path() {
     assert_eq!(wireless.up.service, Service::Rate(Rate::from_bps(2_000_000)));
     assert_eq!(wireless.down.queue.values.count("packets"), 40);
     assert_eq!(wireless.up.queue.values.count("packets"), 10);
-    // 50 ms each way, 5 ms of them after the first link.
+    // The delay is 50 ms each way, of which 5 ms are after the first link.
     assert_eq!((wired.down.delay, wired.up.delay), (Duration::from_millis(45), Duration::from_millis(45)));
     assert_eq!(scenario.duration, Duration::from_secs(5));
     assert_eq!(wired.down.queue.values.count("packets"), 0);
@@ -129,7 +129,7 @@ fn a_file_may_be_adapted_too() {
     let file = directory.path().join("mine.toml");
     let text = "[link.a]\nfrom = 'x'\nto = 'y'\nrate = '1 Mbit/s'\n[flow.b]\nfrom = 'y'\nto = 'x'\n";
     std::fs::write(&file, text).expect("written");
-    // The flow sends up, so its "down" is the link's up.
+    // The flow sends upwards, so its direction "down" is the link's direction up.
     let scenario = load(&format!("{},rate=3Mbit/s,sender=newreno", file.display()));
     assert_eq!(scenario.links[0].up.service, Service::Rate(Rate::from_bps(3_000_000)));
     assert_eq!(scenario.links[0].down.service, Service::Rate(Rate::from_bps(1_000_000)));
@@ -149,7 +149,7 @@ fn bursts_have_a_mean_length() {
     assert!(Scenario::load("rate=10Mbit/s,burst=5").expect_err("of what").message().contains("needs `loss`"));
 }
 
-/// Losses up have keys of their own, in a line alone and after a ready path.
+/// Losses in the direction up have their own keys, both in a line alone and after a ready path.
 #[test]
 fn each_direction_loses_its_own() {
     for path in ["rate=10Mbit/s,loss=1%,up_loss=3%,up_burst=4", "wavelan,loss=1%,up_loss=3%,up_burst=4"] {
@@ -193,7 +193,7 @@ fn what_is_set_can_be_taken_away() {
     draft.set("link.wireless.down.queue", " ").expect("the key is set");
     let link = draft.check().unwrap_or_else(|problem| panic!("{problem}")).links[1].clone();
     assert_eq!(link.down.channel.info.name, "none");
-    // 2 Mbit/s times 92 ms.
+    // 1 bdp is 2 Mbit/s times 92 ms.
     assert_eq!(link.down.queue.values.bytes("bytes"), 23_000);
     assert!(draft.set("link.wireless.down.queue", "").is_err(), "the key is already removed");
 }

@@ -1,4 +1,4 @@
-//! No text makes reading panic: arbitrary text, mutations of a valid scenario, arbitrary options.
+//! No text makes the reader panic: neither arbitrary text, nor mutations of a valid scenario, nor arbitrary options.
 
 use lasthop_scenario::{Draft, Problem, Scenario};
 use miette::{GraphicalReportHandler, GraphicalTheme};
@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 const VALID: &str = include_str!("../../../scenarios/hasegawa.toml");
 
-/// A valid draft can be shown and read back; a problem can be drawn.
+/// A valid draft must be shown and read back; a problem must be printable.
 fn whatever_comes(result: Result<Draft, Problem>) {
     match result.and_then(|draft| draft.show()) {
         Ok(shown) => {

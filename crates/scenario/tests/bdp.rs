@@ -1,4 +1,4 @@
-//! Queue limits in bandwidth-delay products.
+//! Queue limits given in bandwidth-delay products.
 
 use lasthop_base::Value;
 use lasthop_net::link::Config;
@@ -12,12 +12,12 @@ fn read(text: &str) -> Scenario {
     Scenario::parse(text, "test.toml").unwrap_or_else(|problem| panic!("{problem}"))
 }
 
-/// Limit of a queue in packets and bytes; 0: no limit.
+/// Limit of a queue in packets and in bytes; 0 means no limit.
 fn room(direction: &Config) -> (u64, u64) {
     (direction.queue.values.count("packets"), direction.queue.values.bytes("bytes"))
 }
 
-/// 10 Mbit/s times 20 ms are 25,000 bytes.
+/// 1 bdp of 10 Mbit/s and 20 ms is 25,000 bytes.
 #[test]
 fn a_multiple_of_rate_times_round_trip() {
     let down = |queue: &str| room(&load(&format!("rate=10Mbit/s,rtt=20ms,queue={queue}")).links[0].down);
@@ -37,7 +37,7 @@ fn a_queue_of_which_nobody_says_anything_has_one() {
     assert_eq!(room(&load("rate=10Mbit/s,rtt=100ms,queue=20p").links[0].down), (20, 0));
 }
 
-/// `queue=` in a line applies in both directions, as `rate=` does; each direction has its own product.
+/// In a one-line scenario `queue=` applies to both directions, as `rate=` does. Each direction has its own product.
 #[test]
 fn a_lines_queue_holds_in_both_directions() {
     let rooms = |line: &str| {
@@ -50,18 +50,19 @@ fn a_lines_queue_holds_in_both_directions() {
     assert_eq!(rooms("rate=10Mbit/s,rtt=100ms,up_queue=unlimited"), ((0, 125_000), (0, 0)));
 }
 
-/// An initial window is ten segments: 1448 bytes each, and 52 of headers.
+/// The minimum is an initial window: ten segments of 1448 bytes with 52 bytes of headers each.
 #[test]
 fn one_product_is_ten_packets_at_least_and_half_of_one_five() {
     let down = |line: &str| room(&load(line).links[0].down).1;
     assert_eq!(down("rate=1Mbit/s"), 15_000);
     assert_eq!(down("rate=1Mbit/s,rtt=8ms,queue=0.5bdp"), 7_500);
-    // 2 Mbit/s times 30 ms: 7500 bytes; two products are ten packets.
+    // 2 Mbit/s times 30 ms are 7500 bytes, so two products are ten packets.
     assert_eq!(down("rate=2Mbit/s,rtt=30ms,queue=2bdp"), 15_000);
     assert_eq!(down("rate=1Mbit/s,segment=500bytes,headers=none"), 5_000);
 }
 
-/// A link's product uses the longest round trip of the flows that cross it: near 20 ms, far 80 ms.
+/// The product of a link uses the longest round-trip time of the flows that cross it: 80 ms to `y`, not 20 ms
+/// to `x`.
 #[test]
 fn the_longest_round_trip_counts() {
     let net = "[link.shared]\nfrom = 'a'\nto = 'b'\nrate = '10 Mbit/s'\none_way_delay = '10 ms'\n\
@@ -73,8 +74,8 @@ fn the_longest_round_trip_counts() {
     assert_eq!(rooms, [100_000, 25_000, 100_000]);
 }
 
-/// Plan: 2 Mbit/s for 1 s and 6 Mbit/s for 3 s have a mean of 5 Mbit/s, times 80 ms 50,000 bytes. Trace: 1504 bytes
-/// each millisecond are 12.032 Mbit/s, times 100 ms 150,400 bytes.
+/// With the plan, 2 Mbit/s for 1 s and 6 Mbit/s for 3 s have a mean of 5 Mbit/s; times 80 ms this is 50,000 bytes. With
+/// the trace, 1504 bytes in each millisecond are 12.032 Mbit/s; times 100 ms this is 150,400 bytes.
 #[test]
 fn of_a_rate_that_changes_the_mean_counts() {
     let plan = read(
@@ -101,8 +102,8 @@ fn the_resolved_scenario_shows_the_room_and_what_it_comes_from() {
     assert_eq!(room(&again.links[0].down), (0, 25_000));
 }
 
-/// The default receive buffer, the largest window of TCP, limits nothing: 1 Gbit/s times 100 ms, and the queue, are 25
-/// MB.
+/// The default receive buffer, the largest window of TCP, does not limit the flow. 1 Gbit/s times 100 ms and the queue
+/// are 25 MB together.
 #[test]
 fn the_receive_window_limits_nothing_unless_the_scenario_says_so() {
     let scenario = load("profile=plain,rate=1Gbit/s,rtt=100ms");

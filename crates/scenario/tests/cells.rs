@@ -1,4 +1,4 @@
-//! Links that share a medium: syntax and errors.
+//! Syntax of links that share a medium, and errors about them.
 
 use lasthop_scenario::{Problem, Scenario};
 use miette::{GraphicalReportHandler, GraphicalTheme};
@@ -12,7 +12,7 @@ fn drawn(problem: &Problem) -> String {
     }
 }
 
-/// Two stations behind an access point; `second` is the rest of the second link.
+/// Two stations at an access point. `second` is the rest of the table of the second link.
 fn with(second: &str) -> Result<Scenario, Problem> {
     let text = format!(
         r#"[link]

@@ -1,4 +1,5 @@
-//! Parameters that another parameter's value disables: an error in a scenario, and not shown.
+//! Parameters that have no effect because of another parameter's value. They are errors in a scenario, and are not
+//! shown.
 
 use lasthop_base::{Info, Is, OnlyIf, Rate, Unit, Value};
 use lasthop_scenario::{Catalogue, Draft, Problem};
@@ -44,7 +45,7 @@ fn a_key_at_its_default_asks_for_nothing() {
         .expect("the end of a sweep");
 }
 
-/// A valid value other than the default.
+/// A valid value that differs from the default.
 fn other_value(unit: &Unit, default: Option<&str>) -> Option<Value> {
     let default = default.and_then(|text| unit.parse(text).ok());
     let some = match unit {
@@ -75,7 +76,7 @@ fn written(value: &Value) -> String {
     }
 }
 
-/// The rule's other parameter, with a value that breaks the rule.
+/// The other parameter of the rule, with a value for which the rule is not satisfied.
 fn failing(info: &Info, rule: &OnlyIf) -> String {
     let other = info.parameters.iter().find(|parameter| parameter.name == rule.other).expect(rule.other);
     let (text, wanted) = match rule.is {
@@ -90,7 +91,7 @@ fn failing(info: &Info, rule: &OnlyIf) -> String {
     }
 }
 
-/// Each rule names existing parameters, and a scenario that breaks it is refused.
+/// Each rule names parameters that exist. A scenario that does not satisfy the rule is refused.
 #[test]
 fn every_rule_of_the_catalogues_is_heeded() {
     let catalogue = Catalogue::default();

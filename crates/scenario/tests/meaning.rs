@@ -1,4 +1,4 @@
-//! Values that scenarios resolve to.
+//! The values that scenarios resolve to.
 
 use lasthop_base::{Duration, Rate, Time, Value};
 use lasthop_net::service::Service;
@@ -131,7 +131,7 @@ fn replicas_have_numbers_and_staggered_starts() {
     }
 }
 
-/// x - a - y and x - b - c - y: the route sends packets from x to y over b.
+/// The links are x - a - y and x - b - c - y. A rule in `[route]` sends packets from x to y over b.
 #[test]
 fn routes_override_the_fewest_links_in_one_direction() {
     let link = |name: &str, from: &str, to: &str| {
@@ -146,7 +146,7 @@ fn routes_override_the_fewest_links_in_one_direction() {
     assert_eq!(shortest.routes[0].there, [DOWN(0), DOWN(1)]);
     assert_eq!(shortest.routes[0].back, [UP(1), UP(0)]);
     let detour = read(&format!("{net}{flow}[route]\nx.y = 'b'\n"));
-    // From b to y over c takes fewer links than over x and a.
+    // From b to y, the path over c has fewer links than the path over x and a.
     assert_eq!(detour.routes[0].there, [DOWN(2), DOWN(3), DOWN(4)]);
     assert_eq!(detour.routes[0].back, [UP(1), UP(0)]);
 }
@@ -286,7 +286,7 @@ fn traces_are_found_beside_the_scenario_and_from_where_one_types() {
     assert_eq!(opportunities(load(&file.to_string_lossy())), 3);
     let inline = format!("trace={},up=1Mbit/s,rtt=20ms", trace.display());
     assert_eq!(opportunities(load(&inline)), 3);
-    // Replaces the rate of a ready path, by key or in one line.
+    // A trace replaces the rate of a ready path, set by key or in one line.
     let last =
         |scenario: Scenario| Scenario { links: scenario.links.into_iter().skip(1).collect(), ..scenario };
     let mut lte = Draft::load("lte").expect("a ready path");
@@ -295,7 +295,8 @@ fn traces_are_found_beside_the_scenario_and_from_where_one_types() {
     assert_eq!(opportunities(last(load(&format!("lte,trace={}", trace.display())))), 3);
 }
 
-/// CellReplay's recordings: a light trace needs its heavy trace, in tables and in one line, and is removed with it.
+/// CellReplay's recordings: a light trace needs its heavy trace, both in tables and in one line. Removing the heavy
+/// trace removes the light trace.
 #[test]
 fn light_traces_stand_beside_heavy_ones() {
     let directory = tempfile::tempdir().expect("a directory");
@@ -315,13 +316,13 @@ fn light_traces_stand_beside_heavy_ones() {
     let told = down.light.as_ref().expect("trains");
     assert_eq!((told.trace.trains(), told.trace.length_millis(), told.timer_millis), (3, 3000, 3));
     assert!(told.sizes.is_some());
-    // 30 ms mean over two spells.
+    // The mean base delay over two periods is 30 ms.
     assert_eq!(down.base_delay(), Duration::from_millis(30));
-    // Three opportunities of 1400 bytes in 4 ms.
+    // The trace has three opportunities of 1400 bytes in 4 ms.
     assert_eq!(down.service.mean_rate(), Rate::from_bps(8_400_000));
     let shown = draft.show().expect("valid");
     assert!(Draft::parse(&shown, "shown.toml").and_then(|draft| draft.check()).is_ok(), "{shown}");
-    // A constant rate removes the light trace too.
+    // Setting a constant rate also removes the light trace.
     draft.set("rate", "5Mbit/s").expect("a key");
     assert_eq!(load_draft(&draft).links[0].down.light, None);
     let refused = |line: String, told: &str| {
@@ -354,7 +355,7 @@ fn the_example_of_light_traces_is_read() {
     let scenario = load(concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/cellreplay/path.toml"));
     let link = &scenario.links[0];
     assert!(link.down.light.is_some() && link.up.light.is_some());
-    // Eleven lines with 24 to 44 ms, half a second apart: 29.9 ms.
+    // The light trace has eleven lines with 24 to 44 ms, half a second apart. Their mean is 29.9 ms.
     assert_eq!(link.down.base_delay(), Duration::from_micros(29_900));
 }
 
@@ -362,7 +363,7 @@ fn load_draft(draft: &Draft) -> Scenario {
     draft.check().unwrap_or_else(|problem| panic!("{problem}"))
 }
 
-/// The former spelling with a hyphen still works.
+/// The former spelling of `per_ack`, with a hyphen, still works.
 #[test]
 fn per_ack_with_a_hyphen_is_the_same() {
     let scenario = load("rate=10Mbit/s,rtt=20ms,ack_counting=per-ack");

@@ -1,4 +1,4 @@
-//! Whole messages as drawn.
+//! Whole messages, as they are printed.
 
 mod fixed;
 

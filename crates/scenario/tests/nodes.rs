@@ -1,4 +1,4 @@
-//! Middleboxes at nodes: syntax and errors.
+//! Syntax of middleboxes at nodes, and errors about them.
 
 use lasthop_scenario::{Catalogue, Draft, Problem, Scenario};
 use miette::{GraphicalReportHandler, GraphicalTheme};
@@ -12,7 +12,7 @@ fn drawn(problem: &Problem) -> String {
     }
 }
 
-/// The path of hasegawa, server - bs - client, with these tables before its first link.
+/// The path of the scenario `hasegawa`, server - bs - client, with these tables inserted before its first link.
 fn with(tables: &str) -> Result<Scenario, Problem> {
     let text = include_str!("../../../scenarios/hasegawa.toml");
     Scenario::parse(&text.replacen("[link.wired]", &format!("{tables}\n[link.wired]"), 1), "mine.toml")
@@ -35,7 +35,7 @@ fn a_box_is_a_word_or_a_table() {
     let scenario =
         with("[node.bs]\nmiddlebox = { kind = \"snoop\", cache = 7, floor = \"100 ms\" }\n").expect("valid");
     assert_eq!(scenario.middleboxes[1].values.count("cache"), 7);
-    // A host may set the middlebox "none".
+    // At a host, the middlebox "none" is allowed.
     assert!(with("[node.client]\nmiddlebox = \"none\"\n").is_ok());
 }
 
@@ -58,7 +58,7 @@ fn what_is_shown_reads_back() {
     assert!(text.contains("[node.bs.middlebox]\n") && text.contains("kind = \"snoop\""), "{text}");
     let again = Draft::parse(&text, "shown.toml").expect("TOML").show().expect("valid");
     assert_eq!(again.lines().skip(2).collect::<Vec<_>>(), text.lines().skip(2).collect::<Vec<_>>());
-    // `show` prints a node that could have a middlebox, but no host.
+    // `show` prints nodes that could have a middlebox, but not hosts.
     let text = shown("hasegawa");
     assert!(text.contains("[node.bs]\n") && text.contains("\nmiddlebox = \"none\""), "{text}");
     assert!(!text.contains("[node.client]"));

@@ -4,7 +4,7 @@ mod fixed;
 
 use lasthop_scenario::{Catalogue, Draft, Scenario, ready_paths};
 
-/// Every value of a scenario, traces and parameters included.
+/// All values of a scenario as text, traces and parameters included.
 fn all_of(scenario: &Scenario) -> String {
     format!("{scenario:#?}")
 }
@@ -34,7 +34,7 @@ fn every_mechanism_reads_back_as_it_is_shown() {
             kind => kind.to_owned(),
         };
         draft.set(&path, entry.name).unwrap_or_else(|problem| panic!("{path}: {problem}"));
-        // A medium shared by both directions (Wi-Fi) must be set in both.
+        // Both directions share a medium (Wi-Fi), so the link layer must be set in both.
         if entry.kind == "arq" {
             draft.set("link.wireless.down.arq", entry.name).expect("a link layer");
         }

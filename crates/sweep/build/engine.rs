@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 /// Crates that determine the result of a run.
 pub const CRATES: [&str; 8] = ["base", "wire", "tcp", "net", "middlebox", "engine", "scenario", "sim"];
 
-/// The source folder of each of [`CRATES`], beside this crate's folder: `../tcp` in the repository, `../lasthop-tcp`
+/// The source folders of all [`CRATES`], next to this crate's folder: `../tcp` in the repository, `../lasthop-tcp`
 /// among vendored packages, `../lasthop-tcp-VERSION` in a registry's folder.
 ///
 /// # Errors
-/// The name of a crate whose sources are in none of these places.
+/// Returns the name of a crate whose sources are in none of these places.
 pub fn sources(here: &Path, version: &str) -> Result<Vec<PathBuf>, &'static str> {
     let find = |name: &&'static str| {
         let beside = here.parent().unwrap_or(here);
@@ -21,7 +21,7 @@ pub fn sources(here: &Path, version: &str) -> Result<Vec<PathBuf>, &'static str>
     CRATES.iter().map(find).collect()
 }
 
-/// A hash of all files below these folders, one folder per crate. The folders' own paths do not matter.
+/// A hash of all files in these folders, one folder for each crate. The paths of the folders do not affect the hash.
 pub fn hashed(folders: &[PathBuf]) -> String {
     let mut hash = Fnv::default();
     for (name, folder) in CRATES.iter().zip(folders) {
@@ -42,7 +42,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     paths.into_iter().flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
 }
 
-/// FNV-1a (Fowler, Noll, Vo); not cryptographic.
+/// The hash FNV-1a (Fowler, Noll, Vo), which is not cryptographic.
 struct Fnv(u64);
 
 impl Default for Fnv {
@@ -52,7 +52,7 @@ impl Default for Fnv {
 }
 
 impl Fnv {
-    /// Adds a part and an end mark; line ends are normalised.
+    /// Adds a part and an end mark. Carriage returns are left out, so that line ends do not matter.
     fn add(&mut self, bytes: &[u8]) {
         for byte in bytes.iter().filter(|byte| **byte != b'\r').chain(&[0]) {
             self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3);

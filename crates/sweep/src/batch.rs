@@ -1,7 +1,7 @@
-//! Encoding of runs done by other processes.
+//! Encoding of the results of runs that other processes do.
 //!
-//! A batch has the length of a JSON text in four bytes, the text, and then the numbers in eight bytes each (IEEE 754,
-//! little-endian). The text names the numbers; runs with the same numbers share one description.
+//! A batch consists of the length of a JSON text (four bytes, little-endian), the text, and then the numbers in eight
+//! bytes each (IEEE 754, little-endian). The text names the numbers. Runs with the same names share one description.
 
 use crate::digest::{Digests, ENGINE};
 use crate::row::{self, RunRow, Subject, SubjectMetrics};
@@ -11,10 +11,10 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A run to do: its point's digest, its scenario's text, its seed.
+/// A run to do: the digest of its point, the text of its scenario, its seed.
 pub type RunRequest = (String, String, u64);
 
-/// Cache of the scenarios that a process has read: workers get many runs of the same points.
+/// Cache of the scenarios that a process has read, because a worker does many runs of the same points.
 #[derive(Default)]
 pub struct ScenarioCache(Mutex<BTreeMap<String, Arc<Scenario>>>);
 
@@ -41,10 +41,10 @@ impl ScenarioCache {
     }
 }
 
-/// Does the runs that another process ordered.
+/// Does the runs that another process requests.
 ///
 /// # Errors
-/// If this process has another engine, or another recording of the same name, so that results would differ.
+/// If results could differ: this process has another engine, or a recording with the same name but other contents.
 pub fn run(requests: &[RunRequest], cache: &ScenarioCache) -> Result<Vec<RunRow>, String> {
     let one = |(digest, text, seed): &RunRequest| -> Result<RunRow, String> {
         Ok(row::run(cache.scenario(digest, text)?.as_ref(), digest, *seed))
@@ -62,7 +62,7 @@ fn scenario(digest: &str, text: &str) -> Result<Scenario, String> {
     }
 }
 
-/// Encodes rows.
+/// Encodes the rows as a batch.
 pub fn pack(rows: &[RunRow]) -> Vec<u8> {
     let mut shapes: Vec<&[SubjectMetrics]> = Vec::new();
     let mut numbers: Vec<u8> = Vec::new();
@@ -90,7 +90,7 @@ pub fn pack(rows: &[RunRow]) -> Vec<u8> {
     [&length.to_le_bytes()[..], text.as_bytes(), &numbers].concat()
 }
 
-/// Whether two runs have the same subjects and quantities.
+/// Whether two runs have the same subjects and the same names of numbers.
 fn has_same_names(one: &[SubjectMetrics], other: &[SubjectMetrics]) -> bool {
     let has_same_numbers = |(one, other): (&SubjectMetrics, &SubjectMetrics)| {
         one.subject == other.subject
@@ -110,7 +110,7 @@ fn subject_names(metrics: &SubjectMetrics) -> Value {
     json!([kind, name, names])
 }
 
-/// Decodes rows; `None` if the bytes are not from [`pack`].
+/// Decodes the rows of a batch; `None` if the bytes do not come from [`pack`].
 pub fn unpack(batch: &[u8]) -> Option<Vec<RunRow>> {
     let (length, rest) = batch.split_first_chunk::<4>()?;
     let (text, numbers) = rest.split_at_checked(u32::from_le_bytes(*length) as usize)?;
@@ -122,7 +122,7 @@ pub fn unpack(batch: &[u8]) -> Option<Vec<RunRow>> {
     numbers.next().is_none().then_some(rows)
 }
 
-/// Kind and name of a subject, and names of its numbers.
+/// Kind and name of a subject, and the names of its numbers.
 type SubjectNames = (String, String, Vec<String>);
 
 fn decode_row(

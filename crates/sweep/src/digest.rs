@@ -1,23 +1,24 @@
-//! Keys that identify a scenario's runs.
+//! Digests: keys that identify the runs of a scenario.
 
 use lasthop_lab::digest::key;
 use lasthop_scenario::Scenario;
 use std::hash::{Hash, Hasher};
 
-/// Name of the engine: its version, and a hash of its sources. Runs of other engines are never reused.
+/// Name of the engine: its version, and a hash of its sources. Runs of one engine are never reused for another.
 pub const ENGINE: &str = env!("LASTHOP_ENGINE");
 
-/// Computes digests; the buffer is reused.
+/// Computes digests. The buffer is reused from one digest to the next.
 #[derive(Debug, Default)]
 pub struct Digests(Written);
 
 impl Digests {
-    /// The key of a scenario's runs: this engine and the whole checked scenario, including recorded links. Title,
-    /// source, seed, number of runs and sample interval do not count. A mechanism from outside counts by its name and
-    /// values.
+    /// The digest of a scenario's runs. It covers this engine and the whole checked scenario, including recorded links.
+    /// It leaves out title, source, seed, number of runs and sample interval. A mechanism that a caller added is
+    /// represented by its name and values.
     ///
-    /// Values are serialised by the standard library's `Hash`. Another compiler or byte order may give other keys,
-    /// which only repeats runs; two different scenarios never share a key.
+    /// The standard library's `Hash` serialises the values. Another compiler or byte order may therefore give other
+    /// digests, which only means that runs are repeated. Two different scenarios never have the same input to the
+    /// digest.
     pub fn of(&mut self, scenario: &Scenario) -> String {
         let Scenario {
             title: _,
@@ -41,7 +42,7 @@ impl Digests {
     }
 }
 
-/// A hasher that records its input, so that different values give different bytes. Small numbers take few bytes.
+/// A hasher that records its input. Different values give different bytes, and small numbers take few bytes.
 #[derive(Debug, Default)]
 struct Written(Vec<u8>);
 
@@ -50,7 +51,7 @@ impl Hasher for Written {
         self.0.extend_from_slice(bytes);
     }
 
-    /// Seven bits per byte; the last byte is below 128.
+    /// Writes seven bits in each byte; the last byte is below 128.
     fn write_u64(&mut self, mut number: u64) {
         while number >= 0x80 {
             self.0.push(number as u8 | 0x80);
@@ -67,12 +68,12 @@ impl Hasher for Written {
         self.write_u64(number as u64);
     }
 
-    /// Discriminants of enums.
+    /// Called for the discriminants of enums.
     fn write_isize(&mut self, number: isize) {
         self.write_u64(number as u64);
     }
 
-    /// Unused: the recorded bytes are the result.
+    /// Unused, because the recorded bytes are the result.
     fn finish(&self) -> u64 {
         0
     }
@@ -88,7 +89,7 @@ mod tests {
         written.0
     }
 
-    /// LEB128, with the examples of DWARF 5 §7.6.
+    /// The expected bytes are the LEB128 examples of DWARF 5 §7.6.
     #[test]
     fn numbers_take_few_bytes() {
         for (number, bytes) in

@@ -1,7 +1,8 @@
-//! Order of a sweep's runs, and storage of their rows.
+//! Order of a sweep's runs, and storage of the results.
 //!
-//! `poll_job` gives runs until none is left, `handle_row` takes rows back in any order. Runs that the store already has
-//! are not given. All points' first runs come first, then all second runs …; every point uses the same seeds.
+//! `poll_job` gives runs to do until none is left; `handle_row` accepts the results in any order. Runs that the store
+//! already contains are not given. The first runs of all points come first, then all second runs, and so on. Every
+//! point uses the same seeds.
 
 use crate::grid::Grid;
 use crate::row::RunRow;
@@ -16,16 +17,16 @@ use std::collections::{BTreeMap, BinaryHeap};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Longest time until a row is committed. Each commit waits for the disk.
+/// Longest time from a result's arrival until it is committed. Commits are grouped, because each waits for the disk.
 const COMMIT_INTERVAL: Duration = Duration::from_millis(250);
 
-/// Number of runs of each point.
+/// Number of runs of each point, or the rule for it.
 #[derive(Clone)]
 pub enum RunCount {
-    /// Fixed number.
+    /// A fixed number.
     Runs(u32),
-    /// Until the means over flows of these quantities are this precise, or the limit is reached. One run if nothing is
-    /// random.
+    /// Repeats until the means over flows of these quantities are this precise, or the limit is reached. A scenario in
+    /// which nothing is random has only one run.
     Until(Precision, Vec<Quantity>, u32),
 }
 
@@ -49,17 +50,18 @@ impl RunCount {
     }
 }
 
-/// One of several parts that run separately, for example on other machines: part `number` of `of`, from 1.
+/// A shard: one of several parts of a sweep that are simulated separately, for example on other machines. It is part
+/// `number` of `of` parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shard {
-    /// From 1.
+    /// Number of this part, from 1.
     pub number: u32,
-    /// At least 1.
+    /// Number of parts, at least 1.
     pub of: u32,
 }
 
 impl Shard {
-    /// The whole sweep.
+    /// The whole sweep as one part.
     pub const WHOLE: Shard = Shard { number: 1, of: 1 };
 
     fn has(self, index: u64) -> bool {
@@ -70,30 +72,31 @@ impl Shard {
 /// A run to do.
 #[derive(Clone, Debug)]
 pub struct RunJob {
-    /// Digest of its point.
+    /// Digest of the point that the run belongs to.
     pub digest: String,
     /// The scenario.
     pub scenario: Arc<Scenario>,
-    /// The scenario as TOML, for other processes.
+    /// The resolved scenario as TOML, for other processes.
     pub text: Arc<str>,
     /// The seed.
     pub seed: u64,
 }
 
-/// A point in progress. Combinations with the same scenario are one point.
+/// A point in progress. Combinations that resolve to the same scenario share one point.
 struct PointState {
     digest: String,
     scenario: Arc<Scenario>,
     text: Arc<str>,
-    /// The rule's quantities by run, from 0; empty without a rule and for failed runs.
+    /// The quantities that the stopping rule uses, by run number from 0. A run without such quantities has an empty
+    /// list: a run that failed, or any run if there is no rule.
     done: BTreeMap<u32, Vec<Option<f64>>>,
-    /// Runs wanted so far; a rule may raise it.
+    /// Number of runs wanted so far; the stopping rule may raise it.
     wanted: u32,
-    /// Wanted runs of this shard that have not returned.
+    /// Number of runs that this shard has requested and whose results are missing.
     open: u32,
 }
 
-/// A sweep in progress, the only writer of its store. Its errors are those of the store.
+/// A sweep in progress. The driver is the only writer of its store, and its errors are errors of the store.
 pub struct Driver {
     store: Store,
     sweep: i64,
@@ -103,9 +106,9 @@ pub struct Driver {
     points: Vec<PointState>,
     point_count: u64,
     index_by_digest: BTreeMap<String, usize>,
-    /// Next run of each point that may need more: run number, then point.
+    /// Next run of each point that may need more runs, as (run number, point); the smallest comes first.
     next: BinaryHeap<Reverse<(u32, usize)>>,
-    /// Rows not yet committed, and the time of the first.
+    /// Results that are not committed yet. `since` is the time at which the first of them arrived.
     waiting: Vec<RunRow>,
     since: Option<Instant>,
     found: u64,
@@ -114,7 +117,7 @@ pub struct Driver {
 }
 
 impl Driver {
-    /// Starts or continues a sweep. Repetitions have the seeds `seed`, `seed + 1` …
+    /// Starts or continues a sweep. The repetitions have the seeds `seed`, `seed + 1` …
     pub fn begin(
         mut store: Store,
         grid: &Grid,
@@ -171,7 +174,8 @@ impl Driver {
         Ok(driver)
     }
 
-    /// The next run to do; `None`: none at the moment, or the sweep is complete if no run is out.
+    /// The next run to do. `None` means that no run can start now. If no run is in progress either, the sweep is
+    /// complete.
     pub fn poll_job(&mut self) -> Option<RunJob> {
         while let Some(Reverse((run, index))) = self.next.pop() {
             let point = &self.points[index];
@@ -190,7 +194,8 @@ impl Driver {
         None
     }
 
-    /// Takes a finished run. The row is committed within 250 ms if this or [`Driver::handle_time`] is called by then.
+    /// Accepts the result of a run. The result is committed within 250 ms if this function or [`Driver::handle_time`]
+    /// is called by then.
     pub fn handle_row(&mut self, row: RunRow) -> Result<(), Error> {
         let Some(index) = self.index_by_digest.get(&row.digest).copied() else { return Ok(()) };
         let number = row.seed.wrapping_sub(self.seed);
@@ -216,7 +221,7 @@ impl Driver {
         self.handle_time()
     }
 
-    /// Commits rows that have waited long enough.
+    /// Commits the waiting results if the first has waited long enough.
     pub fn handle_time(&mut self) -> Result<(), Error> {
         match self.since {
             Some(since) if since.elapsed() >= COMMIT_INTERVAL => self.commit(),
@@ -224,7 +229,7 @@ impl Driver {
         }
     }
 
-    /// Commits all rows.
+    /// Commits all waiting results.
     pub fn commit(&mut self) -> Result<(), Error> {
         self.store.commit(&self.waiting)?;
         self.waiting.clear();
@@ -232,17 +237,17 @@ impl Driver {
         Ok(())
     }
 
-    /// Runs of this sweep that the store already had.
+    /// Number of runs of this sweep that the store already had.
     pub fn found(&self) -> u64 {
         self.found
     }
 
-    /// Runs that have returned.
+    /// Number of runs whose results have arrived.
     pub fn done(&self) -> u64 {
         self.done
     }
 
-    /// Runs still to return; with a rule, the expected number.
+    /// Number of runs whose results are missing. With a stopping rule this is an estimate.
     pub fn left(&self) -> u64 {
         let open: u64 = self.points.iter().map(|point| u64::from(point.open)).sum();
         let RunCount::Until(precision, ..) = &self.count else { return open };
@@ -254,12 +259,12 @@ impl Driver {
         open + self.points.iter().filter(|point| point.open > 0).map(|it| u64::from(further(it))).sum::<u64>()
     }
 
-    /// Messages of failed runs.
+    /// Error messages of the failed runs.
     pub fn failed(&self) -> &[String] {
         &self.failed
     }
 
-    /// Points that reached the limit of runs without the required precision.
+    /// Number of points that reached the limit of runs without the required precision.
     pub fn inexact(&self) -> usize {
         let RunCount::Until(precision, _, most) = &self.count else { return 0 };
         let is_inexact = |point: &&PointState| {
@@ -280,14 +285,14 @@ impl Driver {
         Ok(self.store)
     }
 
-    /// Requests further runs of a point until one is due in this shard or the point has enough.
+    /// Requests further runs of a point until this shard has one to do, or the point has enough runs.
     fn request_runs(&mut self, index: usize) {
         while self.points[index].open == 0 {
             let point = &self.points[index];
             let (before, most) = (point.wanted, self.count.max_runs(&point.scenario));
             let wanted = match &self.count {
                 RunCount::Runs(runs) => *runs,
-                // Points of other shards: a rule needs all runs of a point in one shard.
+                // A stopping rule needs all runs of a point in one shard, so points of other shards get no runs here.
                 RunCount::Until(..) if !self.shard.has(index as u64) => 0,
                 RunCount::Until(precision, ..) => {
                     let enough = |values: &Vec<Option<f64>>| precision.is_reached(values);
@@ -312,7 +317,7 @@ impl Driver {
         }
     }
 
-    /// Whether a run is in this shard: by run, or by point if a rule needs all runs of a point.
+    /// Whether a run belongs to this shard. Runs are divided among shards; with a stopping rule, whole points are.
     fn is_in_shard(&self, run: u32, index: usize) -> bool {
         match self.count {
             RunCount::Runs(_) => self.shard.has(u64::from(run) * self.point_count + index as u64),
@@ -321,7 +326,7 @@ impl Driver {
     }
 }
 
-/// Values of the first `runs` runs, by quantity.
+/// Values of the runs numbered below `runs`, one list for each quantity.
 fn columns(done: &BTreeMap<u32, Vec<Option<f64>>>, runs: u32) -> Vec<Vec<Option<f64>>> {
     let width = done.values().next().map_or(0, Vec::len);
     let of = |at: usize| done.range(..runs).map(|(_, values)| values.get(at).copied().flatten()).collect();

@@ -6,23 +6,24 @@ use lasthop_lab::digest::key;
 use lasthop_scenario::{Draft, Problem, Scenario};
 use std::sync::Arc;
 
-/// Every combination of some values.
+/// Every combination of the values of some keys.
 #[derive(Clone, Debug)]
 pub struct Grid {
     /// The scenario's title.
     pub title: String,
-    /// Keys with several values.
+    /// Paths of the keys that have several values.
     pub paths: Vec<String>,
-    /// The combinations; the last key's values change fastest.
+    /// The combinations. The values of the last key change fastest.
     pub points: Vec<GridPoint>,
 }
 
-/// One combination.
+/// One combination of values.
 #[derive(Clone, Debug)]
 pub struct GridPoint {
-    /// Value of each of the grid's paths.
+    /// The value of each key in [`Grid::paths`].
     pub values: Vec<String>,
-    /// Key of its runs, see [`Digests::of`]; equal for combinations with the same scenario.
+    /// Digest of the scenario, see [`Digests::of`]. Combinations that resolve to the same scenario have the same
+    /// digest.
     pub digest: String,
     /// The resolved scenario as TOML.
     pub text: String,
@@ -31,10 +32,11 @@ pub struct GridPoint {
 }
 
 impl Grid {
-    /// Every combination of the values. A key with one value applies everywhere and is no path of the grid.
+    /// Makes every combination of the values. A key with only one value applies to all points and is not one of the
+    /// grid's paths.
     ///
     /// # Errors
-    /// The first key or value that the scenario does not accept.
+    /// Returns the problem of the first key or value that the scenario does not accept.
     pub fn of(draft: &Draft, settings: &[Variation]) -> Result<Grid, Problem> {
         let is_varied: Vec<bool> = settings.iter().map(|setting| setting.values.len() > 1).collect();
         let varied = |values: Vec<String>| -> Vec<String> {
@@ -57,7 +59,8 @@ impl Grid {
         Ok(Grid { title, paths, points })
     }
 
-    /// Key of the grid: equal for the same paths, values and points in the same order.
+    /// Digest of the grid. Grids have the same digest if their paths, values and points are the same, in the same
+    /// order.
     pub fn digest(&self) -> String {
         let mut parts: Vec<&str> = vec![&self.title];
         parts.extend(self.paths.iter().map(String::as_str));

@@ -1,15 +1,15 @@
-//! Sweeps: every combination of some values, each run with the same seeds, in a crash-safe store.
+//! Sweeps: simulate every combination of some values with the same seeds, and store the results in a crash-safe file.
 //!
-//! * [`grid`]: the points of a sweep; [`digest`]: keys that identify their runs.
-//! * [`rule`]: stopping rule for a precision.
-//! * [`row`]: one run with its numbers.
-//! * [`driver`]: order of the runs; the only writer of the store. It has no threads: [`thread_pool`] works on this machine,
-//!   other workers elsewhere.
-//! * [`batch`]: runs done by other processes, as bytes.
-//! * [`store`]: the SQLite file, with one writer; merging of shards.
-//! * [`results`]: output of a store: table, JSON objects, comma-separated values.
+//! * [`grid`]: the points of a sweep; [`digest`]: keys that identify the runs of a point.
+//! * [`rule`]: stopping rule that repeats runs until a precision is reached.
+//! * [`row`]: one run with the numbers that it gives.
+//! * [`driver`]: chooses the order of the runs, and is the only writer of the store. The driver has no threads:
+//!   [`thread_pool`] simulates on this machine, and other programs may do runs elsewhere.
+//! * [`batch`]: byte encoding of runs that other processes do.
+//! * [`store`]: the SQLite file, which has one writer; merging of stores.
+//! * [`results`]: output of a store as a table, as JSON objects or as comma-separated values.
 //!
-//! Workers never open the store, and this crate prints nothing.
+//! Workers never open the store. This crate prints nothing.
 
 pub mod batch;
 pub mod digest;

@@ -1,4 +1,4 @@
-//! One run with its numbers, as a worker returns it.
+//! One run with its numbers, in the form that a worker returns.
 
 use lasthop_lab::runs::summary::AGGREGATE_METRICS;
 use lasthop_scenario::Scenario;
@@ -11,17 +11,17 @@ use std::time::Instant;
 /// A run that has ended.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunRow {
-    /// Digest of its point: [`crate::grid::Point::digest`].
+    /// Digest of the point that the run belongs to: [`crate::grid::GridPoint::digest`].
     pub digest: String,
     /// Its seed.
     pub seed: u64,
     /// Wall-clock time, s.
     pub wall_s: f64,
-    /// Its numbers, or the reason for having none.
+    /// The numbers, or the reason why there are none.
     pub outcome: Result<Vec<SubjectMetrics>, String>,
 }
 
-/// Subject of numbers.
+/// The object that numbers describe.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Subject {
     /// A flow, by its name.
@@ -32,23 +32,23 @@ pub enum Subject {
     Link(String),
 }
 
-/// Numbers of one subject.
+/// The numbers of one subject.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SubjectMetrics {
-    /// Subject of the numbers.
+    /// The subject that the numbers describe.
     pub subject: Subject,
-    /// The defined numbers, by name with unit, in the order of columns.
+    /// The defined numbers with their names, which include the unit, in the order of columns.
     pub numbers: Vec<(Cow<'static, str>, f64)>,
 }
 
 impl SubjectMetrics {
-    /// A number by its name; `None` if undefined.
+    /// The number with this name; `None` if it is undefined.
     pub fn number(&self, name: &str) -> Option<f64> {
         self.numbers.iter().find(|(known, _)| known == name).map(|(_, value)| *value)
     }
 }
 
-/// Runs a scenario once. A panic or an unfinished run gives a row without numbers.
+/// Does one run of a scenario. If the run panics or does not end, the result has an error message in place of numbers.
 pub fn run(scenario: &Scenario, digest: &str, seed: u64) -> RunRow {
     let begun = Instant::now();
     let observation = || Observation { link_delays: true, ..Observation::default() };
@@ -64,7 +64,7 @@ fn numbers(outcome: &Outcome) -> Result<Vec<SubjectMetrics>, String> {
     }
 }
 
-/// Every number of an outcome: its flows, all of them together, and each link direction.
+/// All numbers of an outcome: those of each flow, of all flows together, and of each link direction.
 pub fn subject_metrics(outcome: &Outcome) -> Vec<SubjectMetrics> {
     let flows = outcome.flows.iter().map(|flow| {
         let numbers = FLOW_METRICS.iter().map(|metric| (metric.name, (metric.of)(flow)));
@@ -84,11 +84,11 @@ pub fn subject_metrics(outcome: &Outcome) -> Vec<SubjectMetrics> {
     flows.chain([all]).chain(links).collect()
 }
 
-/// Omits undefined and non-finite numbers.
+/// Collects the numbers of a subject, without undefined and non-finite numbers.
 fn metrics(subject: Subject, numbers: impl Iterator<Item = (&'static str, Option<f64>)>) -> SubjectMetrics {
     let defined = numbers.filter_map(|(name, value)| {
         let value = value.filter(|value| value.is_finite())?;
-        // A store keeps whole numbers as integers, without the sign of zero.
+        // SQLite stores whole numbers as integers, which have no negative zero. Adding 0.0 turns -0.0 into 0.0.
         Some((Cow::Borrowed(name), value + 0.0))
     });
     SubjectMetrics { subject, numbers: defined.collect() }

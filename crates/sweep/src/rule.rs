@@ -1,41 +1,42 @@
-//! Stopping rule: the sequential procedure for a relative precision.
+//! Stopping rule: a sequential procedure that repeats runs until a relative precision is reached.
 //!
-//! A point is run until half of the 95 % interval is at most γ / (1 + γ) of the mean, where γ is the relative error
-//! (Law, Simulation Modeling and Analysis, 5th ed. 2015, §9.4.1, after Law and Kelton). Chow and Robbins (Ann. Math.
-//! Stat. 36, 1965) prove the coverage for γ towards 0. The first check is after ten runs, as Law advises. Further
-//! checks follow after a tenth more runs each, at least ten: more frequent checks stop by chance more often.
+//! A point is repeated until half of the 95 % confidence interval is at most γ / (1 + γ) of the mean. γ is the required
+//! relative error. (Law, Simulation Modeling and Analysis, 5th ed. 2015, §9.4.1, after Law and Kelton.) Chow and
+//! Robbins (Ann. Math. Stat. 36, 1965) prove the coverage in the limit of γ towards 0. The first check is after ten
+//! runs, as Law advises. Each further check follows when the number of runs has grown by a tenth, and at least by ten.
+//! More frequent checks would more often stop too early by chance.
 
 use lasthop_lab::stats::Estimate;
 
-/// Runs before the first check.
+/// Number of runs before the first check.
 pub const FIRST_CHECK: u32 = 10;
-/// Default limit of a point's runs.
+/// Default limit of the number of runs of a point.
 pub const DEFAULT_MAX_RUNS: u32 = 10_000;
 
-/// Relative precision of a mean.
+/// Required relative precision of a mean.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Precision {
     relative: f64,
 }
 
 impl Precision {
-    /// The allowed relative error, above 0 and below 1: 0.02.
+    /// `relative` is the allowed relative error, such as 0.02. `None` unless it is above 0 and below 1.
     pub fn new(relative: f64) -> Option<Precision> {
         (relative > 0.0 && relative < 1.0).then_some(Precision { relative })
     }
 
-    /// Number of runs at the next check; `checked`: at the last check, 0 at the start.
+    /// Number of runs at the next check. `checked` is the number at the last check, 0 before the first.
     pub fn next_check(checked: u32) -> u32 {
         if checked == 0 { FIRST_CHECK } else { checked.saturating_add((checked / 10).max(10)) }
     }
 
-    /// Whether these runs are enough. A metric that no run reports requests no further runs.
+    /// Whether the values of these runs suffice. A metric that no run reports requests no further runs.
     pub fn is_reached(&self, values: &[Option<f64>]) -> bool {
         self.is_reached_beside(values, values)
     }
 
-    /// Whether half of the interval of `values` is small enough relative to the mean of `of`. For paired differences,
-    /// whose own mean may be zero.
+    /// Whether half the interval of `values` is small enough relative to the mean of `of`. This serves paired
+    /// differences, whose own mean may be zero.
     pub fn is_reached_beside(&self, values: &[Option<f64>], of: &[Option<f64>]) -> bool {
         match estimate(values).zip(estimate(of)) {
             Some((estimate, of)) => {
@@ -45,25 +46,25 @@ impl Precision {
         }
     }
 
-    /// Expected number of runs, estimated from these.
+    /// Expected total number of runs, estimated from these values.
     pub fn expected(&self, values: &[Option<f64>]) -> u32 {
         self.expected_beside(values, values)
     }
 
-    /// Expected number of runs for [`Precision::is_reached_beside`].
+    /// Expected total number of runs until [`Precision::is_reached_beside`] holds.
     pub fn expected_beside(&self, values: &[Option<f64>], of: &[Option<f64>]) -> u32 {
         let known = estimate(values).zip(estimate(of));
         let Some((half, of)) = known.and_then(|(estimate, of)| Some((estimate.half_width()?, of))) else {
             return FIRST_CHECK;
         };
-        // The interval shrinks with the square root of the number of runs.
+        // The width of the interval shrinks with the square root of the number of runs.
         let ratio = half / (self.allowed() * of.mean.abs());
         let runs = values.len() as f64 * ratio * ratio;
-        // A mean of zero has no relative error.
+        // If the mean is zero, the relative error is undefined.
         if runs.is_nan() { FIRST_CHECK } else { runs.min(f64::from(u32::MAX)) as u32 }
     }
 
-    /// Largest half width relative to the mean.
+    /// Largest allowed ratio of half the interval to the mean.
     fn allowed(&self) -> f64 {
         self.relative / (1.0 + self.relative)
     }
@@ -86,13 +87,13 @@ mod tests {
             (0..10).map(|at| Some(if at % 2 == 0 { 95.0 } else { 105.0 })).collect();
         assert!(Precision::new(0.0393).unwrap().is_reached(&values));
         assert!(!Precision::new(0.0391).unwrap().is_reached(&values));
-        // Half the error needs four times the runs.
+        // Half the error needs four times as many runs.
         let expected = |relative| Precision::new(relative).unwrap().expected(&values);
         assert_eq!(expected(0.0392), 9);
         assert!((39..=41).contains(&expected(0.0193)), "{}", expected(0.0193));
     }
 
-    /// Differences of -1 and 1 have mean 0; half of their interval is 0.754, or 0.754 % of a mean of 100.
+    /// Differences of -1 and 1 have mean 0. Half of their interval is 0.754, or 0.754 % of a mean of 100.
     #[test]
     fn differences_are_measured_by_what_they_are_of() {
         let differences: Vec<Option<f64>> =
@@ -127,14 +128,14 @@ mod tests {
         }
     }
 
-    /// A standard normal number (Box and Muller).
+    /// A number from the standard normal distribution (method of Box and Muller).
     fn normal(stream: &mut Stream) -> f64 {
         let radius = (-2.0 * (1.0 - stream.uniform()).ln()).sqrt();
         radius * (std::f64::consts::TAU * stream.uniform()).cos()
     }
 
-    /// Share of stopped sequences whose interval contains the mean, share whose mean is close enough, and mean number
-    /// of runs.
+    /// Stops many random sequences by the rule. Returns the share of sequences whose interval contains the mean, the
+    /// share whose mean is close enough, and the mean number of runs.
     fn coverage(relative: f64, draws: u32, mean: f64, draw: fn(&mut Stream) -> f64) -> [f64; 3] {
         let precision = Precision::new(relative).unwrap();
         let mut stream = Stream::named(13, "coverage");
@@ -159,8 +160,9 @@ mod tests {
         [share(covered), share(near), runs as f64 / f64::from(draws)]
     }
 
-    /// The rule's coverage is below 95 % for finite γ; Chow and Robbins prove only the limit (measurements: Law, Kelton
-    /// and Koenig, Commun. Stat. B 10, 1981). Three standard errors of 2,000 draws are 1.5 points.
+    /// The rule's coverage is below 95 % for finite γ, because Chow and Robbins prove only the limit (measurements:
+    /// Law, Kelton and Koenig, Commun. Stat. B 10, 1981). For 2,000 sequences three standard errors are 1.5 percentage
+    /// points.
     #[test]
     fn the_interval_covers_as_it_says() {
         for (name, relative, least, mean, draw) in [
@@ -171,7 +173,8 @@ mod tests {
             let [covered, near, runs] = coverage(relative, 2_000, mean, draw);
             assert!((covered - 0.95).abs() < 0.015, "{name}: {covered}");
             assert!(near > 0.95 - 0.015, "{name}: {near}");
-            // The runs that a known spread would need, (1.96 x spread / (γ / (1 + γ)))², and at most one more check.
+            // Lower bound: the number of runs if the spread were known, (1.96 x spread / (γ / (1 + γ)))². Upper bound:
+            // one more check.
             assert!(runs > 0.95 * least && runs < 1.15 * least, "{name}: {runs} of {least}");
         }
     }

@@ -1,4 +1,4 @@
-//! Worker threads on this machine.
+//! Worker threads that simulate on this machine.
 
 use crate::driver::RunJob;
 use crate::row::{self, RunRow};
@@ -8,20 +8,20 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// A pool of threads. Dropping it starts no further run and does not wait for runs in progress.
+/// A pool of threads. After the pool is dropped no further run starts; runs in progress are not awaited.
 pub struct ThreadPool {
     jobs: Sender<RunJob>,
     rows: Receiver<RunRow>,
     threads: usize,
-    /// Runs given and not yet returned.
+    /// Number of submitted runs whose results were not fetched yet.
     running: usize,
 }
 
 impl ThreadPool {
-    /// Starts `threads` threads, or as many as the system allows, at least one.
+    /// Starts `threads` threads, or as many as the system allows, but at least one.
     ///
     /// # Errors
-    /// If the system allows no thread.
+    /// If the system does not allow even one thread.
     pub fn start(threads: usize) -> io::Result<ThreadPool> {
         let (jobs, taken) = channel::<RunJob>();
         let (done, rows) = channel();
@@ -38,7 +38,7 @@ impl ThreadPool {
         Ok(ThreadPool { jobs, rows, threads: begun, running: 0 })
     }
 
-    /// Whether another job would start soon: each thread may have one running and one queued.
+    /// Whether the pool accepts another job. For each thread, one job may be running and one queued.
     pub fn has_room(&self) -> bool {
         self.running < 2 * self.threads
     }
@@ -55,7 +55,7 @@ impl ThreadPool {
         }
     }
 
-    /// Waits at most this long for a finished run.
+    /// Waits for a finished run, for at most this time.
     pub fn next_within(&mut self, wait: Duration) -> Option<RunRow> {
         match self.rows.recv_timeout(wait) {
             Ok(row) => {

@@ -1,4 +1,4 @@
-//! The engine's name differs between engines and does not depend on the place of the build.
+//! Different engines have different names, and the name does not depend on the place of the build.
 
 #[path = "../build/engine.rs"]
 mod engine;
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 type Layout = fn(&str) -> String;
 
-/// Makes packages with one source file each; returns the path of lasthop-sweep.
+/// Creates packages with one source file each. Returns the path of the package lasthop-sweep.
 fn packages(folder: &Path, name: impl Fn(&str) -> String, sim: &str) -> PathBuf {
     for one in CRATES {
         let source = folder.join(name(one)).join("src");
@@ -47,7 +47,7 @@ fn the_same_sources_have_the_same_name_in_every_layout() {
 fn sources_that_are_missing_are_told() {
     let folder = tempfile::tempdir().expect("a directory");
     let here = packages(folder.path(), |name| format!("lasthop-{name}-0.1.0"), "one");
-    // Another version is another engine: its sources are elsewhere.
+    // Another version is another engine, whose sources are in other folders.
     assert_eq!(sources(&here, "0.1.1"), Err("base"));
     fs::remove_dir_all(folder.path().join("lasthop-net-0.1.0")).expect("removed");
     assert_eq!(sources(&here, "0.1.0"), Err("net"));

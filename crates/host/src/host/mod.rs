@@ -1,5 +1,5 @@
-//! A host: the sockets' operations. `packets.rs` handles packets, `sockets.rs` the table of sockets, `settings.rs`
-//! options of sockets in use.
+//! A host and its socket operations. `packets.rs` handles packets, `sockets.rs` manages the table of sockets, and
+//! `settings.rs` changes options of sockets in use.
 
 mod packets;
 mod settings;
@@ -20,24 +20,24 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::{IpAddr, SocketAddr};
 
 slotmap::new_key_type! {
-    /// A socket. Handles of closed sockets are not reused.
+    /// Handle of a socket. The handle of a closed socket is never used for another socket.
     pub struct Handle;
 }
 
 /// A host with its addresses and its sockets.
 ///
-/// Calls with an invalid handle return [`Error::BadHandle`]; calls that need a connection return [`Error::Invalid`] for a
-/// listener.
+/// If a handle is invalid, calls return [`Error::BadHandle`]. If a call needs a connection and the socket is a
+/// listener, the call returns [`Error::Invalid`].
 pub struct Host {
     addresses: Vec<IpAddr>,
     mtu: u32,
     numbers: SecretNumbers,
     sockets: SlotMap<Handle, Socket>,
     connections: BTreeMap<(SocketAddr, SocketAddr), Handle>,
-    /// Listeners by local end; an unspecified address means all addresses of its family.
+    /// Listeners by local address and port. An unspecified address means all addresses of its family.
     listeners: BTreeMap<SocketAddr, Handle>,
     timers: BTreeSet<(Time, Handle)>,
-    /// Connections that may have something to send.
+    /// Connections that may have a segment to send.
     busy: VecDeque<Handle>,
     resets: VecDeque<(FlowAddresses, Segment)>,
     packet: Vec<u8>,
@@ -46,31 +46,31 @@ pub struct Host {
     counters: HostCounters,
 }
 
-/// Counters of a host, apart from its connections.
+/// Counters of the whole host, in addition to those of its connections.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct HostCounters {
     /// Packets received.
     pub packets_in: u64,
     /// Packets sent.
     pub packets_out: u64,
-    /// Unreadable packets and packets with a wrong checksum.
+    /// Packets that cannot be parsed or have a wrong checksum.
     pub malformed: u64,
-    /// Packets to other addresses, and packets other than TCP and ICMP errors about TCP.
+    /// Packets to other addresses, and packets that are neither TCP nor ICMP errors about TCP.
     pub not_for_us: u64,
     /// ICMP errors about TCP segments.
     pub icmp_errors: u64,
-    /// ICMP errors without effect: not about a segment in flight, or of an ignored type.
+    /// ICMP errors without effect: they do not concern a segment in flight, or their type is ignored.
     pub icmp_ignored: u64,
-    /// Segments without a connection.
+    /// Segments that belong to no connection and open none.
     pub unmatched_segments: u64,
     /// SYNs dropped because the backlog was full.
     pub backlog_full: u64,
 }
 
-/// An event of a connection.
+/// An event of one connection, recorded for a trace.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Traced {
-    /// Time.
+    /// Time of the event.
     pub time: Time,
     /// Addresses of the connection.
     pub ends: FlowAddresses,
@@ -78,14 +78,15 @@ pub struct Traced {
     pub event: Event,
 }
 
-/// Operations that would not block.
+/// Reports which operations would not block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Readiness {
-    /// [`Host::recv`] has bytes, the end of the stream or an error; [`Host::accept`] has a connection.
+    /// Whether [`Host::recv`] has bytes, the end of the stream or an error to return, or [`Host::accept`] has a
+    /// connection.
     pub readable: bool,
-    /// [`Host::send`] takes bytes, or has an error.
+    /// Whether [`Host::send`] accepts bytes, or has an error to return.
     pub writable: bool,
-    /// Both directions are finished.
+    /// Whether both directions are finished.
     pub hung_up: bool,
 }
 
@@ -99,7 +100,7 @@ enum SocketKind {
     Listener(Listener),
     Connection {
         connection: Connection,
-        /// Listener that waits for the handshake.
+        /// The listener that waits for the end of this connection's handshake.
         parent: Option<Handle>,
     },
 }
@@ -107,8 +108,8 @@ enum SocketKind {
 const MAX_RESETS: usize = 64;
 
 impl Host {
-    /// A host with these addresses behind an interface with this MTU, bytes. Initial sequence numbers and ports are
-    /// derived from `secret`.
+    /// Creates a host with these addresses. `mtu` is the MTU of its interface, bytes. Initial sequence numbers and
+    /// ports are derived from `secret`.
     pub fn new(addresses: &[IpAddr], mtu: u16, secret: [u8; 16]) -> Host {
         Host {
             addresses: addresses.to_vec(),
@@ -127,10 +128,11 @@ impl Host {
         }
     }
 
-    /// Listens on `local`, whose address may be unspecified; at most `backlog` connections wait to be accepted.
+    /// Listens on `local`, whose address may be unspecified. At most `backlog` connections can wait to be accepted.
     ///
     /// # Errors
-    /// [`Error::AddressNotAvailable`], [`Error::AddressInUse`], [`Error::Invalid`] for port 0 or options out of range.
+    /// [`Error::AddressNotAvailable`], [`Error::AddressInUse`]; [`Error::Invalid`] if the port is 0 or an option is out
+    /// of range.
     pub fn listen(&mut self, local: SocketAddr, backlog: usize, options: &Options) -> Result<Handle, Error> {
         if local.port() == 0 || !options.are_valid() {
             return Err(Error::Invalid);
@@ -147,11 +149,13 @@ impl Host {
         Ok(handle)
     }
 
-    /// Opens a connection from `local` or from an ephemeral port; it is open once [`Readiness::writable`].
+    /// Starts to open a connection from `local`, or from an ephemeral port if `local` is `None`. The connection is open
+    /// as soon as the socket is [`Readiness::writable`].
     ///
     /// # Errors
-    /// [`Error::NetworkUnreachable`], [`Error::AddressNotAvailable`], [`Error::AddressInUse`], [`Error::Invalid`] for
-    /// port 0, a broadcast or multicast address, ends of different families, or options out of range.
+    /// [`Error::NetworkUnreachable`], [`Error::AddressNotAvailable`], [`Error::AddressInUse`]. [`Error::Invalid`] if
+    /// the port is 0, the address is a broadcast or multicast address, the ends are of different families, or an option
+    /// is out of range.
     pub fn connect(
         &mut self,
         now: Time,
@@ -159,7 +163,7 @@ impl Host {
         remote: SocketAddr,
         options: &Options,
     ) -> Result<Handle, Error> {
-        // Only unicast peers (RFC 9293 §3.9.2, MUST-46).
+        // A peer must have a unicast address (RFC 9293 §3.9.2, MUST-46).
         let is_one = match remote.ip() {
             IpAddr::V4(address) => !address.is_broadcast() && !address.is_multicast(),
             IpAddr::V6(address) => !address.is_multicast(),
@@ -175,10 +179,10 @@ impl Host {
         Ok(handle)
     }
 
-    /// The next connection of a listener, and its peer.
+    /// Accepts the next connection of a listener. Returns its handle and the address of the peer.
     ///
     /// # Errors
-    /// [`Error::WouldBlock`] if no connection waits, [`Error::Invalid`] if the socket does not listen,
+    /// [`Error::WouldBlock`] if no connection waits, [`Error::Invalid`] if the socket is not a listener,
     /// [`Error::BadHandle`].
     pub fn accept(&mut self, listener: Handle) -> Result<(Handle, SocketAddr), Error> {
         let SocketKind::Listener(listener) =
@@ -190,11 +194,11 @@ impl Host {
         Ok((handle, self.connection(handle)?.ends.destination))
     }
 
-    /// Queues bytes to send; returns their number, at least 1.
+    /// Queues bytes to send. Returns the number of bytes that the send buffer accepted, at least 1.
     ///
     /// # Errors
-    /// [`Error::WouldBlock`] if the send buffer is full or the connection not yet open, [`Error::BrokenPipe`] after a
-    /// shutdown or the connection's end, the error that ended the connection (once), [`Error::BadHandle`],
+    /// [`Error::WouldBlock`] if the send buffer is full or the connection is not open yet. [`Error::BrokenPipe`] after
+    /// a shutdown or after the end of the connection. The error that ended the connection, once. [`Error::BadHandle`].
     /// [`Error::Invalid`] for a listener.
     pub fn send(&mut self, handle: Handle, bytes: &[u8]) -> Result<usize, Error> {
         let sent = self.connection(handle)?.send(bytes);
@@ -202,52 +206,54 @@ impl Host {
         sent
     }
 
-    /// Reads bytes; returns their number, 0 at the end of the peer's stream.
+    /// Reads bytes. Returns the number of bytes read; 0 means the end of the peer's stream.
     ///
     /// # Errors
-    /// [`Error::WouldBlock`] if no byte is available, also before the connection is open (as Linux and FreeBSD), the
-    /// error that ended the connection (once, after all bytes were read), [`Error::BadHandle`], [`Error::Invalid`] for
-    /// a listener.
+    /// [`Error::WouldBlock`] if no byte is available, also before the connection is open (as on Linux and FreeBSD). The
+    /// error that ended the connection, once, after all bytes were read. [`Error::BadHandle`]. [`Error::Invalid`] for a
+    /// listener.
     pub fn recv(&mut self, handle: Handle, out: &mut [u8]) -> Result<usize, Error> {
         let received = self.connection(handle)?.recv(out);
         self.update(handle);
         received
     }
 
-    /// `MSG_PEEK`: like [`Host::recv`], but bytes and window stay unchanged.
+    /// `MSG_PEEK`: like [`Host::recv`], but leaves the bytes in the buffer and the window unchanged.
     ///
     /// # Errors
-    /// Those of [`Host::recv`]; the error that ended the connection then counts as reported, as on Linux.
+    /// The errors of [`Host::recv`]. If this call returns the error that ended the connection, that error counts as
+    /// reported, as on Linux.
     pub fn peek(&mut self, handle: Handle, out: &mut [u8]) -> Result<usize, Error> {
         self.connection(handle)?.peek(out)
     }
 
-    /// Shuts down sending: a FIN follows the bytes written.
+    /// Shuts down sending: a FIN follows the bytes that were written.
     ///
     /// # Errors
-    /// [`Error::NotConnected`].
+    /// [`Error::NotConnected`] if the connection is not open yet or has ended.
     pub fn shutdown(&mut self, handle: Handle) -> Result<(), Error> {
         let done = self.connection(handle)?.shutdown();
         self.update(handle);
         done
     }
 
-    /// `SHUT_RD`: shuts down reading. Bytes that have arrived in order stay readable, followed by the end of the
-    /// stream.
+    /// `SHUT_RD`: shuts down reading. Bytes that have already arrived in order stay readable, followed by the end of
+    /// the stream.
     ///
-    /// TCP cannot notify the peer: RFC 9293 §3.6 has a half-close of the sending side only. Later bytes are
-    /// acknowledged and discarded, and the window stays open, so that the peer can finish, as on BSD. On Linux later
-    /// bytes stay readable. After sending is shut down too, arriving data resets the connection, as after
+    /// TCP cannot notify the peer, because RFC 9293 §3.6 defines a half-close only for the sending side. Bytes that
+    /// arrive later are acknowledged and discarded. The window stays open, so that the peer can finish, as on BSD; on
+    /// Linux later bytes stay readable. If sending is also shut down, arriving data resets the connection, as after
     /// [`Host::close`] (RFC 1122 §4.2.2.13).
     ///
     /// # Errors
-    /// [`Error::NotConnected`].
+    /// [`Error::NotConnected`] if the connection is not open yet or has ended.
     pub fn shutdown_read(&mut self, handle: Handle) -> Result<(), Error> {
         self.connection(handle)?.shutdown_read()
     }
 
-    /// Closes the handle. The connection continues until everything is sent and both sides have finished. Unread bytes
-    /// cause a reset. A listener's connections that were not accepted are reset.
+    /// Closes the handle. The connection continues until all data is sent and both sides have finished. If there are
+    /// unread bytes, the connection is reset. If the socket is a listener, its connections that were not accepted are
+    /// reset.
     pub fn close(&mut self, now: Time, handle: Handle) -> Result<(), Error> {
         match &mut self
             .sockets
@@ -274,7 +280,7 @@ impl Host {
         Ok(())
     }
 
-    /// Operations that would not block.
+    /// Reports which operations would not block.
     pub fn readiness(&self, handle: Handle) -> Result<Readiness, Error> {
         let socket = self.sockets.get(handle).filter(|socket| !socket.is_orphan()).ok_or(Error::BadHandle)?;
         Ok(match &socket.kind {
@@ -289,14 +295,14 @@ impl Host {
         })
     }
 
-    /// `SO_ERROR`: the error that ended the connection, reported once. Before the end, the error of
-    /// [`Host::soft_error`], which is then cleared (as on Linux).
+    /// `SO_ERROR`: the error that ended the connection, reported only once. Before the end of the connection, returns
+    /// and clears the error of [`Host::soft_error`] (as on Linux).
     pub fn take_error(&mut self, handle: Handle) -> Result<Option<Error>, Error> {
         Ok(self.connection(handle)?.take_error())
     }
 
-    /// The last ICMP error from a router or the peer, unless something has got through since. The connection continues;
-    /// if it times out, it ends with this error (RFC 9293 §3.9.2.2, SHLD-25).
+    /// The last ICMP error from a router or the peer, unless a segment has got through since. The connection continues.
+    /// If it later times out, it ends with this error (RFC 9293 §3.9.2.2, SHLD-25).
     pub fn soft_error(&self, handle: Handle) -> Result<Option<Error>, Error> {
         Ok(self.connection_ref(handle)?.icmp_error())
     }
@@ -306,22 +312,22 @@ impl Host {
         Ok(Info::of(self.connection_ref(handle)?))
     }
 
-    /// Local and remote end of a connection.
+    /// Local and remote address of a connection.
     pub fn ends(&self, handle: Handle) -> Result<FlowAddresses, Error> {
         Ok(self.connection_ref(handle)?.ends)
     }
 
-    /// The endpoint, for inspection or tracing.
+    /// The TCP endpoint of a connection, for inspection or tracing.
     pub fn endpoint(&mut self, handle: Handle) -> Result<&mut Endpoint, Error> {
         Ok(&mut self.connection(handle)?.endpoint)
     }
 
-    /// Records events of connections opened from now on; read them with [`Host::poll_event`].
+    /// Starts to record events of connections that open from now on. [`Host::poll_event`] returns the events.
     pub fn trace(&mut self) {
         self.is_tracing = true;
     }
 
-    /// The next event, oldest first; none unless [`Host::trace`] was called.
+    /// The next recorded event, oldest first. There are none unless [`Host::trace`] was called.
     pub fn poll_event(&mut self) -> Option<Traced> {
         self.events.pop_front()
     }
@@ -331,12 +337,13 @@ impl Host {
         self.counters
     }
 
-    /// Number of sockets, including those that the application has closed and that have not ended.
+    /// Number of sockets. It includes sockets that the application has closed and whose connections have not ended.
     pub fn sockets(&self) -> usize {
         self.sockets.len()
     }
 
-    /// Number of closed connections that still send or wait for data, without TIME-WAIT.
+    /// Number of connections that the application has closed and that still send or wait for data. Connections in
+    /// TIME-WAIT do not count.
     pub fn lingering(&self) -> usize {
         let lingers = |socket: &Socket| match &socket.kind {
             SocketKind::Connection { connection, .. } => connection.is_orphan && !connection.is_over(),
@@ -345,7 +352,7 @@ impl Host {
         self.sockets.values().filter(|socket| lingers(socket)).count()
     }
 
-    /// Handles deadlines that may have passed.
+    /// Handles all timers that have expired by `now`.
     pub fn handle_timeout(&mut self, now: Time) {
         while let Some(&(due, handle)) = self.timers.first().filter(|(due, _)| *due <= now) {
             if let Some(socket) = self.sockets.get_mut(handle) {
@@ -354,14 +361,14 @@ impl Host {
                 }
                 self.update(handle);
             }
-            // A socket with another timeout due at once would cause an endless loop.
+            // If the socket's next timeout is due at the same time, stop here to avoid an endless loop.
             if self.timers.first() == Some(&(due, handle)) {
                 break;
             }
         }
     }
 
-    /// Time of the next [`Host::handle_timeout`]; [`Time::NEVER`] if none is due.
+    /// Time of the next call of [`Host::handle_timeout`]; [`Time::NEVER`] if no timer runs.
     pub fn poll_timeout(&self) -> Time {
         self.timers.first().map_or(Time::NEVER, |(time, _)| *time)
     }
@@ -373,7 +380,7 @@ impl Host {
         };
         self.listeners.remove(&listener.local);
         while let Some(waiting) = listener.accept() {
-            // The connection may have ended; then there is nothing to reset.
+            // If the connection has ended meanwhile, there is nothing to reset.
             let _ = self.abort(waiting);
         }
         let opening: Vec<Handle> = self

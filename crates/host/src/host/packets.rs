@@ -1,4 +1,4 @@
-//! Packets in and out: lookup of a packet's socket, and choice of the next sender.
+//! Incoming and outgoing packets: finds the socket of an incoming packet, and chooses the connection that sends next.
 
 use super::sockets::drain_events;
 use super::{Handle, Host, MAX_RESETS, Socket, SocketKind};
@@ -15,7 +15,8 @@ const ICMP: u8 = 1;
 const ICMP6: u8 = 58;
 
 impl Host {
-    /// Handles a packet. Unreadable packets and packets to other addresses are counted and dropped.
+    /// Handles an incoming packet. Packets that cannot be parsed and packets to other addresses are counted and
+    /// dropped.
     pub fn handle_packet(&mut self, now: Time, packet: &[u8]) {
         self.counters.packets_in += 1;
         let parsed = match parse(packet, Checksums::Verify) {
@@ -51,7 +52,7 @@ impl Host {
         self.update(handle);
     }
 
-    /// Handles ICMP, which may be an error about a connection's segment.
+    /// Handles an ICMP packet, which may be an error about a segment of a connection.
     fn handle_icmp_error(&mut self, now: Time, packet: &[u8]) {
         let error = match parse_icmp_error(packet, Checksums::Verify) {
             Ok(error) => error,
@@ -84,7 +85,7 @@ impl Host {
         }
     }
 
-    /// The next packet to send now. Connections take turns.
+    /// Returns the next packet to send now, if any. Connections take turns.
     pub fn poll_packet(&mut self, now: Time) -> Option<&[u8]> {
         if self.fill_packet(now) {
             self.counters.packets_out += 1;
@@ -93,7 +94,7 @@ impl Host {
         None
     }
 
-    /// The packet that [`Host::poll_packet`] returned last.
+    /// The packet that the last call of [`Host::poll_packet`] returned.
     pub fn packet(&self) -> &[u8] {
         &self.packet
     }
@@ -127,7 +128,7 @@ impl Host {
         false
     }
 
-    /// Socket of a segment; a SYN to a listener opens a connection.
+    /// The socket to which a segment belongs. A SYN to a listener opens a connection.
     fn socket_for(&mut self, now: Time, ends: &FlowAddresses, segment: &Segment) -> Option<Handle> {
         let known = self.connections.get(&(ends.source, ends.destination)).copied();
         if known.is_some() && !segment.flags.has(Flags::SYN) {
@@ -146,7 +147,7 @@ impl Host {
             (None, Some(parent)) => self.open_for(now, *ends, parent, None),
             (None, None) => {
                 self.counters.unmatched_segments += 1;
-                // A listener drops segments without SYN or ACK (RFC 9293 §3.10.7.2).
+                // A listener drops segments that have neither SYN nor ACK (RFC 9293 §3.10.7.2).
                 let is_answered = listener.is_none() || segment.flags.has(Flags::ACK);
                 let reset = reset_for(segment).filter(|_| is_answered && self.resets.len() < MAX_RESETS);
                 if let Some(reset) = reset {
@@ -166,7 +167,7 @@ impl Host {
         ends.iter().find_map(|end| self.listeners.get(end)).copied()
     }
 
-    /// Sequence number after the last of a connection that this SYN may replace.
+    /// First sequence number after those of an old connection; `None` if this SYN may not replace the old connection.
     fn number_after(&self, old: Handle, syn: &Segment) -> Option<Seq> {
         let old = &self.connection_ref_of(old)?.endpoint;
         old.may_be_replaced_by(syn).then(|| old.number_after())

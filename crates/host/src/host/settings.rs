@@ -1,4 +1,4 @@
-//! Options of sockets in use.
+//! Changes options of sockets in use.
 
 use super::{Handle, Host, SocketKind};
 use crate::error::Error;
@@ -8,10 +8,10 @@ use lasthop_tcp::Endpoint;
 use lasthop_tcp::endpoint::KeepAlive;
 
 impl Host {
-    /// Changes a listener's options, which apply to connections whose SYN arrives later.
+    /// Changes a listener's options. They apply to connections whose SYN arrives after this call.
     ///
     /// # Errors
-    /// [`Error::BadHandle`], [`Error::Invalid`] for a connection or options out of range.
+    /// [`Error::BadHandle`]; [`Error::Invalid`] if the socket is a connection or an option is out of range.
     pub fn set_options(&mut self, listener: Handle, options: &Options) -> Result<(), Error> {
         match self.sockets.get_mut(listener).map(|socket| &mut socket.kind) {
             None => Err(Error::BadHandle),
@@ -23,13 +23,13 @@ impl Host {
         }
     }
 
-    /// `TCP_NODELAY`: short segments do not wait while data is outstanding. On a listener, this and the next two apply
-    /// to connections whose SYN arrives later.
+    /// `TCP_NODELAY`: short segments are sent even while data is unacknowledged. On a listener this call and the next
+    /// two apply to connections whose SYN arrives later.
     pub fn set_nodelay(&mut self, handle: Handle, nodelay: bool) -> Result<(), Error> {
         self.set(handle, |options| options.tcp.nagle = !nodelay, |endpoint| endpoint.set_nagle(!nodelay))
     }
 
-    /// `TCP_USER_TIMEOUT`: longest time that data may stay unacknowledged; `None`: no limit.
+    /// `TCP_USER_TIMEOUT`: longest time for which data may stay unacknowledged; `None`: no limit.
     pub fn set_user_timeout(&mut self, handle: Handle, limit: Option<Duration>) -> Result<(), Error> {
         self.set(
             handle,
@@ -52,7 +52,7 @@ impl Host {
         )
     }
 
-    /// Changes an option of a listener, for later connections, or of an open connection.
+    /// Changes an option of an open connection. For a listener, the option changes for later connections.
     fn set(
         &mut self,
         handle: Handle,

@@ -1,4 +1,4 @@
-//! The table of sockets: opening, updates after changes, removal.
+//! The table of sockets: opens connections, updates the host after a connection changes, and removes sockets.
 
 use super::{Handle, Host, Socket, SocketKind, Traced};
 use crate::connection::Connection;
@@ -21,7 +21,7 @@ impl Host {
         role: Role,
         parent: Option<Handle>,
     ) -> Handle {
-        // Default MSS without an option: RFC 9293 §3.7.1.
+        // The MSS of a peer that sends no MSS option (RFC 9293 §3.7.1).
         let (headers, default_mss) = if ends.source.is_ipv4() { (40, 536) } else { (60, 1220) };
         let config = Config { default_mss, ..options.config(self.mtu.saturating_sub(headers)) };
         let random = Stream::named(self.numbers.seed(ends.source, ends.destination), "endpoint");
@@ -65,7 +65,7 @@ impl Host {
         }
     }
 
-    /// Updates queue, timer and listener after a connection may have changed.
+    /// Updates the send queue, the timers and the listener after a connection may have changed.
     pub(super) fn update(&mut self, handle: Handle) {
         let Some(socket) = self.sockets.get_mut(handle) else { return };
         if !socket.is_busy {
@@ -87,7 +87,7 @@ impl Host {
         }
     }
 
-    /// Frees the connection's pair of ends; the application may still have the handle.
+    /// Frees the connection's pair of addresses for a new connection. The application may still have the handle.
     pub(super) fn release_ends(&mut self, handle: Handle) {
         let Some(connection) = self.connection_ref_of(handle) else { return };
         let key = (connection.ends.source, connection.ends.destination);
@@ -96,7 +96,8 @@ impl Host {
         }
     }
 
-    /// Updates the timer after a connection has sent everything, and removes an ended connection without a handle.
+    /// Updates the timer of a connection that has nothing more to send. Removes a connection that has ended and has no
+    /// handle.
     pub(super) fn update_idle(&mut self, handle: Handle) {
         let Some(socket) = self.sockets.get_mut(handle) else { return };
         let SocketKind::Connection { connection, parent } = &mut socket.kind else { return };
@@ -119,7 +120,8 @@ impl Host {
     }
 }
 
-/// Removes the endpoint's events, and keeps them if tracing; endpoints always report loss discrimination.
+/// Removes the endpoint's events, and records them if tracing is on. Endpoints always produce events about loss
+/// discrimination.
 pub(super) fn drain_events(connection: &mut Connection, is_tracing: bool, events: &mut VecDeque<Traced>) {
     while let Some((time, event)) = connection.endpoint.poll_event() {
         if is_tracing {

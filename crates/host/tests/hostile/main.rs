@@ -1,5 +1,5 @@
-//! Two honest hosts and a hostile path: invariants for arbitrary scripts. The fuzz target `connection` plays the same
-//! scripts for longer.
+//! Two honest hosts on a hostile path: invariants that must hold for arbitrary scripts. The fuzz target `connection`
+//! plays the same kind of scripts for longer.
 
 mod middle;
 mod play;

@@ -1,16 +1,16 @@
-//! An attacker between two hosts, who sees their segments and forges others.
+//! An attacker between two hosts, who sees their segments and forges more segments.
 
 use super::script::{ForgedIcmp, Forgery, OffPathSegment};
 use etherparse::{Icmpv4Type, PacketBuilder};
 use lasthop_wire::bytes::{Checksums, Content, Header, Payload, emit, parse};
 use lasthop_wire::{Body, Flags, SackBlocks, Segment, Seq, Timestamps};
 
-/// Observed state of a host, visible to anybody on the path.
+/// State of a host as far as anybody on the path can see it.
 #[derive(Clone, Default)]
 pub struct ObservedHost {
     pub header: Option<Header>,
     first: u32,
-    /// First and last value of the timestamp clock.
+    /// First and last value of the host's timestamp clock.
     stamps: Option<(u32, Timestamps)>,
     end: u32,
     acked: u32,
@@ -41,7 +41,7 @@ impl ObservedHost {
             if self.acked == 0 {
                 (self.acked, self.edge) = (segment.ack.0, segment.ack.0);
             }
-            // A SYN's window has no scale.
+            // The window field of a SYN is not scaled.
             let shift = if segment.flags.has(Flags::SYN) { 0 } else { self.shift };
             self.acked = later(self.acked, segment.ack.0);
             let edge = segment.ack.0.wrapping_add(u32::from(segment.window) << shift);
@@ -54,10 +54,11 @@ impl ObservedHost {
     }
 }
 
-/// Far beyond every window, without wrapping around.
+/// A distance far beyond every window that does not wrap around.
 const FAR: u32 = 1 << 29;
 
-/// A forged segment from `from`'s host that `to` must refuse; `None` if none of this kind is possible now.
+/// A forged segment from the host `from` that the host `to` must refuse. `None` if no segment of this kind is possible
+/// now.
 pub fn blind(
     blind: &OffPathSegment,
     from: &ObservedHost,
@@ -75,7 +76,7 @@ pub fn blind(
         timestamps: from.stamps.filter(|_| has_stamps).map(|(_, stamps)| stamps),
         ..Segment::default()
     };
-    // A future timestamp, which PAWS would accept.
+    // Uses a future timestamp, which PAWS would accept.
     let stamped = |segment: Segment, stamp: u32| Segment {
         timestamps: segment
             .timestamps
@@ -90,7 +91,7 @@ pub fn blind(
             Segment { flags: Flags::RST, ..good(to.edge.wrapping_add(1 + by % FAR), 0) }
         }
         OffPathSegment::NearReset(by) => {
-            // A number above all sent bytes cannot be the next byte.
+            // A sequence number above all sent bytes cannot be that of the next byte.
             let room = to.edge.wrapping_sub(from.end);
             if room == 0 || room > FAR {
                 return None;
@@ -106,7 +107,7 @@ pub fn blind(
             stamped(Segment { ack, ..good(inside(at), len) }, stamp)
         }
         OffPathSegment::AncientAck { behind, at, len, stamp } => {
-            // All windows are below 2^20.
+            // All windows are smaller than 2^20.
             let ack = Seq(to.first.wrapping_sub((1 << 20) + behind % FAR));
             stamped(Segment { ack, ..good(inside(at), len) }, stamp)
         }
@@ -125,7 +126,7 @@ pub fn blind(
     packet(from, segment)
 }
 
-/// A forged segment that `to` may accept.
+/// A forged segment that the host `to` may accept.
 pub fn inside(forgery: &Forgery, from: &ObservedHost, to: &ObservedHost) -> Option<Vec<u8>> {
     let beside = |number: u32, by: i16| Seq(number.wrapping_add(i32::from(by) as u32));
     let mut sack = SackBlocks::default();
@@ -150,11 +151,11 @@ pub fn inside(forgery: &Forgery, from: &ObservedHost, to: &ObservedHost) -> Opti
         sack,
         ..Segment::default()
     };
-    // With timestamps fewer blocks fit.
+    // With the timestamps option, fewer SACK blocks fit into a segment.
     packet(from, segment).or_else(|| packet(from, Segment { timestamps: None, ..segment }))
 }
 
-/// An ICMP error to the sender of the last packet, `from`, of most types that concern TCP.
+/// An ICMP error to `from`, the sender of the last packet. It may be of most types that concern TCP.
 pub fn notice(notice: &ForgedIcmp, from: &ObservedHost, last: &[u8]) -> Option<Vec<u8>> {
     let type_u8 = [3, 3, 4, 11, 12][usize::from(notice.kind) % 5];
     let [high, low] = notice.mtu.to_be_bytes();
@@ -170,7 +171,7 @@ pub fn notice(notice: &ForgedIcmp, from: &ObservedHost, last: &[u8]) -> Option<V
     written.is_ok().then_some(bytes)
 }
 
-/// A packet with a forged segment; its bytes occur in no text.
+/// A packet with a forged segment. The bytes of its payload do not occur in any honest text.
 fn packet(from: &ObservedHost, segment: Segment) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     let payload = vec![0xee; segment.len as usize];

@@ -1,11 +1,11 @@
 //! Plays a script and checks invariants:
 //!
-//! * nothing panics, and a packet causes a bounded number of packets;
-//! * buffers keep their sizes, and memory stays within buffers and packets in flight;
-//! * the window grows at most by the byte counting rule for newly acknowledged bytes;
-//! * ICMP errors at most shorten segments;
-//! * without acceptable forgeries: bytes read equal bytes written, all of them arrive once the path is clean, and both
-//!   sockets close in order.
+//! * nothing panics, and each packet causes only a bounded number of packets;
+//! * buffers do not exceed their sizes, and memory stays within the buffers and the packets in flight;
+//! * the window grows for newly acknowledged bytes, and at most by the byte counting rule;
+//! * ICMP errors can only make segments shorter;
+//! * if no acceptable segment is forged, the bytes read equal the bytes written, all bytes arrive after the path is
+//!   clean, and both sockets close in order.
 
 use super::middle::{self, ObservedHost};
 use super::script::{HostileScript, PathAction};
@@ -15,9 +15,9 @@ use lasthop_tcp::{Config, State};
 use std::collections::{BTreeMap, VecDeque};
 use std::net::{IpAddr, SocketAddr};
 
-/// Most consecutive losses: senders may give up on a dead path.
+/// Largest number of consecutive losses. With more, senders may give up because the path looks dead.
 const MAX_LOSSES: u32 = 5;
-/// Memory of two hosts besides buffers and packets in flight, bytes.
+/// Memory that two hosts use in addition to buffers and packets in flight, bytes.
 const BASE: usize = 100_000;
 const DELAY: Duration = Duration::from_millis(10);
 
@@ -25,7 +25,7 @@ struct ScriptedHost {
     host: Host,
     handle: Option<Handle>,
     observed: ObservedHost,
-    /// Text to send, and bytes sent.
+    /// Text to send, and the number of bytes sent so far.
     text: Vec<u8>,
     sent: usize,
     is_shut: bool,
@@ -35,11 +35,12 @@ struct ScriptedHost {
     send_buffer: usize,
     receive_buffer: u64,
     ack_counting: &'static str,
-    /// Whether the window's growth is bounded by Reno's rule: Reno with an immediate reduction and no undo.
+    /// Whether Reno's rule bounds the growth of the window. This is so for Reno with an immediate window reduction and
+    /// without undo.
     is_plain: bool,
 }
 
-/// Whether the window grows exactly as RFC 5681 says.
+/// Whether the window grows exactly as described in RFC 5681.
 fn is_plain(config: &Config) -> bool {
     config.congestion.info.name == "reno"
         && (config.reduction.build)(&config.reduction.values).is_none()
@@ -54,17 +55,17 @@ struct Playback<'a> {
     flown: u64,
     actions: VecDeque<PathAction>,
     losses: u32,
-    /// Whether no acceptable forgery was sent.
+    /// Whether no forged segment so far could be accepted.
     is_honest: bool,
     held: &'a dyn Fn() -> usize,
-    /// Memory limit besides packets in flight, bytes.
+    /// Limit of the memory without packets in flight, bytes.
     room: usize,
 }
 
-/// Plays a whole script; `held` returns the bytes of memory in use if memory is measured.
+/// Plays a whole script. `held` returns the bytes of memory in use, if memory is measured.
 ///
 /// # Panics
-/// If an invariant fails.
+/// Panics if an invariant does not hold.
 pub fn play(script: &HostileScript, held: &dyn Fn() -> usize) {
     let mut play = Playback::new(script, held);
     play.run(script.actions.len());
@@ -74,7 +75,7 @@ fn address(side: usize) -> IpAddr {
     IpAddr::from([10, 0, 0, 1 + side as u8])
 }
 
-/// Text in which misplaced bytes are detectable; without the forger's 0xee.
+/// A text in which misplaced bytes can be detected. It does not contain the forger's byte 0xee.
 fn text(len: usize, side: usize) -> Vec<u8> {
     (0..len).map(|at| ((at * 31 + at / 251 * 7 + side * 101) % 199) as u8).collect()
 }
@@ -106,8 +107,8 @@ impl<'a> Playback<'a> {
         let listener = sides[1].host.listen(server, 4, &setups[1].options()).expect("valid options");
         let client = sides[0].host.connect(now, None, server, &setups[0].options()).expect("valid options");
         sides[0].handle = Some(client);
-        // Ring buffers have up to twice their capacity. Beyond a hole every second byte may be a range of 16 bytes. A
-        // segment of at least 52 bytes has a record of 24 bytes.
+        // A ring buffer may have twice its capacity. Beyond a hole, every second byte may be a separate range, which
+        // takes 16 bytes. Each segment has at least 52 bytes and a record of 24 bytes.
         let buffers = |side: &ScriptedHost| 3 * side.send_buffer + (2 + 16) * side.receive_buffer as usize;
         let room = held() + BASE + sides.iter().map(buffers).sum::<usize>();
         Playback {
@@ -125,7 +126,7 @@ impl<'a> Playback<'a> {
     }
 
     fn run(&mut self, actions: usize) {
-        // Each deed can cost a whole back-off; after the last deed the path is clean.
+        // Each action can cost a whole back-off of the retransmission timer. The path is clean after the last action.
         let end = self.now + Duration::from_secs(3600 + 120 * actions as u64);
         let mut steps = 0_u32;
         while !self.sides.iter().all(|side| side.is_over) {
@@ -173,7 +174,7 @@ impl<'a> Playback<'a> {
         true
     }
 
-    /// Delivers a packet, checks invariants and sends the answers.
+    /// Delivers a packet, checks the invariants and sends the packets that answer it.
     fn deliver(&mut self, to: usize, packet: &[u8]) {
         let now = self.now;
         let before = self.info(to);
@@ -235,7 +236,7 @@ impl<'a> Playback<'a> {
 
     fn forge(&mut self, action: &PathAction, from: usize, last: &[u8]) {
         let to = 1 - from;
-        // Before both are open, and once one has ended, other rules hold.
+        // Other rules hold before both hosts are open, and after one of them has ended.
         let states = [0, 1].map(|side| self.info(side).map(|info| info.state));
         let is_open = |state: &Option<State>| {
             state.is_some_and(|state| {
@@ -251,7 +252,7 @@ impl<'a> Playback<'a> {
         if let PathAction::Icmp(notice) = action
             && let Some(packet) = middle::notice(notice, &self.sides[from].observed, last)
         {
-            // Even with valid numbers, an ICMP error does not end an open connection.
+            // An ICMP error does not end an open connection, even if its numbers are valid.
             return self.deliver(from, &packet);
         }
         let has_stamps = self.info(to).is_some_and(|info| info.options.timestamps);
@@ -338,14 +339,15 @@ impl ScriptedHost {
             "per_ack" => 0,
             "rfc5681" => acked.min(mss),
             "bytes" => acked.min(2 * mss),
-            // A segment may hold a single byte.
+            // Each acknowledged segment may hold only a single byte.
             _ => acked * mss,
         };
-        // Congestion avoidance: at most a segment per window, which may be one segment.
+        // In congestion avoidance the window grows by at most one segment per window, and a window may be a single
+        // segment.
         let credit = if before.cwnd_bytes >= before.ssthresh_bytes { mss.min(acked * mss) } else { credit };
-        // The handshake sets the window to the agreed segment size.
+        // At the end of the handshake the window is set for the agreed segment size.
         let opens = matches!(before.state, State::SynSent | State::SynReceived | State::Listen);
-        // A loss leaves at least two segments (RFC 5681 §3.1, Eq. 4), even if the window was smaller.
+        // After a loss the window is at least two segments (RFC 5681 §3.1, Eq. 4), even if it was smaller before.
         let most = (before.cwnd_bytes + credit).max(2 * mss);
         assert!(
             opens || after.cwnd_bytes <= most,

@@ -1,4 +1,4 @@
-//! A hostile path as plain data, read from arbitrary bytes by a fuzzer or a property test.
+//! A hostile path as plain data, which a fuzzer or a property test makes from arbitrary bytes.
 
 use arbitrary::{Arbitrary, Result, Unstructured};
 use lasthop_base::Choice;
@@ -6,23 +6,23 @@ use lasthop_host::Options;
 use lasthop_tcp::receiver::ack_policy;
 use lasthop_tcp::{Catalogue, Config};
 
-/// Two hosts, their texts, and the fate of their packets.
+/// Two hosts, the texts that they send, and the fate of their packets.
 #[derive(Clone, Debug)]
 pub struct HostileScript {
     pub client: Setup,
     pub server: Setup,
-    /// Bytes from the client, modulo [`MAX_BYTES`].
+    /// Number of bytes from the client, modulo [`MAX_BYTES`].
     pub up: u16,
-    /// Bytes from the server, modulo [`MAX_BYTES`].
+    /// Number of bytes from the server, modulo [`MAX_BYTES`].
     pub down: u16,
-    /// One deed for each packet, in order; after the last the path is clean.
+    /// One action for each packet, in order. After the last action the path is clean.
     pub actions: Vec<PathAction>,
 }
 
-/// Most bytes in one direction.
+/// Largest number of bytes in one direction.
 pub const MAX_BYTES: u16 = 20_000;
 
-/// A host's options.
+/// Options of a host.
 #[derive(Arbitrary, Clone, Debug)]
 pub struct Setup {
     /// See [`Catalogue::pick`].
@@ -38,25 +38,25 @@ pub struct Setup {
     pub receive_buffer: u16,
 }
 
-/// Fate of a packet, or an event beside it.
+/// Fate of a packet, or an event that happens with it.
 #[derive(Clone, Debug)]
 pub enum PathAction {
     Pass,
     Lose,
     Twice,
-    /// Delayed by this many milliseconds, so that others overtake it.
+    /// The packet is delayed by this many milliseconds, so that others overtake it.
     Late(u8),
     Cut(u16),
     Flip(u16),
-    /// Delivered; then an attacker off the path sends a segment to the receiver.
+    /// The packet is delivered; then an attacker off the path sends a segment to the receiver.
     OffPath(OffPathSegment),
-    /// Delivered; then an attacker on the path sends a segment to the receiver.
+    /// The packet is delivered; then an attacker on the path sends a segment to the receiver.
     Inside(Forgery),
-    /// Delivered; then an attacker on the path sends an ICMP error about it.
+    /// The packet is delivered; then an attacker on the path sends an ICMP error about it.
     Icmp(ForgedIcmp),
 }
 
-/// An ICMP error of any kind; the sequence number is relative to the packet's.
+/// An ICMP error of any kind. Its sequence number is relative to that of the packet.
 #[derive(Arbitrary, Clone, Debug)]
 pub struct ForgedIcmp {
     pub kind: u8,
@@ -65,18 +65,19 @@ pub struct ForgedIcmp {
     pub seq: i16,
 }
 
-/// Segments that RFC 5961, RFC 9293 or RFC 7323 make a receiver refuse. Distances are relative to the accepted range.
+/// Segments that a receiver must refuse according to RFC 5961, RFC 9293 or RFC 7323. Distances are relative to the
+/// range that the receiver accepts.
 #[derive(Arbitrary, Clone, Debug)]
 pub enum OffPathSegment {
     /// A reset below the window.
     OldReset(u32),
     /// A reset beyond the window.
     FarReset(u32),
-    /// A reset in the window that is not exactly the next byte (RFC 5961 §3).
+    /// A reset in the window that does not have exactly the number of the next byte (RFC 5961 §3).
     NearReset(u16),
-    /// A SYN anywhere (RFC 5961 §4).
+    /// A SYN with any sequence number (RFC 5961 §4).
     Syn { at: u32, acks: bool },
-    /// Data in the window with an ACK of bytes never sent (RFC 5961 §5).
+    /// Data in the window with an ACK of bytes that were never sent (RFC 5961 §5).
     UnsentAck { ahead: u32, at: u16, len: u16, stamp: u32 },
     /// Data in the window with an ACK that is too old (RFC 5961 §5).
     AncientAck { behind: u32, at: u16, len: u16, stamp: u32 },
@@ -84,11 +85,11 @@ pub enum OffPathSegment {
     FarData { at: u32, len: u16, stamp: u32 },
     /// Data below the window.
     OldData { at: u32, len: u16, stamp: u32 },
-    /// Data in the window from before the connection's first timestamp (RFC 7323 §5).
+    /// Data in the window with a timestamp from before the connection's first timestamp (RFC 7323 §5).
     OldStamp { behind: u32, at: u16, len: u16 },
 }
 
-/// A segment that differs from a valid one in any way; distances are relative to the expected values.
+/// A segment that may differ from a valid segment in any way. Distances are relative to the expected values.
 #[derive(Arbitrary, Clone, Debug)]
 pub struct Forgery {
     pub seq: i16,
@@ -103,7 +104,7 @@ pub struct Forgery {
 impl<'a> Arbitrary<'a> for HostileScript {
     fn arbitrary(bytes: &mut Unstructured<'a>) -> Result<HostileScript> {
         let (client, server, up, down) = bytes.arbitrary()?;
-        // An attacker on the path voids most checks.
+        // With an attacker on the path most checks are impossible, so most scripts have none.
         let is_blind = bytes.ratio(3, 4)?;
         let mut actions = Vec::new();
         while !bytes.is_empty() {
@@ -156,7 +157,7 @@ impl Setup {
 }
 
 impl HostileScript {
-    /// Bytes up and down; few if the window takes them one by one.
+    /// Number of bytes up and down. The numbers are small if the window admits only single bytes.
     pub fn bytes(&self) -> (usize, usize) {
         let room = |from: &Setup, to: &Setup| from.send_buffer.min(to.receive_buffer).max(1);
         let most = |room: u16| MAX_BYTES.min(room.saturating_mul(100));

@@ -1,4 +1,4 @@
-//! Two hosts and a path between them, in virtual time. Test files use parts of it.
+//! Two hosts and a path between them, in virtual time. Each test file uses a part of this module.
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
 use lasthop_base::{Duration, Stream, Time};
@@ -6,7 +6,7 @@ use lasthop_host::{Error, Handle, Host, Options};
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 
-/// Faults of the path, as probabilities per packet.
+/// Faults of the path, as probabilities for each packet.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Faults {
     pub lose: f64,
@@ -16,7 +16,7 @@ pub struct Faults {
     pub truncate: f64,
 }
 
-/// Shortest time before a handshake is given up (RFC 9293 §3.8.3).
+/// Shortest time after which a handshake is given up (RFC 9293 §3.8.3).
 const HANDSHAKE: Duration = Duration::from_secs(180);
 
 pub const CLEAN: Faults = Faults { lose: 0.0, duplicate: 0.0, delay: 0.0, corrupt: 0.0, truncate: 0.0 };
@@ -28,7 +28,7 @@ pub enum HostSide {
     Server,
 }
 
-/// Replaces a packet on the path by packets with destinations.
+/// A function that replaces a packet on the path by any number of packets, each with its destination.
 pub type PathHook = Box<dyn FnMut(HostSide, Vec<u8>) -> Vec<(HostSide, Vec<u8>)>>;
 
 pub struct World {
@@ -37,15 +37,15 @@ pub struct World {
     pub server: Host,
     pub faults: Faults,
     one_way: Duration,
-    /// Transmission time of a packet, and end of the current transmission, per direction.
+    /// Transmission time of a packet; `busy_until`: end of the current transmission in each direction.
     pub each: Duration,
     busy_until: [Time; 2],
     random: Stream,
     in_flight: BTreeMap<(Time, u64), (HostSide, Vec<u8>)>,
     sent: u64,
-    /// Whether the path drops everything.
+    /// Whether the path drops all packets.
     pub cut: bool,
-    /// Modifies packets on the path.
+    /// Changes packets on the path.
     pub path_hook: Option<PathHook>,
 }
 
@@ -82,13 +82,13 @@ impl World {
         }
     }
 
-    /// Opens a connection: the client's handle, the server's, and the listener.
+    /// Opens a connection. Returns the client's handle, the server's handle and the listener's handle.
     pub fn connect(&mut self, client: &Options, server: &Options) -> (Handle, Handle, Handle) {
         self.try_connect(client, server).expect("the handshake is done in time")
     }
 
-    /// Like `connect`, but `None` if the server has given up: a client without data does not learn that its ACKs were
-    /// lost.
+    /// Like `connect`, but returns `None` if the server has given up. A client that sends no data does not notice that
+    /// its ACKs were lost.
     pub fn try_connect(&mut self, client: &Options, server: &Options) -> Option<(Handle, Handle, Handle)> {
         let listener = self.server.listen(server_end(), 8, server).expect("it listens");
         let local = self.client.connect(self.now, None, server_end(), client).expect("it connects");
@@ -106,7 +106,7 @@ impl World {
         None
     }
 
-    /// Sends everything due now, then advances to the next event; false if none is left.
+    /// Sends everything that is due now, then advances to the next event. Returns false if no event is left.
     pub fn step(&mut self) -> bool {
         self.step_until(Time::NEVER)
     }
@@ -130,7 +130,7 @@ impl World {
         true
     }
 
-    /// Runs for this time.
+    /// Runs for this virtual time.
     pub fn run_for(&mut self, span: Duration) {
         let end = self.now + span;
         while self.step_until(end) {}
@@ -179,13 +179,13 @@ impl World {
     }
 }
 
-/// Text of `len` bytes in which misplaced bytes are detectable.
+/// A text of `len` bytes in which misplaced bytes can be detected.
 pub fn text(len: usize, seed: u64) -> Vec<u8> {
     let mut random = Stream::named(seed, "text");
     (0..len.div_ceil(8)).flat_map(|_| random.draw().to_le_bytes()).take(len).collect()
 }
 
-/// One direction of a connection, with both applications.
+/// One direction of a connection, with the applications at both ends.
 pub struct Transfer {
     pub from: (HostSide, Handle),
     pub to: (HostSide, Handle),
@@ -200,7 +200,7 @@ impl Transfer {
         Transfer { from, to, text, sent: 0, received: Vec::new(), is_over: false }
     }
 
-    /// Sends and reads as much as possible now.
+    /// Sends and reads as much as is possible now.
     pub fn advance(&mut self, world: &mut World) {
         let (at, handle) = self.from;
         while self.sent < self.text.len() {

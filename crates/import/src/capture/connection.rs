@@ -1,4 +1,4 @@
-//! Measurements of one TCP connection: rates, round trips, losses and the queue.
+//! Measures one TCP connection: rates, round-trip times, losses and the queue.
 
 use super::loss_inference::LossInference;
 use super::rate::RateEstimator;
@@ -11,16 +11,17 @@ pub(crate) struct ConnectionMeasurement {
     begun: Option<u64>,
     pub(crate) last: f64,
     segment: u32,
-    /// Highest sequence number of the data direction, unwrapped.
+    /// Highest sequence number so far in the direction of the data, without wrap-around.
     reference: Option<u64>,
     pub(crate) losses: LossInference,
     handshake: Handshake,
     stamps: PendingTimestamps,
-    /// Times from a packet to its ACK, and from an ACK to the sender's answer, ms.
+    /// Round-trip times, ms, between the capture point and each end: from a packet to its ACK (`to_receiver`), and from
+    /// an ACK to the sender's next packet (`to_sender`).
     pub(crate) to_receiver: RoundTrips,
     pub(crate) to_sender: RoundTrips,
     latest: [Option<f64>; 2],
-    /// Sums of both times, ms.
+    /// Sums of the two times, ms.
     pub(crate) round_trips: RoundTrips,
     pub(crate) arrived: RateEstimator,
     pub(crate) acknowledged: RateEstimator,
@@ -30,7 +31,7 @@ pub(crate) struct ConnectionMeasurement {
     pub(crate) acks: u64,
 }
 
-/// Times of a connection's first three packets, s.
+/// Times of the first three packets of a connection, s.
 #[derive(Debug, Default)]
 struct Handshake {
     by_sender: bool,
@@ -41,7 +42,7 @@ struct Handshake {
     is_repeated: bool,
 }
 
-/// Timestamps of ACKs that the sender has not echoed yet.
+/// Timestamps in ACKs that the sender has not echoed yet.
 #[derive(Debug, Default)]
 struct PendingTimestamps {
     sent: VecDeque<(u32, f64)>,
@@ -73,10 +74,10 @@ impl ConnectionMeasurement {
         }
     }
 
-    /// Handles a segment; `forward`: from the sender of data.
+    /// Handles a segment. `forward` is whether it comes from the sender of the data.
     pub(crate) fn handle_segment(&mut self, nanos: u64, segment: &CapturedSegment, forward: bool) {
         let begun = *self.begun.get_or_insert(nanos);
-        // Captures of several processors may be slightly out of order.
+        // If several processors capture, packets may be slightly out of order.
         let at = (nanos.saturating_sub(begun) as f64 / 1e9).max(self.last);
         self.last = at;
         self.handshake.observe(at, segment, forward);
@@ -144,7 +145,7 @@ impl ConnectionMeasurement {
         }
     }
 
-    /// Whether the capture was taken at the sender of data.
+    /// Whether the capture was taken at the sender of the data.
     pub(crate) fn is_at_sender(&self) -> bool {
         match (self.half_trip(true), self.half_trip(false)) {
             (Some(to_sender), Some(to_receiver)) => to_sender < 0.1 * to_receiver,
@@ -152,13 +153,13 @@ impl ConnectionMeasurement {
         }
     }
 
-    /// The smallest time to one end and back, ms, over the handshake and the data.
+    /// The smallest round-trip time, ms, between the capture point and one end. It covers the handshake and the data.
     pub(crate) fn half_trip(&self, to_sender: bool) -> Option<f64> {
         let both = [self.first_half_trip(to_sender), self.later_half_trip(to_sender)];
         both.into_iter().flatten().min_by(f64::total_cmp)
     }
 
-    /// The same for the handshake, whose packets are small.
+    /// The same round-trip time, but only for the handshake, whose packets are small.
     pub(crate) fn first_half_trip(&self, to_sender: bool) -> Option<f64> {
         self.handshake.half_trip(to_sender).map(|half_trip| half_trip * 1000.0)
     }
@@ -176,7 +177,8 @@ impl ConnectionMeasurement {
         self.handshake.syn.is_some() && self.handshake.syn_ack.is_some()
     }
 
-    /// Whether packets pass the capture after the bottleneck: they arrive no faster than they are acknowledged.
+    /// Whether the capture point is after the bottleneck. This is so if packets arrive no faster than they are
+    /// acknowledged.
     pub(crate) fn is_behind_bottleneck(&self) -> bool {
         match (self.arrived.rate(), self.acknowledged.rate()) {
             (Some((arrived, _)), Some((acknowledged, _))) => {
@@ -213,7 +215,7 @@ impl Handshake {
         if self.is_repeated {
             return None;
         }
-        // SYN to SYN-ACK: the round trip to the passive end.
+        // The time from SYN to SYN-ACK is the round-trip time to the passive end.
         if to_sender == self.by_sender {
             Some(self.ack? - self.syn_ack?)
         } else {
@@ -233,7 +235,8 @@ impl PendingTimestamps {
         self.sent.push_back((value, at));
     }
 
-    /// Time of the ACK with this timestamp, if this is its first echo and no newer timestamp was echoed.
+    /// Time of the ACK with the timestamp `echo`. `None` unless this is the first echo of it and no newer timestamp was
+    /// echoed before.
     fn take_echoed(&mut self, echo: u32) -> Option<f64> {
         if self.answered.is_some_and(|answered| (echo.wrapping_sub(answered) as i32) <= 0) {
             return None;

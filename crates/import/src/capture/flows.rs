@@ -1,27 +1,27 @@
-//! The connections of a capture. A SYN with another initial sequence number begins a new connection between the same
-//! ports.
+//! The connections of a capture. A SYN with another initial sequence number starts a new connection between the same
+//! addresses and ports.
 
 use super::segment::CapturedSegment;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::net::SocketAddr;
 
-/// Two ports at an interface, the smaller address first.
+/// An interface and two ends (address and port). The end with the smaller address comes first.
 type Ports = (u32, SocketAddr, SocketAddr);
 
-/// A connection: its ports, and the number of earlier connections between them.
+/// Key of a connection: its ends, and the number of earlier connections between them.
 pub(crate) type ConnectionKey = (Ports, u32);
 
-/// Most connections that are counted separately.
+/// Largest number of connections that are counted separately.
 const MAX_CONNECTIONS: usize = 200_000;
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FlowSummary {
-    /// Payload bytes from the first address, and from the second.
+    /// Payload bytes from the first end, and from the second end.
     pub(crate) bytes: [u64; 2],
     pub(crate) packets: u64,
     pub(crate) largest: [u32; 2],
-    /// Smallest MSS option of the SYNs.
+    /// Smallest value of the MSS option in the SYNs.
     pub(crate) mss: Option<u16>,
     pub(crate) has_syn: bool,
 }
@@ -33,7 +33,7 @@ pub(crate) struct FlowTable {
     pub(crate) left_out: u64,
 }
 
-/// The current connection between two ports.
+/// The current connection between each pair of ends.
 #[derive(Debug, Default)]
 pub(crate) struct PortPairs {
     all: BTreeMap<Ports, PortPair>,
@@ -42,12 +42,13 @@ pub(crate) struct PortPairs {
 #[derive(Debug, Default)]
 struct PortPair {
     earlier: u32,
-    /// Initial sequence numbers of both sides, if known.
+    /// Initial sequence number of each side, if it is known.
     first: [Option<u32>; 2],
 }
 
 impl PortPairs {
-    /// The connection of a segment, and the sending side; `None` beyond the limit.
+    /// The connection to which a segment belongs, and the side that sent it (0 or 1). `None` beyond the limit of
+    /// connections.
     pub(crate) fn of(&mut self, interface: u32, segment: &CapturedSegment) -> Option<(ConnectionKey, usize)> {
         let (ports, side) = if segment.from <= segment.to {
             ((interface, segment.from, segment.to), 0)
@@ -80,17 +81,18 @@ impl PortPair {
         PortPair { earlier, first }
     }
 
-    /// Whether a segment belongs to the next connection: a SYN that neither repeats (RFC 9293 §3.10.7.4) nor answers
-    /// this connection's SYN.
+    /// Whether a segment starts the next connection. It does if it is a SYN that neither repeats this connection's SYN
+    /// (RFC 9293 §3.10.7.4) nor answers it.
     fn is_over(&self, segment: &CapturedSegment, side: usize) -> bool {
         if !segment.syn || self.first[side] == Some(segment.seq) {
             return false;
         }
         let answers = segment.ack.map(|ack| ack.wrapping_sub(1));
         match (self.first[side], self.first[1 - side]) {
-            // One side's SYN was seen: the other's SYN answers it, or both opened at once (RFC 9293 §3.5).
+            // Only the other side's SYN was seen. This SYN answers it, or both sides opened at the same time (RFC 9293
+            // §3.5).
             (None, Some(other)) => answers.is_some_and(|answered| answered != other),
-            // A stateless listener may answer a repeated SYN with another number (RFC 4987 §3.6).
+            // A stateless listener may answer a repeated SYN with a different sequence number (RFC 4987 §3.6).
             (Some(_), Some(other)) => answers != Some(other),
             _ => true,
         }
@@ -117,7 +119,7 @@ impl FlowTable {
         }
     }
 
-    /// Connections by size, the largest first; ties by address.
+    /// The connections ordered by size, the largest first. Equal sizes are ordered by address.
     pub(crate) fn by_size(self) -> Vec<CapturedFlow> {
         let mut all: Vec<CapturedFlow> =
             self.all.into_iter().map(|(key, flow)| CapturedFlow { key, flow }).collect();
@@ -133,7 +135,7 @@ pub(crate) struct CapturedFlow {
 }
 
 impl CapturedFlow {
-    /// The side that sends more data: 0 or 1.
+    /// The side that sends more data, 0 or 1.
     pub(crate) fn sender(&self) -> usize {
         usize::from(self.flow.bytes[1] > self.flow.bytes[0])
     }
@@ -148,7 +150,7 @@ impl fmt::Display for CapturedFlow {
         let ((_, first, second), earlier) = self.key;
         let (from, to) = if self.sender() == 0 { (first, second) } else { (second, first) };
         write!(f, "{from} > {to}")?;
-        // The first connection of its ports has no number.
+        // The first connection between two ends is shown without a number.
         if earlier > 0 { write!(f, " #{}", earlier + 1) } else { Ok(()) }
     }
 }
@@ -185,14 +187,14 @@ mod tests {
         let ack = segment(true, false, 101, Some(901));
         let again = [segment(true, true, 5000, None), segment(false, true, 7000, Some(5001))];
         let [next, next_answer] = again;
-        // Retransmitted SYNs belong to the same connection.
+        // Retransmitted SYNs belong to the same connection as the original SYNs.
         let all =
             [&syn, &syn, &syn_ack, &syn_ack, &ack, &next, &next_answer, &next].map(CapturedSegment::clone);
         assert_eq!(numbers(&all), [0, 0, 0, 0, 0, 1, 1, 1]);
-        // A capture that begins within a connection, and a capture of one side.
+        // A capture may begin within a connection, or contain only one side.
         assert_eq!(numbers(&[ack.clone(), syn.clone(), syn_ack.clone()]), [0, 1, 1]);
         assert_eq!(numbers(&[syn_ack.clone(), next_answer.clone()]), [0, 1]);
-        // Both open at once; and the answer precedes the SYN in the capture.
+        // First both sides open at the same time; then the answer precedes the SYN in the capture.
         assert_eq!(numbers(&[syn.clone(), segment(false, true, 900, None)]), [0, 0]);
         assert_eq!(numbers(&[syn_ack, syn]), [0, 0]);
     }

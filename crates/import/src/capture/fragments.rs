@@ -1,7 +1,8 @@
 //! Reassembly of IP fragments (RFC 791 §3.2, RFC 8200 §4.5).
 //!
-//! A packet is complete with its last missing fragment, and gets that fragment's time and the first fragment's header.
-//! Incomplete packets are ignored, as by their receiver. Repeated fragments count once.
+//! A packet is complete as soon as its last missing fragment is captured. The packet gets the time of that fragment and
+//! the header of the first fragment. Incomplete packets are ignored, as their receiver does. Repeated fragments count
+//! only once.
 
 use super::frames::CapturedFrame;
 use super::segment::{self, CapturedSegment};
@@ -12,22 +13,22 @@ pub(super) struct Fragment<'f> {
     pub(super) from: IpAddr,
     pub(super) to: IpAddr,
     pub(super) id: u32,
-    /// Offset of its data in the packet, bytes.
+    /// Offset of the fragment's data in the packet, bytes.
     pub(super) offset: u32,
     pub(super) length: u32,
     pub(super) more: bool,
     /// Length of the fragment's own IP packet, bytes.
     pub(super) on_wire: u32,
-    /// Captured part of its data.
+    /// The part of the fragment's data that was captured.
     pub(super) kept: &'f [u8],
 }
 
-/// Incomplete packets, the oldest first.
+/// Packets that are not complete yet, the oldest first.
 #[derive(Default)]
 pub(super) struct Fragments {
     pending: VecDeque<Pending>,
     pub(super) seen: u64,
-    /// Reassembled packets, and packets begun.
+    /// Number of reassembled packets; `begun`: number of packets of which any fragment was seen.
     pub(super) whole: u64,
     begun: u64,
 }
@@ -35,19 +36,19 @@ pub(super) struct Fragments {
 struct Pending {
     key: (u32, IpAddr, IpAddr, u32),
     parts: Vec<(u32, u32)>,
-    /// Length of the packet, if its last fragment was seen.
+    /// Length of the packet's data, if its last fragment was seen.
     total: Option<u32>,
     first: Option<CapturedSegment>,
     on_wire: u32,
 }
 
-/// Most incomplete packets at a time: fragments of a packet are close together.
+/// Largest number of incomplete packets at a time. The fragments of a packet are close together, so few are needed.
 const MAX_PENDING: usize = 256;
-/// Most fragments of a packet: 65,535 bytes in fragments of 256.
+/// Largest number of fragments of a packet, enough for 65,535 bytes in fragments of 256 bytes.
 const MAX_FRAGMENTS: usize = 256;
 
 impl Fragments {
-    /// The TCP segment that this frame completes.
+    /// The TCP segment that is complete with this frame, if any.
     pub(super) fn reassemble(&mut self, frame: &CapturedFrame<'_>) -> Option<CapturedSegment> {
         match segment::fragment(frame.ip) {
             None => segment::parse(frame.ip),
@@ -90,7 +91,7 @@ impl Fragments {
         let whole = self.pending.remove(at)?;
         self.whole += 1;
         let mut segment = whole.first?;
-        // So far `payload` held the header's length.
+        // Until now `payload` held the length of the TCP header.
         segment.payload = there.checked_sub(segment.payload)?;
         segment.length = whole.on_wire;
         Some(segment)

@@ -1,4 +1,4 @@
-//! Packets of a capture file (pcap or pcapng), one at a time, from the link layer to IP.
+//! Reads the packets of a capture file (pcap or pcapng) one at a time, and removes the link-layer header.
 
 use crate::ImportError;
 use pcap_file::pcap::PcapReader;
@@ -7,28 +7,28 @@ use pcap_file::{Endianness, PcapError, TsResolution};
 use std::io::{BufReader, Read};
 
 pub(crate) struct CapturedFrame<'f> {
-    /// Time, ns, since 1970 or the capture's own epoch.
+    /// Time, ns, since 1970 or since another epoch that the capture uses.
     pub(crate) nanos: u64,
     pub(crate) interface: u32,
-    /// Captured bytes from the IP header on.
+    /// Captured bytes, starting at the IP header.
     pub(crate) ip: &'f [u8],
 }
 
-/// Contents besides IP packets.
+/// Counts of frames, and the parts of a capture that are not IP packets.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SkippedFrames {
     pub(crate) frames: u64,
     pub(crate) not_ip: u64,
-    /// A link type that is not supported.
+    /// A link type in the capture that is not supported.
     pub(crate) unknown_link: Option<u32>,
-    /// Why the file ends early.
+    /// The reason, if the file ends early.
     pub(crate) broken: Option<String>,
 }
 
 #[derive(Clone, Copy)]
 struct Interface {
     link: u32,
-    /// Nanoseconds per tick, as a fraction.
+    /// Nanoseconds per clock tick, as numerator and denominator.
     tick: (u64, u64),
     offset_secs: u64,
 }
@@ -122,7 +122,7 @@ fn pcapng(
     Ok(others)
 }
 
-/// Types of blocks (draft-ietf-opsawg-pcapng §11.1).
+/// Types of pcapng's blocks (draft-ietf-opsawg-pcapng §11.1).
 const SECTION: u32 = 0x0a0d_0d0a;
 const INTERFACE: u32 = 1;
 const PACKET: u32 = 6;
@@ -155,7 +155,8 @@ fn interface(body: &[u8], is_big: bool) -> Interface {
     interface
 }
 
-/// if_tsresol: a power of ten, or of two with the highest bit set (draft-ietf-opsawg-pcapng §4.2).
+/// Converts if_tsresol to nanoseconds per tick. The value is a power of ten, or a power of two if the highest bit is
+/// set (draft-ietf-opsawg-pcapng §4.2).
 fn tick(resolution: u8) -> (u64, u64) {
     let power = u32::from(resolution & 0x7f);
     match resolution & 0x80 {
@@ -196,7 +197,7 @@ enum IpPart<'f> {
     Unknown,
 }
 
-/// The IP part of a frame (link types: www.tcpdump.org/linktypes.html).
+/// The IP packet in a frame (numbers of link types: www.tcpdump.org/linktypes.html).
 fn ip_of(link: u32, data: &[u8]) -> IpPart<'_> {
     let by_type = |at: usize, kind: Option<u16>| match (kind, data.get(at..)) {
         (Some(0x0800 | 0x86dd), Some(ip)) => IpPart::Packet(ip),
@@ -204,7 +205,7 @@ fn ip_of(link: u32, data: &[u8]) -> IpPart<'_> {
     };
     let half = |at: usize| data.get(at..at + 2).map(|bytes| u16::from_be_bytes([bytes[0], bytes[1]]));
     match link {
-        // Null and loop: four bytes of address family.
+        // Link types null and loop: four bytes contain the address family.
         0 | 108 => data.get(4..).map_or(IpPart::Absent, IpPart::Packet),
         1 => {
             let mut at = 12;
@@ -212,7 +213,7 @@ fn ip_of(link: u32, data: &[u8]) -> IpPart<'_> {
                 at += 4;
             }
             match half(at) {
-                // PPPoE's session (RFC 2516): six bytes, then PPP's protocol.
+                // A PPPoE session (RFC 2516): six bytes, followed by PPP's protocol number.
                 Some(0x8864) => match (half(at + 8), data.get(at + 10..)) {
                     (Some(0x0021 | 0x0057), Some(ip)) => IpPart::Packet(ip),
                     _ => IpPart::Absent,
@@ -220,7 +221,7 @@ fn ip_of(link: u32, data: &[u8]) -> IpPart<'_> {
                 kind => by_type(at + 2, kind),
             }
         }
-        // Raw IP, under the numbers of several systems.
+        // Raw IP; several operating systems use different numbers for it.
         12 | 14 | 101 | 228 | 229 => IpPart::Packet(data),
         113 => by_type(16, half(14)),
         276 => by_type(20, half(0)),

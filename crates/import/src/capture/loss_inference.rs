@@ -1,7 +1,8 @@
-//! Losses of a connection, inferred from its packets.
+//! Infers the losses of a connection from its captured packets.
 //!
-//! A hole that is filled later was lost before the capture; a hole that is filled at once is reordering. A packet that
-//! is retransmitted was lost after the capture, unless an ACK, SACK or D-SACK shows that it had arrived.
+//! If a hole in the sequence numbers is filled much later, the packet was lost before the capture. If the hole is
+//! filled at once, packets were reordered. If a captured packet is retransmitted, it was lost after the capture, unless
+//! an ACK, SACK or D-SACK shows that it had arrived.
 
 use crate::losses::LossRecord;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -9,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 #[derive(Debug)]
 struct SentRange {
     end: u64,
-    /// Place of its last transmission in the record.
+    /// Index of its last transmission in the record of losses.
     place: u64,
     at: f64,
     times: u32,
@@ -21,22 +22,23 @@ struct Hole {
     end: u64,
     place: u64,
     at: f64,
-    /// Round trip when the hole appeared, s.
+    /// Round-trip time at the moment when the hole appeared, s.
     rtt: Option<f64>,
 }
 
-/// Most unacknowledged ranges, and most retransmissions that a D-SACK may report.
+/// Largest number of unacknowledged ranges, and of retransmissions that a later D-SACK may report.
 const MAX_SENT_RANGES: usize = 1_000_000;
 const MAX_RETRANSMISSIONS: usize = 4096;
-/// Limit of the packets in holes, per packet seen and in any case: a window grows by one packet per packet
-/// acknowledged. A larger gap is a jump, caused by another stream's numbers or an interrupted capture.
+/// The packets in all holes may be at most `HOLES_PER_PACKET` times the packets seen, plus `MIN_HOLE_PACKETS`. A window
+/// grows by at most one packet for each acknowledged packet. A larger gap is therefore a jump, caused by numbers of
+/// another stream or by an interrupted capture.
 const HOLES_PER_PACKET: u64 = 8;
 const MIN_HOLE_PACKETS: u64 = 4096;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct AckResult {
     pub(crate) bytes: u64,
-    /// Time since the newest acknowledged packet, s, if it was sent once.
+    /// Time since the newest acknowledged packet was sent, s. `None` if that packet was sent more than once.
     pub(crate) since: Option<f64>,
 }
 
@@ -44,16 +46,16 @@ pub(crate) struct AckResult {
 pub(crate) struct LossInference {
     segment: u64,
     sent: BTreeMap<u64, SentRange>,
-    /// Ranges not SACKed yet.
+    /// Starts of the ranges that no SACK block has covered yet.
     unsacked: BTreeSet<u64>,
     holes: BTreeMap<u64, Hole>,
     next: Option<u64>,
     acked: u64,
-    /// A bit for each transmission: lost.
+    /// One bit for each transmission: whether it was lost.
     lost: Vec<u64>,
     packets: u64,
     retransmissions: VecDeque<(u64, u64)>,
-    /// Round trip at each loss, s.
+    /// Round-trip time at each loss, s.
     pub(crate) rtts_at_losses: Vec<f32>,
     pub(crate) lost_before: u64,
     pub(crate) lost_after: u64,
@@ -61,9 +63,9 @@ pub(crate) struct LossInference {
     pub(crate) reordered: u64,
     pub(crate) uncaptured: u64,
     pub(crate) untracked: u64,
-    /// Gaps in the sequence that are not holes.
+    /// Number of gaps in the sequence numbers that are too large to be holes.
     pub(crate) jumps: u64,
-    /// Packets seen, and packets in holes.
+    /// Number of packets seen; `missing`: number of packets in holes.
     packets_seen: u64,
     missing: u64,
 }
@@ -93,7 +95,7 @@ impl LossInference {
         }
     }
 
-    /// Sets the start of the stream, after a SYN.
+    /// Sets the start of the stream, as given by a SYN.
     pub(crate) fn begin(&mut self, at: u64) {
         self.next.get_or_insert(at);
         self.acked = self.acked.max(at);
@@ -121,11 +123,12 @@ impl LossInference {
         place
     }
 
-    /// Handles data from `start` to `end` at a time, s; `rtt`: current round trip, s. Returns whether some data is new.
+    /// Handles data from `start` to `end`, captured at time `at`, s. `rtt` is the current round-trip time, s. Returns
+    /// whether some of the data is new.
     pub(crate) fn handle_data(&mut self, start: u64, end: u64, at: f64, rtt: Option<f64>) -> bool {
         let mut is_new = false;
         let mut from = start;
-        // At the sender a capture has segments before segmentation.
+        // A capture at the sender contains segments as they are before segmentation offload. Split them into packets.
         while from < end {
             let to = end.min(from + self.segment);
             is_new |= self.handle_packet(from, to, at, rtt);
@@ -155,7 +158,8 @@ impl LossInference {
         if self.fill_hole(start, end, at, rtt) {
             return true;
         }
-        // Seen before: lost after the capture, unless it is known to have arrived.
+        // The data was captured before. The earlier packet was lost after the capture, unless it is known to have
+        // arrived.
         let seen = self.sent.range_mut(..=start).next_back().filter(|(_, sent_range)| sent_range.end > start);
         let known = seen.map(|(begun, sent_range)| (*begun, sent_range.place, sent_range.is_sacked));
         let place = self.push(false);
@@ -189,7 +193,7 @@ impl LossInference {
 
     fn add_hole(&mut self, start: u64, end: u64, at: f64, rtt: Option<f64>) {
         let packets = (end - start).div_ceil(self.segment);
-        // Limits all holes together, so that time and memory grow with the number of packets.
+        // The limit applies to all holes together, so that time and memory grow only with the number of packets.
         if self.missing + packets > MIN_HOLE_PACKETS + HOLES_PER_PACKET * self.packets_seen {
             self.jumps += 1;
             return;
@@ -220,7 +224,8 @@ impl LossInference {
         let begun: Vec<u64> = self.holes.range(first..end).map(|(begun, _)| *begun).collect();
         for begun in begun {
             let Some(hole) = self.holes.remove(&begun) else { continue };
-            // A retransmission takes at least a round trip from here.
+            // A retransmission arrives at least one round-trip time after the hole appears. A much earlier packet was
+            // reordered.
             let soon = rtt.map_or(0.003, |rtt| 0.5 * rtt);
             if at - hole.at < soon {
                 if self.set_lost(hole.place, false) {
@@ -233,7 +238,7 @@ impl LossInference {
             }
         }
         let place = if is_late { self.packets.saturating_sub(1) } else { self.push(false) };
-        // Probably sent twice: its ACK gives no round trip.
+        // This packet was probably sent twice, so its ACK gives no round-trip time.
         self.track(start, SentRange { end, place, at, times: 2, is_sacked: false });
         true
     }
@@ -243,7 +248,7 @@ impl LossInference {
         self.unsacked.insert(start);
     }
 
-    /// Handles an ACK with its SACK blocks at a time, s.
+    /// Handles an ACK with its SACK blocks, captured at time `at`, s.
     pub(crate) fn handle_ack(&mut self, ack: u64, sack: &[Option<(u64, u64)>; 4], at: f64) -> AckResult {
         let mut result = AckResult::default();
         let Some(next) = self.next else { return result };
@@ -259,7 +264,7 @@ impl LossInference {
             if left >= right || right > next {
                 continue;
             }
-            // RFC 2883 §4: the first block, below the ACK or inside the second block, is a D-SACK.
+            // RFC 2883 §4: the first block is a D-SACK if it is below the ACK or inside the second block.
             let is_twice = index == 0
                 && (right <= ack || matches!(sack[1], Some((from, to)) if from <= left && right <= to));
             if is_twice {
@@ -296,7 +301,7 @@ impl LossInference {
                     known(&sent_range, &mut result, sent_range.end - begun);
                 }
             }
-            // Acknowledged data has arrived: the capture missed it.
+            // Holes in acknowledged data: the data has arrived, but the capture missed it.
             while let Some(first) = self.holes.first_entry() {
                 if first.get().end > ack {
                     break;
@@ -334,19 +339,19 @@ mod tests {
         let mut inference = LossInference::new(100);
         inference.begin(0);
         (0..4).for_each(|n| assert!(inference.handle_data(n * 100, n * 100 + 100, n as f64 * 0.001, None)));
-        // 100..200 is missing; the rest has arrived.
+        // Bytes 100 to 200 are missing; the others have arrived.
         let result = inference.handle_ack(100, &[Some((200, 400)), None, None, None], 0.1);
         assert_eq!((result.bytes, result.since), (300, Some(0.1 - 0.003)));
         assert!(!inference.handle_data(100, 200, 0.11, Some(0.1)));
         assert_eq!(lost(&inference), (5, 1, 1));
-        // Retransmission of SACKed data is unnecessary.
+        // Retransmitting data that was SACKed is unnecessary.
         assert!(!inference.handle_data(200, 300, 0.12, Some(0.1)));
         assert_eq!((lost(&inference), inference.spurious), ((6, 1, 1), 1));
-        // The ACK of a retransmission gives no round trip (Karn).
+        // The ACK of a retransmission gives no round-trip time (Karn).
         assert_eq!(inference.handle_ack(400, &NONE, 0.21), AckResult { bytes: 100, since: None });
     }
 
-    /// Random sequence numbers, as in noise: memory grows with the number of packets, not with the distances.
+    /// Sequence numbers are random, as in noise. Memory then grows with the number of packets, not with the distances.
     #[test]
     fn numbers_that_jump_make_no_holes() {
         let mut inference = LossInference::new(100);
@@ -357,7 +362,7 @@ mod tests {
         }
         assert_eq!(lost(&inference), (1000, 0, 0));
         assert_eq!(inference.jumps, 999);
-        // A gap within a possible window is a hole.
+        // A gap that fits a possible window is a hole.
         let start = 999 * (1 << 27) + 100;
         inference.handle_data(start + 4000 * 100, start + 4001 * 100, 1.0, None);
         assert_eq!((lost(&inference), inference.jumps), ((5001, 4000, 4000), 999));
@@ -382,11 +387,11 @@ mod tests {
         inference.handle_data(0, 100, 0.0, None);
         inference.handle_data(300, 400, 0.001, Some(0.05));
         assert_eq!(lost(&inference), (4, 2, 2));
-        // 200..300 was reordered, 100..200 retransmitted.
+        // The data 200 to 300 was reordered, and 100 to 200 was retransmitted.
         inference.handle_data(200, 300, 0.002, Some(0.05));
         inference.handle_data(100, 200, 0.06, Some(0.05));
         assert_eq!((lost(&inference), inference.reordered), ((5, 1, 1), 1));
-        // The capture missed acknowledged data.
+        // This data is acknowledged, but the capture missed it.
         inference.handle_data(500, 600, 0.07, Some(0.05));
         inference.handle_ack(600, &NONE, 0.1);
         assert_eq!((lost(&inference), inference.uncaptured), ((7, 1, 1), 1));

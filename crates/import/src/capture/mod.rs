@@ -1,4 +1,4 @@
-//! Measurement of a path from a capture of one TCP connection: rate, round trips, losses and queue.
+//! Measures a path from the capture of one TCP connection: rate, round-trip time, losses and queue.
 
 mod connection;
 mod flows;
@@ -18,21 +18,21 @@ use fragments::Fragments;
 use frames::CapturedFrame;
 use std::io::{Read, Write};
 
-/// Fewest data packets of a transfer.
+/// Smallest number of data packets in a transfer that can be measured.
 const MIN_PACKETS: u64 = 20;
 const SHORTEST_SECONDS: f64 = 1e-4;
-/// Limits of a scenario's values: rates, bit/s, round trips, ms, queues, bytes.
+/// Limits of a scenario's values: rates in bit/s, round-trip times in ms, queues in bytes.
 const RATES: [f64; 2] = [1e3, 1e12];
 const TRIPS: [f64; 2] = [0.01, 1e6];
 const LARGEST_QUEUE: f64 = 1e9;
-/// Default payload of a segment, bytes.
+/// Payload of a segment if it cannot be measured, bytes.
 const DEFAULT_SEGMENT: u32 = 1448;
-/// Smallest payload assumed, bytes: Linux's least MSS (TCP_MIN_SND_MSS, 48) without timestamps.
+/// Smallest payload that is assumed, bytes: the smallest MSS of Linux (TCP_MIN_SND_MSS, 48) less the timestamps.
 const SMALLEST_SEGMENT: u32 = 36;
-/// Shortest queue that counts as one, packets.
+/// Smallest number of packets in a queue that counts as a queue.
 const SHORTEST_QUEUE: f64 = 4.0;
 
-/// Reads a capture twice: first all connections, then one of them.
+/// Reads a capture twice: first to find all connections, then to measure one of them.
 pub(crate) fn read<R: Read>(
     open: &mut impl FnMut() -> Result<R, ImportError>,
     options: &ImportOptions,
@@ -66,7 +66,8 @@ pub(crate) fn read<R: Read>(
     let chosen = choose(&all, options)?;
     let transfer = &all[chosen];
     let largest = transfer.flow.largest[transfer.sender()];
-    // With offload a segment exceeds any packet; the MSS option does not include other options.
+    // With segmentation offload, captured segments are longer than packets. The MSS option counts other TCP options as
+    // payload, so subtract the timestamps.
     let segment = match transfer.flow.mss.map(u32::from) {
         Some(mss) if largest > mss => mss.saturating_sub(12).max(SMALLEST_SEGMENT),
         None if largest > 9000 => DEFAULT_SEGMENT,
@@ -130,7 +131,7 @@ fn choose(all: &[CapturedFlow], options: &ImportOptions) -> Result<usize, Import
             Err(ImportError::new(format!("--flow: there is no connection {number}"), listed()))
         };
     }
-    // A full name selects its connection even if later connections use the same ports.
+    // If the user gives a full name, it selects exactly that connection, even if later connections use the same ports.
     if let Some(one) = all.iter().position(|one| one.to_string() == asked.trim()) {
         return Ok(one);
     }
@@ -215,7 +216,7 @@ fn header_bytes(connection: &ConnectionMeasurement) -> f64 {
     beside.clamp(40.0, 120.0)
 }
 
-/// The bottleneck's rate, bit/s: the smaller of the observed and the acknowledged rate.
+/// The bottleneck's rate, bit/s: the smaller of the rates of captured and of acknowledged data.
 fn rate(connection: &ConnectionMeasurement, found: &mut ImportResult) -> Sourced<f64> {
     let factor = 1.0 + header_bytes(connection) / f64::from(connection.segment());
     let arrived = connection.arrived.rate().filter(|_| !connection.is_at_sender());
@@ -239,7 +240,7 @@ fn rate(connection: &ConnectionMeasurement, found: &mut ImportResult) -> Sourced
     Sourced::new(rate, "measured: the highest rate of trains of packets, IP headers included")
 }
 
-/// The round trip without queueing, ms.
+/// The round-trip time without queueing, ms.
 fn round_trip(connection: &ConnectionMeasurement, found: &mut ImportResult, packet_ms: f64) -> Option<f64> {
     let place = match (connection.half_trip(true), connection.half_trip(false)) {
         (Some(to_sender), Some(to_receiver)) => match () {
@@ -259,7 +260,8 @@ fn round_trip(connection: &ConnectionMeasurement, found: &mut ImportResult, pack
     if connection.acks == 0 {
         found.findings.push("the capture has no acknowledgements: the delay to the receiver and losses after the capture are unknown".into());
     }
-    // A large packet's transmission time is not part of the round trip; the handshake's packets are small.
+    // The round-trip time must not include the transmission time of a large packet. The packets of the handshake are
+    // small.
     let behind = connection.is_behind_bottleneck();
     let half_trip = |to_sender: bool| {
         let less =
@@ -300,7 +302,7 @@ fn round_trip(connection: &ConnectionMeasurement, found: &mut ImportResult, pack
     Some(rtt)
 }
 
-/// Measures the queue; returns the share of losses that it caused.
+/// Measures the queue. Returns the share of losses that queue overflow caused.
 fn queue(
     connection: &ConnectionMeasurement,
     found: &mut ImportResult,
@@ -320,7 +322,7 @@ fn queue(
         found.findings.push("no queue built up: its limit is unknown".into());
         return 0.0;
     }
-    // Overflow losses occur near the largest round trip, other losses at any time.
+    // Losses by overflow occur near the largest round-trip time; other losses occur at any time.
     let full = low + 0.85 * (high - low);
     let all = connection.losses.rtts_at_losses.len() as f64;
     let at_full =
@@ -388,7 +390,7 @@ fn losses(
         return Ok(());
     }
     if by_queue <= 0.0 && options.model.is_none_or(|model| model != LossModel::Iid) {
-        // All losses are the channel's; the order of the packets shows the bursts.
+        // The channel caused all losses, so the order of lost packets shows the bursts.
         let fit = fitted(&record, options.model)?;
         found.channel = Some(fit.channel());
         found.findings.extend(fit.findings());

@@ -1,16 +1,17 @@
-//! Estimate of a link's rate: the highest rate at which many bytes arrived evenly.
+//! Estimates a link's rate: the highest rate at which many bytes arrived evenly.
 
 use std::collections::VecDeque;
 
-/// Lengths of trains, segments. Long trains measure a busy link, short trains a link that is seldom busy.
+/// Lengths of packet trains, in segments. Long trains measure a link that is busy; short trains measure a link that is
+/// seldom busy.
 const LONG: f64 = 16.0;
 const SHORT: f64 = 3.0;
-/// Classes of rates per e-fold; the first class, bit/s.
+/// Number of rate classes per factor of e, and the lowest rate of the first class, bit/s.
 const PER_FOLD: f64 = 200.0;
 const MIN_RATE: f64 = 1000.0;
-/// Rates within this many classes count as equal: 3 %.
+/// Rates count as equal if they differ by at most this number of classes (3 %).
 const NEAR: usize = 3;
-/// Smallest share of the bytes for a rate to count, and for a link to be busy.
+/// Share of the bytes that a rate needs to count, and share from which the link counts as busy.
 const SHARE: f64 = 0.05;
 const BUSY: f64 = 0.5;
 
@@ -22,13 +23,13 @@ pub(crate) struct RateEstimator {
     tenths: Vec<f32>,
 }
 
-/// Most tenths of a second: one day.
+/// Largest number of tenths of a second: one day.
 const MAX_TENTHS: usize = 864_000;
 
 #[derive(Debug)]
 struct TrainRates {
     length: f64,
-    /// Times, s, and bytes so far.
+    /// Times, s, and the number of bytes up to each time.
     recent: VecDeque<(f64, f64)>,
     classes: Vec<f64>,
 }
@@ -59,7 +60,8 @@ impl RateEstimator {
         self.short.push(at, self.bytes, bytes);
     }
 
-    /// The highest rate, bit/s, of a twentieth of the bytes, and the share of bytes at this rate or above.
+    /// The highest rate, bit/s, at which a twentieth of the bytes arrived. The second value is the share of bytes that
+    /// arrived at this rate or faster.
     pub(crate) fn rate(&self) -> Option<(f64, f64)> {
         let long = self.long.rate();
         match long {
@@ -79,7 +81,7 @@ fn class_of(rate: f64) -> usize {
 
 impl TrainRates {
     fn push(&mut self, at: f64, all: f64, bytes: f64) {
-        // Bytes with equal times are one event.
+        // Bytes that arrive at the same time are one event.
         match self.recent.back_mut() {
             Some(last) if last.0 == at => last.1 = all,
             _ => self.recent.push_back((at, all)),
@@ -128,7 +130,7 @@ impl TrainRates {
         let (mut from, mut to, share) = match best {
             Some(best) => best,
             None => {
-                // Without a peak: the rate that a twentieth of the bytes exceeds.
+                // If no rate stands out, take the rate that a twentieth of the bytes exceeds.
                 let mut above = 0.0;
                 let at = (0..self.classes.len()).rev().find(|at| {
                     above += self.classes[*at];
@@ -163,7 +165,7 @@ mod tests {
         }
         let (rate, share) = passed.rate().unwrap();
         assert!((rate / 12e6 - 1.0).abs() < 0.03, "{rate}");
-        // Three or four of twenty packets end a train of 17.
+        // In a train of 20 packets, three or four packets are the last of 17 in a row.
         assert!(share > 0.1 && share < 0.5, "{share}");
     }
 }

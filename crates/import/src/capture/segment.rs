@@ -1,4 +1,4 @@
-//! A TCP segment as a capture shows it.
+//! A TCP segment as far as a capture shows it.
 
 use super::fragments::Fragment;
 use etherparse::{Ipv4HeaderSlice, Ipv6HeaderSlice, TcpHeaderSlice, TcpOptionElement};
@@ -11,20 +11,21 @@ pub(crate) struct CapturedSegment {
     pub(crate) seq: u32,
     pub(crate) ack: Option<u32>,
     pub(crate) syn: bool,
-    /// Payload according to the IP header, bytes.
+    /// Length of the payload according to the IP header, bytes.
     pub(crate) payload: u32,
     pub(crate) length: u32,
-    /// TSval and TSecr.
+    /// TSval and TSecr of the timestamps option.
     pub(crate) stamps: Option<(u32, u32)>,
     pub(crate) sack: [Option<(u32, u32)>; 4],
     pub(crate) mss: Option<u16>,
 }
 
 const TCP: u8 = 6;
-/// IPv6's fragment header (RFC 8200 §4.5).
+/// Protocol number of IPv6's fragment header (RFC 8200 §4.5).
 const FRAGMENT: u8 = 44;
 
-/// Parses a packet; `None` for other protocols, fragments, and captures shorter than the TCP header.
+/// Parses a packet. `None` if it is not TCP, is a fragment, or was captured only in part so that the TCP header is
+/// incomplete.
 pub(crate) fn parse(ip: &[u8]) -> Option<CapturedSegment> {
     let (from, to, header, length) = match ip.first()? >> 4 {
         4 => {
@@ -34,7 +35,7 @@ pub(crate) fn parse(ip: &[u8]) -> Option<CapturedSegment> {
             }
             let own = header.slice().len();
             let addresses = (IpAddr::V4(header.source_addr()), IpAddr::V4(header.destination_addr()));
-            // Segmentation offload leaves 0: use the captured length.
+            // Segmentation offload leaves the length field at 0. Use the captured length instead.
             let length = if header.total_len() == 0 { ip.len() } else { usize::from(header.total_len()) };
             (addresses.0, addresses.1, own, length)
         }
@@ -55,7 +56,7 @@ pub(crate) fn parse(ip: &[u8]) -> Option<CapturedSegment> {
     Some(segment)
 }
 
-/// Parses a TCP header; `payload` holds the header's length.
+/// Parses a TCP header. `payload` of the result holds the length of the header.
 pub(super) fn of_tcp(from: IpAddr, to: IpAddr, data: &[u8]) -> Option<CapturedSegment> {
     let tcp = TcpHeaderSlice::from_slice(data).ok()?;
     let mut segment = CapturedSegment {
@@ -106,7 +107,7 @@ pub(super) fn fragment(ip: &[u8]) -> Option<Fragment<'_>> {
         }
         6 => {
             let header = Ipv6HeaderSlice::from_slice(ip).ok()?;
-            // Next header, reserved, offset and flags, identification.
+            // Fields of the fragment header: next header, reserved, offset and flags, identification.
             let [next, _, high, low, id @ ..] = *ip.get(40..48)?.first_chunk::<8>()?;
             let place = u16::from_be_bytes([high, low]);
             if header.next_header().0 != FRAGMENT || next != TCP {

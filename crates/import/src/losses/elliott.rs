@@ -1,23 +1,24 @@
-//! Gilbert and Elliott's model (Gilbert 1960; Elliott 1963): a good and a bad hidden state, each with its loss rate.
+//! Gilbert and Elliott's model (Gilbert 1960; Elliott 1963): a good and a bad hidden state, each with its own loss
+//! rate.
 
 use super::LossRecord;
 use super::search::highest;
 
-/// The four probabilities, as in `netem loss gemodel` and the channel `two_state`.
+/// The four probabilities, with the meaning that they have in `netem loss gemodel` and in the channel `two_state`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Elliott {
     pub(crate) p: f64,
     pub(crate) r: f64,
-    /// Loss in the bad state (1 - h).
+    /// Probability of loss in the bad state (1 - h).
     pub(crate) bad: f64,
-    /// Loss in the good state (1 - k).
+    /// Probability of loss in the good state (1 - k).
     pub(crate) good: f64,
 }
 
-/// Powers up to this exponent are tabulated.
+/// Largest exponent whose power is tabulated.
 const TABLE: usize = 2048;
 
-/// A step of the chain with one symbol: change of the two states' likelihoods; `[from][to]`.
+/// One packet's effect on the likelihoods of the two states, as a matrix `[from][to]`.
 type Transition = [[f64; 2]; 2];
 
 impl Elliott {
@@ -28,13 +29,14 @@ impl Elliott {
         }
     }
 
-    /// A step with a loss, or without.
+    /// The effect of one packet that was lost, or that arrived.
     pub(crate) fn step(&self, is_lost: bool) -> Transition {
         let shows = if is_lost { [self.good, self.bad] } else { [1.0 - self.good, 1.0 - self.bad] };
         [[(1.0 - self.p) * shows[0], self.p * shows[1]], [self.r * shows[0], (1.0 - self.r) * shows[1]]]
     }
 
-    /// Log likelihood: the forward algorithm (Rabiner 1989 §III.A), run by run.
+    /// Log likelihood of a record by the forward algorithm (Rabiner 1989 §III.A). The algorithm handles a whole run at
+    /// a time.
     pub(crate) fn log_likelihood(&self, runs: &[(bool, u32)]) -> f64 {
         let powers = [false, true].map(|is_lost| Powers::of(self.step(is_lost)));
         let [arrived, lost] = [false, true].map(|which| {
@@ -64,9 +66,10 @@ impl Elliott {
         sum + libm::log(product) + scale(arrived, &powers[0]) + scale(lost, &powers[1])
     }
 
-    /// The model's distribution of lengths of runs, of losses or of arrivals: the share longer than each length.
+    /// Distribution of the lengths of runs of losses (`is_lost`) or of arrivals. The result gives the share of runs
+    /// that are longer than a length.
     pub(crate) fn longer(&self, is_lost: bool) -> impl Fn(u64) -> f64 + use<> {
-        // A run begins with the first symbol of its kind after one of the other kind.
+        // A run begins with the first packet of its kind after a packet of the other kind.
         let (other, own) = (self.step(!is_lost), self.step(is_lost));
         let bad = self.share_bad();
         let before = once([1.0 - bad, bad], other);
@@ -76,7 +79,7 @@ impl Elliott {
         move |length: u64| match length {
             0 => 1.0,
             _ => {
-                // The run has lasted `length - 1` more steps and one further.
+                // The run is longer than `length` if `length` further packets are of its kind.
                 let more = powers.apply(begun, length.min(u64::from(u32::MAX)) as u32);
                 let log = length as f64 * libm::log(powers.scale.max(f64::MIN_POSITIVE));
                 ((more[0] + more[1]) / total * libm::exp(log)).clamp(0.0, 1.0)
@@ -98,11 +101,12 @@ fn once(state: [f64; 2], step: Transition) -> [f64; 2] {
     [0, 1].map(|to| state[0] * step[0][to] + state[1] * step[1][to])
 }
 
-/// Powers of a step, divided by those of its larger eigenvalue.
+/// Powers of a matrix, divided by the same powers of its larger eigenvalue.
 struct Powers {
     step: Transition,
     scale: f64,
-    /// Spectral projections: (step - smaller eigenvalue) and (step - larger eigenvalue), over their difference.
+    /// Spectral projections: (matrix - smaller eigenvalue) and (matrix - larger eigenvalue), divided by the difference
+    /// of the eigenvalues.
     parts: Option<[Transition; 2]>,
     ratio: f64,
     table: Vec<f64>,
@@ -128,10 +132,10 @@ impl Powers {
         Powers { step, scale, parts, ratio, table }
     }
 
-    /// A state after `length` steps, divided by `scale` to that power.
+    /// The state after `length` packets, divided by `scale` to the power of `length`.
     fn apply(&self, state: [f64; 2], length: u32) -> [f64; 2] {
         let Some([first, second]) = self.parts else {
-            // Equal eigenvalues: the power is linear in the length.
+            // If the eigenvalues are equal, the power is linear in `length`.
             let [[a, b], [c, d]] = self.step.map(|row| row.map(|one| one / self.scale));
             let n = f64::from(length);
             let step = [[1.0 + n * (a - 1.0), n * b], [n * c, 1.0 + n * (d - 1.0)]];
@@ -145,7 +149,7 @@ impl Powers {
             }
         };
         let (one, other) = (once(state, first), once(state, second));
-        // Rounding must not give negative values.
+        // Negative values can only come from rounding.
         [(one[0] - power * other[0]).max(0.0), (one[1] - power * other[1]).max(0.0)]
     }
 }
@@ -159,7 +163,7 @@ fn logistic(x: f64) -> f64 {
     1.0 / (1.0 + libm::exp(-x))
 }
 
-/// The most likely model, its log likelihood, and the 95 % interval of each of its four values.
+/// The most likely model, its log likelihood, and the 95 % confidence interval of each of its four values.
 pub(crate) fn likeliest(record: &LossRecord, gilbert: (f64, f64)) -> (Elliott, f64, [[f64; 2]; 4]) {
     let runs: Vec<(bool, u32)> = record.runs().collect();
     let loss = record.lost() as f64 / record.packets() as f64;
@@ -171,7 +175,8 @@ pub(crate) fn likeliest(record: &LossRecord, gilbert: (f64, f64)) -> (Elliott, f
             f64::NEG_INFINITY
         }
     };
-    // Short bursts with few losses between, longer bursts that lose half, and long bursts with frequent losses between.
+    // Starting points: short bursts with few losses between them; longer bursts that lose half of the packets; long
+    // bursts with frequent losses between them.
     let starts = [
         Elliott { p, r, bad: 0.95, good: (0.05 * loss).max(1e-6) },
         Elliott { p: 0.3 * p, r: 0.3 * r, bad: 0.5, good: (0.2 * loss).max(1e-6) },
@@ -179,12 +184,12 @@ pub(crate) fn likeliest(record: &LossRecord, gilbert: (f64, f64)) -> (Elliott, f
     ];
     let climbed = starts.iter().map(|start| {
         let (place, _) = highest(start.place(), 0.5, height);
-        // A simplex may have collapsed: restart from there.
+        // The simplex may have collapsed before the maximum. Restart at the place that it reached.
         highest(place, 0.25, height)
     });
     let (mut place, top) =
         climbed.max_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or((starts[0].place(), f64::NEG_INFINITY));
-    // The bad state is the state with more losses.
+    // The bad state is defined as the state with more losses.
     if place[2] < place[3] {
         place = [place[1], place[0], place[3], place[2]];
     }
@@ -192,19 +197,20 @@ pub(crate) fn likeliest(record: &LossRecord, gilbert: (f64, f64)) -> (Elliott, f
     (Elliott::at(&place), top, intervals)
 }
 
-/// Smallest distance of a probability from 0 or 1 that is searched: exp(-this).
+/// The search keeps probabilities at least exp(-25) away from 0 and 1.
 const FARTHEST: f64 = 25.0;
-/// Log odds from which a probability counts as 0 or 1.
+/// Absolute log odds from which a probability counts as 0 or 1.
 const EDGE: f64 = 11.0;
 
-/// From the observed information (Efron and Hinkley 1978) in log odds; at the edge, from the likelihood along the axis.
+/// Intervals from the observed information (Efron and Hinkley 1978), in log odds. For a probability that counts as 0 or
+/// 1, the interval comes from the likelihood along that axis.
 fn intervals(place: &[f64; 4], top: f64, height: &impl Fn(&[f64; 4]) -> f64) -> [[f64; 2]; 4] {
     let moved = |axis: usize, by: f64| {
         let mut there = *place;
         there[axis] += by;
         there
     };
-    // Steps that change the log likelihood by about one half.
+    // For each axis, find a step that changes the log likelihood by about one half.
     let steps: Vec<f64> = (0..4)
         .map(|axis| {
             let mut step = 1e-4;
@@ -244,7 +250,7 @@ fn intervals(place: &[f64; 4], top: f64, height: &impl Fn(&[f64; 4]) -> f64) -> 
             let half = 1.959_964 * variance.sqrt();
             *interval = [logistic(place[axis] - half), logistic(place[axis] + half)];
         } else {
-            // Along the axis alone: too narrow if other values compensate.
+            // Varies only this value. The interval is too narrow if other values could compensate the change.
             let edge = |sign: f64| {
                 let mut by = 1e-3;
                 while by < 2.0 * FARTHEST && top - height(&moved(axis, sign * by)) < 1.92 {
@@ -262,7 +268,7 @@ fn intervals(place: &[f64; 4], top: f64, height: &impl Fn(&[f64; 4]) -> f64) -> 
     all
 }
 
-/// Inverse of a symmetric matrix by elimination; `None` if singular.
+/// Inverse of a symmetric matrix by elimination; `None` if the matrix is singular.
 fn inverse(mut matrix: Vec<Vec<f64>>) -> Option<Vec<Vec<f64>>> {
     let size = matrix.len();
     let mut inverse: Vec<Vec<f64>> =
@@ -295,7 +301,7 @@ fn inverse(mut matrix: Vec<Vec<f64>>) -> Option<Vec<Vec<f64>>> {
 mod tests {
     use super::*;
 
-    /// The textbook forward algorithm, packet by packet.
+    /// The textbook form of the forward algorithm, one packet at a time.
     fn plain(model: &Elliott, packets: &[bool]) -> f64 {
         let bad = model.share_bad();
         let (mut state, mut sum) = ([1.0 - bad, bad], 0.0);
@@ -325,7 +331,7 @@ mod tests {
 
     #[test]
     fn without_hidden_states_it_is_gilbert_s() {
-        // Bad loses all, good nothing: runs are geometric.
+        // The bad state loses all packets and the good state none, so the lengths of runs are geometric.
         let model = Elliott { p: 0.02, r: 0.25, bad: 1.0, good: 0.0 };
         let (bursts, gaps) = (model.longer(true), model.longer(false));
         for length in [1, 2, 5, 20] {

@@ -1,4 +1,4 @@
-//! Three models of losses fitted to one record.
+//! Fits three models of losses to one record.
 
 use super::LossRecord;
 use super::elliott::{self, Elliott};
@@ -10,11 +10,12 @@ use crate::import_result::{Sourced, shown};
 /// A model of losses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LossModel {
-    /// Independent losses.
+    /// Independent losses with a constant probability.
     Iid,
-    /// A bad state that loses every packet, a good state that loses none (Gilbert 1960, with h = 0).
+    /// Gilbert's model: a bad state that loses every packet, and a good state that loses none (Gilbert 1960, with h =
+    /// 0).
     Gilbert,
-    /// Both states lose packets (Elliott 1963).
+    /// Gilbert and Elliott's model: both states lose packets, with different probabilities (Elliott 1963).
     GilbertElliott,
 }
 
@@ -37,33 +38,33 @@ impl LossModel {
     }
 }
 
-/// A probability with its 95 % interval.
+/// A probability with its 95 % confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Probability {
-    /// Name in netem and in the channel.
+    /// Name of the probability in netem and in the channel.
     pub name: &'static str,
     /// The most likely value.
     pub value: f64,
-    /// The interval.
+    /// The confidence interval.
     pub ci95: [f64; 2],
 }
 
-/// A model with its most likely values.
+/// A model with the most likely values of its probabilities.
 #[derive(Clone, Debug)]
 pub struct FittedModel {
     /// The model.
     pub model: LossModel,
     /// Its probabilities.
     pub values: Vec<Probability>,
-    /// Log likelihood.
+    /// Log likelihood of the record under the model.
     pub log_likelihood: f64,
-    /// Schwarz's criterion (1978); the smallest is best.
+    /// Schwarz's criterion (BIC, 1978). The model with the smallest value is best.
     pub bic: f64,
     expected: [[f64; 9]; 2],
     chi_square: Option<ChiSquare>,
 }
 
-/// All fitted models, and the best.
+/// All fitted models, and the choice among them.
 #[derive(Clone, Debug)]
 pub struct Fit {
     /// The models, the simplest first.
@@ -76,10 +77,10 @@ pub struct Fit {
 
 const MIN_BURSTS: u64 = 20;
 
-/// Fits all models that a record supports.
+/// Fits all models for which the record has enough information.
 ///
 /// # Errors
-/// If the record has no packets or only losses, or the chosen model cannot be fitted.
+/// If the record has no packets or only losses, or if the requested model cannot be fitted.
 pub fn fitted(record: &LossRecord, asked: Option<LossModel>) -> Result<Fit, ImportError> {
     let (packets, lost) = (record.packets() as f64, record.lost() as f64);
     if record.packets() == 0 {
@@ -158,7 +159,7 @@ fn of_counts(happened: f64, of: f64) -> f64 {
     term(happened) + term(of - happened)
 }
 
-/// Counts of transitions; `[from][to]`, lost is 1.
+/// Counts of transitions `[from][to]` between arrived (0) and lost (1) packets.
 struct Transitions {
     counts: [[f64; 2]; 2],
     begins_lost: bool,
@@ -173,7 +174,8 @@ impl Transitions {
                 None => transitions.begins_lost = is_lost,
                 Some(before) => transitions.counts[usize::from(before)][usize::from(is_lost)] += 1.0,
             }
-            // In Gilbert's model the symbol shows the state: [good -> good, good -> bad], [bad -> good, bad -> bad].
+            // In Gilbert's model each packet's fate shows the state. The counts are [good -> good, good -> bad], [bad
+            // -> good, bad -> bad].
             let at = usize::from(is_lost);
             transitions.counts[at][at] += f64::from(length - 1);
         }
@@ -191,7 +193,7 @@ impl Fit {
         &self.models[self.chosen]
     }
 
-    /// The channel, as in a scenario.
+    /// The channel with the model's values, written as in a scenario.
     pub fn channel(&self) -> Sourced<String> {
         let best = self.best();
         let kind = if best.model == LossModel::Iid { "iid" } else { "two_state" };
@@ -204,7 +206,7 @@ impl Fit {
         )
     }
 
-    /// Command for Linux's emulator (tc-netem(8)): p, r, 1-h, 1-k.
+    /// A command for Linux's emulator with the model's values (tc-netem(8)): p, r, 1-h, 1-k.
     pub fn netem(&self) -> String {
         let best = self.best();
         let values: Vec<String> =
@@ -262,7 +264,7 @@ impl Fit {
         findings
     }
 
-    /// Lengths of runs, observed and expected by each model.
+    /// A table of the lengths of runs, as observed and as each model expects them.
     pub(crate) fn table(&self) -> Vec<String> {
         if self.lengths.count() == 0 {
             return Vec::new();
@@ -296,7 +298,7 @@ impl Fit {
     }
 }
 
-/// The number with six significant digits, never with an exponent; smaller probabilities are 0.
+/// The number as text with six significant digits, never with an exponent. Probabilities below 1e-9 become 0.
 fn number(value: f64) -> String {
     if value < 1e-9 {
         return "0".to_owned();

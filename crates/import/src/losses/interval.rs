@@ -1,9 +1,9 @@
 //! Confidence interval of a probability from its profile likelihood.
 
-/// Half of chi-square's 95th percentile with one degree of freedom.
+/// Half of the 95th percentile of chi-square with one degree of freedom.
 const HALF: f64 = 1.920_729_410_347_062;
 
-/// All probabilities whose log likelihood is less than 1.92 below the largest (Wilks 1938): 95 %.
+/// The 95 % interval (Wilks 1938): all probabilities whose log likelihood is at most 1.92 below the maximum.
 pub(crate) fn of_share(happened: f64, of: f64) -> [f64; 2] {
     if of <= 0.0 {
         return [0.0, 1.0];
@@ -30,10 +30,11 @@ mod tests {
 
     #[test]
     fn intervals_are_those_of_the_likelihood() {
-        // None of n: the likelihood is (1 - p)^n, so the bound is 1 - exp(-1.9207 / n).
+        // For 0 of n events the likelihood is (1 - p)^n, so the upper bound is 1 - exp(-1.9207 / n).
         let [low, high] = of_share(0.0, 100.0);
         assert!(low == 0.0 && (high - (1.0 - libm::exp(-HALF / 100.0))).abs() < 1e-9);
-        // Large counts: as wide as the normal interval, 1.96 sqrt(p (1 - p) / n) each way, within 2 %.
+        // For large counts the interval is as wide as the normal interval, 1.96 sqrt(p (1 - p) / n) to each side,
+        // within 2 %.
         let [low, high] = of_share(20_000.0, 100_000.0);
         let half = 1.959_964 * (0.2_f64 * 0.8 / 100_000.0).sqrt();
         assert!(((high - low) / (2.0 * half) - 1.0).abs() < 0.02);

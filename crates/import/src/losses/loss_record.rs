@@ -1,21 +1,21 @@
-//! Lost and delivered packets as lengths of runs.
+//! A record of lost and delivered packets, stored as lengths of runs. A run is a series of packets with the same fate.
 
-/// A sequence of packets, each lost or not.
+/// The fates of a sequence of packets: each is lost or delivered.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LossRecord {
-    /// Lengths of runs: arrived, lost, arrived, … The first may be 0.
+    /// Lengths of runs, alternately of arrived and of lost packets. The first length may be 0.
     runs: Vec<u32>,
     packets: u64,
     lost: u64,
 }
 
 impl LossRecord {
-    /// Adds a packet.
+    /// Adds one packet.
     pub fn push(&mut self, is_lost: bool) {
         self.push_many(is_lost, 1);
     }
 
-    /// Adds packets with the same fate.
+    /// Adds several packets with the same fate.
     pub fn push_many(&mut self, is_lost: bool, count: u64) {
         if count == 0 {
             return;
@@ -23,7 +23,7 @@ impl LossRecord {
         if self.runs.is_empty() {
             self.runs.push(0);
         }
-        // Runs of arrivals have even indices.
+        // The runs of arrived packets have even indices.
         if (self.runs.len() - 1).is_multiple_of(2) == is_lost {
             self.runs.push(0);
         }
@@ -37,7 +37,7 @@ impl LossRecord {
             if left == 0 {
                 return;
             }
-            // A run of more than four thousand million continues after an empty run.
+            // A length has 32 bits. A longer run continues after an empty run of the other kind.
             self.runs.extend([0, 0]);
         }
     }
@@ -63,7 +63,7 @@ impl LossRecord {
         self.lost
     }
 
-    /// Runs in order: whether the packets were lost, and their number.
+    /// The runs in order. Each has a flag for lost packets, and the number of packets.
     pub fn runs(&self) -> impl Iterator<Item = (bool, u32)> + '_ {
         let mut runs = self.runs.iter().enumerate().filter(|(_, length)| **length > 0).peekable();
         std::iter::from_fn(move || {
@@ -76,7 +76,7 @@ impl LossRecord {
         })
     }
 
-    /// Number of stored runs, which determines memory.
+    /// Number of stored lengths, which determines the memory in use.
     pub(crate) fn stored(&self) -> usize {
         self.runs.len()
     }

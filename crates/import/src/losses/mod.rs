@@ -1,9 +1,10 @@
-//! Records of losses, and models fitted to them.
+//! Records of losses, and loss models that are fitted to them.
 //!
-//! A record is kept as lengths of runs, so that memory grows with the number of bursts. Three models are fitted by
-//! maximum likelihood; BIC chooses. Independent losses and Gilbert's model (a bad state that loses all) have closed
-//! forms and profile-likelihood intervals. Gilbert and Elliott's model (four probabilities, hidden states) is maximised
-//! over the forward algorithm's likelihood, with intervals from the observed information.
+//! A record is stored as lengths of runs (consecutive packets with the same fate), so that memory grows with the number
+//! of bursts. Three models are fitted by maximum likelihood, and BIC chooses one. For independent losses and for
+//! Gilbert's model (a bad state that loses all packets), the estimates have closed forms and the intervals come from
+//! the profile likelihood. Gilbert and Elliott's model has four probabilities and hidden states. The forward algorithm
+//! gives its likelihood, which is maximised numerically; the intervals come from the observed information.
 
 mod elliott;
 mod fit;

@@ -1,11 +1,11 @@
-//! Records of losses as text: 0 and 1 for each packet, or the numbers of lost packets.
+//! Reads records of losses as text: 0 or 1 for each packet, or the numbers of the lost packets.
 
 use super::{LossRecord, fitted};
 use crate::import_result::{ImportResult, plain};
 use crate::{ImportError, ImportOptions};
 use std::io::{BufRead, BufReader, Read};
 
-/// Most stored runs: 400 MB.
+/// Largest number of stored runs, 400 MB.
 const MAX_RUNS: usize = 100_000_000;
 const LONGEST: usize = 18;
 
@@ -28,7 +28,7 @@ pub(crate) fn read(file: impl Read, options: &ImportOptions) -> Result<ImportRes
     Ok(found)
 }
 
-/// Reads a record. The first token other than 0 and 1, and --packets, decide the format.
+/// Reads a record. The first word other than zeros and ones, or the option --packets, decides the format.
 fn record(file: impl Read, options: &ImportOptions) -> Result<LossRecord, ImportError> {
     let mut reader = BufReader::with_capacity(1 << 16, file);
     let mut record = LossRecord::default();
@@ -53,7 +53,7 @@ fn record(file: impl Read, options: &ImportOptions) -> Result<LossRecord, Import
                 b' ' | b',' | b';' | b'\t' | b'\r' => {
                     end_token(&mut token, &mut record, &mut lost_numbers, options, line)?
                 }
-                // A long row of zeros and ones needs no memory.
+                // A long series of zeros and ones is stored at once, so that it needs no memory as a word.
                 b'0' | b'1'
                     if !lost_numbers.are_expected(options)
                         && token.iter().all(|known| matches!(known, b'0' | b'1'))

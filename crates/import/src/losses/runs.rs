@@ -1,15 +1,15 @@
-//! Goodness of fit of a model's run lengths: chi-square.
+//! Tests how well a model's lengths of runs fit the observed lengths, by chi-square.
 
 use super::LossRecord;
 use statrs::function::gamma::gamma_ur;
 
-/// Upper bounds of classes of lengths, for bursts of losses and for gaps.
+/// Largest length in each class, for bursts of losses and for the gaps between bursts.
 const BURSTS: [u64; 9] = [1, 2, 3, 4, 6, 10, 20, 50, u64::MAX];
 const GAPS: [u64; 9] = [1, 3, 10, 30, 100, 300, 1000, 3000, u64::MAX];
-/// Smallest expected count of a class (Cochran 1954).
+/// Smallest expected count that a class may have (Cochran 1954).
 const MIN_EXPECTED: f64 = 5.0;
 
-/// Number of runs in each class, without the first and last run, which may be cut off.
+/// Number of runs in each class. The first and the last run are left out, because the record may cut them off.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Lengths {
     pub(crate) bursts: [u64; 9],
@@ -40,7 +40,7 @@ impl Lengths {
     }
 }
 
-/// Expected counts of a model; `longer` is the share of runs longer than a length.
+/// Counts that a model expects in each class. `longer` gives the share of runs that are longer than a length.
 pub(crate) fn expected(counts: &[u64; 9], is_lost: bool, longer: impl Fn(u64) -> f64) -> [f64; 9] {
     let bounds = if is_lost { BURSTS } else { GAPS };
     let total = counts.iter().sum::<u64>() as f64;
@@ -63,7 +63,7 @@ pub(crate) fn class(at: usize, is_lost: bool) -> String {
     }
 }
 
-/// Pearson's sum, its degrees of freedom, and the probability of a sum at least this large.
+/// Pearson's sum, its degrees of freedom, and the probability that the sum is at least this large if the model is true.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct ChiSquare {
     pub(crate) sum: f64,
@@ -71,7 +71,8 @@ pub(crate) struct ChiSquare {
     pub(crate) p: f64,
 }
 
-/// Over bursts and gaps; classes with small expected counts are joined with the next. `None` if too few remain.
+/// Tests bursts and gaps together. A class with a small expected count is joined with the next class. `None` if too few
+/// classes remain.
 pub(crate) fn chi_square(parts: [(&[u64; 9], &[f64; 9]); 2], parameters: usize) -> Option<ChiSquare> {
     let (mut sum, mut classes) = (0.0, 0);
     for (observed, expected) in parts {
@@ -111,7 +112,8 @@ mod tests {
 
     #[test]
     fn chi_square_is_the_books_one() {
-        // A fair die, 120 throws: (5² + 2² + 5² + 2² + 6² + 6²) / 20 = 6.5; five degrees: p = 0.2606 (any table).
+        // Example: 120 throws of a die. The sum is (5² + 2² + 5² + 2² + 6² + 6²) / 20 = 6.5; with five degrees of
+        // freedom p = 0.2606 (any table).
         let observed = [25, 18, 15, 22, 26, 14, 0, 0, 0];
         let expected = [20.0, 20.0, 20.0, 20.0, 20.0, 20.0, 0.0, 0.0, 0.0];
         let empty = ([0; 9], [0.0; 9]);

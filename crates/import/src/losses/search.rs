@@ -1,6 +1,7 @@
-//! Maximum of a function of a few variables: the simplex of Nelder and Mead (1965).
+//! Finds the maximum of a function of a few variables with the simplex of Nelder and Mead (1965).
 
-/// Climbs from a place with this step size until the simplex is level. Deterministic.
+/// Climbs from a starting place, with this size of the first steps, until the simplex is level. The search is
+/// deterministic.
 pub(crate) fn highest<const N: usize>(
     start: [f64; N],
     step: f64,
@@ -58,7 +59,7 @@ pub(crate) fn highest<const N: usize>(
 }
 
 const MAX_STEPS: usize = 1000;
-/// Differences of log likelihood, and of places, that count as zero.
+/// Differences of the log likelihood, and of places, that count as zero.
 const LEVEL: f64 = 1e-7;
 const CLOSE: f64 = 1e-4;
 
@@ -74,7 +75,7 @@ mod tests {
 
     #[test]
     fn a_curved_ridge_is_climbed_to_its_top() {
-        // Rosenbrock's valley, inverted: the maximum is at (1, 1).
+        // Rosenbrock's valley turned upside down, with its maximum at (1, 1).
         let (at, height) =
             highest([-1.2, 1.0], 0.5, |[x, y]| -(100.0 * (y - x * x).powi(2) + (1.0 - x).powi(2)));
         assert!((at[0] - 1.0).abs() < 1e-3 && (at[1] - 1.0).abs() < 1e-3 && height > -1e-6, "{at:?}");

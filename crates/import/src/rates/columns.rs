@@ -1,9 +1,9 @@
-//! Columns of time and rate in a table, and their units.
+//! Finds the columns of time and rate in a table, and their units.
 
 use super::time_format::{self, TimeFormat};
 use crate::{ImportError, ImportOptions};
 
-/// Units of rates, bit/s; a capital B is a byte.
+/// Units of rates and their size in bit/s. A capital B means bytes.
 const UNITS: [(&str, f64); 32] = [
     ("bit/s", 1.0),
     ("bits/s", 1.0),
@@ -43,12 +43,12 @@ pub(crate) fn unit(name: &str) -> Option<f64> {
     UNITS.iter().find(|(known, _)| *known == name).map(|(_, bits)| *bits)
 }
 
-/// Unit in a column's name: `throughput_mbps`, `rate (Mbit/s)`, `Bandwidth [KB/s]`.
+/// The unit in a column's name: `throughput_mbps`, `rate (Mbit/s)`, `Bandwidth [KB/s]`.
 fn unit_in(name: &str) -> Option<(&'static str, f64)> {
     let is_between = |c: char| !(c.is_alphanumeric() || c == '/');
     let words = || name.split(is_between).filter(|word| !word.is_empty());
     let exact = |word: &str| UNITS.iter().find(|(known, _)| *known == word);
-    // Names in upper case do not distinguish bits and bytes: MBPS, KBPS.
+    // A name in upper case, such as MBPS or KBPS, does not distinguish bits and bytes; it counts as bits.
     let loose =
         |word: &str| UNITS.iter().find(|(known, _)| known.ends_with("bps") && *known == word.to_lowercase());
     words().find_map(|word| exact(word).or_else(|| loose(word))).map(|(name, bits)| (*name, *bits))
@@ -59,32 +59,32 @@ pub(crate) struct ColumnPlan {
     pub(crate) kind: &'static str,
     pub(crate) time: TimeColumn,
     pub(crate) rate: RateColumn,
-    /// Rows count only if this column has this word.
+    /// If set, only rows with this word in this column count.
     pub(crate) only: Option<(usize, &'static str)>,
     pub(crate) has_names: bool,
-    /// Assumptions, as sentences.
+    /// Sentences about assumptions, for the report.
     pub(crate) findings: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum TimeColumn {
     Column(usize, TimeFormat),
-    /// One row per second.
+    /// There is no column of times; each row is one second.
     Seconds,
-    /// Column with the row's length, ms.
+    /// Column with the time that each row covers, ms.
     Length(usize),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum RateColumn {
-    /// A column; bit/s per unit.
+    /// Column of the rate, and the size of its unit, bit/s.
     Column(usize, f64),
-    /// Column with the bytes since the row before, with [`TimeColumn::Length`].
+    /// Column with the bytes since the previous row, used together with [`TimeColumn::Length`].
     Bytes(usize),
     Both(usize, usize),
 }
 
-/// Column names of times, and of rates.
+/// Names of columns that contain times; below, names of columns that contain rates.
 const TIMES: [&str; 12] = [
     "time",
     "timestamp",
@@ -102,7 +102,7 @@ const TIMES: [&str; 12] = [
 const RATES: [&str; 8] =
     ["throughput", "bitrate", "bandwidth", "rate", "speed_down", "download", "goodput", "capacity"];
 
-/// Finds the columns: those requested, those of a known data set, or those with unambiguous names.
+/// Finds the columns: those that the user requests, those of a known data set, or those with unambiguous names.
 pub(crate) fn plan(rows: &[Vec<String>], options: &ImportOptions) -> Result<ColumnPlan, ImportError> {
     let Some(first) = rows.first() else {
         return Err(ImportError::new("the table is empty", "it needs a row for each moment"));
@@ -226,7 +226,7 @@ fn of_names(
     Ok(plan)
 }
 
-/// A column by its name or number, or the only column that fits; `None` if none fits.
+/// Finds a column by its name or number, or else the only column that fits. `None` if no column fits.
 fn column(
     names: &[String],
     asked: Option<&str>,
@@ -266,7 +266,7 @@ fn listed(names: &[String]) -> String {
     format!("columns: {}", crate::import_result::plain(&names.join(", ")))
 }
 
-/// Unit of a column of rates, from its name or --unit, which must agree.
+/// The unit of a column of rates, from its name or from --unit. If both are given, they must agree.
 fn check_unit(names: &[String], column: usize, options: &ImportOptions) -> Result<f64, ImportError> {
     let name = names.get(column).map_or("", |name| name.trim());
     let asked = match &options.unit {
@@ -336,7 +336,8 @@ fn time_format_of(
     }
 }
 
-/// Tables without names: known data sets by their form, others by column numbers.
+/// Plans for a table without column names. Known data sets are recognised by their form; other tables need column
+/// numbers.
 fn of_numbers(first: &[String], options: &ImportOptions) -> Result<ColumnPlan, ImportError> {
     let plan = ColumnPlan {
         kind: ANY,

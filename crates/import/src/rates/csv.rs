@@ -1,4 +1,4 @@
-//! Tables of times and rates, read row by row.
+//! Reads tables of times and rates, row by row.
 
 use super::Opportunities;
 use super::columns::{self, ColumnPlan, RateColumn, TimeColumn};
@@ -9,10 +9,11 @@ use crate::{ImportError, ImportOptions};
 use csv::{ByteRecord, ReaderBuilder};
 use std::io::{BufRead, BufReader, Read, Write};
 
-/// Rows examined to find the columns.
+/// Number of rows that are examined to find the columns.
 const SAMPLE_ROWS: usize = 128;
 const LARGEST: f64 = 1e13;
-/// Unreadable rows at the start before the table is refused.
+/// Number of unreadable rows that is always accepted. With more, the table is refused if they are more than half of the
+/// rows so far.
 const MAX_UNREADABLE: u64 = 1000;
 
 pub(crate) fn read(
@@ -76,7 +77,7 @@ fn unread(error: std::io::Error) -> ImportError {
     ImportError::io("cannot be read", &error)
 }
 
-/// Most frequent delimiter of the first line with one; blanks only if there is no other.
+/// The most frequent delimiter in the first line that is not empty. Blanks count only if there is no other delimiter.
 fn delimiter(head: &[u8]) -> u8 {
     let line =
         head.split(|byte| *byte == b'\n').find(|line| !line.trim_ascii().is_empty()).unwrap_or_default();
@@ -119,14 +120,14 @@ impl<R: Read> CsvRows<R> {
 struct RateTable<'w> {
     series: RateSeries<'w>,
     plan: ColumnPlan,
-    /// Row number after the names, from 1.
+    /// Number of the current row, from 1, without the row of names.
     row: u64,
     unreadable: u64,
     skipped: u64,
 }
 
 impl RateTable<'_> {
-    /// Handles a row; returns false once the trace has its largest length.
+    /// Handles a row. Returns false as soon as the trace has its largest length.
     fn add_row(&mut self, row: &[&[u8]]) -> Result<bool, ImportError> {
         self.row += 1;
         let cell = |column: usize| {
@@ -176,7 +177,7 @@ impl RateTable<'_> {
         }
     }
 
-    /// Skips an unreadable row, or fails after too many.
+    /// Skips an unreadable row. Fails if too many rows so far were unreadable.
     fn unreadable(&mut self, what: &str) -> Result<bool, ImportError> {
         self.unreadable += 1;
         self.skipped += 1;
@@ -191,7 +192,7 @@ impl RateTable<'_> {
     }
 }
 
-/// A non-negative number; `None` for `-`, empty cells and negative numbers.
+/// Parses a non-negative number. `None` for `-`, empty cells and negative numbers.
 fn number(cell: &str) -> Option<f64> {
     cell.parse::<f64>().ok().filter(|number| number.is_finite() && *number >= 0.0)
 }

@@ -1,4 +1,4 @@
-//! Output of `iperf3 --json`: intervals as a trace, and the kernel's round trips.
+//! Reads the output of `iperf3 --json`: the intervals as a trace, and the kernel's round-trip times.
 
 use super::Opportunities;
 use super::rate_series::{RateSeries, THROUGHPUT_NOTE};
@@ -9,7 +9,7 @@ use std::io::{Read, Write};
 
 const LARGEST: u64 = 64 << 20;
 
-/// Reads a report; with `--bidir`, both directions.
+/// Reads a report. A report of `--bidir` has both directions.
 pub(crate) fn read(
     file: impl Read,
     down: &mut dyn Write,
@@ -116,7 +116,7 @@ fn series(
     Ok((service, seconds, findings))
 }
 
-/// Smallest round trip, ms; iperf3 reports microseconds.
+/// Smallest round-trip time, ms. The report has it in microseconds.
 fn smallest_rtt(report: &Value, intervals: &[Value]) -> Option<f64> {
     let ends = report.pointer("/end/streams").and_then(Value::as_array).into_iter().flatten();
     let ends = ends.filter_map(|stream| stream.pointer("/sender/min_rtt"));
@@ -125,7 +125,7 @@ fn smallest_rtt(report: &Value, intervals: &[Value]) -> Option<f64> {
     all.filter(|rtt| *rtt > 0.0).min_by(f64::total_cmp).map(|micros| micros / 1000.0)
 }
 
-/// UDP: share of lost datagrams; TCP: number of retransmissions.
+/// Notes the losses: for UDP the share of lost datagrams, for TCP the number of retransmissions.
 fn losses(report: &Value, found: &mut ImportResult) {
     let end = |name: &str| report.pointer(name).and_then(Value::as_f64);
     if let (Some(lost), Some(packets)) = (end("/end/sum/lost_packets"), end("/end/sum/packets"))

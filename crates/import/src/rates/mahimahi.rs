@@ -1,4 +1,4 @@
-//! Mahimahi's traces: one opportunity per line, ms (Winstein et al., NSDI 2013).
+//! Reads Mahimahi's traces: each line has the time of one opportunity to send, ms (Winstein et al., NSDI 2013).
 
 use super::opportunities::MAX_OPPORTUNITIES;
 use crate::ImportError;
@@ -6,10 +6,10 @@ use crate::import_result::{ImportResult, Service, Sourced, shown};
 use crate::limited::BoundedLines;
 use std::io::{Read, Write};
 
-/// Largest time in a scenario's trace, ms.
+/// Largest time that a scenario's trace may have, ms.
 const LATEST: u64 = 1_000_000_000_000;
 
-/// Copies a trace without blank lines.
+/// Copies a trace and leaves out blank lines.
 pub(crate) fn read(file: impl Read, out: &mut dyn Write) -> Result<ImportResult, ImportError> {
     let mut lines = BoundedLines::new(file);
     let (mut count, mut last, mut before, mut longest) = (0_u64, 0_u64, None, 0_u64);

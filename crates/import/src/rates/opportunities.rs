@@ -1,20 +1,20 @@
-//! Conversion of a rate over time to opportunities to send 1500 bytes.
+//! Converts a rate over time to opportunities to send 1500 bytes.
 
 use crate::ImportError;
 use crate::import_result::Service;
 use std::io::Write;
 
-/// Size of an opportunity, bytes of IP.
+/// Size of an opportunity to send, bytes of IP packets.
 const BYTES: f64 = 1500.0;
-/// Most opportunities of a trace: a scenario's trace has at most 256 MiB, in memory.
+/// Largest number of opportunities in a trace. A scenario accepts traces of at most 256 MiB, and keeps them in memory.
 pub(crate) const MAX_OPPORTUNITIES: u64 = 20_000_000;
-/// Latest time of a trace, ms: ten years.
+/// Largest time in a trace, ms: ten years.
 const LATEST: f64 = 315_360_000_000.0;
 
-/// Writes the bytes delivered in each millisecond (IP) as a trace in Mahimahi's format.
+/// Writes a trace in Mahimahi's format from the bytes of IP packets that were delivered in each millisecond.
 ///
 /// # Errors
-/// If writing fails, or fewer than an opportunity's 1500 bytes were delivered.
+/// If writing fails, or if less than 1500 bytes (one opportunity) were delivered.
 pub fn write(millis: impl IntoIterator<Item = u32>, out: &mut dyn Write) -> Result<Service, ImportError> {
     let mut opportunities = Opportunities::new(out);
     for bytes in millis {
@@ -23,10 +23,10 @@ pub fn write(millis: impl IntoIterator<Item = u32>, out: &mut dyn Write) -> Resu
     opportunities.finish()
 }
 
-/// Opportunities being written. A fraction of an opportunity carries over to the next sample.
+/// Writes opportunities. A fraction of an opportunity is carried over to the next sample.
 pub(crate) struct Opportunities<'w> {
     out: &'w mut dyn Write,
-    /// Bytes collected for the next opportunity.
+    /// Bytes already collected for the next opportunity.
     carried: f64,
     now: f64,
     last: Option<u64>,
@@ -43,7 +43,7 @@ impl<'w> Opportunities<'w> {
         self.now / 1000.0
     }
 
-    /// Adds `bytes` spread evenly over `seconds`.
+    /// Adds `bytes` that were delivered evenly over `seconds`.
     pub(crate) fn span(&mut self, seconds: f64, bytes: f64) -> Result<(), ImportError> {
         if self.is_full || seconds.is_nan() || seconds <= 0.0 {
             return Ok(());
@@ -63,7 +63,7 @@ impl<'w> Opportunities<'w> {
             self.write(begun + needed / bytes * millis)?;
             needed += BYTES;
         }
-        // `needed` now belongs to the opportunity after the last.
+        // `needed` now refers to the first opportunity that is not complete.
         self.carried = (bytes - needed + BYTES).clamp(0.0, BYTES);
         self.now += millis;
         Ok(())
@@ -77,7 +77,7 @@ impl<'w> Opportunities<'w> {
         Ok(())
     }
 
-    /// Ends the trace, which then repeats.
+    /// Ends the trace. A simulation repeats it after its last time.
     pub(crate) fn finish(mut self) -> Result<Service, ImportError> {
         if self.count == 0 {
             return Err(ImportError::new(
@@ -85,7 +85,7 @@ impl<'w> Opportunities<'w> {
                 "are the column and the unit of the rate right? see --rate and --unit",
             ));
         }
-        // A pause at the end, or a trace of length 0.
+        // If there is a pause at the end, or the trace would have length 0, one more opportunity marks the end.
         let end = libm::round(self.now).max(1.0);
         if self.last.is_none_or(|last| (last as f64) < end - 1.0 || last == 0) {
             self.write(end)?;
@@ -112,7 +112,7 @@ mod tests {
     #[test]
     fn a_remainder_is_the_next_sample_s_and_a_pause_keeps_its_length() {
         assert_eq!(trace(&[(0.004, 6000.0)]), "1 2 3 4");
-        // 1000 bytes in 2 ms, then 500 of the next 2000: at 2 + 10 * 500 / 2000.
+        // 1000 bytes arrive in 2 ms, then 500 of the next 2000 bytes complete an opportunity at 2 + 10 * 500 / 2000 ms.
         assert_eq!(trace(&[(0.002, 1000.0), (0.010, 2000.0)]), "5 12");
         assert_eq!(trace(&[(0.001, 1500.0), (0.5, 0.0), (0.001, 1500.0)]), "1 502");
         assert_eq!(trace(&[(0.001, 1500.0), (0.5, 0.0)]), "1 501");
@@ -125,7 +125,7 @@ mod tests {
         for _ in 0..100_000 {
             opportunities.span(0.001, 137.0).unwrap();
         }
-        // 13.7 MB in 100 s.
+        // The rate is 13.7 MB in 100 s.
         let count = opportunities.count as f64;
         assert!((count - 13_700_000.0 / 1500.0).abs() <= 1.0, "{count}");
     }

@@ -1,19 +1,19 @@
-//! Samples of a rate, in file order, as one time series without gaps and repeated times.
+//! Converts samples of a rate, in file order, to one time series without gaps and repeated times.
 
 use super::Opportunities;
 use crate::ImportError;
 use crate::import_result::{Service, shown};
 
-/// Samples used to find the usual time step.
+/// Number of samples that are used to find the usual time step.
 const STEP_SAMPLES: usize = 512;
 const GAP: f64 = 3.5;
 
 pub(crate) struct RateSeries<'w> {
     out: Opportunities<'w>,
-    /// Samples before the usual step is known: time, s, and rate, bit/s.
+    /// Samples that came before the usual step is known: time, s, and rate, bit/s.
     early: Vec<(f64, Option<f64>)>,
     step: Option<f64>,
-    /// The current sample: start, sum of rates at that time, and their number.
+    /// The current sample: its start, the sum of the rates with that time, and the number of these rates.
     open: Option<(f64, f64, u32)>,
     missing_since: Option<f64>,
     counts: SampleCounts,
@@ -30,7 +30,7 @@ struct SampleCounts {
     missing: u64,
     largest: f64,
     zero_seconds: f64,
-    /// Longest time without traffic, and the current one, s.
+    /// Longest time without traffic, s; `zero`: the current time without traffic, s.
     longest_zero: f64,
     zero: f64,
 }
@@ -47,7 +47,8 @@ impl<'w> RateSeries<'w> {
         }
     }
 
-    /// Adds a sample at a time, s; `None`: no rate. Returns false once the trace has its largest length.
+    /// Adds a sample at a time, s. A `rate` of `None` means that the rate is missing. Returns false as soon as the
+    /// trace has its largest length.
     pub(crate) fn push(&mut self, at: f64, rate: Option<f64>) -> Result<bool, ImportError> {
         if self.step.is_some() {
             self.add_sample(at, rate)?;
@@ -60,7 +61,7 @@ impl<'w> RateSeries<'w> {
         Ok(!self.out.is_full)
     }
 
-    /// Adds a sample of known length.
+    /// Adds a sample that covers a known time.
     pub(crate) fn span(&mut self, seconds: f64, bytes: f64) -> Result<bool, ImportError> {
         self.counts.samples += 1;
         if seconds > 0.0 {
@@ -108,7 +109,7 @@ impl<'w> RateSeries<'w> {
         Ok(())
     }
 
-    /// Ends the current sample at the start of the next.
+    /// Ends the current sample when the next sample starts at time `at`.
     fn close(&mut self, at: f64, since: f64, step: f64) -> Result<(), ImportError> {
         let Some((_, sum, count)) = self.open.take() else { return Ok(()) };
         let (rate, length) = (sum / f64::from(count.max(1)), at - since);
@@ -147,7 +148,7 @@ impl<'w> RateSeries<'w> {
         self.out.span(seconds, rate / 8.0 * seconds)
     }
 
-    /// The trace, its length in seconds, and report sentences.
+    /// Ends the series. Returns the trace, its length in seconds, and sentences for the report.
     pub(crate) fn finish(mut self, is_cut: bool) -> Result<(Service, f64, Vec<String>), ImportError> {
         if self.step.is_none() && !self.early.is_empty() {
             self.begin()?;
@@ -217,5 +218,5 @@ impl<'w> RateSeries<'w> {
     }
 }
 
-/// Note on every recording of throughput.
+/// Sentence that applies to every recording of throughput.
 pub(crate) const THROUGHPUT_NOTE: &str = "the throughput of a transfer is a lower bound of the link's rate, without changes faster than the samples";

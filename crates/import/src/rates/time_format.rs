@@ -1,14 +1,14 @@
-//! Times in tables: numbers of some unit, or dates.
+//! Parses times in tables: numbers with a unit, or dates.
 
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) enum TimeFormat {
-    /// Numbers; seconds per unit.
+    /// Numbers; the value is the number of seconds per unit.
     Number(f64),
-    /// `2017.11.22_10.07.03`, `2020-01-31T10:07:03.25Z`, `10:07:03`: years to seconds, or hours to seconds.
+    /// A date and time, or a time of day: `2017.11.22_10.07.03`, `2020-01-31T10:07:03.25Z`, `10:07:03`.
     Date,
 }
 
-/// Units, s.
+/// Units of time, with their length in s.
 const UNITS: [(&str, f64); 11] = [
     ("ns", 1e-9),
     ("us", 1e-6),
@@ -27,15 +27,15 @@ pub(crate) fn unit(name: &str) -> Option<f64> {
     UNITS.iter().find(|(known, _)| *known == name).map(|(_, seconds)| *seconds)
 }
 
-/// Unit at the end of a column's name, s: `time_ms`, `elapsed (s)`.
+/// Length in s of the unit at the end of a column's name: `time_ms`, `elapsed (s)`.
 pub(crate) fn unit_in(name: &str) -> Option<f64> {
     let mut words = name.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
     let last = words.next_back()?.to_lowercase();
-    // A column called `s` alone is a unit too; `ts` is not.
+    // A column named just `s` also counts as a unit; `ts` does not.
     unit(&last)
 }
 
-/// Guesses the format from the first value: a date, time since 1970 (unit by size), or seconds.
+/// Guesses the format from the first value: a date, a time since 1970 (its size shows the unit), or seconds.
 pub(crate) fn guess(first: &str) -> Option<TimeFormat> {
     let Ok(number) = first.trim().parse::<f64>() else {
         return date(first).map(|_| TimeFormat::Date);
@@ -61,7 +61,7 @@ impl TimeFormat {
     }
 }
 
-/// A date and time as seconds since 1970, or a time of day as seconds; time zones are ignored.
+/// Parses a date and time to seconds since 1970, or a time of day to seconds. Time zones are ignored.
 pub(crate) fn date(text: &str) -> Option<f64> {
     let text = text.trim();
     if text.len() > 64 {
@@ -83,7 +83,7 @@ pub(crate) fn date(text: &str) -> Option<f64> {
         } else {
             let c = rest.chars().next()?;
             if !"-/._:T ,".contains(c) {
-                // Time zone: Z or +01:00.
+                // The rest is a time zone, such as Z or +01:00.
                 break;
             }
             rest = &rest[c.len_utf8()..];
@@ -109,7 +109,7 @@ fn is_time_of_day(text: &str) -> bool {
     text.find(':').is_some_and(|at| at <= 2)
 }
 
-/// Days from 1970-01-01 in the Gregorian calendar; years start in March, so that leap days come last.
+/// Days since 1970-01-01 in the Gregorian calendar. Years are counted from March, so that the leap day is the last day.
 fn days(year: i64, month: i64, day: i64) -> i64 {
     let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
     let (era, of_era) = (year / 400, year % 400);
@@ -122,7 +122,7 @@ mod tests {
 
     #[test]
     fn dates_are_read_as_people_write_them() {
-        // `date -u -d '2017-11-22 10:07:03' +%s`
+        // The result of `date -u -d '2017-11-22 10:07:03' +%s`
         let expected = Some(1_511_345_223.0);
         for text in
             ["2017.11.22_10.07.03", "2017-11-22 10:07:03", "2017/11/22 10:07:03", "2017-11-22T10:07:03Z"]
@@ -131,7 +131,7 @@ mod tests {
         }
         assert_eq!(date("2017-11-22T10:07:03.25+01:00"), expected.map(|seconds| seconds + 0.25));
         assert_eq!(date("10:07:03.5"), Some(36_423.5));
-        // `date -u -d '2024-02-29' +%s`
+        // The result of `date -u -d '2024-02-29' +%s`
         assert_eq!(date("2024-02-29 00:00:00"), Some(1_709_164_800.0));
         for wrong in ["", "x", "2017-13-01 00:00:00", "25:00:00", "12", "-", "2017-11-22"] {
             assert_eq!(date(wrong), None, "{wrong}");

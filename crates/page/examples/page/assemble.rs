@@ -1,7 +1,8 @@
-//! Builds the single-file page from markup, style, scripts, the worker's script and the packed engine.
+//! Builds the page as a single file from the markup, the style, the scripts, the worker's script and the compressed
+//! engine.
 //!
-//! The Content-Security-Policy allows the one script and the one style by hash, the worker from a blob of this page,
-//! and WebAssembly.
+//! The Content-Security-Policy of the page allows only one script and one style (by their hashes), a worker from a blob
+//! of this page, and WebAssembly.
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -23,11 +24,11 @@ const SCRIPTS: [&str; 9] = [
     include_str!("../../web/js/main.js"),
 ];
 
-/// Most DEFLATE blocks of the packed engine. For 1.26 MB the usual 15 are too few: 30 save 4,400 letters, 60 save
-/// 5,700, more save nothing.
+/// Largest number of DEFLATE blocks of the compressed engine. For 1.26 MB the usual 15 blocks are too few. 30 blocks
+/// save 4,400 letters, 60 save 5,700, and more save nothing.
 const MAX_BLOCKS: u16 = 60;
 
-/// The engine as stored in the page.
+/// The engine in the form in which the page stores it.
 pub fn packed(engine: &[u8]) -> std::io::Result<String> {
     let mut gzip = Vec::new();
     let options = Options { maximum_block_splits: MAX_BLOCKS, ..Options::default() };
@@ -35,8 +36,9 @@ pub fn packed(engine: &[u8]) -> std::io::Result<String> {
     Ok(letters(&gzip))
 }
 
-/// Bytes as letters: their number, a colon, and five letters for each four bytes, most significant first, in base 85
-/// from `#` on, with `!` for `<`. The overhead is a quarter; base64's is a third.
+/// Encodes bytes as letters: the number of bytes, a colon, and five letters for each four bytes. The digits are in base
+/// 85, most significant first. Digit 0 is `#`, and `!` replaces `<`. Letters take a quarter more space than bytes;
+/// base64 takes a third more.
 pub fn letters(bytes: &[u8]) -> String {
     let mut text = format!("{}:", bytes.len());
     for four in bytes.chunks(4) {
@@ -79,7 +81,7 @@ pub fn page(engine: &str) -> String {
         ("engine", engine),
         ("script", &script),
     ];
-    // Goes from mark to mark, so that inserted text is not searched.
+    // The loop moves from mark to mark, so that it does not search inserted text.
     let mut page = String::new();
     let mut rest = MARKUP;
     for (name, text) in parts {
@@ -93,7 +95,7 @@ pub fn page(engine: &str) -> String {
     page + rest
 }
 
-/// A script or style without indentation and comment lines; no string in them spans lines.
+/// A script or style without indentation and comment lines. None of its strings may extend over several lines.
 fn bare(text: &str) -> String {
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("//"));
     lines.flat_map(|line| [line, "\n"]).collect()

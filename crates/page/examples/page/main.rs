@@ -1,5 +1,5 @@
-//! Builds the page: `page ENGINE.wasm PAGE.html` (`make page`), or with the engine of an existing page: `page
-//! PAGE.html`.
+//! Builds the page. `page ENGINE.wasm PAGE.html` (`make page`) uses a new engine; `page PAGE.html` keeps the engine
+//! that the page contains.
 
 mod assemble;
 

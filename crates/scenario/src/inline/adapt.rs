@@ -1,4 +1,4 @@
-//! Changes a ready path or a file by the keys behind it: `lte,loss=1%`.
+//! Applies keys to a ready path or a file that precedes them: `lte,loss=1%`.
 
 use super::{
     IMPAIRMENTS, InlineScenario, Item, apply_other_keys, at_most_one, channel, delay, find, items, jitter,
@@ -14,7 +14,7 @@ use crate::tree::TomlNode;
 use lasthop_base::{Duration, quantity};
 use std::sync::Arc;
 
-/// Reads `base` and applies the keys after it in `text`.
+/// Reads the scenario `base` and applies the keys that follow it in `text`.
 pub(crate) fn adapted(catalogue: &Arc<Catalogue>, base: &str, text: &str) -> Result<Draft, Problem> {
     let mut draft = Draft::load_with(catalogue, base.trim())?;
     let route = FirstRoute::of(&draft.check()?);
@@ -55,8 +55,8 @@ pub(super) fn queues(draft: &mut Draft, items: &[Item], route: &FirstRoute) -> R
     Ok(())
 }
 
-/// Sets losses and ARQ of the last hop down. A share means losses visible to TCP: packets are lost after the ARQ if the
-/// link retransmits, otherwise on its channel.
+/// Sets losses and ARQ of the last hop in the direction down. `loss` means losses that TCP sees. If the link
+/// retransmits, packets are therefore lost after the ARQ, otherwise on the channel.
 pub(super) fn losses(draft: &mut Draft, items: &[Item], route: &FirstRoute) -> Result<(), Problem> {
     let last = &route.last_down;
     let mut retransmits = route.retransmits_down;
@@ -66,7 +66,7 @@ pub(super) fn losses(draft: &mut Draft, items: &[Item], route: &FirstRoute) -> R
             retransmits = FirstRoute::of(&draft.check()?).retransmits_down;
         }
     }
-    // Also refuses contradictory keys.
+    // This call also refuses keys that contradict each other.
     let Some((place, channel)) = channel(&draft.sources, items)? else { return Ok(()) };
     match find(items, "loss") {
         Some(loss) if retransmits => losses_after_arq(draft, last, loss, find(items, "burst")),
@@ -74,7 +74,7 @@ pub(super) fn losses(draft: &mut Draft, items: &[Item], route: &FirstRoute) -> R
     }
 }
 
-/// Sets losses of the last hop up, by the same rule.
+/// Sets losses of the last hop in the direction up, by the same rule as [`losses`].
 pub(super) fn losses_up(draft: &mut Draft, items: &[Item], route: &FirstRoute) -> Result<(), Problem> {
     let Some((place, channel)) = up_channel(&draft.sources, items)? else { return Ok(()) };
     match find(items, "up_loss") {
@@ -85,7 +85,7 @@ pub(super) fn losses_up(draft: &mut Draft, items: &[Item], route: &FirstRoute) -
     }
 }
 
-/// Sets losses after the ARQ of a link's direction.
+/// Sets the losses after the ARQ of one direction of a link.
 fn losses_after_arq(
     draft: &mut Draft,
     direction: &str,
@@ -102,7 +102,7 @@ fn losses_after_arq(
     }
 }
 
-/// Sets losses on the channel of a link's direction, and removes those after its ARQ.
+/// Sets the losses on the channel of one direction of a link, and removes the losses after its ARQ.
 fn losses_on_channel(
     draft: &mut Draft,
     direction: &str,
@@ -121,7 +121,7 @@ pub(super) fn jitters(draft: &mut Draft, items: &[Item], route: &FirstRoute) -> 
     }
 }
 
-/// Sets the keys of [`IMPAIRMENTS`] for the last hop.
+/// Sets the keys of [`IMPAIRMENTS`] in both directions of the last hop.
 pub(super) fn impairments(draft: &mut Draft, items: &[Item], route: &FirstRoute) -> Result<(), Problem> {
     for [down, up, key] in IMPAIRMENTS {
         for (name, direction) in [(down, &route.last_down), (up, &route.last_up)] {
@@ -133,7 +133,7 @@ pub(super) fn impairments(draft: &mut Draft, items: &[Item], route: &FirstRoute)
     Ok(())
 }
 
-/// Sets the delay of the whole route by changing its first link.
+/// Sets the delay of the whole route by changing the delay of its first link.
 pub(super) fn delays(draft: &mut Draft, items: &[Item], route: &FirstRoute) -> Result<(), Problem> {
     let Some((item, wanted)) = delay(&draft.sources, items)? else { return Ok(()) };
     let refuse = |draft: &Draft, message: String, help: String| {
@@ -165,20 +165,21 @@ fn put(draft: &mut Draft, path: &str, item: &Item, value: TomlNode) -> Result<()
     set::apply(draft, path, item.place, value)
 }
 
-/// Route of the first TCP flow, or else of the first flow; directions of links as in paths, `wireless.down`.
+/// The route of the first TCP flow, or of the first flow if none uses TCP. Directions of links have the form
+/// `wireless.down`.
 #[derive(Clone, Debug)]
 pub(super) struct FirstRoute {
     first_down: String,
     first_up: String,
     last_down: String,
     last_up: String,
-    /// Propagation delay of the route without its first link, down and up.
+    /// Propagation delay of the route without its first link, in the direction down; `others_up`: in the direction up.
     others_down: Duration,
     others_up: Duration,
-    /// Whether the last hop retransmits packets that its channel destroys, in each direction.
+    /// Whether the last hop retransmits packets that its channel loses, down and up.
     retransmits_down: bool,
     retransmits_up: bool,
-    /// Whether the line stands alone: its losses are those of the channel.
+    /// Whether the line has no ready path or file before its keys. Then its losses are losses on the channel.
     is_alone: bool,
 }
 

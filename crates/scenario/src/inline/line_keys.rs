@@ -1,9 +1,9 @@
-//! Keys of an inline scenario that are set later: `--set loss=2%` equals `loss=2%` in the line.
+//! Keys of one-line scenarios that are set later: `--set loss=2%` equals `loss=2%` in the line.
 //!
-//! Such a key replaces the line's own key, and keys of the same meaning (`loss`, `ber`, `channel`). The last setting
-//! wins, whether it uses a line's key or a path.
+//! Such a key replaces the same key of the line, and keys that set the same thing (`loss`, `ber`, `channel`). The last
+//! setting wins, whether it uses such a key or a full key path.
 //!
-//! `loss`, `up_loss` and `ber` are keys of every path: `lte --set loss=2%` equals `lte,loss=2%`.
+//! `loss`, `up_loss` and `ber` work for every path: `lte --set loss=2%` equals `lte,loss=2%`.
 
 use super::adapt::{self, FirstRoute};
 use super::{Item, find, is_own};
@@ -26,11 +26,12 @@ pub(crate) struct InlineScenario {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum LineKeys {
-    /// All keys; the line stands alone. Its `rate` and `queue` apply up too, unless `up` and `up_queue` are set.
+    /// All keys are accepted; the line has no ready path or file. `rate` and `queue` also apply up, unless `up` and
+    /// `up_queue` are set.
     Standalone,
-    /// All keys; the line follows a ready path or a file.
+    /// All keys are accepted; the line begins with a ready path or a file.
     AfterPath,
-    /// Keys of losses only; there is no line.
+    /// Only the keys for losses are accepted, because the draft was not read from a line.
     LossesOnly,
 }
 
@@ -45,7 +46,8 @@ impl InlineScenario {
         InlineScenario { items, route, line_keys: LineKeys::AfterPath }
     }
 
-    /// The keys of a draft without one, if the key is a key of every path. Fails if the draft is invalid.
+    /// Makes an [`InlineScenario`] for a draft that was not read from a line, if the key is a key for losses. Fails if
+    /// the draft is invalid.
     pub(crate) fn for_loss_key(draft: &Draft, key: &str) -> Result<Option<InlineScenario>, Problem> {
         if is_loss_key(key) {
             Ok(Some(InlineScenario {
@@ -58,11 +60,11 @@ impl InlineScenario {
         }
     }
 
-    /// Whether the line accepts the key.
+    /// Whether the draft accepts this key as a key of one-line scenarios.
     pub(crate) fn accepts(&self, key: &str) -> bool {
         match self.line_keys {
             LineKeys::Standalone | LineKeys::AfterPath => is_own(key),
-            // `burst` could also be a queue's parameter.
+            // `burst` could also be a parameter of a queue, so it needs `loss`.
             LineKeys::LossesOnly => {
                 let bursts = [("burst", "loss"), ("up_burst", "up_loss")];
                 is_loss_key(key)
@@ -76,7 +78,7 @@ impl InlineScenario {
     }
 }
 
-/// Groups of mutually exclusive keys.
+/// Groups of keys that exclude each other.
 const EXCLUSIVE_KEYS: [&[&str]; 4] = [
     &["rate", "trace", "down_trace"],
     &["up", "up_trace"],
@@ -84,7 +86,7 @@ const EXCLUSIVE_KEYS: [&[&str]; 4] = [
     &["loss", "ber", "channel"],
 ];
 
-/// Sets a line's own key; an error changes nothing.
+/// Sets a key of a one-line scenario. If this fails, the draft stays unchanged.
 pub(crate) fn set(
     draft: &mut Draft,
     line: &InlineScenario,
@@ -95,7 +97,7 @@ pub(crate) fn set(
 ) -> Result<(), Problem> {
     let mut line = line.clone();
     let replaced = EXCLUSIVE_KEYS.iter().copied().find(|group| group.contains(&key)).unwrap_or_default();
-    // Only `loss` has bursts.
+    // `burst` belongs to `loss`: if `ber` or `channel` replaces `loss`, `burst` goes too.
     let has_bursts = key != "ber" && key != "channel";
     line.items.retain(|item| {
         item.key != key && !replaced.contains(&item.key.as_str()) && (has_bursts || item.key != "burst")
@@ -105,7 +107,7 @@ pub(crate) fn set(
     let mut changed = draft.clone();
     let is_whole = line.line_keys == LineKeys::Standalone;
     if !is_whole && is_loss_key(key) {
-        // Values set since may have changed retransmissions.
+        // Values that were set since may have turned retransmission on or off.
         line.route = FirstRoute::of(&changed.check()?);
     }
     match key {

@@ -1,4 +1,4 @@
-//! Keys of a flow, by its kind.
+//! Keys of a flow, for each kind of traffic.
 
 use super::{LONGEST, MAX_FLOWS, SHORTEST, SPAN, TIME, TRAFFIC};
 use crate::applications;
@@ -8,7 +8,7 @@ use lasthop_base::{Duration, Unit, Value};
 use lasthop_tcp::{Config, profile};
 use std::sync::LazyLock;
 
-/// Largest payload of a packet, bytes: with the longest headers it fits IP's limit of 65,535 bytes.
+/// Largest payload of a packet, bytes. With the longest headers such a packet is within IP's limit of 65,535 bytes.
 const LARGEST_PAYLOAD: u64 = 65_000;
 
 pub(crate) fn any_flow() -> Vec<Key> {
@@ -38,7 +38,7 @@ pub(crate) fn any_flow() -> Vec<Key> {
     ]
 }
 
-/// Keys of a flow of this kind; keys of datagrams if the kind is unknown.
+/// Keys of a flow with this kind of traffic. An unknown kind gives the keys for datagrams.
 pub(crate) fn flow(kind: &str) -> &'static [Key] {
     static KEYS: LazyLock<Vec<Vec<Key>>> =
         LazyLock::new(|| TRAFFIC.iter().map(|kind| listed_flow(kind)).collect());

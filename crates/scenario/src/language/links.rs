@@ -33,12 +33,12 @@ fn listed_link_ends() -> Vec<Key> {
 
 type SetConfig = fn(&CheckedTable<'_>, &mut Config) -> Result<(), Problem>;
 
-/// Keys of one direction of a link; a link's own table may hold them for both.
+/// Keys of one direction of a link. A link's own table may also contain them, to set both directions.
 pub(crate) fn direction(catalogue: &Catalogue) -> Vec<Key> {
     DIRECTION.iter().map(|(key, _)| key.clone()).chain(seam_keys(catalogue, "link")).collect()
 }
 
-/// Names of the direction's keys that take no mechanism.
+/// Names of a direction's keys whose values are not mechanisms.
 pub(super) fn direction_names() -> impl Iterator<Item = &'static str> {
     DIRECTION.iter().map(|(key, _)| key.name)
 }
@@ -47,7 +47,7 @@ pub(crate) fn put_direction(given: &CheckedTable<'_>, config: &mut Config) -> Re
     DIRECTION.iter().try_for_each(|(_, put)| put(given, config))
 }
 
-/// Keys of a direction that take no mechanism, each with the function that stores its value.
+/// Keys of a direction whose values are not mechanisms, each with the function that stores the value.
 static DIRECTION: LazyLock<Vec<(Key, SetConfig)>> = LazyLock::new(|| {
     vec![
         (
@@ -196,14 +196,14 @@ static DIRECTION: LazyLock<Vec<(Key, SetConfig)>> = LazyLock::new(|| {
     ]
 });
 
-/// Does nothing: the link's service is read from several keys at once.
+/// Does nothing, because another function reads all keys of the link's service together.
 fn with_others(_: &CheckedTable<'_>, _: &mut Config) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Mean length of a burst of residual losses, packets, after checking that such bursts are possible.
+/// Mean length of a burst of residual losses, packets. Fails if such bursts are impossible.
 fn residual_burst(given: &CheckedTable<'_>) -> Result<Option<f64>, Problem> {
-    /// Above this share the good state would have no length.
+    /// With a larger share of losses, no time would be left for the good state.
     const MAX_LOSS: f64 = 0.999;
     let CheckedTable { reader, head, fields } = given;
     let (Some(burst), Some(place)) = (fields.number("residual_burst"), fields.place("residual_burst")) else {

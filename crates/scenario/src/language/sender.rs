@@ -14,7 +14,7 @@ pub(crate) fn sender(catalogue: &Catalogue) -> Vec<Key> {
     keys
 }
 
-/// Keys of a sender that take no mechanism.
+/// Keys of a sender whose values are not mechanisms.
 pub(super) static SENDER: LazyLock<Vec<Key>> = LazyLock::new(|| {
     let config = Config::default();
     let limits = config.rto;

@@ -1,4 +1,5 @@
-//! Malformed scenarios, traces, inline scenarios and `--set` values: one message with line, offending text and remedy.
+//! Malformed scenarios, traces, one-line scenarios and `--set` values. Each gives one message with line, offending text
+//! and remedy.
 
 mod scenarios;
 mod typed;
@@ -7,7 +8,7 @@ use lasthop_scenario::{Draft, Problem, Scenario};
 use scenarios::{INCOMPLETE, SCENARIOS};
 use typed::{INLINE, SETS, TRACES};
 
-/// A valid scenario; every case breaks one thing in it.
+/// A valid scenario. Every case breaks one thing in it.
 const VALID: &str = r#"title = "a test"
 duration = "10 s"
 seed = 1
@@ -59,7 +60,7 @@ off = "2 s"
 server.client = "bs"
 "#;
 
-/// Two input texts, the message's line, the underlined text, part of the message, part of the help.
+/// Two input texts, line of the message, underlined text, part of the message, part of the help.
 type MalformedCase = (&'static str, &'static str, usize, &'static str, &'static str, &'static str);
 
 #[test]
@@ -108,7 +109,7 @@ fn malformed_traces_are_refused_with_their_line() {
     for (contents, _, line, underlined, message, help) in TRACES {
         std::fs::write(&trace, contents).expect("written");
         let problem = Scenario::load(&scenario).expect_err(contents);
-        // Errors of the whole trace are reported where the scenario names the trace.
+        // If an error concerns the whole trace, its place is where the scenario names the trace.
         let (file, line) = match line {
             0 => (scenario.clone(), 19),
             _ => (trace.to_string_lossy().into_owned(), *line),
@@ -155,7 +156,7 @@ fn scenarios_that_cannot_be_read_are_named() {
     }
 }
 
-/// Checks all cases and reports all failures together.
+/// Checks all cases, and reports all failures at the end.
 fn refuse_all(
     cases: &[MalformedCase],
     file: &str,
@@ -171,7 +172,7 @@ fn refuse_all(
     assert!(found.is_empty(), "{}", found.join("\n\n"));
 }
 
-/// Differences from the case, with the whole message.
+/// Lists how the problem differs from the case, with the whole message.
 fn mistakes(problem: &Problem, case: &MalformedCase, file: &str) -> Option<String> {
     let (first, second, line, underlined, message, help) = case;
     let is_right = problem.file() == file

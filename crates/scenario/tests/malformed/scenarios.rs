@@ -2,7 +2,7 @@
 
 use super::MalformedCase;
 
-/// Text of the valid scenario, replacement, then as in [`MalformedCase`].
+/// Text to replace in the valid scenario, its replacement, then as in [`MalformedCase`].
 #[rustfmt::skip]
 pub(crate) const SCENARIOS: &[MalformedCase] = &[
     ("duration = \"10 s\"", "duration = 10 s", 2, "10 s", "not TOML", "quantities in quotes"),
@@ -24,7 +24,7 @@ pub(crate) const SCENARIOS: &[MalformedCase] = &[
     ("recovery = \"sack\"", "ack_policy = \"delayed\"", 33, "ack_policy", "no key `ack_policy`", "`ack_policy` is a key of [flow.NAME.receiver]"),
     ("kind = \"on_off\"", "kind = \"cbr\"", 45, "on", "no key `on`", "[flow.NAME] with kind = \"on_off\""),
     ("packet = ", "segment = ", 44, "segment", "no key `segment`", "with kind = \"tcp\""),
-    // Applications.
+    // Keys of applications.
     ("segment = ", "request = \"300 bytes\"\nsegment = ", 30, "\"300 bytes\"", "flow.bulk.request: it has no effect without `response`", "set `response`, too"),
     ("segment = ", "on = \"1 s\"\nsegment = ", 30, "\"1 s\"", "it has no effect without `off`", "set `off`, too"),
     ("segment = ", "exchanges = 3\nsegment = ", 30, "3", "it has no effect without `response`", "leave `exchanges` out"),

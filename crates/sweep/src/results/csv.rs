@@ -1,4 +1,4 @@
-//! Each run as comma-separated values.
+//! Writes each run as comma-separated values.
 
 use super::ResultSelection;
 use crate::row::SubjectMetrics;
@@ -12,8 +12,8 @@ pub fn flow_header(paths: &[String], selection: &ResultSelection) -> String {
     header(paths, "flow", quantities(selection).into_iter().map(Quantity::name))
 }
 
-/// A row for each run and flow: the combination's values, the flow, the seed, and its numbers. Numbers of all flows
-/// together are repeated in each row.
+/// One row for each run and flow: the combination's values, the flow, the seed, and the flow's numbers. Numbers that
+/// describe all flows together are repeated in each row.
 pub fn flow_rows(combination: &Combination, runs: &[StoredRun], selection: &ResultSelection) -> String {
     let quantities = quantities(selection);
     let row = |run: &StoredRun, name: &str, flow: &SubjectMetrics| {
@@ -39,7 +39,7 @@ pub fn link_header(paths: &[String]) -> String {
     header(paths, "link", link_names())
 }
 
-/// A row for each run and link direction.
+/// One row for each run and link direction.
 pub fn link_rows(combination: &Combination, runs: &[StoredRun]) -> String {
     let row = |run: &StoredRun, name: &str, link: &SubjectMetrics| {
         line(before(combination, name, run).chain(link_names().map(|metric| number(link.number(metric)))))
@@ -58,7 +58,7 @@ fn before(combination: &Combination, name: &str, run: &StoredRun) -> impl Iterat
     combination.x.clone().into_iter().chain([name.to_owned(), run.seed.to_string()])
 }
 
-/// The chosen quantities, by default all.
+/// The chosen quantities; all if none is chosen.
 fn quantities(selection: &ResultSelection) -> Vec<Quantity> {
     if selection.quantities.is_empty() { Quantity::all().collect() } else { selection.quantities.clone() }
 }

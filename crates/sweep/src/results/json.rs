@@ -1,5 +1,5 @@
-//! Means over runs as JSON: an object for each combination and flow, for all flows together, and for each link
-//! direction. The fields are those of `lasthop run --format json`, preceded by the combination's values.
+//! Writes means over runs as JSON. Each combination has an object for each flow, for all flows together, and for each
+//! link direction. The fields are those of `lasthop run --format json`, preceded by the combination's values.
 
 use super::{ResultSelection, completion, flow_names, has_several_flows};
 use crate::store::{Combination, StoredRun, StoredSweep};
@@ -10,7 +10,7 @@ use lasthop_lab::stats::Estimate;
 use lasthop_sim::FLOW_METRICS;
 use serde_json::{Map, Value, json};
 
-/// The objects of a combination.
+/// The JSON objects of one combination.
 pub fn objects(
     sweep: &StoredSweep,
     combination: &Combination,
@@ -36,7 +36,8 @@ pub fn objects(
             let mean = match (flow, quantity) {
                 (Some(_), Quantity::Aggregate(_)) => continue,
                 (Some(flow), Quantity::OfFlow(metric)) => mean(runs, |run| run.of_flow(flow, metric.name)),
-                // The total of goodput, the mean over flows of other quantities, as in `compare`.
+                // For all flows together, goodput is the total and every other quantity is the mean over flows, as in
+                // `compare`.
                 (None, Quantity::OfFlow(metric)) if std::ptr::eq(metric, &FLOW_METRICS[0]) => {
                     mean(runs, |run| run.together("total_goodput_kbps"))
                 }

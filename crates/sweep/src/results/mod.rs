@@ -1,7 +1,7 @@
-//! Output of a store, one combination at a time.
+//! Output of a store's results, one combination at a time.
 //!
-//! * `table`: a row for each combination, means with intervals; `json`: the same for programs.
-//! * `csv`: each run.
+//! * `table`: a row for each combination, with means and intervals; `json`: the same means for programs.
+//! * `csv`: the numbers of each run.
 
 mod csv;
 mod json;
@@ -15,14 +15,14 @@ use crate::store::{Combination, StoredRun, StoredSweep};
 use lasthop_lab::compare::{Quantity, Variation};
 use lasthop_lab::runs::completion::{COMPLETED, Completion, RESTRICTED};
 
-/// Selection of results.
+/// Selects the results to output.
 #[derive(Clone, Default)]
 pub struct ResultSelection {
-    /// Quantities; empty: the usual ones.
+    /// Quantities to output; if empty, the usual ones.
     pub quantities: Vec<Quantity>,
-    /// Flow; `None`: all.
+    /// Name of the flow to output; `None`: all flows.
     pub flow: Option<String>,
-    /// Combinations: keys with their allowed values.
+    /// Combinations to output: keys with their allowed values.
     pub filter: Vec<Variation>,
 }
 
@@ -40,7 +40,7 @@ impl ResultSelection {
     }
 }
 
-/// Completion times of the finite transfers of a flow, or of all flows.
+/// Completion times of the finite transfers of a flow, or of all flows if `flow` is `None`.
 fn completion(runs: &[StoredRun], flow: Option<&str>) -> Option<Completion> {
     let flows = runs.iter().flat_map(|run| run.flows());
     let its = flows.filter(|(name, _)| flow.is_none_or(|flow| flow == *name));

@@ -1,4 +1,4 @@
-//! A table: a row for each combination and flow, a column for each quantity.
+//! Results as a table, with a row for each combination and flow and a column for each quantity.
 
 use super::{ResultSelection, completion, flow_names, has_several_flows};
 use crate::store::{Combination, StoredRun, StoredSweep};
@@ -10,14 +10,14 @@ use lasthop_lab::runs::summary::AGGREGATE_METRICS;
 use lasthop_lab::stats::Estimate;
 use lasthop_sim::FLOW_METRICS;
 
-/// With more flows a table shows only their means.
+/// Largest number of flows with rows of their own. For more flows the table shows only their means.
 const MAX_TABLE_FLOWS: usize = 4;
 
 /// A table being built.
 pub struct TableRows {
     paths: Vec<String>,
     selection: ResultSelection,
-    /// Whether any combination has several flows, so that rows name the flow.
+    /// Whether any combination has several flows. If so, each row names its flow.
     has_several_flows: bool,
     rows: Vec<TableRow>,
     quantities: Vec<Quantity>,
@@ -44,12 +44,12 @@ impl TableRows {
         TableRows { paths, selection, has_several_flows: false, rows: Vec::new(), quantities }
     }
 
-    /// Names of the quantities of the table.
+    /// Names of the quantities whose numbers the table needs.
     pub fn names(&self) -> Vec<&'static str> {
         self.quantities.iter().map(|quantity| quantity.name()).chain([COMPLETED, RESTRICTED]).collect()
     }
 
-    /// Adds a combination, even without runs; `runs` need only the numbers of [`TableRows::names`].
+    /// Adds a combination, which may have no runs yet. `runs` need only contain the numbers in [`TableRows::names`].
     pub fn add(&mut self, combination: &Combination, runs: &[StoredRun]) {
         let several = has_several_flows(runs);
         self.has_several_flows |= several;
@@ -69,13 +69,14 @@ impl TableRows {
     fn push(&mut self, combination: &Combination, runs: &[StoredRun], flow: Option<&str>) {
         let is_whole = completion(runs, flow).is_none_or(|it| it.is_whole());
         let cell = |quantity: &Quantity| {
-            // A mean over finished transfers only would mislead.
+            // If some transfers did not finish, a mean over the finished ones would mislead; the cell then shows their
+            // number.
             if quantity.name() == COMPLETED && !is_whole {
                 return completion(runs, flow).map(|it| it.count());
             }
             let of = |run: &StoredRun| match (flow, quantity) {
                 (Some(flow), Quantity::OfFlow(metric)) => run.of_flow(flow, metric.name),
-                // Undefined for one flow among several.
+                // A metric of all flows together is undefined for one flow among several.
                 (Some(_), Quantity::Aggregate(_)) if run.flows().count() > 1 => None,
                 (_, quantity) => run.of_all(*quantity),
             };
@@ -89,7 +90,7 @@ impl TableRows {
 
     /// The table.
     pub fn table(self) -> Table {
-        // With single flows, metrics of all flows together are shown only on request.
+        // If no combination has several flows, metrics of all flows together are shown only on request.
         let is_shown = |quantity: &Quantity| {
             let is_together = matches!(quantity, Quantity::Aggregate(_));
             self.has_several_flows || !is_together || !self.selection.quantities.is_empty()

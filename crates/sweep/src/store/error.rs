@@ -5,43 +5,43 @@ use std::fmt;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-/// An error; [`Error::help`] gives the remedy.
+/// An error of a store. [`Error::help`] gives the remedy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Error {
-    /// No such file.
+    /// The file does not exist.
     Missing(PathBuf),
     /// Another process writes to the store.
     InUse(PathBuf),
     /// The directory for the store is missing.
     NoFolder(PathBuf),
-    /// Not a database.
+    /// The file is not an SQLite database.
     NoDatabase(PathBuf),
-    /// A database of another program.
+    /// The database belongs to another program.
     AnotherDatabase(PathBuf),
-    /// Made by a newer program.
+    /// A newer program made the store.
     Newer {
         /// The store.
         path: PathBuf,
-        /// Version of the store.
+        /// Version of the store's format.
         version: u32,
     },
-    /// No permission to write.
+    /// The program may not write the file.
     ReadOnly(PathBuf),
-    /// Disk full.
+    /// The disk is full.
     Full(PathBuf),
-    /// Cannot be read or written; the reason.
+    /// The file cannot be read or written, for the given reason.
     Broken(PathBuf, String),
     /// Two stores have different numbers for the same run.
     Disagree {
         /// The other store.
         path: PathBuf,
-        /// Number of such runs.
+        /// Number of runs with different numbers.
         runs: u64,
     },
 }
 
 impl Error {
-    /// Error of the system while a store was read.
+    /// Converts an error of the operating system that occurred while a store was read.
     pub(super) fn unreadable(path: &Path, error: &io::Error) -> Error {
         match error.kind() {
             ErrorKind::NotFound => Error::Missing(path.to_owned()),
@@ -50,7 +50,7 @@ impl Error {
         }
     }
 
-    /// Error of the system while a file beside a store was written.
+    /// Converts an error of the operating system that occurred while a file next to a store was written.
     pub(super) fn unwritable(path: &Path, error: &io::Error) -> Error {
         match error.kind() {
             ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => Error::ReadOnly(path.to_owned()),

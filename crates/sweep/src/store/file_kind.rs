@@ -1,4 +1,5 @@
-//! Recognises a store by its first bytes (SQLite's documentation, "Database File Format", §1.3), without opening it.
+//! Recognises a store from its first bytes, without opening the database (SQLite's documentation, "Database File
+//! Format", §1.3).
 
 use super::Error;
 use super::schema::{APPLICATION, VERSION};
@@ -7,16 +8,16 @@ use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
-/// First bytes of an SQLite file.
+/// First bytes of every SQLite file.
 const MAGIC: &[u8; 16] = b"SQLite format 3\0";
-/// Offsets of `user_version` and `application_id`, big-endian words.
+/// Offsets of `user_version` and `application_id` in the file; both are big-endian words of four bytes.
 const USER_VERSION: usize = 60;
 const APPLICATION_ID: usize = 68;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum FileKind {
     Empty,
-    /// A store of this version.
+    /// A store whose format has this version.
     Store(u32),
     AnotherDatabase,
     NoDatabase,
@@ -39,13 +40,13 @@ impl FileKind {
         Ok(match (head.starts_with(MAGIC), word(APPLICATION_ID)) {
             (false, _) => FileKind::NoDatabase,
             (true, APPLICATION) => FileKind::Store(word(USER_VERSION)),
-            // A store whose first transaction was interrupted: the journal restores an empty file.
+            // The first transaction of this store was interrupted. The journal will restore an empty file.
             (true, 0) if beside(path, "-journal").exists() && word(USER_VERSION) == 0 => FileKind::Empty,
             (true, _) => FileKind::AnotherDatabase,
         })
     }
 
-    /// An error unless the file can be used as a store.
+    /// Returns an error unless the file can be used as a store.
     pub(super) fn refuse_others(self, path: &Path) -> Result<(), Error> {
         match self {
             FileKind::Store(version) if version > VERSION => {

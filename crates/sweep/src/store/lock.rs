@@ -1,7 +1,9 @@
-//! One writer: a lock that the system releases when the process ends, also after a kill.
+//! Lock that admits only one writer. The operating system releases the lock when the process ends, even if it is
+//! killed.
 //!
-//! The lock is on a file beside the store, because SQLite's own locks last only for a transaction. The empty file
-//! stays: removing it would let two processes hold a lock each.
+//! The lock is held on a separate file next to the store, because SQLite's own locks last only for a transaction. The
+//! empty lock file is never removed. Otherwise two processes could each hold a lock, one on the removed file and one on
+//! its successor.
 
 use super::Error;
 use super::file_kind::beside;

@@ -1,4 +1,4 @@
-//! Merging of another store: another shard, or another user's runs.
+//! Merges another store into this one: another shard, or the runs of another user.
 
 use super::write::Fault;
 use super::{Error, Store, StoreReader};
@@ -7,13 +7,13 @@ use std::path::Path;
 /// Result of a merge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Merged {
-    /// Runs that are new here.
+    /// Number of runs that this store did not have.
     pub new: u64,
-    /// Runs that both stores had.
+    /// Number of runs that both stores had.
     pub known: u64,
 }
 
-/// Row numbers differ between stores; digests and names do not.
+/// Maps row numbers of the other store to row numbers of this store. Points are matched by digest, metrics by name.
 const MATCHES: &str = "
     CREATE TEMP TABLE points AS
         SELECT theirs.id AS their, ours.id AS our
@@ -24,7 +24,7 @@ const MATCHES: &str = "
         FROM other.name AS theirs JOIN main.name AS ours USING (name);
     CREATE UNIQUE INDEX temp.names_their ON names (their);";
 
-/// Points, sweeps and names of the other store.
+/// Adds the points, sweeps and metric names of the other store.
 const FRAME: &str = "
     INSERT INTO main.point (digest, engine, scenario)
         SELECT digest, engine, scenario FROM other.point WHERE true ORDER BY id ON CONFLICT DO NOTHING;
@@ -33,7 +33,7 @@ const FRAME: &str = "
     INSERT INTO main.name (name)
         SELECT name FROM other.name WHERE true ORDER BY id ON CONFLICT DO NOTHING;";
 
-/// Rows that refer to these, with this store's numbers.
+/// Adds the rows that refer to those, with this store's row numbers.
 const WITHIN: &str = "
     INSERT INTO main.place (sweep, number, point, x)
         SELECT ours.id, place.number, points.our, place.x
@@ -51,7 +51,7 @@ const WITHIN: &str = "
         WHERE ours.state = 'done' AND theirs.state = 'done';
     CREATE UNIQUE INDEX temp.both_their ON both (their);";
 
-/// Runs in both stores with different numbers.
+/// Counts the runs that are in both stores with different numbers.
 const DIFFERING: &str = "
     SELECT count(*) FROM both WHERE
         (SELECT count(*) FROM other.metric WHERE run = both.their)
@@ -62,7 +62,7 @@ const DIFFERING: &str = "
                 ON ours.run = both.our AND ours.subject = theirs.subject AND ours.name = names.our
             WHERE theirs.run = both.their AND theirs.value IS NOT ours.value)";
 
-/// Runs that are new or had failed here, with their numbers.
+/// Adds the runs that are new or had failed in this store, with their numbers.
 const RUNS: &str = "
     INSERT INTO main.run (point, seed, state, attempt, wall_s, error)
         SELECT points.our, seed, state, attempt, wall_s, error
@@ -82,12 +82,15 @@ const RUNS: &str = "
 const CLEAR: &str = "DROP TABLE temp.points; DROP TABLE temp.names; DROP TABLE temp.both;";
 
 impl Store {
-    /// Adds the runs of another store. The direction of a merge only affects the order of sweeps.
+    /// Adds the runs of another store. Merging A into B or B into A gives the same contents, except for the order of
+    /// sweeps.
     ///
     /// # Errors
-    /// If the other file is no store, cannot be read, or has other numbers for the same run; then nothing is merged.
+    /// If the other file is not a store or cannot be read, or if it has different numbers for the same run. Nothing is
+    /// merged then.
     pub fn merge(&mut self, other: &Path) -> Result<Merged, Error> {
-        // The reader reports faults of the other store. While it is open, detaching leaves the other store's log alone.
+        // The reader reports faults of the other store. As long as it is open, detaching does not change the other
+        // store's log.
         let reader = StoreReader::open(other)?;
         let failed = |error| Error::of(other, &error);
         let text = other.to_str().ok_or_else(|| Error::Broken(other.into(), "its name is no text".into()))?;

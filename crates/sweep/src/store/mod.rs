@@ -1,13 +1,13 @@
-//! The file of sweeps: SQLite, with one writer.
+//! The file that stores sweeps: an SQLite database with one writer.
 //!
-//! Rows are durable when [`Store::commit`] returns: the disk confirms each transaction in a write-ahead log
-//! (`synchronous = FULL`). A kill at any moment loses uncommitted rows only. A lock beside the file excludes a second writer and ends
-//! with the process. Readers never wait.
+//! Rows are durable when [`Store::commit`] returns, because the disk confirms each transaction in a write-ahead log
+//! (`synchronous = FULL`). If the process is killed at any moment, only uncommitted rows are lost. A lock next to the
+//! file excludes a second writer; the lock ends with the process. Readers never wait.
 //!
-//! * `schema`: tables and upgrades of older files; `file_kind`: whether a file is a store.
-//! * `lock`: one writer; `remote`: file systems without shared memory for a log.
-//! * `write`, `read`, `merge`: insertion, queries, merging.
-//! * `error`: errors.
+//! * `schema`: the tables, and upgrades of older files; `file_kind`: recognition of a store.
+//! * `lock`: lock for the only writer; `remote`: file systems that cannot share memory for a write-ahead log.
+//! * `write`: insertion; `read`: queries; `merge`: merging of stores.
+//! * `error`: errors of a store.
 
 mod error;
 mod file_kind;
@@ -31,10 +31,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use write::IdCache;
 
-/// Longest wait for another program's lock on the file.
+/// Longest time to wait for another program's lock on the file.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// A store, opened by its only writer.
+/// A store, opened for writing. There is only one writer.
 #[derive(Debug)]
 pub struct Store {
     connection: Connection,
@@ -45,16 +45,16 @@ pub struct Store {
 }
 
 impl Store {
-    /// Opens a store, or creates it if the file is missing or empty.
+    /// Opens a store. Creates it if the file is missing or empty.
     ///
     /// # Errors
-    /// If another process has the store, the file is something else or of a newer version, or it cannot be written. The
-    /// file is then unchanged.
+    /// If another process writes to the store, the file is not a store or has a newer version, or the file cannot be
+    /// written. The file is then unchanged.
     pub fn open(path: &Path) -> Result<Store, Error> {
         if path.metadata().is_ok_and(|about| about.permissions().readonly()) {
             return Err(Error::ReadOnly(path.to_owned()));
         }
-        // A file that is no store gets no lock file.
+        // A file that is not a store must not get a lock file.
         FileKind::of(path)?.refuse_others(path)?;
         let lock = Lock::take(path)?;
         let failed = |error| Error::of(path, &error);
@@ -73,26 +73,27 @@ impl Store {
         let log = if remote::is_remote(path) { "DELETE" } else { "WAL" };
         store.log(log).map_err(failed)?;
         store.connection.pragma_update(None, "synchronous", "FULL").map_err(failed)?;
-        // References are valid by construction: their rows are found or added in the same transaction or earlier. The
-        // same holds for the words in CHECK clauses, which SQLite would test for each row.
+        // References between rows are valid by construction: the row that they refer to is found or added in the same
+        // transaction or earlier. The same holds for the words in CHECK clauses. SQLite would otherwise test both for
+        // each row.
         store.connection.pragma_update(None, "foreign_keys", false).map_err(failed)?;
         store.connection.pragma_update(None, "ignore_check_constraints", true).map_err(failed)?;
         Ok(store)
     }
 
-    /// The contents.
+    /// Access to the contents.
     pub fn contents(&self) -> Contents<'_> {
         Contents { connection: &self.connection, path: &self.path, names: &self.names }
     }
 
-    /// Path of the file.
+    /// Path of the store's file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Closes the store. Without open readers the log is merged into the file, so that one file remains.
+    /// Closes the store. If no reader is open, the log is merged into the file, so that only one file remains.
     pub fn close(self) {
-        // With an open reader the log stays; nothing is lost.
+        // If a reader is open, the log stays, and nothing is lost.
         let _ = self.connection.busy_timeout(Duration::ZERO);
         let _ = self.log("DELETE");
     }
@@ -102,7 +103,7 @@ impl Store {
     }
 }
 
-/// Paths are not interpreted as URIs.
+/// Flags for opening a file, without interpreting its path as a URI.
 fn flags(mode: OpenFlags) -> OpenFlags {
     let create = if mode.contains(OpenFlags::SQLITE_OPEN_READ_WRITE) {
         OpenFlags::SQLITE_OPEN_CREATE
@@ -112,7 +113,7 @@ fn flags(mode: OpenFlags) -> OpenFlags {
     mode | create | OpenFlags::SQLITE_OPEN_NO_MUTEX
 }
 
-/// Makes SQLite plan statements once, not for each bound value.
+/// Makes SQLite plan each statement once, instead of once for each bound value.
 fn plan_once(connection: &Connection) -> rusqlite::Result<()> {
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map(|_| ())
 }
@@ -124,7 +125,8 @@ mod tests {
     use crate::row;
     use lasthop_scenario::Draft;
 
-    /// A full disk, imitated by a file that cannot grow, leaves a valid store that can continue later.
+    /// If the disk is full, the store stays valid and the sweep can continue later. A file that cannot grow imitates
+    /// the full disk.
     #[test]
     fn a_full_disk_keeps_what_was_finished() {
         let folder = tempfile::tempdir().unwrap();
@@ -152,7 +154,7 @@ mod tests {
         assert_eq!(done(&store), 200);
     }
 
-    /// A process killed at the start leaves an empty file.
+    /// A process that is killed at the start leaves an empty file, which can be opened as a store.
     #[test]
     fn an_empty_file_becomes_a_store() {
         let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Queries of a store.
+//! Queries to a store.
 
 use super::file_kind::FileKind;
 use super::{BUSY_TIMEOUT, Error, flags, plan_once};
@@ -12,7 +12,7 @@ use std::borrow::Cow;
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 
-/// A store, opened for reading; another process may be writing.
+/// A store, opened for reading. Another process may write to it at the same time.
 #[derive(Debug)]
 pub struct StoreReader {
     connection: Connection,
@@ -24,7 +24,7 @@ impl StoreReader {
     /// Opens a store.
     ///
     /// # Errors
-    /// If the file is missing, is something else or of a newer version, or cannot be read.
+    /// If the file is missing, is not a store, has a newer version, or cannot be read.
     pub fn open(path: &Path) -> Result<StoreReader, Error> {
         let file_kind = FileKind::of(path)?;
         file_kind.refuse_others(path)?;
@@ -40,13 +40,13 @@ impl StoreReader {
         Ok(StoreReader { connection, path: path.to_owned(), names: MetricNames::default() })
     }
 
-    /// The contents.
+    /// Access to the contents.
     pub fn contents(&self) -> Contents<'_> {
         Contents { connection: &self.connection, path: &self.path, names: &self.names }
     }
 }
 
-/// Contents of a store. Every query fails if the store cannot be read.
+/// The contents of a store. Every query returns an error if the store cannot be read.
 #[derive(Clone, Copy, Debug)]
 pub struct Contents<'c> {
     pub(super) connection: &'c Connection,
@@ -57,46 +57,46 @@ pub struct Contents<'c> {
 /// A sweep in a store.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoredSweep {
-    /// Number in the store, from 1.
+    /// Number of the sweep in its store, from 1.
     pub number: i64,
     /// The scenario's title.
     pub title: String,
-    /// Keys with several values.
+    /// Paths of the keys that have several values.
     pub paths: Vec<String>,
-    /// Number of combinations.
+    /// Number of combinations of values.
     pub combinations: u64,
-    /// Finished runs.
+    /// Number of finished runs.
     pub done: u64,
-    /// Failed runs.
+    /// Number of failed runs.
     pub failed: u64,
     /// Wall-clock time of all runs, s.
     pub wall_s: f64,
-    /// Engines of its points.
+    /// Names of the engines that simulated its points.
     pub engines: Vec<String>,
 }
 
-/// A combination of a sweep.
+/// One combination of values in a sweep.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Combination {
-    /// Value of each of the sweep's paths.
+    /// The value of each key in [`StoredSweep::paths`].
     pub x: Vec<String>,
-    /// Digest of its point.
+    /// Digest of the point that the combination belongs to.
     pub digest: String,
     /// The resolved scenario as TOML.
     pub scenario: String,
 }
 
-/// A run with its numbers.
+/// A stored run with its numbers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoredRun {
     /// Its seed.
     pub seed: u64,
-    /// Its flows, all of them together, each link direction.
+    /// Numbers of each flow, of all flows together, and of each link direction.
     pub subject_metrics: Vec<SubjectMetrics>,
 }
 
 impl StoredRun {
-    /// Its flows, by name, in their order.
+    /// The flows with their names, in the scenario's order.
     pub fn flows(&self) -> impl Iterator<Item = (&str, &SubjectMetrics)> {
         self.subject_metrics.iter().filter_map(|metrics| match &metrics.subject {
             Subject::Flow(name) => Some((name.as_str(), metrics)),
@@ -104,7 +104,7 @@ impl StoredRun {
         })
     }
 
-    /// Its link directions, by name, in their order.
+    /// The link directions with their names, in the scenario's order.
     pub fn links(&self) -> impl Iterator<Item = (&str, &SubjectMetrics)> {
         self.subject_metrics.iter().filter_map(|metrics| match &metrics.subject {
             Subject::Link(name) => Some((name.as_str(), metrics)),
@@ -112,7 +112,7 @@ impl StoredRun {
         })
     }
 
-    /// A number of all flows together.
+    /// A number that describes all flows together.
     pub fn together(&self, name: &str) -> Option<f64> {
         self.subject_metrics.iter().find(|metrics| metrics.subject == Subject::All)?.number(name)
     }
@@ -122,7 +122,7 @@ impl StoredRun {
         self.flows().find(|(known, _)| *known == flow)?.1.number(name)
     }
 
-    /// A quantity over all flows: the mean over flows, or the number of all together.
+    /// A quantity for all flows: the mean over flows, or the number that describes all flows together.
     pub fn of_all(&self, quantity: Quantity) -> Option<f64> {
         match quantity {
             Quantity::OfFlow(metric) => {
@@ -136,7 +136,7 @@ impl StoredRun {
 }
 
 impl Contents<'_> {
-    /// The sweeps, oldest first.
+    /// The sweeps, in the order in which they were added.
     pub fn sweeps(&self) -> Result<Vec<StoredSweep>, Error> {
         let sweeps = || -> rusqlite::Result<Vec<StoredSweep>> {
             let mut select = self.connection.prepare("SELECT id, title, paths FROM sweep ORDER BY id")?;
@@ -149,7 +149,7 @@ impl Contents<'_> {
     }
 
     fn sweep(&self, (number, title, paths): (i64, String, String)) -> rusqlite::Result<StoredSweep> {
-        // Two combinations may share a point, whose runs count once.
+        // Two combinations may share a point; the runs of that point count only once.
         let (done, failed, wall_s) = self.connection.query_row(
             "SELECT count(*) FILTER (WHERE state = 'done'), count(*) FILTER (WHERE state = 'failed'),
              coalesce(sum(wall_s), 0.0) FROM run WHERE point IN (SELECT point FROM place WHERE sweep = ?1)",
@@ -175,7 +175,7 @@ impl Contents<'_> {
         })
     }
 
-    /// A sweep's combinations, in order.
+    /// The combinations of a sweep, in the sweep's order.
     pub fn combinations(&self, sweep: i64) -> Result<Vec<Combination>, Error> {
         let combinations = || -> rusqlite::Result<Vec<Combination>> {
             let mut select = self.connection.prepare(
@@ -205,13 +205,14 @@ impl Contents<'_> {
         flows().map_err(|error| Error::of(self.path, &error))
     }
 
-    /// Finished runs of a point, by seed; `with_numbers` also reads their numbers.
+    /// The finished runs of a point, in the order of seeds. Their numbers are read only if `with_numbers`.
     pub fn runs(&self, digest: &str, with_numbers: bool) -> Result<Vec<StoredRun>, Error> {
         self.selected(digest, with_numbers.then_some(&MetricSelection::ALL))
             .map_err(|error| Error::of(self.path, &error))
     }
 
-    /// The numbers of flows, and of all flows together, with these names, as far as the store has them.
+    /// Selects the numbers with these names, of single flows and of all flows together. Names that the store lacks are
+    /// ignored.
     pub fn of_flows(&self, names: &[&str]) -> Result<MetricSelection, Error> {
         let wanted = || -> rusqlite::Result<MetricSelection> {
             let mut known = self.connection.prepare_cached("SELECT id FROM name WHERE name = ?1")?;
@@ -226,15 +227,16 @@ impl Contents<'_> {
         wanted().map_err(|error| Error::of(self.path, &error))
     }
 
-    /// [`Contents::runs`] with the given numbers only.
+    /// Like [`Contents::runs`], but reads only the selected numbers.
     pub fn runs_with(&self, digest: &str, numbers: &MetricSelection) -> Result<Vec<StoredRun>, Error> {
         self.selected(digest, Some(numbers)).map_err(|error| Error::of(self.path, &error))
     }
 
-    /// Does several queries on one snapshot, which is faster than separate queries. Must not be nested.
+    /// Does several queries on one snapshot of the store, which is faster than separate queries. Calls must not be
+    /// nested.
     ///
     /// # Errors
-    /// If the store cannot be read, and errors of `work`.
+    /// If the store cannot be read, or if `work` fails.
     pub fn with_snapshot<T, E: From<Error>>(&self, work: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
         let begun = self.connection.unchecked_transaction();
         let _until_then = begun.map_err(|error| Error::of(self.path, &error))?;
@@ -263,7 +265,7 @@ impl Contents<'_> {
         Ok(runs)
     }
 
-    /// Subjects of a point's runs by number, ascending.
+    /// Subjects of a point's runs with their row numbers, in ascending order.
     fn subjects(&self, point: i64) -> rusqlite::Result<Vec<(i64, Subject)>> {
         let mut select = self
             .connection
@@ -273,7 +275,7 @@ impl Contents<'_> {
         subjects.collect()
     }
 
-    /// A run's numbers. A subject without numbers is a part too: the flow then has a row.
+    /// The numbers of a run. The result also contains subjects without numbers, so that each flow has a row.
     fn subject_metrics(
         &self,
         run: i64,
@@ -309,11 +311,11 @@ impl Contents<'_> {
     }
 }
 
-/// Selection of the numbers to read.
+/// Selects the numbers to read.
 #[derive(Clone, Debug)]
 pub struct MetricSelection {
     statement: Cow<'static, str>,
-    /// Whether to read numbers of links, which come last.
+    /// Whether to read numbers of links. In the order of subjects, links come last.
     links: bool,
 }
 
@@ -321,11 +323,11 @@ impl MetricSelection {
     const ALL: MetricSelection = MetricSelection { statement: Cow::Borrowed(ALL), links: true };
 }
 
-/// All numbers of a run up to a subject's number.
+/// Query for all numbers of a run, up to the subject with the given number.
 const ALL: &str =
     "SELECT subject, name, value FROM metric WHERE run = ?1 AND subject <= ?2 ORDER BY subject, name";
 
-/// Cache of metric names by number, ascending. The store may gain names later.
+/// Cache of metric names, in ascending order of their row numbers. The store may gain names later.
 #[derive(Debug, Default)]
 pub(super) struct MetricNames(RefCell<Vec<(i64, Cow<'static, str>)>>);
 
@@ -343,7 +345,7 @@ fn metric_name(
     Ok(at(names).ok().map(|at| names[at].1.clone()))
 }
 
-/// A metric's name, without a copy if the program has it.
+/// A metric's name. A name that the program contains is not copied.
 fn name(kept: &str) -> Cow<'static, str> {
     let of_flows = FLOW_METRICS.iter().map(|metric| metric.name);
     let of_links = LINK_METRICS.iter().map(|metric| metric.name).chain(RLC_METRICS.iter().map(|it| it.name));

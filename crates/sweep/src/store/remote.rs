@@ -1,9 +1,10 @@
-//! Remote file systems. A write-ahead log needs memory shared by all users of the file, which remote file systems lack
-//! (SQLite's documentation, "Write-Ahead Logging", §1); a store there uses a rollback journal.
+//! Detects remote file systems. A write-ahead log needs memory that all users of the file share, which remote file
+//! systems lack (SQLite's documentation, "Write-Ahead Logging", §1). A store on such a file system uses a rollback
+//! journal instead.
 
 use std::path::Path;
 
-/// Linux's names of network file systems.
+/// Names that Linux gives to network file systems.
 const REMOTE: &[&str] = &[
     "nfs",
     "nfs4",
@@ -25,18 +26,19 @@ const REMOTE: &[&str] = &[
     "virtiofs",
 ];
 
-/// Whether a file is on a network file system; `false` if unknown.
+/// Whether a file is on a network file system; `false` if this is unknown.
 pub(super) fn is_remote(path: &Path) -> bool {
     let mounts = std::fs::read_to_string("/proc/self/mounts").unwrap_or_default();
     path.canonicalize().is_ok_and(|path| kind(&mounts, &path).is_some_and(|kind| REMOTE.contains(&kind)))
 }
 
-/// File system type of the longest mount point above a path, the last of several.
+/// Type of the file system that contains a path: that of the longest mount point above the path, or of the last such
+/// mount.
 fn kind<'m>(mounts: &'m str, path: &Path) -> Option<&'m str> {
     let mount = |line: &'m str| {
         let mut fields = line.split(' ');
         let (place, kind) = (fields.nth(1)?, fields.next()?);
-        // Blanks and the like are written as octal numbers.
+        // The kernel writes blanks and similar characters as octal numbers.
         let place = place.replace("\\040", " ").replace("\\011", "\t").replace("\\134", "\\");
         path.starts_with(&place).then_some((place.len(), kind))
     };

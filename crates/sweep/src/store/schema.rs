@@ -1,18 +1,19 @@
-//! The tables, and upgrades of older files.
+//! The tables of a store, and upgrades of older files.
 
 use rusqlite::{Connection, TransactionBehavior};
 
-/// `LHOP`: SQLite's `application_id`, which marks a store.
+/// SQLite's `application_id` that marks a store: the letters `LHOP`.
 pub(super) const APPLICATION: u32 = 0x4c48_4f50;
 
-/// Upgrade from each version to the next.
+/// Upgrades from each version to the next.
 const STEPS: &[&str] = &[FIRST];
 
-/// Version written by this program.
+/// Version that this program writes.
 pub(super) const VERSION: u32 = STEPS.len() as u32;
 
-/// A point is a scenario with an engine, by digest; a run is a point with a seed. A sweep's places are points with
-/// their values. A run's numbers refer to a subject: a flow, all flows, or a link direction.
+/// A point is a scenario simulated by an engine, identified by a digest. A run is a point with a seed. The places of a
+/// sweep are its combinations: points with values. The numbers of a run refer to subjects: a flow, all flows, or a link
+/// direction.
 const FIRST: &str = "
     CREATE TABLE sweep (
         id INTEGER PRIMARY KEY,

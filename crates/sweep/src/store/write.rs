@@ -1,4 +1,4 @@
-//! Insertion into a store.
+//! Insertion of sweeps and runs into a store.
 
 use super::{Error, Store};
 use crate::digest::ENGINE;
@@ -9,7 +9,7 @@ use serde_json::json;
 use std::collections::HashMap;
 
 impl Store {
-    /// Adds a sweep and its missing points; returns the sweep's number.
+    /// Adds a sweep and those of its points that are missing. Returns the number of the sweep.
     pub fn add(&mut self, grid: &Grid) -> Result<i64, Error> {
         self.within(|transaction| {
             let digest = grid.digest();
@@ -34,10 +34,11 @@ impl Store {
         })
     }
 
-    /// Commits runs of known points; on return they are on disk. An existing run stays unless it had failed.
+    /// Commits runs of known points. When this function returns, the runs are on the disk. An existing run is replaced
+    /// only if it had failed.
     ///
     /// # Errors
-    /// If the store cannot be written; then no run is kept.
+    /// If the store cannot be written. None of the runs is stored then.
     pub fn commit(&mut self, rows: &[RunRow]) -> Result<(), Error> {
         if rows.is_empty() {
             return Ok(());
@@ -52,12 +53,12 @@ impl Store {
             numbers.write_all_but(0)?;
             Ok(())
         })?;
-        // A rollback also discards cached numbers.
+        // Only a successful commit puts the cache back. After a rollback its row numbers would be invalid.
         self.known = known;
         Ok(())
     }
 
-    /// Runs `work` in one transaction.
+    /// Does `work` in one transaction.
     pub(super) fn within<T>(
         &mut self,
         work: impl FnOnce(&Transaction<'_>) -> Result<T, Fault>,
@@ -75,15 +76,15 @@ impl Store {
     }
 }
 
-/// Cache of row numbers that each run would otherwise query.
+/// Cache of row numbers, which would otherwise be queried for each run.
 #[derive(Debug, Default)]
 pub(super) struct IdCache {
-    /// Numbers of metric names in the order of first use, and the index to search first: runs use names in the same
-    /// order.
+    /// Metric names with their row numbers, in the order of first use. Runs use names in the same order, so each search
+    /// starts at index `next`.
     names: Vec<(String, i64)>,
     next: usize,
     points: HashMap<String, i64>,
-    /// Number of described subjects of each point.
+    /// Number of subjects already described for each point, by the point's row number.
     described: HashMap<i64, usize>,
 }
 
@@ -127,22 +128,22 @@ impl From<rusqlite::Error> for Fault {
     }
 }
 
-/// A row of the table: run, subject, name, value.
+/// A row of the table of numbers: run, subject, name, value.
 type MetricRow = (i64, i64, i64, f64);
 
-/// Rows per statement: starting and ending a statement takes longer than writing a number.
+/// Numbers of rows that one statement inserts. Starting and ending a statement takes longer than writing a number.
 const LARGE_BATCH: usize = 64;
 const SMALL_BATCH: usize = 8;
 
 struct MetricWriter<'t> {
-    /// Statements and their number of rows, the largest first.
+    /// Insert statements with the number of rows that each inserts, the largest first.
     statements: [(usize, CachedStatement<'t>); 3],
     waiting: Vec<MetricRow>,
 }
 
 impl<'t> MetricWriter<'t> {
-    /// The rows are new: their run was just added, or had failed and so has no numbers. With OR REPLACE, SQLite skips
-    /// the uniqueness check before the insert.
+    /// The rows are always new: their run was just added, or it had failed and therefore has no numbers. With OR
+    /// REPLACE, SQLite skips a check for uniqueness before the insertion.
     fn of(transaction: &'t Transaction<'_>) -> rusqlite::Result<MetricWriter<'t>> {
         let of = |rows| {
             let rows_of = vec!["(?,?,?,?)"; rows].join(",");
@@ -154,7 +155,7 @@ impl<'t> MetricWriter<'t> {
         Ok(MetricWriter { statements, waiting: Vec::with_capacity(2 * LARGE_BATCH) })
     }
 
-    /// Writes all numbers except at most `rest` at the end.
+    /// Writes the waiting numbers, except for at most `rest` numbers at the end.
     fn write_all_but(&mut self, rest: usize) -> rusqlite::Result<()> {
         let mut left = &self.waiting[..];
         for (rows, insert) in &mut self.statements {
@@ -218,7 +219,7 @@ fn insert_run(
     Ok(())
 }
 
-/// Describes the subjects from `first` on: a flow, a link direction, or all flows.
+/// Describes the subjects with number `first` and above: each is a flow, a link direction, or all flows.
 fn describe(
     transaction: &Transaction<'_>,
     point: i64,

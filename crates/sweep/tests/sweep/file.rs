@@ -1,11 +1,11 @@
-//! Unusual files, and faults of a store's file.
+//! Unusual files in place of a store, and faults of a store's file.
 
 use super::*;
 use lasthop_sweep::store::Error;
 use std::fs;
 use std::path::PathBuf;
 
-/// Whether the folder holds only the file, unchanged.
+/// Whether the folder contains only the file, and the file is unchanged.
 fn is_untouched(path: &PathBuf, before: &[u8]) -> bool {
     let names = fs::read_dir(path.parent().unwrap()).unwrap().count();
     fs::read(path).unwrap() == before && names == 1
@@ -27,7 +27,7 @@ fn what_is_no_store_is_left_as_it_is() {
 
 #[test]
 fn a_database_of_something_else_is_left_as_it_is() {
-    // Databases of other programs, with an application id and without.
+    // The databases belong to other programs, once with an application id and once without.
     for application in [0x4750_4b47, 0] {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("photos.db");

@@ -1,4 +1,4 @@
-//! Sweeps and their stores, in one process.
+//! Sweeps and their stores, tested in one process.
 
 mod file;
 mod merged;
@@ -13,7 +13,7 @@ use lasthop_sweep::row::{self, RunRow};
 use lasthop_sweep::store::{Contents, Store, StoreReader};
 use std::path::Path;
 
-/// A lossy path, short enough for hundreds of runs.
+/// A path with losses. Its runs are short enough for hundreds of them.
 const PATH: &str = "rate=2Mbit/s,rtt=40ms,queue=20packets,loss=1%,duration=1s";
 
 fn grid() -> Grid {
@@ -41,7 +41,7 @@ fn done(job: &RunJob) -> RunRow {
     row::run(&job.scenario, &job.digest, job.seed)
 }
 
-/// Does at most `most` runs, in small batches returned in reverse order; returns their number.
+/// Does at most `most` runs, in small batches whose results return in reverse order. Returns the number of runs done.
 fn work(driver: &mut Driver, most: usize) -> usize {
     let mut finished = 0;
     while finished < most {
@@ -58,7 +58,7 @@ fn work(driver: &mut Driver, most: usize) -> usize {
     finished
 }
 
-/// Completes a sweep; returns the number of runs done.
+/// Completes a sweep. Returns the number of runs that this took.
 fn complete(store: &Path, grid: &Grid, count: &RunCount, shard: Shard) -> usize {
     let mut driver = driver(store, grid, count, shard);
     let finished = work(&mut driver, usize::MAX);

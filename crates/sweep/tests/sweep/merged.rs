@@ -1,4 +1,4 @@
-//! Merged shards equal the whole sweep.
+//! Merging all shards gives the same store as the whole sweep.
 
 use super::*;
 use lasthop_sweep::rule::Precision;

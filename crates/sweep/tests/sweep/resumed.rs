@@ -1,4 +1,4 @@
-//! Runs in a store are not repeated, and an interrupted sweep gives the same store.
+//! Runs that a store contains are not repeated, and an interrupted sweep ends with the same store.
 
 use super::*;
 use lasthop_sim::{Observation, run_observed};
@@ -21,7 +21,7 @@ fn every_point_has_the_same_seeds() {
     }
 }
 
-/// Numbers read from a store equal the run's, bit by bit.
+/// Numbers read from a store equal the numbers of the run bit by bit.
 #[test]
 fn numbers_come_back_as_they_were() {
     let folder = tempfile::tempdir().unwrap();
@@ -52,7 +52,7 @@ fn what_is_there_is_not_run_again() {
     assert_eq!(complete(&path, &grid(), &RunCount::Runs(3), Shard::WHOLE), 18);
     assert_eq!(complete(&path, &grid(), &RunCount::Runs(3), Shard::WHOLE), 0);
     assert_eq!(complete(&path, &grid(), &RunCount::Runs(5), Shard::WHOLE), 12);
-    // Another sweep with a common point, in another spelling.
+    // Another sweep has one point in common with the first. Its keys are written in another way.
     let shared = grid_of(&[("recovery", &["sack", "tahoe"]), ("channel.loss", &["0.01"])]);
     assert_eq!(complete(&path, &shared, &RunCount::Runs(5), Shard::WHOLE), 5);
     assert_eq!(StoreReader::open(&path).unwrap().contents().sweeps().unwrap().len(), 2);
@@ -78,7 +78,7 @@ fn a_sweep_cut_into_pieces_is_the_same_with_and_without_a_rule() {
     }
 }
 
-/// The end of the process loses only rows not yet committed.
+/// If the process ends, only rows that are not committed are lost.
 #[test]
 fn without_a_commit_there_is_nothing_half_written() {
     let folder = tempfile::tempdir().unwrap();
@@ -176,12 +176,13 @@ fn a_row_counts_once() {
     assert_eq!(store.contents().sweeps().unwrap()[0].done, 1);
 }
 
-/// Numbers of flows read alone equal those read with all others, also in parts without numbers.
+/// Numbers of flows that are read alone equal the same numbers read with all others. This also holds for subjects
+/// without numbers.
 #[test]
 fn some_numbers_are_read_as_they_are_among_all() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("r.sqlite");
-    // Read before any name exists.
+    // The store is read before it contains any name.
     let store = Store::open(&path).unwrap();
     assert_eq!(store.contents().runs(&grid().points[0].digest, true), Ok(vec![]));
     let mut driver = Driver::begin(store, &grid(), RunCount::Runs(2), 1, Shard::WHOLE).unwrap();
