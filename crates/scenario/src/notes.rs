@@ -155,7 +155,7 @@ fn unpaired(receiver: &lasthop_tcp::Config) -> Option<String> {
                 .filter(|one| (one.build)(&one.info.defaults()).discriminates());
             Some(format!(
                 "ack_splitting = \"{shape_name}\" changes nothing, because loss_discrimination = \"{cause_name}\" classifies no loss as \
-                 wireless; causes that do: {}",
+                 wireless; mechanisms that do: {}",
                 names(judging.map(|one| &one.info))
             ))
         }
@@ -163,8 +163,8 @@ fn unpaired(receiver: &lasthop_tcp::Config) -> Option<String> {
             let asking =
                 ack_splitting::ALL.iter().filter(|one| (one.build)(&one.info.defaults()).needs().causes);
             Some(format!(
-                "loss_discrimination = \"{cause_name}\" classifies losses and changes nothing else, because shape = \
-                 \"{shape_name}\" does not use the result; shapes that do: {}",
+                "loss_discrimination = \"{cause_name}\" classifies losses and changes nothing else, because ack_splitting = \
+                 \"{shape_name}\" does not use the result; mechanisms that do: {}",
                 names(asking.map(|one| &one.info))
             ))
         }
