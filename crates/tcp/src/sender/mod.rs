@@ -179,7 +179,8 @@ impl Ack<'_> {
 }
 
 impl Sender {
-    /// Returns a sender with segments of `mss` bytes; data begins at offset 1. `random` is for mechanisms that draw numbers.
+    /// Returns a sender with segments of `mss` bytes; data begins at offset 1. `random` is for mechanisms that
+    /// draw random numbers.
     pub fn new(config: &Arc<Config>, mss: u32, random: Stream) -> Sender {
         Sender::recovering_by(&config.recovery, config, mss, random)
     }

@@ -99,7 +99,7 @@ impl Sender {
         true
     }
 
-    /// Whether the data suffices for a full segment and more. If only the FIN followed, the segment would have to carry it.
+    /// Whether the data suffices for a full segment and more than the FIN follows: a lone FIN would join the segment.
     #[inline(always)]
     fn has_full(&self) -> bool {
         self.scoreboard.nxt() + self.full_payload + 1 < self.application.end()
