@@ -150,13 +150,13 @@ pub struct Counters {
     pub recoveries_undone: u64,
     /// Duplicate segments reported by D-SACK: unnecessary retransmissions, or copies made by the network.
     pub duplicates_reported: u64,
-    /// Segments with data received with a congestion mark.
+    /// Received segments that had data and a congestion mark.
     pub marked: u64,
     /// Window reductions by an ECN echo.
     pub marks: u64,
-    /// Gaps (at the sender: windows with losses) attributed to congestion.
+    /// Losses attributed to congestion. The receiver counts gaps, the sender windows of data with losses.
     pub judged_congestion: u64,
-    /// Gaps (at the sender: windows with losses) attributed to the wireless link.
+    /// Losses attributed to the wireless link. The receiver counts gaps, the sender windows of data with losses.
     pub judged_wireless: u64,
     /// Episodes of ACK splitting.
     pub episodes: u64,

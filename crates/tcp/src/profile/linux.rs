@@ -1,8 +1,8 @@
 //! Linux host of 2025 (6.x) with default sysctls. Sources: ip-sysctl, and measurements (docs/validation.md).
 //!
 //! # Not modelled
-//! * `tcp_comp_sack_delay_ns`: Linux delays some SACKs by up to 1 ms; here they leave at once.
-//! * Segmentation offload: segments leave one by one.
+//! * `tcp_comp_sack_delay_ns`: Linux delays some SACKs by up to 1 ms; here they are sent at once.
+//! * Segmentation offload: segments are sent one by one.
 //! * Quick ACKs that answer pushed segments.
 //! * `tcp_cwnd_application_limited`: here an unused cwnd decays only after the connection was idle.
 

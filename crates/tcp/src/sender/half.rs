@@ -123,7 +123,7 @@ impl SendingHalf {
         }
     }
 
-    /// A segment of the peer at offset `at` acknowledges `ack` and advertises `window` bytes.
+    /// Handles the peer's segment at offset `at`, which acknowledges `ack` and advertises `window` bytes.
     #[inline(always)]
     pub(crate) fn update_window(&mut self, at: u64, ack: u64, window: u64) {
         match self.sender_mut() {

@@ -39,7 +39,7 @@ impl Persist {
         self.freezes && self.probes > 0
     }
 
-    /// Whether a probe's byte may be acknowledged. The byte counts as sent only once it is acknowledged.
+    /// Whether a probe's byte may be acknowledged. The byte counts as sent only when it is acknowledged.
     pub(super) fn has_probed(&self) -> bool {
         self.probes > 0
     }

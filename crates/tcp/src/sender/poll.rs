@@ -337,7 +337,7 @@ impl Sender {
         waits || extra_at <= now
     }
 
-    /// Sends an extra segment if due: a low-priority copy of the last one, outside of the window (TCP-Peach's dummies).
+    /// Sends an extra segment if due: a low-priority copy of the last segment, regardless of the window (TCP-Peach).
     /// Scoreboard, timer and retransmission count ignore the copy; D-SACK reports its arrival.
     #[cold]
     #[inline(never)]

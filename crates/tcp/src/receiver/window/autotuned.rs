@@ -1,11 +1,11 @@
 //! Autotuned window: grows with the amount that the application reads (dynamic right-sizing, Fisk and Feng 2001), as in
 //! Linux.
 //!
-//! The buffer grows when the application reads more in a round trip than in any earlier one. It becomes twice that
-//! amount, plus twice the relative growth. The first threshold is ten segments, or the initial window in whole segments
-//! if that is smaller (`tcp_init_buffer_space`, `tcp_select_initial_window`). The window opens towards the buffer by
-//! two segments per arrival. The round-trip time follows timestamp echoes: at once if they are shorter, slowly if they
-//! are longer (Dumazet, "tcp: receive side improvements", netdev, May 2025).
+//! The buffer grows when the application reads more in a round trip than in any earlier one. The new size is twice that
+//! amount, raised by twice the relative growth of the amount. The first threshold is ten segments, or the initial
+//! window in whole segments if that is smaller (`tcp_init_buffer_space`, `tcp_select_initial_window`). The window opens
+//! towards the buffer by two segments per arrival. The round-trip time follows timestamp echoes: at once if they are
+//! shorter, slowly if they are longer (Dumazet, "tcp: receive side improvements", netdev, May 2025).
 //!
 //! # Not modelled
 //! Overhead of packets: the window is half of the buffer (`tcp_rmem` is twice `initial` and `size`). Linux measures the

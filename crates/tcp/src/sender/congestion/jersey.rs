@@ -13,8 +13,8 @@
 //! a full queue.
 //!
 //! # Our choices
-//! The rest is known from memory and from saad §3.B. Our choices are: rate control acts at most once per smoothed RTT;
-//! rate control never raises cwnd (`raises`); the response to a timeout.
+//! The algorithm is known from memory and from saad §3.B. Our choices are: rate control acts at most once per smoothed
+//! RTT; rate control never raises cwnd (`raises`); the response to a timeout.
 
 use super::estimate::{Delivered, Sliding};
 use super::non_congestion::NonCongestion;
