@@ -1,4 +1,5 @@
-//! Configuration of an endpoint, and all mechanisms by seam, as scenarios, `lasthop list` and the schema read them.
+//! Configuration of an endpoint, and the list of all mechanisms by seam (kind of mechanism). Scenarios, `lasthop list`
+//! and the schema read that list.
 
 use crate::endpoint::KeepAlive;
 use crate::receiver::loss_discrimination as receiver_loss;
@@ -9,41 +10,45 @@ use crate::sender::{ack_counting, congestion, recovery, reduction, slow_start};
 use lasthop_base::{Choice, Duration, Selection, Value, seams};
 
 seams! {
-    /// Configuration of one endpoint. [`Config::default`] is a SACK host of today's RFCs.
+    /// Configuration of one endpoint. [`Config::default`] is a host with SACK that follows today's RFCs.
     #[derive(Clone, Debug)]
     pub struct Config {
-        /// Payload of a full segment, bytes; 12 more without timestamps. The MSS option adds the bytes of all options.
+        /// Payload of a full segment with timestamps, bytes; without timestamps it is 12 bytes larger. The MSS option
+        /// announces this payload plus the bytes of the options.
         pub segment: u32 = 1448,
-        /// MSS assumed without an MSS option, bytes: 536 over IPv4, 1220 over IPv6 (RFC 9293 §3.7.1).
+        /// MSS assumed if the peer sends no MSS option, bytes: 536 over IPv4, 1220 over IPv6 (RFC 9293 §3.7.1).
         pub default_mss: u32 = 536,
-        /// Initial window, segments (RFC 6928: 10; the papers: 1 or 2).
+        /// Initial window, segments. RFC 6928 uses 10; the papers use 1 or 2.
         pub initial_window: u32 = 10,
-        /// Initial slow start threshold, bytes; `None`: no limit.
+        /// Initial slow start threshold, bytes; `None` means no limit.
         pub initial_ssthresh: Option<u64> = None,
-        /// Whether cwnd returns to the initial window after an RTO without sending (RFC 5681 §4.1).
+        /// Whether cwnd returns to the initial window if nothing was sent for an RTO (RFC 5681 §4.1).
         pub restarts_after_idle: bool = true,
         /// Whether cwnd grows only while the sender uses cwnd (congestion window validation).
         pub validates_window: bool = false,
-        /// Whether Linux's `is_cwnd_limited` tests the use of cwnd, instead of pipeACK >= cwnd / 2 (RFC 7661 §4.3).
+        /// Whether Linux's test (`is_cwnd_limited`) decides that cwnd is used, instead of pipeACK >= cwnd / 2 (RFC 7661
+        /// §4.3).
         pub validates_as_linux: bool = false,
-        /// Whether F-RTO detects and undoes spurious timeouts (RFC 5682: §3 if recovery uses SACK, else §2).
+        /// Whether F-RTO detects and undoes spurious timeouts (RFC 5682 §3 if recovery uses SACK, otherwise §2).
         pub f_rto: bool = false,
         /// Whether D-SACK undoes a recovery or timeout whose retransmissions were all unnecessary (RFC 3708).
         pub dsack_undo: bool = false,
-        /// Whether timestamps undo a recovery or timeout if an original segment arrived (Eifel, RFC 3522).
+        /// Whether timestamps undo a recovery or timeout if they show that the original segment had arrived (Eifel, RFC
+        /// 3522).
         pub eifel: bool = false,
-        /// Whether the undo of a spurious retransmission restores the whole window (Linux), instead of the bytes in
-        /// flight and a small burst, with an adapted timer (RFC 4015).
+        /// Whether the undo of a spurious retransmission restores the whole window (Linux). Otherwise the window
+        /// becomes the bytes in flight plus a small burst, and the timer is adapted (RFC 4015).
         pub undo_whole: bool = false,
         /// Whether a timeout leaves cwnd one segment above the bytes not marked lost (Linux, BBR), instead of one
         /// segment (RFC 5681 §3.1).
         pub loss_window_in_flight: bool = false,
-        /// Whether SACK also yields RTT samples of segments sent once (Linux since 3.12), and restarts the timer if
-        /// such a segment was sent before the last transmission of the first outstanding one. Requires a recovery with
+        /// Whether SACK also yields RTT samples from segments sent once (Linux since 3.12). If such a segment was sent
+        /// before the last transmission of the first outstanding segment, the timer restarts. Requires a recovery with
         /// send times.
         pub sack_rtt: bool = false,
-        /// Whether a zero window stops the retransmission timer (BSD's persist state): probes continue, cwnd stays, and
-        /// all outstanding data is retransmitted once the window opens. Linux retransmits and reduces.
+        /// Whether a zero window stops the retransmission timer (BSD's persist state). Probes continue, cwnd stays, and
+        /// all outstanding data is retransmitted as soon as the window opens. Linux retransmits and reduces cwnd
+        /// instead.
         pub has_persist_state: bool = false,
         /// Bounds and granularity of the retransmission timeout.
         pub rto: RtoLimits = RtoLimits {
@@ -55,38 +60,39 @@ seams! {
         },
         /// Nagle: whether a short segment waits while data is outstanding (RFC 9293 §3.7.4).
         pub nagle: bool = true,
-        /// Offer SACK (RFC 2018).
+        /// Whether to offer SACK (RFC 2018).
         pub sack: bool = true,
-        /// Report duplicate segments by D-SACK if SACK is agreed on (RFC 2883).
+        /// Whether to report duplicate segments by D-SACK if both ends support SACK (RFC 2883).
         pub dsack: bool = true,
-        /// Offer timestamps (RFC 7323).
+        /// Whether to offer timestamps (RFC 7323).
         pub timestamps: bool = true,
         /// Tick of the timestamp clock, 1 ns to 4 s (RFC 7323 §5.4: 1 ms to 1 s).
         pub timestamp_tick: Duration = Duration::from_millis(1),
-        /// Offer ECN (RFC 3168).
+        /// Whether to offer ECN (RFC 3168).
         pub ecn: bool = false,
-        /// Offer accurate ECN (RFC 9768), with fallback to classic ECN. Implies `ecn`.
+        /// Whether to offer accurate ECN (RFC 9768), with fallback to classic ECN. Implies `ecn`.
         pub accecn: bool = false,
-        /// Whether an ECN echo at cwnd = 1 segment pauses sending until the retransmission timer expires (RFC 3168
-        /// §6.1.2). Linux and ns-2 send one segment per round trip instead.
+        /// Whether an ECN echo at a window of one segment pauses sending until the retransmission timer expires (RFC
+        /// 3168 §6.1.2). Linux and ns-2 send one segment per round trip instead.
         pub ecn_waits: bool = false,
         /// Length of TIME-WAIT (2 MSL).
         pub time_wait: Duration = Duration::from_secs(60),
-        /// Limits after which the connection gives up a silent peer.
+        /// Times after which the connection gives up a silent peer.
         pub user_timeouts: UserTimeouts = UserTimeouts::default(),
         /// Keep-alive probes (RFC 9293 §3.8.4); `None`: off.
         pub keep_alive: Option<KeepAlive> = None,
-        /// Largest number of challenge ACKs in five seconds (RFC 5961 §7: 10), at least 2.
+        /// Largest number of challenge ACKs in five seconds (RFC 5961 §7 suggests 10), at least 2.
         pub challenges: u32 = 10,
-        /// Whether the sender uses the fast path while nothing is lost. A test compares both settings.
+        /// Whether the sender uses the fast path while nothing is lost. A test checks that both settings give the same
+        /// results.
         #[doc(hidden)]
         pub has_fast_path: bool = true,
     }
     /// Configuration of a host: receive buffer of 4 MiB.
     fn host();
-    /// Seams of an endpoint. [`Catalogue::default`] holds this crate's mechanisms.
+    /// List of mechanisms for each seam of an endpoint. [`Catalogue::default`] holds this crate's mechanisms.
     ///
-    /// Add a mechanism to its seam to find it by name:
+    /// Add a mechanism to the list of its seam; scenarios then find it by name:
     ///
     /// ```
     /// use lasthop_base::{Info, Mechanism};
@@ -117,15 +123,15 @@ seams! {
         "sender" recovery: recovery::Build = recovery, "loss recovery";
         /// Window reduction during loss recovery.
         "sender" reduction: reduction::Build = reduction, "window reduction in recovery";
-        /// End of slow start other than by loss.
+        /// End of slow start for other reasons than a loss.
         "sender" slow_start: slow_start::Build = slow_start, "slow start exit";
         /// Congestion control.
         "sender" congestion: congestion::Build = congestion, "congestion control";
         /// Credit for an ACK.
         "sender" ack_counting: ack_counting::Build = ack_counting, "window credit per ACK (byte counting)";
-        /// Loss discrimination at the sender, after the repair.
+        /// Loss discrimination at the sender, after a loss is repaired.
         "sender" sender_discrimination as "loss_discrimination": sender_loss::Build = sender_loss, "loss discrimination by the sender";
-        /// ACK policy: time of each ACK.
+        /// ACK policy: the time at which each ACK is sent.
         "receiver" ack_policy: ack_policy::Build = ack_policy, "ACK policy";
         /// ACK splitting: number and form of the ACKs for each ACK that is due.
         "receiver" ack_splitting: ack_splitting::Build = ack_splitting, "ACK splitting";
@@ -141,7 +147,7 @@ seams! {
 }
 
 impl Default for Config {
-    /// Host with a receive buffer of 4 MiB. The buffer of a simulated host has no limit by default.
+    /// Host with a receive buffer of 4 MiB. A simulated host's buffer, in contrast, has no limit by default.
     fn default() -> Config {
         Config::host()
     }
@@ -154,27 +160,29 @@ fn buffer(size: u64) -> Choice<window::Build> {
     buffer
 }
 
-/// Limits after which a silent peer is given up (RFC 9293 §3.8.3).
+/// Limits after which the connection gives up a silent peer (RFC 9293 §3.8.3).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct UserTimeouts {
-    /// R1: retransmissions of the same data (or SYN) in a row that raise [`crate::Event::R1Reached`] (at least 3).
+    /// R1: number of consecutive retransmissions of the same data (or SYN) that raises [`crate::Event::R1Reached`] (RFC
+    /// 9293: at least 3).
     pub r1: u32,
     /// R2, the user timeout: longest time without an answer to data or window probes (RFC 9293: at least 100 s; RFC
-    /// 5482's option is not sent). `None`: no limit. Checked when a timer of the sender expires.
+    /// 5482's option is not sent). `None` means no limit. Checked when a timer of the sender expires.
     pub data: Option<Duration>,
-    /// R2 of the SYN and SYN-ACK (at least 180 s by default); `None`: no limit.
+    /// R2 of the SYN and SYN-ACK (RFC 9293: at least 180 s); `None` means no limit.
     pub syn: Option<Duration>,
 }
 
 impl Default for UserTimeouts {
-    /// 3 retransmissions, 15 minutes, 3 minutes.
+    /// Defaults: 3 retransmissions, 15 minutes for data, 3 minutes for the SYN.
     fn default() -> UserTimeouts {
         UserTimeouts { r1: 3, data: Some(Duration::from_secs(900)), syn: Some(Duration::from_secs(180)) }
     }
 }
 
 impl Catalogue {
-    /// Sets a mechanism per seam with its defaults: each number selects a mechanism, modulo their count. For tests.
+    /// For tests: selects a mechanism with default parameters for each seam. Each number is an index, modulo the count
+    /// of mechanisms.
     pub fn pick(&self, mut config: Config, numbers: &[u8]) -> Config {
         for (seam, number) in self.seams().into_iter().zip(numbers) {
             let info = seam.mechanisms[usize::from(*number) % seam.mechanisms.len()];

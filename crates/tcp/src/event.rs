@@ -1,4 +1,4 @@
-//! Counters of an endpoint, always on, and events, on request.
+//! Counters of an endpoint, which always count, and events, which are recorded on request.
 
 use crate::ranges::Range;
 use lasthop_base::{Duration, Time};
@@ -10,30 +10,31 @@ use std::collections::VecDeque;
 pub enum Reason {
     /// First retransmission of a recovery, after three duplicate ACKs or by SACK.
     FastRetransmit,
-    /// Retransmission after a partial ACK, or of a further hole that SACK reports.
+    /// Retransmission after a partial ACK, or of a further hole in the SACK scoreboard.
     Hole,
-    /// First outstanding segment, after the retransmission timer expired.
+    /// Retransmission of the first outstanding segment after the retransmission timer expired.
     Timeout,
-    /// Other data that was outstanding when the timer expired or when Tahoe restarted.
+    /// Retransmission of other data that was outstanding when the timer expired or when Tahoe restarted.
     GoBackN,
-    /// Rescue retransmission: no SACK information and nothing else to send (RFC 6675 NextSeg rules 3 and 4).
+    /// Rescue retransmission: SACK indicates no loss, and no new data may be sent (RFC 6675 NextSeg rules 3 and 4).
     Rescue,
     /// Tail loss probe (RFC 8985 §7).
     TailProbe,
     /// A probe of a closed window.
     WindowProbe,
-    /// Segment too long for the path MTU (ICMP).
+    /// Retransmission of a segment that was too long for the path MTU (ICMP).
     PathMtu,
     /// Retransmission after a zero window opened.
     WindowOpened,
-    /// Segment that the receiver reported damaged, or data after a timeout attributed to the wireless link.
+    /// Retransmission of a segment that the receiver reported damaged, or of data after a timeout that is attributed to
+    /// the wireless link.
     Reported,
-    /// SYN, SYN-ACK or FIN.
+    /// Retransmission of a SYN, SYN-ACK or FIN.
     Handshake,
 }
 
 impl Reason {
-    /// Name in traces.
+    /// Name of the reason in traces.
     pub const fn name(self) -> &'static str {
         match self {
             Reason::FastRetransmit => "fast_retransmit",
@@ -54,34 +55,34 @@ impl Reason {
 /// Cause of a loss.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Cause {
-    /// Congestion.
+    /// Congestion in a queue.
     Congestion,
-    /// Loss on the last hop.
+    /// Transmission error on the last hop.
     Wireless,
 }
 
 /// Event of a trace. Offsets are absolute (the SYN is byte 0).
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Event {
-    /// Handshake complete.
+    /// The handshake is complete.
     Established,
-    /// Both directions closed and TIME-WAIT over, or connection refused or reset.
+    /// The connection is over: both directions closed and TIME-WAIT elapsed, or the connection was refused or reset.
     Closed,
-    /// Fast recovery entered.
+    /// The sender entered fast recovery.
     RecoveryEntered {
         /// FlightSize, bytes.
         flight: u64,
         /// cwnd after the reduction, bytes.
         cwnd: u64,
     },
-    /// Fast recovery left.
+    /// The sender left fast recovery.
     RecoveryLeft {
         /// cwnd after the recovery, bytes.
         cwnd: u64,
     },
-    /// Retransmission timer expired.
+    /// The retransmission timer expired.
     TimedOut {
-        /// Timeout that expired.
+        /// Value of the timeout that expired.
         rto: Duration,
     },
     /// The last timeout was spurious, and its effects are undone (RFC 5682).
@@ -89,35 +90,36 @@ pub enum Event {
         /// cwnd after the undo, bytes.
         cwnd: u64,
     },
-    /// Segment retransmitted.
+    /// A segment was retransmitted.
     Retransmitted {
         /// Bytes retransmitted.
         range: Range,
-        /// Reason.
+        /// Reason of the retransmission.
         reason: Reason,
     },
-    /// Window reduced by an ECN echo.
+    /// An ECN echo reduced the window.
     MarkEchoed {
         /// cwnd after the reduction, bytes.
         cwnd: u64,
     },
-    /// Loss attributed: at the receiver a gap in the sequence space, at the sender a window with a repaired loss.
+    /// A loss was attributed to a cause. The receiver attributes a gap in the sequence space, the sender a window with
+    /// a repaired loss.
     LossClassified {
-        /// Gap or window.
+        /// Gap (at the receiver) or window of data (at the sender).
         range: Range,
         /// Cause.
         cause: Cause,
     },
-    /// Packet answered with several ACKs.
+    /// The receiver answered a packet with several ACKs.
     AckSplit {
         /// Number of ACKs.
         acks: u32,
         /// Uplink queue before the ACKs, waiting packets.
         queue_before: u32,
-        /// Uplink queue after the ACKs, as the ACK splitting estimates.
+        /// Uplink queue after the ACKs as estimated by the ACK splitting, waiting packets.
         queue_after: u32,
     },
-    /// Unacceptable segment from the peer.
+    /// The peer sent an unacceptable segment.
     Rejected,
     /// Retransmissions of the same data (or SYN) reached R1 ([`crate::config::UserTimeouts`]).
     R1Reached,
@@ -148,13 +150,13 @@ pub struct Counters {
     pub recoveries_undone: u64,
     /// Duplicate segments reported by D-SACK: unnecessary retransmissions, or copies made by the network.
     pub duplicates_reported: u64,
-    /// Segments with data received with a congestion mark.
+    /// Received segments that had data and a congestion mark.
     pub marked: u64,
     /// Window reductions by an ECN echo.
     pub marks: u64,
-    /// Gaps (at the sender: windows with losses) attributed to congestion.
+    /// Losses attributed to congestion. The receiver counts gaps, the sender windows of data with losses.
     pub judged_congestion: u64,
-    /// Gaps (at the sender: windows with losses) attributed to the wireless link.
+    /// Losses attributed to the wireless link. The receiver counts gaps, the sender windows of data with losses.
     pub judged_wireless: u64,
     /// Episodes of ACK splitting.
     pub episodes: u64,
@@ -163,7 +165,7 @@ pub struct Counters {
 }
 
 impl Counters {
-    /// Counts since `before`.
+    /// Counts since the earlier state `before`.
     pub fn since(&self, before: &Counters) -> Counters {
         Counters {
             recoveries: self.recoveries - before.recoveries,
@@ -187,7 +189,7 @@ impl Counters {
     }
 }
 
-/// Counts that a host reports to a peer about its own sending.
+/// Counts that a host reports to its peer about its own sending.
 impl From<Counters> for SenderCounts {
     fn from(counters: Counters) -> SenderCounts {
         let Counters { data_sent, retransmitted, recoveries, .. } = counters;
@@ -195,7 +197,7 @@ impl From<Counters> for SenderCounts {
     }
 }
 
-/// Frequent counters of [`Counters`]; those of every segment come first.
+/// Part of [`Counters`] that changes often; the counters that every segment changes come first.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C)]
 pub(crate) struct FrequentCounters {
@@ -209,7 +211,7 @@ pub(crate) struct FrequentCounters {
     pub(crate) tagged_sent: u64,
 }
 
-/// Rare counters of [`Counters`], and the event queue.
+/// Part of [`Counters`] that changes rarely, and the queue of events.
 #[derive(Debug, Default)]
 pub(crate) struct RareCounters {
     pub(crate) timeouts_undone: u64,
@@ -228,9 +230,9 @@ pub(crate) struct RareCounters {
 #[repr(C)]
 pub(crate) struct Log {
     pub(crate) has_events: bool,
-    /// Whether every event is queued. Otherwise only attributions of losses are, which accounting needs.
+    /// Whether every event is queued. If false, only attributions of losses are queued, because accounting needs them.
     pub(crate) tracing: bool,
-    /// Whether a recovery or timeout was counted; in this cache line because each outgoing packet reads it.
+    /// Whether a recovery or timeout was counted. Stored in this cache line because every outgoing packet reads it.
     pub(crate) has_detected_loss: bool,
     pub(crate) frequent: FrequentCounters,
     /// `None` while every rare counter is zero and no event was queued.

@@ -1,10 +1,11 @@
 //! TCP as a pure state machine: segments and times in, segments and deadlines out.
 //!
-//! An [`Endpoint`] is one end of one connection. Its driver has a clock and a wire:
+//! An [`Endpoint`] is one end of one connection. The program that drives it supplies the clock and the wire:
 //!
 //! 1. Call [`Endpoint::open`], then [`Endpoint::write`] and [`Endpoint::close`] at any time.
 //! 2. Call [`Endpoint::poll_segment`] until `None`, and send each segment now.
-//! 3. Call [`Endpoint::handle_segment`] on arrival, [`Endpoint::handle_timeout`] at [`Endpoint::poll_timeout`]; then 2.
+//! 3. Call [`Endpoint::handle_segment`] when a segment arrives, and [`Endpoint::handle_timeout`] at the time that
+//!    [`Endpoint::poll_timeout`] returns. Then repeat step 2.
 //!
 //! ```
 //! use lasthop_base::{Choice, Duration, Stream, Time};
@@ -31,26 +32,29 @@
 //! assert_eq!((client.state(), server.delivered()), (State::Established, 5_000));
 //! ```
 //!
-//! `examples/two_endpoints.rs` is a whole driver, with losses, deadlines and closing. `lasthop-host` adds
+//! `examples/two_endpoints.rs` is a complete driver with losses, deadlines and closing. The crate `lasthop-host` adds
 //! sockets, bytes and real packets.
 //!
 //! # Modules
+//! A *seam* is a trait with several mechanisms, one of which a configuration selects.
+//!
 //! * [`endpoint`]: handshake, teardown, and the order of outgoing segments.
-//! * [`config`]: parts of an endpoint, and all mechanisms by seam. [`profile`]: whole TCPs, as defaults of a
-//!   scenario.
-//! * [`sender`]: outstanding data and permission to send. Seams: [`sender::recovery`] (loss detection and
-//!   retransmission), [`sender::reduction`] (window reduction during recovery), [`sender::slow_start`] (end
-//!   of slow start), [`sender::congestion`] (congestion window), [`sender::ack_counting`] (credit for an ACK),
+//! * [`config`]: configuration of an endpoint, and a list of the mechanisms of each seam. [`profile`]: the defaults of
+//!   existing TCPs, such as Linux, for scenarios.
+//! * [`sender`]: outstanding data and permission to send. Its seams are [`sender::recovery`] (loss detection and
+//!   retransmission), [`sender::reduction`] (window reduction during recovery), [`sender::slow_start`] (end of slow
+//!   start), [`sender::congestion`] (congestion window), [`sender::ack_counting`] (credit for an ACK), and
 //!   [`sender::loss_discrimination`] (loss discrimination).
-//! * [`receiver`]: reassembly and acknowledgement. Seams: [`receiver::ack_policy`] (ACK policy),
+//! * [`receiver`]: reassembly and acknowledgement. Its seams are [`receiver::ack_policy`] (ACK policy),
 //!   [`receiver::ack_splitting`] (ACK splitting), [`receiver::ecn_echo`] (ECN echo), [`receiver::window`] (advertised
-//!   window), [`receiver::loss_discrimination`] (loss discrimination), [`receiver::window_estimate`] (estimate of
+//!   window), [`receiver::loss_discrimination`] (loss discrimination), and [`receiver::window_estimate`] (estimate of
 //!   the path).
-//! * [`event`]: events and counters of a connection. [`notice`]: a driver's reports that no segment carries.
+//! * [`event`]: events and counters of a connection. [`notice`]: reports from the driver that no segment carries, such
+//!   as a loss at the link layer.
 //!
 //! # Not modelled
-//! Clock, socket, payload bytes. Stream offsets are absolute and 64 bits wide. Only `endpoint` uses the
-//! 32-bit sequence numbers of the wire.
+//! An endpoint has no clock, no socket and no payload bytes. Stream offsets are absolute and 64 bits wide. Only
+//! `endpoint` uses the 32-bit sequence numbers of the wire.
 
 pub mod config;
 pub mod endpoint;

@@ -1,22 +1,21 @@
-//! Notices: a driver's reports that no segment carries.
+//! Notices: reports from the driver to an endpoint that no segment carries.
 //!
-//! Every endpoint receives [`Notice::Link`] and [`Notice::Node`]. The other notices cost a driver work, so
-//! only endpoints that [want](WantedNotices) them receive them; all others pay one test per segment.
+//! Every endpoint receives [`Notice::Link`] and [`Notice::Node`]. The other notices cost the driver work. Only
+//! endpoints that [want](WantedNotices) them receive them; all other endpoints pay one test per segment.
 
 use lasthop_wire::{Backlog, LinkReport, NodeNotice, SenderCounts, UplinkCounts};
 
-/// Report of a driver to an endpoint: [`crate::Endpoint::handle_notice`].
+/// Report of a driver to an endpoint, passed to [`crate::Endpoint::handle_notice`].
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Notice {
     /// Report of this host's link layer (hasegawa §3.2.1, koga §5.2.2).
     Link(LinkReport),
-    /// Report of a node before the last hop, in a packet that can be forged: only some
-    /// mechanisms of
-    /// [loss discrimination](crate::sender::loss_discrimination) use it.
+    /// Report of a node before the last hop. Its packet can be forged, so only some mechanisms of [loss
+    /// discrimination](crate::sender::loss_discrimination) use it.
     Node(NodeNotice),
-    /// Uplink queue of this host just before a segment is handled ([`WantedNotices::backlog`]).
+    /// Uplink queue of this host just before an arriving segment is handled ([`WantedNotices::backlog`]).
     Backlog(Backlog),
-    /// Uplink queue of this host with the pure ACKs that answer the segment ([`WantedNotices::backlog`]).
+    /// Uplink queue of this host with the pure ACKs that answer the arriving segment ([`WantedNotices::backlog`]).
     AcksQueued(Backlog),
     /// Counts just before an arriving segment is handled ([`WantedNotices::counts`]).
     Counts {
@@ -25,19 +24,19 @@ pub enum Notice {
         /// Counts of this host's uplink interface.
         uplink: UplinkCounts,
     },
-    /// Peer's congestion window, segments, just before a segment is handled
-    /// ([`WantedNotices::true_window`]; simulation only).
+    /// Congestion window of the peer, segments, just before an arriving segment is handled
+    /// ([`WantedNotices::true_window`]; only in simulations).
     TrueWindow(f64),
 }
 
-/// Notices that an endpoint wants with each segment.
+/// Notices that an endpoint wants for each arriving segment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct WantedNotices {
-    /// [`Notice::Backlog`] and [`Notice::AcksQueued`].
+    /// Wants [`Notice::Backlog`] and [`Notice::AcksQueued`].
     pub backlog: bool,
-    /// [`Notice::Counts`].
+    /// Wants [`Notice::Counts`].
     pub counts: bool,
-    /// [`Notice::TrueWindow`].
+    /// Wants [`Notice::TrueWindow`].
     pub true_window: bool,
 }
 

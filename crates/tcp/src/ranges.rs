@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 pub struct Range {
     /// First byte.
     pub start: u64,
-    /// End: the byte after the last.
+    /// End: offset of the byte after the last one.
     pub end: u64,
 }
 
@@ -66,7 +66,7 @@ impl RangeSet {
         (range.start <= offset).then_some(*range)
     }
 
-    /// Whether `from` is in the set, and where that run or gap ends, at most `limit`.
+    /// Whether `from` is in the set, and the end of the range or gap that contains `from`, at most `limit`.
     pub fn run_at(&self, from: u64, limit: u64) -> (bool, u64) {
         match self.ranges.get(self.index_behind(from)) {
             Some(range) if range.start <= from => (true, range.end.min(limit)),
@@ -77,7 +77,7 @@ impl RangeSet {
 
     /// Adds a range, merged with every range that overlaps or touches. Returns the merged range.
     pub fn insert(&mut self, range: Range) -> Range {
-        // Common cases first: at or after the end.
+        // Common cases first: the new range is at or after the end of the set.
         match self.ranges.back_mut() {
             None => {
                 self.ranges.push_back(range);
@@ -127,7 +127,8 @@ impl RangeSet {
         }
     }
 
-    /// Start of the highest range from which on the set holds `ranges` ranges or more than `bytes` bytes.
+    /// Start of the highest range such that this range and those above it are `ranges` ranges or more than `bytes`
+    /// bytes.
     pub fn edge_above(&self, ranges: usize, bytes: u64) -> Option<u64> {
         let mut sum = 0;
         for (count, range) in self.ranges.iter().rev().take(ranges).enumerate() {

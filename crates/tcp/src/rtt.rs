@@ -4,11 +4,12 @@ use lasthop_base::Duration;
 
 /// Smoothed RTT, its variation and the retransmission timeout.
 ///
-/// One cache line holds all that a sample changes. Connections share their limits: callers pass [`RtoLimits`].
+/// One cache line holds everything that a sample changes. All connections share one [`RtoLimits`], so callers pass it
+/// to each call.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct RttEstimator {
-    /// Doublings since the last valid sample (RFC 6298 §5.5).
+    /// Number of doublings of the timeout since the last valid sample (RFC 6298 §5.5).
     backoff: u32,
     srtt: Duration,
     variation: Duration,
@@ -22,7 +23,7 @@ pub struct RttEstimator {
     largest_rto: Duration,
 }
 
-/// Marks "no sample": no round trip is as long.
+/// Value that means "no sample": no round trip is that long.
 const NONE: Duration = Duration::MAX;
 
 /// Bounds and granularity of the timeout.
@@ -34,9 +35,9 @@ pub struct RtoLimits {
     pub smallest: Duration,
     /// Largest timeout, back-off included (RFC 6298 §2.5: at least 60 s).
     pub largest: Duration,
-    /// Clock granularity G. The timeout is a multiple of G; zero: an exact clock.
+    /// Clock granularity G: the timeout is a multiple of G. Zero means an exact clock.
     pub tick: Duration,
-    /// Whether `smallest` bounds the variation term (Linux) instead of the whole timeout.
+    /// Whether `smallest` bounds only the variation term (Linux) instead of the whole timeout.
     pub above_srtt: bool,
 }
 
@@ -57,7 +58,8 @@ impl RttEstimator {
         }
     }
 
-    /// Adds a valid sample (Karn's rule is the caller's: RFC 6298 §3) and ends the back-off. Pass the limits of `new`.
+    /// Adds a valid sample and ends the back-off. The caller applies Karn's rule (RFC 6298 §3). Pass the same limits as
+    /// to `new`.
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub fn sample(&mut self, limits: &RtoLimits, rtt: Duration) {
         match self.srtt() {
@@ -66,7 +68,7 @@ impl RttEstimator {
                 self.variation = rtt.divided_by(2);
             }
             Some(srtt) => {
-                // RTTVAR first, from the old SRTT (RFC 6298 §2.3); gains 1/4 and 1/8.
+                // RTTVAR is updated first, from the old SRTT (RFC 6298 §2.3); the gains are 1/4 and 1/8.
                 self.variation =
                     Duration::from_nanos((3 * self.variation.as_nanos() + srtt.abs_diff(rtt).as_nanos()) / 4);
                 self.srtt = Duration::from_nanos((7 * srtt.as_nanos() + rtt.as_nanos()) / 8);
@@ -81,14 +83,15 @@ impl RttEstimator {
         self.largest = self.largest.max(rtt);
     }
 
-    /// Adapts to a spurious timeout (RFC 4015 §3): keeps the old estimate or takes sample `rtt`, whichever is larger.
+    /// Adapts to a spurious timeout (RFC 4015 §3). SRTT and RTTVAR become the larger of the values before the timeout
+    /// and those from sample `rtt`.
     pub fn remember(&mut self, limits: &RtoLimits, srtt: Duration, variation: Duration, rtt: Duration) {
         self.srtt = srtt.max(rtt);
         self.variation = variation.max(rtt.divided_by(2));
         self.base = self.computed(limits);
     }
 
-    /// Lower bound of the timeout before the first sample (RFC 6298 §5.7).
+    /// Sets a lower bound of the timeout before the first sample (RFC 6298 §5.7).
     pub fn start_from(&mut self, timeout: Duration) {
         self.base = self.base.max(timeout);
     }
@@ -103,12 +106,12 @@ impl RttEstimator {
         self.backoff > 0
     }
 
-    /// Timeout, back-off included.
+    /// Current timeout, back-off included.
     pub fn rto(&self) -> Duration {
         self.doubled(0)
     }
 
-    /// Timeout doubled `times` more, for the persist timer (RFC 9293 §3.8.6.1).
+    /// Current timeout, doubled `times` more for the persist timer (RFC 9293 §3.8.6.1).
     pub fn doubled(&self, times: u32) -> Duration {
         let times = self.backoff.saturating_add(times).min(32);
         if times == 0 {
@@ -209,7 +212,7 @@ mod tests {
         assert_eq!(rtt.rto(), MS * 200);
     }
 
-    /// Steady path of 600 ms: Linux's SRTT + max(200 ms, 4 RTTVAR) gives 800 ms, RFC 6298 600 ms.
+    /// On a steady path of 600 ms, Linux's SRTT + max(200 ms, 4 RTTVAR) gives 800 ms; RFC 6298 gives 600 ms.
     #[test]
     fn a_bound_of_the_variation_keeps_a_distance_from_the_round_trip() {
         for (above_srtt, expected) in [(false, MS * 600), (true, MS * 800)] {
@@ -220,8 +223,8 @@ mod tests {
         }
     }
 
-    /// RFC 4015 §3: SRTT 100 ms and RTTVAR 10 ms before, 2 s after: SRTT 2 s, RTTVAR 1 s, RTO 6 s. A short
-    /// sample keeps the old SRTT.
+    /// RFC 4015 §3: the sample of 2 s replaces SRTT 100 ms and RTTVAR 10 ms. The result is SRTT 2 s, RTTVAR 1 s, RTO 6
+    /// s. A short sample keeps the old SRTT.
     #[test]
     fn a_spurious_timeout_is_remembered() {
         for (measured, srtt, variation) in [(MS * 2000, MS * 2000, MS * 1000), (MS * 50, MS * 100, MS * 25)] {
@@ -241,7 +244,7 @@ mod tests {
         for _ in 0..200 {
             rtt.sample(&limits, MS * 42);
         }
-        // RTTVAR has decayed below G, so G replaces it (RFC 6298 §2.3); then the next tick.
+        // RTTVAR has decayed below G, so G replaces it (RFC 6298 §2.3). The sum is rounded up to the next tick.
         assert_eq!(rtt.rto(), MS * 60);
     }
 }

@@ -1,14 +1,14 @@
 //! Accurate ECN (RFC 9768): counters of packets and bytes by code point, in both directions. Three header bits and an
-//! option report each mark to the sender.
+//! option report every mark to the sender.
 //!
 //! Not modelled: ECN-capable pure ACKs, SYNs and retransmissions (ECN++); path properties cached for later connections
-//! (§3.1.4.1); detection of lost ACKs with the option (§3.2.3.2.2), or of mangling by continuous marks (§3.2.2.3).
+//! (§3.1.4.1); detection of lost ACKs by the option (§3.2.3.2.2); detection of mangling by continuous marks (§3.2.2.3).
 
 use crate::receiver::ecn_echo::MarkEcho;
 use lasthop_wire::accecn::{AccEcnCounters, CounterOrder};
 use lasthop_wire::{Ecn, Flags, Segment};
 
-/// Negotiated feedback of marks to the peer.
+/// Feedback of marks to the peer, as negotiated.
 pub(super) enum MarkFeedbackSender {
     Echo(Box<dyn MarkEcho>),
     Accurate(Box<AccEcn>),
@@ -31,7 +31,7 @@ impl MarkFeedbackSender {
         }
     }
 
-    /// Data arrived. Returns the flags of later segments.
+    /// Handles arriving data. Returns the flags that later segments carry.
     pub(super) fn on_data(&mut self, marked: bool) -> Flags {
         self.echo(|echo| echo.on_data(marked))
     }
@@ -54,7 +54,7 @@ impl MarkFeedbackSender {
     }
 }
 
-/// The field ACE: AE (highest), CWR and ECE.
+/// Value of the field ACE, which consists of AE (the highest bit), CWR and ECE.
 pub(super) fn field_of(flags: Flags) -> u8 {
     (flags.0 >> 6 & 0b111) as u8
 }
@@ -63,7 +63,8 @@ pub(super) fn flags_of(field: u8) -> Flags {
     Flags(u16::from(field & 0b111) << 6)
 }
 
-/// ACE in a SYN-ACK or its ACK, by the code point of the SYN or SYN-ACK on arrival (RFC 9768 Tables 2 and 3).
+/// Value of ACE in a SYN-ACK or in its ACK. It encodes the code point with which the SYN or SYN-ACK arrived (RFC 9768
+/// Tables 2 and 3).
 pub(super) fn handshake_field(arrived: Ecn) -> u8 {
     match arrived {
         Ecn::NotEct => 0b010,
@@ -80,14 +81,14 @@ pub(super) struct AccEcn {
     /// Received packets with CE (r.cep), and received bytes by code point.
     packets: u32,
     arrived: ByteCounts,
-    /// Bytes reported in the last option.
+    /// Byte counters as reported in the last option.
     last_option: ByteCounts,
-    /// Whether the next segment carries an option unconditionally, as a path test (§3.2.3.2.1).
+    /// Whether the next segment carries an option in any case, to test the path (§3.2.3.2.1).
     tests_path: bool,
     /// Whether the last packet had CE, and the number of packets with CE since the last ACK.
     was_marked: bool,
     since_ack: u32,
-    /// Packets (s.cep) and bytes (s.ceb) with CE that the peer has reported.
+    /// Packets (s.cep) and bytes (s.ceb) with CE that the peer has reported so far.
     reported_packets: u32,
     reported_bytes: u64,
     has_option: bool,
@@ -108,14 +109,14 @@ struct ByteCounts {
 pub(super) struct MarkFeedback {
     /// Bytes newly reported with CE, at most `u32::MAX`.
     pub(super) marked: u32,
-    /// The feedback is impossible: nothing ECN-capable may be sent from now on.
+    /// Whether the feedback is impossible, so that no ECN-capable packets may be sent from now on.
     pub(super) mangled: bool,
 }
 
-/// Initial counters (RFC 9768 §3.2.1).
+/// Initial values of the counters (RFC 9768 §3.2.1).
 const FIRST_PACKETS: u32 = 5;
 const FIRST_BYTES: ByteCounts = ByteCounts { ect0: 1, ce: 0, ect1: 1 };
-/// Moduli of ACE and of the option's counters.
+/// Moduli of ACE and of the counters in the option.
 const ACE_WRAPS: u32 = 8;
 const BYTES_WRAP: u64 = 1 << 24;
 const OPTION_SPACE: u32 = 40;
@@ -138,13 +139,13 @@ impl AccEcn {
         }
     }
 
-    /// The SYN-ACK arrived: a CE on it counts (§3.2.2.2).
+    /// Handles the arrival of the SYN-ACK: a CE on it counts (§3.2.2.2).
     pub(super) fn count_syn_ack(&mut self) {
         self.packets = FIRST_PACKETS + u32::from(self.handshake == Ecn::Ce);
     }
 
-    /// Counts an acceptable packet. Returns whether to acknowledge immediately: at the first mark after an unmarked
-    /// packet, or the second since the last ACK (§3.2.2.5.1).
+    /// Counts an acceptable packet. Returns whether to send an ACK immediately: for the first mark after an unmarked
+    /// packet, or for the second mark since the last ACK (§3.2.2.5.1).
     pub(super) fn count(&mut self, ecn: Ecn, payload: u32) -> bool {
         let payload = u64::from(payload);
         match ecn {
@@ -165,18 +166,18 @@ impl AccEcn {
         flags_of((self.packets % ACE_WRAPS) as u8)
     }
 
-    /// Whether the next segment should carry an option, which leaves room for fewer SACK blocks.
+    /// Whether the next segment should carry an option. It then has room for fewer SACK blocks.
     pub(super) fn is_due(&self) -> bool {
         self.tests_path || self.arrived != self.last_option
     }
 
-    /// Length of the option, bytes, which full segments reserve; 0 before any ECN-capable packet has arrived.
+    /// Length of the option, bytes, for which full segments leave room; 0 before any ECN-capable packet has arrived.
     pub(super) fn option_bytes(&self) -> u64 {
         if self.arrived == FIRST_BYTES { 0 } else { u64::from(self.counters(self.fields()).padded_bytes()) }
     }
 
-    /// Adds the option, if due, behind the other options, within `room` bytes and the header. The option has every
-    /// counter that has ever changed, or at least those changed since the last option (§3.2.3.3).
+    /// Adds the option, if due, after the other options. It must fit into `room` bytes and the header. The option has
+    /// all counters that have ever changed, or at least those that changed since the last option (§3.2.3.3).
     pub(super) fn add_option(&mut self, room: u64, segment: &mut Segment) {
         self.since_ack = 0;
         if !self.is_due() {
@@ -192,7 +193,7 @@ impl AccEcn {
         }
     }
 
-    /// Full option of a SYN-ACK (§3.2.3.2.1).
+    /// Full option for a SYN-ACK (§3.2.3.2.1).
     pub(super) fn first_option(&self) -> AccEcnCounters {
         self.counters(3)
     }
@@ -202,17 +203,17 @@ impl AccEcn {
         AccEcnCounters::new(self.order(), fields, ect0, ce, ect1)
     }
 
-    /// Field order: the code point that has arrived precedes the other.
+    /// Order of the counters in the option: the code point that has arrived precedes the other one.
     fn order(&self) -> CounterOrder {
         if self.arrived.ect1 == FIRST_BYTES.ect1 { CounterOrder::Ect0First } else { CounterOrder::Ect1First }
     }
 
-    /// Number of counters up to the last one that has ever changed, at least 1.
+    /// Number of counters up to the last one that has changed at any time, at least 1.
     fn fields(&self) -> u8 {
         self.fields_since(&FIRST_BYTES)
     }
 
-    /// Number of counters up to the last one changed since the last option.
+    /// Number of counters up to the last one that has changed since the last option.
     fn needed(&self) -> u8 {
         self.fields_since(&self.last_option)
     }
@@ -229,11 +230,13 @@ impl AccEcn {
         }
     }
 
-    /// Handles ACE in a pure ACK of our SYN-ACK (§3.2.2.1, Table 4). Returns whether ECN-capable packets may be sent.
+    /// Handles the field ACE in a pure ACK of our SYN-ACK (§3.2.2.1, Table 4). Returns whether ECN-capable packets may
+    /// be sent.
     pub(super) fn handle_handshake_ack(&mut self, field: u8) -> bool {
         self.reported_packets = FIRST_PACKETS + u32::from(field == handshake_field(Ecn::Ce));
         self.uses_feedback = field != 0;
-        // The SYN-ACK was not ECN-capable; unassigned values are ignored (Table 4, note 2).
+        // Our SYN-ACK was not ECN-capable, so these values show mangling. Unassigned values are ignored (Table 4, note
+        // 2).
         self.uses_feedback && !matches!(field, 0b011 | 0b100 | 0b110)
     }
 
@@ -246,12 +249,12 @@ impl AccEcn {
         mss: u64,
     ) -> MarkFeedback {
         if std::mem::take(&mut self.is_first) && field == 0 {
-            // A node clears these bits (§3.2.2.4).
+            // A zero field means that a node clears these bits (§3.2.2.4).
             self.uses_feedback = false;
             return MarkFeedback { marked: 0, mangled: true };
         }
         if option.is_some() && !self.has_option {
-            // The path cleared counters that begin at zero (§3.2.3.2.4): the option is ignored.
+            // A node on the path cleared the counters, because none starts at zero (§3.2.3.2.4). The option is ignored.
             let is_cleared = option.is_some_and(|it| it.ect0() == Some(0) || it.ect1() == Some(0));
             self.has_option = !is_cleared;
         }
@@ -264,18 +267,19 @@ impl AccEcn {
                 let bytes = self.bytes_from_option(reported);
                 (if is_enough(bytes, least, safer, mss) { least } else { safer }, bytes)
             }
-            // If options arrive, the next one reports the rest.
+            // If options arrive at all, the next option will report the rest.
             None if self.has_option => (least, self.bytes_estimated(least, mss)),
             None => (safer, self.bytes_estimated(safer, mss)),
         };
         self.reported_packets = self.reported_packets.wrapping_add(packets);
-        // Marked bytes without a marked packet, although ACE cannot have wrapped (§3.2.3.2.5).
+        // The feedback is impossible: it reports marked bytes but no marked packet, although ACE cannot have wrapped
+        // (§3.2.3.2.5).
         let mangled = bytes > 0 && packets == 0 && segments < ACE_WRAPS;
         let marked = if self.uses_feedback { u32::try_from(bytes).unwrap_or(u32::MAX) } else { 0 };
         MarkFeedback { marked, mangled }
     }
 
-    /// Marked bytes that the option newly reports; corrects estimates that were too high.
+    /// Returns the marked bytes that the option newly reports. Corrects estimates that were too high.
     fn bytes_from_option(&mut self, reported: u32) -> u64 {
         let ahead = (u64::from(reported) + BYTES_WRAP - self.reported_bytes % BYTES_WRAP) % BYTES_WRAP;
         if ahead < BYTES_WRAP / 2 {
@@ -286,7 +290,7 @@ impl AccEcn {
         0
     }
 
-    /// Estimates marked bytes from packets, until an option corrects the estimate (appendix A.3).
+    /// Estimates the marked bytes from marked packets, until an option corrects the estimate (appendix A.3).
     fn bytes_estimated(&mut self, packets: u32, mss: u64) -> u64 {
         let bytes = u64::from(packets) * mss;
         self.reported_bytes += bytes;
@@ -294,7 +298,8 @@ impl AccEcn {
     }
 }
 
-/// Most marks consistent with an increase of ACE by `least`, for `segments` acknowledged at once (appendix A.2).
+/// Largest number of marks that agrees with an increase of ACE by `least`, if `segments` were acknowledged at once
+/// (appendix A.2).
 fn safer(segments: u32, least: u32) -> u32 {
     match segments.checked_sub(least) {
         Some(more) => segments - more % ACE_WRAPS,
@@ -302,7 +307,7 @@ fn safer(segments: u32, least: u32) -> u32 {
     }
 }
 
-/// Whether `least` marked packets agree with the marked bytes (appendix A.2.2).
+/// Whether `least` marked packets agree with the number of marked bytes (appendix A.2.2).
 fn is_enough(bytes: u64, least: u32, safer: u32, mss: u64) -> bool {
     safer <= least || (bytes <= mss * u64::from(least) && 2 * bytes < mss * u64::from(safer))
 }
@@ -313,11 +318,12 @@ mod tests {
 
     const MSS: u64 = 1460;
 
-    /// RFC 9768 appendix A.2.1: 9 segments and 2 more marks mean 2 marks; 10 segments may mean 10.
+    /// RFC 9768 appendix A.2.1: with 9 segments, an increase by 2 means 2 marks; with 10 segments, it may mean 10
+    /// marks.
     #[test]
     fn three_bits_that_may_have_gone_round_are_read_as_if_they_had() {
         assert_eq!((safer(9, 2), safer(10, 2)), (2, 10));
-        // §3.2.2.5.2: more marks than segments are accepted.
+        // §3.2.2.5.2: a larger number of marks than of segments is accepted.
         assert_eq!(safer(1, 3), 3);
     }
 
@@ -329,7 +335,7 @@ mod tests {
         assert!(is_enough(10_200, 7, 15, MSS));
     }
 
-    /// Appendix A.1: s.ceb = 33,554,433 and ECEB = 1461 make 1460 bytes.
+    /// Appendix A.1: s.ceb = 33,554,433 and ECEB = 1461 give 1460 newly marked bytes.
     #[test]
     fn counters_of_24_bits_wrap() {
         let mut accecn = AccEcn::new(Ecn::NotEct);
@@ -338,7 +344,7 @@ mod tests {
         assert_eq!(accecn.reported_bytes, 33_555_893);
     }
 
-    /// Every mark of a long run reaches the sender, with and without the option, at two segments per ACK.
+    /// The sender learns of every mark in a long sequence, with and without the option, at two segments per ACK.
     #[test]
     fn no_mark_is_lost() {
         for options in [true, false] {
@@ -361,7 +367,8 @@ mod tests {
         }
     }
 
-    /// Twenty lost ACKs with 40 marks leave ACE unchanged: option or segment count recover all marks (§3.2.2.5).
+    /// Twenty lost ACKs with 40 marks leave ACE unchanged. The option or the number of segments still reveals all marks
+    /// (§3.2.2.5).
     #[test]
     fn lost_acks_hide_no_marks() {
         for options in [true, false] {
@@ -378,8 +385,8 @@ mod tests {
         }
     }
 
-    /// §3.2.3.3: ECT(1) alone needs one counter of AccECN1, a mark two. With eight bytes left, or five after a mark,
-    /// the option is shortened or omitted.
+    /// §3.2.3.3: if only ECT(1) has arrived, the option needs one counter of AccECN1; after a mark it needs two. If
+    /// only eight bytes are left, or five after a mark, the option is shortened or omitted.
     #[test]
     fn the_option_is_as_long_as_it_must_be() {
         let mut accecn = AccEcn::new(Ecn::NotEct);

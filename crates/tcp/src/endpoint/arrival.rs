@@ -1,4 +1,4 @@
-//! SEGMENT ARRIVES in a synchronised state, in the order of RFC 9293 §3.10.7.4.
+//! Handling of segments in a synchronised state, in the order of SEGMENT ARRIVES (RFC 9293 §3.10.7.4).
 
 use super::{Arriving, EndReason, Endpoint, Feedback, Role, State};
 use crate::event::Event;
@@ -8,7 +8,7 @@ use crate::sender::Ack;
 use lasthop_base::{Duration, Time};
 use lasthop_wire::{Ecn, Flags, SackBlocks, Segment, Seq};
 
-/// Idle time after which PAWS is skipped (RFC 7323 §5.5).
+/// Idle time after which PAWS does not apply (RFC 7323 §5.5).
 const LONGEST_SILENCE: Duration = Duration::from_secs(24 * 86_400);
 
 impl Endpoint {
@@ -19,7 +19,8 @@ impl Endpoint {
         }
         let bare = self.agreed.timestamps && segment.timestamps.is_none();
         if bare && !segment.flags.has(Flags::RST | Flags::SYN) {
-            // Negotiated timestamps are in every segment (RFC 7323 §3.2), but perhaps not in those of a new connection.
+            // All segments of this connection carry the negotiated timestamps (RFC 7323 §3.2). Segments of a new
+            // connection may not.
             return;
         }
         let Some(range) = self.acceptable(now, segment) else {
@@ -41,11 +42,11 @@ impl Endpoint {
             return;
         }
         if self.state == State::TimeWait && range.start > self.receiver.next() {
-            // No data of this connection follows the peer's FIN.
+            // The peer sends no data after its FIN.
             return self.challenge(now);
         }
         self.last_arrival = now;
-        // Only here: a forged segment with an unacceptable ACK must not move TS.Recent.
+        // TS.Recent changes only here: a forged segment with an unacceptable ACK must not change it.
         if let Some(stamps) =
             segment.timestamps.filter(|_| self.agreed.timestamps && range.start <= self.last_ack)
         {
@@ -66,15 +67,16 @@ impl Endpoint {
         }
     }
 
-    /// Whether the peer's SYN-ACK crossed ours (RFC 9293 §3.5, Fig. 7): the SYN is old, its ACK is the awaited one.
+    /// Whether the peer's SYN-ACK crossed ours (RFC 9293 §3.5, Fig. 7). Its SYN is old, but its ACK is the awaited one.
     fn completes_simultaneous_open(&self, segment: &Segment) -> bool {
         let Segment { seq, ack, flags, .. } = *segment;
         flags.has(Flags::SYN) && flags.has(Flags::ACK) && seq == self.irs && ack == self.iss.at(1)
     }
 
-    /// Range of the segment, if its numbers lie in the window (RFC 9293 §3.4, Table 6) and its timestamp passes PAWS.
-    /// Under a closed window, a data segment at RCV.NXT is acceptable without its data (§3.10.7.4). A pure ACK at the
-    /// right edge is acceptable: a peer that filled the window acknowledges from there while part of its data is lost.
+    /// Returns the range of the segment, if its sequence numbers are in the window (RFC 9293 §3.4, Table 6) and its
+    /// timestamp passes PAWS. If the window is closed, a data segment at RCV.NXT is acceptable, but without its data
+    /// (§3.10.7.4). A pure ACK at the right edge is also acceptable: a peer that has filled the window sends its ACKs
+    /// from there, even if part of its data is lost.
     #[inline]
     fn acceptable(&self, now: Time, segment: &Segment) -> Option<Range> {
         let next = self.receiver.next();
@@ -85,7 +87,7 @@ impl Endpoint {
         }
         let edge = self.receiver.edge();
         let occupied = end + u64::from(segment.flags.has(Flags::FIN));
-        // RCV.NXT alone, if the window is closed.
+        // If the window is closed, only RCV.NXT is within it.
         let is_within = start < edge.max(next + 1);
         let fits = if occupied > start {
             is_within && occupied > next
@@ -95,7 +97,7 @@ impl Endpoint {
         fits.then_some(Range { start, end })
     }
 
-    /// Whether PAWS rejects the segment (RFC 7323 §5.3); resets are exempt.
+    /// Whether PAWS rejects the segment (RFC 7323 §5.3). PAWS does not apply to resets.
     #[inline]
     pub(super) fn fails_paws(&self, now: Time, segment: &Segment) -> bool {
         let Some(stamps) = segment.timestamps.filter(|_| self.agreed.timestamps) else { return false };
@@ -103,7 +105,7 @@ impl Endpoint {
         is_past && !segment.flags.has(Flags::RST) && !self.has_outdated_stamp(now)
     }
 
-    /// Range of an unacceptable segment that was wholly received before.
+    /// Range of an unacceptable segment, if all of it was received before.
     fn received_before(&self, now: Time, segment: &Segment) -> Option<Range> {
         let next = self.receiver.next();
         let start = self.irs.offset_of(segment.seq, next)?;
@@ -111,11 +113,11 @@ impl Endpoint {
         (!range.is_empty() && range.end <= next && !self.fails_paws(now, segment)).then_some(range)
     }
 
-    /// Whether TS.Recent is outdated: after 24 days of silence the peer's clock may have wrapped half-way (RFC 7323
-    /// §5.5).
+    /// Whether TS.Recent is outdated. After 24 days of silence, the peer's clock may have advanced by half of its range
+    /// (RFC 7323 §5.5).
     #[cold]
     fn has_outdated_stamp(&self, now: Time) -> bool {
-        // A clock faster than usual wraps sooner.
+        // A clock with a shorter tick wraps sooner.
         let half_round = Duration::from_nanos(u64::from(self.tick) << 31);
         now.since(self.last_arrival) >= LONGEST_SILENCE.min(half_round)
     }
@@ -137,14 +139,15 @@ impl Endpoint {
                 self.challenge(now)
             };
         }
-        // A duplicate: the peer must learn of its arrival.
+        // The segment may be a duplicate. The peer must learn that its data has arrived.
         if let Some(range) = self.received_before(now, segment) {
             self.receiver.note_duplicate(range);
             let is_recent = self.receiver.next() - range.start <= self.receiver.largest_window();
             if let Some(stamps) = segment.timestamps.filter(|_| self.agreed.timestamps && is_recent)
                 && self.acceptable_ack(segment).is_some()
             {
-                // The time of the copy whose ACK was lost would make the RTT too long (RFC 7323 §4.3, 2).
+                // TS.Recent takes the timestamp of the duplicate. That of the first copy, whose ACK was lost, would
+                // make the RTT too long (RFC 7323 §4.3, 2).
                 self.ts_recent = stamps.value;
             }
         }
@@ -154,7 +157,8 @@ impl Endpoint {
         }
     }
 
-    /// Only a reset at exactly RCV.NXT closes; another in the window is challenged (RFC 5961 §3).
+    /// Handles a reset. It closes the connection only at exactly RCV.NXT; elsewhere in the window a challenge ACK
+    /// answers it (RFC 5961 §3).
     #[cold]
     fn handle_reset(&mut self, now: Time, segment: &Segment) {
         if segment.seq != self.irs.at(self.receiver.next()) {
@@ -183,19 +187,19 @@ impl Endpoint {
             self.establish(now, window);
         }
         let Some(ack) = ack else {
-            // ACK of unsent data, or too old for this connection (RFC 5961 §5).
+            // The ACK is for data that was never sent, or is too old for this connection (RFC 5961 §5).
             self.challenge(now);
             return false;
         };
         if ack < una {
-            // An old ACK: its data and its SACK reports may still be new.
+            // The ACK is old, but its data and its SACK reports may be new.
             if self.agreed.sack && !segment.sack.is_empty() {
                 self.process_overtaken_ack(now, segment, at, ack);
             }
             return true;
         }
         if ack == una && self.state == State::Established && self.expects_no_ack(segment) {
-            // A peer that only sends: each of its segments carries such an ACK, which only updates the window.
+            // The peer alone sends data: each of its segments carries such an ACK, which only updates the window.
             self.sending.update_window(at, ack, window);
             return true;
         }
@@ -221,7 +225,7 @@ impl Endpoint {
         let news = Ack {
             ack,
             window,
-            // A report of a damaged segment is no duplicate ACK either.
+            // A report of a damaged segment is not a duplicate ACK, either.
             carries_data: segment.sequence_space() > 0 || segment.damaged().is_some(),
             sack,
             stamps: segment.timestamps.filter(|_| self.agreed.timestamps),
@@ -243,7 +247,8 @@ impl Endpoint {
         }
     }
 
-    /// Handles an overtaken ACK: only SACK blocks count (RFC 6675 §5; Linux's `old_ack`). The next ACK repeats marks.
+    /// Handles an ACK that a later ACK overtook. Only its SACK blocks count (RFC 6675 §5; Linux's `old_ack`). The next
+    /// ACK repeats its marks.
     #[cold]
     fn process_overtaken_ack(&mut self, now: Time, segment: &Segment, at: u64, ack: u64) {
         let una = self.sender().scoreboard().una();
@@ -260,7 +265,8 @@ impl Endpoint {
         self.sending.created().handle_ack(now, &news, &mut self.log);
     }
 
-    /// Whether nothing is outstanding for the segment to acknowledge or report, and marks are not reported.
+    /// Whether the segment can acknowledge or report nothing, because nothing is outstanding and marks are not
+    /// reported.
     #[inline]
     fn expects_no_ack(&self, segment: &Segment) -> bool {
         self.sending
@@ -278,7 +284,7 @@ impl Endpoint {
         }
     }
 
-    /// Acknowledged offset, if acceptable: sent, and not too old (RFC 5961 §5).
+    /// Acknowledged offset, if acceptable: the data was sent, and the ACK is not too old (RFC 5961 §5).
     #[inline]
     fn acceptable_ack(&self, segment: &Segment) -> Option<u64> {
         let acceptable = self.sending.oldest_ack()..=self.sending.may_acknowledge();
@@ -315,7 +321,7 @@ impl Endpoint {
         arriving: &Arriving,
         mark_is_urgent: bool,
     ) {
-        // Data beyond the window is trimmed (RFC 9293 §3.10.7.4); a FIN at the edge needs no room.
+        // Data beyond the window is cut off (RFC 9293 §3.10.7.4). A FIN at the right edge needs no room.
         let range = Range { start: sent.start, end: sent.end.min(self.receiver.edge().max(sent.start)) };
         let fin = segment.flags.has(Flags::FIN) && range.end == sent.end;
         if range.is_empty() && !fin {
@@ -323,7 +329,7 @@ impl Endpoint {
             return;
         }
         if !matches!(self.state, State::Established | State::FinWait1 | State::FinWait2) {
-            // The peer's FIN has arrived: a retransmission is acknowledged again.
+            // The peer's FIN arrived earlier, so this is a retransmission. It is acknowledged again.
             self.receiver.acknowledge_now();
             return;
         }

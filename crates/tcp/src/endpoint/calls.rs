@@ -1,4 +1,4 @@
-//! Calls of the application (RFC 9293 §3.10.1 to §3.10.5) and settings that may change on an open connection.
+//! Calls of the application (RFC 9293 §3.10.1 to §3.10.5), and settings that may change while the connection is open.
 
 use super::{EndReason, Endpoint, KeepAlive, Role, State};
 use crate::sender::Sender;
@@ -6,7 +6,7 @@ use lasthop_base::{Duration, Time};
 use std::sync::Arc;
 
 impl Endpoint {
-    /// Opens the connection: sends a SYN, or listens.
+    /// Opens the connection: sends a SYN or listens, depending on the role.
     pub fn open(&mut self, now: Time) {
         self.clock = now;
         if self.state == State::Closed && self.ended.is_none() {
@@ -17,7 +17,7 @@ impl Endpoint {
         }
     }
 
-    /// The application writes `bytes` more; ignored after [`Endpoint::close`].
+    /// Adds `bytes` to the data to send; ignored after [`Endpoint::close`].
     pub fn write(&mut self, bytes: u64) {
         if self.is_synchronised() {
             self.sender_mut().write(bytes);
@@ -26,13 +26,13 @@ impl Endpoint {
         }
     }
 
-    /// Ends the data: a FIN follows.
+    /// Ends the data to send: a FIN follows the written data.
     pub fn close(&mut self) {
         let next = match self.state {
             State::Established => State::FinWait1,
             State::CloseWait => State::LastAck,
             State::SynReceived => {
-                // Queued until the connection is open (RFC 9293 §3.10.4).
+                // The FIN is queued until the connection is open (RFC 9293 §3.10.4).
                 self.closes_when_open = true;
                 return;
             }
@@ -46,7 +46,7 @@ impl Endpoint {
         self.state = next;
     }
 
-    /// As [`Endpoint::close`], but also before the connection is open: closes after the written data is sent.
+    /// As [`Endpoint::close`], but also works before the connection is open. The FIN follows the written data.
     pub fn close_when_sent(&mut self) {
         match self.state {
             State::Closed | State::Listen | State::SynSent => self.closes_when_open = true,
@@ -60,12 +60,12 @@ impl Endpoint {
         self.end(EndReason::Aborted);
     }
 
-    /// The application leaves `bytes` of the delivered data unread in the receive buffer.
+    /// Records that the application leaves `bytes` of the delivered data unread in the receive buffer.
     pub fn hold_unread(&mut self, bytes: u64) {
         self.receiver.hold_unread(bytes, self.agreed.shift);
     }
 
-    /// Sets Nagle's algorithm: short segments wait while data is outstanding (RFC 9293 §3.7.4).
+    /// Sets Nagle's algorithm: if on, short segments wait while data is outstanding (RFC 9293 §3.7.4).
     pub fn set_nagle(&mut self, nagle: bool) {
         Arc::make_mut(&mut self.config).nagle = nagle;
         if let Some(sender) = self.sending.sender_mut() {
@@ -73,7 +73,7 @@ impl Endpoint {
         }
     }
 
-    /// Sets the user timeout for unacknowledged data; `None`: never (RFC 9293 §3.8.3, RFC 5482).
+    /// Sets the user timeout for unacknowledged data (RFC 9293 §3.8.3, RFC 5482); `None` means never.
     pub fn set_user_timeout(&mut self, limit: Option<Duration>) {
         Arc::make_mut(&mut self.config).user_timeouts.data = limit;
         if let Some(sender) = self.sending.sender_mut() {
@@ -81,7 +81,7 @@ impl Endpoint {
         }
     }
 
-    /// Sets keep-alive; `None`: off.
+    /// Sets the parameters of keep-alive; `None` turns it off.
     pub fn set_keep_alive(&mut self, now: Time, keep_alive: Option<KeepAlive>) {
         Arc::make_mut(&mut self.config).keep_alive = keep_alive;
         self.keep_alive_probes.reset();
@@ -91,7 +91,7 @@ impl Endpoint {
         }
     }
 
-    /// Whether the path may be broken: R1 retransmissions of the same data or SYN (RFC 9293 §3.8.3).
+    /// Whether the path may be broken: the same data or SYN was retransmitted R1 times (RFC 9293 §3.8.3).
     pub fn has_reached_r1(&self) -> bool {
         self.sending.sender().is_some_and(Sender::has_reached_r1)
             || self.syn_repeats >= self.config.user_timeouts.r1

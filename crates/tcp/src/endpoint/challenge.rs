@@ -1,8 +1,8 @@
-//! Rate limit of challenge ACKs, the answers to possibly forged segments.
+//! Rate limit of challenge ACKs, which answer segments that may be forged.
 
 use lasthop_base::{Duration, Time};
 
-/// Token bucket of one connection: a bucket shared by connections would leak information to attackers.
+/// Token bucket of one connection. A bucket that connections share would leak information to attackers.
 #[derive(Debug)]
 pub(super) struct Challenges {
     most: u32,
@@ -10,13 +10,14 @@ pub(super) struct Challenges {
     since: Time,
 }
 
-/// RFC 5961 §7 limits challenge ACKs in any five seconds.
+/// Time span of the limit: RFC 5961 §7 limits the challenge ACKs in any five seconds.
 const SPAN: Duration = Duration::from_secs(5);
 
 impl Challenges {
-    /// At most `in_five_seconds` challenge ACKs in any five seconds, at least 1.
+    /// Allows at most `in_five_seconds` challenge ACKs, but at least 2, in any five seconds.
     pub(super) fn new(in_five_seconds: u32) -> Challenges {
-        // A full bucket at the start, plus the tokens of five seconds.
+        // The bucket is full at the start and gains as many tokens again in five seconds, so it holds half of the
+        // limit.
         let most = (in_five_seconds / 2).max(1);
         Challenges { most, left: most, since: Time::ZERO }
     }

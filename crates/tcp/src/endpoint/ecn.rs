@@ -1,4 +1,4 @@
-//! Negotiation of ECN (RFC 3168 §6.1.1, RFC 9768 §3.1), and marks in segments. Counters: `accecn.rs`.
+//! Negotiation of ECN (RFC 3168 §6.1.1, RFC 9768 §3.1), and marks in segments. The counters are in `accecn.rs`.
 
 use super::accecn::{AccEcn, MarkFeedback, MarkFeedbackSender, field_of, flags_of, handshake_field};
 use super::{Arriving, Endpoint};
@@ -10,19 +10,20 @@ pub enum Feedback {
     /// No feedback.
     #[default]
     None,
-    /// Presence of marks, once a round trip (RFC 3168).
+    /// The receiver reports that there were marks, once a round trip (RFC 3168).
     Classic,
-    /// Number of marks (RFC 9768).
+    /// The receiver reports the number of marks (RFC 9768).
     Accurate,
 }
 
-/// Number of unanswered SYNs or SYN-ACKs after which AccECN is withdrawn (RFC 9768 §3.1.4).
+/// Number of unanswered SYNs or SYN-ACKs after which AccECN is no longer offered (RFC 9768 §3.1.4).
 const ACCECN_TRIES: u32 = 2;
 
-/// Unanswered SYNs after which classic ECN is withdrawn (RFC 3168 §6.1.1.1, as Linux): a node may drop SYNs with ECN.
+/// Number of unanswered SYNs after which classic ECN is no longer offered, because a node may drop SYNs with ECN (RFC
+/// 3168 §6.1.1.1, as Linux).
 const CLASSIC_TRIES: u32 = 1;
 
-/// Feedback chosen by an AccECN host for a SYN with these bits (RFC 9768 §3.1.2, §3.1.3).
+/// Feedback that a host with AccECN chooses for a SYN with these bits (RFC 9768 §3.1.2, §3.1.3).
 fn feedback_for_syn(field: u8) -> Feedback {
     match field {
         0b000 => Feedback::None,
@@ -31,17 +32,18 @@ fn feedback_for_syn(field: u8) -> Feedback {
     }
 }
 
-/// Feedback chosen for a SYN-ACK that answers an AccECN SYN.
+/// Feedback chosen for a SYN-ACK with these bits that answers an AccECN SYN.
 fn feedback_for_syn_ack(field: u8) -> Feedback {
     match field {
-        // No ECN, or a server that reflects the bits.
+        // The server has no ECN, or reflects the bits.
         0b000 | 0b111 => Feedback::None,
         0b001 => Feedback::Classic,
         _ => Feedback::Accurate,
     }
 }
 
-/// Whether a SYN-ACK reports our SYN as not ECN-capable, as sent (RFC 9768 §3.2.2.3); includes the reserved 0b101.
+/// Whether a SYN-ACK reports that our SYN arrived as sent, not ECN-capable (RFC 9768 §3.2.2.3). Includes the reserved
+/// value 0b101.
 fn reports_not_ect(field: u8) -> bool {
     matches!(field, 0b010 | 0b101)
 }
@@ -49,7 +51,7 @@ fn reports_not_ect(field: u8) -> bool {
 impl Endpoint {
     pub(super) fn agree_on_ecn(&self, syn: &Segment, answers_ours: bool) -> Feedback {
         let field = field_of(syn.flags);
-        // SYN: ECE and CWR; SYN-ACK: ECE alone (RFC 3168 §6.1.1).
+        // A SYN asks for ECN by ECE and CWR, a SYN-ACK by ECE alone (RFC 3168 §6.1.1).
         let asks = field & 0b011 == if answers_ours { 0b001 } else { 0b011 };
         match (self.config.accecn, answers_ours) {
             (true, false) => feedback_for_syn(field),
@@ -59,7 +61,7 @@ impl Endpoint {
         }
     }
 
-    /// Sets the code point of data and the feedback; `arrived`: code point of the peer's SYN or SYN-ACK.
+    /// Sets the code point of data packets and the feedback. `arrived`: code point of the peer's SYN or SYN-ACK.
     pub(super) fn begin_ecn(&mut self, syn: &Segment, answers_ours: bool, arrived: Ecn) {
         let is_accurate = self.agreed.ecn == Feedback::Accurate;
         self.mark_feedback = if is_accurate {
@@ -69,8 +71,8 @@ impl Endpoint {
         };
         self.echoed = self.mark_feedback.accecn().map_or(Flags::default(), |accecn| accecn.ace());
         let is_mangled = is_accurate && answers_ours && !reports_not_ect(field_of(syn.flags));
-        // The SYN-ACK may answer an earlier SYN. After a SYN without ECN, marks are reported, but nothing ECN-capable
-        // is sent (RFC 3168 §6.1.1, RFC 9768 §3.1.5).
+        // The SYN-ACK may answer an earlier SYN. If a later SYN offered no ECN, arriving marks are still reported, but
+        // nothing ECN-capable is sent (RFC 3168 §6.1.1, RFC 9768 §3.1.5).
         let is_withdrawn = answers_ours && self.has_withdrawn_ecn();
         self.data_ecn = match self.agreed.ecn {
             Feedback::None => Ecn::NotEct,
@@ -81,8 +83,9 @@ impl Endpoint {
         };
     }
 
-    /// The peer's SYN is retransmitted; the negotiation stays. If this SYN offers no ECN, nothing ECN-capable is sent
-    /// and classic ECN is not offered back (RFC 3168 §6.1.1, RFC 9768 §3.1.5). The SYN-ACK encodes `arrived` (§3.1.2).
+    /// Handles a retransmitted SYN of the peer; the result of the negotiation stays. If this SYN offers no ECN, nothing
+    /// ECN-capable is sent, and the SYN-ACK does not offer classic ECN (RFC 3168 §6.1.1, RFC 9768 §3.1.5). The SYN-ACK
+    /// encodes `arrived` (§3.1.2).
     pub(super) fn handle_repeated_syn(&mut self, syn: &Segment, arrived: Ecn) {
         if field_of(syn.flags) == 0 {
             self.data_ecn = Ecn::NotEct;
@@ -92,7 +95,7 @@ impl Endpoint {
         }
     }
 
-    /// Whether our last SYN omitted a configured ECN, because an earlier SYN was not answered in time.
+    /// Whether our last SYN omitted ECN, although configured, because earlier SYNs were not answered in time.
     fn has_withdrawn_ecn(&self) -> bool {
         self.syn_repeats >= if self.config.accecn { ACCECN_TRIES } else { CLASSIC_TRIES }
     }
@@ -106,7 +109,7 @@ impl Endpoint {
             (true, Feedback::Classic) if self.data_ecn == Ecn::NotEct => Flags::default(),
             (true, Feedback::Classic) => Flags::ECE,
             (true, Feedback::Accurate) if has_failed => {
-                // This may be the last SYN-ACK that the peer receives, without ECN (RFC 9768 §3.1.5).
+                // This SYN-ACK is without ECN, and may be the last one that the peer receives (RFC 9768 §3.1.5).
                 self.data_ecn = Ecn::NotEct;
                 Flags::default()
             }
@@ -117,7 +120,8 @@ impl Endpoint {
         }
     }
 
-    /// Whether the ACK's marks reduce the window like a loss (not for scalable control), and the newly marked bytes.
+    /// Whether the ACK's marks reduce the window like a loss, which they do not for a scalable control; and the number
+    /// of newly marked bytes.
     #[inline]
     pub(super) fn reported_marks(
         &mut self,
@@ -147,7 +151,8 @@ impl Endpoint {
             }
             return 0;
         }
-        // An ACK of nothing new may have been overtaken (RFC 9768 §3.2.2.2); the next ACK repeats its feedback.
+        // An ACK that acknowledges nothing new may have been overtaken (RFC 9768 §3.2.2.2). The next ACK repeats its
+        // feedback.
         if acked == 0 {
             return 0;
         }
@@ -163,7 +168,7 @@ impl Endpoint {
         marked
     }
 
-    /// Counts a packet's mark. Returns whether to report it immediately.
+    /// Counts the mark of a packet. Returns whether to report the mark immediately.
     #[cold]
     pub(super) fn count_mark(&mut self, segment: &Segment, arriving: &Arriving) -> bool {
         let Some(accecn) = self.mark_feedback.accecn_mut() else { return false };

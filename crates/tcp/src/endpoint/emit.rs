@@ -7,7 +7,7 @@ use crate::sender::{FullSegment, Outgoing};
 use lasthop_base::Time;
 use lasthop_wire::{Ecn, Flags, Priority, SackBlocks, Segment, Seq, Timestamps};
 
-/// Bytes of a SACK option with padding, and of each block.
+/// Bytes of a SACK option with padding but without blocks, and bytes of each block.
 const SACK_HEADER: u64 = 4;
 const SACK_BLOCK: u64 = 8;
 
@@ -20,7 +20,7 @@ pub struct SendInfo {
     pub priority: Priority,
     /// See [`Sending::ecn`].
     pub ecn: Ecn,
-    /// Whether another segment may follow now; if false, none does.
+    /// Whether another segment may follow now. If false, none follows.
     pub more: bool,
 }
 
@@ -33,11 +33,11 @@ pub struct Sending {
     pub is_retransmission: bool,
     /// Priority of the packet.
     pub priority: Priority,
-    /// ECN field of the packet (RFC 3168 §6.1.5: retransmissions and pure ACKs are not ECN-capable).
+    /// ECN field of the packet. Retransmissions and pure ACKs are not ECN-capable (RFC 3168 §6.1.5).
     pub ecn: Ecn,
 }
 
-/// A segment without data, after which another may follow.
+/// Properties of a segment without data, after which another segment may follow.
 const BARE: SendInfo =
     SendInfo { is_retransmission: false, priority: Priority::Normal, ecn: Ecn::NotEct, more: true };
 
@@ -48,7 +48,7 @@ impl Default for SendInfo {
 }
 
 impl Endpoint {
-    /// Writes the next segment into `segment` and `sent`. Returns whether there is one.
+    /// Writes the next segment into `segment` and `sent`. Returns whether there is a segment.
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(super) fn next_segment(&mut self, now: Time, segment: &mut Segment, sent: &mut SendInfo) -> bool {
         if self.special.is_some() || self.state != State::Established {
@@ -65,7 +65,7 @@ impl Endpoint {
             }
             Some(sender) => {
                 if !sender.has_nothing_to_send(now) {
-                    // Shortcut for nearly all data: the next full segment on the fast path.
+                    // Shortcut for nearly all data: sends the next full segment on the fast path.
                     if let Some(full) = sender.send_full(now) {
                         self.write_full(now, &full, segment, sent);
                         return true;
@@ -76,14 +76,14 @@ impl Endpoint {
                 }
             }
         }
-        // Without data, nothing follows this ACK.
+        // No data is to be sent, so nothing follows this ACK.
         let Some(ack) = self.receiver.poll_ack() else { return false };
         self.write_ack(now, ack, segment);
         *sent = SendInfo { more: false, ..BARE };
         true
     }
 
-    /// As [`Endpoint::next_segment`], for connections that are opening or closing, and for special segments.
+    /// As [`Endpoint::next_segment`], for a connection that is opening or closing, and for special segments.
     #[cold]
     fn next_outside_established(&mut self, now: Time, segment: &mut Segment) -> Option<SendInfo> {
         if self.special.is_some() || !self.is_synchronised() {
@@ -152,7 +152,7 @@ impl Endpoint {
     }
 
     fn reset(&self, now: Time, seq: Seq, ack: Option<Seq>) -> Segment {
-        // Without ACK the echo is invalid (RFC 7323 §3.2).
+        // The echo is invalid in a segment without ACK (RFC 7323 §3.2), so it is zero.
         let echo = if ack.is_some() { self.ts_recent } else { 0 };
         let stamps = Timestamps { echo, ..self.stamp(now) };
         Segment {
@@ -178,7 +178,7 @@ impl Endpoint {
         self.log.frequent.acks_sent += 1;
     }
 
-    /// As [`Endpoint::write_ack`], for less usual ACKs; out of line, to keep the common path small.
+    /// As [`Endpoint::write_ack`], for less usual ACKs. Not inlined, to keep the common path small.
     #[cold]
     fn write_separate_ack(&mut self, now: Time, ack: u64, segment: &mut Segment) -> SendInfo {
         self.write_bare(now, self.sending.nxt(), ack, segment);
@@ -192,7 +192,7 @@ impl Endpoint {
         self.write_header(now, start, (ack, window), (0, u64::MAX), segment);
     }
 
-    /// Fast version of [`Endpoint::write_data`] for a full segment of new data with more data behind it.
+    /// Fast version of [`Endpoint::write_data`] for a full segment of new data that more data follows.
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     fn write_full(&mut self, now: Time, full: &FullSegment, segment: &mut Segment, sent: &mut SendInfo) {
         let FullSegment { range, room, priority, cwr, more } = *full;
@@ -233,7 +233,8 @@ impl Endpoint {
         SendInfo { is_retransmission, priority, ecn, more }
     }
 
-    /// Writes the header of a segment other than SYN and RST: `len` bytes from `start`, with `room` bytes for options.
+    /// Writes the header of a segment that is neither SYN nor RST. It has `len` bytes from `start`, and `room` bytes
+    /// are left for options.
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     fn write_header(
         &mut self,
@@ -244,7 +245,7 @@ impl Endpoint {
         segment: &mut Segment,
     ) {
         self.last_ack = ack;
-        // Field by field: unused SACK blocks keep their old values.
+        // The fields are written one by one: unused SACK blocks keep their old values.
         segment.seq = self.iss.at(start);
         segment.ack = self.irs.at(ack);
         segment.len = len as u32;
@@ -281,7 +282,8 @@ impl Endpoint {
             .emit_sack_blocks(most, |range| segment.sack.push(irs.at(range.start), irs.at(range.end)));
     }
 
-    /// SACK blocks that fit: three beside timestamps, four without (RFC 2018 §3), two beside AccECN's counters.
+    /// Number of SACK blocks that fit: four without other options, three with timestamps (RFC 2018 §3), two with
+    /// AccECN's counters.
     fn most_blocks(&self) -> usize {
         if self.agreed.ecn == Feedback::Accurate
             && self.mark_feedback.accecn().is_some_and(|accecn| accecn.is_due())
@@ -291,7 +293,7 @@ impl Endpoint {
         if self.agreed.timestamps { SackBlocks::CAPACITY - 1 } else { SackBlocks::CAPACITY }
     }
 
-    /// Reserves room for SACK blocks and AccECN's counters in data segments (RFC 9293 §3.7.1, RFC 6691 §3).
+    /// Makes data segments shorter, so that SACK blocks and AccECN's counters fit (RFC 9293 §3.7.1, RFC 6691 §3).
     #[cold]
     pub(super) fn leave_room_for_options(&mut self) {
         if self.sending.sender().is_none() {
@@ -323,7 +325,7 @@ fn fill(sent: &mut SendInfo, what: Option<SendInfo>) -> bool {
 }
 
 impl Reason {
-    /// Whether the reason is a detected loss, not a timer or a suspicion.
+    /// Whether the reason is a detected loss, rather than a timer or a suspicion.
     pub const fn is_seen_loss(self) -> bool {
         matches!(self, Reason::FastRetransmit | Reason::Hole)
     }

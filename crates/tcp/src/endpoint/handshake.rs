@@ -16,21 +16,21 @@ pub(super) struct Handshake {
     rtt: RttEstimator,
     /// Time of the first SYN.
     begun_at: Time,
-    /// Sending time of the SYN, if sent only once.
+    /// Sending time of the SYN, if it was sent only once.
     pub(super) sent_at: Option<Time>,
 }
 
 /// Bytes of the timestamps option with padding (RFC 7323 appendix A).
 pub(super) const TIMESTAMP_BYTES: u32 = 12;
-/// Initial timeout of data after the SYN's timer has expired (RFC 6298 §5.7).
+/// Initial timeout of data if the SYN's timer has expired (RFC 6298 §5.7).
 const SYN_LOST_RTO: Duration = Duration::from_secs(3);
-/// Smallest accepted MSS, a defence: no link needs a smaller one.
+/// Smallest MSS that is accepted, as a defence: no link needs a smaller one.
 pub(super) const SMALLEST_MSS: u32 = 64;
 
-/// Whether a segment requests a connection from a listener.
+/// Whether this segment requests a connection from a listener.
 ///
-/// A SYN with FIN does not, as in Linux. RFC 9293 §3.10.7.2 would queue the FIN, but only T/TCP (historic, RFC 6247)
-/// sent such segments, and attackers send them to evade filters.
+/// A SYN with FIN does not, as in Linux. RFC 9293 §3.10.7.2 would queue the FIN. However, only T/TCP (historic, RFC
+/// 6247) sent such segments, and attackers send them to evade filters.
 pub fn opens(segment: &Segment) -> bool {
     segment.flags.has(Flags::SYN) && !segment.flags.has(Flags::ACK | Flags::RST | Flags::FIN)
 }
@@ -82,7 +82,7 @@ impl Endpoint {
         }
     }
 
-    /// A reset of a connection that is not open: back to LISTEN (RFC 9293 §3.10.7.4).
+    /// Handles a reset while the connection is not open: returns to LISTEN (RFC 9293 §3.10.7.4).
     pub(super) fn return_to_listen(&mut self) {
         self.state = State::Listen;
         (self.handshake, self.syn_repeats) = (None, 0);
@@ -90,11 +90,12 @@ impl Endpoint {
         (self.echoed, self.data_ecn) = (Flags::default(), Ecn::NotEct);
         self.ts_recent = 0;
         self.receiver.stop();
-        // The next peer may offer other options.
+        // The next peer may offer other options, so the sender is created again.
         self.sending.discard_sender(&mut self.pending_sender, self.config.segment);
     }
 
-    /// RFC 9293 §3.10.7.2. A SYN's data is discarded, not acknowledged: the sender is unverified, and will retransmit.
+    /// Handles a segment in LISTEN (RFC 9293 §3.10.7.2). Data of a SYN is discarded and not acknowledged, because its
+    /// source is not verified yet; the peer will retransmit the data.
     pub(super) fn handle_in_listen(&mut self, now: Time, segment: &Segment, arriving: &Arriving) {
         if segment.flags.has(Flags::RST) {
             return;
@@ -134,13 +135,13 @@ impl Endpoint {
             }
             self.handle_rest_of_syn_ack(now, segment, arriving);
         } else {
-            // Simultaneous open (RFC 9293 §3.5, Fig. 7).
+            // Both ends have sent a SYN: simultaneous open (RFC 9293 §3.5, Fig. 7).
             self.state = State::SynReceived;
             self.start_handshake(now);
         }
     }
 
-    /// Handles data and FIN of the SYN-ACK once the connection is open (RFC 9293 §3.10.7.3).
+    /// Handles data and FIN of the SYN-ACK after the connection has opened (RFC 9293 §3.10.7.3).
     pub(super) fn handle_rest_of_syn_ack(&mut self, now: Time, segment: &Segment, arriving: &Arriving) {
         if segment.len > 0 || segment.flags.has(Flags::FIN) {
             let range = Range { start: 1, end: 1 + u64::from(segment.len) };
@@ -148,7 +149,7 @@ impl Endpoint {
         }
     }
 
-    /// Whether this is a retransmission of the SYN that began a connection which is not yet open.
+    /// Whether this segment is a retransmission of the SYN that began this connection, which is not yet open.
     pub(super) fn is_repeated_syn(&self, now: Time, segment: &Segment) -> bool {
         self.state == State::SynReceived
             && opens(segment)
@@ -156,7 +157,8 @@ impl Endpoint {
             && !self.fails_paws(now, segment)
     }
 
-    /// Retransmits the SYN-ACK, as Linux: SYN-SENT ignores a bare ACK. Limited like challenge ACKs: SYNs may be forged.
+    /// Retransmits the SYN-ACK, as Linux does, because a peer in SYN-SENT ignores a bare ACK. The rate is limited as
+    /// for challenge ACKs, because SYNs may be forged.
     pub(super) fn retransmit_syn_ack(&mut self, now: Time, syn: &Segment, arriving: &Arriving) {
         if !self.challenges.take(now) {
             return;
@@ -173,7 +175,8 @@ impl Endpoint {
         }
     }
 
-    /// Whether this SYN-ACK is retransmitted, with AccECN: our ACK was probably lost, as nothing else has arrived.
+    /// Whether this is a retransmitted SYN-ACK of a connection with AccECN. Our ACK was probably lost, because nothing
+    /// else has arrived.
     pub(super) fn is_repeated_syn_ack(&self, segment: &Segment) -> bool {
         self.agreed.ecn == Feedback::Accurate
             && self.role == Role::Active
@@ -183,7 +186,8 @@ impl Endpoint {
             && (self.receiver.next(), self.sending.una()) == (1, 1)
     }
 
-    /// Repeats the ACK, which encodes this SYN-ACK's code point (RFC 9768 §3.2.2.1). Limited like challenge ACKs.
+    /// Repeats the ACK of the handshake, which encodes the code point of this SYN-ACK (RFC 9768 §3.2.2.1). The rate is
+    /// limited as for challenge ACKs.
     pub(super) fn acknowledge_repeated_syn_ack(&mut self, now: Time, arrived: Ecn) {
         if self.challenges.take(now) {
             self.log.rare().challenges += 1;
@@ -191,17 +195,18 @@ impl Endpoint {
         }
     }
 
-    /// Time at which an unanswered SYN or SYN-ACK aborts the connection.
+    /// Time at which the connection aborts if the SYN or SYN-ACK is still unanswered.
     fn end_of_handshake(&self) -> Time {
         let begun_at = self.handshake.as_ref().map_or(Time::ZERO, |handshake| handshake.begun_at);
         self.config.user_timeouts.syn.map_or(Time::NEVER, |limit| begun_at + limit)
     }
 
-    /// Our SYN is acknowledged; `window`: the peer's advertised window, bytes.
+    /// Opens the connection, because our SYN is acknowledged. `window`: the peer's advertised window, bytes.
     pub(super) fn establish(&mut self, now: Time, window: u64) {
         self.state = State::Established;
         if self.syn_repeats > 1 {
-            // Retransmitted more than once: an initial window of one segment (RFC 5681 §3.1, RFC 6928 §2).
+            // The SYN was retransmitted more than once, so the initial window is one segment (RFC 5681 §3.1, RFC 6928
+            // §2).
             Arc::make_mut(&mut self.config).initial_window = 1;
             let mss = self.sending.segment(&self.pending_sender) as u32;
             self.sending.discard_sender(&mut self.pending_sender, mss);
@@ -210,7 +215,7 @@ impl Endpoint {
         let sent_at = self.handshake.take().and_then(|handshake| handshake.sent_at);
         let rtt = sent_at.map(|sent_at| now.since(sent_at));
         self.sending.open(&mut self.pending_sender, window, rtt, first_timeout);
-        // Mark feedback in each ACK, and a disabled fast path, need a sender from the start.
+        // If each ACK carries feedback of marks, or if the fast path is disabled, a sender must exist from the start.
         if self.unsent() > 0 || self.agreed.ecn != Feedback::None || !self.config.has_fast_path {
             self.sender();
         }
@@ -241,7 +246,7 @@ impl Endpoint {
             self.ts_recent = stamps.value;
         }
         let peer_mss = syn.mss.map_or(self.config.default_mss, u32::from).max(SMALLEST_MSS);
-        // Only options that are sent reduce the payload (RFC 9293 §3.7.1, MUST-16).
+        // Only options that are actually sent reduce the payload (RFC 9293 §3.7.1, MUST-16).
         let option_bytes = if timestamps { TIMESTAMP_BYTES } else { 0 };
         let mss = peer_mss.min(self.largest_mss()).saturating_sub(option_bytes).max(1);
         let falls_back = !self.agreed.sack && self.sending.sender().is_some_and(|sender| sender.uses_sack());
@@ -250,13 +255,13 @@ impl Endpoint {
         }
     }
 
-    /// Value of our MSS option: payload and options of a segment, bytes (RFC 6691 §2).
+    /// Value of our MSS option, bytes: payload and options of a segment (RFC 6691 §2).
     fn largest_mss(&self) -> u32 {
         let option_bytes = if self.config.timestamps { TIMESTAMP_BYTES } else { 0 };
         self.config.segment.saturating_add(option_bytes)
     }
 
-    /// Shift for which a 16-bit field can express our largest window (RFC 7323 §2.3).
+    /// Smallest shift with which the 16-bit field can express our largest window (RFC 7323 §2.3).
     pub(super) fn own_shift(&self) -> u8 {
         let largest = self.receiver.largest_window();
         (0..14).find(|shift| largest >> shift <= u64::from(u16::MAX)).unwrap_or(14)
@@ -274,7 +279,7 @@ impl Endpoint {
         }
         flags = flags | self.ecn_offer(answers);
         let timestamps = if answers { self.agreed.timestamps } else { self.config.timestamps };
-        // Never scaled in a SYN (RFC 7323 §2.2).
+        // The window in a SYN is never scaled (RFC 7323 §2.2).
         let window = self.receiver.advertise(self.receiver.next(), 0);
         let scales = !answers || self.agreed.shift > 0 || self.agreed.peer_shift > 0;
         let mut syn = Segment {
@@ -288,7 +293,8 @@ impl Endpoint {
             timestamps: timestamps.then(|| self.stamp(now)),
             ..Segment::default()
         };
-        // Only in the first SYN-ACK: a node may drop unknown options (RFC 9768 §3.2.3.2.2).
+        // Only the first SYN-ACK carries the option, because a node may drop packets with unknown options (RFC 9768
+        // §3.2.3.2.2).
         if let Some(accecn) = self.mark_feedback.accecn().filter(|_| answers && is_first) {
             syn.set_accecn(accecn.first_option());
         }

@@ -5,16 +5,16 @@ use lasthop_base::{Duration, Time};
 /// Parameters of keep-alive.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct KeepAlive {
-    /// Idle time before the first probe (RFC 9293 §3.8.4: default at least 2 h).
+    /// Idle time before the first probe (RFC 9293 §3.8.4: at least 2 h by default).
     pub idle: Duration,
     /// Time between probes.
     pub interval: Duration,
-    /// Number of unanswered probes, at least 1, after which the connection aborts one interval later.
+    /// Number of unanswered probes, at least 1. The connection aborts one interval after the last of them.
     pub probes: u32,
 }
 
 impl Default for KeepAlive {
-    /// Linux's values: 2 h, 75 s, 9 probes.
+    /// Linux's values: 2 h idle, an interval of 75 s, 9 probes.
     fn default() -> KeepAlive {
         KeepAlive { idle: Duration::from_secs(7200), interval: Duration::from_secs(75), probes: 9 }
     }
@@ -44,7 +44,8 @@ impl KeepAliveProbes {
         self.unanswered = 0;
     }
 
-    /// Checks an idle connection. `last_arrival`: time of the peer's last segment; `waits`: unacknowledged data exists.
+    /// Checks an idle connection. `last_arrival`: time of the peer's last segment; `waits`: whether unacknowledged data
+    /// exists.
     pub(super) fn check(&mut self, now: Time, last_arrival: Time, waits: bool, rules: &KeepAlive) -> Check {
         if last_arrival >= self.probed_at {
             self.unanswered = 0;
@@ -69,7 +70,8 @@ impl KeepAliveProbes {
 mod tests {
     use super::*;
 
-    /// RFC 9293 §3.8.4: probes only when idle, repeats after each interval, aborts after the last unanswered probe.
+    /// RFC 9293 §3.8.4: probes are sent only when the connection is idle, and repeated after each interval. After the
+    /// last unanswered probe the connection aborts.
     #[test]
     fn a_silent_peer_is_given_up_and_one_that_answers_is_not() {
         let (at, secs) = (|secs| Time::ZERO + Duration::from_secs(secs), Duration::from_secs);

@@ -1,17 +1,17 @@
-//! A TCP endpoint, which joins both halves.
+//! A TCP endpoint, which joins the sending and the receiving half.
 //!
-//! `handle_*` delivers events; `poll_*` then returns output until `None`: segments to send now, the deadline for
-//! `handle_timeout`, and events. An endpoint reads no clock and holds no bytes: `write` counts the data to send, and a
-//! segment names its part of the stream.
+//! Functions `handle_*` take events. Functions `poll_*` then return output until `None`: segments to send now, the
+//! deadline for `handle_timeout`, and events. An endpoint reads no clock and holds no bytes. `write` only counts the
+//! data to send, and a segment states its range of the stream.
 //!
 //! Components, each of which owns its state: `accecn` (AccECN counters), `challenge` (rate limit of challenge ACKs),
-//! `keep_alive` (probes), and the halves `Sender` and `Receiver`. Files of `impl Endpoint`:
+//! `keep_alive` (probes), and the halves `Sender` and `Receiver`. These files have further parts of `impl Endpoint`:
 //!
-//! * `handshake`: opening, negotiation of options; `ecn`: negotiation of ECN, marks;
+//! * `handshake`: opening of the connection and negotiation of options; `ecn`: negotiation of ECN, and marks;
 //! * `arrival`: segments in a synchronised state; `predicted`: header prediction;
-//! * `emit`: the next segment; `lazy_sender`: lazy creation of the sending half;
+//! * `emit`: choice of the next segment; `lazy_sender`: lazy creation of the sending half;
 //! * `timers`, `time_wait`; `stamps`: timestamp clock; `views`: read access;
-//! * `calls`: of the application; `notices`: of the driver, links and nodes; `network`: ICMP errors;
+//! * `calls`: calls of the application; `notices`: notices from the driver, links and nodes; `network`: ICMP errors;
 //! * `reset`: resets and challenge ACKs.
 
 mod accecn;
@@ -50,7 +50,7 @@ use lasthop_base::{Stream, Time};
 use lasthop_wire::{Ecn, Flags, Segment, Seq};
 use std::sync::Arc;
 
-/// Role in the opening of a connection.
+/// Role of an endpoint in the opening of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Role {
     /// Sends the SYN.
@@ -76,7 +76,7 @@ pub enum State {
     TimeWait,
 }
 
-/// Properties of an arriving packet outside of the segment.
+/// Properties of an arriving packet that are not part of the TCP segment.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Arriving {
     /// ECN field of the packet.
@@ -84,7 +84,7 @@ pub struct Arriving {
 }
 
 impl Arriving {
-    /// Returns a packet with CE if `marked`, else not ECN-capable.
+    /// Properties of a packet with CE if `marked`, otherwise of a packet that is not ECN-capable.
     pub const fn marked(marked: bool) -> Arriving {
         Arriving { ecn: if marked { Ecn::Ce } else { Ecn::NotEct } }
     }
@@ -92,25 +92,26 @@ impl Arriving {
 
 /// One end of a connection.
 ///
-/// Field order: two cache lines for every packet, the receiving half aligned to a line, the rest; rare state is boxed.
+/// Order of the fields: two cache lines that every packet uses, the receiving half aligned to a cache line, then the
+/// rest. Rare state is boxed.
 #[repr(C, align(64))]
 pub struct Endpoint {
     state: State,
     data_ecn: Ecn,
-    /// Mark feedback in every segment: ECE, or the ACE field.
+    /// Feedback of marks that every segment carries: ECE, or the ACE field.
     echoed: Flags,
     iss: Seq,
-    /// The peer's initial sequence number, once known.
+    /// Initial sequence number of the peer, as soon as it is known.
     irs: Seq,
     /// TS.Recent (RFC 7323 §4.3).
     ts_recent: u32,
     agreed: Agreed,
-    /// Whether `own_timer` may be earlier than at the last [`Endpoint::poll_earlier_timeout`].
+    /// Whether `own_timer` may be earlier than it was at the last [`Endpoint::poll_earlier_timeout`].
     sooner: bool,
-    /// Whether the lack of a sending half was noted in `pending_sender`.
+    /// Whether `pending_sender` has recorded that no sending half exists.
     is_silent: bool,
     last_ack: u64,
-    /// End of TIME-WAIT; in other states the next keep-alive check.
+    /// In TIME-WAIT, the end of that state; in other states, the next keep-alive check.
     own_timer: Time,
     sending: SendingHalf,
     clock: Time,
@@ -119,13 +120,13 @@ pub struct Endpoint {
     tick: u32,
     special: Option<Special>,
     log: Log,
-    /// Present until the connection is open.
+    /// State of the opening; `None` when the connection is open.
     handshake: Option<Box<Handshake>>,
-    /// Seed of the sender's random stream; a sender that is created again restarts the stream.
+    /// Seed of the sender's random stream. If the sender is discarded and created again, the stream restarts.
     seed: u64,
     receiver: Receiver,
     challenges: Challenges,
-    /// Read at opening and end only. Shared by endpoints of equal configuration.
+    /// Configuration, read only at the opening and the end. Endpoints with equal configurations share it.
     config: Arc<Config>,
     syn_repeats: u32,
     role: Role,
@@ -138,7 +139,7 @@ pub struct Endpoint {
     pending_mtu: Option<Box<network::MtuReport>>,
 }
 
-// The halves are aligned to cache lines. A new field needs free space, or a new size here.
+// The halves are aligned to cache lines. A new field must fit into free space, or the size here must change.
 #[cfg(target_pointer_width = "64")]
 const _: () = {
     use std::mem::{offset_of, size_of};
@@ -146,7 +147,7 @@ const _: () = {
     assert!(size_of::<Endpoint>() == 10 * 64);
 };
 
-/// End of a connection.
+/// Reason for the end of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum EndReason {
     /// Both directions closed regularly.
@@ -167,41 +168,43 @@ pub enum EndReason {
 /// Negotiated options.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Agreed {
-    /// Every segment carries timestamps (RFC 7323).
+    /// Whether every segment carries timestamps (RFC 7323).
     pub timestamps: bool,
-    /// SACK blocks may be sent (RFC 2018).
+    /// Whether SACK blocks may be sent (RFC 2018).
     pub sack: bool,
-    /// Feedback of congestion marks; if any, data packets are ECN-capable (RFC 3168, RFC 9768).
+    /// Feedback of congestion marks. If there is any, data packets are ECN-capable (RFC 3168, RFC 9768).
     pub ecn: Feedback,
-    /// Window shift of the peer.
+    /// Window shift of the peer (RFC 7323 §2.2).
     pub peer_shift: u8,
     /// Window shift of this side.
     pub shift: u8,
 }
 
-/// A segment with precedence over all others, in any state.
+/// A segment that precedes all others, in any state.
 #[derive(Clone, Copy, Debug)]
 enum Special {
     Reset {
         seq: Seq,
         ack: Option<Seq>,
     },
-    /// Keep-alive probe: no data, and an acknowledged number, so that the peer must answer.
+    /// Keep-alive probe. It has no data and a sequence number that is already acknowledged, so that the peer must
+    /// answer.
     KeepAlive,
-    /// Report, sent `copies` times, of a damaged segment at `seq`.
+    /// Report of a damaged segment at `seq`, to be sent `copies` times.
     Damaged {
         seq: Seq,
         copies: u32,
     },
-    /// ACK of a SYN-ACK, before any data: encodes the SYN-ACK's code point (RFC 9768 §3.2.2.1).
+    /// ACK of a SYN-ACK, before any data. It encodes the code point of the SYN-ACK (RFC 9768 §3.2.2.1).
     HandshakeAck(Ecn),
 }
 
 impl Endpoint {
-    /// Returns a closed endpoint. `iss` is its initial sequence number; `random` feeds mechanisms that draw.
+    /// Returns a closed endpoint. `iss` is its initial sequence number; `random` is for mechanisms
+    /// that draw random numbers.
     pub fn new(config: impl Into<Arc<Config>>, role: Role, iss: Seq, random: Stream) -> Endpoint {
         let config = config.into();
-        // The sender has its own stream: its draws do not affect the receiver.
+        // The sender has a random stream of its own, so that its draws do not affect the receiver.
         let seed = random.clone().draw();
         Endpoint {
             sending: SendingHalf::new(),
@@ -246,7 +249,7 @@ impl Endpoint {
         }
     }
 
-    /// Out of line, to keep the common path small.
+    /// Handles a segment outside of the common path; not inlined, to keep that path small.
     #[cold]
     fn handle_other(&mut self, now: Time, segment: &Segment, arriving: &Arriving) {
         if self.handle_while_lost(now, segment) {
@@ -268,13 +271,14 @@ impl Endpoint {
         is_one.then_some(Sending { segment, is_retransmission, priority, ecn })
     }
 
-    /// As [`Endpoint::poll_segment`], written into `segment` and `sent`. Returns whether there is a segment.
+    /// As [`Endpoint::poll_segment`], but writes into `segment` and `sent`. Returns whether there is a segment.
     #[inline(always)]
     pub fn poll_segment_into(&mut self, now: Time, segment: &mut Segment, sent: &mut SendInfo) -> bool {
         self.next_segment(now, segment, sent)
     }
 
-    /// Returns the next event, oldest first. Loss classifications are always reported, other events only with tracing.
+    /// Returns the next event, oldest first. Attributions of losses are always reported; other events are reported only
+    /// with tracing.
     pub fn poll_event(&mut self) -> Option<(Time, Event)> {
         self.log.pop()
     }
@@ -284,7 +288,7 @@ impl Endpoint {
         self.log.has_events
     }
 
-    /// Enables the full event trace.
+    /// Enables tracing: from now on all events are reported.
     pub fn trace(&mut self) {
         self.log.tracing = true;
     }

@@ -1,8 +1,8 @@
-//! ICMP errors (RFC 9293 §3.9.2.2) about segments that a router or the remote host did not deliver.
+//! ICMP errors (RFC 9293 §3.9.2.2): reports that a router or the remote host did not deliver a segment.
 //!
-//! ICMP errors are easily forged, so each is trusted only as far as it is harmless (RFC 5927). An error must quote a
-//! segment in flight, and never closes an open connection (§5.2, RFC 5461). If longer segments have been delivered, a
-//! smaller path MTU is accepted only after the segment's timer expires (§7.2).
+//! ICMP errors are easily forged, so each is trusted only as far as it can do no harm (RFC 5927). An error must quote a
+//! segment in flight, and never closes an open connection (§5.2, RFC 5461). If longer segments were delivered before, a
+//! smaller path MTU is accepted only after the timer of the quoted segment has expired (§7.2).
 
 use super::handshake::{SMALLEST_MSS, TIMESTAMP_BYTES};
 use super::{EndReason, Endpoint, State};
@@ -12,13 +12,13 @@ use lasthop_wire::Seq;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct MtuReport {
     offset: u64,
-    /// Payload that fits, bytes.
+    /// Payload that fits the path, bytes.
     payload: u64,
 }
 
 impl Endpoint {
     /// Handles an ICMP error about the segment at `seq`. A hard error closes a connection that is not yet open. Returns
-    /// whether the error is credible, so that the application may be informed (soft error).
+    /// whether the error is credible; if so, the application may be informed (soft error).
     pub fn handle_undelivered(&mut self, seq: Seq, is_hard: bool) -> bool {
         let is_credible = self.in_flight_offset(seq).is_some();
         if is_credible && is_hard && !self.is_synchronised() {
@@ -27,8 +27,9 @@ impl Endpoint {
         is_credible
     }
 
-    /// Handles an ICMP error: the segment at `seq` exceeds a link with `room` bytes behind the fixed TCP header.
-    /// Returns whether the error is credible. Shortens segments now or, if in doubt, when this one's timer expires.
+    /// Handles an ICMP error: the segment at `seq` is too long for a link. `room`: bytes that the link carries after
+    /// the fixed TCP header. Returns whether the error is credible. Shortens segments now or, if in doubt, when the
+    /// timer of the segment expires.
     pub fn handle_too_long(&mut self, now: Time, seq: Seq, room: u32) -> bool {
         let Some(offset) = self.in_flight_offset(seq).filter(|_| self.is_synchronised()) else {
             return false;
@@ -45,7 +46,7 @@ impl Endpoint {
         true
     }
 
-    /// The timer expired: accepts a pending report if its segment is still unacknowledged.
+    /// Accepts a pending report when the timer has expired, if its segment is still unacknowledged.
     pub(super) fn accept_mtu(&mut self, now: Time) {
         if let Some(report) = self.pending_mtu.take().filter(|report| report.offset >= self.sending.una()) {
             self.apply_mtu(now, *report);

@@ -1,4 +1,4 @@
-//! Notices: information of the driver, a link layer or a node that no segment carries.
+//! Notices: reports of the driver, a link layer or a node that no segment carries.
 
 use super::{Endpoint, Special};
 use crate::notice::{Notice, WantedNotices};
@@ -8,7 +8,8 @@ use lasthop_base::{Rate, Time};
 use lasthop_wire::{LinkReport, NodeNotice, Seq};
 
 impl Endpoint {
-    /// Handles a notice. Pass every link-layer report, but other notices only if [wanted](Endpoint::wanted_notices).
+    /// Handles a notice. Pass every report of the link layer, but other notices only if
+    /// [wanted](Endpoint::wanted_notices).
     pub fn handle_notice(&mut self, now: Time, notice: Notice) {
         match notice {
             Notice::Link(LinkReport::Discarded { seq, len, readable }) => {
@@ -32,18 +33,20 @@ impl Endpoint {
         }
     }
 
-    /// Whether the endpoint needs the host link's plan ([`LinkReport::Plan`]); poll for segments after such a report.
+    /// Whether the endpoint needs the planned rate changes of the host's link ([`LinkReport::Plan`]). Poll for segments
+    /// after such a report.
     pub fn uses_link_plan(&self) -> bool {
         self.receiver.uses_link_plan()
     }
 
-    /// Information needed with each segment; constant throughout a connection.
+    /// Notices that the endpoint needs for each segment. They stay the same throughout a connection.
     #[inline]
     pub fn wanted_notices(&self) -> WantedNotices {
         self.receiver.wanted_notices()
     }
 
-    /// Queues a report to the peer of a damaged segment with a readable header, if in the window and new.
+    /// Queues a report to the peer about a damaged segment with a readable header, if the segment is in the window and
+    /// new.
     pub(super) fn note_damaged(&mut self, seq: Seq, len: u32) {
         let next = self.receiver.next();
         let is_wanted = self.irs.offset_of(seq, next).is_some_and(|start| {
@@ -54,7 +57,7 @@ impl Endpoint {
         }
     }
 
-    /// Whether a segment is due that no arriving segment caused.
+    /// Whether a segment is due that was not caused by an arriving segment.
     pub fn has_special_segment(&self) -> bool {
         self.special.is_some()
     }

@@ -1,8 +1,9 @@
 //! Header prediction (Van Jacobson, "4BSD header prediction", 1990).
 //!
-//! Without losses nearly all segments are the next data in order, or a new ACK. No check of RFC 9293 affects these, so
-//! one condition replaces all checks; a second one applies while data is lost. The effects follow the order of
-//! `arrival.rs`; `tests/fast_path.rs` here and `tests/shortcut.rs` in the simulator verify the equivalence.
+//! Without losses nearly every segment is the next data in order, or a new ACK. The checks of RFC 9293 never reject
+//! such segments, so one condition replaces all checks. A second condition applies while data is lost. The effects have
+//! the same order as in `arrival.rs`. Tests verify that the results are equal: `tests/fast_path.rs` here and
+//! `tests/shortcut.rs` in the simulator.
 
 use super::{Arriving, Endpoint, Feedback, State};
 use crate::ranges::Range;
@@ -11,7 +12,7 @@ use lasthop_base::Time;
 use lasthop_wire::{Flags, Segment};
 
 impl Endpoint {
-    /// Handles a predicted segment. Returns false, without effect, for any other.
+    /// Handles a predicted segment. Returns false, without any effect, if the segment is not predicted.
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(super) fn handle_predicted(&mut self, now: Time, segment: &Segment) -> bool {
         let next = self.receiver.next();
@@ -26,7 +27,7 @@ impl Endpoint {
             && segment.sack.is_unused()
             && self.has_usual_options(segment)
             && advance <= outstanding
-            // A duplicate may indicate a loss.
+            // A duplicate ACK may indicate a loss, so it is not predicted.
             && (advance > 0 || outstanding == 0)
             && (bytes == 0 || (next + bytes <= self.receiver.edge() && self.receiver.accepts_next_data()));
         if !is_expected {
@@ -47,7 +48,7 @@ impl Endpoint {
         true
     }
 
-    /// As [`Endpoint::handle_predicted`], for an endpoint that has sent nothing: the next data in order.
+    /// As [`Endpoint::handle_predicted`], for an endpoint that has sent no data: handles the next data in order.
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     fn handle_in_silence(&mut self, now: Time, segment: &Segment) -> bool {
         let next = self.receiver.next();
@@ -63,7 +64,7 @@ impl Endpoint {
         is_expected
     }
 
-    /// As [`Endpoint::handle_in_silence`], for data behind or in a gap.
+    /// As [`Endpoint::handle_in_silence`], for data after a gap or in a gap.
     fn handle_other_in_silence(&mut self, now: Time, segment: &Segment) -> bool {
         let (next, bytes) = (self.receiver.next(), u64::from(segment.len));
         let at = next + u64::from(segment.seq.0.wrapping_sub(self.irs.at(next).0));
@@ -81,7 +82,7 @@ impl Endpoint {
         is_expected
     }
 
-    /// Whether the segment has only data, for an endpoint that has sent nothing.
+    /// Whether the segment has only data; for an endpoint that has sent no data.
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     fn is_plain_data(&self, segment: &Segment) -> bool {
         self.state == State::Established
@@ -99,11 +100,12 @@ impl Endpoint {
         self.note_arrival(now, segment, at);
     }
 
-    /// Header prediction while data is lost: data behind or in a gap, and pure ACKs that may indicate a loss.
+    /// Header prediction while data is lost: handles data after a gap or in a gap, and pure ACKs that may indicate a
+    /// loss.
     #[inline(always)]
     pub(super) fn handle_while_lost(&mut self, now: Time, segment: &Segment) -> bool {
         let Some(sender) = self.sending.sender() else {
-            // The web page prefers small code: there `arrival.rs` handles this.
+            // The web page prefers small code, so there `arrival.rs` handles such data.
             return cfg!(not(target_arch = "wasm32")) && self.handle_other_in_silence(now, segment);
         };
         let next = self.receiver.next();
@@ -128,7 +130,7 @@ impl Endpoint {
         if outstanding > 0 || !segment.sack.is_unused() || !sender.is_on_fast_path() {
             return false;
         }
-        // Only the peer sends.
+        // Only the peer sends data.
         let window = u64::from(segment.window) << self.agreed.peer_shift;
         self.sending.update_window(at, una, window);
         self.note_arrival(now, segment, at);
@@ -146,7 +148,7 @@ impl Endpoint {
         }
     }
 
-    /// Whether the segment has no ECN, and timestamps as negotiated that pass PAWS (RFC 7323 §5.3).
+    /// Whether the segment has no ECN feedback, and has timestamps as negotiated that pass PAWS (RFC 7323 §5.3).
     #[inline(always)]
     fn has_usual_options(&self, segment: &Segment) -> bool {
         self.agreed.ecn == Feedback::None

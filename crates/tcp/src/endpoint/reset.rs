@@ -4,7 +4,8 @@ use super::{Endpoint, Role, Special, State};
 use lasthop_base::Time;
 use lasthop_wire::{Flags, Segment, Seq};
 
-/// Reset for a segment without connection or listener (RFC 9293 §3.10.7.1); `None` if the segment itself is a reset.
+/// Reset that answers a segment without a connection or listener (RFC 9293 §3.10.7.1). `None` if the segment itself is
+/// a reset.
 pub fn reset_for(segment: &Segment) -> Option<Segment> {
     if segment.flags.has(Flags::RST) {
         return None;
@@ -31,7 +32,7 @@ impl Endpoint {
         }
     }
 
-    /// Queues a reset of an aborted connection, if the peer may believe it open (RFC 9293 §3.10.5).
+    /// Queues a reset for an aborted connection, if the peer may still consider it open (RFC 9293 §3.10.5).
     pub(super) fn reset_peer(&mut self) {
         let has_peer = matches!(
             self.state,
@@ -43,8 +44,8 @@ impl Endpoint {
         }
     }
 
-    /// Answers a segment that is forged, or from an honest peer that lost its state: the ACK carries the right numbers.
-    /// The limit (RFC 5961 §7) also ends a loop between two ends that reject each other's ACKs.
+    /// Answers a segment that is forged, or that comes from an honest peer that lost its state: the ACK carries the
+    /// right sequence numbers. The limit (RFC 5961 §7) also ends a loop between two ends that reject each other's ACKs.
     #[cold]
     pub(super) fn challenge(&mut self, now: Time) {
         if self.challenges.take(now) {

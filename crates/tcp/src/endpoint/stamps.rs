@@ -22,21 +22,21 @@ impl Endpoint {
     }
 }
 
-/// The peer's clock, unwrapped, if its tick (ns) equals ours.
+/// Time of the peer's clock, unwrapped, if its tick (ns) equals ours.
 #[inline]
 pub(crate) fn peer_time(now: Time, tick_nanos: u64, value: u32) -> Time {
     let ahead = u64::from(value.wrapping_sub(ticks_at(now, tick_nanos)).wrapping_add(1 << 31));
     Time::from_nanos((now.as_nanos() / tick_nanos + ahead).saturating_mul(tick_nanos))
 }
 
-/// Age of the echo, given the tick, ns; `None` for an echo from the future, which is invalid.
+/// Age of an echoed timestamp, for a tick in ns. `None` if the echo is from the future and thus invalid.
 pub(crate) fn since_echo(now: Time, tick_nanos: u64, echo: u32) -> Option<Duration> {
     let ticks = ticks_at(now, tick_nanos).wrapping_sub(echo);
     (ticks < 1 << 31).then(|| Duration::from_nanos(tick_nanos * u64::from(ticks)))
 }
 
 fn ticks_at(now: Time, tick_nanos: u64) -> u32 {
-    // Constant divisors for the usual ticks avoid a division.
+    // For the usual ticks the divisor is a constant, which avoids a division.
     let ticks = match tick_nanos {
         1_000_000 => now.as_nanos() / 1_000_000,
         1_000 => now.as_nanos() / 1_000,

@@ -1,4 +1,4 @@
-//! TIME-WAIT, and acceptance of a successor.
+//! TIME-WAIT, and acceptance of a new connection that replaces one in this state.
 
 use super::{Endpoint, State, opens};
 use lasthop_base::Time;
@@ -10,7 +10,7 @@ impl Endpoint {
         self.restart_time_wait(now);
     }
 
-    /// Restarts TIME-WAIT: the peer's retransmitted FIN suggests that our ACK was lost (RFC 9293 §3.10.7.4).
+    /// Restarts TIME-WAIT, because a retransmitted FIN of the peer suggests that our ACK was lost (RFC 9293 §3.10.7.4).
     pub(super) fn restart_time_wait(&mut self, now: Time) {
         self.set_own_timer(now + self.config.time_wait);
     }
@@ -20,10 +20,12 @@ impl Endpoint {
         segment.flags.has(Flags::FIN) && behind == self.irs.at(self.receiver.next())
     }
 
-    /// Whether this SYN may replace this connection in TIME-WAIT: segments remain distinguishable (RFC 6191 §2).
+    /// Whether this SYN may replace this connection in TIME-WAIT, because the segments of both remain distinguishable
+    /// (RFC 6191 §2).
     ///
-    /// "Greater than the last sequence number seen" means greater than RCV.NXT here, not than the FIN's number, one
-    /// below. Linux and FreeBSD do the same, at the cost of one number of 2^32.
+    /// RFC 6191 says "greater than the last sequence number seen". Here this means greater than RCV.NXT, not greater
+    /// than the number of the FIN, which is one less. Linux and FreeBSD do the same; this excludes one of the 2^32
+    /// numbers.
     ///
     /// The initial number of the new connection should exceed [`Endpoint::number_after`] (RFC 9293 §3.6.1).
     pub fn may_be_replaced_by(&self, syn: &Segment) -> bool {
@@ -41,7 +43,7 @@ impl Endpoint {
         }
     }
 
-    /// The sequence number behind the last one used by this side.
+    /// The sequence number after the last one that this side has used.
     pub fn number_after(&self) -> Seq {
         self.iss.at(self.sending.nxt())
     }

@@ -6,7 +6,7 @@ use crate::sender::Expiry;
 use lasthop_base::Time;
 
 impl Endpoint {
-    /// Handles expired deadlines.
+    /// Handles all deadlines that have expired.
     pub fn handle_timeout(&mut self, now: Time) {
         self.clock = now;
         if !self.is_synchronised() {
@@ -33,7 +33,7 @@ impl Endpoint {
         }
     }
 
-    /// Deadline for [`Endpoint::handle_timeout`], or [`Time::NEVER`].
+    /// Time at which [`Endpoint::handle_timeout`] is due, or [`Time::NEVER`].
     #[inline(always)]
     pub fn poll_timeout(&self) -> Time {
         let timers = self.sending.timer().min(self.receiver.timer()).min(self.own_timer);
@@ -41,7 +41,8 @@ impl Endpoint {
         if self.is_synchronised() { timers } else { timers.min(self.handshake_timer()) }
     }
 
-    /// As [`Endpoint::poll_timeout`]; `None`, which is cheaper, if the deadline is not earlier than at the last call.
+    /// As [`Endpoint::poll_timeout`], but returns `None` if the deadline is not earlier than at the last call; this is
+    /// cheaper.
     #[inline]
     pub fn poll_earlier_timeout(&mut self) -> Option<Time> {
         let is_sooner = self.sending.is_sooner() | self.receiver.is_sooner() | self.sooner;

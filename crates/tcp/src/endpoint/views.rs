@@ -42,7 +42,7 @@ impl Endpoint {
         self.receiver.reassembly().next() - 1
     }
 
-    /// Bytes written and not sent yet.
+    /// Bytes written but not sent yet.
     pub fn unsent(&self) -> u64 {
         self.sending.unsent(&self.pending_sender)
     }
@@ -60,7 +60,7 @@ impl Endpoint {
     /// Offset in the peer's stream of a segment's payload, near RCV.NXT.
     pub fn payload_offset(&self, segment: &Segment) -> Option<u64> {
         if self.state == State::SynSent {
-            // The peer's SYN-ACK determines its initial number.
+            // The peer's SYN-ACK determines the peer's initial sequence number.
             return segment.flags.has(Flags::SYN).then_some(1);
         }
         let behind_syn = u64::from(segment.flags.has(Flags::SYN));

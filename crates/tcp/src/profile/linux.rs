@@ -1,10 +1,10 @@
-//! Linux host of 2025 (6.x) with default sysctls (ip-sysctl), as known and measured (docs/validation.md).
+//! Linux host of 2025 (6.x) with default sysctls. Sources: ip-sysctl, and measurements (docs/validation.md).
 //!
 //! # Not modelled
-//! * `tcp_comp_sack_delay_ns`: Linux delays some SACKs by up to 1 ms; here they leave at once.
-//! * Segmentation offload: segments leave one by one.
-//! * Quick ACKs of pushed segments.
-//! * `tcp_cwnd_application_limited`: an unused cwnd decays only once the connection is idle.
+//! * `tcp_comp_sack_delay_ns`: Linux delays some SACKs by up to 1 ms; here they are sent at once.
+//! * Segmentation offload: segments are sent one by one.
+//! * Quick ACKs that answer pushed segments.
+//! * `tcp_cwnd_application_limited`: here an unused cwnd decays only after the connection was idle.
 
 use super::{Preset, Profile};
 

@@ -1,13 +1,13 @@
-//! Profiles: defaults of a flow's two ends, each a whole existing TCP.
+//! Profiles: each holds the defaults of a whole existing TCP for the two ends of a flow.
 //!
-//! A profile holds scenario keys and values. The scenario reader treats them as keys of the flow; keys
-//! written in the flow override them.
+//! A profile holds scenario keys and values. The scenario reader treats them as if they were written in the flow; keys
+//! that the flow does contain override them.
 
 mod linux;
 mod plain;
 mod rfc;
 
-/// Defaults of a whole TCP.
+/// Defaults that together describe an existing TCP.
 #[derive(Debug)]
 pub struct Profile {
     /// Name in scenarios.
@@ -20,16 +20,16 @@ pub struct Profile {
     pub sender: &'static [(&'static str, &'static str)],
     /// Keys of the receiving end, with values.
     pub receiver: &'static [(&'static str, &'static str)],
-    /// Parameters of a mechanism, applied if the profile or the flow selects that mechanism.
+    /// Parameters of mechanisms; each applies if the profile or the flow selects its mechanism.
     pub parameters: &'static [Preset],
-    /// Keys of the sending end, applied if the profile or the flow selects a mechanism.
+    /// Keys of the sending end; each applies if the profile or the flow selects the mechanism in its `with`.
     pub beside: &'static [Preset],
 }
 
-/// Default that depends on a mechanism.
+/// Default that applies only with a certain mechanism.
 #[derive(Clone, Copy, Debug)]
 pub struct Preset {
-    /// Seam and mechanism: `congestion`, `cubic`.
+    /// Seam and mechanism, for example `congestion` and `cubic`.
     pub with: (&'static str, &'static str),
     /// Parameter of the mechanism, or key of the sending end.
     pub key: &'static str,
@@ -45,7 +45,7 @@ pub const ALL: &[Profile] = &[plain::PROFILE, rfc::PROFILE, linux::PROFILE];
 /// Names of all profiles.
 pub const NAMES: &[&str] = &[plain::PROFILE.name, rfc::PROFILE.name, linux::PROFILE.name];
 
-/// Profile of a scenario without a `profile` key.
+/// Profile that applies to a scenario without a `profile` key.
 pub const DEFAULT: &Profile = &plain::PROFILE;
 
 /// Finds a profile by name.
@@ -58,7 +58,7 @@ mod tests {
     use super::*;
     use crate::Catalogue;
 
-    /// Mechanisms and parameters named by a profile exist.
+    /// All mechanisms and parameters that a profile names exist.
     #[test]
     fn profiles_name_what_there_is() {
         let catalogue = Catalogue::default();

@@ -1,4 +1,4 @@
-//! Each key's own default.
+//! Profile without values of its own: each key keeps its default.
 
 use super::Profile;
 

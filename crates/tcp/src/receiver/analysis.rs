@@ -9,15 +9,16 @@ use crate::ranges::Range;
 use lasthop_base::{Stream, Time};
 use lasthop_wire::Backlog;
 
-/// State for loss discrimination, window estimates, windows with foresight, and ACK splitting.
+/// State for loss discrimination, for window estimates, for windows that plan ahead, and for ACK splitting.
 pub(super) struct Analysis {
-    /// Next call of [`AdvertisedWindow::on_decision_time`](super::window::AdvertisedWindow::on_decision_time).
+    /// Time of the next call of
+    /// [`AdvertisedWindow::on_decision_time`](super::window::AdvertisedWindow::on_decision_time).
     pub(super) next_window_decision: Time,
     pub(super) estimator: WindowEstimator,
     pub(super) random: Stream,
     pub(super) burst: Option<Burst>,
     pub(super) uplink: Backlog,
-    /// Uplink queue before the last split ACK, and number of ACKs, until the ACKs are queued.
+    /// Uplink queue before the last split ACK, and the number of its ACKs, until these are queued.
     pub(super) split_ack: Option<(Backlog, u32)>,
 }
 
@@ -27,7 +28,7 @@ impl Receiver {
         self.analysis.as_ref().map(|analysis| &analysis.estimator)
     }
 
-    /// Updates estimates and attributes a gap. The ACK splitting handles a loss before cwnd_r is halved.
+    /// Updates the estimates and attributes a gap to a cause. The ACK splitting handles a loss before cwnd_r is halved.
     pub(super) fn analyse(
         &mut self,
         now: Time,

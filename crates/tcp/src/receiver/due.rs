@@ -6,15 +6,15 @@ use lasthop_base::Time;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Pending {
     Nothing,
-    /// For data: the ACK splitting sets the number of ACKs.
+    /// An ACK for data is due. The ACK splitting determines the number of ACKs.
     Now,
-    /// For a window update or challenge: one ACK.
+    /// An ACK for a window update or a challenge is due: one ACK.
     Bare,
     At(Time),
 }
 
 impl Receiver {
-    /// Makes an ACK due without new data.
+    /// Makes an ACK due although no new data has arrived.
     pub(crate) fn acknowledge_now(&mut self) {
         self.ack_is_current = false;
         if self.due != Pending::Now {
@@ -52,14 +52,14 @@ impl Receiver {
         }
     }
 
-    /// Releases held duplicate ACKs, each with the current SACK report.
+    /// Releases the held duplicate ACKs. Each carries the current SACK report.
     #[cold]
     pub(super) fn release(&mut self) {
         let count = self.ack_policy.release();
         self.copy_acks(count);
     }
 
-    /// Returns the byte of the ACK due that no data segment carried.
+    /// Returns the offset to acknowledge, if an ACK is due and no data segment has carried it.
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(crate) fn poll_ack(&mut self) -> Option<u64> {
         if !matches!(self.due, Pending::Now | Pending::Bare) {
@@ -69,7 +69,7 @@ impl Receiver {
         Some(self.finish_ack())
     }
 
-    /// ACK number and window of an outgoing data segment. Both stay the same while the peer sends nothing.
+    /// Returns ACK number and window for an outgoing data segment. Both stay the same while the peer sends nothing.
     #[inline(always)]
     pub(crate) fn ack_and_window(&mut self, shift: u8) -> (u64, u16) {
         if self.ack_is_current {
@@ -87,7 +87,7 @@ impl Receiver {
         (ack, units)
     }
 
-    /// Acknowledges all data in an outgoing data segment.
+    /// Acknowledges all received data with an outgoing data segment.
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(crate) fn piggyback(&mut self) -> u64 {
         self.end_burst();

@@ -1,10 +1,11 @@
-//! Receiving half: reassembly, ACKs and the advertised window.
+//! Receiving half of an endpoint: reassembly, ACKs and the advertised window.
 //!
-//! * `arrivals`: arriving data; `next_data`: its fast path; `reassembly`: sequence space;
-//! * `due`: time and content of ACKs; `burst`: ACK splitting; `report`: SACK blocks; `right_edge`: advertised window;
+//! * `arrivals`: arriving data; `next_data`: the fast path for it; `reassembly`: received sequence space;
+//! * `due`: time and content of ACKs; `burst`: ACK splitting; `report`: SACK blocks; `right_edge`: the advertised
+//!   window;
 //! * `analysis`: path estimates and loss discrimination.
 //!
-//! Mechanisms have folders of their own: `ack_policy`, `ack_splitting`, `window`, `loss_discrimination`, `ecn_echo`.
+//! The mechanisms are in folders: `ack_policy`, `ack_splitting`, `window`, `loss_discrimination`, `ecn_echo`.
 
 pub mod ack_policy;
 pub mod ack_splitting;
@@ -38,30 +39,31 @@ use window::AdvertisedWindow;
 
 /// Receiving half of an endpoint. Offsets are absolute; the peer's SYN is byte 0.
 ///
-/// Cache lines: one for every segment, one for data after holes, one for ACKs and windows, then rare fields.
+/// Order of the fields by cache lines: one for every segment, one for data after holes, one for ACKs and windows, then
+/// rare fields.
 #[repr(C)]
 pub struct Receiver {
     due: Pending,
     fin: u64,
     acknowledged: u64,
-    /// Right edge advertised so far.
+    /// Right edge of the window as advertised so far.
     edge: u64,
-    /// Fast path: only the ACK policy needs data in order.
+    /// Whether the fast path applies: only the ACK policy needs to know of data in order.
     is_plain: bool,
     /// Whether every data segment is acknowledged at once.
     is_immediate: bool,
-    /// Whether every ACK is a single one: no splitting or copies.
+    /// Whether each ACK that is due is a single ACK, without splitting or copies.
     always_single: bool,
     /// Whether SACK has anything to report: a hole or a duplicate.
     has_report: bool,
-    /// Whether [`Receiver::timer`] may be earlier than at the last [`Receiver::note_timer`].
+    /// Whether [`Receiver::timer`] may be earlier than it was at the last [`Receiver::note_timer`].
     sooner: bool,
     needs_estimate: bool,
     holds_acks: bool,
     discriminates: bool,
     dsack: bool,
     window_shrinks: bool,
-    /// Whether the last data segment carried the current ACK and window.
+    /// Whether the last data segment sent carried the current ACK and window.
     ack_is_current: bool,
     /// Whether `ack_is_current` may be used.
     caches_advertisement: bool,
@@ -70,49 +72,49 @@ pub struct Receiver {
     window_units: u16,
     reassembly: Reassembly,
     advertised: Advertised,
-    /// Duplicate data not yet reported; empty: none.
+    /// Duplicate data not yet reported; an empty range if there is none.
     duplicate: Range,
-    /// Free part of the buffer, bytes, if the window is the free part of a buffer; else [`NO_BUFFER`].
+    /// Free part of the buffer, bytes, if the window is the free part of a buffer; otherwise [`NO_BUFFER`].
     free: u64,
     segment: u64,
-    /// In-order bytes not read by the application.
+    /// In-order bytes that the application has not read.
     unread: u64,
-    /// Size of the buffer, bytes, if the window is the free part of a buffer; else [`NO_BUFFER`].
+    /// Size of the buffer, bytes, if the window is the free part of a buffer; otherwise [`NO_BUFFER`].
     buffer: u64,
-    /// Smallest step of the right edge, bytes: a segment, or half of the largest window.
+    /// Smallest step by which the right edge moves, bytes: a segment, or half of the largest window if that is smaller.
     smallest_opening: u64,
     ack_policy: Box<dyn AckPolicy>,
     window: Box<dyn AdvertisedWindow>,
-    /// ACKs that report a damaged segment; 0: no reports.
+    /// Number of ACKs that report a damaged segment; 0 means no reports.
     damage_copies: u32,
     wanted_notices: WantedNotices,
     ack_splitting: Box<dyn AckSplitting>,
     discriminator: Box<dyn LossDiscriminator>,
-    /// `None`: no loss discrimination, no estimate, and single ACKs only.
+    /// `None`: there is no loss discrimination and no estimate, and all ACKs are single.
     analysis: Option<Box<Analysis>>,
 }
 
-/// No stream is as long.
+/// Value that means "no FIN": no stream is that long.
 const NO_FIN: u64 = u64::MAX;
 
-/// Smallest limit on ranges after holes.
+/// Lower bound of the limit on the number of ranges after holes.
 const FEWEST_RANGES: u64 = 256;
 
-/// Data segment.
+/// A data segment that has arrived.
 #[derive(Clone, Copy, Debug)]
 pub struct DataSegment {
     /// Bytes of the segment.
     pub range: Range,
-    /// Peer's timestamp of the segment, unwrapped. Only differences are meaningful.
+    /// Peer's timestamp of the segment, unwrapped. Only differences between such times are meaningful.
     pub sent: Option<Time>,
-    /// Round trip measured by the segment's timestamp echo.
+    /// Round-trip time measured by the segment's timestamp echo.
     pub rtt: Option<Duration>,
-    /// Congestion experienced.
+    /// Whether the packet carried a congestion mark (CE).
     pub marked: bool,
 }
 
 impl Receiver {
-    /// Receiver that expects byte 1; `random` serves random loss discrimination.
+    /// Returns a receiver that expects byte 1. `random` is for random loss discrimination.
     pub fn new(config: &Config, random: Stream) -> Receiver {
         let ack_policy = (config.ack_policy.build)(&config.ack_policy.values);
         let ack_splitting = (config.ack_splitting.build)(&config.ack_splitting.values);
@@ -122,7 +124,7 @@ impl Receiver {
         let needs = ack_splitting.needs();
         let estimates = needs.estimate || cause.needs_estimate();
         let smallest_opening = u64::from(config.segment).min(window.largest() / 2);
-        // The largest window of full segments leaves no more ranges; further ones indicate an attack.
+        // The largest window of full segments cannot leave more ranges; a larger number indicates an attack.
         let most_ranges = (window.largest() / u64::from(config.segment.max(1))).max(FEWEST_RANGES) as usize;
         let buffer = window.buffer().unwrap_or(NO_BUFFER);
         let always_single = ack_splitting.is_single() && !ack_policy.holds() && !window.uses_link_plan();
@@ -181,7 +183,7 @@ impl Receiver {
         }
     }
 
-    /// Next byte expected; the FIN counts as one.
+    /// Next byte expected. The FIN counts as one byte.
     pub fn next(&self) -> u64 {
         let next = self.reassembly.next();
         next + u64::from(self.fin == next)
@@ -201,13 +203,13 @@ impl Receiver {
         offset < self.reassembly.next() || self.reassembly.beyond().containing(offset).is_some()
     }
 
-    /// Notices wanted with each segment.
+    /// Notices that the receiver wants with each segment.
     #[inline]
     pub fn wanted_notices(&self) -> WantedNotices {
         self.wanted_notices
     }
 
-    /// Whether losses are attributed when a gap opens, and counted.
+    /// Whether losses are attributed when a gap opens, so that attributions are counted.
     pub fn discriminates(&self) -> bool {
         self.discriminates
     }

@@ -11,7 +11,7 @@ impl Receiver {
         self.is_plain && !self.has_report && self.fin == NO_FIN
     }
 
-    /// [`Receiver::handle_data`] for the case [`Receiver::accepts_next_data`]: no hole, duplicate or FIN.
+    /// As [`Receiver::handle_data`], if [`Receiver::accepts_next_data`]: there is no hole, duplicate or FIN.
     #[inline]
     pub(crate) fn handle_next_data(&mut self, now: Time, bytes: u64, log: &mut Log) {
         log.frequent.data_received += 1;

@@ -1,4 +1,4 @@
-//! Reassembly of data in order and out of order, and its SACK blocks.
+//! Reassembly of data that arrives in order or out of order, and its SACK blocks.
 
 use crate::ranges::{Range, RangeSet};
 use lasthop_wire::SackBlocks;
@@ -9,18 +9,18 @@ use lasthop_wire::SackBlocks;
 pub struct Reassembly {
     next: u64,
     beyond: RangeSet,
-    /// One byte of each recently reported range, most recent first (RFC 2018 §4), then [`NO_BYTE`].
+    /// One byte of each recently reported range, the most recent first (RFC 2018 §4); further entries are [`NO_BYTE`].
     recent: [u64; SackBlocks::CAPACITY],
     limit: usize,
 }
 
-/// Marks an unused entry.
+/// Value of an unused entry.
 const NO_BYTE: u64 = u64::MAX;
 
-/// Effect of an arrival.
+/// Effect of an arriving segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Insertion {
-    /// Bytes by which the cumulative ACK advanced.
+    /// Bytes by which the arrival advances the cumulative ACK.
     pub advanced: u64,
     /// Gap opened by the arrival.
     pub opened: Option<Range>,
@@ -28,12 +28,12 @@ pub struct Insertion {
     pub had_holes: bool,
     /// Whether any byte was new.
     pub fresh: bool,
-    /// First run of duplicate bytes (RFC 2883 §4).
+    /// First range of duplicate bytes (RFC 2883 §4).
     pub duplicate: Option<Range>,
 }
 
 impl Reassembly {
-    /// Empty space; `next` is the next byte expected.
+    /// Empty sequence space; `next` is the next byte expected.
     pub fn starting_at(next: u64) -> Reassembly {
         Reassembly {
             next,
@@ -43,7 +43,8 @@ impl Reassembly {
         }
     }
 
-    /// Limits the ranges after holes to `limit`. Data beyond the limit is dropped and must be retransmitted.
+    /// Limits the number of ranges after holes to `limit`. Data that would exceed the limit is dropped and must be
+    /// retransmitted.
     pub fn with_limit(self, limit: usize) -> Reassembly {
         Reassembly { limit, ..self }
     }
@@ -68,7 +69,7 @@ impl Reassembly {
         &self.beyond
     }
 
-    /// Adds the next `bytes` bytes; requires that no holes exist.
+    /// Adds the next `bytes` bytes. The caller ensures that no holes exist.
     #[inline]
     pub fn advance(&mut self, bytes: u64) {
         self.next += bytes;
@@ -112,14 +113,15 @@ impl Reassembly {
         change
     }
 
-    /// Ranges for SACK, at most `most`: the most recent first, then the highest (RFC 2018 §4).
+    /// Ranges for SACK blocks, at most `most`: first the most recent, then the others from the highest down (RFC 2018
+    /// §4).
     pub fn sack_ranges(&self, most: usize) -> impl Iterator<Item = Range> + '_ {
         let recent = self.recent().filter_map(|byte| self.beyond.containing(byte));
         let others = self.beyond.iter().rev().filter(|range| !self.is_recent(range));
         recent.chain(others).take(most)
     }
 
-    /// First run of `range` already held after a hole.
+    /// First part of `range` that is already held after a hole.
     fn first_known(&self, range: Range) -> Option<Range> {
         let (known, end) = self.beyond.run_at(range.start, range.end);
         if known {
@@ -137,7 +139,7 @@ impl Reassembly {
         self.recent().any(|byte| range.start <= byte && byte < range.end)
     }
 
-    /// Puts the range around `byte` first, and removes entries merged into that range.
+    /// Puts the range around `byte` first in the list, and removes entries that this range has absorbed.
     fn remember(&mut self, byte: u64) {
         let Some(newest) = self.beyond.containing(byte) else { return };
         let mut list = [NO_BYTE; SackBlocks::CAPACITY];
@@ -168,7 +170,7 @@ mod tests {
 
     #[test]
     fn rfc2018_section_7_case_2() {
-        // First of eight segments of 500 bytes lost: each ACK reports one growing block.
+        // The first of eight segments of 500 bytes is lost: each ACK reports one growing block.
         let mut received = Reassembly::starting_at(5000);
         for (n, end) in [6000, 6500, 7000, 7500, 8000, 8500, 9000].into_iter().enumerate() {
             let change = received.insert(range(end - 500, end));
@@ -179,7 +181,7 @@ mod tests {
 
     #[test]
     fn rfc2018_section_7_case_3() {
-        // 2nd, 4th, 6th and 8th segment lost, then the 4th and the 2nd arrive.
+        // The 2nd, 4th, 6th and 8th segments are lost. Later the 4th and the 2nd arrive.
         let mut received = Reassembly::starting_at(5000);
         let arrive = |received: &mut Reassembly, start| {
             received.insert(range(start, start + 500));

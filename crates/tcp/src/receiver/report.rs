@@ -16,7 +16,8 @@ impl Receiver {
         self.has_report
     }
 
-    /// Passes at most `most` SACK blocks to `emit`: a duplicate once, then ranges after holes (RFC 2018 §4).
+    /// Passes at most `most` SACK blocks to `emit`: first a duplicate, reported only once, then ranges after holes (RFC
+    /// 2018 §4).
     pub(crate) fn emit_sack_blocks(&mut self, most: usize, mut emit: impl FnMut(Range)) {
         let mut left = most;
         if left > 0 && !self.duplicate.is_empty() {

@@ -6,17 +6,18 @@ use lasthop_base::{Rate, Time};
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Advertised {
-    /// Inputs of the last advertisement, relative to the ACK, bytes: wanted edge, previous edge; and the window scale.
+    /// Inputs of the last advertisement: wanted edge and previous edge, relative to the ACK, bytes; and the window
+    /// scale.
     wanted: u64,
     edge: u64,
     shift: u8,
-    /// Whether the window is zero regardless of free space: closed before a planned outage.
+    /// Whether the window is zero regardless of free space, because it was closed before a planned outage.
     is_closed: bool,
     /// Window as the peer decodes it, bytes.
     bytes: u64,
 }
 
-/// Marks "no buffer": no window is as large.
+/// Value that means "no buffer": no window is that large.
 pub(super) const NO_BUFFER: u64 = u64::MAX;
 
 impl Receiver {
@@ -30,12 +31,12 @@ impl Receiver {
         self.window.largest()
     }
 
-    /// Records `bytes` unread by the application. Advertises a widely opened window at once, if 16 bits in units of
-    /// `1 << shift` express the change.
+    /// Records that the application has left `bytes` unread. If the window has opened widely, and 16 bits in units of
+    /// `1 << shift` can express the change, advertises the window at once.
     ///
-    /// Compares with the last advertised window, not with its remainder: arrivals have their own ACKs, and a read
-    /// neither hastens a delayed ACK nor causes a duplicate (RFC 5681 §4.2). Exception: a remainder so small that the
-    /// peer may be waiting (RFC 9293 §3.8.6.2.2).
+    /// The comparison uses the last advertised window, not the part of it that is left. Arrivals cause their own ACKs,
+    /// and a read must neither hasten a delayed ACK nor cause a duplicate (RFC 5681 §4.2). The exception is a part so
+    /// small that the peer may be waiting (RFC 9293 §3.8.6.2.2).
     pub(crate) fn hold_unread(&mut self, bytes: u64, shift: u8) {
         self.unread = bytes;
         if self.buffer != NO_BUFFER {
@@ -53,16 +54,16 @@ impl Receiver {
         }
     }
 
-    /// Window of a segment that acknowledges `ack`, in units of `1 << shift`.
+    /// Returns the window for a segment that acknowledges `ack`, in units of `1 << shift`.
     ///
-    /// The right edge never moves left (RFC 9293 §3.8.6), by rounding or by a partial `ack`, unless the window shrinks.
-    /// The edge moves right in steps worth a segment: silly window avoidance (RFC 9293 §3.8.6.2.2).
+    /// The right edge never moves left (RFC 9293 §3.8.6), neither by rounding nor by a partial `ack`, unless the window
+    /// shrinks. It moves right only by at least a segment, to avoid the silly window syndrome (RFC 9293 §3.8.6.2.2).
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(crate) fn advertise(&mut self, ack: u64, shift: u8) -> u16 {
         let wanted = self.wanted_edge();
         let (room, edge) = (wanted.wrapping_sub(ack), self.edge.wrapping_sub(ack));
         if (room, edge, shift) != (self.advertised.wanted, self.advertised.edge, self.advertised.shift) {
-            // Unchanged between ACKs while full segments arrive in order.
+            // The inputs stay the same between ACKs while full segments arrive in order.
             self.window_units = self.recompute_window(ack, shift, wanted);
             let bytes = self.edge.saturating_sub(ack);
             self.advertised = Advertised { wanted: room, edge, shift, bytes, ..self.advertised };
@@ -119,10 +120,10 @@ impl Receiver {
         }
         self.ack_is_current = false;
         self.sooner = true;
-        // The last advertisement is void.
+        // The last advertisement is no longer valid.
         self.advertised = Advertised { shift: u8::MAX, is_closed: decision.closed, ..Advertised::default() };
         self.window_units = 0;
-        // Before the first arrival there is nothing to acknowledge.
+        // Before the first arrival, there is no data to acknowledge.
         if decision.acks > 0 && self.next() > 1 {
             self.acknowledge_now();
             self.copy_acks(decision.acks);

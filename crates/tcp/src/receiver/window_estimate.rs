@@ -1,8 +1,8 @@
-//! Receiver's estimate of the path: RTT from timestamp echoes, and the sender's window from RTT and rate.
+//! Receiver's estimate of the path: the RTT from timestamp echoes, and the sender's window from the RTT and the rate.
 
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Time, Unit, Values};
 
-/// Rate of arrivals times RTT (hasegawa §3.4).
+/// Estimate as the rate of arrivals times the RTT (hasegawa §3.4).
 pub const RATE_TIMES_RTT: Mechanism<Build> = Mechanism {
     info: Info {
         name: "rate_times_rtt",
@@ -28,7 +28,7 @@ pub const RATE_TIMES_RTT: Mechanism<Build> = Mechanism {
     build: &|values| WindowEstimator::new(values, false),
 };
 
-/// The sender's own window (a bound for estimates; no real receiver knows it).
+/// The sender's actual window. It serves as a bound for estimates; a real receiver does not know it.
 pub const ORACLE: Mechanism<Build> = Mechanism {
     info: Info {
         name: "oracle",
@@ -72,7 +72,7 @@ pub struct WindowEstimator {
     grows_by_one: bool,
     is_oracle: bool,
     seen_loss: bool,
-    /// End of the loss window: the cumulative ACK has to pass it; `None` outside a loss window.
+    /// Offset at which the loss window ends when the cumulative ACK passes it; `None` outside of a loss window.
     loss_window: Option<u64>,
     period_start: Time,
     period_bytes: u64,
@@ -125,7 +125,7 @@ impl WindowEstimator {
         self.path.cwnd_r = cwnd.max(1.0);
     }
 
-    /// Handles a data segment of `bytes`; `rtt` is the round trip measured by its timestamp echo.
+    /// Handles a data segment of `bytes`; `rtt` is the round-trip time measured by its timestamp echo.
     pub fn on_arrival(&mut self, now: Time, bytes: u64, segment: u64, rtt: Option<Duration>) {
         if let Some(rtt) = rtt {
             self.sample(rtt);
@@ -144,7 +144,7 @@ impl WindowEstimator {
         self.period_bytes = 0;
     }
 
-    /// Handles an ACK of new data: the sender's window grows by 1/cwnd.
+    /// Handles the sending of an ACK for new data: the sender's window grows by 1/cwnd.
     pub fn on_ack_sent(&mut self) {
         if self.is_oracle {
             return;
@@ -153,7 +153,7 @@ impl WindowEstimator {
         self.path.cwnd_r += if slow_start { 1.0 } else { 1.0 / self.path.cwnd_r };
     }
 
-    /// Handles a new gap; `highest`: byte after the highest one received.
+    /// Handles a new gap. `highest`: offset after the highest byte received.
     pub fn on_gap(&mut self, highest: u64) {
         let first = self.loss_window.is_none();
         self.seen_loss = true;
@@ -168,7 +168,7 @@ impl WindowEstimator {
         if self.loss_window.is_some_and(|end| next >= end) {
             self.loss_window = None;
             if self.at_loss == AtLoss::Halve {
-                // Arrivals during the repair do not reflect the window after the repair.
+                // Arrivals during the repair do not represent the window after the repair.
                 self.period_start = now;
                 self.period_bytes = 0;
             }

@@ -1,7 +1,8 @@
 //! Effects of an ACK, in the order of the RFCs.
 //!
-//! [`Sender::apply_ack`] is generic and becomes three functions. `FAST_PATH` omits repairs: nothing is lost, reported
-//! or retransmitted. `UNOBSERVED` also omits observers and rate samples: the ACK covers exactly the first segment.
+//! The compiler makes three functions from the generic [`Sender::apply_ack`]. `FAST_PATH` omits repairs, because
+//! nothing is lost, reported or retransmitted. `UNOBSERVED` also omits observers and rate samples; the ACK covers
+//! exactly the first segment.
 
 use super::congestion::{AckEvent, LossPhase, Recovered};
 use super::loss_discrimination::{AckHint, RttSample};
@@ -26,15 +27,15 @@ struct AckSummary {
     duplicate: bool,
     /// Whether the ACK reports data that arrived twice (D-SACK).
     is_dsack: bool,
-    /// Whether the ACK reports data that was outstanding at the timeout in question and was sent once.
+    /// Whether the ACK reports data that was outstanding at the timeout under test and was sent only once.
     original: bool,
-    /// Sending time of the oldest newly reported segment, if SACK yields round-trip samples.
+    /// Sending time of the oldest newly reported segment, if SACK reports serve as round-trip samples.
     reported_at: Option<Time>,
 }
 
 struct RecoveryOutcome {
     step: RecoveryStep,
-    /// The last step: a second one may have begun a recovery.
+    /// The last step. If an ACK causes two steps, the second can begin a recovery.
     entered: RecoveryStep,
     lost: u64,
 }
@@ -59,7 +60,8 @@ impl Ack<'_> {
 }
 
 impl Sender {
-    /// Handles an acceptable ACK (`oldest_ack() <= ack <= may_acknowledge()`). Below `una` only its SACK blocks count.
+    /// Handles an acceptable ACK (`oldest_ack() <= ack <= may_acknowledge()`). If the ACK is below `una`, only its SACK
+    /// blocks count.
     pub(crate) fn handle_ack(&mut self, now: Time, ack: &Ack<'_>, log: &mut Log) {
         let advanced = ack.ack > self.scoreboard.una();
         let was_outstanding = self.scoreboard.outstanding() > 0;
@@ -77,7 +79,7 @@ impl Sender {
                 return self.advance_on_fast_path(now, ack, log);
             }
             if !was_outstanding {
-                // A peer that only sends: each of its segments carries such an ACK.
+                // The peer alone sends data: each of its segments carries such an ACK.
                 return;
             }
         }
@@ -93,7 +95,8 @@ impl Sender {
         self.advance(now, *ack, log);
     }
 
-    /// A new ACK on the fast path, usually of exactly the first segment, without observers.
+    /// Handles an ACK that advances `una` on the fast path. The ACK usually covers exactly the first segment, without
+    /// observers.
     #[inline(always)]
     pub(crate) fn advance(&mut self, now: Time, ack: Ack<'_>, log: &mut Log) {
         let Ack { stamps, tick, marked, .. } = ack;
@@ -108,7 +111,8 @@ impl Sender {
         self.apply_ack::<true, true>(now, &ack, &AckSummary::new_data(acked), log);
     }
 
-    /// [`Sender::advance`] for other ACKs, or with observers. Takes only the fields read, to avoid copying the ACK.
+    /// As [`Sender::advance`], for ACKs of other ranges or with observers. Takes only the fields it reads, to avoid
+    /// copying the ACK.
     #[inline(never)]
     fn advance_general(
         &mut self,
@@ -124,7 +128,8 @@ impl Sender {
         self.apply_ack::<true, false>(now, &ack, &AckSummary::new_data(acked), log);
     }
 
-    /// The receiver accepted the byte of a window probe. The byte counts as sent now, perhaps more than once.
+    /// The receiver accepted the byte of a window probe. The byte is recorded as sent now, although it may have been
+    /// sent several times.
     fn on_window_probe_acknowledged(&mut self, now: Time) {
         let start = self.scoreboard.nxt();
         self.scoreboard.record_new(1, now);
@@ -134,7 +139,8 @@ impl Sender {
     #[inline(always)]
     fn update_scoreboard(&mut self, ack: &Ack<'_>, same_window: bool, log: &mut Log) -> AckSummary {
         let advanced = ack.ack > self.scoreboard.una();
-        // An old ACK may have left the receiver before a timeout or another conclusion: no round-trip sample.
+        // An old ACK may have been sent before a timeout or before a decision of the recovery, so it gives no
+        // round-trip sample.
         let is_old = ack.ack < self.scoreboard.una();
         let was_outstanding = self.scoreboard.outstanding() > 0;
         self.scoreboard.begin_ack();
@@ -172,7 +178,7 @@ impl Sender {
         self.repair.on_dsack();
     }
 
-    /// Consequences of an ACK; see the head of this file for `FAST_PATH` and `UNOBSERVED`.
+    /// Applies the consequences of an ACK. The head of this file explains `FAST_PATH` and `UNOBSERVED`.
     #[inline(always)]
     fn apply_ack<const FAST_PATH: bool, const UNOBSERVED: bool>(
         &mut self,
@@ -289,7 +295,7 @@ impl Sender {
             },
             una: self.scoreboard.una(),
             nxt: self.scoreboard.nxt(),
-            // Bytes that SACK reported during the recovery do not count again.
+            // Bytes that SACK reported during the recovery are not counted again.
             acked: if counts_end { summary.acked.delivered } else { summary.acked.bytes },
             segments: summary.acked.segments,
             delivered: summary.acked.delivered + summary.reported,
@@ -304,7 +310,7 @@ impl Sender {
         }
     }
 
-    /// Shows an ACK, before its effect, to congestion control and to loss discrimination that measures.
+    /// Passes an ACK, before its effects, to congestion control and to loss discrimination that measures.
     #[inline(never)]
     fn observe(&mut self, news: &AckNews) {
         self.window.observe(news);
@@ -335,7 +341,7 @@ impl Sender {
                 FrtoResult::Undecided => {}
                 FrtoResult::Spurious => self.undo_repair(now, Some(acked.bytes), ack.ece, log),
                 FrtoResult::Probed => {
-                    // Room for a retransmission beside the two new segments (RFC 5682 §3.1, step 3 a).
+                    // The window has room for one retransmission and the two new segments (RFC 5682 §3.1, step 3 a).
                     let window = 3 * self.mss;
                     self.window.on_recovered(self.scoreboard.outstanding(), Recovered::Probed { window });
                 }
@@ -443,7 +449,7 @@ impl Sender {
         }
     }
 
-    /// RFC 6298 §5; NewReno restarts the timer only at the first partial ACK (RFC 6582 §4).
+    /// Restarts the timer (RFC 6298 §5). NewReno restarts it only at the first partial ACK (RFC 6582 §4).
     #[inline(always)]
     fn restart_timer<const FAST_PATH: bool>(&mut self, now: Time, step: RecoveryStep, sent_at: Option<Time>) {
         if self.scoreboard.outstanding() == 0 {

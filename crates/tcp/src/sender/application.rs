@@ -2,11 +2,11 @@
 
 use crate::ranges::Range;
 
-/// Data to send. The FIN counts as one byte behind the data.
+/// Data to send. The FIN counts as one byte after the data.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(super) struct Application {
-    /// Offset behind the last byte to send, the FIN included.
+    /// Offset after the last byte to send, the FIN included.
     end: u64,
     finishing: bool,
     /// Whether a short segment waits while data is outstanding (RFC 9293 §3.7.4).
@@ -31,7 +31,7 @@ impl Application {
         self.finishing = true;
     }
 
-    /// Offset behind the last byte written, without the FIN.
+    /// Offset after the last byte written, without the FIN.
     pub(super) fn written(&self) -> u64 {
         self.end - u64::from(self.finishing)
     }
@@ -57,7 +57,7 @@ impl Application {
         self.nagle = nagle;
     }
 
-    /// Copies the data of `other`; Nagle's algorithm stays as set here.
+    /// Copies the data of `other`, but keeps this setting of Nagle's algorithm.
     pub(super) fn copy_data(&mut self, other: &Application) {
         *self = Application { nagle: self.nagle, ..*other };
     }

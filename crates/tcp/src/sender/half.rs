@@ -1,4 +1,4 @@
-//! Lazily created [`Sender`]: an endpoint that only receives never allocates one.
+//! Lazily created [`Sender`]: an endpoint that only receives never allocates a sender.
 
 use super::application::Application;
 use super::peer::InitialWindow;
@@ -10,16 +10,16 @@ use std::cell::OnceCell;
 /// created.
 #[repr(C)]
 pub(crate) struct SendingHalf {
-    /// Created with the first data to send, or when inspected. Once created, this sender is authoritative.
+    /// Created for the first data to send, or for the first inspection. From then on this sender holds the state.
     sender: OnceCell<Box<Sender>>,
     initial_window: InitialWindow,
 }
 
 pub(crate) struct PendingSender {
     application: Application,
-    /// Time since which there was nothing to send; [`Time::NEVER`]: not polled yet.
+    /// Time since which there was nothing to send; [`Time::NEVER`] before the first poll.
     idle_since: Time,
-    /// Set after the handshake: its round-trip time, if measured.
+    /// Set after the handshake. The inner value is the handshake's round-trip time, if measured.
     handshake: Option<Option<Duration>>,
     /// Initial timeout, if the handshake was retransmitted.
     first_timeout: Option<Duration>,
@@ -28,7 +28,7 @@ pub(crate) struct PendingSender {
 
 impl PendingSender {
     pub(crate) fn new(mss: u32) -> PendingSender {
-        // The sender sets Nagle's algorithm.
+        // The sender sets Nagle's algorithm when it is created.
         let application = Application::new(false);
         PendingSender { application, idle_since: Time::NEVER, handshake: None, first_timeout: None, mss }
     }
@@ -75,7 +75,7 @@ impl SendingHalf {
         })
     }
 
-    /// The sender that [`SendingHalf::get_or_create`] has created.
+    /// Returns the sender that [`SendingHalf::get_or_create`] created earlier.
     pub(crate) fn created(&mut self) -> &mut Sender {
         match self.sender.get_mut() {
             Some(sender) => sender,
@@ -83,7 +83,7 @@ impl SendingHalf {
         }
     }
 
-    /// Changes the segment size to `mss` before anything was sent: drops the sender, to be created again.
+    /// Changes the segment size to `mss` before anything was sent. Drops the sender; it is created again when needed.
     pub(crate) fn discard_sender(&mut self, pending_sender: &mut PendingSender, mss: u32) {
         if let Some(sender) = self.sender.take() {
             pending_sender.application = sender.application;
@@ -103,7 +103,8 @@ impl SendingHalf {
         self.sender().map_or(pending_sender.application.written() - 1, Sender::unsent)
     }
 
-    /// The handshake is over: the peer's window, the round-trip time, and (`first_timeout`) the least timeout.
+    /// Ends the handshake: sets the peer's window, the round-trip time, and a lower bound of the timeout
+    /// (`first_timeout`).
     pub(crate) fn open(
         &mut self,
         pending_sender: &mut PendingSender,
@@ -122,7 +123,7 @@ impl SendingHalf {
         }
     }
 
-    /// A segment of the peer at offset `at` acknowledges `ack` and advertises `window` bytes.
+    /// Handles the peer's segment at offset `at`, which acknowledges `ack` and advertises `window` bytes.
     #[inline(always)]
     pub(crate) fn update_window(&mut self, at: u64, ack: u64, window: u64) {
         match self.sender_mut() {
@@ -134,7 +135,7 @@ impl SendingHalf {
         }
     }
 
-    /// As [`SendingHalf::update_window`] while no sender exists, so that the segment acknowledges only the SYN.
+    /// As [`SendingHalf::update_window`], while no sender exists. The segment then acknowledges only the SYN.
     #[inline(always)]
     pub(crate) fn update_initial_window(&mut self, at: u64, window: u64) {
         self.initial_window.update_from(at, window);

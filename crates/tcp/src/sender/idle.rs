@@ -4,13 +4,13 @@ use lasthop_base::{Duration, Time};
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Idle {
-    /// If all is acknowledged: sending time of the newest data acknowledged last.
+    /// Sending time of the newest acknowledged data, set when no data is outstanding.
     since: Time,
-    /// Restart window, bytes; [`CWND_STAYS`].
+    /// Restart window, bytes, or [`CWND_STAYS`].
     window: u64,
 }
 
-/// Larger than any window.
+/// Value larger than any window: cwnd never restarts.
 const CWND_STAYS: u64 = u64::MAX;
 
 impl Idle {
@@ -23,7 +23,7 @@ impl Idle {
         self.since = sent_at;
     }
 
-    /// Returns the window to continue with, if cwnd is larger and nothing was sent for longer than a timeout.
+    /// Returns the restart window, if cwnd is larger and nothing was sent for longer than a timeout.
     pub(super) fn restart_window(&self, now: Time, cwnd: u64, rto: Duration) -> Option<u64> {
         (cwnd > self.window && now.since(self.since) > rto).then_some(self.window)
     }
@@ -33,7 +33,7 @@ impl Idle {
 mod tests {
     use super::*;
 
-    /// RFC 5681 §4.1: RW = min(IW, cwnd), after more than one timeout.
+    /// RFC 5681 §4.1: after more than one timeout, RW = min(IW, cwnd).
     #[test]
     fn a_large_window_restarts_after_a_timeout() {
         let (at, rto) = (|secs| Time::ZERO + Duration::from_secs(secs), Duration::from_secs(1));

@@ -1,4 +1,5 @@
-//! Inputs beside ACKs, polls and the timer: from the application, the endpoint, and nodes that report losses.
+//! Inputs other than ACKs, polls and the timer: from the application, from the endpoint, and from nodes that report
+//! losses.
 
 use super::Sender;
 use super::timer::{Timer, TimerKind};
@@ -7,7 +8,7 @@ use crate::ranges::Range;
 use lasthop_base::{Duration, Time};
 
 impl Sender {
-    /// The application writes `bytes` more.
+    /// Adds `bytes` to the data that the application wants to send.
     pub fn write(&mut self, bytes: u64) {
         self.application.write(bytes);
     }
@@ -22,7 +23,7 @@ impl Sender {
         self.application.set_nagle(nagle);
     }
 
-    /// Sets the user timeout for data (R2); `None`: never.
+    /// Sets the user timeout for data (R2); `None` means never.
     pub(crate) fn set_user_timeout(&mut self, limit: Option<Duration>) {
         self.user_timeout.set_limit(limit);
     }
@@ -36,7 +37,7 @@ impl Sender {
         }
     }
 
-    /// The handshake's timer expired: the initial timeout is at least `timeout` (RFC 6298 §5.7).
+    /// The handshake's timer has expired, so the initial timeout is at least `timeout` (RFC 6298 §5.7).
     pub(crate) fn set_first_timeout(&mut self, timeout: Duration) {
         self.rtt.start_from(timeout);
     }
@@ -50,8 +51,8 @@ impl Sender {
         self.full_payload = self.mss.saturating_sub(bytes).max(1);
     }
 
-    /// Retransmits outstanding data in segments of `mss` bytes, a new path MTU. cwnd stays: no congestion (RFC 1191
-    /// §6.4).
+    /// Retransmits outstanding data in segments of `mss` bytes, because the path MTU is smaller. cwnd stays, because
+    /// this is not congestion (RFC 1191 §6.4).
     pub(crate) fn reduce_segment_size(&mut self, now: Time, mss: u64) {
         self.mss = mss;
         self.full_payload = mss;
@@ -63,7 +64,7 @@ impl Sender {
         }
     }
 
-    /// The caller has cached [`Sender::timer`].
+    /// Records that the caller has cached [`Sender::timer`].
     pub(crate) fn note_timer(&mut self) {
         self.timer.note_read();
     }
@@ -72,7 +73,7 @@ impl Sender {
         self.timer = Timer::OFF;
     }
 
-    /// The receiver reports a damaged segment at this offset (HACK).
+    /// Handles the receiver's report that the segment at `offset` was damaged (HACK).
     pub(crate) fn handle_damaged(&mut self, offset: u64) {
         let Some(segment) = self.scoreboard.segment_at(offset) else { return };
         if let Some(discriminator) = &mut self.discriminator
@@ -82,7 +83,7 @@ impl Sender {
         }
     }
 
-    /// A node reports that these bytes reached the last hop (LHACK).
+    /// Handles a node's report that these bytes reached the last hop (LHACK).
     pub(crate) fn handle_last_hop(&mut self, range: Range) {
         let outstanding = Range {
             start: range.start.max(self.scoreboard.una()),
@@ -95,7 +96,7 @@ impl Sender {
         }
     }
 
-    /// A node reports that its link fails and retries (EBSN); `heard_at`: time of the peer's last segment.
+    /// Handles a node's report that its link fails and retries (EBSN). `heard_at`: time of the peer's last segment.
     pub(crate) fn handle_bad_state(&mut self, now: Time, heard_at: Time) {
         let is_waiting = self.timer.kind() == TimerKind::Retransmit && !self.timer.is_off();
         if !is_waiting || self.scoreboard.outstanding() == 0 {

@@ -1,18 +1,18 @@
 //! Limits of a sender and their durations, counted like Linux's `tcp_info` (`tcp_chrono`: `tcpi_busy_time`,
 //! `tcpi_rwnd_limited`), with separate states for cwnd and the application.
 //!
-//! The state changes when sending stops for another reason. If both windows are full, the state is cwnd, as in Linux.
+//! The state changes when another reason stops the sender. If both windows are full, the state is cwnd, as in Linux.
 
 use lasthop_base::{Duration, Time};
 
 /// Reason why a sender sends no more.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Limit {
-    /// No new data, or less than Nagle's algorithm lets pass.
+    /// No new data exists, or Nagle's algorithm delays it.
     Application,
-    /// cwnd, repairs and timeouts included.
+    /// cwnd is full; the time of repairs and timeouts counts here, too.
     Congestion,
-    /// The receiver's window.
+    /// The receiver's window is full.
     Receiver,
 }
 
@@ -47,7 +47,7 @@ impl Limited {
     }
 }
 
-/// Start of the current state, which [`Sender`](super::Sender) keeps, and the sums of the earlier ones.
+/// Start of the current state, and the sums of the earlier states. [`Sender`](super::Sender) holds the current state.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LimitTimer {
     since: Time,
@@ -60,7 +60,7 @@ impl LimitTimer {
         before: Limited { application: Duration::ZERO, congestion: Duration::ZERO, receiver: Duration::ZERO },
     };
 
-    /// Sums up to `now`; `by` is the current state.
+    /// Sums up to `now`; `by` is the current limit.
     pub(super) fn until(&self, now: Time, by: Option<Limit>) -> Limited {
         let mut limited = self.before;
         if let Some(limit) = by {

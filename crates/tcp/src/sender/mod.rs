@@ -1,11 +1,11 @@
-//! Sending half: outstanding data, the next segment, and the timer.
+//! Sending half of an endpoint: outstanding data, the next segment, and the timer.
 //!
 //! Order of sending:
 //! 1. Segments that recovery demands, regardless of the window.
-//! 2. Retransmissions, then new data, as `cwnd - in_flight` permits; new data also needs room in the receiver's window.
+//! 2. Retransmissions, then new data, as `cwnd - in_flight` permits. New data must also fit the receiver's window.
 //!
-//! Recovery does not inflate the window: `in_flight` is its estimate of the data in the network. The window is reduced
-//! once per window of data, by whichever signal arrives first.
+//! Recovery does not inflate the window: `in_flight` is the recovery's estimate of the data in the network. The first
+//! signal of congestion reduces the window; further signals for the same window of data do not.
 //!
 //! Components, each of which owns its state:
 //! * `window`: cwnd; `reductions`: window reductions; `usage`: window validation; `idle`: restart after idle;
@@ -14,8 +14,8 @@
 //! * `application`: data to send; `peer`: the receiver's window; `limit`: time per sending limit;
 //! * `rate`: rate samples and pacing; `scoreboard`: outstanding data.
 //!
-//! Files of `impl Sender`:
-//! * this file: construction, fast-path condition; `half`: lazy creation; `views`: views;
+//! Files with further parts of `impl Sender`:
+//! * this file: construction and the condition of the fast path; `half`: lazy creation; `views`: read access;
 //! * `ack`: effects of an ACK; `steps`: effects of recovery on the window; `timeout`: effects of the timer;
 //! * `poll`: the next segment; `sent`: effects of sending; `inputs`: other inputs.
 
@@ -79,22 +79,23 @@ use window::CongestionWindow;
 
 /// The sending half of an endpoint. Offsets are absolute; the SYN is byte 0.
 ///
-/// Field order by use: losses, outstanding data, each segment and ACK, new ACKs, repairs, rare state.
+/// Fields are ordered by the code that uses them: losses, outstanding data, each segment and ACK, new ACKs, repairs,
+/// rare state.
 #[repr(C, align(64))]
 pub struct Sender {
     mss: u64,
     scoreboard: Scoreboard,
     peer: Peer,
-    /// Payload of a full segment beside the options in use.
+    /// Payload of a full segment that remains with the options in use, bytes.
     full_payload: u64,
     /// Fast-path condition: nothing is lost, reported or retransmitted, so all outstanding data is in flight.
     is_on_fast_path: bool,
     has_fast_path: bool,
     /// Whether `congestion` or `loss_discrimination` observes every ACK before its effect.
     observes: bool,
-    /// `observes`, or rates are sampled, slow start is monitored, or cwnd is validated.
+    /// True if `observes`, if rates are sampled, if slow start is monitored, or if cwnd is validated.
     has_observers: bool,
-    /// Current limit of sending; `None` until data may be sent, because the handshake is not accounted.
+    /// Current limit of sending. `None` until data may be sent, because the handshake does not count.
     current_limit: Option<Limit>,
     /// Whether the next new segment carries CWR (RFC 3168 §6.1.2).
     needs_cwr: bool,
@@ -114,14 +115,14 @@ pub struct Sender {
     idle: Idle,
     user_timeout: UserTimeout,
     limit_timer: LimitTimer,
-    /// `None`: cwnd grows regardless of its use.
+    /// `None`: cwnd grows whether it is used or not.
     usage: Option<Box<Usage>>,
 }
 
 /// The next segment to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outgoing {
-    /// Bytes, the FIN counted as one.
+    /// Bytes to send, the FIN counted as one.
     pub range: Range,
     /// Whether this is a retransmission.
     pub is_retransmission: bool,
@@ -129,7 +130,8 @@ pub struct Outgoing {
     pub fin: bool,
     /// Priority of the packet.
     pub priority: Priority,
-    /// First new data after a window reduction: carries CWR if ECN is in use (RFC 3168 §6.1.2).
+    /// Whether the segment carries CWR if ECN is in use: true for the first new data after a window reduction (RFC 3168
+    /// §6.1.2).
     pub cwr: bool,
 }
 
@@ -140,7 +142,7 @@ pub struct Ack<'a> {
     pub ack: u64,
     /// Advertised window, bytes.
     pub window: u64,
-    /// The segment carried data, SYN or FIN, so that it cannot be a duplicate ACK.
+    /// Whether the segment carried data, SYN or FIN; such a segment is not a duplicate ACK.
     pub carries_data: bool,
     /// SACK blocks in absolute offsets.
     pub sack: &'a [Range],
@@ -152,7 +154,7 @@ pub struct Ack<'a> {
     pub ece: bool,
     /// Bytes that AccECN newly reports as marked.
     pub marked: u32,
-    /// SACK is in use on this connection.
+    /// Whether SACK is in use on this connection.
     pub selective: bool,
     /// Hint about the loss that this ACK reports.
     pub hint: LossHint,
@@ -177,7 +179,8 @@ impl Ack<'_> {
 }
 
 impl Sender {
-    /// Returns a sender with segments of `mss` bytes; data begins at offset 1. `random` feeds mechanisms that draw.
+    /// Returns a sender with segments of `mss` bytes; data begins at offset 1. `random` is for mechanisms that
+    /// draw random numbers.
     pub fn new(config: &Arc<Config>, mss: u32, random: Stream) -> Sender {
         Sender::recovering_by(&config.recovery, config, mss, random)
     }
@@ -246,7 +249,8 @@ impl Sender {
         }
     }
 
-    /// Whether the fast path applies: ACKs skip repairs (`ack.rs`), and the windows alone admit new data (`poll.rs`).
+    /// Whether the fast path applies: ACKs skip repairs (`ack.rs`), and only the two windows limit new data
+    /// (`poll.rs`).
     #[inline(always)]
     pub(crate) fn is_on_fast_path(&self) -> bool {
         debug_assert!(
@@ -267,7 +271,7 @@ impl Sender {
         self.is_on_fast_path = self.permits_fast_path();
     }
 
-    /// Asks every component. The exhaustive pattern makes a new field fail to compile until it is handled here.
+    /// Asks every component. The pattern lists all fields, so a new field does not compile until it is handled here.
     #[inline(always)]
     fn permits_fast_path(&self) -> bool {
         let Sender {

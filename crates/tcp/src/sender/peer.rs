@@ -1,6 +1,7 @@
 //! The peer's advertised window (SND.WND, RFC 9293 §3.3.1).
 
-/// The receiver's window in absolute offsets. 32 bits suffice: at most 65,535 * 2^14 bytes (RFC 7323 §2.3).
+/// The receiver's window in absolute offsets. Windows fit in 32 bits: they are at most 65,535 * 2^14 bytes (RFC 7323
+/// §2.3).
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Peer {
     right_edge: u64,
@@ -11,7 +12,7 @@ pub(super) struct Peer {
     largest_window: u32,
 }
 
-/// Compact form of [`Peer`] while nothing is sent: the window counts from byte 1.
+/// Compact form of [`Peer`] before anything is sent: the window begins at byte 1.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct InitialWindow {
     at: u64,
@@ -41,7 +42,7 @@ impl Peer {
         Peer { right_edge: offset, ..Peer::default() }
     }
 
-    /// Sets the window, counted from `ack`. The right edge may move left (RFC 9293 §3.8.6).
+    /// Sets the window of `window` bytes from offset `ack`. The right edge may move left (RFC 9293 §3.8.6).
     pub(super) fn update(&mut self, ack: u64, window: u64) {
         debug_assert!(window <= u64::from(u32::MAX), "no header can advertise such a window");
         self.window = window as u32;
@@ -73,7 +74,8 @@ impl Peer {
         u64::from(self.largest_window)
     }
 
-    /// Whether a segment of `usable` bytes is silly (RFC 9293 §3.8.6.2.1): less than half of the largest window.
+    /// Whether a segment of `usable` bytes would cause the silly window syndrome (RFC 9293 §3.8.6.2.1): `usable` is
+    /// less than half of the largest window.
     pub(super) fn is_silly(&self, usable: u64) -> bool {
         usable == 0 || usable < self.largest_window() / 2
     }
@@ -83,7 +85,7 @@ impl Peer {
 mod tests {
     use super::*;
 
-    /// RFC 9293 §3.10.7.4: SND.WND is set by the newest segment, SND.WL1 and SND.WL2 guard it.
+    /// RFC 9293 §3.10.7.4: the newest segment sets SND.WND; SND.WL1 and SND.WL2 identify it.
     #[test]
     fn an_older_segment_tells_no_window() {
         let mut peer = Peer::closed_at(1);

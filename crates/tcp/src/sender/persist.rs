@@ -6,13 +6,13 @@ use lasthop_base::Time;
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(super) struct Persist {
-    /// Number of probes, or of override timeouts, so far; each doubles the next timeout.
+    /// Number of probes so far, or of override timeouts; each doubles the next timeout.
     probes: u32,
     is_due: bool,
-    /// Whether a window of zero stops the retransmission timer, and whether the timer is stopped.
+    /// `freezes`: whether a zero window stops the retransmission timer. `frozen`: whether the timer is stopped now.
     freezes: bool,
     frozen: bool,
-    /// Sending times of the last probe and of the first unanswered one; [`Time::NEVER`]: none.
+    /// Sending times of the last probe and of the first unanswered probe; [`Time::NEVER`] if there is none.
     probed_at: Time,
     unanswered_since: Time,
 }
@@ -34,12 +34,12 @@ impl Persist {
         self.frozen
     }
 
-    /// Whether a closed window blocks a sender that freezes (Freeze-TCP, Goff et al. 2000).
+    /// Whether a closed window now blocks a sender whose timer it stops (Freeze-TCP, Goff et al. 2000).
     pub(super) fn was_frozen(&self) -> bool {
         self.freezes && self.probes > 0
     }
 
-    /// Whether a probe's byte may be acknowledged. The byte counts as sent only once it is acknowledged.
+    /// Whether a probe's byte may be acknowledged. The byte counts as sent only when it is acknowledged.
     pub(super) fn has_probed(&self) -> bool {
         self.probes > 0
     }
@@ -58,7 +58,7 @@ impl Persist {
         self.probes
     }
 
-    /// Whether a probe, or data that fits the window, is due; true once for each expiry.
+    /// Whether a probe is due, or data that fits the window. Returns true once for each expiry.
     pub(super) fn take_due(&mut self) -> bool {
         std::mem::take(&mut self.is_due)
     }
@@ -75,7 +75,8 @@ impl Persist {
         (self.unanswered_since, is_retransmission)
     }
 
-    /// The persist timer expired; not a loss. `heard_at`: time of the peer's last segment; `waits`: new data waits.
+    /// Handles an expiry of the persist timer, which is not a loss. `heard_at`: time of the peer's last segment;
+    /// `waits`: new data waits.
     pub(super) fn expire(&mut self, now: Time, heard_at: Time, waits: bool, limit: &UserTimeout) -> Expiry {
         if heard_at >= self.probed_at {
             self.unanswered_since = Time::NEVER;
@@ -88,7 +89,8 @@ impl Persist {
         Expiry::Continue
     }
 
-    /// The retransmission timer expired under a zero window. Returns the first unanswered probe's time; `None`: abort.
+    /// Handles an expiry of the retransmission timer under a zero window. Returns the time of the first unanswered
+    /// probe; `None` means abort.
     pub(super) fn freeze(&mut self, now: Time, heard_at: Time, limit: &UserTimeout) -> Option<Time> {
         if !self.frozen || heard_at >= self.probed_at {
             self.unanswered_since = Time::NEVER;
@@ -122,7 +124,7 @@ mod tests {
         UserTimeout::new(&UserTimeouts { data: Some(Duration::from_secs(10)), ..UserTimeouts::default() })
     }
 
-    /// RFC 9293 §3.8.6.1: a peer that answers probes is never aborted; a silent one is.
+    /// RFC 9293 §3.8.6.1: a peer that answers probes is never given up; a silent peer is.
     #[test]
     fn answered_probes_are_borne_for_ever() {
         let mut persist = Persist::new(false);
@@ -134,7 +136,8 @@ mod tests {
         assert_eq!(persist.expire(at(30), at(2), true, &limit()), Expiry::Abort);
     }
 
-    /// Freeze-TCP: a timeout under a closed window freezes, and counts as a probe until the window opens.
+    /// Freeze-TCP: a timeout under a closed window stops the timer. The timeout counts as a probe until the window
+    /// opens.
     #[test]
     fn a_frozen_sender_doubles_its_probes() {
         let mut persist = Persist::new(true);

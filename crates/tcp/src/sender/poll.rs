@@ -1,7 +1,8 @@
-//! Choice of the next segment to send. Effects of sending: `sent.rs`.
+//! Choice of the next segment to send. The file `sent.rs` holds the effects of sending.
 //!
-//! On the fast path the windows alone decide. Otherwise forced segments go first, then retransmissions and new data, as
-//! the windows permit, then a last resort. [`Sender::may_send_more`] makes the same decision, to save useless polls.
+//! On the fast path only the two windows decide. Otherwise the order is: forced segments, then retransmissions and new
+//! data that the windows permit, then a last resort. [`Sender::may_send_more`] makes the same decision, to save useless
+//! polls.
 
 use super::recovery::LastResort;
 use super::repair::ProbePermission;
@@ -13,7 +14,7 @@ use lasthop_base::Time;
 use lasthop_wire::Priority;
 use std::ops::ControlFlow;
 
-/// A full segment of new data, with more data behind it.
+/// A full segment of new data; more data follows it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FullSegment {
     pub(crate) range: Range,
@@ -31,7 +32,7 @@ enum NextSegment {
 }
 
 impl Sender {
-    /// Whether [`Sender::poll`] would find no data, on the fast path without observers. Notes the limit.
+    /// Whether [`Sender::poll`] would find no data, on the fast path without observers. Records the limit.
     #[inline]
     pub(crate) fn has_nothing_to_send(&mut self, now: Time) -> bool {
         let nothing = self.is_on_fast_path && !self.has_observers && !self.has_new_data();
@@ -41,7 +42,8 @@ impl Sender {
         nothing
     }
 
-    /// Fast path of [`Sender::poll`] without pacing: sends a full segment, if admitted and followed by more data.
+    /// Fast path of [`Sender::poll`] without pacing: sends a full segment, if the windows admit it and more data
+    /// follows.
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(crate) fn send_full(&mut self, now: Time) -> Option<FullSegment> {
         let start = self.scoreboard.nxt();
@@ -78,7 +80,7 @@ impl Sender {
         }
     }
 
-    /// Quick check after sending: if false, [`Sender::poll`] would return nothing. Notes the limit.
+    /// Quick check after sending: if false, [`Sender::poll`] would return nothing. Records the limit.
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(crate) fn may_send_more(&mut self, now: Time) -> bool {
         if !self.is_on_fast_path() {
@@ -97,7 +99,7 @@ impl Sender {
         true
     }
 
-    /// Whether the data suffices for a full segment, without the FIN, which would have to go with the segment.
+    /// Whether the data suffices for a full segment and more than the FIN follows: a lone FIN would join the segment.
     #[inline(always)]
     fn has_full(&self) -> bool {
         self.scoreboard.nxt() + self.full_payload + 1 < self.application.end()
@@ -108,7 +110,7 @@ impl Sender {
         self.scoreboard.nxt() + self.full_payload - self.scoreboard.una() <= self.window.bytes()
     }
 
-    /// Segments that are sent regardless of the windows; `Break(None)`: nothing may be sent now.
+    /// Returns a segment that is sent regardless of the windows; `Break(None)` means that nothing may be sent now.
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     fn poll_forced(&mut self, now: Time, log: &mut Log) -> ControlFlow<Option<Outgoing>> {
         if self.timer.holds() {
@@ -131,7 +133,8 @@ impl Sender {
         }
         if let Some((range, why)) = self.repair.next_forced(&mut self.scoreboard) {
             if why == Reason::FastRetransmit {
-                // A whole timeout for the retransmission (left open by RFC 6675 §6); not on partial ACKs (RFC 6582 §4).
+                // The fast retransmission gets a whole timeout (RFC 6675 §6 leaves this open). Partial ACKs do not
+                // restart the timer (RFC 6582 §4).
                 self.timer.start(now + self.rtt.rto(), TimerKind::Retransmit);
             }
             return ControlFlow::Break(Some(self.retransmit(now, range, why, log)));
@@ -142,7 +145,7 @@ impl Sender {
         ControlFlow::Continue(())
     }
 
-    /// Whether [`Sender::poll_forced`], or the pacer, may have a segment.
+    /// Whether [`Sender::poll_forced`] or the pacer may have a segment to send.
     #[inline(always)]
     fn may_send_forced(&self) -> bool {
         self.rates.is_some()
@@ -153,7 +156,8 @@ impl Sender {
             || self.repair.may_have_forced()
     }
 
-    /// Sends new data that tests a timeout (F-RTO). Other data waits for the answer, unless no new data may be sent.
+    /// Sends new data that tests whether a timeout was spurious (F-RTO). Other data waits for the answer, unless no new
+    /// data may be sent.
     #[cold]
     fn poll_f_rto_probe(&mut self, now: Time) -> ControlFlow<Option<Outgoing>> {
         if let ProbePermission::Probe { first } = self.repair.probe_permission() {
@@ -173,7 +177,7 @@ impl Sender {
         ControlFlow::Break(None)
     }
 
-    /// Segments that the windows admit, else a last resort.
+    /// Returns a segment that the windows admit, or a last resort.
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     fn poll_by_windows<const FAST_PATH: bool>(&mut self, now: Time, log: &mut Log) -> Option<Outgoing> {
         let room = self.room::<FAST_PATH>();
@@ -200,7 +204,7 @@ impl Sender {
         }
     }
 
-    /// Whether [`Sender::poll_by_windows`] may return a segment outside of the fast path.
+    /// Whether [`Sender::poll_by_windows`] may return a segment when the fast path does not apply.
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     fn may_send_by_windows(&mut self, now: Time) -> bool {
         let room = self.room::<false>();
@@ -223,11 +227,12 @@ impl Sender {
         }
     }
 
-    /// The next retransmission, else the next new segment, if admitted; else the limit.
+    /// Returns the next retransmission or else the next new segment, if the window admits it. Otherwise returns the
+    /// limit.
     #[inline(always)]
     fn next_by_windows<const FAST_PATH: bool>(&mut self, room: u64) -> Result<NextSegment, Limit> {
         if !FAST_PATH && let Some(range) = self.repair.next_retransmission(&mut self.scoreboard) {
-            // As for new data, a FIN needs no room.
+            // A FIN needs no room in the window, as with new data.
             let fin = u64::from(self.application.ends_with(range));
             return if room < range.len() - fin {
                 Err(Limit::Congestion)
@@ -243,7 +248,8 @@ impl Sender {
         room >= self.mss && self.scoreboard.sacked() > 0
     }
 
-    /// The next new segment: full, or short if Nagle's algorithm and the window's edge permit; else the limit.
+    /// Returns the next new segment: full, or short if Nagle's algorithm and the window's edge permit. Otherwise
+    /// returns the limit.
     pub(super) fn next_new(&mut self, room: u64) -> Result<Range, Limit> {
         let start = self.scoreboard.nxt();
         let limit_timer = self.application.end().saturating_sub(start);
@@ -276,7 +282,8 @@ impl Sender {
         Ok(Range { start, end: start + size })
     }
 
-    /// Data waits for the receiver's window, and none is outstanding: sends a probe if due, else starts the timer.
+    /// Handles data that waits for the receiver's window while none is outstanding: sends a probe if due, otherwise
+    /// starts the timer.
     fn poll_persist(&mut self, now: Time, log: &mut Log) -> Option<Outgoing> {
         if !self.has_new_data() {
             return None;
@@ -305,7 +312,7 @@ impl Sender {
         Some(Outgoing { range, is_retransmission, fin: false, priority: Priority::Normal, cwr: false })
     }
 
-    /// The tail loss probe, regardless of cwnd: new data, or the last segment again (RFC 8985 §7.3).
+    /// Sends the tail loss probe regardless of cwnd: new data, or a retransmission of the last segment (RFC 8985 §7.3).
     #[inline(never)]
     fn poll_probe(&mut self, now: Time, log: &mut Log) -> Option<Outgoing> {
         if let Ok(range) = self.next_new(self.mss) {
@@ -330,7 +337,7 @@ impl Sender {
         waits || extra_at <= now
     }
 
-    /// Sends an extra segment if due: a low-priority copy of the last one, outside of the window (TCP-Peach's dummies).
+    /// Sends an extra segment if due: a low-priority copy of the last segment, regardless of the window (TCP-Peach).
     /// Scoreboard, timer and retransmission count ignore the copy; D-SACK reports its arrival.
     #[cold]
     #[inline(never)]

@@ -1,4 +1,4 @@
-//! Window reductions: at most one per window of data, by the first signal.
+//! Window reductions: the first signal reduces the window, at most once per window of data.
 
 use super::congestion::{Level, MarkPace};
 use super::recovery::{AckNews, LossRecovery, RecoveryStep};
@@ -11,31 +11,31 @@ use lasthop_base::{Duration, Time};
 pub(super) struct Reductions {
     /// Gradual reduction; `None`: immediate.
     rule: Option<Box<dyn Reduction>>,
-    /// Bytes that may be in flight during a recovery or a mark's reduction; else [`NO_ALLOWANCE`].
+    /// Bytes that may be in flight during a recovery or during a reduction by a mark; otherwise [`NO_ALLOWANCE`].
     allowance: u64,
-    /// Total of bytes found lost, at the last ACK.
+    /// Total number of bytes found lost until the last ACK.
     lost_known: u64,
     lost_by_ack: u64,
-    /// Signals about data below this offset are already accounted.
+    /// Signals about data below this offset have already reduced the window.
     until: u64,
-    /// State of a mark's reduction, which lasts until `until` is acknowledged.
+    /// State of a reduction by a mark, which lasts until `until` is acknowledged.
     ecn_reduction: Option<EcnReduction>,
-    /// The current recovery is non-congestive: the window stays, also at its end.
+    /// Whether the current recovery is non-congestive: it leaves the window unchanged, also at its end.
     is_non_congestive: bool,
     /// Whether new data waits for the timer if ECE arrives at a window of one segment (RFC 3168 §6.1.2).
     may_hold: bool,
     /// Time of the last reduction by a loss or a mark; [`Time::NEVER`]: none.
     at: Time,
-    /// For loss discrimination: state at the last recovery's entry; `None` after a timeout.
+    /// State at the entry of the last recovery, for loss discrimination; `None` after a timeout.
     entered: Option<Box<(Level, Range)>>,
-    /// Without SACK: bytes inferred delivered from duplicate ACKs and not acknowledged yet.
+    /// Without SACK: bytes not acknowledged yet that duplicate ACKs imply were delivered.
     inferred_delivered: u64,
 }
 
-/// Larger than any window.
+/// Value larger than any window.
 const NO_ALLOWANCE: u64 = u64::MAX;
 
-/// Progress of a mark's reduction (Linux's state CWR).
+/// Progress of a reduction by a mark (Linux's state CWR).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum EcnReduction {
     Starting,
@@ -59,7 +59,7 @@ impl Reductions {
         }
     }
 
-    /// Bytes found lost since the last ACK, given the total.
+    /// Bytes found lost since the last ACK; `total` is the new total.
     pub(super) fn newly_lost(&mut self, total: u64) -> u64 {
         self.lost_by_ack = total - std::mem::replace(&mut self.lost_known, total);
         self.lost_by_ack
@@ -80,7 +80,7 @@ impl Reductions {
         (self.allowance != NO_ALLOWANCE).then_some(self.allowance)
     }
 
-    /// A timeout discards the state at the entry of the last recovery.
+    /// Discards the state at the entry of the last recovery, after a timeout.
     pub(super) fn forget_entry(&mut self) {
         self.is_non_congestive = false;
         self.entered = None;
@@ -113,7 +113,7 @@ impl Reductions {
         ecn_reduction.is_none()
     }
 
-    /// An ACK of `una` may end a mark's reduction.
+    /// Ends a reduction by a mark if the ACK of `una` covers its data.
     #[inline]
     pub(super) fn on_ack(&mut self, una: u64) {
         if una >= self.until {
@@ -121,7 +121,7 @@ impl Reductions {
         }
     }
 
-    /// A loss or a timeout replaces a mark's reduction.
+    /// Ends a reduction by a mark, because a loss or a timeout replaces it.
     pub(super) fn end_ecn_reduction(&mut self) {
         self.ecn_reduction = None;
     }
@@ -140,7 +140,7 @@ impl Reductions {
         std::mem::take(&mut self.is_non_congestive)
     }
 
-    /// Lets the next signal about data from `una` on reduce the window.
+    /// Lets the next signal about data at or after `una` reduce the window.
     pub(super) fn allow_from(&mut self, una: u64) {
         self.until = una;
     }
@@ -150,7 +150,8 @@ impl Reductions {
         una >= self.until
     }
 
-    /// For loss discrimination: notes a recovery's entry. On re-entry (`anew`, 1990s' Reno) the first level stays.
+    /// Records the state at a recovery's entry, for loss discrimination. If the recovery is entered again (`anew`,
+    /// 1990s' Reno), the first level stays.
     pub(super) fn note_entry(&mut self, level: Level, outstanding: Range, anew: bool) {
         let first = self.entered.as_ref().filter(|_| anew);
         let before = first.map_or(level, |first| first.0);
@@ -181,7 +182,8 @@ impl Reductions {
         self.may_hold
     }
 
-    /// Updates the allowance of a gradual reduction to `target`. `delivered`: new bytes, `reported` of these by SACK.
+    /// Updates the allowance of a gradual reduction to `target`. `delivered`: newly delivered bytes; `reported`: those
+    /// of them that SACK reports.
     #[inline(never)]
     pub(super) fn update_allowance(
         &mut self,
@@ -197,7 +199,7 @@ impl Reductions {
         if matches!(step, RecoveryStep::Enter | RecoveryStep::Reenter) || begins_ecn_reduction {
             self.ecn_reduction = self.ecn_reduction.map(|_| EcnReduction::InProgress);
             self.inferred_delivered = 0;
-            // RecoverFS excludes bytes reported earlier (RFC 9937 §6). This ACK's reports may be discarded.
+            // RecoverFS excludes bytes that SACK reported earlier (RFC 9937 §6), but not those that this ACK reports.
             let reported_before = scoreboard.sacked().saturating_sub(reported);
             rule.on_entered(scoreboard.outstanding() + news.acked - reported_before);
         }
@@ -217,7 +219,8 @@ impl Reductions {
         self.rule = Some(rule);
     }
 
-    /// DeliveredData (RFC 9937 §6). Without SACK a duplicate counts as a segment, to be deducted from later ACKs.
+    /// DeliveredData (RFC 9937 §6). Without SACK a duplicate ACK counts as one segment, which is deducted from later
+    /// ACKs.
     fn delivered(&mut self, news: &AckNews, delivered: u64, uses_sack: bool) -> u64 {
         if uses_sack {
             return delivered;

@@ -62,7 +62,7 @@ impl Sender {
             self.note_sent(now, range);
         }
         if self.repair.needs_times() && range.start == self.scoreboard.una() {
-            // The first hole is retransmitted: it gets a whole timeout, as in Linux.
+            // The first hole is retransmitted, so the timer restarts with a whole timeout, as in Linux.
             self.timer.start(now + self.rtt.rto(), TimerKind::Retransmit);
         }
         if self.timer.is_off() {
@@ -92,7 +92,8 @@ impl Sender {
         rates.on_sent(now, range, in_flight, &self.scoreboard, &mut self.window);
     }
 
-    /// Lowers cwnd after more than a timeout of idle time, which excludes a frozen sender's zero-window probes.
+    /// Lowers cwnd if nothing was sent for longer than a timeout. The idle time excludes the zero-window probes of a
+    /// frozen sender.
     #[cold]
     fn restart_after_idle(&mut self, now: Time) {
         let restart = self.idle.restart_window(now, self.window.bytes(), self.rtt.rto());

@@ -25,7 +25,7 @@ impl Sender {
         match step {
             RecoveryStep::Same | RecoveryStep::Partial { .. } => {}
             RecoveryStep::Reordered { flight } => {
-                // RFC 4653 §3: no burst, and slow start back to the former window.
+                // RFC 4653 §3: the window permits no burst, and slow start returns to the former window.
                 let window = flight.min(self.scoreboard.outstanding() + self.mss);
                 self.window.on_reordered(Level { window, ssthresh: flight });
             }
@@ -80,7 +80,8 @@ impl Sender {
         Some(cause)
     }
 
-    /// Enters a recovery without changing cwnd and ssthresh; another loss of the same window may still reduce them.
+    /// Enters a recovery that leaves cwnd and ssthresh unchanged. Another loss in the same window may still reduce
+    /// them.
     fn enter_without_reduction(&mut self, now: Time, flight: u64, log: &mut Log) {
         self.reductions.drop_entry();
         self.repair.enter(None);
@@ -112,7 +113,7 @@ impl Sender {
         discriminator.on_entered(outstanding.end);
     }
 
-    /// A recovery is over: decides whether its reduction stays.
+    /// Decides at the end of a recovery whether its window reduction stays.
     fn review(&mut self, now: Time, log: &mut Log) -> Recovered {
         let from = self.level();
         let entered = self.reductions.entry();
@@ -128,7 +129,7 @@ impl Sender {
         }
     }
 
-    /// Records the classification of a loss by the mark on the third duplicate ACK.
+    /// Records the attribution of a loss, which follows from the mark on the third duplicate ACK.
     fn classify_by_mark(&self, now: Time, marked: bool, log: &mut Log) {
         if let (true, Some(range)) = (self.window.control().nature().judges_by_mark, self.scoreboard.first())
         {
@@ -167,8 +168,9 @@ impl Sender {
         }
     }
 
-    /// ECE: reduces the window once per window of data (RFC 3168 §6.1.2), or as often as congestion control requires,
-    /// but not during a repair. CWR goes with the byte at `until`: before its ACK, the receiver still echoes.
+    /// Reacts to ECE: reduces the window once per window of data (RFC 3168 §6.1.2), or as often as congestion control
+    /// requires, but not during a repair. The byte at `until` carries CWR. The receiver sends ECE until it has received
+    /// that byte.
     pub(super) fn react_to_mark(&mut self, now: Time, log: &mut Log) {
         let pace = self.window.control().nature().mark_pace;
         let too_soon = self.reductions.is_too_soon(pace, self.scoreboard.una(), now, self.rtt.srtt());
@@ -192,8 +194,8 @@ impl Sender {
         self.repair.may_undo().then(|| StateBefore::new(self.level(), flight, &self.rtt, tick, has_timed_out))
     }
 
-    /// Undoes a spurious repair, revealed by an ACK of `acked` bytes or (`None`) by a D-SACK after its end. After an
-    /// ACK with a mark the window stays reduced (RFC 4015 §3.2).
+    /// Undoes a spurious repair. An ACK of `acked` bytes has revealed it, or (`None`) a D-SACK after the end of the
+    /// repair. If the ACK carries a mark, the window stays reduced (RFC 4015 §3.2).
     pub(super) fn undo_repair(&mut self, now: Time, acked: Option<u64>, marked: bool, log: &mut Log) {
         let Some(taken) = self.repair.undo(acked, &mut self.scoreboard) else { return };
         self.reductions.allow_from(self.scoreboard.una());
@@ -210,7 +212,8 @@ impl Sender {
         }
     }
 
-    /// Adds a round-trip sample. After a spurious timeout the first new one keeps the timeout long (RFC 4015 §3).
+    /// Adds a round-trip sample. The first new sample after a spurious timeout also keeps the timeout long (RFC 4015
+    /// §3).
     pub(super) fn sample_rtt(&mut self, rtt: Duration) {
         self.rtt.sample(&self.config.rto, rtt);
         if let Some(previous_rtt) = self.repair.take_previous_rtt(self.scoreboard.una()) {
@@ -218,7 +221,8 @@ impl Sender {
         }
     }
 
-    /// At a window of one segment, new data waits for a whole timeout instead of a reduction (RFC 3168 §6.1.2).
+    /// At a window of one segment, new data waits for a whole timeout, because the window cannot be reduced (RFC 3168
+    /// §6.1.2).
     pub(super) fn hold_new_data(&mut self, now: Time) {
         let is_smallest = self.window.control().window() <= self.mss && self.scoreboard.outstanding() == 0;
         if self.reductions.may_hold() && is_smallest {

@@ -1,5 +1,5 @@
-//! Tail loss probe (RFC 8985 §7): new data, or the last segment again, makes the receiver report. No later segment
-//! would reveal the loss of a flight's last segments.
+//! Tail loss probe (RFC 8985 §7). No later segment would reveal the loss of a flight's last segments. The probe, new
+//! data or a retransmission of the last segment, makes the receiver send an ACK.
 
 use lasthop_base::{Duration, Time};
 
@@ -14,8 +14,8 @@ enum ProbeState {
         expires: Time,
     },
     Due,
-    /// A probe is outstanding until `end` is acknowledged (TLP.end_seq).
-    /// `is_retransmission`: its bytes were sent before.
+    /// A probe is outstanding until `end` is acknowledged (TLP.end_seq). `is_retransmission`: whether its bytes were
+    /// sent before.
     Outstanding {
         end: u64,
         is_retransmission: bool,
@@ -58,7 +58,8 @@ impl TailLossProbe {
         }
     }
 
-    /// TLP_calc_PTO (RFC 8985 §7.2). `expires`: retransmission timer; `is_lone`: at most one segment outstanding.
+    /// Sets the probe timer (TLP_calc_PTO, RFC 8985 §7.2). `expires`: expiry of the retransmission timer; `is_lone`: at
+    /// most one segment is outstanding.
     pub(super) fn arm(&mut self, now: Time, expires: Time, srtt: Option<Duration>, is_lone: bool) -> Time {
         let timeout = match srtt {
             Some(srtt) => srtt * 2 + if is_lone { MAX_ACK_DELAY } else { Duration::ZERO },
@@ -72,12 +73,13 @@ impl TailLossProbe {
         self.0 = ProbeState::Due;
     }
 
-    /// A probe that ends at `end` is sent; `is_retransmission`: its bytes were sent before.
+    /// Records that a probe was sent that ends at `end`. `is_retransmission`: whether its bytes were sent before.
     pub(super) fn on_probe_sent(&mut self, end: u64, is_retransmission: bool) {
         self.0 = ProbeState::Outstanding { end, is_retransmission };
     }
 
-    /// Whether the probe repaired a loss (RFC 8985 §7.4.2). The ACK of `una`: D-SACK (`is_dsack`), or new (`advanced`).
+    /// Handles an ACK of `una`. Returns whether the probe repaired a loss (RFC 8985 §7.4.2). `is_dsack`: the ACK
+    /// carries a D-SACK; `advanced`: the ACK is new.
     #[inline]
     pub(super) fn on_ack(&mut self, una: u64, is_dsack: bool, advanced: bool, selective: bool) -> bool {
         let ProbeState::Outstanding { end, is_retransmission } = self.0 else { return false };
@@ -91,7 +93,7 @@ impl TailLossProbe {
         has_repaired
     }
 
-    /// A timeout or a recovery makes the probe's answer meaningless.
+    /// Cancels the probe: after a timeout or a recovery its answer means nothing.
     pub(super) fn cancel(&mut self) {
         if self.is_on() {
             self.0 = ProbeState::Idle { expires: Time::NEVER };
@@ -111,7 +113,8 @@ mod tests {
         tail
     }
 
-    /// RFC 8985 §7.2: two round trips plus the longest ACK delay of a lone segment, at most the RTO.
+    /// RFC 8985 §7.2: the probe timeout is two round trips, plus the longest ACK delay for a lone segment, and at most
+    /// the RTO.
     #[test]
     fn the_probe_waits_for_two_round_trips() {
         let (at, ms) = (|ms| Time::ZERO + Duration::from_millis(ms), Duration::from_millis);

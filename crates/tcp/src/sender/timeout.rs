@@ -37,7 +37,7 @@ impl Sender {
         }
     }
 
-    /// Marks losses by time (RFC 8985 §6.2 step 5).
+    /// Marks segments lost by the time since they were sent (RFC 8985 §6.2 step 5).
     #[cold]
     fn detect_losses_by_time(&mut self, now: Time, log: &mut Log) {
         let step = self.repair.on_deadline(now, &mut self.scoreboard);
@@ -100,7 +100,7 @@ impl Sender {
         Expiry::Continue
     }
 
-    /// Begins to retransmit all outstanding data that is marked lost.
+    /// Marks all outstanding data lost and begins to retransmit it.
     pub(super) fn begin_go_back_n(&mut self, why: Reason) {
         self.tail.cancel();
         self.reductions.end_ecn_reduction();
@@ -128,7 +128,7 @@ impl Sender {
         }
     }
 
-    /// If loss discrimination excludes congestion, only retransmits the first segment and returns true.
+    /// If loss discrimination excludes congestion, retransmits only the first segment and returns true.
     pub(super) fn is_non_congestive_timeout(&mut self, now: Time) -> bool {
         let Some(first) = self.scoreboard.first() else { return false };
         if !self
@@ -144,7 +144,8 @@ impl Sender {
         true
     }
 
-    /// The retransmission timer expired under a zero window: not a loss. The first segment serves as a probe.
+    /// Handles an expiry of the retransmission timer under a zero window, which is not a loss. The first segment serves
+    /// as a probe.
     #[cold]
     fn freeze(&mut self, now: Time, heard_at: Time) -> Expiry {
         let Some(since) = self.persist.freeze(now, heard_at, &self.user_timeout) else {
@@ -160,7 +161,7 @@ impl Sender {
         Expiry::Continue
     }
 
-    /// The window opens: outstanding data is retransmitted, under the former cwnd.
+    /// Handles the opening of the window: retransmits outstanding data, under the former cwnd.
     #[cold]
     pub(super) fn thaw(&mut self, now: Time) {
         self.persist.thaw();
@@ -170,7 +171,8 @@ impl Sender {
         self.update_fast_path();
     }
 
-    /// Restarts the timer of outstanding data: the retransmission timer, or the probe timer if that is earlier.
+    /// Restarts the timer for outstanding data. The probe timer replaces the retransmission timer if it expires
+    /// earlier.
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(super) fn arm(&mut self, now: Time) {
         let expires = now + self.rtt.rto();
@@ -197,7 +199,7 @@ impl Sender {
         self.timer.start(self.tail.arm(now, expires, self.rtt.srtt(), is_lone), TimerKind::Probe);
     }
 
-    /// Whether nothing is lost, reported or repaired: otherwise recovery makes the probe unnecessary.
+    /// Whether nothing is lost, reported or being repaired. Otherwise recovery makes the probe unnecessary.
     #[inline(never)]
     fn is_undisturbed(&self) -> bool {
         self.scoreboard.sacked() == 0

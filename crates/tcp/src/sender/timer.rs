@@ -1,4 +1,4 @@
-//! The single timer of a sender (RFC 6298 §5), its purpose, and two more deadlines.
+//! The single timer of a sender (RFC 6298 §5), its purpose, and the deadlines of loss detection and pacing.
 
 use lasthop_base::Time;
 
@@ -9,9 +9,10 @@ pub(super) enum TimerKind {
     Retransmit,
     /// Tail loss probe (RFC 8985 §7).
     Probe,
-    /// Probe of a closed window, with nothing outstanding (RFC 9293 §3.8.6.1).
+    /// Probe of a closed window while no data is outstanding (RFC 9293 §3.8.6.1).
     Persist,
-    /// Release of new data after a mark at a window of one segment, with nothing outstanding (RFC 3168 §6.1.2).
+    /// Release of new data that a mark at a window of one segment has delayed; no data is outstanding (RFC 3168
+    /// §6.1.2).
     Hold,
 }
 
@@ -24,7 +25,7 @@ pub(super) struct Timer {
     kind: TimerKind,
     /// Whether the earliest deadline may have moved forward since it was last read.
     sooner: bool,
-    /// Time of the next loss detection, and departure time of the next paced packet.
+    /// Times of the next loss detection and of the departure of the next paced packet.
     detection_at: Time,
     departure_at: Time,
 }
@@ -66,7 +67,8 @@ impl Timer {
         self.detection_at
     }
 
-    /// Sets the departure time of the next packet. The caller must clear past times: nothing else replaces them.
+    /// Sets the departure time of the next packet. The caller must clear a time that has passed, because nothing else
+    /// replaces it.
     pub(super) fn set_departure(&mut self, at: Time) {
         self.departure_at = at;
         self.set_others();
@@ -79,7 +81,7 @@ impl Timer {
         self.others = earlier;
     }
 
-    /// Whether [`Timer::next`] may be earlier than at the last [`Timer::note_read`].
+    /// Whether [`Timer::next`] may be earlier than it was at the last [`Timer::note_read`].
     #[inline]
     pub(super) fn is_sooner(&self) -> bool {
         self.sooner
@@ -89,7 +91,7 @@ impl Timer {
         self.sooner = false;
     }
 
-    /// Expiry; [`Time::NEVER`]: stopped.
+    /// Time of expiry; [`Time::NEVER`] if the timer is stopped.
     #[inline]
     pub(super) fn at(&self) -> Time {
         self.at
@@ -121,7 +123,7 @@ mod tests {
     use super::*;
     use lasthop_base::Duration;
 
-    /// A stopped timer holds nothing back: otherwise the data would wait for ever.
+    /// A stopped timer delays no data; otherwise the data would wait for ever.
     #[test]
     fn a_stopped_timer_holds_nothing() {
         let mut timer = Timer::OFF;

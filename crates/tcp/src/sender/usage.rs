@@ -1,14 +1,14 @@
 //! Window validation: if the application or the peer's window limits a sender, cwnd does not grow.
 //!
-//! The use of cwnd is measured over a round trip: the momentary FlightSize falls with the ACKs of each burst, even if
-//! the burst filled cwnd. If no further segment fitted after the last one sent, cwnd may grow until room has remained
-//! for a window of data. Otherwise one of two rules applies:
+//! The use of cwnd is measured over a round trip, because the momentary FlightSize falls with each burst of ACKs, even
+//! if a burst had filled cwnd. If cwnd admitted no further segment after the last one sent, cwnd may grow until a
+//! window of data leaves room. Otherwise one of two rules applies:
 //!
-//! * RFC 7661: cwnd is validated while pipeACK is at least half of it (§4.3), and until the first round trip ends.
-//!   pipeACK is the most bytes acknowledged in a round trip (§4.2). A sample expires after max(3 RTT, 1 s), unless a
-//!   larger one replaces it.
-//! * Linux (`tcp_cwnd_validate`, `tcp_is_cwnd_limited`): in slow start cwnd grows while it is less than twice the most
-//!   bytes outstanding within a window of data (`max_packets_out`).
+//! * RFC 7661: cwnd is validated while pipeACK is at least half of cwnd (§4.3), and until the first round trip ends.
+//!   pipeACK is the largest number of bytes acknowledged in a round trip (§4.2). A sample expires after max(3 RTT, 1
+//!   s), unless a larger one replaces it.
+//! * Linux (`tcp_cwnd_validate`, `tcp_is_cwnd_limited`): in slow start cwnd grows while it is less than twice the
+//!   largest number of bytes outstanding within a window of data (`max_packets_out`).
 //!
 //! # Not modelled
 //! RFC 7661: the smaller window after a loss in the non-validated phase (§4.4.1), and that phase's end after five
@@ -23,12 +23,12 @@ use lasthop_base::{Duration, Time};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Usage {
     max_outstanding: MaxOutstanding,
-    /// `None`: Linux's rule.
+    /// `None`: Linux's rule applies.
     pipe_ack: Option<PipeAck>,
 }
 
 impl Usage {
-    /// Returns `None` if cwnd grows regardless of its use.
+    /// Returns `None` if cwnd grows whether it is used or not.
     pub(super) fn new(config: &Config) -> Option<Box<Usage>> {
         let pipe_ack = (!config.validates_as_linux).then(PipeAck::default);
         config
@@ -36,7 +36,8 @@ impl Usage {
             .then(|| Box::new(Usage { max_outstanding: MaxOutstanding::default(), pipe_ack }))
     }
 
-    /// Whether cwnd is unused and must not grow by an ACK of `acked` bytes, already recorded; `full`: full payload.
+    /// Whether cwnd is unused and must not grow by this ACK. `acked`: bytes of the ACK, already recorded; `full`:
+    /// payload of a full segment.
     pub(super) fn leaves_unused(
         &mut self,
         now: Time,
@@ -68,15 +69,16 @@ impl Usage {
 /// pipeACK (RFC 7661 §4.2).
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct PipeAck {
-    /// The largest sample, bytes, and its time; `None`: undefined.
+    /// The largest sample, bytes, and its time; `None` while pipeACK is undefined.
     most: Option<(u64, Time)>,
-    /// First byte of this round trip's data, and the offset behind its last byte.
+    /// First byte of this round trip's data, and the offset after its last byte.
     from: u64,
     until: u64,
 }
 
 impl PipeAck {
-    /// An ACK advances from `before` to `una`; `nxt`: next byte to send; samples expire after `period`.
+    /// Updates pipeACK for an ACK that advances from `before` to `una`. `nxt`: next byte to send; `period`: lifetime of
+    /// a sample.
     fn update(&mut self, now: Time, before: u64, una: u64, nxt: u64, period: impl FnOnce() -> Duration) {
         if before >= self.until {
             (self.from, self.until) = (before, nxt);
@@ -91,26 +93,26 @@ impl PipeAck {
         }
     }
 
-    /// Whether at least half of `cwnd` bytes is used; true while pipeACK is undefined.
+    /// Whether pipeACK is at least half of `cwnd` bytes; true while pipeACK is undefined.
     fn is_half_of(&self, cwnd: u64) -> bool {
         self.most.is_none_or(|(most, _)| most.saturating_mul(2) >= cwnd)
     }
 }
 
-/// Linux's `is_cwnd_limited`, `max_packets_out` and `cwnd_usage_seq`.
+/// State of Linux's `is_cwnd_limited`, `max_packets_out` and `cwnd_usage_seq`.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct MaxOutstanding {
     full: bool,
-    /// Bytes.
+    /// Largest number of bytes outstanding within this window of data.
     most: u64,
-    /// Offset behind this window of data.
+    /// Offset after the last byte of this window of data.
     until: u64,
-    /// Next byte to send at the last ACK: Linux updates only when data is sent.
+    /// Next byte to send, as of the last ACK. Linux updates this state only when data is sent.
     last_nxt: u64,
 }
 
 impl MaxOutstanding {
-    /// An ACK arrives while `una..nxt` is outstanding; `full`: cwnd admits no further segment.
+    /// Updates the state at an ACK while `una..nxt` is outstanding. `full`: cwnd admits no further segment.
     fn update(&mut self, una: u64, nxt: u64, full: bool) {
         if nxt == self.last_nxt {
             return;

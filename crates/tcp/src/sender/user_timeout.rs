@@ -6,34 +6,35 @@ use lasthop_base::{Duration, Time};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Expiry {
     Continue,
-    /// R2: the connection aborts.
+    /// R2 has elapsed: the connection aborts.
     Abort,
 }
 
 /// Consecutive expiries of the retransmission timer for the same data.
 #[derive(Clone, Copy, Debug)]
 struct Stall {
-    /// First outstanding byte, constant during a stall; 0: no stall. A second expiry does not reduce the window again.
+    /// First outstanding byte, constant during a stall; 0 means no stall. A second expiry of a stall does not reduce
+    /// the window again.
     una: u64,
-    /// Start time of the timer that expired first.
+    /// Time at which the timer that expired first was started.
     since: Time,
     expiries: u32,
 }
 
-/// R1 and R2, and the current stall.
+/// Limits R1 and R2, and the current stall.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(super) struct UserTimeout {
     stall: Stall,
     r1_expiries: u32,
-    /// [`Duration::MAX`]: never.
+    /// Duration of R2; [`Duration::MAX`] means never.
     abort_after: Duration,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Expired {
     pub(super) first: bool,
-    /// R1 is reached: the path may be broken.
+    /// Whether R1 is reached: the path may be broken.
     pub(super) reached_r1: bool,
     /// Time of the abort (R2).
     pub(super) end: Time,
@@ -48,7 +49,7 @@ impl UserTimeout {
         }
     }
 
-    /// Sets R2; `None`: never.
+    /// Sets R2; `None` means never.
     pub(super) fn set_limit(&mut self, limit: Option<Duration>) {
         self.abort_after = limit.unwrap_or(Duration::MAX);
     }
@@ -58,13 +59,14 @@ impl UserTimeout {
         una == self.stall.una && self.stall.expiries >= self.r1_expiries
     }
 
-    /// Time at which a peer silent since `silent_since` is aborted.
+    /// Time of the abort, if the peer has been silent since `silent_since`.
     pub(super) fn ends(&self, silent_since: Time) -> Time {
         silent_since + self.abort_after
     }
 
-    /// The retransmission timer expired after `rto`; `None`: abort. `una`: first outstanding byte; `heard_at`: time of
-    /// the last segment from a receiver with a closed window, which is alive (RFC 9293 §3.8.6).
+    /// Handles an expiry of the retransmission timer after `rto`; `None` means abort. `una`: first outstanding byte.
+    /// `heard_at`: time of the last segment from a receiver with a closed window, which counts as alive (RFC 9293
+    /// §3.8.6).
     pub(super) fn expire(
         &mut self,
         now: Time,
@@ -92,7 +94,7 @@ mod tests {
         Time::ZERO + Duration::from_secs(secs)
     }
 
-    /// R1 at the third expiry for the same data, R2 ten seconds after the timer's first start.
+    /// R1 is reached at the third expiry for the same data, R2 ten seconds after the timer first started.
     #[test]
     fn r1_and_r2_count_what_does_not_move() {
         let limit = Duration::from_secs(10);
@@ -103,7 +105,7 @@ mod tests {
         assert_eq!(expire(1, 5), Some(Expired { first: true, reached_r1: false, end: at(10) }));
         assert_eq!(expire(3, 5), Some(Expired { first: false, reached_r1: false, end: at(10) }));
         assert_eq!(expire(7, 5), Some(Expired { first: false, reached_r1: true, end: at(10) }));
-        // Data has moved: a new stall begins.
+        // The first outstanding byte has moved: a new stall begins.
         assert_eq!(expire(9, 6), Some(Expired { first: true, reached_r1: false, end: at(18) }));
         assert_eq!(expire(18, 6), None);
     }

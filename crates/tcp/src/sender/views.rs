@@ -6,7 +6,7 @@ use crate::rtt::RttEstimator;
 use lasthop_base::Time;
 
 impl Sender {
-    /// cwnd, bytes; in a recovery the reduced value so far.
+    /// cwnd, bytes. During a recovery this is the value reduced so far.
     pub fn window(&self) -> u64 {
         self.reductions.allowance().unwrap_or(self.window.bytes())
     }
@@ -16,7 +16,7 @@ impl Sender {
         self.window.control().ssthresh()
     }
 
-    /// Bytes in flight, by the recovery's estimate.
+    /// Bytes in flight, as the recovery estimates them.
     pub fn in_flight(&self) -> u64 {
         self.repair.recovery().in_flight(&self.scoreboard)
     }
@@ -68,12 +68,12 @@ impl Sender {
         self.application.is_finishing() && self.scoreboard.una() > self.application.written()
     }
 
-    /// Duration of each limit from the end of the handshake to `now`.
+    /// Durations of all limits, from the end of the handshake to `now`.
     pub fn limited(&self, now: Time) -> Limited {
         self.limit_timer.until(now, self.current_limit)
     }
 
-    /// When the timer expires.
+    /// Time at which the timer expires.
     pub fn timer(&self) -> Time {
         self.timer.next()
     }
@@ -83,7 +83,7 @@ impl Sender {
         self.timer.is_sooner()
     }
 
-    /// Whether the path may be broken: R1 retransmissions of the same data (RFC 9293 §3.8.3).
+    /// Whether the path may be broken: the same data was retransmitted R1 times (RFC 9293 §3.8.3).
     pub fn has_reached_r1(&self) -> bool {
         self.user_timeout.has_reached_r1(self.scoreboard.una())
     }
@@ -94,7 +94,7 @@ impl Sender {
         self.has_fast_path
     }
 
-    /// Highest acceptable ACK; includes a window probe's byte, which counts as sent only once acknowledged.
+    /// Highest acceptable ACK. Includes the byte of a window probe, which counts as sent only when it is acknowledged.
     pub(crate) fn may_acknowledge(&self) -> u64 {
         self.scoreboard.nxt() + u64::from(self.persist.has_probed() && self.has_new_data())
     }
@@ -108,18 +108,19 @@ impl Sender {
         self.repair.recovery().uses_sack()
     }
 
-    /// Whether losses are discriminated, after their repair or by marks, so that decisions are counted.
+    /// Whether a mechanism attributes losses to causes, after their repair or by marks, so that the attributions are
+    /// counted.
     pub fn discriminates_losses(&self) -> bool {
         self.discriminator.as_ref().is_some_and(|discriminator| discriminator.discriminates_losses())
             || self.discriminates_each_loss()
     }
 
-    /// Whether marks on duplicate ACKs separate random errors from congestion.
+    /// Whether marks on duplicate ACKs distinguish congestion from random errors.
     pub fn judges_by_mark(&self) -> bool {
         self.window.control().nature().judges_by_mark
     }
 
-    /// Whether each lost segment is classified when it is found.
+    /// Whether each lost segment is attributed to a cause when it is found.
     pub fn discriminates_each_loss(&self) -> bool {
         self.judges_by_mark()
             || self
@@ -133,7 +134,7 @@ impl Sender {
         self.window.control().nature().draws
     }
 
-    /// Whether congestion control responds to marks in proportion (RFC 9331).
+    /// Whether congestion control reduces the window in proportion to the marks (RFC 9331).
     pub fn is_scalable(&self) -> bool {
         self.window.control().nature().is_scalable
     }

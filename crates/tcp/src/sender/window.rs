@@ -1,4 +1,4 @@
-//! The congestion window: congestion control, byte counting, slow-start exit, and their last result. Only this
+//! The congestion window: congestion control, byte counting, slow-start exit, and the resulting cwnd. Only this
 //! component changes them; [`CongestionWindow::control`] gives read access.
 
 use super::ack_counting::AckCounting;
@@ -11,13 +11,14 @@ use lasthop_base::{Duration, Time};
 
 #[repr(C)]
 pub(super) struct CongestionWindow {
-    /// cwnd, bytes, updated after each ACK, timeout and idle time; during an ACK's effects the value before the ACK.
+    /// cwnd, bytes, updated after each ACK, timeout and idle time. While an ACK is handled, this is the value before
+    /// the ACK.
     cwnd: u64,
     control: Box<dyn CongestionControl>,
     ack_counting: Box<dyn AckCounting>,
     /// `None`: only a loss ends slow start.
     slow_start: Option<Box<dyn SlowStart>>,
-    /// Whether the ACK that ends a recovery may grow the window.
+    /// Whether the ACK that ends a recovery may increase the window.
     counts_end: bool,
 }
 
@@ -46,7 +47,8 @@ impl CongestionWindow {
         &*self.control
     }
 
-    /// Current window and threshold, including changes since [`CongestionWindow::update_cwnd`].
+    /// Current window and threshold, including changes that [`CongestionWindow::update_cwnd`] has not yet copied to
+    /// cwnd.
     pub(super) fn level(&self) -> Level {
         Level { window: self.control.window(), ssthresh: self.control.ssthresh() }
     }
@@ -67,7 +69,7 @@ impl CongestionWindow {
         self.cwnd = self.control.window_after(event, &mut *self.ack_counting);
     }
 
-    /// Applies an ACK; [`CongestionWindow::update_cwnd`] must follow.
+    /// Applies an ACK. The caller must call [`CongestionWindow::update_cwnd`] afterwards.
     #[inline(always)]
     pub(super) fn grow_monitored(&mut self, event: &AckEvent, mss: u64) {
         let is_watched = event.phase != LossPhase::Recovery && self.slow_start.is_some();
@@ -93,7 +95,7 @@ impl CongestionWindow {
         self.control.on_ack(event, &mut DividedCounting { ack_counting: &mut *self.ack_counting, by });
     }
 
-    /// Shows an ACK to congestion control that observes, before its effect.
+    /// Passes an ACK, before its effect, to a congestion control that observes.
     pub(super) fn observe(&mut self, news: &AckNews) {
         if self.control.nature().observes {
             self.control.observe(news);
@@ -151,7 +153,7 @@ impl CongestionWindow {
         self.control.on_recovered(flight, recovered);
     }
 
-    /// Nothing was sent for a timeout: lowers cwnd to `window`.
+    /// Lowers cwnd to `window`, because nothing was sent for a timeout.
     pub(super) fn on_idle(&mut self, window: u64) {
         self.control.on_idle(window);
         self.update_cwnd();

@@ -1,11 +1,12 @@
 //! Congestion coherence for a mobile receiver (Liu and Jain, HICSS 2003): marking routers mark before they drop, and
-//! congestion lasts longer than a packet. A hole among marked packets is congestion: duplicate ACKs leave at once. A
-//! hole among unmarked packets is a wireless loss: duplicate ACKs wait for the link layer's repair. The
-//! `loss_discrimination` mechanism `coherence` serves a mobile sender.
+//! congestion lasts longer than a packet. A hole among marked packets means congestion, and duplicate ACKs are sent at
+//! once. A hole among unmarked packets means a wireless loss, and duplicate ACKs wait for the link layer's repair. For
+//! a mobile sender, use the `loss_discrimination` mechanism `coherence`.
 //!
 //! # Our choices
-//! Known from abstracts and from memory. The neighbourhood is `before` and `behind`; `limit` replaces the repair time.
-//! Every segment in order is acknowledged at once. Without marks at the bottleneck, every loss counts as wireless.
+//! Known from abstracts and from memory. A mark is near a hole if it is within `before` packets before or `behind`
+//! packets after the hole. `limit` replaces the repair time. Every segment in order is acknowledged at once. If the
+//! bottleneck does not mark, every loss counts as wireless.
 
 use super::{AckPolicy, AckTime, Build, DataArrival};
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Unit};
@@ -55,9 +56,9 @@ struct Coherence {
     before: u64,
     behind: u64,
     limit: Duration,
-    /// Packets in order since the last marked one.
+    /// Number of packets in order since the last marked packet.
     unmarked: u64,
-    /// Packets after the hole so far; whether a mark was near; duplicates held.
+    /// Number of packets after the hole so far, whether a mark was near the hole, and number of duplicate ACKs held.
     duplicates: u64,
     congested: bool,
     held: u32,
@@ -95,7 +96,7 @@ impl AckPolicy for Coherence {
         match std::mem::take(&mut self.held) {
             0 => self.acks_due,
             held => {
-                // The wait expired: further duplicates of this hole leave at once.
+                // The wait has expired: further duplicate ACKs for this hole are sent at once.
                 self.congested = true;
                 held
             }
@@ -131,7 +132,7 @@ mod tests {
         }
     }
 
-    /// `before = 2`: a mark two packets before the hole is near, a mark three packets before is not.
+    /// With `before = 2`, a mark two packets before the hole is near; a mark three packets before it is not.
     #[test]
     fn a_mark_is_near_within_so_many_packets() {
         let waits = AckTime::After(Duration::from_millis(100));

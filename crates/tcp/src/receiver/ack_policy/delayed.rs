@@ -1,4 +1,4 @@
-//! Delayed ACKs (RFC 1122 §4.2.3.2, RFC 5681 §4.2): one ACK for two full segments, or after a timer.
+//! Delayed ACKs (RFC 1122 §4.2.3.2, RFC 5681 §4.2): one ACK for two full segments, or an ACK when a timer expires.
 
 use super::{AckPolicy, AckTime, Build, DataArrival};
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Unit};

@@ -1,11 +1,13 @@
 //! Delayed duplicate ACKs (Mehta and Vaidya, TR 1997; Vaidya, Mehta, Perkins and Montenegro, WCMC 2(1) 2002): the third
-//! and later duplicates wait for a link layer repair. If the hole closes within `wait`, none is sent; else all leave at
-//! once. The base station needs no knowledge of TCP, but its link must deliver out of order during a repair.
+//! and later duplicate ACKs wait for a repair by the link layer. If the hole is filled within `wait`, none of them is
+//! sent; otherwise all are sent at once. The base station needs no knowledge of TCP, but its link must deliver out of
+//! order during a repair.
 //!
 //! # Our choices
-//! Known from the abstract and memory. `wait` should slightly exceed a repair; its default fits three repeats of
-//! hasegawa's link. An ACK for a mark or duplicate data releases held ACKs. With SACK, all released ACKs report the
-//! current state. Not modelled: naming of the holes by the link (ELNR, koga §2.1.8).
+//! Known from the abstract and from memory. `wait` should slightly exceed the time of a repair; its default fits three
+//! retransmissions on hasegawa's link. An ACK for a mark or for duplicate data releases the held ACKs. With SACK, all
+//! released ACKs report the current state. Not modelled: reports of the link that identify the holes (ELNR, koga
+//! §2.1.8).
 
 use super::{AckPolicy, AckTime, Build, DataArrival};
 use lasthop_base::{Duration, Info, Is, Mechanism, OnlyIf, Parameter, Unit};
@@ -62,7 +64,7 @@ struct DupackDelay {
     from: u32,
     every: u64,
     after: Duration,
-    /// Duplicates since the last new ACK, and those held.
+    /// Number of duplicates since the last new ACK, and number of duplicates held.
     duplicates: u32,
     held: u32,
     acks_due: u32,
@@ -72,7 +74,7 @@ impl AckPolicy for DupackDelay {
     fn on_data(&mut self, arrival: &DataArrival) -> AckTime {
         self.acks_due = 1;
         if arrival.unacknowledged > 0 {
-            // Held duplicates are obsolete.
+            // The hole is filled, so the held duplicate ACKs are no longer needed.
             (self.duplicates, self.held) = (0, 0);
             return if arrival.urgent || arrival.unacknowledged >= self.every * arrival.segment {
                 AckTime::Now

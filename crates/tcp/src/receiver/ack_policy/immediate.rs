@@ -1,4 +1,4 @@
-//! Immediate ACKs.
+//! Immediate ACKs: every data segment is acknowledged at once.
 
 use super::{AckPolicy, AckTime, Build, DataArrival};
 use lasthop_base::{Info, Mechanism};

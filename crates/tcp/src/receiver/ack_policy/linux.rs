@@ -1,6 +1,6 @@
-//! Linux's delayed ACKs: every second segment, or after 40 ms or more. Quick ACKs keep the sender's slow start fast: at
-//! the start of a connection, after duplicate data or a long silence, and while the window grows (Sarolahti and
-//! Kuznetsov, "Congestion control in Linux TCP", USENIX 2002).
+//! Linux's delayed ACKs: an ACK for every second segment, or after 40 ms or more. Quick ACKs keep the sender's slow
+//! start fast. They are sent at the start of a connection, after duplicate data or a long silence, and while the window
+//! grows (Sarolahti and Kuznetsov, "Congestion control in Linux TCP", USENIX 2002).
 
 use super::{AckPolicy, AckTime, Build, DataArrival};
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Time, Unit};
@@ -45,17 +45,17 @@ struct Linux {
     left: u64,
     shortest: Duration,
     longest: Duration,
-    /// Current delayed ACK timer, adapted to the spacing of segments.
+    /// Current delay of an ACK, adapted to the time between segments.
     wait: Duration,
     last: Option<Time>,
 }
 
 impl Linux {
-    /// Sets `wait` to half of its value plus the segment spacing, between `shortest` and `longest`.
+    /// Sets `wait` to half of its value plus the time since the last segment, between `shortest` and `longest`.
     fn follow(&mut self, now: Time) {
         let Some(gap) = self.last.replace(now).map(|last| now.since(last)) else { return };
         if gap > self.longest {
-            // A silence of the sender.
+            // The sender was silent.
             self.left = self.quick;
         } else {
             let half = self.wait.divided_by(2);
@@ -102,7 +102,7 @@ mod tests {
         ack_policy.on_data(&arrival)
     }
 
-    /// Sixteen quick ACKs, then one ACK for two segments.
+    /// Sixteen quick ACKs are followed by one ACK for two segments.
     #[test]
     fn the_first_acks_are_quick() {
         let (mut ack_policy, mut now) = (ack_policy(), Time::ZERO);
@@ -126,7 +126,7 @@ mod tests {
         }
     }
 
-    /// Spacing of 100 ms: timer twice that, bounded by 200 ms; close spacing: 40 ms.
+    /// Segments 100 ms apart give a delay of twice that, bounded by 200 ms. Segments close together give 40 ms.
     #[test]
     fn the_wait_follows_the_time_between_segments() {
         let (mut ack_policy, mut now) = (ack_policy(), Time::ZERO);

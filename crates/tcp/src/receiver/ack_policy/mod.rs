@@ -1,4 +1,4 @@
-//! ACK policy: time of each ACK.
+//! ACK policy: the time at which each ACK is sent.
 
 mod coherence;
 mod delayed;
@@ -8,7 +8,7 @@ mod linux;
 
 use lasthop_base::{Choice, Duration, Mechanism, Time, Values};
 
-/// Arrived data segment.
+/// A data segment that has arrived.
 #[derive(Clone, Copy, Debug)]
 pub struct DataArrival {
     /// Time of arrival.
@@ -17,18 +17,19 @@ pub struct DataArrival {
     pub unacknowledged: u64,
     /// Payload of a full segment, bytes.
     pub segment: u64,
-    /// Whether the ACK is due at once: gap opened or filled, duplicate data, mark (RFC 5681 §4.2, RFC 3168 §6.1.3).
+    /// Whether the ACK is due at once, because of a gap opened or filled, duplicate data, or a mark (RFC 5681 §4.2, RFC
+    /// 3168 §6.1.3).
     pub urgent: bool,
-    /// Whether all data was a duplicate.
+    /// Whether all of the data was a duplicate.
     pub repeated: bool,
-    /// Whether the segment carried a congestion mark to echo at once.
+    /// Whether the segment carried a congestion mark that must be echoed at once.
     pub marked: bool,
     /// Whether the advertised window grows.
     pub grows: bool,
 }
 
 impl DataArrival {
-    /// Full segment in order, without special features.
+    /// A full segment in order that has no special properties.
     pub fn plain(now: Time, segment: u64) -> DataArrival {
         DataArrival {
             now,
@@ -47,7 +48,7 @@ impl DataArrival {
 pub enum AckTime {
     /// Immediately.
     Now,
-    /// After this time, unless another ACK leaves earlier.
+    /// After this time, unless another ACK is sent earlier.
     After(Duration),
 }
 
@@ -56,12 +57,12 @@ pub trait AckPolicy: Send {
     /// Handles a segment with data.
     fn on_data(&mut self, arrival: &DataArrival) -> AckTime;
 
-    /// Whether duplicate ACKs are ever held back.
+    /// Whether the policy ever holds back duplicate ACKs.
     fn holds(&self) -> bool {
         false
     }
 
-    /// Number of ACKs to send now, held ones included. Called only if [holding](AckPolicy::holds).
+    /// Number of ACKs to send now, including held ones. Called only if the policy [holds](AckPolicy::holds) ACKs.
     fn release(&mut self) -> u32 {
         1
     }

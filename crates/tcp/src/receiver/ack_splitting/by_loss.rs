@@ -1,16 +1,17 @@
-//! Single or duplicated ACKs, by an estimate of the radio link's packet error probability (miyoshi §2.3, §2.4).
+//! Single or duplicated ACKs, depending on an estimate of the radio link's packet error probability (miyoshi §2.3,
+//! §2.4).
 //!
-//! p is the share lost of the segments sent in a period, smoothed with the paper's weights (7/8 new, 1/8 old: the
-//! reverse of TCP's RTT filter). p_err follows from p and the share dropped by a full buffer.
+//! p is the share of the segments sent in a period that were lost. It is smoothed with the paper's weights: 7/8 new and
+//! 1/8 old, the reverse of TCP's RTT filter. p_err follows from p and from the share that a full buffer drops.
 //!
 //! # Source of p
-//! §2.3: the sender counts triple duplicate ACKs and reports the count in an option (`source = "duplicates"`;
-//! `"retransmissions"` reports all retransmissions). An unmodified server sends no such option, so by default the
-//! receiver counts p: segments missing at a gap, plus repeated segments (their ACKs were lost). Losses at the end of a
-//! window open no gap and are not counted: with small windows the estimate is too low.
+//! §2.3: the sender counts triple duplicate ACKs and reports the count in an option (`source = "duplicates"`). With
+//! `"retransmissions"` it reports all retransmissions. An unmodified server sends no such option. The receiver
+//! therefore counts p itself by default: segments missing at a gap, plus repeated segments, whose ACKs were lost.
+//! Losses at the end of a window open no gap and are not counted, so the estimate is too low for small windows.
 //!
 //! # Not modelled
-//! Size and delay of the option: the sender's counts are current at the segment's arrival.
+//! Size and delay of the option. The sender's counts are current when the segment arrives.
 
 use super::{AckForm, AckSplitting, Arrived, Build, DueAck, Needs};
 use crate::receiver::window_estimate::PathEstimate;
@@ -120,7 +121,7 @@ struct ByLoss {
     repeats: bool,
 }
 
-/// Losses among sent segments: totals, and the share smoothed over periods (Eq. 4).
+/// Totals of sent and lost segments, and the share of losses smoothed over periods (Eq. 4).
 #[derive(Default)]
 struct LossShare {
     sent: u64,
@@ -142,7 +143,7 @@ impl LossShare {
     }
 }
 
-/// Largest counted p_buff: near 1, p_err is undetermined.
+/// Largest p_buff that is used. Near 1, p_err is undetermined.
 const LARGEST_BUFFER_LOSS: f64 = 0.999;
 
 impl AckSplitting for ByLoss {
@@ -195,13 +196,14 @@ impl ByLoss {
     }
 }
 
-/// Smaller root p_err of p = 1 - (1 - p_err)(1 - p_buff)(1 - k p_err); 0 if p < p_buff (miyoshi Eqs. 1 to 3).
+/// Returns p_err, the smaller root of p = 1 - (1 - p_err)(1 - p_buff)(1 - k p_err); 0 if p < p_buff (miyoshi Eqs. 1 to
+/// 3).
 pub fn radio_loss(p: f64, buffer_loss: f64, k: f64) -> f64 {
     let survives = (1.0 - p.min(1.0)) / (1.0 - buffer_loss);
     if survives >= 1.0 {
         return 0.0;
     }
-    // k x^2 - (1 + k) x + (1 - survives) = 0, in a form valid for k = 0, too.
+    // This form of k x^2 - (1 + k) x + (1 - survives) = 0 also works for k = 0.
     let (half, rest) = ((1.0 + k) / 2.0, 1.0 - survives);
     rest / (half + (half * half - k * rest).max(0.0).sqrt())
 }
@@ -237,7 +239,7 @@ mod tests {
             let p = 1.0 - (1.0 - x) * (1.0 - buffer) * (1.0 - k * x);
             assert!((radio_loss(p, buffer, k) - x).abs() < 1e-12, "{x} {buffer} {k}");
         }
-        // Less loss than by the buffer alone: none on the air.
+        // The loss is smaller than that of the buffer alone, so none occurred on the radio link.
         assert_eq!(radio_loss(0.005, 0.01, 2.5), 0.0);
     }
 
@@ -255,10 +257,10 @@ mod tests {
             }
             form_of(&mut *ack_splitting)
         };
-        // k = 0, no buffer loss: p_err = p. 3 of 13 are lost, known at the end of the second.
+        // With k = 0 and no buffer loss, p_err = p. 3 of 13 segments are lost, which is known at the end of the second.
         assert_eq!(second(3, 1), AckForm::Single);
         assert_eq!(second(0, 2), AckForm::Copies(2));
-        // 7/8 of 0 and 1/8 of 3/13 = 0.029 < 0.1.
+        // The new value has weight 7/8 and is 0, the old value has 1/8 and is 3/13. The sum is 0.029 < 0.1.
         assert_eq!(second(0, 3), AckForm::Single);
     }
 
@@ -288,7 +290,7 @@ mod tests {
 
     #[test]
     fn the_sender_reports_p_in_one_of_two_ways() {
-        // 100 segments a second, 20 of them retransmitted, 5 because of duplicate ACKs.
+        // 100 segments are sent in a second. 20 of them are retransmitted, 5 of these because of duplicate ACKs.
         let counts = |second| SenderCounts {
             sent: 100 * second,
             retransmitted: 20 * second,
@@ -300,7 +302,7 @@ mod tests {
             let last = (1..=3)
                 .map(|second| form_after(&mut *ack_splitting, second, counts(second), Default::default()))
                 .last();
-            // k = 0, no buffer loss: p_err = p, 0.05 or 0.2; threshold 0.1.
+            // With k = 0 and no buffer loss, p_err = p, which is 0.05 or 0.2. The threshold is 0.1.
             assert_eq!(last, Some(expected), "{source}");
         }
         assert!(!by_loss(&[]).needs().counts);
@@ -308,7 +310,8 @@ mod tests {
 
     #[test]
     fn what_the_own_buffer_drops_is_not_held_against_the_air() {
-        // p = 0.2. Buffer drops 15 of 100: p_err = 1 - 0.8 / 0.85 = 0.059; buffer drops nothing: 0.2.
+        // p is 0.2. If the buffer drops 15 of 100, p_err = 1 - 0.8 / 0.85 = 0.059. If the buffer drops nothing, p_err
+        // is 0.2.
         let sender = |second| SenderCounts {
             sent: 100 * second,
             retransmitted: 20 * second,

@@ -11,34 +11,34 @@ use crate::receiver::window_estimate::PathEstimate;
 use lasthop_base::{Mechanism, Time, Values};
 use lasthop_wire::{Backlog, SenderCounts, UplinkCounts};
 
-/// ACK due.
+/// An ACK that is due.
 #[derive(Clone, Copy, Debug)]
 pub struct DueAck {
     /// Bytes acknowledged for the first time; empty for a duplicate ACK.
     pub advance: Range,
     /// Payload of a full segment, bytes.
     pub segment: u64,
-    /// Uplink queue of this host, just before.
+    /// Uplink queue of this host just before the ACK.
     pub uplink: Backlog,
 }
 
-/// Form of an ACK.
+/// Form in which an ACK is sent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AckForm {
     /// One ACK.
     Single,
-    /// Number of identical ACKs, at least 1.
+    /// Identical ACKs; the number is at least 1.
     Copies(u32),
-    /// Slices of a range, one ACK each; the first ACK also covers all data before the range.
+    /// One ACK for each slice of a range. The first ACK also covers all data before the range.
     Slices {
         /// Number of slices, at least 1.
         count: u32,
-        /// Range to slice; ends at the end of the advance.
+        /// Range to cut into slices. It ends where the advance ends.
         of: Range,
     },
 }
 
-/// Constant number of ACKs per ACK due.
+/// Constant number of ACKs for each ACK that is due.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FixedSplit {
     /// Number of ACKs, at least 1.
@@ -47,59 +47,60 @@ pub struct FixedSplit {
     pub are_copies: bool,
 }
 
-/// Inputs that an ACK splitting needs.
+/// Inputs that an ACK splitting mechanism needs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Needs {
-    /// Uplink queue before and after the ACKs.
+    /// Needs the uplink queue before and after the ACKs.
     pub uplink: bool,
-    /// Path estimate.
+    /// Needs the path estimate.
     pub estimate: bool,
-    /// Each arrival.
+    /// Needs each arrival.
     pub arrivals: bool,
-    /// Counts of the sender and of this host's uplink, before each arrival.
+    /// Needs the counts of the sender and of this host's uplink, before each arrival.
     pub counts: bool,
-    /// Cause of each loss; without discrimination a single ACK is sent.
+    /// Needs the cause of each loss. Without loss discrimination, a single ACK is sent.
     pub causes: bool,
 }
 
-/// Arrived data segment.
+/// A data segment that has arrived.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Arrived {
     /// Time of arrival.
     pub now: Time,
-    /// Segments missing in the gap opened by the arrival.
+    /// Number of segments missing in the gap that this arrival opened.
     pub missing: u64,
-    /// Whether all data was a duplicate of data delivered in order.
+    /// Whether all of the data was a duplicate of data delivered in order.
     pub repeated: bool,
 }
 
 /// ACK splitting.
 pub trait AckSplitting: Send {
-    /// Form of the ACK now due.
+    /// Returns the form of the ACK that is now due.
     fn split(&mut self, due: &DueAck, path: &PathEstimate) -> AckForm;
 
-    /// Handles an attributed gap.
+    /// Handles a gap that loss discrimination has attributed to a cause.
     fn on_loss(&mut self, cause: Cause, path: &PathEstimate) {
         let _ = (cause, path);
     }
 
-    /// Handles an arrival; only if [`Needs::arrivals`].
+    /// Handles an arrival. Called only with [`Needs::arrivals`].
     fn on_arrival(&mut self, arrived: &Arrived) {
         let _ = arrived;
     }
 
-    /// Handles counts of the sender and of this host's uplink; only if [`Needs::counts`].
+    /// Handles counts of the sender and of this host's uplink. Called only with [`Needs::counts`].
     fn on_counts(&mut self, sender: &SenderCounts, uplink: &UplinkCounts) {
         let _ = (sender, uplink);
     }
 
-    /// The ACKs are queued. Returns the queue length after them, as this splitting counts.
+    /// Handles the queueing of the ACKs. Returns the length of the queue after them, as this mechanism counts it.
     fn on_sent(&mut self, before: Backlog, after: Backlog) -> u32 {
         let _ = before;
         after.waiting
     }
 
-    /// Constant number of ACKs per ACK due, which a kernel can send without the agent.
+    /// Constant number of ACKs for each ACK that is due, if it is constant. A kernel can then send them without the
+    /// agent.
     fn pieces(&self) -> Option<FixedSplit> {
         None
     }
@@ -109,7 +110,7 @@ pub trait AckSplitting: Send {
         false
     }
 
-    /// Inputs needed.
+    /// Inputs that this mechanism needs.
     fn needs(&self) -> Needs {
         Needs::default()
     }

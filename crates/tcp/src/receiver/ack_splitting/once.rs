@@ -1,4 +1,4 @@
-//! Single ACK.
+//! A single ACK for each ACK that is due.
 
 use super::{AckForm, AckSplitting, Build, DueAck, FixedSplit};
 use crate::receiver::window_estimate::PathEstimate;

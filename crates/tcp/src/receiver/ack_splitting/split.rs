@@ -1,5 +1,5 @@
-//! ACK splitting (hasegawa): after a wireless loss each packet is acknowledged in slices, so the window of an
-//! ACK-counting sender recovers faster than one segment per RTT.
+//! ACK splitting (hasegawa): after a wireless loss the receiver acknowledges each packet in slices. The window of a
+//! sender that counts ACKs then recovers faster than by one segment per RTT.
 
 use super::{AckForm, AckSplitting, Build, DueAck, FixedSplit, Needs};
 use crate::event::Cause;
@@ -56,9 +56,9 @@ struct Split {
     counts_service: bool,
     fixed: Option<u32>,
     always: bool,
-    /// Window to restore, segments; `None` while not splitting.
+    /// Window at which the splitting ends, segments; `None` while ACKs are not split.
     target: Option<f64>,
-    /// s_queue after the previous packet; `None` before the first packet of an episode.
+    /// s_queue after the previous packet; `None` before the first packet of an episode of splitting.
     queue_after: Option<u32>,
 }
 
@@ -75,7 +75,8 @@ impl Split {
         }
     }
 
-    /// Eq. 4 and 5: as many ACKs as left the uplink queue since the last packet, one more if the queue was empty.
+    /// Eq. 4 and 5: as many ACKs as have left the uplink queue since the last packet, and one more if the queue was
+    /// empty.
     fn count(&self, queue_before: u32) -> u32 {
         if let Some(fixed) = self.fixed {
             return fixed;
@@ -95,7 +96,7 @@ impl Split {
 
 impl AckSplitting for Split {
     fn split(&mut self, due: &DueAck, path: &PathEstimate) -> AckForm {
-        // A duplicate gets one ACK; an open hole changes nothing.
+        // A duplicate causes one ACK. An open hole does not change the state.
         if due.advance.is_empty() {
             return AckForm::Single;
         }
@@ -175,7 +176,7 @@ mod tests {
         let mut split = Split::new(&Choice::named(ALL, "split").values);
         assert_eq!(split.split(&due(0), &path(10.0)), AckForm::Single);
         split.on_loss(Cause::Wireless, &path(10.0));
-        // A second loss while splitting keeps the first target (§3.3 item 1).
+        // A second loss during the splitting keeps the first target (§3.3 item 1).
         split.on_loss(Cause::Wireless, &path(20.0));
         assert_eq!(count(split.split(&due(0), &path(5.0))), 1);
         assert_eq!(split.split(&due(0), &path(10.0)), AckForm::Single);
@@ -191,7 +192,8 @@ mod tests {
 
     #[test]
     fn the_number_follows_the_uplink_queue() {
-        // Fig. 5, Eq. 4 and 5: first packet 1; then drained + 1 if the queue is empty, else drained - waiting.
+        // Fig. 5, Eq. 4 and 5: the first packet causes 1 ACK. Later ones cause drained + 1 if the queue is empty,
+        // otherwise drained - waiting.
         let mut split = Split::new(&Choice::named(ALL, "split").values);
         split.on_loss(Cause::Wireless, &path(100.0));
         let mut step = |waiting: u32, after: Backlog| {

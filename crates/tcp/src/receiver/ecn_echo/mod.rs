@@ -5,7 +5,7 @@ mod per_packet;
 
 use lasthop_base::{Mechanism, Values};
 
-/// ECN echo once both sides have agreed on ECN.
+/// ECN echo, used if both ends have agreed on ECN.
 pub trait MarkEcho: Send {
     /// Handles data with or without a mark (CE). Returns whether further ACKs carry the echo.
     fn on_data(&mut self, marked: bool) -> bool;

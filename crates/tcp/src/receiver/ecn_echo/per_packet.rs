@@ -1,6 +1,7 @@
-//! ECE per packet: each ACK echoes its own packet's mark, so a duplicate ACK reports the queue passed by that packet.
+//! ECE per packet: each ACK echoes the mark of the packet that caused it. A duplicate ACK thus reports the queue that
+//! this packet passed.
 //!
-//! A marked packet is acknowledged at once under any ACK policy; its ACK covers earlier unmarked packets, too.
+//! A marked packet is acknowledged at once under any ACK policy. Its ACK may also cover earlier unmarked packets.
 
 use super::{Build, MarkEcho};
 use lasthop_base::{Info, Mechanism};
@@ -26,7 +27,7 @@ impl MarkEcho for PerPacket {
     }
 
     fn on_reduced(&mut self) -> bool {
-        // CWR has no effect: the next packet's mark decides.
+        // CWR has no effect, because the mark of the next packet decides.
         self.echoes
     }
 }

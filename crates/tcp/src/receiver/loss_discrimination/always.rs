@@ -1,4 +1,4 @@
-//! No discrimination: every loss is congestion.
+//! No discrimination: every loss counts as congestion.
 
 use super::{Build, Cause, Gap, LossDiscriminator, Observation};
 use crate::receiver::window_estimate::PathEstimate;

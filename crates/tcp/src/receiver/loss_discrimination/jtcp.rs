@@ -49,7 +49,7 @@ struct PacketTimes {
     sent: Time,
 }
 
-/// Packets remembered: more than any window of the scenarios.
+/// Number of packets remembered: more than any window of the scenarios.
 const REMEMBERED: usize = 4096;
 
 impl LossDiscriminator for Jtcp {
@@ -83,7 +83,8 @@ impl LossDiscriminator for Jtcp {
 }
 
 impl Jtcp {
-    /// Jr between the packet before the gap (n-1) and the arrival nearest to n-w. `None` without two packets.
+    /// Returns Jr between a packet n-1 and the arrival nearest to n-w. Packet n-1 is the last before the gap, or with
+    /// `uses_newest` the last that arrived. `None` without two packets.
     fn jitter_ratio(&self, gap: &Gap, window: u64) -> Option<f64> {
         let below = self.arrivals.partition_point(|arrival| arrival.start < gap.range.start);
         let newest = if self.uses_newest {

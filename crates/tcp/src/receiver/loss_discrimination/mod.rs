@@ -11,18 +11,19 @@ use crate::ranges::Range;
 use crate::receiver::window_estimate::PathEstimate;
 use lasthop_base::{Mechanism, Stream, Time, Values};
 
-/// Packet that arrived above all earlier ones.
+/// A packet that arrived with data above all earlier packets.
 #[derive(Clone, Copy, Debug)]
 pub struct Observation {
     /// Time of arrival.
     pub now: Time,
     /// Bytes of the packet.
     pub range: Range,
-    /// Sender's timestamp (TSval), unwrapped, if timestamps are in use. Only differences are meaningful.
+    /// Sender's timestamp (TSval), unwrapped, if timestamps are in use. Only differences between such times are
+    /// meaningful.
     pub sent: Option<Time>,
 }
 
-/// New gap.
+/// A new gap in the sequence space.
 #[derive(Clone, Copy, Debug)]
 pub struct Gap {
     /// Missing bytes.
@@ -33,38 +34,39 @@ pub struct Gap {
 
 /// Loss discrimination of a receiver.
 pub trait LossDiscriminator: Send {
-    /// Handles a packet above all earlier ones, before `loss_discrimination` for a gap that the packet opens.
+    /// Handles a packet above all earlier ones. If the packet opens a gap, this precedes
+    /// [`LossDiscriminator::discriminate`].
     fn observe(&mut self, observation: &Observation);
 
-    /// Attributes a gap below the last observed packet.
+    /// Attributes a gap below the last observed packet to a cause.
     fn discriminate(&mut self, gap: &Gap, path: &PathEstimate, random: &mut Stream) -> Cause;
 
-    /// Handles a link layer report of discarded bytes.
+    /// Handles a report of the link layer that it discarded these bytes.
     fn on_report(&mut self, range: Range) {
         let _ = range;
     }
 
-    /// Number of ACKs that report a damaged segment with an intact header to the sender (HACK); 0: no reports.
+    /// Number of ACKs that report a damaged segment with an intact header to the sender (HACK); 0 means no reports.
     fn damage_report_copies(&self) -> u32 {
         0
     }
 
-    /// Whether discrimination relies on link layer reports only.
+    /// Whether the mechanism relies only on reports of the link layer.
     fn needs_reports(&self) -> bool {
         false
     }
 
-    /// Whether the path estimate is needed.
+    /// Whether the mechanism needs the path estimate.
     fn needs_estimate(&self) -> bool {
         false
     }
 
-    /// Whether losses are attributed at all; else accounting and estimates are skipped.
+    /// Whether losses are attributed at all. If not, accounting and estimates are skipped.
     fn discriminates(&self) -> bool {
         true
     }
 
-    /// Whether random numbers are used, so that repetitions may differ. Override to `false` if not.
+    /// Whether the mechanism uses random numbers, so that repetitions may differ. Override to `false` if it uses none.
     fn draws(&self) -> bool {
         true
     }

@@ -1,4 +1,4 @@
-//! MAC method (hasegawa §3.2.1): the link layer reports discarded packets, the true cause.
+//! MAC method (hasegawa §3.2.1): the link layer reports the packets that it discarded, which is the true cause.
 
 use super::{Build, Cause, Gap, LossDiscriminator, Observation};
 use crate::ranges::Range;
@@ -21,14 +21,14 @@ struct Reported {
     reports: VecDeque<Range>,
 }
 
-/// Largest number of pending reports; reports of retransmissions open no gap.
+/// Largest number of pending reports. They can accumulate, because reports of lost retransmissions open no gap.
 const MOST_PENDING: usize = 1024;
 
 impl LossDiscriminator for Reported {
     fn observe(&mut self, _: &Observation) {}
 
     fn discriminate(&mut self, gap: &Gap, _: &PathEstimate, _: &mut Stream) -> Cause {
-        // A gap with both causes counts as congestion.
+        // If only a part of the gap was reported, both causes are present, and the gap counts as congestion.
         let reported: u64 = self
             .reports
             .iter()

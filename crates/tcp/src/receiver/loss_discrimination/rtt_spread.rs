@@ -1,4 +1,5 @@
-//! RTT method: random, with the position of the RTT between its extremes as probability (hasegawa §3.2.3, Eq. 3).
+//! RTT method (hasegawa §3.2.3, Eq. 3): a random decision. The probability is the position of the RTT between the
+//! smallest and the largest RTT.
 
 use super::{Build, Cause, Gap, LossDiscriminator, Observation};
 use crate::receiver::window_estimate::PathEstimate;

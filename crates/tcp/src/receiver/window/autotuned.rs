@@ -1,15 +1,16 @@
-//! Autotuned window: grows with the application's reads (dynamic right-sizing, Fisk and Feng 2001), as in Linux.
+//! Autotuned window: grows with the amount that the application reads (dynamic right-sizing, Fisk and Feng 2001), as in
+//! Linux.
 //!
-//! The buffer grows when the application reads more in a round trip than in any before: to twice that, raised by twice
-//! the relative growth. The first threshold is ten segments, or the initial window if smaller, in whole segments
-//! (`tcp_init_buffer_space`, `tcp_select_initial_window`). The window opens towards the buffer by two segments per
-//! arrival. The round trip follows timestamp echoes: at once if shorter, slowly if longer (Dumazet, "tcp: receive side
-//! improvements", netdev, May 2025).
+//! The buffer grows when the application reads more in a round trip than in any earlier one. The new size is twice that
+//! amount, raised by twice the relative growth of the amount. The first threshold is ten segments, or the initial
+//! window in whole segments if that is smaller (`tcp_init_buffer_space`, `tcp_select_initial_window`). The window opens
+//! towards the buffer by two segments per arrival. The round-trip time follows timestamp echoes: at once if they are
+//! shorter, slowly if they are longer (Dumazet, "tcp: receive side improvements", netdev, May 2025).
 //!
 //! # Not modelled
 //! Overhead of packets: the window is half of the buffer (`tcp_rmem` is twice `initial` and `size`). Linux measures the
-//! overhead of the first packets and opens a window below ten segments by that; here a round trip that fills such a
-//! window enlarges the buffer. Without timestamps only the handshake measures the round trip.
+//! overhead of the first packets, and opens a window below ten segments accordingly. Here the buffer grows when a round
+//! trip fills such a window. Without timestamps only the handshake measures the round-trip time.
 
 use super::{AdvertisedWindow, Build, PathSample, WindowInput};
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Time, Unit};
@@ -39,25 +40,25 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
     build: &|values| Box::new(Autotuned::new(values.bytes("initial"), values.bytes("size"))),
 };
 
-/// First threshold on bytes read per round trip, segments (RFC 6928's initial window).
+/// First threshold on the bytes read per round trip, segments (RFC 6928's initial window).
 const AT_FIRST: u64 = 10;
-/// Space above twice the bytes read, segments.
+/// Additional space beyond twice the bytes read, segments.
 const SPARE: u64 = 16;
-/// Smallest payload that opens the window further, bytes.
+/// Smallest payload of a segment that opens the window further, bytes.
 const SMALL: u64 = 128;
 
 struct Autotuned {
     size: u64,
     initial: u64,
-    /// Largest window allowed by the buffer now, bytes.
+    /// Largest window that the buffer currently permits, bytes.
     room: u64,
-    /// Window opened so far, at most `room`, bytes.
+    /// Window opened so far, bytes; at most `room`.
     opened: u64,
     is_growing: bool,
-    /// Largest number of bytes read in a round trip; 0 before the first.
+    /// Largest number of bytes read in a round trip; 0 before the first round trip.
     most_read: u64,
     rtt: Option<Duration>,
-    /// Start of the round trip, and bytes read by then.
+    /// Start of the round trip, and the number of bytes read by that time.
     round: Option<(Time, u64)>,
 }
 
@@ -76,7 +77,7 @@ impl Autotuned {
         }
     }
 
-    /// Whole segments in the initial window, bytes; the whole window if a segment is larger.
+    /// Whole segments that fit into the initial window, bytes; the whole window if a segment is larger.
     fn whole_segments(&self, segment: u64) -> u64 {
         if segment > self.initial { self.initial } else { self.initial - self.initial % segment.max(1) }
     }
@@ -84,7 +85,7 @@ impl Autotuned {
     fn end_round(&mut self, read: u64, segment: u64) {
         let holds = self.whole_segments(segment);
         let known = self.most_read.max(holds.min(AT_FIRST * segment));
-        // Fewer than ten segments can fill, but not exceed, the window.
+        // A window of fewer than ten segments can be filled, but more than it cannot be read in a round trip.
         let fills = read >= holds && self.room == self.initial;
         if read <= known && !fills {
             return;
@@ -112,7 +113,7 @@ impl AdvertisedWindow for Autotuned {
 
     fn on_arrival(&mut self, arrived: &PathSample) {
         if let Some(rtt) = arrived.rtt {
-            // Shorter: at once; longer: slowly.
+            // A shorter RTT counts at once, a longer one slowly.
             self.rtt = Some(self.rtt.map_or(rtt, |known| rtt.min((known * 7 + rtt).divided_by(8))));
         }
         self.is_growing = self.opened < self.room && arrived.bytes >= SMALL;
@@ -141,7 +142,8 @@ mod tests {
 
     const SEGMENT: u64 = 1000;
 
-    /// Windows after round trips of 100 ms with these numbers of segments, all read.
+    /// Returns the windows after round trips of 100 ms with these numbers of segments. The application reads all of
+    /// them.
     fn windows(rounds: &[u64], size: u64) -> Vec<u64> {
         let mut window = Autotuned::new(65_536, size);
         let (mut now, mut read) = (Time::ZERO, 0);
@@ -162,7 +164,7 @@ mod tests {
         after
     }
 
-    /// Slow start is not limited: the window is at least twice the last round trip's arrivals.
+    /// The window does not limit slow start: it is at least twice the arrivals of the last round trip.
     #[test]
     fn a_slow_start_finds_room() {
         let rounds: Vec<u64> = (0..8).map(|round| 10 << round).collect();
@@ -198,8 +200,8 @@ mod tests {
         assert!(!grows([40, 48], 40) && grows([40, 48], 41));
     }
 
-    /// An initial window below ten segments grows once filled, to twice that and 16 segments (`tcp_rcv_space_adjust`).
-    /// 64 KiB hold 7 segments of 8960 bytes, 1 of 40,000.
+    /// An initial window below ten segments grows when it is filled, to twice its size plus 16 segments
+    /// (`tcp_rcv_space_adjust`). 64 KiB hold 7 segments of 8960 bytes, or 1 of 40,000.
     #[test]
     fn a_window_below_ten_segments_grows_once_it_is_filled() {
         for (segment, filled) in [(6554, 9), (8960, 7), (40_000, 1), (65_535, 1)] {

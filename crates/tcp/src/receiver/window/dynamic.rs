@@ -1,16 +1,18 @@
-//! Window of the path's size, estimated at the receiver, so that the sender cannot fill a deep buffer.
+//! Window that follows the receiver's estimate of the path, so that the sender cannot fill a deep buffer.
 //!
-//! window = k x rate x smallest RTT. Rate: the largest of ten rounds, each the bytes that arrived in a smallest RTT or
-//! more. RTT: from timestamp echoes, and from the handshake if the driver reports it. k - 1 is the queue allowed at the
-//! bottleneck, in bandwidth-delay products.
+//! The window is k x rate x smallest RTT. The rate is the largest of ten rounds; in each, the receiver counts the bytes
+//! that arrive in at least a smallest RTT. The RTT comes from timestamp echoes, and from the handshake if the driver
+//! reports it. k - 1 is the queue allowed at the bottleneck, in bandwidth-delay products.
 //!
-//! A smallest RTT not confirmed for ten seconds may be outdated. The window then falls below the bandwidth-delay
-//! product for four RTTs, the queue drains, and the second half measures the RTT (as BBR does at the sender).
+//! A smallest RTT that no sample has confirmed for ten seconds may be outdated. The window then falls below the
+//! bandwidth-delay product for four RTTs. The queue drains in the first half of this time; the second half measures the
+//! RTT, as BBR does at the sender.
 //!
 //! # Not modelled
-//! Without timestamps the handshake's RTT holds for good; without either the window stays `initial`. An idle sender
-//! looks like a slow path: after ten such rounds the window is small, and doubles per RTT once the sender has data. If
-//! a radio link occasionally delays packets far beyond its smallest RTT, k must cover that delay, or the rate falls.
+//! Without timestamps the handshake's RTT is used throughout; without either the window stays `initial`. An idle sender
+//! looks like a slow path: after ten such rounds the window is small. As soon as the sender has data, the window
+//! doubles per RTT. If a radio link occasionally delays packets far beyond its smallest RTT, k must cover that delay;
+//! otherwise the rate falls.
 
 use super::{AdvertisedWindow, Build, PathSample, WindowInput};
 use lasthop_base::{Duration, Info, Live, Mechanism, Parameter, Time, Unit};
@@ -48,16 +50,16 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
     },
 };
 
-/// Smallest window, segments: one acknowledged at once, one in flight.
+/// Smallest window, segments: one that is acknowledged at once, and one in flight.
 const FLOOR: u64 = 2;
 const ROUNDS: usize = 10;
-/// Shortest round: in less time a burst would look like a rate.
+/// Shortest round. In a shorter time, a burst would look like a high rate.
 const SHORTEST_ROUND: Duration = Duration::from_millis(10);
-/// Lower bound of an RTT: below, scheduling dominates.
+/// Lower bound of an RTT. Shorter times are dominated by scheduling.
 const SMALLEST_RTT: Duration = Duration::from_millis(1);
-/// Time after which an unconfirmed smallest RTT is remeasured.
+/// Time after which a smallest RTT without confirmation is measured again.
 const RTT_VALID: Duration = Duration::from_secs(10);
-/// k while the smallest RTT is remeasured.
+/// Value of k while the smallest RTT is measured again.
 const PROBE_K: f64 = 0.75;
 
 struct Dynamic {
@@ -65,11 +67,11 @@ struct Dynamic {
     initial: u64,
     size: u64,
     min_rtt: Option<Duration>,
-    /// Time of the last sample near the smallest.
+    /// Time of the last sample that was close to the smallest RTT.
     confirmed: Time,
     rtt_probe: Option<RttProbe>,
     round: Option<RateRound>,
-    /// Rates of the last rounds, bytes per second; zero if not measured.
+    /// Rates of the last rounds, bytes per second; zero for rounds not measured.
     rates: [f64; ROUNDS],
     rounds: usize,
 }
@@ -105,7 +107,7 @@ impl Dynamic {
     fn sample(&mut self, now: Time, rtt: Duration) {
         let rtt = rtt.max(SMALLEST_RTT);
         let least = *self.min_rtt.get_or_insert(rtt);
-        // Within a tenth, or a tick of 1 ms.
+        // The sample confirms the smallest RTT if it is within a tenth of it, or within a tick of 1 ms.
         if rtt <= least + least.divided_by(10).max(SMALLEST_RTT) {
             self.min_rtt = Some(least.min(rtt));
             self.confirmed = now;
@@ -141,7 +143,7 @@ impl Dynamic {
         if elapsed < self.min_rtt.unwrap_or(SHORTEST_ROUND).max(SHORTEST_ROUND) {
             return;
         }
-        // A deliberately small window does not measure the path.
+        // A window that is deliberately small does not measure the path.
         if self.rtt_probe.is_none() {
             self.rates[self.rounds % ROUNDS] = round.bytes as f64 / elapsed.as_secs();
             self.rounds += 1;
@@ -203,7 +205,7 @@ mod tests {
         Dynamic::new(2.0, 65_536, 1 << 22)
     }
 
-    /// 1448 bytes in 1.2 ms: 1 206 667 bytes a second.
+    /// 1448 bytes in 1.2 ms are 1 206 667 bytes a second.
     fn product(rtt: f64) -> f64 {
         1448.0 / 1.2e-3 * rtt
     }
@@ -233,7 +235,7 @@ mod tests {
     fn a_path_that_has_become_longer_is_found_out() {
         let mut window = dynamic();
         feed(&mut window, 0, 1000, 20);
-        // No sample near 20 ms for 10 s: below one product for four RTTs.
+        // No sample is close to 20 ms for 10 s, so the window falls below one product for four RTTs.
         feed(&mut window, 1000, 10_050, 80);
         assert!((bytes(&mut window) as f64) < product(0.020));
         feed(&mut window, 11_050, 400, 70);

@@ -1,11 +1,11 @@
-//! Freeze-TCP, receiver side (Goff, Moronski, Phatak and Gupta, INFOCOM 2000). Advertises a zero window before an
-//! outage that this host's link layer foresees (planned rate change). After the outage, repeats the last ACK three
-//! times with an open window. No node is involved, and headers may be encrypted. Only a sender with `freeze = true`
-//! keeps its window.
+//! Freeze-TCP, receiver side (Goff, Moronski, Phatak and Gupta, INFOCOM 2000). The receiver advertises a zero window
+//! before an outage that this host's link layer foresees (a planned rate change). After the outage, it repeats the last
+//! ACK three times with an open window. No node of the network is involved, and headers may be encrypted. Only a sender
+//! with `freeze = true` keeps its window.
 //!
 //! # Our choices
-//! Known from an abstract; the lead of one round trip is from memory. The round trip is the smoothed one from
-//! timestamps or the handshake. Data in flight at the closing is accepted: only the advertised window is zero.
+//! Known from an abstract; the lead of one round trip is from memory. The round-trip time is smoothed, and comes from
+//! timestamps or the handshake. Data in flight when the window closes is accepted: only the advertised window is zero.
 
 use super::{AdvertisedWindow, Build, LinkPlan, PathSample, WindowDecision, WindowInput};
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Rate, Time, Unit};
@@ -67,7 +67,7 @@ struct Freeze {
 }
 
 impl Freeze {
-    /// Closes the window if due, else returns the time of the next call.
+    /// Closes the window if it is time; otherwise returns the time of the next call.
     fn decide(&mut self, now: Time) -> WindowDecision {
         let ahead = self.round_trip.unwrap_or(Duration::ZERO).as_secs() * self.lead;
         let closes = self.begins.as_nanos().saturating_sub(Duration::from_secs_f64(ahead).as_nanos());
@@ -75,7 +75,7 @@ impl Freeze {
             return WindowDecision { closed: self.is_closed, acks: 0, next: Time::NEVER };
         }
         if now.as_nanos() < closes {
-            // Called again earlier: the round trip may grow until then.
+            // The next call is earlier than necessary, because the round-trip time may grow until then.
             let next = Time::from_nanos(closes.min(now.as_nanos().midpoint(closes) + 1_000_000));
             return WindowDecision { closed: self.is_closed, acks: 0, next };
         }
@@ -113,7 +113,7 @@ impl AdvertisedWindow for Freeze {
         let is_away = |rate: Rate| rate < self.away;
         let is_over = self.is_closed && !is_away(plan.rate);
         self.begins = match (is_away(plan.rate), is_away(plan.next)) {
-            // Not foreseen: the run begins within an outage.
+            // Nobody foresaw the outage, because the run begins within it.
             (true, _) => plan.now,
             (false, true) => plan.until,
             (false, false) => Time::NEVER,

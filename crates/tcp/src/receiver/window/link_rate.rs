@@ -1,7 +1,8 @@
-//! Window from link-layer information (koga §5.2.2, Eqs. 5.1 and 5.2).
+//! Window computed from link-layer information (koga §5.2.2, Eqs. 5.1 and 5.2).
 //!
-//! awnd = rate T / segment, T = (segment / rate + 2 delay) retransmissions. The dissertation states 9.6 packets at 384
-//! kbit/s, its numbers give 6.6, and it uses 10 and 4: `published` takes those, linear between.
+//! awnd = rate T / segment, with T = (segment / rate + 2 delay) retransmissions. For 384 kbit/s the dissertation states
+//! 9.6 packets, but its numbers give 6.6. It uses 10 packets at 384 kbit/s and 4 at 64 kbit/s. The formula
+//! `published` takes these two and is linear between them.
 
 use super::{AdvertisedWindow, Build, WindowInput};
 use lasthop_base::{Duration, Info, Is, Live, Mechanism, OnlyIf, Parameter, Rate, Unit};
@@ -80,7 +81,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
     },
 };
 
-/// Largest window, bytes; sets the window scale.
+/// Largest window, bytes; it determines the window scale.
 const LARGEST: u64 = 1 << 20;
 
 struct LinkRate {
@@ -97,7 +98,7 @@ enum Formula {
 }
 
 impl LinkRate {
-    /// Window in segments, not rounded.
+    /// Window in segments, before rounding.
     fn segments(&self, segment: u64) -> f64 {
         let bps = self.rate.bps() as f64;
         match self.formula {
@@ -114,7 +115,7 @@ impl LinkRate {
 
 impl AdvertisedWindow for LinkRate {
     fn bytes(&mut self, input: &WindowInput) -> u64 {
-        // Rounded, as the dissertation's 9.6 became 10.
+        // The result is rounded, as the dissertation rounds 9.6 to 10.
         let segments = (self.segments(input.segment) + 0.5).max(1.0) as u64;
         (segments.saturating_mul(input.segment)).min(LARGEST).saturating_sub(input.unread)
     }
@@ -146,7 +147,8 @@ mod tests {
 
     #[test]
     fn equation_5_2_with_the_stated_numbers() {
-        // 384 kbit/s: T = (31.25 + 10) 5 = 206.25 ms, 6.6 packets; 64 kbit/s: T = 987.5 ms, 5.27 packets.
+        // At 384 kbit/s, T = (31.25 + 10) 5 = 206.25 ms, which gives 6.6 packets. At 64 kbit/s, T = 987.5 ms gives 5.27
+        // packets.
         let mut window = window(EQUATION, true);
         assert!((window.segments(1500) - 6.6).abs() < 1e-9);
         window.on_link_rate(Rate::from_bps(64_000));

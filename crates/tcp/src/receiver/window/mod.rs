@@ -1,4 +1,4 @@
-//! Advertised window (rwnd).
+//! Advertised window (rwnd) of a receiver.
 
 mod autotuned;
 mod buffer;
@@ -11,22 +11,22 @@ use lasthop_base::{Duration, Mechanism, Rate, Time, Values};
 /// Inputs of an advertised window.
 #[derive(Clone, Copy, Debug)]
 pub struct WindowInput {
-    /// In-order bytes not read by the application.
+    /// In-order bytes that the application has not read.
     pub unread: u64,
     /// Payload of a full segment, bytes.
     pub segment: u64,
 }
 
-/// Path sample of an arrived segment.
+/// Information about the path from an arrived segment.
 #[derive(Clone, Copy, Debug)]
 pub struct PathSample {
     /// Time of arrival.
     pub now: Time,
-    /// Payload, bytes, of duplicates, too: the path carried them.
+    /// Payload, bytes. Includes duplicates, because the path has carried them.
     pub bytes: u64,
-    /// Round trip measured by the timestamp echo or the handshake.
+    /// Round-trip time measured by the timestamp echo or the handshake.
     pub rtt: Option<Duration>,
-    /// In-order bytes read by the application since the start of the connection.
+    /// In-order bytes that the application has read since the start of the connection.
     pub read: u64,
     /// Payload of a full segment, bytes.
     pub segment: u64,
@@ -41,24 +41,25 @@ pub struct LinkPlan {
     pub rate: Rate,
     /// Time of the next change.
     pub until: Time,
-    /// Rate from `until` on.
+    /// Rate after the next change.
     pub next: Rate,
 }
 
-/// Decision of a window with foresight.
+/// Decision of a window that plans ahead.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct WindowDecision {
-    /// Whether zero is advertised regardless of free space. Arriving data is still accepted.
+    /// Whether to advertise zero regardless of free space. Arriving data is still accepted.
     pub closed: bool,
-    /// ACKs that advertise the decision at once.
+    /// Number of ACKs that advertise the decision at once.
     pub acks: u32,
-    /// Time of the next [`AdvertisedWindow::on_decision_time`]; [`Time::NEVER`] if none.
+    /// Time of the next call of [`AdvertisedWindow::on_decision_time`]; [`Time::NEVER`] if there is none.
     pub next: Time,
 }
 
 /// Window that the receiver advertises.
 pub trait AdvertisedWindow: Send {
-    /// Window after the next byte expected, bytes. Only if [`AdvertisedWindow::shrinks`] the right edge moves left.
+    /// Returns the window, bytes, counted from the next byte expected. The right edge moves left only if
+    /// [`AdvertisedWindow::shrinks`].
     fn bytes(&mut self, input: &WindowInput) -> u64;
 
     /// Size of the buffer, bytes, if the window is the free part of a constant buffer.
@@ -66,7 +67,7 @@ pub trait AdvertisedWindow: Send {
         None
     }
 
-    /// Largest window ever requested, bytes; sets the window scale.
+    /// Largest window that the mechanism ever returns, bytes; it determines the window scale.
     fn largest(&self) -> u64;
 
     /// Handles a rate reported by this host's link layer.
@@ -74,22 +75,22 @@ pub trait AdvertisedWindow: Send {
         let _ = rate;
     }
 
-    /// Handles an arrival; only if [`AdvertisedWindow::needs_arrivals`].
+    /// Handles an arrival. Called only if [`AdvertisedWindow::needs_arrivals`].
     fn on_arrival(&mut self, arrived: &PathSample) {
         let _ = arrived;
     }
 
-    /// Whether arrivals are needed.
+    /// Whether the mechanism needs each arrival.
     fn needs_arrivals(&self) -> bool {
         false
     }
 
-    /// Whether the last arrival opened the window further.
+    /// Whether the last arrival has opened the window further.
     fn is_growing(&self) -> bool {
         false
     }
 
-    /// Whether planned rate changes of this host's link are used.
+    /// Whether the mechanism uses planned rate changes of this host's link.
     fn uses_link_plan(&self) -> bool {
         false
     }
@@ -100,7 +101,7 @@ pub trait AdvertisedWindow: Send {
         WindowDecision { closed: false, acks: 0, next: Time::NEVER }
     }
 
-    /// Handles the time requested by [`WindowDecision::next`].
+    /// Handles the arrival of the time that [`WindowDecision::next`] requested.
     fn on_decision_time(&mut self, now: Time) -> WindowDecision {
         let _ = now;
         WindowDecision { closed: false, acks: 0, next: Time::NEVER }

@@ -1,5 +1,5 @@
-//! Linux's count of delivered segments: those completed by the ACK and those reported by its SACK blocks. The ACK that
-//! ends a recovery counts, too.
+//! Linux's count of delivered segments: segments that the ACK completes, and segments that its SACK blocks report. The
+//! ACK that ends a recovery counts, too.
 
 use super::{AckCounting, Build, Regime};
 use crate::sender::congestion::AckEvent;

@@ -11,23 +11,25 @@ mod rfc5681;
 use super::congestion::AckEvent;
 use lasthop_base::{Mechanism, Values};
 
-/// Phase of the window's growth.
+/// Phase of the growth of the window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Regime {
-    /// Below ssthresh, without a timeout.
+    /// cwnd is below ssthresh, and no timeout has preceded.
     SlowStart,
-    /// Below ssthresh after a timeout, until all data outstanding at the timeout is acknowledged.
+    /// cwnd is below ssthresh after a timeout, until all data outstanding at the timeout is acknowledged.
     AfterTimeout,
-    /// At or above ssthresh.
+    /// cwnd is at or above ssthresh.
     Avoidance,
 }
 
 /// Credit of ACKs for the growth of the window.
 pub trait AckCounting: Send {
-    /// Credit for an ACK that advances, bytes: added to cwnd in slow start; avoidance adds `mss` per cwnd of credit.
+    /// Returns the credit for an ACK that advances, bytes. Slow start adds the credit to cwnd; avoidance adds `mss`
+    /// bytes for each cwnd of credit.
     fn credit(&mut self, ack: &AckEvent, mss: u64, regime: Regime) -> u64;
 
-    /// Whether avoidance adds whole segments (RFC 3465 §2.1, Linux), not a fraction per ACK (RFC 5681 §3.1, Eq. 3).
+    /// Whether avoidance adds whole segments (RFC 3465 §2.1, Linux) instead of a fraction per ACK (RFC 5681 §3.1, Eq.
+    /// 3).
     fn collects(&self) -> bool {
         false
     }

@@ -1,5 +1,5 @@
-//! Linux's count of whole segments acknowledged. A partial segment counts once complete; a segment already reported by
-//! SACK does not count when the hole before it is filled.
+//! Linux's count of whole acknowledged segments. A partly acknowledged segment counts when it is complete. A segment
+//! that SACK reported earlier does not count when the hole before it is filled.
 
 use super::{AckCounting, Build, Regime};
 use crate::sender::congestion::AckEvent;

@@ -1,4 +1,4 @@
-//! One segment of credit per new ACK (RFC 2581; the papers' sender).
+//! One segment of credit for each new ACK (RFC 2581; the sender of the papers).
 
 use super::{AckCounting, Build, Regime};
 use crate::sender::congestion::AckEvent;

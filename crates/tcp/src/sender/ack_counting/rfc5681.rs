@@ -1,4 +1,4 @@
-//! Byte counting in slow start, ACK counting in avoidance (RFC 5681 §3.1, Eq. 2 and 3).
+//! Byte counting in slow start and ACK counting in avoidance (RFC 5681 §3.1, Eq. 2 and 3).
 
 use super::{AckCounting, Build, Regime};
 use crate::sender::congestion::AckEvent;

@@ -1,13 +1,14 @@
-//! CUBIC (RFC 9438): in avoidance the window is a cubic function of the time since the last reduction.
+//! CUBIC (RFC 9438): in congestion avoidance the window is a cubic function of the time since the last reduction.
 //!
-//! An epoch of avoidance begins with the first ACK after a reduction or slow start. Growth slows before the plateau,
-//! the window that caused the loss, and accelerates after it. The RFC grows "for each received new ACK". Here an ACK
-//! counts as credited, so `ack_counting = "bytes"` counts delayed ACKs in full; Reno's estimate always counts bytes
-//! (§4.3).
+//! An epoch of congestion avoidance begins with the first ACK after a reduction or slow start. The plateau is the
+//! window that caused the loss. Growth slows down before the plateau and accelerates after it. The RFC lets the window
+//! grow "for each received new ACK". Here growth is in proportion to the ACK's credit, so `ack_counting = "bytes"`
+//! counts delayed ACKs in full. Reno's estimate always counts bytes (§4.3).
 //!
 //! # Choices that the RFC leaves open
-//! * cwnd = ssthresh is avoidance (§4.10 says slow start, RFC 5681 §3.1 leaves the case open, Linux does avoidance).
-//! * An ACK never lowers cwnd, even if Reno's estimate takes over below a cubic window.
+//! * At cwnd = ssthresh, the sender is in avoidance, as in Linux. §4.10 says slow start; RFC 5681 §3.1 leaves this
+//!   open.
+//! * An ACK never lowers cwnd, even if Reno's estimate applies and is lower than the cubic window.
 
 use super::cubic_linux::CubicLinux;
 use super::reno::Reno;
@@ -69,19 +70,20 @@ struct Cubic {
     c: f64,
     beta: f64,
     fast_convergence: bool,
-    /// Additive increase per window at which AIMD with `beta` matches Reno; `None`: no Reno-friendly region.
+    /// Additive increase per window at which AIMD with `beta` has Reno's average rate; `None` means no Reno-friendly
+    /// region.
     alpha: Option<f64>,
     memory: Memory,
     undo: Memory,
     usage: Usage,
 }
 
-/// State changed by a reduction, besides cwnd and ssthresh; windows in segments.
+/// State that a reduction changes besides cwnd and ssthresh. Windows are in segments.
 #[derive(Clone, Copy, Default)]
 struct Memory {
-    /// W_max; 0: unknown, so the next epoch's plateau is its first window (§4.8, §4.10).
+    /// W_max. 0 means unknown: the plateau of the next epoch is then its first window (§4.8, §4.10).
     plateau: f64,
-    /// cwnd_prior: cwnd when ssthresh was last set; 0: never set.
+    /// cwnd_prior: cwnd when ssthresh was last set; 0 if it was never set.
     prior: f64,
     /// `None` until the first ACK of avoidance.
     epoch: Option<Epoch>,
@@ -89,15 +91,15 @@ struct Memory {
 
 #[derive(Clone, Copy)]
 struct Epoch {
-    /// t_epoch, advanced by the time in which the window was not used (§5.8).
+    /// t_epoch, moved forward by the time in which the window was not used (§5.8).
     began: Time,
-    /// K, seconds: time from the start to the plateau.
+    /// K, seconds: time from the start of the epoch to the plateau.
     rise: f64,
     /// W_est, segments.
     reno: f64,
-    /// Latest ACK that advanced the clock; `None`: the reduction that ended the epoch was undone.
+    /// Arrival of the latest ACK that advanced the clock. `None`: the reduction that had ended this epoch was undone.
     seen: Option<Time>,
-    /// Window not used since `seen`.
+    /// Whether the window was not used since `seen`.
     paused: bool,
 }
 
@@ -133,7 +135,7 @@ impl Cubic {
         segments * self.mss as f64
     }
 
-    /// cwnd, segments, after an ACK in avoidance with `credit` bytes.
+    /// Returns cwnd, segments, after an ACK in avoidance that has a credit of `credit` bytes.
     fn grown(&mut self, ack: &AckEvent, credit: u64) -> f64 {
         let (cwnd, mss) = (self.segments(), self.mss as f64);
         let mut epoch = match self.memory.epoch {
@@ -160,8 +162,8 @@ impl Cubic {
         grown
     }
 
-    /// Sets ssthresh (§4.6, §4.7) and returns the bytes left of `flight`, at most cwnd: FlightSize can far exceed a
-    /// lowered window, and a loss must not raise the window.
+    /// Sets ssthresh (§4.6, §4.7). Returns the bytes that remain of `flight`, but at most cwnd, because a loss must not
+    /// raise the window and FlightSize can far exceed a lowered window.
     fn lower_ssthresh(&mut self, flight: u64) -> f64 {
         self.undo = self.memory;
         let cwnd = self.segments();
@@ -186,8 +188,8 @@ impl Memory {
 }
 
 impl Epoch {
-    /// Advances the clock to this ACK, except for time in which the window was not used: since the last ACK if the
-    /// window had room, else until the acknowledged segment was sent.
+    /// Advances the clock to this ACK, except for the time in which the window was not used. If the window had room,
+    /// this is the time since the last ACK; otherwise it lasts until the acknowledged segment was sent.
     fn continued(self, ack: &AckEvent) -> Epoch {
         let idle = match (self.seen, ack.rtt) {
             (Some(seen), _) if self.paused => ack.now.since(seen),
@@ -199,8 +201,8 @@ impl Epoch {
 }
 
 impl Usage {
-    /// Whether a window of `cwnd` bytes had room for a segment before this ACK. For ACKs without a transmission between
-    /// them (a driver's batch), the first ACK decides.
+    /// Whether a window of `cwnd` bytes had room for a segment before this ACK. If several ACKs arrive without a
+    /// transmission between them, as in a driver's batch, the first ACK decides.
     fn had_room(&mut self, ack: &AckEvent, cwnd: u64, mss: u64) -> bool {
         let before = ack.in_flight.saturating_add(ack.delivered);
         if before != self.in_flight {
@@ -243,7 +245,7 @@ impl CongestionControl for Cubic {
         self.window.set_cwnd(self.bytes(grown).max(self.window.exact_cwnd()));
     }
 
-    /// Lower bound two segments, as for Reno.
+    /// The lower bound is two segments, as for Reno.
     fn on_loss(&mut self, loss: &LossEvent) {
         let left = self.lower_ssthresh(loss.flight).max(self.bytes(2.0));
         self.window.set_ssthresh(left as u64);
@@ -255,7 +257,8 @@ impl CongestionControl for Cubic {
         self.window.restart();
     }
 
-    /// §4.8. A timeout in recovery (lost retransmission) lowers ssthresh again, from the lowered cwnd (RFC 5681 §4.3).
+    /// §4.8. A timeout in recovery means a lost retransmission. It lowers ssthresh again, from the lowered cwnd (RFC
+    /// 5681 §4.3).
     fn on_timeout(&mut self, loss: &LossEvent, first: bool) {
         if first {
             self.lower_ssthresh(loss.flight.min(self.window()));
@@ -265,7 +268,7 @@ impl CongestionControl for Cubic {
         self.window.restart_with_in_flight(loss.still_in_flight);
     }
 
-    /// Lower bound one segment (§4.6).
+    /// The lower bound is one segment (§4.6).
     fn on_mark(&mut self, loss: &LossEvent) {
         let before = self.window.exact_cwnd();
         let left = self.lower_ssthresh(loss.flight.min(self.window())).max(self.bytes(1.0));
@@ -297,13 +300,13 @@ impl CongestionControl for Cubic {
 
     fn on_recovered(&mut self, flight: u64, recovered: Recovered) {
         match recovered {
-            // cwnd was lowered at the loss and does not grow in recovery.
+            // cwnd was lowered at the loss and does not grow during recovery.
             Recovered::Kept => {
                 self.window.cap_at_ssthresh();
                 self.memory.epoch = None;
             }
             Recovered::Probed { .. } => self.window.on_recovered(flight, recovered),
-            // §4.9: only if the window has not grown beyond cwnd_prior since.
+            // §4.9: the reduction is undone only if the window has not grown beyond cwnd_prior since.
             Recovered::Revised { .. } => {
                 if self.segments() < self.memory.prior {
                     let epoch = self.undo.epoch.map(|epoch| Epoch { seen: None, ..epoch });

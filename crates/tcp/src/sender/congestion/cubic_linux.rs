@@ -1,16 +1,17 @@
 //! Linux's CUBIC: RFC 8312 in whole segments, with Linux's estimate of Reno's window.
 //!
 //! Differences from RFC 9438, each a documented behaviour of the kernel:
-//! * The window is a number of segments. ACKs in avoidance collect credit, and a segment is added when the credit
-//!   reaches its cost. The cost is computed at an ACK and kept for 31 ms while cwnd is unchanged (netdev, August 2024,
-//!   "tcp_cubic: fix to achieve at least the same throughput as Reno").
-//! * The cost is at least two segments of credit, and at most 20 while no plateau is known: 5 % per round trip.
-//! * Above its target, cwnd grows by a segment per hundred windows.
-//! * The target is one smallest RTT ahead, and only the cost bounds the growth.
-//! * Reno's window is estimated with α = 8/15 always, not 1 above the window before the loss (same thread), and lags by
-//!   a round trip.
+//! * The window is a number of segments. ACKs in avoidance collect credit. When the credit reaches the cost of a
+//!   segment, the window grows by a segment. An ACK computes the cost, which then applies for 31 ms while cwnd is
+//!   unchanged (netdev, August 2024, "tcp_cubic: fix to achieve at least the same throughput as Reno").
+//! * The cost is at least two segments of credit. While no plateau is known, it is at most 20, so cwnd grows by at
+//!   least 5 % per round trip.
+//! * If cwnd exceeds its target, it grows by one segment per hundred windows.
+//! * The target lies one smallest RTT in the future, and only the cost limits the growth.
+//! * Reno's window is always estimated with α = 8/15, even above the window before the loss, where RFC 9438 uses 1
+//!   (same thread). The estimate lags by a round trip.
 //! * ssthresh is 0.7 of cwnd, not of FlightSize.
-//! * A timeout discards all state, the plateau included. Idle time does not count for the cubic.
+//! * A timeout discards all state, including the plateau. Idle time does not count as time of the cubic function.
 //! * An undone reduction restores cwnd and ssthresh, but not the plateau.
 
 use super::reno::Reno;
@@ -18,11 +19,11 @@ use super::{AckEvent, CongestionControl, Level, LossEvent, LossPhase, Nature, Ra
 use crate::sender::ack_counting::{AckCounting, Regime};
 use lasthop_base::{Duration, Time, Values};
 
-/// Lifetime of a computed cost while cwnd is unchanged.
+/// Lifetime of a computed cost, if cwnd is unchanged.
 const COST_LIFETIME: Duration = Duration::from_micros(31_250);
-/// Time after the start of an epoch in which RTT samples do not update the smallest RTT.
+/// Time after the start of an epoch during which RTT samples do not update the smallest RTT.
 const RTT_SETTLING: Duration = Duration::from_secs(1);
-/// Largest cost while no plateau is known, and smallest cost, segments of credit.
+/// Largest cost while no plateau is known, and smallest cost, both in segments of credit.
 const MAX_COST: f64 = 20.0;
 const MIN_COST: f64 = 2.0;
 
@@ -33,7 +34,7 @@ pub(super) struct CubicLinux {
     c: f64,
     beta: f64,
     fast_convergence: bool,
-    /// Windows of credit per segment of Reno's estimate; `None`: no Reno-friendly region.
+    /// Number of windows of credit that raise Reno's estimate by a segment; `None` means no Reno-friendly region.
     reno_pace: Option<f64>,
     /// W_max; 0: unknown.
     plateau: f64,
@@ -50,12 +51,12 @@ struct Epoch {
     began: Time,
     /// K, seconds.
     rise: f64,
-    /// Plateau of the cubic.
+    /// Plateau of the cubic function.
     origin: f64,
-    /// Credit towards the next segment of Reno's estimate, and the estimate.
+    /// Credit towards the next segment of Reno's estimate, and the estimate itself.
     credit: f64,
     reno: f64,
-    /// Cost of a segment, with the time and the cwnd of its computation.
+    /// Cost of a segment, and the time and cwnd for which it was computed.
     cost: f64,
     computed_at: Time,
     at_cwnd: f64,
@@ -64,7 +65,7 @@ struct Epoch {
 impl CubicLinux {
     pub(super) fn new(values: &Values, start: &Start) -> CubicLinux {
         let beta = values.number("beta");
-        // The kernel's integer: eighths, rounded down.
+        // The kernel computes with integers: the result is in eighths, rounded down.
         let eighths = libm::floor(8.0 * (1.0 + beta) / (3.0 * (1.0 - beta)));
         CubicLinux {
             window: Reno::plain(start),
@@ -99,7 +100,7 @@ impl CubicLinux {
         Epoch { began: now, rise, origin, credit: 0.0, reno: cwnd, cost: 0.0, computed_at: now, at_cwnd: 0.0 }
     }
 
-    /// Current cost of a segment, segments of credit; `acked` segments are newly credited.
+    /// Returns the current cost of a segment, in segments of credit. The ACK adds a credit of `acked` segments.
     fn cost(&mut self, now: Time, acked: f64) -> f64 {
         let cwnd = self.segments();
         let mut epoch = match self.epoch.take() {
@@ -136,7 +137,7 @@ impl CubicLinux {
         cost
     }
 
-    /// Sets and returns ssthresh, segments. The current window becomes the next epoch's plateau.
+    /// Sets and returns ssthresh, segments. The current window becomes the plateau of the next epoch.
     fn lower_ssthresh(&mut self) -> f64 {
         let cwnd = self.segments();
         let sinks = self.fast_convergence && cwnd < self.plateau;
@@ -179,7 +180,7 @@ impl CongestionControl for CubicLinux {
         let acked = ack_counting.credit(ack, self.mss, Regime::Avoidance) as f64 / self.mss as f64;
         let cost = self.cost(ack.now, acked);
         let mut grown = self.window.exact_cwnd();
-        // Credit collected at a higher cost adds at most one segment.
+        // Credit collected at a higher cost still adds at most one segment.
         if self.collected >= cost {
             self.collected = 0.0;
             grown += self.mss as f64;

@@ -1,15 +1,15 @@
-//! TCP Hybla: a long path grows as fast, in time, as a short path.
+//! TCP Hybla: the window of a long path grows as fast, in time, as that of a short path.
 //!
-//! `ρ = max(RTT / RTT0, 1)`. Per acknowledged segment slow start adds `2^ρ - 1` segments and avoidance `ρ² / W`. The
-//! window is ρ times that of a Reno flow with round trip RTT0. A loss halves.
+//! `ρ = max(RTT / RTT0, 1)`. For each acknowledged segment, slow start adds `2^ρ - 1` segments and avoidance adds `ρ² /
+//! W`. The window is ρ times that of a Reno flow with round-trip time RTT0. A loss halves the window.
 //!
-//! As in Linux, ρ changes only with a new smallest smoothed RTT, and the initial window is at least ρ segments. Slow
-//! start ends exactly at ssthresh, and the exponent is bounded. After a timeout the window is Reno's until the data
-//! outstanding then is acknowledged.
+//! As in Linux, ρ changes only when the smoothed RTT reaches a new minimum, and the initial window is at least ρ
+//! segments. Slow start ends exactly at ssthresh, and the exponent is bounded. After a timeout the window grows as
+//! Reno's until the data outstanding at the timeout is acknowledged.
 //!
 //! # Not modelled
-//! The paper's initial threshold by Hoe's estimate, and pacing. Without `initial_ssthresh`, a satellite path's window
-//! reaches millions of segments within a round trip; only the receiver's window and the queue limit it.
+//! The paper's initial threshold by Hoe's estimate, and pacing. Without `initial_ssthresh`, the window of a satellite
+//! path reaches millions of segments within a round trip; only the receiver's window and the queue limit it.
 
 use super::{AckEvent, Build, CongestionControl, LossPhase, OnReno, Reno, Start, Variant};
 use crate::sender::ack_counting::AckCounting;
@@ -96,7 +96,7 @@ impl Variant for Hybla {
             return;
         }
         let (window, mss) = (reno.exact_cwnd(), self.mss as f64);
-        // Segments, not ACKs: a delayed ACK counts for two.
+        // Segments count here, not ACKs: a delayed ACK counts for two.
         let acked = ack.acked as f64;
         if reno.in_slow_start() {
             let grown = window + acked * (libm::exp2(self.rho.min(self.exponent)) - 1.0);
@@ -119,7 +119,7 @@ mod tests {
 
     const MSS: u64 = 1000;
 
-    /// Window over rho, segments, after `seconds` in whole round trips on a path without a queue.
+    /// Returns the window divided by rho, segments, after `seconds` in whole round trips on a path without a queue.
     fn grown(rtt_ms: u64, ssthresh: u64, seconds: f64) -> f64 {
         let random = Stream::named(1, "hybla");
         let start = Start { window: MSS, ssthresh, mss: MSS, selective: true, random };
@@ -140,8 +140,9 @@ mod tests {
         control.window() as f64 / MSS as f64 / (rtt_ms as f64 / 25.0)
     }
 
-    /// From ssthresh (20 segments, times rho) one segment per 25 ms for any round trip: 20 + 60 s / 25 ms = 2420
-    /// segments over rho. Long round trips lag slightly: each ACK meets a window already raised by earlier ACKs.
+    /// From ssthresh (20 segments, times rho), the window over rho grows by one segment per 25 ms, for any round trip:
+    /// 20 + 60 s / 25 ms = 2420 segments. Long round trips lag slightly, because earlier ACKs have already raised the
+    /// window that an ACK meets.
     #[test]
     fn avoidance_is_the_same_in_time() {
         for rtt_ms in [25, 100, 600] {
@@ -150,7 +151,7 @@ mod tests {
         }
     }
 
-    /// Slow start doubles in 25 ms: 2^8 after 200 ms.
+    /// Slow start doubles the window every 25 ms, so it grows by 2^8 in 200 ms.
     #[test]
     fn slow_start_is_the_same_in_time() {
         for rtt_ms in [25, 50, 100] {
@@ -159,7 +160,7 @@ mod tests {
         }
     }
 
-    /// Below 25 ms: Reno. Slow start stops at ssthresh, and a loss halves.
+    /// Below 25 ms the control is Reno: slow start stops at ssthresh, and a loss halves the window.
     #[test]
     fn a_short_path_is_renos() {
         assert!((grown(10, 2 * MSS, 1.0) * 0.4 - 102.0).abs() < 5.0);
@@ -170,7 +171,7 @@ mod tests {
         let srtt = Some(Duration::from_millis(250));
         let ack = AckEvent { acked: MSS, segments: 1, srtt, ..AckEvent::default() };
         control.on_ack(&ack, &mut *(ack_counting.build)(&ack_counting.values));
-        // rho = 10: threshold 150 segments; 1023 a segment would exceed it.
+        // rho is 10, so the threshold is 150 segments. An increase by 1023 segments would exceed it.
         assert_eq!((control.window(), control.ssthresh()), (150 * MSS, 150 * MSS));
         let window = 150 * MSS;
         control.on_loss(&LossEvent { now: Time::ZERO, flight: window, window, ..LossEvent::default() });

@@ -1,18 +1,20 @@
-//! TCP Jersey: the window follows the delivery rate, and a loss without a router's warning is a random error.
+//! TCP Jersey: the window follows the delivery rate. A loss without a router's warning (mark) counts as a random error.
 //!
-//! * Marked ACK: rate control. ssthresh is the estimated bandwidth times the smallest RTT, and cwnd falls to ssthresh.
-//! * Three duplicates, the third marked: rate control and recovery. Unmarked: retransmission only ("explicit
-//!   retransmit"); cwnd and ssthresh stay.
-//! * Timeout: ssthresh from the estimate, cwnd one segment.
+//! * A marked ACK triggers rate control: ssthresh becomes the estimated bandwidth times the smallest RTT, and cwnd
+//!   falls to ssthresh.
+//! * Three duplicates, of which the third is marked, cause rate control and recovery. If the third is unmarked, the
+//!   segment is only retransmitted ("explicit retransmit"); cwnd and ssthresh stay.
+//! * A timeout sets ssthresh from the estimate and cwnd to one segment.
 //!
 //! # Warnings
-//! The paper's routers mark every packet while the average queue exceeds one threshold (`queue = "warn"`). The receiver
-//! must echo each packet's mark (`ecn_echo = "per_packet"`): RFC 3168's ECE lasts until CWR and would mark unmarked
-//! duplicates. **Without a warning router no loss lowers the window**: the control does not detect a full queue.
+//! The paper's routers mark every packet while the average queue exceeds a threshold (`queue = "warn"`). The receiver
+//! must echo the mark of each packet (`ecn_echo = "per_packet"`): RFC 3168's ECE lasts until CWR and would mark
+//! duplicates of unmarked packets. **Without a warning router no loss lowers the window**: the control does not detect
+//! a full queue.
 //!
 //! # Our choices
-//! Known from memory and from saad §3.B. Ours: rate control at most once per smoothed RTT; rate control never raises
-//! cwnd (`raises`); the response to a timeout.
+//! The algorithm is known from memory and from saad §3.B. Our choices are: rate control acts at most once per smoothed
+//! RTT; rate control never raises cwnd (`raises`); the response to a timeout.
 
 use super::estimate::{Delivered, Sliding};
 use super::non_congestion::NonCongestion;
@@ -48,9 +50,9 @@ pub(super) const PARAMETERS: &[Parameter] = &[
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum DeliveryClock {
-    /// Arrival of ACKs.
+    /// The sender's clock, when the ACK arrives.
     Arrival,
-    /// Receiver's timestamps of ACKs.
+    /// The receiver's clock, by the timestamps in the ACKs.
     Receiver,
 }
 
@@ -83,7 +85,7 @@ impl Jersey {
         }
     }
 
-    /// ownd, the optimal window, bytes; `None` before the first RTT sample.
+    /// Optimal window (ownd), bytes; `None` before the first RTT sample.
     fn optimum(&self) -> Option<u64> {
         let rtt = self.smallest?.as_secs();
         Some((rtt * self.filter.estimate()) as u64)
@@ -170,7 +172,7 @@ mod tests {
         Time::ZERO + Duration::from_millis(millis)
     }
 
-    /// Window of 40 segments on a path with 250 kB/s, smallest RTT 80 ms and RTT 100 ms: capacity 20 segments.
+    /// A window of 40 segments on a path with 250 kB/s, smallest RTT 80 ms and RTT 100 ms. The capacity is 20 segments.
     fn loaded(
         mechanism: &Mechanism<Build>,
         raises: bool,
@@ -198,7 +200,8 @@ mod tests {
         ((control.window() + MSS / 2) / MSS, (control.ssthresh() + MSS / 2) / MSS)
     }
 
-    /// 250 kB/s x 80 ms: 20 segments at a mark or timeout, with or without a loss. A loss alone keeps the window.
+    /// 250 kB/s x 80 ms are 20 segments: the window after a mark or timeout, with or without a loss. A loss alone keeps
+    /// the window.
     #[test]
     fn only_a_warned_loss_costs_something() {
         for mechanism in [&MECHANISM, &new_jersey::MECHANISM] {
@@ -226,7 +229,7 @@ mod tests {
         for (raises, window) in [(false, 15), (true, 20)] {
             let mut control = loaded(&MECHANISM, raises, |n| 4000 * n);
             control.on_idle(15 * MSS);
-            // Avoidance: cwnd exceeds the threshold.
+            // The sender is in avoidance, because cwnd exceeds the threshold.
             let level = super::super::Level { window: 15 * MSS, ssthresh: 10 * MSS };
             control.on_recovered(0, Recovered::Revised { from: level, to: level });
             control.on_mark(&loss(true));
@@ -234,8 +237,8 @@ mod tests {
         }
     }
 
-    /// ACKs bunched by the return path, 25 every 100 ms: the filter decays by half between bunches, and no time passes
-    /// within a bunch. New Jersey uses the receiver's clock, which shows even spacing.
+    /// The return path delivers ACKs in bursts of 25 every 100 ms. The filter decays by half between bursts, and no
+    /// time passes within a burst. New Jersey uses the receiver's clock, by which the ACKs are evenly spaced.
     #[test]
     fn the_receivers_clock_does_not_mind_bunches() {
         let bunched = |n: u64| n / 25 * 100_000 + n % 25;

@@ -1,15 +1,18 @@
-//! JTCP at the sender: queue growth over the last window of packets means congestion; any other loss keeps the window.
+//! JTCP at the sender: a loss counts as congestion if the queue grew over the last window of packets. Any other loss
+//! keeps the window.
 //!
-//! `Jr = ((R_{n-1} - R_{n-w}) - (S_{n-1} - S_{n-w})) / (R_{n-1} - R_{n-w})`; congestion if `Jr > k/w`, with the window
-//! w in segments (hasegawa §2.2, Eq. 1): the queue grew by more than k packets. S: sending time of a segment. R: the
-//! receiver's timestamp of its ACK; without timestamps the ACK's arrival, which includes the return path.
+//! `Jr = ((R_{n-1} - R_{n-w}) - (S_{n-1} - S_{n-w})) / (R_{n-1} - R_{n-w})`, with the window w in segments. `Jr > k/w`
+//! means congestion: the queue grew by more than k packets (hasegawa §2.2, Eq. 1). S is the sending time of a segment.
+//! R is the receiver's timestamp in its ACK; without timestamps R is the arrival of the ACK, which includes the return
+//! path.
 //!
-//! Three duplicates within a round trip of the last reduction, or without congestion by Jr, keep the window ("immediate
-//! recovery"). Otherwise the window halves. A full, steady queue has a constant delay: its overflow counts as wireless.
+//! Three duplicates keep the window ("immediate recovery") if Jr shows no congestion, or within a round trip of the
+//! last reduction. Otherwise the window halves. A queue that stays full has a constant delay, so its overflow counts as
+//! a wireless loss.
 //!
 //! # Our choices
-//! Eq. 1 is hasegawa's; the reactions to three duplicates are from memory; JTCP's reaction to a timeout is unknown
-//! (`after_timeout`). The receiver's `loss_discrimination = "jtcp"` uses the same ratio.
+//! Eq. 1 is hasegawa's. The reactions to three duplicates are from memory. JTCP's reaction to a timeout is unknown, so
+//! it is a parameter (`after_timeout`). The receiver's `loss_discrimination = "jtcp"` uses the same ratio.
 
 use super::non_congestion::NonCongestion;
 use super::{AckEvent, Build, CongestionControl, LossEvent, Nature, OnReno, Recovered, Reno, Start, Variant};
@@ -61,7 +64,7 @@ struct AckTimes {
     sent: Time,
 }
 
-/// ACKs remembered: more than any window of the scenarios.
+/// Number of ACKs remembered: more than any window of the scenarios.
 const MAX_ACKS: usize = 4096;
 
 impl Jtcp {
@@ -78,7 +81,7 @@ impl Jtcp {
         }
     }
 
-    /// Eq. 1 over a window of `window` bytes; `false` without two ACKs to compare.
+    /// Whether Eq. 1 shows congestion over a window of `window` bytes; `false` without two ACKs to compare.
     fn is_congested(&self, window: u64) -> bool {
         let segments = (window / self.mss).max(1);
         let Some(newest) = self.arrivals.back() else { return false };
@@ -131,7 +134,7 @@ impl Variant for Jtcp {
     fn on_timeout(&mut self, reno: &mut Reno, loss: &LossEvent, first: bool) {
         let keeps_window = self.classifies_timeouts && !self.is_congested(reno.window());
         if first && keeps_window {
-            // Slow start up to the current window.
+            // Slow start then ends at the current window.
             reno.set_ssthresh(reno.window());
         }
         self.non_congestion.forget();
@@ -159,7 +162,8 @@ mod tests {
         Duration::from_micros(micros)
     }
 
-    /// Ten segments, one sent every 10 ms, with a delay growing by `later` microseconds each. ACKs take 20 ms.
+    /// Ten segments, one sent every 10 ms. The delay grows by `later` microseconds from each segment to the next. ACKs
+    /// take 20 ms.
     fn seen(later: u64, stamped: bool) -> Box<dyn CongestionControl> {
         let random = Stream::named(1, "jtcp");
         let start = Start { window: 10 * MSS, ssthresh: 5 * MSS, mss: MSS, selective: true, random };
@@ -185,7 +189,8 @@ mod tests {
         during / MSS
     }
 
-    /// Jr = 9 x later / (9 x (10 ms + later)), threshold 1/10: 1.1 ms give 0.0991, 1.2 ms 0.107.
+    /// Jr = 9 x later / (9 x (10 ms + later)), and the threshold is 1/10. A growth of 1.1 ms gives 0.0991, of 1.2 ms
+    /// 0.107.
     #[test]
     fn a_queue_that_grew_by_a_packet_is_congestion() {
         for stamped in [true, false] {
@@ -203,7 +208,7 @@ mod tests {
             &mut *(ack_counting.build)(&ack_counting.values),
         );
         assert_eq!([2000, 2100].map(|at| lose(&mut *control, at)), [5, 5]);
-        // Over five segments 2 ms of 12 are below 1/5: no congestion.
+        // Over five segments, 2 ms of 12 ms are below 1/5: there is no congestion.
         assert_eq!(lose(&mut *control, 2300), 5);
         let mut control = seen(10_000, true);
         control.on_ack(

@@ -43,12 +43,12 @@ pub struct Start {
     pub random: Stream,
 }
 
-/// ACK that advances or is a duplicate.
+/// An ACK that advances or is a duplicate, with its consequences.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AckEvent<'a> {
     /// Arrival of the ACK.
     pub now: Time,
-    /// Phase of the sender.
+    /// Phase of the sender with regard to losses.
     pub phase: LossPhase,
     /// First unacknowledged byte after the ACK (SND.UNA).
     pub una: u64,
@@ -56,9 +56,9 @@ pub struct AckEvent<'a> {
     pub nxt: u64,
     /// Bytes newly acknowledged by the cumulative ACK; 0 for a duplicate.
     pub acked: u64,
-    /// Segments completed by the ACK, without those reported earlier by SACK.
+    /// Number of segments that the ACK completes, except those that SACK reported earlier.
     pub segments: u32,
-    /// Bytes newly delivered, by SACK included.
+    /// Bytes newly delivered, including those that SACK reports.
     pub delivered: u64,
     /// Bytes of `delivered` that SACK blocks report.
     pub reported: u64,
@@ -74,7 +74,8 @@ pub struct AckEvent<'a> {
     pub lost: u64,
     /// Delivery rate sample, if the control [samples](Nature::uses_rate_samples).
     pub rate: Option<&'a RateSample>,
-    /// Growth forbidden: the ACK echoes a mark (RFC 3168 §6.1.2), or the window was not used (RFC 7661 §4.3).
+    /// Whether growth is forbidden: the ACK echoes a mark (RFC 3168 §6.1.2), or the window was not used (RFC 7661
+    /// §4.3).
     pub held: bool,
 }
 
@@ -89,9 +90,9 @@ pub struct SentEvent {
     pub nxt: u64,
     /// Payload, bytes.
     pub bytes: u64,
-    /// Bytes in flight with the segment.
+    /// Bytes in flight, including the segment.
     pub in_flight: u64,
-    /// Application-limited data is still in flight.
+    /// Whether application-limited data is still in flight.
     pub limited: bool,
 }
 
@@ -101,9 +102,10 @@ pub enum LossPhase {
     /// No known loss.
     #[default]
     Open,
-    /// Fast recovery: no growth, up to its last ACK (see [`crate::sender::ack_counting::AckCounting::counts_end`]).
+    /// Fast recovery: no growth, including its last ACK (but see
+    /// [`crate::sender::ack_counting::AckCounting::counts_end`]).
     Recovery,
-    /// After a timeout (or Tahoe's restart), until the data outstanding then is acknowledged.
+    /// After a timeout (or Tahoe's restart), until the data outstanding at that time is acknowledged.
     Restart,
 }
 
@@ -122,11 +124,12 @@ pub struct LossEvent {
     pub window: u64,
     /// Whether the reporting duplicate ACK echoes a congestion mark.
     pub marked: bool,
-    /// At a timeout: bytes in flight that cwnd covers besides one segment (OnEnterRTO; Linux). 0 by RFC 5681 §3.1.
+    /// At a timeout: bytes in flight that cwnd includes in addition to one segment (OnEnterRTO; Linux). RFC 5681 §3.1
+    /// adds 0.
     pub still_in_flight: u64,
 }
 
-/// Pace of reactions to echoed marks.
+/// Frequency of reactions to echoed marks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum MarkPace {
     /// Once per window of data (RFC 3168 §6.1.2).
@@ -147,10 +150,10 @@ pub struct Level {
     pub ssthresh: u64,
 }
 
-/// Outcome of a recovery for its reduction.
+/// Outcome of a recovery, which decides whether its window reduction stays.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Recovered {
-    /// The reduction stands.
+    /// The reduction stays.
     Kept,
     /// No loss was congestion: the reduction is undone.
     Revised {
@@ -159,7 +162,8 @@ pub enum Recovered {
         /// Level before the recovery.
         to: Level,
     },
-    /// Undecided: two probing segments may be sent besides one retransmission (RFC 5682 §2.1 step 3 a).
+    /// Undecided: F-RTO may send two new segments, and cwnd also has room for one retransmission (RFC 5682 §2.1 step 3
+    /// a).
     Probed {
         /// cwnd, bytes.
         window: u64,
@@ -175,21 +179,22 @@ pub struct Nature {
     pub uses_rate_samples: bool,
     /// Whether [`RateHooks::extra_at`] and [`RateHooks::on_extra`] are used; requires `uses_rate_samples`.
     pub sends_extra: bool,
-    /// Whether the control sets the window in recovery, without a [reduction](crate::sender::reduction).
+    /// Whether the control itself sets the window in recovery, without a [reduction](crate::sender::reduction)
+    /// mechanism.
     pub conserves: bool,
-    /// Whether [`Start::random`] is used, so that repetitions may differ.
+    /// Whether the control uses [`Start::random`], so that repetitions may differ.
     pub draws: bool,
     /// Whether the control is scalable (L4S, RFC 9331 §4.3). With AccECN, packets carry ECT(1), [`AckEvent::marked`]
     /// reports marks, and [`CongestionControl::on_mark`] is not called.
     pub is_scalable: bool,
-    /// Pace of reactions to marks.
+    /// Frequency of reactions to marks.
     pub mark_pace: MarkPace,
-    /// Whether a loss reported by an unmarked duplicate ACK is a random error. Such attributions are counted.
+    /// Whether a loss reported by an unmarked duplicate ACK counts as a random error. Such attributions are counted.
     pub judges_by_mark: bool,
 }
 
 impl Nature {
-    /// Deterministic control without special inputs.
+    /// Properties of a deterministic control without special inputs.
     pub const FIXED: Nature = Nature {
         observes: false,
         uses_rate_samples: false,
@@ -201,25 +206,26 @@ impl Nature {
         judges_by_mark: false,
     };
 
-    /// Control with random numbers and without other special inputs.
+    /// Properties of a control that draws random numbers and needs no other special inputs.
     pub const DRAWS: Nature = Nature { draws: true, ..Nature::FIXED };
 }
 
 /// Hooks of rate-based controls (BBR, Prague), called only if the control [samples](Nature::uses_rate_samples).
 pub trait RateHooks {
-    /// Connection open; `rtt` is the handshake's round trip.
+    /// The connection is open; `rtt` is the handshake's round-trip time.
     fn on_open(&mut self, rtt: Option<Duration>) {
         let _ = rtt;
     }
-    /// Segment sent.
+    /// A segment was sent.
     fn on_sent(&mut self, sent: &SentEvent) {
         let _ = sent;
     }
-    /// Segment found lost, before [`CongestionControl::on_ack`] for the reporting ACK.
+    /// A segment was found lost. Called before [`CongestionControl::on_ack`] for the ACK that reports the loss.
     fn on_lost(&mut self, now: Time, lost: &LostSegment) {
         let _ = (now, lost);
     }
-    /// Whether the control limits the data in flight so much that rate samples count as application-limited.
+    /// Whether the control limits the data in flight so much (as in ProbeRTT) that rate samples count as
+    /// application-limited.
     fn holds_back(&self) -> bool {
         false
     }
@@ -232,11 +238,11 @@ pub trait RateHooks {
     fn extra_at(&self) -> Time {
         Time::NEVER
     }
-    /// Extra segment sent. The segment is not in flight, and no timer runs for it.
+    /// An extra segment was sent. It does not count as in flight, and no timer runs for it.
     fn on_extra(&mut self, now: Time) {
         let _ = now;
     }
-    /// D-SACK received (RFC 2883): an extra segment arrived, or a retransmission was unnecessary.
+    /// A D-SACK was received (RFC 2883): an extra segment arrived, or a retransmission was unnecessary.
     fn on_dsack(&mut self) {}
 }
 
@@ -248,38 +254,39 @@ pub trait CongestionControl: RateHooks + Send {
     fn ssthresh(&self) -> u64;
     /// Constant properties.
     fn nature(&self) -> Nature;
-    /// Handles every ACK before any other effect of the ACK. Only if the control [observes](Nature::observes).
+    /// Handles every ACK before the ACK has any other effect. Called only if the control [observes](Nature::observes).
     fn observe(&mut self, news: &AckNews) {
         let _ = news;
     }
     /// Handles every ACK that advances or is a duplicate, after recovery has processed the ACK.
     fn on_ack(&mut self, ack: &AckEvent, ack_counting: &mut dyn AckCounting);
-    /// Calls [`CongestionControl::on_ack`] and returns cwnd: one call per ACK instead of two. Do not override.
+    /// Calls [`CongestionControl::on_ack`] and returns cwnd, so that an ACK costs one virtual call instead of two. Do
+    /// not override.
     fn window_after(&mut self, ack: &AckEvent, ack_counting: &mut dyn AckCounting) -> u64 {
         self.on_ack(ack, ack_counting);
         self.window()
     }
-    /// Loss repaired by fast recovery and attributed to congestion.
+    /// A loss was found that fast recovery repairs and that is attributed to congestion.
     fn on_loss(&mut self, loss: &LossEvent);
-    /// Loss after which the window restarts from one segment without a timeout (Tahoe).
+    /// A loss was found after which the window restarts from one segment without a timeout (Tahoe).
     fn on_restart(&mut self, loss: &LossEvent);
-    /// Retransmission timer expired; `first`: for the first time for this data.
+    /// The retransmission timer expired. `first`: whether this is the first expiry for this data.
     fn on_timeout(&mut self, loss: &LossEvent, first: bool);
-    /// First ECN echo (ECE) in a window of data.
+    /// The first ECN echo (ECE) in a window of data arrived.
     fn on_mark(&mut self, loss: &LossEvent);
-    /// Slow start ends without a loss ([`SlowStart`](crate::sender::slow_start::SlowStart)): sets ssthresh to cwnd. No
-    /// effect in a control without slow start.
+    /// Slow start ends without a loss ([`SlowStart`](crate::sender::slow_start::SlowStart)): sets ssthresh to cwnd.
+    /// Does nothing in a control without slow start.
     fn leave_slow_start(&mut self) {}
-    /// Limits cwnd to `window` bytes after an RTO without sending (RFC 5681 §4.1).
+    /// Limits cwnd to `window` bytes, because nothing was sent for an RTO (RFC 5681 §4.1).
     fn on_idle(&mut self, window: u64);
-    /// A full segment now has `mss` payload bytes, by the path MTU. cwnd in bytes stays.
+    /// The path MTU changes the payload of a full segment to `mss` bytes. cwnd in bytes stays.
     fn on_segment(&mut self, mss: u64);
-    /// A doubtful segment was late, not lost (RFC 4653): limits cwnd to `to.window`; slow start returns to
-    /// `to.ssthresh`. A pacing control may ignore the call.
+    /// A segment that seemed lost was only late (RFC 4653). Limits cwnd to `to.window`; slow start returns to
+    /// `to.ssthresh`. A control that paces may ignore the call.
     fn on_reordered(&mut self, to: Level) {
         let _ = to;
     }
-    /// Recovery ends with `flight` bytes outstanding.
+    /// Recovery ends while `flight` bytes are outstanding.
     fn on_recovered(&mut self, flight: u64, recovered: Recovered);
 }
 

@@ -1,10 +1,10 @@
-//! Loss not attributed to congestion: the segment is retransmitted, and cwnd and ssthresh stay.
+//! Loss that is not attributed to congestion: the segment is retransmitted, and cwnd and ssthresh stay.
 //!
-//! Both stay over the recovery, in which nothing grows. Then slow start or avoidance continues.
+//! Both stay during the recovery, in which nothing grows. Afterwards slow start or avoidance continues.
 
 use super::{CongestionControl, Level, Recovered, Reno};
 
-/// Level at the start of such a recovery; `None`: none active.
+/// Level at the start of a recovery from such a loss; `None` while there is no such recovery.
 #[derive(Debug, Default)]
 pub(super) struct NonCongestion {
     level: Option<Level>,
@@ -22,7 +22,7 @@ impl NonCongestion {
     pub(super) fn on_recovered(&mut self, reno: &mut Reno, flight: u64, recovered: Recovered) {
         match (self.level.take(), recovered) {
             (Some(level), Recovered::Kept) => {
-                // A reduction by a mark meanwhile remains.
+                // If a mark has reduced the window meanwhile, that reduction remains.
                 let ssthresh = level.ssthresh.min(reno.ssthresh());
                 reno.set_ssthresh(ssthresh);
                 reno.set_cwnd(level.window.min(reno.window()) as f64);

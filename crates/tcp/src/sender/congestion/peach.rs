@@ -1,24 +1,24 @@
-//! TCP-Peach: low-priority dummy segments probe the path instead of slow start and cautious fast recovery.
+//! TCP-Peach: low-priority dummy segments probe the path, instead of slow start and of a cautious fast recovery.
 //!
-//! A dummy repeats the last segment. Routers drop dummies first (the queue `low_first`), so an arriving dummy shows
-//! unused capacity. The receiver's D-SACK for a dummy serves as its ACK.
+//! A dummy repeats the last segment. Routers drop dummies first (the queue `low_first`), so the arrival of a dummy
+//! shows unused capacity. The receiver's D-SACK for a dummy serves as its ACK.
 //!
-//! * **Sudden Start**, initially and after a timeout: cwnd is one segment. `most` - 1 dummies leave evenly within one
-//!   RTT. Each ACK of a dummy adds a segment. Then avoidance continues.
-//! * **Rapid Recovery**, during a repair: cwnd W is halved. W dummies leave within one RTT. The first W/2 ACKs of
-//!   dummies do not count, since even a congested path has room for the W/2 removed. Each later ACK adds a segment.
-//!   After a wireless loss cwnd is W again one RTT later.
+//! * **Sudden Start**, at the start and after a timeout: cwnd is one segment. `most` - 1 dummies are sent evenly within
+//!   one RTT. Each ACK of a dummy adds a segment to cwnd. Then avoidance continues.
+//! * **Rapid Recovery**, during a recovery: cwnd, W before, is halved. W dummies are sent within one RTT. The first W/2
+//!   ACKs of dummies do not count, because even a congested path has room for the W/2 segments removed. Each later ACK
+//!   adds a segment. After a wireless loss cwnd is W again one RTT later.
 //!
 //! # Sources
-//! Known from abstracts and surveys: both phases, low priority, one segment per ACK of a dummy, and spacing RTT /
-//! `most`. Ours: W dummies of which W/2 do not count (the only numbers that restore W after a wireless loss); even
-//! spacing in Rapid Recovery; Sudden Start after a timeout; `most` (the paper: the advertised window); D-SACK (the
-//! paper: ACKs carry the dummy's priority).
+//! Known from abstracts and surveys: both phases, the low priority, one segment per ACK of a dummy, and the spacing RTT
+//! / `most`. Our choices: W dummies of which W/2 do not count (the only numbers that restore W after a wireless loss);
+//! even spacing in Rapid Recovery; Sudden Start after a timeout; `most`, which is the advertised window in the paper;
+//! and D-SACK. In the paper, ACKs carry the priority of the dummy.
 //!
 //! # Not modelled
-//! A lost ACK of a dummy counts as a lost dummy. D-SACK of an unnecessary retransmission counts as a dummy's ACK while
-//! such ACKs are awaited. A dummy delivers its original if lost. Without D-SACK dummies never raise the window. A
-//! gradual `reduction` (PRR) hides the growth until recovery ends.
+//! A lost ACK of a dummy counts as a lost dummy. The D-SACK of an unnecessary retransmission counts as the ACK of a
+//! dummy, while such ACKs are awaited. A dummy delivers its original if that was lost. Without D-SACK dummies never
+//! raise the window. A gradual `reduction` (PRR) hides the growth until recovery ends.
 
 use super::{
     AckEvent, Build, CongestionControl, Level, LossEvent, Nature, RateHooks, Recovered, Reno, SentEvent,
@@ -60,7 +60,7 @@ struct Dummies {
     next: Time,
     gap: Duration,
     awaited: u64,
-    /// ACKs of dummies that do not count.
+    /// Number of ACKs of dummies that do not count.
     expected: u64,
 }
 
@@ -68,7 +68,7 @@ impl Dummies {
     const NONE: Dummies =
         Dummies { left: 0, next: Time::NEVER, gap: Duration::ZERO, awaited: 0, expected: 0 };
 
-    /// `left` dummies from `now` on, an RTT over `parts` apart; the first `expected` ACKs do not count.
+    /// Schedules `left` dummies from `now` on, an RTT divided by `parts` apart. The first `expected` ACKs do not count.
     fn over(now: Time, rtt: Duration, parts: u64, left: u64, expected: u64) -> Dummies {
         let gap = rtt.divided_by(parts.max(1));
         Dummies { left, next: if left > 0 { now + gap } else { Time::NEVER }, gap, awaited: 0, expected }
@@ -104,7 +104,7 @@ impl Peach {
     }
 }
 
-/// One segment, and avoidance from two segments on.
+/// Sets cwnd to one segment; avoidance begins at two segments.
 fn begin_suddenly(reno: &mut Reno) {
     reno.restart();
     reno.set_ssthresh(0);
@@ -163,7 +163,7 @@ impl CongestionControl for Peach {
         self.reno.on_reordered(to);
     }
 
-    /// Segments added by dummies remain.
+    /// The segments that dummies have added remain.
     fn on_recovered(&mut self, flight: u64, recovered: Recovered) {
         if recovered != Recovered::Kept {
             self.reno.on_recovered(flight, recovered);
@@ -256,7 +256,8 @@ mod tests {
         LossEvent { now, flight, window: flight, ..LossEvent::default() }
     }
 
-    /// most = 10, RTT 500 ms: nine dummies 50 ms apart. ACKs of data and of dummies add a segment each, up to ten.
+    /// most = 10 and RTT 500 ms: nine dummies are 50 ms apart. Each ACK of data or of a dummy adds a segment, up to
+    /// ten.
     #[test]
     fn sudden_start_fills_the_window_in_a_round_trip() {
         let mut peach = peach(10);
@@ -269,12 +270,12 @@ mod tests {
         assert_eq!(peach.window(), 10 * MSS);
         peach.on_dsack();
         assert_eq!(peach.window(), 10 * MSS, "dummies stop at `most`");
-        // Then avoidance: an ACK adds MSS² / cwnd.
+        // Then avoidance follows: an ACK adds MSS² / cwnd.
         ack(&mut *peach);
         assert_eq!(peach.window(), 10 * MSS + MSS / 10);
     }
 
-    /// A congested path delivers three of nine dummies: 1 + 1 + 3 segments, then no slow start.
+    /// A congested path delivers three of nine dummies. The window is 1 + 1 + 3 segments, and no slow start follows.
     #[test]
     fn dropped_dummies_leave_the_window_small() {
         let mut peach = peach(10);
@@ -296,7 +297,8 @@ mod tests {
         peach
     }
 
-    /// W = 20, RTT 500 ms: 20 dummies 25 ms apart. All arrive: ten count: 20 again. Room for W/2 only: none counts: 10.
+    /// W = 20, RTT 500 ms: 20 dummies are 25 ms apart. If all arrive, ten count, and the window is 20 again. If the
+    /// path has room only for W/2, none counts, and the window is 10.
     #[test]
     fn rapid_recovery_restores_the_window_if_the_path_is_free() {
         for (arrive, window) in [(20, 20), (10, 10), (14, 14), (0, 10)] {

@@ -1,16 +1,18 @@
 //! TCP Prague: the window follows the share of marked packets (draft-briscoe-iccrg-prague-congestion-control-04).
 //!
 //! alpha is a moving average of the share of marked bytes per round trip. Marks lower the window by alpha/2, at most
-//! once a round trip; unmarked bytes raise the window continuously. On paths shorter than 25 ms both use the pace of 25
-//! ms, so short paths get no more than their share. Packets are paced. At a loss, or without AccECN feedback, the
-//! control is Reno.
+//! once a round trip. Unmarked bytes raise the window continuously. On paths shorter than 25 ms both changes have the
+//! pace of a path of 25 ms, so short paths get no more than their share. Packets are paced. At a loss, or without
+//! AccECN feedback, the control is Reno.
 //!
 //! # Not modelled
-//! Windows below two segments (Linux uses smaller segments and a lower pacing rate); Linux's variation of the pacing
-//! rate by 3 % each round trip; bursts of a host; detection of an RFC 3168 bottleneck shared with others.
+//! * Windows below two segments. Linux uses smaller segments and a lower pacing rate.
+//! * Linux's variation of the pacing rate by 3 % in each round trip.
+//! * Bursts of a host.
+//! * Detection of a bottleneck with RFC 3168's marks that the flow shares with others.
 //!
 //! # Sources
-//! Parts of the draft quoted by others; the rest follows descriptions of Linux's tcp_prague and of udp_prague.
+//! Parts of the draft that others quote. The rest follows descriptions of Linux's tcp_prague and of udp_prague.
 
 use super::{
     AckEvent, Build, CongestionControl, LossEvent, LossPhase, Nature, RateHooks, Recovered, Reno, Start,
@@ -57,18 +59,18 @@ struct Prague {
     rtt_floor: Duration,
     floor_after: u64,
     alpha: f64,
-    /// Whether any mark was reported: a marking router exists.
+    /// Whether any mark was reported, which shows that a router marks.
     is_marked: bool,
     round: AlphaRound,
     rounds: u64,
-    /// Time of the last reduction by a mark, and the end of its round trip in bytes delivered.
+    /// Time of the last reduction by a mark, and the number of delivered bytes at which its round trip ends.
     reduced_at: Option<Time>,
     reduced_until: u64,
     delivered: u64,
     srtt: Option<Duration>,
 }
 
-/// Round trip in bytes delivered: ends once the bytes in flight at its start are delivered.
+/// Round trip measured in delivered bytes: it ends when the bytes in flight at its start are delivered.
 #[derive(Clone, Copy, Debug, Default)]
 struct AlphaRound {
     begun_at: Time,
@@ -77,7 +79,7 @@ struct AlphaRound {
     marked: u64,
 }
 
-/// Smallest window, segments (draft §2.4; RFC 3168 §6.1.2 goes down to one).
+/// Smallest window, segments (draft §2.4). RFC 3168 §6.1.2 goes down to one.
 const LEAST: u64 = 2;
 
 impl Prague {
@@ -99,7 +101,7 @@ impl Prague {
         }
     }
 
-    /// RTT that sets the pace of the window (draft §2.4.4).
+    /// RTT that sets the pace of window changes (draft §2.4.4).
     fn pace(&self, srtt: Duration) -> Duration {
         if self.rounds >= self.floor_after { srtt.max(self.rtt_floor) } else { srtt }
     }
@@ -114,7 +116,7 @@ impl Prague {
         if !is_over || self.round.delivered == 0 {
             return;
         }
-        // alpha stays 1 before the first mark, so that the first mark halves the window.
+        // alpha is 1 until the first mark, so that the first mark halves the window.
         if self.is_marked {
             let share = (self.round.marked as f64 / self.round.delivered as f64).min(1.0);
             self.alpha += self.gain * (share - self.alpha);
@@ -140,7 +142,7 @@ impl Prague {
         self.reno.set_cwnd(cwnd + ratio * ratio * self.mss as f64 * unmarked as f64 / cwnd);
     }
 
-    /// Lowers the window by alpha/2 at marks, at most once per round trip and RTT floor (draft §2.4).
+    /// Lowers the window by alpha/2 at marks, at most once per round trip, and at most once per RTT floor (draft §2.4).
     fn decrease(&mut self, ack: &AckEvent, srtt: Duration) {
         let goes_on = self.delivered < self.reduced_until
             || self.reduced_at.is_some_and(|at| ack.now.since(at) < self.pace(srtt));
@@ -198,7 +200,7 @@ impl CongestionControl for Prague {
         self.reno.on_timeout(loss, first);
     }
 
-    /// Classic ECN echo (RFC 3168): the peer gives no detailed feedback.
+    /// Handles a classic ECN echo (RFC 3168), if the peer gives no detailed feedback.
     fn on_mark(&mut self, loss: &LossEvent) {
         self.reno.on_mark(loss);
     }
@@ -222,7 +224,8 @@ impl CongestionControl for Prague {
 }
 
 impl RateHooks for Prague {
-    /// Window per RTT; twice that in slow start, which doubles the window meanwhile (draft §2.4, as Linux).
+    /// The rate is a window per RTT. In slow start it is twice that, because slow start doubles the window in an RTT
+    /// (draft §2.4, as Linux).
     fn pacing_rate(&self) -> Option<Rate> {
         let srtt = self.srtt.filter(|srtt| *srtt > Duration::ZERO)?;
         let doubles = self.reno.window() < self.reno.ssthresh() / 2;
@@ -248,7 +251,7 @@ mod tests {
         prague
     }
 
-    /// Round trip of `rtt` with one ACK per segment; `marked` selects the marked segments.
+    /// Simulates a round trip of `rtt` with one ACK per segment; `marked` selects the marked segments.
     fn round(prague: &mut Prague, now: &mut Time, rtt: Duration, marked: impl Fn(u64) -> bool) {
         let mut ack_counting = (ack_counting::DEFAULT.build)(&ack_counting::DEFAULT.info.defaults());
         let segments = (prague.window() / MSS).max(1);
@@ -268,8 +271,8 @@ mod tests {
         }
     }
 
-    /// The first mark halves (alpha is 1) and ends slow start; the 39 segments after it add two. alpha then follows the
-    /// share of marks with gain 1/16 (draft §2.4): (15/16)^n after n unmarked rounds.
+    /// The first mark halves the window (alpha is 1) and ends slow start; the 39 segments after it add two segments.
+    /// alpha then follows the share of marks with gain 1/16 (draft §2.4), to (15/16)^n after n unmarked rounds.
     #[test]
     fn alpha_is_a_moving_average() {
         let (mut prague, mut now) = (prague(40), Time::ZERO);
@@ -284,7 +287,8 @@ mod tests {
         assert!((prague.alpha / expected - 1.0).abs() < 0.08, "{} {expected}", prague.alpha);
     }
 
-    /// Constant share p of marks: growth equals reduction at W = 2 (1 - p) / p (draft §2.4; scalable law of RFC 9331).
+    /// At a constant share p of marks, growth equals reduction at W = 2 (1 - p) / p (draft §2.4; scalable law of RFC
+    /// 9331).
     #[test]
     fn the_window_is_inverse_to_the_share_of_marks() {
         for (every, rtt) in [(10u64, 50), (20, 50), (10, 100)] {
@@ -308,7 +312,8 @@ mod tests {
         }
     }
 
-    /// One reduction per round trip (draft §2.4): until the data in flight at the last one is delivered.
+    /// Marks reduce once per round trip (draft §2.4), which lasts until the data in flight at the last reduction is
+    /// delivered.
     #[test]
     fn marks_lower_the_window_once_in_a_round_trip() {
         let (mut prague, rtt) = (prague(40), MS * 50);
@@ -333,7 +338,7 @@ mod tests {
         assert_eq!(marked(first + rtt), 10);
     }
 
-    /// Path of 5 ms at the pace of 25 ms (draft §2.4.4): (5/25)^2 of a segment per round trip.
+    /// A path of 5 ms grows at the pace of 25 ms (draft §2.4.4): (5/25)^2 of a segment per round trip.
     #[test]
     fn short_paths_grow_as_longer_ones() {
         let (mut prague, mut now) = (prague(50), Time::ZERO);

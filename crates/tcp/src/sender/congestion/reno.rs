@@ -1,4 +1,4 @@
-//! Slow start and congestion avoidance (RFC 5681 §3.1), the window of Tahoe, Reno, NewReno and SACK.
+//! Slow start and congestion avoidance (RFC 5681 §3.1): the window of Tahoe, Reno, NewReno and SACK.
 
 use super::{
     AckEvent, Build, CongestionControl, Level, LossEvent, LossPhase, Nature, RateHooks, Recovered, Start,
@@ -43,14 +43,14 @@ pub struct Reno {
     cwnd: f64,
     ssthresh: u64,
     mss: u64,
-    /// Credit not yet turned into a segment, if the counting collects.
+    /// Credit that has not yet added a segment, if the counting collects credit.
     collected: u64,
     halved: HalvedQuantity,
     slow_start_at_ssthresh: bool,
     exits_to_flight: bool,
 }
 
-/// Base of ssthresh, halved at a loss.
+/// Quantity that a loss halves to obtain ssthresh.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum HalvedQuantity {
     Flight,
@@ -63,24 +63,24 @@ enum HalvedQuantity {
 /// Largest useful window: the limit of a scaled 16-bit field (RFC 7323 §2.3).
 const LARGEST: f64 = (1u64 << 30) as f64;
 
-/// Converts fewer than 2^63 bytes: signed conversion takes one instruction.
+/// Converts fewer than 2^63 bytes: the conversion of signed numbers takes one instruction.
 fn real(bytes: u64) -> f64 {
     bytes as i64 as f64
 }
 
 impl Reno {
-    /// Reno with default parameters, for controls with other reactions.
+    /// Reno with default parameters, for controls that change some reactions.
     pub fn plain(start: &Start) -> Reno {
         Reno::new(&MECHANISM.info.defaults(), start)
     }
 
-    /// Sets ssthresh, bytes, at least two segments.
+    /// Sets ssthresh to `bytes`, but to at least two segments.
     pub fn set_ssthresh(&mut self, bytes: u64) {
         self.ssthresh = bytes.max(2 * self.mss);
         self.collected = 0;
     }
 
-    /// Lowers cwnd to ssthresh, if above.
+    /// Lowers cwnd to ssthresh, if cwnd is larger.
     pub fn cap_at_ssthresh(&mut self) {
         self.cwnd = self.cwnd.min(self.ssthresh as f64);
     }
@@ -95,7 +95,7 @@ impl Reno {
         self.cwnd >= LARGEST
     }
 
-    /// Sets cwnd, bytes, at most the useful maximum.
+    /// Sets cwnd to `bytes`, but to at most the useful maximum.
     pub fn set_cwnd(&mut self, bytes: f64) {
         self.cwnd = bytes.min(LARGEST);
     }
@@ -141,8 +141,8 @@ impl Reno {
         }
     }
 
-    /// RFC 5681 Eq. 4: ssthresh is half of `whole`, at least two segments and at most cwnd. FlightSize can far exceed a
-    /// lowered window, and a loss must not raise the window.
+    /// Halves `whole` to obtain ssthresh (RFC 5681 Eq. 4): at least two segments and at most cwnd. FlightSize can far
+    /// exceed a lowered window, and a loss must not raise the window.
     fn halve(&mut self, whole: u64) {
         let half = match self.halved {
             HalvedQuantity::Cwnd => whole / self.mss / 2 * self.mss,
@@ -151,10 +151,11 @@ impl Reno {
         self.set_ssthresh(half.min(self.window()));
     }
 
-    /// Halves `whole` or cwnd, whichever is less.
+    /// Halves `whole` or cwnd, whichever is smaller.
     ///
-    /// FlightSize includes data reported by SACK and data marked lost, cwnd does not. A timeout in recovery is the loss
-    /// of a retransmission and lowers ssthresh again (RFC 5681 §4.3): half of FlightSize could raise ssthresh.
+    /// FlightSize includes data reported by SACK and data marked lost; cwnd does not. A timeout in recovery means that
+    /// a retransmission was lost, and lowers ssthresh again (RFC 5681 §4.3). Half of FlightSize could then raise
+    /// ssthresh.
     fn halve_the_less(&mut self, whole: u64) {
         self.halve(whole.min(self.window()));
     }
@@ -188,7 +189,8 @@ impl CongestionControl for Reno {
         if is_slow_start && !ack_counting.collects() {
             self.cwnd += real(credit);
         } else if is_slow_start {
-            // Credit beyond ssthresh counts in avoidance (Linux), a segment at most (RFC 5681 §3.1).
+            // Credit beyond ssthresh counts in avoidance (Linux). At ssthresh, slow start takes a segment at most (RFC
+            // 5681 §3.1).
             let room = self.ssthresh.saturating_sub(self.window());
             let taken = credit.min(if room > 0 { room } else { self.mss });
             self.cwnd += taken as f64;
@@ -204,7 +206,7 @@ impl CongestionControl for Reno {
         }
     }
 
-    /// Lower bound two segments.
+    /// The lower bound of ssthresh is two segments.
     fn on_loss(&mut self, loss: &LossEvent) {
         self.halve(self.halved_quantity(loss));
         self.cwnd = self.ssthresh as f64;
@@ -216,7 +218,7 @@ impl CongestionControl for Reno {
     }
 
     fn on_timeout(&mut self, loss: &LossEvent, first: bool) {
-        // A second timeout of a segment does not lower ssthresh further (RFC 5681 §3.1).
+        // A second timeout of the same segment does not lower ssthresh further (RFC 5681 §3.1).
         if first {
             self.halve_the_less(self.halved_quantity(loss));
         }
@@ -271,7 +273,7 @@ mod tests {
     use super::*;
     use lasthop_base::{Time, Value};
 
-    /// cwnd and ssthresh, segments, after `act` on a window of `cwnd` with `flight` outstanding.
+    /// Returns cwnd and ssthresh, segments, after `act` on a window of `cwnd` with `flight` outstanding.
     fn after(halve: &'static str, flight: u64, cwnd: u64, act: fn(&mut Reno, &LossEvent)) -> (u64, u64) {
         let mut values = MECHANISM.info.defaults();
         values.set("halve", Value::Word(halve));
@@ -290,7 +292,7 @@ mod tests {
         (reno.window() / 1000, reno.ssthresh() / 1000)
     }
 
-    /// RFC 5681 §3.1 Eq. 4, §4.3: ssthresh never exceeds cwnd, and at most half of cwnd after a timeout or mark.
+    /// RFC 5681 §3.1 Eq. 4, §4.3: ssthresh never exceeds cwnd. After a timeout or mark it is at most half of cwnd.
     #[test]
     fn no_reaction_raises_the_window() {
         for (flight, cwnd, loss, twice) in

@@ -8,7 +8,8 @@ use crate::sender::ack_counting::AckCounting;
 use crate::sender::recovery::AckNews;
 use lasthop_base::{Duration, Rate, Time};
 
-/// Variant of Reno: each method defaults to Reno's. Contains every hook of [`CongestionControl`] and [`RateHooks`].
+/// Variant of Reno: each method defaults to Reno's behaviour. The trait has every hook of [`CongestionControl`] and
+/// [`RateHooks`].
 ///
 /// ```
 /// use lasthop_base::{Info, Mechanism};
@@ -30,7 +31,7 @@ use lasthop_base::{Duration, Rate, Time};
 /// };
 /// ```
 pub trait Variant: Send {
-    /// See [`CongestionControl::nature`]; default: Reno's.
+    /// See [`CongestionControl::nature`]. The default is Reno's.
     fn nature(&self) -> Nature {
         Nature::FIXED
     }
@@ -88,7 +89,7 @@ pub trait Variant: Send {
         reno.on_loss(loss);
     }
 
-    /// See [`CongestionControl::on_restart`]; default: as a loss, then cwnd of one segment.
+    /// See [`CongestionControl::on_restart`]. The default reacts as to a loss and then sets cwnd to one segment.
     fn on_restart(&mut self, reno: &mut Reno, loss: &LossEvent) {
         self.on_loss(reno, loss);
         reno.restart();
@@ -130,14 +131,14 @@ pub trait Variant: Send {
     }
 }
 
-/// Reno with a variant.
+/// Reno with the overrides of a variant.
 pub struct OnReno<V> {
     reno: Reno,
     variant: V,
 }
 
 impl<V: Variant + 'static> OnReno<V> {
-    /// Reno with default parameters and the overrides of `variant`.
+    /// Returns Reno with default parameters and the overrides of `variant`.
     pub fn boxed(start: &Start, variant: V) -> Box<dyn CongestionControl> {
         Box::new(OnReno { reno: Reno::plain(start), variant })
     }
@@ -255,7 +256,7 @@ mod tests {
         ] {
             let (hooks, forwarded) = (methods(all, hooks), methods(here, own));
             assert!(hooks.len() > 7, "{hooks:?}");
-            // Exceptions: no control overrides `window_after`; Reno keeps cwnd and ssthresh.
+            // Two exceptions: no control overrides `window_after`, and Reno itself keeps cwnd and ssthresh.
             let missing = hooks.iter().filter(|hook| **hook != "window_after" && !forwarded.contains(hook));
             assert_eq!(missing.collect::<Vec<_>>(), Vec::<&&str>::new());
             let kept = forwarded.iter().filter(|hook| !asked.contains(hook));

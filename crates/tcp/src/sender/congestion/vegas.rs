@@ -1,12 +1,13 @@
 //! TCP Vegas: keeps one to three segments in the path's queue.
 //!
-//! Once a round trip, `extra = cwnd (RTT - BaseRTT) / RTT` gives the segments beyond the bandwidth-delay product. Below
-//! `alpha` cwnd grows by a segment, above `beta` cwnd shrinks by a segment. Slow start doubles every other round trip
-//! and ends above `gamma`. BaseRTT is the smallest RTT so far, RTT the smallest of the round.
+//! Once a round trip, `extra = cwnd (RTT - BaseRTT) / RTT` gives the number of segments beyond the bandwidth-delay
+//! product. If it is below `alpha`, cwnd grows by a segment; if it is above `beta`, cwnd shrinks by a segment. Slow
+//! start doubles cwnd every other round trip and ends if it is above `gamma`. BaseRTT is the smallest RTT so far, RTT
+//! the smallest of the round.
 //!
 //! # Not modelled
-//! Vegas' fine-grained retransmission timer and reduction by a quarter: recovery is the sender's, and a loss halves as
-//! in Reno. A loss costs more than in the paper.
+//! Vegas' fine-grained retransmission timer, and its reduction by a quarter. The sender's recovery mechanism finds
+//! losses, and a loss halves the window as in Reno. A loss therefore costs more than in the paper.
 
 use super::{AckEvent, Build, CongestionControl, LossPhase, OnReno, Reno, Variant};
 use crate::sender::ack_counting::AckCounting;
@@ -56,12 +57,12 @@ struct Vegas {
     beta: f64,
     gamma: f64,
     mss: u64,
-    /// Smallest RTT so far (BaseRTT), and of this round with the ACK that ends the round.
+    /// Smallest RTT so far (BaseRTT), and smallest RTT of this round, including the ACK that ends the round.
     base: Duration,
     least: Duration,
-    /// First byte not sent when the round began.
+    /// First byte that was not yet sent when the round began.
     until: u64,
-    /// Whether slow start grows in this round; the first ACK begins the first round.
+    /// Whether slow start grows in this round. The first ACK begins the first round.
     doubles: bool,
 }
 
@@ -110,7 +111,8 @@ mod tests {
 
     const MSS: u64 = 1000;
 
-    /// cwnd, segments, after each round with one RTT, ms, and an ACK per segment. BaseRTT is 100 ms.
+    /// Returns cwnd, segments, after each of these rounds. A round has one RTT, ms, and an ACK per segment. BaseRTT is
+    /// 100 ms.
     fn after(window: u64, ssthresh: u64, rounds_ms: &[u64]) -> Vec<f64> {
         let random = Stream::named(1, "vegas");
         let start =
@@ -132,15 +134,16 @@ mod tests {
         rounds_ms.iter().map(|ms| round(*ms)).collect()
     }
 
-    /// 20 (1 - 100 / RTT) of 20 segments are queued: none at 100 ms (one more), 1.8 at 110 ms, 4 at 125 ms (one less).
+    /// With 20 segments in flight, 20 (1 - 100 / RTT) are queued. At 100 ms none is queued, so cwnd grows by one. At
+    /// 110 ms 1.8 are queued. At 125 ms 4 are queued, so cwnd shrinks by one.
     #[test]
     fn one_to_three_segments_wait() {
         assert_eq!(after(20, 1, &[100, 110, 110, 110]), [21.0, 22.0, 22.0, 22.0]);
         assert_eq!(after(20, 1, &[100, 125, 125, 125]), [21.0, 22.0, 21.0, 20.0]);
     }
 
-    /// Every other round doubles. At 110 ms 2.9 of 32 segments are queued, which ends slow start. Rounds at 100 ms add
-    /// a segment each, at their first ACK, which ends the previous round and counts in both.
+    /// Slow start doubles cwnd in every other round. At 110 ms, 2.9 of 32 segments are queued, which ends slow start.
+    /// Each round at 100 ms adds a segment at its first ACK. This ACK also ends the previous round and counts in both.
     #[test]
     fn slow_start_doubles_every_other_round() {
         assert_eq!(after(2, 1000, &[100, 100, 100, 100, 100]), [4.0, 4.0, 8.0, 8.0, 16.0]);

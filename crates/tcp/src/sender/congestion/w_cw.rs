@@ -1,12 +1,13 @@
-//! TCP W_CW: marks mean congestion, losses without a mark are random errors (saad Fig. 4).
+//! TCP W_CW: marks mean congestion; losses without a mark are random errors (saad Fig. 4).
 //!
-//! * Marked ACK: rate control (1), the window is halved.
-//! * Three duplicates, the third marked: congestion, the window is halved.
-//! * Three duplicates, the third unmarked: random error, rate control (2), Westwood's window.
-//! * Timeout: ssthresh by (2), cwnd one segment.
+//! * A marked ACK causes rate control (1): the window is halved.
+//! * Three duplicates, of which the third is marked, mean congestion: the window is halved.
+//! * Three duplicates, of which the third is unmarked, mean a random error and cause rate control (2): the window
+//!   follows Westwood.
+//! * A timeout sets ssthresh as in (2) and cwnd to one segment.
 //!
-//! A mark shows the state of the queue only if the router marks every packet (`warn`) and the receiver echoes each
-//! packet's mark (`ecn_echo = "per_packet"`).
+//! A mark shows the state of the queue only if the router marks every packet (`warn`) and the receiver echoes the mark
+//! of each packet (`ecn_echo = "per_packet"`).
 
 use super::westwood::{IDLE, TIME_CONSTANT, TIMES, Westwood};
 use super::{Build, CongestionControl, LossEvent, MarkPace, Nature, OnReno, Recovered, Reno, Variant};
@@ -65,7 +66,7 @@ struct WCw {
     halves_at_timeout: bool,
 }
 
-/// Rate control (1).
+/// Rate control (1): halves the window.
 fn halve(reno: &mut Reno, loss: &LossEvent) {
     reno.set_ssthresh(loss.flight.min(loss.window) / 2);
     reno.cap_at_ssthresh();
@@ -118,7 +119,7 @@ mod tests {
         Time::ZERO + Duration::from_millis(millis)
     }
 
-    /// Window of 30 segments on a path with 100 kB/s and smallest RTT 200 ms: capacity 20 segments.
+    /// A window of 30 segments on a path with 100 kB/s and a smallest RTT of 200 ms. The capacity is 20 segments.
     fn loaded(changes: &[(&'static str, &'static str)]) -> Box<dyn CongestionControl> {
         let mut values = MECHANISM.info.defaults();
         for (name, word) in changes {
@@ -150,7 +151,7 @@ mod tests {
         (nearest(control.window()), nearest(control.ssthresh()))
     }
 
-    /// Fig. 4, branch by branch: cwnd and ssthresh in segments.
+    /// All branches of Fig. 4, with cwnd and ssthresh in segments.
     #[test]
     fn the_four_reactions() {
         assert_eq!(after(&[], |control| control.on_mark(&loss(true))), (15, 15));

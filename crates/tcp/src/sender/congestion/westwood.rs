@@ -39,7 +39,7 @@ pub(super) const TIMES: Parameter = Parameter {
     doc: "RTT multiplied with the estimate: the smallest or the latest",
 };
 
-/// Bandwidth estimate and its reactions; [`super::w_cw`] has other reactions.
+/// Bandwidth estimate of Westwood, and the reactions to it; [`super::w_cw`] has other reactions.
 pub(super) struct Westwood {
     delivered: Delivered,
     filter: Tustin,
@@ -55,7 +55,7 @@ impl Westwood {
         }
     }
 
-    /// ssthresh = estimate x RTT.
+    /// Sets ssthresh to the estimate times the RTT.
     fn adapt(&mut self, reno: &mut Reno, now: Time) {
         let bytes = self.filter.estimate(now) * self.rtt.secs();
         reno.set_ssthresh(bytes as u64);
@@ -77,7 +77,7 @@ impl Rtt {
         self.value = Some(keeps.unwrap_or(rtt));
     }
 
-    /// Zero before the first sample.
+    /// Returns the RTT, s; zero before the first sample.
     pub(super) fn secs(&self) -> f64 {
         self.value.map_or(0.0, Duration::as_secs)
     }
@@ -118,7 +118,7 @@ impl Variant for Westwood {
 
     fn on_recovered(&mut self, reno: &mut Reno, flight: u64, recovered: Recovered) {
         match recovered {
-            // Capped at the loss; no growth in recovery.
+            // cwnd was capped at the loss, and nothing grows in recovery.
             Recovered::Kept => reno.cap_at_ssthresh(),
             Recovered::Revised { .. } | Recovered::Probed { .. } => reno.on_recovered(flight, recovered),
         }
@@ -129,7 +129,7 @@ impl Variant for Westwood {
 mod tests {
     use super::*;
 
-    /// 100 kB/s, smallest RTT 80 ms: 8000 bytes from any larger window; a smaller window stays.
+    /// 100 kB/s and a smallest RTT of 80 ms: any larger window becomes 8000 bytes; a smaller window stays.
     #[test]
     fn the_window_after_a_loss_is_the_pipe() {
         for (initial, after) in [(30_000, 8000), (5000, 5000)] {

@@ -80,7 +80,7 @@ impl Variant for WestwoodPlus {
 
     fn on_recovered(&mut self, reno: &mut Reno, flight: u64, recovered: Recovered) {
         match recovered {
-            // Capped at the loss; no growth in recovery.
+            // cwnd was capped at the loss, and nothing grows in recovery.
             Recovered::Kept => reno.cap_at_ssthresh(),
             Recovered::Revised { .. } | Recovered::Probed { .. } => reno.on_recovered(flight, recovered),
         }

@@ -1,4 +1,4 @@
-//! No discrimination: every loss is congestion.
+//! No discrimination: every loss counts as congestion.
 
 use super::Build;
 use lasthop_base::{Info, Mechanism};

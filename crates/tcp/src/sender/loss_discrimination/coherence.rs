@@ -1,10 +1,10 @@
-//! Congestion coherence at a mobile sender (Liu and Jain, HICSS 2003). A loss is wireless if the ACKs around the loss
-//! echo no mark: marking routers mark before they drop, and congestion lasts longer than a packet.
+//! Congestion coherence at a mobile sender (Liu and Jain, HICSS 2003). A loss counts as wireless if the ACKs around the
+//! loss echo no mark, because marking routers mark before they drop, and congestion lasts longer than a packet.
 //!
 //! # Our choices
-//! Known from abstracts and from memory. The neighbourhood is the last ACKs before the duplicates, and the duplicates.
-//! An echo lasts a round trip, until CWR, so the rule is coarse. Without marks at the bottleneck, every congestion loss
-//! counts as wireless.
+//! Known from abstracts and from memory. The ACKs around the loss are the last ACKs before the duplicates, and the
+//! duplicates. An echo lasts a round trip, until CWR, so the rule is coarse. If the bottleneck does not mark, every
+//! congestion loss counts as wireless.
 
 use super::{AckHint, Build, Cause, LossDiscriminator};
 use crate::ranges::Range;

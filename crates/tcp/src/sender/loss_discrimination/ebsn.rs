@@ -1,10 +1,10 @@
 //! Explicit bad state notification, sender side (Bakshi, Krishna, Vaidya and Pradhan, ICDCS 1997). A notice from the
-//! base station that its link retries restarts the retransmission timer; every loss is congestion. The middlebox `ebsn`
-//! sends the notices.
+//! base station that its link retries restarts the retransmission timer. Every loss counts as congestion. The middlebox
+//! `ebsn` sends the notices.
 //!
 //! # Our choices
-//! The rule is from memory. `limit` is ours: a notice can be forged, so a long silence of the receiver overrides
-//! notices.
+//! The rule is from memory. The parameter `limit` is ours: a notice can be forged, so notices have no effect after a
+//! long silence of the receiver.
 
 use super::{Build, LossDiscriminator};
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Time, Unit};

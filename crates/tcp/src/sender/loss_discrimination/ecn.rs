@@ -1,13 +1,13 @@
 //! ECN at the third duplicate (Ramani and Karandikar, ICPWC 2000). huang §2: "if a sender receives three duplicate ACKs
 //! with the CE (Congestion Experienced) bit set, the sender infers that a segment loss due to congestion has occurred".
-//! Without an echo the loss is corruption: the segment is retransmitted and cwnd stays.
+//! Without an echo the loss counts as corruption: the segment is retransmitted and cwnd stays.
 //!
 //! # Our choices
-//! Known from huang's sentence and the abstract. A recovery that begins with fewer duplicates needs an echo in each
-//! duplicate. Marks always reduce cwnd (RFC 3168). A timeout is congestion.
+//! Known from huang's sentence and the abstract. A recovery that begins with fewer than three duplicates requires an
+//! echo in each duplicate. Marks always reduce cwnd (RFC 3168). A timeout counts as congestion.
 //!
 //! # Limits
-//! If the bottleneck drops without marking, congestion losses count as corruption. ECE lasts until CWR: a corruption
+//! If the bottleneck drops without marking, congestion losses count as corruption. ECE lasts until CWR, so a corruption
 //! within that round trip counts as congestion.
 
 use super::{AckHint, Build, Cause, LossDiscriminator};
@@ -34,7 +34,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
 
 struct Ecn {
     needed: u32,
-    /// Duplicates of the last new ACK, and the number of them with an echo.
+    /// Number of duplicates of the last new ACK, and the number of these with an echo.
     duplicates: u32,
     marked: u32,
 }
@@ -94,7 +94,7 @@ mod tests {
         assert_eq!(verdict(3, &[false, true, true]), Some(Cause::Wireless));
         assert_eq!(verdict(3, &[false; 3]), Some(Cause::Wireless));
         assert_eq!(verdict(1, &[false, false, true]), Some(Cause::Congestion));
-        // A recovery that begins at the first duplicate.
+        // A recovery that begins at the first duplicate ACK.
         assert_eq!(verdict(3, &[true]), Some(Cause::Congestion));
     }
 }

@@ -1,4 +1,4 @@
-//! Explicit loss notification, sender side: ACKs name the cause of a loss, wireless or congestion (middlebox `eln`).
+//! Explicit loss notification, sender side: ACKs state the cause of a loss, wireless or congestion (middlebox `eln`).
 //!
 //! Balakrishnan and Katz (GLOBECOM 1998): a base station sets a bit in ACKs to a mobile sender. The first duplicate
 //! with the bit triggers the retransmission, and the window stays (ns-2's `tcp-eln`). huang §2: the bit means
@@ -6,8 +6,8 @@
 //! are lost or no node marks.
 //!
 //! # Our choices
-//! Contradicting duplicates mean congestion, and so does a timeout. The sender's own recovery repairs the loss, without
-//! growth of the window.
+//! Duplicates with different causes mean congestion, and so does a timeout. The sender's own recovery repairs the loss,
+//! and the window does not grow meanwhile.
 
 use super::{AckHint, Build, Cause, LossDiscriminator};
 use crate::ranges::Range;

@@ -1,9 +1,9 @@
 //! HACK, sender side (Balan et al., INFOCOM 2001; Computer Networks 39, 2002): segments reported damaged are
-//! retransmitted at once, without another effect. The receiver side is the `cause` mechanism `hack`.
+//! retransmitted at once, without any other effect. The receiver's side is its `loss_discrimination` mechanism `hack`.
 //!
 //! # Our choices
-//! Known from the abstract and memory. A recovery entered for a damaged segment keeps the window and does not
-//! retransmit that segment twice. Loss of the retransmission is detected as usual.
+//! Known from the abstract and from memory. A recovery entered for a damaged segment keeps the window and does not
+//! retransmit that segment twice. The loss of such a retransmission is detected as usual.
 
 use super::{Build, Cause, LossDiscriminator};
 use crate::ranges::{Range, RangeSet};

@@ -1,10 +1,12 @@
-//! Last-hop acknowledgements, sender side (Cobb and Agrawal, ISCC 1995, by huang §2). A lost segment that had reached
-//! the last hop, by notices of the middlebox `lhack`, was lost on the wireless link.
+//! Last-hop acknowledgements, sender side (Cobb and Agrawal, ISCC 1995, as described in huang §2). The middlebox
+//! `lhack` notifies the sender of segments that reached the last hop. If such a segment is lost, it was lost on the
+//! wireless link.
 //!
 //! # Our choices
-//! Known from two sentences in huang and from memory. After a wireless loss, recovery repairs and the window stays. The
-//! first timeout of a segment that reached the last hop is not congestion, either. A lost notice means congestion. A
-//! retransmitted segment counts as not reached: a notice does not identify the copy.
+//! Known from two sentences in huang and from memory. After a wireless loss, recovery repairs the loss and the window
+//! stays. The first timeout of a segment that reached the last hop does not count as congestion, either. If a notice is
+//! lost, the loss counts as congestion. A retransmitted segment counts as not having reached the last hop, because a
+//! notice does not identify the copy.
 
 use super::{Build, Cause, LossDiscriminator};
 use crate::ranges::{Range, RangeSet};
@@ -41,7 +43,7 @@ struct Lhack {
     reached: RangeSet,
     resent: RangeSet,
     most: u32,
-    /// Consecutive timeouts that kept the window, for the segment at `kept_at`.
+    /// Number of consecutive timeouts that kept the window, for the segment at `kept_at`.
     kept: u32,
     kept_at: u64,
 }

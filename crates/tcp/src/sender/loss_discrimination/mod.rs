@@ -1,9 +1,9 @@
 //! Loss discrimination at the sender.
 //!
-//! [`LossDiscriminator::on_loss`] attributes a loss when fast recovery begins: after "wireless", recovery repairs the
-//! loss, and cwnd and ssthresh stay. [`LossDiscriminator::review`] attributes the loss after a recovery with reduction;
-//! "wireless" restores the window. Other methods receive hints of ACKs and nodes. Without discrimination a sender has
-//! no discriminator.
+//! [`LossDiscriminator::on_loss`] attributes a loss when fast recovery begins. If the cause is "wireless", recovery
+//! repairs the loss, and cwnd and ssthresh stay. [`LossDiscriminator::review`] attributes the loss after a recovery
+//! that has reduced the window; "wireless" then restores the window. The other methods receive hints from ACKs and
+//! nodes. Without discrimination a sender has no discriminator.
 
 mod always;
 mod coherence;
@@ -28,7 +28,7 @@ use rtt_sample::SampledRound;
 
 /// Loss discrimination of a sender.
 pub trait LossDiscriminator: Send {
-    /// New data is sent under congestion window `window`, bytes. Returns the packet's priority.
+    /// New data is sent while the congestion window is `window` bytes. Returns the packet's priority.
     fn on_sent(&mut self, range: Range, window: u64, scoreboard: &Scoreboard) -> Priority {
         let _ = (range, window, scoreboard);
         Priority::Normal
@@ -40,31 +40,33 @@ pub trait LossDiscriminator: Send {
         Priority::Normal
     }
 
-    /// Handles a duplicate ACK, or a new ACK during a repair. `true`: the first outstanding segment is certainly lost.
+    /// Handles a duplicate ACK, or a new ACK during a repair. Returns `true` if the first outstanding segment is
+    /// certainly lost.
     fn on_ack(&mut self, ack: &AckHint) -> bool {
         let _ = ack;
         false
     }
 
-    /// Handles a round-trip sample, before any other effect of the ACK. Only if
+    /// Handles a round-trip sample, before the ACK has any other effect. Called only if
     /// [`LossDiscriminator::needs_rtt_samples`].
     fn on_rtt_sample(&mut self, sample: &RttSample) {
         let _ = sample;
     }
 
-    /// Attributes the loss that begins fast recovery. `None`: reduce now, [review](LossDiscriminator::review) after the
-    /// repair.
+    /// Attributes the loss that begins fast recovery. `None`: the sender reduces the window now and calls
+    /// [review](LossDiscriminator::review) after the repair.
     fn on_loss(&mut self, lost: Range) -> Option<Cause> {
         let _ = lost;
         None
     }
 
-    /// Fast recovery begins and reduces the window, subject to review. `recover`: byte after the last outstanding.
+    /// Fast recovery begins and reduces the window, subject to review. `recover`: offset after the last outstanding
+    /// byte.
     fn on_entered(&mut self, recover: u64) {
         let _ = recover;
     }
 
-    /// Attributes the losses of the window in which the completed recovery began.
+    /// Attributes the losses in the window of data in which the completed recovery began.
     fn review(&mut self) -> Cause {
         Cause::Congestion
     }
@@ -75,10 +77,11 @@ pub trait LossDiscriminator: Send {
         false
     }
 
-    /// A timeout will retransmit all outstanding data: discard all state.
+    /// A timeout will retransmit all outstanding data. Implementations discard all state.
     fn on_timeout(&mut self) {}
 
-    /// The receiver reports an outstanding segment damaged. `true`: retransmit now, without an effect on the window.
+    /// The receiver reports that an outstanding segment was damaged. Returns `true` to retransmit it now, without an
+    /// effect on the window.
     fn on_damaged(&mut self, segment: Range) -> bool {
         let _ = segment;
         false
@@ -89,35 +92,36 @@ pub trait LossDiscriminator: Send {
         let _ = range;
     }
 
-    /// A node reports that its link fails and retries. `true`: restart the retransmission timer. `backed_off`: the
-    /// timer has expired for the outstanding data. `heard_at`: last arrival from the peer.
+    /// A node reports that its link fails and retries. Returns `true` to restart the retransmission timer.
+    /// `backed_off`: the timer has expired for the outstanding data. `heard_at`: time of the last arrival from the
+    /// peer.
     fn on_bad_state(&mut self, now: Time, backed_off: bool, heard_at: Time) -> bool {
         let _ = (now, backed_off, heard_at);
         false
     }
 
-    /// Whether losses are attributed at all, and counted.
+    /// Whether the mechanism attributes losses at all, so that attributions are counted.
     fn discriminates_losses(&self) -> bool {
         true
     }
 
-    /// Whether [`LossDiscriminator::on_loss`] attributes each loss.
+    /// Whether [`LossDiscriminator::on_loss`] returns a cause for each loss.
     fn discriminates_each_loss(&self) -> bool {
         false
     }
 
-    /// Whether [`LossDiscriminator::on_rtt_sample`] is called; read once.
+    /// Whether [`LossDiscriminator::on_rtt_sample`] is called. The sender asks only once.
     fn needs_rtt_samples(&self) -> bool {
         false
     }
 
-    /// Whether a restored window restores ssthresh, too.
+    /// Whether restoring the window also restores ssthresh.
     fn restores_ssthresh(&self) -> bool {
         false
     }
 }
 
-/// Duplicate ACK, or new ACK during a repair.
+/// A duplicate ACK, or a new ACK during a repair.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct AckHint {
     /// Arrival of the ACK.
@@ -126,7 +130,7 @@ pub struct AckHint {
     pub una: u64,
     /// Whether the ACK advances.
     pub advanced: bool,
-    /// Whether the ACK is a duplicate caused by data after a hole.
+    /// Whether the ACK is a duplicate, caused by data that arrived after a hole.
     pub duplicate: bool,
     /// Hint about the cause of the reported loss.
     pub hint: LossHint,

@@ -1,11 +1,12 @@
-//! NCPLD, non-congestion packet loss detection (Samaraweera, IEE Proc. Commun. 146(4), 1999): a loss is corruption if
-//! the round trip is no longer than at the knee of the throughput-load curve. The knee maximises power, throughput /
-//! delay: w / r² for window w and round trip r. The threshold is the round trip of the largest power so far.
+//! NCPLD, non-congestion packet loss detection (Samaraweera, IEE Proc. Commun. 146(4), 1999). A loss counts as
+//! corruption if the round-trip time is no longer than at the knee of the throughput-load curve. The knee maximises
+//! power, which is throughput / delay: w / r² for window w and round-trip time r. The threshold is the round-trip time
+//! of the largest power so far.
 //!
 //! # Our choices
-//! Known from huang §2 and abstracts of citing papers. Ours: the estimator (one sample a round: outstanding bytes at
-//! its start, round trip of the first segment sent in the round), unlimited memory, and `margin`. The last RTT sample
-//! counts at a loss. A timeout is congestion.
+//! Known from huang §2 and from abstracts of citing papers. Our choices: the estimator, which takes one sample a round
+//! (the bytes outstanding at its start, and the round-trip time of the first segment sent in the round); unlimited
+//! memory; and `margin`. The last RTT sample decides at a loss. A timeout counts as congestion.
 
 use super::{Build, Cause, LossDiscriminator, RttSample, SampledRound};
 use crate::ranges::Range;
@@ -37,7 +38,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
 struct Ncpld {
     margin: f64,
     round: Option<SampledRound>,
-    /// Largest power so far, and its round trip.
+    /// Largest power so far, and the round-trip time at which it occurred.
     knee: Option<(f64, Duration)>,
     latest: Duration,
 }
@@ -90,7 +91,8 @@ mod tests {
         (MECHANISM.build)(&values).expect("a discriminator")
     }
 
-    /// Pipe of ten segments and 100 ms: power 10 / 0.1² = 1000 with ten in flight, 12 / 0.12² = 833 with twelve.
+    /// The pipe holds ten segments and has 100 ms. The power is 10 / 0.1² = 1000 with ten segments in flight, and 12 /
+    /// 0.12² = 833 with twelve.
     #[test]
     fn the_knee_is_the_full_pipe() {
         for (margin, last, cause) in [

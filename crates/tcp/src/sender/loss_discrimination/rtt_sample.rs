@@ -1,4 +1,4 @@
-//! Round-trip samples for loss discrimination, and rounds.
+//! Round-trip samples for loss discrimination, and the rounds of such samples.
 
 use lasthop_base::{Duration, Time};
 
@@ -20,7 +20,7 @@ pub struct RttSample {
 }
 
 impl RttSample {
-    /// Forward delay, ns, plus a constant offset of the clocks; without timestamps the round trip.
+    /// Forward delay, ns, plus a constant offset between the clocks. Without timestamps the round-trip time.
     pub fn forward_delay(&self) -> i64 {
         let sent = self.now.as_nanos() as i64 - self.rtt.as_nanos() as i64;
         match self.clock {
@@ -30,7 +30,7 @@ impl RttSample {
     }
 }
 
-/// Round: from an ACK until the ACK of the next segment sent after that ACK.
+/// A round lasts from an ACK until the ACK of the next segment sent after that ACK.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SampledRound {
     end: u64,
@@ -69,7 +69,8 @@ pub(super) mod samples {
     }
 
     impl SamplePath {
-        /// Acknowledges a window of `segments` over a round trip, ms. `back`: excess delay of the return path, ms.
+        /// Acknowledges a window of `segments` within a round trip, ms. `back`: additional delay of the return path,
+        /// ms.
         pub(in crate::sender::loss_discrimination) fn round(
             &mut self,
             discriminator: &mut dyn LossDiscriminator,

@@ -1,13 +1,13 @@
-//! Queue growth by relative delays, as in TCP Santa Cruz (Parsa and Garcia-Luna-Aceves, WCNC 2000): a loss after queue
-//! growth is congestion, any other loss is random.
+//! Queue growth by relative delays, as in TCP Santa Cruz (Parsa and Garcia-Luna-Aceves, WCNC 2000). A loss after queue
+//! growth counts as congestion, any other loss as random.
 //!
-//! The relative delay of two segments is the difference of arrivals less the difference of departures. The sum over one
-//! window, divided by the mean arrival interval, is the queue growth in segments.
+//! The relative delay of two segments is the difference of their arrival times minus the difference of their departure
+//! times. The sum over one window, divided by the mean interval between arrivals, is the queue growth in segments.
 //!
 //! # Our choices
-//! Known from huang §2 ("observation of an increasing RTT") and the authors' page on TCP Santa Cruz; the rule on whole
-//! intervals is from memory. `intervals` and `growth` are ours. Receiver timestamps replace Santa Cruz's own option;
-//! without timestamps round trips do, which include the return path. A timeout is congestion.
+//! Known from huang §2 ("observation of an increasing RTT") and from the authors' page on TCP Santa Cruz. The rule on
+//! whole intervals is from memory. `intervals` and `growth` are ours. Receiver timestamps replace Santa Cruz's own
+//! option. Without timestamps, round-trip times serve, which include the return path. A timeout counts as congestion.
 
 use super::{Build, Cause, LossDiscriminator, RttSample, SampledRound};
 use crate::ranges::Range;
@@ -98,7 +98,8 @@ mod tests {
     use super::*;
     use crate::sender::loss_discrimination::rtt_sample::samples::{LOST, SamplePath};
 
-    /// Ten segments in flight, one arrival every 10 ms: 10 ms of extra delay is one more queued segment.
+    /// Ten segments are in flight, and one arrives every 10 ms, so 10 ms of additional delay are one more queued
+    /// segment.
     #[test]
     fn two_windows_of_growth_are_congestion() {
         for (rtts, cause) in [
@@ -116,7 +117,7 @@ mod tests {
         }
     }
 
-    /// Growth of the return delay only: by the receiver's clock the forward queue does not grow.
+    /// Only the delay of the return path grows. The receiver's clock shows that the forward queue does not grow.
     #[test]
     fn a_longer_way_back_is_no_growth() {
         let mut discriminator = (MECHANISM.build)(&MECHANISM.info.defaults()).expect("a discriminator");

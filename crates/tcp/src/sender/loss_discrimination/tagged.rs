@@ -1,8 +1,8 @@
-//! Tagged segments (huang §3): one segment per window has low priority, which congested routers drop first. If the tag
-//! survives, losses around it were corruption, and the window is restored.
+//! Tagged segments (huang §3): one segment per window has low priority, and congested routers drop it first. If this
+//! tag arrives, the losses around it were corruption, and the window is restored.
 //!
-//! A retransmitted tag counts as lost. A lost tag belongs to the review of the first recovery entered after the tag was
-//! first sent, even if the tag was retransmitted in the recovery before (§3.D.1, case 2).
+//! A retransmitted tag counts as lost. A lost tag counts in the review of the first recovery entered after the tag was
+//! first sent, even if the previous recovery retransmitted the tag (§3.D.1, case 2).
 
 use super::{Build, Cause, LossDiscriminator};
 use crate::ranges::Range;
@@ -69,11 +69,11 @@ struct Tagged {
     after_loss: AfterLoss,
     counts_any: bool,
     restores_ssthresh: bool,
-    /// First bytes of tagged segments not known to have arrived.
+    /// First bytes of the tagged segments that are not known to have arrived.
     tags: Vec<u64>,
-    /// Retransmitted tags not yet reviewed.
+    /// First bytes of the retransmitted tags that were not yet reviewed.
     lost: Vec<u64>,
-    /// Smallest offset of the next tag, with several tags per window.
+    /// Smallest offset of the next tag, if a window has several tags.
     next_at: u64,
     /// Byte after the window in which the last recovery was entered.
     recover: u64,
@@ -216,7 +216,7 @@ mod tests {
     #[test]
     fn several_lie_a_part_of_the_window_apart() {
         let mut host = Host::with(&[("per_window", Value::Count(2))]);
-        // Window of ten segments: tags five apart.
+        // The window has ten segments, so tags are five segments apart.
         assert_eq!(host.send(10), [0, 5]);
         host.acknowledge_below(1);
         assert_eq!(host.send(3), [10]);

@@ -6,10 +6,11 @@
 //! on the congestion level".
 //!
 //! # Our choices
-//! Known from that sentence only; formula and parameters are ours. Trend: last less first delay, over the sum of all
-//! absolute changes (-1 falls, 1 rises). Level `c`: position of the last delay between the smallest and the largest.
-//! Weights: `c` for the short-term trend, `1 - c` for the long-term trend. Prediction: `c (1 + trend) / 2`. The delay
-//! is the forward delay with timestamps, else the round trip. A timeout is congestion.
+//! Known only from that sentence; the formula and the parameters are ours. A trend is the last delay minus the first,
+//! over the sum of all absolute changes (-1: falling, 1: rising). The level `c` is the position of the last delay
+//! between the smallest and the largest. The weights are `c` for the short-term trend and `1 - c` for the long-term
+//! trend. The prediction is `c (1 + trend) / 2`. The delay is the forward delay with timestamps, otherwise the
+//! round-trip time. A timeout counts as congestion.
 
 use super::{Build, Cause, LossDiscriminator, RttSample};
 use crate::ranges::Range;
@@ -58,7 +59,7 @@ struct Trend {
     short: usize,
     long: usize,
     threshold: f64,
-    /// Last delays, ns, for the longer trend.
+    /// Last delays, ns, as many as the longer trend uses.
     delays: VecDeque<i64>,
     /// Smallest and largest delay so far, ns.
     bounds: Option<(i64, i64)>,
@@ -115,7 +116,8 @@ mod tests {
     use crate::sender::loss_discrimination::rtt_sample::samples::{LOST, SamplePath};
     use lasthop_base::Value;
 
-    /// Whether the prediction reaches `threshold` after these round trips, ms, with trends over two and four delays.
+    /// Whether the prediction reaches `threshold` after these round-trip times, ms. The trends cover two and four
+    /// delays.
     fn reaches(rtts: &[u64], threshold: f64) -> bool {
         let mut values = MECHANISM.info.defaults();
         values.set("short", Value::Count(2));
@@ -127,8 +129,8 @@ mod tests {
         discriminator.on_loss(LOST) == Some(Cause::Congestion)
     }
 
-    /// Level 1, both trends 1: 1. Level 1/2, short trend -1, long trend (0 + 50 - 50) / 100 = 0: (1 - 1/2) / 4 = 1/8.
-    /// Level 0: 0.
+    /// At level 1 with both trends 1, the prediction is 1. At level 1/2, the short trend is -1 and the long trend (0 +
+    /// 50 - 50) / 100 = 0, so the prediction is (1 - 1/2) / 4 = 1/8. At level 0 it is 0.
     #[test]
     fn level_and_trends() {
         assert!(reaches(&[100, 120, 140, 200], 1.0));

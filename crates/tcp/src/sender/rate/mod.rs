@@ -20,11 +20,11 @@ pub(super) struct Rates {
     sampler: Sampler,
     pacer: Pacer,
     sends_extra: bool,
-    /// Ranges last found lost; a buffer for reuse.
+    /// Ranges found lost last. This buffer is reused.
     lost: Vec<Range>,
 }
 
-// Out of line: most senders have no `Rates`, and their path stays short.
+// These functions are not inlined: most senders have no `Rates`, and their path stays short.
 impl Rates {
     pub(super) fn boxed(sends_extra: bool) -> Box<Rates> {
         Box::new(Rates { sends_extra, ..Rates::default() })

@@ -1,7 +1,7 @@
 //! Delivery rate samples, one per ACK (draft-ietf-ccwg-bbr §4.1, "Delivery Rate Samples").
 //!
-//! A sample covers the interval that begins when the most recently sent delivered segment left. Rate: bytes delivered
-//! over the longer of send and ACK interval.
+//! An ACK's sample concerns the delivered segment that was sent most recently, and the interval begins at its sending.
+//! The rate is the number of bytes delivered over the longer of the send interval and the ACK interval.
 
 use crate::ranges::Range;
 use crate::sender::scoreboard::Scoreboard;
@@ -15,30 +15,31 @@ pub struct RateSample {
     pub delivered: u64,
     /// Longer of the send interval and the ACK interval.
     pub interval: Duration,
-    /// Whether `interval` is at least the smallest RTT; else the rate is invalid.
+    /// Whether `interval` is at least the smallest RTT; otherwise the rate is invalid.
     pub reliable: bool,
-    /// Total delivered when the segment was sent, bytes; a round ends once `prior` reaches `total` of its start.
+    /// Total number of bytes delivered when the segment was sent. A round ends when `prior` reaches the `total` at its
+    /// start.
     pub prior: u64,
-    /// Total delivered so far, with this ACK, bytes.
+    /// Total number of bytes delivered so far, including by this ACK.
     pub total: u64,
-    /// Sent while application-limited: the path may be faster.
+    /// Whether the segment was sent while application-limited, so that the path may be faster.
     pub app_limited: bool,
     /// Bytes in flight when the segment was sent, the segment included.
     pub in_flight: u64,
     /// Bytes found lost since the segment was sent.
     pub lost: u64,
-    /// Round-trip time of the segment; `None` if retransmitted.
+    /// Round-trip time of the segment; `None` if the segment was retransmitted.
     pub rtt: Option<Duration>,
 }
 
 impl RateSample {
-    /// Bytes per second.
+    /// Delivery rate, bytes per second.
     pub fn bytes_per_sec(&self) -> f64 {
         self.delivered as f64 / self.interval.as_secs()
     }
 }
 
-/// Segment found lost, with the state at its sending (draft-ietf-ccwg-bbr §5.5.10.2, HandleLostPacket).
+/// A segment found lost, with the state when it was sent (draft-ietf-ccwg-bbr §5.5.10.2, HandleLostPacket).
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct LostSegment {
     /// Bytes of the segment.
@@ -47,19 +48,19 @@ pub struct LostSegment {
     pub in_flight: u64,
     /// Bytes found lost since the segment was sent, the segment included.
     pub lost: u64,
-    /// Total delivered so far, bytes.
+    /// Total number of bytes delivered so far.
     pub delivered: u64,
-    /// Sent while application-limited.
+    /// Whether the segment was sent while application-limited.
     pub app_limited: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Stamp {
     end: u64,
-    /// Total delivered, and the time of the last delivery.
+    /// Total number of bytes delivered when the segment was sent, and the time of the last delivery.
     delivered: u64,
     delivered_at: Time,
-    /// Sending time of the newest segment delivered by then: start of the send interval.
+    /// Sending time of the newest segment delivered by then, which is the start of the send interval.
     first_sent_at: Time,
     app_limited: bool,
     in_flight: u64,
@@ -68,17 +69,18 @@ struct Stamp {
 
 #[derive(Debug, Default)]
 pub(super) struct Sampler {
-    /// Stamps of outstanding segments, in stream order.
+    /// State at the sending of each outstanding segment, in stream order.
     stamps: VecDeque<Stamp>,
     delivered: u64,
     delivered_at: Time,
     first_sent_at: Time,
-    /// Total delivered at which the last application-limited data has left the path; 0: not limited.
+    /// Total of delivered bytes at which the last application-limited data has left the path; 0 if not limited.
     limited_until: u64,
 }
 
 impl Sampler {
-    /// Records a sent segment, included in `in_flight`. `begins`: nothing was outstanding. `lost`: total lost.
+    /// Records a sent segment, which `in_flight` includes. `begins`: nothing was outstanding. `lost`: total number of
+    /// bytes lost.
     pub(super) fn on_sent(&mut self, now: Time, range: Range, begins: bool, in_flight: u64, lost: u64) {
         if begins {
             (self.first_sent_at, self.delivered_at) = (now, now);
@@ -107,7 +109,7 @@ impl Sampler {
         self.limited_until > 0
     }
 
-    /// State at the sending of a lost segment. `lost`: total found lost, the segment included.
+    /// State when a lost segment was sent. `lost`: total number of bytes found lost, including the segment.
     pub(super) fn on_lost(&self, range: Range, lost: u64) -> Option<LostSegment> {
         let stamp = self.stamps[self.place_of(range.end)?];
         Some(LostSegment {
@@ -155,7 +157,7 @@ impl Sampler {
         })
     }
 
-    /// Index of the stamp of the segment that ends at `end`, or contains it after the path MTU shrank.
+    /// Index of the stamp of the segment that ends at `end`, or contains that offset after the path MTU shrank.
     fn place_of(&self, end: u64) -> Option<usize> {
         let place = self.stamps.partition_point(|stamp| stamp.end < end);
         (place < self.stamps.len()).then_some(place)
@@ -170,7 +172,7 @@ mod tests {
         Time::ZERO + Duration::from_millis(millis)
     }
 
-    /// Last sample for segments of 1000 bytes, sent and acknowledged at these times.
+    /// Returns the last sample, for segments of 1000 bytes that are sent and acknowledged at these times.
     fn last_sample(sent: &[u64], acked: &[u64], silence_before: Option<usize>) -> Option<RateSample> {
         let (mut sampler, mut scoreboard) = (Sampler::default(), Scoreboard::starting_at(0));
         scoreboard.keep_times();
@@ -197,7 +199,8 @@ mod tests {
         sample
     }
 
-    /// Sent every 10 ms, acknowledged every 20 ms from 100 ms on: 50 kB/s, the slower rate.
+    /// Segments are sent every 10 ms and acknowledged every 20 ms from 100 ms on. The sample is 50 kB/s, the slower
+    /// rate.
     #[test]
     fn the_bottleneck_shows() {
         let sent: Vec<u64> = (0..20).map(|k| 10 * k).collect();
@@ -207,13 +210,13 @@ mod tests {
         assert_eq!((sample.total, sample.app_limited), (20_000, false));
     }
 
-    /// Compressed ACKs: sending took longer than acknowledging and sets the interval.
+    /// The ACKs are compressed: sending took longer than acknowledging and determines the interval.
     #[test]
     fn compressed_acks_do_not_raise_it() {
         let sent: Vec<u64> = (0..10).map(|k| 10 * k).collect();
         let acked: Vec<u64> = (0..10).map(|k| 200 + k).collect();
         let sample = last_sample(&sent, &acked, None).expect("a sample");
-        // Ten segments: 90 ms of sending; by ACKs alone, 9 in 9 ms.
+        // Sending ten segments takes 90 ms. The ACKs alone would give 9 segments in 9 ms.
         assert!(sample.bytes_per_sec() <= 10_000.0 / 0.09, "{sample:?}");
     }
 

@@ -1,9 +1,9 @@
-//! TCP-DCR: delayed congestion response. The third report above a hole starts a timer; the hole counts as lost only
-//! when the timer expires. Until then each reported segment admits a new one, and a link-layer retransmission may close
-//! the hole. Recovery is RFC 6675's.
+//! TCP-DCR: delayed congestion response. The third SACK report above a hole starts a timer. The hole counts as lost
+//! only when the timer expires. Until then each reported segment admits a new segment, and a link-layer retransmission
+//! may fill the hole. Recovery then follows RFC 6675.
 //!
-//! Sources: the abstract; from memory: a delay of one round trip. [`super::ncr`] counts duplicates instead of time. The
-//! middlebox `dupack_delay` is the receiver-side variant.
+//! Source: the abstract; the delay of one round trip is from memory. [`super::ncr`] counts duplicates instead of time.
+//! The middlebox `dupack_delay` is the variant of TCP-DCR at the receiver's side.
 
 use super::disorder::Disorder;
 use super::{AckNews, Build, LastResort, LossRecovery, RecoveryStep};

@@ -1,4 +1,5 @@
-//! Extended limited transmit (RFC 4653 §3) of NCR and DCR, from the first report above a hole until its classification.
+//! Extended limited transmit (RFC 4653 §3) of NCR and DCR. It lasts from the first report above a hole (a *disorder*)
+//! until the hole is known to be a loss or reordering.
 
 use super::sack::Sack;
 use super::{DUP_THRESH, Duplicates};
@@ -10,7 +11,7 @@ pub(super) struct Disorder {
     pub(super) sack: Sack,
     /// FlightSizePrev: outstanding bytes when the disorder began; `None`: no disorder.
     pub(super) flight: Option<u64>,
-    /// Number of reported segments that admit a new one.
+    /// Number of reported segments that together admit a new segment.
     reports_per_segment: u64,
     mss: u64,
 }
@@ -20,7 +21,8 @@ impl Disorder {
         Disorder { sack: Sack::new(Duplicates::default(), true), flight: None, reports_per_segment, mss: 1 }
     }
 
-    /// Handles an ACK outside of a repair. If the ACK ends the disorder, returns the bytes outstanding when it began.
+    /// Handles an ACK outside of a repair. If the ACK ends the disorder, returns the number of bytes that were
+    /// outstanding at its start.
     pub(super) fn on_ack(&mut self, advanced: bool, mss: u64, scoreboard: &Scoreboard) -> Option<u64> {
         self.mss = mss;
         let ended = if advanced { self.flight.take() } else { None };
@@ -30,7 +32,7 @@ impl Disorder {
         ended
     }
 
-    /// Whether `segments` segments, at least three, are reported.
+    /// Whether SACK has reported at least `segments` segments, and at least three.
     pub(super) fn has_reported(&self, segments: u64, scoreboard: &Scoreboard) -> bool {
         scoreboard.sacked() >= segments.max(u64::from(DUP_THRESH)) * self.mss
     }
@@ -39,13 +41,13 @@ impl Disorder {
         self.flight = None;
     }
 
-    /// Outstanding bytes, less one segment per `reports_per_segment` reported ones.
+    /// Outstanding bytes, minus one segment for every `reports_per_segment` reported segments.
     pub(super) fn in_flight(&self, scoreboard: &Scoreboard) -> u64 {
         let left = scoreboard.sacked() / (self.reports_per_segment * self.mss) * self.mss;
         scoreboard.outstanding().saturating_sub(left)
     }
 
-    /// Excludes new data sent during the disorder, as RFC 5681 §3.2 does.
+    /// FlightSize without the new data sent during the disorder, as in RFC 5681 §3.2.
     pub(super) fn flight_at_loss(&self, scoreboard: &Scoreboard) -> u64 {
         self.flight.unwrap_or_else(|| scoreboard.outstanding()).min(scoreboard.outstanding())
     }

@@ -17,7 +17,7 @@ use lasthop_base::{Choice, Duration, Mechanism, Parameter, Time, Unit, Values};
 /// Number of duplicate ACKs that indicate a loss (RFC 5681 §3.2).
 pub const DUP_THRESH: u32 = 3;
 
-/// Content of an ACK, after the update of the scoreboard and before recovery.
+/// Content of an ACK, as recovery sees it after the update of the scoreboard.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AckNews {
     /// Arrival time.
@@ -28,9 +28,9 @@ pub struct AckNews {
     pub duplicate: bool,
     /// Whether the ACK reports data that arrived twice (D-SACK, RFC 2883).
     pub is_dsack: bool,
-    /// Whether the loss of the first outstanding segment is certain, by an explicit notification
-    /// ([`LossDiscriminator::on_ack`](crate::sender::loss_discrimination::LossDiscriminator::on_ack)): no further
-    /// duplicate is needed.
+    /// Whether the loss of the first outstanding segment is certain, because of an explicit notification
+    /// ([`LossDiscriminator::on_ack`](crate::sender::loss_discrimination::LossDiscriminator::on_ack)). No further
+    /// duplicate is then needed.
     pub certain: bool,
     /// Round-trip sample, if any.
     pub rtt: Option<Duration>,
@@ -47,13 +47,13 @@ pub struct AckNews {
 }
 
 impl AckNews {
-    /// Whether the ACK advances nothing and indicates a segment out of order.
+    /// Whether the ACK does not advance `una` and indicates that a segment arrived out of order.
     pub fn is_pure_duplicate(&self) -> bool {
         self.duplicate && self.acked == 0
     }
 }
 
-/// Conclusion of a recovery from an ACK.
+/// Conclusion that a recovery draws from an ACK.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RecoveryStep {
     /// Nothing changes.
@@ -69,7 +69,7 @@ pub enum RecoveryStep {
         /// Whether this is the first partial ACK of the recovery.
         first: bool,
     },
-    /// The suspected segment was reordered, not lost. No recovery began; less than `flight` may be outstanding now.
+    /// The suspected segment was reordered, not lost. No recovery has begun. Less than `flight` may be outstanding now.
     Reordered {
         /// FlightSize when the disorder began, bytes.
         flight: u64,
@@ -81,9 +81,9 @@ pub enum RecoveryStep {
 /// A segment to retransmit without evidence of its loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LastResort {
-    /// Below reported data; the copy counts as in flight (RFC 6675 §4, NextSeg rule 3).
+    /// A segment below reported data. Its copy counts as in flight (RFC 6675 §4, NextSeg rule 3).
     Doubtful(Range),
-    /// The last segment; the copy does not count ("HighRxt MUST NOT be updated", NextSeg rule 4).
+    /// The last segment. Its copy does not count as in flight ("HighRxt MUST NOT be updated", NextSeg rule 4).
     Rescue(Range),
 }
 
@@ -94,19 +94,21 @@ pub trait LossRecovery: Send {
     /// Handles an ACK that the scoreboard has recorded.
     fn on_ack(&mut self, news: &AckNews, scoreboard: &mut Scoreboard) -> RecoveryStep;
 
-    /// The retransmission timer expired: marks lost segments, at least the first. `news` has times and round trips.
+    /// Handles an expiry of the retransmission timer: marks lost segments, at least the first. `news` contains only
+    /// times and round-trip times.
     fn mark_at_timeout(&mut self, news: &AckNews, scoreboard: &mut Scoreboard) {
         let _ = news;
         scoreboard.mark_all_lost();
     }
 
-    /// After [`LossRecovery::mark_at_timeout`]: begins to retransmit.
+    /// Begins to retransmit. Called after [`LossRecovery::mark_at_timeout`].
     fn on_timeout(&mut self, scoreboard: &Scoreboard);
 
-    /// The last timeout, or the current recovery, was spurious: no outstanding data is lost.
+    /// Handles the discovery that the last timeout, or the current recovery, was spurious: no outstanding data is lost.
     fn on_spurious(&mut self, scoreboard: &Scoreboard);
 
-    /// Next segment to send regardless of the window, marked lost: a recovery's first, or NewReno's on a partial ACK.
+    /// Returns the next segment to send regardless of the window, and marks it lost. This is the first segment of a
+    /// recovery, or NewReno's on a partial ACK.
     fn next_forced(&mut self, scoreboard: &mut Scoreboard) -> Option<Range>;
 
     /// Whether [`LossRecovery::next_forced`] may return a segment; false saves the call.
@@ -114,37 +116,38 @@ pub trait LossRecovery: Send {
         true
     }
 
-    /// Next segment to retransmit as soon as the window permits, before new data.
+    /// Returns the next segment to retransmit before new data, as soon as the window permits.
     fn next_retransmission(&mut self, scoreboard: &mut Scoreboard) -> Option<Range>;
 
-    /// Next segment to retransmit if no new data may be sent (RFC 6675, NextSeg rules 3 and 4).
+    /// Returns the next segment to retransmit if no new data may be sent (RFC 6675, NextSeg rules 3 and 4).
     fn last_resort(&mut self, scoreboard: &mut Scoreboard) -> Option<LastResort> {
         let _ = scoreboard;
         None
     }
 
-    /// A segment was sent; `is_retransmission`: as a retransmission.
+    /// Records that a segment was sent; `is_retransmission`: whether it was a retransmission.
     fn on_sent(&mut self, range: Range, is_retransmission: bool);
 
     /// Estimate of the bytes in flight.
     fn in_flight(&self, scoreboard: &Scoreboard) -> u64;
 
-    /// FlightSize for the window reduction at a loss just found.
+    /// FlightSize for the window reduction, when a loss was just found.
     fn flight_at_loss(&self, scoreboard: &Scoreboard) -> u64;
 
     /// Whether fast recovery is in progress.
     fn is_recovering(&self) -> bool;
 
-    /// Whether nothing is to be repaired and no duplicate is counted. An idle recovery is not called: it would answer
-    /// [`RecoveryStep::Same`] and count all outstanding data as in flight.
+    /// Whether nothing is to be repaired and no duplicate is counted. The sender does not call an idle recovery: it
+    /// would return [`RecoveryStep::Same`] and count all outstanding data as in flight.
     fn is_idle(&self) -> bool;
 
-    /// Time for [`LossRecovery::on_deadline`]; [`Time::NEVER`] while idle, or without [`LossRecovery::needs_times`].
+    /// Time at which [`LossRecovery::on_deadline`] is due; [`Time::NEVER`] while idle, or without
+    /// [`LossRecovery::needs_times`].
     fn deadline(&self) -> Time {
         Time::NEVER
     }
 
-    /// The deadline passed: detects losses by time.
+    /// Handles the deadline: marks segments lost by time.
     fn on_deadline(&mut self, now: Time, scoreboard: &mut Scoreboard) -> RecoveryStep {
         let _ = (now, scoreboard);
         RecoveryStep::Same
@@ -155,7 +158,7 @@ pub trait LossRecovery: Send {
         false
     }
 
-    /// Whether losses are detected by time, so that the scoreboard keeps times and deadlines are read.
+    /// Whether losses are detected by time. The scoreboard then keeps sending times, and the sender reads the deadline.
     fn needs_times(&self) -> bool {
         false
     }
@@ -202,7 +205,8 @@ pub(crate) fn uses_sack(choice: &Choice<Build>) -> bool {
     (choice.build)(&choice.values).uses_sack()
 }
 
-/// NewReno, to replace a recovery whose SACK the peer lacks (RFC 6582 §1); keeps the parameters that both have.
+/// Returns NewReno as the replacement of a recovery that needs SACK, if the peer lacks SACK (RFC 6582 §1). Keeps the
+/// parameters that both recoveries have.
 pub fn without_sack(choice: &Choice<Build>) -> Choice<Build> {
     let mut new_reno = Choice::of(&new_reno::MECHANISM);
     for own in new_reno::MECHANISM.info.parameters {
@@ -219,7 +223,7 @@ struct Duplicates {
     count: u32,
     limited_transmit: bool,
     counts: bool,
-    /// Bytes sent since the first duplicate ACK; limited transmit sends at most two segments of these.
+    /// Bytes sent since the first duplicate ACK. At most two segments of them count as limited transmit.
     extra: u64,
     mss: u64,
 }
@@ -238,7 +242,7 @@ impl Duplicates {
         self.extra = 0;
     }
 
-    /// Counts an ACK. Returns true at the threshold, or at the first duplicate of a certain loss.
+    /// Counts a duplicate ACK. Returns true at the threshold, or at the first duplicate of a certain loss.
     fn reach_threshold(&mut self, news: &AckNews) -> bool {
         self.mss = news.mss;
         if news.acked > 0 {
@@ -251,7 +255,7 @@ impl Duplicates {
         self.count == DUP_THRESH || (news.certain && self.count < DUP_THRESH)
     }
 
-    /// Outstanding bytes; with limited transmit less one segment per duplicate, at most two.
+    /// Outstanding bytes. With limited transmit, one segment per duplicate is subtracted, at most two.
     fn in_flight(&self, scoreboard: &Scoreboard) -> u64 {
         if self.limited_transmit && self.count > 0 {
             scoreboard.outstanding().saturating_sub(u64::from(self.count.min(2)) * self.mss)
@@ -279,7 +283,7 @@ impl Duplicates {
 mod tests {
     use super::*;
 
-    /// For each recovery, the replacement without SACK needs no SACK and keeps the shared parameters.
+    /// The recovery that replaces a recovery without SACK needs no SACK and keeps the shared parameters.
     #[test]
     fn each_has_one_in_its_place_without_sack() {
         for mechanism in ALL {

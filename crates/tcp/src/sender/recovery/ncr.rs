@@ -1,9 +1,9 @@
-//! Non-congestion robustness (RFC 4653): a hole counts as lost only once a window of data has arrived above it.
-//! Reordering within a round trip is thus harmless.
+//! Non-congestion robustness (RFC 4653): a hole counts as lost only after a window of data has arrived above it.
+//! Reordering within a round trip thus causes no retransmission.
 //!
-//! Until then new data is sent: one segment per two reported ones (careful), or per report (aggressive). If the hole
-//! closes, cwnd becomes the outstanding data plus at most one segment, and slow start restores the former value.
-//! Otherwise RFC 6675's recovery begins.
+//! Until then new data is sent: one segment for every two reported segments ("careful") or for each report
+//! ("aggressive"). If the hole is filled, cwnd becomes the outstanding data plus at most one segment, and slow start
+//! restores the former value. Otherwise RFC 6675's recovery begins.
 //!
 //! Source: programs that quote the RFC. Each ACK recomputes the threshold from the outstanding data.
 
@@ -36,7 +36,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
 
 struct Ncr {
     disorder: Disorder,
-    /// LT_F.
+    /// LT_F, the limited-transmit ratio of the RFC.
     share: (u64, u64),
 }
 

@@ -28,12 +28,14 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
 
 struct NewReno {
     duplicates: Duplicates,
-    /// Offset behind the highest byte sent when the last loss was found; survives a timeout (RFC 6582 §3.2 step 4).
+    /// Offset after the highest byte sent when the last loss was found. A timeout does not clear it (RFC 6582 §3.2 step
+    /// 4).
     recover: u64,
     recovering: bool,
     must_send: bool,
     partial_seen: bool,
-    /// Bytes inferred delivered, less the "partial window deflation"; negative after partial ACKs of several segments.
+    /// Bytes that duplicate ACKs imply have left the network, minus the "partial window deflation". Negative after
+    /// partial ACKs of several segments.
     left: i64,
 }
 
@@ -122,7 +124,8 @@ impl NewReno {
             self.duplicates.reset();
             return RecoveryStep::Leave;
         }
-        // cwnd -= acked, += SMSS if at least SMSS was acknowledged (RFC 6582 §3.2 step 3), in delivered bytes.
+        // RFC 6582 §3.2 step 3, expressed in delivered bytes: cwnd falls by the bytes acknowledged, and rises by SMSS
+        // if at least SMSS was acknowledged.
         self.left -= news.acked as i64;
         if news.acked >= news.mss {
             self.left += news.mss as i64;

@@ -1,13 +1,14 @@
-//! RACK-TLP (RFC 8985): a segment is lost if it was sent sufficiently long before a segment that has arrived. Tail loss
-//! probes precede the timeout.
+//! RACK-TLP (RFC 8985): a segment counts as lost if another segment that was sent sufficiently long after it has
+//! arrived. Tail loss probes precede the timeout.
 //!
 //! # Originals and copies
-//! An ACK less than the smallest RTT after a retransmission is for the original. With Eifel (`eifel = true`), so is an
-//! ACK that echoes an earlier time (RFC 8985 §6.2 step 2).
+//! If an ACK arrives less than the smallest RTT after a retransmission, it is for the original. With Eifel (`eifel =
+//! true`), an ACK that echoes an earlier time is also for the original (RFC 8985 §6.2 step 2).
 //!
 //! # A lost retransmission causes no further reduction
-//! RFC 5681 §4.3 sees a second sign of congestion. Here the same recovery retransmits the segment again, at the same
-//! window. After an overshoot of slow start, losses may continue for some round trips, without RFC 6675's timeout.
+//! RFC 5681 §4.3 treats a lost retransmission as a second sign of congestion. Here the same recovery retransmits the
+//! segment again and keeps the window. After an overshoot of slow start, losses may thus continue for several round
+//! trips, but without RFC 6675's timeout.
 
 use super::{AckNews, Build, DUP_THRESH, LossRecovery, RecoveryStep};
 use crate::ranges::Range;
@@ -32,18 +33,18 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
     build: &|values| Box::new(Rack::new(values.flag("tail_probe"))),
 };
 
-/// Number of recoveries for which a wider reordering window persists (RACK.reo_wnd_persist).
+/// Number of recoveries after which a widened reordering window returns to its normal size (RACK.reo_wnd_persist).
 const WINDOW_PERSISTS: u32 = 16;
-/// Upper bound of the reordering window, in quarters of the smallest RTT; SRTT is another bound.
+/// Upper bound of the reordering window, in quarters of the smallest RTT. SRTT is a second upper bound.
 const MAX_QUARTERS: u64 = 255;
 
 struct Rack {
     probes_tail: bool,
-    /// RACK.xmit_ts and RACK.end_seq: the arrived segment that was sent last.
+    /// Sending time and end of the segment that was sent last among those that arrived (RACK.xmit_ts, RACK.end_seq).
     newest: Option<(Time, u64)>,
     /// RACK.rtt: round-trip time of `newest`.
     rtt: Duration,
-    /// RACK.reo_wnd_mult, and the number of recoveries for which it persists.
+    /// RACK.reo_wnd_mult, and the number of further recoveries for which it persists.
     quarters: u64,
     persists: u32,
     /// RACK.dsack_round: until this byte is acknowledged, D-SACKs do not widen the window.
@@ -51,10 +52,10 @@ struct Rack {
     shortest: Duration,
     srtt: Duration,
     mss: u64,
-    /// Offset behind the outstanding data when a recovery began or the timer expired.
+    /// Offset after the outstanding data at the start of a recovery or at the expiry of the timer.
     recover: u64,
     recovering: bool,
-    /// Set from a timeout until the data outstanding then is acknowledged.
+    /// Whether a timeout has occurred and the data outstanding at that time is not yet acknowledged.
     restarting: bool,
     must_send: bool,
     deadline: Time,
@@ -80,7 +81,8 @@ impl Rack {
         }
     }
 
-    /// RFC 8985 §6.2 step 4. Zero if reordering was never seen, but three segments are reported or repairs began.
+    /// Reordering window (RFC 8985 §6.2 step 4). It is zero if reordering was never seen and either three segments are
+    /// reported or a repair is in progress.
     fn reordering_window(&self, scoreboard: &Scoreboard) -> Duration {
         let is_repairing = self.recovering || self.restarting;
         let enough_reported = scoreboard.sacked() >= u64::from(DUP_THRESH) * self.mss;
@@ -90,7 +92,7 @@ impl Rack {
         (self.shortest.divided_by(4) * self.quarters).min(self.srtt)
     }
 
-    /// RFC 8985 §6.2 step 5.
+    /// Marks segments lost by time and sets the next deadline (RFC 8985 §6.2 step 5).
     fn detect(&mut self, now: Time, scoreboard: &mut Scoreboard) {
         self.deadline = match self.newest {
             Some(newest) => {
@@ -100,7 +102,7 @@ impl Rack {
         };
     }
 
-    /// RFC 8985 §6.2 step 2.
+    /// Updates the newest arrived segment and its round-trip time (RFC 8985 §6.2 step 2).
     fn update_newest(&mut self, news: &AckNews, scoreboard: &Scoreboard) {
         let Some(seen) = scoreboard.newest() else { return };
         let rtt = news.now.since(seen.sent_at);
@@ -112,7 +114,8 @@ impl Rack {
         }
     }
 
-    /// RFC 8985 §6.2 step 4: a D-SACK reports a spurious retransmission; at most once in a round trip.
+    /// Widens the reordering window, because a D-SACK reports a spurious retransmission; at most once in a round trip
+    /// (RFC 8985 §6.2 step 4).
     fn widen_reordering_window(&mut self, news: &AckNews, scoreboard: &Scoreboard) {
         if news.is_dsack && scoreboard.una() >= self.widened_until {
             self.widened_until = scoreboard.nxt();
@@ -179,9 +182,9 @@ impl LossRecovery for Rack {
         true
     }
 
-    /// RFC 8985 §6.3: marks the first segment and overdue ones; recent segments may still arrive.
+    /// RFC 8985 §6.3: marks the first segment and overdue segments lost. Recent segments may still arrive.
     ///
-    /// On the fast path this recovery received no round-trip times, so they come from `news`.
+    /// On the fast path this recovery received no round-trip times, so `news` provides them.
     fn mark_at_timeout(&mut self, news: &AckNews, scoreboard: &mut Scoreboard) {
         if scoreboard.has_reneged() {
             return scoreboard.mark_all_lost();

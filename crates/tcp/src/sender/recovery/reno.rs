@@ -1,7 +1,7 @@
 //! Reno: fast retransmit and fast recovery (RFC 5681 §3.2, koga §2.1.6, Figs. 2.5 and 2.6).
 //!
-//! RFC 5681 enters recovery at any third duplicate, even of go-back-N. NewReno's guard applies by default (RFC 6582
-//! §3.2 step 2); `reenter` follows the RFC literally.
+//! RFC 5681 enters recovery at any third duplicate ACK, even if go-back-N has caused the duplicates. NewReno's guard
+//! prevents this by default (RFC 6582 §3.2 step 2); `reenter` follows RFC 5681 literally.
 
 use super::{AckNews, Build, COUNTED, Duplicates, LIMITED_TRANSMIT, LossRecovery, RecoveryStep};
 use crate::ranges::Range;
@@ -42,7 +42,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
 struct Reno {
     duplicates: Duplicates,
     reenters: bool,
-    /// Offset behind the highest byte sent when the last loss was found; survives a timeout.
+    /// Offset after the highest byte sent when the last loss was found. A timeout does not clear it.
     recover: u64,
     recovering: bool,
     must_send: bool,
@@ -63,7 +63,7 @@ impl LossRecovery for Reno {
             }
             return RecoveryStep::Same;
         }
-        // An explicit notification never reports duplicates of go-back-N.
+        // An explicit notification never refers to duplicates that go-back-N has caused.
         let guarded = !(self.reenters || news.certain) && scoreboard.una() <= self.recover;
         if !self.duplicates.reach_threshold(news) || guarded {
             return RecoveryStep::Same;

@@ -1,5 +1,5 @@
-//! SACK-based recovery (RFC 6675): pipe limits transmission; holes precede new data. As in the RFC, a lost
-//! retransmission is not detected and waits for the timer.
+//! SACK-based recovery (RFC 6675): pipe limits transmission, and holes are retransmitted before new data. As in the
+//! RFC, a lost retransmission is not detected; only the timer repairs it.
 
 use super::{
     AckNews, Build, COUNTED, DUP_THRESH, Duplicates, LIMITED_TRANSMIT, LastResort, LossRecovery, RecoveryStep,
@@ -30,14 +30,14 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
     build: &|values| Box::new(Sack::new(Duplicates::new(values), values.flag("rescue"))),
 };
 
-/// SACK recovery; NCR, DCR and others reuse it with another start condition.
+/// SACK recovery. NCR, DCR and others reuse it with another condition for its start.
 pub(super) struct Sack {
     duplicates: Duplicates,
     rescues: bool,
-    /// RecoveryPoint; survives a timeout (RFC 6675 §5.1).
+    /// RecoveryPoint. A timeout does not clear it (RFC 6675 §5.1).
     recover: u64,
     recovering: bool,
-    /// Set from a timeout until all data outstanding then is acknowledged.
+    /// Whether a timeout has occurred and the data outstanding at that time is not yet acknowledged.
     restarting: bool,
     must_send: bool,
     rescued: bool,
@@ -95,7 +95,7 @@ impl LossRecovery for Sack {
     }
 
     fn next_retransmission(&mut self, scoreboard: &mut Scoreboard) -> Option<Range> {
-        // Losses above `recover` wait for a recovery of their own.
+        // Losses above `recover` are repaired by a later recovery.
         if self.repairs() && scoreboard.lost() > 0 { scoreboard.next_lost() } else { None }
     }
 
@@ -159,7 +159,8 @@ impl Sack {
 
     pub(super) fn enter(&mut self, scoreboard: &mut Scoreboard) -> RecoveryStep {
         self.recovering = true;
-        // The last recovery may already have retransmitted this segment: RecoveryPoint does not bound NextSeg rule 1.
+        // The last recovery may already have retransmitted this segment, because RecoveryPoint does not limit NextSeg
+        // rule 1.
         self.must_send = !scoreboard.first_is_retransmitted();
         self.rescued = false;
         self.recover = scoreboard.nxt();

@@ -1,16 +1,17 @@
 //! Recovery of ns-2's `Agent/TCP/Sack1`: pipe counts ACKs, and every hole counts as lost.
 //!
-//! * The third duplicate ACK begins a recovery with pipe = outstanding data less three segments; losses stay included.
-//! * Each ACK subtracts a segment from pipe, a partial ACK two; each transmission but the first retransmission adds
-//!   one.
-//! * Below cwnd, the lowest hole not yet retransmitted is sent, else new data. IsLost (RFC 6675) and rescue do not
-//!   exist.
+//! * The third duplicate ACK begins a recovery. Pipe starts as the outstanding data minus three segments; lost segments
+//!   stay included.
+//! * Each ACK subtracts a segment from pipe, a partial ACK subtracts two. Each transmission except the first
+//!   retransmission adds a segment.
+//! * If pipe is below cwnd, the lowest hole not yet retransmitted is sent, otherwise new data. IsLost (RFC 6675) and
+//!   rescue retransmissions do not exist.
 //! * A timeout, the end of a recovery, and each new ACK outside of a recovery discard the SACK reports.
-//! * A timeout retransmits everything. Duplicates count once all data outstanding at the timeout is acknowledged.
+//! * A timeout retransmits everything. Duplicates count again when all data outstanding at the timeout is acknowledged.
 //!
 //! # Not modelled
-//! ns-2 halves min(cwnd, window) in whole segments: `congestion.halve = "window"` halves the same in bytes.
-//! `partial_ack_` (2003) is missing; ns-2's default is off.
+//! ns-2 halves min(cwnd, window) in whole segments; `congestion.halve = "window"` halves the same quantity in bytes.
+//! `partial_ack_` (2003) is not implemented; it is off by default in ns-2.
 
 use super::{AckNews, Build, COUNTED, Duplicates, LIMITED_TRANSMIT, LossRecovery, RecoveryStep};
 use crate::ranges::Range;
@@ -40,10 +41,10 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
 
 struct Sack1 {
     duplicates: Duplicates,
-    /// Offset behind the highest byte sent at a recovery's start or a timeout (`recover_`); 0 after a recovery.
+    /// Offset after the highest byte sent at the start of a recovery or at a timeout (`recover_`); 0 after a recovery.
     recover: u64,
     recovering: bool,
-    /// Set from a timeout until a new ACK: duplicates are ignored (`timeout_`).
+    /// Whether duplicates are ignored: from a timeout until a new ACK (`timeout_`).
     deaf: bool,
     must_send: bool,
     /// Bytes in flight during a recovery (`pipe_`); negative if ACKs outnumber transmissions.
@@ -56,7 +57,7 @@ impl LossRecovery for Sack1 {
         if self.recovering {
             return self.on_ack_in_recovery(news, scoreboard);
         }
-        // A copy of an ACK reports nothing new. After a recovery the reports of its last ACK are discarded.
+        // A copy of an ACK reports nothing new. After a recovery, the reports of its last ACK are discarded.
         let duplicate = news.is_pure_duplicate() && scoreboard.sacked() > 0 && !self.deaf;
         if news.acked > 0 || self.deaf || scoreboard.una() <= self.recover {
             scoreboard.forget_reports();
@@ -123,7 +124,8 @@ impl LossRecovery for Sack1 {
         if self.recovering {
             self.pipe.max(0) as u64
         } else {
-            // After a timeout, data not yet retransmitted has left the network; SACK reports do not count.
+            // After a timeout, data not yet retransmitted counts as having left the network. SACK reports do not change
+            // this.
             self.duplicates
                 .in_flight(scoreboard)
                 .saturating_sub(scoreboard.left_network().saturating_sub(scoreboard.sacked()))

@@ -1,6 +1,7 @@
 //! Tahoe: fast retransmit, then slow start (koga §2.1.5).
 //!
-//! Go-back-N, without SACK: a loss retransmits all outstanding data in order, except data acknowledged meanwhile.
+//! Go-back-N without SACK: a loss retransmits all outstanding data in order, except data that is acknowledged
+//! meanwhile.
 
 use super::{AckNews, Build, COUNTED, Duplicates, LIMITED_TRANSMIT, LossRecovery, RecoveryStep};
 use crate::ranges::Range;
@@ -20,7 +21,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
 
 struct Tahoe {
     duplicates: Duplicates,
-    /// Offset behind the highest byte sent at the last loss; go-back-N causes the duplicates up to it.
+    /// Offset after the highest byte sent at the last loss. Go-back-N causes the duplicate ACKs below this offset.
     recover: u64,
     must_send: bool,
 }

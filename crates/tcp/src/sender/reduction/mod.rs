@@ -1,11 +1,11 @@
-//! Window reduction in recovery: a limit on the bytes in flight until they reach the congestion control's target.
+//! Window reduction in recovery: limits the bytes in flight until they have reached the congestion control's target.
 
 mod at_once;
 mod prr;
 
 use lasthop_base::{Mechanism, Values};
 
-/// Effect of an ACK in recovery, after scoreboard and recovery have processed the ACK.
+/// Effect of an ACK in recovery, after the scoreboard and the recovery have processed the ACK.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ReductionInput {
     /// Bytes delivered; without SACK, a duplicate ACK counts as one segment.
@@ -27,14 +27,14 @@ pub trait Reduction: Send {
     /// Starts fast recovery. `flight`: bytes that this ACK and later ones can still deliver (RFC 9937 §6, RecoverFS).
     fn on_entered(&mut self, flight: u64);
 
-    /// Handles an ACK in recovery, the first included, the last excluded. Returns the limit on bytes in flight.
+    /// Handles an ACK in recovery, including the first but not the last. Returns the limit on the bytes in flight.
     fn on_ack(&mut self, input: &ReductionInput) -> u64;
 
-    /// Records `bytes` sent in recovery, retransmissions included.
+    /// Records `bytes` sent in recovery, including retransmissions.
     fn on_sent(&mut self, bytes: u64);
 }
 
-/// Builds a reduction; `None`: immediate reduction.
+/// Builds a reduction; `None` means immediate reduction.
 pub type Build = dyn Fn(&Values) -> Option<Box<dyn Reduction>> + Send + Sync;
 
 /// All reductions.

@@ -33,7 +33,7 @@ impl Reduction for Prr {
             let share = u128::from(self.delivered) * u128::from(target);
             (share.div_ceil(u128::from(self.recover_flight)) as u64).saturating_sub(self.out)
         } else {
-            // As much as was delivered, plus a segment if the ACK advances and reports no further loss (SafeACK).
+            // Sends as much as was delivered, plus a segment if the ACK advances and reports no further loss (SafeACK).
             let bound = self.delivered.saturating_sub(self.out).max(delivered);
             let safe = if advanced && lost == 0 { mss } else { 0 };
             (bound + safe).min(target - in_flight)
@@ -56,7 +56,8 @@ mod tests {
 
     const MSS: u64 = 1000;
 
-    /// Segments sent per ACK in a recovery from `flight` segments, the first `lost` lost, to `target` in flight.
+    /// Returns the segments sent for each ACK in a recovery. It begins with `flight` segments, of which the first
+    /// `lost` are lost, and aims at `target` in flight.
     fn sent(flight: u64, lost: u64, target: u64) -> (Vec<u64>, u64) {
         let mut prr = Prr { recover_flight: 1, delivered: 0, out: 0 };
         prr.on_entered(flight * MSS);
@@ -81,19 +82,19 @@ mod tests {
         (sent, in_flight / MSS)
     }
 
-    /// RFC 9937 §6: half of the delivered segments are sent, evenly: in three ACKs at least one, in two at most one; at
-    /// the target one for each delivered.
+    /// RFC 9937 §6: half as many segments are sent as are delivered, evenly: in three ACKs at least one, in two at most
+    /// one. At the target, one segment is sent for each delivered one.
     #[test]
     fn a_light_loss_halves_the_rate() {
         let (sent, in_flight) = sent(20, 1, 10);
         assert!(sent.iter().all(|goes| *goes <= 1), "{sent:?}");
         assert!(sent.windows(3).all(|three| three.contains(&1)), "{sent:?}");
-        // 19 in flight fall to 10 while 19 are delivered: ten segments are sent in any order.
+        // The segments in flight fall from 19 to 10 while 19 are delivered, so ten segments are sent, in any order.
         assert_eq!((sent.iter().sum::<u64>(), in_flight), (10, 10));
         assert!(sent[..15].windows(2).all(|pair| pair.contains(&0)), "{sent:?}");
     }
 
-    /// Heavy loss leaves less in flight than the target: one segment sent per delivered segment.
+    /// A heavy loss leaves less in flight than the target, so one segment is sent for each delivered segment.
     #[test]
     fn a_heavy_loss_conserves_packets() {
         let (sent, in_flight) = sent(20, 15, 10);

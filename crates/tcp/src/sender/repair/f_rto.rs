@@ -1,14 +1,14 @@
 //! F-RTO: Forward RTO-recovery (RFC 5682), detection of spurious timeouts.
 //!
-//! After the first retransmission, the first ACK admits new data instead of retransmissions. The evidence of a spurious
-//! timeout depends on the recovery:
+//! After a timeout the sender retransmits the first segment. The first ACK then admits new data instead of further
+//! retransmissions. The evidence of a spurious timeout depends on the recovery:
 //!
-//! * without SACK (§2.1) the second ACK advances too: it is for data that was sent once;
-//! * with SACK (§3.1) the second ACK acknowledges or reports data outstanding at the timeout and sent once, and nothing
-//!   sent later. Successive expiries for the same data are tested, too. With `undo = "linux"`, the first ACK may
-//!   suffice, without new data (netdev, "tcp: implement RFC5682 F-RTO", March 2013).
+//! * without SACK (§2.1), the second ACK also advances, so it is for data that was sent only once;
+//! * with SACK (§3.1), the second ACK acknowledges or reports data that was outstanding at the timeout and sent only
+//!   once, and nothing sent later. Successive expiries for the same data are also tested. With `undo = "linux"`, the
+//!   first ACK may suffice, without new data (netdev, "tcp: implement RFC5682 F-RTO", March 2013).
 //!
-//! `undo.rs` has the response.
+//! The response to a spurious timeout is in `undo.rs`.
 
 use crate::ranges::Range;
 use crate::sender::Ack;
@@ -16,7 +16,7 @@ use crate::sender::scoreboard::Scoreboard;
 
 #[derive(Clone, Copy, Debug)]
 pub(in crate::sender) struct FrtoTest {
-    /// Offsets behind the retransmitted segment and behind all outstanding data.
+    /// Offsets after the retransmitted segment and after all outstanding data.
     first: u64,
     recover: u64,
     /// Number of new segments sent for the test; `None` before the first ACK.
@@ -30,7 +30,8 @@ pub(in crate::sender) struct FrtoTest {
 pub(in crate::sender) enum FrtoResult {
     Undecided,
     Spurious,
-    /// A duplicate arrived after new data was sent: the window admits a retransmission beside the new data (step 3 a).
+    /// A duplicate ACK arrived after new data was sent. The window has room for a retransmission and the new data (step
+    /// 3 a).
     Probed,
 }
 
@@ -40,23 +41,24 @@ pub(in crate::sender) enum ProbePermission {
     Nothing,
     /// Nothing may be sent until the next ACK.
     Wait,
-    /// New data may be sent. `first`: none was sent yet, and if none is available, the test ends.
+    /// New data may be sent. `first`: none was sent yet; if none is available, the test ends.
     Probe {
         first: bool,
     },
 }
 
-/// Maximum of new segments (RFC 5682 §2.1, step 2 b).
+/// Largest number of new segments sent for the test (RFC 5682 §2.1, step 2 b).
 const MAX_PROBES: u32 = 2;
 
 impl FrtoTest {
-    /// The timer expired for the segment `sent`, with all data up to `recover` outstanding.
+    /// Starts a test: the timer expired for the segment `sent`, while all data up to `recover` was outstanding.
     pub(super) fn new(sent: Range, recover: u64, selective: bool) -> FrtoTest {
         FrtoTest { first: sent.end, recover, probes: None, selective }
     }
 
-    /// Whether an ACK shows the arrival of data outstanding at the timeout and sent once (§3.1, step 3 b). Call before
-    /// the scoreboard's update. `is_eager`: also before new data was sent, as in Linux.
+    /// Whether an ACK shows the arrival of data that was outstanding at the timeout and sent only once (§3.1, step 3
+    /// b). Call this before the update of the scoreboard. `is_eager`: also decide before new data was sent, as in
+    /// Linux.
     #[cold]
     pub(super) fn shows_original(&self, ack: &Ack<'_>, is_eager: bool, scoreboard: &Scoreboard) -> bool {
         if !self.selective {
@@ -74,7 +76,8 @@ impl FrtoTest {
                 .any(|block| block.end <= scoreboard.nxt() && is_covered(block.start, block.end))
     }
 
-    /// Handles an ACK. Returns the result, and whether the test continues; `original`: [`FrtoTest::shows_original`].
+    /// Handles an ACK. Returns the result, and whether the test continues. `original`: result of
+    /// [`FrtoTest::shows_original`].
     pub(super) fn on_ack(
         &mut self,
         acked: u64,
@@ -91,7 +94,7 @@ impl FrtoTest {
         }
         let begins_probing = acked > 0 && self.first <= una && una < self.recover;
         let stays = match self.probes {
-            // Duplicates wait for the ACK of the retransmission (§3.1, step 2).
+            // Duplicate ACKs do not decide: the test waits for the ACK of the retransmission (§3.1, step 2).
             None if self.selective && acked == 0 => true,
             None if begins_probing => {
                 self.probes = Some(0);
@@ -122,7 +125,7 @@ mod tests {
         FrtoTest::new(Range { start: 1, end: 1001 }, 5001, selective)
     }
 
-    /// RFC 5682 §2.1: the first ACK admits two new segments; the second that advances decides.
+    /// RFC 5682 §2.1: the first ACK admits two new segments. The second ACK that advances decides.
     #[test]
     fn without_sack_the_second_advance_tells() {
         let mut test = f_rto_test(false);
@@ -148,11 +151,11 @@ mod tests {
         }
         let (mut plain, mut selective) = (f_rto_test(false), f_rto_test(true));
         assert_eq!(plain.on_ack(0, true, false, 1), (FrtoResult::Undecided, false));
-        // §3.1, step 2: duplicates wait for the ACK of the retransmission.
+        // §3.1, step 2: duplicate ACKs do not decide; the test waits for the ACK of the retransmission.
         assert_eq!(selective.on_ack(0, true, false, 1), (FrtoResult::Undecided, true));
     }
 
-    /// §3.1, step 3 a.
+    /// RFC 5682 §3.1, step 3 a.
     #[test]
     fn a_duplicate_after_new_data_says_that_the_loss_was_real() {
         let mut test = f_rto_test(true);

@@ -1,4 +1,4 @@
-//! State of repairs.
+//! State of repairs: the current recovery, go-back-N and retransmissions of reported losses.
 //!
 //! * `undo`: undo of spurious repairs; `eifel`, `f_rto`: their detection;
 //! * `reported`: retransmission of segments reported lost.
@@ -28,23 +28,23 @@ pub(super) struct Repair {
     recovery: Box<dyn LossRecovery>,
     /// Reason of the next forced retransmission.
     next_reason: Reason,
-    /// Whether timeouts are tested by F-RTO, and the test in progress.
+    /// Whether F-RTO tests timeouts, and the test in progress.
     uses_f_rto: bool,
     f_rto_test: Option<Box<FrtoTest>>,
-    /// Changes by the last repair, if spurious repairs are undone.
+    /// State to restore if the last repair was spurious. `None` if spurious repairs are not undone.
     undo: Option<Box<Undo>>,
-    /// Whether the window after a timeout includes data not marked lost.
+    /// Whether cwnd after a timeout includes the data not marked lost.
     keeps_in_flight: bool,
     samples_sack: bool,
     times: bool,
-    /// Segments reported lost; `None`: no report so far.
+    /// Segments that were reported lost; `None` until the first report.
     reported: Option<Box<ReportedLosses>>,
-    /// End of the current go-back-N; 0: none.
+    /// Offset at which the current go-back-N ends; 0 if there is none.
     restart_until: u64,
 }
 
 impl Repair {
-    /// `burst`: bytes that may be sent at once after a spurious repair.
+    /// Returns the state of a new connection. `burst`: bytes that may be sent at once after a spurious repair.
     pub(super) fn new(recovery: Box<dyn LossRecovery>, config: &Config, burst: u64) -> Repair {
         let may_undo = config.f_rto || config.dsack_undo || config.eifel;
         let rules = UndoRules {
@@ -92,7 +92,7 @@ impl Repair {
         self.times
     }
 
-    /// Whether nothing is repaired, tested, reported lost or awaiting a sample.
+    /// Whether nothing is being repaired or tested, no loss is reported, and no RTT sample is awaited after an undo.
     #[inline(always)]
     pub(super) fn permits_fast_path(&self, una: u64) -> bool {
         let Repair {
@@ -130,13 +130,14 @@ impl Repair {
         self.recovery.on_sent(range, false);
     }
 
-    /// A segment is retransmitted; [`Repair::record_retransmission_time`] must follow.
+    /// Tells recovery that a segment is retransmitted. The caller must then call
+    /// [`Repair::record_retransmission_time`].
     #[inline(always)]
     pub(super) fn on_retransmitted(&mut self, range: Range) {
         self.recovery.on_sent(range, true);
     }
 
-    /// Fast recovery begins; `before`: the state that [`Repair::undo`] restores, if any.
+    /// Begins fast recovery. `before`: the state that [`Repair::undo`] restores, if any.
     pub(super) fn enter(&mut self, before: Option<StateBefore>) {
         if let Some(undo) = &mut self.undo {
             undo.begin(before);
@@ -148,7 +149,7 @@ impl Repair {
         self.recovery.mark_at_timeout(known, scoreboard);
     }
 
-    /// Begins to retransmit outstanding data marked lost, up to the next new byte.
+    /// Begins to retransmit all outstanding data marked lost, up to the next new byte.
     pub(super) fn begin_go_back_n(&mut self, why: Reason, scoreboard: &Scoreboard) {
         self.restart_until = scoreboard.nxt();
         self.f_rto_test = None;
@@ -198,13 +199,13 @@ impl Repair {
         self.reported.is_some()
     }
 
-    /// Next segment reported lost whose retransmission is not yet in flight.
+    /// Returns the next segment that was reported lost and whose retransmission is not yet in flight.
     #[cold]
     pub(super) fn next_reported(&mut self, scoreboard: &mut Scoreboard) -> Option<Range> {
         self.reported.as_mut()?.next(scoreboard)
     }
 
-    /// Whether this segment was already retransmitted because of a report; true once for each retransmission.
+    /// Whether this segment was already retransmitted because of a report. True once for each such retransmission.
     #[inline(always)]
     fn was_reported(&mut self, range: Range, scoreboard: &Scoreboard) -> bool {
         let is_under_way = match &mut self.reported {
@@ -220,7 +221,8 @@ impl Repair {
 
 /// F-RTO: test for spurious timeouts.
 impl Repair {
-    /// Starts a test of a timeout (`first` for this data), before its effect; `None` during another repair.
+    /// Returns a test of a timeout, to be started before the timeout takes effect; `None` during another repair.
+    /// `first`: whether this is the first timeout for this data.
     #[cold]
     pub(super) fn f_rto_test(&self, first: bool, scoreboard: &Scoreboard) -> Option<Box<FrtoTest>> {
         let selective = self.recovery.uses_sack();
@@ -303,7 +305,8 @@ impl Repair {
         self.undo.as_ref().and_then(|undo| undo.eifel_tick())
     }
 
-    /// The timer expired (`first` for this data); includes the changes of a current repair or the previous expiry.
+    /// Records an expiry of the timer. Its changes are added to those of a repair in progress or of the previous
+    /// expiry. `first`: whether this is the first expiry for this data.
     pub(super) fn note_timeout(&mut self, first: bool, before: Option<StateBefore>) {
         let goes_on = self.recovery.is_recovering() || !first;
         if let Some(undo) = &mut self.undo {
@@ -330,8 +333,8 @@ impl Repair {
         self.undo.as_ref().is_some_and(|undo| undo.is_spurious()) && !self.recovery.is_recovering()
     }
 
-    /// Whether an echo shows that the repair was spurious, before recovery sees the ACK.
-    /// `is_discriminated`: see `undo.rs`.
+    /// Whether an echoed timestamp shows that the repair was spurious, before recovery handles the ACK.
+    /// `is_discriminated`: whether loss discrimination decides the outcome (see `undo.rs`).
     #[inline(never)]
     pub(super) fn is_spurious_by_echo(
         &self,
@@ -345,14 +348,15 @@ impl Repair {
         match undo.check_echo(echo, covers_all, || log.duplicates_reported() > 0) {
             None => false,
             Some(eifel::SpuriousRepair::Timeout) => self.is_going_back_n(scoreboard.una() - echo.acked),
-            // While a copy is in flight, more segments may be lost than that one.
+            // While a copy is in flight, further segments may be lost, too.
             Some(eifel::SpuriousRepair::Recovery) => {
                 self.recovery.is_recovering() && scoreboard.copies_in_flight() == 0 && !is_discriminated
             }
         }
     }
 
-    /// Ends a spurious repair, revealed by an ACK of `acked` bytes or (`None`) a D-SACK. `None`: nothing to undo.
+    /// Ends a spurious repair that an ACK of `acked` bytes or (`None`) a D-SACK has revealed. Returns `None` if there
+    /// is nothing to undo.
     pub(super) fn undo(&mut self, acked: Option<u64>, scoreboard: &mut Scoreboard) -> Option<Undone> {
         let taken = self.undo.as_mut()?.finish(acked, scoreboard.nxt())?;
         let was_at = scoreboard.una() - acked.unwrap_or(0);
@@ -365,7 +369,8 @@ impl Repair {
         Some(taken)
     }
 
-    /// Returns the estimator's state before a spurious timeout, if `una` covers the first sample of data sent after it.
+    /// Returns the state of the estimator before a spurious timeout, if `una` covers the first RTT sample of data sent
+    /// after the timeout.
     #[inline(always)]
     pub(super) fn take_previous_rtt(&mut self, una: u64) -> Option<PreviousRtt> {
         self.undo.as_mut()?.take_previous_rtt(una)

@@ -1,18 +1,19 @@
-//! Retransmission of segments reported lost, independent of the recovery.
+//! Retransmission of segments reported lost, independently of the recovery.
 
 use crate::ranges::Range;
 use crate::sender::scoreboard::Scoreboard;
 
-/// Segments reported lost, by a receiver (damaged) or a node before the last hop.
+/// Segments reported lost by the receiver (damaged segments) or by a node before the last hop.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ReportedLosses {
     /// First bytes of the segments to retransmit.
     due: Vec<u64>,
-    /// First bytes of the segments retransmitted: a recovery that finds the same loss skips these.
+    /// First bytes of the segments already retransmitted. A recovery that finds the same loss skips these segments.
     sent: Vec<u64>,
 }
 
-/// Maximum of remembered reports. A source of more may be malicious; normal recovery finds these losses too.
+/// Largest number of remembered reports. A node that reports more may be malicious; normal recovery finds the other
+/// losses.
 const MAX_REPORTS: usize = 256;
 
 impl ReportedLosses {
@@ -26,7 +27,7 @@ impl ReportedLosses {
         }
     }
 
-    /// Next segment, marked lost; skips segments whose retransmission is in flight.
+    /// Returns the next segment to retransmit, marked lost. Skips segments whose retransmission is in flight.
     pub(super) fn next(&mut self, scoreboard: &mut Scoreboard) -> Option<Range> {
         let una = scoreboard.una();
         self.sent.retain(|start| *start >= una);
@@ -41,7 +42,7 @@ impl ReportedLosses {
         None
     }
 
-    /// Whether [`ReportedLosses::next`] returned the segment at `start`; true once for each time.
+    /// Whether [`ReportedLosses::next`] returned the segment at `start`. True once for each such return.
     pub(super) fn take_retransmitted(&mut self, start: u64) -> bool {
         let place = self.sent.iter().position(|sent| *sent == start);
         place.is_some_and(|place| self.sent.swap_remove(place) == start)
@@ -61,7 +62,7 @@ mod tests {
         scoreboard
     }
 
-    /// A second report of a segment has no effect; a segment that was never sent cannot be retransmitted.
+    /// A second report of a segment has no effect. A segment that was never sent cannot be retransmitted.
     #[test]
     fn each_segment_goes_once_for_its_reports() {
         let (mut reported, mut scoreboard) = (ReportedLosses::default(), scoreboard(3));

@@ -1,27 +1,28 @@
-//! Undo of spurious repairs, caused by reordering or delay.
+//! Undo of spurious repairs, which reordering or delay has caused.
 //!
-//! Evidence: D-SACKs for each retransmission (RFC 3708); an echoed timestamp older than the first one (`eifel.rs`); an
-//! original that arrives after a timeout (`f_rto.rs`). The response is RFC 4015's, or Linux's, which restores the whole
-//! window at once and keeps the timeout; after D-SACKs always Linux's.
+//! There are three kinds of evidence: D-SACKs for every retransmission (RFC 3708); an echoed timestamp older than the
+//! first retransmission (`eifel.rs`); an original segment that arrives after a timeout (`f_rto.rs`). The response is
+//! RFC 4015's or Linux's. Linux's restores the whole window at once and keeps the timeout; after D-SACKs it always
+//! applies.
 //!
-//! If [loss discrimination](crate::sender::loss_discrimination) decides the outcome of a recovery, timestamps undo no
-//! recovery.
+//! If [loss discrimination](crate::sender::loss_discrimination) decides the outcome of a recovery, timestamps do not
+//! undo it.
 
 use super::eifel::{Echo, SpuriousRepair};
 use crate::rtt::RttEstimator;
 use crate::sender::congestion::Level;
 use lasthop_base::{Duration, Time};
 
-/// Enabled evidence, and extent of the undo.
+/// Kinds of evidence that are enabled, and extent of the undo.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct UndoRules {
-    /// D-SACK.
+    /// Whether D-SACKs are evidence.
     pub(super) dsack: bool,
-    /// Eifel: tick of the timestamp clock.
+    /// Tick of the timestamp clock, if Eifel is enabled.
     pub(super) eifel_tick: Option<Duration>,
-    /// Restore the whole window, as Linux.
+    /// Whether to restore the whole window, as Linux does.
     pub(super) restores_whole: bool,
-    /// Otherwise the largest burst, bytes: the initial window (RFC 4015 §3.2).
+    /// Largest burst, bytes, if the window is not restored as a whole: the initial window (RFC 4015 §3.2).
     pub(super) burst: u64,
 }
 
@@ -30,11 +31,11 @@ pub(super) struct Undo {
     rules: UndoRules,
     /// State before the repair; `None`: nothing to undo.
     before: Option<StateBefore>,
-    /// Number of retransmitted segments, less those reported as duplicates.
+    /// Number of retransmitted segments, minus those reported as duplicates.
     undo_retransmissions: u32,
     is_due: bool,
     first_retransmitted_at: Option<Time>,
-    /// After a spurious timeout: the estimator state to restore with the first sample of data above this offset.
+    /// After a spurious timeout: state of the estimator to restore with the first sample of data above this offset.
     previous_rtt: Option<(PreviousRtt, u64)>,
 }
 
@@ -44,7 +45,7 @@ pub(in crate::sender) struct StateBefore {
     /// FlightSize, bytes.
     flight: u64,
     previous_rtt: PreviousRtt,
-    /// Whether the timer has expired since.
+    /// Whether the timer has expired since the repair began.
     has_timed_out: bool,
 }
 
@@ -59,12 +60,13 @@ pub(in crate::sender) struct PreviousRtt {
 pub(in crate::sender) struct Undone {
     before: StateBefore,
     restores_whole: bool,
-    /// Otherwise the largest burst, bytes.
+    /// Largest burst, bytes, if the window is not restored as a whole.
     burst: u64,
 }
 
 impl StateBefore {
-    /// `flight`: FlightSize, bytes; `tick`: clock granularity; `has_timed_out`: begins with a timeout, not a recovery.
+    /// `flight`: FlightSize, bytes; `tick`: clock granularity; `has_timed_out`: the repair begins with a timeout, not a
+    /// recovery.
     pub(in crate::sender) fn new(
         level: Level,
         flight: u64,
@@ -83,7 +85,7 @@ impl Undone {
         self.before.has_timed_out
     }
 
-    /// Restored window and threshold, given the current ones (`from`) and the outstanding bytes.
+    /// Window and threshold to restore. `from`: the current ones; `outstanding`: outstanding bytes.
     pub(in crate::sender) fn level(&self, from: Level, outstanding: u64, mss: u64) -> Level {
         let StateBefore { level, flight, .. } = self.before;
         if self.restores_whole {
@@ -116,7 +118,7 @@ impl Undo {
         self.first_retransmitted_at = None;
     }
 
-    /// The timer expired; `goes_on`: as part of the current repair.
+    /// Records an expiry of the timer. `goes_on`: the expiry belongs to the current repair.
     pub(super) fn note_timeout(&mut self, before: Option<StateBefore>, goes_on: bool) {
         match &mut self.before {
             Some(known) if goes_on => known.has_timed_out = true,
@@ -141,7 +143,8 @@ impl Undo {
         self.is_due && self.before.is_some()
     }
 
-    /// Kind of the repair, if the echo shows that it was spurious. `covers_all`: the ACK covers all outstanding data.
+    /// Kind of the repair, if the echoed timestamp shows that the repair was spurious. `covers_all`: the ACK covers all
+    /// outstanding data.
     pub(super) fn check_echo(
         &self,
         echo: &Echo,
@@ -153,7 +156,8 @@ impl Undo {
             return None;
         }
         let is_certain = self.rules.restores_whole || !covers_all || has_dsack();
-        // RFC 3522 step 5: a D-SACK in this ACK reports the copy's arrival, and is inconclusive for the first hole.
+        // RFC 3522 step 5: a D-SACK in this ACK reports the arrival of the copy, so it proves nothing about the first
+        // hole.
         let counts = is_certain && (self.rules.restores_whole || !echo.is_dsack);
         counts.then_some(if before.has_timed_out {
             SpuriousRepair::Timeout
@@ -162,7 +166,7 @@ impl Undo {
         })
     }
 
-    /// Ends the repair; see [`Repair::undo`](super::Repair::undo). `nxt`: next new byte.
+    /// Ends the repair; see [`Repair::undo`](super::Repair::undo). `nxt`: next new byte to send.
     pub(super) fn finish(&mut self, acked: Option<u64>, nxt: u64) -> Option<Undone> {
         let before = self.before?;
         let restores_whole = self.rules.restores_whole || acked.is_none();
@@ -219,7 +223,7 @@ mod tests {
         )
     }
 
-    /// RFC 3708: D-SACKs must cover each retransmission.
+    /// RFC 3708: the undo requires D-SACKs for all retransmissions.
     #[test]
     fn dsack_has_to_cover_every_retransmission() {
         let mut undo = undo(true);

@@ -1,4 +1,4 @@
-//! Arrived data: cumulative ACKs and SACK reports.
+//! Handling of arrived data: cumulative ACKs and SACK reports.
 
 use super::{COPY_IN_FLIGHT, EVER_RETRANSMITTED, LOST, SACKED, Scoreboard, SegmentRecord};
 use crate::ranges::Range;
@@ -9,17 +9,17 @@ use lasthop_base::Time;
 pub struct Acked {
     /// Bytes by which `una` advanced.
     pub bytes: u64,
-    /// Records (segments) now wholly acknowledged, except those already reported by SACK.
+    /// Number of records (segments) that are now wholly acknowledged and that SACK had not reported before.
     pub segments: u32,
-    /// Bytes of these not already reported by SACK.
+    /// Bytes of these segments that SACK had not reported before.
     pub delivered: u64,
-    /// Sending time of the newest segment. `None` if SACK had reported the segment, or if any was sent twice: the
-    /// others may have waited for that one in the receiver's buffer (Karn, RFC 6298 §3).
+    /// Sending time of the newest segment. `None` if SACK had reported that segment, or if any segment was sent twice:
+    /// the others may have waited for it in the receiver's buffer (Karn, RFC 6298 §3).
     pub sent_at: Option<Time>,
 }
 
 impl Scoreboard {
-    /// A cumulative acknowledgement up to `ack`, which must lie in `una..=nxt`.
+    /// Handles a cumulative acknowledgement up to `ack`, which must be in `una..=nxt`.
     #[inline]
     pub fn acknowledge(&mut self, ack: u64) -> Acked {
         let bytes = ack - self.una;
@@ -29,7 +29,8 @@ impl Scoreboard {
         }
     }
 
-    /// Fast path of [`Scoreboard::acknowledge`] for exactly an unmarked first segment. Returns the sending time.
+    /// Fast path of [`Scoreboard::acknowledge`], if the ACK covers exactly the first segment and that has no marks.
+    /// Returns its sending time.
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(crate) fn acknowledge_first(&mut self, ack: u64) -> Option<Time> {
         let SegmentRecord { end, sent_at, marks } = *self.records.front()?;
@@ -83,8 +84,9 @@ impl Scoreboard {
 
     /// Records a SACK block and returns the bytes newly reported.
     ///
-    /// Ignores blocks outside of `una..nxt` or reversed (RFC 2018 §5; RFC 2883: D-SACK below `una`). As in Linux, a
-    /// block across `una` is ignored too: only an overtaken ACK of a receiver with ACK splitting has such a block.
+    /// Ignores reversed blocks and blocks outside of `una..nxt` (RFC 2018 §5), such as D-SACKs below `una` (RFC 2883).
+    /// As in Linux, also ignores a block across `una`: only an overtaken ACK of a receiver with ACK splitting has such
+    /// a block.
     pub fn sack(&mut self, block: Range) -> u64 {
         if block.start >= block.end || block.start < self.una || block.end > self.nxt {
             return 0;
@@ -101,7 +103,8 @@ impl Scoreboard {
         newly_reported
     }
 
-    /// Marks the records wholly inside a range that no block covered before; a partly covered record stays unreported.
+    /// Marks all records inside `stretch`, a range that no block covered before. A record that is only partly covered
+    /// stays unreported.
     fn mark_sacked(&mut self, stretch: Range) -> u64 {
         let mut index = self.index_of(stretch.start);
         let mut begin = self.start_of(index);

@@ -1,11 +1,11 @@
-//! Losses found by SACK, timeouts and notifications. Detection by time: `times.rs`.
+//! Marking of losses found by SACK, timeouts and notifications. Detection by time is in `times.rs`.
 
 use super::{COPY_IN_FLIGHT, LOST, SACKED, Scoreboard};
 use crate::ranges::Range;
 
 impl Scoreboard {
-    /// Marks as lost every unreported segment below three discontiguous SACKed sequences, or below more than
-    /// two segments' worth of SACKed bytes (RFC 6675 §4, IsLost with DupThresh = 3). Each segment is visited once.
+    /// Marks every unreported segment lost that is below three discontiguous SACKed ranges, or below SACKed bytes of
+    /// more than two segments (RFC 6675 §4, IsLost with DupThresh = 3). Each segment is visited once.
     pub fn mark_lost_by_sack(&mut self, segment: u64) {
         let Some(edge) = self.sacked.edge_above(3, 2 * segment) else { return };
         let mut index = self.lost_to.max(self.popped);
@@ -34,8 +34,8 @@ impl Scoreboard {
         self.first()
     }
 
-    /// Marks the segment at `start` as lost and returns its range. `None` if it is not outstanding, is reported, or was
-    /// retransmitted since it was last found lost.
+    /// Marks the segment at `start` as lost and returns its range. Returns `None` if the segment is not outstanding, is
+    /// reported by SACK, or was retransmitted since it was last found lost.
     pub fn mark_lost_at(&mut self, start: u64) -> Option<Range> {
         if !(self.una..self.nxt).contains(&start) {
             return None;
@@ -48,7 +48,7 @@ impl Scoreboard {
         Some(self.range_at(index))
     }
 
-    /// Marks all unreported data as lost and not yet retransmitted (after a timeout).
+    /// Marks all unreported data as lost and not yet retransmitted. Called after a timeout.
     ///
     /// If SACK had reported the first segment, the receiver has reneged: all reports are discarded (RFC 2018 §8).
     pub fn mark_all_lost(&mut self) {
@@ -81,7 +81,8 @@ impl Scoreboard {
         self.lost_to = self.popped + self.records.len() as u64;
     }
 
-    /// Discards all SACK reports and restores the marks that preceded them: lost, or retransmitted. Visits each record.
+    /// Discards all SACK reports. Each segment becomes lost or retransmitted again, as it was before the report. Visits
+    /// all records.
     pub fn forget_reports(&mut self) {
         if self.sacked.is_empty() {
             return;
@@ -106,7 +107,7 @@ impl Scoreboard {
         (self.retransmit_from, self.rule3_from) = (self.popped, self.popped);
     }
 
-    /// Unmarks all losses and retransmissions (after a spurious timeout).
+    /// Removes the marks of all losses and retransmissions. Called after a spurious timeout.
     pub fn forget_losses(&mut self) {
         self.records.iter_mut().for_each(|record| record.marks &= !(COPY_IN_FLIGHT | LOST));
         (self.lost_bytes, self.copy_bytes) = (0, 0);

@@ -1,7 +1,8 @@
 //! The scoreboard (RFC 6675 §3): data sent and not yet acknowledged, with running sums.
 //!
-//! A ring of records, one per segment, contiguous from `una` to `nxt`. Sums are kept incrementally, and each record is
-//! visited a bounded number of times: an ACK's cost depends neither on the window nor on the number of holes.
+//! The scoreboard is a ring of records, one per segment, contiguous from `una` to `nxt`. The sums are updated with each
+//! change, and each record is visited a bounded number of times. The cost of an ACK therefore depends neither on the
+//! window nor on the number of holes.
 
 mod arrived;
 mod lost;
@@ -18,17 +19,17 @@ use times::Times;
 
 /// The sender's record of its outstanding data, in absolute stream offsets (bytes).
 ///
-/// The fields of the fast path come last, next to those that follow in [`Sender`](super::Sender).
+/// The fields of the fast path come last, next to the fields that follow in [`Sender`](super::Sender).
 #[derive(Debug, Default)]
 #[repr(C)]
 pub struct Scoreboard {
-    /// Earlier records have been examined for loss.
+    /// Index below which all records were examined for loss.
     lost_to: u64,
-    /// Earlier records need no retransmission.
+    /// Index below which no record needs a retransmission.
     retransmit_from: u64,
-    /// Search position of NextSeg rule 3 (RFC 6675).
+    /// Index from which NextSeg rule 3 (RFC 6675) searches.
     rule3_from: u64,
-    /// Total of bytes marked lost; repeated losses count again.
+    /// Total number of bytes marked lost. Bytes that are lost repeatedly count each time.
     lost_total: u64,
     copy_bytes: u64,
     lost_bytes: u64,
@@ -37,7 +38,7 @@ pub struct Scoreboard {
     records: VecDeque<SegmentRecord>,
     largest_acked: u64,
     times: Option<Box<Times>>,
-    /// Number of records popped: the absolute index of the front record.
+    /// Number of records removed at the front: the absolute index of the front record.
     popped: u64,
     una: u64,
     nxt: u64,
@@ -52,9 +53,9 @@ struct SegmentRecord {
 
 const SACKED: u8 = 1;
 const LOST: u8 = 2;
-/// Retransmitted since it was last found lost: the copy is in flight.
+/// Retransmitted since it was last found lost, so that a copy is in flight.
 const COPY_IN_FLIGHT: u8 = 4;
-/// Ever retransmitted (Karn).
+/// Retransmitted at any time (for Karn's rule).
 const EVER_RETRANSMITTED: u8 = 8;
 
 impl Scoreboard {
@@ -78,22 +79,24 @@ impl Scoreboard {
         self.nxt - self.una
     }
 
-    /// Most bytes acknowledged by one ACK: an upper bound of the largest segment that the path is known to carry.
+    /// Largest number of bytes that one ACK acknowledged: an upper bound of the largest segment that the path is known
+    /// to carry.
     pub fn largest_acked(&self) -> u64 {
         self.largest_acked
     }
 
-    /// Bytes estimated in flight (RFC 6675 §4, SetPipe); O(1).
+    /// Estimate of the bytes in flight (RFC 6675 §4, SetPipe), in constant time.
     pub fn pipe(&self) -> u64 {
         self.outstanding() + self.copy_bytes - self.sacked_bytes - self.lost_bytes
     }
 
-    /// Bytes that left the network unacknowledged: marked lost or reported, and not retransmitted.
+    /// Bytes that are not acknowledged but have left the network: marked lost or reported by SACK, and not
+    /// retransmitted.
     pub fn left_network(&self) -> u64 {
         self.outstanding().saturating_sub(self.pipe())
     }
 
-    /// Bytes reported by SACK above `una`.
+    /// Bytes above `una` that SACK has reported.
     pub fn sacked(&self) -> u64 {
         self.sacked_bytes
     }
@@ -103,23 +106,23 @@ impl Scoreboard {
         self.lost_bytes
     }
 
-    /// Running total of bytes found lost; repeated losses count again.
+    /// Total number of bytes found lost. Bytes that are lost repeatedly count each time.
     pub fn lost_total(&self) -> u64 {
         self.lost_total
     }
 
-    /// Whether nothing outstanding is reported, lost or retransmitted.
+    /// Whether no outstanding data is reported, lost or retransmitted.
     #[inline]
     pub fn permits_fast_path(&self) -> bool {
         self.sacked_bytes == 0 && self.lost_bytes == 0 && self.copy_bytes == 0
     }
 
-    /// Offset behind the highest byte reported by SACK.
+    /// Offset after the highest byte reported by SACK.
     pub fn highest_sacked(&self) -> Option<u64> {
         self.sacked.last().map(|range| range.end)
     }
 
-    /// Whether this byte, already sent, was acknowledged or reported by SACK.
+    /// Whether this byte, which was sent, was acknowledged or reported by SACK.
     pub fn has_arrived(&self, offset: u64) -> bool {
         offset < self.una || self.sacked.run_at(offset, offset + 1).0
     }
@@ -138,7 +141,7 @@ impl Scoreboard {
         let record = &mut self.records[index];
         record.sent_at = now;
         record.marks |= EVER_RETRANSMITTED;
-        // Reported data is not in flight, even if retransmitted (only after reneging, RFC 2018 §8).
+        // Reported data is not in flight, even if it is retransmitted, which happens only after reneging (RFC 2018 §8).
         if record.marks & (COPY_IN_FLIGHT | SACKED) == 0 {
             record.marks |= COPY_IN_FLIGHT;
             self.copy_bytes += len;
@@ -148,7 +151,7 @@ impl Scoreboard {
         }
     }
 
-    /// Records a retransmission that pipe does not count (RFC 6675 §4, NextSeg rule 4).
+    /// Records a retransmission that does not count in pipe (RFC 6675 §4, NextSeg rule 4).
     pub fn record_rescue(&mut self, start: u64, now: Time) {
         let index = self.index_of(start);
         let record = &mut self.records[index];
@@ -165,7 +168,8 @@ impl Scoreboard {
         (range.start == start).then_some(range)
     }
 
-    /// Splits segments longer than `longest` bytes into parts with equal marks, to be retransmitted separately.
+    /// Splits segments longer than `longest` bytes into parts with the same marks. The parts are retransmitted
+    /// separately.
     pub fn split_segments(&mut self, longest: u64) {
         if let Some(times) = &mut self.times {
             times.forget_copies();
@@ -190,7 +194,8 @@ impl Scoreboard {
         [self.lost_to, self.retransmit_from, self.rule3_from] = moved;
     }
 
-    /// Whether a segment sent once, neither acknowledged nor reported, ends in this range; visits its segments.
+    /// Whether a segment that was sent only once, and is neither acknowledged nor reported, ends in this range. Visits
+    /// the segments of the range.
     pub fn has_original(&self, start: u64, end: u64) -> bool {
         if start < self.una || start >= end {
             return false;
@@ -211,7 +216,7 @@ impl Scoreboard {
         self.records.front().map(|record| Range { start: self.una, end: record.end })
     }
 
-    /// Whether the first unacknowledged segment is marked lost (and not reported since).
+    /// Whether the first unacknowledged segment is marked lost, and SACK has not reported it since.
     pub fn first_is_lost(&self) -> bool {
         self.records.front().is_some_and(|record| record.marks & (LOST | SACKED) == LOST)
     }
@@ -248,7 +253,7 @@ impl Scoreboard {
 mod tests {
     use super::*;
 
-    /// One record exists per outstanding segment: end, sending time and marks, rounded up to 8.
+    /// Each outstanding segment has one record of its end, sending time and marks, rounded up to 8 bytes.
     #[test]
     fn a_record_is_three_words() {
         assert_eq!(size_of::<SegmentRecord>(), 3 * 8);

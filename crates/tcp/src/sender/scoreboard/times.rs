@@ -1,7 +1,7 @@
-//! Sending times: the newest delivered segment, reordering, and losses by time.
+//! Sending times, with which the sender finds the newest delivered segment, reordering, and losses by time.
 //!
-//! Kept only for rate samples and for a recovery that detects losses by time (RFC 8985). No sorted list is needed: the
-//! ring holds originals in the order of times, and retransmissions are queued.
+//! Sending times exist only for rate samples and for a recovery that detects losses by time (RFC 8985). No sorted list
+//! is necessary: the ring holds originals in the order of their times, and retransmissions have a queue.
 
 use super::{COPY_IN_FLIGHT, EVER_RETRANSMITTED, LOST, SACKED, Scoreboard, SegmentRecord};
 use crate::ranges::Range;
@@ -9,10 +9,11 @@ use lasthop_base::{Duration, Time};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-/// The segment sent last among those that an ACK delivers (RFC 8985 §6.2 step 2: by time, then by sequence).
+/// The segment that was sent last among those that an ACK delivers. Segments of equal time are ordered by sequence
+/// number (RFC 8985 §6.2 step 2).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Newest {
-    /// Offset behind the segment.
+    /// Offset after the segment.
     pub end: u64,
     /// Last sending time.
     pub sent_at: Time,
@@ -23,17 +24,18 @@ pub struct Newest {
 #[derive(Debug, Default)]
 pub(super) struct Times {
     newest: Option<Newest>,
-    /// Earliest sending time among the segments sent once that an ACK newly reports by SACK.
+    /// Earliest sending time among the segments that were sent once and that SACK reports for the first time in this
+    /// ACK.
     oldest_reported: Option<Time>,
-    /// Offsets behind the highest segment delivered, without and with this ACK (RFC 8985 §6.2 step 3, RACK.fack).
+    /// Offset after the highest segment delivered, before this ACK and including it (RFC 8985 §6.2 step 3, RACK.fack).
     highest_before: u64,
     highest: u64,
     reordered: bool,
-    /// Retransmissions in order of time: index and time.
+    /// Retransmissions in order of time; each has a record's index and a time.
     copies: VecDeque<(u64, Time)>,
-    /// Indices of segments with lost copies, lowest first; may include segments delivered since.
+    /// Indices of segments whose copies were lost, lowest first. Segments may have been delivered since.
     lost_copies: BinaryHeap<Reverse<u64>>,
-    /// Segments found lost since the last [`Scoreboard::take_losses`]; `None`: not collected.
+    /// Segments found lost since the last [`Scoreboard::take_losses`]; `None` if they are not collected.
     newly_lost: Option<Vec<Range>>,
 }
 
@@ -90,7 +92,7 @@ impl Scoreboard {
         }
     }
 
-    /// Begins an ACK.
+    /// Starts the handling of an ACK.
     #[inline]
     pub fn begin_ack(&mut self) {
         if let Some(times) = &mut self.times {
@@ -100,23 +102,24 @@ impl Scoreboard {
         }
     }
 
-    /// The newest segment delivered since [`Scoreboard::begin_ack`]; `None` also without sending times.
+    /// The newest segment delivered since [`Scoreboard::begin_ack`]. `None` also if sending times are not kept.
     pub fn newest(&self) -> Option<Newest> {
         self.times.as_ref()?.newest
     }
 
-    /// Earliest sending time of segments sent once and reported since [`Scoreboard::begin_ack`], if times are kept.
+    /// Earliest sending time of the segments sent once that SACK reported since [`Scoreboard::begin_ack`]. `None` also
+    /// if times are not kept.
     pub fn oldest_reported(&self) -> Option<Time> {
         self.times.as_ref()?.oldest_reported
     }
 
-    /// Whether the network has reordered: a segment sent once was delivered after a later one.
+    /// Whether the network has reordered packets: a segment sent once was delivered after a later segment.
     pub fn has_reordered(&self) -> bool {
         self.times.as_ref().is_some_and(|times| times.reordered)
     }
 
-    /// Marks segments as lost that were sent before `newest` (time, and offset behind it), and at least `wait` ago.
-    /// Returns the time at which the next one is overdue, or [`Time::NEVER`].
+    /// Marks segments as lost that were sent before `newest` (a time, and the offset after the segment) and at least
+    /// `wait` ago. Returns the time at which the next segment is overdue, or [`Time::NEVER`].
     ///
     /// Each segment is visited once per transmission.
     pub fn mark_lost_by_time(&mut self, now: Time, newest: (Time, u64), wait: Duration) -> Time {
@@ -157,7 +160,7 @@ impl Scoreboard {
         next
     }
 
-    /// Marks the first segment as lost, and its copy, if any.
+    /// Marks the first segment as lost, and also its copy, if it has one.
     pub fn mark_first_and_copy_lost(&mut self) {
         if !self.records.is_empty() {
             self.mark_copy_lost(self.popped);
@@ -166,7 +169,8 @@ impl Scoreboard {
         }
     }
 
-    /// Whether the receiver has reneged: SACK reported the first segment, which is not acknowledged (RFC 2018 §8).
+    /// Whether the receiver has reneged: SACK reported the first segment, but the cumulative ACK does not cover it (RFC
+    /// 2018 §8).
     pub fn has_reneged(&self) -> bool {
         self.records.front().is_some_and(|record| record.marks & SACKED != 0)
     }
@@ -176,7 +180,7 @@ impl Scoreboard {
         self.records.len().checked_sub(1).map(|index| self.range_at(index))
     }
 
-    /// Bytes with copies in flight.
+    /// Bytes whose retransmitted copies are in flight.
     pub fn copies_in_flight(&self) -> u64 {
         self.copy_bytes
     }

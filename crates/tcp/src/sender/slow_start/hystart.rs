@@ -1,7 +1,7 @@
-//! HyStart of Linux's CUBIC (Ha and Rhee 2011): slow start ends on a long ACK train or on a grown round-trip time.
+//! HyStart of Linux's CUBIC (Ha and Rhee 2011): a long ACK train or a grown round-trip time ends slow start.
 //!
-//! As in Linux, not as in the paper, the train is compared with half of the smallest round-trip time. The delay
-//! threshold is at most 16 ms, and neither test runs below 16 segments.
+//! The train is compared with half of the smallest round-trip time, as in Linux and unlike the paper. The delay
+//! threshold is at most 16 ms, and neither test runs while cwnd is below 16 segments.
 
 use super::round::{SlowStartRound, threshold};
 use super::{Build, Growth, SlowStart, SlowStartAck};
@@ -47,16 +47,16 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
     },
 };
 
-/// Largest gap between ACKs of one train (hystart_ack_delta_us).
+/// Largest gap between two ACKs of the same train (hystart_ack_delta_us).
 const TRAIN_GAP: Duration = Duration::from_millis(2);
-/// A round's smallest RTT counts after this number of samples.
+/// Number of samples after which a round's smallest RTT counts.
 const SAMPLES: u32 = 8;
 
 struct HyStart {
     train: bool,
     delay: bool,
     from_window: u64,
-    /// Smallest RTT of the connection, or since the last timeout.
+    /// Smallest RTT since the start of the connection or since the last timeout.
     shortest: Option<Duration>,
     round: Option<SlowStartRound>,
     /// Latest ACK of the train that began with the round.
@@ -110,7 +110,7 @@ mod tests {
 
     const MS: Duration = Duration::from_millis(1);
 
-    /// Threshold 1/8 of 100 ms: a round trip 12 ms longer continues slow start, 13 ms longer ends it.
+    /// The threshold is 1/8 of 100 ms: a round trip 12 ms longer continues slow start, 13 ms longer ends it.
     #[test]
     fn a_round_trip_longer_by_an_eighth_ends_it() {
         for (more, ends) in [(12, false), (13, true)] {
@@ -120,7 +120,8 @@ mod tests {
         }
     }
 
-    /// Eight samples find a round's smallest RTT; the ninth is the first compared (Linux, HYSTART_MIN_SAMPLES).
+    /// Eight samples determine a round's smallest RTT; the ninth is the first that is compared (Linux,
+    /// HYSTART_MIN_SAMPLES).
     #[test]
     fn the_ninth_sample_of_a_round_is_the_first_to_be_judged() {
         let mut rounds = Rounds::new(built("hystart", &[("train", Value::Flag(false))]));
@@ -129,7 +130,7 @@ mod tests {
         assert_eq!(grown.iter().position(|growth| *growth == Growth::Over), Some(8));
     }
 
-    /// Threshold between 4 ms and 16 ms on every path (Linux; RFC 9406 §4.2).
+    /// The threshold is between 4 ms and 16 ms on every path (Linux; RFC 9406 §4.2).
     #[test]
     fn the_threshold_has_bounds() {
         assert_eq!(threshold(MS * 8), MS * 4);
@@ -137,14 +138,15 @@ mod tests {
         assert_eq!(threshold(MS * 600), MS * 16);
     }
 
-    /// ACKs 1 ms apart form a train, too long beyond half of 40 ms; ACKs 3 ms apart form none.
+    /// ACKs 1 ms apart form a train, which ends slow start when it exceeds half of 40 ms. ACKs 3 ms apart form no
+    /// train.
     #[test]
     fn a_train_as_long_as_half_a_round_trip_ends_it() {
         for (gap, ends) in [(1, true), (3, false)] {
             let mut rounds = Rounds::new(built("hystart", &[("delay", Value::Flag(false))]));
             let grown = rounds.play(39, MS * 40, MS * gap);
             let over = grown.iter().position(|growth| *growth == Growth::Over);
-            // From the round's first ACK on, 21 gaps of 1 ms exceed 20 ms.
+            // Counted from the round's first ACK, 21 gaps of 1 ms exceed 20 ms.
             assert_eq!(over, ends.then_some(21), "{gap}");
         }
     }

@@ -1,5 +1,5 @@
-//! HyStart++ (RFC 9406). A longer round trip slows slow start to a quarter (CSS); five long rounds end slow start, a
-//! shorter round trip resumes the full pace.
+//! HyStart++ (RFC 9406). A longer round-trip time slows slow start to a quarter of its pace (CSS). Five such rounds end
+//! slow start; a shorter round-trip time restores the full pace.
 //!
 //! L, the growth limit for one ACK (RFC 9406 §4.3: 8 segments), is a parameter of `ack_counting`.
 
@@ -40,18 +40,18 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
     },
 };
 
-/// A round's smallest RTT counts after this number of samples (N_RTT_SAMPLE).
+/// Number of samples after which a round's smallest RTT counts (N_RTT_SAMPLE).
 const SAMPLES: u32 = 8;
 
 struct HyStartPp {
     divisor: u64,
     most_rounds: u64,
     round: Option<SlowStartRound>,
-    /// lastRoundMinRTT, of the last round with a sample.
+    /// lastRoundMinRTT: smallest RTT of the last round that had a sample.
     before: Option<Duration>,
-    /// Conservative slow start, if active.
+    /// State of conservative slow start, while it is active.
     slowed: Option<Slowed>,
-    /// Initial slow start over: HyStart++ applies only there (RFC 9406 §4.3).
+    /// Whether the initial slow start is over. HyStart++ applies only to that (RFC 9406 §4.3).
     is_done: bool,
 }
 
@@ -92,7 +92,7 @@ impl SlowStart for HyStartPp {
                 (None, Some(before)) if least >= before + threshold(before) => {
                     Some(Slowed { baseline: least, rounds: 1 })
                 }
-                // A shorter round trip: the longer one was not caused by a queue.
+                // The round trip is shorter again, so a queue did not cause the longer one.
                 (Some(slowed), _) if least < slowed.baseline => None,
                 (slowed, _) => slowed,
             };
@@ -145,7 +145,7 @@ mod tests {
         assert_eq!((resumed[0], resumed[19]), (Growth::DividedCounting(4), Growth::Full));
     }
 
-    /// 9 ms above 80 ms are less than an eighth.
+    /// An increase from 80 ms by 9 ms is less than the threshold.
     #[test]
     fn a_little_longer_is_no_sign() {
         let mut rounds = Rounds::new(built("hystart_pp", &[]));

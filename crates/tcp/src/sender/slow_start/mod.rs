@@ -1,7 +1,7 @@
-//! End of slow start other than by loss.
+//! End of slow start for other reasons than a loss.
 //!
-//! Slow start that ends only by loss overshoots by up to a whole window. These mechanisms detect the growing queue and
-//! end slow start earlier; the congestion control then continues in congestion avoidance.
+//! If only a loss ends slow start, the window overshoots by up to its whole size. These mechanisms detect the growing
+//! queue and end slow start earlier. The congestion control then continues in congestion avoidance.
 
 mod hystart;
 mod hystart_pp;
@@ -12,14 +12,14 @@ use super::ack_counting::{AckCounting, Regime};
 use crate::sender::congestion::AckEvent;
 use lasthop_base::{Duration, Mechanism, Time, Values};
 
-/// New ACK in slow start, before the window grows.
+/// A new ACK in slow start, before the window grows.
 #[derive(Clone, Copy, Debug)]
 pub struct SlowStartAck {
     /// Arrival of the ACK.
     pub now: Time,
     /// First unacknowledged byte (SND.UNA).
     pub una: u64,
-    /// Next byte to send (SND.NXT); a round ends when `una` passes `nxt` of the round's start.
+    /// Next byte to send (SND.NXT). A round ends when `una` passes the `nxt` at the start of the round.
     pub nxt: u64,
     /// Round-trip time measured by the ACK.
     pub rtt: Option<Duration>,
@@ -32,11 +32,11 @@ pub struct SlowStartAck {
 /// Growth of the window in slow start.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Growth {
-    /// Full growth.
+    /// The window grows at full pace.
     Full,
-    /// Growth divided by this factor.
+    /// The growth of the window is divided by this factor.
     DividedCounting(u64),
-    /// No growth: avoidance begins.
+    /// The window does not grow: avoidance begins.
     Over,
 }
 
@@ -49,7 +49,7 @@ pub trait SlowStart: Send {
     fn on_timeout(&mut self);
 }
 
-/// Builds a detector; `None`: slow start ends only by loss, mark or ssthresh.
+/// Builds a detector; `None` means that only a loss, a mark or ssthresh ends slow start.
 pub type Build = dyn Fn(&Values) -> Option<Box<dyn SlowStart>> + Send + Sync;
 
 /// All mechanisms.
@@ -104,7 +104,7 @@ mod tests {
 
         pub(super) fn play(&mut self, acks: u64, rtt: Duration, gap: Duration) -> Vec<Growth> {
             self.now += rtt;
-            // The round's first ACK acknowledges all but the bytes of the later ACKs.
+            // The round's first ACK covers everything except the bytes that the later ACKs cover.
             let first = self.una + 1000;
             let one = |number: u64| {
                 self.una += 1000;

@@ -1,4 +1,4 @@
-//! No detector: slow start ends by loss, mark or ssthresh.
+//! No detector: only a loss, a mark or ssthresh ends slow start.
 
 use super::Build;
 use lasthop_base::{Info, Mechanism};

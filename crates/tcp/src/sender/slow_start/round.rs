@@ -1,4 +1,4 @@
-//! Round of slow start: from an ACK until all data sent by then is acknowledged.
+//! Round of slow start: lasts from an ACK until all data sent by that time is acknowledged.
 
 use super::SlowStartAck;
 use lasthop_base::{Duration, Time};
@@ -26,7 +26,7 @@ impl SlowStartRound {
     }
 }
 
-/// Excess over round-trip time `base` that indicates a queue: an eighth, between 4 and 16 ms.
+/// Increase over the round-trip time `base` that indicates a queue: an eighth of `base`, between 4 and 16 ms.
 pub(super) fn threshold(base: Duration) -> Duration {
     base.divided_by(8).clamp(Duration::from_millis(4), Duration::from_millis(16))
 }

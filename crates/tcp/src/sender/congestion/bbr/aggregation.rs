@@ -1,20 +1,20 @@
-//! ACK aggregation (Cardwell et al., IETF 102, 2018): bytes acknowledged in bursts beyond the bandwidth, where radio
-//! links or receivers delay ACKs. The window grows by these bytes, or the sender would stall between bursts.
+//! ACK aggregation (Cardwell et al., IETF 102, 2018): bytes acknowledged in bursts beyond the bandwidth, because radio
+//! links or receivers delay ACKs. The window grows by these bytes; otherwise the sender would stall between bursts.
 
 use lasthop_base::{Duration, Time};
 
-/// Rounds per half of the memory: an excess counts for five to ten rounds.
+/// Rounds in each half of the memory: an excess is remembered for five to ten rounds.
 const ROUNDS: u32 = 5;
-/// Limit of the allowance, as time at the bandwidth.
+/// Limit of the allowance, as a duration at the current bandwidth.
 const LONGEST: Duration = Duration::from_millis(100);
 const MOST_SEGMENTS: u64 = 1 << 20;
 
 #[derive(Default)]
 pub(super) struct Aggregation {
-    /// Bytes, in the current and the previous half of the memory.
+    /// Largest excess, bytes, in the current and in the previous half of the memory.
     largest: [u64; 2],
     rounds: u32,
-    /// Start of the epoch, and bytes acknowledged since.
+    /// Start of the measurement interval, and the bytes acknowledged since.
     since: Option<Time>,
     acked: u64,
 }
@@ -24,7 +24,7 @@ impl Aggregation {
         (self.since, self.acked) = (Some(now), 0);
     }
 
-    /// Adds `delivered` bytes of an ACK; `bandwidth` in bytes per second. `begins`: the ACK begins a round.
+    /// Adds `delivered` bytes of an ACK; `bandwidth` is in bytes per second. `begins`: whether the ACK begins a round.
     pub(super) fn on_ack(
         &mut self,
         now: Time,
@@ -62,7 +62,8 @@ impl Aggregation {
 mod tests {
     use super::*;
 
-    /// 1 MB/s in bursts of 30 kB every 30 ms: each exceeds the bandwidth by 30 kB, for at most ten rounds.
+    /// The link delivers 1 MB/s in bursts of 30 kB every 30 ms. Each burst exceeds the bandwidth by 30 kB, and this
+    /// excess is remembered for at most ten rounds.
     #[test]
     fn lumps_are_allowed_for_and_forgotten() {
         let at = |millis| Time::ZERO + Duration::from_millis(millis);
@@ -71,7 +72,7 @@ mod tests {
             aggregation.on_ack(at(30 * lump), 30_000, 1e6, 200_000, 1000, true);
         }
         assert_eq!(aggregation.allowance(1e6), 30_000);
-        // At most 100 ms of a slower path.
+        // On a slower path, the allowance is at most 100 ms at its bandwidth.
         assert_eq!(aggregation.allowance(1e5), 10_000);
         for round in 0..10 {
             for ack in 0..30 {

@@ -1,20 +1,20 @@
 //! Detection of a policer, and sending at its rate without probing (Flach et al., "An Internet-Wide Analysis of Traffic
 //! Policing", SIGCOMM 2016; "long-term sampling" of BBR's talk at IETF 97, 2016).
 //!
-//! Sign of a token bucket: two consecutive intervals, each from loss to loss over at least four rounds with a fifth of
-//! the packets lost, at the same delivery rate. The rate holds for 48 rounds.
+//! Two consecutive intervals indicate a policer's token bucket if both have the same delivery rate. Each interval runs
+//! from loss to loss, over at least four rounds, with a fifth of the packets lost. The rate then applies for 48 rounds.
 
 use super::RateSample;
 use lasthop_base::{Duration, Time};
 
-/// Shortest interval, rounds; the longest is four times as long.
+/// Shortest interval, rounds. The longest interval has four times as many.
 const ROUNDS: u32 = 4;
-/// Lost bytes over delivered bytes that indicate a policer: 50/256.
+/// Ratio of lost to delivered bytes that indicates a policer: 50/256.
 const SHARE_LOST: f64 = 50.0 / 256.0;
-/// Two rates are equal up to an eighth, or up to 4 kbit/s (bytes per second here).
+/// Two rates count as equal if they differ by at most an eighth, or by at most 4 kbit/s (here in bytes per second).
 const RATIO: f64 = 0.125;
 const DIFFERENCE: f64 = 500.0;
-/// Rounds for which the rate holds.
+/// Number of rounds for which the policer's rate applies.
 const RATE_LIFETIME: u32 = 48;
 const SHORTEST: Duration = Duration::from_millis(1);
 
@@ -25,14 +25,14 @@ pub(super) struct LongTerm {
     pub(super) is_in_effect: bool,
     samples: bool,
     rounds: u32,
-    /// Bytes delivered and lost, and the time, at the start of the interval.
+    /// Totals of bytes delivered and lost, and the time, at the start of the interval.
     delivered: u64,
     lost: u64,
     since: Time,
 }
 
 impl LongTerm {
-    /// Policer's rate, bytes per second, while in effect.
+    /// Policer's rate, bytes per second, while it is in effect.
     pub(super) fn rate(&self) -> Option<f64> {
         self.is_in_effect.then_some(self.rate)
     }
@@ -46,8 +46,8 @@ impl LongTerm {
         (self.rounds, self.delivered, self.lost, self.since) = (0, delivered, lost, now);
     }
 
-    /// Adds a sample. `begins`: a round begins; `losses`: the sample reports losses; `lost`: total lost; `probes`: in
-    /// ProbeBW. Returns `true` if the rate expires, so that probing restarts.
+    /// Adds a sample. `begins`: a round begins; `losses`: the sample reports losses; `lost`: total number of bytes
+    /// lost; `probes`: the state is ProbeBW. Returns `true` if the rate expires, so that probing restarts.
     pub(super) fn on_sample(
         &mut self,
         now: Time,
@@ -103,7 +103,7 @@ impl LongTerm {
 mod tests {
     use super::*;
 
-    /// Rounds until a policer is detected, for rounds of 100 ms with these bytes delivered.
+    /// Number of rounds until a policer is detected. Rounds last 100 ms and deliver these numbers of bytes.
     fn rounds_until_it_holds(delivered_in_round: &[u64], share_lost: f64) -> Option<usize> {
         let mut long_term = LongTerm::default();
         let (mut total, mut lost) = (0, 0);
@@ -131,7 +131,8 @@ mod tests {
         None
     }
 
-    /// The first loss begins an interval; four rounds later it ends, after four more the second with the same rate.
+    /// The first loss begins an interval, which ends four rounds later. The second interval ends after four more
+    /// rounds, with the same rate.
     #[test]
     fn two_like_stretches_tell_a_policer() {
         assert_eq!(rounds_until_it_holds(&[10_000; 20], 0.33), Some(8));

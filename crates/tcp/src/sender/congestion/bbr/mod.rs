@@ -2,9 +2,9 @@
 //! (draft-cardwell-iccrg-bbr-congestion-control-00), with Linux 6.18's additions.
 //!
 //! # Differences from the kernel
-//! The maximum over ten rounds is exact; Linux keeps the three best samples (Nichols). Segments are paced singly, so no
-//! packets wait in a queueing discipline below TCP. Delayed ACKs are not recognised: any RTT replaces an expired
-//! smallest RTT.
+//! The maximum over ten rounds is exact; Linux keeps the three best samples (Nichols). Each segment is paced
+//! separately, so no packets wait in a queueing discipline below TCP. Delayed ACKs are not recognised: any RTT sample
+//! replaces a smallest RTT that has expired.
 
 mod aggregation;
 mod long_term;
@@ -33,16 +33,16 @@ pub(super) const MECHANISM: Mechanism<Build> = Mechanism {
 
 /// BBRHighGain: 2/ln 2, the smallest gain that doubles the delivery rate in each round.
 const HIGH_GAIN: f64 = 2.885_390_081_777_927;
-/// Gains of ProbeBW, one after the other, each for a round-trip time.
+/// Gains of ProbeBW. Each gain applies for one round-trip time, then the next gain follows.
 const CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
 /// Lifetime of the smallest RTT (RTpropFilterLen), and duration of ProbeRTT (ProbeRTTDuration).
 const RTT_COUNTS: Duration = Duration::from_secs(10);
 const PROBE_RTT: Duration = Duration::from_millis(200);
 /// Smallest window, segments (BBRMinPipeCwnd).
 const FEWEST: u64 = 4;
-/// Share of the rate left to drain queues (BBRPacingMarginPercent).
+/// Fraction by which the pacing rate stays below the bandwidth, to drain queues (BBRPacingMarginPercent).
 const MARGIN: f64 = 0.01;
-/// Largest bundle, bytes: an IP packet less headers.
+/// Largest burst, bytes: an IP packet without its headers.
 const LARGEST_QUANTUM: u64 = 65_000;
 /// Largest useful window: the limit of a scaled field (RFC 7323 §2.3).
 const LARGEST: u64 = 1 << 30;
@@ -55,7 +55,7 @@ enum BbrState {
         slot: usize,
         since: Time,
     },
-    /// End of ProbeRTT, set once few segments are in flight, and the round then.
+    /// End of ProbeRTT, and the round at that decision. Both are set when few segments are in flight.
     ProbeRtt {
         until: Option<Time>,
         round: u64,
@@ -72,20 +72,20 @@ struct Bbr {
     state: BbrState,
     bandwidth: Bandwidth,
     rounds: Rounds,
-    /// RTprop, and the time of its measurement.
+    /// RTprop (the smallest RTT), and the time of its measurement.
     shortest: Option<(Duration, Time)>,
     pipe: FullPipe,
     aggregation: Aggregation,
     long_term: LongTerm,
     lost: u64,
-    /// Sending restarted after idle time, and nothing has arrived since: the queue has drained.
+    /// Whether sending restarted after idle time and no ACK has arrived since; the queue is then empty.
     is_idle_restart: bool,
-    /// cwnd before a repair or ProbeRTT (prior_cwnd).
+    /// cwnd before a recovery or ProbeRTT (prior_cwnd).
     prior: u64,
     phase: LossPhase,
-    /// Recovery entered, and no ACK handled since.
+    /// Whether recovery was entered and no ACK was handled since.
     has_entered_recovery: bool,
-    /// Round in which packets are conserved: one sent per delivered.
+    /// Round of packet conservation: one packet is sent for each delivered packet.
     conserves_in: Option<u64>,
 }
 
@@ -131,12 +131,12 @@ impl Bbr {
         }
     }
 
-    /// Bandwidth in use: a policer's rate or the largest recent rate, bytes per second.
+    /// Bandwidth in use, bytes per second: the policer's rate if one was detected, otherwise the largest recent rate.
     fn bandwidth(&self) -> f64 {
         self.long_term.rate().unwrap_or(self.bandwidth.largest)
     }
 
-    /// `gain` times the bandwidth-delay product, with allowances (BBRInflight).
+    /// Product of `gain` and the bandwidth-delay product, plus allowances (BBRInflight).
     fn inflight(&self, bandwidth: f64, gain: f64) -> u64 {
         self.quantized(self.product(bandwidth, gain))
     }
@@ -148,15 +148,16 @@ impl Bbr {
         }
     }
 
-    /// Adds three bundles for offloads. Rounds to an even number of segments, for receivers that acknowledge every
-    /// second one. Adds two more at a gain above one, effective also in a small window.
+    /// Adds three bursts, because offloads send bursts. Rounds up to an even number of segments, for receivers that
+    /// acknowledge every second segment. At a gain above one, adds two more segments, which matters for small windows.
     fn quantized(&self, window: u64) -> u64 {
         let pairs = (window + 3 * self.quantum()).div_ceil(2 * self.mss);
         let probes = matches!(self.state, BbrState::ProbeBw { slot: 0, .. });
         2 * self.mss * (pairs + u64::from(probes))
     }
 
-    /// Bytes of a bundle: 1 ms at the rate, at least a segment, two above 1.2 Mbit/s (BBRSetSendQuantum).
+    /// Size of a burst, bytes: 1 ms at the pacing rate, but at least one segment, or two above 1.2 Mbit/s
+    /// (BBRSetSendQuantum).
     fn quantum(&self) -> u64 {
         let rate = self.rate.unwrap_or(0.0);
         let fewest = if rate < 1.2e6 / 8.0 { 1 } else { 2 };
@@ -177,7 +178,8 @@ impl Bbr {
     }
 
     fn probe_bandwidth(&mut self, now: Time) {
-        // Random phase except the draining one (BBREnterProbeBW), so that flows at one queue do not probe in step.
+        // The first phase is random, but never the draining phase (BBREnterProbeBW), so that flows at one queue do not
+        // probe at the same time.
         let slot = [0, 2, 3, 4, 5, 6, 7][(self.random.draw() % 7) as usize];
         self.state = BbrState::ProbeBw { slot, since: now };
     }
@@ -203,7 +205,7 @@ impl Bbr {
         }
     }
 
-    /// Enters the next phase of ProbeBW if due (BBRCheckCyclePhase).
+    /// Enters the next phase of ProbeBW if it is due (BBRCheckCyclePhase).
     fn advance_cycle(&mut self, ack: &AckEvent) {
         let BbrState::ProbeBw { slot, since } = self.state else { return };
         let before = ack.in_flight + ack.delivered + ack.lost;
@@ -228,8 +230,8 @@ impl Bbr {
         }
     }
 
-    /// Updates the smallest RTT, and ProbeRTT (draft §4.3.5). Only a smaller RTT postpones ProbeRTT (netdev, November
-    /// 2020, "only postpone PROBE_RTT if RTT is < current min_rtt estimate").
+    /// Updates the smallest RTT, and enters or leaves ProbeRTT (draft §4.3.5). Only a smaller RTT postpones ProbeRTT
+    /// (netdev, November 2020, "only postpone PROBE_RTT if RTT is < current min_rtt estimate").
     fn advance_rtt(&mut self, ack: &AckEvent) {
         let expired = self.shortest.is_some_and(|(_, at)| ack.now.since(at) > RTT_COUNTS);
         let rtt = ack.rate.and_then(|rate| rate.rtt).or(ack.rtt);
@@ -258,7 +260,7 @@ impl Bbr {
         }
     }
 
-    /// Leaves ProbeRTT if due (BBRCheckProbeRTTDone).
+    /// Leaves ProbeRTT if its time is over (BBRCheckProbeRTTDone).
     fn end_probe_rtt(&mut self, now: Time) {
         let BbrState::ProbeRtt { until: Some(until), .. } = self.state else { return };
         if now <= until {
@@ -282,7 +284,7 @@ impl Bbr {
         self.cwnd = self.cwnd.max(self.prior);
     }
 
-    /// BBRSetCwnd.
+    /// Sets cwnd after an ACK (BBRSetCwnd).
     fn resize(&mut self, ack: &AckEvent) {
         if self.phase == LossPhase::Restart && ack.phase == LossPhase::Open {
             self.restore_window();
@@ -300,7 +302,7 @@ impl Bbr {
             self.conserves_in = None;
         }
         let bandwidth = self.bandwidth();
-        // Aggregation counts once the pipe was full.
+        // The allowance for aggregation applies as soon as the pipe was full.
         let lumps = if self.pipe.is_full { self.aggregation.allowance(bandwidth) } else { 0 };
         let target = self.quantized(self.product(bandwidth, self.cwnd_gain()) + lumps);
         if self.conserves_in.is_some() {
@@ -368,12 +370,12 @@ impl CongestionControl for Bbr {
 
     fn on_recovered(&mut self, _: u64, recovered: Recovered) {
         self.conserves_in = None;
-        // A tail loss probe repairs a loss without an ACK in between.
+        // A tail loss probe can repair a loss without a further ACK in the recovery.
         self.has_entered_recovery = false;
         match recovered {
             Recovered::Probed { window } => self.cwnd = window,
             Recovered::Kept => self.restore_window(),
-            // Spurious loss: neither a full pipe nor a policer was detected.
+            // The loss was spurious, so neither a full pipe nor a policer was detected.
             Recovered::Revised { .. } => {
                 self.restore_window();
                 self.pipe.reset();
@@ -392,7 +394,7 @@ impl RateHooks for Bbr {
         self.set_rate(HIGH_GAIN, rtt);
     }
 
-    /// Restart from idle: pace at the bandwidth in any phase (BBRHandleRestartFromIdle).
+    /// At a restart from idle, paces at the bandwidth in any phase (BBRHandleRestartFromIdle).
     fn on_sent(&mut self, sent: &SentEvent) {
         if sent.in_flight > sent.bytes || !sent.limited {
             return;
@@ -420,7 +422,7 @@ mod tests {
         Bbr::new(Start { window: 10_000, ssthresh: LARGEST, mss: 1000, selective: true, random })
     }
 
-    /// Ten segments per handshake RTT of 100 ms, times Startup's gain: 288,539 bytes per second.
+    /// The pacing rate is ten segments per handshake RTT of 100 ms, times Startup's gain: 288,539 bytes per second.
     #[test]
     fn the_first_window_is_paced_by_the_handshake() {
         let mut bbr = bbr();
@@ -428,7 +430,8 @@ mod tests {
         assert_eq!(bbr.pacing_rate(), Some(Rate::from_bps(8 * 288_539)));
     }
 
-    /// 1 MB/s x 50 ms: 50 segments, 56 with three bundles of two. Odd: one more; gain above one: two more.
+    /// 1 MB/s x 50 ms gives 50 segments, and three bursts of two make 56. An odd number is raised by one; a gain above
+    /// one adds two.
     #[test]
     fn windows_are_even() {
         let mut bbr = bbr();
@@ -442,7 +445,7 @@ mod tests {
         assert_eq!(bbr.inflight(1e6, 1.0), 58_000);
     }
 
-    /// Recovery that ends without an ACK (tail loss probe) leaves the window unchanged.
+    /// A recovery that ends without an ACK (tail loss probe) leaves the window unchanged.
     #[test]
     fn what_is_repaired_at_once_costs_nothing() {
         let random = Stream::named(1, "sender");

@@ -1,13 +1,13 @@
-//! BBR's model of the path: largest recent delivery rate, rounds, and detection of a full pipe.
+//! BBR's model of the path: the largest recent delivery rate, rounds, and detection of a full pipe.
 
 use super::RateSample;
 
-/// Rounds for which a delivery rate counts (BtlBwFilterLen).
+/// Number of rounds for which a delivery rate is remembered (BtlBwFilterLen).
 const ROUNDS: usize = 10;
 
 #[derive(Default)]
 pub(super) struct Bandwidth {
-    /// Maximum of each round, bytes per second.
+    /// Largest rate of each round, bytes per second.
     of_rounds: [f64; ROUNDS],
     pub(super) largest: f64,
 }
@@ -24,7 +24,7 @@ impl Bandwidth {
     }
 }
 
-/// Round: ends when data sent in the round is delivered.
+/// Counter of rounds. A round ends when data sent in it is delivered.
 #[derive(Default)]
 pub(super) struct Rounds {
     pub(super) count: u64,
@@ -76,7 +76,8 @@ mod tests {
     use super::*;
     use lasthop_base::Duration;
 
-    /// Draft §4.3.2.2: three consecutive rounds without 25 % growth; such growth restarts the count.
+    /// Draft §4.3.2.2: the pipe is full after three consecutive rounds without 25 % growth. A round with such growth
+    /// restarts the count.
     #[test]
     fn the_pipe_is_full_after_three_flat_rounds() {
         let mut pipe = FullPipe::default();

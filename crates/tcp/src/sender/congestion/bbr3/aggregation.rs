@@ -2,7 +2,7 @@
 
 use lasthop_base::Time;
 
-/// BBR.extra_acked_filter with its interval.
+/// State of BBR.extra_acked_filter and of its measurement interval.
 pub(super) struct Aggregation {
     /// Largest excess of each round, bytes.
     of_rounds: Vec<u64>,
@@ -18,12 +18,12 @@ impl Aggregation {
         Aggregation { of_rounds: vec![0; rounds as usize], round: 0, since: None, delivered: 0, extra: 0 }
     }
 
-    /// Starts the interval after idle time.
+    /// Starts the measurement interval after idle time.
     pub(super) fn begin(&mut self, now: Time) {
         self.since = Some(now);
     }
 
-    /// UpdateACKAggregation. `all_rounds`: use the whole filter instead of the last round.
+    /// Handles an ACK (UpdateACKAggregation). `all_rounds`: uses the whole filter instead of only the last round.
     pub(super) fn on_ack(
         &mut self,
         now: Time,
@@ -56,7 +56,8 @@ mod tests {
     use super::*;
     use lasthop_base::Duration;
 
-    /// 1 MB/s in bursts of 30 kB every 30 ms: the excess of 30 kB counts for ten rounds, in Startup for one.
+    /// The link delivers 1 MB/s in bursts of 30 kB every 30 ms. The excess of 30 kB counts for ten rounds, but in
+    /// Startup for one.
     #[test]
     fn lumps_count_for_ten_rounds() {
         let at = |millis| Time::ZERO + Duration::from_millis(millis);

@@ -1,4 +1,4 @@
-//! Largest delivery rate of two cycles, and detection of a full pipe.
+//! Largest delivery rate of the last two cycles, and detection of a full pipe.
 
 use super::AckSample;
 use super::constants::Constants;
@@ -21,7 +21,7 @@ impl MaxBandwidth {
         }
     }
 
-    /// AdvanceMaxBwFilter: ends a cycle. A cycle without samples changes nothing.
+    /// Ends a cycle (AdvanceMaxBwFilter). A cycle without samples changes nothing.
     pub(super) fn advance(&mut self) {
         if self.this_cycle > 0.0 {
             self.last_cycle = std::mem::take(&mut self.this_cycle);
@@ -29,7 +29,7 @@ impl MaxBandwidth {
     }
 }
 
-/// Detector of a full pipe: no growth of the delivery rate (draft §5.3.1.2).
+/// Detector of a full pipe: the pipe is full if the delivery rate stops growing (draft §5.3.1.2).
 #[derive(Default)]
 pub(super) struct FullPipe {
     /// BBR.full_bw, bytes per second.
@@ -38,17 +38,17 @@ pub(super) struct FullPipe {
     pub(super) flat_rounds: u64,
     /// BBR.full_bw_now.
     pub(super) is_full: bool,
-    /// BBR.full_bw_reached: the pipe was full at some time.
+    /// BBR.full_bw_reached: whether the pipe was full at any time before.
     pub(super) was_full: bool,
 }
 
 impl FullPipe {
-    /// ResetFullBW; `reference` is the reference for further rates.
+    /// Restarts the detection (ResetFullBW). Further rates are compared with `reference`.
     pub(super) fn reset(&mut self, reference: f64) {
         (self.reference, self.flat_rounds, self.is_full) = (reference, 0, false);
     }
 
-    /// CheckFullBWReached, for an ACK that begins a round.
+    /// Handles an ACK that begins a round (CheckFullBWReached).
     pub(super) fn update(&mut self, sample: &AckSample, constants: &Constants) {
         if self.is_full || sample.app_limited {
             return;
@@ -70,7 +70,8 @@ mod tests {
         AckSample { rate, app_limited, ..AckSample::default() }
     }
 
-    /// Draft §5.5.5: an application-limited rate counts only if largest; a rate lasts until the end of the next cycle.
+    /// Draft §5.5.5: an application-limited rate counts only if it is the largest. A rate lasts until the end of the
+    /// next cycle.
     #[test]
     fn a_rate_counts_for_two_cycles() {
         let mut bandwidth = MaxBandwidth::default();

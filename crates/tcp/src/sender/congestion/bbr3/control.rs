@@ -1,9 +1,9 @@
-//! Control output of the model: pacing rate, quantum and window (draft §5.6).
+//! Outputs that the model controls: pacing rate, send quantum and window (draft §5.6).
 
 use super::{Bbr3, Bbr3State};
 use lasthop_base::Duration;
 
-/// Largest bundle, bytes.
+/// Largest send quantum, bytes.
 const LARGEST_QUANTUM: u64 = 64_000;
 /// Largest useful window: the limit of a scaled field (RFC 7323 §2.3).
 pub(super) const LARGEST: u64 = 1 << 30;
@@ -48,7 +48,7 @@ impl Bbr3 {
         self.with_budget(self.product(bandwidth, gain))
     }
 
-    /// QuantizationBudget: at least three bundles of segments (TCP's offload budget).
+    /// Raises a window to at least three send quanta, TCP's offload budget (QuantizationBudget).
     fn with_budget(&self, window: u64) -> u64 {
         let window = window.max(3 * self.quantum).max(self.fewest());
         if self.state == Bbr3State::Up { window + 2 * self.mss } else { window }
@@ -59,14 +59,15 @@ impl Bbr3 {
         self.product(self.bandwidth(), 1.0).min(self.cwnd)
     }
 
-    /// InitPacingRate: the initial window per RTT, or per millisecond without an RTT sample.
+    /// Sets the first pacing rate: the initial window per RTT, or per millisecond if there is no RTT sample
+    /// (InitPacingRate).
     pub(super) fn open_pacing(&mut self, srtt: Option<Duration>) {
         let rtt = srtt.map_or(0.001, Duration::as_secs).max(1e-9);
         self.has_rtt = srtt.is_some();
         self.rate = Some(self.constants.startup_gain * self.initial_window as f64 / rtt);
     }
 
-    /// SetPacingRateWithGain: the rate never falls before the pipe was full.
+    /// Sets the pacing rate (SetPacingRateWithGain). The rate never falls until the pipe was full once.
     pub(super) fn pace(&mut self, gain: f64) {
         let rate = gain * self.bandwidth() * (1.0 - self.constants.margin);
         if rate > 0.0 && (self.pipe.was_full || self.rate.is_none_or(|known| rate > known)) {
@@ -74,7 +75,7 @@ impl Bbr3 {
         }
     }
 
-    /// SetSendQuantum. Pacing is by segment; only the window uses bundles.
+    /// Sets the send quantum (SetSendQuantum). Segments are paced separately; only the window uses the quantum.
     pub(super) fn set_quantum(&mut self) {
         let of_a_millisecond = (self.rate.unwrap_or(0.0) / 1000.0) as u64;
         self.quantum = of_a_millisecond.min(LARGEST_QUANTUM).max(2 * self.mss);

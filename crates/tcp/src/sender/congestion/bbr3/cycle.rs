@@ -1,9 +1,9 @@
-//! ProbeBW: down, cruise, refill, up (draft §5.3.3), and the time of the next probe.
+//! The phases of ProbeBW (down, cruise, refill, up; draft §5.3.3), and the time of the next probe.
 
 use super::{AckSample, Bbr3, Bbr3State};
 use lasthop_base::{Duration, Time};
 
-/// BBR.ack_phase: feedback of ACKs on the probe.
+/// BBR.ack_phase: relation of the arriving ACKs to the bandwidth probe.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 enum Feedback {
     #[default]
@@ -16,7 +16,7 @@ enum Feedback {
 
 pub(super) struct Cycle {
     feedback: Feedback,
-    /// BBR.is_bw_probe_sample: arriving data was sent to probe.
+    /// BBR.is_bw_probe_sample: whether the arriving ACKs are for data that was sent to probe.
     pub(super) is_probe: bool,
     /// BBR.prev_probe_too_high and BBR.prev_probe_precautionary.
     pub(super) was_too_high: bool,
@@ -49,14 +49,14 @@ impl Cycle {
         self.rounds += 1;
     }
 
-    /// Ends the probe feedback.
+    /// Marks the probe's feedback as ending.
     pub(super) fn stop_feedback(&mut self) {
         self.feedback = Feedback::Stopping;
     }
 }
 
 impl Bbr3 {
-    /// UpdateProbeBWCyclePhase.
+    /// Enters the next phase if it is due (UpdateProbeBWCyclePhase).
     pub(super) fn advance_cycle(&mut self, now: Time, in_flight: u64, sample: &AckSample) {
         if !self.pipe.was_full || self.adapt_long_term(sample) {
             return;
@@ -78,7 +78,7 @@ impl Bbr3 {
         }
     }
 
-    /// StartProbeBW_DOWN, with PickProbeWait.
+    /// Enters the phase "down" and chooses the wait until the next probe (StartProbeBW_DOWN, PickProbeWait).
     pub(super) fn start_down(&mut self, now: Time) {
         self.last.reset();
         let cycle = &mut self.cycle;
@@ -110,7 +110,8 @@ impl Bbr3 {
         self.raise_slope();
     }
 
-    /// IsTimeToProbeBW: after the wait, or after the rounds that Reno would need for such a window.
+    /// Whether to probe now (IsTimeToProbeBW): after the wait, or after as many rounds as Reno would need for such a
+    /// window.
     fn is_time_to_probe(&self, now: Time) -> bool {
         let reno_rounds = self.target_inflight() / self.mss;
         now > self.cycle.since + self.cycle.wait
@@ -128,14 +129,14 @@ impl Bbr3 {
             return true;
         }
         if self.rounds.is_window_limited() && self.cwnd >= self.long_term {
-            // The bound limits the rate, not the path.
+            // The long-term bound limits the rate, not the path.
             self.pipe.reset(sample.rate);
             return false;
         }
         self.pipe.is_full
     }
 
-    /// AdaptLongTermModel. Returns whether the state changed.
+    /// Adapts the long-term bound (AdaptLongTermModel). Returns whether the state changed.
     fn adapt_long_term(&mut self, sample: &AckSample) -> bool {
         if self.rounds.begins {
             let feedback = self.cycle.feedback;
@@ -154,7 +155,8 @@ impl Bbr3 {
         false
     }
 
-    /// Ends the probe's feedback. Returns whether the next probe begins now (precautionary end, little loss).
+    /// Ends the probe's feedback. Returns whether the next probe begins now, because the last probe ended as a
+    /// precaution and without much loss.
     fn end_feedback(&mut self, sample: &AckSample) -> bool {
         self.cycle.is_probe = false;
         self.cycle.feedback = Feedback::None;
@@ -171,7 +173,7 @@ impl Bbr3 {
         goes_on
     }
 
-    /// RaiseInflightLongtermSlope: 1, 2, 4 … segments a round.
+    /// Sets the growth of the bound to 1, 2, 4 … segments per round (RaiseInflightLongtermSlope).
     fn raise_slope(&mut self) {
         let steps = 1u64 << self.cycle.up_rounds;
         self.cycle.up_rounds = (self.cycle.up_rounds + 1).min(30);
@@ -200,7 +202,8 @@ mod tests {
     use crate::sender::congestion::Start;
     use lasthop_base::Stream;
 
-    /// §5.3.3.5: the bound grows by 1, 2, 4, 8 … segments per round with a full window of 64, otherwise not at all.
+    /// §5.3.3.5: in rounds with a full window, here of 64 segments, the bound grows by 1, 2, 4, 8 … segments. In other
+    /// rounds it does not grow.
     #[test]
     fn the_bound_grows_twice_as_fast_in_each_round() {
         let random = Stream::named(1, "sender");

@@ -1,4 +1,4 @@
-//! Reaction of the model to losses (draft §5.5.10), and undo after spurious losses (§5.5.11).
+//! Reaction of the model to losses (draft §5.5.10), and its undo after spurious losses (§5.5.11).
 
 use super::{AckSample, Bbr3, Bbr3State};
 use crate::sender::congestion::{LossPhase, LostSegment};
@@ -19,7 +19,7 @@ impl ShortTerm {
     }
 }
 
-/// Model before the losses of this round.
+/// State of the model before the losses of this round, for the undo.
 pub(super) struct Undo {
     state: Option<Bbr3State>,
     short: ShortTerm,
@@ -55,7 +55,8 @@ impl Bbr3 {
             || (sample.lost > 0 && !self.selective)
     }
 
-    /// InflightAtLoss: bytes in flight when the loss exceeded its threshold, within a segment of `size` bytes.
+    /// InflightAtLoss: bytes in flight at the point, within a segment of `size` bytes, at which the loss exceeded its
+    /// threshold.
     fn inflight_at_loss(&self, sample: &AckSample, size: u64) -> u64 {
         let in_flight = sample.in_flight.saturating_sub(size) as f64;
         let lost = sample.lost.saturating_sub(size) as f64;
@@ -76,7 +77,8 @@ impl Bbr3 {
         }
     }
 
-    /// CheckStartupHighLoss (§5.3.1.3). The first loss begins a round; its end in recovery shows a round of recovery.
+    /// CheckStartupHighLoss (§5.3.1.3). The first loss begins a round. If that round ends in recovery, recovery has
+    /// lasted for a round.
     pub(super) fn check_startup_loss(&mut self, sample: &AckSample) {
         if self.state != Bbr3State::Startup || self.phase != LossPhase::Recovery || self.pipe.was_full {
             return;
@@ -88,13 +90,13 @@ impl Bbr3 {
         };
         if is_much {
             self.undo.state = Some(Bbr3State::Startup);
-            // §5.3.1.3 sets only the first, the test case "Exiting STARTUP on Loss" both.
+            // §5.3.1.3 sets only the first variable; the test case "Exiting STARTUP on Loss" expects both.
             (self.pipe.was_full, self.pipe.is_full) = (true, true);
             self.long_term = self.product(self.bandwidth(), 1.0).max(self.last.delivered);
         }
     }
 
-    /// UpdateCongestionSignals: a round with losses lowers the short-term model unless probing.
+    /// Lowers the short-term model after a round with losses, except while probing (UpdateCongestionSignals).
     pub(super) fn adapt_to_losses(&mut self) {
         if !self.last.begins {
             return;

@@ -1,13 +1,13 @@
-//! BBR version 3 (draft-ietf-ccwg-bbr-06, in the editors' copy of 3 August 2026): rate and window follow a model of the
-//! path's bandwidth, delay, and inflight level with too much loss.
+//! BBR version 3 (draft-ietf-ccwg-bbr-06, in the editors' copy of 3 August 2026). Rate and window follow a model of the
+//! path: its bandwidth, its delay, and the inflight level at which too much is lost.
 //!
-//! Section numbers are the draft's. Names in capitals or with the prefix `BBR.` are from its pseudocode. A function
+//! Section numbers are the draft's. Names in CamelCase or with the prefix `BBR.` are from its pseudocode. A function
 //! without a comment implements the pseudocode function of a similar name.
 //!
 //! # Differences and open points
 //! * Congestion marks are ignored, as in the draft (§3.7).
-//! * Segments are paced singly, for any quantum.
-//! * The filters by rounds and cycles are exact, not Nichols's estimate.
+//! * Each segment is paced separately, whatever the send quantum is.
+//! * The maxima over rounds and cycles are exact, not Nichols's estimate.
 
 mod aggregation;
 mod bandwidth;
@@ -45,12 +45,12 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
     build: &|values, start| Box::new(Bbr3::new(values, start)),
 };
 
-/// States of draft §5.1, with the four of ProbeBW.
+/// States of draft §5.1, including the four states of ProbeBW.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Bbr3State {
-    /// Search for the bandwidth: the rate doubles each round.
+    /// Searches for the bandwidth: the rate doubles in each round.
     Startup,
-    /// Drains the queue built by Startup.
+    /// Drains the queue that Startup has built.
     Drain,
     /// ProbeBW_DOWN: drains the queue and leaves headroom to other flows.
     Down,
@@ -60,7 +60,7 @@ pub enum Bbr3State {
     Refill,
     /// ProbeBW_UP: sends faster to probe for bandwidth.
     Up,
-    /// Few bytes in flight, to measure the smallest RTT.
+    /// Keeps few bytes in flight, to measure the smallest RTT.
     ProbeRtt,
 }
 
@@ -74,7 +74,7 @@ impl Bbr3State {
     }
 }
 
-/// Data of an ACK: the draft's RS.
+/// Data from an ACK (RS in the draft).
 #[derive(Clone, Copy, Default)]
 struct AckSample {
     /// RS.delivery_rate, bytes per second; 0: none.
@@ -117,7 +117,7 @@ pub struct Bbr3 {
     cwnd: u64,
     /// BBR.prior_cwnd.
     prior: u64,
-    /// C.pacing_rate, bytes per second, and whether an RTT was known when the rate was first set.
+    /// C.pacing_rate, bytes per second, and whether an RTT was known when this rate was first set.
     rate: Option<f64>,
     has_rtt: bool,
     quantum: u64,
@@ -142,7 +142,7 @@ pub struct Bbr3 {
     undo: Undo,
 }
 
-/// Snapshot of the model, for observers.
+/// Snapshot of the model, for tests and other observers.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct ModelSnapshot {
     /// State.
@@ -180,7 +180,7 @@ pub struct ModelSnapshot {
 }
 
 impl Bbr3 {
-    /// Control of a new connection.
+    /// Returns the control of a new connection.
     pub fn new(values: &Values, start: Start) -> Bbr3 {
         let constants = Constants::of(values);
         Bbr3 {
@@ -239,7 +239,7 @@ impl Bbr3 {
         self.state = state;
     }
 
-    /// CheckStartupDone and CheckDrainDone.
+    /// Leaves Startup and Drain if they are done (CheckStartupDone, CheckDrainDone).
     fn leave_startup(&mut self, now: Time, in_flight: u64, sample: &AckSample) {
         self.check_startup_loss(sample);
         if self.state == Bbr3State::Startup && self.pipe.was_full {
@@ -329,7 +329,7 @@ impl CongestionControl for Bbr3 {
         self.on_timeout(loss, true);
     }
 
-    /// OnEnterRTO: one segment above the bytes in flight (draft §5.6.4.4).
+    /// OnEnterRTO: cwnd becomes one segment more than the bytes in flight (draft §5.6.4.4).
     fn on_timeout(&mut self, loss: &LossEvent, _: bool) {
         self.save_state();
         self.phase = LossPhase::Restart;
@@ -364,7 +364,7 @@ impl RateHooks for Bbr3 {
         self.open_pacing(rtt);
     }
 
-    /// HandleRestartFromIdle, and note of a full window.
+    /// HandleRestartFromIdle. Also records whether the window is full.
     fn on_sent(&mut self, sent: &SentEvent) {
         if sent.in_flight + self.mss > self.cwnd {
             self.rounds.note_full_window();

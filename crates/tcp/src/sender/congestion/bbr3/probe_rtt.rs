@@ -1,4 +1,4 @@
-//! Smallest RTT, and ProbeRTT (draft §5.3.4, §5.5.7).
+//! Measurement of the smallest RTT, and the state ProbeRTT (draft §5.3.4, §5.5.7).
 
 use super::{AckSample, Bbr3, Bbr3State};
 use lasthop_base::{Duration, Time};
@@ -86,7 +86,7 @@ impl Bbr3 {
         if self.rtt.done_at.is_none_or(|done_at| now <= done_at) {
             return;
         }
-        // The next ProbeRTT is an interval from now.
+        // The next ProbeRTT is due one interval from now.
         self.rtt.recent = self.rtt.recent.map(|(delay, _)| (delay, now));
         self.restore_window();
         self.short.reset();

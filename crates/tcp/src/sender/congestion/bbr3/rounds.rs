@@ -1,4 +1,4 @@
-//! Packet-timed round trips (draft §5.5.1), and signals of the last round.
+//! Packet-timed round trips (draft §5.5.1), and the congestion signals of the last round.
 
 use super::AckSample;
 
@@ -6,13 +6,13 @@ use super::AckSample;
 #[derive(Default)]
 pub(super) struct Rounds {
     pub(super) count: u64,
-    /// BBR.round_start: this ACK begins a round.
+    /// BBR.round_start: whether this ACK begins a round.
     pub(super) begins: bool,
     /// BBR.next_round_delivered.
     ends_at: u64,
     /// C.delivered.
     pub(super) delivered: u64,
-    /// Whether the window was full in this round, and in the one before.
+    /// Whether the window was full in this round, and in the round before.
     is_window_full: bool,
     was_window_full: bool,
 }
@@ -35,13 +35,13 @@ impl Rounds {
         self.is_window_full = true;
     }
 
-    /// C.is_cwnd_limited: the window was full at some time in the last round trip.
+    /// C.is_cwnd_limited: whether the window was full at some time in the last round trip.
     pub(super) fn is_window_limited(&self) -> bool {
         self.is_window_full || self.was_window_full
     }
 }
 
-/// Signals of the last round, and its losses (draft §5.5.10.3).
+/// Congestion signals of the last round, and its losses (draft §5.5.10.3).
 #[derive(Default)]
 pub(super) struct LastRound {
     /// BBR.bw_latest, bytes per second, and BBR.inflight_latest, bytes.
@@ -52,7 +52,7 @@ pub(super) struct LastRound {
     pub(super) begins: bool,
     /// BBR.is_loss_in_round.
     pub(super) has_loss: bool,
-    /// Separate runs of lost bytes in the round, and the end of the last one.
+    /// Number of separate ranges of lost bytes in the round, and the end of the last of these ranges.
     pub(super) holes: u64,
     hole_ends_at: u64,
 }
@@ -81,7 +81,7 @@ impl LastRound {
         (self.has_loss, self.bandwidth, self.delivered) = (false, 0.0, 0);
     }
 
-    /// NoteLoss without saving state. Returns whether this is the first loss of the round.
+    /// Records a loss, without saving state (NoteLoss). Returns whether this is the first loss of the round.
     pub(super) fn note_loss(&mut self, delivered: u64) -> bool {
         let is_first = !self.has_loss;
         if is_first {

@@ -2,11 +2,12 @@
 
 use crate::sender::recovery::AckNews;
 
-/// Counts each byte once, through duplicates or the cumulative ACK. As published, an ACK of one segment counts in full.
+/// Counts each byte once, when a duplicate ACK or the cumulative ACK covers it. As published, a cumulative ACK of one
+/// segment counts in full.
 #[derive(Debug)]
 pub(in crate::sender::congestion) struct Delivered {
     mss: u64,
-    /// Bytes counted by duplicates, not yet covered by a cumulative ACK.
+    /// Bytes counted for duplicate ACKs that no cumulative ACK covers yet.
     accounted: u64,
 }
 
@@ -43,7 +44,7 @@ mod tests {
         AckNews { acked, duplicate: acked == 0, ..AckNews::default() }
     }
 
-    /// Segments 2 to 5 arrive after a hole, then the repair: five segments in all.
+    /// Segments 2 to 5 arrive after a hole, then the retransmission: five segments are counted in all.
     #[test]
     fn each_segment_counts_once() {
         let mut delivered = Delivered::new(1000);
@@ -52,7 +53,8 @@ mod tests {
         assert_eq!(delivered.count(&ack(2000)), 2000);
     }
 
-    /// A partial ACK covers less than the counted duplicates: one segment, the rest remains.
+    /// A partial ACK covers less than the duplicate ACKs counted. It counts as one segment, and the rest remains to be
+    /// deducted.
     #[test]
     fn a_partial_ack() {
         let mut delivered = Delivered::new(1000);

@@ -1,5 +1,5 @@
-//! Westwood+'s filter: exponentially weighted mean of one sample per RTT. Bunched ACKs inflate samples per ACK, but not
-//! samples per RTT (Grieco and Mascolo 2004).
+//! Westwood+'s filter: exponentially weighted mean of one sample per RTT. ACKs that arrive in bursts inflate samples
+//! per ACK, but not samples per RTT (Grieco and Mascolo 2004).
 
 use lasthop_base::{Duration, Time};
 
@@ -47,7 +47,7 @@ impl PerRtt {
 mod tests {
     use super::*;
 
-    /// Constant rate b: each RTT gives the sample b; b (1 - 0.9^n) after n samples.
+    /// At a constant rate b each RTT gives the sample b, so the estimate is b (1 - 0.9^n) after n samples.
     #[test]
     fn a_step() {
         let mut filter = PerRtt::new(0.1);

@@ -1,10 +1,10 @@
-//! Jersey's filter: window of one RTT that slides over the bytes delivered.
+//! Jersey's filter: a window of one RTT that slides over the delivered bytes.
 //!
-//! `R_n = (RTT R_{n-1} + L_n) / ((t_n - t_{n-1}) + RTT)` (Xu, Tian, Ansari 2004, available bandwidth estimate, after
-//! the time sliding window of Clark and Fang 1998; the equation from memory). RTT is the latest, not the smallest.
+//! `R_n = (RTT R_{n-1} + L_n) / ((t_n - t_{n-1}) + RTT)`. Source: the available bandwidth estimate of Xu, Tian, Ansari
+//! 2004, from memory, after the time sliding window of Clark and Fang 1998. RTT is the latest sample, not the smallest.
 //!
-//! The first ACK starts the clock without a sample; the estimate begins at zero. Bytes delivered without progress of
-//! the clock join the next sample.
+//! The first ACK starts the clock without a sample; the estimate begins at zero. Bytes delivered while the clock shows
+//! the same time are added to the next sample.
 
 use lasthop_base::{Duration, Time};
 
@@ -17,7 +17,7 @@ pub(in crate::sender::congestion) struct Sliding {
 }
 
 impl Sliding {
-    /// Adds `bytes` delivered at `at` by the chosen clock; `rtt` is the current round trip.
+    /// Adds `bytes` delivered at time `at` of the chosen clock; `rtt` is the current round-trip time.
     pub(in crate::sender::congestion) fn on_delivered(&mut self, at: Time, bytes: u64, rtt: Duration) {
         let Some(last) = self.last else {
             self.last = Some(at);
@@ -48,8 +48,9 @@ mod tests {
 
     const RTT: Duration = Duration::from_millis(100);
 
-    /// Constant rate b: each sample closes RTT / (RTT + dt) of the gap: b (1 - (1 / 1.1)^n) after n samples 10 ms
-    /// apart, within 1 % after five RTT. Three RTT after the rate halved, 5.7 % of the step remain.
+    /// At a constant rate b, each sample closes RTT / (RTT + dt) of the gap. With samples 10 ms apart the estimate is b
+    /// (1 - (1 / 1.1)^n) after n samples, and within 1 % after five RTT. Three RTT after the rate has halved, 5.7 % of
+    /// the step remain.
     #[test]
     fn a_step_up_and_one_down() {
         let mut filter = Sliding::default();
@@ -65,7 +66,8 @@ mod tests {
         assert!((filter.estimate() / 125_000.0 - 1.0).abs() < 0.07, "{}", filter.estimate());
     }
 
-    /// Coarse clock of 10 ms, segments every 2.5 ms: samples join until the clock advances.
+    /// The clock ticks every 10 ms and segments arrive every 2.5 ms: their bytes are collected until the clock
+    /// advances.
     #[test]
     fn a_clock_that_stands_still() {
         let mut filter = Sliding::default();

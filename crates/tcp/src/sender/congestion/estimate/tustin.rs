@@ -1,4 +1,4 @@
-//! Westwood's filter: first-order low-pass, discretised by the bilinear (Tustin) rule, one sample per ACK.
+//! Westwood's filter: a first-order low-pass, discretised by the bilinear (Tustin) rule, with one sample per ACK.
 //!
 //! `b_k = d_k / Δ_k`, `B_k = α B_{k-1} + (1 - α) (b_k + b_{k-1}) / 2`, `α = (2τ - Δ_k) / (2τ + Δ_k)` (Mascolo et al.
 //! 2001 §2.2, Eq. 2). A silence of `τ/m` counts as a sample of zero.
@@ -14,11 +14,11 @@ pub(in crate::sender::congestion) struct Tustin {
     time_constant: f64,
     /// τ/m: longest time without a sample.
     longest: Duration,
-    /// Time of the last sample, assumed ones included.
+    /// Time of the last sample, including assumed zero samples.
     last: Option<Time>,
     sample: f64,
     estimate: f64,
-    /// Bytes delivered at the instant of the last sample: part of the next.
+    /// Bytes delivered at the same instant as the last sample; they join the next sample.
     pending: u64,
 }
 
@@ -59,7 +59,7 @@ impl Tustin {
     fn idle_until(&mut self, now: Time) -> Option<Time> {
         let mut last = self.last?;
         let longest = self.longest;
-        // Some thousand zero samples erase the estimate.
+        // A few thousand zero samples erase the estimate, so more are unnecessary.
         for _ in 0..4096 {
             if now.since(last) <= longest {
                 break;
@@ -92,10 +92,10 @@ mod tests {
         Time::ZERO + Duration::from_millis(millis)
     }
 
-    /// α for 10 ms: (1 - 0.01) / (1 + 0.01).
+    /// Value of α for 10 ms: (1 - 0.01) / (1 + 0.01).
     const ALPHA: f64 = 0.99 / 1.01;
 
-    /// Step response to a constant rate b from rest: B_k = b (1 - α^(k-1) (1 + α) / 2).
+    /// Step response to a constant rate b, from zero: B_k = b (1 - α^(k-1) (1 + α) / 2).
     #[test]
     fn a_step() {
         let mut filter = Tustin::new(TAU, 2);
@@ -108,7 +108,7 @@ mod tests {
         }
     }
 
-    /// Close to the analogue filter, 1 - e^(-t/τ), after one time constant: 63.2 %.
+    /// After one time constant the estimate is close to that of the analogue filter, 1 - e^(-t/τ) = 63.2 %.
     #[test]
     fn a_time_constant() {
         let mut filter = Tustin::new(TAU, 2);
@@ -117,7 +117,7 @@ mod tests {
         assert!((share - 0.632).abs() < 0.002, "{share}");
     }
 
-    /// Two ACKs at one instant form one sample with the next.
+    /// Two ACKs at the same instant form one sample with the next ACK.
     #[test]
     fn acks_at_one_instant() {
         let (mut one, mut two) = (Tustin::new(TAU, 2), Tustin::new(TAU, 2));
@@ -127,13 +127,13 @@ mod tests {
                 two.on_delivered(at(20 * k), 1000);
             }
         }
-        // All ACKs at an instant but the first join the next sample.
+        // If several ACKs arrive at an instant, all but the first join the next sample.
         let (one, two) = (one.estimate(at(980)), two.estimate(at(980)));
         assert!((one - two).abs() / one < 1e-9, "{one} and {two}");
     }
 
-    /// Silence: a zero sample per τ/m. With m = 2, α = (2 - 1/2) / (2 + 1/2) = 0.6: the first zero sample averages with
-    /// the last sample, the others only shrink.
+    /// A silence adds a zero sample per τ/m. With m = 2, α = (2 - 1/2) / (2 + 1/2) = 0.6. The first zero sample is
+    /// averaged with the last sample; the others only shrink the estimate.
     #[test]
     fn silence() {
         let mut filter = Tustin::new(TAU, 2);
