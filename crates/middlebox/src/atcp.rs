@@ -1,7 +1,7 @@
 //! A-TCP: the base station retransmits as a snoop agent does, and closes the sender's window if the mobile falls
-//! silent. The station also limits the window in every ACK to the free space of its retransmission buffer (Seok, Joo
-//! and Kang, N+I 2001; Computer Communications 26(17), 2003). Both ends are unchanged. ATCP by Liu and Singh, for ad
-//! hoc networks, is a different scheme.
+//! silent. The station also limits the window in every ACK to the free space (or the size) of its retransmission buffer
+//! (Seok, Joo and Kang, N+I 2001; Computer Communications 26(17), 2003). Both ends are unchanged. ATCP by Liu and
+//! Singh, for ad hoc networks, is a different scheme.
 //!
 //! # Our choices
 //! The sources are an abstract and koga §2.1.7. Retransmission uses the snoop agent's default rules. To freeze the
