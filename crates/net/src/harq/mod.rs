@@ -12,10 +12,10 @@
 //! repeats until the block arrives, its transmissions are used up, or a NACK is misread as an ACK. Later blocks may
 //! overtake it. Status reports travel in the blocks of the other direction, and are lost with these.
 //!
-//! The `channel` decides whether a first transmission fails. The channel decides on a retransmission, too, but if the
-//! channel destroys it, it fails only with probability `combining` to the power of the earlier transmissions. This is
-//! the rule of Simu5G (`LteRealisticChannelModel`, `harqReduction`). All transmissions of a block are decided at the
-//! first one, so that other traffic does not change the outcome.
+//! The `channel` decides whether a first transmission fails. A retransmission that the channel destroys fails only with
+//! probability `combining` to the power of the earlier transmissions; otherwise the receiver decodes it (rule of
+//! Simu5G's `LteRealisticChannelModel`, `harqReduction`). All transmissions of a block are decided at the first one, so
+//! that other traffic does not change the outcome.
 //!
 //! Here sequence numbers count bytes of the direction's stream. NR numbers SDUs and segments (TS 38.322 §6.2.2), and
 //! LTE numbers PDUs. All three ways lose and retransmit the same bytes.
