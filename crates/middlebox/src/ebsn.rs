@@ -1,7 +1,7 @@
-//! Explicit bad state notification: when a link-layer transmission fails and is retried, the station notifies the
-//! packet's source, which then restarts its retransmission timer (Bakshi, Krishna, Vaidya and Pradhan, ICDCS 1997). The
-//! source must use the loss discrimination `ebsn`. The station does not read TCP headers, and therefore serves
-//! encrypted flows, too.
+//! Explicit bad state notification (EBSN): when a link-layer transmission fails and is retried, the base station
+//! notifies the packet's source. The source then restarts its retransmission timer (Bakshi, Krishna, Vaidya and
+//! Pradhan, ICDCS 1997). The source must use the loss discrimination `ebsn`. The station does not read TCP headers, and
+//! therefore serves encrypted flows, too.
 //!
 //! # Our choices
 //! The rules are from memory; the paper was not available. A notice has 40 bytes, and may be lost or queued like any

@@ -1,4 +1,4 @@
-//! Last-hop acknowledgements: the station sends the source a notice of data that has reached the last hop. The source
+//! Last-hop acknowledgements: the base station notifies the source of data that has reached the last hop. The source
 //! then attributes a loss of that data to the air (Cobb and Agrawal, ISCC 1995, as described in huang §2). The source
 //! must use the loss discrimination `lhack`.
 //!

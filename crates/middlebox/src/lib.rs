@@ -106,7 +106,7 @@ pub trait Middlebox: Send {
     }
 }
 
-/// Place of a middlebox in the network.
+/// Environment of a middlebox, for building it.
 pub struct Site {
     /// For each flow, the exits of forward and of reverse packets.
     pub flows: Vec<[Option<Exit>; 2]>,
@@ -126,8 +126,8 @@ impl Site {
 pub struct Exit {
     /// Whether packets go down towards the last hop, which is from the link's `from` to its `to`.
     pub down: bool,
-    /// Round trip of a packet of 1500 bytes over the link, without queueing: both propagation delays and one
-    /// transmission.
+    /// Round trip of a packet of 1500 bytes over the link, without queueing. It is the sum of both propagation delays
+    /// and one transmission time.
     pub round_trip: Duration,
 }
 

@@ -49,7 +49,7 @@ pub struct RlcCounters {
     pub statuses: u64,
     /// Status reports destroyed in the other direction.
     pub statuses_lost: u64,
-    /// PDUs with status reports for the other direction, not included in `pdus`.
+    /// PDUs with status reports on the other direction's data, not included in `pdus`.
     pub status_pdus: u64,
     /// SDUs discarded at the sender.
     pub discarded: u64,

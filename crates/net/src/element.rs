@@ -16,7 +16,7 @@ use lasthop_wire::{Backlog, LinkReport, LossReason, Packet};
 /// A decision about a packet.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Output {
-    /// The packet arrives at the other end, now or later.
+    /// The packet arrives at the other end of the link, now or later.
     Arrives {
         /// The packet.
         packet: Packet,
@@ -56,7 +56,7 @@ pub enum Output {
     },
     /// A message to the other direction of the link, or to the medium.
     ToPeer(PeerMessage),
-    /// A report to the hosts behind this end of the link.
+    /// A report of the link layer to the hosts at the sending end of this direction.
     Report(LinkReport),
 }
 
@@ -67,7 +67,7 @@ impl Output {
     }
 }
 
-/// One direction of a link as a state machine. Decisions go to `out` in order.
+/// One direction of a link as a state machine. Methods append decisions to `out` in order.
 pub trait Element: Send {
     /// Handles a packet that enters this direction.
     fn handle_packet(&mut self, now: Time, packet: Packet, out: &mut Vec<Output>);
@@ -85,10 +85,10 @@ pub trait Element: Send {
     /// Returns the deadline of `handle_timeout`, or [`Time::NEVER`].
     fn poll_timeout(&self) -> Time;
 
-    /// Handles a message of the link's other direction, or of the medium.
+    /// Handles a message from the link's other direction, or from the medium.
     fn handle_peer_message(&mut self, now: Time, message: PeerMessage);
 
-    /// Returns the packets and bytes that wait at `now`.
+    /// Returns the backlog: the packets and bytes that wait at `now`.
     fn backlog(&mut self, now: Time) -> Backlog;
 
     /// Whether the element draws random numbers, so that repetitions may differ.

@@ -38,7 +38,7 @@ pub struct Link {
     tracks: bool,
     keeps_order: bool,
     draws: bool,
-    /// Whether transmission failures go to `out` ([`Link::decide`]).
+    /// Whether [`Link::decide`] outputs failed transmissions.
     reports_failures: bool,
     server: Server,
     /// For each waiting packet, the time at which it leaves the queue, and its bytes.
@@ -46,7 +46,7 @@ pub struct Link {
     waiting_bytes: u64,
     admission_gate: AdmissionGate,
     last_arrival: Time,
-    /// `None` for a lossless link without extra delay.
+    /// Channel and ARQ; `None` for a lossless link without additional delay.
     lossy_path: Option<(Box<dyn Channel>, Box<dyn Arq>)>,
     variable_delay: Option<Box<VariableDelay>>,
     /// Failed transmissions of the last packet, if any failed.
@@ -87,7 +87,7 @@ pub enum Passage {
 }
 
 impl Link {
-    /// A link of this rate and one-way delay.
+    /// Builds a link of this rate and one-way delay.
     pub fn new(
         service: &Service,
         delay: Duration,

@@ -33,7 +33,7 @@ pub struct ScheduledLink {
 }
 
 impl ScheduledLink {
-    /// A direction of this rate and one-way delay.
+    /// Builds a direction of this rate and one-way delay.
     pub fn new(
         service: &Service,
         delay: Duration,

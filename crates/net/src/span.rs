@@ -1,6 +1,6 @@
 //! Ranges of consecutive numbers, of PDUs or of bytes in a stream.
 
-/// Numbers from `start` to `end`, exclusive.
+/// The numbers from `start` up to `end`, which is excluded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(crate) struct Span {
     pub(crate) start: u64,

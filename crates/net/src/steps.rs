@@ -270,7 +270,7 @@ mod tests {
         assert_ne!(drawn[7], other.at(secs(15 * 7)).0.as_millis());
         assert!(drawn.iter().all(|delay| (5.0..=25.0).contains(delay)));
         let mean = drawn.iter().sum::<f64>() / 4000.0;
-        // Five standard errors: 20 / sqrt(12) / sqrt(4000).
+        // The bound is five standard errors, each 20 / sqrt(12) / sqrt(4000).
         assert!((mean - 15.0).abs() < 5.0 * 5.774 / 4000f64.sqrt(), "{mean}");
     }
 

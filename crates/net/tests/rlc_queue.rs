@@ -10,7 +10,7 @@ fn packet(number: u64, priority: Priority) -> Packet {
         number,
         flow: FlowId(0),
         route: 0,
-        // 8 PDUs of 40 bytes of payload: no shared or partial PDU.
+        // A packet fills 8 PDUs of 40 bytes of payload, so no PDU is shared or partly empty.
         wire_bytes: 320,
         forward: true,
         is_retransmission: false,

@@ -1,4 +1,4 @@
-//! A congestion window of constant size, for a link without other senders.
+//! Congestion control with a window of constant size, for a link without other senders.
 
 use lasthop_base::{Choice, Info};
 use lasthop_tcp::sender::ack_counting::AckCounting;

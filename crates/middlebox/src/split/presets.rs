@@ -27,7 +27,7 @@ const MIN_RTO: Parameter = Parameter {
     doc: "smallest retransmission timeout over the air",
 };
 
-/// See the module.
+/// I-TCP, a preset of the split connection. The module describes it.
 pub const ITCP: Mechanism<Build> = Mechanism {
     info: Info {
         name: "itcp",
@@ -55,7 +55,7 @@ pub const ITCP: Mechanism<Build> = Mechanism {
     },
 };
 
-/// See the module.
+/// METP, a preset of the split connection. The module describes it.
 pub const METP: Mechanism<Build> = Mechanism {
     info: Info {
         name: "metp",

@@ -74,7 +74,7 @@ struct Red {
     gentle: bool,
     marks: bool,
     average: Average,
-    /// Packets since the last mark or drop between the thresholds.
+    /// Number of packets since the last mark or drop. It is 0 while the average is below the lower threshold.
     since_mark: u64,
     random: Stream,
 }

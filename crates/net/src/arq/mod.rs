@@ -48,7 +48,7 @@ impl ArqOutcome {
     }
 }
 
-/// A retransmission scheme of packets.
+/// A scheme that retransmits lost packets one by one.
 pub trait Arq: Send {
     /// Decides the outcome of a packet whose first `transmission` was lost. Not called for other packets; their outcome
     /// is [`ArqOutcome::FIRST_TRY`].
@@ -120,7 +120,7 @@ pub struct Medium {
 
 /// A direction that shares a medium.
 pub struct Member<'a> {
-    /// Parameters of its link layer.
+    /// Parameters of the direction's link layer.
     pub values: &'a Values,
     /// Number of the sending node. Directions of one sender share a back-off.
     pub sender: usize,
@@ -142,7 +142,7 @@ pub struct DirectionParts {
     pub random: Stream,
 }
 
-/// Why a layer needs the same layer in the other direction.
+/// Reason why a layer needs the same layer in the other direction, and a remedy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Partner {
     /// The reason, for example `status = "polled" needs RLC in the other direction`.

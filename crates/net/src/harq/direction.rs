@@ -33,7 +33,7 @@ pub(super) struct HarqDirection {
     reassembly: Reassembly,
     delivery: Delivery,
     statuses: StatusReports,
-    /// Status reports for the other direction.
+    /// Status reports on the other direction's data, to be sent in this direction.
     status_queue: VecDeque<Status>,
     /// Time at which the transmitter is free. The next field is the next slot that will be used.
     free_at: Time,

@@ -15,7 +15,7 @@ struct Report {
 #[derive(Debug)]
 pub(super) struct StatusReports {
     prohibit: Duration,
-    /// Earliest time of the next report (t-StatusProhibit).
+    /// Earliest time of the next report, because of t-StatusProhibit.
     allowed: Time,
     due: Time,
     /// Bytes of the first and of the last poll that is not answered yet. A poll is answered when the fate of all bytes
@@ -45,7 +45,7 @@ impl StatusReports {
         self.due.min(self.received.front().map_or(Time::NEVER, |(at, _)| *at))
     }
 
-    /// Handles a poll in a block that ends at byte `end`.
+    /// Handles a poll in a block whose data ends at byte `end`.
     pub(super) fn on_poll(&mut self, end: u64) {
         self.pending_polls = Some(match self.pending_polls {
             None => [end, end],

@@ -37,15 +37,16 @@ seams! {
     }
     /// A wire of this rate and one-way delay with an unlimited queue.
     pub fn wire(service: Service, delay: Duration);
-    /// The seams of a link, in packet order. [`Catalogue::default`] has this crate's mechanisms.
+    /// The kinds of mechanism of a link, in the order in which packets pass these. [`Catalogue::default`] lists this
+    /// crate's mechanisms.
     pub struct Catalogue {
-        /// Queue before the link.
+        /// Queue discipline before the link.
         "link" queue: discipline::Build = admission + queue, "queue discipline";
         /// Losses on the air.
         "link" channel: channel::Build = channel, "channel error model";
-        /// Link layer's answer to losses.
+        /// Reaction of the link layer to losses.
         "link" arq: arq::Build = arq + rlc + harq + wifi + fec, "link-layer error control";
-        /// Delay that is added to `delay` at random.
+        /// Random delay that is added to `delay`.
         "link" jitter: jitter::Build = jitter, "delay variation";
     }
 }
@@ -119,7 +120,7 @@ impl Config {
         Member { values: &self.arq.values, sender, random: Stream::named(random.draw(), "arq") }
     }
 
-    /// Builds the queue with a stream of its own, derived from the next draw.
+    /// Builds the queue. Its stream is derived from the next draw of `random`.
     pub(super) fn queue_with(&self, mut random: Stream) -> Discipline {
         let random = Stream::named(random.draw(), "queue");
         let context = QueueContext { rate: self.service.first_rate(), random, hosts: self.hosts.clone() };

@@ -226,7 +226,7 @@ impl Queue for DualPi2 {
         self.advance(now);
         loop {
             let is_low = self.next_is_low();
-            // Counted before the packet is removed, for [`DualPi2::is_short`].
+            // From here on, [`DualPi2::is_short`] does not count the packet that leaves.
             let waiting = if is_low { &mut self.low } else { &mut self.classic };
             let (arrived_at, mut packet) = waiting.pop()?;
             let bytes = f64::from(packet.wire_bytes);

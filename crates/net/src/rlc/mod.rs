@@ -93,7 +93,7 @@ pub struct Rlc {
     transmitter: RlcTransmitter,
     receiver: RlcReceiver,
     polling: Option<Polling>,
-    /// Status reports for the other direction.
+    /// Status reports on the other direction's data, to be sent in this direction.
     status_queue: VecDeque<Status>,
     counters: RlcCounters,
     free_at: Time,
@@ -378,7 +378,7 @@ impl BlockSize {
 }
 
 struct BlockContents<'a> {
-    /// Status PDUs for the other direction.
+    /// Number of status PDUs on the other direction's data.
     status: u64,
     ranges: &'a [PduRange],
     /// Whether the block has an additional PDU, which had arrived already and only carries the poll.

@@ -23,7 +23,7 @@ use std::sync::Arc;
 /// Longest delay in a light trace, ms.
 const LONGEST_MILLIS: u64 = 1_000_000;
 
-/// Recorded trains.
+/// A light trace, which is a list of recorded packet trains.
 #[derive(Clone, Hash, Debug, PartialEq, Eq)]
 pub struct LightTrace {
     trains: Vec<Train>,
@@ -176,7 +176,7 @@ impl SizeDelays {
     }
 }
 
-/// Recorded trains before a direction's queue.
+/// A light trace with its settings, placed before a direction's queue.
 #[derive(Clone, Hash, Debug, PartialEq)]
 pub struct Light {
     /// The trains.

@@ -16,7 +16,7 @@ impl RatePlan {
     /// Mbit/s for 15 s` are valid, too.
     ///
     /// # Errors
-    /// One sentence on the fault.
+    /// A sentence that describes the fault.
     pub fn parse(text: &str) -> Result<RatePlan, String> {
         let steps = Steps::<PlannedRate>::parse(text)?;
         let sends = steps.iter().any(|(low, ..)| low.0 > 0);

@@ -13,7 +13,7 @@ use std::sync::Arc;
 pub const OPPORTUNITY_BYTES: u64 = 1504;
 /// Bytes of one opportunity of CellReplay's traces, both light and heavy ones.
 pub const CELL_BYTES: u32 = 1400;
-/// Overhead of a packet beyond its IP length, bytes.
+/// Bytes that a packet uses in addition to its IP length.
 pub(super) const PACKET_OVERHEAD: u64 = 4;
 pub(super) const NANOS_PER_MILLI: u64 = 1_000_000;
 
@@ -68,7 +68,7 @@ impl Trace {
     /// Parses a trace; ignores trailing blank lines.
     ///
     /// # Errors
-    /// The first invalid line, and its fault.
+    /// The number of the first invalid line, and its fault.
     pub fn parse(text: &str) -> Result<Trace, TraceError> {
         let mut millis: Vec<u64> = Vec::new();
         for (index, line) in text.trim_end().lines().enumerate() {
@@ -182,7 +182,7 @@ pub(crate) struct Cursor {
     trace: Arc<Trace>,
     next: u64,
     next_time: Time,
-    /// Time of the last used opportunity, and its remaining bytes.
+    /// Time of the opportunity that was used last. The next field is its remaining bytes.
     used_at: Time,
     left: u64,
 }

@@ -64,7 +64,7 @@ pub(crate) fn dcf(n: i32) -> (f64, f64) {
         for stage in 0..=5 {
             let w = 32.0 * f64::from(1 << stage);
             let fails = p * (1.0 - 1.0 / w);
-            // The last stage repeats.
+            // A station stays in the last stage while its transmissions fail.
             let here = if stage < 5 { visits } else { visits / (1.0 - fails) };
             sent += here * (1.0 - 1.0 / w);
             at_once += here / w;
