@@ -3,8 +3,8 @@
 //!
 //! A duplicate ACK requests the byte that follows the acknowledged data. If the mobile sends, a requested byte that
 //! never reached the station was lost over the air (Balakrishnan and Katz, GLOBECOM Internet Mini-Conference 1998;
-//! ns-2's `snoop.cc`). If the mobile receives, a requested byte that the station has forwarded was lost over the air
-//! (our rule; the idea is that of the comparison of 1996/97 and of huang §2's ACK_ELN).
+//! ns-2's `snoop.cc`). If the mobile receives, a requested byte that the station has forwarded was lost over the air.
+//! This rule is ours; the idea is that of the comparison of 1996/97 and of ACK_ELN in huang §2.
 //!
 //! "ELN" has four meanings in the literature. The first is this bit, in both directions and polarities. The second is a
 //! receiver that reports the cause itself. The third is Gupta and Kuri's name for HACK's signal. The fourth is a hint

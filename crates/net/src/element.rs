@@ -56,7 +56,7 @@ pub enum Output {
     },
     /// A message to the other direction of the link, or to the medium.
     ToPeer(PeerMessage),
-    /// A report of the link layer to the hosts at the sending end of this direction.
+    /// A report of the link layer to the hosts at the receiving end of this direction.
     Report(LinkReport),
 }
 

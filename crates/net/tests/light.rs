@@ -174,8 +174,8 @@ fn sizes_delay() {
     let mut config = config(0);
     let sizes = Arc::new(SizeDelays::parse("100 -1\n200 0\n300 2.6\n").expect("delays by size"));
     config.light.as_mut().expect("trains").sizes = Some(sizes);
-    // With the device's header, the sizes and delays are: 300 bytes, 2.6, rounded to 3 ms; 250 bytes, 1.3, rounded to 1
-    // ms; 54 bytes, -1 ms; 1400 bytes, as 300 bytes.
+    // The sizes with the device's header are 300, 250, 54 and 1400 bytes. Their delays are 2.6 (rounded to 3), 1.3
+    // (rounded to 1), -1 and again 3 ms.
     let alone = [(0, 296), (100, 246), (200, 50), (300, FULL)];
     arrive(&config, &alone, &[23, 123, 223, 329]);
     // At 20 - 1 ms, and also at 20 ms, the second packet would overtake the first. It is released with the first

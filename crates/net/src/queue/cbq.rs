@@ -7,8 +7,8 @@
 //! are not modelled.
 //!
 //! The formal link-sharing guidelines (§3) decide which classes may send. A class may send if it is not over its limit.
-//! A class over its limit may send if three conditions hold: it may borrow, the link is not over its limit, and no
-//! other class has a backlog without being over its limit. Among classes that may send, the one with the highest
+//! A class over its limit may send only if it may borrow and the link is not over its limit. In addition, no other
+//! class may have a backlog without being over its limit. Among classes that may send, the one with the highest
 //! priority is served. Classes of equal priority share in proportion to their rates.
 
 use super::{Build, Dropped, Queue};
