@@ -1,28 +1,29 @@
-//! Classification of ACKs, for middleboxes that suppress or change ACKs.
+//! Classifies ACKs, for middleboxes that suppress or change ACKs.
 //!
-//! The rules follow ns-2's, Click's and a Linux module's snoop. A duplicate is a pure ACK with the number, window and
-//! ECN echo of the last ACK, without D-SACK, while data is outstanding. ACKs beyond the data seen are left alone. In
-//! mid-connection the first ACK sets the state and passes.
+//! The rules follow the snoop agents of ns-2, Click and a Linux module. A duplicate is a pure ACK with the number,
+//! window and ECN echo of the last ACK, without D-SACK, while data is outstanding. ACKs of data that the middlebox has
+//! not seen are not classified further. If the middlebox first sees a connection after its SYN, the first ACK only sets
+//! the state.
 
 use crate::sequence::{distance, end_of, is_before};
 use lasthop_wire::{Flags, Segment, Seq};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum AckKind {
-    /// Acknowledges data beyond this number.
+    /// Acknowledges new data. The number is that of the previous ACK.
     New(Seq),
     /// Reports out-of-order data and nothing else.
     Duplicate,
     Old,
-    /// Any other: a window update, the first ACK, or an ACK of data not seen here.
+    /// Any other ACK: a window update, the first ACK, or an ACK of data that the middlebox has not seen.
     Other,
 }
 
-/// ACKs of one direction of a flow's data.
+/// State of the ACKs for one direction of a flow's data.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Acks {
     last: Option<Seq>,
-    /// Window and ECE of the last ACK that was no duplicate.
+    /// Window and ECE flag of the last ACK that was not a duplicate.
     advertised: (u16, bool),
     highest: Option<Seq>,
 }
@@ -32,7 +33,7 @@ impl Acks {
         self.last
     }
 
-    /// Unscaled window of the last ACK that was no duplicate.
+    /// Returns the unscaled window of the last ACK that was not a duplicate.
     pub(crate) fn window(&self) -> u16 {
         self.advertised.0
     }
@@ -59,7 +60,7 @@ impl Acks {
         }
     }
 
-    /// Classifies and records a segment with ACK.
+    /// Classifies a segment with the ACK flag, and updates the state.
     pub(crate) fn classify(&mut self, segment: &Segment) -> AckKind {
         let advertised = (segment.window, segment.flags.has(Flags::ECE));
         if self.highest.is_some_and(|highest| is_before(highest, segment.ack)) {

@@ -1,12 +1,13 @@
-//! A-TCP: the station retransmits as a snoop agent does, closes the sender's window if the mobile falls silent, and
-//! limits the window in every ACK to its retransmission buffer (Seok, Joo and Kang, N+I 2001; Computer Communications
-//! 26(17), 2003). Both ends are unchanged. ATCP of Liu and Singh, for ad hoc networks, is a different scheme.
+//! A-TCP: the base station retransmits as a snoop agent does, and closes the sender's window if the mobile falls
+//! silent. The station also limits the window in every ACK to the free space (or the size) of its retransmission buffer
+//! (Seok, Joo and Kang, N+I 2001; Computer Communications 26(17), 2003). Both ends are unchanged. ATCP by Liu and
+//! Singh, for ad hoc networks, is a different scheme.
 //!
 //! # Our choices
-//! Sources: an abstract and koga §2.1.7. Retransmission follows the snoop agent with its defaults. Freezing uses
-//! M-TCP's zero window, without withholding a byte. Except for freezing, the window's right edge never moves left. A
-//! flow that the station meets in mid-connection keeps its windows, because the window scale is unknown. Each flow has
-//! its own buffer. The soft handoff is not modelled.
+//! The sources are an abstract and koga §2.1.7. Retransmission uses the snoop agent's default rules. To freeze the
+//! sender, the station advertises a zero window as M-TCP does, but does not withhold a byte. Except for freezing, the
+//! window's right edge never moves left. If the station has not seen a flow's SYNs, it leaves the windows unchanged,
+//! because the window scale is unknown. Each flow has its own buffer. The soft handoff is not modelled.
 
 use crate::acks::Acks;
 use crate::directions::{PerDirection, Toward};
@@ -79,7 +80,7 @@ struct Atcp {
 
 struct AtcpFlow {
     acks: Acks,
-    /// Window scales of the data's sender and of the mobile, from the SYNs.
+    /// Window scales of the sender and of the mobile, from their SYNs.
     scales: [Option<u8>; 2],
     has_syn: [bool; 2],
     /// Right edge of the window advertised to the sender.
@@ -214,7 +215,7 @@ impl AtcpFlow {
         }
     }
 
-    /// Returns the window to advertise in a segment of the mobile.
+    /// Handles a segment of the mobile, and returns the window to put into that segment.
     fn on_ack(&mut self, now: Time, packet: &Packet, segment: &Segment, room: u64, freezes: bool) -> u16 {
         if segment.flags.has(Flags::RST) {
             self.reset();
@@ -235,14 +236,14 @@ impl AtcpFlow {
         }
         self.last_from_mobile = Some(*packet);
         if self.silence.is_in_outage() && self.silence.is_frozen() {
-            // The segment left the mobile before the outage.
+            // The mobile sent this segment before the outage, so the window stays closed.
             return 0;
         }
         let Some(shift) = self.window_shift().filter(|_| !segment.flags.has(Flags::SYN)) else {
             return segment.window;
         };
         let offered = u64::from(segment.window) << shift;
-        // Never shrinks the advertised window.
+        // The station never shrinks the window that it has advertised.
         let promised = self.edge.map_or(0, |edge| distance(segment.ack, edge).max(0).unsigned_abs());
         let wanted = room.max(u64::from(promised)).min(offered);
         let units = wanted.div_ceil(1 << shift).min(u64::from(segment.window)) as u16;
@@ -261,7 +262,7 @@ impl AtcpFlow {
             return self.close_window(out);
         }
         if let (Some(last_from_mobile), Some(last)) = (&self.last_from_mobile, self.acks.last()) {
-            // Reopens the window to the edge advertised earlier.
+            // Reopens the window to the right edge advertised before the freeze.
             let shift = u32::from(self.window_shift().unwrap_or(0));
             let promised = self.edge.map_or(0, |edge| distance(last, edge).max(0).unsigned_abs()) >> shift;
             let window = if self.edge.is_some() { promised.min(0xffff) as u16 } else { self.acks.window() };

@@ -1,12 +1,13 @@
-//! Mechanisms of a node by seam, for scenarios, `lasthop list` and the schema. A caller may add mechanisms.
+//! List of the middleboxes that a node can have, for scenarios, `lasthop list` and the schema. A caller may add its
+//! own.
 
 use crate::{ALL, Build, DEFAULT};
 use lasthop_base::{Choice, Seam, SeamInfo, Selection};
 
-/// The seam of a node. [`Catalogue::default`] has this crate's middleboxes.
+/// The kinds of mechanism of a node; there is only one. [`Catalogue::default`] lists this crate's middleboxes.
 #[derive(Clone, Debug)]
 pub struct Catalogue {
-    /// See [`ALL`].
+    /// The middleboxes, by default those of [`ALL`].
     pub middlebox: Seam<Build>,
 }
 
@@ -18,12 +19,12 @@ impl Default for Catalogue {
 }
 
 impl Catalogue {
-    /// Descriptions of all seams.
+    /// Returns the descriptions of all kinds of mechanism.
     pub fn seams(&self) -> Vec<&SeamInfo> {
         vec![self.middlebox.info()]
     }
 
-    /// Stores the selection in `choice`; returns false for an unknown seam or mechanism.
+    /// Stores the selection in `choice`. Returns false if the kind of mechanism or the mechanism is unknown.
     pub fn select(&self, choice: &mut Choice<Build>, seam: &SeamInfo, selection: &Selection) -> bool {
         seam.name == "middlebox" && self.middlebox.select(selection, choice)
     }

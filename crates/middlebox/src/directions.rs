@@ -1,4 +1,4 @@
-//! State of a middlebox by flow and direction of the data.
+//! State of a middlebox for each flow and each direction of its data.
 
 use crate::{Exit, Site};
 use lasthop_wire::{FlowId, Packet};
@@ -6,18 +6,19 @@ use lasthop_wire::{FlowId, Packet};
 /// Direction of the data that a middlebox serves.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Toward {
-    /// Down to the last hop: the mobile receives.
+    /// Data goes down to the last hop, and the mobile receives.
     Mobile,
-    /// Up from the last hop: the mobile sends.
+    /// Data comes up from the last hop, and the mobile sends.
     Network,
 }
 
-/// State of forward and of reverse data, by flow; `None` where the data goes the other way.
+/// For each flow, the states of forward and of reverse data. A state is `None` if the middlebox does not serve that
+/// direction.
 #[derive(Debug)]
 pub(crate) struct PerDirection<T>(Vec<[Option<T>; 2]>);
 
 impl<T> PerDirection<T> {
-    /// Calls `new` for each direction whose data goes `toward`.
+    /// Builds the states, with a call of `new` for each direction whose data goes `toward`.
     pub(crate) fn new(site: &Site, toward: Toward, new: impl Fn(&Exit) -> T) -> PerDirection<T> {
         let made = |flow, forward| {
             let exit = site.exit(flow, forward)?;
@@ -26,7 +27,8 @@ impl<T> PerDirection<T> {
         PerDirection((0..site.flows.len()).map(|flow| [made(flow, true), made(flow, false)]).collect())
     }
 
-    /// State of the data in the packet's direction, and of the data that the packet acknowledges.
+    /// Returns two states: that of the data in the packet's direction, and that of the data which the packet
+    /// acknowledges.
     pub(crate) fn by_direction(&mut self, packet: &Packet) -> [Option<&mut T>; 2] {
         match self.0.get_mut(packet.flow.0 as usize) {
             Some([forward_state, reverse_state]) => {

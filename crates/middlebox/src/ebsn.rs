@@ -1,13 +1,13 @@
-//! Explicit bad state notification: when a link-layer transmission fails and is retried, the station notifies the
-//! packet's source, which then restarts its retransmission timer (Bakshi, Krishna, Vaidya and Pradhan, ICDCS 1997). The
-//! source's half is the loss discrimination of the same name. The station reads no TCP header and also serves encrypted
-//! flows.
+//! Explicit bad state notification (EBSN): when a link-layer transmission fails and is retried, the base station
+//! notifies the packet's source. The source then restarts its retransmission timer (Bakshi, Krishna, Vaidya and
+//! Pradhan, ICDCS 1997). The source must use the loss discrimination `ebsn`. The station does not read TCP headers, and
+//! therefore serves encrypted flows, too.
 //!
 //! # Our choices
-//! The rules are from memory; the paper was not available. A notice has 40 bytes, and may be lost or queued as any
-//! packet; captures show an ICMP message of an experimental type. `gap` is ours. Links that transmit packet by packet
-//! (`none`, `repeat`, `wifi`) report failures, with any queue. `rlc`, `harq` (segments) and `fec` (no retransmission)
-//! report none; a note warns of that.
+//! The rules are from memory; the paper was not available. A notice has 40 bytes, and may be lost or queued like any
+//! packet. Captures show a notice as an ICMP message of an experimental type. The parameter `gap` is our addition. Link
+//! layers that transmit packet by packet (`none`, `repeat`, `wifi`) report failures. `rlc` and `harq` segment packets,
+//! and `fec` does not retransmit; these report no failures, and a note warns of that.
 
 use crate::{Build, Decision, Middlebox, Site};
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Time, Unit};
@@ -42,7 +42,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
 struct Ebsn {
     attempts: u32,
     gap: Duration,
-    /// Whether packets go down, and the time of the last notice, by flow and direction.
+    /// For each flow and direction: whether packets go down to the last hop, and the time of the last notice.
     flows: Vec<[(bool, Option<Time>); 2]>,
 }
 
@@ -64,7 +64,7 @@ impl Middlebox for Ebsn {
         let Some(directions) = self.flows.get_mut(packet.flow.0 as usize) else { return };
         let (goes_down, notified_at) = &mut directions[usize::from(!packet.forward)];
         let is_soon = notified_at.is_some_and(|notified_at| now.since(notified_at) < self.gap);
-        // No retransmission timer at the source covers a pure ACK.
+        // The source has no retransmission timer for a pure ACK.
         let is_data = packet.segment().is_none_or(|segment| segment.len > 0);
         if attempt < self.attempts || is_soon || !*goes_down || !is_data {
             return;

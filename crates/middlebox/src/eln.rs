@@ -1,17 +1,18 @@
-//! Explicit loss notification: a bit in duplicate ACKs reports whether the loss was wireless. The sender obeys with the
-//! loss discrimination of the same name.
+//! Explicit loss notification: a bit in duplicate ACKs reports whether the loss was wireless. The sender must use the
+//! loss discrimination `eln` to obey this bit.
 //!
-//! With a mobile that sends (Balakrishnan and Katz, GLOBECOM Internet Mini-Conference 1998; ns-2's `snoop.cc`), a
-//! requested byte that never reached the station was lost over the air. With a mobile that receives (idea: the
-//! comparison of 1996/97 and huang §2's ACK_ELN; rule: ours), a requested byte that the station has forwarded was lost
-//! over the air.
+//! A duplicate ACK requests the byte that follows the acknowledged data. If the mobile sends, a requested byte that
+//! never reached the station was lost over the air (Balakrishnan and Katz, GLOBECOM Internet Mini-Conference 1998;
+//! ns-2's `snoop.cc`). If the mobile receives, a requested byte that the station has forwarded was lost over the air.
+//! This rule is ours; the idea is that of the comparison of 1996/97 and of ACK_ELN in huang §2.
 //!
-//! "ELN" has four meanings: this bit in both directions and polarities; a receiver that reports the cause itself; Gupta
-//! and Kuri's name for HACK's signal; a hint from the link to a receiver that delays duplicates.
+//! "ELN" has four meanings in the literature. The first is this bit, in both directions and polarities. The second is a
+//! receiver that reports the cause itself. The third is Gupta and Kuri's name for HACK's signal. The fourth is a hint
+//! from the link to a receiver that delays duplicates.
 //!
 //! # Our choices
-//! Only duplicates are marked; ns-2 also marks new ACKs, and ACKs without outstanding data. Packets dropped by the
-//! queue behind the station do not count as forwarded. The mark is a reserved bit of the TCP header.
+//! Only duplicates are marked, whereas ns-2 also marks new ACKs and ACKs without outstanding data. Packets that the
+//! station's queue drops do not count as forwarded. The mark is a reserved bit of the TCP header.
 
 use crate::acks::AckKind;
 use crate::directions::{PerDirection, Toward};
@@ -90,7 +91,7 @@ impl Middlebox for Eln {
             && segment.flags.has(Flags::ACK)
         {
             hint = match (forwarded.on_ack(segment), forwarded.contains(segment.ack), self.toward) {
-                // Never arrived over the air; or was forwarded to the air.
+                // The byte never arrived over the air, or was forwarded to the air and lost there.
                 (AckKind::Duplicate, false, Toward::Network) | (AckKind::Duplicate, true, Toward::Mobile) => {
                     LossHint::Wireless
                 }

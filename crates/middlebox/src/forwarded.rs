@@ -1,4 +1,5 @@
-//! Record of unacknowledged data that passed: recorded data was lost behind the middlebox, other data before.
+//! Record of the unacknowledged data that the middlebox forwarded. If the receiver misses recorded data, the loss
+//! happened after the middlebox; otherwise it happened before.
 
 use crate::acks::{AckKind, Acks};
 use crate::sequence::{distance, end_of, is_before};
@@ -8,7 +9,7 @@ use std::collections::VecDeque;
 #[derive(Debug, Default)]
 pub(crate) struct ForwardedData {
     pub(crate) acks: Acks,
-    /// Disjoint ranges beyond the last ACK, ascending.
+    /// Disjoint ranges above the last ACK, in ascending order.
     ranges: VecDeque<(Seq, Seq)>,
 }
 
@@ -34,7 +35,7 @@ impl ForwardedData {
         kind
     }
 
-    /// Whether this byte passed and was then unacknowledged.
+    /// Whether this byte was forwarded and is still unacknowledged.
     pub(crate) fn contains(&self, number: Seq) -> bool {
         self.ranges.iter().any(|(start, end)| !is_before(number, *start) && is_before(number, *end))
     }
@@ -51,7 +52,7 @@ impl ForwardedData {
         }
     }
 
-    /// Searches from the end: nearly all segments extend the last range.
+    /// Adds a range. The search runs from the end, because nearly all segments extend the last range.
     fn add(&mut self, start: Seq, end: Seq, max_ranges: usize) {
         let behind = self.ranges.iter().rev().take_while(|(first, _)| distance(*first, start) < 0).count();
         let mut index = self.ranges.len() - behind;
@@ -77,7 +78,7 @@ impl ForwardedData {
         }
     }
 
-    /// Removes a range that the next queue dropped.
+    /// Removes a range of bytes that the queue of the next link dropped.
     pub(crate) fn remove(&mut self, start: Seq, end: Seq) {
         let Some(index) =
             self.ranges.iter().rposition(|(first, last)| !is_before(start, *first) && !is_before(*last, end))

@@ -1,11 +1,11 @@
-//! Last-hop acknowledgements: the station sends the source a notice of data that has reached the last hop. The source
-//! then attributes a loss of that data to the air (Cobb and Agrawal, ISCC 1995, by huang §2). The source's half is the
-//! loss discrimination of the same name.
+//! Last-hop acknowledgements: the base station notifies the source of data that has reached the last hop. The source
+//! then attributes a loss of that data to the air (Cobb and Agrawal, ISCC 1995, as described in huang §2). The source
+//! must use the loss discrimination `lhack`.
 //!
 //! # Our choices
-//! The paper was not available. A notice has 40 bytes, and may be lost or queued as any packet; captures show an ICMP
-//! message of an experimental type. Retransmissions cause notices, too. A packet dropped by the queue behind the
-//! station already has a notice: its loss looks wireless.
+//! The paper was not available. A notice has 40 bytes, and may be lost or queued like any packet. Captures show a
+//! notice as an ICMP message of an experimental type. Retransmissions cause notices, too. A notice is sent before the
+//! packet enters the station's queue. If that queue drops the packet, the loss therefore looks wireless.
 
 use crate::directions::{PerDirection, Toward};
 use crate::{Build, Decision, Middlebox};
@@ -38,7 +38,7 @@ struct Lhack {
     flows: PerDirection<Batch>,
 }
 
-/// Contents of the next notice.
+/// Data that the next notice will cover.
 #[derive(Default)]
 struct Batch {
     seq: Seq,

@@ -1,16 +1,17 @@
-//! Middleboxes: a node between links may see and change the packets of both directions.
+//! Middleboxes. A middlebox is placed at a node between links, and may see and change the packets of both directions.
 //!
 //! * [`Middlebox`]: the trait. A middlebox forwards, changes, holds or drops a packet, or emits new packets.
 //! * [`snoop`]: caches data until it is acknowledged and retransmits wireless losses.
-//! * [`split`]: two connections back to back.
+//! * [`split`]: terminates the connection and opens a second one.
 //! * `eln`, `lhack`, `ebsn`: notify the sender of the cause of a loss, in ACKs or in separate notices.
-//! * `spack`: splits an ACK so that a window grows back. `mtcp`, `atcp`: close the sender's window during an outage;
-//!   `atcp` also retransmits. `wtcp`: retransmits, and hides the time of a local recovery from the sender.
-//! * `acks`, `forwarded`, `directions`, `silence`, `sequence`: shared parts.
+//! * `spack`: splits an ACK, so that the sender's window grows back quickly. `mtcp`, `atcp`: close the sender's window
+//!   during an outage; `atcp` also retransmits. `wtcp`: retransmits, and hides the duration of a local recovery from
+//!   the sender.
+//! * `acks`, `forwarded`, `directions`, `silence`, `sequence`: code shared by several middleboxes.
 //! * `none`: the node only forwards.
 //! * [`Catalogue`]: the list of all middleboxes.
 //!
-//! A middlebox has no clock, no queue and no link; the queue behind the node belongs to the link.
+//! A middlebox has no clock, queue or link. The queue for packets that leave the node belongs to the next link.
 
 mod acks;
 mod atcp;
@@ -34,45 +35,45 @@ pub use catalogue::Catalogue;
 use lasthop_base::{Choice, Duration, Mechanism, Rate, Stream, Time, Values};
 use lasthop_wire::{FlowId, LossReason, Packet};
 
-/// Fate of a packet at a node, or a new packet.
+/// Decision of a middlebox on a packet, or a new packet.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Decision {
     /// Forwards the packet unchanged.
     Forward(Packet),
-    /// Forwards the packet with another header of the same size.
+    /// Forwards the packet with a changed header of the same size.
     Rewrite(Packet),
     /// Retransmits a copy of a packet forwarded earlier.
     Retransmit(Packet),
-    /// Sends a segment or notice of the middlebox itself, in the direction of the packet's `forward`. The engine sets
-    /// its size from the segment and the flow's headers, or from the notice.
+    /// Sends a segment or notice that the middlebox made, in the direction of the packet's `forward`. The engine
+    /// computes the packet's size from the segment and the flow's headers, or from the notice.
     Emit(Packet),
-    /// Consumes the packet: the middlebox is its endpoint (split connection).
+    /// Consumes the packet, because the middlebox is the endpoint of its connection (split connection).
     Consume(Packet),
     /// Drops the packet for this reason.
     Drop(Packet, LossReason),
 }
 
-/// A state machine at a node. Decisions go to `out`, in the order in which packets leave. A packet without a decision
-/// is held.
+/// A middlebox at a node, as a state machine. Methods append decisions to `out`, in the order in which packets leave.
+/// If a call adds no decision for a packet, the middlebox holds that packet.
 ///
-/// The engine sets number, route and hop of a packet.
+/// The engine, not the middlebox, sets number, route and hop of a packet.
 pub trait Middlebox: Send {
-    /// Handles a packet that came from a link and has a further link ahead.
+    /// Handles a packet that arrived from a link and continues on another link.
     fn handle_packet(&mut self, now: Time, packet: Packet, out: &mut Vec<Decision>);
 
-    /// Handles the expired deadline.
+    /// Handles the expiry of the deadline that [`Middlebox::poll_timeout`] returned.
     fn handle_timeout(&mut self, now: Time, out: &mut Vec<Decision>);
 
     /// Returns the deadline of `handle_timeout`, or [`Time::NEVER`].
     fn poll_timeout(&self) -> Time;
 
-    /// Handles a forwarded packet that the queue of the next link dropped, at arrival or later.
+    /// Handles a drop of a forwarded packet by the queue of the next link, at the packet's arrival or later.
     fn handle_queue_drop(&mut self, now: Time, packet: &Packet) {
         let _ = (now, packet);
     }
 
-    /// Handles the `attempt`-th failed transmission of a forwarded packet on the next link, which may retry. Only for
-    /// middleboxes that [need](Middlebox::needs_failures) them, and only from links that transmit packet by packet.
+    /// Handles the `attempt`-th failed transmission of a forwarded packet on the next link. The link may retransmit.
+    /// Called only if [`Middlebox::needs_failures`], and only for links that transmit packet by packet.
     fn handle_failure(&mut self, now: Time, packet: &Packet, attempt: u32, out: &mut Vec<Decision>) {
         let _ = (now, packet, attempt, out);
     }
@@ -82,8 +83,8 @@ pub trait Middlebox: Send {
         false
     }
 
-    /// Handles a planned rate change of the link by which packets of this flow and direction leave; also called at the
-    /// start of the run. Only for middleboxes that [need](Middlebox::needs_rates) them.
+    /// Handles a planned rate change of the link by which packets of this flow and direction leave. Also called at the
+    /// start of the run. Called only if [`Middlebox::needs_rates`].
     fn handle_rate(&mut self, now: Time, flow: FlowId, forward: bool, rate: Rate, out: &mut Vec<Decision>) {
         let _ = (now, flow, forward, rate, out);
     }
@@ -93,7 +94,8 @@ pub trait Middlebox: Send {
         false
     }
 
-    /// Returns whether the middlebox reads headers that IPsec hides. If not, an encrypted flow gets the same service.
+    /// Returns whether the middlebox reads headers that IPsec hides. If false, the middlebox serves encrypted flows,
+    /// too.
     fn reads_headers(&self) -> bool {
         true
     }
@@ -104,16 +106,16 @@ pub trait Middlebox: Send {
     }
 }
 
-/// Place of a middlebox in the network.
+/// Environment of a middlebox, for building it.
 pub struct Site {
-    /// Exits of forward and of reverse packets, by flow number.
+    /// For each flow, the exits of forward and of reverse packets.
     pub flows: Vec<[Option<Exit>; 2]>,
     /// Random numbers of the middlebox.
     pub random: Stream,
 }
 
 impl Site {
-    /// Returns the exit of packets of this flow and direction; `None` if the flow does not pass the node.
+    /// Returns the exit of packets of this flow and direction; `None` if these packets do not pass the node.
     pub fn exit(&self, flow: usize, forward: bool) -> Option<Exit> {
         self.flows.get(flow).and_then(|exits| exits[usize::from(!forward)])
     }
@@ -122,10 +124,10 @@ impl Site {
 /// Link by which packets of a flow leave a node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Exit {
-    /// Whether packets go down, from the link's `from` to its `to`: towards the last hop.
+    /// Whether packets go down towards the last hop, which is from the link's `from` to its `to`.
     pub down: bool,
-    /// Round trip of a packet of 1500 bytes over the link, without queueing: both propagation delays and one
-    /// transmission.
+    /// Round trip of a packet of 1500 bytes over the link, without queueing. It is the sum of both propagation delays
+    /// and one transmission time.
     pub round_trip: Duration,
 }
 
@@ -149,7 +151,7 @@ pub const ALL: &[Mechanism<Build>] = &[
     lhack::MECHANISM,
 ];
 
-/// The default.
+/// The default: no middlebox.
 pub const DEFAULT: Mechanism<Build> = none::MECHANISM;
 
 /// Returns whether this choice builds a middlebox.

@@ -1,16 +1,18 @@
-//! M-TCP: the station lowers every ACK of the mobile by one byte. A later ACK of that byte closes the sender's window
-//! when the mobile falls silent. The sender then waits with an unchanged congestion window until the mobile returns
-//! (Brown and Singh, Computer Communication Review 27(5), 1997). The station caches and retransmits nothing: M-TCP
-//! suits few losses and long outages. MTCP (Haas's Mobile-TCP) is a different scheme.
+//! M-TCP: the base station lowers every ACK of the mobile by one byte. If the mobile falls silent, the station
+//! acknowledges that byte with a zero window, which closes the sender's window. The sender then waits with an unchanged
+//! congestion window until the mobile returns (Brown and Singh, Computer Communication Review 27(5), 1997). The station
+//! caches and retransmits nothing: M-TCP suits few losses and long outages. Haas's Mobile-TCP, also called MTCP, is a
+//! different scheme.
 //!
-//! The sender must stop its retransmission timer at a zero window, as BSD does (`freezes`). A sender that retransmits
-//! reduces its window.
+//! The sender must stop its retransmission timer at a zero window, as BSD does (parameter `freezes` of the sender).
+//! Otherwise the sender retransmits, and reduces its congestion window.
 //!
 //! # Our choices
-//! Sources: the author's page and lecture notes, not the paper. Ours are the length of silence (`silence`, or twice the
-//! smoothed gap of the mobile's segments if longer) and of the delay of the last byte (`hold`). In the source a
-//! returning mobile sends a message; here the station probes with copies of the last data packet. A link whose rate
-//! changes by plan reports outages itself (`away`). The source's wireless TCP and channel sharing are not modelled.
+//! The sources are the author's page and lecture notes, not the paper. We chose the time after which the mobile counts
+//! as silent: `silence`, or twice the smoothed gap between the mobile's segments if that is longer. We also chose the
+//! time for which the last byte is withheld (`hold`). In the source, a returning mobile sends a message; here, the
+//! station probes with copies of the last data packet. A link with a planned rate reports its outages to the station
+//! (`away`). The source's wireless TCP and channel sharing are not modelled.
 
 use crate::acks::{AckKind, Acks};
 use crate::directions::{PerDirection, Toward};
@@ -53,10 +55,10 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
     },
 };
 
-/// Shortest silence. At 0 s the probes would repeat without end at one instant.
+/// Range of `silence`. With 0 s, the probes would repeat endlessly at one instant.
 pub(crate) const SILENCE: Unit = Unit::Duration(Duration::from_millis(1), Duration::from_secs(60));
 
-/// Rate below which a link by plan counts as an outage.
+/// Rate below which a link with a planned rate counts as being in an outage.
 pub(crate) const AWAY: Parameter = Parameter {
     name: "away",
     unit: Unit::Rate,
@@ -73,13 +75,13 @@ struct Mtcp {
 
 struct MtcpFlow {
     acks: Acks,
-    /// Number last advertised to the sender.
+    /// Last acknowledgement number sent to the sender.
     advertised: Option<Seq>,
-    /// Last segment of the mobile, and last data to the mobile.
+    /// Last segment from the mobile, and last data packet to the mobile.
     last_from_mobile: Option<Packet>,
     last_data: Option<Packet>,
     silence: SilenceDetector,
-    /// Time to acknowledge the last byte.
+    /// Time at which the withheld byte is acknowledged.
     release: Time,
 }
 
@@ -102,7 +104,7 @@ impl Middlebox for Mtcp {
                 }
             } else if segment.flags.has(Flags::ACK) {
                 number = flow.on_ack(now, hold, &packet, segment);
-                // The segment left the mobile before the outage: the window stays closed.
+                // The mobile sent this segment before the outage, so the window stays closed.
                 window = if flow.silence.is_in_outage() && flow.silence.is_frozen() { 0 } else { window };
             }
             next = next.min(flow.deadline());
@@ -186,7 +188,7 @@ impl MtcpFlow {
         if self.silence.is_frozen()
             && let (Some(last_from_mobile), Some(last)) = (&self.last_from_mobile, self.acks.last())
         {
-            // Answers probes of the closed window, too.
+            // While the window is closed, this also answers the sender's window probes.
             out.extend(synthetic_ack(last_from_mobile, last, 0).map(Decision::Emit));
         }
     }
@@ -225,7 +227,7 @@ impl MtcpFlow {
 
     fn on_timeout(&mut self, now: Time, out: &mut Vec<Decision>) {
         let (Some(last_from_mobile), Some(last)) = (self.last_from_mobile, self.acks.last()) else {
-            // No segment of the mobile to copy an ACK from.
+            // The mobile has not sent a segment that an ACK could be copied from.
             self.silence.reset();
             return;
         };

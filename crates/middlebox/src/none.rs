@@ -1,4 +1,4 @@
-//! A node that only forwards.
+//! No middlebox: the node only forwards packets.
 
 use super::Build;
 use lasthop_base::{Info, Mechanism};

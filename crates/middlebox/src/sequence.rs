@@ -1,4 +1,4 @@
-//! Comparison of 32-bit sequence numbers, without a first number as reference.
+//! Comparison of 32-bit sequence numbers, for code that does not know the connection's initial numbers.
 
 use lasthop_wire::{Segment, Seq};
 
@@ -12,7 +12,7 @@ pub(crate) fn distance(from: Seq, to: Seq) -> i32 {
     to.0.wrapping_sub(from.0) as i32
 }
 
-/// Sequence number after the segment's last byte, SYN or FIN.
+/// Returns the sequence number that follows the segment's last byte, SYN or FIN.
 pub(crate) fn end_of(segment: &Segment) -> Seq {
     Seq(segment.seq.0.wrapping_add(segment.sequence_space()))
 }

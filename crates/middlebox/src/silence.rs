@@ -1,4 +1,5 @@
-//! Detects a silent mobile: data is in flight to the mobile, and the mobile has sent nothing for longer than usual.
+//! Detects a silent mobile. A mobile is silent if data is in flight to it and it has sent nothing for longer than
+//! usual.
 
 use lasthop_base::{Duration, Time};
 use lasthop_wire::{Body, Ecn, Flags, Packet, Priority, Segment, Seq};
@@ -7,18 +8,18 @@ use lasthop_wire::{Body, Ecn, Flags, Packet, Priority, Segment, Seq};
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SilenceDetector {
     floor: Duration,
-    /// Time of the mobile's last segment, or of the first data in flight.
+    /// Time of the mobile's last segment, or of the first data sent while none was in flight.
     quiet_since: Time,
-    /// Smoothed gap between the mobile's segments while data was in flight.
+    /// Smoothed gap between the mobile's segments, measured while data is in flight.
     gap: Option<Duration>,
     frozen: bool,
-    /// Whether the link reports an outage.
+    /// Whether the link has reported an outage that has not ended.
     outage: bool,
     timer: Time,
 }
 
 impl SilenceDetector {
-    /// `floor`: the shortest silence.
+    /// Builds a detector. `floor` is the shortest time that counts as silence.
     pub(crate) fn new(floor: Duration) -> SilenceDetector {
         SilenceDetector {
             floor,
@@ -39,14 +40,14 @@ impl SilenceDetector {
         self.outage
     }
 
-    /// Handles the link's report that an outage begins or ends; `has_outstanding`: data is in flight to the mobile.
-    /// Returns whether the sender's window closes or opens.
+    /// Handles the link's report that an outage begins or ends. `has_outstanding` means that data is in flight to the
+    /// mobile. Returns true if the sender's window has to be closed or opened now.
     pub(crate) fn on_link_report(&mut self, now: Time, outage: bool, has_outstanding: bool) -> bool {
         let was_frozen = self.frozen;
         self.outage = outage;
         self.frozen = outage && (was_frozen || has_outstanding);
         self.quiet_since = now;
-        // No probes during an outage.
+        // The station does not probe the mobile during an outage.
         self.timer = if outage || !has_outstanding { Time::NEVER } else { now + self.limit() };
         self.frozen != was_frozen
     }
@@ -55,11 +56,11 @@ impl SilenceDetector {
         self.timer
     }
 
-    /// Handles a segment from the mobile; `has_outstanding`: data is still in flight. Silence is longer than twice the
-    /// smoothed gap.
+    /// Handles a segment from the mobile. `has_outstanding` means that data is still in flight. Restarts the timer,
+    /// which detects silence after twice the smoothed gap.
     pub(crate) fn on_segment(&mut self, now: Time, has_outstanding: bool) {
         if self.outage {
-            // The segment left the mobile before the outage.
+            // The mobile sent this segment before the outage.
             return;
         }
         if self.timer < Time::NEVER && !self.frozen {
@@ -74,7 +75,7 @@ impl SilenceDetector {
         self.timer = if has_outstanding { now + self.limit() } else { Time::NEVER };
     }
 
-    /// Handles data to the mobile. Returns true if an outage closes the window now.
+    /// Handles data to the mobile. Returns true if the window has to be closed now, because of an outage.
     pub(crate) fn on_data(&mut self, now: Time) -> bool {
         if self.outage {
             return !std::mem::replace(&mut self.frozen, true);
@@ -90,8 +91,8 @@ impl SilenceDetector {
         *self = SilenceDetector { outage: self.outage, ..SilenceDetector::new(self.floor) };
     }
 
-    /// Returns `None` before the deadline, `Some(true)` if the window closes now, then `Some(false)` for each probe of
-    /// the mobile.
+    /// Handles the timer. Returns `None` before the deadline, and `Some(true)` at the first expiry, which closes the
+    /// window. Returns `Some(false)` at each later expiry, which probes the mobile.
     pub(crate) fn expire(&mut self, now: Time) -> Option<bool> {
         if now < self.timer {
             return None;
@@ -105,7 +106,7 @@ impl SilenceDetector {
     }
 }
 
-/// A pure ACK in the mobile's name: copies `like`, the mobile's last segment, with this number and window.
+/// Builds a pure ACK in the mobile's name, with this number and window. `like` is the mobile's last segment.
 pub(crate) fn synthetic_ack(like: &Packet, ack: Seq, window: u16) -> Option<Packet> {
     let last = like.segment()?;
     let segment = Segment {
@@ -155,7 +156,7 @@ mod tests {
         );
         assert!(silence.on_link_report(at(900), false, true) && !silence.is_frozen());
         assert_eq!(silence.deadline(), at(1400));
-        // With no data in flight, the window closes at the next data packet.
+        // If no data is in flight, the window closes at the next data packet.
         silence.on_segment(at(1000), false);
         assert!(!silence.on_link_report(at(1100), true, false) && !silence.is_frozen());
         assert!(silence.on_data(at(1200)) && silence.is_frozen() && !silence.on_data(at(1210)));

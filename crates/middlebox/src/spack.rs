@@ -1,12 +1,13 @@
-//! SPACK: the base station splits the ACK that ends the recovery of a wireless loss. A sender that counts ACKs then
-//! soon regains its window (Jin, Kim and Lee, TENCON 1999, by hasegawa §2.3). Both ends are unchanged. A sender with
-//! byte counting (RFC 3465, Linux) is not affected.
+//! SPACK: the base station splits the ACK that ends the recovery of a wireless loss. A sender whose window grows per
+//! ACK then soon regains its window (Jin, Kim and Lee, TENCON 1999, as described in hasegawa §2.3). Both ends are
+//! unchanged. A sender with byte counting (RFC 3465, Linux) is not affected.
 //!
 //! # Our choices
-//! Sources: an abstract and hasegawa's two sentences. hasegawa splits an ACK of N bytes into N ACKs of a byte each;
-//! `most` bounds that. The source assumes Reno, whose recovery ends with the first new ACK. With NewReno or SACK, each
-//! piece below the recovery point is a partial ACK, for which the window does not grow: `when = after_recovery` waits
-//! for the ACK that ends recovery. Loss before the station, or in its own queue, counts as congestion.
+//! The sources are an abstract and two sentences of hasegawa. hasegawa splits an ACK of N bytes into N ACKs of one byte
+//! each; the parameter `most` limits their number. The source assumes Reno, whose recovery ends with the first new ACK.
+//! With NewReno or SACK, each piece below the recovery point is a partial ACK, for which the window does not grow.
+//! `when = after_recovery` therefore waits for the ACK that ends recovery. A loss before the station or in its queue
+//! counts as congestion.
 
 use crate::acks::AckKind;
 use crate::directions::{PerDirection, Toward};
@@ -102,12 +103,12 @@ struct Spack {
 struct SpackFlow {
     forwarded: ForwardedData,
     duplicates: u32,
-    /// Largest segment seen, bytes.
+    /// Size of the largest segment seen, bytes.
     mss: u32,
     wireless_loss: Option<Loss>,
 }
 
-/// A wireless loss in recovery at the sender.
+/// A wireless loss from which the sender is recovering.
 #[derive(Clone, Copy)]
 struct Loss {
     recover: Seq,
@@ -168,7 +169,7 @@ impl SpackFlow {
         self.forwarded.on_data(segment, MAX_RANGES);
     }
 
-    /// Returns the previous ACK and the number of pieces, if this ACK is to be split.
+    /// Handles an ACK. If it is to be split, returns the number of the previous ACK and the number of pieces.
     fn on_ack(&mut self, segment: &Segment, rules: &SpackRules) -> Option<(Seq, u32)> {
         match self.forwarded.on_ack(segment) {
             AckKind::Duplicate => {

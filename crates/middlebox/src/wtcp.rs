@@ -1,14 +1,16 @@
-//! WTCP: the station retransmits wireless losses, and adds each packet's residence time to its timestamp. The source's
-//! round-trip samples and timeout then exclude local recovery (Ratnam and Matta, ISCC 1998; International Journal of
-//! Communication Systems 2003). The source needs timestamps only. The WTCP of Sinha et al. (1999), an end-to-end scheme
-//! without a station, is a different one and the origin of the gains often quoted.
+//! WTCP: the base station retransmits wireless losses, and adds each packet's residence time at the station to its
+//! timestamp. The source's round-trip samples and timeout then exclude the time of local recovery (Ratnam and Matta,
+//! ISCC 1998; International Journal of Communication Systems 2003). The source needs only the timestamps option. The
+//! WTCP of Sinha et al. (1999) is a different scheme, which works end to end without a station. The gains that are
+//! often quoted are those of that scheme.
 //!
 //! # Our choices
-//! Sources: abstracts; the rules are from memory. Acknowledged data is forwarded (the source drops it: a lost ACK would
-//! then never be repeated). Out-of-order data is forwarded at once. A packet that exceeds the buffer is forwarded
-//! without help, or dropped if only one packet may be in flight. The retransmission timer backs off exponentially. A
-//! timestamp never decreases and never exceeds the source's current clock. The source's tick is learned from its
-//! timestamps; no timestamp changes before these have grown by 100.
+//! The sources are abstracts; the rules are from memory. The station forwards retransmissions of acknowledged data. The
+//! original scheme drops them, so a lost ACK would never be repeated. Out-of-order data is forwarded at once. A packet
+//! that exceeds the buffer is forwarded without local recovery, or dropped while only one packet may be in flight. The
+//! retransmission timer backs off exponentially. A timestamp never decreases and never exceeds the source's current
+//! clock. The station learns the source's clock tick from its timestamps. Until these have grown by 100 ticks, the
+//! station changes no timestamp.
 
 use crate::acks::{AckKind, Acks};
 use crate::directions::{PerDirection, Toward};
@@ -58,11 +60,11 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
     },
 };
 
-/// Processing time of mobile and station, in addition to the link's round trip.
+/// Allowance for the processing time of mobile and station, in addition to the link's round trip.
 const MARGIN: Duration = Duration::from_millis(10);
 /// Smoothed round trip and variation before the first sample.
 const START: (Duration, Duration) = (Duration::from_millis(100), Duration::from_millis(250));
-/// Growth of the timestamps, ticks, after which the tick is known.
+/// Growth of the timestamps, in ticks, after which the length of a tick is known.
 const TICK_LEARNED_AFTER: u32 = 100;
 /// Largest number of timeout doublings.
 const DOUBLINGS: u32 = 6;
@@ -87,7 +89,7 @@ struct BufferedPacket {
     arrived_at: Time,
     sent_at: Option<Time>,
     retransmissions: u32,
-    /// Retransmitted by the source, or out of order: not a wireless loss.
+    /// Whether the source retransmitted the packet, or the packet arrived out of order. Its loss is then not wireless.
     is_sender_retransmission: bool,
 }
 
@@ -95,7 +97,7 @@ struct WtcpFlow {
     acks: Acks,
     buffer: VecDeque<BufferedPacket>,
     bytes: u64,
-    /// Only the first packet may be sent until a new ACK arrives.
+    /// Whether only the first packet may be sent, until a new ACK arrives.
     single_packet_mode: bool,
     /// Whether duplicates have caused a retransmission of the first packet.
     has_retransmitted: bool,
@@ -181,7 +183,7 @@ impl WtcpFlow {
         }
     }
 
-    /// Resets the connection. Packets held back are forwarded unchanged.
+    /// Forgets the connection's state. Packets held back are forwarded unchanged.
     fn reset(&mut self, out: &mut Vec<Decision>) {
         out.extend(
             self.buffer
@@ -228,7 +230,7 @@ impl WtcpFlow {
             && known.seq == seq
         {
             if known.sent_at.is_none() {
-                // A packet held back was not lost: the copy is dropped.
+                // The station still holds the packet back, so it was not lost. The copy is dropped.
                 return out.push(Decision::Drop(*packet, LossReason::MiddleboxRemoved));
             }
             *known = BufferedPacket {
@@ -295,7 +297,7 @@ impl WtcpFlow {
         {
             once &= first.retransmissions == 0 && !first.is_sender_retransmission;
             newest = first.sent_at;
-            // The mobile has acknowledged this packet meanwhile.
+            // The mobile has acknowledged this packet while it was held back.
             if first.sent_at.is_none() {
                 out.push(Decision::Drop(first.packet, LossReason::MiddleboxRemoved));
             }
@@ -314,7 +316,8 @@ impl WtcpFlow {
         self.restart_timer(now);
     }
 
-    /// Retransmits the first packet at once; later duplicates report the same hole.
+    /// Handles a duplicate ACK. The first one retransmits the first packet at once; later ones report the same hole.
+    /// Returns whether to forward the ACK.
     fn on_duplicate(&mut self, now: Time, rules: &WtcpRules, ack: Seq, out: &mut Vec<Decision>) -> bool {
         let Some(first) = self.buffer.front() else { return true };
         let covers_ack = !is_before(ack, first.seq) && is_before(ack, first.end);
@@ -326,7 +329,7 @@ impl WtcpFlow {
             self.retransmit_first(now, rules, out);
             self.restart_timer(now);
         } else if let Some(held) = self.buffer.iter().position(|buffered| buffered.sent_at.is_none()) {
-            // A packet has left the network.
+            // The duplicate shows that a packet has left the network, so another one may be sent.
             self.release(now, rules, held, out);
         }
         false
@@ -363,7 +366,7 @@ impl WtcpFlow {
         out.push(Decision::Retransmit(packet));
     }
 
-    /// Adds the packet's residence time to its timestamp.
+    /// Returns the packet with its residence time added to its timestamp.
     fn with_residence_time(&mut self, now: Time, rules: &WtcpRules, buffered: &BufferedPacket) -> Packet {
         let (Some(segment), Some((newest, at))) = (buffered.packet.segment(), self.newest_stamp) else {
             return buffered.packet;
@@ -385,7 +388,7 @@ impl WtcpFlow {
         Packet { body: Body::Tcp(Segment { timestamps, ..*segment }), ..buffered.packet }
     }
 
-    /// The source's tick, ns, if known.
+    /// Returns the source's tick, ns, if known.
     fn tick(&self, rules: &WtcpRules) -> Option<f64> {
         if rules.tick > Duration::ZERO {
             return Some(rules.tick.as_nanos() as f64);
@@ -405,7 +408,7 @@ impl WtcpFlow {
         }
     }
 
-    /// Handles a drop in the next queue: congestion, which the source must see.
+    /// Handles a drop in the next link's queue. This is congestion, so the packet is not recovered locally.
     fn on_queue_drop(&mut self, now: Time, seq: Seq) {
         if let Some(index) =
             self.buffer.iter().rposition(|buffered| buffered.seq == seq && buffered.retransmissions == 0)
@@ -417,7 +420,7 @@ impl WtcpFlow {
         }
     }
 
-    /// Restarts the timer if the mobile awaits the first packet.
+    /// Restarts the timer if the mobile awaits the first packet of the buffer; otherwise stops the timer.
     fn restart_timer(&mut self, now: Time) {
         let is_awaited = match (self.buffer.front(), self.acks.last()) {
             (Some(first), Some(ack)) => !is_before(ack, first.seq) && is_before(ack, first.end),
@@ -428,7 +431,7 @@ impl WtcpFlow {
         self.timer = if is_awaited { now + timeout * (1 << self.backoff) } else { Time::NEVER };
     }
 
-    /// RFC 6298 §2.
+    /// Adds a round-trip sample (RFC 6298 §2).
     fn sample(&mut self, rtt: Duration) {
         let part = |old: Duration, new: Duration, of: u64| {
             Duration::from_nanos(((of - 1) * old.as_nanos() + new.as_nanos()) / of)

@@ -1,4 +1,4 @@
-//! Rules of the smaller middleboxes, packet by packet.
+//! Tests the rules of the smaller middleboxes, packet by packet.
 
 use lasthop_base::{Choice, Duration, Stream, Time, Value};
 use lasthop_middlebox::{ALL, Decision, Exit, Middlebox, Site};
@@ -6,24 +6,24 @@ use lasthop_wire::{
     Body, Ecn, Flags, FlowId, LossHint, LossReason, NodeNotice, Packet, Priority, Segment, Seq, Timestamps,
 };
 
-/// Sequence numbers wrap in the middle of every test.
+/// Initial sequence number, chosen so that numbers wrap in the middle of every test.
 const ISN: u32 = u32::MAX - 2500;
 const SIZE: u32 = 1000;
 
-/// A middlebox on the path of one flow. Data goes down if `down`.
+/// A middlebox for one flow, and the current time. The flow's data goes down to the last hop, or up from it.
 struct Script {
     middlebox: Box<dyn Middlebox>,
     now: Time,
 }
 
-/// Output in short: offsets of data and ACKs.
+/// A decision in short form. Numbers are offsets of data and of ACKs.
 #[derive(Debug, PartialEq)]
 enum Out {
     Data(u32),
     Retransmission(u32),
     Ack(u32),
     Hinted(u32, LossHint),
-    /// An ACK of the middlebox itself: offset and window.
+    /// An ACK that the middlebox made: offset and window.
     Own(u32, u16),
     Notice(NodeNotice),
 }
@@ -152,9 +152,9 @@ fn snoop_sack_repeats_all_that_is_missing_at_once() {
         script.pass(ack_with(1000, &[(6000, 7000), (4000, 5000), (2000, 3000)])),
         [Out::Retransmission(5000)]
     );
-    // No second retransmission within two round trips, and no ACK to the sender.
+    // Within two round trips, the agent does not retransmit the hole again, and forwards no ACK to the sender.
     assert_eq!(script.pass(ack_with(1000, &[(6000, 8000), (4000, 5000), (2000, 3000)])), []);
-    // FACK's gap: three segments have to lie above the hole.
+    // With FACK's gap, three segments have to lie above the hole.
     let mut script = Script::new("snoop_sack", true, &[("gap", Value::Count(3))]);
     script.send((0..8).map(|packet| packet * SIZE));
     script.after(20).pass(ack(1000));
@@ -168,13 +168,13 @@ fn snoop_sack_leaves_what_it_cannot_fill_to_the_sender() {
     let mut script = Script::new("snoop_sack", true, &[]);
     script.send([0, 1000, 3000, 4000]);
     script.after(20).pass(ack(1000));
-    // 1000 was lost over the air, 2000 in the wired network.
+    // Packet 1000 was lost over the air, packet 2000 in the wired network.
     assert_eq!(script.pass(ack_with(1000, &[(3000, 4000)])), [Out::Retransmission(1000), Out::Ack(1000)]);
 }
 
 #[test]
 fn eln_marks_the_airs_hole_and_not_the_wired_networks() {
-    // The mobile sends: 1000 was lost over the air.
+    // The mobile sends, and packet 1000 was lost over the air.
     let mut script = Script::new("eln", false, &[]);
     script.send([0, 2000, 3000, 4000]);
     script.pass(ack(1000));
@@ -182,7 +182,7 @@ fn eln_marks_the_airs_hole_and_not_the_wired_networks() {
     script.send([1000]);
     assert_eq!(script.pass(ack(3000)), [Out::Ack(3000)]);
     assert_eq!(script.pass(ack(3000)), [Out::Ack(3000)]);
-    // No data is outstanding: no mark.
+    // No data is outstanding, so the ACK is not marked.
     assert_eq!(script.pass(ack(5000)), [Out::Ack(5000)]);
     assert_eq!(script.pass(ack(5000)), [Out::Ack(5000)]);
 }
@@ -228,11 +228,11 @@ fn spack_splits_the_first_ack_behind_a_loss_on_the_air() {
     for _ in 0..3 {
         assert_eq!(script.pass(ack(1000)), [Out::Ack(1000)]);
     }
-    // Four ACKs over 4000 bytes, the original last.
+    // The ACK is split into four ACKs over 4000 bytes, of which the original is the last.
     let pieces = [Out::Own(2000, 1000), Out::Own(3000, 1000), Out::Own(4000, 1000), Out::Ack(5000)];
     assert_eq!(script.pass(ack(5000)), pieces);
     assert_eq!(script.pass(ack(6000)), [Out::Ack(6000)], "once for each loss");
-    // One ACK per byte, at most `most`.
+    // The default is one ACK per byte, at most `most`.
     let mut script = Script::new("spack", true, &[]);
     script.send((0..6).map(|packet| packet * SIZE));
     script.pass(ack(1000));
@@ -254,12 +254,12 @@ fn mtcp_keeps_a_byte_back_and_closes_the_window_with_it() {
     let heard = script.now;
     assert_eq!(observed(&script.expire()), [Out::Own(1000, 0)]);
     assert_eq!(script.now.since(heard), Duration::from_millis(100));
-    // A silent mobile: the station answers the sender's probes, and probes the mobile.
+    // While the mobile is silent, the station answers the sender's probes, and probes the mobile.
     assert_eq!(script.pass(data(1000)), [Out::Own(1000, 0), Out::Data(1000)]);
     assert_eq!(observed(&script.expire()), [Out::Retransmission(1000)]);
     assert_eq!(script.pass(ack(1000)), [Out::Ack(1000)]);
     assert_eq!(script.pass(ack(2000)), [Out::Ack(1999)]);
-    // All data has arrived: the last byte is acknowledged in the end.
+    // After all data has arrived, the withheld last byte is acknowledged.
     assert_eq!(script.after(10).pass(ack(3000)), [Out::Ack(2999)]);
     let heard = script.now;
     assert_eq!(observed(&script.expire()), [Out::Own(3000, 1000)]);
@@ -293,32 +293,32 @@ fn wtcp_hides_the_time_that_a_repair_takes() {
         assert_eq!(stamps(&script.decide(stamped(data(number), value))), [value]);
     }
     script.after(20).pass(ack(1000));
-    // 1000 is lost. The duplicate triggers a retransmission with a timestamp 20 ms later, and is suppressed.
+    // Packet 1000 is lost. The duplicate ACK triggers a retransmission with a timestamp 20 ms later, and is suppressed.
     let out = script.decide(ack(1000));
     assert_eq!((observed(&out), stamps(&out)), (vec![Out::Retransmission(1000)], vec![520]));
     assert_eq!(script.pass(ack(1000)), []);
-    // The retransmission is lost, too. After the timeout nothing else is sent until a new ACK.
+    // The retransmission is lost, too. After the timeout, nothing else is sent until a new ACK arrives.
     let out = script.expire();
     let spent = (script.now.since(Time::ZERO).as_nanos() / 1_000_000) as u32;
     assert_eq!(stamps(&out), [500 + spent]);
     assert_eq!(script.pass(stamped(data(3000), 500 + spent)), [], "held back");
     let out = script.after(30).decide(ack(3000));
     assert_eq!(stamps(&out), [500 + spent + 30], "a packet held back is sent with a later timestamp");
-    // Timestamps never decrease: the receiver would reject the segment (RFC 7323 §5).
+    // Timestamps must never decrease, because the receiver would reject the segment (RFC 7323 §5).
     assert_eq!(stamps(&script.decide(stamped(data(4000), 500 + spent + 31))), [500 + spent + 31]);
 }
 
 #[test]
 fn wtcp_learns_the_sources_tick() {
     let mut script = Script::new("wtcp", true, &[]);
-    // A tick of 4 ms: the timestamps have grown by 100 after 400 ms.
+    // With a tick of 4 ms, the timestamps have grown by 100 after 400 ms.
     for number in 0..3 {
         script.decide(stamped(data(number * SIZE), 500 + 50 * number));
         script.after(200);
     }
     script.pass(ack(1000));
     let out = script.decide(ack(1000));
-    // 1000 arrived 400 ms ago.
+    // Packet 1000 arrived 400 ms ago.
     assert_eq!((observed(&out), stamps(&out)), (vec![Out::Retransmission(1000)], vec![550 + 100]));
 }
 
@@ -332,7 +332,7 @@ fn wtcp_leaves_the_wired_networks_hole_to_the_source() {
     }
 }
 
-/// The window is the free buffer; its right edge never moves left.
+/// The advertised window is the free space of the buffer. Its right edge never moves left.
 #[test]
 fn atcp_tells_what_is_free_and_freezes_the_sender() {
     let mut script = Script::new("atcp", true, &[("buffer", Value::Bytes(4000))]);
@@ -349,7 +349,7 @@ fn atcp_tells_what_is_free_and_freezes_the_sender() {
     script.send([3000]);
     assert_eq!(window(script.after(20), 2000), 2000);
     script.send([4000]);
-    // Advertised edge: 4000; free now: 4000 - 2000.
+    // The advertised right edge is 4000, and 4000 - 2000 bytes are free now.
     assert_eq!(window(script.after(20), 3000), 2000);
     let heard = script.now;
     while !observed(&script.expire()).contains(&Out::Own(3000, 0)) {

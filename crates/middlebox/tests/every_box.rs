@@ -1,4 +1,4 @@
-//! Properties of every middlebox, for any input.
+//! Tests properties that every middlebox has for any input.
 
 use lasthop_base::{Choice, Duration, Stream, Time};
 use lasthop_middlebox::{ALL, Decision, Exit, Middlebox, Site};
@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 const FLOWS: u32 = 2;
 
-/// All middleboxes, at a node where the first flow's data goes down and the second's up.
+/// Builds all middleboxes, at a node where the data of the first flow goes down and that of the second goes up.
 fn boxes() -> Vec<(&'static str, Box<dyn Middlebox>)> {
     let exit = |down| Some(Exit { down, round_trip: Duration::from_millis(10) });
     let flows = vec![[exit(true), exit(false)], [exit(false), exit(true)]];
@@ -19,7 +19,7 @@ fn boxes() -> Vec<(&'static str, Box<dyn Middlebox>)> {
     built.collect()
 }
 
-/// A few numbers around the wrap of the sequence space.
+/// Generates one of a few sequence numbers around the wrap.
 fn number() -> impl Strategy<Value = Seq> {
     (0u32..12).prop_map(|step| Seq((step * 700).wrapping_sub(4000)))
 }
@@ -64,8 +64,8 @@ fn packet() -> impl Strategy<Value = Packet> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
-    /// Each packet is forwarded, received, dropped or held, exactly once. New packets belong to a passing flow. Few
-    /// packets are held. At one instant, output is finite.
+    /// Each packet is forwarded, consumed, dropped or held, exactly once. New packets belong to a flow that passes the
+    /// node. Only `wtcp` holds packets. Timers do not output endlessly at one instant.
     #[test]
     fn each_packet_has_one_fate(packets in prop::collection::vec((packet(), 0u64..300), 1..80)) {
         for (name, mut middlebox) in boxes() {
@@ -99,7 +99,7 @@ proptest! {
                     settle(name, &out, &packets, &mut fates)?;
                 }
             }
-            // Only `wtcp` may hold packets, and a reset releases them.
+            // Only `wtcp` may hold packets back, and a reset releases them.
             let held = fates.iter().filter(|fates| **fates == 0).count();
             prop_assert!(held == 0 || name == "wtcp", "{name} holds {held}");
         }
@@ -121,7 +121,7 @@ fn settle(
         let number = packet.number as usize;
         fates[number] += 1;
         prop_assert_eq!(fates[number], 1, "{}: {:?}", name, packet);
-        // The same packet, perhaps with another header.
+        // The output is the same packet, possibly with a changed header.
         let came = Packet { number: packet.number, ..packets[number].0 };
         let body = if let Decision::Rewrite(_) = one { packet.body } else { came.body };
         prop_assert_eq!(*packet, Packet { body, ..came }, "{}", name);
@@ -129,7 +129,7 @@ fn settle(
     Ok(())
 }
 
-/// Packets of other or unknown flows pass every middlebox.
+/// Every middlebox forwards packets of flows that it does not serve.
 #[test]
 fn what_is_not_its_own_passes() {
     let nowhere = Site { flows: vec![[None, None]], random: Stream::named(1, "test") };

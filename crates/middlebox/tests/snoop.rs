@@ -1,14 +1,14 @@
-//! Rules of the snoop agent, packet by packet.
+//! Tests the rules of the snoop agent, packet by packet.
 
 use lasthop_base::{Choice, Duration, Stream, Time, Value};
 use lasthop_middlebox::{ALL, Decision, Exit, Middlebox, Site};
 use lasthop_wire::{Body, Ecn, Flags, FlowId, LossReason, Packet, Priority, Segment, Seq};
 
-/// Sequence numbers wrap in the middle of every test.
+/// Initial sequence number, chosen so that numbers wrap in the middle of every test.
 const ISN: u32 = u32::MAX - 2500;
 const SIZE: u32 = 1000;
 
-/// A middlebox on the path of one flow whose data goes down.
+/// A snoop agent for one flow whose data goes down, and the current time.
 struct Script {
     snoop: Box<dyn Middlebox>,
     now: Time,
@@ -47,7 +47,7 @@ fn packet(forward: bool, segment: Segment) -> Packet {
 }
 
 impl Script {
-    /// A connection whose handshake the agent has seen.
+    /// Starts a connection whose handshake the agent sees.
     fn new(settings: &[(&'static str, Value)]) -> Script {
         let mut script = Script::begun(settings);
         let syn = Segment { seq: Seq(ISN), flags: Flags::SYN, ..Segment::default() };
@@ -57,7 +57,7 @@ impl Script {
         script
     }
 
-    /// A connection in the middle.
+    /// Starts a connection whose handshake the agent has not seen.
     fn begun(settings: &[(&'static str, Value)]) -> Script {
         let mut choice = Choice::named(ALL, "snoop");
         settings.iter().for_each(|(name, value)| choice.values.set(name, value.clone()));
@@ -92,7 +92,7 @@ impl Script {
         self
     }
 
-    /// Advances to the next output; earlier deadlines may have moved.
+    /// Advances to the next output. Several deadlines may pass without output, because timers may have been restarted.
     fn expire(&mut self) -> Vec<Out> {
         let mut out = Vec::new();
         while out.is_empty() {
@@ -153,7 +153,8 @@ fn more_duplicates_than_expected_bring_one_more_repeat_and_then_pass() {
     script.ack(1000);
     assert_eq!(script.ack(1000), [Out::Retransmission(1000)]);
     assert_eq!(script.ack(1000), []);
-    // Duplicates of 2000 and 3000 have arrived: further ones come from packets sent after the retransmission.
+    // The duplicates caused by packets 2000 and 3000 have arrived. Further ones come from packets sent after the
+    // retransmission.
     script.send([4000, 5000]);
     assert_eq!(script.ack(1000), [Out::Retransmission(1000)]);
     assert_eq!(script.ack(1000), []);
@@ -168,7 +169,7 @@ fn what_was_lost_before_it_is_the_senders() {
     for _ in 0..3 {
         assert_eq!(script.ack(1000), [Out::Ack(1000)]);
     }
-    // The sender fills the gap; further duplicates pass until then.
+    // The sender fills the gap. Until then, further duplicates are forwarded.
     script.send([1000]);
     assert_eq!(script.ack(1000), [Out::Ack(1000)]);
 }
@@ -189,7 +190,7 @@ fn silence_brings_the_first_packet_again_as_often_as_is_set() {
     script.after(20).ack(1000);
     let sent = script.now;
     assert_eq!(script.expire(), [Out::Retransmission(1000)]);
-    // RFC 6298 after one sample of 20 ms: 20 + 4 x 10 ms.
+    // The timeout is that of RFC 6298 after one sample of 20 ms, 20 + 4 x 10 ms.
     assert_eq!(script.now.since(sent), Duration::from_millis(60));
     assert_eq!(script.expire(), [Out::Retransmission(1000)]);
     let mut out = Vec::new();
@@ -205,7 +206,7 @@ fn the_timeout_keeps_its_floor_and_its_margin() {
             script.send([packet * SIZE]);
             script.after(20).ack((packet + 1) * SIZE);
         }
-        // All samples are equal: 20 ms, the link's 10 ms and 10 ms for the mobile.
+        // All samples are equal, so the timeout is 20 ms, plus the link's 10 ms and 10 ms for the mobile.
         script.send([60 * SIZE]);
         let sent = script.now;
         assert_eq!(script.expire(), [Out::Retransmission(60 * SIZE)]);
@@ -213,7 +214,8 @@ fn the_timeout_keeps_its_floor_and_its_margin() {
     }
 }
 
-/// Each recovery takes ten round trips. Samples of data behind the hole would delay each recovery further.
+/// Each recovery takes ten round trips. If data after the hole gave samples, each recovery would start later than the
+/// previous one.
 #[test]
 fn a_repair_makes_the_next_one_no_later() {
     let mut script = Script::new(&[]);
@@ -230,7 +232,8 @@ fn a_repair_makes_the_next_one_no_later() {
     assert!(timeouts.windows(2).all(|pair| pair[1] <= pair[0]), "{timeouts:?}");
 }
 
-/// The sender fills a hole that the full cache cannot hold: data behind the hole has waited for that.
+/// The sender fills a hole that the full cache cannot hold. Data after the hole has waited for the recovery, so it
+/// gives no sample.
 #[test]
 fn a_hole_that_is_not_kept_gives_no_sample() {
     let mut script = Script::new(&[("cache", Value::Count(2))]);
@@ -240,7 +243,7 @@ fn a_hole_that_is_not_kept_gives_no_sample() {
     script.send([3000]);
     let sent = script.now;
     assert_eq!(script.expire(), [Out::Retransmission(3000)]);
-    // 100 ms + 4 x 250 ms, the values before the first sample.
+    // The timeout is 100 ms + 4 x 250 ms, from the values before the first sample.
     assert_eq!(script.now.since(sent), Duration::from_millis(1100));
 }
 
@@ -250,11 +253,11 @@ fn acks_that_say_something_else_pass() {
     script.send([0, 1000, 2000, 3000, 4000]);
     script.ack(1000);
     let mut pass = |segment: Segment| script.pass(packet(false, segment));
-    // Another window, a new ECN echo, or data: no duplicate.
+    // An ACK with another window, a new ECN echo, or data is not a duplicate.
     assert_eq!(pass(Segment { window: 900, ..ack(1000) }), [Out::Ack(1000)]);
     assert_eq!(pass(Segment { window: 900, flags: Flags::ACK | Flags::ECE, ..ack(1000) }), [Out::Ack(1000)]);
     assert_eq!(pass(Segment { window: 900, len: 10, ..ack(1000) }), [Out::Ack(1000)]);
-    // D-SACK: a segment below the ACK arrived twice.
+    // A D-SACK reports that a segment below the ACK arrived twice.
     let mut segment = Segment { window: 900, ..ack(1000) };
     segment.sack.push(Seq(ISN.wrapping_add(1)), Seq(ISN.wrapping_add(1001)));
     assert_eq!(pass(segment), [Out::Ack(1000)]);
@@ -313,7 +316,7 @@ fn two_losses_take_a_repair_each() {
     let mut script = burst(false);
     assert_eq!(script.after(20).ack(2000), [Out::Ack(2000)]);
     assert_eq!(script.expire(), [Out::Retransmission(2000)]);
-    // 2000 was sent before the retransmission that arrived.
+    // Packet 2000 was sent before the retransmission that arrived, so it is lost, too.
     let mut script = burst(true);
     assert_eq!(script.after(20).ack(2000), [Out::Retransmission(2000), Out::Ack(2000)]);
 }

@@ -1,5 +1,6 @@
-//! Whole transfers through every middlebox, with wrapping sequence numbers, losses and reordering on both sides, a
-//! middlebox that joins in mid-connection, forged resets and ACKs. Each transfer completes, as without a middlebox.
+//! Tests whole transfers through every middlebox. Sequence numbers wrap, packets are lost and reordered on both sides,
+//! a middlebox sees a connection only from its middle, and resets and ACKs are forged. Each transfer has to complete,
+//! as without a middlebox.
 
 use lasthop_base::{Choice, Duration, Stream, Time};
 use lasthop_middlebox::{ALL, Build, Decision, Exit, Middlebox, Site};
@@ -7,7 +8,7 @@ use lasthop_tcp::{Arriving, Config, Endpoint, Notice, Role};
 use lasthop_wire::{Body, Ecn, Flags, FlowId, Packet, Priority, Segment, Seq};
 
 const BYTES: u64 = 400_000;
-/// Sequence numbers wrap after 100 kB.
+/// Initial sequence number, chosen so that numbers wrap after 100 kB.
 const ISN: u32 = u32::MAX - 100_000;
 const WIRED: Duration = Duration::from_millis(20);
 const AIR: Duration = Duration::from_millis(3);
@@ -20,12 +21,12 @@ enum To {
 
 #[derive(Clone, Copy, Default)]
 struct Script {
-    /// Every n-th packet over the air (in the wired network) is lost; 0: none.
+    /// Every n-th packet over the air is lost; 0 for none. `wired` is the same for the wired network.
     air: u64,
     wired: u64,
     /// Every n-th packet is delayed by 15 ms.
     late: u64,
-    /// Packets that pass before the middlebox joins.
+    /// Number of packets that pass before the middlebox sees any.
     begins: u64,
     /// Every n-th packet is followed by forged ones.
     forged: u64,
@@ -38,7 +39,7 @@ struct World {
     script: Script,
     passed: u64,
     carried: u64,
-    /// Packets in flight, unordered.
+    /// Packets in flight, in no particular order.
     travelling: Vec<(Time, u64, To, Packet)>,
     number: u64,
 }
@@ -83,7 +84,7 @@ impl World {
         World { now: Time::ZERO, ends, middlebox, script, passed: 0, carried: 0, travelling, number: 0 }
     }
 
-    /// Sends a packet on the wired side (`air` false) or over the air.
+    /// Sends a packet over the air, or over the wired network if `air` is false.
     fn carry(&mut self, to: To, air: bool, packet: Packet) {
         self.carried += 1;
         let every = |n: u64| n > 0 && self.carried.is_multiple_of(n);
@@ -121,7 +122,8 @@ impl World {
         }
     }
 
-    /// An off-path attacker guesses: a reset, an ACK of unsent data, an old ACK, old data.
+    /// Sends forged segments of an off-path attacker who guesses sequence numbers: a reset, an ACK of unsent data, an
+    /// old ACK, and data outside of the window.
     fn forge(&mut self, like: Packet) {
         let Some(segment) = like.segment().copied() else { return };
         let far = |seq: Seq| Seq(seq.0.wrapping_add(1 << 30));
@@ -200,7 +202,7 @@ impl World {
         }
     }
 
-    /// Returns when the sink has all data.
+    /// Runs until the receiver has all data, and returns that time. Returns `None` if the transfer does not complete.
     fn run(&mut self) -> Option<Time> {
         let limit = Time::ZERO + Duration::from_secs(600);
         while self.ends[1].delivered() < BYTES {

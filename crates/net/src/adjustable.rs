@@ -1,7 +1,8 @@
-//! One direction of a link whose rate, delay and losses may change at run time, for real traffic.
+//! One direction of a link whose rate, delay and losses may change at run time, for emulation with real traffic.
 //!
-//! Without changes, results equal those of a [`crate::Link`] of the same configuration. Fates are decided when the last
-//! bit is sent: a change affects waiting packets and the rest of the current one, not packets already sent.
+//! Without changes, results equal those of a [`crate::Link`] of the same configuration. A packet's fate is decided when
+//! its last bit is sent. A change therefore affects waiting packets and the rest of the packet in transmission, but not
+//! packets sent earlier.
 
 use crate::admission::{Admission, ArrivalState, Verdict};
 use crate::arq::{self, Arq, ArqOutcome};
@@ -19,7 +20,7 @@ pub(crate) struct AdjustableLink {
     waiting: VecDeque<Packet>,
     bytes: u64,
     sending: Option<Sending>,
-    /// Time at which the transmitter is free: an ARQ may hold the link (stop and wait).
+    /// Time at which the transmitter is free. A stop-and-wait ARQ occupies the link after the transmission, too.
     held_until: Time,
     keeps_order: bool,
     last_arrival: Time,
@@ -37,7 +38,7 @@ pub(crate) struct AdjustableParts {
 struct Sending {
     packet: Packet,
     begins: Time,
-    /// Remainder at `since`, the last rate change, in bits times nanoseconds per second.
+    /// Unsent part of the packet at `since`, the time of the last rate change. Unit: bits times nanoseconds per second.
     left: u128,
     since: Time,
     ends: Time,
@@ -61,7 +62,7 @@ impl AdjustableLink {
         }
     }
 
-    /// Returns when the remainder will have been sent.
+    /// Returns the end of a transmission of which `left` is unsent at `since`.
     fn ends(&self, since: Time, left: u128) -> Time {
         match u64::try_from(left.div_ceil(u128::from(self.bps.max(1)))) {
             Ok(nanos) if self.bps > 0 => Time::from_nanos(since.as_nanos().saturating_add(nanos)),
@@ -81,7 +82,7 @@ impl AdjustableLink {
             if self.held_until > now {
                 return;
             }
-            // Starts when the transmitter became free.
+            // The next packet started as soon as the transmitter was free, which may be before `now`.
             let Some(packet) = self.waiting.pop_front() else { return };
             self.bytes -= u64::from(packet.wire_bytes);
             self.begin(self.held_until, packet);

@@ -2,13 +2,14 @@
 
 use lasthop_base::{Duration, Rate, Time};
 
-/// The fill level as a time in whole nanoseconds: no work while time passes.
+/// A bucket that stores when it will be full, in whole nanoseconds, instead of its level. No update is needed while
+/// time passes.
 pub(crate) struct Bucket {
     rate: Rate,
     /// Time to fill the empty bucket.
     depth: Duration,
     full_at: Time,
-    /// The last size and the time of its tokens.
+    /// Last packet size, and the time in which the tokens for that size arrive.
     last: (u32, Duration),
 }
 
@@ -18,7 +19,8 @@ impl Bucket {
         Bucket { rate, depth: rate.time_for(burst), full_at: Time::ZERO, last: (0, Duration::ZERO) }
     }
 
-    /// Returns when the bucket has the tokens for a packet; for a packet larger than the bucket, when it is full.
+    /// Returns the time at which the bucket has enough tokens for a packet. For a packet larger than the bucket,
+    /// returns the time at which the bucket is full.
     pub(crate) fn ready_at(&mut self, bytes: u32) -> Time {
         if self.last.0 != bytes {
             self.last = (bytes, self.rate.time_for(u64::from(bytes)));
@@ -26,13 +28,13 @@ impl Bucket {
         self.ready_again_at()
     }
 
-    /// Returns [`Bucket::ready_at`] for the last size.
+    /// Returns [`Bucket::ready_at`] for the packet size of the last call.
     pub(crate) fn ready_again_at(&self) -> Time {
         let spare = self.depth.saturating_sub(self.last.1);
         Time::from_nanos(self.full_at.as_nanos().saturating_sub(spare.as_nanos()))
     }
 
-    /// Takes the tokens of the last size. A packet larger than the bucket leaves it below empty.
+    /// Takes the tokens for the packet size of the last call. A packet larger than the bucket leaves a negative level.
     pub(crate) fn spend(&mut self, now: Time) {
         self.full_at = self.full_at.max(now) + self.last.1;
     }

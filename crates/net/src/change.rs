@@ -2,28 +2,29 @@
 
 use lasthop_base::Duration;
 
-/// Changes from now on; `None`: unchanged.
+/// Changes of a direction's settings. `None` leaves a setting unchanged.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct LinkChange {
-    /// Rate, bit/s; 0: stopped.
+    /// New rate, bit/s; 0 stops the transmission.
     pub bps: Option<u64>,
-    /// One-way propagation delay. Packets keep their order.
+    /// New one-way propagation delay. Packets keep their order.
     pub delay: Option<Duration>,
-    /// Loss probability of the channel, 0 to 1.
+    /// New loss probability of the channel, 0 to 1.
     pub loss: Option<f64>,
 }
 
-/// Current settings.
+/// Current settings of a direction.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct LinkSettings {
-    /// Rate, bit/s; 0: stopped; `None`: planned or recorded.
+    /// Rate, bit/s; 0 if stopped; `None` if the rate is planned or recorded.
     pub bps: Option<u64>,
     /// One-way propagation delay, without planned delay and jitter.
     pub delay: Duration,
-    /// Loss probability of the channel, without planned losses; `None` if losses are not independent and alike.
+    /// Loss probability of the channel, without planned losses; `None` if packets are not lost independently with one
+    /// constant probability.
     pub loss: Option<f64>,
 }
 
-/// Why a setting cannot change: a clause such as `its rate is recorded`.
+/// Reason why a setting cannot change, as a clause such as `its rate is recorded`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ChangeRefused(pub &'static str);

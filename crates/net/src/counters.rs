@@ -1,9 +1,9 @@
-//! Counters of a link layer that segments packets into PDUs, at both ends.
+//! Counters of a link layer that segments packets into PDUs. They cover both ends of one direction.
 
 use lasthop_base::Duration;
 
 impl RlcCounters {
-    /// Returns the counts since `before`; maxima cover the whole time.
+    /// Returns the counts since `before`. Maxima cover the whole time, because they cannot be subtracted.
     pub fn since(&self, before: &RlcCounters) -> RlcCounters {
         RlcCounters {
             blocks: self.blocks - before.blocks,
@@ -33,23 +33,23 @@ impl RlcCounters {
 pub struct RlcCounters {
     /// Transport blocks sent.
     pub blocks: u64,
-    /// Blocks destroyed, in part or as a whole.
+    /// Blocks that the channel destroyed, wholly or in part.
     pub blocks_lost: u64,
     /// Blocks retransmitted by hybrid ARQ, included in `blocks`.
     pub blocks_retransmitted: u64,
-    /// Blocks that hybrid ARQ gave up.
+    /// Blocks that hybrid ARQ did not deliver with its last transmission.
     pub blocks_given_up: u64,
     /// PDUs sent, retransmissions included.
     pub pdus: u64,
     /// PDUs retransmitted.
     pub retransmissions: u64,
-    /// PDUs with a poll.
+    /// PDUs that polled for a status report.
     pub polls: u64,
-    /// Status reports made at the receiver, if status is polled.
+    /// Status reports that the receiver made; counted only if status is polled.
     pub statuses: u64,
     /// Status reports destroyed in the other direction.
     pub statuses_lost: u64,
-    /// PDUs with status reports for the other direction, not included in `pdus`.
+    /// PDUs with status reports on the other direction's data, not included in `pdus`.
     pub status_pdus: u64,
     /// SDUs discarded at the sender.
     pub discarded: u64,
@@ -57,7 +57,7 @@ pub struct RlcCounters {
     pub overflowed: u64,
     /// SDUs delivered.
     pub delivered: u64,
-    /// SDUs delivered after a later SDU.
+    /// SDUs delivered after an SDU with a higher number.
     pub late: u64,
     /// SDUs delivered while an earlier one was missing.
     pub behind_gap: u64,
@@ -67,7 +67,8 @@ pub struct RlcCounters {
     pub waited: Duration,
     /// Longest reordering delay.
     pub longest_wait: Duration,
-    /// Largest number of SDUs at the sender: unacknowledged or unsent, by `holds`.
+    /// Largest number of SDUs in the sender's queue. The parameter `holds` decides whether these are all unacknowledged
+    /// or all unsent SDUs.
     pub largest_sending: u32,
     /// Largest number of complete SDUs in the reordering buffer.
     pub largest_receiving: u32,

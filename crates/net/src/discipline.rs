@@ -1,4 +1,4 @@
-//! Queue disciplines: the mechanisms of a link's seam `queue`.
+//! Queue disciplines, for a link's setting `queue`.
 
 use crate::admission::Admission;
 use crate::queue::Queue;
@@ -7,15 +7,15 @@ use std::sync::Arc;
 
 /// A queueing discipline.
 pub enum Discipline {
-    /// First in, first out: a packet's fate is decided at arrival.
+    /// First in, first out. A packet's fate is decided at its arrival.
     Fifo(Box<dyn Admission>),
-    /// The queue decides at dequeue, or removes from the middle.
+    /// A queue that decides at dequeue, or removes packets from its middle.
     Scheduled(Box<dyn Queue>),
 }
 
-/// Place of a queue.
+/// Environment of a queue, for building it.
 pub struct QueueContext {
-    /// The link's rate: the first rate of a plan, the mean of a trace.
+    /// The link's rate. A plan counts with its first rate, a trace with its mean.
     pub rate: Rate,
     /// Random numbers of the queue.
     pub random: Stream,
@@ -30,12 +30,12 @@ pub type Hosts = Arc<[[u32; 2]]>;
 pub type Build = dyn Fn(&Values, QueueContext) -> Discipline + Send + Sync;
 
 impl Discipline {
-    /// First in, first out, with this admission.
+    /// Builds a first-in-first-out discipline with this admission.
     pub fn fifo(admission: impl Admission + 'static) -> Discipline {
         Discipline::Fifo(Box::new(admission))
     }
 
-    /// A discipline with this queue.
+    /// Builds a discipline with this queue.
     pub fn scheduled(queue: impl Queue + 'static) -> Discipline {
         Discipline::Scheduled(Box::new(queue))
     }
@@ -48,7 +48,7 @@ impl Discipline {
         }
     }
 
-    /// Average queue of the admission, packets; `None` without average.
+    /// Average queue length of RED or another admission with an average, packets; otherwise `None`.
     pub(crate) fn average(&self) -> Option<f64> {
         match self {
             Discipline::Fifo(admission) => admission.average(),

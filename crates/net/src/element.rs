@@ -1,10 +1,10 @@
-//! Path elements whose decisions depend on later events: removal from the middle of a queue, class scheduling, link
-//! layers that retransmit and reorder.
+//! Link directions whose decisions depend on later events. Examples are removal from the middle of a queue, class
+//! scheduling, and link layers that retransmit and reorder.
 //!
-//! An element receives packets and timeouts in time order, and outputs the fates decided so far.
+//! An element receives packets and timeouts in time order. Each call outputs the fates decided by then.
 //!
-//! [`Element`] has no default methods: an element that wraps another must forward each ability, or it does not compile.
-//! `lacks!` implements missing abilities; `forwards!` forwards abilities of the inner element.
+//! [`Element`] has no default methods, so an element that wraps another cannot forget to forward a method. The macro
+//! `lacks!` implements methods that an element does not support. `forwards!` forwards methods to the inner element.
 
 use crate::change::{ChangeRefused, LinkChange, LinkSettings};
 use crate::counters::RlcCounters;
@@ -16,7 +16,7 @@ use lasthop_wire::{Backlog, LinkReport, LossReason, Packet};
 /// A decision about a packet.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Output {
-    /// The packet arrives at the other end, now or later.
+    /// The packet arrives at the other end of the link, now or later.
     Arrives {
         /// The packet.
         packet: Packet,
@@ -27,7 +27,8 @@ pub enum Output {
     Lost {
         /// The packet.
         packet: Packet,
-        /// When the receiver's link layer gives the packet up, else now; [`Time::NEVER`]: the receiver does not notice.
+        /// Time at which the receiver's link layer gives the packet up. If the sender drops the packet, time of the
+        /// drop. [`Time::NEVER`] means that the receiver does not notice the loss.
         at: Time,
         /// Reason of the loss.
         reason: LossReason,
@@ -41,34 +42,34 @@ pub enum Output {
         /// Time of notice.
         at: Time,
     },
-    /// Failed transmissions of a packet, past or future; only after [`Element::report_failures`].
+    /// Failed transmissions of a packet. They may lie in the future. Output only after [`Element::report_failures`].
     TransmissionFailed {
-        /// The packet, with or without the queue's mark.
+        /// The packet. A mark (ECN) by this queue may be missing.
         packet: Packet,
         /// The failed transmissions.
         failures: TransmissionFailures,
     },
-    /// A packet is duplicated. The engine numbers the copy, which joins at once ([`Element::handle_copy`]).
+    /// A packet is duplicated. The engine gives the copy a number, and calls [`Element::handle_copy`] at once.
     Duplicate {
-        /// The packet as it joined.
+        /// The packet as the link received it.
         packet: Packet,
     },
     /// A message to the other direction of the link, or to the medium.
     ToPeer(PeerMessage),
-    /// A report to the hosts behind this end of the link.
+    /// A report of the link layer to the hosts at the receiving end of this direction.
     Report(LinkReport),
 }
 
 impl Output {
-    /// A loss of which nothing arrives.
+    /// A loss whose header does not arrive, either.
     pub(crate) fn lost(packet: Packet, at: Time, reason: LossReason) -> Output {
         Output::Lost { packet, at, reason, readable: false }
     }
 }
 
-/// One direction of a link as a state machine. Decisions go to `out` in order.
+/// One direction of a link as a state machine. Methods append decisions to `out` in order.
 pub trait Element: Send {
-    /// Handles a packet that joins.
+    /// Handles a packet that enters this direction.
     fn handle_packet(&mut self, now: Time, packet: Packet, out: &mut Vec<Output>);
 
     /// Handles a copy requested by [`Output::Duplicate`].
@@ -78,16 +79,16 @@ pub trait Element: Send {
     /// element has no bypass.
     fn handle_bypass(&mut self, now: Time, packet: Packet, out: &mut Vec<Output>);
 
-    /// Handles the expired deadline.
+    /// Handles the expiry of the deadline that [`Element::poll_timeout`] returned.
     fn handle_timeout(&mut self, now: Time, out: &mut Vec<Output>);
 
     /// Returns the deadline of `handle_timeout`, or [`Time::NEVER`].
     fn poll_timeout(&self) -> Time;
 
-    /// Handles a message of the link's other direction, or of the medium.
+    /// Handles a message from the link's other direction, or from the medium.
     fn handle_peer_message(&mut self, now: Time, message: PeerMessage);
 
-    /// Returns the packets and bytes that wait at `now`.
+    /// Returns the backlog: the packets and bytes that wait at `now`.
     fn backlog(&mut self, now: Time) -> Backlog;
 
     /// Whether the element draws random numbers, so that repetitions may differ.
@@ -96,7 +97,7 @@ pub trait Element: Send {
     /// Counters of a link layer with PDUs (RLC), else `None`.
     fn rlc(&self) -> Option<&RlcCounters>;
 
-    /// Average queue of the admission (RED), packets; `None` without average.
+    /// Average queue length of RED or another admission with an average, packets; otherwise `None`.
     fn average(&self) -> Option<f64>;
 
     /// Requests reports of failed transmissions ([`Output::TransmissionFailed`]); false if the link layer reports none.
@@ -105,17 +106,18 @@ pub trait Element: Send {
     /// Current rate, delay and losses; `None` if the link layer schedules transmissions itself.
     fn settings(&self) -> Option<LinkSettings>;
 
-    /// Why a change is impossible, else `None`.
+    /// Returns the reason why a change is impossible, or `None` if the change is possible.
     fn refusal(&self, change: &LinkChange) -> Option<ChangeRefused>;
 
     /// Applies a change that [`Element::refusal`] allows.
     fn change(&mut self, now: Time, change: &LinkChange, out: &mut Vec<Output>);
 
-    /// Time from joining at `now` to the first bit sent, if nothing changes; `None` if unknown.
+    /// Time that a packet entering at `now` would wait until its first bit is sent, at the current settings; `None` if
+    /// unknown.
     fn queueing_delay(&mut self, now: Time) -> Option<Duration>;
 }
 
-/// Implements methods of [`Element`] for abilities that the element lacks.
+/// Implements groups of [`Element`] methods that the element does not support.
 macro_rules! lacks {
     ($($ability:ident),*) => { $($crate::element::lacks!(@ $ability);)* };
     (@ copies) => {
@@ -164,7 +166,7 @@ macro_rules! lacks {
     };
 }
 
-/// Forwards methods of [`Element`] to the field `inner`.
+/// Forwards groups of [`Element`] methods to the field `inner`.
 macro_rules! forwards {
     ($inner:ident: $($ability:ident),*) => { $($crate::element::forwards!(@ $inner $ability);)* };
     (@ $inner:ident deadline) => {

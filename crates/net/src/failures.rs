@@ -5,19 +5,19 @@ use lasthop_base::{Duration, Time};
 /// Failed link-layer transmissions of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TransmissionFailures {
-    /// Failed transmissions reported earlier.
+    /// Number of the packet's failed transmissions that were reported earlier.
     pub before: u32,
-    /// Failed transmissions since.
+    /// Number of further failed transmissions, reported now.
     pub failed: u32,
-    /// End of the first of these.
+    /// End of the first transmission reported now.
     pub since: Time,
-    /// Time from one to the next.
+    /// Time from a transmission's end until its failure is known, and until the next transmission's end.
     pub apart: Duration,
 }
 
 impl TransmissionFailures {
-    /// Time at which the failure of transmission `number` (from 1) is known: the start of the next one, even if none
-    /// follows. `None` if that transmission did not fail.
+    /// Returns the time at which the failure of transmission `number` (from 1) is known, `apart` after its end. Returns
+    /// `None` if that failure is not reported here.
     pub fn at(self, number: u32) -> Option<Time> {
         let nth = number.checked_sub(self.before)?;
         (1..=self.failed).contains(&nth).then(|| self.since + self.apart * u64::from(nth))

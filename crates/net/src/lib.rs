@@ -1,21 +1,22 @@
-//! Path elements as pure state machines.
+//! Links and their mechanisms, as state machines without clock or I/O.
 //!
-//! * [`link`]: one direction of a link: queue, service, channel, propagation delay.
-//! * [`element`]: a direction whose decisions depend on later events.
-//! * [`scheduled`]: a direction with a [`queue`] that decides at dequeue or removes from the middle.
-//! * [`discipline`]: queue discipline: first in, first out, or a [`queue`].
-//! * [`admission`]: admission to the queue.
-//! * [`service`]: service time: constant rate, planned rate or recorded rate.
+//! * [`link`]: one direction of a link, made of queue, service, channel and propagation delay.
+//! * [`element`]: the trait of a direction whose decisions depend on later events.
+//! * [`scheduled`]: a direction with a [`queue`] that drops packets at dequeue or from its middle.
+//! * [`discipline`]: the queue discipline, either first in, first out, or a [`queue`].
+//! * [`admission`]: admission to a first-in-first-out queue (drop-tail, RED).
+//! * [`service`]: service time at a constant, planned or recorded rate.
 //! * [`channel`]: losses over the air. [`arq`]: the link layer's retransmissions.
-//! * [`jitter`]: random delay. [`steps`]: values that change by plan: rates, delays, losses.
-//! * [`rlc`]: RLC acknowledged mode. [`harq`]: LTE or 5G NR, hybrid ARQ of transport blocks under RLC.
+//! * [`jitter`]: random delay. [`steps`]: rates, delays and losses that change by plan.
+//! * [`rlc`]: RLC acknowledged mode. [`harq`]: LTE and 5G NR, with hybrid ARQ of transport blocks under RLC.
 //! * [`fec`]: an erasure code over packets. [`wifi`]: directions that share one medium.
 //! * [`processing`]: a host's processing delay, before its first link.
-//! * [`change`]: run-time changes; `adjustable`: a direction whose rate may change at run time.
-//! * [`peer_message`]: messages between the directions of a link; [`counters`]: counts of PDUs.
-//! * [`Catalogue`]: all mechanisms, by seam.
+//! * [`change`]: run-time changes. `adjustable`: a direction whose rate may change at run time.
+//! * [`peer_message`]: messages between the directions of a link. [`counters`]: counts of PDUs.
+//! * [`Catalogue`]: all mechanisms of a link, by kind (queue, channel, link layer, jitter).
 //!
-//! A link has no clock and returns a packet's fate at once, because no later event can change it; only elements wait.
+//! A [`Link`] returns a packet's fate at once, because no later event can change that fate. An [`Element`] decides
+//! later.
 
 mod adjustable;
 pub mod admission;

@@ -1,10 +1,11 @@
-//! One direction of a link: queue, service, channel, propagation delay.
+//! One direction of a link, made of queue, service, channel and propagation delay.
 //!
-//! The queue is first in, first out, and nothing is removed from its middle. A packet's fate is therefore known when it
-//! joins, and costs one call.
+//! The queue is first in, first out, and nothing is removed from its middle. A packet's fate is therefore known when
+//! the packet enters the link, and needs only one call.
 //!
-//! * `config`: configuration of a direction, and its mechanisms. `direction`: builds a [`Link`] or an element.
-//! * `set`: run-time changes. `impaired`: duplicates, damage and residual losses. `light`: recorded trains.
+//! * `config`: configuration of a direction, and its mechanisms. `direction`: a direction, which is a [`Link`] or an
+//!   element.
+//! * `set`: run-time changes. `impaired`: duplicates, damage and residual losses. `light`: recorded packet trains.
 
 mod config;
 mod direction;
@@ -26,28 +27,29 @@ use lasthop_base::{Duration, Time};
 use lasthop_wire::{Backlog, LossReason, Packet};
 use std::collections::VecDeque;
 
-/// One direction of a link with a first-in-first-out queue. The first fields are those that each packet needs.
+/// One direction of a link with a first-in-first-out queue. The fields that each packet needs come first, to share
+/// cache lines.
 #[repr(C)]
 pub struct Link {
     frees_at: Time,
     delay: Duration,
-    /// A wire behind an unlimited queue: no losses, no backlog count.
+    /// Whether the link is a lossless wire with an unlimited queue, whose backlog is not counted.
     is_plain: bool,
     tracks: bool,
     keeps_order: bool,
     draws: bool,
-    /// Whether transmission failures go to `out` ([`Link::decide`]).
+    /// Whether [`Link::decide`] outputs failed transmissions.
     reports_failures: bool,
     server: Server,
-    /// Waiting packets: time of leaving the queue, and bytes.
+    /// For each waiting packet, the time at which it leaves the queue, and its bytes.
     waiting: VecDeque<(Time, u32)>,
     waiting_bytes: u64,
     admission_gate: AdmissionGate,
     last_arrival: Time,
-    /// `None` for a lossless link without extra delay.
+    /// Channel and ARQ; `None` for a lossless link without additional delay.
     lossy_path: Option<(Box<dyn Channel>, Box<dyn Arq>)>,
     variable_delay: Option<Box<VariableDelay>>,
-    /// Failed transmissions of the last packet that had some.
+    /// Failed transmissions of the last packet, if any failed.
     failures: Option<TransmissionFailures>,
 }
 
@@ -75,7 +77,7 @@ pub enum Passage {
     },
     /// The packet is lost.
     Lost {
-        /// Time of the decision; for a channel loss, when the receiver gives the packet up.
+        /// For a channel loss, time at which the receiver gives the packet up. Otherwise, time of the drop.
         at: Time,
         /// Reason of the loss.
         reason: LossReason,
@@ -85,7 +87,7 @@ pub enum Passage {
 }
 
 impl Link {
-    /// A link of this rate and one-way delay.
+    /// Builds a link of this rate and one-way delay.
     pub fn new(
         service: &Service,
         delay: Duration,
@@ -129,12 +131,12 @@ impl Link {
         }
     }
 
-    /// Returns the failed transmissions of the last packet; call before the next packet joins.
+    /// Returns the failed transmissions of the last packet. Call this before the next packet enters the link.
     pub fn take_failures(&mut self) -> Option<TransmissionFailures> {
         self.failures.take()
     }
 
-    /// Counts the backlog even behind an unlimited queue, for [`Link::backlog`].
+    /// From now on counts the backlog of an unlimited queue, too, so that [`Link::backlog`] is valid.
     pub fn track_backlog(&mut self) {
         (self.tracks, self.is_plain) = (true, false);
     }
@@ -163,7 +165,8 @@ impl Link {
         served.ends + self.delay
     }
 
-    /// Carries a packet that joins at `now`, which never decreases. May mark the packet.
+    /// Carries a packet that enters the link at `now`, and returns its fate. `now` never decreases. The queue may mark
+    /// the packet (ECN).
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub fn carry(&mut self, now: Time, packet: &mut Packet) -> Passage {
         if self.tracks {
@@ -187,7 +190,8 @@ impl Link {
         self.propagate(served, packet)
     }
 
-    /// Carries a packet inside an element; its fate goes to `out`. `bypasses_queue`: bypasses queue and service.
+    /// Carries a packet for an element around this link, and outputs the packet's fate to `out`. If `bypasses_queue`,
+    /// the packet bypasses queue and service.
     #[inline(never)]
     fn decide(&mut self, now: Time, mut packet: Packet, bypasses_queue: bool, out: &mut Vec<Output>) {
         self.failures = None;
@@ -225,7 +229,7 @@ impl Link {
         Passage::Arrives { at }
     }
 
-    /// Handles a lost first transmission after the ARQ.
+    /// Returns the fate of a packet whose first transmission was lost, from the ARQ's outcome.
     #[cold]
     fn carry_retransmitted(&mut self, transmission: &Transmission, outcome: &ArqOutcome) -> Passage {
         self.failures = Some(outcome.failures(transmission.end));
@@ -241,8 +245,8 @@ impl Link {
         Passage::Lost { at, reason: LossReason::Channel, readable }
     }
 
-    /// Returns the arrival of a packet whose first transmission ends at `ends`, and whose last one ends at `done`. In
-    /// order, later packets wait for earlier ones.
+    /// Returns the arrival of a packet whose first transmission ends at `ends`, and whose last one ends at `done`. If
+    /// the link keeps the order, later packets wait for earlier ones.
     #[inline]
     fn arrival(&mut self, ends: Time, done: Time) -> Time {
         let mut at = done + self.delay;
@@ -256,7 +260,7 @@ impl Link {
         self.last_arrival
     }
 
-    /// Backlog at `now`, which never decreases; without the packet in transmission.
+    /// Returns the backlog at `now`, without the packet in transmission. `now` never decreases.
     pub fn backlog(&mut self, now: Time) -> Backlog {
         while let Some((begins, bytes)) = self.waiting.front() {
             if *begins > now {

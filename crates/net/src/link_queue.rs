@@ -1,4 +1,4 @@
-//! Packets in front of a link layer that is an element, with either kind of queue.
+//! Packets in front of a link layer that is an element. The queue is first in, first out, or a [`Queue`].
 
 use crate::admission::{Admission, ArrivalState, Verdict};
 use crate::discipline::Discipline;
@@ -27,7 +27,8 @@ impl LinkQueue {
         LinkQueue { kind, dropped: Dropped::new() }
     }
 
-    /// Admits or drops a packet; `busy`: a transmission is in progress, `idle`: time without one.
+    /// Admits or drops a packet. `busy` means that a transmission is in progress; `idle` is the time without a
+    /// transmission.
     pub(crate) fn push(
         &mut self,
         now: Time,
@@ -66,7 +67,7 @@ impl LinkQueue {
         packet
     }
 
-    /// Time of the next `pop` after one without packet.
+    /// After a `pop` without packet, returns the time of the next useful `pop`.
     pub(crate) fn ready_at(&self, now: Time) -> Time {
         match &self.kind {
             QueueKind::Fifo { .. } => Time::NEVER,

@@ -1,29 +1,31 @@
-//! Messages between the directions of a link: status reports carried by the other direction, and medium access.
+//! Messages between the two directions of a link, for status reports, and between a direction and its shared medium.
 
 use lasthop_base::Time;
 
-/// Status report: reports which data units below a number had arrived at the time of the report.
+/// A status report on all data units (PDUs or bytes) before `until`. The contents are looked up by the time of the
+/// report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Status {
     /// Time of the report.
     pub made: Time,
-    /// First unit not covered by the report.
+    /// Number of the first data unit that the report does not cover.
     pub until: u64,
 }
 
-/// Message of an element to the other direction of its link, or to or from the shared [medium](crate::arq::Medium).
+/// Message from an element to the other direction of its link, or between a direction and its
+/// [medium](crate::arq::Medium).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PeerMessage {
-    /// Send this report with the next transmission.
+    /// Asks the other direction to send this report with its next transmission.
     SendStatus(Status),
-    /// A report for the other direction will arrive.
+    /// Announces that a report, carried by the sender of this message, will arrive.
     StatusArrives {
         /// The report.
         status: Status,
         /// Time of arrival.
         at: Time,
     },
-    /// A report for the other direction was destroyed.
+    /// Announces that a report, carried by the sender of this message, was destroyed.
     StatusLost(Status),
     /// Message between a direction and its shared medium.
     Medium {
@@ -37,19 +39,19 @@ pub enum PeerMessage {
 /// Message between a direction and the medium that it shares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MediumMessage {
-    /// To a direction, once: announces its index.
+    /// Sent to a direction once, to announce its index (`member`).
     Joined,
-    /// From a direction with data to send.
+    /// Sent by a direction that has data to send.
     HasData,
-    /// To a direction: transmit now.
+    /// Sent to a direction, which has to transmit now.
     Transmit,
-    /// From a direction after `Transmit`: the medium is busy until this time, ACK included.
+    /// Sent by a direction after `Transmit`. The medium is busy until this time, which includes the ACK.
     Occupies(Time),
-    /// From a direction after `Transmit`, if no data is left.
+    /// Sent by a direction after `Transmit` if no data is left.
     NoData,
-    /// To a direction that began: others began at the same time.
+    /// Sent to a transmitting direction, because others started at the same time.
     Collision,
-    /// From a direction: its transmission is over.
+    /// Sent by a direction at the end of its transmission.
     Done {
         /// Whether a frame was acknowledged or discarded.
         is_settled: bool,

@@ -1,6 +1,7 @@
-//! Processing delay of a host before its first link: random, in order. It breaks the phase effects of drop-tail queues
-//! (Floyd and Jacobson 1992, §3), as ns-2's `overhead_`, which draws once a burst; here each packet has its own delay,
-//! at both ends.
+//! Random processing delay of a host before its first link. Packets keep their order.
+//!
+//! The delay breaks the phase effects of drop-tail queues (Floyd and Jacobson 1992, §3), as ns-2's `overhead_` does.
+//! ns-2 draws one delay per burst of the sender. Here each packet of either end has its own delay.
 
 use crate::element::{Element, Output, lacks};
 use lasthop_base::{Duration, Stream, Time};
@@ -14,7 +15,7 @@ pub struct Processing {
 }
 
 impl Processing {
-    /// A delay uniform on 0 to `max_delay`, or until the previous packet leaves.
+    /// Builds a delay that is uniform on 0 to `max_delay`. A packet never leaves before the previous one.
     pub fn new(max_delay: Duration, random: Stream) -> Processing {
         Processing { max_delay, random, last: Time::ZERO }
     }

@@ -1,4 +1,4 @@
-//! Additions to a constant propagation delay: planned changes, and jitter.
+//! Delay in addition to a constant propagation delay, from a plan and from jitter.
 
 use crate::change::LinkChange;
 use crate::element::{Element, Output, forwards, lacks};
@@ -13,13 +13,14 @@ pub(crate) struct VariableDelay {
 }
 
 impl VariableDelay {
-    /// `None` without additions.
+    /// Returns `None` if there is neither a plan nor jitter.
     pub(crate) fn new(plan: Option<Steps<Duration>>, jitter: Box<dyn Jitter>) -> Option<Box<VariableDelay>> {
         let is_needed = plan.is_some() || !jitter.is_none();
         is_needed.then(|| Box::new(VariableDelay { plan: plan.map(PlanCursor::new), jitter }))
     }
 
-    /// Additional delay of a packet whose transmission ends at `now`. Not inlined: most links have none.
+    /// Returns the additional delay of a packet whose transmission ends at `now`. Not inlined, because most links have
+    /// no additional delay.
     #[inline(never)]
     pub(crate) fn delay(&mut self, now: Time) -> Duration {
         let planned = self.plan.as_mut().map_or(Duration::ZERO, |plan| plan.at(now));
@@ -35,7 +36,7 @@ impl VariableDelay {
     }
 }
 
-/// A direction with its own link layer, and extra delay behind.
+/// A direction with its own link layer, and additional delay after that layer.
 pub(crate) struct Delayed {
     inner: Box<dyn Element>,
     variable_delay: Box<VariableDelay>,
@@ -47,7 +48,7 @@ impl Delayed {
         Delayed { inner, variable_delay, last_arrival: Time::ZERO }
     }
 
-    /// Delays arrivals from the `from`-th output on.
+    /// Adds the delay to all arrivals in `out[from..]`.
     fn delay(&mut self, from: usize, out: &mut [Output]) {
         for output in &mut out[from..] {
             if let Output::Arrives { at, .. } = output {

@@ -1,5 +1,5 @@
-//! Rayleigh fading: the envelope of a flat channel without line of sight, by a sum of sinusoids (Zheng and Xiao, IEEE
-//! Commun. Lett. 7(11), 2003, a corrected Jakes model).
+//! Rayleigh fading, the envelope of a flat channel without line of sight. The model is a sum of sinusoids (Zheng and
+//! Xiao, IEEE Commun. Lett. 7(11), 2003, a corrected Jakes model).
 
 use lasthop_base::Stream;
 use std::f64::consts::PI;
@@ -7,13 +7,14 @@ use std::f64::consts::PI;
 /// Sinusoids per quadrature; more do not change results visibly.
 const SINUSOIDS: usize = 16;
 
-/// Upper bound of the error of the approximate power of two paths: cosine error 7e-5, error of a quadrature's sum of 16
-/// 1.1e-3 at a magnitude of at most 16, so 2.2e-3 for each of four quadratures.
+/// Upper bound of the error of the approximate power of two paths. Each cosine has an error of 7e-5, so the sum of 16
+/// in a quadrature has 1.1e-3, at a magnitude of at most 16. The power of each of the four quadratures then has an
+/// error of at most 2.2e-3.
 const MARGIN: f64 = 0.01;
 
 /// The complex envelope of a Rayleigh fading channel, mean power 1.
 pub(crate) struct RayleighFading {
-    /// Turns per second, and turns at time zero, by sinusoid, real quadrature first.
+    /// Turns per second of each sinusoid, and its phase at time zero in turns. The real quadrature comes first.
     speeds: [f64; 2 * SINUSOIDS],
     phases: [f64; 2 * SINUSOIDS],
 }
@@ -32,7 +33,7 @@ impl RayleighFading {
         RayleighFading { speeds, phases }
     }
 
-    /// |h(t)|^2, t in seconds.
+    /// Returns the power |h(t)|^2 at `t` seconds.
     pub(crate) fn power(&self, t: f64) -> f64 {
         let mut rays = [0.0; 2 * SINUSOIDS];
         for (ray, (speed, phase)) in rays.iter_mut().zip(self.speeds.iter().zip(&self.phases)) {
@@ -43,7 +44,7 @@ impl RayleighFading {
         (real * real + imaginary * imaginary) / SINUSOIDS as f64
     }
 
-    /// Approximate power of one quadrature at `t` (error: [`MARGIN`]); 0: real.
+    /// Returns the approximate power of one quadrature (0: real, 1: imaginary) at `t`. [`MARGIN`] bounds the error.
     fn rough_part(&self, quadrature: usize, t: f64) -> f64 {
         let from = quadrature * SINUSOIDS;
         let (speeds, phases) = (&self.speeds[from..from + SINUSOIDS], &self.phases[from..from + SINUSOIDS]);
@@ -59,15 +60,16 @@ impl RayleighFading {
     }
 }
 
-/// Whether the sum of the powers of one or two paths is below `threshold` at `t` ([`RayleighFading::power`]).
+/// Returns whether the powers of one or two paths ([`RayleighFading::power`]) add up to less than `threshold` at `t`.
 ///
-/// A partial, approximate sum usually decides. The quadrature strongest last time (`strongest`, 0 at first) comes
-/// first, because the channel changes slowly; the result does not depend on this order.
+/// An approximate sum of some quadratures usually suffices. The summation begins with the quadrature that was strongest
+/// in the last call (`strongest`, initially 0), because the channel changes slowly. The result does not depend on this
+/// order.
 pub(crate) fn are_below(paths: &[RayleighFading], t: f64, threshold: f64, strongest: &mut usize) -> bool {
     let (mut power, mut largest) = (0.0, 0.0);
     let first = *strongest;
     for number in 0..2 * paths.len() {
-        // Each of two or four quadratures comes up once.
+        // The exclusive or visits each of the two or four quadratures once.
         let quadrature = first ^ number;
         let part = paths[quadrature / 2].rough_part(quadrature % 2, t);
         if part > largest {
@@ -81,8 +83,8 @@ pub(crate) fn are_below(paths: &[RayleighFading], t: f64, threshold: f64, strong
     power < threshold - MARGIN || paths.iter().map(|path| path.power(t)).sum::<f64>() < threshold
 }
 
-/// cos(2 pi `turns`), error about 1e-15 for |turns| < 2^51. Branch-free, for vector code: `libm::cos` took 70 % of a
-/// run over RLC with faded blocks.
+/// Returns cos(2 pi `turns`), with an error of about 1e-15 for |turns| < 2^51. The code has no branches, so that the
+/// compiler can vectorize it: `libm::cos` took 70 % of a run over RLC with faded blocks.
 #[inline]
 fn cosine(turns: f64) -> f64 {
     /// Taylor coefficients of sin(x), (-1)^k / (2k + 1)!, highest first; the next term is 3e-18 at pi/2.
@@ -104,7 +106,7 @@ fn cosine(turns: f64) -> f64 {
     x * TERMS.iter().fold(0.0, |sum, term| sum * square + term)
 }
 
-/// cos(2 pi `turns`), error 7e-5.
+/// Returns cos(2 pi `turns`), with an error of 7e-5.
 #[inline]
 fn rough_cosine(turns: f64) -> f64 {
     /// Minimax odd polynomial of degree 5 for sin(2 pi x) on -1/4 to 1/4 (Remez exchange, our computation).
@@ -114,10 +116,11 @@ fn rough_cosine(turns: f64) -> f64 {
     x * (TERMS[0] + square * (TERMS[1] + square * TERMS[2]))
 }
 
-/// cos(2 pi p) = sin(2 pi (1/4 - |p|)) for |p| <= 1/2: returns turns in -1/4 to 1/4 whose sine is the cosine.
+/// Returns turns from -1/4 to 1/4 whose sine is the cosine of `turns`. For |p| <= 1/2, cos(2 pi p) = sin(2 pi (1/4 -
+/// |p|)).
 #[inline]
 fn from_quarter(turns: f64) -> f64 {
-    /// 1.5 x 2^52: adding and subtracting rounds to a whole number.
+    /// 1.5 x 2^52. Adding and then subtracting this number rounds to a whole number.
     const ROUND: f64 = 6_755_399_441_055_744.0;
     let part = turns - ((turns + ROUND) - ROUND);
     0.25 - part.abs()
@@ -132,7 +135,7 @@ mod tests {
         for step in -4_000i32..=4_000 {
             let turns = f64::from(step) / 1_000.0;
             let error = cosine(turns) - libm::cos(2.0 * PI * turns);
-            // libm's argument is rounded: half an ulp of 8 pi.
+            // The bound allows for the rounding of libm's argument, half an ulp of 8 pi.
             assert!(error.abs() < 3e-15, "{turns}: {error:e}");
         }
         for (turns, expected) in [(1e6, 1.0), (1e6 + 0.25, 0.0), (-1e9 - 0.5, -1.0), (0.125, 0.5f64.sqrt())] {
@@ -180,8 +183,8 @@ mod tests {
 
     #[test]
     fn the_envelope_is_rayleigh() {
-        // Mean power 1; P(power > 1) = 1/e; upward crossings of the RMS level: sqrt(2 pi) f_d / e a second (Jakes 1974,
-        // Eq. 1.3-35). Averaged over channels, because each has 16 sinusoids only.
+        // The mean power is 1, and P(power > 1) = 1/e. The RMS level is crossed upwards sqrt(2 pi) f_d / e times a
+        // second (Jakes 1974, Eq. 1.3-35). The test averages over channels, because each has only 16 sinusoids.
         let (channels, seconds, per_second) = (60, 100, 1000);
         let doppler = 5.0;
         let (mut sum, mut above, mut crossings) = (0.0, 0u32, 0u32);

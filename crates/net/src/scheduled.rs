@@ -1,4 +1,4 @@
-//! One direction of a link with a queue that decides at dequeue or removes from the middle.
+//! One direction of a link with a queue that decides at dequeue, or removes packets from its middle.
 
 use crate::arq::{self, Arq, ArqOutcome};
 use crate::change::{ChangeRefused, LinkChange, LinkSettings};
@@ -10,7 +10,7 @@ use crate::service::{Served, Server, Service};
 use lasthop_base::{Duration, Rate, Time};
 use lasthop_wire::{Backlog, LossReason, Packet};
 
-/// Queue, service, channel and propagation delay, one packet at a time.
+/// A link direction that serves one packet at a time, from its queue to the channel and the propagation delay.
 pub struct ScheduledLink {
     queue: Box<dyn Queue>,
     server: Server,
@@ -26,14 +26,14 @@ pub struct ScheduledLink {
     /// Whether the rate was set to 0.
     is_stopped: bool,
     frees_at: Time,
-    /// Time of the next dequeue, [`Time::NEVER`] for an empty queue.
+    /// Time of the next dequeue; [`Time::NEVER`] if the queue is empty or the rate is 0.
     dequeues_at: Time,
     last_arrival: Time,
     dropped: Dropped,
 }
 
 impl ScheduledLink {
-    /// A direction of this rate and one-way delay.
+    /// Builds a direction of this rate and one-way delay.
     pub fn new(
         service: &Service,
         delay: Duration,
@@ -129,7 +129,8 @@ impl ScheduledLink {
         });
     }
 
-    /// Arrival, or time of giving up, of a packet whose first transmission ends at `ends`, and its last one at `done`.
+    /// Returns the arrival of a packet, or the time at which a lost packet is given up. Its first transmission ends at
+    /// `ends`, its last one at `done`.
     #[inline(always)]
     fn arrival(&mut self, ends: Time, done: Time) -> Time {
         let mut at = done + self.delay;
@@ -210,7 +211,7 @@ impl Element for ScheduledLink {
         by_rate.or_else(|| channel::refusal(&*self.channel, change))
     }
 
-    /// The packet in transmission keeps its rate.
+    /// Applies a change. The packet in transmission keeps its rate.
     fn change(&mut self, now: Time, change: &LinkChange, out: &mut Vec<Output>) {
         self.delay = change.delay.unwrap_or(self.delay);
         if let Some(share) = change.loss {

@@ -1,6 +1,6 @@
-//! Ranges of consecutive numbers: PDUs, or bytes of a stream.
+//! Ranges of consecutive numbers, of PDUs or of bytes in a stream.
 
-/// Numbers from `start` to `end`, exclusive.
+/// The numbers from `start` up to `end`, which is excluded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(crate) struct Span {
     pub(crate) start: u64,
@@ -16,7 +16,7 @@ impl Span {
         self.start >= self.end
     }
 
-    /// Intersection.
+    /// Returns the intersection, which may be empty.
     pub(crate) fn common(self, other: Span) -> Span {
         let start = self.start.max(other.start);
         Span { start, end: self.end.min(other.end).max(start) }

@@ -1,15 +1,15 @@
-//! Values that change by plan: steps of a value and a length, repeated after the last. A step may be a range, drawn
-//! anew each time.
+//! Values that change by plan. A plan is a list of steps, each with a value and a length, repeated after the last step.
+//! The value of a step may be a range, from which each repetition draws.
 //!
-//! Draws depend on the seed and the number of the step only: plans of the same seed and step lengths draw alike (both
-//! directions of a link).
+//! Draws depend only on the seed and on the number of the step. The two directions of a link have the same seed, so
+//! plans with equal steps have equal values in both.
 
 use lasthop_base::{Duration, Time, Unit, Value, quantity, random};
 use std::hash::{Hash, Hasher};
 
 /// A value of a plan.
 pub trait PlanValue: Copy + PartialEq + PartialOrd {
-    /// Unit and range.
+    /// Unit and permitted range.
     const UNIT: Unit;
     /// Name in messages, such as `a rate`.
     const DESCRIPTION: &'static str;
@@ -20,13 +20,13 @@ pub trait PlanValue: Copy + PartialEq + PartialOrd {
     /// Parses a value.
     ///
     /// # Errors
-    /// One sentence on the fault.
+    /// A sentence that describes the fault.
     fn read(text: &str) -> Result<Self, String> {
         let value = Self::UNIT.parse(text)?;
         Self::from_value(&value).ok_or_else(|| format!("`{}` is not {}", text.trim(), Self::DESCRIPTION))
     }
 
-    /// Interpolates to `other`; `share` from 0 to 1.
+    /// Interpolates between this value (`share` 0) and `other` (`share` 1).
     fn interpolate(self, other: Self, share: f64) -> Self;
 }
 
@@ -61,7 +61,7 @@ impl PlanValue for PlannedRate {
         }
     }
 
-    /// Accepts `0 bit/s`.
+    /// Accepts `0 bit/s`, too, which [`Unit::Rate`] refuses.
     fn read(text: &str) -> Result<PlannedRate, String> {
         match quantity::split(text.trim()) {
             Ok((0.0, unit)) if Unit::Rate.parse(&format!("1 {unit}")).is_ok() => Ok(PlannedRate(0)),
@@ -83,7 +83,7 @@ impl PlanValue for PlannedRate {
 pub struct PacketShare(pub f64);
 
 impl Hash for PacketShare {
-    /// Hashes the bits.
+    /// Hashes the bits of the number.
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.0.to_bits().hash(state);
     }
@@ -105,12 +105,12 @@ impl PlanValue for PacketShare {
     }
 }
 
-/// Values and their lengths; at least one step, no empty step.
+/// A plan. It has at least one step, and each step is longer than zero.
 #[derive(Clone, Hash, Debug, PartialEq)]
 pub struct Steps<V> {
     steps: Vec<PlanStep<V>>,
     length: Duration,
-    /// Seed of the draws; without a seed a range counts as its middle.
+    /// Seed of the draws. Without a seed, a range counts as its middle.
     seed: Option<u64>,
 }
 
@@ -118,7 +118,7 @@ pub struct Steps<V> {
 struct PlanStep<V> {
     low: V,
     high: V,
-    /// End, from the start of a pass.
+    /// End of the step, from the start of a repetition.
     ends: Duration,
 }
 
@@ -126,10 +126,10 @@ const SHORTEST: Duration = Duration::from_millis(1);
 const LONGEST: Duration = Duration::from_secs(1_000_000);
 
 impl<V: PlanValue> Steps<V> {
-    /// Parses `5 ms for 10 s, 20..60 ms for 15 s`; a range's lower end may omit the unit.
+    /// Parses a plan such as `5 ms for 10 s, 20..60 ms for 15 s`. The lower end of a range may omit the unit.
     ///
     /// # Errors
-    /// One sentence on the fault.
+    /// A sentence that describes the fault.
     pub fn parse(text: &str) -> Result<Steps<V>, String> {
         let mut steps = Vec::new();
         let mut ends = Duration::ZERO;
@@ -154,7 +154,7 @@ impl<V: PlanValue> Steps<V> {
         self.steps.iter().any(|step| step.low != step.high)
     }
 
-    /// Sets the seed. Without a seed a range counts as its middle.
+    /// Sets the seed. Without a seed, a range counts as its middle.
     pub fn seeded(mut self, seed: u64) -> Steps<V> {
         self.seed = Some(seed);
         self
@@ -173,7 +173,7 @@ impl<V: PlanValue> Steps<V> {
         })
     }
 
-    /// Value at an instant, and its start and end.
+    /// Returns the value at `now`, and start and end of its step.
     pub fn at(&self, now: Time) -> (V, [Time; 2]) {
         let length = self.length.as_nanos().max(1);
         let (pass, within) = (now.as_nanos() / length, Duration::from_nanos(now.as_nanos() % length));
@@ -207,7 +207,7 @@ fn range<V: PlanValue>(text: &str) -> Result<(V, V), String> {
     Ok((low, V::read(high)?))
 }
 
-/// A plan with a cache of the last step.
+/// A plan that caches the step of the last query.
 #[derive(Clone, Debug)]
 pub(crate) struct PlanCursor<V> {
     steps: Steps<V>,
@@ -270,7 +270,7 @@ mod tests {
         assert_ne!(drawn[7], other.at(secs(15 * 7)).0.as_millis());
         assert!(drawn.iter().all(|delay| (5.0..=25.0).contains(delay)));
         let mean = drawn.iter().sum::<f64>() / 4000.0;
-        // Five standard errors: 20 / sqrt(12) / sqrt(4000).
+        // The bound is five standard errors, each 20 / sqrt(12) / sqrt(4000).
         assert!((mean - 15.0).abs() < 5.0 * 5.774 / 4000f64.sqrt(), "{mean}");
     }
 

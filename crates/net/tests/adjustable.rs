@@ -1,4 +1,5 @@
-//! A direction that can change equals a link while nothing changes, and equals a plan after changes.
+//! Tests that a direction whose rate can change gives the results of a link while nothing changes, and those of a
+//! planned rate after changes.
 
 use lasthop_base::{Choice, Duration, Rate, Stream, Time, Value};
 use lasthop_net::service::{RatePlan, Service};
@@ -24,7 +25,7 @@ fn packet(number: u64, wire_bytes: u32) -> Packet {
     }
 }
 
-/// Fate of each packet: number, arrival or loss, reason of the loss, ECN field.
+/// Fate of each packet: its number, the time of arrival or loss, the reason of a loss, and the ECN field.
 type Fates = Vec<(u64, Time, Option<LossReason>, Ecn)>;
 
 fn by_link(config: &Config, arrivals: &[(Time, u32)]) -> Fates {
@@ -42,7 +43,8 @@ fn by_link(config: &Config, arrivals: &[(Time, u32)]) -> Fates {
     fates.collect()
 }
 
-/// With changes, each at its time, before the packets of that time.
+/// Returns the fates of packets on a direction with these changes. A change applies before the packets of the same
+/// time.
 fn by_adjustable_link(config: &Config, arrivals: &[(Time, u32)], changes: &[(Time, LinkChange)]) -> Fates {
     let streams = || Stream::named(7, "channel");
     let mut line = LinkDirection::adjustable(config, streams(), streams());
@@ -119,7 +121,8 @@ fn unchanged_it_is_a_link() {
     }
 }
 
-/// Waiting packets and the rest of the current one are sent at the new rate, as with a planned change.
+/// After a change, waiting packets and the rest of the packet in transmission are sent at the new rate, as with a
+/// planned rate.
 #[test]
 fn a_rate_that_is_set_is_a_plans() {
     let secs = |secs: f64| Time::ZERO + Duration::from_secs_f64(secs);
@@ -136,7 +139,7 @@ fn a_rate_that_is_set_is_a_plans() {
     assert!(lost > 100 && lost < 2000, "{lost}");
     assert_eq!(set.len(), planned.len());
     for (one, other) in set.iter().zip(&planned) {
-        // A change splits a packet's time in two, each rounded up to a nanosecond.
+        // A change splits a packet's transmission time into two parts, each rounded up to a nanosecond.
         assert!(
             one.1.since(other.1).max(other.1.since(one.1)) < Duration::from_micros(1),
             "{one:?} {other:?}"
@@ -153,7 +156,7 @@ fn a_delay_that_is_set_keeps_packets_in_order() {
     let delay = |millis| LinkChange { delay: Some(Duration::from_millis(millis)), ..LinkChange::default() };
     let fates = by_adjustable_link(&config, &arrivals, &[(at(250), delay(300)), (at(550), delay(10))]);
     let times: Vec<Time> = fates.iter().map(|fate| fate.1).collect();
-    // 18 ms until 250 ms, then 308 ms; from 550 ms on nothing overtakes the arrival at 808.
+    // A packet takes 18 ms until 250 ms, then 308 ms. From 550 ms on, no packet overtakes the arrival at 808 ms.
     let expected = [18, 118, 218, 608, 708, 808, 808, 808, 818, 918].map(at);
     assert_eq!(times, expected);
 }
@@ -170,7 +173,7 @@ fn losses_that_are_set_come_as_often() {
         part.filter(|fate| fate.2 == Some(LossReason::Channel)).count()
     };
     assert_eq!((lost(0, 10), lost(30, 40)), (0, 0));
-    // 20,000 packets: 4000 losses, standard deviation 56.6.
+    // On average 4000 of 20,000 packets are lost, with a standard deviation of 56.6.
     assert!((3760..4240).contains(&lost(10, 30)), "{}", lost(10, 30));
 }
 

@@ -1,4 +1,4 @@
-//! Erasure code on a link: times by hand, closed forms, and properties over random settings.
+//! Tests the erasure code on a link, against times computed by hand, closed forms, and properties for random settings.
 
 use lasthop_base::{Choice, Duration, Rate, Stream, Time, Value};
 use lasthop_net::service::Service;
@@ -28,7 +28,7 @@ fn at(millis: u64) -> Time {
     Time::ZERO + Duration::from_millis(millis)
 }
 
-/// 1 Mbit/s and 20 ms: a packet of 1250 bytes takes 10 ms.
+/// A link of 1 Mbit/s and 20 ms, on which a packet of 1250 bytes takes 10 ms.
 fn config(settings: &[(&'static str, Value)]) -> Config {
     let mut config = Config::wire(Service::Rate(Rate::from_bps(1_000_000)), Duration::from_millis(20));
     config.arq = Choice::named(fec::ALL, "fec");
@@ -36,7 +36,7 @@ fn config(settings: &[(&'static str, Value)]) -> Config {
     config
 }
 
-/// Loses the transmissions of these numbers, from 0, parity packets counted.
+/// A link that loses the transmissions with these numbers. Numbers start at 0 and include parity packets.
 fn losing(settings: &[(&'static str, Value)], lost: &[u64]) -> Config {
     let mut config = config(settings);
     config.channel = Choice::named(channel::ALL, "scripted");
@@ -48,10 +48,10 @@ fn code(block: u64, rate: f64) -> Vec<(&'static str, Value)> {
     vec![("block", Value::Count(block)), ("rate", Value::Number(rate))]
 }
 
-/// Fate of a packet: number, time, and whether it was delivered, in order of decision.
+/// Fate of a packet: its number, the time, and whether the packet was delivered.
 type End = (u64, Time, bool);
 
-/// Fates of packets of these sizes at these times.
+/// Returns the fates of packets of these sizes, offered at these times, in order of decision.
 fn offered(config: &Config, seed: u64, packets: &[(Time, u32)]) -> Vec<End> {
     let LinkDirection::Element(mut link) = LinkDirection::new(config, Stream::named(seed, "channel")) else {
         panic!("a coded direction is an element");
@@ -85,8 +85,9 @@ fn backlogged(count: usize) -> Vec<(Time, u32)> {
     vec![(Time::ZERO, 1250); count]
 }
 
-/// 4 of 6: packets 0 to 3 end at 10 to 40 ms, parity at 50 and 60 ms, packet 4 at 70 ms; arrivals 20 ms later. Packets
-/// 1 and 3 are lost: the first parity packet is the third of the block to arrive, the second the fourth.
+/// A block has 4 data packets of 6. Packets 0 to 3 end at 10 to 40 ms, parity packets at 50 and 60 ms, and packet 4 at
+/// 70 ms; they arrive 20 ms later. Packets 1 and 3 are lost, so the second parity packet is the fourth packet of the
+/// block to arrive.
 #[test]
 fn lost_packets_are_rebuilt_when_as_many_arrived_as_the_block_has_of_data() {
     let ends = offered(&losing(&code(6, 4.0 / 6.0), &[1, 3]), 1, &backlogged(5));
@@ -103,13 +104,14 @@ fn rebuilding_does_not_wait_for_parity_that_is_not_needed() {
     settings.push(("excess", Value::Count(1)));
     let ends = offered(&losing(&settings, &[1]), 1, &backlogged(4));
     assert_eq!(ends[3], (1, at(80), true));
-    // Five of six arrive, six are needed.
+    // Five of the six packets arrive, but six are needed.
     settings[2].1 = Value::Count(2);
     let ends = offered(&losing(&settings, &[1]), 1, &backlogged(4));
     assert_eq!(ends[3], (1, at(80), false));
 }
 
-/// Three of six lost: the two data packets among them are given up at the end of the last parity packet (60 + 20 ms).
+/// Three of six packets are lost. The two data packets among them are given up at the end of the last parity packet (60
+/// + 20 ms).
 #[test]
 fn too_many_losses_are_given_up_at_the_block_s_end() {
     let ends = offered(&losing(&code(6, 4.0 / 6.0), &[1, 3, 4]), 1, &backlogged(4));
@@ -128,23 +130,24 @@ fn packets_behind_a_lost_one_wait_where_order_is_kept() {
     assert_eq!(ends, [(0, at(30), true), (1, at(80), false), (2, at(80), true), (3, at(80), false)]);
 }
 
-/// Two packets end at 10 and 20 ms. After 10 ms of idle time the block is closed, with parity from 30 to 50 ms. Packet
-/// 2 comes at 35 ms and is sent from 50 to 60 ms.
+/// Two packets end at 10 and 20 ms. After 10 ms of idle time, the block is closed with parity packets from 30 to 50 ms.
+/// Packet 2 is offered at 35 ms and sent from 50 to 60 ms.
 #[test]
 fn an_incomplete_block_ends_by_the_timer() {
     let packets = [(Time::ZERO, 1250), (Time::ZERO, 1250), (at(35), 1250)];
     let ends = offered(&losing(&code(6, 4.0 / 6.0), &[0, 1]), 1, &packets);
     assert_eq!(ends, [(0, at(70), true), (1, at(70), true), (2, at(80), true)]);
-    // Both parity packets are lost, too: both data packets are given up at the block's end.
+    // The first parity packet is lost, too, so both data packets are given up at the block's end.
     let ends = offered(&losing(&code(6, 4.0 / 6.0), &[0, 1, 2]), 1, &packets);
     assert_eq!(ends[..2], [(0, at(70), false), (1, at(70), false)]);
-    // A packet within the idle time belongs to the block, which ends at 35 ms.
+    // A packet offered within the idle time belongs to the block, whose data then ends at 35 ms.
     let packets = [(Time::ZERO, 1250), (Time::ZERO, 1250), (at(25), 1250)];
     let ends = offered(&losing(&code(6, 4.0 / 6.0), &[0]), 1, &packets);
     assert_eq!(ends, [(1, at(40), true), (2, at(55), true), (0, at(75), true)]);
 }
 
-/// Parity of packets of 1250 and 125 bytes has 1250 bytes: 10 + 1 ms of data, 10 ms of idle time, 10 ms.
+/// The parity packet for packets of 1250 and 125 bytes has 1250 bytes. The data takes 10 + 1 ms, and the parity packet
+/// 10 ms. With a larger block, 10 ms of idle time come before it.
 #[test]
 fn parity_is_as_long_as_the_longest_packet() {
     let ends = offered(&losing(&code(3, 2.0 / 3.0), &[1]), 1, &[(Time::ZERO, 1250), (Time::ZERO, 125)]);
@@ -153,8 +156,8 @@ fn parity_is_as_long_as_the_longest_packet() {
     assert_eq!(ends, [(0, at(30), true), (1, at(51), true)]);
 }
 
-/// Three blocks of 2 + 1: a burst of three takes one packet of each. With one block at a time, the burst takes two
-/// packets of the second and one of the first.
+/// Three blocks of 2 + 1 packets are interleaved, so a burst of three losses hits one packet of each. Without
+/// interleaving, losses of two packets hit the same block.
 #[test]
 fn interleaving_spreads_a_burst_over_blocks() {
     let mut settings = code(3, 2.0 / 3.0);
@@ -173,7 +176,7 @@ fn interleaving_spreads_a_burst_over_blocks() {
     assert_eq!(ends, expected);
 }
 
-/// Without losses a full block of n packets has k of data.
+/// Without losses, a full block of n packets delivers k data packets.
 #[test]
 fn without_losses_only_the_rate_is_lost() {
     for (block, data) in [(10, 8), (10, 10), (6, 4), (1, 1)] {
@@ -181,7 +184,7 @@ fn without_losses_only_the_rate_is_lost() {
             offered(&config(&code(block, data as f64 / block as f64)), 1, &backlogged(data as usize * 50));
         let numbers: Vec<u64> = ends.iter().map(|end| end.0).collect();
         assert_eq!(numbers, (0..data * 50).collect::<Vec<_>>(), "packets arrive in order");
-        // The last data packet of the 50th block: 49 blocks, k packets, and the delay.
+        // The last data packet of the 50th block arrives after 49 blocks, k packets and the delay.
         assert_eq!(
             ends.last().map(|end| end.1),
             Some(at((49 * block + data) * 10 + 20)),
@@ -195,8 +198,9 @@ fn binomial(n: u64, lost: u64, loss: f64) -> f64 {
     ways * loss.powi(lost as i32) * (1.0 - loss).powi((n - lost) as i32)
 }
 
-/// A block of n packets with loss probability p fails if more than n - k are lost. Among L losses, L k/n are data packets
-/// in the mean. Residual loss: sum over L > n - k of P(L) L / n; for k = 8, n = 10, p = 5 %: 0.0036. Five standard errors.
+/// A block of n packets with loss probability p fails if more than n - k packets are lost. Among L losses, L k/n are
+/// data packets on average. The residual loss is therefore the sum of P(L) L / n over L > n - k, which is 0.0036 for k
+/// = 8, n = 10 and p = 5 %. The bound is five standard errors.
 #[test]
 fn residual_losses_are_those_of_the_binomial_formula() {
     for (block, data, loss) in [(10u64, 8u64, 0.05), (10, 8, 0.2), (20, 15, 0.2), (4, 2, 0.3), (5, 5, 0.1)] {
@@ -225,7 +229,8 @@ fn residual_losses_are_those_of_the_binomial_formula() {
 }
 
 proptest! {
-    /// Each packet is delivered once or lost once, not before its transmission ends. Kept order holds.
+    /// Each packet is delivered once or lost once, not before its transmission ends. If the order is kept, packets
+    /// arrive in order.
     #[test]
     fn every_packet_has_one_end(
         block in 1u64..12,
@@ -266,7 +271,7 @@ proptest! {
         }
     }
 
-    /// A lower threshold loses no packet that a higher one delivers: the channel's losses are the same.
+    /// A smaller `excess` loses no packet that a larger one delivers, because the channel's losses are the same.
     #[test]
     fn an_ideal_code_delivers_all_that_another_one_does(
         block in 2u64..12,

@@ -1,4 +1,4 @@
-//! Duplicates and damage before every kind of direction.
+//! Tests duplicates, damage and residual losses on every kind of direction.
 
 use lasthop_base::{Choice, Duration, Rate, Stream, Time, Value};
 use lasthop_net::service::Service;
@@ -23,13 +23,14 @@ fn packet(number: u64) -> Packet {
     }
 }
 
-/// 1000 bytes take 1 ms, propagation 20 ms.
+/// A link on which 1000 bytes take 1 ms, with a propagation delay of 20 ms.
 fn config(duplicate: f64, corrupt: f64) -> Config {
     let wire = Config::wire(Service::Rate(Rate::from_bps(8_000_000)), Duration::from_millis(20));
     Config { duplicate, corrupt, ..wire }
 }
 
-/// Fates of packets every `apart` ms, with copies as in the engine: number, time, damage, reason of a loss.
+/// Sends a packet every `apart` ms, and handles copies as the engine does. Returns each packet's number, time, damage,
+/// and reason of a loss.
 fn deliveries(config: &Config, count: u64, apart: u64) -> Vec<(u64, Time, bool, Option<LossReason>)> {
     let mut line = LinkDirection::new(config, Stream::named(1, "channel"));
     let LinkDirection::Element(element) = &mut line else { panic!("an element") };
@@ -65,7 +66,7 @@ fn a_copy_comes_right_behind_and_is_not_copied_again() {
     let copy = 1_000_000;
     let expected = [(0, 21), (copy, 22), (1, 31), (copy + 1, 32), (2, 41), (copy + 2, 42)];
     assert_eq!(all, expected.map(|(number, at)| (number, ms(at), false, None)));
-    // A queue of one packet has no room for the copies.
+    // A queue of one packet has no room for copies.
     let mut short = config(1.0, 0.0);
     short.queue = Choice::named(lasthop_net::admission::ALL, "drop_tail");
     short.queue.values.set("packets", Value::Count(1));
@@ -90,12 +91,12 @@ fn shares_are_as_told_and_each_is_drawn_by_itself() {
     let copies = deliveries(&config(0.02, 0.01), 100_000, 2);
     let copies: Vec<bool> = copies.iter().filter(|one| one.0 >= 1_000_000).map(|one| one.2).collect();
     assert!(is_near(copies.len(), 100_000.0, 0.02), "{}", copies.len());
-    // Copies are damaged independently.
+    // Copies are damaged independently of their originals.
     let of_copies = copies.iter().filter(|damaged| **damaged).count();
     assert!(is_near(of_copies, copies.len() as f64, 0.01), "{of_copies}");
 }
 
-/// The channel's losses are independent of damage, behind both kinds of queue.
+/// The channel's losses do not depend on damage, with either kind of queue.
 #[test]
 fn damage_does_not_change_which_packets_the_channel_destroys() {
     for scheduled in [false, true] {
@@ -114,8 +115,8 @@ fn damage_does_not_change_which_packets_the_channel_destroys() {
     }
 }
 
-/// Residual losses are a share of the delivered packets with any link layer; other packets keep their times, and no
-/// retransmission recovers the loss.
+/// With any link layer, residual losses are a share of the delivered packets. Other packets keep their times, and no
+/// retransmission recovers a residual loss.
 #[test]
 fn residual_losses_come_behind_the_link_layer() {
     let count = 50_000;
@@ -141,7 +142,7 @@ fn residual_losses_come_behind_the_link_layer() {
     }
 }
 
-/// Bursts of residual losses have the configured mean length: stays in the bad state are geometric.
+/// Bursts of residual losses have the configured mean length, because the lengths of the bad state are geometric.
 #[test]
 fn residual_losses_come_in_bursts() {
     let mut config = config(0.0, 0.0);
@@ -149,7 +150,7 @@ fn residual_losses_come_in_bursts() {
     let lost: Vec<bool> = deliveries(&config, 100_000, 2).iter().map(|one| one.3.is_some()).collect();
     let bursts = lost.windows(2).filter(|pair| !pair[0] && pair[1]).count();
     let total = lost.iter().filter(|lost| **lost).count();
-    // 1,000 bursts; a geometric length of mean 5 has a standard deviation of 4.5.
+    // There are 1,000 bursts. A geometric length of mean 5 has a standard deviation of 4.5.
     let mean = total as f64 / bursts as f64;
     assert!((mean - 5.0).abs() < 5.0 * 4.5 / (bursts as f64).sqrt(), "{mean} packets in {bursts} bursts");
 }

@@ -1,7 +1,8 @@
-//! Light and heavy traces: CellReplay's rules by hand, from its `cellular_queue.cc`.
+//! Tests light and heavy traces against arrivals computed by hand with CellReplay's rules (its `cellular_queue.cc`).
 //!
-//! Base delays of 20, 40 and 20 ms at 0, 1 and 2 s; trains of three opportunities at 0, 3 and 6 ms. The heavy trace has
-//! an opportunity each 10 ms. A packet of 1396 bytes fills an opportunity (4 bytes are the device's header).
+//! The base delays are 20, 40 and 20 ms at 0, 1 and 2 s. Each train has three opportunities, at 0, 3 and 6 ms. The
+//! heavy trace has an opportunity every 10 ms. A packet of 1396 bytes fills an opportunity (4 bytes are the device's
+//! header).
 
 use lasthop_base::{Choice, Duration, Stream, Time, Value};
 use lasthop_net::service::{Light, LightTrace, Service, SizeDelays, Trace};
@@ -49,7 +50,7 @@ fn line(config: &Config) -> LinkDirection {
     LinkDirection::new(config, Stream::named(7, "channel"))
 }
 
-/// Arrival of each packet; `None`: lost.
+/// Returns the arrival of each packet; `None` if it is lost.
 fn sent(mut line: LinkDirection, packets: &[(Time, u32)]) -> Vec<Option<Time>> {
     let mut arrivals = vec![None; packets.len()];
     let mut out = Vec::new();
@@ -81,7 +82,7 @@ fn sent(mut line: LinkDirection, packets: &[(Time, u32)]) -> Vec<Option<Time>> {
     arrivals
 }
 
-/// Arrivals in whole ms of packets (time, bytes).
+/// Returns the arrivals, in whole ms, of packets given by time (ms) and bytes.
 fn millis(config: &Config, packets: &[(u64, u32)]) -> Vec<Option<u64>> {
     let packets: Vec<(Time, u32)> =
         packets.iter().map(|(at, bytes)| (Time::ZERO + Duration::from_millis(*at), *bytes)).collect();
@@ -97,92 +98,105 @@ fn arrive(config: &Config, packets: &[(u64, u32)], expected: &[u64]) {
     assert_eq!(millis(config, packets), expected, "{packets:?}");
 }
 
-/// A single packet has the base delay of its time, interpolated between trains and repeated.
+/// A single packet has the base delay of its time, which is interpolated between trains. The trace repeats.
 #[test]
 fn base_delays_are_interpolated_and_repeat() {
     let alone = [(0, FULL), (500, FULL), (1500, FULL), (1999, FULL), (2250, 40)];
-    // 30 at 500 ms, 30 at 1500, 20.02 at 1999; 2250 is 250 of the second pass: 25.
+    // The base delay is 30 ms at 500 and at 1500 ms, and 20.02 ms at 1999 ms. 2250 ms is 250 ms in the repetition,
+    // which has 25 ms.
     arrive(&config(0), &alone, &[20, 530, 1530, 2019, 2275]);
 }
 
-/// Three packets use the train. The fourth waits for the later of the base delay and the train's last opportunity, not
-/// before the third. The fourth joins the heavy queue at 26 ms, which sends at 30 ms; the fifth follows at 40 ms. The
-/// sixth, at 7 ms, begins a train (27 ms is later than 20 ms), but the heavy queue is busy until 40 ms: 50 ms.
+/// Three packets use the train. The fourth waits for the later of the base delay and the train's last opportunity, and
+/// for the third packet. It enters the heavy queue at 26 ms, and is sent at 30 ms. The fifth follows at 40 ms. The
+/// sixth is offered at 7 ms. It begins a train, because 7 + 20 ms is later than 26 ms, but the heavy queue is busy
+/// until 40 ms, so it is sent at 50 ms.
 #[test]
 fn beyond_the_train_packets_use_the_heavy_trace() {
     let packets = [(0, FULL), (0, FULL), (0, FULL), (0, FULL), (0, FULL), (7, FULL)];
     arrive(&config(0), &packets, &[20, 23, 26, 30, 40, 50]);
-    // With an empty heavy queue the packet bypasses it: 40 + base 20.8 ms in whole ms.
+    // If the heavy queue is empty, the sixth packet bypasses it. It arrives at 41 ms plus its base delay in whole ms,
+    // 20 ms.
     let later = [packets[0], packets[1], packets[2], packets[3], packets[4], (41, FULL)];
     arrive(&config(0), &later, &[20, 23, 26, 30, 40, 61]);
 }
 
-/// Packets behind the train wait for the last opportunity, if that is later than the base delay.
+/// Packets beyond the train wait for its last opportunity, if that is later than the base delay.
 #[test]
 fn the_last_opportunity_holds_if_it_is_later_than_the_base_delay() {
     let mut config = config(0);
     config.light = Some(light("0 20 0 33\n1000 20 0 33\n", 0));
-    // 20; 20 + 33 = 53; the third max(20, 33) = 33, but not before the second: 53, heavy at 60.
+    // The first two packets arrive at 20 and 20 + 33 = 53 ms. The third would be released at max(20, 33) = 33 ms, but
+    // not before the second, so at 53 ms. The heavy trace sends it at 60 ms.
     arrive(&config, &[(0, FULL), (0, FULL), (0, FULL)], &[20, 53, 60]);
 }
 
-/// Two packets of 696 bytes share an opportunity; at 4 ms the first two are over, and the third has room for one more.
+/// Two packets of 696 bytes share an opportunity. At 4 ms the first two opportunities are past, and the third has room
+/// for one more packet.
 #[test]
 fn small_packets_share_opportunities() {
     let packets = [(0, 696), (0, 696), (0, 696), (0, 696), (0, 696), (4, 696), (5, FULL)];
-    // The last packet: no opportunity is left; max(20, 6) after 5 ms, but not before 26 ms; heavy at 30.
+    // No opportunity is left for the last packet. It is released at 5 + max(20, 6) ms, but not before 26 ms, and the
+    // heavy trace sends it at 30 ms.
     arrive(&config(0), &packets, &[20, 20, 23, 23, 26, 26, 30]);
 }
 
-/// A full packet needs a whole opportunity and begins the next one.
+/// A full-size packet needs a whole opportunity, so it begins with the next one.
 #[test]
 fn full_packets_begin_an_opportunity() {
     arrive(&config(0), &[(0, 696), (0, FULL), (0, 696)], &[20, 23, 26]);
 }
 
-/// The timer keeps a train open for close packets.
+/// The timer keeps a train going for packets that follow soon.
 #[test]
 fn a_timer_keeps_a_train_going() {
-    // Without timer each packet begins a train: 1 + 20 is later than 20.
+    // Without a timer, each packet begins a train, because 1 + 20 ms is later than 20 ms.
     arrive(&config(0), &[(0, FULL), (1, FULL), (2, FULL)], &[20, 21, 22]);
-    // 5 ms: at 4 ms the first two opportunities are over, 20 + 6; at 12 ms 12 + 20 is later than 26 + 5.
+    // The timer is 5 ms. At 4 ms the first two opportunities are past, so the packet arrives at 20 + 6 ms. The packet
+    // at 12 ms begins a train, because 12 + 20 ms is later than 26 + 5 ms.
     arrive(&config(5), &[(0, FULL), (4, FULL), (12, FULL)], &[20, 26, 32]);
-    // 11 + 20 is not later: beyond the train, max(20, 6), heavy at 40.
+    // At 11 ms, 11 + 20 ms is not later than 26 + 5 ms. The packet is beyond the train, is released after max(20, 6)
+    // ms, and the heavy trace sends it at 40 ms.
     arrive(&config(5), &[(0, FULL), (4, FULL), (11, FULL)], &[20, 26, 40]);
 }
 
 /// A packet larger than an opportunity uses part of the next one (our construction).
 #[test]
 fn large_packets_take_what_is_left() {
-    // 1504 bytes each: 1400 + 104, 1296 + 208, 1192 + 312; a fourth opportunity does not exist.
+    // Each packet uses 1504 bytes, which are 1400 + 104, 1296 + 208 and 1192 + 312 bytes of two opportunities. The
+    // fourth opportunity does not exist.
     arrive(&config(0), &[(0, 1500), (0, 1500), (0, 1500)], &[23, 26, 40]);
 }
 
-/// Delays by size are interpolated, in whole ms, and constant beyond the table.
+/// Delays by size are interpolated and rounded to whole ms. Beyond the table they are constant.
 #[test]
 fn sizes_delay() {
     let mut config = config(0);
     let sizes = Arc::new(SizeDelays::parse("100 -1\n200 0\n300 2.6\n").expect("delays by size"));
     config.light.as_mut().expect("trains").sizes = Some(sizes);
-    // With the device's header: 300 bytes: 2.6, so 3; 250: 1.3, so 1; 54: -1; 1400: as 300.
+    // The sizes with the device's header are 300, 250, 54 and 1400 bytes. Their delays are 2.6 (rounded to 3), 1.3
+    // (rounded to 1), -1 and again 3 ms.
     let alone = [(0, 296), (100, 246), (200, 50), (300, FULL)];
     arrive(&config, &alone, &[23, 123, 223, 329]);
-    // 20 - 1 would overtake, as would 20: released with the first packet, into the heavy queue.
+    // At 20 - 1 ms, and also at 20 ms, the second packet would overtake the first. It is released with the first
+    // packet, and enters the heavy queue.
     arrive(&config, &[(0, 296), (0, 50)], &[23, 30]);
 }
 
-/// Base delays run from a packet's exact time, a train from its first packet's.
+/// Base delays run from a packet's exact time, and a train runs from the exact time of its first packet.
 #[test]
 fn fractions_of_a_millisecond_stay() {
     let at = |micros| Time::ZERO + Duration::from_micros(micros);
     let packets = [(at(400), FULL), (at(900), FULL), (at(1100), 40), (at(1150), 40)];
-    // The second packet is within the same millisecond, and uses the train's second opportunity, 3 ms after the first
-    // packet. 1 + 20 is not later than 23: the train goes on with the third opportunity's 1400 bytes.
+    // The second packet is offered within the same millisecond, and uses the train's second opportunity, 3 ms after the
+    // first packet. Because 1 + 20 ms is not later than 23 ms, the train goes on. The last two packets share the third
+    // opportunity.
     let expected = [at(20_400), at(23_400), at(26_400), at(26_400)];
     assert_eq!(sent(line(&config(0)), &packets), expected.map(Some));
 }
 
-/// With only the heavy trace in use, a direction equals one of that trace, idle and queued, for all sizes.
+/// If only the heavy trace is in use, a direction gives the same arrivals as one with just that trace. This holds for
+/// all packet sizes, with and without a queue.
 #[test]
 fn heavy_only_is_the_trace_service() {
     let mut random = Stream::named(5, "packets");
@@ -195,32 +209,32 @@ fn heavy_only_is_the_trace_service() {
     let text = "3\n3\n4\n9\n9\n9\n15\n22\n22\n";
     let plain = Config::wire(heavy(text), Duration::from_millis(7));
     let mut lit = plain.clone();
-    // No base delay, and one opportunity in all.
+    // The light trace has no base delay and only one opportunity.
     lit.light = Some(light("0 0 0\n1000000 0 0\n", 1_000_000_000));
     let (ours, theirs) = (sent(line(&lit), &packets), sent(line(&plain), &packets[1..]));
     assert_eq!(ours[0], Some(packets[0].0 + Duration::from_millis(7)), "the first packet begins the train");
     let differs = ours[1..].iter().zip(&theirs).filter(|(ours, theirs)| ours != theirs).count();
     assert_eq!((differs, ours.len()), (0, packets.len()));
-    // Full packets: an opportunity each, as 1500 bytes of Mahimahi's 1504.
+    // Full-size packets use one opportunity each, as packets of 1500 bytes do with Mahimahi's 1504 bytes.
     let mahimahi = Config::wire(Service::Trace(Arc::new(Trace::parse(text).expect("a trace"))), plain.delay);
     let of = |bytes| packets.iter().map(|(at, _)| (*at, bytes)).collect::<Vec<_>>();
     assert_eq!(sent(line(&plain), &of(FULL)), sent(line(&mahimahi), &of(1500)));
 }
 
-/// Only the heavy trace's packets fill the queue. A queue that decides at dequeue gives the same times.
+/// Only packets for the heavy trace fill the queue. A queue that decides at dequeue gives the same times.
 #[test]
 fn the_queue_is_the_heavy_trace_s() {
     let six = [(0, FULL); 6];
     let mut config = config(0);
     config.queue = Choice::named(admission::ALL, "drop_tail");
     config.queue.values.set("packets", Value::Count(2));
-    // The fourth and fifth packets wait from 26 ms on; the sixth finds the queue full.
+    // The fourth and fifth packets wait from 26 ms on, and the sixth finds the queue full.
     assert_eq!(millis(&config, &six), [Some(20), Some(23), Some(26), Some(30), Some(40), None]);
     config.queue = Choice::named(queue::ALL, "codel");
     arrive(&config, &six, &[20, 23, 26, 30, 40, 50]);
 }
 
-/// The channel also destroys packets that bypass the queue.
+/// The channel destroys packets that bypass the queue, too.
 #[test]
 fn losses_are_anybody_s() {
     let mut config = config(0);
@@ -229,7 +243,8 @@ fn losses_are_anybody_s() {
     assert_eq!(millis(&config, &[(0, FULL); 4]), [None; 4]);
 }
 
-/// Every packet fails twice, on a train or behind one in a queue of either kind; failures are reported only on request.
+/// Every packet fails twice, both on a train and beyond it, with either kind of queue. Failures are reported only on
+/// request.
 #[test]
 fn trouble_is_told_of_on_a_train_and_behind_it() {
     for queue in ["drop_tail", "codel"] {

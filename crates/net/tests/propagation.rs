@@ -1,4 +1,4 @@
-//! Variable delays: jitter and plans, behind every kind of direction.
+//! Tests variable delays, from jitter and plans, on every kind of direction.
 
 use lasthop_base::{Choice, Duration, Rate, Stream, Time, Value};
 use lasthop_net::service::{RatePlan, Service};
@@ -29,7 +29,7 @@ fn at(millis: u64) -> Time {
     Time::ZERO + Duration::from_millis(millis)
 }
 
-/// 8 Mbit/s and 20 ms: a single packet takes 21 ms.
+/// A link of 8 Mbit/s and 20 ms, on which a single packet takes 21 ms.
 fn config() -> Config {
     Config::wire(Service::Rate(Rate::from_bps(8_000_000)), Duration::from_millis(20))
 }
@@ -41,7 +41,8 @@ fn with_jitter(reorders: bool) -> Config {
     config
 }
 
-/// Delay of each of `count` packets every `apart` ms, by number, ms; and whether one overtook another.
+/// Sends `count` packets, one every `apart` ms. Returns the delay of each packet, ms, and whether a packet overtook
+/// another.
 fn travel(mut line: LinkDirection, count: u64, apart: u64) -> (Vec<f64>, bool) {
     let mut arrivals: Vec<(u64, Time)> = Vec::new();
     let mut out = Vec::new();
@@ -79,8 +80,8 @@ fn line(config: &Config) -> LinkDirection {
     LinkDirection::new(config, Stream::named(7, "channel"))
 }
 
-/// Uniform on 0 to 10 ms. Distant packets have the distribution's mean. With reordering, packets 2 ms apart overtake;
-/// in order the mean is larger.
+/// The jitter is uniform on 0 to 10 ms. Packets that are far apart have the distribution's mean. Packets 2 ms apart
+/// overtake each other with reordering; without it, their mean delay is larger.
 #[test]
 fn jitter_with_and_without_reordering() {
     let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
@@ -95,7 +96,7 @@ fn jitter_with_and_without_reordering() {
     }
 }
 
-/// Elements vary as links do, packet by packet.
+/// Elements give each packet the same delay as links do.
 #[test]
 fn every_kind_of_direction_varies_alike() {
     for reorders in [false, true] {
@@ -104,7 +105,7 @@ fn every_kind_of_direction_varies_alike() {
         let link = travel(line(&config), 2000, 2);
         config.queue = Choice::named(queue::ALL, "tag_drop");
         assert_eq!(travel(line(&config), 2000, 2), link);
-        // RLC decodes a block at its end: other times, the same kind of delay.
+        // RLC decodes a block at its end, so the times differ, but the kind of delay is the same.
         config.queue = Choice::named(lasthop_net::admission::ALL, "drop_tail");
         config.arq = Choice::named(rlc::ALL, "rlc");
         let (_, overtakes) = travel(line(&config), 2000, 2);
@@ -113,7 +114,7 @@ fn every_kind_of_direction_varies_alike() {
     }
 }
 
-/// A handover: 100 ms without a rate, and 30 ms more delay from then on.
+/// A handover has 100 ms without a rate, and 30 ms more delay after that.
 #[test]
 fn a_handover_is_three_plans() {
     let mut config = config();
@@ -123,11 +124,12 @@ fn a_handover_is_three_plans() {
     let (took, overtakes) = travel(line(&config), 120, 10);
     assert!(!overtakes);
     assert_eq!((took[99], took[119]), (21.0, 51.0));
-    // The first packet in the gap waits all of it: 100 ms, its own millisecond, and 50 ms.
+    // The first packet in the gap waits for all of the gap, 100 ms. Its transmission adds 1 ms, and the propagation 50
+    // ms.
     assert_eq!((took[100], took[101]), (151.0, 142.0));
 }
 
-/// A new delay every 15 s, the same in both directions, by seed.
+/// The delay is drawn anew every 15 s. It is the same in both directions, and depends on the seed.
 #[test]
 fn both_directions_draw_alike() {
     let mut config = config();

@@ -1,4 +1,4 @@
-//! RLC: closed forms of throughput, and fates of single SDUs.
+//! Tests RLC: throughput against closed forms, and the fates of single SDUs.
 
 use lasthop_base::{Choice, Duration, Rate, Stream, Time, Value};
 use lasthop_net::arq::DirectionParts;
@@ -35,7 +35,7 @@ fn packet(number: u64, wire_bytes: u32) -> Packet {
     }
 }
 
-/// 384 kbit/s, 10 ms of delay, otherwise defaults.
+/// A link of 384 kbit/s with 10 ms of delay, otherwise with defaults.
 fn config(settings: &[(&'static str, Value)]) -> Config {
     let mut config = Config::wire(Service::Rate(Rate::from_bps(384_000)), MS * 10);
     config.arq = Choice::named(rlc::ALL, "rlc");
@@ -51,7 +51,7 @@ fn lossy(mut config: Config, loss: f64) -> Config {
     config
 }
 
-/// Fate of an SDU: number, time, reason of a loss.
+/// Fate of an SDU: its number, the time, and the reason of a loss.
 type End = (u64, Time, Option<LossReason>);
 
 fn ends(outputs: Vec<Output>) -> Vec<End> {
@@ -69,13 +69,13 @@ fn ends(outputs: Vec<Output>) -> Vec<End> {
         .collect()
 }
 
-/// RLC as in a scenario, with the channel's stream of this seed.
+/// Builds RLC as a scenario does, with the channel's stream of this seed.
 fn built(config: &Config, seed: u64) -> Rlc {
     let channel = (config.channel.build)(&config.channel.values, Stream::named(seed, "channel"));
     with_channel(config, channel)
 }
 
-/// None of the queues here draws.
+/// Builds RLC with this channel. The queue's stream does not matter, because these queues do not draw.
 fn with_channel(config: &Config, channel: Box<dyn Channel>) -> Rlc {
     let place = QueueContext {
         rate: config.service.rate_at(Time::ZERO),
@@ -93,7 +93,7 @@ fn with_channel(config: &Config, channel: Box<dyn Channel>) -> Rlc {
     Rlc::new(&config.arq.values, parts)
 }
 
-/// Fates of packets of `bytes` that all join at time zero.
+/// Offers `count` packets of `bytes` at time zero. Returns their fates and the counters at `until`.
 fn offer(config: &Config, count: u64, bytes: u32, until: Time) -> (Vec<End>, RlcCounters) {
     let mut link = built(config, 3);
     let mut out = Vec::new();
@@ -108,7 +108,7 @@ fn run(link: &mut Rlc, until: Time, out: &mut Vec<Output>) {
     }
 }
 
-/// Payload of 1500-byte segments in 1540-byte SDUs, kbit/s, while the sending side always has something.
+/// Returns the throughput of payload, kbit/s, for 1500-byte segments in 1540-byte SDUs, if the sender always has data.
 fn payload_kbps(config: &Config) -> f64 {
     let seconds = 400;
     let (ends, _) = offer(config, 20_000, 1540, at(1000 * seconds));
@@ -117,16 +117,16 @@ fn payload_kbps(config: &Config) -> f64 {
 
 #[test]
 fn throughput_without_and_with_errors_has_its_closed_form() {
-    // 22 PDUs a block of 20 ms, 39 PDUs an SDU: 22 / 39 x 1500 x 8 / 0.02 = 338.46 kbit/s.
+    // A block of 20 ms has 22 PDUs, and an SDU has 39. The throughput is 22 / 39 x 1500 x 8 / 0.02 = 338.46 kbit/s.
     let without = payload_kbps(&config(&[]));
     assert!((without / 338.46 - 1.0).abs() < 0.001, "{without}");
-    // Selective repeat loses the share of lost blocks: 338.46 (1 - 0.059) = 318.49; five standard errors of 20,000
-    // blocks are 5 sqrt(0.059 0.941 / 20000) = 0.8 points.
+    // With selective repeat, the throughput falls by the share of lost blocks, to 338.46 (1 - 0.059) = 318.49 kbit/s.
+    // Five standard errors of 20,000 blocks are 5 sqrt(0.059 0.941 / 20000) = 0.8 percentage points.
     let with = payload_kbps(&lossy(config(&[("discard", Value::Word("never"))]), 0.059));
     assert!((with / 318.49 - 1.0).abs() < 0.009, "{with}");
-    // Table 4.2's largest, 2085 packets in 80 s, is 312.75: below.
+    // The largest value of koga's table 4.2, 2085 packets in 80 s, is 312.75 kbit/s, which is below this throughput.
     assert!(2085.0 * 12.0 / 80.0 < with);
-    // Two packets in 77 PDUs instead of 78.
+    // With concatenation, two packets take 77 PDUs instead of 78.
     let concatenated = payload_kbps(&config(&[("concatenate", Value::Flag(true))]));
     assert!((concatenated / (12_000.0 * 22.0 * 40.0 / 1540.0 / 20.0) - 1.0).abs() < 0.001, "{concatenated}");
 }
@@ -141,8 +141,8 @@ fn blocks_at_64_and_144_kbit_carry_3_and_8_pdus() {
     }
 }
 
-/// A PDU of 42 bytes (336 bits, 40 bytes of payload) takes four intervals of 20 ms at 5 kbit/s (100 bits each), two at
-/// 16.7 kbit/s (334 bits), one at 16.8 kbit/s.
+/// A PDU of 42 bytes has 336 bits and 40 bytes of payload. It takes four intervals of 20 ms at 5 kbit/s (100 bits
+/// each), two at 16.7 kbit/s (334 bits), and one at 16.8 kbit/s.
 #[test]
 fn a_pdu_that_an_interval_has_no_room_for_takes_several() {
     for (bps, intervals) in
@@ -158,21 +158,22 @@ fn a_pdu_that_an_interval_has_no_room_for_takes_several() {
     }
 }
 
-/// 5 kbit/s for 60 ms, nothing for 100 ms: three intervals carry 300 of 336 bits, the fourth begins after the outage,
-/// at 160 ms. The next PDU begins with the second interval after the outage.
+/// The rate is 5 kbit/s for 60 ms, then 0 for 100 ms. Three intervals carry 300 of a PDU's 336 bits, and the fourth
+/// interval begins after the outage, at 160 ms. The next PDU begins with the second interval after the outage.
 #[test]
 fn an_outage_by_plan_carries_nothing() {
     let plan = RatePlan::parse("5 kbit/s for 60 ms, 0 bit/s for 100 ms").unwrap();
     let config = Config { service: Service::Plan(Arc::new(plan)), ..config(&[]) };
     let (ends, _) = offer(&config, 2, 40, at(10_000));
     let arrived: Vec<Time> = ends.iter().map(|end| end.1).collect();
-    // The second PDU: at 180 and 200 ms, then at 320 and 340 ms.
+    // The second PDU uses the intervals at 180 and 200 ms, then those at 320 and 340 ms.
     assert_eq!(arrived, [at(180 + 10), at(360 + 10)]);
 }
 
 #[test]
 fn an_sdu_is_discarded_with_the_probability_that_its_retransmissions_fail() {
-    // SDUs of one PDU, PDUs lost one by one: (1/2)^3 with two retransmissions.
+    // SDUs have one PDU each, and PDUs are lost independently. With two retransmissions, a share of (1/2)^3 is
+    // discarded.
     let values = [
         ("retransmissions", Value::Count(2)),
         ("loses", Value::Word("pdu")),
@@ -182,12 +183,12 @@ fn an_sdu_is_discarded_with_the_probability_that_its_retransmissions_fail() {
     assert_eq!(ends.len(), 20_000);
     let share = counters.discarded as f64 / 20_000.0;
     assert!((share - 0.125).abs() < 5.0 * (0.125f64 * 0.875 / 20_000.0).sqrt(), "{share}");
-    // 1 + 1/2 + 1/4 transmissions a PDU.
+    // A PDU has 1 + 1/2 + 1/4 transmissions on average.
     let transmissions = counters.pdus as f64 / 20_000.0;
     assert!((transmissions - 1.75).abs() < 0.03, "{transmissions}");
 }
 
-/// Loses blocks by number.
+/// A channel that loses the blocks with these numbers.
 struct Losing {
     blocks: &'static [u64],
     next: u64,
@@ -204,7 +205,7 @@ impl Channel for Losing {
     }
 }
 
-/// One SDU of a whole block (22 PDUs) every 20 ms from time zero.
+/// Sends an SDU of a whole block (22 PDUs) every 20 ms, from time zero on.
 fn whole_blocks(config: &Config, blocks: &'static [u64], count: u64) -> (Vec<End>, RlcCounters) {
     let mut link = with_channel(config, Box::new(Losing { blocks, next: 0 }));
     let mut out = Vec::new();
@@ -225,8 +226,8 @@ fn wait(span: Duration) -> (&'static str, Value) {
 
 #[test]
 fn in_order_later_sdus_wait_for_the_repeat() {
-    // SDU 1 is sent at 20 ms and lost; its status arrives at 40 + 2 x 10 = 60 ms, it is retransmitted at 60 instead of
-    // SDU 3, and arrives at 90 ms. SDU 2 (complete at 70 ms) waits.
+    // SDU 1 is sent at 20 ms and lost. Its status arrives at 40 + 2 x 10 = 60 ms. It is retransmitted at 60 ms, instead
+    // of SDU 3, and arrives at 90 ms. SDU 2 is complete at 70 ms and waits.
     let (ends, counters) = whole_blocks(&config(&[wait(MS * 300)]), &[1], 5);
     let expected = [(0, 30), (1, 90), (2, 90), (3, 110), (4, 130)];
     assert_eq!(ends, expected.map(|(number, millis)| (number, at(millis), None)));
@@ -244,7 +245,8 @@ fn without_wait_they_overtake() {
 
 #[test]
 fn when_the_wait_is_over_what_is_whole_goes_up_as_far_as_the_next_hole() {
-    // SDU 1's first transmissions, in blocks 1, 3 and 5, are lost. WT is 50 ms from SDU 2's arrival at 70 ms.
+    // The first transmissions of SDU 1, in blocks 1, 3 and 5, are lost. WT runs for 50 ms from the arrival of SDU 2 at
+    // 70 ms.
     let (ends, counters) = whole_blocks(&config(&[wait(MS * 50)]), &[1, 3, 5], 6);
     let of = |number| ends.iter().find(|end| end.0 == number).map(|end| end.1);
     assert_eq!(of(2), Some(at(120)));
@@ -256,14 +258,15 @@ fn when_the_wait_is_over_what_is_whole_goes_up_as_far_as_the_next_hole() {
 
 #[test]
 fn a_discard_is_announced_or_waited_for() {
-    // No retransmissions: SDU 1 is discarded at its loss report, at 60 ms, and the next block announces that at 90 ms.
+    // There are no retransmissions. SDU 1 is discarded at its loss report, at 60 ms. The announcement arrives with the
+    // next block, at 90 ms.
     let none = ("retransmissions", Value::Count(0));
     let (outcomes, _) = whole_blocks(&config(&[none.clone(), wait(MS * 300)]), &[1], 5);
     assert!(outcomes.contains(&(1, at(90), Some(LossReason::Discarded))), "{outcomes:?}");
     assert!(outcomes.contains(&(2, at(90), None)), "{outcomes:?}");
     let silent = config(&[none, wait(MS * 300), ("announce", Value::Flag(false))]);
     let (untold, _) = whole_blocks(&silent, &[1], 5);
-    // SDU 2 is complete at 70 ms and waits 300 ms.
+    // SDU 2 is complete at 70 ms and waits for 300 ms.
     assert!(untold.contains(&(2, at(370), None)), "{untold:?}");
     assert!(
         untold.contains(&(1, Time::NEVER, Some(LossReason::Discarded))),
@@ -289,7 +292,7 @@ fn the_host_hears_of_an_unannounced_discard_when_the_wait_is_over() {
     assert_eq!(given_up, [(1, at(370))]);
 }
 
-/// Both directions of a link with 10 ms of delay and these rates, coupled.
+/// Both directions of a link with 10 ms of delay, which exchange status reports.
 struct LinkPair {
     lines: [Rlc; 2],
     out: [Vec<Output>; 2],
@@ -329,7 +332,7 @@ impl LinkPair {
     }
 }
 
-/// 22 PDUs a block; only the last PDU in the buffer polls.
+/// A link with polled status and 22 PDUs per block, on which only the last PDU in the buffer polls.
 fn polled(settings: &[(&'static str, Value)]) -> Config {
     let own = [("status", Value::Word("polled")), ("poll_pdus", Value::Count(0))];
     config(&[&own, settings].concat())
@@ -337,8 +340,9 @@ fn polled(settings: &[(&'static str, Value)]) -> Config {
 
 #[test]
 fn a_poll_is_answered_in_the_other_direction_and_the_missing_are_sent_again() {
-    // Blocks at 0, 20, 40 ms, the second lost. The third has the last PDU and polls, arriving at 70 ms. The status
-    // takes the other direction's block of 80 ms, arrives at 110, and SDU 1 is retransmitted at 120: arrival at 150.
+    // Blocks are sent at 0, 20 and 40 ms, and the second is lost. The third has the last PDU, so it polls, and arrives
+    // at 70 ms. The status report uses the other direction's block of 80 ms and arrives at 110 ms. SDU 1 is
+    // retransmitted at 120 ms and arrives at 150 ms.
     let config = polled(&[]);
     let mut both = LinkPair::new([&config, &config], [&[1], &[]]);
     (0..3).for_each(|number| both.send(0, Time::ZERO, packet(number, 880)));
@@ -354,9 +358,9 @@ fn a_poll_is_answered_in_the_other_direction_and_the_missing_are_sent_again() {
 
 #[test]
 fn a_lost_status_is_recovered_by_the_poll_timer() {
-    // The status of 80 ms is destroyed. The poll was sent at 40 ms: the timer expires at 340, and the last PDU, which
-    // had arrived, carries a poll at 340, arriving at 370. Status at 380, arriving at 410; SDU 1 is retransmitted at
-    // 420 and arrives at 450.
+    // The status report of 80 ms is destroyed. The poll was sent at 40 ms, so its timer expires at 340 ms. The last
+    // PDU, which had arrived, is sent again at 340 ms to carry a poll, and arrives at 370 ms. The status report is sent
+    // at 380 ms and arrives at 410 ms. SDU 1 is retransmitted at 420 ms and arrives at 450 ms.
     let config = polled(&[("wait", Value::Duration(MS * 1000))]);
     let mut both = LinkPair::new([&config, &config], [&[1], &[0]]);
     (0..3).for_each(|number| both.send(0, Time::ZERO, packet(number, 880)));
@@ -369,8 +373,9 @@ fn a_lost_status_is_recovered_by_the_poll_timer() {
 
 #[test]
 fn a_lost_last_block_of_which_no_status_can_tell_is_recovered_by_the_poll_timer() {
-    // The poll is lost with all of SDU 0, so nothing is missing at the receiver. At 300 ms the last PDU is
-    // retransmitted, arriving at 330; the status of 340 lists the other 21, arriving at 370; these 21 are sent at 380.
+    // The poll is lost with all of SDU 0, so the receiver does not know that anything is missing. At 300 ms the last
+    // PDU is retransmitted, and arrives at 330 ms. The status report of 340 ms lists the other 21 PDUs, and arrives at
+    // 370 ms. These 21 are retransmitted at 380 ms.
     let config = polled(&[]);
     let mut both = LinkPair::new([&config, &config], [&[0], &[]]);
     both.send(0, Time::ZERO, packet(0, 880));
@@ -381,7 +386,7 @@ fn a_lost_last_block_of_which_no_status_can_tell_is_recovered_by_the_poll_timer(
 
 #[test]
 fn status_takes_room_from_the_other_directions_data() {
-    // At 64 kbit/s a block has 3 PDUs. A status each 20 ms leaves two.
+    // At 64 kbit/s a block has 3 PDUs. A status report every 20 ms leaves two for data.
     let mut slow = config(&[]);
     slow.service = Service::Rate(Rate::from_bps(64_000));
     let delivered = |down: &Config| {
@@ -408,7 +413,7 @@ fn the_prohibit_timer_holds_status_back() {
         both.run(at(10_000));
         both.counters()[0].statuses
     };
-    // From 30 ms on, one a block or one each 200 ms.
+    // From 30 ms on, there is one status report per block, or one every 200 ms.
     assert_eq!((count(Duration::ZERO), count(MS * 200)), (499, 50));
 }
 
@@ -457,7 +462,7 @@ fn an_sdu_that_overflows_is_waited_for_unless_it_has_no_number() {
         link.handle_packet(Time::ZERO, packet(0, 880), &mut out);
         link.handle_packet(at(1), packet(1, 880), &mut out);
         assert_eq!(ends(out.clone()), [(1, at(1), Some(LossReason::QueueFull))]);
-        // Acknowledged at 40 ms: the buffer has room; sent at 40, arriving at 70 less one block's 20.
+        // SDU 0 is acknowledged at 40 ms, so the buffer has room for SDU 2, which is sent at 40 ms.
         run(&mut link, at(40), &mut out);
         link.handle_packet(at(40), packet(2, 880), &mut out);
         run(&mut link, at(10_000), &mut out);
@@ -505,9 +510,10 @@ fn a_changing_rate_changes_the_blocks_and_is_reported() {
     assert_eq!(reports, [&Output::Report(LinkReport::Rate { bps: 64_000 })]);
 }
 
-/// TS 25.322 §9.7.3.3: an SDU is discarded when one of its PDUs was transmitted MaxDAT times in vain, here three times:
-/// 0.2^3 = 0.008 per PDU. 1000 bytes are 25 PDUs of 40: with independent losses 1 - (1 - 0.008)^25 = 18.19 % of the
-/// SDUs. Block losses discard fewer, at least as many as with one PDU per SDU.
+/// TS 25.322 §9.7.3.3: an SDU is discarded when one of its PDUs was transmitted MaxDAT times in vain, here three times.
+/// This happens to a PDU with probability 0.2^3 = 0.008. An SDU of 1000 bytes has 25 PDUs of 40 bytes. With independent
+/// losses, 1 - (1 - 0.008)^25 = 18.19 % of the SDUs are discarded. Block losses discard fewer SDUs, but at least as
+/// many as with one PDU per SDU.
 #[test]
 fn discards_after_three_transmissions_have_their_share() {
     let discarded = |loses| {
@@ -525,15 +531,15 @@ fn discards_after_three_transmissions_have_their_share() {
     };
     let one = 0.2_f64.powi(3);
     let any = 1.0 - (1.0 - one).powi(25);
-    // Four standard errors of a share of 2,000.
+    // Four standard errors of the number of discarded SDUs among 2,000.
     let error = |share: f64| 4.0 * (2000.0 * share * (1.0 - share)).sqrt();
     let (by_pdu, by_block) = (discarded("pdu"), discarded("block"));
     assert!((by_pdu - 2000.0 * any).abs() < error(any), "{by_pdu} of {}", 2000.0 * any);
     assert!(by_block > 2000.0 * one - error(one) && by_block < by_pdu, "{by_block} of {by_pdu}");
 }
 
-/// TS 25.322 §11.3: in-sequence delivery buffers complete SDUs only for earlier ones. A receiver without wait buffers
-/// none.
+/// TS 25.322 §11.3: for in-sequence delivery, complete SDUs are buffered only to wait for earlier ones. A receiver
+/// without reordering timer buffers none.
 #[test]
 fn a_receiver_that_waits_no_time_keeps_no_sdu() {
     for (span, keeps) in [(Duration::ZERO, false), (MS * 300, true)] {

@@ -1,4 +1,4 @@
-//! A queue that decides at dequeue, before RLC: each block dequeues as many packets as fit.
+//! Tests a queue that decides at dequeue before RLC, where each block dequeues as many packets as fit.
 
 use lasthop_base::{Choice, Duration, Rate, Stream, Time, Value};
 use lasthop_net::service::Service;
@@ -10,7 +10,7 @@ fn packet(number: u64, priority: Priority) -> Packet {
         number,
         flow: FlowId(0),
         route: 0,
-        // 8 PDUs of 40 bytes of payload: no shared or partial PDU.
+        // A packet fills 8 PDUs of 40 bytes of payload, so no PDU is shared or partly empty.
         wire_bytes: 320,
         forward: true,
         is_retransmission: false,
@@ -24,7 +24,7 @@ fn packet(number: u64, priority: Priority) -> Packet {
     }
 }
 
-/// 384 kbit/s: blocks of 22 PDUs every 20 ms.
+/// Builds a direction of 384 kbit/s, which has blocks of 22 PDUs every 20 ms.
 fn link(queue: Config) -> Box<dyn Element> {
     match LinkDirection::new(&queue, Stream::named(1, "channel")) {
         LinkDirection::Element(element) => element,
@@ -38,7 +38,7 @@ fn config() -> Config {
     config
 }
 
-/// A queue of `packets` with loss notices.
+/// Configures a tag-drop queue of `packets` before RLC.
 fn tag_drop(packets: u64) -> Config {
     let mut config = config();
     config.queue = Choice::named(queue::ALL, "tag_drop");
@@ -49,7 +49,7 @@ fn tag_drop(packets: u64) -> Config {
 
 type End = (u64, Time, Option<LossReason>);
 
-/// Fates of packets that join at time zero, after a second.
+/// Offers packets at time zero. Returns their fates after a second.
 fn offered(config: Config, packets: impl IntoIterator<Item = Packet>) -> Vec<End> {
     let mut link = link(config);
     let mut out = Vec::new();
@@ -85,14 +85,14 @@ fn a_queue_that_drops_nothing_changes_nothing() {
 fn what_finds_no_room_in_it_is_lost_there() {
     let ends = offered(tag_drop(12), normal(20));
     let lost: Vec<u64> = ends.iter().filter(|end| end.2.is_some()).map(|end| end.0).collect();
-    // No block has begun yet: all 12 still wait.
+    // No block has started when the packets are offered, so 12 of them wait in the queue.
     assert_eq!(lost, (12..20).collect::<Vec<_>>());
     assert!(ends.iter().all(|end| end.2.is_none_or(|reason| reason == LossReason::QueueFull)));
 }
 
 #[test]
 fn it_still_decides_when_a_packet_leaves() {
-    // Packet 3 has a tag; when the 13th finds no room, the tag is removed from the middle.
+    // Packet 3 is tagged. The 13th packet finds no room, so packet 3 is removed from the middle of the queue.
     let packets =
         (0..13).map(|number| packet(number, if number == 3 { Priority::Low } else { Priority::Normal }));
     let ends = offered(tag_drop(12), packets);

@@ -1,4 +1,4 @@
-//! A scheduled direction and a link agree on every packet where both are possible.
+//! Tests that a scheduled direction and a link give every packet the same fate, for queues that both can have.
 
 use lasthop_base::{Choice, Duration, Rate, Stream, Time, Value};
 use lasthop_net::arq::{self, LinkLayer};
@@ -9,7 +9,7 @@ use lasthop_net::{Config, Element, LinkDirection, Output, Passage, channel, queu
 use lasthop_wire::{Backlog, Body, Ecn, FlowId, LossReason, Packet, Priority};
 use std::collections::VecDeque;
 
-/// Drop-tail, decided at arrival, served by dequeue.
+/// A drop-tail queue that drops at arrival, as an implementation of [`Queue`].
 struct Fifo {
     limit: usize,
     packets: VecDeque<Packet>,
@@ -52,7 +52,7 @@ fn packet(number: u64, wire_bytes: u32) -> Packet {
     }
 }
 
-/// A drop-tail queue and a tag-drop queue of the same length.
+/// Returns the fates of packets with a tag-drop queue of `limit` packets.
 fn by_tag_drop(config: &Config, limit: u64, arrivals: &[(Time, u32)]) -> Fates {
     let mut config = config.clone();
     config.queue = Choice::named(queue::ALL, "tag_drop");
@@ -63,7 +63,7 @@ fn by_tag_drop(config: &Config, limit: u64, arrivals: &[(Time, u32)]) -> Fates {
     by_scheduled(element, arrivals)
 }
 
-/// Fate of each packet: number, arrival or loss, reason of the loss.
+/// Fate of each packet: its number, the time of arrival or loss, and the reason of a loss.
 type Fates = Vec<(u64, Time, Option<LossReason>)>;
 
 fn by_link(config: &Config, arrivals: &[(Time, u32)]) -> Fates {
@@ -137,7 +137,7 @@ fn a_scheduled_fifo_is_a_link() {
 
 #[test]
 fn without_tags_a_queue_that_drops_tags_is_drop_tail() {
-    // Without a channel, because `LinkDirection::new` takes a draw of the stream for its queue.
+    // The channel is lossless, because with a tag-drop queue the channel's stream would skip a draw.
     let mut config = Config::wire(Service::Rate(Rate::from_bps(2_000_000)), Duration::from_millis(1));
     config.queue.values.set("packets", Value::Count(5));
     let mut random = Stream::named(3, "arrivals");

@@ -5,7 +5,7 @@ use lasthop_base::Time;
 use lasthop_wire::{Packet, Seq};
 use std::collections::VecDeque;
 
-/// A forwarded packet without an ACK.
+/// A forwarded packet that is not acknowledged yet.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CachedPacket {
     pub(super) packet: Packet,
@@ -14,7 +14,8 @@ pub(super) struct CachedPacket {
     pub(super) sent_at: Time,
     /// Local retransmissions since the sender's last transmission.
     pub(super) retransmissions: u32,
-    /// Retransmitted by the sender, or fills a gap of the wired side: not a wireless loss.
+    /// Whether the sender retransmitted the packet, or the packet fills a gap from before the station. Its loss is then
+    /// not wireless.
     pub(super) is_sender_retransmission: bool,
     /// Whether a SACK block has reported the packet's arrival.
     pub(super) is_reported: bool,
@@ -31,7 +32,7 @@ pub(super) struct Cache(VecDeque<CachedPacket>);
 
 pub(super) enum Slot {
     Taken(usize),
-    /// A new packet is to be inserted here.
+    /// Index at which a new packet has to be inserted.
     Free(usize),
 }
 
@@ -56,7 +57,7 @@ impl Cache {
         &mut self.0[index]
     }
 
-    /// Searches from the end, where nearly all packets belong.
+    /// Finds the place of a packet. The search runs from the end, where nearly all packets belong.
     pub(super) fn slot(&self, seq: Seq) -> Slot {
         let behind = self.0.iter().rev().take_while(|cached| distance(cached.seq, seq) < 0).count();
         let index = self.0.len() - behind;
@@ -83,8 +84,8 @@ impl Cache {
         );
     }
 
-    /// Removes packets below `ack`. Returns the last removed packet, and whether the bytes from `from` on were all
-    /// cached and sent once: then no byte waited for a recovery.
+    /// Removes packets below `ack`. Returns the last removed packet, and whether all bytes from `from` to `ack` were
+    /// cached and sent only once. In that case no byte waited for a recovery.
     pub(super) fn acknowledge(&mut self, from: Option<Seq>, ack: Seq) -> Option<(CachedPacket, bool)> {
         let (mut last, mut once, mut next) = (None, true, from);
         while let Some(first) = self.0.front()

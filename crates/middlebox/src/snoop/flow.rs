@@ -1,9 +1,12 @@
 //! Rules of a snoop agent for the data of one direction of one flow.
 //!
-//! Where the sources are open, the rules follow ns-2's `snoop.cc` without its defects: duplicates are counted by flow,
-//! the round trip is smoothed by RFC 6298, and the count of expected duplicates never falls below zero. Three rules are
-//! ours. The timeout keeps a margin. An ACK gives no sample if a byte below it waited for a recovery. The duplicate
-//! caused by a spurious retransmission triggers no further retransmission.
+//! Where the papers leave a rule open, this module follows ns-2's `snoop.cc`, but without its defects. Duplicates are
+//! counted per flow, the round trip is smoothed as in RFC 6298, and the count of expected duplicates never falls below
+//! zero.
+//!
+//! Three rules are ours. The timeout exceeds the smoothed round trip by at least a margin. An ACK gives no round-trip
+//! sample if a byte that it acknowledges waited for a recovery. The duplicate ACK that a spurious retransmission causes
+//! does not trigger another retransmission.
 
 use super::cache::{Cache, CachedPacket, Slot};
 use super::selective::{self, Selective};
@@ -21,28 +24,29 @@ pub(crate) struct SnoopRules {
     pub(super) chases: bool,
     pub(super) answers: bool,
     pub(super) drops_old: bool,
-    /// `None`: SACK blocks are ignored.
+    /// Rules for SACK blocks; `None` if these are ignored.
     pub(super) selective: Option<Selective>,
 }
 
-/// Retransmissions that duplicate ACKs can trigger; further duplicates pass to the sender.
+/// Largest number of retransmissions of a packet that duplicate ACKs trigger. Further duplicates are forwarded to the
+/// sender.
 const MAX_BY_DUPLICATES: u32 = 2;
-/// Smoothed round trip and its variation before the first sample (ns-2).
+/// Smoothed round trip and its variation before the first sample (values of ns-2).
 const START: (Duration, Duration) = (Duration::from_millis(100), Duration::from_millis(250));
 
 #[derive(Debug)]
 pub(super) struct SnoopFlow {
     cache: Cache,
-    /// Last new ACK, as received; `None`: everything is forwarded.
+    /// Last new ACK, as received. While this is `None`, everything is forwarded.
     last: Option<Packet>,
     /// End of the highest data seen.
     highest: Option<Seq>,
     /// Window and ECE of the last ACK forwarded.
     advertised: (u16, bool),
     duplicates: u32,
-    /// Duplicates still expected for a locally recovered loss.
+    /// Number of duplicate ACKs still expected for a locally recovered loss.
     expected_duplicates: u32,
-    /// Duplicates expected from spurious retransmissions of data acknowledged since.
+    /// Number of duplicate ACKs expected from spurious retransmissions of data that has been acknowledged.
     spurious_duplicates: u32,
     rtt: Option<(Duration, Duration)>,
     limits: Limits,
@@ -52,7 +56,8 @@ pub(super) struct SnoopFlow {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
     pub(super) floor: Duration,
-    /// Smallest distance to the smoothed round trip: a constant round trip has no variation.
+    /// Smallest excess of the timeout over the smoothed round trip. It is needed because a constant round trip has no
+    /// variation.
     pub(super) margin: Duration,
 }
 
@@ -72,7 +77,7 @@ impl SnoopFlow {
         }
     }
 
-    /// Resets all but the round-trip estimate.
+    /// Resets all state except the round-trip estimate.
     pub(super) fn reset(&mut self) {
         self.cache.clear();
         *self = SnoopFlow {
@@ -113,7 +118,7 @@ impl SnoopFlow {
         }
         let end = end_of(segment);
         if !is_before(last, end) {
-            // The mobile has this data: its ACK must have been lost.
+            // The mobile has acknowledged this data, so the ACK must have been lost on its way to the sender.
             if let (true, Some(ack)) = (rules.answers, self.last) {
                 out.extend([
                     Decision::Retransmit(ack),
@@ -138,7 +143,8 @@ impl SnoopFlow {
             }
             Slot::Free(index) if self.cache.len() < rules.cache => {
                 let is_new = self.highest.is_none_or(|highest| !is_before(segment.seq, highest));
-                // Late data was lost before the station: SACK senders fill more holes than the first.
+                // Data below the highest byte was lost before the station, and is now retransmitted. A SACK sender may
+                // fill several such holes.
                 self.cache.insert(index, now, *packet, !is_new);
                 if index == 0 {
                     self.restart_timer(now, rules);
@@ -152,7 +158,7 @@ impl SnoopFlow {
         true
     }
 
-    /// Handles a drop in the link's queue: congestion, which the sender must see.
+    /// Handles a drop in the link's queue. This is congestion, so the packet is not recovered locally.
     pub(super) fn on_queue_drop(&mut self, now: Time, rules: &SnoopRules, seq: Seq) {
         let was_first = self.cache.first().is_some_and(|first| first.seq == seq);
         self.cache.remove(seq);
@@ -177,7 +183,8 @@ impl SnoopFlow {
                 self.last = Some(*packet);
                 self.restart_timer(now, rules);
                 if let Some(selective) = rules.selective.filter(|_| !segment.sack.is_empty()) {
-                    // The ACK reports further holes, and the sender needs its number.
+                    // The ACK reports further holes, so these are retransmitted. The sender needs the ACK number, so
+                    // the ACK is forwarded.
                     self.retransmit_holes(now, rules, selective, segment, out);
                 }
                 true
@@ -197,7 +204,8 @@ impl SnoopFlow {
         is_forwarded
     }
 
-    /// Whether the ACK only reports out-of-order data (RFC 5681 §2). A new ECN echo or a D-SACK concerns the sender.
+    /// Whether the ACK only reports out-of-order data (RFC 5681 §2). An ACK with a new ECN echo or a D-SACK is not a
+    /// duplicate, because the sender needs this information.
     fn is_duplicate(&self, segment: &Segment) -> bool {
         segment.is_pure_ack()
             && (segment.window, segment.flags.has(Flags::ECE)) == self.advertised
@@ -222,8 +230,8 @@ impl SnoopFlow {
                     && first.sent_at < newest.sent_at
             });
         if shows_next_hole {
-            // The hole was sent before the retransmission that arrived, so it is lost too; later packets are still in
-            // flight.
+            // This hole was sent before the retransmission that has arrived, so it is lost, too. Later packets may
+            // still be in flight.
             self.duplicates = rules.threshold;
             self.expected_duplicates = self.cache.sent_since(newest.sent_at) as u32;
             self.retransmit_first(now, out);
@@ -253,7 +261,7 @@ impl SnoopFlow {
                 return true;
             }
         }
-        // Each packet behind the lost one causes a duplicate.
+        // Each cached packet after the lost one causes a duplicate ACK.
         let behind = self.cache.len() as u32 - 1;
         self.expected_duplicates = behind.saturating_sub(self.duplicates);
         self.retransmit_first(now, out);
@@ -261,7 +269,8 @@ impl SnoopFlow {
         false
     }
 
-    /// Retransmits the holes shown by SACK blocks; returns false if the sender has to retransmit some of them.
+    /// Retransmits the holes that SACK blocks show. Returns whether to forward the ACK, which is necessary if the
+    /// sender has to retransmit some holes.
     fn retransmit_holes(
         &mut self,
         now: Time,
@@ -298,7 +307,7 @@ impl SnoopFlow {
         }
     }
 
-    /// Restarts the timer if the mobile awaits the first packet.
+    /// Restarts the timer if the mobile awaits the first packet of the cache; otherwise stops the timer.
     fn restart_timer(&mut self, now: Time, rules: &SnoopRules) {
         let is_awaited = match (self.cache.first(), self.last_ack()) {
             (Some(first), Some(ack)) => first.contains(ack) && first.retransmissions < rules.max_repeats,
@@ -312,7 +321,7 @@ impl SnoopFlow {
         (smoothed + (variation * 4).max(self.limits.margin)).max(self.limits.floor)
     }
 
-    /// RFC 6298 §2.
+    /// Adds a round-trip sample (RFC 6298 §2).
     fn sample(&mut self, rtt: Duration) {
         self.rtt = Some(match self.rtt {
             None => (rtt, rtt.divided_by(2)),

@@ -4,18 +4,18 @@
 //!
 //! * `flow`: the rules, for one direction of one flow.
 //! * `cache`: the cached packets.
-//! * `selective`: retransmission by SACK blocks, and its mechanism.
+//! * `selective`: the mechanism `snoop_sack`, which retransmits the holes that SACK blocks show.
 //!
-//! Only data towards the last hop is cached ([`crate::Exit::down`]); a mobile that sends gets no help.
+//! Only data towards the last hop is cached ([`crate::Exit::down`]). Data that the mobile sends is not recovered.
 //!
 //! # With SACK
-//! An ACK that passes reports further holes to a SACK sender, which then retransmits the same data as the agent.
-//! NewReno does not see further holes. docs/middleboxes.md has the figures.
+//! An ACK that the agent forwards may report further holes to a SACK sender. The sender then retransmits the same data
+//! as the agent. A NewReno sender does not see further holes. docs/middleboxes.md has the figures.
 //!
 //! # Not modelled
-//! A retransmission joins the tail of the queue, not its head: with a queue at the base station, local recovery takes
-//! as long as the queueing delay. Handoff and the filling of a neighbour's cache are not modelled. State is kept until
-//! the run ends.
+//! A retransmission enters the station's queue at its tail, not at its head. Local recovery therefore takes at least
+//! the queueing delay. Handoff and the filling of a neighbour's cache are not modelled. State is kept until the run
+//! ends.
 
 mod cache;
 mod flow;
@@ -28,7 +28,7 @@ use flow::{Limits, SnoopFlow, SnoopRules};
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Time, Unit};
 use lasthop_wire::{Flags, Packet};
 
-/// See the module.
+/// The snoop agent, see the module.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "snoop",
@@ -94,7 +94,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
     },
 };
 
-/// The default rules, for middleboxes that retransmit as the snoop agent does.
+/// Returns the default rules, for other middleboxes that retransmit as the snoop agent does.
 pub(crate) fn snoop_rules() -> SnoopRules {
     SnoopRules {
         cache: 100,
@@ -109,12 +109,12 @@ pub(crate) fn snoop_rules() -> SnoopRules {
 
 pub(crate) struct Snoop {
     rules: SnoopRules,
-    /// Forward and reverse data of each flow; `None` where data goes up.
+    /// For each flow, the states of forward and reverse data; `None` for data that the mobile sends.
     flows: Vec<[Option<SnoopFlow>; 2]>,
     next: Time,
 }
 
-/// Processing time of mobile and base station, in addition to the link's round trip.
+/// Allowance for the processing time of mobile and base station, in addition to the link's round trip.
 const MARGIN: Duration = Duration::from_millis(10);
 
 impl Snoop {
@@ -132,7 +132,7 @@ impl Snoop {
         acknowledged.map_or(0, |flow| flow.cached_bytes())
     }
 
-    /// State of the data in the packet's direction, and of the opposite data.
+    /// Returns the state of the data in the packet's direction, and that of the data in the opposite direction.
     fn by_direction(&mut self, packet: &Packet) -> [Option<&mut SnoopFlow>; 2] {
         match self.flows.get_mut(packet.flow.0 as usize) {
             Some([forward, reverse]) => {

@@ -1,12 +1,14 @@
-//! Snoop with SACK: retransmits at once all holes that SACK blocks show, not only the first packet (the rule of a Linux
-//! module by Keberlein, 2005/06). ACKs without blocks follow the snoop agent's rules.
+//! Snoop with SACK: the agent retransmits at once all holes that SACK blocks show, not only the first packet (the rule
+//! of a Linux module by Keberlein, 2005/06). For ACKs without blocks, the snoop agent's rules apply.
 //!
-//! `gap` applies FACK's rule (Mathis and Mahdavi 1996): a hole is lost if it lies far enough below the highest byte
-//! that arrived. "Snoop with FACK" (Furat et al. 2006) is a different scheme, whose rules were not available.
+//! The parameter `gap` applies FACK's rule (Mathis and Mahdavi 1996). A hole counts as lost if it lies at least `gap`
+//! segments below the highest byte that arrived. "Snoop with FACK" (Furat et al. 2006) is a different scheme, whose
+//! rules were not available.
 //!
 //! # Our choices
-//! The first retransmission of a packet may be immediate, at any age; `resend_after` spaces later ones. A new ACK with
-//! blocks also triggers retransmissions, and is forwarded: the sender then learns of the holes.
+//! The first retransmission of a packet may happen at any time after its transmission; `resend_after` spaces later
+//! ones. A new ACK with blocks also triggers retransmissions. It is forwarded, so the sender then learns of the holes,
+//! too.
 
 use super::cache::Cache;
 use super::flow::SnoopRules;
@@ -18,13 +20,13 @@ use lasthop_wire::{Segment, Seq};
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Selective {
-    /// Segments above a hole from which on the hole is lost.
+    /// Number of segments above a hole from which on the hole counts as lost.
     pub(super) gap: u32,
-    /// Time between two retransmissions of a packet, smoothed round trips.
+    /// Time between two retransmissions of a packet, in smoothed round trips.
     pub(super) resend_after: u32,
 }
 
-/// See the module.
+/// The snoop agent for SACK, see the module.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "snoop_sack",
@@ -78,8 +80,8 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
     },
 };
 
-/// Retransmits the holes below the blocks; returns whether the cache covers all holes. The limits are segments above a
-/// hole, time between retransmissions of a packet, and retransmissions per packet.
+/// Retransmits the holes below the SACK blocks. Returns whether the cache covers all holes. The three limits are the
+/// segments above a hole, the time between retransmissions of a packet, and the retransmissions per packet.
 pub(super) fn retransmit_holes(
     cache: &mut Cache,
     now: Time,
@@ -95,11 +97,11 @@ pub(super) fn retransmit_holes(
     let Some(highest) = blocks().map(|(_, right)| *right).max_by_key(|right| above(*right)) else {
         return false;
     };
-    // Bytes neither reported nor cached: the sender has to retransmit these.
+    // Bytes that are neither reported nor cached. The sender has to retransmit these.
     let mut missing = i64::from(above(highest));
     for cached in cache.iter_mut().take_while(|cached| is_before(cached.seq, highest)) {
         let bytes = distance(cached.seq, cached.end);
-        // An ACK has room for the newest blocks only; older reports stay valid.
+        // An ACK has room only for the newest blocks, so earlier reports stay valid.
         let is_inside =
             |(left, right): &(Seq, Seq)| !is_before(cached.seq, *left) && !is_before(*right, cached.end);
         cached.is_reported |= blocks().any(is_inside);

@@ -1,4 +1,4 @@
-//! A congestion window of constant size, for a link without other senders.
+//! Congestion control with a window of constant size, for a link without other senders.
 
 use lasthop_base::{Choice, Info};
 use lasthop_tcp::sender::ack_counting::AckCounting;
@@ -14,7 +14,7 @@ const INFO: Info = Info {
     ..Info::PLAIN
 };
 
-/// A window of `window` bytes, or one segment if larger.
+/// Builds a constant window of `window` bytes, or of one segment if a segment is larger.
 pub(super) fn fixed(window: u64) -> Choice<Build> {
     Choice::with_constructor(&INFO, Arc::new(move |_, start| Box::new(FixedWindow(window.max(start.mss)))))
 }

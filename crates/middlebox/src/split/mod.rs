@@ -1,13 +1,14 @@
-//! A split connection: the node terminates the sender's connection and opens its own to the other end, with separate
-//! retransmissions and windows (I-TCP: Bakre and Badrinath, ICDCS 1995). The split is transparent: addresses, ports and
-//! initial sequence numbers are those of the endpoints.
-//! * `relay`: the two connections of one flow, back to back.
+//! A split connection: the node terminates the sender's connection, and opens its own connection to the other end
+//! (I-TCP: Bakre and Badrinath, ICDCS 1995). Each connection has its own retransmissions and windows. The split is
+//! transparent: addresses, ports and initial sequence numbers are those of the endpoints.
+//! * `relay`: the two connections of one flow, and the data passed between them.
 //! * `presets`: the mechanisms I-TCP and METP; `fixed`: a congestion window of constant size.
 //!
-//! The node acknowledges data before the other end has received it. If the node fails, that data is lost unnoticed.
+//! The node acknowledges data before the other end has received that data. If the node fails, the data is lost without
+//! notice to the sender.
 //!
 //! # Not modelled
-//! Handoff is not modelled. ECN ends at the node, which does not offer ECN itself.
+//! Handoff is not modelled. The node does not offer ECN on its own connection.
 
 mod fixed;
 mod presets;
@@ -29,7 +30,7 @@ use std::sync::Arc;
 const RECOVERIES: &[&str] = &names::<_, { recovery::ALL.len() }>(recovery::ALL);
 const CONTROLS: &[&str] = &names::<_, { congestion::ALL.len() }>(congestion::ALL);
 
-/// Names of all mechanisms of a list, also of new ones.
+/// Returns the names of all mechanisms in `list`, so that new ones can be chosen at once.
 const fn names<B: ?Sized, const N: usize>(list: &[Mechanism<B>]) -> [&'static str; N] {
     let mut names = [""; N];
     let mut index = 0;
@@ -40,7 +41,7 @@ const fn names<B: ?Sized, const N: usize>(list: &[Mechanism<B>]) -> [&'static st
     names
 }
 
-/// See the module.
+/// The split connection, see the module.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "split",
@@ -92,7 +93,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
     },
 };
 
-/// Configuration of both connections, without the options that a SYN offers.
+/// Returns the configuration of both connections. [`offered`] adds the options that a SYN offers.
 fn config(values: &Values) -> Config {
     let mut config = Config { initial_window: values.count("initial_window") as u32, ..Config::default() };
     config.rto.smallest = values.duration("min_rto");
@@ -110,7 +111,7 @@ fn config(values: &Values) -> Config {
 /// Bytes of the timestamps option in every segment (RFC 7323 appendix A).
 const TIMESTAMP_BYTES: u32 = 12;
 
-/// The configuration with the options that the SYN offers, and no others.
+/// Returns the configuration with exactly the options that the SYN offers.
 fn offered(config: &Config, syn: &Segment) -> Config {
     let stamps = if syn.timestamps.is_some() { TIMESTAMP_BYTES } else { 0 };
     let mss = syn.mss.map_or(config.default_mss, u32::from);
@@ -123,13 +124,13 @@ fn offered(config: &Config, syn: &Segment) -> Config {
 }
 
 struct Split {
-    /// Configurations for other links and for the last hop.
+    /// Configurations of the wired half and of the last hop.
     configs: [Config; 2],
-    /// Whether packets go to the last hop, by flow and direction.
+    /// For each flow and direction, whether packets go towards the last hop.
     down: Vec<[bool; 2]>,
     answers_at_once: bool,
     random: Stream,
-    /// Connections by flow, from the SYN on.
+    /// The two connections of each flow, from its SYN on.
     flows: Vec<Option<Box<Relay>>>,
     next: Time,
 }
@@ -156,13 +157,14 @@ impl Middlebox for Split {
         };
         let is_new = opens(segment) && slot.as_ref().is_none_or(|relay| relay.is_over());
         if is_new {
-            // A SYN towards the last hop opens the air half; the answer to a SYN from there uses the air half, too.
+            // The connection on the last hop uses the air configuration. It leads to the other end if the SYN goes
+            // down, and to the opener if the SYN comes from the last hop.
             let goes_down = self.down[packet.flow.0 as usize][usize::from(!packet.forward)];
             let of_half = |is_air: bool| offered(&self.configs[usize::from(is_air)], segment);
             let configs = [of_half(!goes_down), of_half(goes_down)];
             *slot = Some(Box::new(Relay::new(now, configs, &packet, segment, &mut self.random)));
         }
-        // A connection that began without the node is forwarded.
+        // If the node has not seen the SYN, it only forwards the connection's packets.
         let Some(relay) = slot else { return out.push(Decision::Forward(packet)) };
         if is_new && self.answers_at_once {
             relay.answer(now, &mut self.random);

@@ -1,9 +1,11 @@
 //! Presets of the split connection.
 //!
-//! * I-TCP (Bakre and Badrinath, ICDCS 1995): plain TCP of its time on both sides. Accounts of the wireless half
-//!   differ: plain TCP (from memory), or TCP without window reductions (lecture notes); `air` offers both.
-//! * METP (Wang and Tripathi, INFOCOM 1998, by an abstract): a simpler protocol over the last hop, with link-layer
-//!   retransmission and without slow start. Its small headers are not modelled: packets keep the flow's headers.
+//! * I-TCP (Bakre and Badrinath, ICDCS 1995): both connections are plain TCP of its time. Accounts of the connection
+//!   over the air differ: it is plain TCP (from memory), or TCP without window reductions (lecture notes). The
+//!   parameter `air` offers both.
+//! * METP (Wang and Tripathi, INFOCOM 1998, known to us by its abstract): a simpler protocol over the last hop, with
+//!   link-layer retransmission and without slow start. METP's small headers are not modelled; packets keep the flow's
+//!   headers.
 
 use super::fixed::fixed;
 use super::{Split, config};
@@ -25,7 +27,7 @@ const MIN_RTO: Parameter = Parameter {
     doc: "smallest retransmission timeout over the air",
 };
 
-/// See the module.
+/// I-TCP, a preset of the split connection. The module describes it.
 pub const ITCP: Mechanism<Build> = Mechanism {
     info: Info {
         name: "itcp",
@@ -53,7 +55,7 @@ pub const ITCP: Mechanism<Build> = Mechanism {
     },
 };
 
-/// See the module.
+/// METP, a preset of the split connection. The module describes it.
 pub const METP: Mechanism<Build> = Mechanism {
     info: Info {
         name: "metp",

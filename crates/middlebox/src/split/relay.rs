@@ -1,4 +1,4 @@
-//! The two connections of one flow, back to back.
+//! The two connections of one flow, and the data passed between them.
 
 use crate::Decision;
 use lasthop_base::{Stream, Time};
@@ -6,21 +6,22 @@ use lasthop_tcp::endpoint::{EndReason, reset_for};
 use lasthop_tcp::{Arriving, Config, Endpoint, Role, State};
 use lasthop_wire::{Body, Ecn, Flags, FlowId, Packet, Priority, Segment, Seq};
 
-/// The connection to the opener and the connection to the other end.
+/// The connection to the opener (`near`) and the connection to the other end (`far`). The opener is the endpoint that
+/// sent the SYN.
 pub(super) struct Relay {
     flow: FlowId,
     near_config: Config,
-    /// The opener's SYN, and whether its direction is forward.
+    /// The opener's SYN, and whether that SYN travels forward.
     syn: Segment,
     forward: bool,
-    /// Connection to the opener, once the SYN may be answered.
+    /// Connection to the opener; `None` until the node answers the SYN.
     near: Option<Half>,
     far: Half,
-    /// Whether the opener got a reset, because the other end did not answer.
+    /// Whether the opener got a reset, because the connection to the other end failed.
     refused: bool,
 }
 
-/// A connection's endpoint, and the number of received bytes passed to the other endpoint.
+/// One of the two connections: its endpoint, and the number of received bytes that were passed to the other connection.
 struct Half {
     endpoint: Endpoint,
     relayed: u64,
@@ -32,12 +33,13 @@ impl Half {
         Half { endpoint, relayed: 0, closed: false }
     }
 
-    /// Payload acknowledged by the peer, at most `written` bytes.
+    /// Returns the payload bytes that the peer has acknowledged, at most `written`.
     fn acknowledged(&self, written: u64) -> u64 {
         self.endpoint.sender().scoreboard().una().saturating_sub(1).min(written)
     }
 
-    /// Passes received data to `to`. The data stays in this direction's buffer until the peer acknowledges the data.
+    /// Passes received data to `to`. The data occupies this endpoint's receive buffer until the other end has
+    /// acknowledged it.
     fn relay(&mut self, to: &mut Half) {
         let delivered = self.endpoint.delivered();
         if delivered > self.relayed {
@@ -88,7 +90,7 @@ fn packet(flow: FlowId, forward: bool, segment: Segment) -> Packet {
 }
 
 impl Relay {
-    /// Opens a connection to the other end with the initial sequence number of the SYN.
+    /// Opens a connection to the other end, with the initial sequence number of the opener's SYN.
     pub(super) fn new(
         now: Time,
         [near, far]: [Config; 2],
@@ -103,7 +105,7 @@ impl Relay {
         Relay { flow, near_config: near, syn: *syn, forward, near: None, far: Half::new(far), refused: false }
     }
 
-    /// Answers the SYN at once, with an initial sequence number of its own.
+    /// Answers the SYN before the other end has answered, with a random initial sequence number.
     pub(super) fn answer(&mut self, now: Time, random: &mut Stream) {
         let number = Seq(random.draw() as u32);
         self.answer_with(now, number, random);
@@ -132,7 +134,7 @@ impl Relay {
     ) {
         let arriving = Arriving { ecn: packet.ecn };
         if packet.forward == self.forward {
-            // Ignores a retransmitted SYN while the other end has not answered: the node retransmits its own SYN.
+            // A retransmitted SYN is ignored until the handshake is complete, because the node retransmits its own SYN.
             let is_known = segment.seq == self.syn.seq && segment.flags.has(Flags::SYN);
             return match &mut self.near {
                 Some(near) if !(is_known && near.endpoint.state() == State::SynReceived) => {

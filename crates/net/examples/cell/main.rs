@@ -1,5 +1,5 @@
-//! Saturated stations in a cell and Bianchi's model: `cargo run -p lasthop-net --example cell -- docs/images/cell.svg`
-//! prints the table of `docs/links.md` and draws the figure.
+//! Compares saturated stations in a Wi-Fi cell with Bianchi's model. `cargo run -p lasthop-net --example cell --
+//! docs/images/cell.svg` prints the table of `docs/links.md` and draws its figure.
 
 #[allow(dead_code, reason = "the tests use more")]
 #[path = "../../tests/wifi/air.rs"]
@@ -27,7 +27,7 @@ fn y(share: f64) -> f64 {
     BOTTOM - (BOTTOM - TOP) * share
 }
 
-/// Bianchi's model dashed, DCF's as a line, measurements as circles.
+/// Draws Bianchi's model as a dashed line, the model with DCF's back-off as a solid line, and measurements as circles.
 fn series(out: &mut String, colour: &str, models: [fn(i32) -> f64; 2], measured: &[(usize, f64)]) {
     for (model, dashes) in models.into_iter().zip(["5 4", "none"]) {
         let points: Vec<String> =

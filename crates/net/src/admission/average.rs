@@ -1,4 +1,5 @@
-//! The average queue of RED and congestion warning (exponentially weighted over arrivals), and the queue limit.
+//! The average queue length of RED and of congestion warning, exponentially weighted over arrivals, and the queue
+//! limit.
 
 use super::ArrivalState;
 use lasthop_base::{Duration, Parameter, Rate, Unit, Values};
@@ -24,8 +25,8 @@ pub(super) const PACKETS: Parameter = Parameter {
     doc: "queue limit, packets, without the one in transmission (ns-2: 50)",
 };
 
-/// The average, packets (Floyd and Jacobson 1993 §4, as in ns-2): `avg = (1 - w) avg + w q` at each arrival; idle time
-/// for m packets counts as m arrivals at an empty queue.
+/// The average queue length, packets (Floyd and Jacobson 1993 §4, as in ns-2). At each arrival `avg = (1 - w) avg + w
+/// q`. An idle time in which m packets could have been sent counts as m arrivals at an empty queue.
 pub(super) struct Average {
     packets: u64,
     value: f64,
@@ -51,7 +52,7 @@ impl Average {
         self.value
     }
 
-    /// Updates and returns the average at an arrival.
+    /// Updates the average at an arrival, and returns it.
     pub(super) fn on_arrival(&mut self, queue: &ArrivalState) -> f64 {
         if queue.idle > Duration::ZERO {
             let missed = queue.idle.as_nanos() / self.packet_time.as_nanos().max(1);
@@ -74,7 +75,7 @@ pub(super) mod tests {
         ArrivalState { backlog: Backlog { waiting, in_service: true, bytes: 0 }, idle: Duration::ZERO }
     }
 
-    /// The queue of this name with defaults and a weight of 1.
+    /// Builds the admission of this name with its defaults, but with a weight of 1.
     pub(in crate::admission) fn unaveraged(name: &str) -> Box<dyn Admission> {
         let mut choice = Choice::named(ALL, name);
         choice.values.set(WEIGHT.name, Value::Number(1.0));
@@ -112,8 +113,8 @@ pub(super) mod tests {
         Average::new(&values, Rate::from_bps(1_000_000))
     }
 
-    /// Floyd and Jacobson 1993 §6, Eq. 4: after L arrivals at which the queue grows from 0 by one packet each, the
-    /// average is L + 1 + ((1 - w)^(L + 1) - 1) / w.
+    /// If the queue grows from 0 by one packet at each of L arrivals, the average is then L + 1 + ((1 - w)^(L + 1) - 1)
+    /// / w (Floyd and Jacobson 1993 §6, Eq. 4).
     #[test]
     fn a_growing_queue() {
         let weight = 0.002;
@@ -133,7 +134,7 @@ pub(super) mod tests {
             average.on_arrival(&busy(8));
         }
         assert!((average.value - 8.0).abs() < 1e-9);
-        // 24 ms idle: three packets could have been sent; this arrival finds an empty queue, too.
+        // In 24 ms of idle time, three packets could have been sent. This arrival finds an empty queue, too.
         let idle = ArrivalState { idle: Duration::from_millis(24), ..busy(0) };
         assert!((average.on_arrival(&idle) - 0.5).abs() < 1e-9);
     }

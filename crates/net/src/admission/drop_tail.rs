@@ -1,4 +1,5 @@
-//! Drop-tail. As in ns-2, the limit does not count the packet in transmission.
+//! Drop-tail: drops arriving packets while the queue is full. As in ns-2, the limit does not count the packet in
+//! transmission.
 
 use super::{Admission, ArrivalState, Build, QueueLimit, Verdict};
 use crate::discipline::Discipline;

@@ -1,4 +1,4 @@
-//! Admission to a first-in-first-out queue, and active queue management at arrival.
+//! Admission to a first-in-first-out queue, which includes active queue management at arrival (RED).
 
 mod average;
 mod drop_tail;
@@ -13,18 +13,18 @@ use lasthop_wire::{Backlog, Ecn, LossReason, Packet};
 /// Admission decision.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Verdict {
-    /// The packet joins.
+    /// The packet is enqueued.
     Admit,
     /// The packet is dropped for this reason.
     Drop(LossReason),
 }
 
-/// Decides at a packet's arrival. May mark the packet (ECN).
+/// Decides whether an arriving packet is enqueued. It may also mark the packet (ECN).
 pub trait Admission: Send {
     /// Decides on a packet that arrives at a queue in this state.
     fn admit(&mut self, now: Time, packet: &mut Packet, queue: &ArrivalState) -> Verdict;
 
-    /// Average queue after the last arrival, packets; `None` without average.
+    /// Average queue length after the last arrival, packets; `None` if the admission has no average.
     fn average(&self) -> Option<f64> {
         None
     }
@@ -34,7 +34,7 @@ pub trait Admission: Send {
         false
     }
 
-    /// The limit, if it alone decides and [`Admission::admit`] need not be called.
+    /// Returns the queue limit if admission depends only on this limit. [`Admission::admit`] then need not be called.
     fn limit(&self) -> Option<QueueLimit> {
         None
     }
@@ -48,9 +48,9 @@ pub trait Admission: Send {
 /// Queue limit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct QueueLimit {
-    /// Packets; [`u64::MAX`]: no limit.
+    /// Limit in packets; [`u64::MAX`] if there is none.
     pub packets: u64,
-    /// Bytes; [`u64::MAX`]: no limit.
+    /// Limit in bytes; [`u64::MAX`] if there is none.
     pub bytes: u64,
 }
 
@@ -60,7 +60,7 @@ impl QueueLimit {
         self.packets == u64::MAX && self.bytes == u64::MAX
     }
 
-    /// Decides on a packet of `bytes`. An idle transmitter takes a packet of any size.
+    /// Decides on a packet of `bytes`. While the transmitter is idle, a packet of any size is admitted.
     #[inline]
     pub fn admit(&self, bytes: u32, backlog: &Backlog) -> Verdict {
         let is_idle = backlog.waiting == 0 && !backlog.in_service;
@@ -75,7 +75,7 @@ impl QueueLimit {
 pub struct ArrivalState {
     /// Backlog without the packet in transmission.
     pub backlog: Backlog,
-    /// Idle time of the transmitter; zero while sending.
+    /// Time for which the transmitter has been idle; zero while it is sending.
     pub idle: Duration,
 }
 
@@ -86,7 +86,7 @@ pub const ALL: &[Mechanism<Build>] =
 /// The default: a queue without limit.
 pub const DEFAULT: Mechanism<Build> = drop_tail::MECHANISM;
 
-/// Marks an ECN-capable packet (RFC 3168 §5); false for others.
+/// Marks an ECN-capable packet (RFC 3168 §5). Returns false if the packet is not ECN-capable.
 pub(crate) fn mark(packet: &mut Packet) -> bool {
     if packet.ecn != Ecn::NotEct {
         packet.ecn = Ecn::Ce;

@@ -1,7 +1,8 @@
 //! A policer: drops packets that exceed a token bucket (RFC 2475 §2.3.3.4; RFC 2697 with one bucket), before a
 //! first-in-first-out queue.
 //!
-//! A policer does not smooth bursts: TCP, with its bursts, gets less than the rate (Flach et al., SIGCOMM 2016).
+//! A policer does not smooth bursts. Because TCP sends bursts, it gets less than the policer's rate (Flach et al.,
+//! SIGCOMM 2016).
 
 use super::{Admission, ArrivalState, Build, Verdict};
 use crate::bucket::Bucket;
@@ -80,8 +81,8 @@ mod tests {
         Policer { bucket: Bucket::new(Rate::from_bps(8_000_000), burst), packets: 40 }
     }
 
-    /// Packets of 1000 bytes at 8 Mbit/s, one packet's tokens a millisecond: at twice the rate every second packet
-    /// passes, once the burst is spent.
+    /// Packets have 1000 bytes, and at 8 Mbit/s the tokens for one packet arrive each millisecond. A source of twice
+    /// the rate loses every second packet as soon as the burst's tokens are spent.
     #[test]
     fn a_source_of_twice_the_rate_loses_half() {
         let mut policer = policer(4000);

@@ -1,8 +1,9 @@
-//! Random early detection with explicit congestion notification.
+//! Random early detection (RED) with explicit congestion notification.
 //!
-//! Between two thresholds a packet is marked, or dropped if not ECN-capable, with a probability that grows with the
-//! average queue and with the packets since the last mark. Above, every packet is dropped. Probabilities are by packet,
-//! not by byte.
+//! While the average queue is between two thresholds, a packet is marked, or dropped if it is not ECN-capable. The
+//! probability grows with the average queue and with the packets since the last mark. Above the upper threshold every
+//! packet is dropped. With `gentle`, the probability instead grows to 1 at twice the upper threshold. Probabilities are
+//! per packet and do not depend on its size.
 
 use super::average::{Average, MEAN_PACKET, PACKETS, WEIGHT};
 use super::{Admission, ArrivalState, Build, Verdict, mark};
@@ -73,7 +74,7 @@ struct Red {
     gentle: bool,
     marks: bool,
     average: Average,
-    /// Packets since the last mark or drop between the thresholds.
+    /// Number of packets since the last mark or drop. It is 0 while the average is below the lower threshold.
     since_mark: u64,
     random: Stream,
 }
@@ -110,7 +111,8 @@ impl Admission for Red {
 }
 
 impl Red {
-    /// p_b (Floyd and Jacobson 1993 §4).
+    /// Returns p_b, the probability before the correction for the packets since the last mark (Floyd and Jacobson 1993
+    /// §4).
     fn probability(&self, average: f64) -> f64 {
         if average < self.min_threshold {
             0.0
@@ -124,7 +126,7 @@ impl Red {
         }
     }
 
-    /// p_a = p_b / (1 - count p_b), so that gaps are uniform from 1 to 1/p_b.
+    /// Draws with probability p_a = p_b / (1 - count p_b), so that gaps between marks are uniform from 1 to 1/p_b.
     fn should_drop(&mut self, probability: f64) -> bool {
         let spent = self.since_mark as f64 * probability;
         let now = if spent < 1.0 { probability / (1.0 - spent) } else { 1.0 };
@@ -154,8 +156,8 @@ mod tests {
         }
     }
 
-    /// Floyd and Jacobson 1993 §7: with p_a gaps between marks are uniform on 1 … 1/p_b. At a queue of 10 p_b is 0.05:
-    /// 1 … 20, mean 10.5, variance (20^2 - 1) / 12.
+    /// With p_a, gaps between marks are uniform on 1 … 1/p_b (Floyd and Jacobson 1993 §7). At a queue of 10 packets p_b
+    /// is 0.05, so gaps are 1 … 20, with mean 10.5 and variance (20^2 - 1) / 12.
     #[test]
     fn gaps_between_marks_are_uniform() {
         for (ecn, marked) in [(Ecn::Ect0, true), (Ecn::NotEct, false)] {

@@ -10,35 +10,36 @@ use crate::failures::TransmissionFailures;
 use crate::service::Service;
 use lasthop_base::{Duration, Mechanism, Stream, Time, Values};
 
-/// Header bytes that must be intact to read a damaged packet: IPv4 and TCP.
+/// Bytes of the IPv4 and TCP headers. They must be intact so that the receiver can read a damaged packet.
 const HEADER: u32 = 40;
 
-/// Outcome of a packet with retransmissions.
+/// Outcome of the retransmissions of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ArqOutcome {
     /// Whether the packet was delivered.
     pub is_delivered: bool,
-    /// Time for which the link stays occupied after the first transmission.
+    /// Time for which the retransmissions occupy the link after the first transmission.
     pub occupancy: Duration,
-    /// Delay from the first transmission to delivery, or to giving up.
+    /// Delay from the end of the first transmission until the packet is delivered or given up.
     pub delay: Duration,
-    /// Number of transmissions.
+    /// Number of transmissions, including the first.
     pub attempts: u32,
 }
 
 impl ArqOutcome {
-    /// Delivered by the first transmission.
+    /// Outcome of a packet that its first transmission delivers.
     pub const FIRST_TRY: ArqOutcome =
         ArqOutcome { is_delivered: true, occupancy: Duration::ZERO, delay: Duration::ZERO, attempts: 1 };
 }
 
 impl ArqOutcome {
-    /// Whether the last transmission of a packet given up had an intact header; `first`: the first transmission.
+    /// Whether the last transmission of a packet that was given up had an intact header. `first` is the first
+    /// transmission.
     pub(crate) fn is_readable(&self, first: &Transmission, channel: &dyn Channel) -> bool {
         channel.has_intact_header(&Transmission { attempt: self.attempts - 1, ..*first }, HEADER)
     }
 
-    /// The failed transmissions, the first of which ended at `ends`, spread evenly over `delay`.
+    /// Returns the failed transmissions. The first one ended at `ends`, and the others are spread evenly over `delay`.
     #[cold]
     pub(crate) fn failures(&self, ends: Time) -> TransmissionFailures {
         let failed = self.attempts - u32::from(self.is_delivered);
@@ -47,12 +48,13 @@ impl ArqOutcome {
     }
 }
 
-/// A retransmission scheme of packets.
+/// A scheme that retransmits lost packets one by one.
 pub trait Arq: Send {
-    /// Decides a packet whose first `transmission` was lost. Packets without loss are [`ArqOutcome::FIRST_TRY`].
+    /// Decides the outcome of a packet whose first `transmission` was lost. Not called for other packets; their outcome
+    /// is [`ArqOutcome::FIRST_TRY`].
     fn retransmit(&mut self, transmission: &Transmission, channel: &mut dyn Channel) -> ArqOutcome;
 
-    /// Whether packets wait for earlier ones in retransmission.
+    /// Whether packets wait for earlier packets that are being retransmitted.
     fn keeps_order(&self) -> bool {
         true
     }
@@ -77,18 +79,18 @@ pub(crate) fn transmit(
 
 /// A link layer.
 pub enum LinkLayer {
-    /// Retransmits packet by packet: fates are known at joining, unless the queue decides at dequeue.
+    /// Retransmits packet by packet. Fates are known when packets enter, unless the queue decides at dequeue.
     PerPacket(Box<dyn Arq>),
-    /// Replaces the whole direction.
+    /// Replaces the whole direction by an element.
     Full(Box<dyn Layer>),
 }
 
-/// A link layer that is an element.
+/// A link layer that builds an element for the whole direction.
 pub trait Layer: Send {
     /// Builds the direction.
     fn build_direction(self: Box<Self>, parts: DirectionParts) -> Box<dyn Element>;
 
-    /// Why the other direction must have the same layer, if it must.
+    /// Returns the reason why the other direction must have the same layer, or `None` if it need not.
     fn partner(&self) -> Option<Partner> {
         None
     }
@@ -96,7 +98,7 @@ pub trait Layer: Send {
     /// Whether failed transmissions of packets are reported ([`Element::report_failures`]).
     fn reports_failures(&self) -> bool;
 
-    /// The shared medium, if any. Several links may then share a cell.
+    /// Returns the shared medium, if any, which makes several links share a cell.
     fn medium(&self) -> Option<Medium> {
         None
     }
@@ -109,7 +111,7 @@ pub struct Medium {
     pub equal_in_cell: &'static [&'static str],
     /// Parameters that must be equal in the members of one sender.
     pub equal_per_sender: &'static [&'static str],
-    /// Parameters that must be equal in all members that set the first, a count, above 0.
+    /// Parameters that must be equal in some members: those in which the first parameter, a count, is above 0.
     pub equal_if_set: &'static [&'static str],
     /// Builds the arbiter of transmissions, which exchanges [messages](crate::peer_message::MediumMessage) with its
     /// members and carries no packets.
@@ -118,15 +120,15 @@ pub struct Medium {
 
 /// A direction that shares a medium.
 pub struct Member<'a> {
-    /// Parameters of its link layer.
+    /// Parameters of the direction's link layer.
     pub values: &'a Values,
-    /// Number of the sender: directions of one sender share a back-off.
+    /// Number of the sending node. Directions of one sender share a back-off.
     pub sender: usize,
     /// Random numbers of the contention.
     pub random: Stream,
 }
 
-/// Other parts of a direction.
+/// Parts of a direction that the configuration determines apart from the link layer.
 pub struct DirectionParts {
     /// The rate.
     pub service: Service,
@@ -140,17 +142,17 @@ pub struct DirectionParts {
     pub random: Stream,
 }
 
-/// Why a layer needs the same layer in the other direction.
+/// Reason why a layer needs the same layer in the other direction, and a remedy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Partner {
-    /// The reason, such as `status = "polled" needs RLC in the other direction`.
+    /// The reason, for example `status = "polled" needs RLC in the other direction`.
     pub why: &'static str,
-    /// The remedy, such as `leave status = "constant"`.
+    /// The remedy, for example `leave status = "constant"`.
     pub remedy: &'static str,
 }
 
 impl LinkLayer {
-    /// An ARQ, packet by packet.
+    /// Builds a link layer that retransmits packet by packet.
     pub fn per_packet(arq: impl Arq + 'static) -> LinkLayer {
         LinkLayer::PerPacket(Box::new(arq))
     }

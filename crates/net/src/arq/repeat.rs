@@ -1,5 +1,5 @@
-//! ARQ with a bounded number of retransmissions after a fixed delay (hasegawa §4.1, with every reading of its open
-//! questions).
+//! ARQ with a bounded number of retransmissions, each after a fixed delay (hasegawa §4.1). The paper leaves details
+//! open; the parameter `mode` offers all interpretations.
 
 use super::{Arq, ArqOutcome, Build, LinkLayer};
 use crate::channel::{Channel, Reception, Transmission};

@@ -20,7 +20,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
         let rate = values.number("rate");
         Box::new(BitError {
             draws: PacketDraws::new(stream),
-            // ln(1 - b) per byte, exact for small b.
+            // ln((1 - b)^8), the logarithm of a byte's survival; `log1p` is accurate for small b.
             log_intact_byte: 8.0 * libm::log1p(-rate),
             bytes: 0,
             loss: Threshold::of(0.0),
@@ -44,8 +44,9 @@ impl Channel for BitError {
         if self.draws.happens(transmission.attempt, self.loss) { Reception::Lost } else { Reception::Intact }
     }
 
-    /// Errors are independent: a losing draw below the header's own loss probability hits the header. Sound headers:
-    /// ((1 - b)^h - (1 - b)^n) / (1 - (1 - b)^n).
+    /// The header is hit if the packet's draw is below the header's own loss probability. A lost packet then has an
+    /// intact header with probability ((1 - b)^h - (1 - b)^n) / (1 - (1 - b)^n), as for independent errors in h of n
+    /// bits.
     fn has_intact_header(&self, transmission: &Transmission, header: u32) -> bool {
         let hit = -libm::expm1(self.log_intact_byte * f64::from(header.min(transmission.bytes)));
         self.draws.spares(transmission.attempt, Threshold::of(hit))
@@ -58,7 +59,7 @@ mod tests {
     use lasthop_base::{Stream, Time};
     use lasthop_wire::Priority;
 
-    /// Share of lost packets with a sound header: ((1 - b)^h - (1 - b)^n) / (1 - (1 - b)^n).
+    /// A share of ((1 - b)^h - (1 - b)^n) / (1 - (1 - b)^n) of the lost packets has an intact header.
     #[test]
     fn headers_are_spared_as_often_as_the_formula_says() {
         for rate in [1e-5, 1e-4] {

@@ -1,11 +1,11 @@
 //! Rayleigh fading: a transmission is lost if the received power at its middle is below a threshold.
 //!
-//! The threshold follows from the mean loss: the power of one path is exponentially distributed, the sum of two equal
-//! paths (a RAKE receiver's) is gamma distributed.
+//! The threshold follows from the mean loss. The power of one path is exponentially distributed. The summed power of
+//! two equal paths, as in a RAKE receiver, is gamma distributed.
 //!
 //! # Not modelled
-//! Interference, and power control beyond a constant mean: control that follows the fading would make errors less
-//! bursty.
+//! Interference is not modelled. Power control is modelled only as a constant mean power; control that follows the
+//! fading would make errors less bursty.
 
 use super::{Build, Channel, Reception, Transmission};
 use crate::rayleigh::{RayleighFading, are_below};
@@ -76,7 +76,8 @@ impl Channel for FadingChannel {
     }
 }
 
-/// Power below which `paths` paths of mean power 1 together are for a share `loss` of the time.
+/// Returns the threshold below which the summed power of `paths` paths is for a share `loss` of the time. Each path has
+/// a mean power of 1.
 fn threshold(loss: f64, paths: usize) -> f64 {
     let share_below = |power: f64| match paths {
         1 => -libm::expm1(-power),
@@ -100,7 +101,8 @@ mod tests {
     use lasthop_base::Duration;
     use lasthop_wire::Priority;
 
-    /// Share lost, and mean length of a run of losses, for blocks of 20 ms over many channels.
+    /// Measures the share of lost blocks, and the mean number of consecutive lost blocks, for blocks of 20 ms over many
+    /// channels.
     fn measure(loss: f64, doppler: f64, paths: usize) -> (f64, f64) {
         let (mut lost, mut bursts, mut all) = (0u32, 0u32, 0u32);
         for seed in 0..40 {
@@ -127,7 +129,7 @@ mod tests {
 
     #[test]
     fn thresholds_have_their_closed_form() {
-        // One path: -ln(1 - F). Two: F = 1 - (1 + x) exp(-x).
+        // For one path, the threshold is -ln(1 - F). For two paths, it is the x with F = 1 - (1 + x) exp(-x).
         assert!((threshold(0.059, 1) + libm::log(1.0 - 0.059)).abs() < 1e-9);
         let x = threshold(0.059, 2);
         assert!((1.0 - (1.0 + x) * libm::exp(-x) - 0.059).abs() < 1e-9);
@@ -137,7 +139,7 @@ mod tests {
     fn the_mean_loss_comes_out_and_slower_fading_has_longer_bursts() {
         for (loss, paths) in [(0.012, 2), (0.059, 2), (0.059, 1)] {
             let (share, _) = measure(loss, 5.0, paths);
-            // 40 channels of 100 s at 5 Hz: about 40,000 independent fades.
+            // 40 channels of 100 s at 5 Hz have about 40,000 independent fades.
             assert!((share / loss - 1.0).abs() < 0.1, "{share} for {loss} and {paths} paths");
         }
         assert!(measure(0.059, 1.0, 2).1 > 2.0 * measure(0.059, 5.0, 2).1);
@@ -145,8 +147,8 @@ mod tests {
 
     #[test]
     fn one_path_fades_for_as_long_as_theory_says() {
-        // Mean fade of a Rayleigh channel below R = sqrt(threshold): (exp(R^2) - 1) / (R f_d sqrt(2 pi)) (Jakes 1974,
-        // Eq. 1.3-42), at 0.5 Hz long enough to measure with blocks of 20 ms.
+        // The mean fade of a Rayleigh channel below R = sqrt(threshold) lasts (exp(R^2) - 1) / (R f_d sqrt(2 pi))
+        // (Jakes 1974, Eq. 1.3-42). At 0.5 Hz that is long enough to measure with blocks of 20 ms.
         let threshold = threshold(0.1, 1);
         let seconds =
             (libm::exp(threshold) - 1.0) / (threshold.sqrt() * 0.5 * (2.0 * std::f64::consts::PI).sqrt());

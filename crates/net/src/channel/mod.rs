@@ -1,4 +1,4 @@
-//! The channel: losses over the air.
+//! Channels, which decide the losses over the air.
 
 mod bit_error;
 mod fading;
@@ -23,9 +23,9 @@ pub struct Transmission {
     pub end: Time,
     /// Length, bytes.
     pub bytes: u32,
-    /// The packet's priority, which a channel may protect.
+    /// The packet's priority. A channel may protect packets of low priority.
     pub priority: Priority,
-    /// Retransmissions of the packet so far.
+    /// Number of earlier transmissions of the packet.
     pub attempt: u32,
 }
 
@@ -40,10 +40,10 @@ pub enum Reception {
 
 /// A channel with its random stream.
 ///
-/// A packet takes one draw, from which its retransmissions derive theirs: the outcome of the n-th packet's first
-/// transmission depends on the seed and on n (or time) only.
+/// A packet takes one draw from the stream, and retransmissions derive their draws from it. The outcome of the n-th
+/// packet's first transmission therefore depends only on the seed and on n (or on time).
 pub trait Channel: Send {
-    /// Decides a transmission; `start` never decreases between first transmissions.
+    /// Decides the outcome of a transmission. The `start` of first transmissions never decreases.
     fn transmit(&mut self, transmission: &Transmission) -> Reception;
 
     /// Whether the first `header` bytes of the last destroyed transmission arrived intact; false if unknown.
@@ -52,17 +52,17 @@ pub trait Channel: Send {
         false
     }
 
-    /// Loss probability, if constant and independent.
+    /// Loss probability, if each transmission is lost independently with a constant probability.
     fn loss_probability(&self) -> Option<f64> {
         None
     }
 
-    /// Sets the loss probability, if [`Channel::loss_probability`] has one.
+    /// Sets the loss probability. Has no effect if [`Channel::loss_probability`] is `None`.
     fn set_loss_probability(&mut self, share: f64) {
         let _ = share;
     }
 
-    /// Whether the channel loses nothing and need not be asked.
+    /// Whether the channel loses nothing, so that [`Channel::transmit`] need not be called.
     fn is_perfect(&self) -> bool {
         false
     }
@@ -81,7 +81,7 @@ pub(crate) fn with_settable_loss(random: Stream) -> Box<dyn Channel> {
     (iid::MECHANISM.build)(&iid::MECHANISM.info.defaults().with("loss", Value::Number(0.0)), random)
 }
 
-/// Why the loss probability cannot change, else `None`.
+/// Returns the reason why the loss probability cannot change, or `None` if it can.
 pub(crate) fn refusal(channel: &dyn Channel, change: &LinkChange) -> Option<ChangeRefused> {
     (change.loss.is_some() && channel.loss_probability().is_none())
         .then_some(ChangeRefused("its channel does not lose each packet with the same probability"))
@@ -100,7 +100,7 @@ pub const ALL: &[Mechanism<Build>] = &[
 /// The default.
 pub const DEFAULT: Mechanism<Build> = none::MECHANISM;
 
-/// One draw per packet, and draws derived for retransmissions.
+/// The draws of a channel: one per packet, from which those for retransmissions are derived.
 struct PacketDraws {
     stream: Stream,
     draw: u64,
@@ -118,19 +118,19 @@ impl PacketDraws {
         lasthop_base::random::derive(self.draw, attempt) < threshold.0
     }
 
-    /// Whether the attempt's draw is at or above the threshold.
+    /// Whether the attempt's draw is at or above the threshold, so that the event does not happen.
     fn spares(&self, attempt: u32, threshold: Threshold) -> bool {
         lasthop_base::random::derive(self.draw, attempt) >= threshold.0
     }
 }
 
-/// A probability as a bound on 64 random bits.
+/// A probability as an upper bound for a random 64-bit number.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Threshold(u64);
 
 impl Threshold {
     fn of(probability: f64) -> Threshold {
-        // 2^64 as a float; the cast saturates, so probability 1 is (all but) certain.
+        // The factor is 2^64. The cast saturates, so that probability 1 fails only once in 2^64 draws.
         Threshold((probability.clamp(0.0, 1.0) * 18_446_744_073_709_551_616.0) as u64)
     }
 }

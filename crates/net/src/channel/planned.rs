@@ -1,4 +1,4 @@
-//! Planned losses in addition to another channel's losses: a burst at a handover, for example.
+//! Planned losses in addition to another channel's losses, for example a burst at a handover.
 
 use super::{Channel, PacketDraws, Reception, Threshold, Transmission};
 use crate::steps::{PacketShare, PlanCursor, Steps};
@@ -17,14 +17,14 @@ impl PlannedLosses {
 }
 
 impl Channel for PlannedLosses {
-    /// Applies the share at the time of the last bit.
+    /// Applies the loss probability that the plan has at the time of the last bit.
     fn transmit(&mut self, transmission: &Transmission) -> Reception {
         let inner = self.inner.transmit(transmission);
         let share = self.losses.at(transmission.end - Duration::from_nanos(1)).0;
         if self.draws.happens(transmission.attempt, Threshold::of(share)) { Reception::Lost } else { inner }
     }
 
-    /// Excludes planned losses.
+    /// Returns the inner channel's loss probability, without planned losses.
     fn loss_probability(&self) -> Option<f64> {
         self.inner.loss_probability()
     }
@@ -41,8 +41,8 @@ mod tests {
     use lasthop_base::{Time, Value};
     use lasthop_wire::Priority;
 
-    /// In the burst half of all packets are lost, plus a tenth of the others: 0.1 + 0.9 * 0.5. The channel's own losses
-    /// do not change.
+    /// During the planned burst, the channel loses a tenth of all packets, and the plan half of the others: 0.1 + 0.9 *
+    /// 0.5. The plan does not change which packets the channel itself loses.
     #[test]
     fn losses_by_plan_come_on_top() {
         let transmission = |at: u64| {

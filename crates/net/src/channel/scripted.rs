@@ -1,4 +1,4 @@
-//! Losses of given packet numbers: a loss pattern that is the same for every sender.
+//! Losses of the packets with given numbers, so that the loss pattern is the same for every sender.
 
 use super::{Build, Channel, Reception, Transmission};
 use lasthop_base::{Info, Mechanism, Parameter, Unit};
@@ -23,13 +23,14 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
 };
 
 struct Scripted {
-    /// Remaining packets to lose, ascending.
+    /// Numbers of the packets that are still to be lost, in ascending order.
     lost: VecDeque<u64>,
     next: u64,
 }
 
 impl Channel for Scripted {
-    /// Retransmissions are not counted, and arrive.
+    /// Loses a packet if its number is in the list. Retransmissions by the link layer are not numbered, and always
+    /// arrive.
     fn transmit(&mut self, transmission: &Transmission) -> Reception {
         if transmission.attempt > 0 {
             return Reception::Intact;

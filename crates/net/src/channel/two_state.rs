@@ -1,11 +1,13 @@
 //! The Gilbert-Elliott channel (Gilbert 1960, Elliott 1963): a good and a bad state, for bursts of losses.
 //!
-//! With the clock of packets, the chain steps once per packet, as netem's `loss gemodel`. A retransmission steps a copy
-//! of the chain from its packet's state: if the bad state loses all, a lost packet loses n transmissions with
-//! probability (1 - r)^(n - 1). The chain itself continues from the first transmission, so retransmissions do not
-//! change later first transmissions. With the clock of time, states last exponentially, whether or not packets are
-//! sent; `meets` defines the state of a transmission. Two of its values are models of other kinds: a chain stepped once
-//! per packet time, also while idle, and states that last only while something is sent (ns-2's error model).
+//! With `clock = "packets"`, the Markov chain of the two states steps once per packet, as in netem's `loss gemodel`. A
+//! retransmission steps a copy of the chain from its packet's state. If the bad state loses everything, a lost packet
+//! therefore loses its first n transmissions with probability (1 - r)^(n - 1). The chain itself continues from the
+//! state of the first transmission, so retransmissions do not change later first transmissions.
+//!
+//! Otherwise, states have exponentially distributed lengths in time, whether or not packets are sent. The parameter
+//! `meets` defines which state applies to a transmission. Two values of `meets` are other models: a chain that steps
+//! once per packet time, also while idle, and states that last only while something is sent (ns-2's error model).
 
 mod stepped;
 
@@ -14,7 +16,7 @@ use lasthop_base::{Duration, Info, Is, Mechanism, OneOf, OnlyIf, Parameter, Stre
 use lasthop_wire::Priority;
 
 const LONGEST: Duration = Duration::from_secs(1_000_000);
-/// Shorter stays would cost a draw each without effect on packets.
+/// Shortest mean length of a state. Shorter states would each cost a draw, without effect on packets.
 const SHORTEST: Duration = Duration::from_micros(1);
 
 pub const MECHANISM: Mechanism<Build> = Mechanism {
@@ -123,7 +125,8 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
     },
 };
 
-/// With the clock of packets a loss rate is required; with that of time, `good` and `bad` have defaults.
+/// With `clock = "packets"`, one of the loss rates is required. Otherwise none is, because `good` and `bad` have
+/// defaults.
 fn rates(values: &Values) -> Option<OneOf> {
     (values.word("clock") == "packets").then_some(OneOf {
         parameters: &["mean_loss", "p", "loss_good"],
@@ -143,7 +146,8 @@ struct ByPackets {
     is_bad_again: bool,
 }
 
-/// Index of the chain's derived draw for a first transmission; retransmissions count down from it.
+/// Index of the derived draw that steps the chain for a first transmission. The n-th retransmission uses this index
+/// minus n.
 const CHAIN: u32 = u32::MAX;
 
 impl ByPackets {
@@ -151,7 +155,8 @@ impl ByPackets {
         let (loss_bad, loss_good) = (values.number("loss_bad"), values.number("loss_good"));
         let mean_loss = values.number("mean_loss");
         let (p, r) = if mean_loss > 0.0 {
-            // mean_loss = share_bad loss_bad + (1 - share_bad) loss_good, share_bad = p / (p + r), r = 1 / burst.
+            // Solves mean_loss = share_bad loss_bad + (1 - share_bad) loss_good, with share_bad = p / (p + r) and r = 1
+            // / burst.
             let share_bad = ((mean_loss - loss_good) / (loss_bad - loss_good)).clamp(0.0, 0.999_999);
             let r = 1.0 / values.number("mean_burst");
             (r * share_bad / (1.0 - share_bad), r)
@@ -177,7 +182,8 @@ impl ByPackets {
 
 impl Channel for ByPackets {
     fn transmit(&mut self, transmission: &Transmission) -> Reception {
-        // One draw per packet; the chain steps by a derived draw, and the packet meets the new state.
+        // Each packet takes one draw. The chain steps with a number derived from this draw, and the new state applies
+        // to the packet.
         if transmission.attempt == 0 {
             self.draws.draw = self.draws.stream.draw();
             self.is_bad = self.step(self.is_bad, 0);
@@ -199,9 +205,9 @@ struct ByTime {
     loss_good: Threshold,
     at_end: bool,
     shields_tags: bool,
-    /// Time sent so far, if states last only while something is sent.
+    /// Total transmission time so far, if states last only while something is sent.
     sent: Option<Time>,
-    /// Last bad period drawn: `from..until`.
+    /// Bad period that was drawn last, `from..until`.
     from: Time,
     until: Time,
     /// Previous bad period, which an earlier transmission may overlap.
@@ -233,7 +239,7 @@ impl ByTime {
         self.before = (self.from, self.until);
         let good = Duration::from_secs_f64(self.states.exponential(self.good));
         let bad = Duration::from_secs_f64(self.states.exponential(self.bad));
-        // At least 1 ns, so that time advances for any means.
+        // A good period lasts at least 1 ns, so that time advances whatever the means are.
         self.from = self.until + good + Duration::from_nanos(1);
         self.until = self.from + bad;
     }
@@ -301,13 +307,14 @@ mod tests {
             (0..n).map(|at| channel.transmit(&transmission(at)) == Reception::Lost).collect();
         let losses = lost.iter().filter(|lost| **lost).count() as f64;
         let bursts = lost.windows(2).filter(|pair| !pair[0] && pair[1]).count() as f64;
-        // Losses are correlated over about 2 x 4 packets: 5000 independent bursts, five standard errors.
+        // Losses are correlated over about 2 x 4 packets, which makes 5000 independent bursts. The bounds are five
+        // standard errors.
         assert!((losses / n as f64 - 0.05).abs() < 5.0 * 0.05 * (2.0 / 5000.0f64).sqrt());
         assert!((losses / bursts - 4.0).abs() < 5.0 * 4.0 / 5000.0f64.sqrt());
     }
 
-    /// n transmissions all fail for a share of share (1 - r)^(n - 1) of the packets. 200,000 packets, 4 standard errors
-    /// of bursts of 5.
+    /// All of n transmissions fail for a share of share * (1 - r)^(n - 1) of the packets. The bound is 4 standard
+    /// errors of 200,000 packets in bursts of 5.
     #[test]
     fn by_packets_the_chain_steps_at_each_repeat() {
         let (share, burst) = (0.05, 5.0);
@@ -328,7 +335,7 @@ mod tests {
         }
     }
 
-    /// With r = 1 - p the chain has no memory: n transmissions are independent.
+    /// With r = 1 - p the chain has no memory, so the n transmissions of a packet are lost independently.
     #[test]
     fn by_packets_a_chain_without_memory_loses_repeats_independently() {
         let settings = [("p", Value::Number(0.2)), ("r", Value::Number(0.8))];
@@ -382,9 +389,9 @@ mod tests {
         };
         let (dense, sparse) = (receptions(1), receptions(10));
         let share = dense.iter().filter(|one| **one == Reception::Lost).count() as f64 / dense.len() as f64;
-        // 2000 periods: five standard errors of a ratio of exponentials.
+        // The bound is five standard errors of a ratio of exponential times, for 2000 periods.
         assert!((share - 0.1).abs() < 5.0 * 0.1 * (2.0 / 2000.0f64).sqrt(), "{share}");
-        // States are independent of traffic: the same instants meet the same states.
+        // States do not depend on traffic, so transmissions at the same times find the same states.
         let thinned: Vec<Reception> = dense.iter().step_by(10).copied().collect();
         assert_eq!(thinned, sparse);
     }
@@ -410,8 +417,10 @@ mod tests {
 
     #[test]
     fn the_readings_have_their_closed_forms() {
-        // Transmissions of 1 ms; a = 1/10, b = 1/2 per ms. Bad at an instant: a / (a + b). Overlap: all but good at the
-        // beginning and throughout. Stepped: p / (p + r), p = 1 - exp(-a), r = 1 - exp(-b).
+        // Transmissions last 1 ms, and the states change at rates of a = 1/10 and b = 1/2 per ms. At an instant the
+        // state is bad with probability a / (a + b). A transmission overlaps a bad period unless the state is good at
+        // its start and stays good. The stepped chain is bad with probability p / (p + r), where p = 1 - exp(-a) and r
+        // = 1 - exp(-b).
         let (a, b) = (0.1f64, 0.5f64);
         let (p, r) = (1.0 - libm::exp(-a), 1.0 - libm::exp(-b));
         let overlap = 1.0 - b / (a + b) * libm::exp(-a);
@@ -425,7 +434,8 @@ mod tests {
             ("sent", 7, overlap),
         ] {
             let share = share_lost(&good_10_bad_2(meets), (0..600_000).step_by(every).map(transmission));
-            // About 600 000 / 12 / every independent periods: five standard errors of a share, bursts of about 3.
+            // There are about 600 000 / 12 / `every` independent periods. The bound is five standard errors of a share
+            // with bursts of about 3.
             let periods = 600_000.0 / 12.0 / every as f64;
             let bound = 5.0 * (3.0 * expected * (1.0 - expected) / periods).sqrt();
             assert!((share - expected).abs() < bound, "{meets}, {every}: {share}, expected {expected}");

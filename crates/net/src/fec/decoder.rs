@@ -1,4 +1,4 @@
-//! Receiving side: fate of each packet of the open blocks, in order of transmission.
+//! The receiving side, which decides the fate of each packet of the open blocks.
 
 use super::parameters::Code;
 use crate::element::Output;
@@ -6,11 +6,12 @@ use lasthop_base::Time;
 use lasthop_wire::{LossReason, Packet};
 use std::collections::VecDeque;
 
-/// Receiver of a set of interleaved blocks, which ends before the next set begins.
+/// Receiver of a set of interleaved blocks. A set ends before the next one begins.
 pub(super) struct Decoder {
     code: Code,
     blocks: Vec<DecoderBlock>,
-    /// Packets not delivered: lost ones, and with kept order packets behind a lost one.
+    /// Packets that are not delivered yet, in order of transmission. These are the lost ones and, if the order is kept,
+    /// packets after a lost one.
     held: VecDeque<HeldPacket>,
 }
 
@@ -39,7 +40,7 @@ impl Decoder {
         Decoder { code, blocks: vec![DecoderBlock::default(); code.depth], held: VecDeque::new() }
     }
 
-    /// A data packet of a block arrives at `at`, or was lost.
+    /// Handles a data packet of a block, which arrives at `at` if `intact`, and is lost otherwise.
     pub(super) fn on_data(
         &mut self,
         block: usize,
@@ -59,7 +60,8 @@ impl Decoder {
         self.held.push_back(HeldPacket { packet, block, state });
     }
 
-    /// A parity packet of a block arrives at `at`, or was lost. No data packet of that block follows.
+    /// Handles a parity packet of a block, which arrives at `at` if `intact`, and is lost otherwise. No data packet of
+    /// that block follows.
     pub(super) fn on_parity(&mut self, block: usize, intact: bool, at: Time, out: &mut Vec<Output>) {
         self.blocks[block].arrived += usize::from(intact);
         self.decode(block, at, out);
@@ -77,7 +79,7 @@ impl Decoder {
         self.deliver(at, out);
     }
 
-    /// All blocks end at `at`: packets that cannot be rebuilt are given up.
+    /// Ends all blocks at `at`. Packets that cannot be rebuilt are given up.
     pub(super) fn end_blocks(&mut self, at: Time, out: &mut Vec<Output>) {
         for held in &mut self.held {
             if held.state == PacketState::Missing {

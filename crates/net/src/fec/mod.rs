@@ -1,20 +1,22 @@
-//! Forward error correction on a link: a systematic erasure code over packets.
+//! Forward error correction (FEC) on a link, with a systematic erasure code over packets.
 //!
 //! * This file: the sending side, and the direction of the link.
 //! * `decoder`: the receiving side.
 //!
-//! A block has k data packets, sent as they come, and n - k parity packets behind them. Parity uses the link's
-//! capacity. A parity packet is as long as the block's longest data packet (padding: RFC 6363 §3, RFC 6865). Intact
-//! data packets are delivered at once, lost ones when any k packets of the block have arrived (an ideal code such as
-//! Reed-Solomon; `excess` for others). Otherwise they are given up at the end of the last parity packet of the
-//! interleaved blocks.
+//! A block has k data packets, sent as they arrive, followed by n - k parity packets. Parity packets use the link's
+//! capacity. Each is as long as the block's longest data packet (padding: RFC 6363 §3, RFC 6865). Intact data packets
+//! are delivered at once. Lost ones are rebuilt as soon as any k packets of the block have arrived, as with an ideal
+//! code such as Reed-Solomon. The parameter `excess` models codes that need more packets. Packets that cannot be
+//! rebuilt are given up at the end of the last parity packet of the interleaved blocks.
 //!
-//! An incomplete block is closed after an idle time of `wait`, with all n - k parity packets (a shortened code: k' + n
-//! - k packets, any k' of which decode). The channel decides each packet separately, parity included.
+//! After an idle time of `wait`, an incomplete block of k' data packets is closed with all n - k parity packets. This is
+//! a shortened code: any k' of the packets of that block suffice. The channel decides for each packet separately, parity
+//! packets included.
 //!
 //! # Not modelled
-//! Headers and computing times of the code, adaptive rates, parity in several pieces. Codes of the physical layer
-//! (convolutional, turbo, LDPC) correct bits: a channel's loss rate is that after decoding.
+//! Headers and computing times of the code, adaptive code rates, and parity in several pieces are not modelled. Codes
+//! of the physical layer (convolutional, turbo, LDPC) correct bits. A channel's loss rate already is the rate after
+//! their decoding.
 
 mod decoder;
 mod parameters;
@@ -72,13 +74,13 @@ struct FecDirection {
     draws: bool,
     queue: LinkQueue,
     decoder: Decoder,
-    /// Longest data packet of each open block, bytes.
+    /// Size of the longest data packet of each open block, bytes.
     longest: Vec<u32>,
-    /// Data packets sent in all open blocks.
+    /// Number of data packets sent in all open blocks.
     sent: usize,
     phase: FecPhase,
     frees_at: Time,
-    /// Time of the next action, [`Time::NEVER`] without one before the next packet.
+    /// Time of the next action; [`Time::NEVER`] if there is none before the next packet.
     acts_at: Time,
 }
 
@@ -157,7 +159,7 @@ impl FecDirection {
         self.code.parity * self.open()
     }
 
-    /// Sends a packet from `now` on; returns whether it arrives intact.
+    /// Sends a packet that starts at `now`. Returns whether it arrives intact.
     fn transmit(&mut self, now: Time, bytes: u32, priority: Priority) -> bool {
         let served = self.server.serve(now, bytes);
         self.frees_at = served.ends;

@@ -4,7 +4,7 @@ use super::FecLayer;
 use crate::arq::{Build, LinkLayer};
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Unit, Values};
 
-/// See the folder's module.
+/// The mechanism `fec`; the module `fec` describes it.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "fec",
@@ -57,11 +57,11 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Code {
-    /// k: data packets of a full block.
+    /// Number of data packets of a full block (k).
     pub(super) data: usize,
-    /// n - k: parity packets of each block.
+    /// Number of parity packets of each block (n - k).
     pub(super) parity: usize,
-    /// Packets beyond the data packets' number that decoding needs.
+    /// Number of packets that decoding needs in addition to the number of data packets.
     pub(super) excess: usize,
     pub(super) depth: usize,
     pub(super) keeps_order: bool,

@@ -1,7 +1,8 @@
-//! SDUs (packets) of a direction that one of its ends still needs, and their delivery.
+//! The SDUs (packets) that the sender or the receiver of a direction still needs, and their delivery.
 //!
-//! RLC (LTE) or PDCP (NR) keeps the order, PDCP for at most t-Reordering (TS 38.323 §5.2.2): then all complete SDUs
-//! before the highest one at the timer's start are delivered, and missing ones are skipped.
+//! RLC (LTE) or PDCP (NR) delivers SDUs in order. PDCP waits for a missing SDU for at most t-Reordering (TS 38.323
+//! §5.2.2). At its expiry, PDCP delivers the complete SDUs up to the highest one that was complete when the timer
+//! started. It skips the missing ones below that SDU.
 
 use crate::counters::RlcCounters;
 use crate::element::Output;
@@ -12,9 +13,9 @@ use std::collections::VecDeque;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum DeliveryOrder {
-    /// RLC, until missing bytes arrive or are given up.
+    /// RLC keeps the order. It waits until missing bytes arrive or are given up.
     Rlc,
-    /// PDCP, for at most this time.
+    /// PDCP keeps the order. It waits for at most this time (t-Reordering).
     Pdcp(Duration),
     None,
 }
@@ -22,11 +23,11 @@ pub(super) enum DeliveryOrder {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum DeliveryState {
     Incomplete,
-    /// Lost; the receiver does not know.
+    /// The SDU is lost, and the receiver does not know that.
     LostUnnoticed,
-    /// Complete since then, waiting for earlier SDUs.
+    /// The SDU has been complete since this time, and waits for earlier SDUs.
     Complete(Time),
-    /// Delivered, or known to be lost.
+    /// The SDU is delivered, or the receiver knows that it is lost.
     Done,
 }
 
@@ -36,7 +37,7 @@ pub(super) struct Sdu {
     pub(super) bytes: Span,
     missing: u64,
     state: DeliveryState,
-    /// Number of requests to retransmit, and the last status with one.
+    /// Number of status reports that requested a retransmission. The next field is the time of the last such report.
     pub(super) requests: u32,
     pub(super) requested_at: Time,
 }
@@ -46,13 +47,15 @@ pub(super) struct Delivery {
     delay: Duration,
     order: DeliveryOrder,
     sdus: VecDeque<Sdu>,
-    /// Numbers of the first SDU kept and the first unfinished one here; one past the highest complete one.
+    /// Number of the first SDU in `sdus`. The next two fields are the number of the first SDU that is neither delivered
+    /// nor skipped, and one past the number of the highest complete SDU.
     base: u64,
     next: u64,
     complete_end: u64,
     end: u64,
     waiting: u32,
-    /// SDU that started t-Reordering, and the timer's end.
+    /// One past the highest SDU that was complete when t-Reordering started. The timer stops when all SDUs below are
+    /// delivered or skipped. The next field is its expiry.
     trigger: u64,
     deadline: Time,
     pub(super) counters: RlcCounters,
@@ -79,7 +82,7 @@ impl Delivery {
         self.deadline
     }
 
-    /// Adds an SDU at its first transmission; returns its bytes.
+    /// Adds an SDU at its first transmission, and returns its byte range in the direction's stream.
     pub(super) fn push(&mut self, packet: Packet) -> Span {
         let bytes = Span { start: self.end, end: self.end + u64::from(packet.wire_bytes.max(1)) };
         self.end = bytes.end;
@@ -88,7 +91,7 @@ impl Delivery {
         bytes
     }
 
-    /// Index of the SDU with this byte.
+    /// Returns the index of the SDU that contains this byte.
     pub(super) fn find(&self, byte: u64) -> usize {
         match self.sdus.front() {
             Some(sdu) if byte < sdu.bytes.end => 0,
@@ -141,7 +144,7 @@ impl Delivery {
         self.counters.late += u64::from(self.order == DeliveryOrder::None && number + 1 < self.complete_end);
     }
 
-    /// Delivers SDUs in order, and starts or stops t-Reordering.
+    /// Delivers the SDUs that are next in order, and starts or stops t-Reordering.
     fn advance(&mut self, at: Time, out: &mut Vec<Output>) {
         while let Some(sdu) = self.sdus.get((self.next - self.base) as usize) {
             match sdu.state {
@@ -181,7 +184,7 @@ impl Delivery {
         self.advance(at, out);
     }
 
-    /// Skips a missing SDU, and outputs the loss.
+    /// Skips a missing SDU, and outputs its loss.
     fn skip_missing(&mut self, index: usize, at: Time, out: &mut Vec<Output>) {
         let (sdu, at) = (&mut self.sdus[index], at + self.delay);
         match sdu.state {
@@ -195,7 +198,7 @@ impl Delivery {
         sdu.state = DeliveryState::Done;
     }
 
-    /// Bytes that HARQ lost will not be retransmitted; the receiver does not know.
+    /// Handles bytes that HARQ lost and that will not be retransmitted. The receiver does not know of the loss.
     pub(super) fn lose_unnoticed(&mut self, bytes: Span, reason: LossReason, out: &mut Vec<Output>) {
         let from = self.find(bytes.start);
         for sdu in self.sdus.range_mut(from..).take_while(|sdu| sdu.bytes.start < bytes.end) {
@@ -207,7 +210,7 @@ impl Delivery {
         }
     }
 
-    /// RLC gives these bytes up; if PDCP keeps the order, PDCP does not know.
+    /// Handles bytes that RLC gives up. If PDCP keeps the order, PDCP does not know of the loss.
     pub(super) fn abandon(&mut self, at: Time, bytes: Span, out: &mut Vec<Output>) {
         if let DeliveryOrder::Pdcp(_) = self.order {
             return self.lose_unnoticed(bytes, LossReason::Discarded, out);
@@ -220,13 +223,13 @@ impl Delivery {
         self.advance(at, out);
     }
 
-    /// The sender gives an SDU up and announces that.
+    /// Handles an SDU that the sender gives up. The sender announces this to the receiver.
     pub(super) fn discard(&mut self, index: usize, at: Time, out: &mut Vec<Output>) {
         self.skip_missing(index, at, out);
         self.advance(at, out);
     }
 
-    /// Removes SDUs finished at both ends; the sender has finished all bytes before `released`.
+    /// Removes SDUs that both ends have finished. The sender has finished all bytes before `released`.
     pub(super) fn remove_finished(&mut self, released: u64) {
         while self.base < self.next && self.sdus.front().is_some_and(|sdu| sdu.bytes.end <= released) {
             self.sdus.pop_front();

@@ -1,4 +1,4 @@
-//! One direction of a link, slot by slot.
+//! One direction of an LTE or NR link, simulated slot by slot.
 
 use super::delivery::{Delivery, DeliveryOrder};
 use super::processes::Processes;
@@ -17,9 +17,9 @@ use lasthop_base::{Duration, Time, Values};
 use lasthop_wire::{Backlog, LossReason, Packet};
 use std::collections::VecDeque;
 
-/// Bytes of a status in a block: a header, three NACKs with ranges (our choice).
+/// Bytes of a status report in a block, for a header and three NACKs with ranges (our choice).
 pub(super) const STATUS_BYTES: u64 = 16;
-/// Smallest payload of a block, bytes; at a low rate a block waits for several slots.
+/// Smallest payload of a block, bytes. If a slot has fewer bytes, a block is sent only every few slots.
 const MIN_PAYLOAD: u64 = 16;
 
 pub(super) struct HarqDirection {
@@ -33,12 +33,12 @@ pub(super) struct HarqDirection {
     reassembly: Reassembly,
     delivery: Delivery,
     statuses: StatusReports,
-    /// Status reports for the other direction.
+    /// Status reports on the other direction's data, to be sent in this direction.
     status_queue: VecDeque<Status>,
-    /// Time at which the transmitter is free, and the next slot used.
+    /// Time at which the transmitter is free. The next field is the next slot that will be used.
     free_at: Time,
     next_slot: Time,
-    /// Saved bits of slots too small for a block.
+    /// Bits saved from slots that were too small for a block.
     saved_bits: u64,
     new: Vec<Span>,
 }
@@ -80,7 +80,8 @@ impl HarqDirection {
         };
     }
 
-    /// First slot from `slot` on outside planned outages; after 100 rate changes a slot to check again.
+    /// Returns the first slot at or after `slot` that is not in a planned outage. After 100 rate changes, returns a
+    /// slot at which the caller has to check again.
     fn first_usable_slot(&self, mut slot: Time) -> Time {
         for _ in 0..100 {
             if slot == Time::NEVER || self.service.rate_at(slot).bps() > 1 {
@@ -191,7 +192,7 @@ impl HarqDirection {
         }
     }
 
-    /// Makes a status if due, and handles received ones.
+    /// Makes a status report if one is due, and handles received reports.
     fn exchange_status(&mut self, now: Time, out: &mut Vec<Output>) {
         if let Some(status) = self.statuses.build_due(now, &self.reassembly) {
             self.delivery.counters.statuses += 1;

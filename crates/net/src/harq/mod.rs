@@ -1,30 +1,35 @@
 //! LTE and 5G NR: hybrid ARQ of transport blocks, under RLC in acknowledged or unacknowledged mode (3GPP TS 36.321,
-//! 36.322, 38.321, 38.322; PDCP's order: 38.323).
+//! 36.322, 38.321, 38.322; order of delivery by PDCP: 38.323).
 //!
-//! * `direction`: one direction of a link, slot by slot.
-//! * `processes`: hybrid ARQ: fate of a block, and its time.
-//! * `sender`: contents of a block, and retransmissions. `polling`: requests of a status.
-//! * `reassembly`: missing bytes, and t-Reassembly (LTE's t-Reordering).
-//! * `status`: status reports of the receiver. `delivery`: SDUs (packets) and their order.
+//! * `direction`: one direction of a link, simulated slot by slot.
+//! * `processes`: hybrid ARQ, which decides the fate of a block and the time of its decoding.
+//! * `sender`: contents of a block, and RLC's retransmissions. `polling`: requests for a status report.
+//! * `reassembly`: missing bytes, and the timer t-Reassembly (t-Reordering in LTE).
+//! * `status`: status reports of the receiver. `delivery`: SDUs (packets) and the order of their delivery.
 //!
-//! A slot (LTE: subframe) carries one block of the link's rate times its length, decoded at the slot's end. After a
-//! failure the same block uses the slot one HARQ round trip later, before new data, until it arrives, its transmissions
-//! are used up, or a NACK is misread as an ACK. Later blocks overtake it. Status reports travel in the other
-//! direction's blocks, and are lost with these.
+//! A slot (LTE: subframe) carries one block, whose size is the link's rate times the slot's length. The block is
+//! decoded at the slot's end. A block that failed is retransmitted one HARQ round trip later, before new data. This
+//! repeats until the block arrives, its transmissions are used up, or a NACK is misread as an ACK. Later blocks may
+//! overtake it. Status reports travel in the blocks of the other direction, and are lost with these.
 //!
-//! A first transmission fails as the `channel` decides; a retransmission with that probability times `combining` to the
-//! power of the earlier transmissions, as in Simu5G (`LteRealisticChannelModel`, `harqReduction`). The channel decides
-//! all transmissions of a block at the first one, so that other traffic does not change the outcome.
+//! The `channel` decides whether a first transmission fails. A retransmission that the channel destroys fails only with
+//! probability `combining` to the power of the earlier transmissions; otherwise the receiver decodes it (rule of
+//! Simu5G's `LteRealisticChannelModel`, `harqReduction`). All transmissions of a block are decided at the first one, so
+//! that other traffic does not change the outcome.
 //!
-//! Numbers are those of bytes in the direction's stream. NR numbers SDUs and segments (TS 38.322 §6.2.2), LTE PDUs;
-//! both lose and retransmit the same bytes.
+//! Here sequence numbers count bytes of the direction's stream. NR numbers SDUs and segments (TS 38.322 §6.2.2), and
+//! LTE numbers PDUs. All three ways lose and retransmit the same bytes.
 //!
 //! # Not modelled
-//! One block per slot (no spatial layers, no second carrier), no scheduler, no other users, no uplink grants, no ACK
-//! misread as a NACK. The propagation delay lies behind the link layer; the HARQ round trip includes the air's. A
-//! status has 16 bytes. An SDU with too many retransmissions is given up, and the receiver knows (a network would
-//! re-establish the connection). NR's unacknowledged mode does not number complete SDUs; here t-Reassembly waits for
-//! these, too. Numbers do not wrap. In a planned outage nothing new is sent, and retransmissions are lost.
+//! * Spatial layers and further carriers: a slot has one block.
+//! * The scheduler, other users, uplink grants, and ACKs misread as NACKs.
+//! * The time on the air: the HARQ round trip includes it. The link's propagation delay follows after the link layer.
+//! * The size of a status report: it always has 16 bytes.
+//! * Re-establishing the connection: an SDU with too many retransmissions is given up, and the receiver knows that.
+//! * The wrapping of sequence numbers.
+//!
+//! NR's unacknowledged mode does not number complete SDUs; here t-Reassembly waits for these, too. In a planned outage
+//! nothing new is sent, and retransmissions are lost.
 
 mod delivery;
 mod direction;

@@ -1,4 +1,4 @@
-//! Polls for a status by the sending side (TS 38.322 §5.3.3, 36.322 §5.2.2).
+//! Polls, with which the sending side requests a status report (TS 38.322 §5.3.3, 36.322 §5.2.2).
 
 use lasthop_base::{Duration, Time, Values};
 
@@ -9,7 +9,7 @@ pub(super) struct Polling {
     timer: Duration,
     pdus: u64,
     bytes: u64,
-    /// One past the highest byte sent with the last poll.
+    /// One past the highest byte that had been sent at the last poll.
     polled_end: u64,
     expires: Time,
 }
@@ -32,8 +32,8 @@ impl Polling {
         self.expires
     }
 
-    /// Whether a block with this many PDUs and bytes polls; `last`: no other data can be sent; `sent`: one past the
-    /// highest byte sent.
+    /// Returns whether a block with this many PDUs and bytes has to poll. `last` means that no other data can be sent
+    /// after it. `sent` is one past the highest byte sent.
     pub(super) fn should_poll(&mut self, now: Time, [pdus, bytes]: [u64; 2], last: bool, sent: u64) -> bool {
         if pdus == 0 {
             return false;
@@ -49,7 +49,7 @@ impl Polling {
         polls
     }
 
-    /// Handles a status that covers all bytes before `until`.
+    /// Handles a status report that covers all bytes before `until`.
     pub(super) fn on_status(&mut self, until: u64) {
         if until >= self.polled_end {
             self.expires = Time::NEVER;

@@ -1,5 +1,5 @@
-//! Hybrid ARQ: parallel stop-and-wait processes with a block each (TS 36.321 §5.3.2, 38.321 §5.3.2). Retransmissions
-//! follow after a whole number of slots, so two blocks never use the same slot.
+//! Hybrid ARQ: parallel stop-and-wait processes, each with one block (TS 36.321 §5.3.2, 38.321 §5.3.2). A
+//! retransmission follows after a whole number of slots, so two blocks never use the same slot.
 
 use crate::channel::{Channel, Reception, Transmission};
 use crate::peer_message::Status;
@@ -24,10 +24,10 @@ impl TransportBlock {
 }
 
 struct Process {
-    /// Time of the next transmission, or time at which the process is free.
+    /// Time of the next retransmission. If none is left, time at which the process is free for a new block.
     due: Time,
     retransmissions_left: u32,
-    /// Time of decoding, [`Time::NEVER`] if past or never.
+    /// Time at which the receiver decodes the block; [`Time::NEVER`] if that is past, or if decoding fails.
     decoded: Time,
     block: TransportBlock,
 }
@@ -74,7 +74,8 @@ impl Processes {
         self.decodes_at
     }
 
-    /// Time of the next retransmission, and time at which a process is free, as far as known.
+    /// Returns the time of the next retransmission, and the time at which a process is free. Each is [`Time::NEVER`] if
+    /// unknown.
     pub(super) fn due(&self) -> [Time; 2] {
         self.processes.iter().fold([Time::NEVER; 2], |[repeat, free], process| {
             match process.retransmissions_left {
@@ -84,7 +85,7 @@ impl Processes {
         })
     }
 
-    /// Retransmits a block if one is due in this slot.
+    /// Retransmits a block if one is due in this slot. Returns whether one was due.
     pub(super) fn retransmit_due(&mut self, now: Time) -> bool {
         let round_trip = self.round_trip;
         let due =
@@ -99,8 +100,8 @@ impl Processes {
         self.processes.iter().position(|process| process.retransmissions_left == 0 && process.due <= now)
     }
 
-    /// Takes a process's block, empty if the process is free. [`Processes::send_block`] or [`Processes::put_back`]
-    /// returns it.
+    /// Takes a process's block, which is empty if the process is free. Give the block back with
+    /// [`Processes::send_block`] or [`Processes::put_back`].
     pub(super) fn take_block(&mut self, index: usize) -> TransportBlock {
         std::mem::take(&mut self.processes[index].block)
     }
@@ -153,7 +154,8 @@ impl Processes {
         probability >= 1.0 || unit_interval(derive(draw, draw_index)) < probability
     }
 
-    /// The earliest block decoded by now. Call [`Processes::put_back`] afterwards.
+    /// Takes the earliest block that is decoded by `now`. Returns its process, the time of decoding and the block. Call
+    /// [`Processes::put_back`] afterwards.
     pub(super) fn decode(&mut self, now: Time) -> Option<(usize, Time, TransportBlock)> {
         if self.decodes_at > now {
             return None;
@@ -165,7 +167,7 @@ impl Processes {
         Some((index, at, self.take_block(index)))
     }
 
-    /// Returns a block's storage.
+    /// Gives a block's memory back to its process, for reuse.
     pub(super) fn put_back(&mut self, index: usize, mut block: TransportBlock) {
         block.spans.clear();
         block.statuses.clear();

@@ -1,8 +1,8 @@
-//! Missing bytes of the stream, and t-Reassembly, the time for HARQ to deliver these (TS 38.322 §5.2.2.2, §5.2.3.2;
-//! LTE's t-Reordering, TS 36.322 §5.1.2.2, §5.1.3.2).
+//! Missing bytes of the stream, and the timer t-Reassembly, for which RLC waits for HARQ to deliver these bytes (TS
+//! 38.322 §5.2.2.2, §5.2.3.2). LTE calls the timer t-Reordering (TS 36.322 §5.1.2.2, §5.1.3.2).
 //!
-//! One timer starts with a hole. At its expiry all bytes missing before the highest byte at its start are lost to HARQ,
-//! and the timer restarts if there are later holes.
+//! The timer starts when a hole appears, and remembers the highest byte received by then. At its expiry, all bytes
+//! missing below that byte count as lost by HARQ. The timer restarts if there are later holes.
 
 use crate::span::Span;
 use lasthop_base::{Duration, Time};
@@ -14,9 +14,9 @@ pub(super) struct Reassembly {
     holes: VecDeque<Span>,
     /// One past the highest byte received.
     highest: u64,
-    /// End of the holes that RLC has to retransmit.
+    /// Bytes missing below this one count as lost by HARQ, so RLC has to retransmit them.
     harq_lost_end: u64,
-    /// `harq_lost_end` after the timer's expiry.
+    /// Value that `harq_lost_end` gets when the timer expires.
     trigger: u64,
     deadline: Time,
 }
@@ -37,7 +37,7 @@ impl Reassembly {
         self.deadline
     }
 
-    /// Handles bytes that arrive or are given up; those that were missing go to `new`.
+    /// Handles bytes that arrive or are given up. Appends those that were missing to `new`.
     pub(super) fn on_bytes(&mut self, now: Time, bytes: Span, new: &mut Vec<Span>) {
         self.fill(Span { end: bytes.end.min(self.highest).max(bytes.start), ..bytes }, new);
         if bytes.end > self.highest {
@@ -88,7 +88,7 @@ impl Reassembly {
         self.holes.front().map_or(self.highest, |hole| hole.start)
     }
 
-    /// All before this has arrived or is lost to HARQ.
+    /// Returns the first byte whose fate is unknown. All bytes before it have arrived or count as lost by HARQ.
     pub(super) fn known(&self) -> u64 {
         let index = self.holes.partition_point(|hole| hole.end <= self.harq_lost_end);
         self.holes.get(index).map_or(self.highest, |hole| hole.start.max(self.harq_lost_end))
@@ -100,7 +100,7 @@ impl Reassembly {
         before.map(move |hole| Span { end: hole.end.min(known), ..*hole })
     }
 
-    /// Handles the expiry; restarts the timer for later holes.
+    /// Handles the timer's expiry, and restarts the timer if there are later holes.
     pub(super) fn on_timeout(&mut self) {
         let now = self.deadline;
         self.harq_lost_end = self.harq_lost_end.max(self.trigger);
@@ -110,7 +110,7 @@ impl Reassembly {
         }
     }
 
-    /// In unacknowledged mode, returns the next hole given up.
+    /// In unacknowledged mode, gives up the next hole that HARQ lost, and returns it.
     pub(super) fn abandon_next(&mut self) -> Option<Span> {
         let hole = self.holes.front_mut().filter(|hole| hole.start < self.harq_lost_end)?;
         let gone = Span { end: hole.end.min(self.harq_lost_end), ..*hole };

@@ -18,17 +18,17 @@ pub(super) struct RlcSender {
     max_retransmissions: u32,
     queue: LinkQueue,
     dequeues_at: Time,
-    /// Rest of the SDU in transmission.
+    /// Unsent bytes of the SDU in transmission.
     fresh: Span,
-    /// Bytes to retransmit, each range within one SDU.
+    /// Bytes to retransmit. Each range lies within one SDU.
     retransmissions: VecDeque<Span>,
-    /// All bytes before have arrived or are given up.
+    /// All bytes before this one are acknowledged or given up.
     acknowledged: u64,
     polling: Polling,
     scratch: Vec<Span>,
 }
 
-/// The receiving end; the sender uses only what a status reports.
+/// State of the receiving end. The sender uses only the parts that a status report covers.
 pub(super) struct ReceivingEnd<'a> {
     pub(super) reassembly: &'a mut Reassembly,
     pub(super) delivery: &'a mut Delivery,
@@ -63,7 +63,7 @@ impl RlcSender {
         self.queue.average()
     }
 
-    /// Notes a packet in the queue; returns whether the queue was idle.
+    /// Handles a packet that was enqueued. Returns whether no dequeue was pending.
     pub(super) fn on_enqueued(&mut self, now: Time) -> bool {
         let was_idle = self.dequeues_at > now;
         self.dequeues_at = self.dequeues_at.min(now);
@@ -79,12 +79,12 @@ impl RlcSender {
         self.is_acknowledged && self.acknowledged < self.fresh.start
     }
 
-    /// Bytes before this are finished at the sender.
+    /// Returns the first byte that the sender still needs.
     pub(super) fn released(&self) -> u64 {
         if self.is_acknowledged { self.acknowledged } else { self.fresh.start }
     }
 
-    /// Time of the next data to send, or [`Time::NEVER`].
+    /// Returns the time at which there is data to send, or [`Time::NEVER`].
     pub(super) fn next_data_at(&self, now: Time, delivery: &Delivery) -> Time {
         if !self.retransmissions.is_empty() || !self.fresh.is_empty() {
             return now;
@@ -100,7 +100,7 @@ impl RlcSender {
             && delivery.count() - delivery.find(self.acknowledged) >= self.window
     }
 
-    /// Fills a block, retransmissions first; returns the bytes left.
+    /// Fills a block of `room` bytes, with retransmissions first. Returns the bytes left.
     pub(super) fn fill(
         &mut self,
         now: Time,
@@ -163,7 +163,8 @@ impl RlcSender {
         packet.is_some()
     }
 
-    /// After t-PollRetransmit without other data, retransmits the last unacknowledged SDU with a poll.
+    /// If t-PollRetransmit has expired and there is no other data, retransmits the last unacknowledged SDU to carry a
+    /// poll.
     fn retransmit_unanswered(&mut self, now: Time, to: &mut ReceivingEnd<'_>, out: &mut Vec<Output>) {
         if !self.has_outstanding()
             || self.polling.expires() > now
@@ -205,7 +206,7 @@ impl RlcSender {
                 && sdu.bytes.start < span.end
             {
                 let bytes = sdu.bytes.common(*span);
-                // A late status lists bytes that arrived meanwhile.
+                // A late report may list bytes that have arrived since.
                 if bytes.end > self.acknowledged {
                     self.schedule_retransmission(now, status.made, index, bytes, to, out);
                 }
@@ -214,7 +215,7 @@ impl RlcSender {
         }
     }
 
-    /// Schedules a retransmission, unless one is pending or the SDU had too many.
+    /// Schedules a retransmission, unless one is pending or the SDU had too many retransmissions.
     fn schedule_retransmission(
         &mut self,
         now: Time,
@@ -230,7 +231,7 @@ impl RlcSender {
             return;
         }
         if sdu.requests > self.max_retransmissions {
-            // Given up before the status was made known: another status has to report later bytes.
+            // The SDU was given up before this report arrived, so another report has to cover later bytes.
             if self.polling.expires() == Time::NEVER {
                 self.polling.restart_timer(now);
             }
@@ -243,8 +244,8 @@ impl RlcSender {
         if to.delivery.at(index).is_some_and(|sdu| sdu.requests <= self.max_retransmissions) {
             return self.retransmissions.push_back(Span { end: bytes.end.min(self.fresh.start), ..bytes });
         }
-        // Given up: the rest is not sent, and the receiver stops waiting. A poll will report later bytes, unless a
-        // status comes earlier.
+        // The SDU is given up. Its remaining bytes are not sent, and the receiver stops waiting for them. The poll
+        // timer requests a report on later bytes, unless one arrives earlier.
         self.polling.restart_timer(now);
         self.retransmissions.retain(|span| span.common(sdu).is_empty());
         if self.fresh.start < sdu.end {

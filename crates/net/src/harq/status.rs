@@ -1,4 +1,4 @@
-//! Status reports of the receiver: time and contents (TS 38.322 §5.3.4, 36.322 §5.2.3).
+//! Times and contents of the receiver's status reports (TS 38.322 §5.3.4, 36.322 §5.2.3).
 
 use super::reassembly::Reassembly;
 use crate::peer_message::Status;
@@ -15,15 +15,16 @@ struct Report {
 #[derive(Debug)]
 pub(super) struct StatusReports {
     prohibit: Duration,
-    /// Earliest time of the next report (t-StatusProhibit).
+    /// Earliest time of the next report, because of t-StatusProhibit.
     allowed: Time,
     due: Time,
-    /// First and last poll that wait until all bytes before are known; equal if there is one.
+    /// Bytes of the first and of the last poll that is not answered yet. A poll is answered when the fate of all bytes
+    /// before it is known.
     pending_polls: Option<[u64; 2]>,
-    /// Reports in flight, and lists for reuse.
+    /// Reports in flight. The next field has empty lists for reuse.
     reports: Vec<Report>,
     spare: Vec<Vec<Span>>,
-    /// Received reports, not handled yet.
+    /// Received reports that are not handled yet, with their arrival times.
     received: VecDeque<(Time, Status)>,
 }
 
@@ -44,7 +45,7 @@ impl StatusReports {
         self.due.min(self.received.front().map_or(Time::NEVER, |(at, _)| *at))
     }
 
-    /// Handles a poll in a block that ends at byte `end`.
+    /// Handles a poll in a block whose data ends at byte `end`.
     pub(super) fn on_poll(&mut self, end: u64) {
         self.pending_polls = Some(match self.pending_polls {
             None => [end, end],
@@ -52,7 +53,7 @@ impl StatusReports {
         });
     }
 
-    /// Answers polls up to `known`: all before has arrived or is lost to HARQ.
+    /// Answers polls up to byte `known`, before which all bytes have arrived or count as lost by HARQ.
     pub(super) fn answer_polls(&mut self, now: Time, known: u64) {
         if let Some([first, last]) = self.pending_polls
             && first <= known
@@ -62,7 +63,7 @@ impl StatusReports {
         }
     }
 
-    /// Schedules a status as soon as permitted.
+    /// Schedules a status report, as soon as t-StatusProhibit permits.
     pub(super) fn schedule(&mut self, now: Time) {
         self.due = self.due.min(now.max(self.allowed));
     }
@@ -83,7 +84,8 @@ impl StatusReports {
         self.received.push_back((at, status));
     }
 
-    /// The next report received by now, with its list. Call [`StatusReports::recycle`] afterwards.
+    /// Takes the next report received by `now`, with its list of missing bytes. Call [`StatusReports::recycle`]
+    /// afterwards.
     pub(super) fn next_received(&mut self, now: Time) -> Option<(Status, Vec<Span>)> {
         self.received.front().filter(|(at, _)| *at <= now)?;
         let (_, status) = self.received.pop_front()?;

@@ -1,16 +1,16 @@
-//! Jitter: random delay in addition to the propagation delay.
+//! Jitter, a random delay in addition to the propagation delay.
 
 mod none;
 mod random;
 
 use lasthop_base::{Duration, Mechanism, Stream, Time, Values};
 
-/// Delays each packet by its own time.
+/// A jitter, which determines an additional delay for each packet.
 pub trait Jitter: Send {
     /// Returns the additional delay of the packet that left at `now`.
     fn delay(&mut self, now: Time) -> Duration;
 
-    /// Whether later packets may overtake; if not, packets wait for earlier ones.
+    /// Whether packets may overtake earlier ones. If not, packets wait for earlier ones.
     fn reorders(&self) -> bool {
         false
     }

@@ -1,7 +1,7 @@
 //! Random delay with a uniform or normal distribution, with or without reordering.
 //!
-//! In order, packets wait for earlier ones: of packets closer together than `most`, later ones have the largest of
-//! several delays, and the mean exceeds the distribution's. netem's `delay` reorders.
+//! Without reordering, packets wait for earlier ones. If packets are closer together than `most`, a later one then has
+//! the largest of several delays, and the mean delay exceeds the distribution's mean. netem's `delay` reorders.
 
 use super::{Build, Jitter};
 use lasthop_base::{Duration, Info, Is, Mechanism, OnlyIf, Parameter, Stream, Time, Unit, Values};
@@ -62,7 +62,8 @@ struct Random {
     random: Stream,
 }
 
-/// Draws before the nearest bound is taken, for a curve almost wholly out of range.
+/// Number of draws after which the nearest bound is used. It matters only if almost the whole distribution is out of
+/// range.
 const TRIES: usize = 100;
 
 impl Random {
@@ -76,7 +77,7 @@ impl Random {
         }
     }
 
-    /// Box and Muller 1958.
+    /// Draws from a standard normal distribution (Box and Muller 1958).
     fn gauss(&mut self) -> f64 {
         let radius = libm::sqrt(self.random.exponential(2.0));
         radius * libm::cos(2.0 * std::f64::consts::PI * self.random.uniform())
@@ -124,9 +125,9 @@ mod tests {
         (mean, libm::sqrt(square / sample.len() as f64))
     }
 
-    /// Uniform on 0 … 10 ms: mean 5, deviation 10 / sqrt(12). Normal of mean 5 and deviation 1 within 0 … 10: five
-    /// deviations on either side, so no truncation. Half a normal curve (mean 0, deviation 2): mean 2 sqrt(2 / pi),
-    /// deviation 2 sqrt(1 - 2 / pi).
+    /// The uniform distribution on 0 … 10 ms has mean 5 and deviation 10 / sqrt(12). The normal distribution with mean
+    /// 5 and deviation 1 has five deviations on either side within 0 … 10, so it is not truncated. Half a normal
+    /// distribution (mean 0, deviation 2) has mean 2 sqrt(2 / pi) and deviation 2 sqrt(1 - 2 / pi).
     #[test]
     fn the_distributions_have_their_moments() {
         let ms = |millis| Value::Duration(Duration::from_millis(millis));
@@ -139,7 +140,8 @@ mod tests {
             (half.to_vec(), 2.0 * (2.0 / pi).sqrt(), 2.0 * (1.0 - 2.0 / pi).sqrt()),
         ] {
             let (found, spread) = moments(&sample(&settings));
-            // Five standard errors of a mean, and of a deviation (at most that of a normal curve).
+            // The bounds are five standard errors, of a mean, and of a deviation (at most that of a normal
+            // distribution).
             assert!((found - mean).abs() < 5.0 * deviation / 200.0, "{settings:?}: {found}");
             assert!((spread - deviation).abs() < 5.0 * deviation / 282.0, "{settings:?}: {spread}");
         }

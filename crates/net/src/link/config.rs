@@ -1,4 +1,4 @@
-//! Configuration of one direction of a link, its mechanisms by seam, and properties derived from the configuration.
+//! Configuration of one direction of a link, the list of its mechanisms, and properties derived from the configuration.
 
 use crate::admission;
 use crate::arq::{self, LinkLayer, Medium, Member, Partner};
@@ -16,36 +16,37 @@ seams! {
     pub struct Config {
         /// The rate.
         pub service: Service = service,
-        /// Recorded trains before the queue.
+        /// Recorded packet trains (light trace) before the queue.
         pub light: Option<Light> = None,
         /// One-way propagation delay.
         pub delay: Duration = delay,
         /// Planned delay, added to `delay`.
         pub delay_plan: Option<Steps<Duration>> = None,
-        /// Hosts of each flow, for a queue that [needs them](Config::needs_hosts).
+        /// Source and destination of each flow, for a queue that [needs them](Config::needs_hosts).
         pub hosts: Option<Hosts> = None,
         /// Planned loss probability, in addition to the channel's losses.
         pub loss_plan: Option<Steps<PacketShare>> = None,
-        /// Probability that a packet joins twice, 0 to 1.
+        /// Probability that a packet is duplicated, 0 to 1.
         pub duplicate: f64 = 0.0 => f64::to_bits,
-        /// Probability that a packet is damaged unnoticed by the link layer, 0 to 1.
+        /// Probability that a packet is damaged without notice by the link layer, 0 to 1.
         pub corrupt: f64 = 0.0 => f64::to_bits,
-        /// Probability that a delivered packet is lost behind the link layer, 0 to 1.
+        /// Probability that a packet is lost after its delivery by the link layer, 0 to 1.
         pub residual_loss: f64 = 0.0 => f64::to_bits,
-        /// Mean length of a burst of residual losses, packets; `None`: independent losses.
+        /// Mean length of a burst of residual losses, packets; `None` if these losses are independent.
         pub residual_burst: Option<f64> = None => bits,
     }
     /// A wire of this rate and one-way delay with an unlimited queue.
     pub fn wire(service: Service, delay: Duration);
-    /// The seams of a link, in packet order. [`Catalogue::default`] has this crate's mechanisms.
+    /// The kinds of mechanism of a link, in the order in which packets pass these. [`Catalogue::default`] lists this
+    /// crate's mechanisms.
     pub struct Catalogue {
-        /// Queue before the link.
+        /// Queue discipline before the link.
         "link" queue: discipline::Build = admission + queue, "queue discipline";
         /// Losses on the air.
         "link" channel: channel::Build = channel, "channel error model";
-        /// Link layer's answer to losses.
+        /// Reaction of the link layer to losses.
         "link" arq: arq::Build = arq + rlc + harq + wifi + fec, "link-layer error control";
-        /// Delay that is added to `delay` at random.
+        /// Random delay that is added to `delay`.
         "link" jitter: jitter::Build = jitter, "delay variation";
     }
 }
@@ -65,7 +66,7 @@ impl Config {
         self.queue_with(Stream::named(0, "any")).needs_hosts()
     }
 
-    /// Why the other direction must have the same link layer, else `None`.
+    /// Returns the reason why the other direction must have the same link layer, or `None` if it need not.
     pub fn partner(&self) -> Option<Partner> {
         match (self.arq.build)(&self.arq.values) {
             LinkLayer::Full(layer) => layer.partner(),
@@ -81,7 +82,7 @@ impl Config {
         }
     }
 
-    /// Whether every packet is lost, even with retransmission.
+    /// Whether every packet is lost, retransmissions included.
     pub fn loses_all(&self) -> bool {
         let channel = (self.channel.build)(&self.channel.values, Stream::named(0, "any"));
         self.residual_loss >= 1.0 || channel.loss_probability().is_some_and(|share| share >= 1.0)
@@ -100,7 +101,7 @@ impl Config {
         }
     }
 
-    /// Delay without queueing: propagation, plus the mean base delay of recorded trains.
+    /// Returns the delay without queueing. It is the propagation delay, plus the mean base delay of recorded trains.
     pub fn base_delay(&self) -> Duration {
         self.delay + self.light.as_ref().map_or(Duration::ZERO, |light| light.trace.mean_delay())
     }
@@ -113,27 +114,27 @@ impl Config {
         }
     }
 
-    /// This direction as a member of a medium; `sender`: its sender; `random`: the channel's stream, from which the
-    /// contention's stream is derived.
+    /// Returns this direction as a member of a medium. `sender` is the number of the transmitting node. `random` is the
+    /// channel's stream, from which the contention's stream is derived.
     pub fn member(&self, sender: usize, mut random: Stream) -> Member<'_> {
         Member { values: &self.arq.values, sender, random: Stream::named(random.draw(), "arq") }
     }
 
-    /// Builds the queue with a stream of its own, derived from the next draw.
+    /// Builds the queue. Its stream is derived from the next draw of `random`.
     pub(super) fn queue_with(&self, mut random: Stream) -> Discipline {
         let random = Stream::named(random.draw(), "queue");
         let context = QueueContext { rate: self.service.first_rate(), random, hosts: self.hosts.clone() };
         (self.queue.build)(&self.queue.values, context)
     }
 
-    /// Builds the channel; with `may_change`, one whose losses can change.
+    /// Builds the channel. If `may_change`, a lossless channel can get losses at run time.
     pub(super) fn channel_of(&self, random: Stream, seed: u64, may_change: bool) -> Box<dyn Channel> {
         let other = random.clone();
         let channel = self.channel_with(random, seed);
         if may_change && channel.is_perfect() { channel::with_settable_loss(other) } else { channel }
     }
 
-    /// Builds the losses behind the link layer, if any.
+    /// Builds the channel of residual losses, which follow the link layer, if there are any.
     pub(super) fn residual_with(&self, random: Stream) -> Option<Box<dyn Channel>> {
         let (kind, values) = match self.residual_burst {
             _ if self.residual_loss <= 0.0 => return None,
@@ -147,7 +148,7 @@ impl Config {
         Some((choice.build)(&choice.values, random))
     }
 
-    /// Builds the channel with planned losses, if any, of this seed.
+    /// Builds the channel, with planned losses of this seed if there are any.
     pub(super) fn channel_with(&self, random: Stream, seed: u64) -> Box<dyn Channel> {
         let beside = Stream::named(random.clone().draw(), "loss_plan");
         let channel = (self.channel.build)(&self.channel.values, random);

@@ -1,4 +1,4 @@
-//! Builds a direction as a link or an element.
+//! One direction of a link, built as a [`Link`] or as an element.
 
 use super::impaired::ImpairedLink;
 use super::light::TrainGate;
@@ -16,23 +16,23 @@ use crate::service::Service;
 use lasthop_base::{Stream, Time};
 use lasthop_wire::{Backlog, Packet};
 
-/// One direction of a link. The discriminant comes first, next to the link's most used fields.
+/// One direction of a link. The representation puts the discriminant next to the link's most used fields.
 #[repr(u8)]
 pub enum LinkDirection {
-    /// A packet's fate is known when it joins.
+    /// A link that decides a packet's fate when the packet enters.
     Link(Link),
-    /// Fates are decided later.
+    /// An element that decides fates later.
     Element(Box<dyn Element>),
 }
 
 impl LinkDirection {
-    /// Builds the configured direction; `random`: the channel's stream.
+    /// Builds the configured direction. `random` is the channel's stream.
     pub fn new(config: &Config, random: Stream) -> LinkDirection {
         let plans = Stream::named(random.clone().draw(), "plans");
         LinkDirection::in_link(config, random, plans)
     }
 
-    /// Builds a direction of a link whose directions draw their plans alike, from copies of `plans`.
+    /// Builds a direction of a link. Both directions get a copy of `plans`, so that their plans draw the same values.
     pub fn in_link(config: &Config, random: Stream, plans: Stream) -> LinkDirection {
         LinkDirection::build(config, random, plans, false)
     }
@@ -48,7 +48,7 @@ impl LinkDirection {
         ImpairedLink::wrap(config, TrainGate::wrap(config, unimpaired), own)
     }
 
-    /// A direction without duplicates, damage and trains.
+    /// Builds the direction without duplicates, damage, residual losses and recorded trains.
     fn unimpaired(config: &Config, mut random: Stream, mut plans: Stream, may_change: bool) -> LinkDirection {
         let [rates, delays, losses] = [plans.draw(), plans.draw(), plans.draw()];
         let service = config.service.seeded(rates);
@@ -56,7 +56,7 @@ impl LinkDirection {
         let jitter = (config.jitter.build)(&config.jitter.values, jitter);
         let variable_delay =
             VariableDelay::new(config.delay_plan.clone().map(|plan| plan.seeded(delays)), jitter);
-        // From a copy: the channel's draws are independent of the queue's.
+        // The queue uses a copy of the stream, so that the channel's draws do not depend on the queue's.
         let queue = config.queue_with(random.clone());
         match ((config.arq.build)(&config.arq.values), queue) {
             (LinkLayer::Full(layer), queue) => {
@@ -70,7 +70,7 @@ impl LinkDirection {
                 })
             }
             (LinkLayer::PerPacket(arq), Discipline::Scheduled(queue)) => {
-                // With such a queue, the channel's stream begins one draw later.
+                // With a scheduled queue, the channel's stream skips its first draw.
                 random.draw();
                 let channel = config.channel_of(random, losses, may_change);
                 let direction = ScheduledLink::new(&service, config.delay, queue, channel, arq);
@@ -100,7 +100,7 @@ impl LinkDirection {
         }
     }
 
-    /// Whether packets arrive in order, with fates known at joining.
+    /// Whether packets arrive in order, and fates are known when packets enter.
     pub fn keeps_order(&self) -> bool {
         match self {
             LinkDirection::Link(link) => link.keeps_order(),
@@ -108,14 +108,14 @@ impl LinkDirection {
         }
     }
 
-    /// Counts the backlog even behind an unlimited queue, for [`LinkDirection::backlog`].
+    /// From now on counts the backlog of an unlimited queue, too, so that [`LinkDirection::backlog`] is valid.
     pub fn track_backlog(&mut self) {
         if let LinkDirection::Link(link) = self {
             link.track_backlog();
         }
     }
 
-    /// Counters of a link layer with PDUs.
+    /// Counters of a link layer with PDUs (RLC), else `None`.
     pub fn rlc(&self) -> Option<&RlcCounters> {
         match self {
             LinkDirection::Link(_) => None,
@@ -131,7 +131,7 @@ impl LinkDirection {
         }
     }
 
-    /// Average queue of the admission, packets; `None` without average.
+    /// Average queue length of RED or another admission with an average, packets; otherwise `None`.
     pub fn average(&self) -> Option<f64> {
         match self {
             LinkDirection::Link(link) => link.admission_gate.average(),
@@ -139,8 +139,8 @@ impl LinkDirection {
         }
     }
 
-    /// Failed transmissions of a link's last packet ([`Link::take_failures`]). Elements output
-    /// [`Output::TransmissionFailed`].
+    /// Returns the failed transmissions of a link's last packet ([`Link::take_failures`]). An element returns `None`,
+    /// because it outputs [`Output::TransmissionFailed`].
     pub fn take_failures(&mut self) -> Option<TransmissionFailures> {
         match self {
             LinkDirection::Link(link) => link.take_failures(),
@@ -148,8 +148,8 @@ impl LinkDirection {
         }
     }
 
-    /// Requests reports of failed transmissions from an element; a link always records them
-    /// ([`LinkDirection::take_failures`]). False if the link layer reports none.
+    /// Requests reports of failed transmissions from an element. A link always records its failures
+    /// ([`LinkDirection::take_failures`]). Returns false if the link layer reports none.
     pub fn report_failures(&mut self) -> bool {
         match self {
             LinkDirection::Link(link) => {
@@ -169,7 +169,7 @@ impl LinkDirection {
     }
 }
 
-/// Methods for an element around a link direction.
+/// Methods for elements that wrap a link direction.
 impl LinkDirection {
     pub(super) fn carry(&mut self, now: Time, packet: Packet, out: &mut Vec<Output>) {
         match self {
@@ -178,7 +178,7 @@ impl LinkDirection {
         }
     }
 
-    /// Carries a packet that bypasses queue and service. The queue is empty.
+    /// Carries a packet that bypasses queue and service. Call this only while the queue is empty.
     pub(super) fn carry_bypass(&mut self, now: Time, packet: Packet, out: &mut Vec<Output>) {
         match self {
             LinkDirection::Link(link) => link.decide(now, packet, true, out),

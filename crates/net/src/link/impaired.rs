@@ -1,13 +1,13 @@
-//! Duplicates and damage before a direction: netem's `duplicate` and `corrupt` (tc-netem(8)). Residual losses behind
-//! the direction.
+//! Duplicates and damage before a link direction, as netem's `duplicate` and `corrupt` (tc-netem(8)), and residual
+//! losses after the direction.
 //!
-//! Duplicates and damage have their own random streams, so other draws stay the same. A copy has its own packet number,
-//! joins right behind the original, and meets queue limit, channel, damage and jitter, but no further copying on this
-//! link. A damaged packet takes its time on this and later links, and is lost at its host. As in netem, damage precedes
-//! the queue and is not repaired by link layers.
+//! Duplicates and damage have their own random streams, so other draws stay the same. A copy has its own packet number
+//! and enters right after the original. Queue limit, channel, damage and jitter apply to the copy, but this link does
+//! not copy it further. A damaged packet uses capacity on this and later links, and is lost at its host. As in netem,
+//! damage happens before the queue, and link layers do not repair it.
 //!
-//! A residual loss destroys a packet after delivery by the link layer, without retransmission. Packets draw in delivery
-//! order.
+//! A residual loss destroys a packet after its delivery by the link layer, so the packet is not retransmitted. Random
+//! numbers are drawn in the order of delivery.
 
 use super::{Config, LinkDirection};
 use crate::change::LinkChange;
@@ -21,7 +21,7 @@ pub(crate) struct ImpairedLink {
     duplicates: Chance,
     corrupts: Chance,
     residual: Option<Box<dyn Channel>>,
-    /// Latest arrival: a channel's transmissions are in time order.
+    /// Latest arrival so far. The residual channel needs transmissions in time order.
     last_arrival: Time,
 }
 
@@ -41,7 +41,7 @@ impl Chance {
 }
 
 impl ImpairedLink {
-    /// Wraps `inner` with duplicates, damage and residual losses, if configured. `random`: a copy of the channel's
+    /// Wraps `inner` with duplicates, damage and residual losses, if configured. `random` is a copy of the channel's
     /// stream.
     pub(crate) fn wrap(config: &Config, mut inner: LinkDirection, random: Stream) -> LinkDirection {
         let residual = config.residual_with(Stream::named(random.clone().draw(), "residual"));
@@ -63,7 +63,7 @@ impl ImpairedLink {
         self.apply_residual_losses(from, out);
     }
 
-    /// Applies residual losses, from the `from`-th output on.
+    /// Applies residual losses to all arrivals in `out[from..]`.
     fn apply_residual_losses(&mut self, from: usize, out: &mut [Output]) {
         let Some(channel) = &mut self.residual else { return };
         for output in &mut out[from..] {

@@ -1,8 +1,9 @@
-//! Light traces before a direction's queue ([`crate::service::Light`]): each packet waits for its base delay and its
-//! train's opportunity. Packets beyond the train join the queue, as do all packets while the queue is in use.
+//! Light traces ([`crate::service::Light`]) before a direction's queue. Each packet waits for its base delay and for an
+//! opportunity of its train. Packets beyond the train's opportunities then enter the queue, as do all packets while the
+//! queue is in use.
 //!
-//! Other packets bypass queue and service; channel, retransmission, jitter and the link's delay apply to all. A packet
-//! that waits for its train is not counted as queued.
+//! The other packets bypass queue and service. Channel, retransmission, jitter and the link's delay apply to all
+//! packets. The backlog does not count packets that wait for their train.
 
 use super::{Config, LinkDirection};
 use crate::element::{Element, Output, forwards, lacks};
@@ -64,6 +65,6 @@ impl Element for TrainGate {
     }
 
     forwards!(inner: backlog, peer, draws, pdus, average, failures, settings, changes);
-    // A packet in front of the trains bypasses none, and only the outer element makes copies.
+    // Packets cannot bypass the trains, and only the outer element ([`super::impaired`]) copies packets.
     lacks!(copies, bypass);
 }

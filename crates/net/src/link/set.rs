@@ -1,4 +1,5 @@
-//! Run-time changes of a direction. On a link that decides fates at joining, changes affect later packets only.
+//! Run-time changes of a direction. On a [`Link`], which decides fates when packets enter, changes affect only later
+//! packets.
 
 use super::{Link, LinkDirection};
 use crate::change::{ChangeRefused, LinkChange, LinkSettings};
@@ -16,8 +17,8 @@ impl LinkDirection {
         }
     }
 
-    /// Why a change is impossible, else `None`. Losses need a channel with losses or a direction made to
-    /// [change](LinkDirection::adjustable).
+    /// Returns the reason why a change is impossible, or `None` if the change is possible. The loss probability can
+    /// change if the channel has one, or if the direction was built [to change](LinkDirection::adjustable).
     pub fn refusal(&self, change: &LinkChange) -> Option<ChangeRefused> {
         match self {
             LinkDirection::Link(link) => link.refusal(change),
@@ -33,7 +34,8 @@ impl LinkDirection {
         }
     }
 
-    /// Time from joining at `now` to the first bit sent, if nothing changes; `None` if unknown.
+    /// Time that a packet entering at `now` would wait until its first bit is sent, at the current settings; `None` if
+    /// unknown.
     pub fn queueing_delay(&mut self, now: Time) -> Option<Duration> {
         match self {
             LinkDirection::Link(link) => Some(link.frees_at.since(now)),

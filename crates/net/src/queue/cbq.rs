@@ -1,13 +1,15 @@
-//! Class-based queueing: traffic classes with allocated rates, priorities and borrowing (Floyd and Van Jacobson,
+//! Class-based queueing (CBQ): traffic classes with allocated rates, priorities and borrowing (Floyd and Van Jacobson,
 //! Link-sharing and Resource Management Models, IEEE/ACM ToN 3(4), 1995).
 //!
-//! Two classes, TCP segments and datagrams, are children of the link, whose rate is the sum of theirs. Each class
-//! averages its idle time: how much later packets leave than at the allocated rate. A class is over its limit from a
-//! negative average until the average would have recovered. Nested classes are not modelled.
+//! There are two classes, TCP segments and datagrams. The link's allocated rate is the sum of their rates. For each
+//! class an average idle time is kept, which is how much later than at the allocated rate its packets leave. A class is
+//! over its limit from the time at which this average becomes negative until it would have recovered. Nested classes
+//! are not modelled.
 //!
-//! Formal link-sharing guidelines (§3): a class is unregulated if it is not over its limit, or if it may borrow, the
-//! link is not over its limit and no class is unsatisfied (backlogged within its limit). Among classes that may send,
-//! the highest priority is served; equal priorities share by rate.
+//! The formal link-sharing guidelines (§3) decide which classes may send. A class may send if it is not over its limit.
+//! A class over its limit may send only if it may borrow and the link is not over its limit. In addition, no other
+//! class may have a backlog without being over its limit. Among classes that may send, the one with the highest
+//! priority is served. Classes of equal priority share in proportion to their rates.
 
 use super::{Build, Dropped, Queue};
 use crate::discipline::Discipline;
@@ -85,7 +87,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
 };
 
 struct Cbq {
-    /// TCP, then datagrams.
+    /// The class of TCP segments, then the class of datagrams.
     classes: [Class; 2],
     link: Estimator,
     limit: usize,
@@ -97,7 +99,8 @@ struct Class {
     priority: u64,
     borrows: bool,
     estimator: Estimator,
-    /// Bytes served over the allocated rate, s: the turn among equal priorities.
+    /// Bytes served, divided by the allocated rate, s. Among equal priorities, the class with the smallest value sends
+    /// next.
     served: f64,
 }
 
@@ -156,7 +159,7 @@ impl Queue for Cbq {
             return;
         }
         if self.classes[at].packets.is_empty() {
-            // An idle class has no claim to missed turns.
+            // A class that was idle does not get the turns that it missed.
             let least = self.classes.iter().filter(|class| !class.packets.is_empty());
             let least = least.map(|class| class.served).fold(f64::INFINITY, f64::min);
             if least.is_finite() {
@@ -179,7 +182,8 @@ impl Queue for Cbq {
         class.packets.pop_front()
     }
 
-    /// All waiting classes and the link are over their limits; the first recovery ends the pause.
+    /// No class may send now. The pause ends as soon as a waiting class may send, because that class, or the link that
+    /// it borrows from, recovers.
     fn ready_at(&self, now: Time) -> Time {
         let waiting = self.classes.iter().filter(|class| !class.packets.is_empty());
         let recovers = waiting.map(|class| {
@@ -205,17 +209,17 @@ impl Queue for Cbq {
     }
 }
 
-/// Average idle time of a class (Floyd and Van Jacobson, appendix A).
+/// Estimator of the average idle time of a class or of the link (Floyd and Van Jacobson, appendix A).
 struct Estimator {
     rate: Rate,
     weight: f64,
-    /// Average idle time, s; at most [`PacketTiming::largest`].
+    /// Average idle time, s, which is at most [`PacketTiming::largest`].
     idle: f64,
-    /// Share of the average left after a largest burst.
+    /// Factor by which the weighting reduces an old average during `max_burst` packets.
     decay: f64,
     share: f64,
     left: Time,
-    /// End of the time over the limit.
+    /// Time until which the class is over its limit.
     recovers: Time,
     timing: PacketTiming,
 }
@@ -223,13 +227,13 @@ struct Estimator {
 #[derive(Clone, Copy)]
 struct PacketTiming {
     bytes: u64,
-    /// Time at the allocated rate, also in s.
+    /// Time that a packet of `bytes` takes at the allocated rate. `due` is the same in s.
     service_time: Duration,
     due: f64,
     largest: f64,
 }
 
-/// Clock resolution, s: rounding must not put a busy link over its limit.
+/// Tolerance for the clock's resolution, s, so that rounding does not put a busy link over its limit.
 const GRAIN: f64 = 2e-9;
 
 impl Estimator {
@@ -259,7 +263,7 @@ impl Estimator {
         self.idle = if average < largest { average } else { largest };
         self.left = leaves;
         self.recovers = if self.idle < -GRAIN {
-            // The next packet would restore a zero average if it left then.
+            // At the end of this wait, a packet would bring the average back to zero.
             let wait = due - self.idle * (1.0 - self.weight) / self.weight;
             leaves + Duration::from_secs_f64((wait - due * self.share).max(0.0))
         } else {
@@ -282,8 +286,8 @@ impl Estimator {
         PacketTiming { bytes, service_time, due, largest: self.largest(due) }
     }
 
-    /// maxidle: lets `max_burst` packets of this size go back to back after a pause (Floyd, Notes on Class-Based
-    /// Queueing: Setting Parameters, 1996).
+    /// Returns the largest average, which the literature calls maxidle. It lets `max_burst` packets of this size leave
+    /// back to back after a pause (Floyd, Notes on Class-Based Queueing: Setting Parameters, 1996).
     fn largest(&self, due: f64) -> f64 {
         let excess = due * (1.0 - self.share);
         (excess * (1.0 - self.decay) / self.decay).max(due * self.share * self.weight)
@@ -325,7 +329,8 @@ mod tests {
         Cbq::new(&values)
     }
 
-    /// Bytes served per class in a second; `offered`: packets that wait at least, TCP and datagrams.
+    /// Returns the throughput of each class in the first second, Mbit/s. `offered` is the smallest number of waiting
+    /// packets, of TCP and of datagrams.
     fn run(mut cbq: Cbq, offered: [usize; 2]) -> [f64; 2] {
         let link = Rate::from_bps(100_000_000);
         let end = Time::ZERO + Duration::from_secs(1);
@@ -378,7 +383,8 @@ mod tests {
         let [tcp, _] = run(cbq(&[("tcp_borrows", Value::Flag(false))]), [50, 0]);
         assert!((tcp - 70.0).abs() < 1.4, "{tcp}");
         let [tcp, datagrams] = run(cbq(&[("datagram_borrows", Value::Flag(false))]), [0, 50]);
-        // The estimator passes a pair, then waits 15/16 of the excess: up to 1/32 (1 - 0.3) / 1 = 2.2 % too fast.
+        // The estimator lets pairs of packets pass, then waits for 15/16 of the excess. The rate is therefore up to
+        // 1/32 (1 - 0.3) / 1 = 2.2 % too high.
         assert!((datagrams - 30.0).abs() < 0.9 && tcp == 0.0, "{datagrams}");
     }
 
@@ -416,15 +422,16 @@ mod tests {
 
     #[test]
     fn the_average_of_idle_times_by_hand() {
-        // 30 of 100 Mbit/s, 500 bytes: 133.3 us each at the allocation, 40 us on the link, weight 1/16.
+        // The class has 30 of 100 Mbit/s. Packets of 500 bytes take 133.3 us at the allocated rate and 40 us on the
+        // link. The weight is 1/16.
         let link = Rate::from_bps(100_000_000);
         let mut class = Estimator::new(Rate::from_bps(30_000_000), link, 1.0 / 16.0, 16);
         let start = Time::ZERO + Duration::from_secs(1);
         class.on_sent(start, 500);
-        // After a pause: maxidle = (133.3 us - 40 us) ((16/15)^16 - 1) = 168.8 us.
+        // After a pause, the average is maxidle = (133.3 us - 40 us) ((16/15)^16 - 1) = 168.8 us.
         let largest = 93.333e-6 * (libm::pow(16.0 / 15.0, 16.0) - 1.0);
         assert!((class.idle - largest).abs() < 5e-9, "{}", class.idle);
-        // 16 more back to back, each 93.3 us early, reduce the average to zero.
+        // 16 more packets leave back to back, each 93.3 us early, which reduces the average to zero.
         let mut now = start;
         for _ in 0..16 {
             assert!(!class.is_over(now));
@@ -435,7 +442,7 @@ mod tests {
         now += Duration::from_micros(40);
         class.on_sent(now, 500);
         assert!(class.is_over(now) && class.idle < 0.0);
-        // At the time of recovery the average would be zero again.
+        // A packet that leaves at the time of recovery brings the average back to zero.
         let again = class.recovers;
         class.on_sent(again + Duration::from_micros(40), 500);
         assert!(class.idle.abs() < 2e-9, "{}", class.idle);

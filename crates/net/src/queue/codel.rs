@@ -1,8 +1,8 @@
 //! CoDel: drops packets at dequeue, at a growing rate, while the queueing delay is too large (RFC 8289 §5).
 //!
-//! No packet is dropped while one packet in each `interval` leaves within `target`. Otherwise the next one is dropped,
-//! and the gap to the next drop is `interval` over the square root of the number of drops. With `marks`, ECN-capable
-//! packets are marked instead (§3 allows this, Linux does so).
+//! No packet is dropped while at least one packet in each `interval` waits for less than `target`. Otherwise the next
+//! packet is dropped. The gap to each further drop is `interval` divided by the square root of the number of drops.
+//! With `marks`, ECN-capable packets are marked instead (§3 allows this, Linux does so).
 
 use super::fifo::PacketFifo;
 use super::law::{CoDelParameters, ControlLaw, INTERVAL, MARKS, MTU, TARGET};
@@ -116,8 +116,8 @@ mod tests {
         Time::ZERO + MS * millis
     }
 
-    /// Dequeues a packet of 1000 bytes each millisecond from a queue kept `waits` ms long. Returns the times of drops,
-    /// ms.
+    /// Dequeues a packet of 1000 bytes each millisecond, from a queue that is kept `waits` ms long. Returns the times
+    /// of drops and marks, ms.
     fn drops(codel: &mut CoDel, from: u64, until: u64, waits: u64, ecn: Ecn) -> Vec<u64> {
         let (mut drop_times, mut dropped) = (Vec::new(), Dropped::new());
         for now in from..until {
@@ -137,8 +137,8 @@ mod tests {
         assert_eq!(codel.dequeue(at(now), &mut Dropped::new()), None);
     }
 
-    /// §5.3: the first drop follows an interval of excess delay, the next ones `interval / sqrt(count)` later: 100,
-    /// 70.7, 57.7, 50 … ms. The backlog is constant.
+    /// RFC 8289 §5.3: the first drop follows an interval of excess delay. The gaps to further drops are `interval /
+    /// sqrt(count)`, which is 100, 70.7, 57.7, 50 … ms. The backlog is constant.
     #[test]
     fn a_queue_that_stands_is_dropped_from_by_the_control_law() {
         let mut expected = vec![200];
@@ -163,7 +163,7 @@ mod tests {
         assert!(drops(&mut bursty, 190, 280, 50, Ecn::NotEct).is_empty());
     }
 
-    /// §5.6: if one packet takes longer than the target, one may wait.
+    /// RFC 8289 §5.6: on a link where one packet takes longer than the target, one packet may wait.
     #[test]
     fn what_waits_behind_the_last_packet_must_be_more_than_one_mtu() {
         let (mut slow, mut dropped) = (codel(&[]), Dropped::new());
@@ -173,7 +173,7 @@ mod tests {
                 assert!(slow.dequeue(at(50 * now), &mut dropped).is_some());
             }
         }
-        // 100 ms of delay, and 2000 bytes behind the packet that leaves.
+        // Packets wait for 100 ms, and 2000 bytes remain after the packet that leaves.
         assert!(!dropped.is_empty());
         let (mut slower, mut dropped) = (codel(&[("mtu", Value::Bytes(2000))]), Dropped::new());
         for now in 0..100u64 {
@@ -185,7 +185,8 @@ mod tests {
         assert!(dropped.is_empty());
     }
 
-    /// §5.5: within 16 intervals the dropping state resumes with the last count; later with one.
+    /// RFC 8289 §5.5: within 16 intervals the dropping state resumes with the count of the last one. After that, it
+    /// starts with a count of one.
     #[test]
     fn it_begins_where_it_was_if_that_is_not_long_ago() {
         for (pause, expected) in [(200, 8), (1700, 1)] {

@@ -1,12 +1,13 @@
-//! DualPI2: two queues behind one transmitter; L4S traffic uses the short one (RFC 9332, appendix A).
+//! DualPI2: two queues share one transmitter, and L4S traffic uses the one with the short delay (RFC 9332, appendix A).
 //!
-//! ECT(1) and CE join the L queue, all else the C queue. A proportional-integral controller derives a base probability
-//! p' from the delay: the C queue is dropped or marked with p'^2, the L queue is marked with k p', or above its own
+//! Packets marked ECT(1) or CE enter the L (low-latency) queue, all others the C (classic) queue. A
+//! proportional-integral controller derives a base probability p' from the delay. Packets of the C queue are dropped or
+//! marked with probability p'^2. Packets of the L queue are marked with probability k p', or if their delay exceeds a
 //! threshold. Flows of either kind then get about the same rate.
 //!
-//! Each packet takes a random draw, as in Linux; the RFC's pseudocode adds probabilities up (`recur`). p' is updated
-//! when a packet comes or leaves, once per missed interval with the unchanged queue. Sources: knowledge of the RFC's
-//! pseudocode, and Linux's sch_dualpi2 for facts.
+//! Each packet takes a random draw, as in Linux, whereas the RFC's pseudocode adds probabilities up (`recur`). p' is
+//! updated when a packet arrives or leaves, once for each update interval since then. The sources are the RFC's
+//! pseudocode (from memory), and Linux's sch_dualpi2 for details.
 
 use super::fifo::{Front, PacketFifo};
 use super::{Build, Dropped, Queue};
@@ -111,10 +112,11 @@ struct DualPi2 {
     classic: PacketFifo,
     low: PacketFifo,
     base: f64,
-    /// Delay at the last update, s, and time of the next update.
+    /// Delay at the last update, s. The next field is the time of the next update.
     last_delay: f64,
     updates_at: Time,
-    /// Bytes still owed to the C queue for its share; negative: sent in advance.
+    /// Bytes that the C queue may still send for its share of the link. A negative number means that it has sent more
+    /// than its share.
     classic_credit: f64,
 }
 
@@ -145,7 +147,8 @@ impl DualPi2 {
         }
     }
 
-    /// `dualpi2_update` (appendix A.1), once per missed interval. A long idle time is skipped once p' is zero.
+    /// Runs `dualpi2_update` (appendix A.1) once for each update interval up to `now`. As soon as p' and the delay are
+    /// zero, the rest of an idle time is skipped.
     fn advance(&mut self, now: Time) {
         while self.updates_at <= now {
             let delay =
@@ -161,13 +164,13 @@ impl DualPi2 {
 
     fn update_controller(&mut self, delay: f64) {
         let change = self.alpha * (delay - self.target.as_secs()) + self.beta * (delay - self.last_delay);
-        // Without overload drops, k p' ends at 1.
+        // If overload does not cause drops, k p' is at most 1.
         let max = if self.drops_overload { 1.0 } else { 1.0 / self.coupling };
         self.base = (self.base + change).clamp(0.0, max);
         self.last_delay = delay;
     }
 
-    /// The scheduler (§4.2.2): L first, except for the C queue's share.
+    /// The scheduler (§4.2.2): the L queue has priority, except for the C queue's share.
     fn next_is_low(&self) -> bool {
         !self.low.is_empty() && (self.classic.is_empty() || self.classic_credit <= 0.0)
     }
@@ -176,17 +179,18 @@ impl DualPi2 {
         probability > 0.0 && self.random.uniform() < probability
     }
 
-    /// False if the packet is dropped.
+    /// Drops or marks a packet of the C queue. Returns false if the packet is to be dropped.
     fn passes_classic(&mut self, packet: &mut Packet) -> bool {
         if self.is_short() || !self.draw(self.base * self.base) {
             return true;
         }
-        // From p'^2 = 1/k^2 = 25 % on, ECN-capable packets are dropped, too (appendix A.2).
+        // If p'^2 is at least 1/k^2, which is 25 % for k = 2, ECN-capable packets are dropped, too (appendix A.2).
         let overload = self.coupling * self.base >= 1.0 && self.drops_overload;
         !overload && mark(packet)
     }
 
-    /// False if the packet is dropped; `arrived_at`: its arrival.
+    /// Drops or marks a packet of the L queue, which arrived at `arrived_at`. Returns false if the packet is to be
+    /// dropped.
     fn passes_low(&mut self, now: Time, arrived_at: Time, packet: &mut Packet) -> bool {
         if !self.is_short() {
             let likelihood = self.coupling * self.base;
@@ -217,12 +221,12 @@ impl Queue for DualPi2 {
         if packet.ecn.is_l4s() { self.low.push(now, packet) } else { self.classic.push(now, packet) }
     }
 
-    /// `dualpi2_dequeue` (appendix A.1, A.2).
+    /// Implements `dualpi2_dequeue` (appendix A.1, A.2).
     fn dequeue(&mut self, now: Time, dropped: &mut Dropped) -> Option<Packet> {
         self.advance(now);
         loop {
             let is_low = self.next_is_low();
-            // Counted before the packet is removed, for [`DualPi2::is_short`].
+            // From here on, [`DualPi2::is_short`] does not count the packet that leaves.
             let waiting = if is_low { &mut self.low } else { &mut self.classic };
             let (arrived_at, mut packet) = waiting.pop()?;
             let bytes = f64::from(packet.wire_bytes);
@@ -290,8 +294,8 @@ mod tests {
         Time::ZERO + MS * millis
     }
 
-    /// Shares of `count` packets with this code point that are marked and dropped at a fixed base probability, with ten
-    /// others behind each.
+    /// Returns the shares of `count` packets with this code point that are marked and that are dropped, at a fixed base
+    /// probability. Ten packets are waiting at each dequeue.
     fn fates(base: f64, ecn: Ecn, count: u32, settings: &[(&'static str, Value)]) -> (f64, f64) {
         let still = [("alpha", Value::Number(0.0)), ("beta", Value::Number(0.0))];
         let mut dual = dual(&[settings, &still].concat());
@@ -314,7 +318,7 @@ mod tests {
         (share - p).abs() <= 4.0 * (p * (1.0 - p) / 20_000.0).sqrt() + 1e-9
     }
 
-    /// RFC 9332 §2.1: p_C = p'^2, p_L = k p'; packets that are not ECN-capable are dropped instead.
+    /// RFC 9332 §2.1: p_C = p'^2 and p_L = k p'. Packets that are not ECN-capable are dropped instead of marked.
     #[test]
     fn the_two_queues_are_coupled_by_a_square() {
         for base in [0.05, 0.2, 0.4] {
@@ -326,15 +330,15 @@ mod tests {
         }
     }
 
-    /// Appendix A.2: from k p' = 1 on, where p'^2 is 25 %, both queues drop with p'^2, and the rest of the L queue is
-    /// marked.
+    /// Appendix A.2: if k p' is at least 1, where p'^2 is 25 %, both queues drop packets with probability p'^2. The
+    /// other packets of the L queue are marked.
     #[test]
     fn overload_drops_whatever_the_code_point() {
         let of = |ecn| fates(0.6, ecn, 20_000, &[]);
         let (low, ect0) = (of(Ecn::Ect1), of(Ecn::Ect0));
         assert!(is_near(low.1, 0.36) && is_near(low.0, 0.64), "{low:?}");
         assert!(is_near(ect0.1, 0.36) && ect0.0 == 0.0, "{ect0:?}");
-        // At 1, p_Lmax, the L queue is saturated already.
+        // At k p' = 1 (p_Lmax), the L queue is saturated already.
         let (low, ect0) = (fates(0.5, Ecn::Ect1, 20_000, &[]), fates(0.5, Ecn::Ect0, 20_000, &[]));
         assert!(is_near(low.1, 0.25) && is_near(low.0, 0.75), "{low:?}");
         assert!(is_near(ect0.1, 0.25) && ect0.0 == 0.0, "{ect0:?}");
@@ -342,8 +346,8 @@ mod tests {
         assert_eq!(marked, (1.0, 0.0));
     }
 
-    /// 10 ms above the target the first update adds alpha * 10 ms + beta * 25 ms, each next one alpha * 10 ms (appendix
-    /// A.1).
+    /// The delay is 25 ms, 10 ms above the target. The first update adds alpha * 10 ms + beta * 25 ms, and each further
+    /// one adds alpha * 10 ms (appendix A.1).
     #[test]
     fn the_controller_integrates() {
         let mut dual = dual(&[]);
@@ -358,7 +362,7 @@ mod tests {
         assert_eq!(dual.base, 0.0);
     }
 
-    /// L packets with more than a millisecond of delay are marked, the last one of a queue is not.
+    /// L packets that have waited for more than a millisecond are marked, except the last packet of a queue.
     #[test]
     fn the_step_marks_by_waiting_time() {
         let mut dropped = Dropped::new();
@@ -372,7 +376,7 @@ mod tests {
         }
     }
 
-    /// While both wait, the C queue gets a tenth.
+    /// While both queues have packets, the C queue gets a tenth of the link.
     #[test]
     fn nobody_starves() {
         let (mut dual, mut dropped) = (dual(&[]), Dropped::new());

@@ -1,11 +1,11 @@
-//! Packets in order of arrival, with arrival times.
+//! A first-in-first-out queue of packets, with arrival times.
 
 use lasthop_base::{Duration, Time};
 use lasthop_wire::{Backlog, Packet};
 use std::collections::VecDeque;
 
 pub(super) trait Front {
-    /// Takes the first packet, with its arrival time.
+    /// Removes the first packet, and returns it with its arrival time.
     fn pop(&mut self) -> Option<(Time, Packet)>;
 
     fn bytes(&self) -> u64;
@@ -35,7 +35,7 @@ impl PacketFifo {
         self.packets.front().map(|(_, packet)| packet)
     }
 
-    /// Delay of the first packet so far.
+    /// Time for which the first packet has waited.
     pub(super) fn head_delay(&self, now: Time) -> Duration {
         self.packets.front().map_or(Duration::ZERO, |(arrived_at, _)| now.since(*arrived_at))
     }

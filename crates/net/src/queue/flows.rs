@@ -1,8 +1,8 @@
-//! One queue per flow behind one transmitter, with deficit round robin (Shreedhar and Varghese 1996; new flows before
-//! old ones: RFC 8290 §4). Packets of all flows share one slab.
+//! One queue per flow, served by deficit round robin (Shreedhar and Varghese 1996; new flows before old ones: RFC 8290
+//! §4). The packets of all queues are stored in one vector.
 //!
-//! A flow is one direction of a flow of the run, where real routers hash addresses and ports. Number and direction are
-//! hashed with a salt (SplitMix64): collisions are the same in every repetition.
+//! Here a flow is one direction of one of the run's flows, whereas real routers hash addresses and ports. The flow's
+//! number and direction are hashed with a salt (SplitMix64), so collisions are the same in every repetition.
 
 use super::fifo::Front;
 use lasthop_base::{Parameter, Time, Unit, random};
@@ -38,10 +38,10 @@ const NONE: u32 = u32::MAX;
 
 pub(super) struct Flows {
     slots: Vec<PacketSlot>,
-    /// Head of the list of free slots.
+    /// Index of the first free slot, which heads the list of free slots.
     free: u32,
     flows: Vec<FlowQueue>,
-    /// Whether a flow that was empty precedes flows that were not.
+    /// Whether a flow whose queue was empty is served before the other flows.
     favours_new: bool,
     new: FlowList,
     old: FlowList,
@@ -61,9 +61,9 @@ struct FlowQueue {
     tail: u32,
     waiting: u32,
     bytes: u64,
-    /// Rest of the turn, bytes.
+    /// Bytes left in the flow's current turn.
     deficit: i64,
-    /// Whether the flow is in a list, and its successor there.
+    /// Whether the flow is in the list of new or of old flows. The next field is its successor in that list.
     is_listed: bool,
     next: u32,
 }
@@ -119,7 +119,7 @@ impl Flows {
         self.old.len
     }
 
-    /// Whether the flow has packets, or had some since its last turn.
+    /// Whether the flow is in one of the lists. A flow without packets stays there until its next turn.
     pub(super) fn is_active(&self, flow: u32) -> bool {
         self.flows[flow as usize].is_listed
     }
@@ -128,7 +128,7 @@ impl Flows {
         Backlog { waiting: self.waiting, in_service: false, bytes: self.bytes }
     }
 
-    /// Enqueues a packet. A flow that was in no list gets a first turn of `quantum`.
+    /// Enqueues a packet. A flow that was not in a list gets a first turn of `quantum` bytes.
     pub(super) fn push(&mut self, flow: u32, now: Time, packet: Packet, quantum: i64) {
         let bytes = u64::from(packet.wire_bytes);
         let slot = PacketSlot { arrived_at: now, packet, next: NONE };
@@ -163,7 +163,7 @@ impl Flows {
         }
     }
 
-    /// Takes the first packet of a flow, with its arrival time.
+    /// Removes the first packet of a flow, and returns it with its arrival time.
     pub(super) fn pop(&mut self, flow: u32) -> Option<(Time, Packet)> {
         let queue = &mut self.flows[flow as usize];
         let at = queue.head;
@@ -182,7 +182,8 @@ impl Flows {
         Some((slot.arrived_at, slot.packet))
     }
 
-    /// The first flow with the most bytes. Scans every queue: only for a full router.
+    /// Returns the flow with the most bytes, the first one if there are several. Scans all queues, so this is only for
+    /// a full router.
     pub(super) fn longest_queue(&self) -> u32 {
         let mut longest_queue = 0;
         for (flow, queue) in self.flows.iter().enumerate() {
@@ -202,7 +203,8 @@ impl Flows {
         FlowFront { flows: self, flow }
     }
 
-    /// Dequeues the next packet in turn; `dequeue` dequeues from a flow (RFC 8290 §4.2).
+    /// Dequeues the next packet by deficit round robin (RFC 8290 §4.2). `dequeue` takes a packet from the queue of the
+    /// given flow.
     pub(super) fn next(
         &mut self,
         quantum: i64,
@@ -211,8 +213,9 @@ impl Flows {
         self.next_by(&mut |_, _| quantum, dequeue, &mut |_| ())
     }
 
-    /// As [`Flows::next`], with turns by flow: `quantum_of` returns the bytes of the next turn, from the flow and
-    /// whether it has packets; `on_leave` is called for a flow that leaves the lists.
+    /// As [`Flows::next`], but each flow may have turns of a different size. `quantum_of` returns the bytes of a flow's
+    /// next turn; its second argument is whether the flow has packets. `on_leave` is called for a flow that leaves the
+    /// lists.
     #[inline(always)]
     pub(super) fn next_by(
         &mut self,
@@ -238,7 +241,8 @@ impl Flows {
                 return Some(packet);
             }
             self.drop_head(is_new);
-            // An empty new flow passes the old list once; otherwise such a flow could starve old flows.
+            // A new flow that is empty moves to the list of old flows once. Otherwise such a flow could starve old
+            // flows.
             if is_new && self.old.head != NONE {
                 append(&mut self.old, &mut self.flows, flow);
             } else {

@@ -1,12 +1,14 @@
-//! FQ-CoDel: a queue per flow, new flows first, CoDel in each (RFC 8290).
+//! FQ-CoDel: one queue per flow, served with new flows first, and with CoDel in each queue (RFC 8290).
 //!
-//! Flows are hashed to queues. A queue that was empty precedes the others, so a flow below its share meets no queue.
-//! Turns are of `quantum` bytes (deficit round robin). Each queue runs CoDel (RFC 8289). A full router drops half the
-//! packets, at most 64, from the head of the longest queue (§4.1).
+//! Flows are hashed to queues. A queue that was empty is served before the others, so a flow that sends less than its
+//! share does not wait for other flows. Each turn allows `quantum` bytes (deficit round robin). Each queue runs CoDel
+//! (RFC 8289). If the router is full, half of the packets of the longest queue, at most 64, are dropped from its head
+//! (§4.1).
 //!
 //! # Differences to the RFC
-//! The `mtu` rule of RFC 8289 §5.6 applies to each queue; Linux counts all queues together. A turn has 1500 bytes,
-//! without Ethernet header (§5.2.4: 1514). There is no limit in bytes (Linux: 32 MB). For flow hashing see `flows`.
+//! The `mtu` rule of RFC 8289 §5.6 applies to each queue, whereas Linux counts the bytes of all queues together. A turn
+//! has 1500 bytes, without Ethernet header (§5.2.4: 1514). There is no limit in bytes (Linux: 32 MB). The module
+//! `flows` describes the hashing of flows.
 
 use super::flows::{FLOWS, Flows, QUANTUM, SALT, hash};
 use super::law::{CoDelParameters, ControlLaw, INTERVAL, MARKS, MTU, TARGET};
@@ -65,7 +67,7 @@ impl FqCoDel {
         }
     }
 
-    /// From the head, so that the sender notices soon.
+    /// Drops packets of the longest queue from its head, so that the sender notices soon.
     fn make_room(&mut self, dropped: &mut Dropped) {
         let longest_queue = self.flows.longest_queue();
         let many = self.flows.waiting_of(longest_queue).div_ceil(2).min(BATCH);
@@ -127,7 +129,7 @@ mod tests {
         dropped
     }
 
-    /// §4.2: with a quantum of two packets each flow sends two a turn.
+    /// RFC 8290 §4.2: with a quantum of two packets, each flow sends two packets per turn.
     #[test]
     fn backlogged_flows_take_turns_of_a_quantum() {
         let mut queue = fq_codel(&[("quantum", Value::Bytes(2000))]);
@@ -138,7 +140,8 @@ mod tests {
         assert_eq!(flows, [1, 1, 2, 2, 3, 3, 1, 1, 2, 2, 3, 3]);
     }
 
-    /// §1.3, §4.2: a flow that was empty precedes served flows, and passes the old list before it is new again.
+    /// RFC 8290 §1.3, §4.2: a flow that was empty is served before the others. Before it counts as new again, it has to
+    /// go through the list of old flows.
     #[test]
     fn a_sparse_flow_comes_first_but_not_for_ever() {
         let mut queue = fq_codel(&[("quantum", Value::Bytes(1514))]);
@@ -148,14 +151,15 @@ mod tests {
         assert_eq!([leave(&mut queue), leave(&mut queue)], [Some(1); 2], "one packet, and another on credit");
         put(&mut queue, 1, 2, 1);
         assert_eq!(leave(&mut queue), Some(2), "before the other 48");
-        // A new packet: its turn follows flow 1's.
+        // Flow 2 is empty, so flow 1 has its turn.
         assert_eq!(leave(&mut queue), Some(1));
         put(&mut queue, 1, 2, 1);
         assert_eq!(leave(&mut queue), Some(1), "flow 2 is an old flow behind flow 1");
         assert_eq!(leave(&mut queue), Some(2));
     }
 
-    /// §4.1: the longest queue loses half its packets, at most 64, from its head, whoever sent the last packet.
+    /// RFC 8290 §4.1: the longest queue loses half of its packets, at most 64, from its head. It does not matter which
+    /// flow sent the last packet.
     #[test]
     fn the_fattest_flow_makes_room_for_all() {
         let mut queue = fq_codel(&[("packets", Value::Count(40))]);
@@ -169,8 +173,8 @@ mod tests {
         assert_eq!(put(&mut wide, 0, 1, 301).len(), 64);
     }
 
-    /// Queues have separate states: a flow with a standing queue for 400 ms is dropped from, a flow with a packet every
-    /// 10 ms is not.
+    /// Each queue has its own CoDel state. A flow with a standing queue for 400 ms loses packets; a flow with a packet
+    /// every 10 ms does not.
     #[test]
     fn only_who_builds_a_queue_is_dropped_from() {
         let (mut queue, mut dropped) = (fq_codel(&[]), Dropped::new());
@@ -188,11 +192,12 @@ mod tests {
         }
         assert!(!dropped.is_empty() && dropped.iter().all(|(packet, _)| packet.flow.0 == 1));
         assert!(waits <= 1, "{waits} ms behind the packet in transmission");
-        // RFC 8289 §5.3: the first drop comes an interval after the delay exceeds 5 ms, further drops faster.
+        // RFC 8289 §5.3: the first drop follows one interval after the delay exceeds 5 ms. Further drops follow at
+        // shorter intervals.
         assert!((3..=20).contains(&dropped.len()), "{}", dropped.len());
     }
 
-    /// 100,000 packets reuse 20 slots.
+    /// 100,000 packets reuse the same 20 slots.
     #[test]
     fn places_are_used_again() {
         let (mut queue, mut dropped) = (fq_codel(&[]), Dropped::new());
@@ -214,7 +219,7 @@ mod tests {
         };
         assert_eq!(shares(0), shares(0));
         assert_ne!(shares(0), shares(1));
-        // 64 flows over 16 queues: four each in the mean, standard deviation 1.94.
+        // 64 flows share 16 queues, so a queue has four flows on average, with a standard deviation of 1.94.
         assert!((0..12).contains(&shares(0).len()));
     }
 }

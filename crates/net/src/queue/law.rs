@@ -1,4 +1,4 @@
-//! CoDel's control law (RFC 8289 §5), for one queue of all packets or for each flow's queue.
+//! CoDel's control law (RFC 8289 §5), used for one queue of all packets (CoDel) and for each flow's queue (FQ-CoDel).
 
 use super::Dropped;
 use super::fifo::Front;
@@ -37,7 +37,7 @@ pub(super) const MARKS: Parameter = Parameter {
     doc: "marks ECN-capable packets instead of dropping them",
 };
 
-/// Parameters, the same for all queues of a router.
+/// Parameters of CoDel, which are the same for all queues of a router.
 pub(super) struct CoDelParameters {
     pub(super) target: Duration,
     pub(super) interval: Duration,
@@ -58,17 +58,18 @@ impl CoDelParameters {
 
 #[derive(Clone, Default)]
 pub(super) struct ControlLaw {
-    /// End of the interval that began when the delay exceeded the target; `None` below target.
+    /// End of the interval that began when the delay exceeded the target; `None` while the delay is below the target.
     first_above: Option<Time>,
-    /// Dropping state, and time of the next drop, or of the last one planned.
+    /// Whether the queue is in the dropping state. The next field is the time of the next drop; after the dropping
+    /// state, the time that was planned last.
     is_dropping: bool,
     drops_at: Time,
-    /// Drops in this dropping state, and `count` at its beginning.
+    /// Drops in this dropping state. The next field is the count at its beginning.
     count: u64,
     last_count: u64,
 }
 
-/// A packet that leaves, and whether the delay was too large for an interval.
+/// A packet that leaves, and whether the delay has been too large for a whole interval.
 type Leaving = (Option<Packet>, bool);
 
 struct DequeueContext<'a, F> {
@@ -95,7 +96,7 @@ impl ControlLaw {
         }
     }
 
-    /// `dodequeue` (§5.6).
+    /// Implements `dodequeue` (§5.6).
     fn pop_head<F: Front>(&mut self, context: &mut DequeueContext<'_, F>) -> Leaving {
         let Some((arrived_at, packet)) = context.front.pop() else {
             self.first_above = None;
@@ -111,12 +112,12 @@ impl ControlLaw {
         (Some(packet), context.now >= above)
     }
 
-    /// The control law (§5.3): the next drop after a drop at `from`.
+    /// The control law (§5.3): returns the time of the next drop after a drop at `from`.
     fn next_after(&self, from: Time, parameters: &CoDelParameters) -> Time {
         from + Duration::from_secs_f64(parameters.interval.as_secs() / libm::sqrt(self.count as f64))
     }
 
-    /// Marks the packet if possible; otherwise drops it and takes the next one.
+    /// Marks the packet if possible; otherwise drops it and returns the next one.
     fn mark_or_drop<F: Front>(
         &mut self,
         packet: Option<Packet>,
@@ -130,7 +131,7 @@ impl ControlLaw {
         self.pop_head(context)
     }
 
-    /// `dequeue` in the dropping state (§5.5).
+    /// The part of `dequeue` for the dropping state (§5.5).
     fn continue_dropping<F: Front>(
         &mut self,
         (mut packet, mut is_late): Leaving,
@@ -153,7 +154,7 @@ impl ControlLaw {
         packet
     }
 
-    /// `dequeue` at the start of the dropping state (§5.5).
+    /// The part of `dequeue` that starts the dropping state (§5.5).
     fn start_dropping<F: Front>(
         &mut self,
         packet: Option<Packet>,
@@ -161,7 +162,7 @@ impl ControlLaw {
     ) -> Option<Packet> {
         let (packet, _) = self.mark_or_drop(packet, context);
         self.is_dropping = true;
-        // Soon after the last dropping state, its drop rate is a good start.
+        // Soon after the last dropping state, the drop rate continues from the rate of that state.
         let more = self.count - self.last_count;
         let is_soon = context.now.since(self.drops_at) < context.parameters.interval * 16;
         self.count = if more > 1 && is_soon { more } else { 1 };

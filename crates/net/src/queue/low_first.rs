@@ -1,8 +1,8 @@
-//! Drop-tail with two drop priorities: a full queue drops packets of low priority first.
+//! Drop-tail with two drop priorities. A full queue drops packets of low priority first.
 //!
 //! If a packet of normal priority finds the queue full, the newest packet of low priority is dropped. If none waits, or
-//! if the arriving packet has low priority, the arriving packet is dropped. TCP-Peach requires this of all routers on a
-//! path (Akyildiz et al. 2001); the choice of the newest is ours.
+//! if the arriving packet has low priority, the arriving packet is dropped. TCP-Peach requires this behaviour of all
+//! routers on a path (Akyildiz et al. 2001). To drop the newest of these packets is our choice.
 
 use super::{Build, Dropped, Queue};
 use crate::discipline::Discipline;
@@ -30,7 +30,7 @@ struct LowFirst {
     limit: usize,
     waiting: VecDeque<Packet>,
     bytes: u64,
-    /// Waiting packets of low priority.
+    /// Number of waiting packets of low priority.
     low: usize,
 }
 
@@ -94,7 +94,8 @@ mod tests {
     use super::*;
     use lasthop_wire::Ecn;
 
-    /// Numbers dropped and numbers sent, of packets of these priorities (true: low) at a queue of three.
+    /// Offers packets of these priorities (true: low) to a queue of three. Returns the numbers of dropped and of sent
+    /// packets.
     fn offered(low: &[bool]) -> (Vec<u64>, Vec<u64>) {
         let (mut queue, mut dropped) = (LowFirst::new(3), Dropped::new());
         for (number, low) in (0..).zip(low) {

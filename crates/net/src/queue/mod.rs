@@ -1,4 +1,5 @@
-//! Queues that decide at dequeue, or remove from the middle: a packet's fate is unknown at joining.
+//! Queues that decide at dequeue, or remove packets from their middle. A packet's fate is not known when the packet is
+//! enqueued.
 
 mod cake;
 mod cbq;
@@ -20,18 +21,19 @@ pub use crate::discipline::{Build, Hosts, QueueContext};
 use lasthop_base::{Mechanism, Time};
 use lasthop_wire::{Backlog, LossReason, Packet};
 
-/// Dropped packets and reasons.
+/// Dropped packets, with the reasons of the drops.
 pub type Dropped = Vec<(Packet, LossReason)>;
 
-/// A queue in front of a transmitter. Each enqueued packet comes out once, from `dequeue` or in `dropped`.
+/// A queue in front of a transmitter. Each enqueued packet is output once, either by `dequeue` or in `dropped`.
 pub trait Queue: Send {
-    /// Enqueues or drops a packet; may drop others.
+    /// Enqueues or drops a packet. May also drop other packets.
     fn enqueue(&mut self, now: Time, packet: Packet, dropped: &mut Dropped);
 
     /// Returns the next packet, if one may be sent now.
     fn dequeue(&mut self, now: Time, dropped: &mut Dropped) -> Option<Packet>;
 
-    /// Time of the next `dequeue` after one without packet ([`Time::NEVER`]: at the next arrival).
+    /// After a `dequeue` without packet, returns the time of the next useful `dequeue`. [`Time::NEVER`] means at the
+    /// next arrival.
     fn ready_at(&self, now: Time) -> Time {
         let _ = now;
         Time::NEVER

@@ -1,15 +1,16 @@
 //! PIE: drops arriving packets with a probability from a proportional-integral controller of the delay (RFC 8033).
 //!
-//! Every `update` the probability changes by `alpha` times the distance of the delay to the target and `beta` times the
-//! growth of the delay, in smaller steps at small probabilities (§4.2). A burst after a quiet time passes (§4.4). Drops
-//! keep a distance (§5.4); above a probability ECN-capable packets are dropped, too (§5.1).
+//! Every `update`, the probability changes by `alpha` times the excess of the delay over the target, plus `beta` times
+//! the growth of the delay. Small probabilities change in smaller steps (§4.2). After a quiet time, a burst passes
+//! without drops (§4.4). Drops keep a minimum distance (§5.4). Above a threshold of the probability, ECN-capable
+//! packets are dropped, too (§5.1).
 //!
-//! The delay is that of the last packet that left (§4.3; Linux's default), or with `estimator = "departure_rate"` the
-//! backlog over the departure rate, measured over 16 KB at a time (§5.2).
+//! The delay is that of the last packet that left (§4.3; Linux's default). With `estimator = "departure_rate"` it is
+//! the backlog divided by the departure rate, which is measured over 16 KB at a time (§5.2).
 //!
 //! # Differences to the RFC
-//! PIE is always on (§5.3 may switch it off below a third of the room). The controller is updated when a packet comes
-//! or leaves, once per missed interval.
+//! PIE is always on (§5.3 allows switching it off while the queue is less than a third full). The controller is updated
+//! when a packet arrives or leaves, once for each update interval since then.
 
 use super::fifo::{Front, PacketFifo};
 use super::{Build, Dropped, Queue};
@@ -93,11 +94,12 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
     build: &|values, context| Discipline::scheduled(Pie::new(values, context.random)),
 };
 
-/// Bytes of a departure-rate measurement (DQ_THRESHOLD), and the weight of the latest (§5.2).
+/// Bytes of a departure-rate measurement (DQ_THRESHOLD). The next constant is the weight of the latest measurement
+/// (§5.2).
 const THRESHOLD: u64 = 16_384;
 const WEIGHT: f64 = 0.25;
 
-/// Probability limits and divisors of the controller's steps (§4.2).
+/// Divisors of the controller's steps, each for probabilities below the given limit (§4.2).
 const STEPS: [(f64, f64); 6] =
     [(1e-6, 2048.0), (1e-5, 512.0), (1e-4, 128.0), (1e-3, 32.0), (1e-2, 8.0), (1e-1, 2.0)];
 
@@ -115,9 +117,9 @@ struct Pie {
     waiting: PacketFifo,
     estimator: Estimator,
     probability: f64,
-    /// Sum of probabilities since the last drop: keeps drops apart.
+    /// Sum of the probabilities since the last drop, which keeps drops apart.
     probability_sum: f64,
-    /// Delay now and at the last update, s.
+    /// Current delay, s. The next field is the delay at the last update.
     delay: f64,
     last_delay: f64,
     burst_left: Duration,
@@ -127,9 +129,9 @@ struct Pie {
 enum Estimator {
     Timestamp,
     DepartureRate {
-        /// Start of the measurement, and bytes counted.
+        /// Start of the measurement, and bytes counted since then.
         cycle: Option<(Time, u64)>,
-        /// Time in which [`THRESHOLD`] leaves, s; `None`: not measured yet.
+        /// Time in which [`THRESHOLD`] bytes leave, s; `None` if not measured yet.
         average: Option<f64>,
     },
 }
@@ -176,14 +178,14 @@ impl Pie {
                 && self.last_delay == 0.0
                 && self.updates_at <= now
             {
-                // The state is constant until the next packet.
+                // The state does not change until the next packet, so the remaining updates are skipped.
                 let missed = now.since(self.updates_at).as_nanos() / self.update.as_nanos();
                 self.updates_at += self.update * missed;
             }
         }
     }
 
-    /// `calculate_drop_prob` (§4.2, §4.4, §5.5).
+    /// Implements `calculate_drop_prob` (§4.2, §4.4, §5.5).
     fn update_controller(&mut self) {
         let change = self.alpha * (self.delay - self.target) + self.beta * (self.delay - self.last_delay);
         let scale =
@@ -206,7 +208,7 @@ impl Pie {
         self.last_delay = self.delay;
     }
 
-    /// `drop_early` (§4.1, §5.4): whether to drop or mark the arriving packet.
+    /// Implements `drop_early` (§4.1, §5.4). Returns whether to drop or mark the arriving packet.
     fn should_drop(&mut self) -> bool {
         if self.burst_left > Duration::ZERO {
             return false;
@@ -234,7 +236,8 @@ impl Pie {
             }
             Estimator::DepartureRate { cycle, average } => {
                 if cycle.is_none() && left >= THRESHOLD {
-                    // Counts from the next packet on: this one's transmission is over.
+                    // Counts from the next packet on, so that the time from `now` to the n-th counted departure is n
+                    // transmissions.
                     *cycle = Some((now, 0));
                     return;
                 }
@@ -296,8 +299,8 @@ mod tests {
         Pie::new(&values, Stream::named(1, "queue"))
     }
 
-    /// §4.2: p += alpha (delay - target) + beta (delay - old delay), divided as in the table, and at most 2 % from 10 %
-    /// on (§5.5).
+    /// RFC 8033 §4.2: p += alpha (delay - target) + beta (delay - old delay), with the right side divided as in the
+    /// table. If p is at least 10 %, it grows by at most 2 % (§5.5).
     #[test]
     fn the_controller_takes_smaller_steps_the_smaller_the_probability() {
         let table = [
@@ -320,13 +323,13 @@ mod tests {
         (late.probability, late.delay, late.last_delay) = (0.2, 0.5, 0.1);
         late.update_controller();
         assert!((late.probability - 0.22).abs() < 1e-12);
-        // Two updates without delay: 2 % less in addition.
+        // After two updates without delay, the probability also shrinks by 2 %.
         (late.probability, late.delay, late.last_delay) = (0.2, 0.0, 0.0);
         late.update_controller();
         assert!((late.probability - 0.98 * (0.2 - 0.125 * 0.015)).abs() < 1e-12);
     }
 
-    /// §4.4: after a quiet time no drop for 150 ms, ten updates, at any delay.
+    /// RFC 8033 §4.4: after a quiet time, no packet is dropped for 150 ms (ten updates), whatever the delay.
     #[test]
     fn a_burst_passes() {
         let mut pie = pie(&[]);
@@ -340,7 +343,8 @@ mod tests {
         assert_eq!(pie.burst_left, Duration::ZERO);
     }
 
-    /// Gaps between drops of a queue of 100 packets at a fixed probability.
+    /// Returns the gaps between drops or marks, and the number of marks. The queue has 100 packets, and the probability
+    /// is fixed.
     fn gaps(probability: f64, ecn: Ecn, count: usize) -> (Vec<u64>, u64) {
         let still = [("alpha", Value::Number(0.0)), ("beta", Value::Number(0.0))];
         let mut pie = pie(&still);
@@ -365,8 +369,8 @@ mod tests {
         (gaps, marked)
     }
 
-    /// §5.4: no drop before 0.85 / p packets after a drop, one at 8.5 / p at the latest, in between with p. At p =
-    /// 0.05: 16 packets pass, then a geometric wait of mean 20.
+    /// RFC 8033 §5.4: after a drop, 0.85 / p packets pass, then packets are dropped with probability p, and after 8.5 /
+    /// p packets in any case. At p = 0.05, 16 packets pass, then the wait is geometric with mean 20.
     #[test]
     fn drops_keep_a_distance() {
         let count = 4000;
@@ -374,12 +378,13 @@ mod tests {
         assert_eq!(marked, 0);
         assert!(gaps.iter().all(|gap| (17..=170).contains(gap)), "{:?}", gaps.iter().min());
         let mean = gaps.iter().sum::<u64>() as f64 / count as f64;
-        // Standard deviation of the geometric part: sqrt(1 - p) / p = 19.5.
+        // The geometric part has a standard deviation of sqrt(1 - p) / p = 19.5.
         assert!((mean - 36.0).abs() < 5.0 * 19.5 / (count as f64).sqrt(), "{mean}");
     }
 
-    /// §4.1: no drop if the old delay is below half the target and the probability below 20 %, nor with at most two
-    /// packets of mean size. From 8.5 on, the sum of probabilities forces a drop (§5.4).
+    /// RFC 8033 §4.1: no packet is dropped if the old delay is below half the target and the probability is below 20 %.
+    /// The same holds if at most two packets of mean size wait. The test forces a drop with a sum of probabilities of
+    /// at least 8.5 (§5.4).
     #[test]
     fn a_short_delay_or_a_short_queue_shields() {
         for (share, probability, packets, should_drop) in [
@@ -398,7 +403,8 @@ mod tests {
         }
     }
 
-    /// §4.2: bursts are allowed again at probability zero if the delay, now and before, is below half the target.
+    /// RFC 8033 §4.2: bursts are allowed again if the probability is zero, and the current and the last delay are below
+    /// half the target.
     #[test]
     fn bursts_are_allowed_anew_below_half_of_the_reference() {
         for (last_delay, now, anew) in [(0.49, 0.49, true), (0.5, 0.49, false), (0.49, 0.5, false)] {
@@ -410,14 +416,15 @@ mod tests {
         }
     }
 
-    /// §5.1: marks instead of drops up to 10 %, none above.
+    /// RFC 8033 §5.1: up to a probability of 10 %, packets are marked instead of dropped. Above it, none is marked.
     #[test]
     fn ecn_protects_up_to_a_tenth() {
         let (gentle, harsh) = (gaps(0.05, Ecn::Ect0, 100), gaps(0.11, Ecn::Ect0, 100));
         assert_eq!((gentle.1, harsh.1), (100, 0));
     }
 
-    /// §4.3, §5.2: 16 packets of 1000 bytes leave in 16 ms: 16,384 bytes take 16.384 ms, and 50 packets wait for 50 ms.
+    /// RFC 8033 §4.3, §5.2: 16 packets of 1000 bytes leave in 16 ms. 16,384 bytes therefore take 16.384 ms, and 50
+    /// packets wait for 50 ms.
     #[test]
     fn both_estimators_tell_how_long_packets_wait() {
         for estimator in ["timestamp", "departure_rate"] {

@@ -1,7 +1,8 @@
-//! Fair queueing: one queue per flow, in turn (McKenney 1990; deficit round robin: Shreedhar and Varghese 1996).
+//! Stochastic fair queueing (SFQ): one queue per flow, served in turn (McKenney 1990; deficit round robin: Shreedhar
+//! and Varghese 1996).
 //!
-//! A full router drops the first packet of the longest queue (Linux: the last one, unless `headdrop`). Rehashing every
-//! few seconds (`perturb`) is not modelled.
+//! A full router drops the first packet of the longest queue (Linux: the last one, unless `headdrop` is set). Rehashing
+//! every few seconds (Linux's `perturb`) is not modelled.
 
 use super::flows::{FLOWS, Flows, QUANTUM, SALT, hash};
 use super::{Build, Dropped, Queue};
@@ -84,7 +85,8 @@ mod tests {
         Sfq::new(&values)
     }
 
-    /// Shreedhar and Varghese 1996 §4.2: bytes sent of two backlogged flows differ by at most a quantum and a packet.
+    /// Shreedhar and Varghese 1996 §4.2: the bytes sent for two backlogged flows differ by at most a quantum plus a
+    /// packet.
     #[test]
     fn shares_are_equal_whatever_the_packets_size() {
         let (mut queue, mut dropped) = (sfq(1000), Dropped::new());

@@ -1,8 +1,9 @@
-//! Drop-tail with loss notices: if a packet is dropped, a tagged packet (low priority) is dropped as a notice to the
-//! sender (huang §3.B).
+//! Drop-tail with loss notices. If a packet is dropped, a tagged packet (low priority) is dropped, too, as a notice to
+//! the sender (huang §3.B).
 //!
-//! One dropped tag covers all losses since the last one. If none waits, the next tagged packet is dropped at arrival,
-//! even with room. The overflowing packet stays lost; if tagged, it is the notice itself.
+//! One dropped tagged packet is the notice for all losses since the last notice. If no tagged packet waits, the next
+//! one is dropped at its arrival, even if there is room. The packet that found the queue full stays lost. If that
+//! packet is tagged, it is the notice itself.
 
 use super::{Build, Dropped, Queue};
 use crate::discipline::Discipline;
@@ -64,7 +65,7 @@ struct TagDrop {
     newest: bool,
     waiting: VecDeque<Packet>,
     waiting_bytes: u64,
-    /// Flows with a loss and without a notice so far.
+    /// Flows that had a loss for which no notice was given yet.
     pending_notices: Vec<FlowId>,
 }
 
@@ -106,14 +107,14 @@ impl Queue for TagDrop {
 }
 
 impl TagDrop {
-    /// A packet joins an empty queue whatever its size, as with drop-tail.
+    /// Returns whether the packet fits. An empty queue admits a packet of any size, as with drop-tail.
     fn has_room(&self, packet: &Packet) -> bool {
         let fits = (self.waiting.len() as u64) < self.packets
             && self.waiting_bytes + u64::from(packet.wire_bytes) <= self.bytes;
         self.waiting.is_empty() || fits
     }
 
-    /// Drops a tag for a loss of this flow, or notes the missing notice.
+    /// Drops a tagged packet for a loss of this flow. If none waits, records that a notice is pending.
     fn drop_tag_for(&mut self, flow: FlowId, dropped: &mut Dropped) {
         let is_notice =
             |packet: &Packet| packet.priority == Priority::Low && (self.of_any || packet.flow == flow);
@@ -137,7 +138,7 @@ impl TagDrop {
         if self.of_any { !self.pending_notices.is_empty() } else { self.pending_notices.contains(&flow) }
     }
 
-    /// A tag of this flow is lost: the notice is given.
+    /// Records that a tagged packet of this flow was dropped, which is the notice.
     fn clear_pending_notice(&mut self, flow: FlowId) {
         let of_any = self.of_any;
         self.pending_notices.retain(|pending| !of_any && *pending != flow);
@@ -181,7 +182,8 @@ mod tests {
         }
     }
 
-    /// Drops in order, and packets left, of arrivals (flow, tagged) numbered from 0.
+    /// Enqueues packets (flow, tagged) with numbers from 0. Returns the drops in order, and the numbers of the packets
+    /// left.
     fn put(queue: &mut dyn Queue, packets: &[(u32, bool)]) -> (Vec<(u64, LossReason)>, Vec<u64>) {
         let mut dropped = Dropped::new();
         for (number, (flow, tagged)) in packets.iter().enumerate() {
@@ -221,7 +223,8 @@ mod tests {
     fn an_overflowing_tag_is_the_notice_itself() {
         let (lost, left) =
             put(&mut *queue(&[]), &[(0, true), (0, false), (0, false), (0, true), (0, false), (0, true)]);
-        // 3 is tagged and is its own notice; for 4, tag 0 is dropped, and 5 gets its place.
+        // Packet 3 is tagged, so its drop is the notice. For the loss of packet 4, the tagged packet 0 is dropped, and
+        // packet 5 gets its place.
         assert_eq!(lost, [(3, QueueFull), (4, QueueFull), (0, TagDrop)]);
         assert_eq!(left, [1, 2, 5]);
     }

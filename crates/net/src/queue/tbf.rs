@@ -1,9 +1,9 @@
-//! A shaper: packets leave at a rate below the link's, or in bursts that a token bucket allows (RFC 2475 §2.3.3.3;
+//! A shaper: packets leave at a rate below the link's rate, or in bursts that a token bucket allows (RFC 2475 §2.3.3.3;
 //! Linux's tbf).
 //!
-//! A packet takes a token a byte and waits, with all behind it, until the bucket has enough. A packet larger than the
-//! bucket leaves at a full bucket, and takes it below empty (Linux drops or segments it). A second bucket for a peak
-//! rate is not modelled.
+//! A packet takes one token per byte. It waits, and delays all packets after it, until the bucket has enough tokens. A
+//! packet larger than the bucket leaves when the bucket is full, and makes its level negative (Linux drops or segments
+//! such packets). A second bucket for a peak rate is not modelled.
 
 use super::fifo::{Front, PacketFifo};
 use super::{Build, Dropped, Queue};
@@ -88,7 +88,7 @@ impl Queue for TokenBucket {
     }
 
     fn ready_at(&self, _: Time) -> Time {
-        // The bucket's last size is this packet's, from `dequeue`.
+        // The last `dequeue` has asked the bucket for the first packet's size.
         if self.waiting.is_empty() { Time::NEVER } else { self.bucket.ready_again_at() }
     }
 
@@ -108,7 +108,7 @@ mod tests {
     use lasthop_base::{Rate, Value};
     use lasthop_wire::Ecn;
 
-    /// 8 Mbit/s: 1000 bytes take 1 ms.
+    /// The rate is 8 Mbit/s, so 1000 bytes take 1 ms.
     fn shaper(burst: u64) -> TokenBucket {
         let mut values = MECHANISM.info.defaults();
         values.set("rate", Value::Rate(Rate::from_bps(8_000_000)));
@@ -132,13 +132,14 @@ mod tests {
         left
     }
 
-    /// RFC 2475 §2.3.3.3, RFC 2697 §3: a full bucket passes its burst at once; in any time t at most burst + rate t.
+    /// RFC 2475 §2.3.3.3, RFC 2697 §3: a full bucket passes its burst at once. In any time t, at most burst + rate t
+    /// passes.
     #[test]
     fn a_burst_and_then_the_rate() {
         let (mut queue, mut dropped) = (shaper(5000), Dropped::new());
         (0..10).for_each(|number| queue.enqueue(at(100), packet(number, 0, Ecn::NotEct), &mut dropped));
         assert_eq!(leaves(&mut queue, 100), [100., 100., 100., 100., 100., 101., 102., 103., 104., 105.]);
-        // 3 ms later: tokens for three packets.
+        // 3 ms later, the bucket has tokens for three packets.
         (0..4).for_each(|number| queue.enqueue(at(108), packet(number, 0, Ecn::NotEct), &mut dropped));
         assert_eq!(leaves(&mut queue, 108), [108., 108., 108., 109.]);
         assert!(dropped.is_empty());

@@ -1,27 +1,29 @@
-//! RLC in acknowledged mode (3GPP TS 25.322 as far as koga §4.2 and §5.2.1 use it): selective repeat over transport
-//! blocks.
+//! RLC in acknowledged mode, which is selective repeat over transport blocks (3GPP TS 25.322, as far as koga §4.2 and
+//! §5.2.1 use it).
 //!
-//! * `segmentation`: SDUs into PDUs. `transmitter`: contents of a block, retransmissions, discards.
-//! * `receiver`: delivery of complete SDUs in order, or after the reordering timer.
+//! * `segmentation`: segmentation of SDUs into PDUs. `transmitter`: contents of a block, retransmissions and discards.
+//! * `receiver`: delivery of complete SDUs, in order or after the reordering timer.
 //! * `status`: polls and status reports.
 //!
-//! Every transmission time interval carries a block of the link's rate times the interval, decoded at its end. One
-//! event per block, none per PDU: the receiver runs ahead to the block's end. If an interval is too short for a PDU, a
-//! block has one PDU and takes as many whole intervals as needed at the current rates.
+//! Each transmission time interval (TTI) carries a block, whose size is the link's rate times the interval. The block
+//! is decoded at the interval's end. There is one event per block and none per PDU, so the receiver is simulated ahead
+//! to the block's arrival. If an interval is too short for a PDU, a block has one PDU and takes as many whole intervals
+//! as needed.
 //!
-//! With `status = "constant"` (default) every block's outcome is reported, without errors, a propagation delay and a
-//! constant time after its arrival, and the other direction carries no status. With `status = "polled"` the sender
-//! polls, and the status travels in the other direction's blocks, before data.
+//! With `status = "constant"` (the default), the outcome of each block is reported without errors. The report arrives a
+//! propagation delay and a constant time after the block, and does not use the other direction's capacity. With `status
+//! = "polled"`, the sender polls, and status reports travel in the other direction's blocks, before data.
 //!
 //! Packets are segmented at arrival, and the queue limit counts unsent data. A queue that decides at dequeue
-//! (`tag_drop`, `cbq`) keeps its packets: each block dequeues as many as fit, and a packet's `discard` lifetime begins
-//! then.
+//! (`tag_drop`, `cbq`) instead keeps packets until a block has room for them. A packet's `discard` lifetime then begins
+//! at its dequeue.
 //!
 //! # Not modelled
-//! A discard is announced in the next block, even if that is lost. A block has at most one poll, on its last data PDU.
-//! A status is one PDU; PDUs beyond its list wait for the next one. The sender knows which PDUs a status can cover: a
-//! PDU retransmitted after the status was made is not retransmitted because of it. Numbers do not wrap (TS 25.322 has
-//! 4096, and stalls). A recorded rate (`trace`) counts with its mean.
+//! The announcement of a discard arrives with the next block, even if that block is lost. A block has at most one poll,
+//! on its last data PDU. A status report is one PDU; PDUs for which its list has no room wait for the next report. The
+//! sender knows the time of a report. A PDU that was retransmitted after that time is not retransmitted because of this
+//! report. Sequence numbers do not wrap (TS 25.322 has 4096, and its sender may stall). A recorded rate (`trace`)
+//! counts with its mean.
 
 mod parameters;
 mod receiver;
@@ -84,18 +86,18 @@ pub struct Rlc {
     numbers_overflow: bool,
     size: BlockSize,
     queue: Discipline,
-    /// Time of the next dequeue, [`Time::NEVER`] for an empty queue.
+    /// Time of the next dequeue; [`Time::NEVER`] if the queue is empty.
     dequeues_at: Time,
     channel: Box<dyn Channel>,
     segmentation: Segmentation,
     transmitter: RlcTransmitter,
     receiver: RlcReceiver,
     polling: Option<Polling>,
-    /// Status reports for the other direction.
+    /// Status reports on the other direction's data, to be sent in this direction.
     status_queue: VecDeque<Status>,
     counters: RlcCounters,
     free_at: Time,
-    /// Start of the next block, [`Time::NEVER`] without one.
+    /// Start of the next block; [`Time::NEVER`] if none is planned.
     next_block: Time,
     changes_at: Time,
     block: Vec<PduRange>,
@@ -104,7 +106,7 @@ pub struct Rlc {
 }
 
 impl Rlc {
-    /// A direction with these parameters.
+    /// Builds a direction with these parameters.
     pub fn new(values: &Values, parts: DirectionParts) -> Rlc {
         let discard = match values.word("discard") {
             "retransmissions" => Discard::Retransmissions(values.count("retransmissions") as u32),
@@ -154,17 +156,17 @@ impl Rlc {
         self.size
     }
 
-    /// End of a block from `now` if an interval is too short for one PDU.
+    /// Returns the end of a block that starts at `now`, if an interval is too short for one PDU.
     #[cold]
     fn end_of_long_block(&self, now: Time) -> Time {
         let tti = u128::from(self.tti.as_nanos());
-        // Bits times nanoseconds per second: whole numbers throughout.
+        // The unit is bits times nanoseconds per second, so that all numbers are whole.
         let mut left = u128::from(self.pdu) * 8 * 1_000_000_000;
         let mut at = now;
         while at < Time::NEVER {
             let an_interval = u128::from(self.rate(at).bps()) * tti;
             let needed = left.div_ceil(an_interval.max(1));
-            // An interval has the rate of its beginning.
+            // An interval has the rate at its beginning.
             let change = u128::from(self.service.change_after(at).since(at).as_nanos());
             let intervals = needed.min(change.div_ceil(tti).max(1));
             at += Duration::from_nanos(u64::try_from(intervals * tti).unwrap_or(u64::MAX));
@@ -252,8 +254,8 @@ impl Rlc {
         out.extend(self.dropped.drain(..).map(|(packet, reason)| Output::lost(packet, now, reason)));
     }
 
-    /// After the poll timer without other data, retransmits the last PDU with a poll. Returns whether that PDU had
-    /// arrived already.
+    /// If the poll timer has expired and there is no other data, retransmits the last PDU to carry a poll. Returns
+    /// whether that PDU had arrived already.
     fn poll_after_timeout(&mut self, now: Time) -> bool {
         let expired = self.polling.as_ref().is_some_and(|polling| polling.expires() <= now);
         expired
@@ -261,7 +263,7 @@ impl Rlc {
             && self.transmitter.retransmit_last(&mut self.discarded)
     }
 
-    /// Sends a block; the channel decides for the block or for each PDU.
+    /// Sends a block. The channel decides once for the whole block, or for each PDU.
     fn send(&mut self, transmission: &Transmission, contents: &BlockContents<'_>, out: &mut Vec<Output>) {
         let whole = self.loses_blocks.then(|| self.channel.transmit(transmission) == Reception::Lost);
         let mut any_lost = whole == Some(true);
@@ -272,7 +274,7 @@ impl Rlc {
         }
         let mut last_lost = false;
         for range in contents.ranges {
-            // A block lost as a whole has one outcome.
+            // If the channel decides for the whole block, all PDUs of a range have the same outcome.
             let step = if whole.is_some() { range.pdus.len() } else { 1 };
             let mut from = range.pdus.start;
             while from < range.pdus.end {
@@ -376,10 +378,10 @@ impl BlockSize {
 }
 
 struct BlockContents<'a> {
-    /// Status PDUs for the other direction.
+    /// Number of status PDUs on the other direction's data.
     status: u64,
     ranges: &'a [PduRange],
-    /// Whether an additional PDU, which had arrived already, only carries the poll.
+    /// Whether the block has an additional PDU, which had arrived already and only carries the poll.
     poll_only: bool,
     /// Whether the last data PDU has a poll.
     has_poll: bool,

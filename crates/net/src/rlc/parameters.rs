@@ -6,7 +6,7 @@ use lasthop_base::{Duration, Info, Is, Mechanism, OnlyIf, Parameter, Unit};
 
 const LONGEST: Duration = Duration::from_secs(1000);
 
-/// See the folder's module.
+/// The mechanism `rlc`; the module `rlc` describes it.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "rlc",

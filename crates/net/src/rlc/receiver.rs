@@ -1,7 +1,8 @@
-//! The receiving side: reassembles SDUs and delivers these in order, or after the reordering timer WT (koga §4.4.2).
+//! The receiving side. It reassembles SDUs, and delivers them in order or after the reordering timer WT (koga §4.4.2).
 //!
-//! The timer of a hole starts when a later SDU is complete. At expiry all complete SDUs up to the next hole are
-//! delivered; the next hole's timer counts from its own start. A late SDU is delivered when complete.
+//! The timer of a hole (missing SDUs) starts when a later SDU is complete. At its expiry, all complete SDUs up to the
+//! next hole are delivered. The timer of the next hole counts from its own start. A late SDU is delivered as soon as it
+//! is complete.
 
 use super::segmentation::Pdus;
 use crate::counters::RlcCounters;
@@ -13,13 +14,14 @@ use std::collections::VecDeque;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ReceptionState {
     Incomplete,
-    /// Will never arrive, unannounced: discarded by the sender, or dropped at the sender's full buffer.
+    /// The SDU will never arrive, and the receiver does not know that. The sender has discarded it, or has dropped it
+    /// at its full buffer.
     NeverArrives {
         is_sender_discard: bool,
     },
-    /// Complete since then, waiting for earlier SDUs.
+    /// The SDU has been complete since this time, and waits for earlier SDUs.
     Complete(Time),
-    /// Delivered, or known to be lost.
+    /// The SDU is delivered, or the receiver knows that it is lost.
     Done,
 }
 
@@ -35,14 +37,14 @@ struct Sdu {
 pub(super) struct RlcReceiver {
     wait: Duration,
     sdus: VecDeque<Sdu>,
-    /// Number of the first SDU kept.
+    /// Number of the first SDU in `sdus`.
     base: u64,
-    /// First number neither delivered nor skipped.
+    /// Number of the first SDU that is neither delivered nor skipped.
     next: u64,
     waiting: u32,
-    /// Skipped numbers that may still arrive.
+    /// Number of skipped SDUs that may still arrive.
     holes: u32,
-    /// One past the last number delivered.
+    /// One past the highest number of a delivered SDU.
     highest: u64,
     deadline: Time,
 }
@@ -61,7 +63,7 @@ impl RlcReceiver {
         }
     }
 
-    /// Adds the next SDU; an SDU without PDUs never arrives.
+    /// Adds the next SDU. An SDU without PDUs never arrives.
     pub(super) fn push(&mut self, packet: Packet, pdus: Pdus) {
         let state = if pdus.is_empty() {
             ReceptionState::NeverArrives { is_sender_discard: false }
@@ -94,7 +96,7 @@ impl RlcReceiver {
             Some(sdu) if pdus.start < sdu.pdus.end => 0,
             _ => self.sdus.partition_point(|sdu| sdu.pdus.end <= pdus.start),
         };
-        // Delivered SDUs are popped; numbers stay valid, indices shift.
+        // Delivered SDUs may be removed from the front during this loop. Numbers stay valid then, but indices shift.
         let mut number = self.base + index as u64;
         while number >= self.base
             && let Some(sdu) = self.sdus.get_mut((number - self.base) as usize)
@@ -111,8 +113,8 @@ impl RlcReceiver {
         self.remove_finished();
     }
 
-    /// Handles a discard at the sender, announced if `is_announced`. Otherwise the host learns of the loss when WT
-    /// expires, or never, if the SDU was skipped already.
+    /// Handles a discard by the sender. If `is_announced`, the receiver learns of it now. Otherwise the host learns of
+    /// the loss when WT expires, or never if the SDU was skipped already.
     pub(super) fn discard(
         &mut self,
         at: Time,
@@ -215,7 +217,7 @@ impl RlcReceiver {
         self.highest = self.highest.max(number + 1);
     }
 
-    /// Completion time of the earliest complete SDU that waits.
+    /// Returns the earliest completion time of the complete SDUs that wait.
     fn earliest_wait(&self) -> Option<Time> {
         if self.waiting == 0 {
             return None;

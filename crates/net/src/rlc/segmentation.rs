@@ -7,9 +7,9 @@ pub(super) struct Segmentation {
     payload: u64,
     /// Whether an SDU may begin in the last PDU of the previous one.
     concatenates: bool,
-    /// First number not assigned yet.
+    /// First PDU number that is not assigned yet.
     next: u64,
-    /// Free bytes in the PDU before `next`.
+    /// Free bytes in the last PDU, which is `next` minus one.
     room: u64,
 }
 
@@ -18,7 +18,8 @@ impl Segmentation {
         Segmentation { payload: payload.max(1), concatenates, next: 0, room: 0 }
     }
 
-    /// Returns the PDUs of the next SDU. PDUs before `sent` are sent, and padded.
+    /// Returns the PDUs of the next SDU, which has `bytes`. PDUs below `sent` have been sent with padding, so they have
+    /// no room.
     pub(super) fn cut(&mut self, bytes: u32, sent: u64) -> Pdus {
         let shares = self.concatenates && self.room > 0 && sent < self.next;
         let start = self.next - u64::from(shares);
@@ -33,7 +34,7 @@ impl Segmentation {
         Pdus { start, end: self.next }
     }
 
-    /// Returns an empty range: a number without PDUs.
+    /// Returns an empty range, for an SDU without PDUs.
     pub(super) fn skip(&mut self) -> Pdus {
         self.room = 0;
         Pdus { start: self.next, end: self.next }

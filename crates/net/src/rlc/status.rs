@@ -1,5 +1,4 @@
-//! Status by polling (3GPP TS 25.322 §9.7.1, §9.7.2): polls, status reports, and the reports' room in the other
-//! direction's blocks.
+//! Polled status (3GPP TS 25.322 §9.7.1, §9.7.2): times of polls and status reports, and the size of a report.
 
 use crate::peer_message::Status;
 use lasthop_base::{Duration, Time, Values};
@@ -7,14 +6,14 @@ use std::collections::VecDeque;
 
 /// Bits of a status PDU's header and ACK field (TS 25.322 §9.2.1.5, §9.2.2.11.3).
 const STATUS_BITS: u64 = 4 + 16;
-/// LIST field: type and length, then up to 15 pairs of a number and a count (§9.2.2.11.4).
+/// Bits of a LIST field's type and length. Up to 15 pairs of a number and a count follow (§9.2.2.11.4).
 const LIST_BITS: u64 = 8;
 const PAIRS_IN_LIST: u64 = 15;
 const PAIR_BITS: u64 = 16;
-/// Consecutive PDUs covered by one pair.
+/// Largest number of consecutive PDUs that one pair covers.
 pub(super) const PDUS_IN_PAIR: u64 = 16;
 
-/// Pairs that fit into a status PDU of `bytes`, at least one.
+/// Returns the number of pairs that fit into a status PDU of `bytes`, at least one.
 pub(super) fn pairs_in(bytes: u64) -> u64 {
     let room = (8 * bytes).saturating_sub(STATUS_BITS);
     let full = LIST_BITS + PAIRS_IN_LIST * PAIR_BITS;
@@ -30,12 +29,13 @@ pub(super) struct Polling {
     sent: u64,
     /// Expiry of the poll timer, which runs while data is unacknowledged.
     expires: Time,
-    /// Reports in flight to this side, by arrival.
+    /// Reports in flight to this side, in order of arrival.
     statuses_in_flight: VecDeque<(Time, Status)>,
     polls: VecDeque<Time>,
-    /// Earliest time of the next status.
+    /// Earliest permitted time of the next status report.
     allowed: Time,
-    /// One past the highest PDU received at the last update, and PDUs in flight, by arrival.
+    /// One past the highest PDU received by the last update. The next field has the PDUs in flight, in order of
+    /// arrival.
     highest: u64,
     on_air: VecDeque<(Time, u64)>,
 }
@@ -70,7 +70,8 @@ impl Polling {
         self.expires = Time::NEVER;
     }
 
-    /// Whether a block of `pdus` polls; `last`: with the last PDUs of a buffer.
+    /// Returns whether a block of `pdus` PDUs has to poll. `last` means that the block empties the retransmission
+    /// buffer or the transmission buffer.
     pub(super) fn should_poll(&mut self, now: Time, pdus: u64, last: bool) -> bool {
         if pdus == 0 {
             return false;
@@ -87,30 +88,30 @@ impl Polling {
         polls_now
     }
 
-    /// Notes PDUs up to `end` that will arrive by `at`.
+    /// Records that PDUs below `end` have been sent and arrive at `at`.
     pub(super) fn on_pdus_sent(&mut self, now: Time, at: Time, end: u64) {
         self.update_highest(now);
         self.on_air.push_back((at, end));
     }
 
-    /// Notes a poll to answer at `at`, or as soon as permitted.
+    /// Records a poll that arrives at `at`. It is answered then, or as soon as permitted.
     pub(super) fn on_poll(&mut self, at: Time) {
         self.polls.push_back(at);
     }
 
-    /// Notes a status that arrives at `at`, which never decreases.
+    /// Records a status report that arrives at `at`. `at` never decreases.
     pub(super) fn schedule_arrival(&mut self, at: Time, status: Status) {
         self.statuses_in_flight.push_back((at, status));
     }
 
-    /// The next status received by `now`.
+    /// Takes the next status report received by `now`.
     pub(super) fn next_received(&mut self, now: Time) -> Option<Status> {
         self.statuses_in_flight.front().filter(|(at, _)| *at <= now)?;
         self.expires = now + self.timer;
         self.statuses_in_flight.pop_front().map(|(_, status)| status)
     }
 
-    /// Returns one past the highest PDU received, if a status is due now.
+    /// If a status report is due now, returns one past the highest PDU received.
     pub(super) fn due_status(&mut self, now: Time) -> Option<u64> {
         if now < self.allowed || self.polls.front().is_none_or(|at| *at > now) {
             return None;
@@ -139,7 +140,8 @@ mod tests {
 
     #[test]
     fn a_status_lists_what_fits() {
-        // 336 bits less 20: a full LIST of 8 + 15 x 16, and 68 bits for another of 8 + 3 x 16.
+        // 336 bits less 20 have room for a full LIST of 8 + 15 x 16 bits. The other 68 bits have room for a second one
+        // of 8 + 3 x 16 bits.
         assert_eq!(pairs_in(42), 18);
         assert_eq!((pairs_in(10), pairs_in(1)), (3, 1));
     }

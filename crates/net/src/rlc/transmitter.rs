@@ -7,14 +7,14 @@ use crate::peer_message::Status;
 use lasthop_base::{Duration, Time};
 use std::collections::VecDeque;
 
-/// Consecutive PDUs with the same number of earlier transmissions.
+/// Consecutive PDUs that have been transmitted equally often before (`attempt`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct PduRange {
     pub(super) pdus: Pdus,
     pub(super) attempt: u32,
 }
 
-/// Condition to discard an SDU (TS 25.322 §9.7.3).
+/// Condition on which the sender discards an SDU (TS 25.322 §9.7.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Discard {
     Retransmissions(u32),
@@ -28,28 +28,30 @@ struct Sdu {
     bytes: u32,
     joined: Time,
     unacknowledged: u64,
-    /// Whether the SDU counts in the buffer.
+    /// Whether the SDU counts as being in the buffer.
     held: bool,
-    /// Discarded, or never in the buffer.
+    /// Whether the SDU was discarded, or never entered the buffer.
     is_discarded: bool,
 }
 
 #[derive(Debug)]
 pub(super) struct RlcTransmitter {
     discard: Discard,
-    /// Whether an SDU counts until it is acknowledged, rather than until its last PDU was sent once.
+    /// Whether an SDU counts in the buffer until it is acknowledged. If false, it counts until its last PDU was sent
+    /// once.
     holds_sent: bool,
     sdus: VecDeque<Sdu>,
-    /// Number of the first SDU kept.
+    /// Number of the first SDU in `sdus`.
     base: u64,
     /// Number of the first SDU whose last PDU was not sent yet.
     sending: u64,
-    /// PDUs never sent.
+    /// PDUs that were not sent yet.
     fresh: Pdus,
     retransmissions: VecDeque<PduRange>,
-    /// Whether status reports cover PDUs, instead of one report per PDU.
+    /// Whether status is polled, so that one report covers many PDUs. If false, the outcome of each PDU is reported.
     polls: bool,
-    /// Outcomes not reported yet, by time of the report or, with polled status, of arrival.
+    /// PDUs that arrived but are not reported yet, each with the time of its report. With polled status, the time is
+    /// that of arrival. `losses` has the same for lost PDUs.
     acknowledgements: VecDeque<(Time, Pdus)>,
     losses: VecDeque<(Time, PduRange)>,
     held: u32,
@@ -84,7 +86,7 @@ impl RlcTransmitter {
         self.fresh.start
     }
 
-    /// Adds an SDU; without PDUs only its number.
+    /// Adds an SDU. An SDU without PDUs does not enter the buffer; only its number is used up.
     pub(super) fn push(&mut self, now: Time, bytes: u32, pdus: Pdus, counters: &mut RlcCounters) {
         let is_discarded = pdus.is_empty();
         self.sdus.push_back(Sdu {
@@ -107,8 +109,8 @@ impl RlcTransmitter {
         self.retransmissions.iter().map(|range| range.pdus.len()).sum::<u64>() + self.fresh.len()
     }
 
-    /// Fills a block of `room` PDUs, retransmissions first. Returns whether the block has the last retransmission or
-    /// the last new PDU; `more_wait`: packets wait before the buffer.
+    /// Fills a block of `room` PDUs, with retransmissions first. Returns whether the block has the last retransmission
+    /// or the last new PDU. `more_wait` means that packets are waiting to enter the buffer.
     pub(super) fn fill(&mut self, mut room: u64, more_wait: bool, block: &mut Vec<PduRange>) -> bool {
         let before = (!self.retransmissions.is_empty(), !self.fresh.is_empty());
         while room > 0
@@ -133,7 +135,8 @@ impl RlcTransmitter {
         (before.0 && self.retransmissions.is_empty()) || (before.1 && self.fresh.is_empty() && !more_wait)
     }
 
-    /// Notes a run's report at `at`, or its arrival with polled status; `at` never decreases.
+    /// Records the outcome of consecutive PDUs, which is reported at `at`. With polled status, `at` is their arrival.
+    /// `at` never decreases.
     pub(super) fn report(&mut self, at: Time, range: PduRange, is_lost: bool) {
         if is_lost {
             self.losses.push_back((at, range))
@@ -176,7 +179,7 @@ impl RlcTransmitter {
         }
     }
 
-    /// Handles PDUs reported lost by `now`; numbers of discarded SDUs go to `discarded`.
+    /// Handles PDUs that were reported lost by `now`. Appends the numbers of discarded SDUs to `discarded`.
     pub(super) fn retransmit_lost(&mut self, now: Time, discarded: &mut Vec<u64>) {
         while let Some((at, range)) = self.losses.front().copied()
             && at <= now
@@ -199,7 +202,7 @@ impl RlcTransmitter {
         self.remove_finished();
     }
 
-    /// Time of the next data to send, without new SDUs.
+    /// Returns the time at which there is data to send, if no SDU is added.
     pub(super) fn next_data_at(&self, now: Time) -> Time {
         if !self.retransmissions.is_empty() || !self.fresh.is_empty() {
             now
@@ -210,8 +213,8 @@ impl RlcTransmitter {
         }
     }
 
-    /// Handles a status. PDUs retransmitted after the status was made are not covered. Numbers of discarded SDUs go to
-    /// `discarded`.
+    /// Handles a status report. It does not cover PDUs that were retransmitted after the report was made. Appends the
+    /// numbers of discarded SDUs to `discarded`.
     pub(super) fn on_status(&mut self, status: &Status, discarded: &mut Vec<u64>) {
         let is_covered = |at, pdus: Pdus| at <= status.made && pdus.start < status.until;
         for _ in 0..self.acknowledgements.len() {
@@ -246,8 +249,8 @@ impl RlcTransmitter {
         !self.losses.is_empty() || !self.acknowledgements.is_empty()
     }
 
-    /// Retransmits the last outstanding PDU, if lost, to carry a poll. Returns whether it had arrived, so that only the
-    /// poll is new.
+    /// Schedules a retransmission of the last outstanding PDU to carry a poll, if that PDU was lost. Otherwise returns
+    /// true, because the PDU had arrived and only the poll is needed.
     pub(super) fn retransmit_last(&mut self, discarded: &mut Vec<u64>) -> bool {
         let arrived = self.acknowledgements.iter().map(|(_, pdus)| pdus.end).max().unwrap_or(0);
         let end = |losses: &VecDeque<(Time, PduRange)>, index: usize| losses[index].1.pdus.end;
@@ -266,7 +269,8 @@ impl RlcTransmitter {
         self.retransmissions.is_empty() && self.has_outstanding()
     }
 
-    /// Makes a status with room for `pairs` at `made`; `highest`: one past the highest PDU received.
+    /// Makes a status report at `made`, whose list has room for `pairs`. `highest` is one past the highest PDU
+    /// received.
     pub(super) fn status(&mut self, made: Time, highest: u64, mut pairs: u64) -> Status {
         let mut missing = std::mem::take(&mut self.missing);
         let late = self.acknowledgements.iter().filter(|(at, _)| *at > made).map(|(_, pdus)| *pdus);
@@ -295,7 +299,7 @@ impl RlcTransmitter {
             && sdu.pdus.start < range.pdus.end
         {
             if sdu.is_discarded {
-                // A PDU shared with the next SDU is still needed there.
+                // A PDU that the discarded SDU shares with the next SDU is still needed for that one.
                 let next = self.sdus.get(index + 1).map_or(sdu.pdus.end, |next| next.pdus.start);
                 from = from.max(sdu.pdus.end.min(next));
             } else if is_exhausted {
@@ -322,7 +326,7 @@ impl RlcTransmitter {
         discarded.push(self.base + index as u64);
         self.sdus[index].is_discarded = true;
         self.release(index);
-        // Removes its PDUs from retransmission and from first transmission.
+        // Removes the SDU's PDUs from retransmission and from first transmission.
         for _ in 0..self.retransmissions.len() {
             let Some(range) = self.retransmissions.pop_front() else { break };
             let before = Pdus { end: range.pdus.end.min(own.start), ..range.pdus };

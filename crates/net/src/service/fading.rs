@@ -1,10 +1,11 @@
-//! Packet-delivery traces of a link whose rate fades, from a model.
+//! Generates packet-delivery traces of a link whose rate fades.
 //!
-//! Rayleigh fading by a sum of sinusoids (Zheng and Xiao, IEEE Commun. Lett. 7(11), 2003, a corrected Jakes model),
-//! converted to a rate by Shannon's formula and scaled to a given mean.
+//! The model is Rayleigh fading by a sum of sinusoids (Zheng and Xiao, IEEE Commun. Lett. 7(11), 2003, a corrected
+//! Jakes model). Shannon's formula converts the signal-to-noise ratio to a rate, which is scaled to a given mean.
 //!
 //! # Not modelled
-//! Shadowing, scheduling, other users and handover outages: recorded links stall longer and more often.
+//! Shadowing, scheduling, other users and handover outages are not modelled. Recorded links therefore stall longer and
+//! more often.
 
 use super::Trace;
 use super::trace::OPPORTUNITY_BYTES;
@@ -16,17 +17,17 @@ use lasthop_base::{Rate, Stream};
 pub struct FadingModel {
     /// Mean rate over the trace.
     pub mean: Rate,
-    /// Doppler frequency, Hz: speed / wavelength; 5 Hz is walking pace at 2 GHz.
+    /// Doppler frequency, Hz, which is speed over wavelength. Walking pace at 2 GHz gives about 5 Hz.
     pub doppler_hz: f64,
-    /// Mean signal-to-noise ratio, dB: the lower, the more the rate varies.
+    /// Mean signal-to-noise ratio, dB. The lower this ratio, the more the rate varies.
     pub snr_db: f64,
-    /// Length, ms, at least 1.
+    /// Length of the trace, ms, at least 1.
     pub millis: u64,
 }
 
 impl FadingModel {
-    /// A trace in Mahimahi's format, determined by the stream. The last opportunity is at `millis`, the length of a
-    /// pass.
+    /// Returns a trace in Mahimahi's format, determined by the stream. Its last opportunity is at `millis`, after which
+    /// the trace repeats.
     pub fn trace(&self, random: &mut Stream) -> Trace {
         let fading = RayleighFading::new(self.doppler_hz, random);
         let snr = libm::pow(10.0, self.snr_db / 10.0);
@@ -65,7 +66,8 @@ mod tests {
         assert!((mean / 2e6 - 1.0).abs() < 0.001, "{mean}");
         assert_eq!(trace, fading.trace(&mut Stream::named(1, "trace")));
         assert_ne!(trace, fading.trace(&mut Stream::named(2, "trace")));
-        // A tenth of a second at 2 Mbit/s is 17 opportunities: some tenths have less than a third, some twice as many.
+        // At 2 Mbit/s, a tenth of a second has 17 opportunities on average. Some tenths have less than a third of
+        // these, others more than 1.6 times as many.
         let mut tenths = vec![0u32; 601];
         trace.millis().for_each(|stamp| tenths[(stamp / 100) as usize] += 1);
         assert!(tenths[..600].iter().any(|count| *count < 6) && tenths.iter().any(|count| *count > 28));

@@ -1,17 +1,19 @@
 //! Light traces: base delays and packet trains, recorded and replayed as in CellReplay (Sentosa et al., NSDI 2025;
 //! rules of its `cellular_queue.cc`).
 //!
-//! A cellular network gives an idle sender less than its saturated rate. Two recordings are therefore made at once:
-//! packet trains after pauses (light), and a saturated link (heavy, [`super::Trace`]). A line of the light trace has
-//! the time of a train, ms, the one-way delay of its first packet, ms, and each packet's arrival after the first, ms.
+//! A cellular network serves a sender that was idle at less than the saturated rate. CellReplay therefore makes two
+//! recordings at once: packet trains after pauses (the light trace), and a saturated link (the heavy trace,
+//! [`super::Trace`]). Each line of the light trace describes a train: its time, the one-way delay of its first packet,
+//! and the arrival of each packet after the first, all in ms.
 //!
-//! A packet that finds the link at rest begins a train with the base delay and opportunities recorded at that time.
-//! Later packets use the train's opportunities, 1400 bytes each. Packets beyond the train queue for the heavy trace.
+//! A packet that finds the link idle begins a train, with the base delay and the opportunities recorded at that time.
+//! Later packets use the train's opportunities, of 1400 bytes each. Packets beyond the last opportunity enter the queue
+//! and are served by the heavy trace.
 //!
 //! # Differences
-//! Decisions use CellReplay's clock of whole milliseconds; delays run from a packet's exact time. CellReplay's device
-//! takes packets of up to 1392 bytes; here a larger packet uses the rest of an opportunity and continues with the next
-//! (our construction). Traces begin with the run, not with the first packet.
+//! Decisions use CellReplay's clock of whole milliseconds, but delays run from a packet's exact time. CellReplay's
+//! device takes packets of up to 1392 bytes; here a larger packet uses the rest of an opportunity and continues with
+//! the next (our construction). Traces begin at the start of the run, not at the first packet.
 
 use super::trace::{CELL_BYTES, LATEST_MILLIS, NANOS_PER_MILLI, PACKET_OVERHEAD, TraceError, TraceFault};
 use lasthop_base::{Duration, Time};
@@ -21,11 +23,11 @@ use std::sync::Arc;
 /// Longest delay in a light trace, ms.
 const LONGEST_MILLIS: u64 = 1_000_000;
 
-/// Recorded trains.
+/// A light trace, which is a list of recorded packet trains.
 #[derive(Clone, Hash, Debug, PartialEq, Eq)]
 pub struct LightTrace {
     trains: Vec<Train>,
-    /// Opportunities of all trains in order, ms after the train's first packet.
+    /// Opportunities of all trains in order. Each is a time in ms after its train's first packet.
     opportunities: Vec<u32>,
 }
 
@@ -40,7 +42,7 @@ impl LightTrace {
     /// Parses a light trace; ignores trailing blank lines.
     ///
     /// # Errors
-    /// The first invalid line, and its fault.
+    /// The number of the first invalid line, and its fault.
     pub fn parse(text: &str) -> Result<LightTrace, TraceError> {
         let mut trace = LightTrace { trains: Vec::new(), opportunities: Vec::new() };
         let lines = text.trim_end().lines().count();
@@ -81,12 +83,12 @@ impl LightTrace {
         self.trains.len()
     }
 
-    /// Length of one pass, ms: the time of the last train, which gives only a base delay.
+    /// Time after which the trace repeats, ms. It is the time of the last train, of which only the base delay is used.
     pub fn length_millis(&self) -> u64 {
         self.trains.last().map_or(1, |train| train.at)
     }
 
-    /// Mean base delay over one pass.
+    /// Mean base delay over the length of the trace.
     pub fn mean_delay(&self) -> Duration {
         let area =
             |pair: &[Train]| u128::from(pair[1].at - pair[0].at) * u128::from(pair[0].base + pair[1].base);
@@ -96,7 +98,8 @@ impl LightTrace {
         Duration::from_nanos((twice * u128::from(NANOS_PER_MILLI) / 2 / length) as u64)
     }
 
-    /// Train at an instant, and the base delay, ms, interpolated between two trains.
+    /// Returns the index of the train at `millis`, and the base delay, ms, interpolated between this train and the
+    /// next.
     fn at(&self, millis: u64) -> (usize, u64) {
         let within = millis % self.length_millis();
         let number = self.trains.partition_point(|train| train.at <= within).saturating_sub(1);
@@ -120,10 +123,11 @@ fn delay(word: &str) -> Result<u64, TraceFault> {
     if millis > LONGEST_MILLIS { Err(TraceFault::TooLong(millis)) } else { Ok(millis) }
 }
 
-/// Additional delay by packet size: a line for each 100 bytes with the size and the delay, ms.
+/// Additional delay by packet size. The file has a line for every 100 bytes, with the size in bytes and the delay in
+/// ms.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SizeDelays {
-    /// Delays of 100 bytes, 200 bytes …, ms.
+    /// Delays for packets of 100 bytes, 200 bytes and so on, ms.
     millis: Vec<f64>,
 }
 
@@ -139,7 +143,7 @@ impl SizeDelays {
     /// Parses CellReplay's `latency-offset`.
     ///
     /// # Errors
-    /// The first invalid line, and its fault.
+    /// The number of the first invalid line, and its fault.
     pub fn parse(text: &str) -> Result<SizeDelays, TraceError> {
         let mut millis = Vec::new();
         for (index, line) in text.trim_end().lines().enumerate() {
@@ -159,7 +163,7 @@ impl SizeDelays {
         }
     }
 
-    /// Delay of a packet of `bytes`, whole ms.
+    /// Returns the additional delay of a packet of `bytes`, in whole ms.
     fn of(&self, bytes: u32) -> i64 {
         let last = self.millis.len() - 1;
         let (hundreds, rest) = (bytes / 100, f64::from(bytes % 100) / 100.0);
@@ -172,22 +176,22 @@ impl SizeDelays {
     }
 }
 
-/// Recorded trains before a direction's queue.
+/// A light trace with its settings, placed before a direction's queue.
 #[derive(Clone, Hash, Debug, PartialEq)]
 pub struct Light {
     /// The trains.
     pub trace: Arc<LightTrace>,
-    /// Idle time of the link before a new train begins, whole ms.
+    /// Idle time of the link after which the next packet begins a new train, whole ms.
     pub timer_millis: u64,
     /// Additional delay by packet size.
     pub sizes: Option<Arc<SizeDelays>>,
 }
 
-/// Release of a packet from the light trace.
+/// Time at which the light trace releases a packet, and the packet's further route.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Released {
     pub(crate) at: Time,
-    /// Whether the packet bypasses the heavy trace, if that is idle.
+    /// Whether the packet may bypass the queue and the heavy trace, if these are idle.
     pub(crate) bypasses_queue: bool,
 }
 
@@ -195,14 +199,15 @@ pub(crate) struct Released {
 #[derive(Debug)]
 pub(crate) struct TrainCursor {
     light: Light,
-    /// Current train: arrival of its first packet, number and base delay, ms.
+    /// Current train: arrival of its first packet, index of the train, and base delay, ms.
     begun: Option<Time>,
     train: usize,
     base: u64,
-    /// Current opportunity, and its remaining bytes.
+    /// Index of the current opportunity, and its remaining bytes.
     next: usize,
     left: u32,
-    /// Release of the last packet, ms, without and with the delay by size.
+    /// Release of the last packet without the delay by size, ms. The next two are the latest release with that delay,
+    /// in ms and exactly.
     last_millis: u64,
     latest_millis: u64,
     latest: Time,
@@ -223,7 +228,7 @@ impl TrainCursor {
         }
     }
 
-    /// A packet arrives at `now`, which never decreases.
+    /// Returns the release of a packet that arrives at `now`. `now` never decreases.
     pub(crate) fn release(&mut self, now: Time, bytes: u32) -> Released {
         let millis = now.as_nanos() / NANOS_PER_MILLI;
         let cost = bytes + PACKET_OVERHEAD as u32;
@@ -241,14 +246,14 @@ impl TrainCursor {
         self.charge(since, cost);
         let opportunities = self.light.trace.opportunities(self.train);
         let (wait, bypasses_queue) = match opportunities.get(self.next) {
-            // The first packet has the base delay, whatever its opportunity.
+            // The first packet of a train has the base delay, whatever the time of its opportunity.
             Some(_) if is_first && self.next == 0 => (self.base, true),
             Some(opportunity) => ((self.base + u64::from(*opportunity)).saturating_sub(since), true),
             None => (self.base.max(opportunities.last().map_or(0, |last| u64::from(*last))), false),
         };
         self.last_millis = millis + wait;
         let exact = if bypasses_queue {
-            // From the train's exact beginning, but not before the packet's own base delay.
+            // The time counts from the exact beginning of the train, but is at least the packet's own base delay.
             (begun + duration_of(since + wait)).max(now + duration_of(self.base.min(wait)))
         } else {
             now + duration_of(wait)
@@ -256,7 +261,7 @@ impl TrainCursor {
         self.in_order(now, cost, exact, bypasses_queue)
     }
 
-    /// Charges a packet to the train's opportunities, from the first that is not over.
+    /// Charges a packet to the train's opportunities, beginning with the first one that is not past.
     fn charge(&mut self, since: u64, cost: u32) {
         let opportunities = self.light.trace.opportunities(self.train);
         while opportunities.get(self.next).is_some_and(|opportunity| since > u64::from(*opportunity)) {
@@ -274,7 +279,7 @@ impl TrainCursor {
         self.next = self.next.min(opportunities.len());
     }
 
-    /// Adds the delay by size unless the packet would overtake; releases stay in order.
+    /// Adds the delay by size, unless the packet would then overtake an earlier one. Releases stay in order.
     fn in_order(&mut self, now: Time, cost: u32, exact: Time, bypasses_queue: bool) -> Released {
         let later = self.light.sizes.as_ref().map_or(0, |sizes| sizes.of(cost));
         let (mut millis, mut at, mut bypasses_queue) = (self.last_millis, exact, bypasses_queue);

@@ -16,7 +16,7 @@ use trace::Cursor;
 
 pub(crate) use light::{Released, TrainCursor};
 
-/// A link's rate: constant, by plan, or recorded.
+/// A link's rate, which is constant, planned or recorded.
 #[derive(Clone, Hash, Debug, PartialEq)]
 pub enum Service {
     /// Constant rate.
@@ -28,7 +28,8 @@ pub enum Service {
 }
 
 impl Service {
-    /// Seeds the plan's draws: with the first draw of the link's plans ([`crate::LinkDirection::in_link`]).
+    /// Returns the service with this seed for the draws of a planned rate. [`crate::LinkDirection::in_link`] uses the
+    /// first draw of its `plans` as the seed.
     pub fn seeded(&self, seed: u64) -> Service {
         match self {
             Service::Plan(plan) if plan.draws() => Service::Plan(Arc::new(plan.seeded(seed))),
@@ -40,7 +41,7 @@ impl Service {
         matches!(self, Service::Plan(plan) if plan.draws())
     }
 
-    /// Rate at the beginning, or the mean if that is an outage.
+    /// Returns the rate at the beginning, or the mean rate if the link begins with an outage.
     pub(crate) fn first_rate(&self) -> Rate {
         match self.rate_at(Time::ZERO) {
             outage if outage.bps() <= 1 => self.mean_rate(),
@@ -48,7 +49,7 @@ impl Service {
         }
     }
 
-    /// Rate at an instant; the mean of a trace.
+    /// Returns the rate at `now`. For a trace, returns its mean rate.
     pub fn rate_at(&self, now: Time) -> Rate {
         match self {
             Service::Rate(rate) => *rate,
@@ -57,7 +58,8 @@ impl Service {
         }
     }
 
-    /// Bytes that can be served from the start until `end`; for a trace, bytes of its opportunities.
+    /// Returns the bytes that can be served from the start of the run until `end`. For a trace, these are the bytes of
+    /// its opportunities.
     pub fn bytes_until(&self, end: Time) -> f64 {
         match self {
             Service::Rate(rate) => rate.bps() as f64 / 8.0 * end.as_secs(),
@@ -66,7 +68,7 @@ impl Service {
         }
     }
 
-    /// Mean rate: over time of a plan, over one pass of a trace.
+    /// Returns the mean rate over time. A plan or trace counts once.
     pub fn mean_rate(&self) -> Rate {
         match self {
             Service::Rate(rate) => *rate,
@@ -75,7 +77,7 @@ impl Service {
         }
     }
 
-    /// Time of the next planned rate change after `now`.
+    /// Returns the time of the next planned rate change after `now`, or [`Time::NEVER`].
     pub fn change_after(&self, now: Time) -> Time {
         match self {
             Service::Plan(plan) => plan.at(now).1,
@@ -86,9 +88,9 @@ impl Service {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Served {
-    /// Time of leaving the queue.
+    /// Time at which the packet leaves the queue.
     pub(crate) begins: Time,
-    /// Time of the last byte.
+    /// Time at which the packet's last byte is sent.
     pub(crate) ends: Time,
 }
 
@@ -108,7 +110,7 @@ impl Server {
         }
     }
 
-    /// Serves a packet from `start`, when the packet has arrived and the previous one is done.
+    /// Serves a packet. At `start`, the packet has arrived and the previous packet has been sent.
     #[inline]
     pub(crate) fn serve(&mut self, start: Time, bytes: u32) -> Served {
         let Server::Rate { rate, bytes: last, service_time } = self else {

@@ -1,21 +1,22 @@
-//! A planned rate: steps of a rate and a length, repeated after the last (koga §5.4.2, Fig. 5.8). `0 bit/s` is an
-//! outage; a range is drawn anew each time.
+//! A planned rate, which is a list of steps with a rate and a length, repeated after the last step (koga §5.4.2, Fig.
+//! 5.8). A rate of `0 bit/s` is an outage. If a rate is a range, each repetition draws from it.
 
 use super::Served;
 use crate::steps::{PlannedRate, Steps};
 use lasthop_base::{Duration, Rate, Time};
 
-/// Rates and their lengths; at least one step, no empty step, not all 0.
+/// A rate plan. It has at least one step, each step is longer than zero, and at least one rate is above 0.
 #[derive(Clone, Hash, Debug, PartialEq)]
 pub struct RatePlan {
     steps: Steps<PlannedRate>,
 }
 
 impl RatePlan {
-    /// Parses `384 kbit/s for 10 s, 64 kbit/s for 10 s`, also `0 bit/s for 50 ms`, `5..20 Mbit/s for 15 s`.
+    /// Parses a plan such as `384 kbit/s for 10 s, 64 kbit/s for 10 s`. Steps such as `0 bit/s for 50 ms` and `5..20
+    /// Mbit/s for 15 s` are valid, too.
     ///
     /// # Errors
-    /// One sentence on the fault.
+    /// A sentence that describes the fault.
     pub fn parse(text: &str) -> Result<RatePlan, String> {
         let steps = Steps::<PlannedRate>::parse(text)?;
         let sends = steps.iter().any(|(low, ..)| low.0 > 0);
@@ -35,7 +36,7 @@ impl RatePlan {
         RatePlan { steps: self.steps.clone().seeded(seed) }
     }
 
-    /// Mean over one pass, by time; of a range the middle.
+    /// Returns the mean rate over the length of the plan. A range counts as its middle.
     pub fn mean_rate(&self) -> Rate {
         let bits = |(low, high, span): (PlannedRate, PlannedRate, Duration)| {
             (u128::from(low.0) + u128::from(high.0)) * u128::from(span.as_nanos()) / 2
@@ -45,13 +46,13 @@ impl RatePlan {
         Rate::from_bps(u64::try_from(mean).unwrap_or(u64::MAX))
     }
 
-    /// Rate at an instant, and its end; in an outage the smallest rate.
+    /// Returns the rate at `now`, and the end of its step. In an outage the returned rate is the smallest, 1 bit/s.
     pub fn at(&self, now: Time) -> (Rate, Time) {
         let (rate, [_, until]) = self.steps.at(now);
         (Rate::from_bps(rate.0), until)
     }
 
-    /// Bytes that the steps allow from the start until `end`.
+    /// Returns the bytes that the plan allows from the start of the run until `end`.
     pub(super) fn bytes_until(&self, end: Time) -> f64 {
         let bytes = |rate: PlannedRate, span: Duration| rate.0 as f64 / 8.0 * span.as_secs();
         let both = |(low, high, span)| 0.5 * (bytes(low, span) + bytes(high, span));
@@ -70,7 +71,7 @@ impl RatePlan {
     #[inline(never)]
     pub(super) fn serve(&self, start: Time, bytes: u32) -> Served {
         const NANOS: u128 = 1_000_000_000;
-        // Bits times nanoseconds per second: whole numbers throughout.
+        // The unit is bits times nanoseconds per second, so that all numbers are whole.
         let mut left = u128::from(bytes) * 8 * NANOS;
         let mut now = start;
         loop {
@@ -99,23 +100,24 @@ mod tests {
         assert_eq!(plan.at(secs(3)), (Rate::from_bps(384_000), secs(10)));
         assert_eq!(plan.at(secs(10)), (Rate::from_bps(64_000), secs(20)));
         assert_eq!(plan.at(secs(45)), (Rate::from_bps(384_000), secs(50)));
-        // 1500 bytes at 64 kbit/s: 187.5 ms.
+        // 1500 bytes at 64 kbit/s take 187.5 ms.
         let alone = plan.serve(secs(12), 1500);
         assert_eq!(alone.ends, secs(12) + Duration::from_micros(187_500));
-        // One pass of 560,000 bytes, then 480,000 bytes, and 5 s at 8,000 bytes a second.
+        // The first 20 s have 560,000 bytes, the next 10 s 480,000 bytes, and the last 5 s have 8,000 bytes a second.
         assert!((plan.bytes_until(secs(35)) - 1_080_000.0).abs() < 1e-6);
-        // 12 000 bits from 10 ms before the change: 3840 before, 8160 at 64 kbit/s, 127.5 ms.
+        // A packet of 12 000 bits starts 10 ms before the change. 3840 bits are sent before it, and the other 8160 take
+        // 127.5 ms at 64 kbit/s.
         let start = Time::ZERO + Duration::from_millis(9990);
         assert_eq!(plan.serve(start, 1500).ends, secs(10) + Duration::from_micros(127_500));
     }
 
-    /// 50 ms of outage in each second delay a packet; a range has its middle as its mean.
+    /// An outage of 50 ms in each second delays packets. The mean rate of a range is its middle.
     #[test]
     fn outages_and_ranges() {
         let plan = RatePlan::parse("1 Mbit/s for 950 ms, 0 bit/s for 50 ms").unwrap();
         assert_eq!(plan.mean_rate(), Rate::from_bps(950_000));
         let at = |millis| Time::ZERO + Duration::from_millis(millis);
-        // 1000 bytes take 8 ms: 5 before the outage and 3 after.
+        // 1000 bytes take 8 ms, of which 5 ms are before the outage and 3 ms after it.
         assert_eq!(plan.serve(at(945), 1000).ends, at(1003));
         assert_eq!(plan.serve(at(960), 1000).ends, at(1008));
         let range = RatePlan::parse("50..150 Mbit/s for 15 s").unwrap();

@@ -1,8 +1,8 @@
 //! Packet-delivery traces in Mahimahi's format (Winstein et al., NSDI 2013; Netravali et al., ATC 2015).
 //!
-//! One non-decreasing integer of milliseconds a line, each an opportunity of 1504 bytes (1500 and the TUN header). A
-//! packet costs its IP length plus 4. The rest of an opportunity serves the next packet only if that packet had arrived
-//! by then. The trace repeats from its last time stamp.
+//! Each line has one integer, a time in milliseconds; times do not decrease. Each line is an opportunity to deliver
+//! 1504 bytes (1500 and the TUN header). A packet uses its IP length plus 4 bytes. The rest of an opportunity serves
+//! the next packet only if that packet arrived before the opportunity. The trace repeats after its last time stamp.
 
 use super::Served;
 use lasthop_base::{Duration, Rate, Time};
@@ -11,23 +11,23 @@ use std::sync::Arc;
 
 /// Bytes of one opportunity.
 pub const OPPORTUNITY_BYTES: u64 = 1504;
-/// Bytes of one opportunity of CellReplay's traces, light or heavy.
+/// Bytes of one opportunity of CellReplay's traces, both light and heavy ones.
 pub const CELL_BYTES: u32 = 1400;
-/// Overhead of a packet beyond its IP length, bytes.
+/// Bytes that a packet uses in addition to its IP length.
 pub(super) const PACKET_OVERHEAD: u64 = 4;
 pub(super) const NANOS_PER_MILLI: u64 = 1_000_000;
 
-/// A recorded link.
+/// A packet-delivery trace.
 #[derive(Clone, Hash, Debug, PartialEq, Eq)]
 pub struct Trace {
     millis: Vec<u64>,
     bytes: u64,
 }
 
-/// Error in a trace file: line and reason.
+/// Error in a trace file, with its line and reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TraceError {
-    /// Line number from 1; 0: the whole trace.
+    /// Line number from 1; 0 if the fault is that of the whole trace.
     pub line: usize,
     /// The fault.
     pub what: TraceFault,
@@ -36,28 +36,28 @@ pub struct TraceError {
 /// Faults of a trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TraceFault {
-    /// No opportunities.
+    /// The trace has no opportunities.
     Empty,
-    /// Not a whole number of milliseconds.
+    /// The line has a word that is not a whole number of milliseconds.
     NotANumber(String),
-    /// Earlier than the previous line.
+    /// The line's time is earlier than that of the previous line.
     Decreasing {
         /// This line's time, ms.
         this: u64,
         /// The previous line's time, ms.
         before: u64,
     },
-    /// All opportunities at 0 ms: no length to repeat after.
+    /// All opportunities are at 0 ms, so the trace has no length after which it can repeat.
     NoLength,
-    /// Beyond the range of 64-bit nanoseconds.
+    /// The time, ms, is too late: nanoseconds would exceed 64 bits.
     TooLate(u64),
-    /// A delay of more than 1000 s.
+    /// A delay, ms, is longer than 1000 s.
     TooLong(u64),
-    /// Light trace: less than a time, a base delay and an opportunity.
+    /// A line of a light trace lacks a time, a base delay or an opportunity.
     NoTrain,
-    /// Light trace: fewer than two lines.
+    /// A light trace has fewer than two lines.
     TooFewTrains,
-    /// Delays by size: not the line of this size, bytes.
+    /// A line of the delays by size is not the one expected, which is that for this size in bytes.
     NotASize(u64),
 }
 
@@ -68,7 +68,7 @@ impl Trace {
     /// Parses a trace; ignores trailing blank lines.
     ///
     /// # Errors
-    /// The first invalid line, and its fault.
+    /// The number of the first invalid line, and its fault.
     pub fn parse(text: &str) -> Result<Trace, TraceError> {
         let mut millis: Vec<u64> = Vec::new();
         for (index, line) in text.trim_end().lines().enumerate() {
@@ -94,32 +94,32 @@ impl Trace {
         }
     }
 
-    /// Builds a trace of time stamps, ms: not empty, not decreasing, the last not 0.
+    /// Builds a trace from time stamps, ms. These are not empty and do not decrease, and the last one is not 0.
     pub(super) fn from_millis(millis: Vec<u64>) -> Trace {
         Trace { millis, bytes: OPPORTUNITY_BYTES }
     }
 
-    /// Sets opportunities of 1400 bytes, as in CellReplay's recordings.
+    /// Returns the trace with opportunities of 1400 bytes, as in CellReplay's recordings.
     pub fn of_cells(self) -> Trace {
         Trace { bytes: u64::from(CELL_BYTES), ..self }
     }
 
-    /// Time stamps of one pass, ms.
+    /// Returns the time stamps, ms, without repetition.
     pub fn millis(&self) -> impl Iterator<Item = u64> + '_ {
         self.millis.iter().copied()
     }
 
-    /// Opportunities in one pass.
+    /// Number of opportunities, without repetition.
     pub fn opportunities(&self) -> usize {
         self.millis.len()
     }
 
-    /// Length of one pass, ms.
+    /// Time after which the trace repeats, ms.
     pub fn length_millis(&self) -> u64 {
         self.millis.last().copied().unwrap_or(1)
     }
 
-    /// Mean rate, counting all bytes of an opportunity.
+    /// Mean rate, if all bytes of each opportunity are used.
     pub fn mean_rate(&self) -> Rate {
         let bits = self.millis.len() as u64 * self.bytes * 8;
         Rate::from_bps(bits * 1000 / self.length_millis())
@@ -130,17 +130,17 @@ impl Trace {
         (self.first_from(end + Duration::from_nanos(1)) * self.bytes) as f64
     }
 
-    /// Time of the `index`-th opportunity over all passes.
+    /// Returns the time of the `index`-th opportunity, repetitions included.
     fn time_of(&self, index: u64) -> Time {
         let count = self.millis.len() as u64;
         let millis = index / count * self.length_millis() + self.millis[(index % count) as usize];
         Time::from_nanos(millis.saturating_mul(NANOS_PER_MILLI))
     }
 
-    /// Index of the first opportunity not before `time`.
+    /// Returns the index of the first opportunity at or after `time`, repetitions included.
     fn first_from(&self, time: Time) -> u64 {
         let millis = time.as_nanos().div_ceil(NANOS_PER_MILLI);
-        // A stamp equal to the length belongs to the earlier pass.
+        // A time stamp equal to the trace's length belongs to the earlier repetition.
         let pass = millis.saturating_sub(1) / self.length_millis();
         let within = millis - pass * self.length_millis();
         pass * self.millis.len() as u64 + self.millis.partition_point(|stamp| *stamp < within) as u64
@@ -182,7 +182,7 @@ pub(crate) struct Cursor {
     trace: Arc<Trace>,
     next: u64,
     next_time: Time,
-    /// Time of the last used opportunity, and its remaining bytes.
+    /// Time of the opportunity that was used last. The next field is its remaining bytes.
     used_at: Time,
     left: u64,
 }
@@ -241,8 +241,8 @@ mod tests {
 
     #[test]
     fn a_trace_of_one_line_is_a_constant_rate() {
-        // A link of one packet per millisecond (12 Mbps) "can be represented by a file that contains just `1`" (the
-        // recordings' README).
+        // A link of one packet per millisecond (12 Mbps) "can be represented by a file that contains just `1`" (README
+        // of Mahimahi's recordings).
         let mut link = cursor("1\n");
         for packet in 1..=5 {
             assert_eq!(link.serve(at(0), 1500).ends, at(packet));
@@ -254,11 +254,11 @@ mod tests {
     fn large_packets_take_several_opportunities_and_small_ones_share() {
         let mut link = cursor("1\n2\n3\n10\n");
         assert_eq!(link.serve(at(0), 2000).ends, at(2));
-        // 1004 of 1504 bytes are left at 2 ms, for a small packet that has arrived by then.
+        // At 2 ms, 1004 of 1504 bytes are left, for a small packet that has arrived by then.
         assert_eq!(link.serve(at(2), 500).ends, at(2));
-        // 500 bytes are left: the rest of the packet follows at 3 ms.
+        // 500 bytes are left at 2 ms. The rest of this packet follows at 3 ms.
         assert_eq!(link.serve(at(2), 900), Served { begins: at(2), ends: at(3) });
-        // Arrived after 3 ms: the rest is lost.
+        // This packet arrived after 3 ms, so the rest of that opportunity is lost.
         assert_eq!(link.serve(at(4), 40).ends, at(10));
     }
 
@@ -267,7 +267,7 @@ mod tests {
         let mut link = cursor("0\n5\n10\n");
         assert_eq!(link.serve(at(1), 1500).ends, at(5));
         assert_eq!(link.serve(at(6), 1500).ends, at(10));
-        // The second pass begins at 10 ms, with an opportunity at 10 ms.
+        // The trace repeats from 10 ms on. The repetition's first opportunity is at 10 ms, too.
         assert_eq!(link.serve(at(10), 1500).ends, at(10));
         assert_eq!(link.trace.bytes_until(at(10)), 4.0 * 1504.0);
         assert_eq!(link.trace.bytes_until(at(9)), 2.0 * 1504.0);

@@ -1,13 +1,13 @@
-//! Stations that are load only: they contend for the medium, but have no packets.
+//! Load stations, which contend for the medium but have no packets of a flow.
 
 use lasthop_base::{Duration, Stream, Time, Values};
 
 pub(super) struct Load {
-    /// Time of an access, ACK included.
+    /// Time for which one transmission of a load station occupies the medium, ACK included.
     pub(super) access: Duration,
     pub(super) transmissions: u64,
     stations: u64,
-    /// Mean time between two frames of all stations; `None`: saturated.
+    /// Mean time between two frames of all load stations; `None` if the stations are saturated.
     interval: Option<f64>,
     next: Time,
     random: Stream,
@@ -33,7 +33,7 @@ impl Load {
         self.stations
     }
 
-    /// Frames of a station at the beginning.
+    /// Returns the number of frames that a load station has at the beginning.
     pub(super) fn pending(&self) -> u64 {
         if self.interval.is_some() { 0 } else { u64::MAX }
     }
@@ -42,7 +42,7 @@ impl Load {
         self.next
     }
 
-    /// Draws the station of the frame that arrives now.
+    /// Draws the load station at which the current frame arrives, and schedules the next frame.
     pub(super) fn next_station(&mut self, now: Time) -> usize {
         self.schedule_next(now);
         (self.random.uniform() * self.stations as f64) as usize

@@ -1,7 +1,7 @@
-//! The arbiter of a cell: contention of the stations for the medium.
+//! The arbiter of a cell, which simulates the contention of the stations for the medium.
 //!
-//! An element without packets. Directions of links exchange [`MediumMessage`]s with the arbiter. Directions of one
-//! sender, such as an access point's, share one back-off and take turns.
+//! The arbiter is an element without packets. Directions of links exchange [`MediumMessage`]s with it. Directions with
+//! the same sender, such as an access point, share one back-off and take turns.
 
 use super::backoff::Backoff;
 use super::load::Load;
@@ -13,14 +13,14 @@ use lasthop_wire::{Backlog, Packet};
 
 pub(super) struct Arbiter {
     stations: Vec<Station>,
-    /// Station of each member, and whether the member has data.
+    /// For each member, its station, and whether the member has data.
     members: Vec<(usize, bool)>,
     load: Load,
     /// Index of the first load station.
     first_load: usize,
     free_at: Time,
     next: Time,
-    /// Stations that began at `round_at`; `settles_at`: time to settle the round.
+    /// Stations that started to transmit at `round_at`. The round is settled at `settles_at`.
     round: Vec<usize>,
     round_at: Time,
     settles_at: Time,
@@ -33,9 +33,9 @@ struct Station {
 }
 
 enum StationKind {
-    /// Directions, the one in turn, and the number with data.
+    /// A station with directions: their member indices, the one whose turn is next, and the number of those with data.
     Sends { members: Vec<u32>, next_member: usize, with_data: u32 },
-    /// Frames left, and transmissions of the first.
+    /// A load station: the number of frames left, and the transmissions of the first frame.
     Load { pending: u64, sent: u64 },
 }
 
@@ -61,7 +61,7 @@ impl Arbiter {
             members.push((station, false));
         }
         let first_load = stations.len();
-        // Members that set load stations set the same.
+        // All members that set load stations have the same parameters for these, so any of them serves.
         let load_member = all.iter().find(|member| member.values.count("stations") > 0);
         let values = load_member.unwrap_or(&all[0]).values;
         let own = Stream::named(random.draw(), "arrivals");
@@ -86,7 +86,7 @@ impl Arbiter {
         arbiter
     }
 
-    /// Start of the station's next transmission, as far as known.
+    /// Returns the start of the station's next transmission, if the medium stays free until then.
     fn begins_at(&self, station: &Station) -> Time {
         let has_data = match &station.kind {
             StationKind::Sends { with_data, .. } => *with_data > 0,
@@ -95,7 +95,7 @@ impl Arbiter {
         if has_data && !station.is_on_air { station.backoff.ends_at(self.free_at) } else { Time::NEVER }
     }
 
-    /// Plans the next start. Call when no transmission is in progress.
+    /// Plans the start of the next transmission. Call this only while no transmission is in progress.
     fn schedule_next(&mut self, now: Time) {
         let all = self.stations.iter().map(|station| self.begins_at(station));
         self.next = all.min().map_or(Time::NEVER, |first| first.max(now));
@@ -134,7 +134,8 @@ impl Arbiter {
                 }
                 StationKind::Load { .. } => {
                     loads += 1;
-                    // Stations later in the list may start now, too: the medium is taken afterwards.
+                    // The medium becomes busy only after the loop, because stations later in the list may start now,
+                    // too.
                     self.join_round(now, number);
                 }
             }
@@ -165,7 +166,7 @@ impl Arbiter {
         self.free_at = self.free_at.max(until);
     }
 
-    /// Settles the round: all stations that start now have started.
+    /// Settles the round, after all stations that start now have started.
     fn settle_round(&mut self, out: &mut Vec<Output>) {
         let collides = self.round.len() > 1;
         for number in self.round.drain(..) {

@@ -1,21 +1,24 @@
 //! A Wi-Fi cell: an access point and stations on one shared medium (IEEE 802.11's DCF).
 //!
-//! * This file: one direction of a link, its aggregates and frames.
-//! * `medium`: contention. `backoff`: one station's back-off. `load`: stations without packets.
+//! * This file: one direction of a link, with its aggregates and frames.
+//! * `medium`: contention for the medium. `backoff`: the back-off of one station. `load`: stations without packets.
 //!
-//! A station with data waits until the medium was free for DIFS and for its drawn number of slots, counted only while
-//! the medium is free. Stations that begin in the same slot collide: nothing arrives, and each draws from twice as many
-//! slots. Frames of an aggregate are lost one by one (`channel`), acknowledged together, and retransmitted with the
-//! next aggregate. The receiver delivers in order; packets behind a missing frame wait until that arrives or is given
-//! up. The link's rate is that of frames over the air (a trace counts with its mean).
+//! A station with data waits until the medium has been free for DIFS, and then for a random number of slots, which are
+//! counted only while the medium is free. Stations that start in the same slot collide. Nothing arrives then, and each
+//! station draws from twice as many slots. The `channel` decides for each frame of an aggregate separately. One ACK
+//! covers the aggregate, and lost frames are retransmitted with the next one. The receiver delivers in order. Packets
+//! after a missing frame wait until that frame arrives or is given up. The link's rate is that of frames over the air
+//! (a trace counts with its mean).
 //!
-//! Links of one cell share the medium. All directions of one node share a back-off and take turns, an aggregate each
-//! (Linux's access points have a queue per station, too). The propagation delay lies behind the cell.
+//! Links of one cell share the medium. All directions with the same sending node share a back-off, and take turns with
+//! one aggregate each (Linux's access points also have a queue per station). The link's propagation delay follows after
+//! the transmission over the air.
 //!
 //! # Not modelled
-//! Hidden stations, capture, RTS and CTS, rate adaptation, power saving; access categories except by each direction's
-//! parameters. A collision takes the medium until the longest one's ACK would be over (EIFS is that and DIFS). A
-//! planned outage has a rate of 1 bit/s: use `loss_plan` for outages.
+//! Hidden stations, capture, RTS and CTS, rate adaptation and power saving are not modelled. Access categories exist
+//! only through the parameters of each direction. A collision occupies the medium until the ACK of its longest
+//! transmission would have ended (EIFS is this time plus DIFS). A planned outage has a rate of 1 bit/s here, so use
+//! `loss_plan` for outages.
 
 mod backoff;
 mod load;
@@ -69,7 +72,7 @@ impl Layer for WifiLayer {
 }
 
 struct WifiDirection {
-    /// Index at the medium.
+    /// Index of this direction among the medium's members.
     member: u32,
     transmissions: u32,
     max_frames: usize,
@@ -84,7 +87,7 @@ struct WifiDirection {
     queue: LinkQueue,
     frames: VecDeque<MacFrame>,
     state: DirectionState,
-    /// End of the last aggregate's use of the medium, ACK included.
+    /// Time until which the last aggregate occupies the medium, ACK included.
     until: Time,
     last_arrival: Time,
     reports_failures: bool,
@@ -92,7 +95,7 @@ struct WifiDirection {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum DirectionState {
-    /// Idle until then: the queue is empty, or keeps its packets.
+    /// Idle until this time, because the queue is empty or keeps its packets.
     Idle(Time),
     Contending,
     Starting(Time),
@@ -158,7 +161,7 @@ impl WifiDirection {
         self.queue.backlog().waiting > 0 || self.frames.iter().any(|frame| frame.state == FrameState::ToSend)
     }
 
-    /// Sends an aggregate: retransmissions first, then new packets.
+    /// Sends an aggregate, with retransmissions first and then new packets.
     fn send_aggregate(&mut self, now: Time, out: &mut Vec<Output>) {
         let rate = self.service.rate_at(now);
         let time_of = |packet: &Packet, overhead: u64| rate.time_for(u64::from(packet.wire_bytes) + overhead);
@@ -174,7 +177,7 @@ impl WifiDirection {
                 count += 1;
             }
         }
-        // The block ACK's window limits the receiver's buffer.
+        // The window of the block ACK also limits the frames in the receiver's buffer.
         while count < self.max_frames
             && self.frames.len() < self.max_frames
             && (count == 0 || ends.since(first) < self.airtime)
@@ -194,7 +197,7 @@ impl WifiDirection {
         self.send_to_medium(MediumMessage::Occupies(self.until), out);
     }
 
-    /// Handles the aggregate's end; the ACK reports the frames that arrived.
+    /// Handles the end of an aggregate. The ACK reports the frames that arrived.
     fn on_aggregate_end(&mut self, aggregate: &Aggregate, out: &mut Vec<Output>) {
         let (mut arrived, mut discarded) = (false, false);
         let rate = self.service.rate_at(aggregate.begins);
@@ -212,7 +215,7 @@ impl WifiDirection {
                 _ => FrameState::ToSend,
             };
             if self.reports_failures && frame.state != FrameState::Arrived {
-                // The sender learns of the loss from the ACK.
+                // The sender learns of the loss from the ACK, which ends SIFS and its duration after the aggregate.
                 let (before, since) = (frame.sent - 1, aggregate.ends);
                 let failures = TransmissionFailures { before, failed: 1, since, apart: self.sifs + self.ack };
                 out.push(Output::TransmissionFailed { packet: frame.packet, failures });
@@ -226,7 +229,7 @@ impl WifiDirection {
         self.send_to_medium(MediumMessage::Done { is_settled: arrived || discarded, has_data }, out);
     }
 
-    /// Delivers in order; outputs losses of frames given up.
+    /// Delivers frames in order, and outputs the losses of frames that were given up.
     fn deliver(&mut self, ends: Time, out: &mut Vec<Output>) {
         while let Some(MacFrame { packet, state, .. }) = self.frames.front() {
             let at = (ends + self.delay).max(self.last_arrival);

@@ -6,7 +6,7 @@ use lasthop_base::{Duration, Info, Mechanism, Parameter, Unit};
 
 const SHORT: Unit = Unit::Duration(Duration::ZERO, Duration::from_millis(10));
 
-/// See the folder's module.
+/// The mechanism `wifi`; the module `wifi` describes it.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "wifi",

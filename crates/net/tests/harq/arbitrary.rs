@@ -1,11 +1,12 @@
-//! For any parameters each SDU arrives once or is lost once, in the configured order, and no work is left.
+//! Tests that each SDU arrives once or is lost once for any parameters, in the configured order, and that no work is
+//! left.
 
 use super::link::*;
 use lasthop_base::{Choice, Duration, Value};
 use lasthop_net::channel;
 use proptest::prelude::*;
 
-/// Time since the previous packet, ms, and bytes.
+/// For each packet, the time since the previous one, ms, and its bytes.
 type Offers = Vec<(u64, u32)>;
 
 fn offers() -> impl Strategy<Value = Offers> {
@@ -74,7 +75,7 @@ proptest! {
         if word_of("order") != "none" {
             prop_assert!(link.arrived.windows(2).all(|pair| pair[0].0 < pair[1].0 && pair[0].1 <= pair[1].1));
         }
-        // Only unannounced losses are given up later, and once.
+        // Only losses that were not announced are noticed later, and only once.
         let mut given_up: Vec<u64> = link.given_up.iter().map(|(number, _)| *number).collect();
         given_up.sort_unstable();
         prop_assert!(given_up.windows(2).all(|pair| pair[0] < pair[1]));
@@ -86,8 +87,8 @@ proptest! {
     }
 }
 
-/// Found by chance: a status made before an SDU was given up, but received afterwards, answered the last poll. With a
-/// full window nothing more was sent.
+/// A status report that was made before an SDU was given up, but received afterwards, may answer the last poll. With a
+/// full window, the sender then needs a new poll to go on. (A random test found this case.)
 #[test]
 fn a_late_status_does_not_stop_a_full_window() {
     let settings = [

@@ -1,4 +1,4 @@
-//! Both directions of a link under hybrid ARQ, and the packets' fates.
+//! Test fixture: both directions of a link with hybrid ARQ, and the fates of packets.
 
 use lasthop_base::{Choice, Duration, Rate, Stream, Time, Value};
 use lasthop_net::arq::{DirectionParts, LinkLayer};
@@ -16,7 +16,7 @@ pub fn at(millis: u64) -> Time {
     Time::ZERO + MS * millis
 }
 
-/// With 8 bytes of headers, a block of 1 ms at 12 Mbit/s.
+/// Bytes of a packet that, with 8 bytes of headers, fills a block of 1 ms at 12 Mbit/s.
 pub const WHOLE: u32 = 1492;
 
 pub fn packet(number: u64, wire_bytes: u32) -> Packet {
@@ -39,7 +39,7 @@ pub fn packet(number: u64, wire_bytes: u32) -> Packet {
 
 pub type Settings<'a> = &'a [(&'static str, Value)];
 
-/// 12 Mbit/s, no propagation delay, no NACK misread, otherwise defaults.
+/// A link of 12 Mbit/s without propagation delay and without misread NACKs, otherwise with defaults.
 pub fn config(settings: Settings<'_>, loss: f64) -> Config {
     let mut config = Config::wire(Service::Rate(Rate::from_bps(12_000_000)), Duration::ZERO);
     config.arq = Choice::named(harq::ALL, "harq");
@@ -65,19 +65,19 @@ pub fn element(config: &Config, channel: Box<dyn Channel>, seed: u64) -> Box<dyn
     }
 }
 
-/// Both directions of a link, and fates of packets of the first one.
+/// Both directions of a link, and the fates of packets sent in the first direction.
 pub struct Link {
     pub sides: [Box<dyn Element>; 2],
     pub now: Time,
     pub arrived: Vec<(u64, Time)>,
     pub lost: Vec<(u64, Time, LossReason)>,
     pub given_up: Vec<(u64, Time)>,
-    /// Time of each status.
+    /// Time of each status report.
     pub statuses: Vec<Time>,
 }
 
 impl Link {
-    /// The reverse direction loses nothing.
+    /// Builds a link whose reverse direction loses nothing.
     pub fn new(config: &Config, seed: u64) -> Link {
         let channel = (config.channel.build)(&config.channel.values, Stream::named(seed, "channel"));
         Link::with(config, channel, seed)
@@ -106,7 +106,8 @@ impl Link {
         self.dispatch(0, out);
     }
 
-    /// The earlier side first, the first one at ties, as in an engine.
+    /// Runs both directions until `until`. The earlier deadline comes first, and at ties the first direction, as in an
+    /// engine.
     pub fn run(&mut self, until: Time) {
         let mut out = Vec::new();
         loop {

@@ -1,4 +1,4 @@
-//! Hybrid ARQ under RLC: losses, delays and rates by theory, and fates of single SDUs.
+//! Tests hybrid ARQ under RLC: losses, delays and rates against theory, and the fates of single SDUs.
 
 mod arbitrary;
 mod link;
@@ -11,7 +11,7 @@ use lasthop_wire::LossReason;
 use link::*;
 use std::sync::Arc;
 
-/// Loses all transmissions of these blocks, or of blocks that begin within a time.
+/// A channel that loses all transmissions of the blocks with these numbers.
 struct Losing {
     blocks: &'static [u64],
     next: u64,
@@ -32,7 +32,7 @@ fn losing(blocks: &'static [u64]) -> Box<dyn Channel> {
     Box::new(Losing { blocks, next: 0 })
 }
 
-/// Error probabilities of a first transmission with this loss and of its retransmissions.
+/// Returns the error probabilities of the first transmission and of each retransmission.
 fn steps(loss: f64, combining: f64, transmissions: usize) -> Vec<f64> {
     (0..transmissions as i32).map(|repeats| loss * combining.powi(repeats)).collect()
 }
@@ -41,8 +41,8 @@ fn close(value: f64, expected: f64, error: f64, what: &str) {
     assert!((value - expected).abs() < 5.0 * error, "{what}: {value} instead of {expected} ± {error}");
 }
 
-/// A backlog of whole blocks in unacknowledged mode. Residual loss: the product of the error probabilities, or a
-/// misread NACK. Each slot carries 1 - loss over the mean number of transmissions.
+/// A backlog of whole blocks is sent in unacknowledged mode. A block is lost if all of its transmissions fail, or if a
+/// NACK is misread. The throughput per slot is 1 - loss, divided by the mean number of transmissions.
 #[test]
 fn what_harq_leaves_and_what_it_costs() {
     let all = 40_000;
@@ -74,7 +74,7 @@ fn what_harq_leaves_and_what_it_costs() {
         assert!(link.lost.iter().all(|(_, _, reason)| *reason == LossReason::Channel));
         assert_eq!(link.arrived.len() + link.lost.len(), all as usize);
         let counters = link.counters();
-        // A block's number of transmissions is at most `transmissions` from its mean.
+        // The standard deviation of a block's number of transmissions is at most `transmissions` / 2.
         close(counters.blocks as f64 / n, sent, transmissions as f64 / 2.0 / n.sqrt(), &what);
         let slots = link.now.as_secs() * 1000.0;
         assert!(slots - (counters.blocks as f64) < 100.0, "{what}: {slots} slots, {counters:?}");
@@ -83,7 +83,7 @@ fn what_harq_leaves_and_what_it_costs() {
     }
 }
 
-/// A single packet takes a slot, and a round trip for each retransmission.
+/// A single packet takes one slot, and one round trip for each retransmission.
 #[test]
 fn the_delay_is_a_slot_and_round_trips() {
     let settings = [word("mode", "um"), word("order", "none"), number("combining", 0.5)];
@@ -127,7 +127,7 @@ fn harq_reorders_and_rlc_puts_in_order() {
     }
 }
 
-/// SDU 1 is lost in slot 1. SDU 2 arrives at 3 ms and starts t-Reassembly: at 53 ms all SDUs received since are
+/// SDU 1 is lost in slot 1. SDU 2 arrives at 3 ms and starts t-Reassembly. At 53 ms, all SDUs received since then are
 /// delivered.
 #[test]
 fn without_acknowledgement_a_lost_block_costs_one_t_reassembly() {
@@ -136,7 +136,7 @@ fn without_acknowledgement_a_lost_block_costs_one_t_reassembly() {
     link.run(at(1000));
     assert_eq!(link.lost, [(1, Time::NEVER, LossReason::Channel)]);
     assert_eq!(link.given_up, [(1, at(53))]);
-    // The lost block's three retransmissions take slots 9, 17 and 25, and delay later SDUs by a slot each.
+    // The three retransmissions of the lost block use slots 9, 17 and 25. Each delays later SDUs by a slot.
     let sent = |number: u64| {
         let later = [9, 17, 25].iter().filter(|slot| number + 1 > **slot).count() as u64;
         let slot = (number..)
@@ -162,8 +162,9 @@ fn without_acknowledgement_a_lost_block_costs_one_t_reassembly() {
     assert_eq!(link.arrived.len(), 99);
 }
 
-/// SDU 1 is lost in slot 1, without HARQ. At 3 ms SDU 2 shows the hole; t-Reassembly ends at 23 ms, the status has the
-/// slot of 23 to 24 ms in the other direction, where slot 24 has begun, and SDU 1 that of 25 to 26 ms.
+/// SDU 1 is lost in slot 1, and HARQ does not retransmit. At 3 ms, SDU 2 reveals the hole, and t-Reassembly ends at 23
+/// ms. The status report uses the slot from 23 to 24 ms in the other direction. In the forward direction, slot 24 has
+/// started by then, so SDU 1 uses the slot from 25 to 26 ms.
 #[test]
 fn a_status_brings_a_lost_block_back() {
     let settings =
@@ -171,8 +172,8 @@ fn a_status_brings_a_lost_block_back() {
     let mut link = Link::with(&config(&settings, 0.0), losing(&[1]), 1);
     (0..40).for_each(|number| link.offer(at(number), number, WHOLE));
     link.run(at(1000));
-    // Each block empties the buffer and polls: one status for SDU 0, one when SDU 1 is known to be missing. The next is
-    // prohibited until SDU 1 arrives; otherwise SDU 1 would be requested again.
+    // Each block empties the buffer and polls. One status report follows for SDU 0, and one when SDU 1 is known to be
+    // missing. The next one is prohibited until SDU 1 has arrived; otherwise it would request SDU 1 again.
     assert_eq!(link.statuses[..2], [at(1), at(23)]);
     assert_eq!(link.numbers(), (0..40).collect::<Vec<_>>());
     let when = |number: usize| link.arrived[number].1;
@@ -182,7 +183,7 @@ fn a_status_brings_a_lost_block_back() {
     assert_eq!((counters.retransmissions, counters.discarded, counters.blocks_given_up), (1, 0, 1));
 }
 
-/// A poll lost with its SDU is repeated after t-PollRetransmit.
+/// A poll that is lost with its SDU is sent again after t-PollRetransmit.
 #[test]
 fn a_lost_poll_is_sent_again() {
     let mut link = Link::with(&config(&[count("transmissions", 1)], 0.0), losing(&[0]), 1);
@@ -194,7 +195,7 @@ fn a_lost_poll_is_sent_again() {
     assert_eq!(link.sides[1].poll_timeout(), Time::NEVER);
 }
 
-/// All transmissions fail: each SDU is sent three times, then given up.
+/// If all transmissions fail, each SDU is sent three times and then given up.
 #[test]
 fn what_is_repeated_too_often_is_given_up() {
     let settings = [count("transmissions", 1), count("retransmissions", 2)];
@@ -232,8 +233,8 @@ fn in_acknowledged_mode_nothing_is_lost() {
     }
 }
 
-/// Four processes with a round trip of eight slots use every other slot. At 64 kbit/s, 8 bytes a slot, blocks wait for
-/// several slots.
+/// Four processes with a round trip of eight slots use every other slot. At 64 kbit/s a slot has 8 bytes, so a block
+/// has to save up several slots.
 #[test]
 fn processes_and_low_rates() {
     let mut link = Link::new(&config(&[count("processes", 4)], 0.0), 1);
@@ -245,11 +246,11 @@ fn processes_and_low_rates() {
     let mut link = Link::new(&slow, 1);
     (0..2000).for_each(|number| link.offer(Time::ZERO, number, 80));
     link.run(at(10_000));
-    // 10 ms each.
+    // Each SDU takes 10 ms.
     assert!(link.arrived.len().abs_diff(1000) <= 4, "{}", link.arrived.len());
 }
 
-/// 50 ms of outage: HARQ loses blocks in flight, acknowledged mode recovers them.
+/// In an outage of 50 ms, HARQ loses the blocks in flight. Acknowledged mode recovers them.
 #[test]
 fn an_outage_by_plan() {
     let plan = RatePlan::parse("12 Mbit/s for 100 ms, 0 bit/s for 50 ms").unwrap();
@@ -263,13 +264,13 @@ fn an_outage_by_plan() {
         assert_eq!(link.arrived.len() + link.lost.len(), 2000);
         let quiet = |time: &Time| (time.as_nanos() % 150_000_000) as f64 / 1e6;
         if all {
-            // Decoded no later than the slot in which service ends.
+            // The last block before an outage is decoded no later than the slot in which service ends.
             assert!(link.arrived.iter().all(|(_, at)| quiet(at) <= 100.0), "nothing arrives in an outage");
         }
     }
 }
 
-/// Opportunities at 5, 5, 5 and 10 ms of 1504 bytes fill the slots that end then.
+/// The trace has opportunities of 1504 bytes at 5, 5, 5 and 10 ms, which fill the slots that end at these times.
 #[test]
 fn a_recorded_rate_fills_the_slots() {
     let mut config = config(&[word("mode", "um")], 0.0);
@@ -281,7 +282,7 @@ fn a_recorded_rate_fills_the_slots() {
     assert_eq!(times, [5, 5, 5, 10, 15, 15, 15, 20].map(at));
 }
 
-/// A backlog of 1600 blocks of a PDU polls by PDUs or bytes, and with the last PDU.
+/// A backlog of 1600 blocks with one PDU each polls after a number of PDUs or bytes, and with the last PDU.
 #[test]
 fn polls_come_by_pdus_and_by_bytes() {
     for (pdus, bytes, polls) in [(16, 0, 100), (0, 15_000, 160), (16, 15_000, 160), (0, 0, 1)] {
@@ -293,8 +294,8 @@ fn polls_come_by_pdus_and_by_bytes() {
     }
 }
 
-/// Four SDUs in four slots; the last polls, as the window is full, and the status has the fifth slot of the other
-/// direction.
+/// Four SDUs use four slots. The last one polls because the window is full, and the status report uses the fifth slot
+/// of the other direction.
 #[test]
 fn a_full_window_polls() {
     let settings = [count("window", 4), time("t_status_prohibit", Duration::ZERO)];

@@ -1,4 +1,4 @@
-//! A cell without an engine: directions, medium, and their messages.
+//! Test fixture: runs a Wi-Fi cell without an engine, by passing the messages of directions and medium.
 
 use lasthop_base::{Choice, Duration, Rate, Stream, Time, Value};
 use lasthop_net::peer_message::{MediumMessage, PeerMessage};
@@ -24,7 +24,7 @@ fn packet(number: u64, wire_bytes: u32) -> Packet {
     }
 }
 
-/// 54 Mbit/s: a frame of 1540 bytes takes 228.1 us.
+/// A direction of 54 Mbit/s, on which a frame of 1540 bytes takes 228.1 us.
 pub(crate) fn config(settings: &[(&'static str, Value)], loss: f64) -> Config {
     let mut config = Config::wire(Service::Rate(Rate::from_bps(54_000_000)), Duration::ZERO);
     config.arq = Choice::named(wifi::ALL, "wifi");
@@ -34,7 +34,8 @@ pub(crate) fn config(settings: &[(&'static str, Value)], loss: f64) -> Config {
     config
 }
 
-/// Result of a run: by direction arrivals with times, losses, and start times.
+/// Result of a run: for each direction, the arrivals with their times, the number of losses, and the starts of
+/// transmissions.
 pub(crate) struct AirStatistics {
     pub(crate) arrived: Vec<Vec<(u64, Time)>>,
     pub(crate) lost: Vec<u64>,
@@ -42,7 +43,7 @@ pub(crate) struct AirStatistics {
     until: Time,
 }
 
-/// A direction of a cell: configuration, sender, and whether it is saturated.
+/// A direction of a cell: its configuration, the number of its sender, and whether it is saturated.
 pub(crate) type Direction<'a> = (&'a Config, usize, bool);
 
 pub(crate) fn run(config: &Config, sends: [bool; 2], end: Time) -> AirStatistics {
@@ -53,7 +54,8 @@ pub(crate) fn run_cell(directions: &[Direction<'_>], end: Time) -> AirStatistics
     run_cell_of(1500, directions, end)
 }
 
-/// Runs a cell until `end` as an engine does: the earlier element first, the medium last at ties.
+/// Runs a cell until `end` as an engine does. The element with the earliest deadline comes first, and the medium comes
+/// last at ties.
 pub(crate) fn run_cell_of(bytes: u32, directions: &[Direction<'_>], end: Time) -> AirStatistics {
     let name = |number: usize| format!("direction {number}");
     let stream = |number: usize| Stream::named(3, &name(number));

@@ -5,8 +5,9 @@ use lasthop_base::{Duration, Rate, Time, Value};
 use lasthop_net::Config;
 use lasthop_net::service::Service;
 
-/// Bianchi 2000, §V: frames of 8184 bits of payload at 1 Mbit/s behind headers of 272 and 128 bits, ACKs of 112 and 128
-/// bits, slots of 50 us, SIFS 28 us, DIFS 128 us. Windows of Fig. 6: W = 32, m = 5.
+/// Returns the configuration of Bianchi 2000, §V. Frames have 8184 bits of payload at 1 Mbit/s, after headers of 272
+/// and 128 bits. ACKs have 112 and 128 bits. Slots last 50 us, SIFS 28 us and DIFS 128 us. The windows are those of
+/// Fig. 6, W = 32 and m = 5.
 pub(crate) fn bianchis(more: &[(&'static str, Value)]) -> Config {
     let us = |micros| Value::Duration(Duration::from_micros(micros));
     let mut settings = vec![
@@ -30,19 +31,20 @@ pub(crate) const PAYLOAD: u32 = 1023;
 /// Time of a frame, ACK and DIFS included, us.
 pub(crate) const BUSY: f64 = 128.0 + 272.0 + 8184.0 + 28.0 + 240.0 + 128.0;
 
-/// Eq. 7 and 9: probabilities that a transmission collides, and that a station sends in a slot, of `n` stations.
+/// Solves Eq. 7 and 9 for `n` stations. Returns the probability that a transmission collides, and the probability that
+/// a station sends in a slot.
 pub(crate) fn bianchi(n: i32) -> (f64, f64) {
     let (w, m) = (32.0, 5);
-    // Eq. 9 in a form without a hole at p = 1/2.
+    // This form of Eq. 9 has no singularity at p = 1/2.
     let sum = |p: f64| (0..m).map(|stage| (2.0 * p).powi(stage)).sum::<f64>();
     let tau_of = |p: f64| 2.0 / (1.0 + w + p * w * sum(p));
-    // 1 - (1 - tau)^(n - 1) rises with tau, tau falls with p: one root.
+    // 1 - (1 - tau)^(n - 1) rises with tau, and tau falls with p, so there is one root.
     let p = root(|p| 1.0 - (1.0 - tau_of(p)).powi(n - 1) - p);
     (p, tau_of(p))
 }
 
-/// Eq. 13: payload's share of the rate. Here a collision takes as long as a success, ACK time included (802.11's EIFS;
-/// the paper's T_c excludes it).
+/// Returns the payload's share of the rate (Eq. 13). Here a collision lasts as long as a success, ACK time included,
+/// because of 802.11's EIFS. The paper's T_c excludes the ACK time.
 pub(crate) fn bianchis_throughput(n: i32) -> f64 {
     let tau = bianchi(n).1;
     let some = 1.0 - (1.0 - tau).powi(n);
@@ -50,17 +52,19 @@ pub(crate) fn bianchis_throughput(n: i32) -> f64 {
     some * one * f64::from(8 * PAYLOAD) / ((1.0 - some) * 50.0 + some * BUSY)
 }
 
-/// Bianchi's model with DCF's back-off, which does not count busy slots (reason: Tinnirello, Bianchi, Xiao, IEEE TVT
-/// 59(3), 2010; the sums are ours). A draw of 0 sends at once without collision; other draws wait for that many idle
-/// slots. Returns throughput, and the share of colliding transmissions.
+/// Bianchi's model with DCF's back-off, which does not count busy slots (Tinnirello, Bianchi, Xiao, IEEE TVT 59(3),
+/// 2010, explain why; the sums are ours). After its own transmission, a station that draws 0 sends at once, without
+/// collision. A station with another draw waits for that many idle slots. Returns the throughput, and the share of
+/// colliding transmissions.
 pub(crate) fn dcf(n: i32) -> (f64, f64) {
-    // Transmissions of a station in an idle slot, and at once after its last one.
+    // Returns a station's rate of transmissions per idle slot: those after idle slots, and those at once after its last
+    // one.
     let rates = |p: f64| {
         let (mut visits, mut sent, mut at_once, mut slots) = (1.0, 0.0, 0.0, 0.0);
         for stage in 0..=5 {
             let w = 32.0 * f64::from(1 << stage);
             let fails = p * (1.0 - 1.0 / w);
-            // The last stage repeats.
+            // A station stays in the last stage while its transmissions fail.
             let here = if stage < 5 { visits } else { visits / (1.0 - fails) };
             sent += here * (1.0 - 1.0 / w);
             at_once += here / w;
@@ -76,7 +80,7 @@ pub(crate) fn dcf(n: i32) -> (f64, f64) {
     (alone * f64::from(8 * PAYLOAD) / (50.0 + busy * BUSY), p * tau / (tau + at_once))
 }
 
-/// Root in 0 to 1 of a falling function.
+/// Returns the root between 0 and 1 of a falling function.
 fn root(function: impl Fn(f64) -> f64) -> f64 {
     let (mut low, mut high) = (0.0, 1.0);
     for _ in 0..100 {
@@ -86,7 +90,7 @@ fn root(function: impl Fn(f64) -> f64) -> f64 {
     low
 }
 
-/// Payload that arrived on these directions, Mbit/s.
+/// Returns the throughput of payload on these directions, Mbit/s.
 pub(crate) fn throughput(
     statistics: &AirStatistics,
     directions: std::ops::Range<usize>,
@@ -96,7 +100,8 @@ pub(crate) fn throughput(
     arrived as f64 * f64::from(8 * PAYLOAD) / (seconds as f64 * 1e6)
 }
 
-/// `n` stations over 400 s: throughput as a share of the rate, and share of colliding transmissions.
+/// Runs `n` saturated stations for 400 s. Returns the throughput as a share of the rate, and the share of colliding
+/// transmissions.
 pub(crate) fn saturated(n: usize) -> (f64, f64) {
     let config = bianchis(&[]);
     let directions: Vec<Direction<'_>> = (0..n).map(|sender| (&config, sender, true)).collect();

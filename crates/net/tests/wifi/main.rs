@@ -1,7 +1,7 @@
-//! A Wi-Fi cell: access, collisions and arrivals.
+//! Tests a Wi-Fi cell: medium access, collisions and arrivals.
 //!
-//! * This file: two directions of one link. `many`: more stations, slow ones, access points, load. `bianchi`: the
-//!   model. `air`: a run of a cell.
+//! * This file: the two directions of one link. `many`: more stations, slow stations, access points and load stations.
+//!   `bianchi`: Bianchi's model. `air`: runs a cell.
 
 mod air;
 mod bianchi;
@@ -13,8 +13,9 @@ use lasthop_net::{Config, arq};
 
 const SECOND: Time = Time::from_nanos(1_000_000_000);
 
-/// A single station, single frames: DIFS 34, 7.5 slots of 9 in the mean, preamble 40, frame 228.1, SIFS 16, ACK 32:
-/// 417.6 us. Aggregates of 64 frames or 4 ms (17.5 frames: 17 whole ones and one begun within): 18 frames in 4296 us.
+/// A single station sends single frames. Each takes DIFS 34, on average 7.5 slots of 9, preamble 40, frame 228.1, SIFS
+/// 16 and ACK 32, in all 417.6 us. Aggregates are limited to 64 frames or 4 ms. 17.5 frames last 4 ms, and a frame that
+/// starts within this time is included, so 18 frames take 4296 us.
 #[test]
 fn a_station_alone_has_the_medium() {
     let seconds = 20.0;
@@ -22,7 +23,7 @@ fn a_station_alone_has_the_medium() {
     let single = run(&config(&[("frames", Value::Count(1))], 0.0), [true, false], end);
     let cycle = seconds * 1e6 / single.arrived[0].len() as f64;
     let expected = 34.0 + 67.5 + 40.0 + 1540.0 * 8.0 / 54.0 + 16.0 + 32.0;
-    // Five standard errors of the back-off: 9 us * sqrt((16^2 - 1) / 12) over 47,900 frames.
+    // The bound is five standard errors of the back-off, 9 us * sqrt((16^2 - 1) / 12), over 47,900 frames.
     let error = 9.0 * (255.0f64 / 12.0).sqrt() / (single.arrived[0].len() as f64).sqrt();
     assert!((cycle - expected).abs() < 5.0 * error + 0.01, "{cycle} us instead of {expected}");
     let many = run(&config(&[], 0.0), [true, false], end);
@@ -33,8 +34,8 @@ fn a_station_alone_has_the_medium() {
 }
 
 /// Bianchi 2000, Eq. 7 and 9, two stations with windows of 16 to 1024: collision probability
-/// `p = tau = 2 (1 - 2p) / ((1 - 2p) 17 + 16 p (1 - (2p)^6))`. The model counts busy slots as
-/// back-off slots, and DCF does not: collisions are slightly rarer. Tolerance: a fifth.
+/// `p = tau = 2 (1 - 2p) / ((1 - 2p) 17 + 16 p (1 - (2p)^6))`. The model counts busy slots as back-off slots, but DCF
+/// does not, so collisions are slightly rarer. The bound is a fifth.
 #[test]
 fn two_stations_share_and_collide_as_bianchi_says() {
     let end = Time::ZERO + Duration::from_secs(30);
@@ -48,15 +49,16 @@ fn two_stations_share_and_collide_as_bianchi_says() {
         let share = collisions / begun.len() as f64;
         assert!((share / p - 1.0).abs() < 0.2, "{share} instead of {p}");
     }
-    // Five standard errors of a fair coin.
+    // The shares of both stations differ by at most five standard errors of a fair coin.
     let (one, other) = (statistics.arrived[0].len() as f64, statistics.arrived[1].len() as f64);
     assert!((one - other).abs() < 5.0 * (one + other).sqrt(), "{one} and {other}");
     let alone = run(&config(&[("frames", Value::Count(1))], 0.0), [true, false], end).arrived[0].len() as f64;
-    // Less back-off and more collisions: together about the throughput of one station.
+    // Two stations have less back-off but more collisions, so together they have about the throughput of one.
     assert!(((one + other) / alone - 1.0).abs() < 0.1, "{one} and {other}, {alone} alone");
 }
 
-/// Lost frames are retransmitted with the next aggregate and arrive in order; a share of 0.3^n is given up.
+/// Lost frames are retransmitted with the next aggregate, and frames arrive in order. A share of 0.3^n is given up
+/// after n transmissions.
 #[test]
 fn lost_frames_come_again_in_order() {
     for (transmissions, loss) in [(7, 0.3f64.powi(7)), (2, 0.09)] {

@@ -1,4 +1,4 @@
-//! More than two stations against Bianchi's model; slow stations, access points, and load.
+//! Compares more than two stations with Bianchi's model, and tests slow stations, access points and load stations.
 
 use crate::air::{Direction, config, run, run_cell, run_cell_of};
 use crate::bianchi::{BUSY, PAYLOAD, bianchi, bianchis, bianchis_throughput, dcf, saturated, throughput};
@@ -10,7 +10,8 @@ fn seconds(seconds: u64) -> Time {
     Time::ZERO + Duration::from_secs(seconds)
 }
 
-/// Bianchi's throughput within 1 %, collisions within 4 %; with DCF's back-off within 0.5 % and 3 %.
+/// Throughput and collisions agree with Bianchi's model within 1 % and 4 %, and with DCF's back-off within 0.5 % and 3
+/// %.
 #[test]
 fn saturated_stations_are_bianchis() {
     let near = |value: f64, expected: f64, by: f64| (value - expected).abs() < by * expected + 0.001;
@@ -25,8 +26,9 @@ fn saturated_stations_are_bianchis() {
     }
 }
 
-/// Heusse et al., INFOCOM 2003: with equal access, a station at 1 Mbit/s reduces stations at 11 Mbit/s to its own
-/// throughput: Bianchi's slots, with the slow frame's time in slots of the slow station.
+/// Heusse et al., INFOCOM 2003: because all stations have equal access, a station at 1 Mbit/s reduces stations at 11
+/// Mbit/s to its own throughput. The expected value follows from Bianchi's slots, in which the slow station's frames
+/// take longer.
 #[test]
 fn one_slow_station_makes_all_slow() {
     let slow = bianchis(&[]);
@@ -42,7 +44,7 @@ fn one_slow_station_makes_all_slow() {
     let fast_busy = BUSY - (272.0 + 8184.0) * 10.0 / 11.0;
     let slot = silent * 50.0 + tau * BUSY + (1.0 - silent - tau) * fast_busy;
     let expected = alone * f64::from(8 * PAYLOAD) / slot;
-    // About 20,000 frames each.
+    // Each station sends about 20,000 frames.
     assert!(each.iter().all(|one| (one / expected - 1.0).abs() < 0.04), "{each:?} instead of {expected}");
     let all_fast: Vec<Direction<'_>> = (0..n).map(|sender| (&fast, sender, true)).collect();
     let statistics = run_cell_of(PAYLOAD, &all_fast, seconds(200));
@@ -52,8 +54,8 @@ fn one_slow_station_makes_all_slow() {
     assert!(measured > 2.0 * each[1]);
 }
 
-/// An access point is one station: beside three senders it has a quarter of the accesses, shared equally by its
-/// receivers.
+/// An access point is one station. With three other senders it has a quarter of the accesses, which its receivers share
+/// equally.
 #[test]
 fn an_access_point_is_one_of_them() {
     let config = bianchis(&[]);
@@ -67,7 +69,7 @@ fn an_access_point_is_one_of_them() {
     assert!(counts.iter().max().unwrap() - counts.iter().min().unwrap() <= 1, "{counts:?}");
 }
 
-/// Saturated load stations act as stations with packets.
+/// Saturated load stations take as much of the medium as stations with packets.
 #[test]
 fn load_takes_what_stations_take() {
     let access = Value::Duration(Duration::from_micros(128 + 272 + 8184 + 28 + 240));
@@ -77,13 +79,14 @@ fn load_takes_what_stations_take() {
         let statistics = run_cell_of(PAYLOAD, &[(&config, 0, true)], seconds(2000));
         let (measured, expected) =
             (throughput(&statistics, 0..1, 2000), bianchis_throughput(n as i32) / n as f64);
-        // 12,000 frames and more, of n with equal chances: five standard errors are below 5 %.
+        // There are at least 12,000 frames, and n stations have equal chances, so five standard errors are below 5 %.
         assert!((measured / expected - 1.0).abs() < 0.05, "{n}: {measured} instead of {expected}");
     }
 }
 
-/// Poisson arrivals with a load of 30 % or half: 300 or 500 accesses of 1 ms a second, plus collisions, each with a
-/// DIFS; the rest is the station's, 417.6 us a frame. Without load nothing is taken.
+/// The load stations have Poisson arrivals with a load of 30 % or 50 %, which are 300 or 500 accesses of 1 ms a second.
+/// Collisions add further accesses, and each access has a DIFS. The station gets the remaining time, with 417.6 us per
+/// frame. Without load, it gets all of the time.
 #[test]
 fn a_share_of_the_time_is_taken() {
     let of = |load, stations| {
@@ -106,7 +109,7 @@ fn a_share_of_the_time_is_taken() {
         let own = statistics.arrived[0].len() as f64 / 50.0 * 417.6e-6;
         let others = (1000.0 * load + collisions) * 1034e-6;
         assert!((own + others - 1.0).abs() < 0.02, "{own} and {others}");
-        // A station that finds the other one waiting begins with it in one of about ten cases.
+        // If both stations wait for the medium, they start together in about one of ten cases.
         assert!(collisions > 20.0 && collisions < 100.0, "{collisions} a second");
     }
 }

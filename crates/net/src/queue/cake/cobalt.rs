@@ -1,17 +1,19 @@
-//! COBALT: CoDel's schedule with gradual slow-down, plus BLUE (Palmei et al., LANMAN 2019; Linux's sch_cake).
+//! COBALT: CoDel's drop schedule, which slows down gradually, combined with BLUE (Palmei et al., LANMAN 2019; Linux's
+//! sch_cake).
 
 use crate::admission::mark;
 use lasthop_base::{Duration, Stream, Time};
 use lasthop_wire::Packet;
 
-/// BLUE's increment for a full router and decrement for an empty queue, at most once per target each.
+/// BLUE's increment of the drop probability if the router is full. The next constant is the decrement if the queue is
+/// empty. Both apply at most once per `target`.
 const MORE: f64 = 1.0 / 256.0;
 const LESS: f64 = 1.0 / 4096.0;
 
 pub(super) struct CobaltParameters {
     pub(super) target: Duration,
     pub(super) interval: Duration,
-    /// Time of a full-size packet at the shaper's rate; zero without shaper.
+    /// Time that a full-size packet takes at the shaper's rate; zero without a shaper.
     pub(super) mtu_time: Duration,
     pub(super) marks: bool,
 }
@@ -20,16 +22,16 @@ pub(super) struct CobaltParameters {
 pub(super) struct Cobalt {
     is_dropping: bool,
     count: u64,
-    /// Time of the next drop; with a zero count, end of the active time.
+    /// Time of the next drop. If the count is zero, one interval after the last packet.
     drops_at: Time,
-    /// BLUE's probability, and its last change.
+    /// BLUE's drop probability. The next field is the time of its last change.
     probability: f64,
     changed_at: Time,
 }
 
 impl Cobalt {
-    /// Whether to drop the packet that is about to leave; marks it instead if possible. `arrived_at`: its arrival;
-    /// `bulk`: backlogged flows.
+    /// Returns whether to drop the packet that is about to leave. Marks the packet instead if possible. `arrived_at` is
+    /// its arrival, and `bulk` is the number of backlogged flows.
     pub(super) fn should_drop(
         &mut self,
         parameters: &CobaltParameters,
@@ -40,7 +42,7 @@ impl Cobalt {
         random: &mut Stream,
     ) -> bool {
         let waited = now.since(arrived_at);
-        // A few packets of each flow may always wait.
+        // Two packets of each flow, and at least four in all, may always wait.
         let spared = parameters.mtu_time * (2 * u64::from(bulk)).max(4);
         let mut is_due = self.count > 0 && now >= self.drops_at;
         let mut is_late = now > self.drops_at;
@@ -60,7 +62,7 @@ impl Cobalt {
             self.drops_at = self.next_after(self.drops_at, parameters);
             is_late = now > self.drops_at;
         } else {
-            // The delay is small again: the schedule steps back once per missed drop.
+            // The delay is small again, so the count decreases by one for each drop that would have been due.
             while is_due {
                 self.count -= 1;
                 self.drops_at = self.next_after(self.drops_at, parameters);
@@ -119,7 +121,7 @@ mod tests {
         marks: true,
     };
 
-    /// Times, ms, at which packets are struck that leave every millisecond with a delay of `waited` ms.
+    /// Dequeues a packet every millisecond, each with a delay of `waited` ms. Returns the times of drops and marks, ms.
     fn dropped_at(cobalt: &mut Cobalt, from: u64, until: u64, waited: u64, ecn: Ecn) -> Vec<u64> {
         let mut random = Stream::named(1, "cobalt");
         let mut is_dropped = |now: &u64| {
@@ -131,8 +133,8 @@ mod tests {
         (from..until).filter(|now| is_dropped(now)).collect()
     }
 
-    /// CoDel's schedule (RFC 8289 §5.3): the first strike after an interval of excess delay, then interval /
-    /// sqrt(count), from 2 on: the first strike counts, too.
+    /// CoDel's schedule (RFC 8289 §5.3): the first drop or mark follows an interval of excess delay. The gaps to
+    /// further ones are interval / sqrt(count). The count is 2 after the first, because that counts, too.
     #[test]
     fn the_schedule_is_codels() {
         let mut expected = vec![200u64];
@@ -149,8 +151,8 @@ mod tests {
         assert!(dropped_at(&mut Cobalt::default(), 100, 1000, 5, Ecn::NotEct).is_empty());
     }
 
-    /// With small delays the count falls step by step: eight counts take the sum of their intervals; CoDel's falls at
-    /// once.
+    /// If the delay becomes small, the count decreases step by step, with the intervals of the schedule. CoDel leaves
+    /// its dropping state at once.
     #[test]
     fn it_slows_down_as_it_came() {
         let mut cobalt = Cobalt::default();
@@ -163,7 +165,8 @@ mod tests {
         assert_eq!(cobalt.count, 0);
     }
 
-    /// BLUE: +1/256 per target with a full router, -1/4096 per target with an empty queue; drops at any code point.
+    /// BLUE's probability grows by 1/256 per target while the router is full, and shrinks by 1/4096 per target while
+    /// the queue is empty. BLUE drops packets whatever their code point.
     #[test]
     fn blue_counts_what_the_schedule_cannot() {
         let mut cobalt = Cobalt::default();

@@ -1,14 +1,14 @@
-//! Fairness between hosts, as in sch_cake: a flow's turn is divided by the number of bulk flows of its host.
+//! Fairness between hosts, as in sch_cake. A flow's turn is divided by the number of bulk flows of its host.
 //!
-//! A flow counts as bulk from its first full turn with more to send until its queue is empty. `triple_isolate` divides
-//! by the busier of both hosts. Remainders are given at random (dithering). A host is a node of the scenario; sch_cake
-//! hashes addresses to 1024 slots.
+//! A flow counts as bulk if it still has packets after its first turn, and until its queue is empty. `triple_isolate`
+//! divides by the number of the busier of source and destination. The remainder of the division is given at random
+//! (dithering). A host is a node of the scenario, whereas sch_cake hashes addresses to 1024 slots.
 
 use super::super::Hosts;
 use lasthop_base::Stream;
 use lasthop_wire::Packet;
 
-/// Hosts that share equally.
+/// Kinds of hosts that get equal shares.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Sides {
     pub(super) source: bool,
@@ -16,7 +16,7 @@ pub(super) struct Sides {
 }
 
 impl Sides {
-    /// `None` for `flows`.
+    /// Parses the parameter `isolation`. Returns `None` for `flows`.
     pub(super) fn named(word: &str) -> Option<Sides> {
         match word {
             "dual_srchost" => Some(Sides { source: true, destination: false }),
@@ -30,20 +30,20 @@ impl Sides {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum BulkState {
     None,
-    /// No full turn yet.
+    /// The flow has not used up its first turn.
     Sparse,
-    /// Empty at the end of its first turn.
+    /// The flow's queue was empty at the end of its first turn.
     Waits,
-    /// More to send than a turn: counts.
+    /// The flow had more to send than one turn allows, and counts as bulk.
     Bulk,
 }
 
 pub(super) struct Isolation {
     sides: Sides,
     hosts: Hosts,
-    /// State, and source and destination, by queue.
+    /// For each queue, the state of its flow, and that flow's source and destination.
     queues: Vec<(BulkState, [u32; 2])>,
-    /// Bulk flows as source, and as destination, by node.
+    /// For each node, the number of bulk flows of which it is the source, and of which it is the destination.
     busy: Vec<[u32; 2]>,
     random: Stream,
 }
@@ -60,7 +60,8 @@ impl Isolation {
         }
     }
 
-    /// Handles a packet about to join; returns the turn for a flow that was empty.
+    /// Handles a packet that is about to be enqueued. Returns the bytes of the first turn, for a flow that was not in a
+    /// list.
     pub(super) fn on_packet(&mut self, queue: u32, packet: &Packet, is_active: bool, quantum: i64) -> i64 {
         let [from, to] = self.hosts.get(packet.flow.0 as usize).copied().unwrap_or_default();
         let ends = if packet.forward { [from, to] } else { [to, from] };
@@ -70,7 +71,7 @@ impl Isolation {
             BulkState::Waits => BulkState::Bulk,
             same => same,
         };
-        // A queue shared by flows of several hosts belongs to the last flow's hosts.
+        // If flows of several hosts share a queue, it counts for the hosts of the last packet.
         if (state == BulkState::Bulk) != (next == BulkState::Bulk)
             || (state == BulkState::Bulk && known != ends)
         {
@@ -111,7 +112,7 @@ impl Isolation {
         }
     }
 
-    /// Part of a turn for a flow.
+    /// Returns the bytes of a turn, divided by the number of bulk flows of the host.
     fn share(&mut self, [from, to]: [u32; 2], quantum: i64) -> i64 {
         let of =
             |counts: bool, node: u32, side: usize| if counts { self.busy[node as usize][side] } else { 0 };

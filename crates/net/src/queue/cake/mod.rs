@@ -1,17 +1,17 @@
-//! CAKE: a shaper before one queue per flow, new flows first, each with COBALT (Høiland-Jørgensen et al., Piece of
-//! CAKE, LANMAN 2018; defaults and rules as Linux's sch_cake).
+//! CAKE: a shaper with one queue per flow, new flows first, and COBALT in each queue (Høiland-Jørgensen et al., Piece
+//! of CAKE, LANMAN 2018). Defaults and rules are those of Linux's sch_cake.
 //!
 //! * This file: shaper, hashing of flows (eight ways), memory limit.
 //! * `cobalt`: drops and marks. `hosts`: fairness between hosts.
 //!
-//! The shaper needs no burst: a packet may leave when the previous one has ended at `rate`. Flows are hashed to sets of
-//! eight queues; each gets its own queue while one is free. On a slow link, target and interval grow with the packet
-//! time.
+//! The shaper has no burst: a packet may leave as soon as the previous one would have been sent at `rate`. Flows are
+//! hashed to sets of eight queues. Each flow gets its own queue while one of its set is free. At a low rate, target and
+//! interval grow with the time of a packet.
 //!
 //! # Not modelled
-//! DiffServ priorities (as `besteffort`), ACK filter, NAT, framing except `overhead`, rate estimation. A paused flow
-//! keeps its count until the next packet, instead of losing it step by step. Host fairness is off by default;
-//! sch_cake's default is `triple-isolate`.
+//! DiffServ priorities (all packets count as `besteffort`), ACK filter, NAT, framing except `overhead`, and rate
+//! estimation are not modelled. COBALT's count of a flow that pauses stays until its next packet, instead of decreasing
+//! step by step. Host fairness is off by default, whereas sch_cake's default is `triple-isolate`.
 
 mod cobalt;
 mod hosts;
@@ -91,7 +91,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
 
 const QUEUES: usize = 1024;
 const WAYS: usize = 8;
-/// A full-size packet (Linux: 1514, with Ethernet header).
+/// Bytes of a full-size packet (Linux: 1514, with Ethernet header).
 const MTU: u64 = 1500;
 
 struct Cake {
@@ -102,7 +102,7 @@ struct Cake {
     memory: u64,
     salt: u64,
     flows: Flows,
-    /// Current or last flow, and state, by queue.
+    /// Hash of the current or last flow of each queue.
     tags: Vec<u64>,
     cobalts: Vec<Cobalt>,
     random: Stream,
@@ -121,7 +121,7 @@ impl Cake {
             parameters: CobaltParameters { target, interval, mtu_time, marks: values.flag("marks") },
             rate,
             overhead: values.bytes("overhead"),
-            // 1/4096 of the bytes of a second at the shaper's rate.
+            // The quantum is 1/4096 of the bytes that the shaper's rate allows in a second.
             quantum: rate.map_or(MTU, |rate| (rate.bps() / 8 / 4096).clamp(300, MTU)) as i64,
             memory: values.bytes("memory"),
             salt: values.count("salt"),
@@ -144,7 +144,8 @@ impl Cake {
         self
     }
 
-    /// A flow's queue: its own, a free one of its set, or the shared one of its hash.
+    /// Returns the queue of a flow. It is the flow's own queue, else a free one of its set, else the queue of its hash,
+    /// which the flow then shares.
     fn queue_of(&mut self, hash: u64) -> u32 {
         let wanted = (hash % self.tags.len() as u64) as usize;
         if self.tags[wanted] == hash && self.flows.is_active(wanted as u32) {
@@ -239,7 +240,7 @@ mod tests {
         Cake::new(&MECHANISM.info.defaults(), rate, queues, Stream::named(1, "queue"))
     }
 
-    /// Eight flows of one set have a queue each; a ninth shares one.
+    /// Eight flows of one set have a queue each. A ninth flow shares one of these.
     #[test]
     fn flows_of_a_set_have_a_queue_each() {
         let mut cake = cake(None, WAYS);
@@ -257,7 +258,8 @@ mod tests {
         assert_eq!(queues, [0, 1, 2, 3, 4, 5, 6, 7]);
     }
 
-    /// 8 Mbit/s: a packet of 1000 bytes each millisecond, at any link rate; no credit is saved.
+    /// At 8 Mbit/s, a packet of 1000 bytes leaves each millisecond, whatever the link's rate. Idle time does not allow
+    /// a burst later.
     #[test]
     fn the_shaper_spaces_packets() {
         let (mut cake, mut dropped) = (cake(Some(8_000_000), QUEUES), Dropped::new());
@@ -272,7 +274,8 @@ mod tests {
         assert_eq!(cake.ready_at(at(50)), at(51));
     }
 
-    /// sch_cake: at 1 Mbit/s a packet takes 12 ms: the target is one and a half packets, the interval grows as much.
+    /// As in sch_cake, at 1 Mbit/s, where a packet takes 12 ms, the target is the time of one and a half packets. The
+    /// interval grows by the same amount.
     #[test]
     fn a_slow_link_has_a_longer_target() {
         let slow = cake(Some(1_000_000), QUEUES).parameters;
@@ -284,7 +287,8 @@ mod tests {
         assert_eq!(cake(Some(1_000_000), QUEUES).quantum, 300);
     }
 
-    /// Packets per flow among 900, with backlogged flows; flow n is between `hosts[n]`.
+    /// Returns the number of packets per flow among 900, if all flows are backlogged. `hosts[n]` are the hosts of flow
+    /// n.
     fn shares(isolation: &'static str, hosts: &[[u32; 2]]) -> Vec<usize> {
         let mut values = MECHANISM.info.defaults();
         values.set("isolation", Value::Word(isolation));
@@ -297,7 +301,7 @@ mod tests {
             flows.for_each(|flow| cake.enqueue(at(0), packet(number, flow, Ecn::NotEct), &mut dropped));
         }
         let mut shares = vec![0; hosts.len()];
-        // First turns of new flows do not count.
+        // The first 900 packets, with the first turns of new flows, do not count.
         for number in 0..1800 {
             let packet = cake.dequeue(at(1), &mut dropped).expect("plenty");
             shares[packet.flow.0 as usize] += usize::from(number >= 900);
@@ -312,7 +316,8 @@ mod tests {
         }
     }
 
-    /// A host with eight flows and a host with one: half and half by hosts, 8 to 1 by flows.
+    /// One host has eight flows, another has one. With fairness between hosts, each host gets half. With fairness
+    /// between flows, their shares are 8 to 1.
     #[test]
     fn hosts_get_the_same_however_many_flows_they_have() {
         let mut from = [[0, 2]; 9];
@@ -326,7 +331,8 @@ mod tests {
                 nearly(&shares(isolation, &hosts), &by_host);
             }
         }
-        // Both hosts send to one host: half and half by senders, all alike by the busier side.
+        // Both hosts send to one host. With fairness between sources, each source gets half. With the other two modes,
+        // all flows get the same.
         let mut one = [[0, 2]; 9];
         one[8] = [1, 2];
         nearly(&shares("dual_srchost", &one), &by_host);
@@ -353,7 +359,8 @@ mod tests {
             left.push(packet.flow.0);
         }
         assert_eq!((left.len(), dropped.len()), (210, 0));
-        // 20 of host 0 while both its flows send, as many of host 1; then one flow each.
+        // While both flows of host 0 send, that host and host 1 each send 20 packets. After that, each host has one
+        // flow.
         let of = |flow: u32, from: usize, to: usize| left[from..to].iter().filter(|it| **it == flow).count();
         assert!(of(1, 0, 50) == 10 && of(2, 0, 40) > 17, "{left:?}");
         assert!(of(0, 60, 160).abs_diff(50) <= 2, "{left:?}");
@@ -361,7 +368,7 @@ mod tests {
         assert_eq!(*busy, 0, "no bulk flows are left");
     }
 
-    /// The longest queue loses from its head, and BLUE's probability grows.
+    /// The longest queue loses packets from its head, and BLUE's probability grows.
     #[test]
     fn the_longest_queue_makes_room() {
         let (mut cake, mut dropped) = (cake(None, QUEUES), Dropped::new());
