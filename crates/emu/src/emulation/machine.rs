@@ -1,4 +1,4 @@
-//! Load of the machine: the kernel's account of all processors (proc(5), /proc/stat).
+//! Load of the machine, from the kernel's tick counts of all processors (proc(5), /proc/stat).
 
 use std::fs;
 
@@ -15,7 +15,7 @@ pub struct Ticks {
 pub struct Load {
     /// Idle, or waiting for a disk.
     pub idle: f64,
-    /// Given to other machines by the hypervisor.
+    /// Used by other virtual machines (steal time of the hypervisor).
     pub stolen: f64,
 }
 

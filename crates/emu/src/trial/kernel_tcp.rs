@@ -1,4 +1,4 @@
-//! Streams between the kernel's sockets.
+//! Streams over sockets of the kernel's TCP.
 
 use super::stream_results::port_of;
 use super::{TrialContext, TrialStream};

@@ -80,7 +80,7 @@ fn transfer_all(tun: Tun, what: &str, impairment: Impairment, seed: u64) {
     for (number, options) in strategies.iter().cycle().take(TRANSFERS.max(strategies.len())).enumerate() {
         let size = |random: &mut Stream| SIZES[random.draw() as usize % SIZES.len()];
         let (mut up, mut down) = (size(&mut random), size(&mut random));
-        // The last recovery has SACK. Others would take minutes with bursts of losses.
+        // The last recovery has SACK. Recoveries without SACK would take minutes with bursts of losses.
         if number == last - 1 {
             up = LARGEST;
         }
@@ -182,8 +182,9 @@ fn strategies() -> Vec<Options> {
                         nagle: number % 4 != 0,
                         timestamps: number % 7 != 0,
                         time_wait: Duration::from_secs(2),
-                        // A burst counts packets, not time: without other traffic it may take all retransmissions of a
-                        // segment. With doubling timeouts nine of them take 100 s.
+                        // The length of a burst is a number of packets, not a time. Without other traffic a burst may
+                        // drop all retransmissions of a segment. With doubling timeouts, nine retransmissions take 100
+                        // s.
                         rto: RtoLimits { largest: Duration::from_secs(4), ..Options::default().tcp.rto },
                         ..Options::default().tcp
                     },
