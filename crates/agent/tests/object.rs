@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// Compiler version of the object; other versions produce other code.
+/// Compiler version of the embedded object; other versions may produce other code.
 const COMPILER: &str = "14.0.6";
 
 #[test]
