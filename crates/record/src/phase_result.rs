@@ -9,12 +9,13 @@ pub(crate) struct PhaseResult {
     pub(crate) recorded: Option<ReceiverResult>,
 }
 
-/// Sender's part of a phase.
+/// Sender's part of the result of a phase.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct SenderResult {
     /// Packets sent.
     pub packets: u64,
-    /// Time in which the window was open but the process did not run: the processor is the limit then.
+    /// Time for which the window was open but the process did not run. In this time the processor, not the path, was
+    /// the limit.
     pub behind: Duration,
     /// Duration of sending.
     pub span: Duration,
@@ -60,7 +61,7 @@ impl PhaseResult {
                 let [packets, lost, empty] = [next()?, next()?, next()?];
                 let [wait_ms, dropped] = [next()?, next()?].map(|it| u32::try_from(it).ok());
                 let count = next().filter(|count| *count <= LONGEST_MS)?;
-                // Each number takes at least one byte, so the input bounds the allocation.
+                // Each number takes at least one byte, so the length of the input bounds the allocation.
                 let bytes: Option<Vec<u32>> = (0..count).map(|_| u32::try_from(next()?).ok()).collect();
                 Some(ReceiverResult {
                     bytes: bytes?,
