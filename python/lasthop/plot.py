@@ -319,7 +319,7 @@ def completion_times(results: Results | Comparison, *, by: str | None = None, ax
 
 
 def paper(reproduction: Reproduction, item: str, *, x: str | None = None, ax: Axes | None = None) -> Axes:
-    """Draws a figure of a paper, one line per series: our means with 95 % intervals. Open markers are the paper's values."""
+    """Draws a figure of a paper, one line per series: our means with 95 % intervals. Open markers: published values."""
     _expect(reproduction, "paper", Reproduction, "lasthop.reproduce(…)")
     items = [one for one in reproduction.items if one["item"] == item and one["reading"] == "default"]
     if not items:
