@@ -164,7 +164,7 @@ def time_series(
 def queue(results: Results, links: Iterable[str] | None = None, *, ax: Axes | None = None) -> Axes:
     """Draws the backlog of link directions over time; needs `run(…, samples=True)`.
 
-    By default the figure has the directions that ever have a backlog.
+    Without `links` the figure has the directions that ever have a backlog.
     """
     _expect(results, "queue", Results, "lasthop.run(…, samples=True)")
     table = results.queues
