@@ -1,5 +1,5 @@
-//! Fuzzes the scenario parser. Any text gives either one problem that can be rendered, or a scenario whose `show` output
-//! parses again. If the first line begins with `--set `, it is an option for the scenario in the other lines.
+//! Fuzzes the scenario parser. Any text gives either one problem that can be rendered, or a scenario whose output of
+//! `show` parses again. If the first line begins with `--set `, it is an option for the scenario in the other lines.
 #![no_main]
 
 use lasthop_scenario::{Draft, Problem, Scenario};

@@ -67,7 +67,7 @@ class Scenario:
 
     @classmethod
     def from_toml(cls, text: str, *, name: str = "scenario.toml") -> Self:
-        """Makes a scenario from TOML text. Messages call it `name`; relative files are searched in the folder of `name`."""
+        """Makes a scenario from TOML text. Messages use `name`; relative files are searched in the folder of `name`."""
         return cls(_Text(text, name))
 
     @property

@@ -39,7 +39,7 @@ type CounterWords = [u64; 7];
 
 /// Device type (linux/if_arp.h) of packets that begin with an Ethernet header.
 const ETHERNET: u16 = 1;
-/// Device types of packets that begin with the IP header: PPP, raw IP, tunnels, and devices without a type.
+/// Device types of packets that begin with the IP header: PPP, raw IP, tunnels, and ARPHRD_NONE.
 const PLAIN: [u16; 6] = [512, 519, 768, 769, 776, 65534];
 /// Names of the programs for each kind of device: egress, ingress.
 const ETHERNET_PROGRAMS: [&str; 2] = ["lasthop_out", "lasthop_in"];

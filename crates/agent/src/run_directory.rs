@@ -2,7 +2,7 @@
 //!
 //! Root creates files here. If others could write to the directory, a planted link could make root overwrite its own
 //! files. Therefore the directory and all its parents must have trusted owners. The directory is opened once. Files are
-//! opened relative to it, and links are not followed.
+//! opened relative to it, and symbolic links are not followed.
 
 use lasthop_os::SystemError;
 use nix::errno::Errno;
@@ -39,7 +39,7 @@ impl RunDirectory {
             std::path::absolute(path).map_err(|error| refused(path, &error))?.components().collect();
         let own = geteuid().as_raw();
         check_above(&path, own)?;
-        // The real parent of a path with a link must be checked, too.
+        // If the path contains a symbolic link, the real parent must be checked, too.
         if let Some(real) = path.parent().and_then(|parent| parent.canonicalize().ok()) {
             check_above(&real.join("it"), own)?;
         }
@@ -122,7 +122,7 @@ fn check_above(path: &Path, own: u32) -> Result<(), SystemError> {
 }
 
 fn distrust_above(found: &Metadata, own: u32) -> Option<String> {
-    // The mode of a link has no meaning: the mode of its directory decides.
+    // The mode of a symbolic link has no meaning: the mode of its directory decides.
     let mode = if found.is_symlink() { 0 } else { found.mode() };
     distrust(found.uid(), mode, own)
 }
@@ -196,7 +196,7 @@ mod tests {
         fs::create_dir(&real).unwrap();
         symlink(&real, &link).unwrap();
         assert!(why(&link).contains("it is a symbolic link"), "{}", why(&link));
-        // A link in a parent directory is trusted if the current user owns it.
+        // A symbolic link in a parent directory is trusted if the current user owns it.
         assert_eq!(why(&link.join("run")), "");
 
         let treasure = above.path().join("treasure");

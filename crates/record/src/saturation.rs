@@ -48,8 +48,8 @@ impl Saturation {
             session,
             number: phase.number,
             zero,
-            // A margin of a fifth of the warm-up: the other side may start up to a round trip later, and a warm-up lasts
-            // at least ten round trips.
+            // The margin is a fifth of the warm-up, which lasts at least ten round trips: the other side may start up to
+            // a round trip later.
             sends_until: zero + warm + span + warm.divided_by(5),
             servo: sends.then(Servo::new),
             log: records.then(|| ReceiverLog::new(zero, phase)),

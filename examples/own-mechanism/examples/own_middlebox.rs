@@ -1,5 +1,5 @@
-//! A middlebox in a separate crate: a base station that forwards only every second pure ACK. Routers that filter ACKs on
-//! the uplink do this, too (RFC 3449 §5.2.1), but they consider the queue.
+//! A middlebox in a separate crate: a base station that forwards only every second pure ACK. Routers that filter ACKs
+//! on the uplink do this, too (RFC 3449 §5.2.1), but they consider the queue.
 
 use lasthop_base::{Info, Mechanism, Parameter, Time, Unit};
 use lasthop_middlebox::{Build, Decision, Middlebox};
@@ -53,8 +53,8 @@ impl Middlebox for Thinned {
     }
 }
 
-/// Runs a transfer over the path of a paper. Returns the numbers of segments received, of ACKs sent by the receiver, and
-/// of ACKs lost.
+/// Runs a transfer over the path of a paper. Returns the number of segments received, the number of ACKs sent by the
+/// receiver, and the number of ACKs lost.
 pub fn over(middlebox: &str) -> Result<(u64, u64, u64), Problem> {
     let mut catalogue = Catalogue::default();
     catalogue.node.middlebox.add(&THINNED);

@@ -34,9 +34,9 @@ fn the_programs_run() {
 }
 
 /// Each ACK adds α / W to the window W, and each packet is lost with probability p. The mean square of W is therefore
-/// 2 α / (p (1 - β²)), which is 8 / (3 p) for both general AIMD and Reno. The square root of this value is an upper bound
-/// of the mean of W; the bound is closer if W varies less. The margin of 15 % covers this difference, slow start and the
-/// spread of five runs.
+/// 2 α / (p (1 - β²)), which is 8 / (3 p) for both general AIMD and Reno. The square root of this value is an upper
+/// bound of the mean of W; the bound is closer if W varies less. The margin of 15 % covers this difference, slow start
+/// and the spread of five runs.
 #[test]
 fn general_aimd_is_as_fast_as_its_rule_says() {
     let segments = (8.0_f64 / (3.0 * 0.002)).sqrt();
@@ -63,7 +63,8 @@ fn a_middlebox_takes_every_second_ack() {
     assert_eq!(own_middlebox::over("none").expect("valid").2, 0);
 }
 
-/// The transfer has 100 segments. One policy acknowledges all of them, the other the first 16 and then every second one.
+/// A transfer has 100 segments. One policy acknowledges all of them; the other acknowledges the first 16, then every
+/// second one.
 #[test]
 fn a_receiver_acknowledges_quickly_at_first() {
     let [all, quick] =

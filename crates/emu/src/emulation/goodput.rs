@@ -61,7 +61,7 @@ pub struct PayloadRange {
 const MAX_CONNECTIONS: usize = 1 << 16;
 
 impl Connections {
-    /// Creates an empty table. New connections use the engine's external flows, `external_flows` of them, in turn.
+    /// Creates an empty table. Its connections use the `external_flows` external flows of the engine in turn.
     pub fn new(external_flows: u32) -> Connections {
         let known = HashMap::new();
         Connections {

@@ -154,7 +154,7 @@ impl StreamResults {
     }
 }
 
-/// Largest allowed delay of a wake-up. An endpoint that wakes up later sends bursts that a simulated endpoint does not.
+/// Largest allowed delay of a wake-up. A later endpoint sends bursts that a simulated endpoint does not send.
 const MAX_DELAY: Duration = Duration::from_millis(20);
 
 const FIRST_PORT: u16 = 5001;
