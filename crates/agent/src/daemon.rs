@@ -40,7 +40,7 @@ pub struct AgentOptions {
     pub path: DataPath,
     /// Settings in words, for the output of `lasthop agent status`.
     pub words: String,
-    /// Number of the NFQUEUE.
+    /// Number of the netfilter queue (NFQUEUE).
     pub queue: u16,
     /// Maximum number of queued ACKs. If the queue is full, further ACKs pass unchanged.
     pub length: u32,
@@ -67,7 +67,7 @@ pub enum DataPath {
     Nfqueue,
 }
 
-/// A running agent. Dropping it removes its rules or its program.
+/// A running agent. Dropping this value removes the agent's firewall rules or its kernel program.
 pub struct Agent {
     // Fields drop in this order: the rules must go first, the lock last.
     watchdog: Option<Watchdog>,
@@ -174,7 +174,7 @@ impl Agent {
         Ok(agent)
     }
 
-    /// Whether IPv6 is handled, too.
+    /// Whether the agent handles IPv6, too.
     pub fn has_ipv6(&self) -> bool {
         self.watchdog.as_ref().map_or_else(ends::kernel_has_ipv6, Watchdog::has_ipv6)
     }
@@ -194,7 +194,7 @@ impl Agent {
         self.is_urgent
     }
 
-    /// Error that ended a thread, if any; connections then go on as without the agent.
+    /// Error that ended a thread of the agent, if any. Connections then continue as without the agent.
     pub fn failure(&self) -> Option<SystemError> {
         lock_of(&self.shared.failure).clone()
     }

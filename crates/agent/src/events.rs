@@ -10,7 +10,7 @@ use std::net::{Ipv6Addr, SocketAddr};
 pub(crate) struct Event {
     /// Time of the last packet, CLOCK_MONOTONIC, ns.
     pub(crate) at: u64,
-    /// Time at which the last echoed time stamp was first seen.
+    /// Time at which the time stamp that the last packet echoes was first seen, CLOCK_MONOTONIC, ns.
     pub(crate) echoed: u64,
     pub(crate) direction: PacketDirection,
     pub(crate) key: ConnectionKey,

@@ -12,9 +12,9 @@ use aya::util::KernelVersion;
 /// Kind of attachment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Hook {
-    /// tcx link.
+    /// A tcx link.
     Tcx,
-    /// Filter of the clsact qdisc.
+    /// A filter of the clsact qdisc.
     Clsact,
 }
 

@@ -9,7 +9,7 @@ use std::net::{IpAddr, SocketAddr};
 /// Raw sockets of both families.
 pub struct Inject {
     v4: Socket,
-    /// `None` if the kernel has no IPv6.
+    /// Socket for IPv6; `None` if the kernel has no IPv6.
     v6: Option<Socket>,
 }
 

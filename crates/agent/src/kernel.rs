@@ -1,4 +1,4 @@
-//! User space side of the kernel program: writes requests and heartbeats.
+//! User-space side of the kernel program: it sends requests and heartbeats to the program.
 
 use crate::daemon::{AgentOptions, CLEANUP_INTERVAL, DataPath, Shared};
 use crate::hook::Hook;
@@ -14,7 +14,7 @@ use std::thread::sleep;
 
 /// Packet events within this time are processed as one batch.
 const BATCH: std::time::Duration = std::time::Duration::from_millis(1);
-/// Interval of heartbeats; the program tolerates ten times as much.
+/// Interval of heartbeats. The program works without a heartbeat for ten times as long.
 const HEARTBEAT_INTERVAL: Duration = Duration::from_millis(HEARTBEAT_INTERVAL_MS as u64);
 const HEARTBEAT_INTERVAL_MS: u8 = 20;
 /// Idle time after which the loop waits for a wake-up instead of polling at every [`BATCH`].

@@ -1,4 +1,5 @@
-//! Receiver mechanisms on a live, unmodified host: intercepts and rewrites the pure ACKs of its kernel.
+//! Receiver mechanisms on a live, unmodified host: the agent intercepts and rewrites the pure ACKs of the host's
+//! kernel.
 //!
 //! There are two data paths. With NFQUEUE this process decides on each ACK ([`rules`], [`tap`], [`inject`]). With BPF a
 //! kernel [`program`] decides, following requests of this process. [`flow`] is the state machine of a connection for

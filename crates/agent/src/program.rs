@@ -105,7 +105,7 @@ impl Program {
         Ok([self.events.as_fd().try_clone_to_owned()?, self.changes.try_clone()?])
     }
 
-    /// Passes the packet events since the last call to `handle`.
+    /// Calls `handle` with each packet event since the last call.
     pub(crate) fn process_events(&mut self, mut handle: impl FnMut(Event)) {
         while let Some(bytes) = self.events.next() {
             Event::read(&bytes).into_iter().for_each(&mut handle);
@@ -230,7 +230,8 @@ pub fn trial() -> Result<String, String> {
     loaded.map(|()| "the kernel accepts the agent's program".to_owned())
 }
 
-/// Number of tcx programs on a device of this network namespace, by any owner. Fails if the device does not exist.
+/// Number of tcx programs that any owner has attached to a device of this network namespace. Fails if the device does
+/// not exist.
 pub fn count_attached(device: &str) -> io::Result<usize> {
     let query =
         |attach_type| SchedClassifier::query_tcx(device, attach_type).map(|(_, programs)| programs.len());

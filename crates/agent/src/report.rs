@@ -200,7 +200,7 @@ fn metrics(shared: &Shared) -> String {
     text
 }
 
-/// Packets that the kernel dropped before the queue; `None` if unknown.
+/// Number of packets that the kernel dropped instead of queueing them; `None` if unknown.
 fn dropped(queue: u16) -> Option<u64> {
     let text = fs::read_to_string("/proc/net/netfilter/nfnetlink_queue").ok()?;
     text.lines().find_map(|line| {

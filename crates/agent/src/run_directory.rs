@@ -1,4 +1,4 @@
-//! Directory for locks and sockets of agents and emulations, safe against other users.
+//! Directory for the locks and sockets of agents and emulations. Other users cannot tamper with its files.
 //!
 //! Root creates files here. If others could write to the directory, a planted link could make root overwrite its own
 //! files. Therefore the directory and all its parents must have trusted owners. The directory is opened once. Files are
@@ -110,7 +110,7 @@ impl RunDirectory {
     }
 }
 
-/// Checks every existing parent directory and every link on the way.
+/// Checks every existing parent directory and every symbolic link in the path.
 fn check_above(path: &Path, own: u32) -> Result<(), SystemError> {
     for above in path.ancestors().skip(1) {
         let Ok(found) = fs::symlink_metadata(above) else { continue };

@@ -89,7 +89,7 @@ impl AckSettings {
     }
 }
 
-/// Parses an option into its mechanism and value; `None` if no mechanism has such an option.
+/// Parses an option into its mechanism, with the option's value set; `None` if no mechanism has such an option.
 fn option<B: ?Sized>(list: &'static [Mechanism<B>], text: &str) -> Option<(Result<Choice<B>, String>, Live)> {
     let (word, value) = text.split_once('=').map_or((text, None), |(word, value)| (word, Some(value.trim())));
     let matching = |info: &Info| info.live.filter(|live| live.word == word.trim());

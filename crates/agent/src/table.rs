@@ -1,4 +1,4 @@
-//! All connections by their addresses.
+//! Table of all connections, by their addresses.
 
 use crate::counters::{AgentCounters, count};
 use crate::flow::{AckRequest, FlowWindows, ObservedFlow, OutgoingAck};
@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 /// Maximum number of connections; this many need some 100 MB.
 const MAX_CONNECTIONS: usize = 16_384;
-/// Time for which a closed connection is kept for its last ACKs.
+/// Time for which a closed connection stays in the table, for its last ACKs.
 const LINGER: Duration = Duration::from_secs(60);
 
 /// Direction of a packet.

@@ -1,4 +1,4 @@
-//! Packet socket that observes the headers of all TCP packets of this host without holding them.
+//! Packet socket that observes the headers of all TCP packets of this host without delaying the packets.
 
 use crate::table::{MAX_HEADERS, PacketDirection};
 use lasthop_os::SystemError;
@@ -93,7 +93,7 @@ pub struct Watcher {
 }
 
 impl Watcher {
-    /// Waits until this socket or `elsewhere` is readable, at most 50 ms.
+    /// Waits until this socket or `elsewhere` is readable, but at most 50 ms.
     pub fn wait(&self, elsewhere: Option<BorrowedFd<'_>>) {
         let files = [Some(self.socket.as_fd()), elsewhere];
         let files = files.map(|file| PollFd::new(file.unwrap_or(self.socket.as_fd()), PollFlags::POLLIN));
@@ -162,7 +162,7 @@ mod tests {
                     times.push(arrivals.time(observed.stamp, now));
                 }
                 let [first, second] = times[..] else { panic!("{times:?}") };
-                // RFC 6298 §2: the first timeout is 1 s.
+                // The first timeout is 1 s (RFC 6298 §2).
                 let apart = second.since(first).as_secs();
                 assert!((0.9..1.2).contains(&apart), "{apart} s apart");
                 assert!(now.since(second) > lasthop_base::Duration::from_millis(20));

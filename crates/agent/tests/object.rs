@@ -1,4 +1,4 @@
-//! The embedded object matches its source.
+//! Tests that the embedded object is compiled from its source.
 #![cfg(target_os = "linux")]
 
 use std::fs;

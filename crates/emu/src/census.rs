@@ -1,4 +1,4 @@
-//! Congestion controls that each kernel connection has used.
+//! Records the congestion controls that each connection of the kernels uses.
 //!
 //! A thread queries the kernels every second, and frequently in the first 200 ms of each connection on the path. A
 //! connection that ends before the first query is not recorded.
@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread::{JoinHandle, sleep};
 use std::time::{Duration, Instant};
 
-/// Congestion controls of a connection at both ends, in the order seen; empty if none was seen.
+/// Congestion controls of a connection, in the order in which they were seen at each end; empty if none was seen.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct UsedControls {
     /// Congestion controls at the server and at the client.
@@ -73,7 +73,7 @@ impl Census {
         Census { begun, is_over, thread: Some(thread) }
     }
 
-    /// Sets the number of connections that have begun so far.
+    /// Reports to the thread the number of connections that have begun so far.
     pub fn set_begun(&self, begun: u32) {
         self.begun.store(begun, Ordering::Relaxed);
     }

@@ -42,15 +42,15 @@ pub struct KernelConnection {
     pub control: CongestionName,
 }
 
-/// The name of a congestion control: `cubic`.
+/// Name of a congestion control, like `cubic`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct CongestionName([u8; CongestionName::LONGEST]);
 
 impl CongestionName {
-    /// Longest name, bytes (linux/tcp.h, TCP_CA_NAME_MAX, without the terminating zero).
+    /// Length of the longest name, bytes (linux/tcp.h, TCP_CA_NAME_MAX, without the terminating zero).
     const LONGEST: usize = 15;
 
-    /// Returns the empty name if `name` is too long.
+    /// Stores a name. Returns the empty name if `name` is too long.
     fn new(name: &str) -> CongestionName {
         let mut bytes = [0; CongestionName::LONGEST];
         if let Some(prefix) = bytes.get_mut(..name.len()) {
@@ -158,7 +158,7 @@ fn receive(socket: &Socket, buffer: &mut [u8], connections: &mut Vec<KernelConne
 const ATTRIBUTES: usize = 16 + 72;
 /// Attribute with `tcp_info` (`INET_DIAG_INFO`).
 const INFO: u16 = 2;
-/// Offset of `tcpi_total_rto` in `tcp_info`, two bytes (linux/tcp.h since 6.7).
+/// Offset in `tcp_info` of `tcpi_total_rto`, which has two bytes (linux/tcp.h since 6.7).
 const TOTAL_RTO: usize = 240;
 
 /// Number of timeouts, read from the raw answer: the crate's `tcp_info` lacks this field.

@@ -18,7 +18,7 @@ pub struct TunHost<W: Write = Sink> {
     pub host: Host,
     clock: Clock,
     tun: Tun,
-    /// Paths to the kernel and from the kernel if packets are impaired.
+    /// Path to the kernel and path from the kernel; `None` if packets are not impaired.
     impaired: Option<[ImpairedPath; 2]>,
     capture: Option<Capture<W>>,
     callback: Option<EventCallback>,
@@ -27,7 +27,7 @@ pub struct TunHost<W: Write = Sink> {
     batch: usize,
 }
 
-/// Callback for every event.
+/// Callback that is called for every event.
 pub type EventCallback = Box<dyn FnMut(&Traced) + Send>;
 
 /// Maximum number of packets read, or sent, before the other direction gets its turn. A large number saves system
@@ -98,7 +98,7 @@ impl<W: Write> TunHost<W> {
         self.refused
     }
 
-    /// Reads and sends packets and handles timers. If nothing happened, waits for an event, at most `patience`.
+    /// Reads and sends packets and handles timers. If nothing has happened, waits at most `patience` for an event.
     /// Fails if the device is gone or the capture cannot be written.
     pub fn turn(&mut self, patience: Duration) -> Result<(), SystemError> {
         let arrived = self.read_packets()?;

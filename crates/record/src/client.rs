@@ -24,20 +24,20 @@ pub struct RecordingOptions {
     pub feedback: Option<SourceBinding>,
     /// Directions to record.
     pub directions: Directions,
-    /// Duration of each phase, ms; at most [`crate::LONGEST_S`].
+    /// Duration of each phase, ms. The maximum is [`crate::LONGEST_S`], which is in seconds.
     pub span_ms: u32,
 }
 
 /// Directions to record.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Directions {
-    /// To the client.
+    /// From the server to the client.
     Down,
-    /// To the server.
+    /// From the client to the server.
     Up,
     /// First down, then up.
     InTurn,
-    /// Both concurrently.
+    /// Both directions concurrently.
     Concurrent,
 }
 

@@ -1,4 +1,4 @@
-//! Result of one side of a phase, with its encoding.
+//! Result of one side of a phase, and its encoding.
 
 use crate::receiver_log::ReceiverResult;
 use lasthop_base::Duration;
@@ -17,11 +17,11 @@ pub struct SenderResult {
     /// Time for which the window was open but the process did not run. In this time the processor, not the path, was
     /// the limit.
     pub behind: Duration,
-    /// Duration of sending.
+    /// Time from the start of the phase to the last call of the sender.
     pub span: Duration,
 }
 
-/// Maximum duration of a recording: one day, ms.
+/// Maximum duration of a recording that is decoded, ms: one day.
 const LONGEST_MS: u64 = 86_400_000;
 
 impl PhaseResult {
@@ -77,7 +77,7 @@ impl PhaseResult {
     }
 }
 
-/// Appends a number in LEB128.
+/// Appends a number, encoded in LEB128.
 fn variable(bytes: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
         bytes.push((number & 0x7f) as u8 | 0x80);

@@ -14,7 +14,7 @@ const MAX_WAIT_MS: usize = 20_000;
 pub(crate) struct ReceiverLog {
     from: Time,
     until: Time,
-    /// Queueing times up to this count as zero.
+    /// A queueing time up to this value counts as zero.
     jitter: Duration,
     /// Smallest one-way time so far, ns. It includes the difference of the clocks.
     base: Option<i128>,
@@ -38,7 +38,7 @@ pub struct ReceiverResult {
     pub packets: u64,
     /// Packets missing between the lowest and the highest packet number received.
     pub lost: u64,
-    /// Estimated time with an empty queue.
+    /// Estimate of the time for which the queue was empty.
     pub empty: Duration,
     /// Median queueing time, ms.
     pub wait_ms: u32,
@@ -194,7 +194,7 @@ mod tests {
         let recorded = recorded(&[&[(0, 0, 20)], &some[1..]].concat());
         // The recording contains numbers 1 to 49, of which 9 are lost.
         assert_eq!((recorded.packets, recorded.lost), (40, 9));
-        // The last packet arrives at 790 ms.
+        // The last packet arrives at 790 ms, and the recording ends at 1100 ms.
         assert_eq!(recorded.empty, Duration::from_millis(1100 - 790));
     }
 }

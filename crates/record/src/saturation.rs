@@ -48,8 +48,8 @@ impl Saturation {
             session,
             number: phase.number,
             zero,
-            // The margin is a fifth of the warm-up, which lasts at least ten round trips: the other side may start up to
-            // a round trip later.
+            // The margin is a fifth of the warm-up, so at least two round trips: the other side may start up to a round
+            // trip later.
             sends_until: zero + warm + span + warm.divided_by(5),
             servo: sends.then(Servo::new),
             log: records.then(|| ReceiverLog::new(zero, phase)),
@@ -152,7 +152,7 @@ mod tests {
 
     /// A link with a varying rate, a queue in packets, and a delay in both directions.
     struct Link {
-        /// Start time, s, and rate, bit/s.
+        /// Pairs of a start time, s, and the rate from that time on, bit/s.
         rates: &'static [(u64, u64)],
         queue: usize,
         delay: Duration,

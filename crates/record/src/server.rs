@@ -197,7 +197,7 @@ impl Session {
         }
     }
 
-    /// Whether a message has the session and a proven address of this client.
+    /// Whether a message belongs to this session and comes from a proven address of its client.
     fn is_from_client(&self, message: &Message, received: &Received) -> bool {
         message.session() == Some(self.id) && (received.from == self.reports || received.from == self.packets)
     }

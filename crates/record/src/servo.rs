@@ -1,4 +1,4 @@
-//! Window of packets in flight that keeps the bottleneck queue non-empty.
+//! Controls the window of packets in flight so that the bottleneck queue never runs empty.
 //!
 //! As in Winstein's saturatr (Sprout, NSDI 2013), the window grows while the queueing time is below 0.75 s and shrinks
 //! above 3 s. A probe is sent periodically in any case. There are two differences from saturatr. The window follows the
@@ -15,7 +15,7 @@ const MAX_WAIT: Duration = Duration::from_secs(3);
 /// Queueing time to which the window is reduced after the maximum is exceeded, s.
 const TARGET_WAIT: f64 = 1.5;
 const MIN_WINDOW: u64 = 20;
-/// Maximum window, packets: 94 MB.
+/// Maximum window, packets. Packets of such a window have 94 MB.
 const MAX_WINDOW: u64 = 1 << 16;
 /// Share of lost packets above which the window shrinks: further packets would be wasted.
 const MAX_LOSS: f64 = 0.25;
@@ -34,7 +34,7 @@ const PROBE: Duration = Duration::from_millis(200);
 pub(crate) struct Servo {
     window: u64,
     sent: u64,
-    /// Highest packet reported plus one.
+    /// Highest packet number reported, plus one.
     acked: u64,
     received: u64,
     /// Packet number that ends the current round, and numbers of packets acknowledged and received at the start of the

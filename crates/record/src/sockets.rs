@@ -100,7 +100,7 @@ impl Sockets {
         &self.buffer[self.behind.clone()]
     }
 
-    /// Sends a phase's packets to `packets` and its reports to `reports`; returns whether the send buffer is full.
+    /// Sends the packets of a phase to `packets` and its reports to `reports`. Returns true if the send buffer is full.
     pub(crate) fn send_phase(
         &mut self,
         phase: &mut Saturation,

@@ -104,7 +104,7 @@ pub struct FlowWindows {
 }
 
 impl ObservedFlow {
-    /// Creates a connection without observations.
+    /// Creates a connection of which no packet has been observed.
     pub fn new(settings: &AckSettings, seed: u64) -> ObservedFlow {
         let discriminator = settings.loss_discrimination.as_ref().map(|choice| Discriminator {
             mechanism: (choice.build)(&choice.values),
@@ -273,7 +273,7 @@ impl ObservedFlow {
         true
     }
 
-    /// Returns the request for the kernel program if it has changed.
+    /// Returns the request for the kernel program, if the request has changed.
     pub fn changed_request(&mut self) -> Option<AckRequest> {
         let (segment, FixedSplit { count, are_copies: is_copies }) = (self.segment(), self.pieces);
         let window = self.window.as_mut().map_or(u64::MAX, |window| {

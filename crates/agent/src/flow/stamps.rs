@@ -1,4 +1,4 @@
-//! Send times of this host's time stamps, for RTT samples from their echoes.
+//! Send times of the time stamps in this host's packets. Echoes of these time stamps give RTT samples.
 
 use lasthop_base::{Duration, Time};
 

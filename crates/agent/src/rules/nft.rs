@@ -70,7 +70,7 @@ table inet lasthop-agent {
         assert_eq!(text(6868), expected);
     }
 
-    /// The kernel may lack `queue`, but must accept the rest of the table.
+    /// The kernel may lack `queue`, but it must accept all other parts of the table.
     #[test]
     fn nft_and_the_kernel_understand_the_table() {
         let Ok(namespace) = Namespace::unconfigured() else { return println!("skipped: no namespaces here") };

@@ -1,4 +1,4 @@
-//! Watchdog: a separate process that removes the rules if the agent does not answer.
+//! Watchdog: a separate process that removes the firewall rules if the agent does not respond.
 //!
 //! A stopped process (SIGSTOP, a debugger) does not close its queue: the kernel goes on holding ACKs for the process,
 //! which stops connections with few segments in flight. Therefore a second process, the watchdog process, owns the
@@ -24,8 +24,8 @@ pub use process::run;
 /// Interval of the watchdog process's checks; heartbeats are twice as frequent.
 const CHECK_INTERVAL_MS: u8 = 100;
 pub(crate) const CHECK_INTERVAL: Duration = Duration::from_millis(CHECK_INTERVAL_MS as u64);
-/// Number of checks without a heartbeat after which the rules are removed. Counts checks, not time: a suspended machine
-/// must not look like a silent agent.
+/// Number of successive checks without a heartbeat after which the rules are removed. The limit is a number of checks,
+/// not a time: on a suspended machine the agent must not seem silent.
 const MAX_MISSED: u8 = 3;
 /// Time of [`MAX_MISSED`] checks, after which the agent counts as silent.
 pub(crate) const SILENCE: Duration = Duration::from_millis(CHECK_INTERVAL_MS as u64 * MAX_MISSED as u64);
@@ -45,7 +45,7 @@ enum HeartbeatChange {
 }
 
 impl HeartbeatState {
-    /// Records a check; returns a change of state.
+    /// Records the result of a check; returns the change of state, if any.
     fn check(&mut self, has_heartbeat: bool) -> Option<HeartbeatChange> {
         self.missed = if has_heartbeat { 0 } else { self.missed.saturating_add(1) };
         let was_silent = std::mem::replace(&mut self.is_silent, self.missed >= MAX_MISSED);

@@ -1,4 +1,4 @@
-//! Translation of real packets for the engine, and changes of packets on the way.
+//! Translates real packets for the engine, and changes packets on the path (marks, bit errors).
 
 use lasthop_base::random::derive;
 use lasthop_engine::ExternalPacket;
@@ -14,7 +14,7 @@ pub enum Charge {
     Payload(u32),
 }
 
-/// Returns the engine's view of a packet and, for TCP and UDP, the addresses and ports.
+/// Returns the packet as the engine sees it. For TCP and UDP, also returns the addresses and ports.
 pub fn entering(bytes: &[u8], forward: bool, charge: Charge) -> (ExternalPacket, Option<FlowAddresses>) {
     let whole = bytes.len() as u32;
     let (ecn, dscp) = traffic_class(bytes);

@@ -33,7 +33,7 @@ impl Ticks {
         Some(Ticks { total: ticks.iter().sum(), idle: idle + waiting, stolen })
     }
 
-    /// Load between this count and a later one.
+    /// Returns the load between this count and a later one; `None` if no time has passed.
     pub fn until(&self, later: &Ticks) -> Option<Load> {
         let total = later.total.checked_sub(self.total).filter(|total| *total > 0)? as f64;
         let share = |before: u64, after: u64| after.saturating_sub(before) as f64 / total;

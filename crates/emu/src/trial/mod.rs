@@ -47,7 +47,7 @@ impl TrialStream {
 pub enum Tcp {
     /// The kernel's TCP at both ends.
     Kernel {
-        /// Names of the streams' congestion controls: `cubic`.
+        /// Names of the congestion controls of the streams, like `cubic`.
         congestion: Vec<String>,
         /// Further kernel settings.
         settings: KernelSettings,
@@ -174,7 +174,7 @@ impl TrialContext<'_> {
         self.is_over.load(Ordering::Relaxed)
     }
 
-    /// Sleeps until this time or the end of the trial; returns false at the end.
+    /// Sleeps until this time or the end of the trial; returns false if the trial has ended.
     fn sleep_until(&self, time: Time) -> bool {
         while !self.is_over() {
             let left = time.since(self.clock.now());

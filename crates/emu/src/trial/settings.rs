@@ -1,4 +1,4 @@
-//! Kernel settings that make the kernel's TCP as similar as possible to ours.
+//! Kernel settings with which the kernel's TCP is as similar as possible to our TCP.
 
 use lasthop_base::{Choice, Duration, Need, Value};
 use lasthop_os::ends::{DEVICE, PathEnds};
@@ -12,7 +12,7 @@ use std::fs;
 /// Settings of a namespace's kernel.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct KernelSettings {
-    /// Names below `net.ipv4` (ip-sysctl) with values; the last value of a name wins.
+    /// Pairs of a name below `net.ipv4` (ip-sysctl) and a value. If a name occurs twice, the last value applies.
     pub sysctls: Vec<(String, String)>,
     /// Attributes of the routes, for `ip route` (ip-route(8)).
     pub route: Vec<String>,
@@ -212,7 +212,7 @@ mod tests {
         };
         let (settings, unsupported) = KernelSettings::like(&source, &destination);
         assert_eq!(settings.route.join(" "), "initcwnd 10 rto_min 200ms");
-        // ip-sysctl: the default of tcp_rmem's second value is 131072.
+        // The default of the second value of tcp_rmem is 131072 (ip-sysctl).
         assert_eq!(value(&settings, "tcp_rmem"), "4096 131072 33554432");
         assert_eq!(value(&settings, "tcp_moderate_rcvbuf"), "1");
         assert_eq!(unsupported, Unsupported::default());

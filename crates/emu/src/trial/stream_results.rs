@@ -27,7 +27,7 @@ pub struct StreamResult {
 pub(super) struct StreamResults {
     streams: Vec<StreamCounters>,
     is_frozen: AtomicBool,
-    /// Longest delay of a wake-up of our endpoints, ns.
+    /// Longest delay of a wake-up of an endpoint of ours, ns.
     longest_delay: AtomicU64,
     error: Mutex<Option<SystemError>>,
 }

@@ -1,5 +1,5 @@
-//! Independent tools read a capture of our side: they find one retransmission for each loss, no reordering and no bad
-//! checksum.
+//! Independent tools read a capture taken at our side. They must find one retransmission for each loss, no reordering
+//! and no bad checksum.
 
 use crate::peer::{self, hash};
 use crate::{KERNEL, OURS, in_namespace};

@@ -1,4 +1,4 @@
-//! The kernel as a router that sends ICMP errors, in Linux's format.
+//! Tests with the kernel as a router that sends ICMP errors in Linux's format.
 
 use crate::peer::{Hashing, hash};
 use crate::{OURS, OURS6, in_namespace};
