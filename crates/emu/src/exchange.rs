@@ -1,4 +1,4 @@
-//! An application on a host: sends the bytes of a reader and writes the received bytes to a writer.
+//! An application on a host. It sends the bytes of a reader and writes the received bytes to a writer.
 
 use lasthop_host::{Error, Handle, Host};
 use lasthop_os::error::SystemError;
@@ -6,7 +6,7 @@ use lasthop_tcp::State;
 use std::io::{self, Read, Write};
 use std::ops::Range;
 
-/// The two streams of a connection.
+/// The two streams of a connection, with their source and their sink.
 pub struct Exchange {
     handle: Handle,
     role: Role,
@@ -125,7 +125,8 @@ impl Exchange {
             }
         }
         if self.role != Role::Receiver && !self.has_shut {
-            // An error means that the handshake is pending or has failed; `receive` reports a failure.
+            // An error means that the handshake is pending or has failed. If it has failed, `receive` reports the
+            // failure.
             self.has_shut = host.shutdown(self.handle).is_ok();
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! TCP connections of the kernel (sock_diag(7): tcp_info).
+//! Queries the kernel's TCP connections (sock_diag(7): tcp_info).
 
 use crate::emulation::End;
 use lasthop_base::{Duration, Time};
@@ -28,7 +28,7 @@ pub struct KernelConnection {
     pub remote: SocketAddr,
     /// Congestion window, bytes.
     pub cwnd_bytes: u64,
-    /// Slow start threshold, bytes; the largest value if none is set.
+    /// Slow start threshold, bytes. If the kernel has not set one yet, the value is very large.
     pub ssthresh_bytes: u64,
     /// Smoothed RTT.
     pub srtt: Duration,

@@ -20,7 +20,7 @@ pub struct EndCounters {
     pub stream_packets: u64,
     /// Packets lost on the way to this end, by reason.
     pub lost: PerReason<u64>,
-    /// Packets that the kernel refused at this end.
+    /// Packets that the kernel refused to accept at this end.
     pub refused: u64,
     /// Copies that links made of packets to this end; not part of `offered`.
     pub duplicated: u64,
@@ -66,7 +66,7 @@ impl Lateness {
 /// Bounds within which an emulation's measurements are valid.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Bounds {
-    /// Threshold above which a packet is late.
+    /// Lateness above which a packet counts as late.
     pub late: Duration,
     /// Percentage of packets that may be late.
     pub share_pct: f64,
@@ -90,7 +90,7 @@ impl Bounds {
     };
 }
 
-/// Largest lateness recorded: one minute.
+/// Largest lateness that the histogram records: one minute.
 const LONGEST_NANOS: u64 = 60_000_000_000;
 
 impl Default for Measurements {
@@ -116,7 +116,7 @@ impl Measurements {
         }
     }
 
-    /// Records a packet that joined `late` after the kernel's hand-over.
+    /// Records a packet that joined the path with a delay of `late` after the kernel's hand-over.
     pub(crate) fn enter(&mut self, now: Time, from: End, late: Duration) {
         self.entry.saturating_record(late.as_nanos().max(1));
         let to = if from == End::Server { End::Client } else { End::Server };
@@ -253,7 +253,7 @@ mod tests {
         assert!(late.complaints(&Bounds::USUAL, 0)[0].starts_with("3 of 100 packets"));
         let stalled = measurements(&[[100; 999].as_slice(), &[60_000]].concat());
         assert!(stalled.complaints(&Bounds::USUAL, 0)[0].contains("60"));
-        // One late packet of four is within `few`, but may exceed the share of time.
+        // One late packet of four is allowed by `few`, but late packets must also stay below the allowed share of time.
         let mut short = measurements(&[100, 100, 100, 1300]);
         short.active = Some([Time::ZERO, Time::from_nanos(100_000_000)]);
         assert_eq!(short.complaints(&Bounds::USUAL, 0), Vec::<String>::new());

@@ -1,4 +1,4 @@
-//! Real packets between two TUN devices, over the links of a simulation, in real time.
+//! Carries real packets between two TUN devices in real time, over the links of a simulation.
 //!
 //! A packet joins its first link at the time at which the kernel handed it over, even if this process reads it later.
 //! If the engine has already passed that time, the packet joins at the engine's current time. Links compute each
@@ -43,9 +43,9 @@ impl End {
     pub const BOTH: [End; 2] = [End::Server, End::Client];
 }
 
-/// Description of an emulation.
+/// Plan of an emulation.
 pub struct EmulationPlan {
-    /// Links and simulated cross traffic. Flows 0 to `external_flows` - 1 are external.
+    /// Links and simulated cross traffic. Flows 0 to `external_flows` - 1 carry real packets (external flows).
     pub engine: Engine,
     /// Number of external flows, at least 1.
     pub external_flows: u32,
@@ -64,11 +64,11 @@ pub struct EmulationPlan {
 pub struct PathSnapshot {
     /// Time of the sample.
     pub time: Time,
-    /// Backlog of each pipe.
+    /// Backlog of each pipe (one direction of a link).
     pub backlogs: Vec<Backlog>,
     /// Bytes delivered so far, headers included: to the server, to the client.
     pub delivered_bytes: [u64; 2],
-    /// Packets lost so far in both directions, by reason.
+    /// Number of packets lost so far in both directions, by reason.
     pub lost: PerReason<u64>,
 }
 
@@ -111,7 +111,7 @@ const LEAST_REST: Duration = Duration::from_micros(10);
 const MOST_SPARE: usize = 4096;
 
 impl<W: Write> Emulation<W> {
-    /// Creates a path between the two devices; its time begins now.
+    /// Creates a path between the two devices. The time of the path starts now.
     pub fn new(mut plan: EmulationPlan, server: Port, client: Port) -> Emulation<W> {
         // The engine must handle hops separately, so that backlogs are right at any time.
         plan.engine.unfuse();
@@ -176,8 +176,8 @@ impl<W: Write> Emulation<W> {
         &self.samples
     }
 
-    /// Closes the devices and returns the capture's writer. Fails if the capture is incomplete; the emulation itself is
-    /// not affected.
+    /// Closes the devices and returns the capture's writer. Fails if the capture is incomplete; such a failure does not
+    /// affect the emulation.
     pub fn finish(self) -> Result<Option<W>, SystemError> {
         if let Some(error) = self.capture_error {
             return Err(error);
@@ -257,7 +257,7 @@ impl<W: Write> Emulation<W> {
         }
     }
 
-    /// Delivers arrived packets and discards lost ones; returns their number.
+    /// Delivers arrived packets and discards lost packets. Returns the number of packets that have left the path.
     fn deliver_packets(&mut self) -> Result<usize, SystemError> {
         self.copy();
         self.plan.engine.take_departures(&mut self.left);
@@ -307,7 +307,7 @@ impl<W: Write> Emulation<W> {
         Ok(count)
     }
 
-    /// Writes a packet to the capture; the first error ends the capture.
+    /// Writes a packet to the capture. After the first error nothing more is captured.
     fn record(&mut self, interface: usize, now: Time, packet: &[u8], comment: Option<&str>) {
         let Some(capture) = &mut self.capture else { return };
         // Capture times must not decrease, but a packet may be read after the delivery of a packet with a later time.

@@ -17,7 +17,7 @@ pub struct PathState {
     pub late: Option<[Duration; 2]>,
 }
 
-/// One direction at an instant.
+/// State of one direction at an instant.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DirectionState {
     /// Counters so far.
@@ -26,11 +26,12 @@ pub struct DirectionState {
     pub packets: u64,
     /// Bytes that wait at the links.
     pub bytes: u64,
-    /// Waiting time of a packet that joins now, over all links; `None` if a link cannot estimate it.
+    /// Waiting time of a packet that joins now, summed over all links; `None` if a link cannot estimate its waiting
+    /// time.
     pub wait: Option<Duration>,
 }
 
-/// Lateness since the last observation, ns; two significant digits.
+/// Histogram of the lateness since the last observation, ns, with two significant digits.
 #[derive(Debug)]
 pub(super) struct RecentLateness(Option<Histogram<u64>>);
 
