@@ -1,4 +1,5 @@
-//! Two honest hosts and a hostile path: the property test's scripts and invariants (`crates/host/tests/hostile`).
+//! Fuzzes two honest hosts with a hostile path between them. Scripts and invariants are those of the property test
+//! (`crates/host/tests/hostile`).
 #![no_main]
 
 #[path = "../../crates/host/tests/hostile/middle.rs"]

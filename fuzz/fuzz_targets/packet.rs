@@ -1,5 +1,5 @@
-//! The packet parser: any bytes give either a packet that survives a round trip through `emit` and `parse`, or an
-//! error; likewise for ICMP errors.
+//! Fuzzes the packet parser. Any bytes give either an error or a packet that remains the same after `emit` and `parse`.
+//! ICMP errors are parsed, too.
 #![no_main]
 
 use lasthop_wire::bytes::{Checksums, Content, EmitError, Payload, emit, parse, parse_icmp_error};

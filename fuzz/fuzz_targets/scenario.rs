@@ -1,5 +1,5 @@
-//! The scenario parser: any text gives either a scenario that parses again from the output of `show`, or one problem
-//! that can be rendered. A first line beginning with `--set ` is an option for the rest.
+//! Fuzzes the scenario parser. Any text gives either one problem that can be rendered, or a scenario whose output of
+//! `show` parses again. If the first line begins with `--set `, it is an option for the scenario in the other lines.
 #![no_main]
 
 use lasthop_scenario::{Draft, Problem, Scenario};

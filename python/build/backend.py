@@ -1,7 +1,7 @@
-"""Builds the wheel: maturin's extension together with the native command `lasthop`.
+"""Builds the wheel: the Python extension together with the native command `lasthop`.
 
-maturin builds either an extension or programs, but it packs files in `<data>/scripts` as scripts of the wheel.
-Therefore cargo builds the command first, and it is copied there.
+maturin builds either an extension or programs, not both. But maturin packs the files in `<data>/scripts` as scripts of
+the wheel. Therefore cargo builds the command first, and this module copies the command there.
 """
 
 import os
@@ -33,7 +33,7 @@ ROOT = Path(__file__).parents[2]
 DATA = ROOT / "target" / "python" / "lasthop.data"
 
 
-# maturin requires this folder in every call.
+# maturin requires that this folder exists in every call.
 DATA.mkdir(parents=True, exist_ok=True)
 
 
@@ -48,7 +48,7 @@ def build_editable(wheel_directory, config_settings=None, metadata_directory=Non
 
 
 def add_command():
-    """Builds the command and copies it to maturin's folder of scripts."""
+    """Builds the command and copies it to the folder that maturin packs as scripts."""
     if shutil.which("cargo") is None:
         sys.exit("building lasthop needs Rust, and cargo is not installed: https://rustup.rs")
     subprocess.run(["cargo", "build", "--release", "--package", "lasthop"], cwd=ROOT, check=True)

@@ -1,4 +1,4 @@
-"""Writes python/lasthop/keys.py: types for the names of scenarios, from the engine's schema.
+"""Prints python/lasthop/keys.py: types for the keys of scenarios, from the engine's JSON Schema.
 
 python python/build/keys.py > python/lasthop/keys.py
 """
@@ -40,7 +40,7 @@ STRATEGIES = {
 
 
 def written(schema: dict) -> str:
-    """Text of the module."""
+    """Returns the text of the module."""
     parts = [HEAD]
     for name, definition in schema["$defs"].items():
         if name != "name":
@@ -84,15 +84,15 @@ def written(schema: dict) -> str:
 
 
 def choice(name: str) -> str:
-    """Name of the type of a key's values; `name` is the schema's: side.key."""
+    """Returns the name of the type of a key's values. `name` is the name in the schema: side, dot, key."""
     side, _, key = name.partition(".")
-    # Both ends have this key.
+    # Sender and receiver both have this key, so the side is part of the name.
     words = f"{side}_{key}" if key == "loss_discrimination" else key
     return f"{words.title().replace('_', '')}Choice"
 
 
 def mechanism(name: str, definition: dict) -> str:
-    """Type alias of a mechanism key: names, a table with parameters, or a class."""
+    """Returns the type alias of a key for a mechanism: its values are names, a table with parameters, or a class."""
     names = [form["const"] for form in definition["anyOf"] if "const" in form]
     forms = [f"Literal[{', '.join(json.dumps(one) for one in names)}]", "str", "Mapping[str, object]"]
     bases = STRATEGIES.get(name) or STRATEGIES.get(name.partition(".")[2], [])
@@ -104,7 +104,7 @@ def mechanism(name: str, definition: dict) -> str:
 
 
 def table(name: str, properties: dict, known: dict, doc: str) -> str:
-    """Typed dict of a table's keys."""
+    """Returns the text of a typed dict with a table's keys."""
     reserved = [key for key in properties if keyword.iskeyword(key)]
     base, before = "TypedDict", ""
     if reserved:
@@ -126,7 +126,7 @@ def table(name: str, properties: dict, known: dict, doc: str) -> str:
 
 
 def kind(value: dict, known: str | None) -> str:
-    """Type of a key's values."""
+    """Returns the type of a key's values."""
     if known:
         return known
     if "$ref" in value:

@@ -7,9 +7,10 @@
     results.mean("goodput_kbps")              # with its 95 % interval
     lasthop.compare("umts", vary={"recovery": ["sack", "reno"]})
 
-A scenario is a ready path (`ready_paths()`), a TOML file, a line of text (`"rate=10Mbit/s,rtt=20ms,loss=1%"`), or a
-dict with the names of TOML. Invalid input raises an `Error` with its place. You can write mechanisms as small classes:
-`CongestionControl` and others. `lasthop.plot` draws figures (needs matplotlib).
+A scenario is the name of a ready path (a scenario that Lasthop includes, see `ready_paths()`), a TOML file, a one-line
+scenario (`"rate=10Mbit/s,rtt=20ms,loss=1%"`), or a dict with the same keys as a TOML file. Invalid input raises an
+`Error` that gives the place of the problem. You can write mechanisms as small classes, derived from `CongestionControl`
+and others. `lasthop.plot` draws figures (needs matplotlib).
 """
 
 from lasthop._error import Error

@@ -1,4 +1,4 @@
-"""`python -m lasthop` is the command `lasthop`."""
+"""Makes `python -m lasthop` run the command `lasthop`."""
 
 import os
 import subprocess

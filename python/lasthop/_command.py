@@ -17,13 +17,13 @@ from lasthop._error import Error
 
 
 def path() -> str:
-    """Path of the command."""
+    """Returns the path of the command's file."""
     name = "lasthop" + (sysconfig.get_config_var("EXE") or "")
     user = sysconfig.get_preferred_scheme("user")
     folders = [
         sysconfig.get_path("scripts"),
         sysconfig.get_path("scripts", scheme=user),
-        # For a package in a separate folder (pip install --target).
+        # The package may be in a separate folder (pip install --target).
         str(Path(__file__).parents[1] / "bin"),
         str(Path(sys.executable).parent),
     ]
@@ -38,7 +38,7 @@ def path() -> str:
 
 
 def output(arguments: list[str]) -> tuple[str, str]:
-    """Returns standard output and standard error of the command; also copies standard error as it arrives."""
+    """Runs the command; returns its standard output and standard error. Standard error is also shown as it arrives."""
     child = subprocess.Popen(
         [path(), *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, encoding="utf-8"
     )
@@ -49,7 +49,7 @@ def output(arguments: list[str]) -> tuple[str, str]:
         is_message = False
         for line in child.stderr:
             messages.append(line)
-            # A message ends the command; the raised error contains it.
+            # An error message ends the command. It is not shown, because the raised error contains it.
             is_message = is_message or line.lstrip().startswith("×")
             if not is_message:
                 sys.stderr.write(line)
@@ -71,7 +71,7 @@ def output(arguments: list[str]) -> tuple[str, str]:
 
 
 def _refused(messages: str, otherwise: str) -> Error:
-    """Converts the command's own message to an error: `× message`, and `help: remedy`."""
+    """Converts the error message that the command printed (`× message`, `help: remedy`) to an error."""
     message, help = None, None
     for line in messages.splitlines():
         words = line.strip()
@@ -83,7 +83,7 @@ def _refused(messages: str, otherwise: str) -> Error:
 
 
 def objects(arguments: list[str], report: str | None) -> list[dict[str, Any]]:
-    """Objects that a command prints as JSON. Its report is kept only if `report` is a path."""
+    """Returns the objects that a command prints as JSON. The command's report is kept only if `report` is a path."""
     with tempfile.TemporaryDirectory() as folder:
         page = report or os.path.join(folder, "report.html")
         printed, _ = output([*arguments, "--format", "json", "--report", page])

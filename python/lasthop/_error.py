@@ -1,12 +1,13 @@
-"""Errors of user input."""
+"""Error that reports invalid input."""
 
 from __future__ import annotations
 
 
 class Error(ValueError):
-    """Invalid input: what is wrong, where, and how to mend it.
+    """Invalid input: the problem, its place, and its remedy.
 
-    `str(error)` is the output of the command `lasthop`: the message, the file with the line underlined, the help.
+    `str(error)` is the text that the command `lasthop` prints: the message, the line of the file with the place
+    underlined, and the help.
     """
 
     message: str
@@ -14,13 +15,13 @@ class Error(ValueError):
     help: str | None
     """Remedy."""
     file: str | None
-    """Scenario's file, ready path or "command line"; None if the problem has no place in a scenario."""
+    """File, ready path or "command line" with the problem; None if the problem has no place in a scenario."""
     line: int | None
     """Line in the file, from 1."""
     column: int | None
     """Column in the line, from 1."""
     underlined: str | None
-    """Text at this place."""
+    """Text that is underlined: the place of the problem."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Conversion of Python scenarios to TOML, so that names, errors and documentation are the same."""
+"""Converts scenarios given in Python to TOML, so that keys, errors and documentation are those of TOML."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from lasthop.strategy import Strategies
 
 
 def document(table: Mapping[str, object], strategies: Strategies) -> str:
-    """Text of a scenario."""
+    """Returns a scenario as a TOML document."""
     return "\n".join(_section("", table, strategies)).strip() + "\n"
 
 
 def typed(path: str, value: object, strategies: Strategies) -> str:
-    """A single value as in `--set path=`."""
+    """Returns a single value as written after `--set path=`."""
     if value is None:
         return ""
     if isinstance(value, str):
@@ -25,7 +25,7 @@ def typed(path: str, value: object, strategies: Strategies) -> str:
 
 
 def _section(path: str, table: Mapping[str, object], strategies: Strategies) -> list[str]:
-    """Lines of a table: its values, then its sub-tables with their headings."""
+    """Returns the lines of a table: first its values, then its sub-tables with their headings."""
     lines = []
     below = []
     for key, value in table.items():
@@ -66,7 +66,7 @@ def _value(path: str, value: object, strategies: Strategies) -> str:
         )
         return "{ " + ", ".join(inner) + " }"
     if (item := getattr(value, "item", None)) is not None and callable(item):
-        return _value(path, item(), strategies)  # a number of numpy
+        return _value(path, item(), strategies)  # a numpy number
     name = strategies.name_at(path, value)
     if name is not None:
         return _quoted(name)

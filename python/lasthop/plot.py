@@ -1,8 +1,8 @@
 """Figures of results with matplotlib: colour-blind safe, legible in print, with units on every axis.
 
-Each function draws into `ax` if given, otherwise into a new figure, and returns the axes (`time_series` a list). To
-save a figure: `plot.series(…).figure.savefig("figure.pdf")`, or `.svg`. The colours are Okabe and Ito's; lines also
-differ in dashes and markers.
+Each function draws into `ax` if you give one, otherwise into a new figure. It returns the axes (`time_series` returns
+a list of axes). To save a figure: `plot.series(…).figure.savefig("figure.pdf")`, or `"figure.svg"`. The colours are
+Okabe and Ito's; lines also differ in dashes and markers.
 """
 
 from __future__ import annotations
@@ -77,7 +77,8 @@ def series(
     flow: str | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Means of a metric with 95 % intervals over a varied key `x` (default: the first), one line per other value."""
+    """Draws means of a metric with 95 % intervals over a varied key `x` (by default the first varied key). Each
+    combination of values of the other varied keys is one line."""
     _expect(comparison, "series", Comparison, "lasthop.compare(…)")
     x = x or comparison.paths[0]
     if x not in comparison.paths:
@@ -132,7 +133,7 @@ def time_series(
     *,
     flows: Iterable[str] | None = None,
 ) -> list[Axes]:
-    """Samples of the first repetition over time, one axes per column; needs `run(…, samples=True)`."""
+    """Draws samples of the first repetition over time, each column in its own axes; needs `run(…, samples=True)`."""
     _expect(results, "time_series", Results, "lasthop.run(…, samples=True)")
     table = results.samples
     names = list(flows) if flows is not None else results.scenario.flows
@@ -161,7 +162,10 @@ def time_series(
 
 
 def queue(results: Results, links: Iterable[str] | None = None, *, ax: Axes | None = None) -> Axes:
-    """Backlog of link directions over time, by default of those with any backlog; needs `run(…, samples=True)`."""
+    """Draws the backlog of link directions over time; needs `run(…, samples=True)`.
+
+    Without `links` the figure has the directions that ever have a backlog.
+    """
     _expect(results, "queue", Results, "lasthop.run(…, samples=True)")
     table = results.queues
     times, whose, packets = table["time_s"], table["link"], table["queue_packets"]
@@ -197,10 +201,10 @@ def time_sequence(
     end_s: float | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Each segment of a flow in the style of tcptrace; needs `run(…, events=True)`.
+    """Draws each segment of a flow in the style of tcptrace; needs `run(…, events=True)`.
 
-    A vertical line is a sent segment from its first to its last byte, orange if retransmitted. A cross is a loss. The
-    steps are the cumulative ACKs, the pale lines the SACK blocks.
+    A vertical line is a sent segment from its first to its last byte; retransmissions are orange. A cross is a loss.
+    The steps are the cumulative ACKs, and the pale lines are the SACK blocks.
     """
     _expect(results, "time_sequence", Results, "lasthop.run(…, events=True)")
     name = flow or results.scenario.flows[0]
@@ -264,7 +268,7 @@ def cdf(
     by: str | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Share of runs and flows with at most each value of a metric; `by` is a column with one line for each value."""
+    """Draws the cumulative distribution of a metric over runs and flows. Each value of the column `by` is one line."""
     _expect(results, "cdf", (Results, Comparison), "lasthop.run(…) or lasthop.compare(…)")
     table = results.flows
     if by is None and isinstance(results, Comparison):
@@ -285,8 +289,10 @@ def cdf(
 
 
 def completion_times(results: Results | Comparison, *, by: str | None = None, ax: Axes | None = None) -> Axes:
-    """Share of finite transfers complete at each time. Unfinished transfers are treated as censored (product-limit
-    estimate; Kaplan and Meier 1958) and drawn as ticks."""
+    """Draws the share of finite transfers that are complete, over time. Each value of the column `by` is one line.
+
+    Unfinished transfers are treated as censored (product-limit estimate; Kaplan and Meier 1958) and drawn as ticks.
+    """
     _expect(results, "completion_times", (Results, Comparison), "lasthop.run(…) or lasthop.compare(…)")
     table = results.flows
     if by is None and isinstance(results, Comparison):
@@ -313,7 +319,7 @@ def completion_times(results: Results | Comparison, *, by: str | None = None, ax
 
 
 def paper(reproduction: Reproduction, item: str, *, x: str | None = None, ax: Axes | None = None) -> Axes:
-    """A figure of a paper: our points with 95 % intervals, one line per series; open markers are published values."""
+    """Draws a figure of a paper, one line per series: our means with 95 % intervals. Open markers: published values."""
     _expect(reproduction, "paper", Reproduction, "lasthop.reproduce(…)")
     items = [one for one in reproduction.items if one["item"] == item and one["reading"] == "default"]
     if not items:
@@ -374,7 +380,10 @@ def paper(reproduction: Reproduction, item: str, *, x: str | None = None, ax: Ax
 def product_limit(
     times: list[tuple[float, bool]],
 ) -> tuple[list[tuple[float, float]], list[tuple[float, float]]]:
-    """Steps of the share complete (time, share), and the censored transfers, from pairs (time, whether complete)."""
+    """Returns the steps of the share of complete transfers, and the censored transfers, as pairs (time, share).
+
+    Each pair of `times` is the time of a transfer, and whether the transfer is complete.
+    """
     left, share = len(times), 0.0
     steps, cut = [(0.0, 0.0)], []
     # At equal times, completed transfers come before censored ones.
@@ -392,7 +401,7 @@ def product_limit(
 
 @contextmanager
 def _axes(ax: Axes | None) -> Iterator[Axes]:
-    """The axes to draw into; a new figure has the module's style."""
+    """Provides the axes to draw into; a new figure has the module's style."""
     if ax is not None:
         yield ax
         return
@@ -402,7 +411,7 @@ def _axes(ax: Axes | None) -> Iterator[Axes]:
 
 @contextmanager
 def _style() -> Iterator[None]:
-    """The module's style, for figures made within."""
+    """Applies the module's style to figures made in the `with` block."""
     _choose_backend()
     with mpl.rc_context(_STYLE):
         yield
@@ -410,8 +419,8 @@ def _style() -> Iterator[None]:
 
 @cache
 def _choose_backend() -> None:
-    """Loads matplotlib's backend now. A notebook's backend loaded later, within `rc_context`, would register itself in
-    settings that are then restored: later cells would show no figure."""
+    """Loads matplotlib's backend before `rc_context` begins. A notebook's backend that is loaded within `rc_context`
+    registers itself in settings that are restored afterwards; later cells would then show no figure."""
     plt.switch_backend(mpl.get_backend())
 
 
@@ -430,13 +439,13 @@ def _legend(ax: Axes, lines: int) -> None:
 
 
 def _scale_x(ax: Axes, places: Sequence[float]) -> None:
-    """Uses a logarithmic axis for values over several powers of ten."""
+    """Makes the x axis logarithmic if the values differ by a factor of 50 or more."""
     if min(places) > 0 and max(places) / min(places) >= 50:
         ax.set_xscale("log")
 
 
 def _label(name: str) -> str:
-    """Label `goodput (kbit/s)` of `goodput_kbps`."""
+    """Returns the label of a column, like `goodput (kbit/s)` for `goodput_kbps`."""
     words, _, unit = name.rpartition("_")
     if words and unit in _UNITS:
         return f"{words.replace('_', ' ')} ({_UNITS[unit]})"
@@ -444,14 +453,14 @@ def _label(name: str) -> str:
 
 
 def _key_label(key: str, values: Iterable[str]) -> str:
-    """Label of a varied key, with the unit of its values."""
+    """Returns the label of a varied key, with the unit of its values."""
     units = {value.strip().lstrip("+-0123456789.eE ").strip() for value in values}
     unit = units.pop() if len(units) == 1 else ""
     return f"{key} ({unit})" if unit and all(_number(value) is not None for value in values) else key
 
 
 def _number(value: str) -> float | None:
-    """Number at the start of a value. Values of one key have the same unit, or are compared as text."""
+    """Number of a value that is a number with or without a unit; None for other text."""
     import re
 
     found = re.match(r"^\s*([+-]?[0-9.]+(?:[eE][+-]?[0-9]+)?)\s*([A-Za-zµ/%]*)\s*$", value)
@@ -471,7 +480,7 @@ def _float(value: float | None) -> float:
 
 
 def _offset(number: int, origin: int) -> int:
-    """Stream offset of a 32-bit sequence number that may have wrapped once."""
+    """Offset in the stream of a 32-bit sequence number, which may have wrapped once."""
     return (number - origin) % (1 << 32)
 
 

@@ -32,7 +32,7 @@ class Estimate(NamedTuple):
 
 
 class _Numbers:
-    """All numbers of all repetitions, and the means."""
+    """Numbers of all repetitions, and their means."""
 
     _made: _lasthop.Runs | _lasthop.Comparison
 
@@ -52,7 +52,7 @@ class _Numbers:
         return Table(self._made.links())
 
     def to_json(self) -> str:
-        """Output of the command with `--format json`, byte for byte: one object a line."""
+        """Returns the exact output of the command with `--format json`: one object per line."""
         return self._made.json()
 
     @cached_property
@@ -89,12 +89,12 @@ class Results(_Numbers):
 
     @cached_property
     def samples(self) -> Table:
-        """cwnd, RTT, bytes in flight … of the first repetition over time; needs `run(…, samples=True)`."""
+        """cwnd, RTT, bytes in flight and others in the first repetition over time; needs `run(…, samples=True)`."""
         return _recorded(self._made.samples(), "samples")
 
     @cached_property
     def queues(self) -> Table:
-        """Backlog of each link direction over time, of the first repetition; needs `run(…, samples=True)`."""
+        """Backlog of each link direction in the first repetition over time; needs `run(…, samples=True)`."""
         return _recorded(self._made.queues(), "samples")
 
     @cached_property
@@ -104,7 +104,7 @@ class Results(_Numbers):
         return _recorded(self._made.events(), "events")
 
     def mean(self, metric: str, flow: str | None = None) -> Estimate | None:
-        """Mean of a metric over the repetitions, for a flow (by default the first); None if undefined."""
+        """Mean of a flow's metric over the repetitions; None if undefined. The default is the first flow."""
         objects = [one for one in self.summary if "flow" in one]
         names = [one["flow"] for one in objects]
         if flow is not None and flow not in names:
@@ -130,7 +130,7 @@ class Results(_Numbers):
         )
 
     def _repr_html_(self) -> str:
-        """Means of all metrics, for notebooks."""
+        """Returns the means of all metrics as HTML, for notebooks."""
         from html import escape
 
         flows = [one for one in self.summary if one.get("flow")]
@@ -148,12 +148,12 @@ class Results(_Numbers):
 
 
 class Comparison(_Numbers):
-    """Variants of a scenario, paired by repetition, made by `lasthop.compare`."""
+    """Variants of a scenario, made by `lasthop.compare`. Equal repetitions of the variants have the same losses."""
 
     scenario: Scenario
-    """The scenario with the common values."""
+    """The scenario before its keys are varied."""
     paths: list[str]
-    """Varied keys: the first columns of `flows` and `links`."""
+    """Varied keys. Their values are the first columns of `flows` and `links`."""
     _made: _lasthop.Comparison
 
     def __init__(self, scenario: Scenario, made: _lasthop.Comparison) -> None:
@@ -171,14 +171,14 @@ class Comparison(_Numbers):
 
 
 class Reproduction:
-    """Published numbers beside ours, made by `lasthop.reproduce`."""
+    """Published numbers compared with ours, made by `lasthop.reproduce`."""
 
     items: list[dict[str, Any]]
     """One object for each published number or claim, as printed by `lasthop reproduce --format json`.
 
-    `verdict` is `agrees`, `shape`, `differs`, `inconclusive` (more repetitions would decide) or `undecidable` (no
-    number of repetitions decides). `cause` is the reason why a row differs or agrees only in shape; `experiment` is the
-    command that shows it.
+    `verdict` is `agrees`, `shape` (a claim holds only in the mean), `differs`, `inconclusive` (more repetitions would
+    decide) or `undecidable` (no number of repetitions decides). `cause` is the reason why a number or claim differs or
+    agrees only in shape; `experiment` is the command that demonstrates the cause.
     """
 
     def __init__(self, items: list[dict[str, Any]]) -> None:
@@ -204,11 +204,11 @@ class Reproduction:
 
 
 class Crosscheck:
-    """A scenario simulated, and emulated with real TCP; made by `lasthop.crosscheck`."""
+    """Results of a scenario in the simulator and in an emulation with real TCP, made by `lasthop.crosscheck`."""
 
     flows: list[dict[str, Any]]
-    """One row for each sender, repetition and flow: sender, seed, flow, then each number simulated and emulated; None
-    if the simulator has no such sender."""
+    """One row for each sender, repetition and flow: sender, seed and flow, then each metric as simulated and as
+    emulated. A simulated value is None if the simulator does not have the sender."""
 
     def __init__(self, flows: list[dict[str, Any]], notes: str) -> None:
         self.flows = flows
@@ -216,12 +216,12 @@ class Crosscheck:
 
     @property
     def senders(self) -> list[str]:
-        """Senders: names of the TCP implementations."""
+        """Senders in `flows`: names of TCP implementations."""
         return list(dict.fromkeys(str(row["sender"]) for row in self.flows))
 
     @property
     def notes(self) -> str:
-        """Notes of the command beside the numbers."""
+        """Notes that the command printed in addition to the numbers."""
         return self._notes
 
     def to_pandas(self) -> pandas.DataFrame:
@@ -245,21 +245,21 @@ class Advice:
     """Remedies for a path, best first; made by `lasthop.advise`."""
 
     candidates: list[dict[str, Any]]
-    """A dict for each candidate, as printed by `lasthop advise --format json`: summary, place, owner, keys, commands
-    that try it, and numbers with 95 % intervals."""
+    """One dict for each candidate remedy, as printed by `lasthop advise --format json`: summary, place, owner, keys,
+    commands that try the remedy, and numbers with 95 % intervals."""
 
     def __init__(self, candidates: list[dict[str, Any]]) -> None:
         self.candidates = candidates
 
     @property
     def rows(self) -> list[dict[str, Any]]:
-        """Flat `candidates`: an estimate becomes its mean with `_low` and `_high`; percentiles are `_p50`, `_p95`,
-        `_p99`."""
+        """`candidates` as flat dicts. An estimate becomes three values: its mean, and the ends of its interval with the
+        suffixes `_low` and `_high`. Percentiles have the suffixes `_p50`, `_p95` and `_p99`."""
         return [_flat(candidate) for candidate in self.candidates]
 
     @property
     def is_order_certain(self) -> bool:
-        """Whether the order of the first three is certain."""
+        """Whether the order of the three best candidates is certain."""
         return any(candidate["is_order_certain"] for candidate in self.candidates)
 
     def to_pandas(self) -> pandas.DataFrame:

@@ -30,10 +30,10 @@ def run(
 ) -> Results:
     """Runs a scenario several times.
 
-    `source` and `set` are as in `Scenario`. The `runs` repetitions have the seeds `seed`, `seed + 1` …; the defaults
-    are the scenario's own, and one run if nothing is random. `jobs` threads run them, by default one per core; the
-    results do not depend on `jobs`. For the first repetition, `samples` keeps cwnd, RTT and queues over time, and
-    `events` every packet.
+    `source` and `set` are as in `Scenario`. The `runs` repetitions have the seeds `seed`, `seed + 1` …; by default the
+    scenario sets `runs` and `seed`, and a scenario without random numbers runs once. The repetitions run on `jobs`
+    threads, by default one per core; the results do not depend on `jobs`. For the first repetition, `samples` records
+    cwnd, RTT and queues over time, and `events` records every packet.
     """
     scenario = source if isinstance(source, Scenario) and not set else Scenario(source, set=set)
     _note(scenario)
@@ -60,8 +60,8 @@ def compare(
 ) -> Comparison:
     """Compares values of keys in paired runs: all variants have the same losses. The first value is the baseline.
 
-    `vary` is `{"recovery": ["sack", "new_reno", "reno"]}`; with several keys every combination runs. `metrics`
-    restricts `summary` and `to_json` to these.
+    `vary` gives the values of each key: `{"recovery": ["sack", "new_reno", "reno"]}`. With several keys every
+    combination runs. If you give `metrics`, `summary` and `to_json` contain only these metrics.
     """
     if not isinstance(vary, Mapping) or not vary:
         raise Error(
@@ -104,10 +104,10 @@ def reproduce(
     fresh: bool = False,
     report: str | None = None,
 ) -> Reproduction:
-    """Reproduces papers (all by default) with the command `lasthop reproduce`: published numbers beside ours.
+    """Reproduces papers (all by default) with the command `lasthop reproduce`: compares published numbers with ours.
 
-    A paper is a name (`"hasegawa"`) or a folder with a study.toml. `report` is a path for the report with the figures.
-    Progress goes to standard error. Finished work of an earlier start is reused, unless `fresh`.
+    A paper is a name (`"hasegawa"`) or a folder with a study.toml. `report` is the path at which the report with the
+    figures is written. Progress goes to standard error. Finished work of an earlier call is reused, unless `fresh`.
     """
     arguments = ["reproduce", *papers, "--seed", str(_whole("seed", seed, 0, 2**63 - 1))]
     arguments += ["--quick"] * quick + ["--fresh"] * fresh + _jobs(jobs)
@@ -123,10 +123,10 @@ def advise(
     seed: int | None = None,
     jobs: int | None = None,
 ) -> Advice:
-    """Ranks remedies for a path with their gain and their owner: `lasthop advise`.
+    """Ranks remedies for a path with the command `lasthop advise`; reports the gain and the owner of each remedy.
 
-    `sender` is the sender of the path's flows (`"linux-cubic"`, `"bbr3"`, …), by default the scenario's. `by` is the
-    criterion of the ranking: `"all"`, `"goodput"` or `"short"`.
+    `sender` is the sender of the path's flows (`"linux-cubic"`, `"bbr3"`, …), by default the sender that the scenario
+    sets. `by` is the criterion of the ranking: `"all"`, `"goodput"` or `"short"`.
     """
     scenario = Scenario(source, set=set)
     if scenario._has_strategies:
@@ -149,11 +149,13 @@ def crosscheck(
     seed: int | None = None,
     arguments: Iterable[str] = (),
 ) -> Crosscheck:
-    """Runs a scenario simulated, and emulated with real TCP in real time: `lasthop crosscheck` (Linux, as root).
+    """Runs a scenario both in the simulator and in an emulation with real TCP in real time, with the command `lasthop
+    crosscheck` (Linux, as root).
 
-    `senders` are `"lasthop"`, `"lasthop-to-kernel"` and congestion controls of the kernel (`"cubic"`); the default is
-    these two, reno and cubic. `runs` is the number of repetitions of each (default 5), which have the same losses in
-    both. `arguments` are additional ones of the command. Without the necessary permissions, the `Error` lists them.
+    `senders` may contain `"lasthop"`, `"lasthop-to-kernel"` and congestion controls of the kernel. The default is
+    `"lasthop"`, `"lasthop-to-kernel"`, `"reno"` and `"cubic"`. `runs` is the number of repetitions for each sender
+    (default 5); a repetition has the same losses in the simulation and in the emulation. `arguments` are additional
+    arguments of the command. If permissions are missing, the `Error` lists them.
     """
     scenario = Scenario(source, set=set)
     if scenario._has_strategies:
@@ -174,7 +176,7 @@ def crosscheck(
 
 
 def _written(source: Source, set: Mapping[str, object] | None, scenario: Scenario, folder: str) -> list[str]:
-    """A scenario as arguments of the command: as named, or as a file in `folder`."""
+    """Returns the arguments that name a scenario to the command; a scenario without a name is written to `folder`."""
     if isinstance(source, str | PathLike):
         typed = {path: _toml.typed(path, value, Strategies()) for path, value in (set or {}).items()}
         return [str(fspath(source)), *(f"--set={key}={value}" for key, value in typed.items())]
@@ -184,7 +186,7 @@ def _written(source: Source, set: Mapping[str, object] | None, scenario: Scenari
 
 
 def _read(column: str, text: str) -> object:
-    """Value of a CSV field: text, a seed, or a number; None if empty."""
+    """Returns the value of a CSV field: text, a seed, or a number; None if the field is empty."""
     if column in ("sender", "flow"):
         return text
     return int(text) if column == "seed" else float(text) if text else None
@@ -196,7 +198,7 @@ def _jobs(jobs: int | None) -> list[str]:
 
 
 def _whole(name: str, value: object, least: int, most: int) -> int | None:
-    """Checks an integer within its range; accepts numpy's."""
+    """Checks that a value is an integer within the range; also accepts integers of numpy."""
     if value is None:
         return None
     try:
@@ -211,7 +213,7 @@ def _whole(name: str, value: object, least: int, most: int) -> int | None:
 
 
 def _metrics(metrics: object) -> list[str]:
-    """List of metric names; accepts one name."""
+    """Returns metric names as a list; also accepts a single name."""
     if isinstance(metrics, str):
         return [metrics]
     listed = list(metrics) if isinstance(metrics, Iterable) else [None]

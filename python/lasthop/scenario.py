@@ -1,4 +1,4 @@
-"""Scenarios from a ready path, a file, a line of text, or a dict."""
+"""Scenarios from a ready path, a file, a one-line scenario, or a dict."""
 
 from __future__ import annotations
 
@@ -14,17 +14,18 @@ if TYPE_CHECKING:
     from lasthop.keys import ScenarioKeys
 
 Source: TypeAlias = "str | PathLike[str] | Mapping[str, object] | ScenarioKeys | Scenario"
-"""Source of a scenario: a ready path's name, a file, a line of text, a dict with TOML's names, or a Scenario."""
+"""Source of a scenario: a ready path's name, a file, a one-line scenario, a dict with TOML's keys, or a Scenario."""
 
 
 class Scenario:
     """A checked scenario.
 
-    `source` is what the command line accepts (`"umts"`, `"mine.toml"`, `"rate=10Mbit/s,rtt=20ms,loss=1%"`), a dict with
-    the names of TOML, or another Scenario. `set` changes single values: `{"recovery": "reno", "wireless.down.rate":
-    "4 Mbit/s"}`; None removes a key. A strategy may replace a mechanism's name.
+    `source` is a scenario as on the command line (`"umts"`, `"mine.toml"`, `"rate=10Mbit/s,rtt=20ms,loss=1%"`), a dict
+    with the same keys as a TOML file, or another Scenario. `set` changes single values: `{"recovery": "reno",
+    "wireless.down.rate": "4 Mbit/s"}`; the value None removes a key. A value that names a mechanism may also be a
+    strategy: a class or an object derived from `lasthop.CongestionControl` or a similar class.
 
-    Invalid input raises an `Error` with its place.
+    Invalid input raises an `Error` that gives the place of the problem.
     """
 
     __slots__ = ("_given", "_made", "_strategies")
@@ -66,12 +67,12 @@ class Scenario:
 
     @classmethod
     def from_toml(cls, text: str, *, name: str = "scenario.toml") -> Self:
-        """Makes a scenario from text. Messages use `name`, and relative files are searched beside that path."""
+        """Makes a scenario from TOML text. Messages use `name`; relative files are searched in the folder of `name`."""
         return cls(_Text(text, name))
 
     @property
     def title(self) -> str:
-        """Title, one line."""
+        """Title of the scenario, one line."""
         return self._made.title
 
     @property
@@ -91,7 +92,7 @@ class Scenario:
 
     @property
     def is_deterministic(self) -> bool:
-        """Whether nothing is random, so that one run is enough."""
+        """Whether the scenario uses no random numbers, so that one run is enough."""
         return self._made.is_deterministic
 
     @property
@@ -115,7 +116,7 @@ class Scenario:
 
 
 class _Text(str):
-    """Text of a document with its name in messages."""
+    """Text of a TOML document, with the name that messages use."""
 
     name: str
 
@@ -138,12 +139,12 @@ def _unpickled(version: str, source: Source, changes: list[tuple[str, object]]) 
 
 
 def ready_paths() -> list[str]:
-    """Names of the ready paths: `lasthop.run("umts")`."""
+    """Returns the names of the ready paths, for example "umts" for `lasthop.run("umts")`."""
     return _lasthop.ready_paths()
 
 
 def mechanisms(kind: str | None = None) -> list[tuple[str, str, str, str]]:
-    """All mechanisms, or those of a kind ("congestion", "queue"): kind, name, summary, source."""
+    """Returns kind, name, summary and source of all mechanisms, or of one kind of mechanism ("congestion", "queue")."""
     every = _lasthop.mechanisms()
     if kind is None:
         return every

@@ -1,13 +1,13 @@
-"""Mechanisms of your own: classes with the hooks of the engine.
+"""Base classes for mechanisms of your own. Their methods are hooks, which the engine calls.
 
-Give a class derived from one of these in place of a mechanism's name::
+Derive a class from one of these and use your class in place of a mechanism's name::
 
     lasthop.run("umts", set={"congestion": MyControl})
     lasthop.compare("umts", vary={"congestion": ["reno", "cubic", MyControl]})
 
-A class is constructed once without arguments; an object (`MyControl(beta=0.8)`) is used as it is. Each flow of each
-repetition gets a deep copy before its `on_start`. Runs with such classes use one thread. Their results depend only on
-the scenario and the seed if your class does.
+A class is constructed once, without arguments; an object (`MyControl(beta=0.8)`) is used as it is. In each repetition,
+each flow gets a deep copy of the object, before `on_start` is called. Runs with such classes use one thread. Results
+depend only on the scenario and the seed if the behaviour of your class depends on nothing else.
 """
 
 from __future__ import annotations
@@ -50,23 +50,23 @@ __all__ = [
 
 
 class Strategy:
-    """A mechanism; derive from one of the classes below."""
+    """Base class of all mechanisms; derive your class from one of the classes below."""
 
     _seam: ClassVar[str] = ""
     _required: ClassVar[tuple[str, ...]] = ()
 
     _counts_only: ClassVar[Mapping[str, tuple[str, ...]]] = {}
-    """Flags and the attributes and hooks that need them."""
+    """For each flag, the attributes and hooks that have no effect without the flag."""
 
     draws: bool = True
-    """Whether the mechanism draws random numbers. Set False if not: a scenario without random numbers runs once."""
+    """Whether the mechanism draws random numbers. Set False if it does not: a scenario without them runs once."""
 
 
 class CongestionControl(Strategy):
     """Sets the congestion window. Write `on_ack` and `on_loss`; the other hooks default to Reno's behaviour.
 
     Keep the window in `self.cwnd` and the slow start threshold in `self.ssthresh`, both in bytes; `self.mss` is a full
-    segment's payload. They are set before `on_start` and read after each hook.
+    segment's payload. The engine sets these attributes before `on_start` and reads them after each hook.
     """
 
     _seam = "congestion"
@@ -82,40 +82,40 @@ class CongestionControl(Strategy):
     mss: int
     """Payload of a full segment, bytes."""
     pacing_rate_bps: float | None = None
-    """Pacing rate of the payload, bit/s; None: the window alone limits. Only with `rate_samples`."""
+    """Pacing rate of the payload, bit/s; None: only the window limits the sender. Needs `rate_samples`."""
     rate_samples: bool = False
     """Whether the mechanism uses `ack.rate_bps`, `on_open`, `on_sent`, `on_lost` and pacing."""
     holds_back: bool = False
-    """Whether the mechanism deliberately keeps so little in flight that rate samples count as application-limited. Only
-    with `rate_samples`."""
+    """Whether the mechanism now deliberately keeps so little in flight that rate samples count as application-limited.
+    Needs `rate_samples`."""
     conserves: bool = False
-    """Whether the mechanism itself sets its window during loss recovery (as BBR does)."""
+    """Whether the mechanism, not the window reduction, sets the window during loss recovery (as BBR does)."""
     is_scalable: bool = False
-    """Whether the mechanism answers each mark in proportion (L4S, RFC 9331 §4.3). With AccECN its packets then carry
-    ECT(1), `ack.marked_bytes` reports marks, and `on_mark` is not called."""
+    """Whether the mechanism reduces the window in proportion to the share of marks (L4S, RFC 9331 §4.3). With AccECN
+    its packets then carry ECT(1), `ack.marked_bytes` reports marks, and `on_mark` is not called."""
     mark_pace: str = "window"
-    """Reactions to marks: once per "window" of data (RFC 3168), once per "rtt", or for "every" marked ACK."""
+    """Frequency of `on_mark`: once per "window" of data (RFC 3168), once per "rtt", or for "every" marked ACK."""
     discriminates_by_mark: bool = False
-    """Whether a loss reported by an unmarked duplicate ACK is classified as a random error, which statistics count."""
+    """Whether statistics count a loss as a random error if the duplicate ACK that reports it is unmarked."""
 
     def on_start(self, start: Start) -> None:
         """Called when the connection begins."""
 
     def on_open(self, rtt_s: float | None) -> None:
-        """Called after the handshake with its RTT; only with `rate_samples`."""
+        """Called after the handshake with the RTT of the handshake; needs `rate_samples`."""
 
     def on_lost(self, lost: LostSegment) -> None:
-        """Called for a segment declared lost, before `on_ack` of the ACK that reports it; only with `rate_samples`."""
+        """Called for a segment declared lost, before `on_ack` for the ACK that reports it; needs `rate_samples`."""
 
     def leave_slow_start(self) -> None:
-        """Called when slow start ends without a loss (the scenario's `slow_start`, HyStart++)."""
+        """Called when the scenario's `slow_start` (HyStart++) ends slow start without a loss."""
         self.ssthresh = int(self.cwnd)
 
     def observe(self, now_s: float, acked_bytes: int, duplicate: bool) -> None:
-        """Called for each ACK before all other effects, for estimates needed by the window reduction."""
+        """Called for each ACK before all other hooks, so that a window reduction can use up-to-date estimates."""
 
     def on_sent(self, now_s: float, sent_bytes: int, in_flight_bytes: int) -> None:
-        """Called for each segment sent; only with `rate_samples`."""
+        """Called for each segment sent; needs `rate_samples`."""
 
     def on_ack(self, ack: Ack) -> None:
         """Called for each ACK, new or duplicate."""
@@ -131,7 +131,7 @@ class CongestionControl(Strategy):
         self.cwnd = self.mss
 
     def on_timeout(self, loss: Loss, first: bool) -> None:
-        """Called when the retransmission timer expires; `first`: for the first time for this data."""
+        """Called when the retransmission timer expires; `first` is True at the first expiry for this data."""
         if first:
             self.on_loss(loss)
         self.cwnd = self.mss
@@ -150,7 +150,7 @@ class CongestionControl(Strategy):
         """Called when the segment size changes; `self.mss` is already set."""
 
     def on_recovered(self, flight_bytes: int, recovered: Recovered) -> None:
-        """Called at the end of recovery with the bytes outstanding."""
+        """Called at the end of recovery with the number of bytes outstanding, `flight_bytes`."""
         if recovered.ssthresh_bytes is not None:
             self.ssthresh = recovered.ssthresh_bytes
         self.cwnd = self.ssthresh if recovered.window_bytes is None else recovered.window_bytes
@@ -168,7 +168,7 @@ class AckPolicy(Strategy):
 
 
 class Slices(NamedTuple):
-    """ACK splitting: each of `pieces` equal parts of the bytes from `start` on gets its own ACK."""
+    """ACK splitting: each of `pieces` equal parts of the acknowledged bytes from `start` on gets its own ACK."""
 
     pieces: int
     start: int
@@ -193,13 +193,13 @@ class AckSplitting(Strategy):
         """Called for a gap classified as "congestion" or "wireless"."""
 
     def on_arrival(self, now_s: float, missing_segments: int, repeated: bool) -> None:
-        """Called for each data segment, with the number of segments missing before it if it opens a gap."""
+        """Called for each data segment. If it opens a gap, `missing_segments` is the number of segments in the gap."""
 
     def on_counts(self, sender: SenderCounts, uplink: UplinkCounts) -> None:
         """Called before each arrival with the counters of the sender and of this host's uplink interface."""
 
     def on_sent(self, before: Backlog, after: Backlog) -> int:
-        """Called when the ACKs of the last `split` are in the uplink queue. Returns the queue length after them, as the
+        """Called when the ACKs of the last `split` are in the uplink queue. Returns the resulting queue length as the
         mechanism counts it (for traces)."""
         return after.packets
 
@@ -211,21 +211,21 @@ class AdvertisedWindow(Strategy):
     _required = ("window_bytes",)
 
     largest_bytes: int = 1 << 20
-    """Maximum window that the mechanism ever advertises."""
+    """Maximum window that the mechanism ever advertises, bytes."""
     shrinks: bool = False
     """Whether the right edge may move left (RFC 9293 §3.8.6 advises against it)."""
     is_growing: bool = False
-    """Whether the last arrival opened the window further: `arrival.grows` of an ACK policy. Read after `on_arrival`."""
+    """Whether the last arrival enlarged the window: `arrival.grows` in an ACK policy. Read after `on_arrival`."""
 
     def window_bytes(self, unread_bytes: int, segment_bytes: int) -> float:
         """Returns the number of bytes to advertise after the next expected one."""
         raise NotImplementedError
 
     def on_arrival(self, now_s: float, payload_bytes: int, rtt_s: float | None) -> None:
-        """Called for each segment, with its RTT sample if there is one."""
+        """Called for each arriving segment, with an RTT sample if there is one."""
 
     def on_link_rate(self, rate_bps: int) -> None:
-        """Called with the link rate towards this host, reported by its link layer: at the start and after changes."""
+        """Called at the start and after changes: the link layer reports the link rate towards this host."""
 
 
 class LossDiscriminator(Strategy):
@@ -238,10 +238,13 @@ class LossDiscriminator(Strategy):
     """Whether the mechanism reads the path estimate."""
 
     def observe(self, now_s: float, start: int, end: int, sent_s: float | None) -> None:
-        """Called for each packet above all earlier ones; `sent_s` is in the sender's clock: use differences only."""
+        """Called for each data segment with a higher sequence number than all earlier segments.
+
+        `sent_s` is a time of the sender's clock, so use only differences of such times.
+        """
 
     def on_report(self, start: int, end: int) -> None:
-        """Called when the link layer of this host reports that it has discarded these bytes."""
+        """Called when this host's link layer reports that the bytes from `start` to `end` are discarded."""
 
     def discriminate(self, gap: Gap, path: PathEstimate, uniform: float) -> str:
         """Returns "congestion" or "wireless" for a new gap. `uniform` is a random number in [0, 1) if `draws`."""
@@ -258,8 +261,8 @@ class Admission(Strategy):
     """Whether `admit` may return "mark"."""
 
     def on_start(self, rate_bps: int, seed: int) -> None:
-        """Called at the start with the link rate, and a seed for random.Random, different for each queue and
-        repetition."""
+        """Called at the start with the link rate and a seed for random.Random. The seed is different for each queue and
+        each repetition."""
 
     def admit(self, now_s: float, packet: Packet, queue: QueueState) -> bool | str:
         """Returns True to enqueue the packet, False if the queue is full, "early_drop" to drop it before that, or
@@ -268,7 +271,7 @@ class Admission(Strategy):
 
 
 class Queue(Strategy):
-    """A queue discipline: order and drops of waiting packets. Write `enqueue` and `dequeue`."""
+    """Queue discipline: sets the order and the drops of waiting packets. Write `enqueue` and `dequeue`."""
 
     _seam = "queue"
     _required = ("enqueue", "dequeue")
@@ -286,7 +289,7 @@ class Queue(Strategy):
         return queue
 
     def drop(self, packet: Packet) -> None:
-        """Drops a waiting packet, which may be the one just enqueued."""
+        """Drops a waiting packet. It may be the packet for which `enqueue` is called."""
         self.dropped.append(packet)
 
     def mark(self, packet: Packet) -> None:
@@ -294,19 +297,19 @@ class Queue(Strategy):
         self.marked.append(packet)
 
     def on_start(self, rate_bps: int, seed: int) -> None:
-        """Called at the start with the link rate, and a seed for random.Random."""
+        """Called at the start with the link rate and a seed for random.Random."""
 
     def enqueue(self, now_s: float, packet: Packet) -> None:
         """Called for a new packet; call `drop` for it or others if the queue is full."""
         raise NotImplementedError
 
     def dequeue(self, now_s: float) -> Packet | None:
-        """Returns the next packet to send; None if no packet waits or none may be sent now."""
+        """Returns the next packet to send; None if no packet is waiting or no packet may be sent now."""
         raise NotImplementedError
 
     def ready_at(self, now_s: float) -> float | None:
-        """Called after `dequeue` returned None although packets wait. Returns the time of the next attempt, virtual
-        time, s; None: at the next arrival."""
+        """Called after `dequeue` has returned None although packets wait. Returns the virtual time of the next call of
+        `dequeue`, s; None: the next call is at the next arrival."""
         return None
 
 
@@ -322,13 +325,13 @@ _BASES: Sequence[type[Strategy]] = (
 
 
 class Strategies:
-    """Strategies of one scenario with their names in the scenario."""
+    """Strategies (Python mechanisms) of one scenario, with their names in the scenario."""
 
     def __init__(self) -> None:
         self._given: list[tuple[object, str, str, Strategy]] = []
 
     def name_of(self, value: object) -> str | None:
-        """Name of a class or an object; None if it is no strategy."""
+        """Returns the name of a strategy, given as a class or an object; None if `value` is not a strategy."""
         for given, _, name, _ in self._given:
             if given is value:
                 return name
@@ -349,7 +352,7 @@ class Strategies:
         return name
 
     def name_at(self, path: str, value: object) -> str | None:
-        """Like `name_of`, and checks that the strategy fits the key."""
+        """Returns the name as `name_of` does; checks that the strategy is of the kind that the key needs."""
         name = self.name_of(value)
         if name is None:
             return None
@@ -364,11 +367,11 @@ class Strategies:
         return name
 
     def notes(self) -> list[str]:
-        """Notes on attributes and hooks without effect because their flag is not set."""
+        """Returns notes on attributes and hooks that have no effect because their flag is not set."""
         return [note for _, _, _, made in self._given for note in _without_effect(made)]
 
     def for_engine(self) -> list[tuple[str, str, object]]:
-        """Seam, name and object of each strategy."""
+        """Returns the kind of mechanism, the name and the object of each strategy."""
         return [(seam, name, made) for _, seam, name, made in self._given]
 
 
@@ -409,14 +412,14 @@ def _base(of: type[Strategy]) -> type[Strategy] | None:
 
 
 def _own(of: type[Strategy], base: type[Strategy]) -> Iterator[tuple[str, object]]:
-    """Attributes of a class and its bases beyond `base`; the class's own come last."""
+    """Yields the attributes that a class and its bases add to `base`; attributes of the class itself come last."""
     for one in reversed(of.__mro__):
         if not issubclass(base, one):
             yield from vars(one).items()
 
 
 def _refuse_misspelt(of: type[Strategy], base: type[Strategy]) -> None:
-    """Rejects a method with a name like a hook: it would never be called."""
+    """Rejects a method whose name resembles a hook's name, because the engine would never call the method."""
     hooks = [name for name in dir(base) if not name.startswith("_") and callable(getattr(base, name))]
     for one in (one for one in of.__mro__ if not issubclass(base, one)):
         left = [hook for hook in hooks if hook not in vars(one)]
@@ -438,7 +441,7 @@ _OLD_NAMES: Mapping[type[Strategy], Mapping[str, str]] = {
     AckSplitting: {"shape": "split"},
     LossDiscriminator: {"judge": "discriminate"},
 }
-"""Renamed flags and hooks: old and new name."""
+"""Old and new names of renamed flags and hooks."""
 
 
 def _refuse_old_names(made: Strategy) -> None:

@@ -19,16 +19,17 @@ from lasthop.strategy import Strategies
 from lasthop.table import Table
 
 _TASK_S = 1.0
-"""Target duration of an executor's task, s: long relative to the overhead, short relative to the loss of a worker."""
+"""Target duration of an executor's task, s. The overhead of a longer task would matter less, but a worker that dies
+would lose more work."""
 _TRIES = 3
-"""Number of attempts for a single run with a worker that dies."""
+"""Maximum number of attempts for a run whose worker dies."""
 
 _Order = tuple[str, str, int]
-"""A run: digest and scenario of its point, and seed."""
+"""Order of a run: digest and text of its scenario, and its seed."""
 
 
 class Sweep(Table):
-    """Table of a sweep: one row for each run and flow, with the values of the varied keys. `store` is its file."""
+    """Table of a sweep: one row for each run and flow, with the values of the varied keys."""
 
     __slots__ = ("failed", "number", "store")
 
@@ -37,7 +38,7 @@ class Sweep(Table):
     number: int
     """Number of the sweep in the store."""
     failed: list[str]
-    """Messages of failed runs; the next call repeats these runs."""
+    """Messages of failed runs. The next call of `sweep` with this store repeats these runs."""
 
     def __init__(self, store: str, number: int, failed: Iterable[str] = ()) -> None:
         super().__init__(_lasthop.read_store(store, number))
@@ -45,9 +46,10 @@ class Sweep(Table):
 
 
 def read_store(store: str | os.PathLike[str], sweep: int | None = None) -> Table:
-    """Table of a sweep in a store (also of `lasthop sweep`): one row for each run and flow.
+    """Returns the table of a sweep in a store, one row for each run and flow. `lasthop sweep` writes such stores, too.
 
-    `sweep` is its number, needed if the store has several. Another process may be writing to the store.
+    `sweep` is the number of the sweep; you may omit it if the store has only one sweep. You may call this function
+    while another process is writing to the store.
     """
     return Table(_lasthop.read_store(os.fspath(store), sweep))
 
@@ -57,7 +59,7 @@ def merge(
 ) -> int:
     """Adds the runs of other stores, such as shards of a sweep, to a store; creates the store if needed.
 
-    Returns the number of new runs. A store with other numbers for the same run is refused as a whole.
+    Returns the number of new runs. If another store has different results for the same run, none of its runs is added.
     """
     if isinstance(shards, str | os.PathLike):
         shards = [shards]
@@ -81,15 +83,16 @@ def sweep(
     executor: Any = None,
     progress: bool | None = None,
 ) -> Sweep:
-    """Runs every combination of values with the same seeds and keeps every run in a store.
+    """Runs every combination of values with the same seeds and stores every run in a file.
 
-    `set` is `{"recovery": ["sack", "reno"], "duration": "30 s"}`: a list varies, other values are common. To continue a
-    stopped or killed sweep, repeat the call: stored runs are not repeated.
+    `set` is for example `{"recovery": ["sack", "reno"], "duration": "30 s"}`: a key with a list is varied, other values
+    apply to all runs. To continue a stopped or killed sweep, repeat the call: stored runs are not repeated.
 
-    `runs` is the number for each point, by default the scenario's own; or `until=0.02`: until the means of `metrics`
-    (default goodput_kbps) are within 2 % (docs/sweeps.md). `jobs` threads of this machine do the runs, or an
-    `executor`: a Dask `Client`, or any of `concurrent.futures`. The rows are the same. `shard=(2, 4)` is the second of
-    four parts; each has its own store, and `merge` joins them.
+    `runs` is the number of runs for each combination, by default the number in the scenario. With `until=0.02` instead,
+    runs continue until the means of `metrics` (default goodput_kbps) are known to within 2 % (docs/sweeps.md). The runs
+    use `jobs` threads of this machine, or an `executor`: a Dask `Client`, or any executor of `concurrent.futures`. The
+    rows are the same in all cases. `shard=(2, 4)` runs the second of four parts of the sweep; each part has its own
+    store, and `merge` joins the stores.
     """
     if executor is not None and not callable(getattr(executor, "submit", None)):
         raise Error(
@@ -131,7 +134,7 @@ def sweep(
 
 
 def _values(path: str, values: object, strategies: Strategies) -> list[str]:
-    """Values of a key: the elements of a list or a tuple, or one value."""
+    """Returns the values of a key: the elements of a list or a tuple, or a single value."""
     listed = list(values) if isinstance(values, list | tuple) else [values]
     if not listed:
         raise Error(f"`set` has no value for {path!r}", "give at least one")
@@ -152,7 +155,7 @@ def _shard(shard: tuple[int, int]) -> tuple[int, int]:
 
 
 def _work(scenarios: dict[str, str], runs: list[tuple[str, int]]) -> bytes:
-    """A task on a worker: returns rows and opens no file."""
+    """Does one task on a worker: runs the orders and returns their results as bytes. It opens no file."""
     return _lasthop.run_orders([(digest, scenarios[digest], seed) for digest, seed in runs])
 
 
@@ -161,7 +164,7 @@ def _elsewhere(made: _lasthop.Sweep, executor: Any, on_progress: Callable[[], No
     is_dask = type(executor).__module__.partition(".")[0] == "distributed"
     options = {"pure": False} if is_dask else {}
     workers = sum(executor.nthreads().values()) if is_dask else getattr(executor, "_max_workers", None)
-    # Per worker: one in progress and two queued.
+    # Each worker has one task in progress and two in its queue.
     most = 3 * (workers or os.cpu_count() or 1)
     returned: queue.SimpleQueue[int] = queue.SimpleQueue()
     out: dict[int, tuple[Any, list[_Order]]] = {}
@@ -170,8 +173,8 @@ def _elsewhere(made: _lasthop.Sweep, executor: Any, on_progress: Callable[[], No
     seconds, finished, ticket = 0.0, 0, 0
     try:
         while True:
-            # Before the first result the duration of a run is unknown. At the end tasks shrink, so that all workers
-            # finish at about the same time.
+            # Before the first result the duration of a run is unknown, so a task has one run. At the end tasks become
+            # smaller, so that all workers finish at about the same time.
             size = max(1, min(10_000, round(_TASK_S * finished / seconds))) if seconds else 1
             size = min(size, max(1, made.progress()[1] // (2 * most)))
             while len(out) < most and (orders := [retries.pop()] if retries else made.orders(size)):
@@ -192,7 +195,7 @@ def _elsewhere(made: _lasthop.Sweep, executor: Any, on_progress: Callable[[], No
             except (Error, BrokenExecutor):
                 raise
             except Exception as why:
-                # A worker died, perhaps in one of these runs: run each of them alone.
+                # A worker died, and one of these runs may be the cause: each run is now tried alone.
                 for order in orders:
                     digest, _, seed = order
                     tries[digest, seed] = tries.get((digest, seed), 0) + (len(orders) == 1)
@@ -209,7 +212,7 @@ def _elsewhere(made: _lasthop.Sweep, executor: Any, on_progress: Callable[[], No
 
 
 class _Progress:
-    """A progress line on standard error, in a terminal or a notebook: runs done and time left."""
+    """Shows runs done and time left in a line on standard error, by default in a terminal or a notebook."""
 
     def __init__(self, made: _lasthop.Sweep, wanted: bool | None) -> None:
         self._made = made

@@ -1,4 +1,4 @@
-"""Arrow tables."""
+"""Tables that other libraries read by Arrow's PyCapsule interface."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Table:
         return self._table.num_rows
 
     def __getitem__(self, name: str) -> list[Any]:
-        """Values of a column; None if undefined."""
+        """Values of a column; an undefined value is None."""
         return self._table.column(name)
 
     def doc(self, name: str) -> str:
@@ -43,11 +43,11 @@ class Table:
         return self._table.doc(name)
 
     def to_dict(self) -> dict[str, list[Any]]:
-        """All columns by name."""
+        """Returns the values of all columns, by name."""
         return {name: self[name] for name in self.column_names}
 
     def to_pandas(self) -> pandas.DataFrame:
-        """A pandas data frame; with pyarrow installed, without intermediate lists."""
+        """Returns a pandas data frame. If pyarrow is installed, no intermediate lists are needed."""
         import pandas
 
         try:
@@ -63,7 +63,7 @@ class Table:
         return frame
 
     def to_polars(self) -> polars.DataFrame:
-        """A polars data frame."""
+        """Returns a polars data frame."""
         import polars
 
         return polars.DataFrame(self)
@@ -102,7 +102,7 @@ class Table:
         return f"<lasthop.Table of {len(self)} rows: {', '.join(self.column_names)}>"
 
     def _repr_html_(self) -> str:
-        """The first rows, for notebooks."""
+        """Returns the first rows as HTML, for notebooks."""
         from html import escape
 
         shown = min(len(self), 10)

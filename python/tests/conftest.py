@@ -24,7 +24,7 @@ def command() -> Command:
 
 
 def not_judged(why: str) -> NoReturn:
-    """Skips a test that needs an idle machine, and adds a line to the list that `make test` counts.
+    """Skips a test that needs an idle machine. Adds a line to the list of tests that `make test` counts as not judged.
 
     With `LASTHOP_JUDGE` in the environment the test fails instead.
     """

@@ -1,4 +1,4 @@
-"""The Python code of README, docs/python.md and the notebooks runs."""
+"""Tests that the Python code in README, docs/python.md and the notebooks runs."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,5 @@
-"""All other hooks: their arguments, and that mechanisms written with them equal the engine's own."""
+"""Tests all hooks that the other files do not test: their arguments, and that a mechanism written in Python gives the
+same runs as the engine's mechanism."""
 
 from collections import deque
 from typing import Any
@@ -9,7 +10,7 @@ import lasthop
 
 
 def same(path: str, key: str, ours: Any, theirs: Any, **further: Any) -> lasthop.Results:
-    """Runs both and compares every packet."""
+    """Runs a mechanism of the tests and one of the engine, and compares every packet and event."""
     one, other = (lasthop.run(path, set={**further, key: it}, runs=2, events=True) for it in (ours, theirs))
     assert one.to_json() == other.to_json()
     assert one.events.to_dict() == other.events.to_dict()
@@ -17,7 +18,10 @@ def same(path: str, key: str, ours: Any, theirs: Any, **further: Any) -> lasthop
 
 
 class ByLoss(lasthop.AckSplitting):
-    """miyoshi §2.3: crates/tcp/src/receiver/ack_splitting/by_loss.rs, with reports of the sender and its own buffer."""
+    """ACK splitting of miyoshi §2.3, from counters of the sender and of the receiver's uplink queue.
+
+    It is written as crates/tcp/src/receiver/ack_splitting/by_loss.rs.
+    """
 
     draws = False
 
@@ -61,7 +65,7 @@ def test_counts_of_the_sender_and_the_uplink() -> None:
 
 
 class Split(lasthop.AckSplitting):
-    """hasegawa §3.4: crates/tcp/src/receiver/ack_splitting/split.rs."""
+    """ACK splitting of hasegawa §3.4, written as crates/tcp/src/receiver/ack_splitting/split.rs."""
 
     draws = False
     needs_uplink = needs_estimate = True
@@ -93,7 +97,7 @@ class Split(lasthop.AckSplitting):
 
 
 class Mac(lasthop.LossDiscriminator):
-    """hasegawa §3.2.1: crates/tcp/src/receiver/loss_discrimination/reported.rs."""
+    """Loss discrimination of hasegawa §3.2.1, written as crates/tcp/src/receiver/loss_discrimination/reported.rs."""
 
     draws = False
 
@@ -122,7 +126,7 @@ def test_splitting_and_what_the_link_layer_reports(key: str, ours: Any, theirs: 
 
 
 class LinkRate(lasthop.AdvertisedWindow):
-    """koga §5.2.2: crates/tcp/src/receiver/window/link_rate.rs."""
+    """Advertised window of koga §5.2.2, written as crates/tcp/src/receiver/window/link_rate.rs."""
 
     rate = 384e3
 
@@ -165,7 +169,7 @@ def test_a_timing_sees_that_the_window_grows() -> None:
     line = "rate=5Mbit/s,rtt=40ms,queue=20packets,duration=3s"
     lasthop.run(line, set={"window": Growing, "ack_policy": Watches}, runs=1)
     assert seen[True] and max(seen[True]) < 1 <= min(seen[False])
-    # The engine's own window sets `grows`, too.
+    # The advertised window of the engine sets `grows`, too.
     seen[True].clear()
     lasthop.run(line, set={"window": "autotuned", "ack_policy": Watches}, runs=1)
     assert seen[True]
@@ -198,7 +202,7 @@ class Shaper(lasthop.Queue):
 
 def test_a_queue_that_holds_back_is_asked_again() -> None:
     results = lasthop.run("rate=5Mbit/s,rtt=40ms,duration=20s", set={"path.down.queue": Shaper}, events=True)
-    # 100 packets a second for any backlog.
+    # The queue sends 100 packets a second, whatever its backlog.
     goodput = results.flows["goodput_kbps"][0]
     assert goodput == pytest.approx(100 * 1448 * 8 / 1000, rel=0.03)
 
@@ -206,7 +210,7 @@ def test_a_queue_that_holds_back_is_asked_again() -> None:
         def ready_at(self, now_s: float) -> float | None:
             return None
 
-    # Without `ready_at` the queue is asked at arrivals only and sends less.
+    # Without `ready_at` the engine calls `dequeue` only at arrivals, so the queue sends less.
     silent = lasthop.run("rate=5Mbit/s,rtt=40ms,duration=20s", set={"path.down.queue": Silent})
     assert silent.flows["goodput_kbps"][0] < 0.9 * goodput
 

@@ -1,4 +1,4 @@
-"""Figures have the data, units on the axes, and both formats."""
+"""Tests that figures have the data and units on the axes, and can be saved in both formats."""
 
 import json
 import subprocess
@@ -41,12 +41,12 @@ def watched() -> lasthop.Results:
 
 
 def ys(line: Line2D) -> list[float]:
-    """Values of a line."""
+    """Returns the values of a line."""
     return list(numpy.asarray(line.get_ydata(), dtype=float))
 
 
 def saved(ax: Axes, folder: Path) -> None:
-    """Saves both formats and checks that text stays text."""
+    """Saves a figure in both formats and checks that text in the files remains text."""
     for name in ("figure.pdf", "figure.svg"):
         figure = ax.get_figure(root=True)
         assert figure is not None
@@ -100,7 +100,7 @@ def test_a_time_sequence_graph_has_every_segment(tmp_path: Path) -> None:
     assert drawn["sent"] == (~data.retransmission.astype(bool)).sum()
     assert drawn["retransmitted"] == data.retransmission.astype(bool).sum() > 0
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("time (s)", "sequence (kB)")
-    # The acknowledged offset never falls, although numbers on the wire wrap.
+    # The acknowledged offset never decreases, although sequence numbers wrap.
     acknowledged = next(line for line in ax.lines if line.get_label() == "acknowledged")
     assert (numpy.diff(numpy.asarray(acknowledged.get_ydata(), dtype=float)) >= 0).all()
     saved(ax, tmp_path)
@@ -114,7 +114,8 @@ def test_distributions(comparison: lasthop.Comparison, tmp_path: Path) -> None:
 
 
 def test_completion_times_count_those_that_were_cut_off(tmp_path: Path) -> None:
-    # Remission under 6-MP, weeks, + censored (Freireich et al. 1963): 1 - S(t) at 13, 16, 22 and 23 weeks.
+    # Weeks of remission under 6-MP (Freireich et al. 1963); a plus sign means censored. The published survival shares
+    # S(t) are those at 13, 16, 22 and 23 weeks.
     weeks = "6 6 6 6+ 7 9+ 10 10+ 11+ 13 16 17+ 19+ 20+ 22 23 25+ 32+ 32+ 34+ 35+"
     steps, cut = plot.product_limit([(float(one.rstrip("+")), "+" not in one) for one in weeks.split()])
     shares = dict(steps)
@@ -182,12 +183,12 @@ except lasthop.Error as error:
 
 
 def contrast(one: str, other: str) -> float:
-    """Distance of two colours in CIELAB."""
+    """Returns the distance of two colours in CIELAB."""
 
     def lab(colour: str) -> numpy.ndarray[tuple[int], numpy.dtype[numpy.float64]]:
         linear = numpy.array([int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)])
         linear = numpy.where(linear <= 0.04045, linear / 12.92, ((linear + 0.055) / 1.055) ** 2.4)
-        # Deuteranope vision (Machado, Oliveira and Fernandes 2009).
+        # Colours as a deuteranope sees them (Machado, Oliveira and Fernandes 2009).
         seen = (
             numpy.array(
                 [

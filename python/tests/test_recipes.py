@@ -1,4 +1,5 @@
-"""The recipes of `examples/recipes` work: real programs behind a path, as root, on an idle machine."""
+"""Tests that the recipes of `examples/recipes` work. They run real programs behind a path; this needs root and an idle
+machine."""
 
 import json
 import os
@@ -21,7 +22,7 @@ pytestmark = pytest.mark.quiet
 
 @pytest.fixture(scope="module")
 def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """Environment of a recipe: `lasthop` in the search path, and `sudo`."""
+    """Environment of a recipe: the search path contains `lasthop` and a `sudo`."""
     if os.geteuid() != 0 or not Path("/dev/net/tun").exists():
         pytest.skip("a path needs root and /dev/net/tun")
     programs = tmp_path_factory.mktemp("programs")
@@ -77,7 +78,7 @@ def test_the_workflow_passes_what_is_quick_enough_and_fails_what_is_not(environm
     assert (RECIPES.parents[1] / re.sub(r".*--path lasthop/", "", build).strip() / "Cargo.toml").exists()
 
     def run(script: str) -> subprocess.CompletedProcess[str]:
-        # GitHub's call of a step's shell.
+        # GitHub calls the shell of a step with these arguments.
         return subprocess.run(["bash", "-e", "-c", script], cwd=tmp_path, env=environment, capture_output=True, text=True)
 
     make, download = rest
@@ -98,7 +99,7 @@ def test_compose_names_what_is_there() -> None:
     services = yaml.safe_load((RECIPES / "compose/compose.yaml").read_text())["services"]
     arguments = services["client"]["command"]
     assert arguments[0] == "emulate" and services["client"]["build"] == "."
-    # Scenario and assertions are valid; only the address is unreachable.
+    # The scenario and the assertions are valid, so the only error is the unreachable address.
     before = arguments[1:arguments.index("--")]
     done = subprocess.run([_command.path(), "check", before[0]], capture_output=True)
     assert done.returncode == 0

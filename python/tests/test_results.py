@@ -1,4 +1,4 @@
-"""Results equal the command's output, bit for bit, in every form."""
+"""Tests that results equal the command's output, bit for bit, in every form."""
 
 import csv
 import io
@@ -15,7 +15,8 @@ import lasthop
 
 from conftest import Command
 
-# Random losses with ARQ; several flows, one of them from a paper; RLC; finite transfers, some unfinished.
+# The scenarios have random losses with ARQ; several flows, one of them from a paper; RLC; and finite transfers, of
+# which some remain unfinished.
 PATHS = [
     "umts",
     "hasegawa",
@@ -40,7 +41,7 @@ def test_rows_are_the_commands(command: Command, path: str) -> None:
     assert table.column_names == list(rows[0])
     for name in table.column_names:
         parse = str if name == "flow" else lambda text: float(text) if text else None
-        # Rust prints the shortest digits that give the same number.
+        # Rust prints a number with the fewest digits that parse to the same number.
         assert table[name] == [parse(row[name]) for row in rows], name
 
 
@@ -109,7 +110,7 @@ def test_tables_are_given_away_without_a_copy() -> None:
     assert addresses(ours) == addresses(again)
     assert ours.schema.field("goodput_kbps").metadata[b"doc"].decode() == table.doc("goodput_kbps")
     assert pyarrow.schema(table) == ours.schema
-    # Data outlives the table.
+    # The data remain valid after the table is deleted.
     first = ours.column("goodput_kbps").to_pylist()
     del table, again
     assert ours.column("goodput_kbps").to_pylist() == first

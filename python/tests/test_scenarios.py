@@ -1,4 +1,4 @@
-"""Scenarios built in Python, and their errors: the command's messages, with their place."""
+"""Tests scenarios built in Python, and their errors: the messages and places that the command reports."""
 
 import pickle
 from pathlib import Path
@@ -216,7 +216,7 @@ def test_crosscheck_compares_or_says_what_it_lacks() -> None:
     try:
         results = lasthop.crosscheck(built, senders=["lasthop", "cubic"], runs=2, seed=7)
     except lasthop.Error as error:
-        # One sentence with the missing requirement and its remedy; or the machine is too busy for real time.
+        # The error is one sentence with the missing requirement and its remedy, or says that the machine is too busy.
         assert any(what in str(error) for what in ("root", "TUN", "`ip`", "in time")), error
         assert error.help
         return

@@ -1,4 +1,4 @@
-"""Mechanisms in Python: arguments, effects and speed."""
+"""Tests mechanisms in Python: arguments of hooks, effects and speed."""
 
 import math
 import time
@@ -9,7 +9,7 @@ import pytest
 
 import lasthop
 
-# Timeouts, fast recoveries, marks, idle times; several byte countings.
+# The scenarios have timeouts, fast recoveries, marks and idle times, with several kinds of byte counting.
 PATHS = [
     "rate=10Mbit/s,rtt=40ms,queue=20packets,loss=0.5%,duration=20s",
     "rate=2Mbit/s,rtt=100ms,queue=10packets,loss=5%,duration=30s,ack_counting=bytes",
@@ -22,12 +22,12 @@ PATHS = [
 ]
 
 
-# Profiles halve in other ways.
+# Profiles use other rules for halving the window.
 RENO = {"kind": "reno", "halve": "flight"}
 
 
 class Reno(lasthop.CongestionControl):
-    """RFC 5681, with every rule of crates/tcp/src/sender/congestion/reno.rs."""
+    """Reno (RFC 5681), with every rule of crates/tcp/src/sender/congestion/reno.rs."""
 
     draws = False
     collected: float = 0
@@ -146,7 +146,7 @@ def test_a_loss_discriminator_answers_as_the_engines() -> None:
     results = lasthop.run(LOSSY, set=changes, runs=1, events=True)
     verdicts = {verdict for verdict in results.events["verdict"] if verdict}
     assert verdicts == {"wireless"}
-    # All losses on the air are classified correctly, none in the full queue.
+    # The mechanism classifies all losses on the air correctly, and no loss in the full queue.
     assert results.flows["accuracy_wireless"] in ([1.0], [None])
 
 
@@ -175,10 +175,10 @@ def test_a_queue_loses_what_it_says() -> None:
     lost = by_front.flows["lost_queue_full"][0]
     assert lost > 0
     assert max(by_front.queues["queue_packets"]) <= 20
-    # Nothing is random: both queues keep the link equally busy.
+    # Nothing is random, so both queues keep the link equally busy.
     front, tail = (results.flows["goodput_kbps"][0] for results in (by_front, by_tail))
     assert front == pytest.approx(tail, rel=0.05)
-    # Each packet ends once: sent packets are lost, delivered or still in flight.
+    # Each packet has one fate: a sent packet is lost, delivered or still in flight.
     sent = lasthop.run(line, set={"path.down.queue": DropFront(20)}, events=True).events
     assert sum(kind == "lost" for kind in sent["kind"]) == lost
 

@@ -1,4 +1,4 @@
-"""Sweeps: rows equal to the command's, by threads and by executors."""
+"""Tests that sweeps by threads and by executors give the same rows as the command."""
 
 import os
 import signal
@@ -34,7 +34,7 @@ def test_rows_are_those_of_the_command(tmp_path: Path, command: Command) -> None
     theirs = str(tmp_path / "theirs")
     assert command("sweep", PATH, *settings, "--runs", "4", "--store", theirs).returncode == 0
     assert rows(lasthop.read_store(theirs)) == rows(ours)
-    # The command continues with a store of the package: no run is left.
+    # The command accepts a store made by the package and finds that no run remains.
     finished = command("sweep", PATH, *settings, "--runs", "4", "--store", str(tmp_path / "ours"))
     assert "24 runs are in the store, 0 remain" in finished.stderr
 
@@ -186,7 +186,7 @@ def test_parquet_by_the_command_that_the_error_names(tmp_path: Path, command: Co
     subprocess.run(program, shell=True, cwd=tmp_path, check=True)
     read = pyarrow.parquet.read_table(tmp_path / "runs.parquet")
     assert read.to_pydict() == rows(swept)
-    # Units and meanings of the columns are kept.
+    # The Parquet file keeps the units and meanings of the columns.
     assert read.schema.field("goodput_kbps").metadata
     with pytest.raises(lasthop.Error, match="cannot write"):
         swept.to_parquet(tmp_path / "none" / "runs.parquet")

@@ -1,4 +1,4 @@
-"""Other threads run during a run, and Ctrl-C interrupts it."""
+"""Tests that other threads continue during a run, and that Ctrl-C interrupts a run."""
 
 import os
 import signal
@@ -11,7 +11,7 @@ import pytest
 
 import lasthop
 
-# Several minutes of work.
+# These runs take several minutes.
 LONG = "rate=10Gbit/s,rtt=20ms,queue=1bdp,duration=1000s"
 
 
@@ -29,14 +29,14 @@ class Aimd(lasthop.CongestionControl):
 
 @pytest.fixture
 def python_handles_interrupts() -> Iterator[None]:
-    """Restores Ctrl-C: shells make background jobs ignore it."""
+    """Restores the handling of Ctrl-C, because shells make background jobs ignore it."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
 
 
 def interrupted_after(seconds: float, **arguments: Any) -> float:
-    """Time from Ctrl-C to the end of a run, s."""
+    """Returns the time from Ctrl-C to the end of a run, s."""
     sent = 0.0
 
     def interrupt() -> None:
@@ -60,13 +60,13 @@ def interrupted_after(seconds: float, **arguments: Any) -> float:
 @pytest.mark.parametrize("arguments", [{}, {"samples": True}, {"set": {"congestion": Aimd}}])
 def test_ctrl_c_ends_a_run_within_200_ms_and_the_next_one_works(arguments: dict[str, Any]) -> None:
     before = lasthop.run("umts", runs=1).to_json()
-    # The system may use the core for other work: one success is enough.
+    # One success is enough, because the system may use the core for other work at the same time.
     assert any(interrupted_after(0.3, **arguments) < 0.2 for _ in range(5))
     assert lasthop.run("umts", runs=1).to_json() == before
 
 
 def gaps_between_ticks(seconds: float, change: dict[str, Any]) -> list[float]:
-    """Gaps between the ticks of another thread during a run that is interrupted after `seconds`, s."""
+    """Returns the gaps between ticks of another thread, s, during a run that is interrupted after `seconds`."""
     gaps: list[float] = []
     over = threading.Event()
 
@@ -92,7 +92,7 @@ def gaps_between_ticks(seconds: float, change: dict[str, Any]) -> list[float]:
 @pytest.mark.usefixtures("python_handles_interrupts")
 @pytest.mark.parametrize("change", [{}, {"congestion": Aimd}])
 def test_another_thread_ticks_at_most_20_ms_apart(change: dict[str, Any]) -> None:
-    # The system may use the core for other work: one second without long gaps is enough.
+    # One second without long gaps is enough, because the system may use the core for other work at the same time.
     for _ in range(8):
         gaps = gaps_between_ticks(1.0, change)
         assert len(gaps) > 50
@@ -105,7 +105,7 @@ def test_another_thread_ticks_at_most_20_ms_apart(change: dict[str, Any]) -> Non
 @pytest.mark.usefixtures("python_handles_interrupts")
 def test_it_ticks_during_a_run_of_10_s() -> None:
     gaps = gaps_between_ticks(10.0, {"congestion": Aimd})
-    # The system may use the core for other work: at most 1 % of the gaps are long.
+    # At most 1 % of the gaps may be long, because the system may use the core for other work at the same time.
     assert sum(gap > 0.02 for gap in gaps) <= len(gaps) / 100, f"{1000 * max(gaps):.0f} ms"
     assert max(gaps) < 0.5
 

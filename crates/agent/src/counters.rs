@@ -1,4 +1,4 @@
-//! Counters of the agent: lock-free and always on.
+//! Counters of the agent. They need no lock and always run.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -11,7 +11,7 @@ macro_rules! counters {
         }
 
         impl AgentCounters {
-            /// Name, meaning and value of each counter.
+            /// Returns name, meaning and value of each counter.
             pub fn all(&self) -> impl Iterator<Item = (&'static str, &'static str, u64)> {
                 [$((stringify!($name), $help, self.$name.load(Ordering::Relaxed))),*].into_iter()
             }

@@ -38,18 +38,18 @@ pub struct AgentOptions {
     pub settings: AckSettings,
     /// Data path.
     pub path: DataPath,
-    /// Settings in words, for `status`.
+    /// Settings in words, for the output of `lasthop agent status`.
     pub words: String,
-    /// Number of the NFQUEUE.
+    /// Number of the netfilter queue (NFQUEUE).
     pub queue: u16,
-    /// Maximum number of queued ACKs; further ones pass unchanged.
+    /// Maximum number of queued ACKs. If the queue is full, further ACKs pass unchanged.
     pub length: u32,
     /// Directory of the lock and the status socket.
     pub folder: PathBuf,
-    /// Port of 127.0.0.1 for the counters (Prometheus).
+    /// Port of 127.0.0.1 at which Prometheus reads the counters; `None`: no port.
     pub metrics: Option<u16>,
-    /// Arguments with which this program calls [`watchdog::run`](crate::watchdog::run); `--queue N --run-dir DIR` is
-    /// appended.
+    /// Arguments with which this program calls [`watchdog::run`](crate::watchdog::run). The agent appends `--queue N
+    /// --run-dir DIR`.
     pub watchdog_arguments: Vec<String>,
 }
 
@@ -59,17 +59,17 @@ pub enum DataPath {
     /// In the kernel if possible, otherwise in user space.
     #[default]
     Auto,
-    /// In the kernel, by a BPF program.
+    /// In the kernel, by a BPF program. Its attachment depends on the kernel's version.
     Bpf,
-    /// In the kernel, attached as on kernels before 6.6.
+    /// In the kernel, by a BPF program attached as on kernels before Linux 6.6 (clsact).
     Clsact,
-    /// In user space: the kernel hands ACKs over.
+    /// In user space: the kernel hands each ACK over to this process (NFQUEUE).
     Nfqueue,
 }
 
-/// A running agent. Dropping it removes its rules or its program.
+/// A running agent. Dropping this value removes the agent's firewall rules or its kernel program.
 pub struct Agent {
-    // Drop order: rules first, lock last.
+    // Fields drop in this order: the rules must go first, the lock last.
     watchdog: Option<Watchdog>,
     /// Reason for the fallback from BPF to NFQUEUE.
     fallback_reason: Option<String>,
@@ -81,7 +81,7 @@ pub struct Agent {
 
 pub(crate) struct Shared {
     core: Mutex<Core>,
-    /// Taken when the agent ends.
+    /// Heartbeat; `None` when the agent is about to end.
     heartbeat: Mutex<Option<Heartbeat>>,
     pub(crate) clock: Clock,
     pub(crate) counters: Arc<AgentCounters>,
@@ -90,21 +90,22 @@ pub(crate) struct Shared {
 }
 
 pub(crate) struct Core {
-    /// Packet socket; `None` with the kernel program, which reports packets itself.
+    /// Packet socket; `None` if the kernel program runs, because that program reports packets itself.
     tap: Option<Tap>,
     arrivals: ArrivalClock,
     pub(crate) table: ConnectionTable,
-    /// Kernel program; without one this process decides on ACKs.
+    /// Kernel program; if `None`, this process decides on ACKs.
     pub(crate) program: Option<Program>,
 }
 
-/// Bytes copied of a packet: more than a pure ACK has.
+/// Number of bytes that the kernel copies of each queued packet: more than the length of a pure ACK.
 const COPIED_BYTES: u16 = 256;
 /// Interval at which closed connections are removed.
 pub(crate) const CLEANUP_INTERVAL: Duration = Duration::from_secs(10);
 
 impl Agent {
-    /// Starts an agent. Fails if another agent runs or the system refuses a resource; then leaves nothing behind.
+    /// Starts an agent. Fails if another agent runs or if the system refuses a resource; a failed start leaves nothing
+    /// behind.
     pub fn start(options: AgentOptions) -> Result<Agent, SystemError> {
         let lacking = privilege::missing();
         if !lacking.is_empty() {
@@ -116,7 +117,7 @@ impl Agent {
         let folder = RunDirectory::open(&options.folder)?;
         let lock = lock(&folder)?;
         let (program, fallback_reason) = kernel::program(&options)?;
-        // Dropped in reverse order: the heartbeat, then the watchdog.
+        // Variables drop in reverse order: first the heartbeat, then the watchdog.
         let (mut watchdog, mut heartbeat) = match program {
             Some(_) => (None, None),
             None => Some(Watchdog::start(&options)?).unzip(),
@@ -138,7 +139,7 @@ impl Agent {
         if program.is_some() {
             table.collect_requests();
         }
-        // Last: rules with a listener are not stale.
+        // The rules are added last: rules whose queue has a listener are not stale.
         if let (Some(watchdog), Some(heartbeat)) = (&mut watchdog, &mut heartbeat) {
             watchdog.add_rules(heartbeat)?;
         }
@@ -151,10 +152,10 @@ impl Agent {
             options,
             failure: Mutex::new(None),
         });
-        // From here on drop removes the rules.
+        // From here on, dropping `agent` removes the rules.
         let mut agent = Agent { watchdog, fallback_reason, shared, folder, is_urgent: false, _lock: lock };
         let shared = &agent.shared;
-        // On a busy machine an ACK would wait for longer than the path takes.
+        // Without real-time priority, an ACK on a busy machine could wait for longer than its trip over the path takes.
         let priority = RealTimePriority::begin();
         agent.is_urgent = priority.is_granted();
         privilege::drop_rest()?;
@@ -173,7 +174,7 @@ impl Agent {
         Ok(agent)
     }
 
-    /// Whether IPv6 is handled, too.
+    /// Whether the agent handles IPv6, too.
     pub fn has_ipv6(&self) -> bool {
         self.watchdog.as_ref().map_or_else(ends::kernel_has_ipv6, Watchdog::has_ipv6)
     }
@@ -193,7 +194,7 @@ impl Agent {
         self.is_urgent
     }
 
-    /// Error that ended a thread, if any; connections then go on as without the agent.
+    /// Error that ended a thread of the agent, if any. Connections then continue as without the agent.
     pub fn failure(&self) -> Option<SystemError> {
         lock_of(&self.shared.failure).clone()
     }
@@ -234,7 +235,8 @@ impl Shared {
 }
 
 impl Core {
-    /// Processes packets that have passed, so that decisions know all earlier packets; returns the current time.
+    /// Processes packets that have passed since the last call, so that decisions know all earlier packets. Returns the
+    /// current time.
     pub(crate) fn process_packets(&mut self, clock: &Clock) -> Time {
         let now = self.arrivals.synchronize(clock);
         let mut buffer = [0; MAX_HEADERS];
@@ -246,14 +248,14 @@ impl Core {
         now
     }
 
-    /// Processes events of the kernel program; returns the time and whether events existed.
+    /// Processes events of the kernel program. Returns the current time and whether there were events.
     pub(crate) fn process_events(&mut self, clock: &Clock) -> io::Result<(Time, bool)> {
         let Some(program) = &mut self.program else { return Ok((clock.now(), false)) };
         let mut has_events = false;
         let (now, since) = (clock.now(), program::monotonic()?);
         let table = &mut self.table;
         program.process_events(|event| {
-            // Both clocks are CLOCK_MONOTONIC with different zeros.
+            // Both clocks are CLOCK_MONOTONIC, but they count from different starting points.
             let time = |at: u64| Time::from_nanos(now.as_nanos().saturating_sub(since.saturating_sub(at)));
             has_events = true;
             table.record(time(event.at), event.direction, event.key, &event.segment, time(event.echoed));
@@ -314,7 +316,7 @@ fn window_of(packet: &[u8]) -> Option<u16> {
     Some(u16::from_be_bytes([*packet.get(at + 14)?, *packet.get(at + 15)?]))
 }
 
-/// Processes packets between ACKs and sends heartbeats.
+/// Processes packets that arrive between ACKs, and sends heartbeats.
 fn watch(shared: &Shared, watcher: &Watcher) -> io::Result<()> {
     let (mut last_cleanup, mut last_check, mut last_heartbeat) = (Time::ZERO, shared.clock.now(), Time::ZERO);
     loop {
@@ -335,7 +337,7 @@ fn watch(shared: &Shared, watcher: &Watcher) -> io::Result<()> {
         last_check = now;
         if now.since(last_heartbeat) >= CHECK_INTERVAL.divided_by(2) {
             last_heartbeat = now;
-            // No heartbeat: the agent is about to end.
+            // A missing heartbeat means that the agent is about to end.
             let Some(heartbeat) = &mut *lock_of(&shared.heartbeat) else { return Ok(()) };
             heartbeat.send()?;
         }
@@ -349,14 +351,14 @@ fn lock(folder: &RunDirectory) -> Result<Flock<File>, SystemError> {
             help: "see `lasthop agent status`".to_owned(),
         })
     })?;
-    // For people; the lock does not depend on the content.
+    // The process id in the file is for people; the lock does not depend on it.
     let _ = lock.set_len(0).and_then(|()| writeln!(lock, "{}", std::process::id()));
     Ok(lock)
 }
 
 fn listen_for_status(folder: &RunDirectory) -> Result<UnixListener, SystemError> {
     let path = folder.inside(SOCKET);
-    // Left by a killed agent.
+    // A killed agent leaves its socket behind.
     let _ = fs::remove_file(&path);
     UnixListener::bind(&path)
         .map_err(|error| failed(&format!("cannot make `{}`", folder.shown(SOCKET).display()), &error))

@@ -15,13 +15,13 @@ use std::process::{Command, Stdio};
 pub struct Finding {
     /// Name of the requirement.
     pub name: &'static str,
-    /// Commands that need it.
+    /// Commands that need the requirement.
     pub needed_for: &'static str,
     /// Whether the requirement is met; `None` if unknown.
     pub is_there: Option<bool>,
-    /// Findings in words.
+    /// Result of the check in words.
     pub found: String,
-    /// Remedy if missing.
+    /// Remedy if the requirement is not met.
     pub help: &'static str,
 }
 
@@ -30,7 +30,7 @@ pub fn examine() -> Vec<Finding> {
     let privileges = privileges();
     let has_privileges = privileges.is_there == Some(true);
     let bpf = bpf(has_privileges);
-    // With BPF, the NFQUEUE path is not required.
+    // If BPF works, the NFQUEUE path is not required.
     let is_needed = bpf.is_there != Some(true);
     let if_needed = |finding: Finding| Finding {
         is_there: finding.is_there.filter(|is_there| *is_there || is_needed),
@@ -84,7 +84,7 @@ fn tun() -> Finding {
     }
 }
 
-/// Tries the first step of `emulate` and `crosscheck` and undoes it.
+/// Tries the first step of `emulate` and `crosscheck`, then undoes it.
 fn path(has_privileges: bool) -> Finding {
     let made = || {
         PathEnds::build(1500)
@@ -105,7 +105,7 @@ fn path(has_privileges: bool) -> Finding {
     )
 }
 
-/// Tries address translation, as `emulate` without `--server`, in a temporary namespace.
+/// Tries in a temporary namespace the address translation that `emulate` needs without `--server`.
 fn host(has_privileges: bool) -> Finding {
     let finding = Finding {
         name: "address translation",
@@ -142,7 +142,7 @@ fn nfqueue(has_privileges: bool) -> Finding {
     )
 }
 
-/// BPF is optional: `None` instead of false.
+/// BPF is optional, so a failed check gives `None` instead of false.
 fn bpf(has_privileges: bool) -> Finding {
     let finding = Finding {
         name: "BPF",
@@ -156,7 +156,7 @@ fn bpf(has_privileges: bool) -> Finding {
     Finding { is_there: finding.is_there.filter(|is_there| *is_there), ..finding }
 }
 
-/// Runs a trial in a temporary network namespace.
+/// Tries a requirement in a temporary network namespace.
 fn attempt_in_namespace(
     finding: Finding,
     has_privileges: bool,

@@ -1,15 +1,16 @@
-//! Packet events of the kernel program: `struct event` of `bpf/window.c`.
+//! Packet events that the kernel program reports: `struct event` of `bpf/window.c`.
 
 use crate::table::{ConnectionKey, PacketDirection};
 use lasthop_wire::{Flags, Segment, Seq, Timestamps};
 use std::net::{Ipv6Addr, SocketAddr};
 
-/// Summary of packets of one connection and direction: `segment` is the last one, with the payload length of all.
+/// Summary of several packets of one connection and direction. `segment` is the last packet, with the payload length of
+/// all.
 #[derive(Debug)]
 pub(crate) struct Event {
     /// Time of the last packet, CLOCK_MONOTONIC, ns.
     pub(crate) at: u64,
-    /// Time at which the last echoed time stamp was first seen.
+    /// Time at which the time stamp that the last packet echoes was first seen, CLOCK_MONOTONIC, ns.
     pub(crate) echoed: u64,
     pub(crate) direction: PacketDirection,
     pub(crate) key: ConnectionKey,
@@ -17,7 +18,7 @@ pub(crate) struct Event {
 }
 
 const LENGTH: usize = 80;
-/// Bits of `known` (`enum` of the program).
+/// Bits of the event's `known` field (see the `enum` in `bpf/window.c`).
 const SCALES: u8 = 2;
 const STAMPS: u8 = 4;
 
@@ -89,7 +90,7 @@ mod tests {
             ..Segment::default()
         };
         assert_eq!(event.segment, expected);
-        // Not a SYN, no time stamps.
+        // This segment is not a SYN and has no time stamps.
         (bytes[74], bytes[75], bytes[79]) = (0x10, 1, 0);
         let event = Event::read(&bytes).unwrap();
         assert_eq!(

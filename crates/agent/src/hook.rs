@@ -1,7 +1,7 @@
 //! Attachment of the kernel program to a device: tcx (Linux 6.6), or a filter of the clsact qdisc on older kernels.
 //!
-//! A tcx link is a file descriptor and ends with its process. A filter survives a killed process; without heartbeats it
-//! does nothing, and the next start removes it.
+//! A tcx link is a file descriptor and ends with its process. A clsact filter survives a killed process: without
+//! heartbeats the filter does nothing, and the next start of an agent removes it.
 
 use aya::programs::tc::{
     NlOptions, SchedClassifierLink, TcAttachOptions, qdisc_add_clsact, qdisc_detach_program,
@@ -12,14 +12,14 @@ use aya::util::KernelVersion;
 /// Kind of attachment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Hook {
-    /// tcx link.
+    /// A tcx link.
     Tcx,
-    /// Filter of the clsact qdisc.
+    /// A filter of the clsact qdisc.
     Clsact,
 }
 
 impl Hook {
-    /// Attachment that this kernel supports.
+    /// Returns the attachment that this kernel supports.
     pub fn of_kernel() -> Hook {
         match KernelVersion::current() {
             Ok(version) if version < KernelVersion::new(6, 6, 0) => Hook::Clsact,
@@ -38,9 +38,9 @@ impl Hook {
         let options = match self {
             Hook::Tcx => TcAttachOptions::TcxOrder(LinkOrder::default()),
             Hook::Clsact => {
-                // May exist already. Any other failure shows when attaching.
+                // The qdisc may exist already. Any other failure shows when attaching.
                 let _ = qdisc_add_clsact(device);
-                // Left by a killed agent.
+                // A killed agent leaves its filter behind.
                 let _ = qdisc_detach_program(device, attach_type, name);
                 TcAttachOptions::Netlink(NlOptions::default())
             }

@@ -1,4 +1,4 @@
-//! Sends additional ACKs: whole packets with a mark, so that they are not queued again.
+//! Sends additional ACKs as whole packets. A mark on these packets prevents them from being queued again.
 
 use crate::rules::MARK;
 use lasthop_os::SystemError;
@@ -9,11 +9,11 @@ use std::net::{IpAddr, SocketAddr};
 /// Raw sockets of both families.
 pub struct Inject {
     v4: Socket,
-    /// `None` if the kernel has no IPv6.
+    /// Socket for IPv6; `None` if the kernel has no IPv6.
     v6: Option<Socket>,
 }
 
-/// Packets with their own IP header (IPPROTO_RAW).
+/// Protocol number for packets that include their IP header (IPPROTO_RAW).
 const RAW: i32 = 255;
 
 impl Inject {
@@ -39,7 +39,7 @@ impl Inject {
             (IpAddr::V6(_), Some(socket)) => socket,
             (IpAddr::V6(_), None) => return Err(io::ErrorKind::Unsupported.into()),
         };
-        // The port must be 0 for IPv6: the packet has its own headers.
+        // The destination's port must be 0 for IPv6: the packet includes its headers.
         socket.send_to(packet, &SockAddr::from(SocketAddr::new(destination, 0))).map(|_| ())
     }
 }

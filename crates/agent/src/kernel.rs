@@ -1,4 +1,4 @@
-//! User space side of the kernel program: writes requests and heartbeats.
+//! User-space side of the kernel program: it sends requests and heartbeats to the program.
 
 use crate::daemon::{AgentOptions, CLEANUP_INTERVAL, DataPath, Shared};
 use crate::hook::Hook;
@@ -12,15 +12,15 @@ use std::io;
 use std::os::fd::AsFd;
 use std::thread::sleep;
 
-/// Events within this time form a batch.
+/// Packet events within this time are processed as one batch.
 const BATCH: std::time::Duration = std::time::Duration::from_millis(1);
-/// Interval of heartbeats; the program tolerates ten times as much.
+/// Interval of heartbeats. The program works without a heartbeat for ten times as long.
 const HEARTBEAT_INTERVAL: Duration = Duration::from_millis(HEARTBEAT_INTERVAL_MS as u64);
 const HEARTBEAT_INTERVAL_MS: u8 = 20;
-/// Idle time after which the loop waits for a wake-up instead of polling every [`BATCH`].
+/// Idle time after which the loop waits for a wake-up instead of polling at every [`BATCH`].
 const QUIET: Duration = Duration::from_millis(20);
 
-/// Starts the program; if that fails with [`DataPath::Auto`], returns the reason instead.
+/// Starts the program. If the start fails with [`DataPath::Auto`], returns the reason for the failure instead.
 pub(crate) fn program(options: &AgentOptions) -> Result<(Option<Program>, Option<String>), SystemError> {
     if options.path == DataPath::Nfqueue {
         return Ok((None, None));
@@ -61,7 +61,7 @@ pub(crate) fn watch(shared: &Shared) -> io::Result<()> {
         (Time::ZERO, None, Time::ZERO, QUIET);
     loop {
         if silent_for > QUIET {
-            // Wakes for a new or ended connection, a device change, or the next heartbeat.
+            // The poll returns for a new or ended connection, for a device change, or when the next heartbeat is due.
             let mut polled = files.each_ref().map(|file| PollFd::new(file.as_fd(), PollFlags::POLLIN));
             let _ = poll(&mut polled, PollTimeout::from(HEARTBEAT_INTERVAL_MS));
         }
@@ -74,7 +74,7 @@ pub(crate) fn watch(shared: &Shared) -> io::Result<()> {
             last_cleanup = now;
         }
         let core = &mut *locked;
-        // No program: the agent is about to end.
+        // A missing program means that the agent is about to end.
         let Some(program) = &mut core.program else { return Ok(()) };
         program.update_devices();
         for key in core.table.take_closed() {

@@ -1,10 +1,12 @@
-//! Receiver mechanisms on a live, unmodified host: intercepts and rewrites the pure ACKs of its kernel.
+//! Receiver mechanisms on a live, unmodified host: the agent intercepts and rewrites the pure ACKs of the host's
+//! kernel.
 //!
-//! Two data paths: with NFQUEUE this process decides on each ACK ([`rules`], [`tap`], [`inject`]); with BPF a kernel
-//! [`program`] does, by requests of this process. [`flow`] is the state machine of a connection for both.
+//! There are two data paths. With NFQUEUE this process decides on each ACK ([`rules`], [`tap`], [`inject`]). With BPF a
+//! kernel [`program`] decides, following requests of this process. [`flow`] is the state machine of a connection for
+//! both.
 //!
-//! Not modelled: by NFQUEUE an ACK that travels with data carries the kernel's own window; the kernel alone decides
-//! when ACKs are sent. Nothing here prints or exits.
+//! Not modelled: with NFQUEUE an ACK that carries data keeps the kernel's own window, and the kernel alone decides when
+//! ACKs are sent. Nothing here prints or exits.
 
 pub mod counters;
 pub mod flow;

@@ -3,7 +3,7 @@
 use caps::{CapSet, Capability, CapsHashSet};
 use lasthop_os::SystemError;
 
-/// Capabilities to decide on packets, to send marked ones, and to remove the rules.
+/// Capabilities needed to decide on packets, to send marked packets, and to remove the rules.
 const NEEDED: [Capability; 2] = [Capability::CAP_NET_ADMIN, Capability::CAP_NET_RAW];
 
 pub(crate) fn missing() -> Vec<String> {
@@ -11,14 +11,14 @@ pub(crate) fn missing() -> Vec<String> {
     NEEDED.into_iter().filter(lacks).map(|one| one.to_string()).collect()
 }
 
-/// Drops all other capabilities, for this thread and its children.
+/// Drops all other capabilities of this thread and its children.
 pub(crate) fn drop_rest() -> Result<(), SystemError> {
     let refused = |error: caps::errors::CapsError| SystemError {
         message: format!("cannot give up capabilities: {error}"),
         help: "a container may forbid prctl: check its seccomp profile".to_owned(),
     };
     let needed: CapsHashSet = NEEDED.into_iter().collect();
-    // Without CAP_SETPCAP, children may have more. A service's manager grants it.
+    // Without CAP_SETPCAP the children may keep more capabilities. A service manager grants CAP_SETPCAP.
     if caps::has_cap(None, CapSet::Effective, Capability::CAP_SETPCAP).unwrap_or(false) {
         for one in caps::read(None, CapSet::Bounding).map_err(refused)? {
             if !needed.contains(&one) {
@@ -30,7 +30,8 @@ pub(crate) fn drop_rest() -> Result<(), SystemError> {
     caps::set(None, CapSet::Permitted, &needed).map_err(refused)?;
     caps::set(None, CapSet::Inheritable, &needed).map_err(refused)?;
     for one in NEEDED {
-        // A non-root agent passes these on to iptables. If that is forbidden, root does not need it.
+        // A non-root agent passes these capabilities on to iptables. If the system forbids that, the error does not
+        // matter for root.
         let _ = caps::raise(None, CapSet::Ambient, one);
     }
     Ok(())

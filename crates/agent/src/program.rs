@@ -1,7 +1,7 @@
 //! The agent's data path in the kernel: a BPF program on tc egress that reduces windows.
 //!
-//! `bpf/window.c` is its source and describes its guarantees; `make bpf` builds the object that is part of this
-//! program. `hook` attaches the object.
+//! The source `bpf/window.c` describes the program's guarantees. `make bpf` builds the object file that is part of this
+//! program, and `hook` attaches it.
 
 use crate::counters::AgentCounters;
 use crate::events::Event;
@@ -27,27 +27,27 @@ use std::sync::atomic::Ordering;
 
 const OBJECT: &[u8] = aya::include_bytes_aligned!("../bpf/window.o");
 
-/// Largest number of ACKs that the program makes of one ACK.
+/// Largest number of ACKs that the program sends for one kernel ACK.
 pub(crate) const MOST_PIECES: u32 = 16;
 
-/// Both addresses and both ports, as in `struct key`.
+/// Both addresses and both ports, encoded as in the program's `struct key`.
 type KeyBytes = [u8; 36];
-/// `struct flow` as u32s.
+/// The program's `struct flow` as 32-bit words.
 type FlowWords = [u32; 22];
 type RequestWords = [u64; 2];
 type CounterWords = [u64; 7];
 
 /// Device type (linux/if_arp.h) of packets that begin with an Ethernet header.
 const ETHERNET: u16 = 1;
-/// Device types of packets that begin with the IP header: PPP, raw IP, tunnels, none.
+/// Device types of packets that begin with the IP header: PPP, raw IP, tunnels, and ARPHRD_NONE.
 const PLAIN: [u16; 6] = [512, 519, 768, 769, 776, 65534];
-/// Programs for each kind of device: egress, ingress.
+/// Names of the programs for each kind of device: egress, ingress.
 const ETHERNET_PROGRAMS: [&str; 2] = ["lasthop_out", "lasthop_in"];
 const PLAIN_PROGRAMS: [&str; 2] = ["lasthop_raw_out", "lasthop_raw_in"];
 /// Netlink group of device changes (linux/rtnetlink.h, RTMGRP_LINK).
 const LINKS: u32 = 1;
 
-/// The program, attached to every device but loopback; dropping it detaches it.
+/// The program, attached to every device except loopback. Dropping this value detaches the program.
 pub struct Program {
     bpf: Ebpf,
     requests: HashMap<MapData, KeyBytes, RequestWords>,
@@ -100,12 +100,12 @@ impl Program {
         }
     }
 
-    /// Files to poll: packet events, and changes of devices.
+    /// Files to poll: one for packet events, one for changes of devices.
     pub(crate) fn poll_files(&self) -> io::Result<[OwnedFd; 2]> {
         Ok([self.events.as_fd().try_clone_to_owned()?, self.changes.try_clone()?])
     }
 
-    /// Passes the packet events since the last call to `handle`.
+    /// Calls `handle` with each packet event since the last call.
     pub(crate) fn process_events(&mut self, mut handle: impl FnMut(Event)) {
         while let Some(bytes) = self.events.next() {
             Event::read(&bytes).into_iter().for_each(&mut handle);
@@ -115,7 +115,7 @@ impl Program {
     /// Attaches to new devices and drops removed ones. A device that refuses the program is skipped.
     pub(crate) fn update_devices(&mut self) {
         let mut has_changed = false;
-        // Lost messages also count as a change.
+        // If the kernel reports lost messages, a device may also have changed.
         while !matches!(
             recv(self.changes.as_raw_fd(), &mut [0; 4096], MsgFlags::MSG_DONTWAIT),
             Err(nix::errno::Errno::EAGAIN)
@@ -127,13 +127,13 @@ impl Program {
         }
     }
 
-    /// Heartbeat: user space has processed all packets so far; its requests are valid for 200 ms.
+    /// Sends a heartbeat: user space has processed all packets so far, and its requests remain valid for 200 ms.
     pub(crate) fn send_heartbeat(&mut self) -> io::Result<()> {
         self.heartbeat.set(0, monotonic()?, 0).map_err(io::Error::other)
     }
 
     pub(crate) fn write_request(&mut self, key: &ConnectionKey, request: AckRequest) -> io::Result<()> {
-        // Both numbers share one word, in host byte order.
+        // Both values share one 64-bit word, in host byte order.
         let (count, is_copies) = (request.count.to_ne_bytes(), u32::from(request.is_copies).to_ne_bytes());
         let mut word = [0; 8];
         word[..4].copy_from_slice(&count);
@@ -144,7 +144,7 @@ impl Program {
     }
 
     pub(crate) fn remove_request(&mut self, key: &ConnectionKey) {
-        // A connection without a request has no entry.
+        // A connection that never had a request has no entry.
         let _ = self.requests.remove(&key_bytes(key));
     }
 
@@ -177,7 +177,7 @@ impl Program {
         &self.left_out
     }
 
-    /// Attaches to new devices; returns those that refuse, with the reason.
+    /// Attaches to new devices. Returns the devices that refuse the program, with their reasons.
     fn attach(&mut self) -> io::Result<BTreeMap<String, String>> {
         let devices = devices()?;
         let mut left_out = BTreeMap::new();
@@ -221,8 +221,8 @@ pub(crate) fn monotonic() -> io::Result<u64> {
     Ok(now.tv_sec() as u64 * 1_000_000_000 + now.tv_nsec() as u64)
 }
 
-/// Loads the program in a temporary network namespace; returns a sentence for `lasthop doctor`. Error: the kernel's
-/// reason for a refusal.
+/// Loads the program in a temporary network namespace; returns a sentence for `lasthop doctor`. The error is the
+/// kernel's reason for a refusal.
 pub fn trial() -> Result<String, String> {
     let namespace = Namespace::unconfigured().map_err(|error| error.message)?;
     let loaded =
@@ -230,7 +230,8 @@ pub fn trial() -> Result<String, String> {
     loaded.map(|()| "the kernel accepts the agent's program".to_owned())
 }
 
-/// Number of tcx programs on a device of this network namespace, by any owner. Fails if the device does not exist.
+/// Number of tcx programs that any owner has attached to a device of this network namespace. Fails if the device does
+/// not exist.
 pub fn count_attached(device: &str) -> io::Result<usize> {
     let query =
         |attach_type| SchedClassifier::query_tcx(device, attach_type).map(|(_, programs)| programs.len());
@@ -244,20 +245,20 @@ struct Device {
     is_ethernet: bool,
 }
 
-/// All devices with supported packets, without loopback.
+/// Returns all devices with supported packets, except loopback.
 fn devices() -> io::Result<Vec<Device>> {
-    // Types of devices with a link address. A device without one has no Ethernet header.
+    // Types of the devices that have a link-layer address. A device without such an address has no Ethernet header.
     let kinds: Hashed<String, u16> = getifaddrs()?
         .filter_map(|one| Some((one.interface_name, one.address?.as_link_addr()?.hatype())))
         .collect();
-    // Not from /sys, which may belong to another network namespace.
+    // The names come from /proc: /sys may belong to another network namespace.
     let listed = fs::read_to_string("/proc/thread-self/net/dev")?;
     let names = listed.lines().filter_map(|line| line.split_once(':')).map(|(name, _)| name.trim());
     let all = names.filter_map(|name| {
         let kind = kinds.get(name).copied();
         let is_ethernet = kind == Some(ETHERNET);
         let is_readable = is_ethernet || kind.is_none_or(|kind| PLAIN.contains(&kind));
-        // A device removed meanwhile has no index.
+        // A device that was removed meanwhile has no index.
         let index = if_nametoindex(name).ok()?;
         is_readable.then(|| Device { name: name.to_owned(), index, is_ethernet })
     });
@@ -286,7 +287,7 @@ fn key_bytes(key: &ConnectionKey) -> KeyBytes {
     bytes
 }
 
-/// Error with its causes, which carry most information; without the verifier's log.
+/// Describes an error with its causes, which carry most of the information, but without the verifier's log.
 fn describe(error: impl std::error::Error) -> String {
     let mut words = error.to_string();
     let mut source = error.source();

@@ -22,11 +22,11 @@ pub(crate) struct Summary {
     object: Value,
 }
 
-/// Maximum number of connections listed: those with most ACKs.
+/// Maximum number of connections listed; those with the most ACKs are listed.
 const SHOWN: usize = 20;
 /// Maximum number of metrics clients that have sent no request yet.
 const MOST_WAITING: usize = 64;
-/// Timeout of requests and answers.
+/// Timeout for reading requests and for writing answers.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 impl Summary {
@@ -75,7 +75,7 @@ impl Summary {
     }
 }
 
-/// Answers each connection with one line of JSON.
+/// Answers each client of the status socket with one line of JSON.
 pub(crate) fn answer_status(shared: &Shared, listener: &UnixListener) -> io::Result<()> {
     loop {
         let (mut stream, _) = listener.accept()?;
@@ -85,7 +85,8 @@ pub(crate) fn answer_status(shared: &Shared, listener: &UnixListener) -> io::Res
     }
 }
 
-/// Requests the status of the agent of a directory. Fails if no agent runs there or the agent does not answer.
+/// Requests the status of the agent that uses this run directory. Fails if no agent runs there or the agent does not
+/// answer.
 pub fn status(folder: &Path) -> Result<Value, SystemError> {
     let path = folder.join(SOCKET);
     let ask = || -> io::Result<String> {
@@ -118,8 +119,8 @@ pub fn status(folder: &Path) -> Result<Value, SystemError> {
     })
 }
 
-/// Answers every HTTP request with the counters in Prometheus's text format 0.0.4. Idle clients block nobody: with too
-/// many of them, the oldest is closed.
+/// Answers every HTTP request with the counters in Prometheus's text format 0.0.4. Idle clients do not block others: if
+/// too many clients are idle, the oldest is closed.
 pub(crate) fn answer_metrics(shared: &Shared, listener: &TcpListener) -> io::Result<()> {
     listener.set_nonblocking(true)?;
     let mut waiting: VecDeque<(TcpStream, Instant)> = VecDeque::new();
@@ -171,7 +172,7 @@ fn accepted(listener: &TcpListener) -> io::Result<Option<(TcpStream, SocketAddr)
     }
 }
 
-/// Sends the metrics; the answer fits the socket buffer, so the write does not block.
+/// Sends the metrics. The answer fits into the socket buffer, so the write does not block.
 fn write_metrics(shared: &Shared, stream: &mut TcpStream) {
     let body = metrics(shared);
     let _ = write!(
@@ -199,12 +200,13 @@ fn metrics(shared: &Shared) -> String {
     text
 }
 
-/// Packets that the kernel dropped before the queue; `None` if unknown.
+/// Number of packets that the kernel dropped instead of queueing them; `None` if unknown.
 fn dropped(queue: u16) -> Option<u64> {
     let text = fs::read_to_string("/proc/net/netfilter/nfnetlink_queue").ok()?;
     text.lines().find_map(|line| {
         let numbers: Vec<u64> = line.split_whitespace().filter_map(|word| word.parse().ok()).collect();
-        // Columns: number, port, waiting, copy mode, copy range, dropped by the queue, dropped on the way to us.
+        // Columns: queue number, port, packets waiting, copy mode, copy range, packets dropped by the queue, packets
+        // dropped on the way to the process.
         (numbers.first() == Some(&u64::from(queue)) && numbers.len() > 6).then(|| numbers[5] + numbers[6])
     })
 }

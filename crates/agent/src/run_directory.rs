@@ -1,8 +1,8 @@
-//! Directory for locks and sockets of agents and emulations, safe against other users.
+//! Directory for the locks and sockets of agents and emulations. Other users cannot tamper with its files.
 //!
 //! Root creates files here. If others could write to the directory, a planted link could make root overwrite its own
-//! files. Therefore the directory and all its parents must have trusted owners. The directory is opened once; files are
-//! opened relative to it and without following links.
+//! files. Therefore the directory and all its parents must have trusted owners. The directory is opened once. Files are
+//! opened relative to it, and symbolic links are not followed.
 
 use lasthop_os::SystemError;
 use nix::errno::Errno;
@@ -24,21 +24,22 @@ pub struct RunDirectory {
 }
 
 const AGAIN: Duration = Duration::from_millis(10);
-/// Permission bits: group and others may write; only owners may remove (sticky).
+/// Permission bits: the first lets group and others write, the second lets only owners remove files (sticky).
 const OTHERS_WRITE: u32 = 0o022;
 const STICKY: u32 = 0o1000;
 
 impl RunDirectory {
-    /// Opens a directory or creates it with access for its owner only.
+    /// Opens a directory. If it does not exist, creates it with access for its owner only.
     ///
     /// # Errors
-    /// If the path is no directory, if users besides root and us could change its content, or if the system refuses.
+    /// Fails if the path is not a directory, if users besides root and the current user could change its content, or if
+    /// the system refuses.
     pub fn open(path: &Path) -> Result<RunDirectory, SystemError> {
         let path: PathBuf =
             std::path::absolute(path).map_err(|error| refused(path, &error))?.components().collect();
         let own = geteuid().as_raw();
         check_above(&path, own)?;
-        // Also check the real parent behind a link.
+        // If the path contains a symbolic link, the real parent must be checked, too.
         if let Some(real) = path.parent().and_then(|parent| parent.canonicalize().ok()) {
             check_above(&real.join("it"), own)?;
         }
@@ -61,7 +62,8 @@ impl RunDirectory {
         }
     }
 
-    /// Locks a file that only its owner may write; waits up to `patience`. Error `None`: the lock stays taken.
+    /// Locks a file that only its owner may write; waits up to `patience`. The error is `None` if another process still
+    /// holds the lock.
     pub(crate) fn lock(&self, name: &str, patience: Duration) -> Result<Flock<File>, Option<SystemError>> {
         let shown = self.path.join(name);
         let mut file = self.file(name).map_err(|error| {
@@ -91,24 +93,24 @@ impl RunDirectory {
         }
     }
 
-    /// Path as the user knows it.
+    /// Path of an entry as the user knows it, for messages.
     pub fn shown(&self, name: &str) -> PathBuf {
         self.path.join(name)
     }
 
-    /// Path to an entry that stays valid if parents are renamed, and is short enough for a socket.
+    /// Path of an entry that stays valid if parents are renamed and is short enough for a socket address.
     pub fn inside(&self, name: &str) -> PathBuf {
         PathBuf::from(format!("/proc/self/fd/{}", self.opened.as_raw_fd())).join(name)
     }
 
     fn file(&self, name: &str) -> Result<File, Errno> {
-        // O_NONBLOCK: opening a planted pipe must not block.
+        // O_NONBLOCK is needed because opening a planted pipe must not block.
         let flags = OFlag::O_RDWR | OFlag::O_CREAT | OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK | OFlag::O_CLOEXEC;
         openat(&self.opened, name, flags, Mode::S_IRUSR | Mode::S_IWUSR).map(File::from)
     }
 }
 
-/// Checks every existing parent directory and every link on the way.
+/// Checks every existing parent directory and every symbolic link in the path.
 fn check_above(path: &Path, own: u32) -> Result<(), SystemError> {
     for above in path.ancestors().skip(1) {
         let Ok(found) = fs::symlink_metadata(above) else { continue };
@@ -120,12 +122,12 @@ fn check_above(path: &Path, own: u32) -> Result<(), SystemError> {
 }
 
 fn distrust_above(found: &Metadata, own: u32) -> Option<String> {
-    // A link's mode has no meaning: its directory decides.
+    // The mode of a symbolic link has no meaning: the mode of its directory decides.
     let mode = if found.is_symlink() { 0 } else { found.mode() };
     distrust(found.uid(), mode, own)
 }
 
-/// Reason why users besides root and us could change a directory's content.
+/// Returns the reason why users besides root and the current user could change a directory's content, if any.
 fn distrust(owner: u32, mode: u32, own: u32) -> Option<String> {
     if owner != 0 && owner != own {
         return Some(format!("belongs to user {owner}"));
@@ -165,7 +167,7 @@ mod tests {
 
     #[test]
     fn owners_and_modes_decide() {
-        // Owned by root or us. In /tmp (sticky) only owners may remove.
+        // Root or the current user owns these directories. In /tmp (sticky) only owners may remove files.
         for (owner, mode) in [(0, 0o755), (7, 0o700), (7, 0o755), (0, 0o1777)] {
             assert_eq!(distrust(owner, mode, 7), None, "{owner} {mode:o}");
         }
@@ -194,7 +196,7 @@ mod tests {
         fs::create_dir(&real).unwrap();
         symlink(&real, &link).unwrap();
         assert!(why(&link).contains("it is a symbolic link"), "{}", why(&link));
-        // Our own link in a parent is trusted.
+        // A symbolic link in a parent directory is trusted if the current user owns it.
         assert_eq!(why(&link.join("run")), "");
 
         let treasure = above.path().join("treasure");

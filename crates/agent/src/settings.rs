@@ -1,19 +1,19 @@
-//! The agent's window, ACK splitting and loss discrimination: options as mechanisms describe them ([`Live`]).
+//! The agent's window, ACK splitting and loss discrimination. Each mechanism describes its option itself ([`Live`]).
 
 use lasthop_base::{Choice, Info, Live, Mechanism, Unit, Value, find, quantity};
 use lasthop_tcp::receiver::ack_splitting::FixedSplit;
 use lasthop_tcp::receiver::{ack_splitting, loss_discrimination, window, window_estimate};
 
-/// Settings for ACKs. [`AckSettings::default`] changes nothing.
+/// Settings for ACKs. [`AckSettings::default`] leaves all ACKs unchanged.
 #[derive(Clone, Debug)]
 pub struct AckSettings {
-    /// Maximum window to advertise; `None`: the kernel's own.
+    /// Mechanism for the maximum window to advertise; `None`: the kernel's own window.
     pub window: Option<Choice<window::Build>>,
-    /// ACKs sent for each kernel ACK.
+    /// Mechanism for the number of ACKs sent for each kernel ACK; `None`: one.
     pub ack_splitting: Option<Choice<ack_splitting::Build>>,
-    /// Loss discrimination, for splitting that depends on it.
+    /// Loss discrimination, for ACK splitting that depends on the cause of losses; `None`: none.
     pub loss_discrimination: Option<Choice<loss_discrimination::Build>>,
-    /// Estimator of the sender's window, for such splitting.
+    /// Estimator of the sender's window, for ACK splitting that depends on the cause of losses.
     pub window_estimate: Choice<window_estimate::Build>,
 }
 
@@ -35,7 +35,7 @@ impl AckSettings {
         option(window::ALL, text).map_or_else(|| Err(expected.to_owned()), |(choice, _)| choice)
     }
 
-    /// Formats a window of [`AckSettings::window`] as an option: `dynamic=2`.
+    /// Formats a window of [`AckSettings::window`] as an option, like `dynamic=2`.
     pub fn words(window: &Choice<window::Build>) -> String {
         match window.info.live {
             Some(live) => format!("{}={}", live.word, written(window.values.value(live.parameter))),
@@ -43,7 +43,7 @@ impl AckSettings {
         }
     }
 
-    /// ACKs sent for each kernel ACK; `None` if the number varies.
+    /// Number and form of the ACKs sent for each kernel ACK; `None` if the number varies.
     pub fn pieces(&self) -> Option<FixedSplit> {
         match &self.ack_splitting {
             Some(ack_splitting) => (ack_splitting.build)(&ack_splitting.values).pieces(),
@@ -89,7 +89,7 @@ impl AckSettings {
     }
 }
 
-/// Parses an option into its mechanism and value; `None` if no mechanism has such an option.
+/// Parses an option into its mechanism, with the option's value set; `None` if no mechanism has such an option.
 fn option<B: ?Sized>(list: &'static [Mechanism<B>], text: &str) -> Option<(Result<Choice<B>, String>, Live)> {
     let (word, value) = text.split_once('=').map_or((text, None), |(word, value)| (word, Some(value.trim())));
     let matching = |info: &Info| info.live.filter(|live| live.word == word.trim());
@@ -103,7 +103,7 @@ fn set<B: ?Sized>(choice: &mut Choice<B>, name: &str, text: &str) -> Result<(), 
     let known = choice.info.parameters.iter().find(|parameter| parameter.name == name);
     let Some(parameter) = known else { return Err(format!("{} has no {name}", choice.info.name)) };
     let value = match parameter.unit {
-        // The unit of bytes may be omitted.
+        // Users may omit the unit of bytes.
         Unit::Bytes(..) => {
             let bytes = text.parse::<u64>().or_else(|_| quantity::bytes(text))?;
             parameter.unit.parse(&format!("{bytes} bytes"))?

@@ -1,4 +1,4 @@
-//! All connections by their addresses.
+//! Table of all connections, by their addresses.
 
 use crate::counters::{AgentCounters, count};
 use crate::flow::{AckRequest, FlowWindows, ObservedFlow, OutgoingAck};
@@ -11,9 +11,9 @@ use std::collections::{HashMap, HashSet};
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-/// Maximum number of connections: some 100 MB.
+/// Maximum number of connections; this many need some 100 MB.
 const MAX_CONNECTIONS: usize = 16_384;
-/// Time for which a closed connection is kept for its last ACKs.
+/// Time for which a closed connection stays in the table, for its last ACKs.
 const LINGER: Duration = Duration::from_secs(60);
 
 /// Direction of a packet.
@@ -43,7 +43,7 @@ pub struct ConnectionTable {
     requests: Option<PendingRequests>,
 }
 
-/// With the kernel program: connections with possibly changed requests, and closed ones.
+/// For the kernel program: connections whose requests may have changed, and closed connections.
 #[derive(Default)]
 struct PendingRequests {
     changed: HashSet<ConnectionKey>,
@@ -61,7 +61,7 @@ impl ConnectionTable {
         self.requests = Some(PendingRequests::default());
     }
 
-    /// Passes the requests that changed since the last call to `handle`. Stops at the first error of `handle`.
+    /// Calls `handle` with each request that has changed since the last call. Stops at the first error of `handle`.
     pub fn take_requests<E>(
         &mut self,
         mut handle: impl FnMut(&ConnectionKey, AckRequest) -> Result<(), E>,
@@ -78,7 +78,7 @@ impl ConnectionTable {
         self.requests.as_mut().map(|requests| std::mem::take(&mut requests.closed)).unwrap_or_default()
     }
 
-    /// Records a packet without decision; the payload may be truncated.
+    /// Records a packet without a decision; its payload may be truncated.
     pub fn observe(&mut self, now: Time, direction: PacketDirection, packet: &[u8]) {
         count(&self.counters.packets_seen);
         if let Some(ParsedPacket { key, segment }) = ParsedPacket::read(direction, packet) {
@@ -86,8 +86,8 @@ impl ConnectionTable {
         }
     }
 
-    /// Records packets: `segment` is the last one, with the payload length of all. Its echoed time stamp was first seen
-    /// at `echoed`.
+    /// Records several packets. `segment` is the last packet, with the payload length of all. The time stamp that it
+    /// echoes was first seen at `echoed`.
     pub fn record(
         &mut self,
         now: Time,
@@ -118,12 +118,12 @@ impl ConnectionTable {
         }
     }
 
-    /// Reports a gap in decisions: the kernel has advertised its own windows until now.
+    /// Reports a gap in decisions, during which the kernel advertised its own windows.
     pub fn lapse(&mut self, now: Time) {
         self.flows.values_mut().for_each(|flow| flow.lapse(now));
     }
 
-    /// Decides on a packet; returns true if `acks` replace the packet.
+    /// Decides on a packet. If it returns true, `acks` replace the packet.
     pub fn decide(&mut self, now: Time, packet: &[u8], acks: &mut Vec<OutgoingAck>) -> bool {
         count(&self.counters.acks_queued);
         let Some(ParsedPacket { key, segment }) = ParsedPacket::read(PacketDirection::Out, packet) else {
@@ -171,7 +171,8 @@ impl ConnectionTable {
             self.remove_closed(now);
         }
         if self.flows.len() >= MAX_CONNECTIONS {
-            // Drops the half that has been idle longest; those connections continue untouched.
+            // The half of the connections that has been idle longest is dropped; those connections continue without
+            // changes.
             let mut times: Vec<Time> = self.flows.values().map(ObservedFlow::last_packet).collect();
             let middle = times.len() / 2;
             let (_, middle, _) = times.select_nth_unstable(middle);
@@ -228,7 +229,7 @@ fn lengths(packet: &[u8]) -> Option<(usize, usize)> {
     Some((total, ip + tcp)).filter(|(total, headers)| headers <= total)
 }
 
-/// Copies the headers into a packet without payload.
+/// Copies the headers into `whole` as a packet without payload.
 fn shorten<'a>(packet: &[u8], headers: usize, whole: &'a mut [u8; MAX_HEADERS]) -> Option<&'a [u8]> {
     let short = whole.get_mut(..headers)?;
     short.copy_from_slice(packet.get(..headers)?);

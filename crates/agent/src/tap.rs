@@ -1,4 +1,4 @@
-//! Packet socket that observes the headers of all TCP packets of this host without holding them.
+//! Packet socket that observes the headers of all TCP packets of this host without delaying the packets.
 
 use crate::table::{MAX_HEADERS, PacketDirection};
 use lasthop_os::SystemError;
@@ -21,7 +21,7 @@ pub struct Tap {
 pub struct ObservedPacket<'a> {
     /// Direction.
     pub direction: PacketDirection,
-    /// Time by the kernel's wall clock, ns since 1970.
+    /// Time by the kernel's wall clock, ns since 1970; `None` without a time stamp.
     pub stamp: Option<u64>,
     /// Headers.
     pub packet: &'a [u8],
@@ -42,7 +42,7 @@ impl Tap {
         let open = || -> io::Result<Socket> {
             let socket = Socket::new(Domain::PACKET, Type::DGRAM, Some(Protocol::from(ALL)))?;
             socket.attach_filter(&tcp_headers())?;
-            // Above the system's default limit.
+            // RcvBufForce allows a buffer above the system's limit.
             setsockopt(&socket, RcvBufForce, &BUFFER)?;
             setsockopt(&socket, ReceiveTimestampns, &true)?;
             socket.set_nonblocking(true)?;
@@ -80,8 +80,8 @@ impl Tap {
         }
     }
 
-    /// Duplicates the socket, for a thread that waits while another reads. Fails if the process has too many
-    /// descriptors.
+    /// Duplicates the socket for a thread that waits while another thread reads. Fails if the process has too many open
+    /// files.
     pub fn watcher(&self) -> io::Result<Watcher> {
         self.socket.try_clone().map(|socket| Watcher { socket })
     }
@@ -93,11 +93,11 @@ pub struct Watcher {
 }
 
 impl Watcher {
-    /// Waits until this socket or `elsewhere` is readable, at most 50 ms.
+    /// Waits until this socket or `elsewhere` is readable, but at most 50 ms.
     pub fn wait(&self, elsewhere: Option<BorrowedFd<'_>>) {
         let files = [Some(self.socket.as_fd()), elsewhere];
         let files = files.map(|file| PollFd::new(file.unwrap_or(self.socket.as_fd()), PollFlags::POLLIN));
-        // Interruption and timeout are the same for the caller.
+        // The caller treats an interruption like a timeout.
         let _ = poll(&mut { files }, PollTimeout::from(50_u8));
     }
 }
@@ -113,7 +113,7 @@ fn tcp_headers() -> [SockFilter; 10] {
     const JUMP_IF_EQUAL: u16 = 0x15;
     const RETURN: u16 = 0x06;
     const TCP: u32 = 6;
-    // Jump offsets count skipped instructions.
+    // The offsets of jumps are numbers of skipped instructions.
     [
         SockFilter::new(LOAD_BYTE, 0, 0, 0),
         SockFilter::new(AND, 0, 0, 0xf0),
@@ -148,9 +148,10 @@ mod tests {
             .within(|| {
                 let mut tap = Tap::open().unwrap();
                 let (clock, mut arrivals) = (Clock::new(), ArrivalClock::default());
-                // Time stamps start shortly after the first socket requests them; until then the reading time is used.
+                // The kernel starts to take time stamps shortly after the first socket requests them. Until then the
+                // time of reading is used.
                 std::thread::sleep(Duration::from_millis(300));
-                // A SYN and its retransmission after 1 s, without an answer.
+                // The device gets a SYN and, after 1 s, its retransmission; nobody answers.
                 let peer = SocketAddr::from((SERVER, 9));
                 assert!(TcpStream::connect_timeout(&peer, Duration::from_millis(1500)).is_err());
                 let now = arrivals.synchronize(&clock);
@@ -161,7 +162,7 @@ mod tests {
                     times.push(arrivals.time(observed.stamp, now));
                 }
                 let [first, second] = times[..] else { panic!("{times:?}") };
-                // RFC 6298 §2: the first timeout is 1 s.
+                // The first timeout is 1 s (RFC 6298 §2).
                 let apart = second.since(first).as_secs();
                 assert!((0.9..1.2).contains(&apart), "{apart} s apart");
                 assert!(now.since(second) > lasthop_base::Duration::from_millis(20));

@@ -1,11 +1,11 @@
-//! The embedded object matches its source.
+//! Tests that the embedded object is compiled from its source.
 #![cfg(target_os = "linux")]
 
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// Compiler version of the object; other versions produce other code.
+/// Compiler version of the embedded object; other versions may produce other code.
 const COMPILER: &str = "14.0.6";
 
 #[test]

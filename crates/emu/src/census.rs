@@ -1,7 +1,7 @@
-//! Congestion controls that each kernel connection has used.
+//! Records the congestion controls that each connection of the kernels uses.
 //!
-//! A thread queries the kernels when a connection begins on the path, for 200 ms after that, and every second.
-//! A connection that ends before the first query is not recorded.
+//! A thread queries the kernels every second, and frequently in the first 200 ms of each connection on the path. A
+//! connection that ends before the first query is not recorded.
 
 use crate::emulation::End;
 use crate::kernel::{CongestionName, Kernel, KernelConnection};
@@ -12,14 +12,14 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread::{JoinHandle, sleep};
 use std::time::{Duration, Instant};
 
-/// Congestion controls of a connection at both ends, in the order seen; empty if none was seen.
+/// Congestion controls of a connection, in the order in which they were seen at each end; empty if none was seen.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct UsedControls {
-    /// Server, client.
+    /// Congestion controls at the server and at the client.
     pub controls: [Vec<CongestionName>; 2],
 }
 
-/// Connections by the address and port of the client.
+/// Congestion controls by the client's address and port.
 pub type ControlsByClient = BTreeMap<SocketAddr, UsedControls>;
 
 /// Thread that queries the kernels.
@@ -31,10 +31,10 @@ pub struct Census {
 
 /// Interval at which the thread checks for new connections.
 const CHECK_INTERVAL: Duration = Duration::from_millis(5);
-/// Time after a connection's begin with frequent queries: programs choose a congestion control then.
+/// Duration of frequent queries after the start of a connection: programs choose a congestion control in this time.
 const FREQUENT_QUERIES_FOR: Duration = Duration::from_millis(200);
 const QUERY_INTERVAL: Duration = Duration::from_secs(1);
-/// After a query the thread waits this many times the query's duration: at most 2 % of a processor.
+/// After a query the thread waits at least this many times the query's duration, so it uses at most 2 % of a processor.
 const PAUSE_FACTOR: u32 = 50;
 const MAX_CONNECTIONS: usize = 10_000;
 
@@ -73,7 +73,7 @@ impl Census {
         Census { begun, is_over, thread: Some(thread) }
     }
 
-    /// Sets the number of connections that have begun so far.
+    /// Reports to the thread the number of connections that have begun so far.
     pub fn set_begun(&self, begun: u32) {
         self.begun.store(begun, Ordering::Relaxed);
     }

@@ -1,4 +1,4 @@
-//! An application on a host: sends the bytes of a reader and writes the received bytes to a writer.
+//! An application on a host. It sends the bytes of a reader and writes the received bytes to a writer.
 
 use lasthop_host::{Error, Handle, Host};
 use lasthop_os::error::SystemError;
@@ -6,7 +6,7 @@ use lasthop_tcp::State;
 use std::io::{self, Read, Write};
 use std::ops::Range;
 
-/// The two streams of a connection.
+/// The two streams of a connection, with their source and their sink.
 pub struct Exchange {
     handle: Handle,
     role: Role,
@@ -24,28 +24,29 @@ pub struct Exchange {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Role {
-    /// Done when the peer has acknowledged everything.
+    /// Done when the peer has acknowledged all bytes.
     Sender,
-    /// Done when the peer has also finished.
+    /// Done when the peer has acknowledged all bytes and has finished sending.
     Both,
-    /// Done when the peer has finished.
+    /// Done when the peer has finished sending.
     Receiver,
 }
 
 const CHUNK: usize = 1 << 16;
 
 impl Exchange {
-    /// Sends the bytes of `source`, then shuts down; done when the peer has acknowledged all bytes.
+    /// Sends the bytes of `source`, then shuts down. The exchange is done when the peer has acknowledged all bytes.
     pub fn sending(handle: Handle, source: Box<dyn Read + Send>) -> Exchange {
         Exchange::new(handle, Role::Sender, Some(source), Box::new(io::sink()))
     }
 
-    /// Sends the bytes of `source` and writes received bytes to `sink`; done when both sides have finished.
+    /// Sends the bytes of `source` and writes received bytes to `sink`. The exchange is done when both sides have
+    /// finished.
     pub fn both_ways(handle: Handle, source: Box<dyn Read + Send>, sink: Box<dyn Write + Send>) -> Exchange {
         Exchange::new(handle, Role::Both, Some(source), sink)
     }
 
-    /// Writes received bytes to `sink`; done when the peer has finished.
+    /// Writes received bytes to `sink`. The exchange is done when the peer has finished sending.
     pub fn receiving(handle: Handle, sink: Box<dyn Write + Send>) -> Exchange {
         Exchange::new(handle, Role::Receiver, None, sink)
     }
@@ -105,7 +106,7 @@ impl Exchange {
         Ok(over)
     }
 
-    /// ICMP error received during the handshake. The caller may give up or wait.
+    /// Returns the ICMP error received during the handshake, if any. The caller may give up or wait.
     pub fn obstacle(&self, host: &Host) -> Option<SystemError> {
         let error = host.soft_error(self.handle).ok().flatten()?;
         let state = host.info(self.handle).ok()?.state;
@@ -124,7 +125,8 @@ impl Exchange {
             }
         }
         if self.role != Role::Receiver && !self.has_shut {
-            // An error means that the handshake is pending or has failed; `receive` reports a failure.
+            // An error means that the handshake is pending or has failed. If it has failed, `receive` reports the
+            // failure.
             self.has_shut = host.shutdown(self.handle).is_ok();
         }
         Ok(())

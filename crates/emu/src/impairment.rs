@@ -115,7 +115,7 @@ mod tests {
             arrived.windows(2).map(|pair| pair[1] - pair[0] - 1).filter(|gap| *gap > 0).collect();
         let lost: u32 = gaps.iter().sum();
         let mean = f64::from(lost) / gaps.len() as f64;
-        // Some 390 bursts of mean 4 (a standard deviation of 3.5 each): 4 ± 0.7 with four standard errors.
+        // There are some 390 bursts with mean 4 and standard deviation 3.5, so four standard errors are 0.7.
         assert!((3.3..4.7).contains(&mean), "mean burst {mean}");
         let bursts = gaps.len() as f64 / (20_000.0 - f64::from(lost));
         assert!((0.016..0.024).contains(&bursts), "a burst begins with {bursts}");
@@ -128,7 +128,8 @@ mod tests {
         let jitter = Duration::from_millis(10);
         let arrived = arrivals(Impairment { reorder: 0.1, jitter, ..Impairment::default() });
         let late = arrived.windows(2).filter(|pair| pair[1] < pair[0]).count();
-        // A delayed packet is overtaken unless its delay is below 1 ms (one in ten); two at once count as one.
+        // A delayed packet is overtaken unless its delay is below 1 ms (one in ten). Two delayed packets in a row count
+        // once.
         assert!((1500..2000).contains(&late), "{late}");
     }
 

@@ -1,4 +1,4 @@
-//! TCP connections of the kernel (sock_diag(7): tcp_info).
+//! Queries the kernel's TCP connections (sock_diag(7): tcp_info).
 
 use crate::emulation::End;
 use lasthop_base::{Duration, Time};
@@ -28,13 +28,13 @@ pub struct KernelConnection {
     pub remote: SocketAddr,
     /// Congestion window, bytes.
     pub cwnd_bytes: u64,
-    /// Slow start threshold, bytes; the largest value if none is set.
+    /// Slow start threshold, bytes. If the kernel has not set one yet, the value is very large.
     pub ssthresh_bytes: u64,
     /// Smoothed RTT.
     pub srtt: Duration,
     /// Segments retransmitted so far.
     pub retransmissions: u32,
-    /// Expiries of the retransmission timer so far, the handshake's included. `None` before Linux 6.7.
+    /// Expiries of the retransmission timer so far, including those of the handshake. `None` before Linux 6.7.
     pub timeouts: Option<u16>,
     /// Bytes acknowledged by the remote end so far.
     pub acked_bytes: u64,
@@ -42,15 +42,15 @@ pub struct KernelConnection {
     pub control: CongestionName,
 }
 
-/// The name of a congestion control: `cubic`.
+/// Name of a congestion control, like `cubic`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct CongestionName([u8; CongestionName::LONGEST]);
 
 impl CongestionName {
-    /// Longest name, bytes (linux/tcp.h, TCP_CA_NAME_MAX, without the terminating zero).
+    /// Length of the longest name, bytes (linux/tcp.h, TCP_CA_NAME_MAX, without the terminating zero).
     const LONGEST: usize = 15;
 
-    /// Returns the empty name if `name` is too long.
+    /// Stores a name. Returns the empty name if `name` is too long.
     fn new(name: &str) -> CongestionName {
         let mut bytes = [0; CongestionName::LONGEST];
         if let Some(prefix) = bytes.get_mut(..name.len()) {
@@ -59,7 +59,7 @@ impl CongestionName {
         CongestionName(bytes)
     }
 
-    /// Kernel's spelling; empty if unknown.
+    /// Name as the kernel spells it; empty if unknown.
     pub fn name(&self) -> &str {
         let end = self.0.iter().position(|byte| *byte == 0).unwrap_or(self.0.len());
         std::str::from_utf8(&self.0[..end]).unwrap_or_default()
@@ -75,7 +75,7 @@ impl fmt::Debug for CongestionName {
 /// Queries the connections of one namespace.
 pub struct Kernel {
     socket: Socket,
-    /// One request per family: IPv4 connections of a dual-stack listener appear under IPv6.
+    /// One request per family. The answer for IPv6 includes IPv4 connections of a dual-stack listener.
     requests: [Vec<u8>; 2],
     buffer: Vec<u8>,
 }
@@ -110,7 +110,7 @@ impl Kernel {
     }
 }
 
-/// Builds the request for all connections of a family that send or may send.
+/// Builds the request for all connections of a family that are established or closing.
 fn request(family: u8, socket_id: SocketId) -> Vec<u8> {
     let mut header = NetlinkHeader::default();
     header.flags = NLM_F_REQUEST | NLM_F_DUMP;
@@ -154,11 +154,11 @@ fn receive(socket: &Socket, buffer: &mut [u8], connections: &mut Vec<KernelConne
     }
 }
 
-/// Offset of an answer's attributes: after netlink's header and `inet_diag_msg`.
+/// Offset of the attributes in an answer, bytes: they follow the netlink header and `inet_diag_msg`.
 const ATTRIBUTES: usize = 16 + 72;
 /// Attribute with `tcp_info` (`INET_DIAG_INFO`).
 const INFO: u16 = 2;
-/// Offset of `tcpi_total_rto` in `tcp_info`, two bytes (linux/tcp.h since 6.7).
+/// Offset in `tcp_info` of `tcpi_total_rto`, which has two bytes (linux/tcp.h since 6.7).
 const TOTAL_RTO: usize = 240;
 
 /// Number of timeouts, read from the raw answer: the crate's `tcp_info` lacks this field.
@@ -212,8 +212,8 @@ pub struct ConnectionSampler {
 }
 
 impl ConnectionSampler {
-    /// Queries the connections at these ends every `span`, with times of `clock`. Fails if the kernel refuses
-    /// sock_diag.
+    /// Queries the connections at these ends every `span`; sample times are those of `clock`. Fails if the kernel
+    /// refuses sock_diag.
     pub fn every(
         span: Duration,
         clock: Clock,
@@ -240,7 +240,7 @@ impl ConnectionSampler {
         Ok(ConnectionSampler { stop, thread: Some(thread) })
     }
 
-    /// Stops the thread and returns all samples by time.
+    /// Stops the thread and returns all samples in order of time.
     pub fn finish(mut self) -> Vec<ConnectionSample> {
         self.stop.store(true, Ordering::Relaxed);
         self.thread.take().and_then(|thread| thread.join().ok()).unwrap_or_default()

@@ -1,7 +1,7 @@
-//! Real time: the simulator's engine and endpoints with the wall clock and real packets.
+//! Runs the simulator's engine and endpoints in real time: with the wall clock and real packets.
 //!
 //! Namespaces, devices, programs and the clock are in `lasthop-os`. Nothing here prints or exits. Offloads are not
-//! modelled: each packet fits the wire.
+//! modelled: no packet exceeds the MTU.
 
 pub mod exchange;
 pub mod impairment;

@@ -1,4 +1,4 @@
-//! A host on a TUN device: our TCP against the kernel's.
+//! A host on a TUN device, through which our TCP exchanges packets with the kernel's TCP.
 
 use crate::impairment::{ImpairedPath, Impairment};
 use lasthop_base::{Duration, Stream, Time};
@@ -18,7 +18,7 @@ pub struct TunHost<W: Write = Sink> {
     pub host: Host,
     clock: Clock,
     tun: Tun,
-    /// Paths to the kernel and from the kernel if packets are impaired.
+    /// Path to the kernel and path from the kernel; `None` if packets are not impaired.
     impaired: Option<[ImpairedPath; 2]>,
     capture: Option<Capture<W>>,
     callback: Option<EventCallback>,
@@ -27,11 +27,11 @@ pub struct TunHost<W: Write = Sink> {
     batch: usize,
 }
 
-/// Callback for every event.
+/// Callback that is called for every event.
 pub type EventCallback = Box<dyn FnMut(&Traced) + Send>;
 
-/// Packets read, or sent, before the other direction gets its turn: many enough to save system calls, few enough for
-/// the host's timers.
+/// Maximum number of packets read, or sent, before the other direction gets its turn. A large number saves system
+/// calls; a small number keeps the host's timers exact.
 const BATCH: usize = 64;
 
 impl<W: Write> TunHost<W> {
@@ -76,13 +76,13 @@ impl<W: Write> TunHost<W> {
         self.callback = Some(callback);
     }
 
-    /// Packets of the host lost by [`TunHost::impair`].
+    /// Number of packets from the host that [`TunHost::impair`] has dropped.
     pub fn lost_on_the_way_out(&self) -> u64 {
         self.impaired.as_ref().map_or(0, |[out, _]| out.lost())
     }
 
-    /// Ends the capture, if any; returns the device and the capture's writer. Fails if its last packets cannot be
-    /// written.
+    /// Ends the capture, if any; returns the device and the capture's writer. Fails if the last packets of the capture
+    /// cannot be written.
     pub fn finish(self) -> Result<(Tun, Option<W>), SystemError> {
         let writer = self.capture.map(Capture::finish).transpose().map_err(|error| unwritable(&error))?;
         Ok((self.tun, writer))
@@ -98,7 +98,7 @@ impl<W: Write> TunHost<W> {
         self.refused
     }
 
-    /// Reads and sends packets and handles timers. If nothing happened, waits for an event, at most `patience`.
+    /// Reads and sends packets and handles timers. If nothing has happened, waits at most `patience` for an event.
     /// Fails if the device is gone or the capture cannot be written.
     pub fn turn(&mut self, patience: Duration) -> Result<(), SystemError> {
         let arrived = self.read_packets()?;
@@ -170,7 +170,7 @@ impl<W: Write> TunHost<W> {
                 Some([path, _]) => path.send(now, packet),
                 None => self.refused += u64::from(!self.tun.send(packet)?),
             }
-            // Arrived packets may matter more than the remaining ones.
+            // Arrived packets may be more urgent than the remaining outgoing ones.
             if count >= BATCH {
                 break;
             }

@@ -1,4 +1,4 @@
-//! `lasthop.Error`: message, span and help, rendered as the command renders them.
+//! `lasthop.Error` with message, place in the scenario and help. It is rendered as the command renders errors.
 
 use lasthop_scenario::{PlainProblem, Problem};
 use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme};
@@ -7,13 +7,13 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
 use std::fmt;
 
-/// `lasthop.Error` for a problem of a scenario.
+/// Creates a `lasthop.Error` for a problem of a scenario.
 pub fn of_problem(py: Python<'_>, problem: &Problem) -> PyErr {
     let span = (problem.file(), problem.line(), problem.column(), problem.underlined());
     to_py_err(py, problem.message(), problem.advice(), Some(span), &rendered(problem))
 }
 
-/// `lasthop.Error` for a problem without a span in a document.
+/// Creates a `lasthop.Error` for a problem that has no place in a scenario.
 pub fn bad_input(py: Python<'_>, message: impl Into<String>, help: impl Into<String>) -> PyErr {
     let problem = PlainProblem::new(message, help);
     to_py_err(py, &problem.message, Some(&problem.help), None, &rendered(&problem))
@@ -42,7 +42,7 @@ fn to_py_err(
     }
 }
 
-/// Renders a problem as on a terminal without colours.
+/// Renders a problem as the command prints it on a terminal without colours.
 fn rendered(problem: &dyn Diagnostic) -> String {
     let mut text = String::new();
     let handler = GraphicalReportHandler::new_themed(GraphicalTheme::unicode_nocolor())

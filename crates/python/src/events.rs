@@ -1,4 +1,4 @@
-//! Table of every packet and event of a run, with the fields of `lasthop run --trace`.
+//! Table of every packet and event of a run. Its columns are the fields of `lasthop run --trace`.
 
 use crate::table::Columns;
 use lasthop_base::Time;
@@ -9,11 +9,11 @@ use lasthop_tcp::Event;
 use lasthop_tcp::event::Cause;
 use lasthop_wire::{Body, Flags, FlowId, LossReason, Packet};
 
-/// Observer that keeps a row for each packet and event.
+/// Observer that stores one row for each packet and event.
 #[derive(Default)]
 pub struct Events(Vec<TraceRow>);
 
-/// One line of a trace; `None` where a field does not apply.
+/// One row, which corresponds to a line of a trace; `None` where a field does not apply.
 #[derive(Default)]
 struct TraceRow {
     time: Time,
@@ -192,7 +192,7 @@ impl Events {
             "s_queue_packets" => {
                 to.counts(name, doc, rows().map(|row| row.queues.map(|(_, after)| i64::from(after))))
             }
-            // A new field of traces; a test compares the fields.
+            // Only `to` remains. A test compares the fields, so it finds a new field of traces.
             _ => to,
         }
     }

@@ -153,7 +153,7 @@ impl Comparison {
     }
 }
 
-/// Index of a case, number of the repetition from 1, outcome.
+/// Index of a case, number of the repetition (from 1), and outcome of that run.
 type RunRow<'o> = (usize, usize, &'o Outcome);
 
 impl Comparison {
@@ -165,7 +165,7 @@ impl Comparison {
         places.map(|(case, run)| (case, run + 1, &self.0.outcomes[case][run])).collect()
     }
 
-    /// One column per varied key, with each row repeated `times`.
+    /// Returns one column per varied key. `times` is the number of times that the value of a row is repeated.
     fn varied(&self, rows: &[RunRow<'_>], times: impl Fn(usize, &Outcome) -> usize) -> Columns {
         self.0.paths.iter().enumerate().fold(Columns::default(), |columns, (key, path)| {
             let values = rows.iter().flat_map(|(case, _, outcome)| {

@@ -1,4 +1,4 @@
-//! Scenarios with changes, and their problems.
+//! Scenarios, changes to them, and the problems of both.
 
 use crate::error::{bad_input, of_problem};
 use crate::strategy::{self, Strategy};
@@ -123,7 +123,7 @@ pub fn schema() -> String {
     Catalogue::default().schema().to_string()
 }
 
-/// Checks a number of repetitions within the command's range.
+/// Checks that a number of repetitions is within the range that the command accepts.
 pub fn checked_runs(py: Python<'_>, runs: Option<i64>) -> PyResult<Option<u32>> {
     match runs {
         None => Ok(None),

@@ -1,4 +1,5 @@
-//! A sweep in progress: runs are done by threads of this machine or handed out and taken back.
+//! A sweep in progress. Threads of this machine do its runs, or the caller takes orders for runs and returns the
+//! results.
 
 use crate::error::{bad_input, of_problem};
 use crate::scenario::{Scenario, checked_runs};
@@ -230,7 +231,7 @@ pub fn read_store(py: Python<'_>, store: PathBuf, sweep: Option<i64>) -> PyResul
 #[pyfunction]
 pub fn merge_stores(py: Python<'_>, store: PathBuf, others: Vec<PathBuf>) -> PyResult<Vec<(u64, u64)>> {
     let merged = py.detach(|| {
-        // Checks all names before the store is created.
+        // All stores must be readable before the target store is created.
         others.iter().try_for_each(|other| StoreReader::open(other).map(drop))?;
         let mut store = Store::open(&store)?;
         let merged = others.iter().map(|other| store.merge(other).map(|it| (it.new, it.known)));

@@ -1,4 +1,4 @@
-//! Arrow tables, exported without a copy by the Arrow PyCapsule interface.
+//! Arrow tables, which the Arrow PyCapsule interface exports without a copy.
 
 use crate::error::bad_input;
 use arrow_array::builder::{ListBuilder, UInt32Builder};
@@ -35,7 +35,7 @@ impl Columns {
         self
     }
 
-    /// Adds a column of text; `doc` is its meaning.
+    /// Adds a column of text; `doc` is the meaning of the column.
     pub fn words<S: AsRef<str>>(
         self,
         name: &str,
@@ -45,8 +45,8 @@ impl Columns {
         self.add(name, doc, Arc::new(values.into_iter().collect::<StringArray>()))
     }
 
-    /// Adds a column of a key's values as written: numbers if all values are bare numbers (integers if all are whole),
-    /// otherwise text. A value with a unit is text.
+    /// Adds a column with the values of a key as the user wrote them. If all values are numbers without a unit, the
+    /// column has numbers (integers if all are whole). Otherwise the column has text.
     pub fn values(self, name: &str, doc: &str, values: &[&str]) -> Columns {
         if let Some(whole) = all(values, |value| value.trim().parse::<i64>().ok()) {
             return self.counts(name, doc, whole.into_iter().map(Some));
@@ -153,7 +153,7 @@ impl Table {
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        // The interface leaves conversions to the consumer.
+        // The interface leaves the conversion to the requested schema to the consumer.
         let _ = requested_schema;
         let batches = RecordBatchIterator::new([Ok(self.0.clone())], self.0.schema());
         let stream = FFI_ArrowArrayStream::new(Box::new(batches));
@@ -169,7 +169,7 @@ impl Table {
     }
 }
 
-/// Parses all values; `None` if there are none or one is invalid.
+/// Parses all values; `None` if there are no values or if one is invalid.
 fn all<T>(values: &[&str], read: impl Fn(&str) -> Option<T>) -> Option<Vec<T>> {
     if values.is_empty() {
         return None;

@@ -1,7 +1,7 @@
 //! Repetitions without Python's lock, interruptible by Ctrl-C.
 //!
 //! Runs without Python objects use all cores; the calling thread waits without the lock and checks for signals. Runs
-//! that call Python stay on the calling thread; at intervals, signals are handled and other threads may run.
+//! that call Python stay on the calling thread. At intervals this thread handles signals and lets other threads run.
 
 use crate::error::bad_input;
 use crate::events::Events;
@@ -22,14 +22,14 @@ use std::time::{Duration, Instant};
 
 /// Interval of checks for signals.
 pub const SIGNAL_CHECK_INTERVAL: Duration = Duration::from_millis(20);
-/// Events between two checks of the stop flag: 1 to 2 ms.
+/// Number of events between two checks of the stop flag; they take 1 to 2 ms.
 const EVENTS_PER_STEP: usize = 4096;
-/// Events between two checks for signals in a run that calls Python, which is slower.
+/// Number of events between two checks for signals in a run that calls Python, because such a run is slower.
 const EVENTS_PER_PYTHON_STEP: usize = 512;
 
-/// Interval at which runs that call Python release the lock. A waiting thread requests the lock after 5 ms without a
-/// release (`sys.setswitchinterval`). A release waits for the hand-over only after a request, so a shorter interval
-/// would starve other threads.
+/// Interval at which runs that call Python release the lock. A waiting thread requests the lock after it has waited 5
+/// ms without a release (`sys.setswitchinterval`). A release hands the lock over only if a thread has requested it, so
+/// a shorter interval would starve other threads.
 const RELEASE_INTERVAL: Duration = Duration::from_millis(10);
 
 struct FinishedRun {
@@ -134,7 +134,7 @@ impl Repetition {
         Observation { observers, probes: self.samples, link_delays: true }
     }
 
-    /// Returns the outcome, or the error of a run that stands still.
+    /// Returns the outcome. The error describes a run whose virtual time stands still.
     fn finish(running: SteppedRun<'_>) -> Result<FinishedRun, Stuck> {
         let (mut outcome, samples, observers) = running.finish();
         match outcome.stuck.take() {
@@ -143,7 +143,7 @@ impl Repetition {
         }
     }
 
-    /// Runs unless stopped; `None` if stopped.
+    /// Does the run unless `stop` is set; `None` if it was stopped.
     fn run_unless(&self, stop: &AtomicBool) -> Option<Result<FinishedRun, Stuck>> {
         let mut running = SteppedRun::new(&self.scenario, self.seed, self.observation());
         while running.advance(EVENTS_PER_STEP) {
@@ -154,7 +154,7 @@ impl Repetition {
         Some(Repetition::finish(running))
     }
 
-    /// Runs on this thread; returns the first exception of a hook.
+    /// Does the run on this thread. The error is the first exception of a hook.
     fn run_on_this_thread(&self, py: Python<'_>) -> PyResult<FinishedRun> {
         strategy::begin();
         let mut running = SteppedRun::new(&self.scenario, self.seed, self.observation());
@@ -216,7 +216,7 @@ fn run_each(
     }
 }
 
-/// Checks a number of threads within the command's range.
+/// Checks that a number of threads is within the range that the command accepts.
 pub fn threads(py: Python<'_>, jobs: Option<i64>) -> PyResult<Option<usize>> {
     match jobs {
         None => Ok(None),

@@ -1,4 +1,4 @@
-//! The client: starts each phase and fetches the results.
+//! The client: starts each phase and fetches its results.
 
 use crate::message::{Message, RecordingPhase};
 use crate::phase_result::{PhaseResult, SenderResult};
@@ -20,24 +20,24 @@ pub struct RecordingOptions {
     pub server: SocketAddr,
     /// Local end of the measured path.
     pub from: SourceBinding,
-    /// Local end of another path for reports; `None`: the measured path.
+    /// Local end of another path, for reports; `None`: reports use the measured path.
     pub feedback: Option<SourceBinding>,
     /// Directions to record.
     pub directions: Directions,
-    /// Duration of each phase, ms; at most [`crate::LONGEST_S`].
+    /// Duration of each phase, ms. The maximum is [`crate::LONGEST_S`], which is in seconds.
     pub span_ms: u32,
 }
 
 /// Directions to record.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Directions {
-    /// To the client.
+    /// From the server to the client.
     Down,
-    /// To the server.
+    /// From the client to the server.
     Up,
-    /// Down, then up.
+    /// First down, then up.
     InTurn,
-    /// Both concurrently.
+    /// Both directions concurrently.
     Concurrent,
 }
 
@@ -55,13 +55,13 @@ impl Directions {
 /// Progress of a recording.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ClientProgress {
-    /// The server answers; minimum and median of the RTTs without load.
+    /// The server answers. Minimum and median RTT without load.
     Found([Duration; 2]),
-    /// A phase begins with these directions (down, up) and this total duration.
+    /// A phase begins, with these directions (down, up) and this total duration.
     Begins([bool; 2], Duration),
 }
 
-/// Timeout of an answer and number of attempts.
+/// Timeout of one request, and maximum number of attempts.
 const ANSWER_TIMEOUT: Duration = Duration::from_millis(250);
 const MAX_ATTEMPTS: u32 = 20;
 /// Number, interval and timeout of the RTT probes without load.
@@ -119,7 +119,7 @@ struct Probes {
     least: Duration,
     median: Duration,
     answered: u32,
-    /// Clock of the server minus our clock, ns.
+    /// Clock of the server minus clock of the client, ns.
     offset: i128,
 }
 
@@ -201,7 +201,7 @@ impl Client<'_> {
         })
     }
 
-    /// Repeats a message until the answer arrives.
+    /// Repeats a request until its answer arrives.
     fn request<T>(
         &mut self,
         socket: Socket,
@@ -301,7 +301,7 @@ impl Client<'_> {
                 let Some((message, received)) = self.sockets.receive() else { break };
                 if received.from == self.server && message.session() == Some(session) {
                     last_received = last_received.max(received.at);
-                    // Packets of the other path use no capacity of this one.
+                    // Packets on the separate path for reports use no capacity of the measured path.
                     let bytes = if received.socket == Socket::Path { received.bytes } else { 0 };
                     saturation.handle_message(&message, received.at, bytes);
                 }
@@ -316,11 +316,11 @@ impl Client<'_> {
         }
     }
 
-    /// Waits until the queues have drained: an RTT close to `usual`.
+    /// Waits until the queues have drained, that is, until an RTT is close to `usual`.
     fn wait_for_drain(&mut self, usual: Duration) -> Result<(), ClientEnd> {
         let session = self.session;
         let end = self.sockets.now() + MAX_DRAIN_TIME;
-        // Numbers that no other ping uses.
+        // Pings start at a number that no other ping uses.
         let mut number = 1_000_000;
         let mut is_empty = false;
         while self.sockets.now() < end && !is_empty {
@@ -341,7 +341,7 @@ impl Client<'_> {
 
     fn fetch(&mut self, number: u8) -> Result<PhaseResult, ClientEnd> {
         let session = self.session;
-        // One part until the first answer gives the number.
+        // The loop begins with one part, because the first answer reports the number of parts.
         let mut parts: Vec<Option<Vec<u8>>> = vec![None];
         let mut last_received = self.sockets.now();
         while let Some(first) = parts.iter().position(Option::is_none) {
@@ -387,7 +387,7 @@ impl Client<'_> {
         })
     }
 
-    /// Closes the session; the server times out if all copies are lost.
+    /// Closes the session. If all copies of the message are lost, the server's timeout closes it.
     fn close(&mut self) {
         let bye = Message::Bye { session: self.session };
         (0..3).for_each(|_| self.sockets.send(&bye, Socket::Feedback, self.server));

@@ -1,13 +1,13 @@
-//! Proof of the source address of a datagram.
+//! Cookies that prove the source address of a datagram.
 //!
-//! The server stores nothing until then: a cookie is a keyed hash of address and time (SipHash, as in Linux's SYN
-//! cookies).
+//! The server stores nothing until an address is proven: a cookie is a keyed hash of address and time (SipHash, as in
+//! Linux's SYN cookies).
 
 use lasthop_base::{Duration, Time};
 use std::hash::{BuildHasher, RandomState};
 use std::net::SocketAddr;
 
-/// Validity of a cookie: until the end of the next such period.
+/// Period of cookies. A cookie is valid until the end of the period after its own.
 const SPAN: Duration = Duration::from_secs(10);
 
 #[derive(Default)]

@@ -1,15 +1,16 @@
-//! Messages of both sides: one per datagram, numbers in network byte order.
+//! Messages of both sides: one message per datagram, with numbers in network byte order.
 //!
-//! Bytes after a message are padding. Content is ignored until the session is known.
+//! Bytes after a message are padding. Both sides ignore messages of a session that they do not know.
 
 /// First bytes of every datagram: protocol and version.
 const MAGIC: [u8; 4] = *b"LHr1";
-/// Size of a hello, bytes: a client without a proven address sends at least this and gets less.
+/// Minimum size of a hello, bytes. A client without a proven address sends at least this much and gets a shorter
+/// answer.
 pub(crate) const HELLO_BYTES: usize = 64;
 pub(crate) const LARGEST: usize = 2048;
-/// Maximum number of result bytes in one datagram.
+/// Maximum number of bytes of a result in one datagram.
 pub(crate) const PART_BYTES: usize = 1200;
-/// Header bytes of a part before the result bytes.
+/// Header bytes of a part, before its result bytes.
 pub(crate) const PART_HEAD: usize = 4 + 1 + 5 * 8;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -18,7 +19,7 @@ pub(crate) enum Message {
     Hello {
         nonce: u64,
     },
-    /// Cookie that proves the address.
+    /// Answer with the cookie that proves the address.
     Cookie {
         nonce: u64,
         cookie: u64,
@@ -32,11 +33,11 @@ pub(crate) enum Message {
         nonce: u64,
         session: u64,
     },
-    /// Session refused: another client is being served.
+    /// Answer that refuses a session, because another client is being served.
     Busy {
         nonce: u64,
     },
-    /// Second proven address, for packets.
+    /// Message from a second proven address, which is to carry the packets.
     Attach {
         session: u64,
         cookie: u64,
@@ -48,7 +49,7 @@ pub(crate) enum Message {
         session: u64,
         number: u32,
     },
-    /// Answer with the answering side's clock, ns.
+    /// Answer with the clock of the answering side, ns.
     Pong {
         session: u64,
         number: u32,
@@ -80,7 +81,7 @@ pub(crate) enum Message {
         number: u8,
         part: u32,
     },
-    /// Part of a result: number of parts and number of bytes that follow.
+    /// Part of a result: total number of parts, and number of result bytes that follow.
     Part {
         session: u64,
         number: u8,
@@ -98,11 +99,11 @@ pub(crate) struct RecordingPhase {
     pub(crate) number: u8,
     /// Directions of packets: to the client, to the server.
     pub(crate) directions: [bool; 2],
-    /// Duration of filling the queue before recording, ms.
+    /// Time for which the queue is filled before the recording starts, ms.
     pub(crate) warm_ms: u32,
-    /// Duration of recording, ms.
+    /// Duration of the recording, ms.
     pub(crate) span_ms: u32,
-    /// Variation of RTTs without load, us.
+    /// Variation of RTTs without load, µs.
     pub(crate) jitter_us: u32,
 }
 
@@ -117,12 +118,12 @@ pub(crate) struct DataHeader {
 pub(crate) struct Report {
     pub(crate) highest: u64,
     pub(crate) received: u64,
-    /// Queueing time of the last packet, us.
+    /// Queueing time of the last packet, µs.
     pub(crate) waited_us: u32,
 }
 
 impl Message {
-    /// Encodes the message and the bytes behind it; replaces the content of `bytes`.
+    /// Encodes the message and the bytes that follow it; replaces the content of `bytes`.
     pub(crate) fn write(&self, bytes: &mut Vec<u8>, behind: &[u8]) {
         bytes.clear();
         bytes.extend_from_slice(&MAGIC);
@@ -187,7 +188,7 @@ impl Message {
         }
     }
 
-    /// Decodes a datagram into a message and the bytes behind it.
+    /// Decodes a datagram into a message and the bytes that follow it.
     pub(crate) fn read(bytes: &[u8]) -> Option<(Message, &[u8])> {
         let rest = bytes.strip_prefix(&MAGIC)?;
         let (kind, mut rest) = rest.split_first()?;
@@ -313,7 +314,7 @@ mod tests {
         }
     }
 
-    /// No amplification before an address is proven.
+    /// An address that is not proven cannot make the server send more than it receives.
     #[test]
     fn answers_to_strangers_are_no_longer_than_questions() {
         let len = |message: Message| {

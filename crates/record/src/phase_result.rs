@@ -1,4 +1,4 @@
-//! Result of one side of a phase, with its encoding.
+//! Result of one side of a phase, and its encoding.
 
 use crate::receiver_log::ReceiverResult;
 use lasthop_base::Duration;
@@ -9,18 +9,19 @@ pub(crate) struct PhaseResult {
     pub(crate) recorded: Option<ReceiverResult>,
 }
 
-/// Sender's part of a phase.
+/// Sender's part of the result of a phase.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct SenderResult {
     /// Packets sent.
     pub packets: u64,
-    /// Time in which the window was open but the process did not run: the processor is the limit then.
+    /// Time for which the window was open but the process did not run. In this time the processor, not the path, was
+    /// the limit.
     pub behind: Duration,
-    /// Duration of sending.
+    /// Time from the start of the phase to the last call of the sender.
     pub span: Duration,
 }
 
-/// Maximum duration of a recording: one day, ms.
+/// Maximum duration of a recording that is decoded, ms: one day.
 const LONGEST_MS: u64 = 86_400_000;
 
 impl PhaseResult {
@@ -60,7 +61,7 @@ impl PhaseResult {
                 let [packets, lost, empty] = [next()?, next()?, next()?];
                 let [wait_ms, dropped] = [next()?, next()?].map(|it| u32::try_from(it).ok());
                 let count = next().filter(|count| *count <= LONGEST_MS)?;
-                // Each number takes at least one byte, so the input bounds the allocation.
+                // Each number takes at least one byte, so the length of the input bounds the allocation.
                 let bytes: Option<Vec<u32>> = (0..count).map(|_| u32::try_from(next()?).ok()).collect();
                 Some(ReceiverResult {
                     bytes: bytes?,
@@ -76,7 +77,7 @@ impl PhaseResult {
     }
 }
 
-/// Appends a number in LEB128.
+/// Appends a number, encoded in LEB128.
 fn variable(bytes: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
         bytes.push((number & 0x7f) as u8 | 0x80);

@@ -1,26 +1,26 @@
 //! Received bytes per millisecond, and the time for which the queue was empty.
 //!
-//! The queueing time of a packet is its one-way time minus the smallest one: the clocks need not agree, only run at the
-//! same speed. The queue was non-empty from the time at which a packet would have arrived without queueing until its
-//! arrival; the rest of the time since the previous arrival the queue was empty.
+//! The queueing time of a packet is its one-way time minus the smallest one-way time. The clocks of both sides need not
+//! agree, but must run at the same speed. Without queueing a packet would have arrived earlier; from that time until
+//! its arrival the queue was not empty. For the rest of the time since the previous arrival, the queue was empty.
 
 use crate::message::{DataHeader, RecordingPhase};
 use lasthop_base::{Duration, Time};
 
-/// Maximum queueing time in the histogram, ms; longer times count as this.
+/// Maximum queueing time in the histogram, ms. Longer times count as this time.
 const MAX_WAIT_MS: usize = 20_000;
 
 #[derive(Debug)]
 pub(crate) struct ReceiverLog {
     from: Time,
     until: Time,
-    /// Queueing times up to this count as zero.
+    /// A queueing time up to this value counts as zero.
     jitter: Duration,
-    /// Smallest difference of the clocks, ns.
+    /// Smallest one-way time so far, ns. It includes the difference of the clocks.
     base: Option<i128>,
     last: Option<Time>,
     empty: Duration,
-    /// Histogram of queueing times: packets per ms.
+    /// Histogram of queueing times: number of packets for each millisecond.
     waits: Vec<u64>,
     bytes: Vec<u32>,
     /// Lowest and highest packet number within the recording.
@@ -29,16 +29,16 @@ pub(crate) struct ReceiverLog {
     is_over: bool,
 }
 
-/// Receiver's part of a phase.
+/// Receiver's part of the result of a phase.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct ReceiverResult {
     /// Bytes received in each millisecond, IP headers included.
     pub bytes: Vec<u32>,
     /// Packets received.
     pub packets: u64,
-    /// Packets missing between the lowest and the highest number received.
+    /// Packets missing between the lowest and the highest packet number received.
     pub lost: u64,
-    /// Estimated time with an empty queue.
+    /// Estimate of the time for which the queue was empty.
     pub empty: Duration,
     /// Median queueing time, ms.
     pub wait_ms: u32,
@@ -80,7 +80,7 @@ impl ReceiverLog {
         waited
     }
 
-    /// Counts the bytes of another packet on the same link; returns whether `at` is within the recording.
+    /// Counts the bytes of a packet on the same link. Returns whether `at` is within the recording.
     pub(crate) fn count_bytes(&mut self, at: Time, bytes: usize) -> bool {
         let is_recorded = self.from <= at && at < self.until;
         if is_recorded
@@ -98,7 +98,7 @@ impl ReceiverLog {
             return;
         }
         let waited = if waited <= self.jitter { Duration::ZERO } else { waited };
-        // Time at which the packet joined the queue, within the recording.
+        // Time at which the packet joined the queue, at most the end of the recording.
         let joined = Time::from_nanos(at.as_nanos().saturating_sub(waited.as_nanos())).min(self.until);
         self.empty += joined.since(last);
         self.is_over = at >= self.until;
@@ -106,7 +106,7 @@ impl ReceiverLog {
 
     pub(crate) fn finish(mut self, dropped: u32) -> ReceiverResult {
         if !self.is_over {
-            // Packets that never arrive cannot prove a non-empty queue.
+            // After the last arrival, no packet proves that the queue was not empty.
             self.empty += self.until.since(self.last.unwrap_or(self.from).max(self.from));
         }
         let expected = self.numbers.map_or(0, |[low, high]| (high - low).saturating_add(1));
@@ -138,8 +138,8 @@ mod tests {
         Time::ZERO + Duration::from_millis(millis)
     }
 
-    /// Records packets given as number, send time and arrival time, ms. The sender's clock is 1 h ahead; the one-way
-    /// time without queueing is 20 ms.
+    /// Records packets, each given as number, send time and arrival time, ms. The sender's clock is 1 h ahead. The
+    /// one-way time without queueing is 20 ms.
     fn recorded(packets: &[(u64, u64, u64)]) -> ReceiverResult {
         let mut log = ReceiverLog::new(Time::ZERO, &PHASE);
         for (packet, sent, at) in packets {
@@ -151,7 +151,7 @@ mod tests {
 
     #[test]
     fn a_queue_that_always_holds_a_packet_is_never_empty() {
-        // One packet every 10 ms, each delayed by 200 ms except the first.
+        // A packet is sent every 10 ms. Each packet except the first waits in the queue for 180 ms.
         let packets: Vec<_> =
             [(0, 0, 20)].into_iter().chain((1..140).map(|n| (n, n * 10, 200 + n * 10))).collect();
         let recorded = recorded(&packets);
@@ -167,7 +167,8 @@ mod tests {
         assert_eq!(recorded(&packets).empty, Duration::from_millis(1000));
     }
 
-    /// An outage from 500 ms to 800 ms. The next packet was sent before it, or 60 ms before the arrival.
+    /// An outage lasts from 500 ms to 800 ms. The next packet was sent either before the outage or 60 ms before the
+    /// arrival.
     #[test]
     fn an_outage_is_the_links_if_something_waited_for_its_end() {
         let gap = |sent: u64| {
@@ -180,9 +181,9 @@ mod tests {
                 .collect();
             recorded(&packets).empty.as_nanos() / 1_000_000
         };
-        // The first packet within the recording arrives at 200 ms and joined at 20 ms.
+        // The first packet after the outage joined the queue before the outage.
         assert_eq!(gap(310), 0);
-        // The packet joined at 760 ms.
+        // The first packet after the outage joined the queue at 760 ms.
         assert_eq!(gap(740), 260);
     }
 
@@ -191,9 +192,9 @@ mod tests {
         let some: Vec<_> =
             (0..50).filter(|n| n % 5 != 0 || *n == 0).map(|n| (n, n * 10, 300 + n * 10)).collect();
         let recorded = recorded(&[&[(0, 0, 20)], &some[1..]].concat());
-        // Numbers 1 to 49, of which 9 are lost.
+        // The recording contains numbers 1 to 49, of which 9 are lost.
         assert_eq!((recorded.packets, recorded.lost), (40, 9));
-        // The last packet arrives at 790 ms.
+        // The last packet arrives at 790 ms, and the recording ends at 1100 ms.
         assert_eq!(recorded.empty, Duration::from_millis(1100 - 790));
     }
 }

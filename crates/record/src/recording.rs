@@ -9,30 +9,30 @@ use lasthop_base::Duration;
 pub struct Recording {
     /// Down and up; `None` if not recorded.
     pub directions: [Option<DirectionResult>; 2],
-    /// RTTs without load before the first phase: minimum and median.
+    /// Minimum and median RTT without load, measured before the first phase.
     pub rtt: [Duration; 2],
-    /// RTT probes: sent and answered.
+    /// Numbers of RTT probes sent and answered.
     pub probes: [u32; 2],
     /// Whether reports of one direction shared the path with packets of the other.
     pub shares_path: bool,
 }
 
-/// One direction.
+/// Result of one direction.
 #[derive(Clone, Debug)]
 pub struct DirectionResult {
-    /// Receiver's part.
+    /// Receiver's part of the result.
     pub recorded: ReceiverResult,
-    /// Sender's part.
+    /// Sender's part of the result.
     pub sent: SenderResult,
     /// Drift between the clocks of both sides during the phase.
     pub drift: Duration,
 }
 
-/// Share of time for which the queue may be empty.
+/// Maximum share of time with an empty queue in a valid recording.
 const MAX_EMPTY: f64 = 0.05;
 /// Minimum number of packets of a valid recording.
 const MIN_PACKETS: u64 = 100;
-/// Drift that is always allowed.
+/// Drift of the clocks that is always allowed.
 const MIN_DRIFT: Duration = Duration::from_millis(2);
 
 impl DirectionResult {
@@ -53,7 +53,7 @@ impl DirectionResult {
         lost as f64 / (lost + packets).max(1) as f64
     }
 
-    /// Share of time in which the sender could have sent but its process did not run.
+    /// Share of time for which the sender was allowed to send but its process did not run.
     pub fn behind_share(&self) -> f64 {
         self.sent.behind.as_secs() / self.sent.span.as_secs().max(1e-9)
     }
@@ -93,7 +93,7 @@ impl DirectionResult {
 mod tests {
     use super::*;
 
-    /// 1 s at 8 Mbit/s.
+    /// Recording of 1 s at 8 Mbit/s.
     fn direction() -> DirectionResult {
         let recorded = ReceiverResult {
             bytes: vec![1000; 1000],

@@ -1,5 +1,5 @@
-//! One side of a phase: its packets, its recording and its reports. Without clock and socket: the drivers
-//! ([`crate::client`], [`crate::server`]) and the tests' link carry what is polled.
+//! One side of a phase: its packets, its recording and its reports. It has no clock and no socket: the drivers
+//! ([`crate::client`], [`crate::server`]) and the tests' link carry the packets and reports that they poll.
 
 use crate::message::{DataHeader, Message, RecordingPhase, Report};
 use crate::phase_result::{PhaseResult, SenderResult};
@@ -7,13 +7,14 @@ use crate::receiver_log::ReceiverLog;
 use crate::servo::Servo;
 use lasthop_base::{Duration, Time};
 
-/// Number of packets after which a report is sent,
+/// Number of new packets after which a report is sent.
 const REPORT_AFTER: u64 = 16;
-/// and maximum delay of a report.
+/// Maximum delay of a report.
 const MAX_REPORT_DELAY: Duration = Duration::from_millis(5);
-/// Maximum number of packets sent before received datagrams are processed.
+/// Maximum number of packets sent in one call, before received datagrams are processed.
 const BURST: u32 = 32;
-/// Longer gaps between calls count as lack of processor time.
+/// Maximum gap between two calls of `send` with a closed window; the rest of a longer gap counts as lack of processor
+/// time.
 const MAX_GAP: Duration = Duration::from_millis(20);
 
 #[derive(Debug)]
@@ -24,11 +25,11 @@ pub(crate) struct Saturation {
     sends_until: Time,
     servo: Option<Servo>,
     log: Option<ReceiverLog>,
-    /// Pending report, its number of new packets, and the arrival of the first of them.
+    /// Next report, number of packets that it newly reports, and arrival time of the first of them.
     report: Report,
     unreported: u64,
     since: Time,
-    /// Time of the last call of `send`, and whether the window was still open.
+    /// Time of the last call of `send`, and whether the window was still open after it.
     last_send: Time,
     was_open: bool,
     behind: Duration,
@@ -47,7 +48,8 @@ impl Saturation {
             session,
             number: phase.number,
             zero,
-            // Margin: the other side's time may be a round trip later; a warm-up lasts at least ten round trips.
+            // The margin is a fifth of the warm-up, so at least two round trips: the other side may start up to a round
+            // trip later.
             sends_until: zero + warm + span + warm.divided_by(5),
             servo: sends.then(Servo::new),
             log: records.then(|| ReceiverLog::new(zero, phase)),
@@ -92,7 +94,7 @@ impl Saturation {
         }
     }
 
-    /// Returns a report if one is due.
+    /// Returns a report, if one is due.
     pub(crate) fn poll_report(&mut self, now: Time) -> Option<Message> {
         let is_due =
             self.unreported >= REPORT_AFTER || (self.unreported > 0 && now >= self.since + MAX_REPORT_DELAY);
@@ -102,7 +104,8 @@ impl Saturation {
         })
     }
 
-    /// Sends packets as the window allows. `out` returns false if the send buffer is full; `send` then returns true.
+    /// Sends as many packets as the window allows. `out` returns false if the send buffer is full; then `send` returns
+    /// true.
     pub(crate) fn send(&mut self, clock: impl Fn() -> Time, mut out: impl FnMut(Message) -> bool) -> bool {
         let now = clock();
         let Some(servo) = self.servo.as_mut().filter(|_| now < self.sends_until) else { return false };
@@ -125,7 +128,7 @@ impl Saturation {
         is_full
     }
 
-    /// Time of the next action without arrivals.
+    /// Time of the next action if no datagram arrives.
     pub(crate) fn next_action(&self, now: Time) -> Time {
         let report = (self.unreported > 0).then(|| self.since + MAX_REPORT_DELAY);
         let sends = self.servo.as_ref().filter(|_| now < self.sends_until);
@@ -133,7 +136,7 @@ impl Saturation {
         [report, send, Some(self.sends_until)].into_iter().flatten().min().unwrap_or(now)
     }
 
-    /// Returns the result; `dropped`: datagrams dropped by the socket buffer.
+    /// Returns the result. `dropped` is the number of datagrams dropped by the socket buffer.
     pub(crate) fn finish(self, dropped: u32) -> PhaseResult {
         let span = self.last_send.since(self.zero);
         let sent = self.servo.map(|servo| SenderResult { packets: servo.count(), behind: self.behind, span });
@@ -149,7 +152,7 @@ mod tests {
 
     /// A link with a varying rate, a queue in packets, and a delay in both directions.
     struct Link {
-        /// Start time, s, and rate, bit/s.
+        /// Pairs of a start time, s, and the rate from that time on, bit/s.
         rates: &'static [(u64, u64)],
         queue: usize,
         delay: Duration,
@@ -184,7 +187,7 @@ mod tests {
             let mut receiver = Saturation::new(1, &phase, Time::ZERO, false, true);
             let (mut queue, mut air) = (VecDeque::new(), VecDeque::new());
             let mut back: VecDeque<(Time, Message)> = VecDeque::new();
-            // Transmitted bits of the first packet.
+            // Number of bits of the first packet in the queue that are already transmitted.
             let mut bits = 0;
             let mut now = Time::ZERO;
             while now < Time::ZERO + Duration::from_secs(SPAN_S + 6) {
@@ -235,7 +238,7 @@ mod tests {
             for second in seconds(&recorded) {
                 assert!(is_near(second, rate), "{second} of {rate}, queue of {queue}");
             }
-            // A queue of 20 packets (28 ms) has gaps.
+            // A queue of 20 packets (28 ms) may run empty for short times.
             assert!(recorded.empty < Duration::from_millis(100), "{rate}, {queue}: {}", recorded.empty);
             println!("{rate}, {queue}: {} lost, {} empty", recorded.lost, recorded.empty);
             let share = recorded.lost as f64 / (recorded.lost + recorded.packets) as f64;
@@ -248,7 +251,7 @@ mod tests {
 
     #[test]
     fn a_rate_that_changes_is_followed() {
-        // The recording begins after 2 s.
+        // The recording begins 2 s after the start.
         let rates = &[(0, 8_000_000), (7, 2_000_000), (12, 16_000_000), (17, 400_000)];
         for queue in [100, usize::MAX] {
             let recorded = Link { rates, queue, delay: Duration::from_millis(20), every: STEP }.recorded();
@@ -263,7 +266,7 @@ mod tests {
         }
     }
 
-    /// A sender that runs ten times a second: 320 packets a second, 3.7 Mbit/s.
+    /// The sender runs ten times a second and sends 320 packets a second, 3.7 Mbit/s.
     #[test]
     fn a_sender_that_is_too_slow_is_found_out() {
         let every = Duration::from_millis(100);
@@ -271,7 +274,7 @@ mod tests {
         let (recorded, sent) = Link { rates: &[(0, 8_000_000)], queue: 100, delay, every }.run();
         let direction = crate::DirectionResult { recorded, sent, drift: Duration::ZERO };
         assert!(direction.mean_bps() < 4e6, "{}", direction.mean_bps());
-        // 32 packets take 46 ms of 100 ms.
+        // The link transmits 32 packets in 46 ms of each 100 ms.
         assert!((0.5..0.6).contains(&direction.empty_share()), "{}", direction.empty_share());
         let complaints = direction.complaints().join("; ");
         assert!(complaints.contains("processor was the limit"), "{complaints}");

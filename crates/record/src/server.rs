@@ -1,6 +1,6 @@
-//! The server: waits for clients and records with one of them at a time.
+//! The server: waits for clients and records with one client at a time.
 //!
-//! Before an address is proven, answers are no longer than requests. A client that is silent for 30 s has left.
+//! Until an address is proven, answers are no longer than requests. A client that is silent for 30 s counts as gone.
 
 use crate::LONGEST_S;
 use crate::cookie::Cookies;
@@ -11,9 +11,9 @@ use lasthop_base::{Duration, Time};
 use lasthop_os::datagrams::Datagrams;
 use std::net::SocketAddr;
 
-/// Silence after which a client has left.
+/// Time of silence after which a client counts as gone.
 pub(crate) const SILENCE: Duration = Duration::from_secs(30);
-/// Maximum time for which the queue is filled before recording, ms.
+/// Maximum time for which a client may have the queue filled before recording, ms.
 pub(crate) const LONGEST_WARM_MS: u32 = 60_000;
 const MAX_WAIT: Duration = Duration::from_millis(100);
 /// Maximum number of datagrams read before the next send.
@@ -22,7 +22,7 @@ const BATCH: usize = 64;
 /// Progress of a server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ServerProgress {
-    /// A client opens a session.
+    /// A client has opened a session.
     Began(SocketAddr),
     /// The client has closed its session.
     Done(SocketAddr),
@@ -30,7 +30,8 @@ pub enum ServerProgress {
     Gone(SocketAddr),
 }
 
-/// Serves clients until `idle` passes without one or the user stops the server. Returns the number of results fetched.
+/// Serves clients until no client has come for `idle`, or until the user stops the server. Returns the number of
+/// results fetched.
 pub fn serve(
     socket: Datagrams,
     idle: Duration,
@@ -54,7 +55,7 @@ struct Server {
     sockets: Sockets,
     cookies: Cookies,
     session: Option<Session>,
-    /// Start of the time without a session.
+    /// Time since which there is no session.
     quiet_since: Time,
     served: u64,
 }
@@ -62,12 +63,12 @@ struct Server {
 struct Session {
     id: u64,
     nonce: u64,
-    /// Addresses for reports and answers, and for packets.
+    /// Client's address for reports and answers, and client's address for packets.
     reports: SocketAddr,
     packets: SocketAddr,
     last_received: Time,
     phase: Option<(Saturation, u8, u32)>,
-    /// Number and result of a finished phase.
+    /// Number of the last finished phase, and its encoded result.
     result: Option<(u8, Vec<u8>)>,
 }
 
@@ -104,7 +105,7 @@ impl Server {
         self.quiet_since = self.sockets.now();
     }
 
-    /// Reads and answers one datagram; returns false if there is none.
+    /// Reads and answers one datagram; returns false if there is no datagram.
     fn answer(&mut self, on_progress: &mut dyn FnMut(ServerProgress)) -> bool {
         let Server { sockets, cookies, session, served, .. } = self;
         let Some((message, received)) = sockets.receive() else { return false };
@@ -116,7 +117,7 @@ impl Server {
             }
             Message::Begin { nonce, cookie } if cookies.is_of(cookie, received.from, received.at) => {
                 answer = Some(match session {
-                    // Repeated request: the answer was lost.
+                    // The client repeats its request if the answer was lost.
                     Some(known) if known.reports == received.from && known.nonce == nonce => {
                         Message::Welcome { nonce, session: known.id }
                     }
@@ -142,7 +143,7 @@ impl Server {
                 };
                 known.last_received = received.at;
                 if let Some((phase, ..)) = &mut known.phase {
-                    // Packets of the other path use no capacity of this one.
+                    // Packets on the separate path for reports use no capacity of the measured path.
                     let bytes = if received.from == known.packets { received.bytes } else { 0 };
                     phase.handle_message(&message, received.at, bytes);
                 }
@@ -196,12 +197,12 @@ impl Session {
         }
     }
 
-    /// Whether a message has the session and a proven address of this client.
+    /// Whether a message belongs to this session and comes from a proven address of its client.
     fn is_from_client(&self, message: &Message, received: &Received) -> bool {
         message.session() == Some(self.id) && (received.from == self.reports || received.from == self.packets)
     }
 
-    /// Begins a phase unless it is running; returns false if refused.
+    /// Begins a phase unless it is already running. Returns false if the server refuses the phase.
     fn start(&mut self, phase: &RecordingPhase, at: Time, dropped: u32) -> bool {
         if self.phase.as_ref().is_some_and(|(_, number, _)| *number == phase.number) {
             return true;
@@ -215,7 +216,7 @@ impl Session {
         true
     }
 
-    /// Turns a finished phase into a result; returns true the first time.
+    /// Turns a finished phase into a result. Returns true the first time.
     fn finish(&mut self, wanted: u8, now: Time, dropped: u32) -> bool {
         let is_over =
             |(phase, number, _): &mut (Saturation, u8, u32)| *number == wanted && phase.is_over(now);
@@ -224,7 +225,7 @@ impl Session {
         true
     }
 
-    /// Copies a part of a result; returns the number of parts.
+    /// Copies a part of a result to `out`; returns the number of parts.
     fn part(&self, wanted: u8, part: u32, out: &mut Vec<u8>) -> Option<u32> {
         let (_, bytes) = self.result.as_ref().filter(|(number, _)| *number == wanted)?;
         let mut parts = bytes.chunks(PART_BYTES);
@@ -251,7 +252,8 @@ mod tests {
             TestClient(socket)
         }
 
-        /// Answer within 0.3 s, if any. Without a session it must not be longer than the request.
+        /// Sends a message and returns the answer within 0.3 s, if any. Without a session the answer must not be longer
+        /// than the message.
         fn request(&self, message: &Message) -> Option<Message> {
             let mut bytes = Vec::new();
             message.write(&mut bytes, &[]);
@@ -283,7 +285,7 @@ mod tests {
         }
     }
 
-    /// Runs a server during a test; returns the number of results fetched and the news.
+    /// Runs a server during a test; returns the number of results fetched and the progress events.
     fn with_server(test: impl FnOnce(SocketAddr)) -> (u64, Vec<ServerProgress>) {
         let socket = Datagrams::open(&SourceBinding::Address((Ipv4Addr::LOCALHOST, 0).into())).unwrap();
         let (address, is_over) = (socket.address(), AtomicBool::new(false));
@@ -306,14 +308,15 @@ mod tests {
     fn strangers_get_no_more_than_a_cookie_and_the_second_client_waits() {
         let (served, news) = with_server(|server| {
             let (one, other) = (TestClient::of(server), TestClient::of(server));
-            // Not padded; an invalid cookie; an unknown session; no message.
+            // The server does not answer a hello without padding, an invalid cookie, an unknown session, or bytes that
+            // are no message.
             let mut short = Vec::new();
             Message::Hello { nonce: 7 }.write(&mut short, &[]);
             assert_eq!(one.send(&short[..40]), None);
             assert_eq!(one.request(&Message::Begin { nonce: 7, cookie: 1 }), None);
             assert_eq!(one.request(&Message::Ping { session: 1, number: 0 }), None);
             assert_eq!(one.send(b"LHr1 what is this?"), None);
-            // A cookie is valid for one address.
+            // A cookie is valid for one address only.
             let cookie = one.cookie();
             assert_eq!(other.request(&Message::Begin { nonce: 7, cookie }), None);
             let session = one.begin();

@@ -1,48 +1,51 @@
-//! Window of packets in flight that keeps the bottleneck queue non-empty.
+//! Controls the window of packets in flight so that the bottleneck queue never runs empty.
 //!
-//! As in Winstein's saturatr (Sprout, NSDI 2013): the window grows while the queueing time is below 0.75 s and shrinks
-//! above 3 s; a probe is sent periodically in any case. Different from saturatr: the queueing time in sending direction
-//! counts, not the RTT, so reports may be late; a queue that overflows is full at any queueing time.
+//! As in Winstein's saturatr (Sprout, NSDI 2013), the window grows while the queueing time is below 0.75 s and shrinks
+//! above 3 s. A probe is sent periodically in any case. There are two differences from saturatr. The window follows the
+//! queueing time in the sending direction, not the RTT, so reports may be late. A queue that overflows counts as full
+//! at any queueing time.
 
 use crate::message::Report;
 use lasthop_base::{Duration, Time};
 
-/// Queueing time to reach, if the queue is large enough.
+/// Queueing time up to which the window grows.
 const MIN_WAIT: Duration = Duration::from_millis(750);
 /// Maximum queueing time.
 const MAX_WAIT: Duration = Duration::from_secs(3);
-/// Target after the maximum is exceeded, s.
+/// Queueing time to which the window is reduced after the maximum is exceeded, s.
 const TARGET_WAIT: f64 = 1.5;
 const MIN_WINDOW: u64 = 20;
-/// Maximum window, packets: 94 MB.
+/// Maximum window, packets. Packets of such a window have 94 MB.
 const MAX_WINDOW: u64 = 1 << 16;
-/// Loss share above which the window shrinks: further packets would be wasted.
+/// Share of lost packets above which the window shrinks: further packets would be wasted.
 const MAX_LOSS: f64 = 0.25;
-/// Window after such losses, relative to the received share.
+/// Reduced window after such losses, relative to the share of packets received.
 const ABOVE: f64 = 1.25;
-/// Loss share above which the queue overflows. The window then grows by a sixteenth of the received packets only, until
-/// the queueing time has halved.
+/// Share of lost packets above which the queue counts as overflowing. The window then grows by only a sixteenth of the
+/// received packets, until the queueing time has halved.
 const OVERFLOW_LOSS: f64 = 0.05;
-/// Lower bound of one reduction: no packets are sent meanwhile, and the queue must not drain.
+/// Lower bound of one reduction after losses. No packets are sent until the reduction is reached, and the queue must
+/// not drain meanwhile.
 const MIN_SHRINK: f64 = 0.8;
-/// Longest time without a packet.
+/// Longest time without a packet; after it a probe is sent.
 const PROBE: Duration = Duration::from_millis(200);
 
 #[derive(Debug)]
 pub(crate) struct Servo {
     window: u64,
     sent: u64,
-    /// Highest packet reported plus one.
+    /// Highest packet number reported, plus one.
     acked: u64,
     received: u64,
-    /// End of the round, and packets acknowledged and received at its begin.
+    /// Packet number that ends the current round, and numbers of packets acknowledged and received at the start of the
+    /// round.
     round: u64,
     since: [u64; 2],
     latest: Option<Time>,
-    /// Queueing time at the last overflow, and received packets that have not yet grown the window.
+    /// Queueing time at the last overflow, and number of received packets that have not yet enlarged the window.
     full: Duration,
     grown: u64,
-    /// Losses of this round concern packets sent before the last reduction.
+    /// Whether the losses of this round belong to packets sent before the last reduction.
     is_stale: bool,
 }
 
@@ -84,11 +87,11 @@ impl Servo {
 
     pub(crate) fn handle_report(&mut self, report: &Report) {
         let acked = report.highest.saturating_add(1);
-        // Old report, or invalid number.
+        // The report is old or has an invalid number.
         if acked <= self.acked || acked > self.sent {
             return;
         }
-        // The path may duplicate packets.
+        // The path may duplicate packets, so the count of received packets is bounded.
         let received = report.received.min(acked).max(self.received);
         let arrived = received - self.received;
         (self.acked, self.received) = (acked, received);
@@ -104,7 +107,7 @@ impl Servo {
         }
     }
 
-    /// Checks once per round trip whether the queue is too full.
+    /// Checks, once per round trip, whether the queue is too full.
     fn check_queue(&mut self, waited: Duration) {
         let [acked, received] = self.since;
         let share = (self.received - received) as f64 / (self.acked - acked).max(1) as f64;
@@ -167,7 +170,7 @@ mod tests {
         filled(&mut servo);
         let half = (servo.count() - sent) / 2;
         servo.handle_report(&report(servo.count() - 1, received + half, 50));
-        // Received packets grow the window, then four fifths remain.
+        // First the received packets enlarge the window; then the reduction leaves four fifths.
         assert_eq!(servo.window, (before + half) * 4 / 5);
     }
 

@@ -1,4 +1,4 @@
-//! Sockets of one side.
+//! Sockets of one side of a recording.
 
 use crate::PAYLOAD;
 use crate::message::{LARGEST, Message, PART_HEAD};
@@ -12,7 +12,7 @@ use std::net::SocketAddr;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Socket {
     Path,
-    /// Socket of another path for reports; the same socket if there is none.
+    /// Socket of another path, for reports; if there is no other path, the socket of the measured path.
     Feedback,
 }
 
@@ -20,13 +20,13 @@ pub(crate) struct Sockets {
     pub(crate) path: Datagrams,
     pub(crate) feedback: Option<Datagrams>,
     pub(crate) clock: Clock,
-    /// Last datagram received, and the range of the bytes behind its message.
+    /// Last datagram received, and the range of the bytes after its message.
     buffer: Vec<u8>,
     behind: std::ops::Range<usize>,
     out: Vec<u8>,
 }
 
-/// Origin of a datagram; `bytes` includes IP and UDP headers.
+/// Origin of a datagram; `bytes` is its size with IP and UDP headers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Received {
     pub(crate) socket: Socket,
@@ -51,12 +51,12 @@ impl Sockets {
         self.clock.now()
     }
 
-    /// Sends a message; errors count as packet loss.
+    /// Sends a message. An error counts as packet loss.
     pub(crate) fn send(&mut self, message: &Message, socket: Socket, to: SocketAddr) {
         let _ = self.send_with(message, &[], socket, to);
     }
 
-    /// Sends a message with bytes behind it; returns the system's result.
+    /// Sends a message with bytes after it; returns the system's result.
     pub(crate) fn send_with(
         &mut self,
         message: &Message,
@@ -95,12 +95,12 @@ impl Sockets {
         }
     }
 
-    /// Bytes behind the last message received.
+    /// Bytes after the last message received.
     pub(crate) fn behind(&self) -> &[u8] {
         &self.buffer[self.behind.clone()]
     }
 
-    /// Sends a phase's packets to `packets` and its reports to `reports`; returns whether the send buffer is full.
+    /// Sends the packets of a phase to `packets` and its reports to `reports`. Returns true if the send buffer is full.
     pub(crate) fn send_phase(
         &mut self,
         phase: &mut Saturation,
@@ -121,7 +121,8 @@ impl Sockets {
         )
     }
 
-    /// Waits until a datagram arrives or until `until`; with `for_room` also until the send buffer has room.
+    /// Waits until a datagram arrives, but not beyond `until`. With `for_room` the wait also ends when the send buffer
+    /// has room.
     pub(crate) fn wait(&self, until: Time, for_room: bool) {
         let most =
             until.since(self.now()).max(if for_room { Duration::from_millis(5) } else { Duration::ZERO });

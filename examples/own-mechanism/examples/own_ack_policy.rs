@@ -1,11 +1,11 @@
-//! An ACK policy in a separate crate: acknowledges every segment at first, while the sender's window is small, and
-//! every second one later (roughly Linux's quick ACKs).
+//! An ACK policy in a separate crate. At first, while the sender's window is small, the receiver acknowledges every
+//! segment; later it acknowledges every second segment (roughly Linux's quick ACKs).
 
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Unit};
 use lasthop_scenario::{Catalogue, Problem};
 use lasthop_tcp::receiver::ack_policy::{AckPolicy, AckTime, Build, DataArrival};
 
-/// Entry for the catalogue.
+/// Description of the mechanism, for the catalogue.
 pub const QUICK: Mechanism<Build> = Mechanism {
     info: Info {
         name: "quick",

@@ -1,8 +1,8 @@
-//! A congestion control in a separate crate: general AIMD grows more slowly than Reno and reduces less, so its window
-//! varies less.
+//! A congestion control in a separate crate: general AIMD. It grows the window more slowly than Reno and reduces
+//! it less, so the window varies less.
 //!
-//! A loss reduces the window to the share β; the window grows by α segments a round trip. With α = 4 (1 - β²) / 3 the
-//! mean square of the window equals Reno's (α = 1, β = 1/2; Yang and Lam 2000, Eq. 7).
+//! A loss reduces the window to the share β; otherwise the window grows by α segments per round trip. If α is
+//! 4 (1 - β²) / 3, the mean square of the window equals that of Reno (α = 1, β = 1/2; Yang and Lam 2000, Eq. 7).
 
 use lasthop_base::{Info, Mechanism, Parameter, Unit, Values};
 use lasthop_scenario::{Catalogue, Problem};
@@ -11,7 +11,7 @@ use lasthop_tcp::sender::congestion::{
     AckEvent, Build, CongestionControl, LossEvent, LossPhase, Nature, RateHooks, Recovered, Start,
 };
 
-/// Entry for the catalogue.
+/// Description of the mechanism, for the catalogue.
 pub const GAIMD: Mechanism<Build> = Mechanism {
     info: Info {
         name: "gaimd",
@@ -29,7 +29,7 @@ pub const GAIMD: Mechanism<Build> = Mechanism {
 };
 
 struct Gaimd {
-    /// Bytes.
+    /// Congestion window, bytes.
     cwnd: f64,
     ssthresh: f64,
     mss: f64,

@@ -1,12 +1,12 @@
-//! A middlebox in a separate crate: a base station forwards only every second pure ACK, as routers that filter ACKs on
-//! the uplink (RFC 3449 §5.2.1, without regard to queues).
+//! A middlebox in a separate crate: a base station that forwards only every second pure ACK. Routers that filter ACKs
+//! on the uplink do this, too (RFC 3449 §5.2.1), but they consider the queue.
 
 use lasthop_base::{Info, Mechanism, Parameter, Time, Unit};
 use lasthop_middlebox::{Build, Decision, Middlebox};
 use lasthop_scenario::{Catalogue, Problem};
 use lasthop_wire::{Flags, LossReason, Packet, Segment};
 
-/// Entry for the catalogue.
+/// Description of the mechanism, for the catalogue.
 pub const THINNED: Mechanism<Build> = Mechanism {
     info: Info {
         name: "thinned",
@@ -53,7 +53,8 @@ impl Middlebox for Thinned {
     }
 }
 
-/// Over a paper's path: segments received, ACKs sent by the receiver, and ACKs lost.
+/// Runs a transfer over the path of a paper. Returns the number of segments received, the number of ACKs sent by the
+/// receiver, and the number of ACKs lost.
 pub fn over(middlebox: &str) -> Result<(u64, u64, u64), Problem> {
     let mut catalogue = Catalogue::default();
     catalogue.node.middlebox.add(&THINNED);
@@ -64,7 +65,7 @@ pub fn over(middlebox: &str) -> Result<(u64, u64, u64), Problem> {
     Ok((flow.destination.data_received, flow.destination.acks_sent, flow.account.lost_backward.total()))
 }
 
-/// Prints one line without the middlebox and one with it.
+/// Prints one line for a run without the middlebox and one for a run with it.
 pub fn main() -> Result<(), Problem> {
     for middlebox in ["none", "thinned"] {
         let (data, acks, ended) = over(middlebox)?;

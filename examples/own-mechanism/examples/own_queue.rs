@@ -1,5 +1,5 @@
-//! A queue in a separate crate: drops from the front, so that the sender detects a full queue earlier by one queueing
-//! delay (Lakshman, Neidhardt and Ott 1996).
+//! A queue discipline in a separate crate: a full queue drops its first packet instead of the new one. The sender thus
+//! detects the full queue earlier, by one queueing delay (Lakshman, Neidhardt and Ott 1996).
 
 use lasthop_base::{Info, Mechanism, Parameter, Time, Unit};
 use lasthop_net::discipline::{Build, Discipline};
@@ -8,7 +8,7 @@ use lasthop_scenario::{Catalogue, Problem};
 use lasthop_wire::{Backlog, LossReason, Packet};
 use std::collections::VecDeque;
 
-/// Entry for the catalogue.
+/// Description of the mechanism, for the catalogue.
 pub const DROP_FRONT: Mechanism<Build> = Mechanism {
     info: Info {
         name: "drop_front",
@@ -57,7 +57,7 @@ impl Queue for DropFront {
     }
 }
 
-/// Packets lost in the queue, and bytes delivered in 1 min.
+/// Runs a transfer for 1 min. Returns the number of packets lost in the queue and the number of bytes delivered.
 pub fn over(queue: &str) -> Result<(u64, u64), Problem> {
     let mut catalogue = Catalogue::default();
     catalogue.link.queue.add(&DROP_FRONT);

@@ -7,6 +7,6 @@
 //! * `cargo run -p own-mechanism --example own_ack_policy`: an ACK policy;
 //! * `cargo run -p own-mechanism --example own_middlebox`: a middlebox at a base station.
 //!
-//! The steps are always the same: implement the seam's trait, describe the mechanism in a `Mechanism`, add that to a
-//! `Catalogue`, load a scenario with the catalogue. Scenarios and settings then find the mechanism by name, with its
-//! parameters, units, ranges and defaults.
+//! The steps are always the same. Implement the trait of the seam (the kind of mechanism). Describe the mechanism in a
+//! `Mechanism`, and add this description to a `Catalogue`. Then load a scenario with the catalogue. Scenarios and
+//! settings then find the mechanism by name, with its parameters, units, ranges and defaults.

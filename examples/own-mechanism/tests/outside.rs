@@ -1,4 +1,4 @@
-//! The examples run, and scenarios find their mechanisms like Lasthop's own.
+//! Tests that the examples run, and that scenarios find their mechanisms in the same way as Lasthop's own.
 
 #[path = "../examples/own_ack_policy.rs"]
 mod own_ack_policy;
@@ -33,9 +33,10 @@ fn the_programs_run() {
     own_ack_policy::main().expect("valid");
 }
 
-/// Each ACK adds α / W, and each packet is lost with probability p. The mean square of W is 2 α / (p (1 - β²)): 8 / (3
-/// p) for both general AIMD and Reno. Its root is an upper bound of the mean, closer if W varies less. The margin of 15
-/// % covers that, slow start and the spread of five runs.
+/// Each ACK adds α / W to the window W, and each packet is lost with probability p. The mean square of W is therefore
+/// 2 α / (p (1 - β²)), which is 8 / (3 p) for both general AIMD and Reno. The square root of this value is an upper
+/// bound of the mean of W; the bound is closer if W varies less. The margin of 15 % covers this difference, slow start
+/// and the spread of five runs.
 #[test]
 fn general_aimd_is_as_fast_as_its_rule_says() {
     let segments = (8.0_f64 / (3.0 * 0.002)).sqrt();
@@ -54,7 +55,7 @@ fn a_queue_loses_from_its_front() {
     assert!(delivered as f64 > 0.9 * by_tail as f64, "{delivered} of {by_tail}");
 }
 
-/// No other ACK is lost; a FIN or a packet in flight at the end may add one.
+/// The path loses no ACK but those that the middlebox drops. A FIN or a packet in flight at the end may add one.
 #[test]
 fn a_middlebox_takes_every_second_ack() {
     let (_, acks, ended) = own_middlebox::over("thinned").expect("valid");
@@ -62,7 +63,8 @@ fn a_middlebox_takes_every_second_ack() {
     assert_eq!(own_middlebox::over("none").expect("valid").2, 0);
 }
 
-/// 100 segments: all acknowledged, or 16 of them and then every second one.
+/// A transfer has 100 segments. One policy acknowledges all of them; the other acknowledges the first 16, then every
+/// second one.
 #[test]
 fn a_receiver_acknowledges_quickly_at_first() {
     let [all, quick] =
@@ -110,7 +112,7 @@ fn what_is_wrong_with_them_is_said_as_of_ours() {
     );
 }
 
-/// Like a mechanism from another language: description and constructor exist only at run time.
+/// Description and constructor of this mechanism exist only at run time, as for a mechanism in another language.
 #[test]
 fn a_mechanism_may_be_made_at_run_time() {
     struct Every(u64);
@@ -127,16 +129,16 @@ fn a_mechanism_may_be_made_at_run_time() {
     let info: &'static Info = Box::leak(Box::new(Info { name, ..Info::PLAIN }));
     let every = 3;
     let build: Arc<ack_policy::Build> = Arc::new(move |_| Box::new(Every(every)));
-    // In a configuration without catalogue,
+    // The mechanism can be used in a configuration without a catalogue.
     let config =
         Config { ack_policy: Choice::with_constructor(info, Arc::clone(&build)), ..Config::default() };
     assert!(format!("{config:?}").contains("every_3"));
-    // and by name in a scenario.
+    // It can also be used by its name in a scenario.
     let mut catalogue = Catalogue::default();
     catalogue.tcp.ack_policy.add_with_constructor(info, build);
     let line = "rate=10Mbit/s,rtt=40ms,transfer=90000bytes,segment=1000bytes,ack_policy=every_3";
     let scenario = catalogue.load(line).and_then(|draft| draft.check()).expect("valid");
     let sent = lasthop_sim::run(&scenario, 1).flows[0].destination.acks_sent;
-    // 30 for 90 segments, and a few for the SYN-ACK and the close.
+    // The receiver sends 30 ACKs for 90 segments, and a few more for the SYN-ACK and the close.
     assert!((30..36).contains(&sent), "{sent}");
 }

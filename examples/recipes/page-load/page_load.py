@@ -2,9 +2,9 @@
 
     sudo python3 page_load.py --runs 5 --picture page-load.png cable lte hspa starlink
 
-For each path, prints the mean with its 95 % interval until first contentful paint and until the load event. Each run
-has a new browser (empty cache) and its own seed. A run that was too late for real time (exit status 3) is repeated.
-Needs chromium; for the picture, matplotlib.
+For each path, prints the mean times until first contentful paint and until the load event, with 95 % intervals. Each
+run has a new browser (empty cache) and its own seed. If the machine is too busy for real time (exit status 3), the run
+is repeated. The program needs chromium, and for the picture matplotlib.
 """
 
 import argparse
@@ -24,12 +24,12 @@ CHROMIUM = os.environ.get("CHROMIUM", "chromium")
 PAGE = "http://{server}:8000/"
 INVALID = 3
 ATTEMPTS = 3
-# Student's t of 95 % intervals, by number of runs.
+# Quantiles of Student's t for 95 % intervals, by number of runs.
 T = {2: 12.706, 3: 4.303, 4: 3.182, 5: 2.776, 6: 2.571, 7: 2.447, 8: 2.365, 9: 2.306, 10: 2.262}
 
 
 def load(path, seed):
-    """First paint and load event of one run, s."""
+    """Loads the page once; returns the times of first contentful paint and of the load event, s."""
     for _ in range(ATTEMPTS):
         with tempfile.TemporaryDirectory() as profile:
             os.chmod(profile, 0o777)
@@ -47,7 +47,7 @@ def load(path, seed):
 
 
 def interval(values):
-    """Mean and half of its 95 % interval."""
+    """Returns the mean of the values and half the width of its 95 % interval."""
     if len(values) < 2:
         return values[0], math.nan
     return statistics.mean(values), T[len(values)] * statistics.stdev(values) / math.sqrt(len(values))

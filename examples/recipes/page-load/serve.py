@@ -1,7 +1,7 @@
 """Serves a page of 68 requests and 2.4 MB on port 8000: HTML of 60 kB, 6 style sheets, 21 scripts, 40 pictures. The
-size is about the web's median (our own construction, after HTTP Archive).
+size is close to the median of web pages (after HTTP Archive); the content is made up.
 
-The loaded page writes its load time into its root element: milliseconds since the navigation began.
+When the page is loaded, it writes its load time into its root element, in milliseconds since the navigation began.
 """
 
 import random
@@ -11,7 +11,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 PORT = 8000
 SHEETS, SHEET_BYTES = 6, 15_000
 SCRIPTS, SCRIPT_BYTES = 21, 30_000
-PICTURES, SIDE = 40, 116  # pixels, 3 bytes each: 40 kB a picture
+PICTURES, SIDE = 40, 116  # width and height in pixels of 3 bytes: 40 kB per picture
 
 WHEN_LOADED = """<script>
 addEventListener("load", () => {
@@ -32,7 +32,7 @@ def page():
 
 
 def picture(number):
-    """An incompressible picture: a bitmap of random pixels."""
+    """Returns a picture that cannot be compressed: a bitmap of random pixels."""
     pixels = random.Random(number).randbytes(3 * SIDE * SIDE)
     header = struct.pack("<2sIHHIIiiHHIIiiII", b"BM", 54 + len(pixels), 0, 0, 54, 40, SIDE, SIDE, 1, 24, 0, 0, 0, 0, 0, 0)
     return header + pixels
@@ -63,7 +63,7 @@ class Server(ThreadingHTTPServer):
     daemon_threads = True
 
     def handle_error(self, *_):
-        """Ignores connections that the browser closes at its end."""
+        """Ignores errors of connections that the browser closes when it ends."""
 
 
 if __name__ == "__main__":

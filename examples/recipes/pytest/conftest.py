@@ -1,4 +1,4 @@
-"""A fixture that runs programs behind a path."""
+"""A fixture that runs programs behind an emulated path."""
 
 import json
 import os
@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import pytest
 
 LASTHOP = os.environ.get("LASTHOP", "lasthop")
-INVALID = 3  # the machine was too busy for real time
+INVALID = 3  # exit status: the machine was too busy for real time
 ATTEMPTS = 3
 
 
 @dataclass(frozen=True)
 class Run:
-    """Result of a command behind a path."""
+    """Result of a command that ran behind a path."""
 
     status: int
     stdout: str
@@ -24,8 +24,8 @@ class Run:
 
 @pytest.fixture
 def behind(tmp_path):
-    """`behind(path, command, server=…)` runs a command behind a path; `{server}` is replaced by the server's
-    address."""
+    """Returns a function: `behind(path, command, server=…)` runs a command behind a path. In the command, `{server}` is
+    replaced by the server's address."""
     if os.geteuid() != 0:
         pytest.skip("a path needs root: sudo pytest")
 

@@ -1,7 +1,7 @@
 //! State of a connection, and the decision on each ACK of this host's kernel.
 //!
-//! Offsets are absolute in the peer's stream; the SYN is byte 0. The advertised right edge never moves left and never
-//! exceeds the kernel's own.
+//! Offsets are absolute in the peer's stream, in which the SYN is byte 0. The advertised right edge of the window never
+//! moves left and never exceeds the kernel's own right edge.
 
 mod stamps;
 
@@ -20,9 +20,9 @@ use stamps::Stamps;
 const FLOOR: u64 = 2;
 /// Payload of a segment without an MSS option, bytes (RFC 9293 §3.7.1).
 const DEFAULT_MSS: u64 = 536;
-/// Time after a lapse by which held ACKs have left.
+/// Time after a lapse of decisions at which all ACKs held during the lapse have left.
 const STALE: Duration = Duration::from_millis(100);
-/// Option bytes of a data segment: time stamps.
+/// Option bytes of a data segment that has time stamps.
 const TIMESTAMP_BYTES: u64 = 12;
 
 /// A connection of this host.
@@ -35,18 +35,19 @@ pub struct ObservedFlow {
     /// Path estimates for loss discrimination.
     estimator: WindowEstimator,
     stamps: Stamps,
-    /// Advertised right edge: first byte that the peer may not send.
+    /// Advertised right edge: offset of the first byte that the peer may not send.
     edge: u64,
     acknowledged: u64,
-    /// Whether our window limits the peer; RTT samples are then free of queues that the kernel's window builds.
+    /// Whether our window limits the peer. If so, RTT samples do not contain queues that the kernel's larger window
+    /// builds.
     is_limiting: bool,
     /// Time at which decisions resumed after a lapse.
     lapsed: Option<Time>,
     windows: FlowWindows,
-    /// Last request, and ACKs per kernel ACK.
+    /// Last request to the kernel program.
     last_request: Option<AckRequest>,
     pieces: FixedSplit,
-    /// Bytes that arrived; stands for the bytes read, which the kernel does not report.
+    /// Number of bytes that arrived. The agent uses it as the number of bytes read, which the kernel does not report.
     arrived: u64,
     fins: u8,
     last_packet: Time,
@@ -55,7 +56,7 @@ pub struct ObservedFlow {
 #[derive(Clone, Copy)]
 struct Syn {
     seq: Seq,
-    /// Unscaled (RFC 7323 §2.2).
+    /// Unscaled window field (RFC 7323 §2.2).
     window: u16,
     scale: Option<u8>,
     mss: Option<u16>,
@@ -78,32 +79,32 @@ pub struct OutgoingAck {
     pub window: u16,
 }
 
-/// Request for future ACKs, for the kernel program.
+/// Request to the kernel program for future ACKs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct AckRequest {
     /// Maximum window to advertise, bytes.
     pub window: u64,
-    /// Number of ACKs per kernel ACK.
+    /// Number of ACKs sent for each kernel ACK.
     pub count: u32,
-    /// Whether the ACKs are copies; otherwise each acknowledges a part.
+    /// Whether the ACKs are copies of the kernel's; otherwise each ACK covers a part of the range.
     pub is_copies: bool,
 }
 
-/// Windows of a connection, for `status`.
+/// Windows of a connection, for the output of `lasthop agent status`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct FlowWindows {
     /// Last window that the kernel offered, bytes.
     pub kernel: u64,
-    /// Window advertised instead, bytes.
+    /// Window that the agent advertises instead, bytes.
     pub window: u64,
     /// Minimum RTT.
     pub min_rtt: Option<Duration>,
-    /// ACKs sent for the kernel's, including these.
+    /// Number of ACKs sent so far, including the kernel's own.
     pub acks: u64,
 }
 
 impl ObservedFlow {
-    /// Creates a connection without observations.
+    /// Creates a connection of which no packet has been observed.
     pub fn new(settings: &AckSettings, seed: u64) -> ObservedFlow {
         let discriminator = settings.loss_discrimination.as_ref().map(|choice| Discriminator {
             mechanism: (choice.build)(&choice.values),
@@ -136,7 +137,7 @@ impl ObservedFlow {
         self.own.is_some() && self.peer.is_some()
     }
 
-    /// Whether both sides have closed, or either has reset.
+    /// Whether both sides have sent a FIN, or either side a RST.
     pub fn is_over(&self) -> bool {
         self.fins >= 3
     }
@@ -151,13 +152,14 @@ impl ObservedFlow {
         self.windows
     }
 
-    /// Handles an arriving packet; returns the classified cause of a loss that it reveals.
+    /// Handles an arriving packet. If the packet reveals a loss, returns the cause that loss discrimination assigns to
+    /// it.
     pub fn handle_incoming(&mut self, now: Time, segment: &Segment) -> Option<Cause> {
         self.handle_several(now, segment, now)
     }
 
-    /// Handles several packets: `segment` is the last one, with the length of all. Its echoed time stamp was first seen
-    /// at `echoed`.
+    /// Handles several packets. `segment` is the last packet, with the payload length of all. The time stamp that it
+    /// echoes was first seen at `echoed`.
     pub fn handle_several(&mut self, now: Time, segment: &Segment, echoed: Time) -> Option<Cause> {
         self.last_packet = now;
         self.record_end(segment, 1);
@@ -174,7 +176,8 @@ impl ObservedFlow {
             return None;
         }
         let rtt = segment.timestamps.and_then(|stamps| self.stamps.round_trip(echoed, stamps.echo));
-        // A queue built by the kernel's window is no longer path: only smaller samples count then.
+        // A queue that the kernel's window builds is not part of the path, so meanwhile only samples below the minimum
+        // count.
         let believed =
             rtt.filter(|rtt| self.is_limiting || self.windows.min_rtt.is_none_or(|least| *rtt < least));
         self.measure(now, u64::from(segment.len), believed);
@@ -185,12 +188,13 @@ impl ObservedFlow {
         self.handle_data(now, range, sent, rtt)
     }
 
-    /// Handles a packet that leaves. Returns true if it is a pure ACK that advertised more than the decision.
+    /// Handles a packet that leaves. Returns true if it is a pure ACK that advertised more than the agent had decided.
     pub fn handle_outgoing(&mut self, now: Time, segment: &Segment) -> bool {
         self.last_packet = now;
         self.record_end(segment, 2);
         if segment.flags.has(Flags::SYN) {
-            // A retransmitted SYN counts from the first one: too long a sample does not change a minimum.
+            // A retransmitted SYN keeps the time of the first one: the RTT sample may be too long, which does not
+            // change a minimum.
             let first = self.own.filter(|syn| syn.seq == segment.seq).map_or(now, |syn| syn.at);
             self.own = Some(Syn::of(segment, first));
             self.set_first_edge();
@@ -204,21 +208,21 @@ impl ObservedFlow {
         advertised_more && segment.is_pure_ack() && !segment.flags.has(Flags::PSH)
     }
 
-    /// Sets the edge once both SYNs are known, by the window of our SYN.
+    /// Sets the right edge from the window of our SYN as soon as both SYNs are known.
     fn set_first_edge(&mut self) {
         if let (Some(own), Some(_)) = (self.own, self.peer) {
             self.edge = self.edge.max(1 + u64::from(own.window));
         }
     }
 
-    /// Reports a gap in decisions. Windows that the kernel advertised meanwhile may be unknown, so the edge follows the
-    /// kernel's windows until held ACKs have left (100 ms).
+    /// Reports a gap in decisions. Windows that the kernel advertised meanwhile may be unknown. The right edge
+    /// therefore follows the kernel's windows for 100 ms, until held ACKs have left.
     pub fn lapse(&mut self, now: Time) {
         self.lapsed = Some(now);
     }
 
-    /// Decides on a pure ACK of the kernel. `acks` replace it, in order; the last one is the kernel's own packet.
-    /// Returns false if the ACK leaves unchanged.
+    /// Decides on a pure ACK of the kernel. `acks` replace it, in order; the last one is the kernel's own packet. If it
+    /// returns false, the kernel's ACK leaves unchanged.
     pub fn handle_ack(&mut self, now: Time, segment: &Segment, acks: &mut Vec<OutgoingAck>) -> bool {
         acks.clear();
         self.last_packet = now;
@@ -226,7 +230,7 @@ impl ObservedFlow {
         let Some((ack, kernel)) = self.offered(segment) else { return false };
         let advance = Range { start: self.acknowledged.min(ack), end: ack };
         if let Some(discriminator) = &mut self.discriminator {
-            // The kernel acknowledges bytes that were not observed.
+            // The kernel may acknowledge bytes that the agent has not observed.
             let next = discriminator.reassembly.next();
             if next < ack {
                 discriminator.reassembly.insert(Range { start: next, end: ack });
@@ -258,9 +262,9 @@ impl ObservedFlow {
             };
             let units = (edge.saturating_sub(part) + (1 << shift) - 1) >> shift;
             let Some(number) = self.peer.map(|peer| peer.seq.at(part)) else { return false };
-            // A slice's window may exceed the header field; its own edge is then further left.
+            // The window of a slice may exceed the header field; the right edge of that slice is then further left.
             if part == ack {
-                // Rounding up adds to the advertised edge.
+                // Rounding the window up moves the advertised right edge.
                 self.edge = ack + (units << shift);
             }
             acks.push(OutgoingAck { ack: number, window: u16::try_from(units).unwrap_or(u16::MAX) });
@@ -269,7 +273,7 @@ impl ObservedFlow {
         true
     }
 
-    /// Returns the request for the kernel program if it has changed.
+    /// Returns the request for the kernel program, if the request has changed.
     pub fn changed_request(&mut self) -> Option<AckRequest> {
         let (segment, FixedSplit { count, are_copies: is_copies }) = (self.segment(), self.pieces);
         let window = self.window.as_mut().map_or(u64::MAX, |window| {
@@ -283,7 +287,7 @@ impl ObservedFlow {
         request.filter(|_| has_changed)
     }
 
-    /// Acknowledged offset and offered bytes of a kernel ACK.
+    /// Returns the acknowledged offset of a kernel ACK and the window that it offers, bytes.
     fn offered(&self, segment: &Segment) -> Option<(u64, u64)> {
         let (_, peer) = (self.own?, self.peer?);
         if !segment.flags.has(Flags::ACK) {
@@ -293,7 +297,7 @@ impl ObservedFlow {
         Some((ack, u64::from(segment.window) << self.shift()))
     }
 
-    /// Window shift; 0 unless both ends offer scaling (RFC 7323 §2.2).
+    /// Window shift; 0 unless both ends have the window scale option (RFC 7323 §2.2).
     fn shift(&self) -> u8 {
         match (self.own.and_then(|syn| syn.scale), self.peer.and_then(|syn| syn.scale)) {
             (Some(own), Some(_)) => own,
@@ -301,13 +305,13 @@ impl ObservedFlow {
         }
     }
 
-    /// New right edge: the mechanism's window, at least two segments, at most the kernel's offer, never left of the old
-    /// edge.
+    /// Returns the new right edge. The window is the mechanism's, but at least two segments and at most the kernel's
+    /// offer. The edge does not move left of the old edge unless the kernel's offer does.
     fn edge_for(&mut self, ack: u64, kernel: u64) -> u64 {
         let segment = self.segment();
         let Some(window) = &mut self.window else { return ack + kernel };
         let wanted = window.bytes(&WindowInput { unread: 0, segment }).max(FLOOR * segment);
-        // One segment of tolerance for rounding and small changes of the estimate.
+        // A tolerance of one segment covers rounding and small changes of the estimate.
         self.is_limiting = self.edge <= ack + wanted + segment;
         self.edge.max(ack + wanted).min(ack + kernel)
     }

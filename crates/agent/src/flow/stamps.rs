@@ -1,15 +1,15 @@
-//! Send times of this host's time stamps, for RTT samples from their echoes.
+//! Send times of the time stamps in this host's packets. Echoes of these time stamps give RTT samples.
 
 use lasthop_base::{Duration, Time};
 
-/// Number of stamps stored and minimum distance between them: together RTTs up to 1 s.
+/// Number of time stamps stored and minimum interval between them. Together they cover RTTs up to 1 s.
 const KEPT: usize = 256;
 const APART: Duration = Duration::from_millis(4);
 
 pub(super) struct Stamps {
     stored: [(u32, Time); KEPT],
     count: usize,
-    /// Last stamp that was not stored.
+    /// Last time stamp that was not stored.
     skipped: u32,
 }
 
@@ -25,12 +25,13 @@ impl Stamps {
         if self.count > 0 {
             let (last, at) = self.stored[(self.count - 1) % KEPT];
             if last == value || now.since(at) < APART {
-                // Only the first packet of a tick gives a valid send time.
+                // The send time of a time stamp is that of the first packet with its value, so later packets do not
+                // count.
                 self.skipped = value;
                 return;
             }
         }
-        // The first packet of this tick was skipped: the sample would be too short.
+        // The first packet with this value was skipped. A later packet would give an RTT sample that is too short.
         if value == self.skipped && self.count > 0 {
             return;
         }
@@ -38,8 +39,8 @@ impl Stamps {
         self.count += 1;
     }
 
-    /// RTT of an echoed time stamp; `None` if unknown. Measured from the first packet of the tick: at most one tick too
-    /// long, never too short.
+    /// Returns the RTT of an echoed time stamp; `None` if unknown. The RTT starts at the first packet with that time
+    /// stamp, so it is at most one tick too long and never too short.
     pub(super) fn round_trip(&self, now: Time, echo: u32) -> Option<Duration> {
         let newest = self.count.checked_sub(1)?;
         let oldest = self.count.saturating_sub(KEPT);

@@ -33,7 +33,7 @@ fn fixed(bytes: u64) -> AckSettings {
     }
 }
 
-/// Returns the only outgoing ACK: acknowledged offset and right edge.
+/// Makes the decision on a kernel ACK; returns the acknowledged offset and the right edge of the only outgoing ACK.
 fn decided(flow: &mut ObservedFlow, offset: u64, window: u16, shift: u8) -> (u64, u64) {
     let mut acks = Vec::new();
     assert!(flow.handle_ack(at(30), &ack(offset, window), &mut acks));
@@ -47,14 +47,14 @@ fn the_window_is_in_units_of_the_scale_that_both_agreed_on() {
     // 20 000 bytes in units of 128 round up to 157.
     let mut flow = opened(&fixed(20_000), Some(7));
     assert_eq!(decided(&mut flow, 1, 500, 7), (1, 1 + 157 * 128));
-    // An end that offers no scale uses none.
+    // If one end offers no window scale, neither end scales.
     let mut flow = opened(&fixed(20_000), None);
     assert_eq!(decided(&mut flow, 1, 60_000, 0), (1, 20_001));
 }
 
 #[test]
 fn what_the_own_syn_told_holds() {
-    // Both directions of opening: the window of a SYN is not scaled.
+    // The window of a SYN is not scaled, whichever side opens the connection.
     for is_passive in [true, false] {
         let mut flow = ObservedFlow::new(&fixed(10_000), 1);
         let own = |flags| Segment { window: 64_000, ..syn(OWN, flags, Some(7)) };
@@ -71,7 +71,7 @@ fn what_the_own_syn_told_holds() {
     }
 }
 
-/// For a batch of packets, the RTT is that of the first echo.
+/// The RTT of several packets is measured at the first echo.
 #[test]
 fn several_packets_are_measured_by_the_first_echo() {
     let settings =
@@ -107,7 +107,7 @@ fn never_below_two_segments_but_never_beyond_the_kernel() {
     let mut flow = opened(&fixed(100), Some(0));
     assert_eq!(decided(&mut flow, 1, 60_000, 0), (1, 1 + 2 * SEGMENT));
     assert_eq!(decided(&mut flow, 2000, 1500, 0), (2000, 3500));
-    // The kernel's window is zero, so ours is.
+    // The kernel's window is zero, so the agent's window is zero, too.
     assert_eq!(decided(&mut flow, 3500, 0, 0), (3500, 3500));
 }
 
@@ -116,7 +116,7 @@ fn without_a_handshake_nothing_is_touched() {
     let mut flow = ObservedFlow::new(&fixed(100), 1);
     flow.handle_incoming(at(0), &Segment { seq: PEER.at(1), len: 1000, ..Segment::default() });
     assert!(!flow.handle_ack(at(1), &ack(1001, 500), &mut Vec::new()));
-    // Half of the space is not enough.
+    // The SYN of one side is not enough.
     flow.handle_outgoing(at(2), &syn(OWN, Flags::SYN, Some(7)));
     assert!(!flow.is_known() && !flow.handle_ack(at(3), &ack(1001, 500), &mut Vec::new()));
 }
@@ -154,7 +154,7 @@ fn the_handshake_and_echoed_timestamps_measure_round_trips() {
     }
     let timestamps = Some(Timestamps { value: 1, echo: 503 });
     let data = Segment { seq: PEER.at(1), len: 1000, flags: Flags::ACK, timestamps, ..Segment::default() };
-    // 503 left at 115 ms.
+    // The packet with time stamp 503 left at 115 ms.
     flow.handle_incoming(at(130), &data);
     assert_eq!(flow.windows().min_rtt, Some(Duration::from_millis(15)));
 }
@@ -170,7 +170,8 @@ fn after_a_lapse_the_kernels_edge_holds_until_the_peer_has_used_it() {
     let mut flow = opened(&fixed(10_000), Some(7));
     assert_eq!(advertised(&mut flow, 30, 1, 500), 79 * 128);
     flow.lapse(at(1000));
-    // The held ACK has an old number. The kernel advertised 64 000 bytes later, unobserved.
+    // The held ACK has an old acknowledgement number. The kernel then advertised 64,000 bytes more, which the agent did
+    // not observe.
     assert_eq!(advertised(&mut flow, 1001, 5000, 500), 64_000);
     assert_eq!(advertised(&mut flow, 1200, 100_000, 500), 64_000);
     assert_eq!(advertised(&mut flow, 1210, 110_000, 500), 54_016);
@@ -186,7 +187,7 @@ fn an_ack_that_told_more_than_was_decided_is_one_that_was_missed() {
     assert!(!flow.handle_outgoing(at(32), &Segment { len: 10, ..ack(1, 600) }), "data is never queued");
 }
 
-/// 6000 bytes arrive every 5 ms (1.2 MB/s) and are acknowledged; the echo is `sent` old.
+/// Transfers 6000 bytes every 5 ms (1.2 MB/s), which the host acknowledges. The echoed time stamps are `rtt` ms old.
 fn transfer(flow: &mut ObservedFlow, from: u64, to: u64, offset: &mut u64, rtt: u64) {
     for millis in (from..to).step_by(5) {
         let timestamps = Some(Timestamps { value: 1, echo: (millis - rtt) as u32 });
@@ -195,7 +196,7 @@ fn transfer(flow: &mut ObservedFlow, from: u64, to: u64, offset: &mut u64, rtt: 
         flow.handle_incoming(at(millis), &data);
         *offset += 6000;
         let timestamps = Some(Timestamps { value: millis as u32, echo: 1 });
-        // 3 MB from the kernel.
+        // The kernel offers a window of 3 MB.
         flow.handle_ack(at(millis), &Segment { timestamps, ..ack(*offset, 24_000) }, &mut Vec::new());
     }
 }
@@ -207,10 +208,10 @@ fn a_queue_that_the_kernels_window_filled_during_a_lapse_is_not_taken_for_a_long
     let mut flow = opened(&settings, Some(7));
     let mut offset = 1;
     transfer(&mut flow, 100, 1100, &mut offset, 20);
-    // 2 x 1.2 MB/s x 20 ms.
+    // The expected window is 2 × 1.2 MB/s × 20 ms.
     assert!((47_000..50_000).contains(&flow.windows().window), "{:?}", flow.windows());
-    // RTTs above the minimum count only while our window limits the peer. A queue of 600 ms has grown meanwhile and
-    // stays as long as the peer uses the kernel's window.
+    // RTTs above the minimum count only while the agent's window limits the peer. Meanwhile a queue of 600 ms has grown
+    // and stays as long as the peer uses the kernel's window.
     flow.lapse(at(13_000));
     transfer(&mut flow, 13_000, 16_900, &mut offset, 600);
     assert!(flow.windows().window < 50_000, "{:?}", flow.windows());

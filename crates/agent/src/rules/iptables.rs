@@ -1,4 +1,4 @@
-//! Rules of iptables and ip6tables: a separate chain in the `mangle` tables.
+//! Rules of iptables and ip6tables, in a separate chain of the `mangle` tables.
 
 use super::{LENGTHS_V4, LENGTHS_V6, MARK, NAME, check_output};
 use std::process::{Command, Stdio};
@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 const V4: &str = "iptables";
 const V6: &str = "ip6tables";
 
-/// Creates the chains; returns whether IPv6 has one.
+/// Creates the chains; returns whether there is one for IPv6.
 pub(super) fn add(queue: u16) -> Result<bool, String> {
     add_one(V4, queue, LENGTHS_V4)?;
     let has_ipv6 = add_one(V6, queue, LENGTHS_V6).is_ok();
@@ -32,7 +32,7 @@ fn add_one(program: &str, queue: u16, [least, most]: [u16; 2]) -> Result<(), Str
 }
 
 fn remove_one(program: &str) {
-    // Repeats: a failed run may have left two.
+    // The deletion repeats because a failed run may have left two rules.
     while call(program, &["-D", "OUTPUT", "!", "-o", "lo", "-j", NAME]).is_ok() {}
     let _ = call(program, &["-F", NAME]);
     let _ = call(program, &["-X", NAME]);

@@ -1,7 +1,7 @@
 //! Firewall rules that queue this host's pure ACKs.
 //!
-//! `iptables` makes a chain in the `mangle` tables. `nft` makes a table, if iptables fails and the kernel supports
-//! nft's `queue`.
+//! `iptables` makes a chain in the `mangle` tables. If iptables fails and the kernel supports nft's `queue`, `nft`
+//! makes a table instead.
 
 mod iptables;
 mod nft;
@@ -9,14 +9,14 @@ mod nft;
 use lasthop_os::SystemError;
 
 const NAME: &str = "lasthop-agent";
-/// Mark of packets that the agent sends: they are not queued again.
+/// Mark of packets that the agent sends. The rules do not queue marked packets.
 pub const MARK: u32 = 0x6c68_6167;
 
-/// Lengths of a pure ACK, bytes: headers with at most 40 bytes of options.
+/// Minimum and maximum length of a pure ACK, bytes: its headers have at most 40 bytes of options.
 const LENGTHS_V4: [u16; 2] = [40, 80];
 const LENGTHS_V6: [u16; 2] = [60, 100];
 
-/// Rules of one or both families; dropping removes them.
+/// Firewall rules for IPv4 and perhaps IPv6. Dropping this value removes the rules.
 pub struct FirewallRules {
     tool: Tool,
     has_ipv6: bool,
@@ -38,7 +38,7 @@ impl Tool {
         }
     }
 
-    /// Adds the rules; returns whether IPv6 has some. A failure leaves nothing behind.
+    /// Adds the rules; returns whether there are rules for IPv6. A failure leaves nothing behind.
     fn add(self, queue: u16) -> Result<bool, String> {
         let added = match self {
             Tool::Iptables => iptables::add(queue),
@@ -61,8 +61,8 @@ impl FirewallRules {
         Tool::ALL.into_iter().for_each(Tool::remove);
     }
 
-    /// Queues pure ACKs; without a listener on the queue they pass. Fails if no tool can add rules for IPv4; IPv6 is
-    /// optional.
+    /// Queues pure ACKs; the ACKs pass if no process listens on the queue. Fails if no tool can add rules for IPv4;
+    /// rules for IPv6 are optional.
     pub fn add(queue: u16) -> Result<FirewallRules, SystemError> {
         let (tool, has_ipv6) = first_working(|tool| tool.add(queue)).map_err(|why| SystemError {
             message: format!("cannot make the firewall's rules: {why}"),
@@ -83,7 +83,7 @@ impl Drop for FirewallRules {
     }
 }
 
-/// Returns the first tool that succeeds with its result; otherwise the errors of all tools.
+/// Returns the first tool that succeeds, with its result. If none succeeds, returns the errors of all tools.
 fn first_working<T>(mut attempt: impl FnMut(Tool) -> Result<T, String>) -> Result<(Tool, T), String> {
     let mut reasons = Vec::new();
     for tool in Tool::ALL {
@@ -110,7 +110,7 @@ fn describe(results: &[(Tool, Result<(), String>)]) -> String {
     words.collect::<Vec<String>>().join("; ")
 }
 
-/// First error line of a program that failed.
+/// Returns an error with the first line that a failed program printed to standard error.
 fn check_output(name: &str, output: std::io::Result<std::process::Output>) -> Result<(), String> {
     let output = output.map_err(|error| format!("cannot run `{name}`: {error}"))?;
     if output.status.success() {

@@ -10,7 +10,7 @@ const PROGRAM: &str = "nft";
 /// Creates the table atomically; returns whether the kernel has IPv6.
 pub(super) fn add(queue: u16) -> Result<bool, String> {
     check_output(PROGRAM, run_nft(&text(queue))).map_err(|why| {
-        // Drops the position in our text.
+        // The error's position refers to our own text, so it is dropped.
         let why = why.split_once("Error: ").map_or(why.as_str(), |(_, why)| why);
         format!("{why} (the kernel may lack nft_queue)")
     })?;
@@ -22,7 +22,7 @@ pub(super) fn remove() {
     let _ = Command::new(PROGRAM).args(arguments).stdin(Stdio::null()).output();
 }
 
-/// Same rules as the iptables chain.
+/// Text of the table, with the same rules as the iptables chain.
 fn text(queue: u16) -> String {
     let pure = "tcp flags & (syn | fin | rst | psh | ack) == ack meta length";
     let rule = |family: &str, [least, most]: [u16; 2]| {
@@ -43,7 +43,7 @@ fn run_nft(text: &str) -> io::Result<Output> {
     command.args(["-f", "-"]).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
     let mut child = command.spawn()?;
     if let Some(mut stdin) = child.stdin.take() {
-        // If nft does not read the text, its exit status reports that.
+        // If nft does not read the text, its exit status reports the failure.
         let _ = stdin.write_all(text.as_bytes());
     }
     child.wait_with_output()
@@ -70,7 +70,7 @@ table inet lasthop-agent {
         assert_eq!(text(6868), expected);
     }
 
-    /// The kernel may lack `queue`, but must accept the rest of the table.
+    /// The kernel may lack `queue`, but it must accept all other parts of the table.
     #[test]
     fn nft_and_the_kernel_understand_the_table() {
         let Ok(namespace) = Namespace::unconfigured() else { return println!("skipped: no namespaces here") };

@@ -1,9 +1,9 @@
-//! Watchdog: a separate process that removes the rules if the agent does not answer.
+//! Watchdog: a separate process that removes the firewall rules if the agent does not respond.
 //!
-//! A stopped process (SIGSTOP, a debugger) does not close its queue: the kernel goes on holding ACKs for it, which
-//! stops connections with few segments in flight. Therefore a second process, the watchdog process, owns the rules. The
-//! agent sends it a heartbeat; without heartbeats the rules are removed until the next one. When the agent ends in any
-//! way, the watchdog process removes the rules and ends.
+//! A stopped process (SIGSTOP, a debugger) does not close its queue: the kernel goes on holding ACKs for the process,
+//! which stops connections with few segments in flight. Therefore a second process, the watchdog process, owns the
+//! rules. The agent sends heartbeats to the watchdog process. Without heartbeats the rules are removed until the next
+//! heartbeat. When the agent ends for any reason, the watchdog process removes the rules and ends.
 
 mod process;
 
@@ -24,10 +24,10 @@ pub use process::run;
 /// Interval of the watchdog process's checks; heartbeats are twice as frequent.
 const CHECK_INTERVAL_MS: u8 = 100;
 pub(crate) const CHECK_INTERVAL: Duration = Duration::from_millis(CHECK_INTERVAL_MS as u64);
-/// Number of checks without a heartbeat after which the rules are removed. Counts checks, not time: a suspended machine
-/// must not look like a silent agent.
+/// Number of successive checks without a heartbeat after which the rules are removed. The limit is a number of checks,
+/// not a time: on a suspended machine the agent must not seem silent.
 const MAX_MISSED: u8 = 3;
-/// [`MAX_MISSED`] as time.
+/// Time of [`MAX_MISSED`] checks, after which the agent counts as silent.
 pub(crate) const SILENCE: Duration = Duration::from_millis(CHECK_INTERVAL_MS as u64 * MAX_MISSED as u64);
 /// Time limit for removing the rules; other programs may hold the firewall's lock.
 const END_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(12);
@@ -45,7 +45,7 @@ enum HeartbeatChange {
 }
 
 impl HeartbeatState {
-    /// Records a check; returns a change of state.
+    /// Records the result of a check; returns the change of state, if any.
     fn check(&mut self, has_heartbeat: bool) -> Option<HeartbeatChange> {
         self.missed = if has_heartbeat { 0 } else { self.missed.saturating_add(1) };
         let was_silent = std::mem::replace(&mut self.is_silent, self.missed >= MAX_MISSED);
@@ -57,18 +57,18 @@ impl HeartbeatState {
     }
 }
 
-/// Agent's handle of the watchdog process. Drops last; the heartbeat stops first.
+/// The agent's handle of the watchdog process. It drops last; the heartbeat must stop first.
 pub(crate) struct Watchdog {
     child: Child,
     has_ipv6: bool,
 }
 
-/// Heartbeat of the agent; the rules are removed when it closes.
+/// Pipe for the agent's heartbeats. The watchdog process removes the rules when the pipe closes.
 pub(crate) struct Heartbeat(ChildStdin);
 
 impl Watchdog {
-    /// Starts the watchdog process. It must not inherit the queue, which the kernel closes only with its last
-    /// descriptor: start it first.
+    /// Starts the watchdog process before the queue is opened. The kernel closes the queue only with the last
+    /// descriptor, so the watchdog process must not inherit one.
     pub(crate) fn start(options: &AgentOptions) -> Result<(Watchdog, Heartbeat), SystemError> {
         let refused = |error: io::Error| SystemError {
             message: format!("cannot start the agent's watchdog: {error}"),
@@ -89,9 +89,9 @@ impl Watchdog {
         Ok((watchdog, Heartbeat(pipe)))
     }
 
-    /// Makes the watchdog process add the rules, at the first heartbeat, and waits for them.
+    /// Sends the first heartbeat, at which the watchdog process adds the rules, and waits for the rules.
     pub(crate) fn add_rules(&mut self, heartbeat: &mut Heartbeat) -> Result<(), SystemError> {
-        // If the watchdog process has ended, its message says so.
+        // If the watchdog process has ended, reading its message reports the reason.
         let _ = heartbeat.send();
         self.has_ipv6 = read_start_message(&mut self.child)?;
         Ok(())
@@ -101,7 +101,7 @@ impl Watchdog {
         self.has_ipv6
     }
 
-    /// Waits for the watchdog process's end, after the heartbeat has closed; returns whether the rules are removed.
+    /// Waits until the watchdog process ends; the heartbeat must be closed. Returns whether the rules are removed.
     fn end(&mut self) -> bool {
         let start = Instant::now();
         loop {
@@ -130,7 +130,7 @@ impl Heartbeat {
     /// Sends a heartbeat; fails if the watchdog process has ended.
     pub(crate) fn send(&mut self) -> io::Result<()> {
         match self.0.write(b".") {
-            // A stopped watchdog process reads it later.
+            // A watchdog process that is stopped reads the heartbeat later.
             Err(error) if error.kind() == ErrorKind::WouldBlock => Ok(()),
             Err(error) if error.kind() == ErrorKind::BrokenPipe => {
                 Err(io::Error::new(ErrorKind::BrokenPipe, "the watchdog has ended"))
@@ -140,7 +140,7 @@ impl Heartbeat {
     }
 }
 
-/// Reads the watchdog process's first message: whether IPv6 has rules.
+/// Reads the first message of the watchdog process; returns whether there are rules for IPv6.
 fn read_start_message(child: &mut Child) -> Result<bool, SystemError> {
     let mut line = String::new();
     if let Some(output) = child.stdout.take() {

@@ -1,4 +1,4 @@
-//! The process that owns the rules.
+//! The watchdog process, which owns the rules.
 
 use super::{CHECK_INTERVAL_MS, HeartbeatChange, HeartbeatState, start_message};
 use crate::privilege;
@@ -16,7 +16,7 @@ use std::path::Path;
 use std::time::Duration;
 
 const LOCK: &str = "rules.lock";
-/// Time limit for the watchdog process of a killed agent to remove its rules.
+/// Time limit for the watchdog process of a killed agent to remove its rules and release the lock.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(12);
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -26,14 +26,15 @@ enum Received {
     Closed,
 }
 
-/// Keeps the rules while heartbeats arrive on standard input, until that is closed. Reports on standard output that the
-/// rules exist, or the error. The caller must ignore signals: the watchdog process ends with its agent.
+/// Keeps the rules while heartbeats arrive on standard input, and ends when standard input closes. Reports on standard
+/// output that the rules exist, or the error. The caller must ignore signals: the watchdog process must not end before
+/// its agent.
 ///
 /// # Errors
-/// If the rules cannot be added again after a silence. A failure at the start is reported to the agent.
+/// Fails if the rules cannot be added again after a silence. A failure at the start is reported to the agent.
 pub fn run(queue: u16, folder: &Path) -> Result<(), SystemError> {
-    // Detaches from the agent's terminal and process group. Fails for a group leader, which only a watchdog process
-    // started by hand can be.
+    // Leaves the agent's terminal and process group. The call fails only if a person started this process as a group
+    // leader.
     let _ = setsid();
     let stdin = io::stdin();
     loop {
@@ -45,7 +46,7 @@ pub fn run(queue: u16, folder: &Path) -> Result<(), SystemError> {
     }
     let locked = lock_and_add_rules(queue, folder);
     let message = start_message(locked.as_ref().map(|locked| locked.rules.has_ipv6()));
-    // If the agent has ended, the loop below notices.
+    // If the agent has ended, the write fails and the loop below notices the end.
     let _ = io::stdout().write_all(message.as_bytes()).and_then(|()| io::stdout().flush());
     let Ok(LockedRules { rules, _lock }) = locked else { return Ok(()) };
     let (mut rules, mut state) = (Some(rules), HeartbeatState::default());
@@ -62,7 +63,7 @@ pub fn run(queue: u16, folder: &Path) -> Result<(), SystemError> {
     }
 }
 
-/// Rules with their lock, which drops last.
+/// Rules with their lock; the lock drops last.
 struct LockedRules {
     rules: FirewallRules,
     _lock: Flock<File>,
@@ -92,7 +93,7 @@ fn listen(agent: BorrowedFd<'_>) -> Result<Received, SystemError> {
     };
     let mut polled = [PollFd::new(agent, PollFlags::POLLIN)];
     match poll(&mut polled, PollTimeout::from(CHECK_INTERVAL_MS)) {
-        // An interruption is not silence.
+        // An interrupted read does not count as silence.
         Err(Errno::EINTR) => return Ok(Received::Heartbeat),
         Err(error) => return Err(failed(error)),
         Ok(0) => return Ok(Received::Nothing),

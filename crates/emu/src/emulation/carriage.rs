@@ -1,20 +1,20 @@
-//! Translation of real packets for the engine, and changes of packets on the way.
+//! Translates real packets for the engine, and changes packets on the path (marks, bit errors).
 
 use lasthop_base::random::derive;
 use lasthop_engine::ExternalPacket;
 use lasthop_wire::bytes::{Checksums, Content, FlowAddresses, Header, parse};
 use lasthop_wire::{Body, Ecn, Priority};
 
-/// Size that links charge per packet.
+/// Packet size with which links compute transmission times.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Charge {
-    /// IP length.
+    /// Length of the IP packet.
     Real,
-    /// Payload plus this many bytes.
+    /// Payload of TCP or UDP plus this many bytes; for other packets the length of the IP packet.
     Payload(u32),
 }
 
-/// Returns the engine's view of a packet and, for TCP and UDP, the addresses and ports.
+/// Returns the packet as the engine sees it. For TCP and UDP, also returns the addresses and ports.
 pub fn entering(bytes: &[u8], forward: bool, charge: Charge) -> (ExternalPacket, Option<FlowAddresses>) {
     let whole = bytes.len() as u32;
     let (ecn, dscp) = traffic_class(bytes);
@@ -67,8 +67,8 @@ pub fn mark(bytes: &mut [u8]) {
     }
 }
 
-/// Flips one bit of the IP packet, headers included (netem's `corrupt`, which may also hit the link header). The bit is
-/// uniformly distributed and depends on the packet's number alone.
+/// Flips one bit of the IP packet, headers included (netem's `corrupt` may also flip a bit of the link header). The bit
+/// is uniformly distributed and depends only on the packet's number.
 pub fn damage(bytes: &mut [u8], number: u64) {
     let bit = derive(number, 1) % (8 * bytes.len() as u64).max(1);
     if let Some(byte) = bytes.get_mut((bit / 8) as usize) {
@@ -122,8 +122,8 @@ mod tests {
         }
     }
 
-    /// A checksum detects each flipped bit of IPv4. In IPv6 none covers traffic class, flow label and hop limit.
-    /// 40 of the 1040 bytes are headers.
+    /// In an IPv4 packet a checksum detects each flipped bit. In an IPv6 packet no checksum covers traffic class, flow
+    /// label and hop limit. The packet has 1040 bytes, 40 of them headers.
     #[test]
     fn damage_turns_one_bit_over_anywhere() {
         let sound = packet(Ecn::Ect0, 0, false);
@@ -137,7 +137,7 @@ mod tests {
             assert!(parse(&bytes, Checksums::Verify).is_err(), "byte {at}");
             in_headers += u32::from(at < 40);
         }
-        // 38.5 expected; five standard deviations are 30.
+        // 38.5 changes in headers are expected; five standard deviations are 30.
         assert!((9..69).contains(&in_headers), "{in_headers}");
         damage(&mut [], 7);
     }

@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 
 pub(super) struct Entrance {
     waiting: [VecDeque<ReceivedPacket>; 2],
-    /// Time at which a device was found empty.
+    /// For each device, the time just before the read that found no more packets.
     emptied_at: [Option<Time>; 2],
 }
 
@@ -22,7 +22,7 @@ impl Entrance {
         self.emptied_at = [None; 2];
     }
 
-    /// Returns the next packet and its end; the bytes are in a buffer from `spare`.
+    /// Returns the next packet and the end that sent it. Its bytes are in a buffer taken from `spare`.
     pub(super) fn next(
         &mut self,
         ports: &mut [Port; 2],
@@ -44,7 +44,7 @@ impl Entrance {
         Ok(self.waiting[end as usize].pop_front().map(|packet| (end, packet)))
     }
 
-    /// Time up to which all entries are known; `None` if packets remain unread.
+    /// Time up to which every packet that entered has been read; `None` if packets remain unread.
     pub(super) fn known(&self) -> Option<Time> {
         let [server, client] = self.emptied_at;
         self.waiting.iter().all(VecDeque::is_empty).then_some(server?.min(client?))

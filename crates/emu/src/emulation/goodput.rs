@@ -1,10 +1,10 @@
 //! Assigns packets to flows and measures the acknowledged part of each stream.
 //!
 //! An acknowledgement counts only for payload that the path has delivered to the acknowledging end in this connection.
-//! Numbers above the highest delivered one do not count. A SYN with another initial sequence number, or a RST, begins a
-//! new connection between the same ports.
+//! Sequence numbers above the highest delivered one do not count. A SYN with another initial sequence number, or a RST,
+//! starts a new connection between the same ports.
 //!
-//! Not counted: TCP in IP fragments or behind IPv6 extension headers. Such payload is not parsed, so its
+//! TCP in IP fragments or behind IPv6 extension headers does not count. Such payload is not parsed, so its
 //! acknowledgements cover nothing.
 
 use super::End;
@@ -21,7 +21,7 @@ pub struct Connections {
     external_flows: u32,
     known: HashMap<(bool, SocketAddr, SocketAddr), u32>,
     connections: Vec<TrackedConnection>,
-    /// Number of times the table was cleared.
+    /// Number of times the table was cleared because it was full.
     clears: u32,
     count: u32,
 }
@@ -34,7 +34,7 @@ struct TrackedConnection {
     streams: [ReceivedStream; 2],
 }
 
-/// One direction of a connection at the receiving end, in sequence numbers of TCP (which wrap).
+/// One direction of a connection, seen at the receiving end, in TCP sequence numbers (which wrap).
 #[derive(Clone, Copy, Debug, Default)]
 struct ReceivedStream {
     /// Initial sequence number; `None` before the SYN.
@@ -43,7 +43,7 @@ struct ReceivedStream {
     delivered: Option<u32>,
     /// Last acknowledgement that counted.
     acked: Option<u32>,
-    /// Bytes of payload delivered and not yet acknowledged, repetitions included.
+    /// Payload bytes delivered and not yet acknowledged; bytes delivered twice count twice.
     unacked_bytes: u64,
 }
 
@@ -61,7 +61,7 @@ pub struct PayloadRange {
 const MAX_CONNECTIONS: usize = 1 << 16;
 
 impl Connections {
-    /// Creates an empty table; connections share this number of external flows of the engine.
+    /// Creates an empty table. Its connections use the `external_flows` external flows of the engine in turn.
     pub fn new(external_flows: u32) -> Connections {
         let known = HashMap::new();
         Connections {
@@ -78,8 +78,8 @@ impl Connections {
         self.count
     }
 
-    /// Records a packet that joins the path. Returns its external flow and, if TCP, its payload for
-    /// [`Connections::deliver`]. An acknowledgement counts as goodput at its sender.
+    /// Records a packet that joins the path. Returns the packet's external flow and, if it has TCP payload, the range
+    /// for [`Connections::deliver`]. Acknowledged bytes count at the end that sends the acknowledgement.
     pub fn enter(
         &mut self,
         entering: &ExternalPacket,
@@ -134,7 +134,7 @@ impl Connections {
         (connection.external_flow, payload)
     }
 
-    /// Records the delivery of payload at an end, which may acknowledge the payload from now on.
+    /// Records the delivery of payload at an end. From now on, acknowledgements by this end may cover the payload.
     pub fn deliver(&mut self, payload: PayloadRange, at: End) {
         if payload.clears == self.clears
             && let Some(connection) = self.connections.get_mut(payload.connection as usize)
@@ -154,12 +154,12 @@ impl TrackedConnection {
         }
         let number = segment.seq.0;
         let is_syn = segment.flags.has(Flags::SYN);
-        // A retransmitted SYN has the same number (RFC 9293 §3.10.7.4).
+        // A retransmitted SYN has the same sequence number (RFC 9293 §3.10.7.4).
         if !is_syn || self.streams[to as usize].first == Some(number) {
             return false;
         }
         if segment.flags.has(Flags::ACK) {
-            // A stateless listener may answer a repeated SYN with another number (RFC 4987 §3.6).
+            // A stateless listener may answer a repeated SYN with another initial sequence number (RFC 4987 §3.6).
             self.streams[to as usize] = ReceivedStream::from(number);
             return false;
         }
@@ -176,7 +176,7 @@ impl TrackedConnection {
 }
 
 impl ReceivedStream {
-    /// Stream with this number in its SYN; the SYN takes one number (RFC 9293 §3.4).
+    /// Creates a stream whose SYN has this sequence number; a SYN consumes one sequence number (RFC 9293 §3.4).
     fn from(number: u32) -> ReceivedStream {
         let begin = number.wrapping_add(1);
         ReceivedStream { first: Some(number), delivered: Some(begin), acked: Some(begin), unacked_bytes: 0 }
@@ -191,11 +191,11 @@ impl ReceivedStream {
 
     fn acknowledge(&mut self, ack: u32) -> u64 {
         let (Some(acked), Some(delivered)) = (self.acked, self.delivered) else {
-            // The path began within the connection: counting starts at the first acknowledgement.
+            // The emulation started during the connection, so counting starts at the first acknowledgement.
             self.acked.get_or_insert(ack);
             return 0;
         };
-        // A FIN takes one number behind the payload (RFC 9293 §3.4).
+        // A FIN consumes one sequence number after the payload (RFC 9293 §3.4).
         let ack = if ack == delivered.wrapping_add(1) { delivered } else { ack };
         let new = signed_distance(acked, ack);
         if new <= 0 || signed_distance(delivered, ack) > 0 {
@@ -208,7 +208,7 @@ impl ReceivedStream {
     }
 }
 
-/// Signed distance from `number` to `of`.
+/// Signed distance from sequence number `number` to `of`.
 fn signed_distance(number: u32, of: u32) -> i32 {
     of.wrapping_sub(number) as i32
 }
@@ -232,7 +232,8 @@ mod tests {
             Path { connections: Connections::new(4), measurements: Measurements::default() }
         }
 
-        /// Sends a segment between port 1 of the server and a client's port; returns its payload, not yet delivered.
+        /// Sends a segment between the server's port 1 and a client's port. Returns its payload, which is not yet
+        /// delivered.
         fn send(&mut self, forward: bool, client: u16, segment: Segment) -> Option<PayloadRange> {
             let entering = ExternalPacket {
                 wire_bytes: 40 + segment.len,
@@ -287,12 +288,12 @@ mod tests {
     #[test]
     fn only_new_bytes_that_a_receiver_acknowledges_count() {
         let mut path = Path::new();
-        // The payload wraps the sequence numbers.
+        // The sequence numbers wrap within the payload.
         path.connect(2, [7, u32::MAX - 100]);
         for at in 0..2 {
             path.deliver(DOWN, 2, data((u32::MAX - 99).wrapping_add(1000 * at), 1000));
         }
-        // With one repeated and one old acknowledgement.
+        // One acknowledgement is repeated, and one is old.
         for number in [u32::MAX - 99, 900, 900, 400, 1900] {
             path.deliver(UP, 2, ack(number));
         }
@@ -321,21 +322,21 @@ mod tests {
         }
     }
 
-    /// RFC 9293 §3.10.7.4: an acknowledgement of something that was not sent is not acceptable.
+    /// An acknowledgement of something that was not sent is not acceptable (RFC 9293 §3.10.7.4).
     #[test]
     fn acknowledgements_count_for_delivered_payload_only() {
         let mut path = Path::new();
         path.connect(2, [7, 0]);
         path.deliver(UP, 2, ack(1 << 30));
         assert_eq!(path.goodput_bytes(), 0);
-        // Lost on the path.
+        // The path loses this packet.
         path.send(DOWN, 2, data(1, 1000));
         path.deliver(UP, 2, ack(1001));
         assert_eq!(path.goodput_bytes(), 0);
         path.deliver(DOWN, 2, data(1, 1000));
         path.deliver(UP, 2, ack(1001));
         assert_eq!(path.goodput_bytes(), 1000);
-        // A packet with a number far ahead counts only for its payload.
+        // A packet with a sequence number far ahead counts only for its payload.
         path.deliver(DOWN, 2, data(1 << 30, 500));
         path.deliver(UP, 2, ack((1 << 30) + 500));
         assert_eq!(path.goodput_bytes(), 1500);

@@ -1,4 +1,4 @@
-//! Load of the machine: the kernel's account of all processors (proc(5), /proc/stat).
+//! Load of the machine, from the kernel's tick counts of all processors (proc(5), /proc/stat).
 
 use std::fs;
 
@@ -15,7 +15,7 @@ pub struct Ticks {
 pub struct Load {
     /// Idle, or waiting for a disk.
     pub idle: f64,
-    /// Given to other machines by the hypervisor.
+    /// Used by other virtual machines (steal time of the hypervisor).
     pub stolen: f64,
 }
 
@@ -33,7 +33,7 @@ impl Ticks {
         Some(Ticks { total: ticks.iter().sum(), idle: idle + waiting, stolen })
     }
 
-    /// Load between this count and a later one.
+    /// Returns the load between this count and a later one; `None` if no time has passed.
     pub fn until(&self, later: &Ticks) -> Option<Load> {
         let total = later.total.checked_sub(self.total).filter(|total| *total > 0)? as f64;
         let share = |before: u64, after: u64| after.saturating_sub(before) as f64 / total;

@@ -20,7 +20,7 @@ pub struct EndCounters {
     pub stream_packets: u64,
     /// Packets lost on the way to this end, by reason.
     pub lost: PerReason<u64>,
-    /// Packets that the kernel refused at this end.
+    /// Packets that the kernel refused to accept at this end.
     pub refused: u64,
     /// Copies that links made of packets to this end; not part of `offered`.
     pub duplicated: u64,
@@ -31,16 +31,16 @@ pub struct EndCounters {
 /// Measurements of an emulation.
 #[derive(Clone, Debug)]
 pub struct Measurements {
-    /// Server, client.
+    /// Counters of the server and of the client.
     pub counters: [EndCounters; 2],
     /// Entry times of the first and the last packet.
     pub active: Option<[Time; 2]>,
-    /// Delay of each delivery after its due time, late entry included, ns.
+    /// Delay of each delivery after its due time, ns. The delay of the packet's entry is included.
     lateness: Histogram<u64>,
     /// Delay of each packet's entry after the kernel's hand-over, ns.
     entry: Histogram<u64>,
     bound: Duration,
-    /// End of the last late period, and total of late periods: packets that wait together count once.
+    /// End of the last late period, and total duration of late periods. Overlapping periods count once.
     late_until: Time,
     late_for: Duration,
 }
@@ -63,23 +63,24 @@ impl Lateness {
     }
 }
 
-/// Bounds within which a run is valid.
+/// Bounds within which an emulation's measurements are valid.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Bounds {
-    /// Threshold above which a packet is late.
+    /// Lateness above which a packet counts as late.
     pub late: Duration,
     /// Percentage of packets that may be late.
     pub share_pct: f64,
-    /// Number of packets that may always be late.
+    /// Number of packets that may be late whatever the percentage.
     pub few: u64,
-    /// Percentage of the time from first to last packet during which packets may be late.
+    /// Percentage of the time from the first to the last packet that may belong to late periods.
     pub time_pct: f64,
     /// Bound of the largest lateness.
     pub max: Duration,
 }
 
 impl Bounds {
-    /// 1 ms for 99 % of packets or for all but two; 5 % of the time; 50 ms for all; no packet lost in a device.
+    /// At most 1 % of packets, or two packets, may be later than 1 ms, for at most 5 % of the time. None may be later
+    /// than 50 ms.
     pub const USUAL: Bounds = Bounds {
         late: Duration::from_millis(1),
         share_pct: 1.0,
@@ -89,7 +90,7 @@ impl Bounds {
     };
 }
 
-/// Largest lateness recorded: one minute.
+/// Largest lateness that the histogram records: one minute.
 const LONGEST_NANOS: u64 = 60_000_000_000;
 
 impl Default for Measurements {
@@ -101,7 +102,7 @@ impl Default for Measurements {
 impl Measurements {
     /// Creates empty measurements with these bounds.
     pub fn with_bounds(bounds: &Bounds) -> Measurements {
-        // Two significant digits. The histogram accepts these constant bounds.
+        // The histogram has two significant digits and accepts these constant bounds.
         let histogram = Histogram::new_with_bounds(1, LONGEST_NANOS, 2).or_else(|_| Histogram::new(2));
         let Ok(lateness) = histogram else { unreachable!("two significant digits are allowed") };
         Measurements {
@@ -115,7 +116,7 @@ impl Measurements {
         }
     }
 
-    /// Records a packet that joined `late` after the kernel's hand-over.
+    /// Records a packet that joined the path with a delay of `late` after the kernel's hand-over.
     pub(crate) fn enter(&mut self, now: Time, from: End, late: Duration) {
         self.entry.saturating_record(late.as_nanos().max(1));
         let to = if from == End::Server { End::Client } else { End::Server };
@@ -124,7 +125,7 @@ impl Measurements {
         self.active = Some([first, now]);
     }
 
-    /// Records the delivery of a packet that was due at `due`; `is_accepted`: the kernel accepted the packet.
+    /// Records the delivery of a packet that was due at `due`. `is_accepted` is true if the kernel accepted the packet.
     pub(crate) fn deliver(&mut self, due: Time, now: Time, at: End, bytes: usize, is_accepted: bool) {
         let counters = &mut self.counters[at as usize];
         if is_accepted {
@@ -163,12 +164,12 @@ impl Measurements {
         self.counters[to as usize].stream_packets += 1;
     }
 
-    /// Lateness of deliveries, late entry included.
+    /// Lateness of deliveries, including the delay of the packets' entries.
     pub fn lateness(&self) -> Lateness {
         Lateness::of(&self.lateness)
     }
 
-    /// Delay of entries after the kernel's hand-over.
+    /// Delay between the kernel's hand-over and the packets' entries into the engine.
     pub fn entry(&self) -> Lateness {
         Lateness::of(&self.entry)
     }
@@ -178,16 +179,16 @@ impl Measurements {
         self.active.map_or(Duration::ZERO, |[first, last]| last.since(first))
     }
 
-    /// Stream bytes acknowledged by this end, per [`Measurements::active`]; kbit/s. `None` without TCP payload to this
-    /// end: acknowledgements of datagrams cannot be read.
+    /// Rate of stream bytes acknowledged by this end over the time [`Measurements::active`], kbit/s. `None` if no TCP
+    /// payload went to this end: acknowledgements in datagrams cannot be read.
     pub fn goodput_kbps(&self, to: End) -> Option<f64> {
         let (seconds, counters) = (self.active().as_secs(), &self.counters[to as usize]);
         let bits = counters.acknowledged_bytes as f64 * 8.0;
         (counters.stream_packets > 0).then(|| if seconds > 0.0 { bits / seconds / 1e3 } else { 0.0 })
     }
 
-    /// Returns reasons to distrust the run; empty if valid. `lost_in_devices`: packets that found the devices' rings
-    /// full.
+    /// Returns reasons to distrust the measurements; empty if valid. `lost_in_devices` is the number of packets dropped
+    /// because a device's ring was full.
     pub fn complaints(&self, bounds: &Bounds, lost_in_devices: u64) -> Vec<String> {
         let lateness = self.lateness();
         let micros = |span: Duration| span.as_nanos() / 1000;
@@ -252,13 +253,13 @@ mod tests {
         assert!(late.complaints(&Bounds::USUAL, 0)[0].starts_with("3 of 100 packets"));
         let stalled = measurements(&[[100; 999].as_slice(), &[60_000]].concat());
         assert!(stalled.complaints(&Bounds::USUAL, 0)[0].contains("60"));
-        // One late packet of four is within `few`, but may exceed the share of time.
+        // One late packet of four is allowed by `few`, but late packets must also stay below the allowed share of time.
         let mut short = measurements(&[100, 100, 100, 1300]);
         short.active = Some([Time::ZERO, Time::from_nanos(100_000_000)]);
         assert_eq!(short.complaints(&Bounds::USUAL, 0), Vec::<String>::new());
         short.active = Some([Time::ZERO, Time::from_nanos(20_000_000)]);
         assert!(short.complaints(&Bounds::USUAL, 0)[0].contains("6.5 % of the time"));
-        // Packets that wait for each other are late together: 30 packets for 2 ms of 100 ms.
+        // Packets that wait for each other are late at the same time: 30 packets are late for 2 ms of 100 ms.
         let mut together = measurements(&[[100; 5000].as_slice(), &[2000; 30]].concat());
         together.active = Some([Time::ZERO, Time::from_nanos(100_000_000)]);
         assert_eq!(together.complaints(&Bounds::USUAL, 0), Vec::<String>::new());

@@ -1,7 +1,8 @@
-//! Real packets between two TUN devices, over the links of a simulation, in real time.
+//! Carries real packets between two TUN devices in real time, over the links of a simulation.
 //!
-//! A packet joins its first link at the kernel's hand-over time, however late the read, unless the engine has already
-//! passed that time. The links compute each departure from the previous one. A late delivery delays no other packet.
+//! A packet joins its first link at the time at which the kernel handed it over, even if this process reads it later.
+//! If the engine has already passed that time, the packet joins at the engine's current time. Links compute each
+//! departure from the previous departure, so a late delivery to a device delays no other packet.
 
 pub mod carriage;
 mod entrance;
@@ -38,23 +39,23 @@ pub enum End {
 }
 
 impl End {
-    /// Both.
+    /// Both ends.
     pub const BOTH: [End; 2] = [End::Server, End::Client];
 }
 
-/// Description of an emulation.
+/// Plan of an emulation.
 pub struct EmulationPlan {
-    /// Links and simulated cross traffic. Flows 0 to `external_flows` - 1 are external.
+    /// Links and simulated cross traffic. Flows 0 to `external_flows` - 1 carry real packets (external flows).
     pub engine: Engine,
     /// Number of external flows, at least 1.
     pub external_flows: u32,
-    /// Size that links charge.
+    /// Packet size with which links compute transmission times.
     pub charge: Charge,
-    /// Busy-waiting time before a packet is due.
+    /// Time for which the process busy-waits before a packet is due.
     pub spin: Duration,
     /// Interval of samples; `None`: no samples.
     pub sample: Option<Duration>,
-    /// Names of the pipes, for captures: `wireless down`.
+    /// Names of the pipes, for captures; for example `wireless down`.
     pub pipes: Vec<String>,
 }
 
@@ -63,11 +64,11 @@ pub struct EmulationPlan {
 pub struct PathSnapshot {
     /// Time of the sample.
     pub time: Time,
-    /// Backlog of each pipe.
+    /// Backlog of each pipe (one direction of a link).
     pub backlogs: Vec<Backlog>,
     /// Bytes delivered so far, headers included: to the server, to the client.
     pub delivered_bytes: [u64; 2],
-    /// Packets lost so far in both directions, by reason.
+    /// Number of packets lost so far in both directions, by reason.
     pub lost: PerReason<u64>,
 }
 
@@ -95,24 +96,24 @@ pub struct Emulation<W: Write> {
 
 struct InFlight {
     bytes: Vec<u8>,
-    /// Delay of its entry after the kernel's hand-over.
+    /// Delay between the kernel's hand-over and the packet's entry into the engine.
     late: Duration,
     forward: bool,
     payload: Option<PayloadRange>,
 }
 
 const BATCH: usize = 128;
-/// Interval of checks while packets pass; packets due meanwhile are late by at most this.
+/// Interval of checks while packets pass. A packet that becomes due between two checks is late by at most this.
 const REST: Duration = Duration::from_micros(50);
-/// Shortest sleep, even under load. The kernel throttles a real-time thread that runs for more than 95 % of the time,
-/// by 50 ms (sched(7), sched_rt_runtime_us).
+/// Shortest sleep, even under load. The kernel suspends a real-time thread for 50 ms if the thread runs for more than
+/// 95 % of the time (sched(7), sched_rt_runtime_us).
 const LEAST_REST: Duration = Duration::from_micros(10);
 const MOST_SPARE: usize = 4096;
 
 impl<W: Write> Emulation<W> {
-    /// Creates a path between the two devices; its time begins now.
+    /// Creates a path between the two devices. The time of the path starts now.
     pub fn new(mut plan: EmulationPlan, server: Port, client: Port) -> Emulation<W> {
-        // Hops stay separate, so that backlogs are right at any time.
+        // The engine must handle hops separately, so that backlogs are right at any time.
         plan.engine.unfuse();
         let connections = Connections::new(plan.external_flows);
         Emulation {
@@ -135,13 +136,14 @@ impl<W: Write> Emulation<W> {
         }
     }
 
-    /// Names of a capture's interfaces: both ends, then each pipe for the packets lost there.
+    /// Names of a capture's interfaces: server, client, then one interface per pipe for the packets lost there.
     pub fn interfaces(pipes: &[String]) -> Vec<String> {
         let ends = ["server", "client"].map(str::to_owned);
         ends.into_iter().chain(pipes.iter().map(|pipe| format!("{pipe} (dropped)"))).collect()
     }
 
-    /// Captures the packets at both ends and the lost packets, with [`Emulation::interfaces`].
+    /// Captures the packets at both ends and the lost packets. `capture` must have the interfaces of
+    /// [`Emulation::interfaces`].
     pub fn capture(&mut self, capture: Capture<W>) {
         self.capture = Some(capture);
     }
@@ -174,8 +176,8 @@ impl<W: Write> Emulation<W> {
         &self.samples
     }
 
-    /// Closes the devices and returns the capture's writer. Fails if the capture is incomplete; the emulation itself is
-    /// not affected.
+    /// Closes the devices and returns the capture's writer. Fails if the capture is incomplete; such a failure does not
+    /// affect the emulation.
     pub fn finish(self) -> Result<Option<W>, SystemError> {
         if let Some(error) = self.capture_error {
             return Err(error);
@@ -183,13 +185,13 @@ impl<W: Write> Emulation<W> {
         self.capture.map(Capture::finish).transpose().map_err(|error| unwritable(&error))
     }
 
-    /// Moves packets in and out, then waits at most `patience`. While packets pass, the wait is a fixed sleep;
-    /// otherwise the next due or incoming packet ends the wait. Fails if a device is gone or the path's time stands
-    /// still.
+    /// Moves packets in and out, then waits at most `patience`. While packets pass and [`EmulationPlan::spin`] is 0,
+    /// the wait is a fixed sleep; otherwise the next due or incoming packet ends the wait. Fails if a device is gone or
+    /// if the path's time stands still.
     pub fn turn(&mut self, patience: Duration) -> Result<(), SystemError> {
         let began = self.clock.now();
         let entered = self.read_packets()?;
-        // Not beyond `known`: packets handed over since then would join too late.
+        // The engine must not run beyond `known`: packets that the kernel handed over since then would join too late.
         let known = self.entrance.known();
         self.plan.engine.run_until(known.unwrap_or(Time::ZERO).max(self.plan.engine.now()));
         if let Some(stuck) = self.plan.engine.stuck() {
@@ -214,7 +216,7 @@ impl<W: Write> Emulation<W> {
         Ok(())
     }
 
-    /// Whether hand-over times are observed; if not, packets join when they are read.
+    /// Returns whether the devices report hand-over times. If not, packets join when they are read.
     pub fn sees_entries(&self) -> bool {
         self.ports.iter().all(Port::records_handovers)
     }
@@ -240,7 +242,7 @@ impl<W: Write> Emulation<W> {
         Ok(BATCH)
     }
 
-    /// Copies the bytes of packets that links have duplicated, before either packet leaves.
+    /// Copies the bytes of packets that links have duplicated. This must happen before the original or the copy leaves.
     fn copy(&mut self) {
         self.plan.engine.take_copies(&mut self.copies);
         for ExternalCopy { number, original: of, forward } in self.copies.drain(..) {
@@ -255,7 +257,7 @@ impl<W: Write> Emulation<W> {
         }
     }
 
-    /// Delivers arrived packets and discards lost ones; returns their number.
+    /// Delivers arrived packets and discards lost packets. Returns the number of packets that have left the path.
     fn deliver_packets(&mut self) -> Result<usize, SystemError> {
         self.copy();
         self.plan.engine.take_departures(&mut self.left);
@@ -283,13 +285,14 @@ impl<W: Write> Emulation<W> {
                         carriage::damage(&mut bytes, one.number);
                         self.measurements.damage(end);
                     }
-                    // The kernel may reject a damaged packet at once, for its version field.
+                    // The kernel may reject a damaged packet at once if its version field is wrong. Such a packet still
+                    // counts as accepted.
                     let is_accepted = self.ports[end as usize].send(&bytes)? || one.damaged;
                     if let Some(payload) = payload.filter(|_| is_accepted) {
                         self.connections.deliver(payload, end);
                     }
                     let now = self.clock.now();
-                    // Time of delivery without the late entry.
+                    // Time at which the packet would have been due if it had entered without delay.
                     let due = Time::from_nanos(one.at.as_nanos().saturating_sub(late.as_nanos()));
                     self.measurements.deliver(due, now, end, bytes.len(), is_accepted);
                     self.recent.deliver(now.since(due));
@@ -304,10 +307,10 @@ impl<W: Write> Emulation<W> {
         Ok(count)
     }
 
-    /// Writes a packet to the capture; the first error ends the capture.
+    /// Writes a packet to the capture. After the first error nothing more is captured.
     fn record(&mut self, interface: usize, now: Time, packet: &[u8], comment: Option<&str>) {
         let Some(capture) = &mut self.capture else { return };
-        // Capture times must not decrease: a packet may be read after the delivery of a later one.
+        // Capture times must not decrease, but a packet may be read after the delivery of a packet with a later time.
         let now = now.max(self.recorded);
         self.recorded = now;
         if let Err(error) = capture.packet(interface, now, packet, packet.len() as u32, comment) {

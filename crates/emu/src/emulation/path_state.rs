@@ -13,11 +13,11 @@ pub struct PathState {
     pub time: Time,
     /// Directions to the server and to the client.
     pub directions: [DirectionState; 2],
-    /// Lateness since the last observation: 99th percentile and maximum; `None` without packets.
+    /// 99th percentile and maximum of the lateness since the last observation; `None` if no packet was delivered.
     pub late: Option<[Duration; 2]>,
 }
 
-/// One direction at an instant.
+/// State of one direction at an instant.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DirectionState {
     /// Counters so far.
@@ -26,11 +26,12 @@ pub struct DirectionState {
     pub packets: u64,
     /// Bytes that wait at the links.
     pub bytes: u64,
-    /// Waiting time of a packet that joins now, over all links; `None` if a link cannot estimate it.
+    /// Waiting time of a packet that joins now, summed over all links; `None` if a link cannot estimate its waiting
+    /// time.
     pub wait: Option<Duration>,
 }
 
-/// Lateness since the last observation, ns; two significant digits.
+/// Histogram of the lateness since the last observation, ns, with two significant digits.
 #[derive(Debug)]
 pub(super) struct RecentLateness(Option<Histogram<u64>>);
 
@@ -56,7 +57,7 @@ impl RecentLateness {
 }
 
 impl<W: Write> Emulation<W> {
-    /// Returns the state of both directions, which consist of these pipes.
+    /// Returns the state of both directions. `directions` lists the pipes of each direction.
     pub fn observe(&mut self, directions: [&[PipeId]; 2]) -> PathState {
         let time = self.clock.now();
         self.plan.engine.run_until(time);
@@ -78,13 +79,13 @@ impl<W: Write> Emulation<W> {
         PathState { time, directions, late: self.recent.take() }
     }
 
-    /// Current setting of a pipe; `None` if a few numbers cannot express it.
+    /// Current settings of a pipe; `None` if [`LinkSettings`] cannot express them.
     pub fn settings(&self, pipe: PipeId) -> Option<LinkSettings> {
         self.plan.engine.settings(pipe)
     }
 
-    /// Changes all of these pipes or none; returns the time of the change. Error: the first pipe that refuses, with the
-    /// reason.
+    /// Applies all of these changes or none; returns the time of the change. The error names the first pipe that
+    /// refuses, with the reason.
     pub fn set(&mut self, changes: &[(PipeId, LinkChange)]) -> Result<Time, (PipeId, ChangeRefused)> {
         let engine = &mut self.plan.engine;
         let refusal = |(pipe, change): &(PipeId, LinkChange)| Some((*pipe, engine.refusal(*pipe, change)?));

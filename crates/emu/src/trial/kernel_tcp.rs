@@ -1,4 +1,4 @@
-//! Streams between the kernel's sockets.
+//! Streams over sockets of the kernel's TCP.
 
 use super::stream_results::port_of;
 use super::{TrialContext, TrialStream};
@@ -136,7 +136,7 @@ fn receive(listener: &Socket, number: usize, context: TrialContext<'_>) -> io::R
         received += count as u64;
         context.results.receive(number, received);
     }
-    // The socket stays open: the sender's end is queried until the end of the trial.
+    // The socket stays open until the end of the trial, because the state of its connection is queried until then.
     while !context.is_over() {
         sleep(PATIENCE);
     }
@@ -152,7 +152,7 @@ fn send(
     let left = context.end.since(context.clock.now());
     match socket.connect_timeout(&to.into(), Duration::from_nanos(left.as_nanos().max(1))) {
         Ok(()) => {}
-        // The handshake took longer than the trial.
+        // The handshake has not finished within the trial.
         Err(error) if error.kind() == ErrorKind::TimedOut => return Ok(()),
         Err(error) => return Err(error),
     }
@@ -171,7 +171,7 @@ fn send(
     Ok(())
 }
 
-/// Repeats a call that times out; returns `None` at the end of the trial.
+/// Repeats a call whenever it times out; returns `None` at the end of the trial.
 fn patiently<T>(context: TrialContext<'_>, mut call: impl FnMut() -> io::Result<T>) -> io::Result<Option<T>> {
     loop {
         if context.is_over() {

@@ -45,18 +45,18 @@ impl TrialStream {
 /// TCP implementation that carries the streams.
 #[derive(Clone, Debug)]
 pub enum Tcp {
-    /// The kernel's at both ends.
+    /// The kernel's TCP at both ends.
     Kernel {
-        /// Names of the streams' congestion controls: `cubic`.
+        /// Names of the congestion controls of the streams, like `cubic`.
         congestion: Vec<String>,
         /// Further kernel settings.
         settings: KernelSettings,
     },
-    /// Ours at both ends: for each stream the configurations of sender and receiver.
+    /// Our TCP at both ends, with the configurations of sender and receiver for each stream.
     Own(Vec<[Config; 2]>),
-    /// Ours at the sending end, the kernel's at the other.
+    /// Our TCP at the sending end, the kernel's at the other end.
     OwnToKernel {
-        /// For each stream the sender's configuration; the receiver's is unused.
+        /// Configurations of sender and receiver for each stream; the receiver's is unused.
         configs: Vec<[Config; 2]>,
         /// Kernel settings.
         settings: KernelSettings,
@@ -92,8 +92,9 @@ pub struct TrialOutcome {
 const PATIENCE: Duration = Duration::from_millis(5);
 
 impl Trial {
-    /// Runs the trial. `prepare` may set up the ends before the streams begin; its result lives until they end.
-    /// `is_over` returns true if the user wants to stop. Fails if the system refuses a resource or a stream fails.
+    /// Runs the trial. `prepare` may set up the ends before the streams begin; the value that it returns is dropped
+    /// after they end. `is_over` returns true if the user wants to stop. Fails if the system refuses a resource or a
+    /// stream fails.
     pub fn run<P: FnOnce(&PathEnds) -> Result<Box<dyn Any>, SystemError>>(
         &self,
         plan: EmulationPlan,
@@ -115,7 +116,7 @@ impl Trial {
         let ticks = Ticks::now();
         let done = std::thread::scope(|scope| {
             let sampler = ready.begin(scope, &ends, context)?;
-            // Only afterwards: threads started later would inherit the priority.
+            // The priority is raised after the other threads have started: a thread started later would inherit it.
             let priority = RealTimePriority::begin();
             let done = carry(&mut emulation, context, is_over);
             drop(priority);
@@ -173,7 +174,7 @@ impl TrialContext<'_> {
         self.is_over.load(Ordering::Relaxed)
     }
 
-    /// Sleeps until this time or the end of the trial; returns false at the end.
+    /// Sleeps until this time or the end of the trial; returns false if the trial has ended.
     fn sleep_until(&self, time: Time) -> bool {
         while !self.is_over() {
             let left = time.since(self.clock.now());
@@ -206,7 +207,7 @@ impl PreparedTrial {
         self.senders.into_iter().for_each(|sender| sender.begin(scope, context));
         for host in self.hosts {
             scope.spawn(move || {
-                // An endpoint that answers late sends bursts, which overflow queues.
+                // An endpoint that answers late sends bursts, and these overflow queues.
                 let _hurry = RealTimePriority::begin();
                 context.results.record_error(host.serve(context));
             });
@@ -215,7 +216,7 @@ impl PreparedTrial {
     }
 }
 
-/// Carries packets until the end; later deliveries do not count.
+/// Carries packets until the end of the trial; later deliveries do not count.
 fn carry(
     emulation: &mut Emulation<std::io::Sink>,
     context: TrialContext<'_>,

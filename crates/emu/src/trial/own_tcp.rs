@@ -1,4 +1,4 @@
-//! Streams between our endpoints: a host on a TUN device at each end, behind a forwarding kernel.
+//! Streams between our endpoints. At each end a host on a TUN device is behind a kernel that forwards its packets.
 
 use super::kernel_tcp::address_of;
 use super::stream_results::port_of;
@@ -18,7 +18,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 const DEVICE: &str = "lasthop1";
 const PATIENCE: Duration = Duration::from_millis(50);
 const SAMPLE_INTERVAL: Duration = Duration::from_millis(20);
-/// Larger than any window: the application never limits a stream.
+/// Send buffer, bytes. It is larger than any window, so the application never limits a stream.
 const SEND_BUFFER: usize = 1 << 25;
 
 pub(super) struct EndpointHost {
@@ -43,12 +43,12 @@ struct OwnReceiver {
     is_done: bool,
 }
 
-/// Addresses at an end: the kernel's, ours (network of RFC 2544).
+/// Addresses of the kernel and of our host at an end (network of RFC 2544).
 fn addresses(end: usize) -> [Ipv4Addr; 2] {
     [1, 2].map(|host| Ipv4Addr::new(198, 19, end as u8, host))
 }
 
-/// Creates the sending hosts, and the receiving ones unless the kernels receive. Receivers listen.
+/// Creates the sending hosts and, unless the kernels receive, the receiving hosts. Receiving hosts listen.
 pub(super) fn open(
     ends: &PathEnds,
     streams: &[TrialStream],
@@ -81,7 +81,7 @@ fn endpoint_host(
         let addresses = vec![(IpAddr::V4(kernels), 24)];
         Tun::open(&Interface { name: DEVICE.to_owned(), addresses, mtu })
     })??;
-    // A fixed key is enough: the namespace has no attacker.
+    // A fixed key is enough: no attacker can reach the namespace.
     let mut host = Host::new(&[IpAddr::V4(ours)], mtu, [end as u8; 16]);
     let (mut senders, mut receivers) = (Vec::new(), Vec::new());
     for (number, (stream, [source, destination])) in streams.iter().zip(configs).enumerate() {

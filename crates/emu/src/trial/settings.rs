@@ -1,4 +1,4 @@
-//! Kernel settings that make the kernel's TCP as similar as possible to ours.
+//! Kernel settings with which the kernel's TCP is as similar as possible to our TCP.
 
 use lasthop_base::{Choice, Duration, Need, Value};
 use lasthop_os::ends::{DEVICE, PathEnds};
@@ -12,7 +12,7 @@ use std::fs;
 /// Settings of a namespace's kernel.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct KernelSettings {
-    /// Names below `net.ipv4` (ip-sysctl) with values; the last value of a name wins.
+    /// Pairs of a name below `net.ipv4` (ip-sysctl) and a value. If a name occurs twice, the last value applies.
     pub sysctls: Vec<(String, String)>,
     /// Attributes of the routes, for `ip route` (ip-route(8)).
     pub route: Vec<String>,
@@ -21,9 +21,9 @@ pub struct KernelSettings {
 /// Configured behaviour that the kernel has no setting for.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Unsupported {
-    /// Sender's part.
+    /// Behaviour of the sender.
     pub sender: Vec<String>,
-    /// Receiver's part.
+    /// Behaviour of the receiver.
     pub receiver: Vec<String>,
 }
 
@@ -91,7 +91,7 @@ impl KernelSettings {
                     let words = ["route", "replace", to, "dev", DEVICE].into_iter();
                     namespace::ip(&words.chain(self.route.iter().map(String::as_str)).collect::<Vec<_>>())
                 };
-                // Routes to the other kernel and to the hosts behind it.
+                // These are the routes to the other kernel and to the hosts behind it.
                 set_route(&PathEnds::address(1 - end).to_string())?;
                 set_route("default")
             })??;
@@ -100,12 +100,12 @@ impl KernelSettings {
     }
 }
 
-/// Buffer for a window: the kernel initially reserves half of the buffer for per-packet overhead.
+/// Returns the buffer size for a window: the kernel initially reserves half of the buffer for per-packet overhead.
 fn buffer_of(window: u64) -> u64 {
     (2 * window).clamp(1 << 13, 1 << 30)
 }
 
-/// Initial window, bytes, of a receiver with a window that grows as the kernel's; `None` for other receivers.
+/// Initial window, bytes, of a receiver whose window grows like the kernel's; `None` for other receivers.
 fn tuned_from(destination: &Config) -> Option<u64> {
     let mut window = (destination.window.build)(&destination.window.values);
     let is_tuned = destination.window.info.as_linux && window.buffer().is_none();
@@ -167,7 +167,7 @@ fn unsupported_receiver(destination: &Config) -> Vec<String> {
     ])
 }
 
-/// Texts of the false entries: behaviour that cannot be set.
+/// Returns the texts of the entries that are false: they describe behaviour that cannot be set.
 fn false_entries<const N: usize>(entries: [(bool, String); N]) -> Vec<String> {
     entries.into_iter().filter(|(is_set, _)| !is_set).map(|(_, text)| text).collect()
 }
@@ -197,7 +197,7 @@ mod tests {
         assert_eq!(value(&KernelSettings::like(&without, &destination).0, "tcp_sack"), "0");
     }
 
-    /// A simulated Linux host needs no settings: a kernel shows its own behaviour.
+    /// A simulated Linux host needs hardly any settings: the kernel behaves like it by default.
     #[test]
     fn a_kernel_is_left_to_itself_where_a_kernel_is_simulated() {
         let source = Config {
@@ -212,7 +212,7 @@ mod tests {
         };
         let (settings, unsupported) = KernelSettings::like(&source, &destination);
         assert_eq!(settings.route.join(" "), "initcwnd 10 rto_min 200ms");
-        // ip-sysctl: the default of tcp_rmem's second value is 131072.
+        // The default of the second value of tcp_rmem is 131072 (ip-sysctl).
         assert_eq!(value(&settings, "tcp_rmem"), "4096 131072 33554432");
         assert_eq!(value(&settings, "tcp_moderate_rcvbuf"), "1");
         assert_eq!(unsupported, Unsupported::default());

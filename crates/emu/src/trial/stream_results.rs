@@ -12,7 +12,7 @@ use std::sync::{Mutex, PoisonError};
 pub struct StreamResult {
     /// Bytes delivered in order to the receiver's application.
     pub received: u64,
-    /// Time from the stream's start to its end or the trial's.
+    /// Time from the start of the stream to its end or the end of the trial.
     pub active: Duration,
     /// Whether all bytes arrived.
     pub is_complete: bool,
@@ -27,7 +27,7 @@ pub struct StreamResult {
 pub(super) struct StreamResults {
     streams: Vec<StreamCounters>,
     is_frozen: AtomicBool,
-    /// Longest delay of a wake-up of our endpoints, ns.
+    /// Longest delay of a wake-up of an endpoint of ours, ns.
     longest_delay: AtomicU64,
     error: Mutex<Option<SystemError>>,
 }
@@ -35,7 +35,7 @@ pub(super) struct StreamResults {
 #[derive(Default)]
 struct StreamCounters {
     received: AtomicU64,
-    /// Time at which the receiver saw the end, ns; 0: not yet.
+    /// Time at which the receiver saw the end of the stream, ns; 0 before that.
     completed: AtomicU64,
     sender: Mutex<SenderCounters>,
 }
@@ -80,7 +80,7 @@ impl StreamResults {
         let mut sender = self.streams[stream].sender.lock().unwrap_or_else(PoisonError::into_inner);
         sender.retransmissions = retransmissions;
         sender.timeouts = timeouts;
-        // Zero: no RTT sample yet.
+        // A value of zero means that there is no RTT sample yet.
         if srtt > Duration::ZERO {
             sender.srtts_ms.push((now, srtt.as_millis()));
         }
@@ -105,7 +105,7 @@ impl StreamResults {
         self.longest_delay.fetch_max(late.as_nanos(), Ordering::Relaxed);
     }
 
-    /// Complaint if our endpoints woke up too late to be fair senders.
+    /// Returns a complaint if an endpoint of ours woke up too late for a fair comparison.
     pub(super) fn complaint(&self) -> Option<String> {
         let late = Duration::from_nanos(self.longest_delay.load(Ordering::Relaxed));
         (late > MAX_DELAY).then(|| format!("an endpoint of our TCP woke up {:.0} ms late", late.as_millis()))
@@ -154,7 +154,7 @@ impl StreamResults {
     }
 }
 
-/// Bound of late wake-ups: a later endpoint answers in bursts that its scenario does not have.
+/// Largest allowed delay of a wake-up. A later endpoint sends bursts that a simulated endpoint does not send.
 const MAX_DELAY: Duration = Duration::from_millis(20);
 
 const FIRST_PORT: u16 = 5001;

@@ -1,4 +1,4 @@
-//! Throughput of one core on a clean path.
+//! Measures the throughput of one core on a path without impairments.
 
 use crate::{KERNEL, OURS, in_namespace};
 use lasthop_base::Duration;

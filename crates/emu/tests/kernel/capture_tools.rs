@@ -1,5 +1,5 @@
-//! Independent tools read a capture of our side: they find one retransmission for each loss, no reordering and no bad
-//! checksum.
+//! Independent tools read a capture taken at our side. They must find one retransmission for each loss, no reordering
+//! and no bad checksum.
 
 use crate::peer::{self, hash};
 use crate::{KERNEL, OURS, in_namespace};
@@ -33,7 +33,8 @@ fn tshark_and_tcptrace_find_as_many_retransmissions_as_losses() {
                 return;
             }
         }
-        // A timeout repairs a loss at the very end or of a retransmission: one run in four or so.
+        // A loss of the last segment or of a retransmission needs a timeout. About one transfer of four has such a
+        // loss.
         panic!("the comparison with the losses needs runs without timeouts");
     });
 }
@@ -65,14 +66,15 @@ fn examine(tun: Tun, seed: u64) -> (bool, Tun) {
     let (tun, _) = station.finish().expect("the capture is written");
     assert!(peer.join().expect("no panic").expect("it works") == hash(&text));
 
-    // A capture at the sender has sending order: tshark's "out of order" is a hole repaired within the handshake's RTT.
+    // A capture at the sender has sending order. tshark calls a retransmission "out of order" if it fills its hole
+    // within the RTT of the handshake.
     let again =
         "tcp.analysis.retransmission || tcp.analysis.fast_retransmission || tcp.analysis.out_of_order";
     let ours = format!("ip.src == {} && tcp.len > 0 && ({again})", Ipv4Addr::from(OURS));
     let seen = frames(&path, &ours);
     assert_eq!(seen, info.total_retrans, "seed {seed}: retransmissions seen by tshark and sent");
     assert_eq!(frames(&path, "frame.comment contains \"retransmission\""), seen, "each has its reason");
-    // Our packets only: the kernel writes 0xffff for a sum of 0x0000 (RFC 1624 §3), which tshark calls bad.
+    // Only our packets count: for a checksum of 0x0000 the kernel writes 0xffff (RFC 1624 §3), which tshark calls bad.
     let bad = format!(
         "ip.src == {} && (tcp.checksum.status == 0 || ip.checksum.status == 0)",
         Ipv4Addr::from(OURS)
@@ -83,8 +85,8 @@ fn examine(tun: Tun, seed: u64) -> (bool, Tun) {
         println!("seed {seed}: {lost} losses, {} timeouts: not compared", info.timeouts);
         return (false, tun);
     }
-    // A recovery that runs out of data because this process woke up late retransmits the last segment (RFC 6675 §4,
-    // NextSeg rule 4). That segment was not lost; its comment says "rescue".
+    // If this process wakes up late, a recovery may run out of data. It then retransmits the last segment (RFC 6675 §4,
+    // NextSeg rule 4), which was not lost. The comment of that packet contains "rescue".
     let rescues = frames(&path, "frame.comment contains \"retransmission: rescue\"");
     assert!(
         lost <= seen && seen <= lost + rescues,
@@ -106,7 +108,7 @@ fn frames(capture: &Path, filter: &str) -> u64 {
 }
 
 fn retransmitted_by_tcptrace(capture: &Path) -> u64 {
-    // tcptrace reads only the older format.
+    // tcptrace reads only pcap, not pcapng.
     let plain = capture.with_extension("pcap");
     let converted =
         Command::new("tshark").arg("-r").arg(capture).args(["-F", "pcap", "-w"]).arg(&plain).status();
@@ -114,6 +116,6 @@ fn retransmitted_by_tcptrace(capture: &Path) -> u64 {
     let output = Command::new("tcptrace").arg("-l").arg(&plain).output().expect("tcptrace runs");
     let report = String::from_utf8_lossy(&output.stdout).into_owned();
     let line = report.lines().find(|line| line.contains("rexmt data pkts:")).expect("tcptrace counts");
-    // Our count; the kernel's follows.
+    // The first number is the count of our direction; the kernel's count follows.
     line.split_whitespace().filter_map(|word| word.parse::<u64>().ok()).next().expect("a number")
 }

@@ -1,4 +1,4 @@
-//! The kernel as a router that sends ICMP errors, in Linux's format.
+//! Tests with the kernel as a router that sends ICMP errors in Linux's format.
 
 use crate::peer::{Hashing, hash};
 use crate::{OURS, OURS6, in_namespace};
@@ -36,8 +36,8 @@ fn connect(station: &mut TunHost, to: &str) -> Handle {
     station.host.connect(station.now(), None, end, &Options::default()).expect("it begins")
 }
 
-/// Hard errors end the attempt, soft errors are reported. Linux sends code 1 for `unreachable` routes, 13 (IPv6: 1) for
-/// `prohibit`, and 0 without a route.
+/// A hard error ends the attempt; a soft error is reported. Linux sends code 1 for `unreachable` routes, 13 (IPv6: 1)
+/// for `prohibit`, and 0 if there is no route.
 #[test]
 fn what_a_router_refuses_is_heard() {
     in_namespace(|tun| {
@@ -78,7 +78,7 @@ fn what_a_router_refuses_is_heard() {
     });
 }
 
-/// The kernel reports a link of 1280 bytes behind it; no timer is needed.
+/// The kernel reports that the next link has an MTU of 1280 bytes, so the sender needs no timer.
 #[test]
 fn a_narrow_link_behind_the_kernel_is_found() {
     in_namespace(|tun| {
@@ -94,7 +94,7 @@ fn a_narrow_link_behind_the_kernel_is_found() {
         };
         let far6: Ipv6Addr = "fd78::2".parse().expect("an address");
         let far = [IpAddr::from([10, 78, 0, 2]), IpAddr::V6(far6)];
-        // The server's own MTU is 1500: the server offers the MSS for that.
+        // The server's own MTU is 1500, so the server offers the MSS for 1500 bytes.
         let mut server: TunHost = TunHost::new(Host::new(&far, 1500, [6; 16]), narrow);
         let mut client = station(tun);
         for (address, headers) in [(far[0], 40), (far[1], 60)] {

@@ -1,4 +1,4 @@
-//! Our TCP and the kernel's transfer the same bytes, whatever the path does to packets.
+//! Our TCP and the kernel's TCP transfer the same bytes, whatever the path does to packets.
 //!
 //! Each test has its own network namespace and uses no address outside it. Without the right to create namespaces, the
 //! tests print a note and pass.
@@ -15,20 +15,20 @@ use std::fs;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, TcpListener};
 use std::time::Instant;
 
-/// Address of the kernel in the namespace; ours follows.
+/// Address of the kernel in the namespace. The next constant is our address.
 pub(crate) const KERNEL: [u8; 4] = [10, 77, 0, 1];
 pub(crate) const OURS: [u8; 4] = [10, 77, 0, 2];
 pub(crate) const KERNEL6: Ipv6Addr = Ipv6Addr::new(0xfd77, 0, 0, 0, 0, 0, 0, 1);
 pub(crate) const OURS6: Ipv6Addr = Ipv6Addr::new(0xfd77, 0, 0, 0, 0, 0, 0, 2);
 
-/// Runs a test on a TUN device in a new namespace, which its threads inherit.
+/// Runs a test on a TUN device in a new namespace. Threads of the test inherit the namespace.
 pub(crate) fn in_namespace(test: impl FnOnce(Tun) + Send) {
     let namespace = match Namespace::unconfigured() {
         Ok(namespace) => namespace,
         Err(error) => return eprintln!("skipped: {error}"),
     };
     let run = || {
-        // Request and grant ECN; a new namespace has its default.
+        // The value 1 requests and accepts ECN. A new namespace has the kernel's default value.
         fs::write("/proc/sys/net/ipv4/tcp_ecn", "1").expect("sysctl of the namespace");
         let interface = Interface {
             name: "lasthop-test".to_owned(),

@@ -1,5 +1,5 @@
-//! More than 500 transfers: all recoveries, congestion controls and byte countings, opened by either side, with all
-//! kinds of impairment.
+//! Makes more than 500 transfers. They cover all recoveries, congestion controls and kinds of byte counting,
+//! connections opened by either side, and all kinds of impairment.
 
 use crate::peer::{self, Hashing, Received, hash};
 use crate::{KERNEL, KERNEL6, OURS, OURS6, in_namespace};
@@ -15,10 +15,10 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 /// Minimum number of transfers for each kind of impairment (more if there are more strategies).
 const TRANSFERS: usize = 84;
-/// Edge cases: nothing, one byte, around one segment and one window, and more.
+/// Sizes of transfers, bytes. They include edge cases: nothing, one byte, about one segment, about one window.
 const SIZES: [usize; 12] =
     [0, 1, 1447, 1448, 1449, 14_480, 30_000, 65_535, 100_000, 250_000, 500_000, 1_000_000];
-/// Size of two transfers for each kind of impairment.
+/// Size of the two largest transfers for each kind of impairment, bytes.
 const LARGEST: usize = 20_000_000;
 
 /// Impairments by name; the position is part of the seed.
@@ -43,7 +43,7 @@ fn impairments() -> [(&'static str, Impairment); 6] {
     ]
 }
 
-/// All kinds of impairment run concurrently: transfers wait more than they compute.
+/// All kinds of impairment run concurrently, because transfers spend more time waiting than computing.
 #[test]
 fn every_byte_arrives_whatever_happens_to_packets() {
     let tests = impairments().into_iter().enumerate().map(|(seed, (name, impairment))| {
@@ -80,7 +80,7 @@ fn transfer_all(tun: Tun, what: &str, impairment: Impairment, seed: u64) {
     for (number, options) in strategies.iter().cycle().take(TRANSFERS.max(strategies.len())).enumerate() {
         let size = |random: &mut Stream| SIZES[random.draw() as usize % SIZES.len()];
         let (mut up, mut down) = (size(&mut random), size(&mut random));
-        // The last recovery has SACK. Others would take minutes with bursts of losses.
+        // The last recovery has SACK. Recoveries without SACK would take minutes with bursts of losses.
         if number == last - 1 {
             up = LARGEST;
         }
@@ -138,7 +138,7 @@ fn transfer_all(tun: Tun, what: &str, impairment: Impairment, seed: u64) {
         }
         assert!(station.now().as_secs() < 120.0, "transfers hang: {}", names(&transfers));
     }
-    // Time for the last FINs, their ACKs and the short TIME-WAIT (see `strategies`).
+    // This leaves time for the last FINs, their ACKs and the short TIME-WAIT (see `strategies`).
     let end = station.now() + Duration::from_secs(20);
     while station.host.sockets() > 0 && station.now() < end {
         station.turn(millis(100)).expect("the device stays");
@@ -182,8 +182,9 @@ fn strategies() -> Vec<Options> {
                         nagle: number % 4 != 0,
                         timestamps: number % 7 != 0,
                         time_wait: Duration::from_secs(2),
-                        // A burst counts packets, not time: without other traffic it may take all retransmissions of a
-                        // segment. With doubling timeouts nine of them take 100 s.
+                        // The length of a burst is a number of packets, not a time. Without other traffic a burst may
+                        // drop all retransmissions of a segment. With doubling timeouts, nine retransmissions take 100
+                        // s.
                         rto: RtoLimits { largest: Duration::from_secs(4), ..Options::default().tcp.rto },
                         ..Options::default().tcp
                     },

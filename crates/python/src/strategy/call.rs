@@ -1,4 +1,4 @@
-//! Copies of a strategy's object, and calls of its hooks.
+//! Copies of the Python object of a strategy, and calls of its hooks.
 
 use super::{Strategy, fail};
 use crate::error::bad_input;
@@ -6,15 +6,15 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
 
-/// An object whose hooks are called until one of them raises.
+/// A Python object whose hooks are called until one of them raises an exception.
 pub struct Object {
     name: String,
-    /// `None` after an exception.
+    /// The object; `None` after an exception.
     object: Option<Py<PyAny>>,
 }
 
 impl Object {
-    /// Makes a deep copy of a strategy's object.
+    /// Makes a deep copy of the object of a strategy.
     pub fn new(strategy: &Strategy) -> Object {
         Python::attach(|py| match strategy.copied(py) {
             Ok(object) => Object { name: strategy.name.clone(), object: Some(object) },
@@ -40,18 +40,18 @@ impl Object {
         }
     }
 
-    /// Value of a flag.
+    /// Returns the value of a flag; false after an exception.
     pub fn flag(&mut self, name: &str) -> bool {
         self.attempt(|hooks| hooks.flag(name)).unwrap_or(false)
     }
 
-    /// Whether the class overrides a hook of its base.
+    /// Returns whether the object's class overrides a hook of the base class `base`.
     pub fn overrides(&mut self, base: &str, hook: &str) -> bool {
         self.attempt(|hooks| overrides(hooks, base, hook)).unwrap_or(false)
     }
 }
 
-/// The object while Python's lock is held.
+/// A Python object for the time in which Python's lock is held.
 pub struct Hooks<'a, 'py> {
     name: &'a str,
     pub object: &'a Bound<'py, PyAny>,
@@ -71,7 +71,7 @@ impl<'py> Hooks<'_, 'py> {
         self.object.call_method1(name, arguments)
     }
 
-    /// Reads a numeric attribute of at least `least`.
+    /// Returns a numeric attribute; fails if its value is below `least`.
     #[inline]
     pub fn number(&self, name: &Bound<'py, PyString>, least: f64) -> PyResult<f64> {
         let value = self.object.getattr(name)?;
@@ -81,7 +81,7 @@ impl<'py> Hooks<'_, 'py> {
         }
     }
 
-    /// Checks a hook's numeric result of at least `least`.
+    /// Returns the numeric result of a hook; fails if it is below `least`.
     pub fn checked_number(&self, hook: &str, value: &Bound<'py, PyAny>, least: f64) -> PyResult<f64> {
         match value.extract::<f64>() {
             Ok(number) if number >= least => Ok(number),
@@ -93,7 +93,7 @@ impl<'py> Hooks<'_, 'py> {
         self.object.getattr(name)?.is_truthy()
     }
 
-    /// Error like `Aimd.cwnd is nan: expected …`.
+    /// Creates an error like `Aimd.cwnd is nan: expected …`.
     pub fn wrong(&self, what: &str, value: &Bound<'py, PyAny>, expected: &str) -> PyErr {
         let shown = value.repr().map_or_else(|_| "something".to_owned(), |text| text.to_string());
         let short: String = shown.chars().take(60).collect();
@@ -105,7 +105,7 @@ impl<'py> Hooks<'_, 'py> {
     }
 }
 
-/// Whether the class overrides a hook of its base.
+/// Returns whether the object's class overrides a hook of the base class `base`.
 pub fn overrides(hooks: &Hooks<'_, '_>, base: &str, hook: &str) -> PyResult<bool> {
     let py = hooks.py();
     let base = py.import(intern!(py, "lasthop.strategy"))?.getattr(base)?.getattr(hook)?;

@@ -1,4 +1,5 @@
-//! A congestion control in Python. Its attributes `cwnd`, `ssthresh` and `mss`, in bytes, are read after each hook.
+//! A congestion control in Python. The attributes `cwnd`, `ssthresh` and `mss` of its object, in bytes, are read after
+//! each hook.
 
 use super::Strategy;
 use super::call::{Hooks, Object, overrides};
@@ -113,7 +114,7 @@ pub struct Recovered {
     ssthresh_bytes: Option<u64>,
 }
 
-/// Returns the constructor of a flow's control.
+/// Returns the constructor of congestion controls that use this strategy.
 pub fn build(strategy: Strategy) -> Arc<Build> {
     Arc::new(move |_: &Values, start: congestion::Start| {
         Box::new(PythonCongestionControl::new(&strategy, start))
@@ -125,7 +126,7 @@ const FULL: f64 = (1u64 << 30) as f64;
 
 struct PythonCongestionControl {
     object: Object,
-    /// In bytes, as read after the last hook.
+    /// Congestion window after the last hook, bytes.
     cwnd: f64,
     ssthresh: u64,
     mss: u64,
@@ -227,7 +228,7 @@ impl PythonCongestionControl {
         self.after(|hooks| hooks.object.call_method1(name, (loss,)));
     }
 
-    /// Credit of an ACK, under the same conditions as in Reno.
+    /// Credit of an ACK, bytes. An ACK has no credit under the same conditions as in Reno.
     fn credit(&self, ack: &AckEvent, ack_counting: &mut dyn AckCounting) -> u64 {
         if ack.acked == 0 || ack.held || ack.phase == LossPhase::Recovery || self.cwnd >= FULL {
             return 0;

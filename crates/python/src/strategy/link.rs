@@ -178,7 +178,7 @@ pub fn queue(strategy: Strategy) -> Arc<Build> {
     })
 }
 
-/// Times from here on count as never, s.
+/// A time that is not below this value counts as never, s.
 const NEVER_S: f64 = 1e9;
 
 struct PythonQueue {
@@ -194,7 +194,7 @@ struct PythonQueue {
 }
 
 impl PythonQueue {
-    /// Applies the object's drops and marks since the last call.
+    /// Applies the drops and marks that the object has requested since the last call.
     fn apply_changes(&mut self, dropped: &mut Dropped) {
         if self.marks {
             for number in self.take_listed("marked", "mark()") {
@@ -229,7 +229,7 @@ impl PythonQueue {
             let answer = hooks.call(intern!(hooks.py(), "ready_at"), (now.as_secs(),))?;
             if answer.is_none() { Ok(None) } else { hooks.checked_number("ready_at", &answer, 0.0).map(Some) }
         });
-        // Strictly later than now: an immediate repetition would loop for ever.
+        // The time must be later than now: a repetition at the same time would loop for ever.
         let later =
             |at_s: f64| (Time::ZERO + Duration::from_secs_f64(at_s)).max(now + Duration::from_nanos(1));
         at_s.flatten().filter(|at_s| *at_s < NEVER_S).map_or(Time::NEVER, later)
@@ -242,7 +242,7 @@ impl PythonQueue {
     }
 }
 
-/// Number of a packet that waits in the queue.
+/// Returns the number of a packet; fails if the packet does not wait in this queue.
 fn waiting_number(
     hooks: &Hooks<'_, '_>,
     hook: &str,
@@ -273,7 +273,7 @@ impl Queue for PythonQueue {
                 waiting_number(hooks, "dequeue()", &answer, &self.waiting).map(Some)
             }
         });
-        // The packet that leaves may be marked, too.
+        // The object may also have marked the packet that leaves.
         if self.marks {
             self.apply_changes(dropped);
         }

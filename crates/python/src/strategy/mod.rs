@@ -1,7 +1,7 @@
-//! Mechanisms in Python: one adapter for each seam calls the hooks of the object.
+//! Mechanisms in Python. For each seam (kind of mechanism) one adapter calls the hooks of the Python object.
 //!
-//! If a hook raises, no further hook of that object is called; the exception ends the run before its next piece. Such
-//! runs stay on one thread, so the exception is stored per thread.
+//! After a hook has raised an exception, no further hook of that object is called. The exception ends the run before
+//! its next group of events. Such runs stay on one thread, so the exception is stored per thread.
 
 mod call;
 mod congestion;
@@ -40,7 +40,7 @@ fn fail(error: PyErr) {
     });
 }
 
-/// A Python object with its name in scenarios.
+/// A Python object that implements a mechanism, with its name in scenarios.
 pub struct Strategy {
     name: String,
     object: Py<PyAny>,
@@ -51,7 +51,7 @@ impl Strategy {
         Strategy { name: name.to_owned(), object }
     }
 
-    /// Description, leaked like all descriptions; one for each name and scalability.
+    /// Returns the description of the mechanism. Descriptions are leaked; there is one for each name and scalability.
     fn info(&self, scalable: bool) -> &'static Info {
         static KNOWN: Mutex<BTreeMap<(String, bool), &'static Info>> = Mutex::new(BTreeMap::new());
         let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
@@ -67,14 +67,14 @@ impl Strategy {
         })
     }
 
-    /// Deep copy of the object, for one use.
+    /// Returns a deep copy of the object, for one use.
     fn copied(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         let copy = py.import("copy")?.getattr("deepcopy")?;
         Ok(copy.call1((self.object.bind(py),))?.unbind())
     }
 }
 
-/// Adds a strategy to the seam with this name.
+/// Adds a strategy to the catalogue of the seam (kind of mechanism) with this name.
 pub fn add(py: Python<'_>, catalogue: &mut Catalogue, seam: &str, strategy: Strategy) -> PyResult<()> {
     let is_scalable = seam == "congestion" && strategy.object.getattr(py, "is_scalable")?.is_truthy(py)?;
     let (info, tcp) = (strategy.info(is_scalable), &mut catalogue.tcp);

@@ -232,7 +232,7 @@ fn word(cause: Cause) -> &'static str {
 }
 
 pub fn window(py: Python<'_>, strategy: Strategy) -> PyResult<Arc<window::Build>> {
-    // The window scale depends on this value before the run: check it now.
+    // The window scale depends on this value, so the value is checked before the run.
     let largest = strategy.copied(py)?.getattr(py, "largest_bytes")?;
     if !largest.extract::<f64>(py).is_ok_and(|bytes| (1.0..=LARGEST).contains(&bytes)) {
         let shown = largest.bind(py).repr()?.to_string();
@@ -256,7 +256,7 @@ pub fn window(py: Python<'_>, strategy: Strategy) -> PyResult<Arc<window::Build>
     }))
 }
 
-/// Largest possible window (RFC 7323 §2.3), bytes.
+/// Largest window that a scaled 16-bit field can advertise (RFC 7323 §2.3), bytes.
 const LARGEST: f64 = (1u64 << 30) as f64;
 
 struct PythonAdvertisedWindow {
@@ -264,7 +264,7 @@ struct PythonAdvertisedWindow {
     largest: u64,
     shrinks: bool,
     overrides_on_arrival: bool,
-    /// Value of `is_growing` after the last arrival.
+    /// Value of the object's `is_growing` after the last arrival.
     is_growing: bool,
     overrides_on_link_rate: bool,
 }
