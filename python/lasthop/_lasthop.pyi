@@ -4,7 +4,7 @@ Scenarios, runs and tables of the package `lasthop`.
 
 from _typeshed import SupportsGetItem
 from os import PathLike
-from typing import Any, Final, SupportsIndex, final
+from typing import Any, Final, SupportsFloat, SupportsIndex, final
 
 __all__ = ["__version__", "Ack", "Arrival", "Backlog", "Comparison", "Due", "Gap", "Loss", "LostSegment", "Packet", "PathEstimate", "QueueState", "Recovered", "Runs", "Scenario", "SenderCounts", "Start", "Sweep", "Table", "UplinkCounts", "compare", "mechanisms", "merge_stores", "read_store", "ready_paths", "run", "run_orders", "schema"]
 
@@ -23,114 +23,113 @@ class Ack:
     @property
     def app_limited(self, /) -> bool:
         """
-        The application had too little to send: the path may be faster.
+        Whether the application limits the rate sample: the path may be faster.
         """
     @property
     def collects(self, /) -> bool:
         """
-        Whether the counting wants credit to be collected until it makes a segment (RFC 3465 §2.1).
+        Whether credit accumulates until it reaches a segment (RFC 3465 §2.1).
         """
     @property
     def credit_bytes(self, /) -> int:
         """
-        What it is worth by the scenario's `ack_counting`, bytes; 0 where there is no reason to grow: duplicates, in recovery,
-        held.
+        Credit by the scenario's byte counting, bytes; 0 if the window must not grow: duplicate ACK, recovery, held.
         """
     @property
     def delivered_bytes(self, /) -> int:
         """
-        Bytes that it reports for the first time, SACK included.
+        Bytes that this ACK reports as delivered for the first time, SACK included.
         """
     @property
     def held(self, /) -> bool:
         """
-        No reason to grow: it echoes a congestion mark, or the window was not used.
+        Whether the window must not grow: the ACK echoes a congestion mark, or the window was not fully used.
         """
     @property
     def in_flight_bytes(self, /) -> int:
         """
-        Bytes in the network after it.
+        Bytes in flight after this ACK.
         """
     @property
     def lost_bytes(self, /) -> int:
         """
-        Bytes found lost since the last one.
+        Bytes declared lost since the previous ACK.
         """
     @property
     def marked_bytes(self, /) -> int:
         """
-        Bytes that it says arrived with a congestion mark and were not known to (AccECN, RFC 9768).
+        Bytes newly reported as received with a congestion mark (AccECN, RFC 9768).
         """
     @property
     def now_s(self, /) -> float:
         """
-        When it came, virtual time, s.
+        Arrival time, virtual time, s.
         """
     @property
     def nxt(self, /) -> int:
         """
-        First byte that was not sent before it.
+        First byte not sent before this ACK.
         """
     @property
     def phase(self, /) -> str:
         """
-        "open", "recovery" (fast recovery, the ACK that ends it included) or "restart" (after a timeout).
+        "open", "recovery" (fast recovery, including the ACK that ends it) or "restart" (after a timeout).
         """
     @property
     def rate_bps(self, /) -> float | None:
         """
-        The rate at which the path delivers, bit/s; only for classes with `rate_samples = True`.
+        Delivery rate of the path, bit/s; only with `rate_samples = True`.
         """
     @property
     def reported_bytes(self, /) -> int:
         """
-        Of these, bytes that SACK reports beyond it.
+        Part of `delivered_bytes` that SACK reports above the cumulative ACK.
         """
     @property
     def rtt_s(self, /) -> float | None:
         """
-        The round-trip time it measured, s; None if it did not.
+        RTT sample of this ACK, s; None if there is none.
         """
     @property
     def segments(self, /) -> int:
         """
-        Segments completed by it.
+        Number of segments completely acknowledged by this ACK.
         """
     @property
     def srtt_s(self, /) -> float | None:
         """
-        The smoothed round-trip time after it, s.
+        Smoothed RTT after this ACK, s.
         """
     @property
     def una(self, /) -> int:
         """
-        First byte that is not acknowledged after it.
+        First byte not acknowledged after this ACK.
         """
 
 @final
 class Arrival:
     """
-    A data segment that arrived.
+    An arrived data segment.
     """
     @property
     def grows(self, /) -> bool:
         """
-        The advertised window opens further with it.
+        Whether the advertised window grows with this segment.
         """
     @property
     def now_s(self, /) -> float:
         """
-        When, virtual time, s.
+        Arrival time, virtual time, s.
         """
     @property
     def repeated(self, /) -> bool:
         """
-        All of it had arrived before.
+        Whether all of the segment had arrived before.
         """
     @property
     def segment_bytes(self, /) -> int:
         """
-        A full segment's payload, bytes.
+        Payload of a full segment, bytes.
         """
     @property
     def unacknowledged_bytes(self, /) -> int:
@@ -140,18 +139,19 @@ class Arrival:
     @property
     def urgent(self, /) -> bool:
         """
-        It opened a gap, filled one, repeated something or carried a mark: told at once (RFC 5681 §4.2).
+        Whether an ACK is due at once: the segment opened or filled a gap, was a duplicate, or carried a mark (RFC 5681
+        §4.2).
         """
 
 @final
 class Backlog:
     """
-    What waits in a host's own uplink interface.
+    Backlog of a host's own uplink interface.
     """
     @property
     def bytes(self, /) -> int:
         """
-        Bytes that wait.
+        Bytes waiting.
         """
     @property
     def in_service(self, /) -> bool:
@@ -161,81 +161,81 @@ class Backlog:
     @property
     def packets(self, /) -> int:
         """
-        Packets that wait, the one in transmission not counted.
+        Packets waiting, without the one in transmission.
         """
 
 @final
 class Comparison:
     """
-    The same scenario with other values, paired by repetition.
+    Variants of a scenario, paired by repetition.
     """
     def flows(self, /) -> Table:
         """
-        A row per case, repetition and flow: the varied keys, then every metric.
+        One row per case, repetition and flow: the varied keys, then every metric.
         """
     def json(self, /) -> str:
         """
-        What `lasthop compare --format json` prints: an object a line.
+        Output of `lasthop compare --format json`: one object a line.
         """
     def links(self, /) -> Table:
         """
-        A row per case, repetition and direction of a link.
+        One row per case, repetition and link direction.
         """
     def notes(self, /) -> list[str]:
         """
-        What the author of the scenarios should know, each note once.
+        Notes on the scenarios, without duplicates.
         """
     @property
     def paths(self, /) -> list[str]:
         """
-        The varied keys.
+        Varied keys.
         """
     @property
     def runs(self, /) -> int:
         """
-        How many repetitions each case has.
+        Number of repetitions of each case.
         """
 
 @final
 class Due:
     """
-    An acknowledgement that is due.
+    An ACK that is due.
     """
     @property
     def end(self, /) -> int:
         """
-        The byte behind the last; equal to `start` for a duplicate.
+        Last byte newly acknowledged plus one; equal to `start` for a duplicate.
         """
     @property
     def segment_bytes(self, /) -> int:
         """
-        A full segment's payload, bytes.
+        Payload of a full segment, bytes.
         """
     @property
     def start(self, /) -> int:
         """
-        First byte that it acknowledges for the first time.
+        First byte newly acknowledged.
         """
     @property
     def uplink_packets(self, /) -> int:
         """
-        Packets that wait in this host's uplink queue; only for classes with `needs_uplink = True`.
+        Packets waiting in this host's uplink queue; only with `needs_uplink = True`.
         """
 
 @final
 class Gap:
     """
-    A gap that has just opened in the sequence space.
+    A new gap in the sequence space.
     """
     @property
     def end(self, /) -> int:
         """
-        The byte behind the last.
+        Last missing byte plus one.
         """
     @property
     def segment_bytes(self, /) -> int:
         """
-        A full segment's payload, bytes.
+        Payload of a full segment, bytes.
         """
     @property
     def start(self, /) -> int:
@@ -246,7 +246,7 @@ class Gap:
 @final
 class Loss:
     """
-    What went wrong.
+    A congestion event: loss, timeout or mark.
     """
     @property
     def flight_bytes(self, /) -> int:
@@ -256,22 +256,22 @@ class Loss:
     @property
     def marked(self, /) -> bool:
         """
-        The duplicate ACK that told it echoes a congestion mark.
+        Whether the duplicate ACK that reports the loss echoes a congestion mark.
         """
     @property
     def now_s(self, /) -> float:
         """
-        When, virtual time, s.
+        Time, virtual time, s.
         """
     @property
     def nxt(self, /) -> int:
         """
-        First byte that was not sent yet.
+        First byte not sent yet.
         """
     @property
     def una(self, /) -> int:
         """
-        First byte that is not acknowledged.
+        First byte not acknowledged.
         """
     @property
     def window_bytes(self, /) -> int:
@@ -282,74 +282,74 @@ class Loss:
 @final
 class LostSegment:
     """
-    A segment that is found lost.
+    A segment declared lost.
     """
     @property
     def app_limited(self, /) -> bool:
         """
-        The application had too little to send then.
+        Whether the application limited the sender at that time.
         """
     @property
     def delivered_bytes(self, /) -> int:
         """
-        All bytes delivered so far.
+        Total bytes delivered.
         """
     @property
     def end(self, /) -> int:
         """
-        The byte behind its last.
+        Last byte plus one.
         """
     @property
     def in_flight_bytes(self, /) -> int:
         """
-        Bytes in the network when it was sent, itself included.
+        Bytes in flight when the segment was sent, including the segment.
         """
     @property
     def lost_bytes(self, /) -> int:
         """
-        Bytes found lost since then, itself included.
+        Bytes declared lost since then, including the segment.
         """
     @property
     def now_s(self, /) -> float:
         """
-        When it is found lost, virtual time, s.
+        Time of the declaration, virtual time, s.
         """
     @property
     def start(self, /) -> int:
         """
-        Its first byte.
+        First byte.
         """
 
 @final
 class Packet:
     """
-    A packet on its way.
+    A packet in the network.
     """
     def __repr__(self, /) -> str: ...
     @property
     def can_be_marked(self, /) -> bool:
         """
-        Whether a mark reaches its endpoints (ECN, RFC 3168).
+        Whether the endpoints handle marks on this packet (ECN, RFC 3168).
         """
     @property
     def flow(self, /) -> int:
         """
-        Which flow it belongs to, by its place in the scenario.
+        Index of the packet's flow in the scenario.
         """
     @property
     def forward(self, /) -> bool:
         """
-        Whether it travels from the flow's source to its destination.
+        Whether the packet travels from the flow's source to its destination.
         """
     @property
     def low_priority(self, /) -> bool:
         """
-        Whether its sender gave it low priority.
+        Whether the sender gave the packet low priority.
         """
     @property
     def number(self, /) -> int:
         """
-        Its number in the run.
+        Number of the packet in the run.
         """
     @property
     def payload_bytes(self, /) -> int:
@@ -359,33 +359,33 @@ class Packet:
     @property
     def wire_bytes(self, /) -> int:
         """
-        What links charge for it, bytes.
+        Size that links charge, bytes.
         """
 
 @final
 class PathEstimate:
     """
-    The path as the receiver estimates it.
+    The receiver's estimate of the path.
     """
     @property
     def cwnd_r_segments(self, /) -> float:
         """
-        The sender's window as the receiver sees it, segments.
+        Estimate of the sender's window, segments.
         """
     @property
     def latest_rtt_s(self, /) -> float:
         """
-        The latest RTT, s.
+        Latest RTT, s.
         """
     @property
     def max_rtt_s(self, /) -> float:
         """
-        Largest RTT, s.
+        Maximum RTT, s.
         """
     @property
     def min_rtt_s(self, /) -> float:
         """
-        Smallest RTT, s.
+        Minimum RTT, s.
         """
     @property
     def srtt_s(self, /) -> float:
@@ -396,17 +396,17 @@ class PathEstimate:
 @final
 class QueueState:
     """
-    A queue when a packet arrives.
+    State of a queue at the arrival of a packet.
     """
     @property
     def bytes(self, /) -> int:
         """
-        Bytes that wait.
+        Bytes waiting.
         """
     @property
     def idle_s(self, /) -> float:
         """
-        How long the transmitter has had nothing to send, s; 0 while it sends.
+        Time for which the transmitter has been idle, s; 0 during a transmission.
         """
     @property
     def in_service(self, /) -> bool:
@@ -416,28 +416,28 @@ class QueueState:
     @property
     def packets(self, /) -> int:
         """
-        Packets that wait, the one in transmission not counted.
+        Packets waiting, without the one in transmission.
         """
 
 @final
 class Recovered:
     """
-    What becomes of the reduction with which a recovery began.
+    Outcome of the window reduction at the end of a recovery.
     """
     @property
     def kind(self, /) -> str:
         """
-        "kept": it was right. "revised": it is taken back. "probed": two segments are to find out (RFC 5682).
+        "kept": the reduction stands. "revised": the reduction is undone. "probed": two segments test it (RFC 5682).
         """
     @property
     def ssthresh_bytes(self, /) -> int | None:
         """
-        ssthresh to go on with, bytes; only if it is taken back.
+        New ssthresh, bytes; only if revised.
         """
     @property
     def window_bytes(self, /) -> int | None:
         """
-        cwnd to go on with, bytes; None if it was kept.
+        New cwnd, bytes; None if kept.
         """
 
 @final
@@ -447,129 +447,128 @@ class Runs:
     """
     def events(self, /) -> Table | None:
         """
-        Every packet and event of the first repetition; None if it was not observed.
+        Every packet and event of the first repetition; None if not requested.
         """
     def flows(self, /) -> Table:
         """
-        A row per repetition and flow, with every metric.
+        One row per repetition and flow, with every metric.
         """
     def json(self, /) -> str:
         """
-        What `lasthop run --format json` prints: an object a line.
+        Output of `lasthop run --format json`: one object a line.
         """
     def links(self, /) -> Table:
         """
-        A row per repetition and direction of a link, with every metric.
+        One row per repetition and link direction, with every metric.
         """
     def queues(self, /) -> Table | None:
         """
-        The first repetition's queues over time; None if it was not sampled.
+        Samples of the first repetition's queues; None if not requested.
         """
     @property
     def runs(self, /) -> int:
         """
-        How many repetitions there are.
+        Number of repetitions.
         """
     def samples(self, /) -> Table | None:
         """
-        The first repetition's flows over time; None if it was not sampled.
+        Samples of the first repetition's flows; None if not requested.
         """
 
 @final
 class Scenario:
     """
-    A scenario, checked.
+    A checked scenario.
     """
     def __new__(cls, /, source: str, name: str | None = None, changes: SupportsGetItem[int, tuple[str, str]] = ..., strategies: SupportsGetItem[int, tuple[str, str, Any]] = ...) -> Scenario:
         """
-        A ready path's name, a file or a line; or, with a name for messages, the text of a document. Then changes of single
-        values, and the mechanisms that it may name beside the project's own: the seam of each, its name and the object
-        that is copied for each use.
+        `source` is a ready path's name, a file or a line of text; with `name`, the text of a document. `changes` are
+        single values. `strategies` are additional mechanisms: seam, name, and the object that is copied for each use.
         """
     @property
     def duration_s(self, /) -> float:
         """
-        Length of a run, virtual time, s.
+        Duration of a run, virtual time, s.
         """
     @property
     def flows(self, /) -> list[str]:
         """
-        The flows' names.
+        Names of the flows.
         """
     @property
     def has_strategies(self, /) -> bool:
         """
-        Whether something in it is a Python object.
+        Whether a mechanism is a Python object.
         """
     @property
     def is_deterministic(self, /) -> bool:
         """
-        Whether nothing in it is random, so that one run says it all.
+        Whether nothing is random, so that one run is enough.
         """
     @property
     def links(self, /) -> list[str]:
         """
-        The links' names.
+        Names of the links.
         """
     def notes(self, /) -> list[str]:
         """
-        What its author should know, a sentence each; mostly nothing.
+        Notes for the scenario's author, one sentence each; usually empty.
         """
     @property
     def runs(self, /) -> int:
         """
-        Its own number of repetitions.
+        Number of repetitions in the scenario.
         """
     @property
     def seed(self, /) -> int:
         """
-        Its own first seed.
+        First seed in the scenario.
         """
     def show(self, /) -> str:
         """
-        The whole scenario as commented TOML.
+        The complete scenario as commented TOML.
         """
     @property
     def title(self, /) -> str:
         """
-        One line that says what it is.
+        Title, one line.
         """
 
 @final
 class SenderCounts:
     """
-    What the sender has counted since the start, as an option could carry it to the receiver (miyoshi §2.3).
+    Counters of the sender since the start, as an option could carry them to the receiver (miyoshi §2.3).
     """
     @property
-    def sent(self, /) -> int:
+    def detected_by_duplicates(self, /) -> int:
         """
-        Segments with data sent, retransmissions included.
+        Losses detected by duplicate ACKs.
         """
     @property
     def retransmitted(self, /) -> int:
         """
-        Of these, those sent again, for whatever reason.
+        Segments retransmitted, for any reason.
         """
     @property
-    def detected_by_duplicates(self, /) -> int:
+    def sent(self, /) -> int:
         """
-        Losses that duplicate ACKs told.
+        Data segments sent, retransmissions included.
         """
 
 @final
 class Start:
     """
-    What the window's rules start from.
+    Initial state of a congestion control.
     """
     @property
     def mss_bytes(self, /) -> int:
         """
-        A full segment's payload, bytes.
+        Payload of a full segment, bytes.
         """
     @property
     def seed(self, /) -> int:
         """
-        For random.Random: another number for each flow and repetition.
+        Seed for random.Random, different for each flow and repetition.
         """
     @property
     def ssthresh_bytes(self, /) -> int:
@@ -585,85 +584,85 @@ class Start:
 @final
 class Sweep:
     """
-    A sweep under way, the only one who writes to its store; nobody does any more once it is closed.
+    A sweep in progress and the only writer of its store until closed.
     """
-    def __new__(cls, /, scenario: Scenario, keys: SupportsGetItem[int, tuple[str, SupportsGetItem[int, str]]], store: str | PathLike[str], runs: SupportsIndex | None = None, until: float | None = None, metrics: SupportsGetItem[int, str] = ..., seed: SupportsIndex | None = None, shard: tuple[SupportsIndex, SupportsIndex] = ...) -> Sweep:
+    def __new__(cls, /, scenario: Scenario, keys: SupportsGetItem[int, tuple[str, SupportsGetItem[int, str]]], store: str | PathLike[str], runs: SupportsIndex | None = None, until: SupportsFloat | SupportsIndex | None = None, metrics: SupportsGetItem[int, str] = ..., seed: SupportsIndex | None = None, shard: tuple[SupportsIndex, SupportsIndex] = ...) -> Sweep:
         """
-        Begins, or goes on with, a sweep: every combination of the values of `keys`, `runs` times each or `until` the means
-        of `metrics` are so exact, in this store.
+        Begins or continues a sweep in this store: every combination of the values of `keys`, each run `runs` times, or
+        `until` the means of `metrics` have this precision.
         """
     def abandon(self, /, digest: str, seed: SupportsIndex, why: str) -> None:
         """
-        A run that cannot be done, and why.
+        Stores the failure of a run that cannot be done.
         """
     def close(self, /) -> None:
         """
-        Makes safe what came back, and lets go of the store.
+        Commits all results and closes the store.
         """
     def failed(self, /) -> list[str]:
         """
-        What the runs said that failed.
+        Messages of failed runs.
         """
     def inexact(self, /) -> int:
         """
-        Points that are not as exact as asked for although they were run as often as they may be.
+        Number of points that lack the requested precision after the maximum number of runs.
         """
     def notes(self, /) -> list[str]:
         """
-        What the author of the scenarios should know, each note once.
+        Notes on the scenarios, without duplicates.
         """
     @property
     def number(self, /) -> int:
         """
-        The sweep's number in its store.
+        Number of the sweep in its store.
         """
     def orders(self, /, most: SupportsIndex) -> list[tuple[str, str, int]]:
         """
-        Up to so many runs to be done elsewhere: digest, scenario and seed of each. None: nothing to do for now.
+        Up to `most` runs to be done elsewhere: digest, scenario and seed of each. Empty if none is available now.
         """
     def progress(self, /) -> tuple[int, int, int]:
         """
-        Runs that came back, and those that are still to come, as far as one knows; then those that were there before.
+        Numbers of runs: finished, remaining as far as known, and found in the store at the start.
         """
     def store_results(self, /, packed: bytes) -> float:
         """
-        Takes back what `run_orders` gave; how long the runs took, s.
+        Stores the result of `run_orders`; returns the runs' duration, s.
         """
     def work(self, /, jobs: SupportsIndex | None = None, on_progress: Any | None = None) -> None:
         """
-        Does all runs on this machine's threads; calls `on_progress` periodically. Ctrl-C ends it.
+        Does all runs on threads of this machine; calls `on_progress` periodically. Ctrl-C interrupts.
         """
 
 @final
 class Table:
     """
-    A table of named columns; each column's name has its unit.
+    A table of named columns; a column's name includes its unit.
     """
     def __arrow_c_schema__(self, /) -> Any:
         """
-        The columns' names and types (Arrow PyCapsule interface).
+        Names and types of the columns (Arrow PyCapsule interface).
         """
     def __arrow_c_stream__(self, /, requested_schema: Any | None = None) -> Any:
         """
-        The table as a stream of one batch (Arrow PyCapsule interface); nothing is copied.
+        The table as an Arrow stream of one batch, without a copy (Arrow PyCapsule interface).
         """
     def column(self, /, name: str) -> list[Any]:
         """
-        A column's values as a list; None where one is undefined.
+        Values of a column; None if undefined.
         """
     @property
     def column_names(self, /) -> list[str]:
         """
-        The columns' names, in order.
+        Names of the columns, in order.
         """
     @property
     def column_types(self, /) -> list[str]:
         """
-        The columns' types, as Arrow calls them: `Float64`, `Utf8`.
+        Types of the columns in Arrow's notation: `Float64`, `Utf8`.
         """
     def doc(self, /, name: str) -> str:
         """
-        What a column is, one line.
+        Meaning of a column, one line.
         """
     @property
     def num_rows(self, /) -> int:
@@ -674,42 +673,42 @@ class Table:
 @final
 class UplinkCounts:
     """
-    What the receiver's own uplink interface has counted since the start.
+    Counters of the receiver's own uplink interface since the start.
     """
     @property
     def dropped(self, /) -> int:
         """
-        Of these, those that the queue dropped.
+        Packets dropped by the queue.
         """
     @property
     def offered(self, /) -> int:
         """
-        Packets that joined its queue or tried to.
+        Packets offered to the queue.
         """
 
 def compare(scenario: Scenario, vary: SupportsGetItem[int, tuple[str, SupportsGetItem[int, str]]], runs: SupportsIndex | None = None, seed: SupportsIndex | None = None, jobs: SupportsIndex | None = None, metrics: SupportsGetItem[int, str] = ...) -> Comparison:
     """
-    Runs every combination of the values, paired: each meets the same losses.
+    Runs every combination of the values, paired: all have the same losses.
     """
 
 def mechanisms() -> list[tuple[str, str, str, str]]:
     """
-    Every mechanism and ready path: kind, name, what it is, where it comes from.
+    All mechanisms and ready paths: kind, name, summary, source.
     """
 
 def merge_stores(store: str | PathLike[str], others: SupportsGetItem[int, str | PathLike[str]]) -> list[tuple[int, int]]:
     """
-    Adds what other stores have: how many runs are new, and how many were there, of each.
-    """
-
-def ready_paths() -> list[str]:
-    """
-    The names of the ready paths.
+    Adds the runs of other stores; returns for each the numbers of new and of known runs.
     """
 
 def read_store(store: str | PathLike[str], sweep: SupportsIndex | None = None) -> Table:
     """
-    Every run of a sweep in a store: a row for each run and flow. The number may be left out if there is one sweep only.
+    Table of a sweep in a store: one row for each run and flow. `sweep` may be omitted if the store has only one.
+    """
+
+def ready_paths() -> list[str]:
+    """
+    Names of the ready paths.
     """
 
 def run(scenario: Scenario, runs: SupportsIndex | None = None, seed: SupportsIndex | None = None, jobs: SupportsIndex | None = None, samples: bool = False, events: bool = False) -> Runs:
@@ -719,7 +718,7 @@ def run(scenario: Scenario, runs: SupportsIndex | None = None, seed: SupportsInd
 
 def run_orders(orders: SupportsGetItem[int, tuple[str, str, SupportsIndex]]) -> bytes:
     """
-    Does runs for a sweep in another process: what `Sweep.take` takes.
+    Does runs for a sweep in another process; returns the bytes for `Sweep.take`.
     """
 
 def schema() -> str:

@@ -333,7 +333,7 @@ class Flow(_FlowWords, total=False):
     to: str
     """node that receives"""
     kind: Literal["tcp", "cbr", "on_off"] | str
-    """what it sends"""
+    """traffic of the flow"""
     start: str
     """start time; "0 s" by default"""
     count: int | str
@@ -431,8 +431,8 @@ class ScenarioKeys(TypedDict, total=False):
     headers: str
     """header bytes that links charge per packet: "real", "none" or an amount; "real" by default"""
     sample: str
-    """time between two samples of a probe; a run longer than 1,000,000 s has at most 10 million samples by default; "100 ms" by
-    default"""
+    """time between two samples of a probe; a run longer than 1,000,000 s has at most 10 million samples by
+    default; "100 ms" by default"""
     link: Mapping[str, Link]
     """links by name; naming a node in a link creates it"""
     node: Mapping[str, Node]
