@@ -37,8 +37,8 @@ mod table;
 mod target;
 mod values;
 
-use clap::Parser;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{CommandFactory, Parser};
 use command::Command;
 use failure::Failure;
 use lasthop_scenario::{Catalogue, foreign};
@@ -96,14 +96,29 @@ fn scenario_key_tip(error: &clap::Error) -> Option<String> {
     let flag = flag.strip_prefix("--")?.split('=').next()?;
     let name = flag.replace('-', "_");
     let value = flag_value(flag).unwrap_or_else(|| "VALUE".to_owned());
+    let command = given_command();
+    let has = |long: &str| command.get_arguments().any(|argument| argument.get_long() == Some(long));
     let reference = Catalogue::default().reference();
     let is_key = |name: &str| reference.iter().flat_map(|section| &section.keys).any(|key| key.name == name);
-    if is_key(&name) {
+    if is_key(&name) && has("set") {
         return Some(format!("`{name}` is a scenario key: use --set {name}={value}"));
     }
     let entry = foreign(&name)?;
-    let here = entry.here.iter().find(|name| is_key(name))?;
+    if let Some(long) = entry.here.iter().map(|name| name.replace('_', "-")).find(|long| has(long)) {
+        return Some(format!("{}; use --{long} {value}", entry.sentence()));
+    }
+    let here = entry.here.iter().find(|name| is_key(name)).filter(|_| has("set"))?;
     Some(format!("{}; use --set {here}={value}", entry.sentence()))
+}
+
+/// Returns the command that the arguments name: `agent run`.
+fn given_command() -> clap::Command {
+    let mut command = CommandLine::command();
+    for word in std::env::args().skip(1) {
+        let Some(next) = command.find_subcommand(&word) else { break };
+        command = next.clone();
+    }
+    command
 }
 
 /// Value that the user gave to a flag, as `--duration=10s` or `--duration 10s`.

@@ -80,14 +80,14 @@ fn scenarios_and_flags_are_answered_with_the_name_here() {
         (&["run", "lte", "--time", "10s"], "--set duration=10s"),
         (&["run", "lte", "--parallel", "4"], "--set count=4"),
         (&["run", "lte", "--set", "latency=10ms"], "one_way_delay"),
-        (&["run", "rate=1Mbit/s,rtt=20ms,shape=split"], "did you mean `ack_splitting`?"),
+        (&["run", "rate=1Mbit/s,rtt=20ms,shape=split"], "`shape` is `ack_splitting` here"),
         (
             &["run", "rate=1Mbit/s,rtt=20ms", "--set", "receiver.cause=mac"],
             "did you mean `loss_discrimination`?",
         ),
         (&["run", "rate=1Mbit/s,rtt=20ms", "--set", "judge=tagged"], "loss_discrimination"),
         (&["compare", "rate=1Mbit/s,rtt=20ms", "--vary", "timing=delayed,immediate"], "ack_policy"),
-        (&["agent", "run", "--acks", "split", "--cause", "jtcp"], "--loss-discrimination"),
+        (&["agent", "run", "--acks", "split", "--cause", "jtcp"], "use --loss-discrimination jtcp"),
         (&["explain", "quadrature"], "help keys"),
     ] {
         let output = call(arguments);
