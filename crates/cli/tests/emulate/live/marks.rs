@@ -200,11 +200,11 @@ fn tag_drop_gives_notice_by_packets_of_lower_effort_only() {
     let (arrived, summary) = burst(&path, LOWER_EFFORT);
     assert_eq!(arrived, expected(&[21, 5, 23, 10], LOWER_EFFORT), "{summary}");
     let lost = &summary["lost"]["down"];
-    assert_eq!((lost["queue_full"].as_u64(), lost["notice"].as_u64()), (Some(2), Some(2)), "{summary}");
+    assert_eq!((lost["queue_full"].as_u64(), lost["tag_drop"].as_u64()), (Some(2), Some(2)), "{summary}");
     // Another code point is not a tag, so packets beyond the capacity are lost. The code point arrives unchanged.
     let (arrived, summary) = burst(&path, EXPEDITED);
     assert_eq!(arrived, expected(&[21, 22, 23, 24], EXPEDITED), "{summary}");
-    assert_eq!(summary["lost"]["down"]["notice"], 0, "{summary}");
+    assert_eq!(summary["lost"]["down"]["tag_drop"], 0, "{summary}");
     // With enough capacity, a tag arrives unchanged.
     let roomy = self::path(folder.path(), "1 Mbit/s", "{ kind = \"tag_drop\", packets = 100, of = \"any\" }");
     let (arrived, summary) = burst(&roomy, LOWER_EFFORT);

@@ -15,8 +15,8 @@ fn mistakes_are_told_before_anything_is_made() {
         (&["--down", "a.trace", "--up", "b.trace", "--", "true"], "a.trace"),
         (&["--delay", "soon", "--", "true"], "`soon`"),
         (&["--", "true"], "PATH"),
-        (&[CLEAN, "--", "ecn_echo", "{server6}"], "`{server6}` needs --server"),
-        (&[CLEAN, "--mtu", "1000", "--server", "true", "--", "ecn_echo", "{server6}"], "--mtu 1280"),
+        (&[CLEAN, "--", "echo", "{server6}"], "`{server6}` needs --server"),
+        (&[CLEAN, "--mtu", "1000", "--server", "true", "--", "echo", "{server6}"], "--mtu 1280"),
         (&[CLEAN, "--format", "csv", "--", "true"], "csv"),
         (&[CLEAN, "--pcap", "missing/folder/x.pcapng", "--", "true"], "mkdir -p 'missing/folder'"),
     ];

@@ -40,7 +40,7 @@ fn parts(all: &str) -> [&str; 3] {
 fn assert_terminal_restored(after: &str) {
     assert!(after.contains(CURSOR), "{after:?}");
     let modes: Vec<&str> = after.split_whitespace().collect();
-    assert!(modes.contains(&"ecn_echo") && modes.contains(&"icanon") && modes.contains(&"isig"), "{after:?}");
+    assert!(modes.contains(&"echo") && modes.contains(&"icanon") && modes.contains(&"isig"), "{after:?}");
 }
 
 #[test]
