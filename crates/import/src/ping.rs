@@ -294,7 +294,7 @@ mod tests {
              --- 192.0.2.1 ping statistics ---\n6 packets transmitted, 5 received\n");
         assert_eq!(found.rtt_ms.unwrap().value, 19.9);
         let all = found.findings.join("\n");
-        assert!(all.contains("5 round trips") && all.contains("1 of 6 were not answered"), "{all}");
+        assert!(all.contains("5 round trips") && all.contains("1 of 6 pings were not answered"), "{all}");
         assert!(
             all.contains("1 answers were reordered") && all.contains("1 answers were duplicates"),
             "{all}"
@@ -306,7 +306,7 @@ mod tests {
         let windows = "Reply from 192.0.2.1: bytes=32 time=12ms TTL=57\nRequest timed out.\nReply from 192.0.2.1: bytes=32 time<1ms TTL=57\n";
         let found = log(windows);
         assert!(
-            found.findings.iter().any(|line| line.contains("1 of 3 were not answered")),
+            found.findings.iter().any(|line| line.contains("1 of 3 pings were not answered")),
             "{:?}",
             found.findings
         );
@@ -316,7 +316,7 @@ mod tests {
             {"type":"reply","icmp_seq":3,"time_ms":11.5,"duplicate":false}]}"#;
         let found = log(jc);
         assert_eq!(found.rtt_ms.unwrap().value, 11.5);
-        assert!(found.findings.iter().any(|line| line.contains("1 of 3 were not answered")));
+        assert!(found.findings.iter().any(|line| line.contains("1 of 3 pings were not answered")));
     }
 
     #[test]
