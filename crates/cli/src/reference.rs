@@ -21,8 +21,8 @@ pub(crate) fn explain(path: &str) -> Vec<ReferenceSection> {
     let own = here(path);
     let Some(entry) = foreign(path) else { return own };
     let lead = ReferenceSection { title: entry.sentence(), text: String::new(), keys: Vec::new() };
-    let others = if own.is_empty() { entry.here.iter().flat_map(|name| here(name)).collect() } else { own };
-    [vec![lead], others].concat()
+    let others: Vec<_> = entry.here.iter().flat_map(|name| here(name)).collect();
+    [vec![lead], others, own].concat()
 }
 
 /// Sections about a name that Lasthop itself uses.

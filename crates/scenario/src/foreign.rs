@@ -205,8 +205,12 @@ impl Foreign {
     /// A sentence that gives Lasthop's names for this name: "tc: `qdisc` is `queue` here".
     pub fn sentence(&self) -> String {
         let whose = if self.tool.is_empty() { String::new() } else { format!("{}: ", self.tool) };
-        let here = format!("{whose}`{}` is {} here", self.name, one_of(self.here));
-        if self.note.is_empty() { here } else { format!("{here}; {}", self.note) }
+        let (name, here) = (self.name, one_of(self.here));
+        if self.note.is_empty() {
+            format!("{whose}`{name}` is {here} here")
+        } else {
+            format!("{whose}`{name}`: {}; see {here}", self.note)
+        }
     }
 }
 
