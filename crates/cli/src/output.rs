@@ -4,6 +4,7 @@ use crate::failure::Failure;
 use clap::ValueEnum;
 use std::fmt::Display;
 use std::io::{ErrorKind, IsTerminal, Write};
+use textwrap::{Options, WordSeparator, WordSplitter};
 
 /// Output format of results.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
@@ -14,6 +15,33 @@ pub(crate) enum Format {
     Json,
     /// Header line, then one row per line, printed as each run ends
     Csv,
+}
+
+/// Smallest width for which a text is laid out, columns of the terminal.
+const MIN_WIDTH: usize = 20;
+
+/// Columns for a text on standard output: `COLUMNS`, else the terminal's width; `None` (no limit) in a pipe or a file.
+pub(crate) fn width() -> Option<usize> {
+    let set = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    let width = set.or_else(|| {
+        let (width, _) = terminal_size::terminal_size_of(std::io::stdout())?;
+        Some(usize::from(width.0))
+    });
+    width.map(|width| width.max(MIN_WIDTH))
+}
+
+/// The text with lines of at most `width` columns of the terminal.
+pub(crate) fn filled(text: &str, width: usize) -> String {
+    let options = Options::new(width)
+        .break_words(false)
+        .word_separator(WordSeparator::AsciiSpace)
+        .word_splitter(WordSplitter::NoHyphenation);
+    textwrap::fill(text, options)
+}
+
+/// The text with lines that fit standard output.
+pub(crate) fn prose(text: &str) -> String {
+    width().map_or_else(|| text.to_owned(), |width| filled(text, width))
 }
 
 pub(crate) fn print(text: &str) -> Result<(), Failure> {

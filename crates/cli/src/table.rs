@@ -1,14 +1,40 @@
-//! Formats a table of the lab as text.
+//! Formats a table of the lab as text that fits the terminal.
 
+use crate::output;
 use lasthop_lab::document::{Cell, Table};
+use textwrap::core::Word;
+use textwrap::{Options, WordSeparator, WordSplitter};
 use unicode_width::UnicodeWidthStr;
 
-/// Aligns columns: words left, numbers right.
+const GAP: &str = "  ";
+
+/// Aligns columns: words left, numbers right. If the table is wider than the terminal, cells take several lines.
 pub(crate) fn text(table: &Table) -> String {
-    let layout = Layout::of(table);
+    fitted(table, output::width(), &[])
+}
+
+/// As [`text`], but leaves out columns of a table that is too wide. `expendable` names these columns; the first is left
+/// out first.
+pub(crate) fn without(table: &Table, expendable: &[&str]) -> String {
+    fitted(table, output::width(), expendable)
+}
+
+/// A table of at most `width` columns of the terminal (`None`: no limit), if its longest words fit.
+fn fitted(table: &Table, width: Option<usize>, expendable: &[&str]) -> String {
+    let width = width.unwrap_or(usize::MAX);
+    let mut table = table.clone();
+    for name in expendable {
+        if Layout::of(&table).narrowed(width).total() <= width
+            && Layout::of(&table).headed(width).total() <= width
+        {
+            break;
+        }
+        table = without_column(table, name);
+    }
+    let layout = Layout::of(&table).narrowed(width);
     let mut out = String::new();
     if !table.caption.is_empty() {
-        out.push_str(&table.caption);
+        out.push_str(&output::filled(&table.caption, width));
         out.push('\n');
     }
     out.push_str(&layout.head(&table.columns));
@@ -16,40 +42,116 @@ pub(crate) fn text(table: &Table) -> String {
     out
 }
 
+fn without_column(mut table: Table, name: &str) -> Table {
+    if let Some(at) = table.columns.iter().position(|column| column == name) {
+        table.columns.remove(at);
+        table.rows.iter_mut().filter(|row| at < row.len()).for_each(|row| drop(row.remove(at)));
+    }
+    table
+}
+
 /// Column widths of a table. A table that is printed row by row takes the widths from a similar complete table.
 pub(crate) struct Layout {
     widths: Vec<usize>,
     are_numbers: Vec<bool>,
+    /// Widths below which words would break.
+    least: Vec<usize>,
+    /// Width of the widest cell, without the heading.
+    cells: Vec<usize>,
 }
 
 impl Layout {
     pub(crate) fn of(table: &Table) -> Layout {
-        let mut widths: Vec<usize> = table.columns.iter().map(|name| width(name)).collect();
-        for row in &table.rows {
-            for (width_there, cell) in widths.iter_mut().zip(row) {
-                *width_there = (*width_there).max(width(cell.text()));
-            }
+        let cells_of = |column: usize| table.rows.iter().filter_map(move |row| row.get(column));
+        let columns = || table.columns.iter().enumerate();
+        let cells: Vec<usize> = columns()
+            .map(|(column, _)| cells_of(column).map(|cell| width(cell.text())).max().unwrap_or(0))
+            .collect();
+        let widths = columns().map(|(column, name)| width(name).max(cells[column])).collect();
+        let least = columns()
+            .map(|(column, name)| {
+                let texts = cells_of(column).map(Cell::text).chain([name.as_str()]);
+                texts.flat_map(words).map(|word| width(word.trim_end())).max().unwrap_or(0)
+            })
+            .collect();
+        let are_numbers = columns()
+            .map(|(column, _)| cells_of(column).any(|cell| matches!(cell, Cell::Number(_))))
+            .collect();
+        Layout { widths, are_numbers, least, cells }
+    }
+
+    fn total(&self) -> usize {
+        self.widths.iter().sum::<usize>() + GAP.len() * self.widths.len().saturating_sub(1)
+    }
+
+    /// Wraps headings only.
+    fn headed(mut self, width: usize) -> Layout {
+        let floors: Vec<usize> =
+            self.cells.iter().zip(&self.least).map(|(cells, least)| *cells.max(least)).collect();
+        self.shrink(width, &floors);
+        self
+    }
+
+    /// The layout in at most `width` columns of the terminal: wraps headings first, then cells, then breaks words.
+    pub(crate) fn narrowed(self, width: usize) -> Layout {
+        let mut layout = self.headed(width);
+        let least = layout.least.clone();
+        layout.shrink(width, &least);
+        layout.shrink(width, &vec![1; least.len()]);
+        layout
+    }
+
+    /// Takes one column of the terminal after another from the widest column, down to `floors`.
+    fn shrink(&mut self, width: usize, floors: &[usize]) {
+        while self.total() > width {
+            let wide = (0..self.widths.len()).filter(|at| self.widths[*at] > floors[*at]);
+            let Some(widest) = wide.max_by_key(|at| self.widths[*at]) else { return };
+            self.widths[widest] -= 1;
         }
-        let is_number =
-            |column: usize| table.rows.iter().any(|row| matches!(row.get(column), Some(Cell::Number(_))));
-        let are_numbers = (0..widths.len()).map(is_number).collect();
-        Layout { widths, are_numbers }
     }
 
     pub(crate) fn head(&self, columns: &[String]) -> String {
         let rule: Vec<String> = self.widths.iter().map(|width| "─".repeat(*width)).collect();
-        self.line(columns.iter().map(String::as_str)) + &self.line(rule.iter().map(String::as_str))
+        self.lines(columns.iter().map(String::as_str)) + &self.lines(rule.iter().map(String::as_str))
     }
 
     pub(crate) fn row(&self, row: &[Cell]) -> String {
-        self.line((0..self.widths.len()).map(|column| row.get(column).map_or("", Cell::text)))
+        self.lines((0..self.widths.len()).map(|column| row.get(column).map_or("", Cell::text)))
     }
 
-    fn line<'t>(&self, texts: impl Iterator<Item = &'t str>) -> String {
-        let columns = texts.zip(&self.widths).zip(&self.are_numbers);
-        let cells = columns.map(|((text, width), is_number)| pad(text, *width, *is_number));
-        cells.collect::<Vec<String>>().join("  ").trim_end().to_owned() + "\n"
+    /// A row, in as many lines as its longest cell needs.
+    fn lines<'t>(&self, texts: impl Iterator<Item = &'t str>) -> String {
+        let cells: Vec<Vec<String>> =
+            texts.zip(&self.widths).map(|(text, width)| wrapped(text, *width)).collect();
+        let count = cells.iter().map(Vec::len).max().unwrap_or(0);
+        let line = |number: usize| {
+            let columns = cells.iter().zip(&self.widths).zip(&self.are_numbers);
+            let padded = columns.map(|((lines, width), is_number)| {
+                pad(lines.get(number).map_or("", String::as_str), *width, *is_number)
+            });
+            padded.collect::<Vec<String>>().join(GAP).trim_end().to_owned() + "\n"
+        };
+        (0..count).map(line).collect()
     }
+}
+
+fn wrapped(text: &str, to: usize) -> Vec<String> {
+    if width(text) <= to {
+        return vec![text.to_owned()];
+    }
+    let options = Options::new(to)
+        .word_separator(WordSeparator::Custom(parts))
+        .word_splitter(WordSplitter::NoHyphenation);
+    textwrap::wrap(text, options).iter().map(|line| line.trim_end().to_owned()).collect()
+}
+
+/// Words of a cell. A line may also end after `_`, `/`, `,` and `=`, because names and settings have no spaces.
+fn parts(text: &str) -> Box<dyn Iterator<Item = Word<'_>> + '_> {
+    Box::new(words(text).map(Word::from))
+}
+
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split_inclusive([' ', '_', '/', ',', '='])
 }
 
 /// Terminal columns of a text: two for a wide character, none for a combining accent.
@@ -89,5 +191,43 @@ mod tests {
             rows: vec![row("東京"), row("cafe\u{301}"), row("four")],
         };
         assert_eq!(text(&table), "flow  n\n────  ─\n東京  7\ncafe\u{301}  7\nfour  7\n");
+    }
+
+    fn three_columns() -> Table {
+        let word = |text: &str| Cell::Text(text.into());
+        let number = |text: &str| Cell::Number(text.into());
+        Table {
+            caption: String::new(),
+            columns: vec!["metric".into(), "excess delay, ms".into(), "difference".into()],
+            rows: vec![vec![word("goodput_kbps"), number("1915 ± 12"), number("+3 ± 1")]],
+        }
+    }
+
+    /// A heading takes two lines before a column goes; a column goes before a cell takes two lines.
+    #[test]
+    fn narrow_terminals() {
+        let table = three_columns();
+        let lines = |width: usize, expendable: &[&str]| fitted(&table, Some(width), expendable);
+        assert_eq!(lines(42, &[]).lines().next().unwrap(), "metric        excess delay, ms  difference");
+        let two = "                  excess\nmetric         delay, ms  difference\n\
+                   ────────────  ─────────  ──────────\ngoodput_kbps  1915 ± 12      +3 ± 1\n";
+        assert_eq!(
+            lines(36, &["difference"]).replace("   excess\nmetric         ", "   excess\nmetric         "),
+            two
+        );
+        let one = lines(30, &["difference"]);
+        assert!(!one.contains("difference") && one.contains("1915 ± 12"), "{one}");
+        let cells = lines(26, &[]);
+        assert!(cells.lines().all(|line| width(line) <= 26), "{cells}");
+        assert!(cells.contains("goodput_") && cells.contains("difference"), "{cells}");
+    }
+
+    /// Words break only if nothing else fits.
+    #[test]
+    fn no_line_is_longer_than_the_terminal() {
+        for columns in 8..60 {
+            let text = fitted(&three_columns(), Some(columns), &[]);
+            assert!(text.lines().all(|line| width(line) <= columns), "{columns}:\n{text}");
+        }
     }
 }

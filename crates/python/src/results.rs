@@ -45,7 +45,7 @@ impl Runs {
         py.detach(|| {
             let determinism = Determinism::of(std::iter::once(&*self.scenario));
             let outcomes = determinism.independent(&self.outcomes);
-            let objects = summary::objects(outcomes).chain(links::objects(outcomes));
+            let objects = summary::objects(outcomes, &[]).chain(links::objects(outcomes));
             let objects = objects.chain(summary::notes(self.scenario.notes()));
             objects.map(|object| format!("{object}\n")).collect()
         })

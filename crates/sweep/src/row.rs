@@ -124,7 +124,7 @@ mod tests {
             panic!("the run failed")
         };
         let outcomes = [outcome];
-        let objects = summary::objects(&outcomes).chain(links::objects(&outcomes));
+        let objects = summary::objects(&outcomes, &[]).chain(links::objects(&outcomes));
         let mut numbers = 0;
         for object in objects {
             let subject = match (object["flow"].as_str(), object["link"].as_str()) {

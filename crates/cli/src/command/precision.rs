@@ -19,14 +19,19 @@ pub(crate) struct PrecisionArgs {
     /// at most --runs, or 10000
     #[arg(long, value_name = "2%", value_parser = values::precision)]
     until: Option<Precision>,
-    /// Metrics for --until: goodput_kbps,timeouts; repeatable (default: goodput). Means over flows
-    #[arg(long, value_name = "A,B,C", value_delimiter = ',', value_parser = values::quantity, requires = "until")]
+    /// Metrics to print, and to judge by --until: goodput_kbps,timeouts; repeatable (default: print at most ten that are
+    /// not zero, judge goodput). --until judges means over flows
+    #[arg(long, value_name = "A,B,C", value_delimiter = ',', value_parser = values::quantity)]
     metric: Vec<Quantity>,
 }
 
 impl PrecisionArgs {
     pub(crate) fn is_given(&self) -> bool {
         self.until.is_some()
+    }
+
+    pub(crate) fn metrics(&self) -> &[Quantity] {
+        &self.metric
     }
 
     pub(crate) fn runs(

@@ -15,6 +15,7 @@ use lasthop_lab::assertion::{Assertion, BoundStatus, CheckedBound, junit};
 use lasthop_lab::cost::{RunPlan, estimate};
 use lasthop_lab::in_order::threads;
 use lasthop_lab::report;
+use lasthop_lab::runs::glance::{self, Glance};
 use lasthop_lab::runs::random::Determinism;
 use lasthop_lab::runs::sequence;
 use lasthop_lab::runs::{
@@ -48,6 +49,9 @@ pub(crate) struct Run {
     /// Write results of the assertions as JUnit XML
     #[arg(long, value_name = "FILE.xml", requires = "assertions")]
     junit: Option<PathBuf>,
+    /// Print every metric of flows and links, with its meaning
+    #[arg(long, conflicts_with = "metric")]
+    all: bool,
     /// Output format
     #[arg(long, value_enum, default_value = "table")]
     format: Format,
@@ -235,6 +239,29 @@ impl Run {
         }
     }
 
+    /// Tables of flows and links: the chosen metrics, all metrics, or the first screen.
+    fn tables(&self, scenario: &Scenario, outcomes: &[Outcome]) -> String {
+        if !self.precision.metrics().is_empty() {
+            return table::text(&glance::chosen(outcomes, self.precision.metrics()));
+        }
+        if self.all {
+            let links = links::tables(outcomes).into_iter();
+            let links: String = links.map(|links| format!("\n{}", table::text(&links))).collect();
+            return table::text(&summary::table(outcomes))
+                + &links
+                + &below(&limits::lines(scenario, outcomes));
+        }
+        let Glance { sentence, flows, links, more } = Glance::of(scenario, outcomes);
+        let links =
+            links.map_or(String::new(), |links| format!("\n{}", table::without(&links, &[links::CARRIED])));
+        let hint = limits::hint(scenario, outcomes).into_iter();
+        prose(&sentence)
+            + "\n"
+            + &table::text(&flows)
+            + &links
+            + &below(&[more].into_iter().chain(hint).collect::<Vec<_>>())
+    }
+
     /// Prints the means. Prints nothing if every repetition has been printed already.
     fn print(
         &self,
@@ -250,21 +277,23 @@ impl Run {
         let outcomes = determinism.independent(outcomes);
         match self.format {
             Format::Table => {
-                let links = links::tables(outcomes).into_iter();
-                let links: String = links.map(|links| format!("\n{}", table::text(&links))).collect();
-                let text = format!("{}\n{how_often}\n\n", scenario.title)
-                    + &table::text(&summary::table(outcomes))
-                    + &links
-                    + &below(&limits::lines(scenario, outcomes));
-                output::print(&text)
+                let heading = prose(&scenario.title) + &prose(&how_often) + "\n";
+                output::print(&(heading + &self.tables(scenario, outcomes)))
             }
             Format::Json => {
-                let numbers = summary::objects(outcomes).chain(links::objects(outcomes));
+                let chosen = self.precision.metrics();
+                let links = if chosen.is_empty() { links::objects(outcomes) } else { Vec::new() };
+                let numbers = summary::objects(outcomes, chosen).chain(links);
                 output::print_lines(numbers.chain(summary::notes(scenario.notes())))
             }
             Format::Csv => Ok(()),
         }
     }
+}
+
+/// A line that fits the terminal.
+fn prose(line: &str) -> String {
+    output::prose(line) + "\n"
 }
 
 fn how_often(scenario: &Scenario, runs: usize, seed: u64, determinism: &Determinism) -> String {
@@ -287,7 +316,7 @@ fn how_often(scenario: &Scenario, runs: usize, seed: u64, determinism: &Determin
 }
 
 fn below(lines: &[String]) -> String {
-    lines.iter().fold(String::from("\n"), |text, line| text + line + "\n")
+    lines.iter().fold(String::from("\n"), |text, line| text + &prose(line))
 }
 
 impl RunFiles {

@@ -135,7 +135,7 @@ mod tests {
                 assert!(known(&column), "{column}");
             }
         }
-        for object in summary::objects(&[first.outcome, second.outcome]) {
+        for object in summary::objects(&[first.outcome, second.outcome], &[]) {
             for (name, value) in object.as_object().expect("an object") {
                 assert!(known(name), "{name}");
                 for inner in value.as_object().into_iter().flat_map(|inner| inner.keys()) {

@@ -1,5 +1,6 @@
 //! Lines that show what limits each flow, and a hint about long queues.
 
+use super::measure;
 use super::number::plain;
 use crate::repeat::estimate_by;
 use lasthop_scenario::{Flow, Scenario, Traffic};
@@ -14,20 +15,34 @@ const SHOWN: f64 = 0.5;
 /// Returns lines such as `bulk is limited by: receive window 98 %, cwnd 2 %`, one for each TCP flow, then a hint if a
 /// queue is long.
 pub fn lines(scenario: &Scenario, outcomes: &[Outcome]) -> Vec<String> {
-    let flows =
-        || scenario.flows.iter().enumerate().filter(|(_, flow)| matches!(flow.traffic, Traffic::Tcp { .. }));
+    let flows = || tcp_flows(scenario);
     let count = flows().count();
     let mut lines: Vec<String> = if count <= MOST_LINES {
         flows().filter_map(|(index, flow)| line(&flow.name, |of| mean(outcomes, index, of))).collect()
     } else {
-        let all = |of: FlowValue| {
-            let means: Vec<f64> = flows().filter_map(|(index, _)| mean(outcomes, index, of)).collect();
-            (!means.is_empty()).then(|| means.iter().sum::<f64>() / means.len() as f64)
-        };
+        let all = |of: FlowValue| measure::mean(flows().filter_map(|(index, _)| mean(outcomes, index, of)));
         line(&format!("each of {count} flows, on average,"), all).into_iter().collect()
     };
-    lines.extend(flows().find_map(|(index, flow)| queue_hint(outcomes, index, flow)));
+    lines.extend(hint(scenario, outcomes));
     lines
+}
+
+/// A hint if packets of a TCP flow wait long in a queue.
+pub fn hint(scenario: &Scenario, outcomes: &[Outcome]) -> Option<String> {
+    tcp_flows(scenario).find_map(|(index, flow)| queue_hint(outcomes, index, flow))
+}
+
+/// Name and share of the time, %, of the limit that holds for the longest time, on average over all TCP flows.
+pub fn longest(scenario: &Scenario, outcomes: &[Outcome]) -> Option<(&'static str, f64)> {
+    let share = |of: FlowValue| {
+        measure::mean(tcp_flows(scenario).filter_map(|(index, _)| mean(outcomes, index, of))).unwrap_or(0.0)
+    };
+    let shares = LIMITS.iter().map(|(name, of)| (*name, share(*of)));
+    shares.reduce(|best, one| if one.1 > best.1 { one } else { best }).filter(|(_, share)| *share >= SHOWN)
+}
+
+fn tcp_flows(scenario: &Scenario) -> impl Iterator<Item = (usize, &Flow)> {
+    scenario.flows.iter().enumerate().filter(|(_, flow)| matches!(flow.traffic, Traffic::Tcp { .. }))
 }
 
 type FlowValue = fn(&FlowOutcome) -> Option<f64>;

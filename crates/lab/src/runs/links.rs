@@ -5,7 +5,7 @@ use super::summary::value;
 use crate::document::{Cell, Table};
 use crate::repeat::estimate_by;
 use crate::stats::Estimate;
-use lasthop_sim::{LINK_METRICS, LinkOutcome, Outcome, RLC_METRICS};
+use lasthop_sim::{LINK_METRICS, LinkMetric, LinkOutcome, Outcome, RLC_METRICS};
 use serde_json::{Map, Value, json};
 
 /// Largest number of link directions in a table. If there are more, the table shows the busiest.
@@ -46,6 +46,59 @@ pub fn tables(outcomes: &[Outcome]) -> Vec<Table> {
     tables
 }
 
+/// Short table with link directions as rows. Its captions are those of [`tables`].
+pub fn glance(outcomes: &[Outcome]) -> Option<Table> {
+    let first = outcomes.first()?;
+    let (all, busiest) = (directions(first).len(), busiest(outcomes));
+    let columns = std::iter::once("link").chain(GLANCE.iter().map(|(heading, _)| *heading));
+    let cells = |direction: &DirectionColumn| {
+        let numbers = GLANCE.iter().map(|(_, name)| {
+            let metric = metric(name)?;
+            direction.estimate(outcomes, |link, side| (metric.of)(&link.traffic[side]))
+        });
+        let numbers = numbers.map(|number| number.map_or(Cell::Empty, |it| Cell::Number(with_interval(&it))));
+        std::iter::once(Cell::Text(direction.name.clone())).chain(numbers).collect()
+    };
+    let caption = if all > busiest.len() {
+        format!("The {} busiest of {all} link directions", busiest.len())
+    } else {
+        String::new()
+    };
+    Some(Table {
+        caption,
+        columns: columns.map(String::from).collect(),
+        rows: busiest.iter().map(cells).collect(),
+    })
+}
+
+/// Name and utilisation, %, of the link direction that is used most.
+pub fn busiest_link(outcomes: &[Outcome]) -> Option<(String, f64)> {
+    let used = |direction: &DirectionColumn| {
+        let share = |link: &LinkOutcome, side: usize| (metric("utilisation_pct")?.of)(&link.traffic[side]);
+        direction.estimate(outcomes, share).map_or(0.0, |used| used.mean)
+    };
+    let all = directions(outcomes.first()?).into_iter().map(|direction| (used(&direction), direction));
+    // Of equal ones the first.
+    let (used, direction) = all.reduce(|best, one| if one.0 > best.0 { one } else { best })?;
+    Some((direction.name, used))
+}
+
+/// Headings and metrics of the short table.
+const GLANCE: [(&str, &str); 5] = [
+    (CARRIED, "carried_kbps"),
+    ("used, %", "utilisation_pct"),
+    ("excess delay: mean, ms", "excess_delay_mean_ms"),
+    ("excess delay: p95, ms", "excess_delay_p95_ms"),
+    ("lost packets", "lost_packets"),
+];
+
+/// Heading of the column that a narrow terminal may leave out: it follows from the utilisation.
+pub const CARRIED: &str = "carried, kbit/s";
+
+fn metric(name: &str) -> Option<&'static LinkMetric> {
+    LINK_METRICS.iter().find(|metric| metric.name == name)
+}
+
 /// One JSON object for each link direction, whose field `link` names the direction, such as `wireless.down`.
 pub fn objects(outcomes: &[Outcome]) -> Vec<Value> {
     let Some(first) = outcomes.first() else { return Vec::new() };
@@ -76,7 +129,11 @@ struct DirectionColumn {
 }
 
 impl DirectionColumn {
-    fn estimate(&self, outcomes: &[Outcome], of: LinkValue<'_>) -> Option<Estimate> {
+    fn estimate(
+        &self,
+        outcomes: &[Outcome],
+        of: impl Fn(&LinkOutcome, usize) -> Option<f64>,
+    ) -> Option<Estimate> {
         estimate_by(outcomes, |outcome| of(outcome.links.get(self.link)?, self.side))
     }
 }

@@ -29,7 +29,12 @@ pub fn fairness(outcome: &Outcome) -> Option<f64> {
 
 /// Mean of a metric over the flows in which the metric is defined.
 pub fn mean_of_flows(outcome: &Outcome, metric: &FlowMetric) -> Option<f64> {
-    let values: Vec<f64> = outcome.flows.iter().filter_map(metric.of).collect();
+    mean(outcome.flows.iter().filter_map(metric.of))
+}
+
+/// Mean of the values; `None` if there are none.
+pub fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let values: Vec<f64> = values.collect();
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 

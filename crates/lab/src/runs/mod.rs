@@ -1,7 +1,8 @@
 //! Repetitions of one scenario, and presentation of their results.
 //!
 //! * [`begin`]: runs all repetitions and observes the first one over time.
-//! * [`summary`]: means of flows as a table and JSON; [`links`]: means of links.
+//! * [`glance`]: the first screen. [`summary`]: means of flows as a table and JSON, by [`groups`] of flows; [`links`]:
+//!   means of links.
 //! * [`completion`]: completion times, with transfers that were cut off; [`distribution`]: distribution of completion
 //!   times.
 //! * [`csv`]: all repetitions and samples of the first as CSV; [`fields`]: descriptions of columns and fields.
@@ -14,6 +15,8 @@ pub mod csv;
 pub mod distribution;
 pub mod document;
 pub mod fields;
+pub mod glance;
+pub mod groups;
 pub mod limits;
 pub mod links;
 pub mod measure;

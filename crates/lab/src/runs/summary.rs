@@ -1,88 +1,119 @@
 //! Means over repetitions as a table and as JSON objects.
 
 use super::completion::{COMPLETED, Completion, RESTRICTED};
+use super::groups::Group;
 use super::measure;
 use super::number::with_interval;
 use crate::change::PercentChange;
+use crate::compare::Quantity;
 use crate::document::{Cell, Table};
 use crate::repeat::{estimate, estimate_by};
 use crate::stats::Estimate;
 use lasthop_sim::{FLOW_METRICS, FlowMetric, Outcome};
 use serde_json::{Map, Value, json};
 
-/// Largest number of flows with a column each. With more flows, a table shows only their mean.
-const MOST_COLUMNS: usize = 4;
-
 /// Notes on a scenario as JSON objects: `{"note": …}`.
 pub fn notes(notes: Vec<String>) -> impl Iterator<Item = Value> {
     notes.into_iter().map(|note| json!({ "note": note }))
 }
 
-/// Table with metrics as rows and flows as columns. If there are several flows, numbers of all flows together follow
-/// below.
+/// Table of all metrics, as rows with their meanings. The columns are flows ([`Group`]). If there are several flows,
+/// numbers of all flows together follow below.
 pub fn table(outcomes: &[Outcome]) -> Table {
-    let names: Vec<&str> = outcomes
-        .first()
-        .map(|first| first.flows.iter().map(|flow| flow.name.as_str()).collect())
-        .unwrap_or_default();
-    let each = names.len() <= MOST_COLUMNS;
-    let of_flows = |metric: &FlowMetric| -> Vec<Option<Estimate>> {
-        if each {
-            (0..names.len()).map(|flow| estimate(outcomes, flow, metric)).collect()
-        } else {
-            vec![estimate_by(outcomes, |outcome| measure::mean_of_flows(outcome, metric))]
-        }
-    };
-    let mut columns = vec!["metric".to_owned()];
-    if each {
-        columns.extend(names.iter().map(|name| (*name).to_owned()))
-    } else {
-        columns.push(format!("mean of {} flows", names.len()))
+    let rows = Rows::of(outcomes);
+    Table { caption: String::new(), columns: rows.columns(true), rows: rows.all(true) }
+}
+
+/// Rows of a table of flows.
+pub(super) struct Rows<'a> {
+    outcomes: &'a [Outcome],
+    pub(super) groups: Vec<Group>,
+    completions: Vec<Option<Completion>>,
+}
+
+/// A row before it is formatted.
+pub(super) struct Row {
+    pub(super) name: &'static str,
+    /// One cell for each group.
+    cells: Vec<Cell>,
+    doc: &'static str,
+    pub(super) is_zero: bool,
+}
+
+impl<'a> Rows<'a> {
+    pub(super) fn of(outcomes: &'a [Outcome]) -> Rows<'a> {
+        let groups = outcomes.first().map(Group::of).unwrap_or_default();
+        let completions = groups.iter().map(|group| group.completion(outcomes)).collect();
+        Rows { outcomes, groups, completions }
     }
-    columns.push("meaning".to_owned());
-    let width = columns.len();
-    let completions: Vec<Option<Completion>> = if each {
-        (0..names.len()).map(|flow| Completion::of_flow(outcomes, flow)).collect()
-    } else {
-        vec![Completion::of_all(outcomes)]
-    };
-    let is_whole = completions.iter().flatten().all(Completion::is_whole);
-    let mut rows: Vec<Vec<Cell>> = Vec::new();
-    for metric in FLOW_METRICS {
-        let mut estimates = of_flows(metric);
+
+    pub(super) fn columns(&self, with_meaning: bool) -> Vec<String> {
+        let labels = self.groups.iter().map(|group| group.label.clone());
+        let meaning = with_meaning.then(|| "meaning".to_owned());
+        std::iter::once("metric".to_owned()).chain(labels).chain(meaning).collect()
+    }
+
+    fn all(&self, with_meaning: bool) -> Vec<Vec<Cell>> {
+        let rows = FLOW_METRICS.iter().flat_map(|metric| self.rows(metric)).chain(self.aggregates());
+        rows.map(|row| row.cells(with_meaning)).collect()
+    }
+
+    /// Rows of a metric: none if undefined; several for the completion times.
+    pub(super) fn rows(&self, metric: &'static FlowMetric) -> Vec<Row> {
+        let mut estimates: Vec<Option<Estimate>> =
+            self.groups.iter().map(|group| group.estimate(self.outcomes, metric)).collect();
+        let mut rows = Vec::new();
         match metric.name {
             COMPLETED => {
-                rows.extend(completion_rows(&completions));
+                rows.extend(completion_rows(&self.completions));
                 // A mean over completed transfers only would be biased. It is left out if transfers were cut off.
-                for (estimate, completion) in estimates.iter_mut().zip(&completions) {
+                for (estimate, completion) in estimates.iter_mut().zip(&self.completions) {
                     estimate.take_if(|_| completion.as_ref().is_some_and(|it| !it.is_whole()));
                 }
             }
-            RESTRICTED if is_whole => continue,
+            RESTRICTED if self.completions.iter().flatten().all(Completion::is_whole) => return rows,
             _ => {}
         }
         if estimates.iter().any(Option::is_some) {
-            let cells = estimates.iter().map(cell);
-            rows.push(std::iter::once(word(metric.name)).chain(cells).chain([word(metric.doc)]).collect());
+            rows.push(Row::of(metric.name, &estimates, metric.doc));
         }
+        rows
     }
-    if names.len() > 1 {
-        for (name, of, doc) in AGGREGATE_METRICS {
-            let mut row = vec![Cell::Text(String::new()); width];
-            row[0] = word(name);
-            row[1] = cell(&estimate_by(outcomes, of));
-            row[width - 1] = word(doc);
-            rows.push(row);
+
+    /// Rows of all flows together, if there are several.
+    pub(super) fn aggregates(&self) -> Vec<Row> {
+        let flows: usize = self.groups.iter().map(|group| group.flows.len()).sum();
+        if flows < 2 {
+            return Vec::new();
         }
+        AGGREGATE_METRICS.iter().map(|metric| self.aggregate(metric)).collect()
     }
-    Table { caption: String::new(), columns, rows }
+
+    /// Row of one number of all flows together.
+    pub(super) fn aggregate(&self, (name, of, doc): &'static AggregateMetric) -> Row {
+        let mut row = Row::of(name, &[estimate_by(self.outcomes, of)], doc);
+        row.cells.resize(self.groups.len(), Cell::Text(String::new()));
+        row
+    }
 }
 
-fn completion_rows(completions: &[Option<Completion>]) -> Vec<Vec<Cell>> {
+impl Row {
+    fn of(name: &'static str, estimates: &[Option<Estimate>], doc: &'static str) -> Row {
+        let is_zero = estimates.iter().flatten().all(|estimate| estimate.mean == 0.0);
+        Row { name, cells: estimates.iter().map(cell).collect(), doc, is_zero }
+    }
+
+    pub(super) fn cells(self, with_meaning: bool) -> Vec<Cell> {
+        let meaning = with_meaning.then(|| word(self.doc));
+        std::iter::once(word(self.name)).chain(self.cells).chain(meaning).collect()
+    }
+}
+
+fn completion_rows(completions: &[Option<Completion>]) -> Vec<Row> {
     let Some(any) = completions.iter().flatten().next() else { return Vec::new() };
-    let row = |name: &str, doc: &str, of: &dyn Fn(&Completion) -> String| {
+    let row = |name: &'static str, doc: &'static str, of: &dyn Fn(&Completion) -> String| {
         let cells = completions.iter().map(|it| it.as_ref().map_or(Cell::Empty, |it| Cell::Number(of(it))));
-        std::iter::once(word(name)).chain(cells).chain([word(doc)]).collect()
+        Row { name, cells: cells.collect(), doc, is_zero: false }
     };
     let mut rows = vec![row(
         "completed",
@@ -95,18 +126,24 @@ fn completion_rows(completions: &[Option<Completion>]) -> Vec<Vec<Cell>> {
     rows
 }
 
-/// One JSON object for each flow, and one for all flows together if there are several (`flow` is null). The iterator is
-/// lazy, because the objects need much memory.
-pub fn objects(outcomes: &[Outcome]) -> impl Iterator<Item = Value> {
+/// One JSON object for each flow, and one for all flows together if there are several (`flow` is null). The objects hold
+/// the `chosen` numbers, or all if none is chosen. The iterator is lazy, because the objects need much memory.
+pub fn objects(outcomes: &[Outcome], chosen: &[Quantity]) -> impl Iterator<Item = Value> {
     let flows = outcomes.first().map_or(0, |first| first.flows.len());
     let together = (flows > 1).then_some(flows).into_iter();
-    (0..flows).map(|index| of_one(outcomes, index)).chain(together.map(|flows| of_all(outcomes, flows)))
+    (0..flows)
+        .map(|index| of_one(outcomes, index, chosen))
+        .chain(together.map(|flows| of_all(outcomes, flows, chosen)))
 }
 
-fn of_one(outcomes: &[Outcome], index: usize) -> Value {
+fn is_chosen(name: &str, chosen: &[Quantity]) -> bool {
+    chosen.is_empty() || chosen.iter().any(|quantity| quantity.name() == name)
+}
+
+fn of_one(outcomes: &[Outcome], index: usize, chosen: &[Quantity]) -> Value {
     let mut object = Map::new();
     object.insert("flow".into(), json!(outcomes[0].flows[index].name));
-    for metric in FLOW_METRICS {
+    for metric in FLOW_METRICS.iter().filter(|metric| is_chosen(metric.name, chosen)) {
         let shown = estimate(outcomes, index, metric).map_or(Value::Null, |e| value(&e));
         let shown = match metric.name {
             COMPLETED => completed_value(shown, Completion::of_flow(outcomes, index)),
@@ -117,22 +154,26 @@ fn of_one(outcomes: &[Outcome], index: usize) -> Value {
     Value::Object(object)
 }
 
-fn of_all(outcomes: &[Outcome], flows: usize) -> Value {
+fn of_all(outcomes: &[Outcome], flows: usize, chosen: &[Quantity]) -> Value {
     let mut object = Map::new();
     object.insert("flow".into(), Value::Null);
     object.insert("flows".into(), json!(flows));
-    for (name, of, _) in AGGREGATE_METRICS {
-        object.insert(name.into(), estimate_by(outcomes, of).map_or(Value::Null, |e| value(&e)));
+    for (name, of, _) in AGGREGATE_METRICS.iter().filter(|(name, ..)| is_chosen(name, chosen)) {
+        object.insert((*name).into(), estimate_by(outcomes, of).map_or(Value::Null, |e| value(&e)));
     }
-    for name in [COMPLETED, RESTRICTED] {
-        let metric = FLOW_METRICS.iter().find(|metric| metric.name == name);
-        let mean = |outcome: &Outcome| measure::mean_of_flows(outcome, metric?);
+    // Without a choice, the object holds only these metrics of flows.
+    let of_flows = FLOW_METRICS.iter().filter(|metric| match chosen {
+        [] => [COMPLETED, RESTRICTED].contains(&metric.name),
+        _ => is_chosen(metric.name, chosen),
+    });
+    for metric in of_flows {
+        let mean = |outcome: &Outcome| measure::mean_of_flows(outcome, metric);
         let shown = estimate_by(outcomes, mean).map_or(Value::Null, |e| value(&e));
-        let shown = match name {
+        let shown = match metric.name {
             COMPLETED => completed_value(shown, Completion::of_all(outcomes)),
             _ => shown,
         };
-        object.insert(name.into(), shown);
+        object.insert(metric.name.into(), shown);
     }
     Value::Object(object)
 }
