@@ -10,7 +10,7 @@ use std::io::{ErrorKind, IsTerminal, Write};
 pub(crate) enum Format {
     /// Aligned table, printed at the end
     Table,
-    /// One JSON object per line; means over runs at the end
+    /// One JSON object per line, with means over the runs, printed at the end
     Json,
     /// Header line, then one row per line, printed as each run ends
     Csv,
@@ -46,7 +46,7 @@ pub(crate) fn print_lines(lines: impl Iterator<Item = impl Display>) -> Result<(
     print(&text)
 }
 
-/// Replaces control characters by `?`, so that a text from elsewhere becomes one line without control sequences.
+/// Replaces control characters by `?`, so that untrusted text becomes one line without control sequences.
 pub(crate) fn plain(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
 }
@@ -59,7 +59,7 @@ pub(crate) fn note(line: &str) {
 }
 
 /// Replaces control characters (except newlines) by U+FFFD: messages quote user input, which must not control the
-/// terminal. Colour sequences stay if `with_colours`.
+/// terminal. Colour sequences stay if `with_colours` is set.
 fn sanitized(text: &str, with_colours: bool) -> String {
     let mut clean = String::with_capacity(text.len());
     let mut rest = text;

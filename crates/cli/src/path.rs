@@ -1,4 +1,4 @@
-//! A scenario as a path for real traffic, and the traffic of its TCP flows.
+//! Converts a scenario to a path for real traffic, and its TCP flows to byte streams.
 
 use crate::failure::Failure;
 use crate::output;
@@ -25,7 +25,7 @@ pub(crate) fn replaced(scenario: &Scenario) -> Result<usize, Failure> {
     scenario.flows.iter().position(|flow| matches!(flow.traffic, Traffic::Tcp { .. })).ok_or_else(|| {
         Failure::bad_input(
             "the scenario has no TCP flow that real traffic could replace",
-            "add one: [flow.bulk] with from = the server's node and to = the client's",
+            "add a flow: [flow.bulk] with from = the server's node and to = the client's node",
         )
     })
 }
@@ -51,7 +51,7 @@ pub(crate) fn plan(scenario: &Scenario, replaced: usize, seed: u64) -> Emulation
 pub(crate) struct CarriedFlows {
     /// Index of the flow whose route the traffic takes.
     pub(crate) replaced: usize,
-    /// Indices of the flows in the scenario.
+    /// Indices in the scenario of the flows that real traffic carries.
     pub(crate) flows: Vec<usize>,
     /// The flows as byte streams.
     pub(crate) streams: Vec<TrialStream>,
@@ -105,7 +105,7 @@ fn mtu(configs: &[[Config; 2]]) -> Result<u16, Failure> {
         Some(mtu) if mtu >= 128 && packets.iter().all(|other| *other == packets[0]) => Ok(mtu),
         _ => Err(Failure::bad_input(
             format!("real traffic cannot have packets of these sizes: {packets:?} bytes"),
-            "give all flows the same segment, of 88 to 65000 bytes: --set segment=1448bytes",
+            "give all flows the same segment size, from 88 to 65000 bytes: --set segment=1448bytes",
         )),
     }
 }
@@ -133,7 +133,8 @@ pub(crate) fn remove_leftovers() {
     }
 }
 
-/// Error for a sender if `runs` of its runs had late packets; `last` is the outcome of the last one.
+/// Creates the error for a sender of which `runs` runs had late packets. `last` is the outcome of the last of these
+/// runs.
 pub(crate) fn late_packets(sender: &impl std::fmt::Display, last: &TrialOutcome, runs: u32) -> Failure {
     let load = last.load.map_or(String::new(), |load| format!(", {:.0} % idle", load.idle * 100.0));
     Failure::invalid(

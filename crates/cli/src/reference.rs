@@ -111,9 +111,9 @@ pub(crate) fn units() -> String {
     text(&[ReferenceSection { title: "Units".to_owned(), text: UNITS.to_owned(), keys: keys.collect() }])
 }
 
-const UNITS: &str = "Write a number and a unit, with or without a blank: \"2 Mbit/s\", 45ms. A kilobit is 1000 bits, KB \
-                     1000 bytes, KiB 1024. kbit, mbit, gbit are as in tc. mbps is refused: tc means megabytes, others \
-                     megabits. kbps means kbit/s.";
+const UNITS: &str = "Write a number and a unit, with or without a blank: \"2 Mbit/s\", 45ms. A kilobit is 1000 bits, a \
+                     KB 1000 bytes, a KiB 1024. kbit, mbit, gbit are as in tc. mbps is refused: it means megabytes in \
+                     tc, but megabits in other tools. kbps means kbit/s.";
 
 pub(crate) fn topologies() -> String {
     let one = |(title, text): &(&str, &str)| format!("# {title}\n\n{text}");
@@ -134,14 +134,14 @@ const PATHS: &str = "## Paths: --set and --vary\n\n\
     keeps the others: `ack_splitting.count=4`.\n\
     * `sender=cubic` sets every sender key that has a mechanism of this name; `receiver` works alike. Other spellings of \
     mechanisms work: `newreno`, `westwood+`.\n\
-    * `rate`, `plan` and `trace` replace each other.\n\
+    * `rate`, `plan` and `trace` exclude each other: setting one removes the others.\n\
     * `--set PATH=` removes a key: its default applies.\n\n";
 
 const BDP: &str = "## Queues in bandwidth-delay products\n\n\
     The capacity of `queue = \"2.5 bdp\"` is 2.5 times the rate of its direction (the mean of a plan or a trace) times \
     the longest round-trip time of the flows that cross the queue. This time is the sum of propagation delays, without \
-    queueing, transmission times and link retransmissions. From 1 bdp on, the capacity is at least ten of the largest \
-    packets that cross, however short the path; below 1 bdp, that share of ten. The default is 1 bdp. Write \
+    queueing, transmission times and link retransmissions. From 1 bdp on, the capacity is at least ten packets of \
+    the largest size, however short the path; at 0.5 bdp, it is at least five. The default is 1 bdp. Write \
     `\"unlimited\"` for a queue without limit. `lasthop show` prints the capacity in bytes.\n\n";
 
 pub(crate) fn page() -> String {

@@ -52,7 +52,7 @@ impl Layout {
     }
 }
 
-/// Terminal columns of a text: two for a wide character, none for a combining accent.
+/// Returns the number of terminal columns of a text: two for a wide character, none for a combining accent.
 fn width(text: &str) -> usize {
     text.width()
 }

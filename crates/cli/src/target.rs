@@ -53,7 +53,7 @@ impl Target {
         Ok(Target { path, renaming, writer: BufWriter::with_capacity(1 << 16, file) })
     }
 
-    /// Opens a file that has its name at once. Its contents stay, however the command ends.
+    /// Opens a file that grows. The file has its final name at once, and its contents stay even if the command fails.
     pub(crate) fn growing(path: &Path) -> Result<Target, Failure> {
         refuse_foreign_links(path)?;
         let file = create_growing(path).map_err(|error| unwritable(path, &error))?;
@@ -179,7 +179,7 @@ pub(crate) fn discard_all() -> impl Drop {
 pub(crate) mod interrupts {
     use std::sync::atomic::{AtomicBool, Ordering};
 
-    /// Whether such work is in progress, and whether the user has interrupted it.
+    /// Whether work that handles interruptions is in progress, and whether the user has interrupted this work.
     static WORKING: AtomicBool = AtomicBool::new(false);
     static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
@@ -195,7 +195,7 @@ pub(crate) mod interrupts {
         INTERRUPTED.load(Ordering::SeqCst)
     }
 
-    /// Records an interruption; returns whether such work handles it.
+    /// Records an interruption. Returns whether work in progress handles the interruption.
     pub(super) fn record() -> bool {
         let working = WORKING.load(Ordering::SeqCst);
         INTERRUPTED.fetch_or(working, Ordering::SeqCst);
@@ -248,7 +248,7 @@ fn refuse_foreign_links(_: &Path) -> Result<(), Failure> {
 #[cfg(target_os = "linux")]
 const MAX_LINKS: usize = 40;
 
-/// First symlink of a path with an untrusted owner, and the owner's UID.
+/// Returns the first symlink of a path whose owner is not trusted, and the owner's UID.
 #[cfg(target_os = "linux")]
 fn foreign_link(path: &Path, is_trusted: &dyn Fn(u32) -> bool, most: usize) -> Option<(PathBuf, u32)> {
     use std::os::unix::fs::MetadataExt;
@@ -309,7 +309,7 @@ fn unwritable(path: &Path, error: &io::Error) -> Failure {
             format!("create the directory first: mkdir -p '{}'", folder.display()),
         ),
         ErrorKind::PermissionDenied => {
-            ("permission denied".to_owned(), "choose a path that you may write".to_owned())
+            ("permission denied".to_owned(), "choose a path that you may write to".to_owned())
         }
         ErrorKind::InvalidFilename => ("the path has no file name".to_owned(), "give a file name".to_owned()),
         _ => (error.to_string(), "choose another path".to_owned()),

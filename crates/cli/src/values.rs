@@ -31,14 +31,14 @@ impl<P: TypedValueParser> TypedValueParser for KnownNames<P> {
     }
 }
 
-/// `path=value` of `--set`; an empty value removes the key.
+/// Value of `--set`: `path=value`. An empty value removes the key.
 #[derive(Clone, Debug)]
 pub(crate) struct Assignment {
     pub(crate) path: String,
     pub(crate) value: String,
 }
 
-/// `path=a,b,c` of `--vary`.
+/// Value of `--vary`: `path=a,b,c`.
 #[derive(Clone, Debug)]
 pub(crate) struct Choices {
     pub(crate) path: String,
@@ -80,7 +80,7 @@ impl FromStr for Choices {
     }
 }
 
-/// `path=a,b,c` of a sweep's `--set`; an empty value removes the key.
+/// Value of a sweep's `--set`: `path=a,b,c`. An empty value removes the key.
 #[derive(Clone, Debug)]
 pub(crate) struct SweptKey(pub(crate) Choices);
 
@@ -105,7 +105,7 @@ impl From<&Choices> for Variation {
 
 const MAX_CASES: usize = 10_000;
 
-/// Refuses keys that cannot vary, keys in more than one flag, and too many combinations.
+/// Refuses keys that cannot vary, keys that occur in more than one flag, and too many combinations.
 pub(crate) fn refuse_invalid<'c>(
     flag: &str,
     all: impl Iterator<Item = &'c Choices> + Clone,

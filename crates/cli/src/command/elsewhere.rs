@@ -11,7 +11,7 @@ pub(crate) enum LinuxOnly {
     Endpoint(Rest),
     /// Run the receiver's mechanisms on a live host (Linux only)
     Agent(Rest),
-    /// Check this machine for the needs of emulate, endpoint and agent (Linux only)
+    /// Check whether this machine meets the requirements of emulate, endpoint and agent (Linux only)
     Doctor(Rest),
     /// Run real programs on an emulated path (Linux only)
     Emulate(Rest),
@@ -32,7 +32,7 @@ impl LinuxOnly {
             LinuxOnly::Endpoint(_) => ("endpoint", "a TUN device with a kernel route"),
             LinuxOnly::Agent(_) => ("agent", "netfilter, to rewrite the kernel's ACKs"),
             LinuxOnly::Doctor(_) => {
-                ("doctor", "Linux because it checks the needs of emulate, endpoint and agent")
+                ("doctor", "the kernel interfaces of emulate, endpoint and agent, which it checks")
             }
             LinuxOnly::Emulate(_) => ("emulate", "network namespaces and TUN devices"),
             LinuxOnly::Crosscheck(_) => {

@@ -19,7 +19,7 @@ const PAGE: &str = include_str!("../../../page/lab.html");
 /// Element of the page that holds the initial scenario.
 const GIVEN: &str = "<script type=\"application/json\" id=\"given\">";
 
-/// Open the lab: an offline page with the engine, where you change paths and mechanisms and see the effect at once
+/// Open the lab: an offline page with the simulator, where you change paths and mechanisms and see the effect at once
 ///
 /// The page needs no network and sends nothing. If no browser opens, the command prints the path of the page.
 ///

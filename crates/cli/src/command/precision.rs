@@ -15,11 +15,11 @@ use std::borrow::Cow;
 /// Required precision of means.
 #[derive(Args, Clone)]
 pub(crate) struct PrecisionArgs {
-    /// Repeat until half the 95 % interval of every --metric is within this percentage of its mean. At least 10 runs;
-    /// at most --runs, or 10000
+    /// Repeat until half the 95 % interval of every --metric is within this percentage of its mean. Minimum: 10 runs;
+    /// maximum: --runs, or 10000
     #[arg(long, value_name = "2%", value_parser = values::precision)]
     until: Option<Precision>,
-    /// Metrics for --until: goodput_kbps,timeouts; repeatable (default: goodput). Means over flows
+    /// Metrics for --until: goodput_kbps,timeouts; repeatable (default: goodput). Each is averaged over the flows
     #[arg(long, value_name = "A,B,C", value_delimiter = ',', value_parser = values::quantity, requires = "until")]
     metric: Vec<Quantity>,
 }
@@ -83,7 +83,7 @@ impl PrecisionTracker {
         }
     }
 
-    /// Returns whether further results are wanted, and how many. `most` is the maximum number of repetitions per case.
+    /// Returns the results that are still wanted. `most` is the maximum number of repetitions per case.
     pub(crate) fn demand(&mut self, most: u32) -> Demand {
         let Some(precision) = self.precision else { return Demand::All };
         let cases = self.cases.len();

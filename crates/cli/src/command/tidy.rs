@@ -9,7 +9,8 @@ use std::io::{self, Read};
 
 /// Undo the changes of a killed emulation on this machine.
 ///
-/// Waits for the end of standard input; a word on standard input means that nothing is left.
+/// Waits for the end of standard input; a word on standard input means that the emulation has undone its changes
+/// itself.
 #[derive(Args)]
 pub(crate) struct Tidy {}
 

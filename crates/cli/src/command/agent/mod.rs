@@ -63,17 +63,18 @@ pub(crate) struct AgentRun {
 /// Mechanisms applied to ACKs.
 #[derive(Args)]
 struct Mechanisms {
-    /// Advertise at most this: dynamic (2 x rate x smallest RTT, estimated), dynamic=K, link-rate=RATE, fixed=BYTES
+    /// Limit of the advertised window: dynamic (2 x rate x smallest RTT, estimated), dynamic=K, link-rate=RATE,
+    /// fixed=BYTES
     #[arg(long, value_name = "WINDOW", value_parser = AckSettings::window)]
     window: Option<Choice<window::Build>>,
-    /// Send N ACKs in place of each one: split=N acknowledges in N steps, copies=N repeats the ACK (default N: 2)
+    /// Send N ACKs instead of each ACK: split=N acknowledges in N steps, copies=N repeats the ACK (default N: 2)
     #[arg(long, value_name = "ACKS", value_parser = acks)]
     acks: Option<String>,
     /// Split ACKs only after losses classified as wireless, until the window has recovered: jtcp, rtt, always
     #[arg(long, value_name = "DISCRIMINATOR", requires = "acks", value_parser = AckSettings::loss_discrimination)]
     loss_discrimination: Option<Choice<loss_discrimination::Build>>,
-    /// Where to rewrite ACKs: bpf, in the kernel (Linux 5.8 or later; not with --loss-discrimination), nfqueue, in the
-    /// agent, or auto, in the kernel where possible
+    /// Place where ACKs are rewritten: bpf (in the kernel: Linux 5.8 or later; not with --loss-discrimination), nfqueue
+    /// (in the agent), or auto (in the kernel where possible)
     #[arg(
         long = "path",
         value_name = "WAY",
@@ -104,7 +105,7 @@ struct Status {
     folder: RunDir,
 }
 
-/// Keep the rules of a running agent while the agent answers; started by `agent run`
+/// Keep the rules of a running agent only while the agent answers; started by `agent run`
 #[derive(Args)]
 struct Watchdog {
     #[arg(long, value_name = "N")]
@@ -171,7 +172,7 @@ impl AgentRun {
     fn greeting(&self, agent: &RunningAgent) -> String {
         let families = if agent.has_ipv6() { "IPv4 and IPv6" } else { "IPv4 (no rules for IPv6)" };
         format!(
-            "the agent runs for new connections over {families}, {}: {}; Ctrl-C ends it",
+            "the agent runs for new connections over {families}, {}: {}; Ctrl-C ends the agent",
             match agent.path() {
                 DataPath::Bpf => "in the kernel (BPF)",
                 _ => "by NFQUEUE",

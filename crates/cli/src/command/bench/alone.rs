@@ -1,4 +1,4 @@
-//! Runs a single case in this process, so that time, memory and instructions belong to that case alone.
+//! Runs a single case in this process, so that time, memory and instructions are those of this case alone.
 
 use crate::failure::Failure;
 use lasthop_lab::bench::{BenchCase, data_packets};

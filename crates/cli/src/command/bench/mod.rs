@@ -24,7 +24,7 @@ const COLUMNS: [&str; 6] = ["case", "data_packets", "cpu_s", "packets_per_cpu_s"
 /// peak memory of a process that runs only this case.
 ///
 /// With --count, valgrind counts instructions per data packet and its ACK instead. The difference of two durations
-/// excludes set-up. Counts are equal in every run and on all machines of a kind.
+/// excludes set-up. Counts are equal in every run and on all machines of the same kind.
 #[derive(Args)]
 pub(crate) struct Bench {
     /// Cases to run; all by default

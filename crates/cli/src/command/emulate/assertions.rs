@@ -89,7 +89,7 @@ pub(super) fn report_assertions(
         0 => Ok(()),
         missed => Err(Failure::failed(
             format!("{missed} of {} assertions do not hold", judged.len()),
-            "see the lines `assert` above",
+            "see the lines above that begin with `assert`",
         )),
     }
 }

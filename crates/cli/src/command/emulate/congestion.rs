@@ -14,7 +14,7 @@ pub(super) struct CongestionControls {
     seen: ControlsByClient,
     /// Default congestion control of the namespaces.
     default: Option<String>,
-    /// Whether `--congestion` set all connections.
+    /// Whether `--congestion` set the congestion control of all connections.
     is_given: bool,
 }
 
@@ -40,8 +40,8 @@ impl CongestionControls {
         CongestionControls { seen, default, is_given }
     }
 
-    /// Lists the congestion controls of the connections that send to an end. If there are several, each has its number
-    /// of connections. A connection counts with its last congestion control.
+    /// Lists the congestion controls of the connections that send to an end. If there are several, each is followed by
+    /// the number of its connections. A connection counts for its last congestion control.
     pub(super) fn words(&self, to: End) -> String {
         let mut counts: BTreeMap<CongestionName, usize> = BTreeMap::new();
         for control in self.seen.values().filter_map(|used| used.controls[sender_index(to)].last()) {
@@ -81,7 +81,7 @@ impl CongestionControls {
         let other = all.map(CongestionName::name).find(|name| *name != default)?;
         Some(format!(
             "note: a program chose `{other}`, but connections begin with `{default}` here. A connection accepted with \
-             `{default}` keeps its pacing after a change; to avoid this: --congestion {other}"
+             `{default}` keeps pacing after a change; to avoid this: --congestion {other}"
         ))
     }
 }

@@ -78,7 +78,7 @@ impl OpenFiles {
         self.capture.take()
     }
 
-    /// Writes the summary and the report. If one cannot be written, the other is written nevertheless.
+    /// Writes the summary and the report. If one of these files cannot be written, the other is written nevertheless.
     pub(super) fn fill(
         &mut self,
         summary: &Summary,

@@ -22,7 +22,7 @@ impl Guard {
     /// Starts the process in its own process group, unaffected by signals to the run.
     ///
     /// # Errors
-    /// If this program cannot be started again.
+    /// If this program cannot be started a second time.
     pub(super) fn begin() -> Result<Guard, SystemError> {
         let refused = |error: io::Error| SystemError {
             message: format!("cannot start the process that cleans up after a kill: {error}"),

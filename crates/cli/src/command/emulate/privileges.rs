@@ -63,7 +63,8 @@ impl Privileges {
             Privileges::Unprivileged => {
                 control_group::remove_stale();
                 output::note(
-                    "note: without root: own namespaces, no real-time priority; timing is better as root",
+                    "note: without root, the run uses your own namespaces without real-time priority; \
+                     timing is better as root",
                 );
                 Ok(None)
             }
@@ -77,8 +78,9 @@ impl Privileges {
         }
     }
 
-    /// Identity of a program. With `as_root`, the program has the rights of the run. A nested emulation has them, too,
-    /// because it must change this run's network. The programs of a nested emulation do not have them.
+    /// Returns the identity under which a program runs. With `as_root`, the program has the rights of the run. A nested
+    /// emulation also has these rights, because the nested emulation must change this run's network. The programs of a
+    /// nested emulation do not have these rights.
     pub(super) fn runner(self, words: &[String], as_root: bool) -> Runner {
         match self {
             _ if as_root || is_emulation(words) => Runner::Own,

@@ -64,7 +64,7 @@ impl RemoteEnd {
         let splice = Splice::begin(&namespace)?;
         let uplink = Uplink::begin(&namespace).map_err(|error| {
             output::note(&format!(
-                "note: only TCP and name resolution (DNS) reach outside: {} ({})",
+                "note: only TCP and name resolution (DNS) reach the outside network: {} ({})",
                 error.message, error.help
             ));
         });
@@ -77,7 +77,8 @@ impl RemoteEnd {
         Ok((RemoteEnd::Uplinked { dns, nat, _splice: splice, _uplink: uplink.ok(), namespace }, port))
     }
 
-    /// Resolver configuration for programs behind the path; `None` if the machine's own serves.
+    /// Resolver configuration for programs behind the path; `None` if the machine's own configuration also works behind
+    /// the path.
     pub(super) fn resolv_conf(&self) -> Result<Option<ResolvConf>, SystemError> {
         let forwarder = match self {
             RemoteEnd::Server(_) => &None,
@@ -119,7 +120,7 @@ impl RemoteEnd {
         Ok(true)
     }
 
-    /// Packets that the kernel could not put into the device's ring, or take from the ring.
+    /// Number of packets that the kernel could not put into the device's ring, or take from the ring.
     pub(super) fn lost_in_device(&self) -> u64 {
         match self {
             RemoteEnd::Server(namespace) => namespace.within(|| ends::lost_in(DEVICE)).unwrap_or(0),

@@ -134,16 +134,16 @@ impl Summary {
         let entry = self.measured.entry();
         let entry = if self.sees_entries {
             format!(
-                "of that before entry {} us (1 of 100), {} us (maximum)",
+                "of which before entry {} us (99th percentile), {} us (maximum)",
                 micros(entry.p99),
                 micros(entry.max)
             )
         } else {
-            "entry counted from reading".to_owned()
+            "counted from reading, because entry times are unknown".to_owned()
         };
         format!(
-            "{:.1} s from the first packet to the last; late by {} us (median), {} us (1 of 100), {} us (maximum), \
-             {entry}; {} lost in devices; {}; {}",
+            "{:.1} s from the first packet to the last; late by {} us (median), {} us (99th percentile), \
+             {} us (maximum), {entry}; {} lost in devices; {}; {}",
             self.measured.active().as_secs(),
             micros(lateness.p50),
             micros(lateness.p99),

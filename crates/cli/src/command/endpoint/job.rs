@@ -196,7 +196,7 @@ impl EndpointJob {
     }
 }
 
-/// Time for which a connection may stay unopened after an ICMP error. Two more SYNs fit into this time.
+/// Time for which the handshake of a connection may continue after an ICMP error. Two more SYNs fit into this time.
 const OBSTACLE_TIMEOUT: Duration = Duration::from_secs(3);
 /// Maximum wait for the peer's last acknowledgements at the end of a job.
 const LINGER: Duration = Duration::from_secs(5);

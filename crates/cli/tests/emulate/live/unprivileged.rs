@@ -131,7 +131,7 @@ fn whatever_ends_it_nothing_is_left() {
         wait_until("the programs go", || processes_with(seconds) == 0);
         wait_until("the namespaces go", || namespaces().is_disjoint(&made));
     }
-    // Nothing is left if the second process is killed, either.
+    // A kill of the second process leaves nothing behind, either.
     let mut child = begin("22363");
     let second = fs::read_to_string(format!("/proc/{0}/task/{0}/children", child.id())).unwrap();
     assert!(Command::new("kill").args(["-KILL", second.trim()]).status().unwrap().success());
@@ -174,7 +174,7 @@ fn the_way_outside_leads_through_a_program() {
             let said = stderr_of(&output);
             assert!(
                 said.contains(
-                    "only TCP and name resolution (DNS) reach outside: neither `pasta` (passt) nor `slirp4netns`"
+                    "only TCP and name resolution (DNS) reach the outside network: neither `pasta` (passt) nor"
                 ),
                 "{said}"
             );

@@ -15,7 +15,7 @@ use std::fmt::Write as _;
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(in super::super) enum SettingWord {
     Set(LinkChange, Option<End>),
-    /// Direction of all values that name no direction.
+    /// Direction of all values that have no direction of their own.
     Direction(End),
 }
 
@@ -128,7 +128,7 @@ impl SettingsHistory {
             let direction = self.directions.iter().find(|direction| direction.pipe == pipe).map_or(String::new(), LinkDirection::name);
             SetRefusal::new(
                 format!("{direction}: {}; no setting has changed", fixed.0),
-                "settable: a constant rate; a delay, except of RLC and Wi-Fi; losses if the channel is none or iid",
+                "settable are a constant rate, a delay (not of RLC or Wi-Fi), and losses if the channel is none or iid",
             )
         })?;
         for (direction, _) in &changes {
@@ -138,8 +138,9 @@ impl SettingsHistory {
     }
 
     fn changes(&self, request: &SetRequest) -> Result<Vec<(usize, LinkChange)>, SetRefusal> {
-        let unreadable =
-            |message| SetRefusal::new(message, "lasthop emulate set rate=5Mbit/s delay=40ms @down");
+        let unreadable = |message| {
+            SetRefusal::new(message, "for example: lasthop emulate set rate=5Mbit/s delay=40ms @down")
+        };
         let words =
             request.words.iter().map(|word| parse(word)).collect::<Result<Vec<SettingWord>, String>>();
         let words = words.map_err(unreadable)?;
@@ -179,7 +180,7 @@ impl SettingsHistory {
         let all = names.join(", ");
         match (&request.link, meant) {
             (Some(link), []) => {
-                Err(SetRefusal::new(format!("the path has no link `{link}` here"), format!("links: {all}")))
+                Err(SetRefusal::new(format!("the path has no link `{link}`"), format!("links: {all}")))
             }
             (None, _) if names.len() > 1 => Err(SetRefusal::new(
                 format!("the path has several links: {all}"),

@@ -37,13 +37,13 @@ pub(super) struct Screen {
     reader: Option<JoinHandle<()>>,
 }
 
-/// Time after which the reader checks again whether the run is over, ms.
+/// Interval at which the reader checks whether the run is over, ms.
 const DRAIN_MILLIS: u8 = 50;
 
 /// Controlling terminal of this process.
 ///
 /// # Errors
-/// If the process has none.
+/// If the process has no controlling terminal.
 pub(super) fn terminal() -> Result<File, Failure> {
     OpenOptions::new().read(true).write(true).open("/dev/tty").map_err(|error| {
         Failure::bad_input(

@@ -85,9 +85,7 @@ fn late(view: &View) -> String {
     let bound = Bounds::USUAL.late;
     match view.late {
         Some([p99, max]) => {
-            format!(
-                "late since the last sample: {p99:.0} us (1 of 100), {max:.0} us (maximum); bound {bound}"
-            )
+            format!("lateness since the last sample, us: p99 {p99:.0}, maximum {max:.0}; bound {bound}")
         }
         None => "no packet since the last sample".to_owned(),
     }
@@ -131,7 +129,7 @@ fn set(current: &Value, end: End) -> String {
     let (Some(link), None) = (here.next(), here.next()) else { return String::new() };
     let rate = link["rate_bps"]
         .as_u64()
-        .map(|bps| if bps == 0 { "no rate".to_owned() } else { Rate::from_bps(bps).to_string() });
+        .map(|bps| if bps == 0 { "rate 0 (stopped)".to_owned() } else { Rate::from_bps(bps).to_string() });
     let delay = link["delay_ms"].as_f64().map(|ms| Duration::from_secs_f64(ms / 1e3).to_string());
     let loss = link["loss_pct"].as_f64().map(|percent| format!("{percent} %"));
     let known: Vec<String> = [rate, delay, loss].into_iter().flatten().collect();
