@@ -95,7 +95,7 @@ fn an_interrupted_run_has_its_finished_rows_and_says_how_many() {
     assert_eq!(last, format!("interrupted: {} of {MANY_RUNS} runs are done", rows.len()));
 }
 
-/// Means cover the finished runs. A comparison omits repetitions in which a case is missing.
+/// Means cover the finished runs. The means of a comparison omit repetitions in which a case is missing.
 #[cfg(unix)]
 #[test]
 fn an_interrupted_run_sums_up_what_is_finished() {

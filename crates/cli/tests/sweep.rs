@@ -42,9 +42,9 @@ fn finished(folder: &Path, store: &str) -> usize {
     String::from_utf8_lossy(&output.stdout).lines().count().saturating_sub(1)
 }
 
-/// Kills a sweep of `runs_each` runs per point `kills` times, and then lets it end. Each kill waits for a random number
-/// of runs in the store, and then for a random moment within the next runs. Kills are thus spread over the work instead
-/// of the time, and busy and idle machines behave alike.
+/// Kills a sweep of `runs_each` runs per point `kills` times, and then lets the sweep end. Each kill waits for a random
+/// number of runs in the store, and then for a random moment within the next runs. Kills are thus spread over the work
+/// instead of the time, and busy and idle machines behave alike.
 fn kill_and_resume(runs_each: u32, kills: u32) {
     let folder = tempfile::tempdir().unwrap();
     let runs = runs_each.to_string();

@@ -128,8 +128,8 @@ fn whatever_ends_it_nothing_is_left() {
         assert_eq!(made.len(), 2);
         assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
         assert_eq!(child.wait().unwrap().code(), status, "{signal}");
-        wait_until("the programs go", || processes_with(seconds) == 0);
-        wait_until("the namespaces go", || namespaces().is_disjoint(&made));
+        wait_until("the programs end", || processes_with(seconds) == 0);
+        wait_until("the namespaces are removed", || namespaces().is_disjoint(&made));
     }
     // A kill of the second process leaves nothing behind, either.
     let mut child = begin("22363");
