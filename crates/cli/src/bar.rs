@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// Minimum interval between two lines, and minimum time before the first line.
+/// Minimum interval between two printed lines, and minimum time before the first line.
 const MIN_INTERVAL: Duration = Duration::from_secs(5);
 /// Interval after which a line is due even if less than a tenth of the work has been done since the last line.
 const MAX_INTERVAL: Duration = Duration::from_secs(30);
@@ -52,7 +52,7 @@ impl Bar {
         });
     }
 
-    /// Hides the bar while `act` runs, because `act` prints.
+    /// Hides the bar while `act` prints.
     #[cfg(target_os = "linux")]
     pub(crate) fn suspended<T>(&self, act: impl FnOnce() -> T) -> T {
         let part = self.part.lock().unwrap_or_else(PoisonError::into_inner);

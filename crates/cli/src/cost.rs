@@ -5,7 +5,7 @@ use crate::rounded;
 use lasthop_lab::cost::{Cost, PACKETS_PER_S, RunPlan};
 use std::time::Duration;
 
-/// Thresholds of time and memory below which no note is printed.
+/// Thresholds of time (s) and memory (bytes). No note is printed below them.
 const LONG_S: f64 = 60.0;
 const LARGE_BYTES: f64 = 1e9;
 
@@ -34,8 +34,8 @@ pub(crate) fn print_if_large(cost: &Cost, plan: &RunPlan) {
     }
 }
 
-/// Estimates the time for `count` runs on `on` threads from the duration of the first run. Returns `None` if the time
-/// is short.
+/// Estimates the time for `count` runs on `on` threads from the duration of the first run. Returns `None` if the
+/// estimate is below the threshold for a note.
 pub(crate) fn estimate_from_first(count: usize, on: usize, first: Duration) -> Option<String> {
     let seconds = first.as_secs_f64() * count.div_ceil(on.max(1)) as f64;
     (count > on && seconds >= LONG_S).then(|| {

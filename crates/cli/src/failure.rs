@@ -15,7 +15,7 @@ pub(crate) const INTERRUPTED: u8 = 130;
 pub(crate) enum Failure {
     Scenario(Problem),
     Other(u8, PlainProblem),
-    /// Exit status of a command that ran for the user and has printed its own message.
+    /// Exit status of the user's command, which has printed its own message.
     #[cfg(target_os = "linux")]
     Command(u8),
     /// Interruption by the user, with a message about the progress.
@@ -38,7 +38,7 @@ impl Failure {
     pub(crate) fn no_threads(error: std::io::Error) -> Failure {
         Failure::failed(
             format!("cannot start a thread: {error}"),
-            "the limit on the number of processes may be reached: see ulimit -u",
+            "the limit of processes may be reached: see ulimit -u",
         )
     }
 

@@ -1,4 +1,4 @@
-//! Results of a reproduction: tables for people; JSON objects or CSV rows for programs.
+//! Formats the results of a reproduction: as tables for people, and as JSON objects or CSV rows for programs.
 
 use crate::provenance::Provenance;
 use crate::table;
@@ -12,7 +12,7 @@ use lasthop_lab::study::tables::distance;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
-/// Prefix of items that assume another answer to one of the paper's open questions.
+/// Prefix of items that assume another answer to one of the questions that the paper leaves open.
 const SENSITIVITY: &str = "sensitivity-";
 const CLAIM: &str = "claim-";
 /// Suffix of items that repeat a gain in another unit.
@@ -145,7 +145,7 @@ fn summaries(curves: &[Vec<&Item>]) -> Table {
         ])
     });
     table(
-        "Curves, first and last point (every point: --format json, or the report)".into(),
+        "Curves: first and last point (for every point: --format json, or the report)".into(),
         &["item", "series", "metric", "points", "x", "measured"],
         rows.collect(),
     )

@@ -23,7 +23,7 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Err(Failure::ClosedPipe),
         Err(error) => Err(Failure::failed(
             format!("cannot write to standard output: {error}"),
-            "is the disk full, or the output closed?",
+            "is the disk full, or is the output closed?",
         )),
     }
 }

@@ -11,7 +11,7 @@ use lasthop_scenario::{Headers, Scenario, Traffic, Transfer};
 use lasthop_sim::assemble::{EXTERNAL_FLOWS, assemble_external, replaced_flows};
 use lasthop_tcp::Config;
 
-/// Index of the flow that real traffic replaces: the first TCP flow.
+/// Returns the index of the flow that real traffic replaces: the first TCP flow.
 pub(crate) fn replaced(scenario: &Scenario) -> Result<usize, Failure> {
     if let Some((node, choice)) = scenario.middlebox_nodes().next() {
         let (node, name) = (&scenario.nodes[node], choice.info.name);
@@ -30,8 +30,8 @@ pub(crate) fn replaced(scenario: &Scenario) -> Result<usize, Failure> {
     })
 }
 
-/// Plan of an emulation in which the scenario's links carry real traffic. All flows that real traffic does not replace
-/// are simulated. The plan takes no samples.
+/// Returns the plan of an emulation in which the scenario's links carry real traffic. Flows that real traffic does not
+/// replace are simulated. The plan takes no samples.
 pub(crate) fn plan(scenario: &Scenario, replaced: usize, seed: u64) -> EmulationPlan {
     let pipes = scenario.links.iter();
     EmulationPlan {
@@ -60,7 +60,7 @@ pub(crate) struct CarriedFlows {
     pub(crate) mtu: u16,
 }
 
-/// All TCP flows between the two ends of the first TCP flow.
+/// Returns all TCP flows between the two ends of the first TCP flow.
 pub(crate) fn carried_flows(scenario: &Scenario) -> Result<CarriedFlows, Failure> {
     let replaced = replaced(scenario)?;
     let flows = replaced_flows(scenario, replaced);

@@ -14,8 +14,9 @@ pub(crate) fn fields() -> Vec<ReferenceSection> {
     outputs::sections()
 }
 
-/// Sections about a key path or a name: keys and mechanisms, then columns and fields. The name of a column or field may
-/// omit the unit. For a name of another tool, returns the sections about Lasthop's names with the same meaning.
+/// Returns the sections about a key path or a name: first keys and mechanisms, then columns and fields. The name of a
+/// column or field may omit the unit. For a name from another tool, returns the sections about Lasthop's names with the
+/// same meaning.
 pub(crate) fn explain(path: &str) -> Vec<ReferenceSection> {
     let path = path.trim();
     let own = here(path);
@@ -25,7 +26,7 @@ pub(crate) fn explain(path: &str) -> Vec<ReferenceSection> {
     [vec![lead], others, own].concat()
 }
 
-/// Sections about a name that Lasthop itself uses.
+/// Returns the sections about a name that Lasthop itself uses.
 fn here(path: &str) -> Vec<ReferenceSection> {
     let mut found = Catalogue::default().explain(path);
     let mut add = |is_meant: &dyn Fn(&str) -> bool| {
@@ -44,7 +45,7 @@ fn here(path: &str) -> Vec<ReferenceSection> {
     found
 }
 
-/// "did you mean …?" for an unknown name.
+/// Returns the suggestion "did you mean …?" for an unknown name.
 pub(crate) fn hint(path: &str) -> Option<String> {
     let fields: Vec<String> =
         fields().into_iter().flat_map(|section| section.keys).map(|key| key.name).collect();
@@ -79,7 +80,7 @@ pub(crate) fn text(sections: &[ReferenceSection]) -> String {
     text
 }
 
-/// Values and default of a key.
+/// Describes the values and the default of a key.
 fn about(key: &KeyDescription) -> String {
     [&key.takes, &key.without]
         .into_iter()

@@ -125,7 +125,8 @@ fn read(file: &Path) -> Result<Vec<Archived>, Failure> {
     }
 }
 
-/// Paper of archived rows: a folder if the rows' command names a folder, otherwise a paper by name.
+/// Returns the paper of archived rows: that of a folder if the rows' command names a folder, otherwise the paper of
+/// that name.
 fn paper(origin: &Origin) -> Result<Paper, Failure> {
     let folder = origin.command.strip_prefix("lasthop reproduce ").unwrap_or(&origin.paper);
     let folder = folder.split(" --").next().unwrap_or(folder);

@@ -1,4 +1,4 @@
-//! Files written atomically, and files that grow.
+//! Output files: files written atomically, and files that grow during the run.
 //!
 //! Data of an atomic file goes to a hidden file beside the target, which is renamed to the target at the end. An
 //! interruption or failure removes the hidden file. A file that grows has its name from the beginning, holds whole
@@ -18,13 +18,14 @@ static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 pub(crate) struct Target {
     path: PathBuf,
-    /// Hidden file and its target; `None` for a file that is written directly: a pipe, a device or a file that grows.
+    /// Hidden file and its target. `None` for a file that is written directly, which is a pipe, a device or a file that
+    /// grows.
     renaming: Option<(PathBuf, PathBuf)>,
     writer: BufWriter<File>,
 }
 
 impl Target {
-    /// Opens a file for writing; reports a wrong path before any computation.
+    /// Opens a file for writing. Called early, so that a wrong path is reported before any computation.
     pub(crate) fn create(path: &Path) -> Result<Target, Failure> {
         refuse_foreign_links(path)?;
         let begun = match fs::metadata(path) {
@@ -166,7 +167,8 @@ pub(crate) fn discard_all_when_interrupted() {
     }
 }
 
-/// Removes partial files, also those of abandoned runs. While the returned guard lives, no file is created or renamed.
+/// Removes partial files, including those of abandoned runs. No file is created or renamed until the returned guard is
+/// dropped.
 pub(crate) fn discard_all() -> impl Drop {
     let unfinished = lock();
     for hidden in unfinished.iter() {
@@ -175,7 +177,7 @@ pub(crate) fn discard_all() -> impl Drop {
     unfinished
 }
 
-/// Support for work that handles an interruption (Ctrl-C) itself.
+/// Interruptions (Ctrl-C) of work that handles an interruption itself.
 pub(crate) mod interrupts {
     use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -23,7 +23,7 @@ order of the first three is certain or the budget is spent. The score combines g
 duration of short transfers, and the goodput left to a competing unchanged flow. --format json adds percentiles,
 intervals and keys.";
 
-/// Rank changes that would improve a path: gain, and the place to deploy each
+/// Rank changes that would improve a path, with the gain of each change and the place to deploy it
 #[derive(Args)]
 #[command(after_help = MORE)]
 pub(crate) struct Advise {
@@ -44,7 +44,7 @@ pub(crate) struct Advise {
     /// Output format
     #[arg(long, value_enum, default_value = "table")]
     format: AdviceFormat,
-    /// Write the ranking with charts as an offline page
+    /// Write the ranking and its charts as an offline page
     #[arg(long, value_name = "FILE.html")]
     report: Option<PathBuf>,
 }

@@ -22,7 +22,7 @@ use lasthop_lab::runs::random::Determinism;
 use lasthop_sweep::rule::{DEFAULT_MAX_RUNS, Precision};
 use std::path::PathBuf;
 
-/// Compare values of a key under the same losses. Prints the differences to the first value
+/// Compare values of a key with the same losses. Prints the differences to the first value
 #[derive(Args)]
 pub(crate) struct Compare {
     #[command(flatten)]

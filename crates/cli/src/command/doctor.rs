@@ -39,7 +39,8 @@ impl Doctor {
     }
 }
 
-/// Mode of `emulate` on this machine. Without root, a test run shows whether the unprivileged mode works.
+/// Determines the mode of `emulate` on this machine. Without root, a test run shows whether the unprivileged mode
+/// works.
 fn emulation_mode() -> Finding {
     let finding = Finding {
         name: "emulation mode",

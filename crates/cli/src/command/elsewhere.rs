@@ -1,4 +1,4 @@
-//! Commands that need Linux, on other systems: each fails with a message that names the alternatives.
+//! Commands that need Linux. On other systems, each fails with a message that names the alternatives.
 
 use crate::failure::Failure;
 use clap::{Args, Subcommand};
@@ -19,7 +19,7 @@ pub(crate) enum LinuxOnly {
     Crosscheck(Rest),
 }
 
-/// All further arguments.
+/// All further arguments, which are ignored.
 #[derive(Args)]
 pub(crate) struct Rest {
     #[arg(hide = true, trailing_var_arg = true, allow_hyphen_values = true)]

@@ -34,7 +34,7 @@ pub(crate) struct Import {
     /// Recording of the other direction: a table or a Mahimahi trace
     #[arg(long, value_name = "FILE")]
     up: Option<PathBuf>,
-    /// Scenario to write, with traces beside it; by default FILE's name with .toml in the current directory
+    /// Scenario to write, with trace files beside it; by default FILE's name with .toml, in the current directory
     #[arg(long, value_name = "FILE.toml")]
     out: Option<PathBuf>,
     /// Format of the recording; detected by default
@@ -211,7 +211,7 @@ fn without_traces(found: &ImportResult) -> ImportResult {
     found
 }
 
-/// Values of the path and their sources, extracted from the scenario's text.
+/// Extracts the values of the path and their sources from the scenario's text.
 fn summary(text: &str) -> String {
     let mut lines: Vec<String> = Vec::new();
     let (mut table, mut comment) = ("", "");

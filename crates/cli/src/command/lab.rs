@@ -79,7 +79,7 @@ fn page_with(path: &str) -> Result<String, Failure> {
     Ok(PAGE.replacen(GIVEN, &format!("{GIVEN}{given}"), 1))
 }
 
-/// Reads files from disk, and records the contents of each file it has read.
+/// Reads files from disk, and records the contents of each file that was read.
 #[derive(Debug, Default)]
 struct RecordingDisk(Mutex<BTreeMap<String, String>>);
 
@@ -106,7 +106,8 @@ fn folder() -> Result<PathBuf, Failure> {
     Ok(folder)
 }
 
-/// Opens the page in the browser. Returns whether the system's opener accepted the page; false without a screen.
+/// Opens the page in the browser. Returns whether the system's opener accepted the page. Without a screen, returns
+/// false.
 fn open_in_browser(file: &Path) -> bool {
     let has_screen = ["DISPLAY", "WAYLAND_DISPLAY"].iter().any(|name| std::env::var_os(name).is_some());
     let mut opener = match std::env::consts::OS {

@@ -1,4 +1,4 @@
-//! `--until`: repeats until means are precise enough, with the same rule as for the points of a sweep.
+//! `--until`: repeats a run until the means are precise enough. The same rule applies to the points of a sweep.
 
 use super::run::Repetitions;
 use crate::finished::Demand;
@@ -104,7 +104,8 @@ impl PrecisionTracker {
         Demand::Expect(u64::from(runs) * cases as u64)
     }
 
-    /// Numbers that must be precise: each case's mean, and its difference to the first case.
+    /// Returns the numbers that must be precise: the mean of each case, and its difference to the mean of the first
+    /// case.
     fn numbers(&self) -> impl Iterator<Item = TrackedNumber<'_>> {
         self.quantities.iter().zip(&self.values).flat_map(|(quantity, values)| {
             let means = values.iter().zip(&self.cases).map(|(values, case)| TrackedNumber {
@@ -149,7 +150,7 @@ impl PrecisionTracker {
     }
 }
 
-/// Values of a number by repetition, and the values whose mean is the scale for half its interval (`of`).
+/// Values of a number by repetition. Half the interval of the number is compared with the mean of the values `of`.
 struct TrackedNumber<'l> {
     what: String,
     values: Cow<'l, [Option<f64>]>,

@@ -16,7 +16,7 @@ const MORE: &str = "\
 --format csv prints one row per run and flow: lasthop results FILE --format csv > runs.csv
 The Python package writes Parquet: --format parquet prints the command";
 
-/// Show the contents of a sweep's store: list, filter, export, merge shards
+/// Show the contents of a sweep's store: list, filter or export the runs, or merge shards
 #[derive(Args)]
 #[command(after_help = MORE)]
 pub(crate) struct Results {
@@ -117,7 +117,7 @@ impl Results {
         if self.merge.is_empty() {
             return Ok(());
         }
-        // Reports a wrong name before STORE is created.
+        // Opening each store first reports a wrong name before STORE is created.
         for other in &self.merge {
             StoreReader::open(other)?;
         }

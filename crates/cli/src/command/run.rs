@@ -74,7 +74,8 @@ pub(crate) struct Repetitions {
 }
 
 impl Repetitions {
-    /// Number of repetitions: the requested number, else the scenario's, or 1 if all repetitions would be equal.
+    /// Number of repetitions: the requested number, otherwise the scenario's number, or 1 if all repetitions would be
+    /// equal.
     pub(crate) fn runs(&self, scenario: &Scenario, determinism: &Determinism) -> u32 {
         self.runs.unwrap_or_else(|| determinism.worth_running(scenario.runs))
     }
@@ -335,7 +336,7 @@ struct OpenRunFiles {
     /// Completion times of every repetition.
     completions: Option<Target>,
     report: Option<Target>,
-    /// Paths of the capture and the trace, in the order of the observers.
+    /// Paths of the capture and the trace, in the order of the run's observers.
     paths: Vec<PathBuf>,
 }
 

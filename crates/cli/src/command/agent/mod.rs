@@ -47,13 +47,13 @@ enum AgentCommand {
 pub(crate) struct AgentRun {
     #[command(flatten)]
     mechanisms: Mechanisms,
-    /// Number of the NFQUEUE, if used
+    /// Number of the NFQUEUE, if the agent uses one
     #[arg(long, value_name = "N", default_value_t = 6868)]
     queue: u16,
-    /// Maximum number of ACKs that wait for the agent; further ACKs pass unchanged
+    /// Maximum number of ACKs that wait in the NFQUEUE for the agent; further ACKs pass unchanged
     #[arg(long, value_name = "ACKS", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=1024))]
     queue_length: u32,
-    /// Serve counters to Prometheus on this port of 127.0.0.1
+    /// Serve counters for Prometheus on this port of 127.0.0.1
     #[arg(long, value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
     metrics: Option<u16>,
     #[command(flatten)]
@@ -266,8 +266,8 @@ impl Status {
     }
 }
 
-/// Checks `--acks` as if `--loss-discrimination` were given: every value that is valid without this flag is also valid
-/// with it.
+/// Checks the value of `--acks` as if `--loss-discrimination` were given. Every value that is valid without this flag
+/// is also valid with this flag.
 fn acks(text: &str) -> Result<String, String> {
     AckSettings::ack_splitting(text, true).map(|_| text.to_owned())
 }

@@ -98,7 +98,7 @@ impl SenderCase {
         Some(self.flows.iter().map(one).collect())
     }
 
-    /// Trial for the repetition with this seed. Each flow starts at the same time as in the simulation.
+    /// Returns the trial for the repetition with this seed. Each flow starts at the same time as in the simulation.
     pub(super) fn trial(&self, seed: u64) -> Trial {
         let mut trial = self.trial.clone();
         for (stream, flow) in trial.streams.iter_mut().zip(&self.flows) {

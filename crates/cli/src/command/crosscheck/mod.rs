@@ -1,7 +1,7 @@
 //! `lasthop crosscheck PATH`.
 //!
 //! * `case`: a sender, its scenario and its trial.
-//! * `repeat`: runs the repetitions. `printer`: prints results during the runs.
+//! * `repeat`: runs the repetitions of a case. `printer`: prints the results of each sender after its last run.
 
 mod case;
 mod printer;

@@ -1,4 +1,4 @@
-//! Congestion controls that the connections of a run used.
+//! Congestion controls of the connections of a run.
 
 use lasthop_emu::census::{ControlsByClient, UsedControls};
 use lasthop_emu::emulation::End;
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 const MAX_CONNECTIONS: usize = 1000;
-/// Congestion controls that set a pacing rate. A socket keeps the rate if a program changes the congestion control.
+/// Congestion controls that set a pacing rate. A socket keeps this rate after a change of the congestion control.
 const PACING: [&str; 2] = ["bbr", "bbr3"];
 
 pub(super) struct CongestionControls {
@@ -74,7 +74,7 @@ impl CongestionControls {
         self.seen.iter().take(MAX_CONNECTIONS).map(one).collect()
     }
 
-    /// Warning that connections may have kept the pacing of the default congestion control.
+    /// Returns a warning if connections may have kept the pacing of the default congestion control.
     pub(super) fn note(&self) -> Option<String> {
         let default = self.default.as_deref().filter(|name| PACING.contains(name) && !self.is_given)?;
         let all = self.seen.values().flat_map(|used| used.controls.iter().flatten());

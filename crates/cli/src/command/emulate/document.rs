@@ -1,4 +1,4 @@
-//! The report of a run: the state of the path and of the kernel's connections over time.
+//! Creates the report of a run: the state of the path and of the kernel's connections over time.
 
 use super::summary::Summary;
 use lasthop_emu::emulation::{End, PathSnapshot};

@@ -15,7 +15,7 @@ const TIME_LIMIT_STATUS: u8 = 124;
 pub(super) struct Ending {
     /// Instant at which the time limit expires, and length of the limit.
     limit: Option<(Instant, Duration)>,
-    /// Instant of the stop request, and time until SIGTERM.
+    /// Instant of the stop request, and time from this instant until SIGTERM.
     since: Option<(Instant, Duration)>,
     is_terminated: bool,
     is_over: bool,

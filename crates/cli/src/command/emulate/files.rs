@@ -73,7 +73,7 @@ impl EmulateFiles {
 }
 
 impl OpenFiles {
-    /// Takes the capture for writing. The caller must pass its file to [`OpenFiles::finish`].
+    /// Takes the capture for writing. The caller must later pass the capture's file to [`OpenFiles::finish`].
     pub(super) fn take_capture(&mut self) -> Option<Capture<Target>> {
         self.capture.take()
     }

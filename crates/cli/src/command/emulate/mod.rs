@@ -141,7 +141,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
 impl Emulate {
     pub(crate) fn execute(&self) -> Result<(), Failure> {
-        // This call comes first, because the process must still have one thread and no open files.
+        // This call must be the first, while the process has only one thread and no open files.
         let privileges = Privileges::acquire().map_err(failure)?;
         let source = self.path_args.source()?;
         let draft = source.draft()?;
@@ -239,7 +239,7 @@ impl Emulate {
         }
     }
 
-    /// Runs the command. Returns the summary, and the first error in writing the files.
+    /// Runs the command. Returns the summary, and the first error that occurred while files were written.
     fn run(
         &self,
         privileges: Privileges,
@@ -259,7 +259,7 @@ impl Emulate {
         if let Some(line) = &self.server {
             testbed.start_server(line).map_err(failure)?;
         }
-        // The path's clock starts with the command.
+        // The clock of the path starts when the command starts.
         let mut emulation = Emulation::new(plan, server, client);
         if let Some(capture) = open.take_capture() {
             emulation.capture(capture);

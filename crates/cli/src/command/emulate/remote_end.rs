@@ -13,8 +13,8 @@ use std::net::{IpAddr, Ipv4Addr};
 
 const OUTSIDE: &str = "lasthop-nat";
 
-/// Address at the remote end that answers DNS queries. If `all` is set, it replaces all resolvers, otherwise only the
-/// unreachable ones.
+/// Address at the remote end that answers DNS queries. If `all` is set, this address replaces all resolvers, otherwise
+/// only the unreachable ones.
 pub(super) struct DnsForwarder {
     at: Ipv4Addr,
     all: bool,
@@ -133,13 +133,14 @@ impl RemoteEnd {
 impl Drop for RemoteEnd {
     fn drop(&mut self) {
         if let RemoteEnd::Uplinked { nat, namespace, .. } = self {
-            // The rules must be removed in the namespace in which they were made.
+            // The rules must be removed in the namespace in which they were added.
             let _ = namespace.within(|| drop(nat.take()));
         }
     }
 }
 
-/// Answers DNS queries at the remote end if the path cannot reach the resolver. On failure, names are not resolved.
+/// Starts answering DNS queries at the remote end if the path cannot reach the resolver. On failure, names are not
+/// resolved.
 fn forward_dns_queries(namespace: Option<&Namespace>, ends: Network) -> Option<DnsForwarder> {
     let all = namespace.is_some();
     let resolver = ResolvConf::resolver(all)?;

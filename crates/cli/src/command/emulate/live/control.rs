@@ -1,4 +1,5 @@
-//! Requests to a running emulation, through a socket in a directory to which only the directory's owner may write.
+//! Receives requests to a running emulation, through a socket in a directory to which only the directory's owner
+//! may write.
 //!
 //! A thread receives the requests. The packet loop answers each request between two packets.
 
@@ -45,7 +46,8 @@ pub(super) struct ControlSocket {
     _folder: RunDirectory,
 }
 
-/// Timeout of the emulation for reading a request, answering and writing. The requester waits twice as long.
+/// Timeout of the emulation for each of these steps: reading a request, answering it, and writing. The requester waits
+/// twice as long.
 const SOCKET_TIMEOUT: Duration = Duration::from_secs(2);
 /// Maximum length of a request, bytes.
 const MAX_REQUEST_BYTES: u64 = 1 << 16;

@@ -93,10 +93,10 @@ impl SetRefusal {
 
 pub(super) struct SettingsHistory {
     directions: Vec<LinkDirection>,
-    /// Settings of each link direction with the time from which they apply: the initial settings, then those after each
-    /// change.
+    /// Settings of each link direction, each with the time from which it applies: the initial settings, then the
+    /// settings after each change.
     histories: Vec<Vec<(Time, Option<LinkSettings>)>>,
-    /// Whether the scenario already has a delay plan and a loss plan for each link direction.
+    /// For each link direction: whether the scenario already has a delay plan, and whether it has a loss plan.
     planned: Vec<[bool; 2]>,
 }
 
@@ -275,7 +275,7 @@ fn lines(history: &[(Time, LinkSettings)], [delay_planned, loss_planned]: [bool;
     lines
 }
 
-/// Minimum length of a step in a plan, and a length that exceeds every run, for the last step.
+/// Minimum length of a step in a plan. Then the length of the last step, which exceeds every run.
 const MIN_STEP: Duration = Duration::from_millis(1);
 const FOR_EVER: &str = "1000000 s";
 
@@ -291,7 +291,7 @@ fn plan<V: PartialEq + Copy, S: Display>(
         let value = of(setting);
         match steps.last_mut() {
             Some((_, last)) if *last == value => {}
-            // A value that applied for less than the minimum step is dropped.
+            // A value that applied for less than the minimum length of a step is omitted.
             Some((begins, last)) if time.since(*begins) < MIN_STEP => *last = value,
             _ => steps.push((*time, value)),
         }

@@ -1,4 +1,5 @@
-//! Observations of the path, and the thread that reports them. The thread is separate because writing may block.
+//! Observations of the path, and the thread that reports the observations. A separate thread is needed because
+//! writing may block.
 
 use super::super::events::Events;
 use super::json_lines::{self, JsonLines};

@@ -1,4 +1,4 @@
-//! The drawing: rate, queue, round-trip time and losses per direction, lateness, and the command's output.
+//! Draws rate, queue, round-trip time and losses per direction, lateness, and the command's output.
 
 use super::super::view::View;
 use super::captured_output::{CapturedOutput, lock};
@@ -23,7 +23,7 @@ const DIRECTION_ROWS: u16 = 11;
 /// Maximum number of samples that are kept: the number of columns of the widest terminal.
 const MAX_SAMPLES: usize = 512;
 
-/// Rows for the command's output, without its frame, on a terminal with `rows` rows.
+/// Number of rows for the command's output, without the frame, on a terminal with `rows` rows.
 pub(super) fn output_rows(rows: u16) -> u16 {
     rows.saturating_sub(DIRECTION_ROWS + 4).max(1)
 }
@@ -121,7 +121,7 @@ fn push_sample(history: &mut VecDeque<u64>, value: u64) {
     history.push_back(value);
 }
 
-/// Settings of the link in a direction. The text is empty if the direction has several links.
+/// Describes the settings of the link in a direction. The text is empty if the direction has several links.
 fn set(current: &Value, end: End) -> String {
     let name = if end == End::Client { "down" } else { "up" };
     let links = current["links"].as_array().into_iter().flatten();
