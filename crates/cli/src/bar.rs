@@ -163,8 +163,8 @@ impl LineSchedule {
 mod tests {
     use super::*;
 
-    /// Prints a line after each tenth of the work, but at most one line every 5 s. After 30 s without a line, prints
-    /// one regardless of progress. Prints no line at the end of the work.
+    /// Prints a line after each tenth of the work, but at most one line every 5 s. After 30 s without a line, prints a
+    /// line regardless of progress. Prints no line at the end of the work.
     #[test]
     fn lines_come_now_and_then() {
         let mut schedule = LineSchedule::new("run", 400);

@@ -5,7 +5,7 @@ use crate::rounded;
 use lasthop_lab::cost::{Cost, PACKETS_PER_S, RunPlan};
 use std::time::Duration;
 
-/// Thresholds of time (s) and memory (bytes). No note is printed below them.
+/// Minimum time (s) and minimum memory (bytes) for which a note is printed.
 const LONG_S: f64 = 60.0;
 const LARGE_BYTES: f64 = 1e9;
 

@@ -41,7 +41,7 @@ pub(crate) enum Demand {
     All,
     /// Further results, probably this many in total.
     Expect(u64),
-    /// No further results: runs in progress are abandoned.
+    /// No further results. Runs in progress are abandoned.
     Enough,
 }
 

@@ -127,7 +127,7 @@ pub(crate) fn remove_leftovers() {
         output::note(&format!("removed the namespace `{name}`, left by a killed run"));
     }
     control_group::remove_stale();
-    // If the rules belong to another run in progress, they stay, and no message is printed.
+    // Rules of another run in progress stay, and no message is printed about them.
     if let Ok(true) = nat::remove_stale() {
         output::note("removed the netfilter rules `lasthop`, left by a killed run");
     }

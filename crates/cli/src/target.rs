@@ -177,7 +177,7 @@ pub(crate) fn discard_all() -> impl Drop {
     unfinished
 }
 
-/// Interruptions (Ctrl-C) of work that handles an interruption itself.
+/// Support for work that handles interruptions (Ctrl-C) itself.
 pub(crate) mod interrupts {
     use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -55,7 +55,7 @@ pub(crate) struct Import {
     /// Captures: connection to import, given by its rank in size or by a part of its addresses; by default the largest
     #[arg(long, value_name = "N|TEXT")]
     flow: Option<String>,
-    /// Captures: write delivery over time as a trace instead of one rate
+    /// Captures: write the deliveries over time as a trace, instead of a constant rate
     #[arg(long)]
     varying: bool,
     /// Total number of packets, if FILE lists the numbers of lost packets

@@ -22,7 +22,7 @@ The Python package writes Parquet: --format parquet prints the command";
 pub(crate) struct Results {
     /// File written by `lasthop sweep --store`
     store: PathBuf,
-    /// Number of one sweep; all sweeps by default
+    /// Number of the sweep to show; all sweeps by default
     #[arg(long, value_name = "N")]
     sweep: Option<i64>,
     /// Only points with one of these values: recovery=sack,reno

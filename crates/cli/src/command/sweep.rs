@@ -48,7 +48,7 @@ pub(crate) struct Sweep {
     /// runs; maximum: --runs, or 10000
     #[arg(long, value_name = "2%", value_parser = values::precision)]
     until: Option<Precision>,
-    /// Run only shard I of N, each into a store of its own; `lasthop results --merge` merges the stores
+    /// Run only shard I of N, into a store of its own; `lasthop results --merge` merges the stores of all shards
     #[arg(long, value_name = "I/N", value_parser = values::shard, default_value = "1/1", hide_default_value = true)]
     shard: Shard,
     /// Metrics to print, and for --until: goodput_kbps,timeouts; repeatable (default: goodput)

@@ -1,4 +1,4 @@
-//! `lasthop agent`: receiver mechanisms on this host, under its own programs.
+//! `lasthop agent`: applies receiver mechanisms to the TCP connections of this host's programs.
 
 mod measure;
 mod offload;
@@ -20,8 +20,8 @@ use std::time::Duration;
 /// Apply receiver mechanisms to this host's TCP connections
 ///
 /// The agent reduces the window that the kernel advertises, or splits ACKs: in the kernel (BPF) where possible,
-/// otherwise by intercepting pure ACKs (NFQUEUE).
-/// Connections opened earlier are unchanged. If the agent ends or hangs, all connections continue without it.
+/// otherwise by intercepting pure ACKs (NFQUEUE). Connections opened earlier are unchanged. If the agent ends or hangs,
+/// all connections continue without the agent.
 #[derive(Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct Agent {

@@ -1,4 +1,4 @@
-//! Output during the runs: the rows of each sender after its last run.
+//! Prints the rows of each sender after the last run of this sender, while further senders run.
 
 use super::CrosscheckFormat;
 use crate::failure::Failure;

@@ -59,7 +59,7 @@ impl CongestionControls {
     }
 
     /// One object per connection: the client's address and port, and the congestion controls of each direction in the
-    /// order of observation. A direction is `null` if its sender is beyond the path or was never observed.
+    /// order of observation. A direction is `null` if its sender is outside the run or was never observed.
     pub(super) fn objects(&self) -> Vec<Value> {
         let names = |used: &UsedControls, to: End| {
             let names: Vec<&str> = used.controls[sender_index(to)].iter().map(CongestionName::name).collect();

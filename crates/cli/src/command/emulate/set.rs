@@ -20,10 +20,10 @@ pub(crate) struct Set {
     /// to all values without a direction. Without arguments: print the settings
     #[arg(value_name = "WHAT=VALUE", value_parser = word)]
     words: Vec<String>,
-    /// PID of the run; needed only if there are several
+    /// PID of the run; needed only if several runs are in progress
     #[arg(long, value_name = "PID")]
     run: Option<u32>,
-    /// Link; needed only if the path has several
+    /// Link; needed only if the path has several links
     #[arg(long, value_name = "NAME")]
     link: Option<String>,
     /// Output format of the settings

@@ -174,7 +174,8 @@ fn the_way_outside_leads_through_a_program() {
             let said = stderr_of(&output);
             assert!(
                 said.contains(
-                    "only TCP and name resolution (DNS) reach the outside network: neither `pasta` (passt) nor"
+                    "only TCP and name resolution (DNS) reach the outside network: \
+                     neither `pasta` (passt) nor `slirp4netns`"
                 ),
                 "{said}"
             );

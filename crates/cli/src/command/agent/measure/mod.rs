@@ -101,7 +101,7 @@ impl Measure {
     }
 
     /// Runs each repetition of a sender twice: without and with the agent. If one of the two runs had late packets,
-    /// both are repeated. The total number of repeats may not exceed the number of repetitions.
+    /// both runs are repeated. The total number of repeats may not exceed the number of repetitions.
     fn repeat(
         &self,
         sender: &RealSender,

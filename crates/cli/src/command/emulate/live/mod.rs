@@ -59,7 +59,7 @@ pub(super) struct LiveArgs {
 }
 
 const MIN_INTERVAL: Duration = Duration::from_millis(10);
-/// Default interval of observations for JSON lines, and then for `--live`.
+/// Default intervals of observations: for JSON lines, then for `--live`.
 const DEFAULT_INTERVAL: Duration = Duration::from_secs(1);
 const LIVE_INTERVAL: Duration = Duration::from_millis(250);
 
