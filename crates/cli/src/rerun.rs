@@ -56,9 +56,9 @@ pub(crate) fn run(file: &Path, jobs: Option<usize>) -> Result<(), Failure> {
         let missing = then.len().abs_diff(now.len());
         let count = then.len();
         match differing_rows.len() + missing {
-            0 => {
-                output::print_line(&format!("{name}: {count} rows, byte for byte the same as in {version}"))?
-            }
+            0 => output::print_line(&format!(
+                "{name}: {count} rows, all byte for byte the same as in {version}"
+            ))?,
             several => {
                 differing += several;
                 let rows = format!("{name}: {several} of {count} rows differ from those of {version}");

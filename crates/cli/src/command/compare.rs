@@ -160,7 +160,7 @@ impl Compare {
         })
     }
 
-    /// Formats the means. The text is empty if every repetition has been printed already.
+    /// Formats the means. The text is empty for a format that prints every repetition.
     fn text(&self, done: &Comparison, runs: usize, seed: u64, determinism: &Determinism) -> String {
         let first = &done.cases[0].scenario;
         match self.format {

@@ -260,7 +260,7 @@ impl Status {
         let object = report::status(&self.folder.run_dir).map_err(failure)?;
         match self.format {
             Format::Json => output::print_line(&object.to_string()),
-            Format::Csv => Err(Failure::bad_input("status has no CSV", "use --format json")),
+            Format::Csv => Err(Failure::bad_input("status has no CSV format", "use --format json")),
             Format::Table => output::print(&summary::text(&object)),
         }
     }

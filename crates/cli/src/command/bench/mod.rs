@@ -101,7 +101,7 @@ fn case(name: &str) -> Result<&'static BenchCase, String> {
 
 fn measured_alone(case: &BenchCase) -> Result<Value, Failure> {
     let failed = |why: String| {
-        Failure::failed(format!("cannot measure the case {}: {why}", case.name), "run this case again, alone")
+        Failure::failed(format!("cannot measure the case {}: {why}", case.name), "run only this case again")
     };
     let program = std::env::current_exe().map_err(|error| failed(error.to_string()))?;
     let output = Command::new(program)

@@ -1,4 +1,4 @@
-//! The guard: a second process of this program that undoes a run's changes to this machine if the run is killed.
+//! Starts the guard: a second process of this program that undoes a run's changes to this machine if the run is killed.
 //!
 //! The guard reads a pipe from the run. The word `done` means that the run has undone its changes; end of file without
 //! `done` means that the run was killed.

@@ -36,7 +36,7 @@ pub(crate) struct RecordCommand {
         conflicts_with_all = ["server", "out", "way", "from", "feedback_from"]
     )]
     serve: Option<String>,
-    /// End the server after this time without a client
+    /// End the server after this time without a connected client
     #[arg(long, value_name = "TIME", default_value = "600 s", value_parser = quantity::duration, requires = "serve")]
     idle: Duration,
     /// Recording time per direction, s

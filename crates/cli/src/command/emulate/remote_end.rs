@@ -102,7 +102,7 @@ impl RemoteEnd {
         }
     }
 
-    /// Sets the congestion control of TCP connections to the client; false if the sender is outside the run.
+    /// Sets the congestion control of TCP connections to the client. Returns false if the sender is outside the run.
     pub(super) fn set_congestion_control(&self, ends: Network, name: &str) -> Result<bool, SystemError> {
         let Some(namespace) = self.sender_namespace() else { return Ok(false) };
         namespace.within(|| {
