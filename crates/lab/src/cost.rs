@@ -2,8 +2,8 @@
 //!
 //! # Estimate
 //! Time follows from the number of data packets that would fill the slowest link of each flow's route. Losses, windows
-//! and pauses reduce the real number. Memory follows from the numbers of flows, runs and samples; packets in flight
-//! need little.
+//! and pauses reduce the real number of packets. Memory follows from the numbers of flows, runs and samples; packets in
+//! flight need little memory.
 
 use lasthop_base::{Duration, Time};
 use lasthop_net::service::Service;

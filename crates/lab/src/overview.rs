@@ -111,8 +111,8 @@ pub struct ForestRow {
     pub best: Option<Distance>,
 }
 
-/// Distance of our number from the published one, in margins. At 0 both are equal; beyond ±1 our number is outside of
-/// the band of agreement.
+/// Distance of our number from the published number, in margins. At 0 both numbers are equal; beyond ±1 our number is
+/// outside of the band of agreement.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Distance {
     /// Distance: (ours - published) / margin.

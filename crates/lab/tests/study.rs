@@ -89,8 +89,8 @@ fn the_papers_are_valid_in_every_cell() {
             });
             assert!(cells > 0, "{name}");
         }
-        // Every published number has a binding. A zero needs none, because it may be a claim instead ("none up to a
-        // window of 10").
+        // Every published number has a binding. A zero needs no binding, because a claim may cover the zero instead
+        // ("none up to a window of 10").
         for row in study.published.iter().filter(|row| row.value() != 0.0) {
             let binding = lasthop_lab::study::rows::binding(&study, row);
             assert!(
@@ -142,7 +142,7 @@ const BINDING: &str =
 const TABLE: &str = "item,series,x,metric,unit,value,source\ntable,reno,loss=0.01,goodput,kbit/s,500,here\ntable,westwood+,loss=0.01,goodput,kbit/s,500,here\n";
 const NS2: &str = "item,series,x,metric,reading,value,half_width,source\n";
 
-/// A caption shows the verdict of its claim.
+/// A caption shows the verdict on a claim.
 #[test]
 fn a_caption_has_the_verdict_of_its_claim() {
     let reproduced = |chapter: &str, claim: (&str, &str)| {
@@ -150,7 +150,7 @@ fn a_caption_has_the_verdict_of_its_claim() {
         fs::write(folder.path().join("chapter.md"), chapter).unwrap();
         reproduction(folder.path())
     };
-    // The gain is above -1000 % at every point, and above 1000 % at none.
+    // The gain is above -1000 % at every point, and above 1000 % at no point.
     let chapter = "{figure:goodput}\nWhat the paper says {verdict:claim-above}.\n";
     for (bound, said, verdict) in
         [("-1000", "agrees with ours", Verdict::Agrees), ("1000", "differs from ours", Verdict::Differs)]
@@ -340,7 +340,7 @@ fn cells_of_a_wide_interval_are_run_more_often() {
 #[test]
 fn a_measure_against_another_place_says_how_they_are_compared() {
     let folder = folder(&shown().replace("as      = \"change of means, %\"\n", ""), "");
-    assert_eq!(mistake(folder.path()).message(), "`against` and `as` belong together");
+    assert_eq!(mistake(folder.path()).message(), "`against` and `as` are only valid together");
 }
 
 #[test]
