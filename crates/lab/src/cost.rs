@@ -162,7 +162,7 @@ mod tests {
         assert_eq!(
             of(path, RunPlan { runs: 1_000_000, ..ONE }).memory_bytes,
             one,
-            "rows are written, not kept"
+            "outcomes are not kept, so that more runs need no more memory"
         );
         assert_eq!(of(path, RunPlan { threads: 3, ..ONE }).memory_bytes, 3.0 * one);
         let kept = of(path, RunPlan { runs: 1_000_000, keeps_outcomes: true, ..ONE }).memory_bytes - one;

@@ -103,7 +103,7 @@ pub struct Forest {
 pub struct ForestRow {
     /// Name of the paper and the number: `hasegawa: largest gain of mac`.
     pub label: String,
-    /// Anchor, as in [`MatrixCell`].
+    /// Anchor to link to, as in [`MatrixCell`].
     pub anchor: String,
     /// Distance in the default reading, which follows the paper's text only; `None` if undefined.
     pub default: Option<Distance>,

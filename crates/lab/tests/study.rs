@@ -109,7 +109,11 @@ fn the_first_study_of_the_page_runs() {
     let folder = folder(&shown(), "");
     let items = reproduced(folder.path(), &RunStore::none());
     let claim = items.iter().find(|item| item.item == "claim-above").unwrap();
-    assert_eq!((claim.runs, claim.reading.as_str()), (2, "default"), "the two loss rates of a quick run");
+    assert_eq!(
+        (claim.runs, claim.reading.as_str()),
+        (2, "default"),
+        "a quick run has two loss rates, and thus two points"
+    );
     let points: Vec<&Item> = items.iter().filter(|item| item.item == "goodput").collect();
     assert_eq!(points.len(), 4);
     assert!(points.iter().all(|item| item.runs == 6 && item.verdict.is_none()));
@@ -374,7 +378,7 @@ fn a_second_start_goes_on_and_gives_the_same() {
     // There are 2 senders x 2 loss rates x 6 repetitions, and under the answer 4 cells x 4 repetitions.
     assert_eq!(store.len(), 24 + 16);
     assert_eq!(reproduced(study.path(), &store), first);
-    assert_eq!(RunStore::open(kept.path()).len(), store.len(), "nothing was run again");
+    assert_eq!(RunStore::open(kept.path()).len(), store.len(), "the second start runs nothing");
     assert_eq!(reproduced(study.path(), &RunStore::none()), first);
 }
 

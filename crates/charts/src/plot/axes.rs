@@ -224,6 +224,6 @@ mod tests {
         let axes = Axes::of(&bars).unwrap();
         let place = |curve: usize| axes.place(curve, &bars.curves[curve].points[0]).0;
         assert!((place(0) - (0.25 - 0.03)).abs() < 1e-12 && (place(1) - (0.25 + 0.03)).abs() < 1e-12);
-        assert_eq!(place(2), place(0), "the published point lies around ours");
+        assert_eq!(place(2), place(0), "the published point has the same position as our point");
     }
 }

@@ -199,7 +199,7 @@ mod tests {
         assert_eq!((&second[0], &second[1]), (&first[1], &first[2]));
         let third = looks.assign(&figures[2].curves);
         assert_eq!((&third[0], &third[2]), (&first[2], &first[1]));
-        assert_eq!(third[1], first[0], "sack's look is free where sack is not");
+        assert_eq!(third[1], first[0], "another series may have the look of sack in a picture without sack");
         // A published curve keeps the colour of its series in a picture without that series.
         let alone = [curve("mac, published", CurveKind::Published)];
         assert_eq!(looks.assign(&alone)[0].color, first[1].color);

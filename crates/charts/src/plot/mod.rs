@@ -269,7 +269,7 @@ mod tests {
         );
         let (plot, data) = html(&figure, &Looks::of([&figure].into_iter()));
         assert_eq!(plot.matches("<use").count(), 2, "{plot}");
-        assert!(data.contains("ours,1,4\nours,0,5\nours,2,0\n"), "the data have all: {data}");
+        assert!(data.contains("ours,1,4\nours,0,5\nours,2,0\n"), "the data contain all points: {data}");
     }
 
     #[test]

@@ -266,7 +266,7 @@ mod tests {
     #[test]
     fn equal_values_differ_by_exactly_nothing() {
         let comparison = comparison(&["recovery"], &[&["sack", "sack"]]);
-        assert_eq!(comparison.table().rows.len(), 2, "goodput only");
+        assert_eq!(comparison.table().rows.len(), 2, "the table has only goodput");
         let compared = comparison.compared(1, GOODPUT, None, &measure::total_goodput_kbps);
         let difference = compared.difference.unwrap();
         assert_eq!((difference.mean, difference.ci95), (0.0, Some([0.0, 0.0])));
@@ -330,7 +330,7 @@ mod tests {
         }
         assert!(
             !rows.iter().any(|row| row.starts_with("completed_s ")),
-            "no mean of completed transfers only"
+            "there is no mean over only the completed transfers"
         );
         assert!(
             comparison.notes()[0].starts_with(&format!("{} of 24 transfers", 16 - completed)),

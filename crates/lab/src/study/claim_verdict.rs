@@ -25,7 +25,7 @@ pub struct PointTest {
 }
 
 impl PointTest {
-    /// A point whose result is certain without a test.
+    /// Result for a point at which the claim certainly holds or fails, without a test.
     pub const fn known(holds: bool) -> PointTest {
         if holds {
             PointTest { holds, p_if_false: 0.0, p_if_true: 1.0 }

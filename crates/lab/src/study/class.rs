@@ -31,7 +31,7 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 pub enum Class {
     /// Goodput, time and the like: the margin is 5 % of the published number.
     Quantity,
-    /// Gain in per cent: the margin is 5 points, at most half of the gain. Our gain must have the same sign.
+    /// Gain in per cent: the margin is 5 points, at most half of the gain. Our gain must have the same sign as the published gain.
     Gain,
     /// Share as a fraction: the margin is 0.02.
     Share,

@@ -163,7 +163,11 @@ mod tests {
         let results = AgentResults { sender: "kernel, cubic".into(), pairs, late_runs: 1 };
         let table = table(std::slice::from_ref(&results));
         let labels: Vec<&str> = table.rows.iter().map(|row| row[1].text()).collect();
-        assert_eq!(labels, ["goodput, kbit/s", "SRTT, ms", "retransmissions"], "none is complete");
+        assert_eq!(
+            labels,
+            ["goodput, kbit/s", "SRTT, ms", "retransmissions"],
+            "there is no completion time, because no stream is complete"
+        );
         let object = results.object();
         assert_eq!(object["goodput_kbps"]["without"]["mean"], json!(8.0));
         assert_eq!(object["srtt_ms"]["change_percent"]["mean"], json!(-80.0));
