@@ -76,8 +76,7 @@ pub fn window(flow_series: &[FlowSeries]) -> Figure {
         };
         ("ssthresh", ssthresh)
     });
-    let caption =
-        "Congestion window of the sender (cwnd); dotted: slow start threshold (ssthresh) while near cwnd.";
+    let caption = "Congestion window of the sender (cwnd); dotted: slow start threshold (ssthresh), drawn while it is near cwnd.";
     figure("window", "Congestion window", caption, "kB", curves)
 }
 
