@@ -53,7 +53,7 @@ pub fn table(outcomes: &[Outcome]) -> Table {
         match metric.name {
             COMPLETED => {
                 rows.extend(completion_rows(&completions));
-                // A mean over completed transfers only would be biased. It is left out if transfers were cut off.
+                // A mean over completed transfers only would be biased. The mean is left out if transfers were cut off.
                 for (estimate, completion) in estimates.iter_mut().zip(&completions) {
                     estimate.take_if(|_| completion.as_ref().is_some_and(|it| !it.is_whole()));
                 }
