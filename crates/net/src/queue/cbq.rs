@@ -54,13 +54,13 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "tcp_borrows",
                 unit: Unit::Flag,
                 default: Some("true"),
-                doc: "TCP may use rate that datagrams leave",
+                doc: "TCP may use capacity that datagrams leave unused",
             },
             Parameter {
                 name: "datagram_borrows",
                 unit: Unit::Flag,
                 default: Some("true"),
-                doc: "datagrams may use rate that TCP leaves",
+                doc: "datagrams may use capacity that TCP leaves unused",
             },
             Parameter {
                 name: "packets",
@@ -182,8 +182,8 @@ impl Queue for Cbq {
         class.packets.pop_front()
     }
 
-    /// No class may send now. The pause ends as soon as a waiting class may send, because that class, or the link that
-    /// it borrows from, recovers.
+    /// Called while no class may send. Returns the time at which a waiting class may send, because that class, or the
+    /// link that it borrows from, recovers.
     fn ready_at(&self, now: Time) -> Time {
         let waiting = self.classes.iter().filter(|class| !class.packets.is_empty());
         let recovers = waiting.map(|class| {

@@ -7,7 +7,7 @@
 //!
 //! # Differences to the RFC
 //! The `mtu` rule of RFC 8289 §5.6 applies to each queue, whereas Linux counts the bytes of all queues together. A turn
-//! has 1500 bytes, without Ethernet header (§5.2.4: 1514). There is no limit in bytes (Linux: 32 MB). The module
+//! has 1500 bytes, without Ethernet header (§5.2.4: 1514). The queue has no limit in bytes (Linux: 32 MB). The module
 //! `flows` describes the hashing of flows.
 
 use super::flows::{FLOWS, Flows, QUANTUM, SALT, hash};

@@ -43,13 +43,15 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "alpha",
                 unit: Unit::Number(0.0, 1000.0),
                 default: Some("0.125"),
-                doc: "integral gain: change of the probability per update and second above the target, Hz",
+                doc: "integral gain: change of the probability per update for each second by which the delay \
+                      exceeds the target, Hz",
             },
             Parameter {
                 name: "beta",
                 unit: Unit::Number(0.0, 1000.0),
                 default: Some("1.25"),
-                doc: "proportional gain: change of the probability per update and second of growth, Hz",
+                doc: "proportional gain: change of the probability per update for each second by which the delay \
+                      has grown, Hz",
             },
             Parameter {
                 name: "max_burst",
@@ -61,7 +63,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "estimator",
                 unit: Unit::Word(&["timestamp", "departure_rate"]),
                 default: Some("timestamp"),
-                doc: "delay estimate: delay of the last packet, or backlog over departure rate",
+                doc: "delay estimate: delay of the last packet, or backlog divided by the departure rate",
             },
             Parameter {
                 name: "marks",

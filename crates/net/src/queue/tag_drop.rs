@@ -14,7 +14,7 @@ use std::collections::VecDeque;
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "tag_drop",
-        summary: "drop-tail; for a dropped packet a tagged one is dropped, too, as a notice",
+        summary: "drop-tail; for each dropped packet, a tagged packet is dropped, too, as a loss notice",
         source: "huang §3.B",
         parameters: &[
             Parameter {
@@ -33,13 +33,13 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "of",
                 unit: Unit::Word(&["same_flow", "any"]),
                 default: Some("same_flow"),
-                doc: "tag to drop: of the flow that lost a packet, or of any flow",
+                doc: "tagged packet to drop: of the flow that lost a packet, or of any flow",
             },
             Parameter {
                 name: "which",
                 unit: Unit::Word(&["oldest", "newest"]),
                 default: Some("oldest"),
-                doc: "tag to drop if several wait",
+                doc: "tagged packet to drop if several wait",
             },
         ],
         ..Info::PLAIN

@@ -206,8 +206,8 @@ pub(crate) struct TrainCursor {
     /// Index of the current opportunity, and its remaining bytes.
     next: usize,
     left: u32,
-    /// Release of the last packet without the delay by size, ms. The next two are the latest release with that delay,
-    /// in ms and exactly.
+    /// Time at which the last packet was released, without the delay by size, ms. The next two fields are the latest
+    /// release time with that delay, in ms and exactly.
     last_millis: u64,
     latest_millis: u64,
     latest: Time,

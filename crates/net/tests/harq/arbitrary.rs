@@ -88,7 +88,7 @@ proptest! {
 }
 
 /// A status report that was made before an SDU was given up, but received afterwards, may answer the last poll. With a
-/// full window, the sender then needs a new poll to go on. (A random test found this case.)
+/// full window, the sender then needs a new poll before it can continue. (A random test found this case.)
 #[test]
 fn a_late_status_does_not_stop_a_full_window() {
     let settings = [
