@@ -23,7 +23,7 @@ enum Out {
     Retransmission(u32),
     Ack(u32),
     Hinted(u32, LossHint),
-    /// An ACK that the middlebox made: offset and window.
+    /// An ACK that the middlebox generated: offset and window.
     Own(u32, u16),
     Notice(NodeNotice),
 }

@@ -26,9 +26,9 @@ struct Script {
     wired: u64,
     /// Every n-th packet is delayed by 15 ms.
     late: u64,
-    /// Number of packets that pass before the middlebox sees any.
+    /// Number of packets that pass before the middlebox sees the first packet.
     begins: u64,
-    /// Every n-th packet is followed by forged ones.
+    /// Every n-th packet is followed by forged packets.
     forged: u64,
 }
 
