@@ -12,7 +12,7 @@ pub(crate) enum EntryKind {
     Packet,
     /// Notice of a packet that the link layer discarded.
     Discarded,
-    /// The same for a packet whose header is readable.
+    /// Notice of a discarded packet whose header is readable.
     DiscardedReadable,
 }
 
