@@ -150,7 +150,7 @@ impl Sweep {
         let rows = py.detach(|| batch::unpack(packed)).ok_or_else(|| {
             bad_input(
                 py,
-                "these bytes are no result of run_orders",
+                "these bytes are not a result of run_orders",
                 "the executor must return results unchanged",
             )
         })?;
