@@ -162,7 +162,7 @@ class Backlog:
     @property
     def packets(self, /) -> int:
         """
-        Packets waiting, without the one in transmission.
+        Packets waiting, without the packet in transmission.
         """
 
 @final
@@ -417,7 +417,7 @@ class QueueState:
     @property
     def packets(self, /) -> int:
         """
-        Packets waiting, without the one in transmission.
+        Packets waiting, without the packet in transmission.
         """
 
 @final

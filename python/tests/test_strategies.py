@@ -151,7 +151,7 @@ def test_a_loss_discriminator_answers_as_the_engines() -> None:
 
 
 class DropFront(lasthop.Queue):
-    """Drops the packet that waits longest."""
+    """Drops the packet that has waited longest."""
 
     draws = False
 

@@ -22,7 +22,7 @@ pub(super) const PACKETS: Parameter = Parameter {
     name: "packets",
     unit: Unit::Count(1, 1_000_000_000),
     default: Some("50"),
-    doc: "queue limit, packets, without the one in transmission (ns-2: 50)",
+    doc: "queue limit, packets, without the packet in transmission (ns-2: 50)",
 };
 
 /// The average queue length, packets (Floyd and Jacobson 1993 §4, as in ns-2). At each arrival `avg = (1 - w) avg + w

@@ -34,7 +34,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "max_probability",
                 unit: Unit::Probability(0.0, 1.0),
                 default: Some("0.1"),
-                doc: "probability just below the upper threshold (max_p; ns-2: 1/linterm_ = 0.1)",
+                doc: "probability of a mark or drop just below the upper threshold (max_p; ns-2: 1/linterm_ = 0.1)",
             },
             WEIGHT,
             MEAN_PACKET,

@@ -15,7 +15,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "block",
                 unit: Unit::Count(1, 255),
                 default: Some("10"),
-                doc: "n: packets per block, parity included",
+                doc: "block size n, packets, parity included",
             },
             Parameter {
                 name: "rate",

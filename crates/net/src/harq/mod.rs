@@ -65,7 +65,7 @@ impl Layer for HarqLayer {
 
     fn partner(&self) -> Option<Partner> {
         (self.values.word("mode") == "am").then_some(Partner {
-            why: "mode = \"am\" needs HARQ in the other direction, which carries the status",
+            why: "mode = \"am\" needs HARQ in the other direction, which carries the status reports",
             remedy: "set mode = \"um\"",
         })
     }

@@ -48,7 +48,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "transmissions",
                 unit: Unit::Count(1, 1000),
                 default: Some("4"),
-                doc: "transmissions per block, the first included",
+                doc: "largest number of transmissions of a block, the first included",
             },
             Parameter {
                 name: "combining",
@@ -86,7 +86,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "t_reordering",
                 unit: Unit::Duration(Duration::ZERO, LONGEST),
                 default: Some("220 ms"),
-                doc: "time PDCP waits for a missing SDU, with order = \"pdcp\"",
+                doc: "longest time that PDCP waits for a missing SDU, with order = \"pdcp\"",
             },
             Parameter {
                 name: "t_poll_retransmit",

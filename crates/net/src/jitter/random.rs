@@ -25,19 +25,20 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "distribution",
                 unit: Unit::Word(&["uniform", "normal"]),
                 default: Some("uniform"),
-                doc: "uniform between 0 and most; or normal, redrawn outside of that range",
+                doc: "distribution of the delay: uniform between 0 and `most`, or normal and redrawn outside of \
+                      that range",
             },
             Parameter {
                 name: "mean",
                 unit: LATE,
                 default: Some("5 ms"),
-                doc: "normal: mean before truncation",
+                doc: "mean of the normal distribution before truncation",
             },
             Parameter {
                 name: "deviation",
                 unit: LATE,
                 default: Some("2 ms"),
-                doc: "normal: standard deviation before truncation",
+                doc: "standard deviation of the normal distribution before truncation",
             },
             Parameter {
                 name: "reorders",

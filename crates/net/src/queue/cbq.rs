@@ -2,14 +2,14 @@
 //! Link-sharing and Resource Management Models, IEEE/ACM ToN 3(4), 1995).
 //!
 //! There are two classes, TCP segments and datagrams. The link's allocated rate is the sum of their rates. For each
-//! class an average idle time is kept, which is how much later than at the allocated rate its packets leave. A class is
-//! over its limit from the time at which this average becomes negative until it would have recovered. Nested classes
-//! are not modelled.
+//! class, CBQ keeps an average idle time: the time by which the packets of the class leave later than at the allocated
+//! rate. A class is over its limit from the time at which this average becomes negative until it would have recovered.
+//! Nested classes are not modelled.
 //!
 //! The formal link-sharing guidelines (§3) decide which classes may send. A class may send if it is not over its limit.
-//! A class over its limit may send only if it may borrow and the link is not over its limit. In addition, no other
-//! class may have a backlog without being over its limit. Among classes that may send, the one with the highest
-//! priority is served. Classes of equal priority share in proportion to their rates.
+//! A class over its limit may send only if it may borrow and the link is not over its limit. In addition, every other
+//! class with a backlog must be over its limit. Among classes that may send, the one with the highest priority is
+//! served. Classes of equal priority share in proportion to their rates.
 
 use super::{Build, Dropped, Queue};
 use crate::discipline::Discipline;
@@ -66,7 +66,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "packets",
                 unit: PACKETS,
                 default: Some("200"),
-                doc: "queue limit of a class, packets, without the one in transmission",
+                doc: "queue limit of a class, packets, without the packet in transmission",
             },
             Parameter {
                 name: "weight",
@@ -99,8 +99,8 @@ struct Class {
     priority: u64,
     borrows: bool,
     estimator: Estimator,
-    /// Bytes served, divided by the allocated rate, s. Among equal priorities, the class with the smallest value sends
-    /// next.
+    /// Bytes served, divided by the allocated rate, s. Among classes of equal priority, the class with the smallest
+    /// value sends next.
     served: f64,
 }
 

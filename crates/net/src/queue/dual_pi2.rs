@@ -85,7 +85,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "packets",
                 unit: Unit::Count(0, 1_000_000_000),
                 default: Some("10000"),
-                doc: "limit of both queues together, packets, without the one in transmission; 0: no limit",
+                doc: "limit of both queues together, packets, without the packet in transmission; 0: no limit",
             },
             Parameter {
                 name: "mtu",

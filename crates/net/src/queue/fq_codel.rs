@@ -20,7 +20,7 @@ use lasthop_wire::{Backlog, LossReason, Packet};
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "fq_codel",
-        summary: "one queue per flow in turn, new flows first, each with CoDel",
+        summary: "one queue per flow, served in turn with new flows first; CoDel in each queue",
         source: "RFC 8290; defaults as §5.2",
         parameters: &[
             TARGET,
@@ -31,7 +31,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "packets",
                 unit: Unit::Count(1, 1_000_000_000),
                 default: Some("10240"),
-                doc: "limit of all queues together, packets, without the one in transmission",
+                doc: "limit of all queues together, packets, without the packet in transmission",
             },
             MTU,
             MARKS,

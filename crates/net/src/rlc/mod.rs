@@ -65,7 +65,7 @@ impl Layer for RlcLayer {
 
     fn partner(&self) -> Option<Partner> {
         (self.values.word("status") == "polled").then_some(Partner {
-            why: "status = \"polled\" needs RLC in the other direction, which carries the status",
+            why: "status = \"polled\" needs RLC in the other direction, which carries the status reports",
             remedy: "leave status = \"constant\"",
         })
     }

@@ -92,7 +92,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "poll_last",
                 unit: Unit::Flag,
                 default: Some("true"),
-                doc: "polls with the last PDU in the buffer, and with the last retransmission",
+                doc: "sends a poll with the last PDU in the buffer, and with the last retransmission",
             },
             Parameter {
                 name: "poll_timer",
@@ -111,7 +111,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "loses",
                 unit: Unit::Word(&["block", "pdu"]),
                 default: Some("block"),
-                doc: "unit of loss on the channel: the whole block, or each PDU",
+                doc: "unit that the channel loses: the whole block, or each PDU",
             },
             Parameter {
                 name: "holds",

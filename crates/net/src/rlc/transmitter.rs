@@ -14,7 +14,7 @@ pub(super) struct PduRange {
     pub(super) attempt: u32,
 }
 
-/// Condition on which the sender discards an SDU (TS 25.322 §9.7.3).
+/// Condition under which the sender discards an SDU (TS 25.322 §9.7.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Discard {
     Retransmissions(u32),

@@ -17,7 +17,8 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "transmissions",
                 unit: Unit::Count(1, 1000),
                 default: Some("7"),
-                doc: "transmissions per frame, the first included; then the frame is discarded (dot11ShortRetryLimit)",
+                doc: "largest number of transmissions of a frame, the first included; then the frame is \
+                      discarded (dot11ShortRetryLimit)",
             },
             Parameter {
                 name: "frames",

@@ -30,7 +30,7 @@ const LONGEST: Duration = Duration::from_secs(100);
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "cake",
-        summary: "shaper, and one queue per flow (eight-way hashing), each with COBALT",
+        summary: "shaper, and one queue per flow (eight-way hashing); COBALT in each queue",
         source: "Høiland-Jørgensen et al., LANMAN 2018; tc-cake(8)",
         parameters: &[
             Parameter {
@@ -50,7 +50,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "target",
                 unit: Unit::Duration(Duration::from_micros(1), LONGEST),
                 default: Some("5 ms"),
-                doc: "acceptable standing delay; at least one and a half packet times at the shaper's rate apply",
+                doc: "acceptable standing delay; never less than one and a half packet times at the shaper's rate",
             },
             Parameter {
                 name: "rtt",
@@ -62,8 +62,8 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "memory",
                 unit: Unit::Bytes(1500, 1_000_000_000_000),
                 default: Some("4 MB"),
-                doc: "limit of all queues together, bytes; above it, packets are dropped from the head of the \
-                      longest queue",
+                doc: "limit of all queues together, bytes; above this limit, packets are dropped from the head \
+                      of the longest queue",
             },
             Parameter {
                 name: "marks",
