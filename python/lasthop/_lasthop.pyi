@@ -262,7 +262,7 @@ class Loss:
     @property
     def now_s(self, /) -> float:
         """
-        Time, virtual time, s.
+        Virtual time, s.
         """
     @property
     def nxt(self, /) -> int:

@@ -2,8 +2,8 @@
 //!
 //! Every `update`, the probability changes by `alpha` times the excess of the delay over the target, plus `beta` times
 //! the growth of the delay. Small probabilities change in smaller steps (§4.2). After a quiet time, a burst passes
-//! without drops (§4.4). Drops keep a minimum distance (§5.4). Above a threshold of the probability, ECN-capable
-//! packets are dropped, too (§5.1).
+//! without drops (§4.4). Between two drops, a minimum number of packets passes (§5.4). Above a threshold of the
+//! probability, ECN-capable packets are dropped, too (§5.1).
 //!
 //! The delay is that of the last packet that left (§4.3; Linux's default). With `estimator = "departure_rate"` it is
 //! the backlog divided by the departure rate, which is measured over 16 KB at a time (§5.2).

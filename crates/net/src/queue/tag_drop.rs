@@ -138,7 +138,7 @@ impl TagDrop {
         if self.of_any { !self.pending_notices.is_empty() } else { self.pending_notices.contains(&flow) }
     }
 
-    /// Handles a drop of a tagged packet of this flow: the drop is the notice, so no notice is pending any more.
+    /// Handles a drop of a tagged packet of this flow. The drop is the notice, so the notice is no longer pending.
     fn clear_pending_notice(&mut self, flow: FlowId) {
         let of_any = self.of_any;
         self.pending_notices.retain(|pending| !of_any && *pending != flow);

@@ -75,7 +75,8 @@ proptest! {
         if word_of("order") != "none" {
             prop_assert!(link.arrived.windows(2).all(|pair| pair[0].0 < pair[1].0 && pair[0].1 <= pair[1].1));
         }
-        // The receiver notices a loss later than it happens only if the loss was not announced, and only once.
+        // Losses that the receiver notices late. Each of them is reported once, and was not announced to the receiver
+        // earlier.
         let mut given_up: Vec<u64> = link.given_up.iter().map(|(number, _)| *number).collect();
         given_up.sort_unstable();
         prop_assert!(given_up.windows(2).all(|pair| pair[0] < pair[1]));

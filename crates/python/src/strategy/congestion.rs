@@ -71,7 +71,7 @@ pub struct Ack {
 /// A congestion event: loss, timeout or mark.
 #[pyclass(frozen, get_all, module = "lasthop")]
 pub struct Loss {
-    /// Time, virtual time, s.
+    /// Virtual time, s.
     now_s: f64,
     /// First byte not acknowledged.
     una: u64,
