@@ -706,7 +706,7 @@ def merge_stores(store: str | PathLike[str], others: SupportsGetItem[int, str | 
 
 def read_store(store: str | PathLike[str], sweep: SupportsIndex | None = None) -> Table:
     """
-    Table of a sweep in a store: one row for each run and flow. `sweep` may be omitted if the store has only one.
+    Table of a sweep in a store: one row for each run and flow. `sweep` may be omitted if the store has only one sweep.
     """
 
 def ready_paths() -> list[str]:

@@ -219,7 +219,7 @@ def test_every_flow_has_a_copy_of_its_own_and_a_seed() -> None:
     lasthop.run(
         "rate=10Mbit/s,rtt=40ms,queue=20packets,duration=1s,count=3", set={"congestion": Seeded}, runs=1
     )
-    assert set(seen) == set(first), "the same seed of the run, the same seeds"
+    assert set(seen) == set(first), "equal seeds of the run give equal seeds of the mechanisms"
 
 
 def test_an_object_has_its_own_parameters_and_stands_beside_others_of_its_class() -> None:

@@ -150,7 +150,11 @@ mod tests {
             assert_eq!(red.admit(Time::ZERO, &mut one, &busy(4)), Verdict::Admit);
             assert_eq!(one.ecn, Ecn::Ect0);
             let verdict = red.admit(Time::ZERO, &mut one, &busy(15));
-            assert_eq!(verdict, Verdict::Drop(LossReason::EarlyDrop), "maxth: dropped even if ECN-capable");
+            assert_eq!(
+                verdict,
+                Verdict::Drop(LossReason::EarlyDrop),
+                "from maxth on, ECN-capable packets are dropped, too"
+            );
             let verdict = red.admit(Time::ZERO, &mut one, &busy(50));
             assert_eq!(verdict, Verdict::Drop(LossReason::QueueFull));
         }

@@ -348,7 +348,7 @@ mod tests {
                 }
                 None => {
                     let ready = cbq.ready_at(now);
-                    assert!(ready > now, "asked again at the same time");
+                    assert!(ready > now, "`ready_at` must be in the future");
                     now = ready.min(end);
                 }
             }

@@ -148,9 +148,13 @@ mod tests {
         put(&mut queue, 0, 1, 50);
         let mut dropped = Dropped::new();
         let mut leave = |queue: &mut FqCoDel| queue.dequeue(at(1), &mut dropped).map(|packet| packet.flow.0);
-        assert_eq!([leave(&mut queue), leave(&mut queue)], [Some(1); 2], "one packet, and another on credit");
+        assert_eq!(
+            [leave(&mut queue), leave(&mut queue)],
+            [Some(1); 2],
+            "flow 1 sends one packet, and another on credit"
+        );
         put(&mut queue, 1, 2, 1);
-        assert_eq!(leave(&mut queue), Some(2), "before the other 48");
+        assert_eq!(leave(&mut queue), Some(2), "flow 2 is served before the other 48 packets of flow 1");
         // Flow 2 is empty, so flow 1 has its turn.
         assert_eq!(leave(&mut queue), Some(1));
         put(&mut queue, 1, 2, 1);

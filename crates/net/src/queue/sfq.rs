@@ -116,7 +116,7 @@ mod tests {
         assert!([0, 3].contains(&victim.number), "{:?}", fates(&dropped));
         queue.enqueue(at(0), packet(6, 3, Ecn::NotEct), &mut dropped);
         let other = if victim.flow.0 == 1 { 2 } else { 1 };
-        assert_eq!(dropped[1].0.flow.0, other, "the flow with three packets loses one");
+        assert_eq!(dropped[1].0.flow.0, other, "the flow with three packets loses one of them");
         assert_eq!(all(&mut queue, at(1)).len(), 5);
     }
 }

@@ -160,7 +160,7 @@ mod tests {
             QueueContext { rate: Rate::from_bps(1), random: Stream::named(1, "queue"), hosts: None };
         match (MECHANISM.build)(&values, context) {
             Discipline::Scheduled(queue) => queue,
-            Discipline::Fifo(_) => panic!("tag_drop removes from the middle"),
+            Discipline::Fifo(_) => panic!("tag_drop removes packets from the middle of the queue"),
         }
     }
 

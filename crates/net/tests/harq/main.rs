@@ -191,7 +191,7 @@ fn a_lost_poll_is_sent_again() {
     link.run(at(10_000));
     assert_eq!(link.arrived, [(0, at(121))]);
     assert_eq!((link.counters().polls, link.counters().statuses), (2, 1));
-    assert_eq!(link.sides[0].poll_timeout(), Time::NEVER, "all is acknowledged");
+    assert_eq!(link.sides[0].poll_timeout(), Time::NEVER, "all data is acknowledged");
     assert_eq!(link.sides[1].poll_timeout(), Time::NEVER);
 }
 
