@@ -231,7 +231,7 @@ impl WtcpFlow {
             && known.seq == seq
         {
             if known.sent_at.is_none() {
-                // The station still holds the packet back, so it was not lost. The copy is dropped.
+                // The station still holds the original packet back, so that packet was not lost. The copy is dropped.
                 return out.push(Decision::Drop(*packet, LossReason::MiddleboxRemoved));
             }
             *known = BufferedPacket {

@@ -21,7 +21,7 @@
 //! LTE numbers PDUs. All three ways lose and retransmit the same bytes.
 //!
 //! # Not modelled
-//! * Spatial layers and further carriers: a slot has one block.
+//! * Spatial layers and further carriers: each slot has one block.
 //! * The scheduler, other users, uplink grants, and ACKs misread as NACKs.
 //! * The time on the air: the HARQ round trip includes it. The link's propagation delay follows after the link layer.
 //! * The size of a status report: it always has 16 bytes.

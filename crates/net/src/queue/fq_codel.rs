@@ -5,7 +5,7 @@
 //! (RFC 8289). If the router is full, half of the packets of the longest queue, at most 64, are dropped from its head
 //! (§4.1).
 //!
-//! # Differences to the RFC
+//! # Differences from the RFC
 //! The `mtu` rule of RFC 8289 §5.6 applies to each queue, whereas Linux counts the bytes of all queues together. A turn
 //! has 1500 bytes, without Ethernet header (§5.2.4: 1514). The queue has no limit in bytes (Linux: 32 MB). The module
 //! `flows` describes the hashing of flows.

@@ -8,7 +8,7 @@
 //! The delay is that of the last packet that left (§4.3; Linux's default). With `estimator = "departure_rate"` it is
 //! the backlog divided by the departure rate, which is measured over 16 KB at a time (§5.2).
 //!
-//! # Differences to the RFC
+//! # Differences from the RFC
 //! PIE is always on (§5.3 allows switching it off while the queue is less than a third full). The controller is updated
 //! when a packet arrives or leaves, once for each update interval since then.
 
