@@ -119,7 +119,7 @@ fn a_folder_of_light_and_heavy_traces_becomes_a_path() {
     put("up-delay-light-pdo", "0 30 0 2\n10000 30 0 2\n");
     put("latency-offset-up", "100 0\n300 1\n");
     let told = refused(folder, &["driving"]);
-    assert!(told.contains("latency-offset-up: line 2: not the delay of 200 bytes"), "{told}");
+    assert!(told.contains("latency-offset-up: line 2: expected the delay of 200 bytes"), "{told}");
     put("latency-offset-up", "100 0\n200 1\n");
 
     let told = imports(folder, &["driving"]);

@@ -28,7 +28,8 @@ pub(crate) fn read(file: impl Read, options: &ImportOptions) -> Result<ImportRes
     Ok(found)
 }
 
-/// Reads a record. The first word other than zeros and ones, or the option --packets, decides the format.
+/// Reads a record. It is a list of lost packets if `--packets` is set or if any word is a number other than zeros and
+/// ones.
 fn record(file: impl Read, options: &ImportOptions) -> Result<LossRecord, ImportError> {
     let mut reader = BufReader::with_capacity(1 << 16, file);
     let mut record = LossRecord::default();
@@ -53,7 +54,8 @@ fn record(file: impl Read, options: &ImportOptions) -> Result<LossRecord, Import
                 b' ' | b',' | b';' | b'\t' | b'\r' => {
                     end_token(&mut token, &mut record, &mut lost_numbers, options, line)?
                 }
-                // A long series of zeros and ones is stored at once, so that it needs no memory as a word.
+                // Each digit of a series of zeros and ones is stored immediately. A long series thus needs no memory
+                // for a word.
                 b'0' | b'1'
                     if !lost_numbers.are_expected(options)
                         && token.iter().all(|known| matches!(known, b'0' | b'1'))
