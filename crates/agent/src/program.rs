@@ -63,8 +63,8 @@ pub struct Program {
 }
 
 impl Program {
-    /// Loads the program and attaches it to all devices of this network namespace. Fails without BPF or permission
-    /// (CAP_BPF, CAP_NET_ADMIN).
+    /// Loads the program and attaches it to all devices of this network namespace. Fails if the kernel lacks BPF or the
+    /// permission (CAP_BPF, CAP_NET_ADMIN) is missing.
     pub fn start(hook: Hook) -> Result<Program, SystemError> {
         Program::load(hook).map_err(|error| SystemError {
             message: format!("the kernel refuses the agent's BPF program: {error}"),
@@ -287,7 +287,7 @@ fn key_bytes(key: &ConnectionKey) -> KeyBytes {
     bytes
 }
 
-/// Describes an error with its causes, which carry most of the information, but without the verifier's log.
+/// Describes an error with its causes, which contain most of the information. Omits the verifier's log.
 fn describe(error: impl std::error::Error) -> String {
     let mut words = error.to_string();
     let mut source = error.source();

@@ -20,13 +20,13 @@ impl Default for Stamps {
 }
 
 impl Stamps {
-    /// Records a time stamp of a packet that leaves.
+    /// Records the time stamp of an outgoing packet.
     pub(super) fn remember(&mut self, now: Time, value: u32) {
         if self.count > 0 {
             let (last, at) = self.stored[(self.count - 1) % KEPT];
             if last == value || now.since(at) < APART {
-                // The send time of a time stamp is that of the first packet with its value, so later packets do not
-                // count.
+                // The send time of a time stamp is the send time of the first packet with this value, so later packets
+                // are ignored.
                 self.skipped = value;
                 return;
             }
