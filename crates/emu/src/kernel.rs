@@ -97,7 +97,7 @@ impl Kernel {
         Ok(Kernel { socket, requests, buffer: vec![0; 1 << 16] })
     }
 
-    /// Returns the current connections; those without `tcp_info` are left out.
+    /// Returns the current connections. Connections without `tcp_info` are left out.
     pub fn connections(&mut self) -> Vec<KernelConnection> {
         let mut connections = Vec::new();
         let Kernel { socket, requests, buffer } = self;

@@ -1,4 +1,4 @@
-//! A host on a TUN device, through which our TCP exchanges packets with the kernel's TCP.
+//! A host on a TUN device, through which Lasthop's TCP exchanges packets with the kernel's TCP.
 
 use crate::impairment::{ImpairedPath, Impairment};
 use lasthop_base::{Duration, Stream, Time};
@@ -18,7 +18,7 @@ pub struct TunHost<W: Write = Sink> {
     pub host: Host,
     clock: Clock,
     tun: Tun,
-    /// Path to the kernel and path from the kernel; `None` if packets are not impaired.
+    /// Paths to the kernel and from the kernel; `None` if packets are not impaired.
     impaired: Option<[ImpairedPath; 2]>,
     capture: Option<Capture<W>>,
     callback: Option<EventCallback>,
@@ -51,8 +51,8 @@ impl<W: Write> TunHost<W> {
         }
     }
 
-    /// Makes the host answer each packet before the next one is read, as in a simulation. Otherwise one ACK may cover
-    /// packets that arrive together.
+    /// Makes the host answer each packet before the next packet is read, as in a simulation. Unless this is set, one
+    /// ACK may cover several packets that arrive together.
     pub fn answer_each(&mut self) {
         self.batch = 1;
     }
@@ -99,7 +99,7 @@ impl<W: Write> TunHost<W> {
     }
 
     /// Reads and sends packets and handles timers. If nothing has happened, waits at most `patience` for an event.
-    /// Fails if the device is gone or the capture cannot be written.
+    /// Fails if the device no longer exists or the capture cannot be written.
     pub fn turn(&mut self, patience: Duration) -> Result<(), SystemError> {
         let arrived = self.read_packets()?;
         self.host.handle_timeout(self.clock.now());

@@ -1,5 +1,5 @@
-//! Independent tools read a capture taken at our side. They must find one retransmission for each loss, no reordering
-//! and no bad checksum.
+//! Independent tools read a capture taken at the side of Lasthop's TCP. The tools must find one retransmission for each
+//! loss, no reordering and no bad checksum.
 
 use crate::peer::{self, hash};
 use crate::{KERNEL, OURS, in_namespace};
@@ -33,7 +33,7 @@ fn tshark_and_tcptrace_find_as_many_retransmissions_as_losses() {
                 return;
             }
         }
-        // A loss of the last segment or of a retransmission needs a timeout. About one transfer of four has such a
+        // The loss of the last segment or of a retransmission causes a timeout. About one transfer of four has such a
         // loss.
         panic!("the comparison with the losses needs runs without timeouts");
     });

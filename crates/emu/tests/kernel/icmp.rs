@@ -78,7 +78,8 @@ fn what_a_router_refuses_is_heard() {
     });
 }
 
-/// The kernel reports that the next link has an MTU of 1280 bytes, so the sender needs no timer.
+/// The kernel reports that the next link has an MTU of 1280 bytes. The sender learns the MTU from this report, without
+/// a timeout.
 #[test]
 fn a_narrow_link_behind_the_kernel_is_found() {
     in_namespace(|tun| {

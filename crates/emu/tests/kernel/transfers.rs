@@ -80,7 +80,8 @@ fn transfer_all(tun: Tun, what: &str, impairment: Impairment, seed: u64) {
     for (number, options) in strategies.iter().cycle().take(TRANSFERS.max(strategies.len())).enumerate() {
         let size = |random: &mut Stream| SIZES[random.draw() as usize % SIZES.len()];
         let (mut up, mut down) = (size(&mut random), size(&mut random));
-        // The last recovery has SACK. Recoveries without SACK would take minutes with bursts of losses.
+        // The last recovery in the list uses SACK. Recoveries without SACK would take minutes for this size with bursts
+        // of losses.
         if number == last - 1 {
             up = LARGEST;
         }
