@@ -40,7 +40,7 @@ impl ControlGroup {
     /// Calls `start` while this process is a member of the group, so that processes started there belong to the group.
     ///
     /// # Errors
-    /// If the kernel refuses; `start` was then not called.
+    /// Fails if the kernel refuses; `start` was then not called.
     pub fn within<T>(&self, start: impl FnOnce() -> T) -> io::Result<T> {
         enter(&self.folder)?;
         let started = start();

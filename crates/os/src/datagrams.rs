@@ -53,7 +53,7 @@ impl Datagrams {
     /// Opens a socket that sends from this source.
     ///
     /// # Errors
-    /// If the address is unavailable, or the device does not exist.
+    /// Fails if the address is unavailable, or the device does not exist.
     pub fn open(source: &SourceBinding) -> Result<Datagrams, SystemError> {
         let address = match source {
             SourceBinding::Address(address) | SourceBinding::Device(_, address) => *address,

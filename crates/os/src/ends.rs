@@ -31,7 +31,7 @@ pub const MIN_MTU6: u16 = 1280;
 /// small, or the kernel lacks IPv6. The kernel sends no IPv6 packets of its own.
 ///
 /// # Errors
-/// If a system call fails.
+/// Fails if a system call fails.
 pub fn open(
     namespace: &Namespace,
     v4: Ipv4Addr,
@@ -59,7 +59,7 @@ pub fn open(
 /// permits only unrestricted congestion controls.
 ///
 /// # Errors
-/// If the kernel lacks the congestion control.
+/// Fails if the kernel lacks the congestion control.
 pub fn set_congestion_control(
     device: &str,
     peers: &[IpAddr],
@@ -123,7 +123,7 @@ impl Network {
     /// next network.
     ///
     /// # Errors
-    /// If all networks are in use.
+    /// Fails if all networks are in use.
     pub fn next() -> Result<Network, SystemError> {
         let refused = |error: nix::errno::Errno| {
             SystemError::of_system("cannot list addresses", &error.into(), "see `ip addr`")
@@ -220,7 +220,7 @@ impl PathEnds {
     /// Creates the pair. Returns the ports of the devices: first the server's, then the client's.
     ///
     /// # Errors
-    /// If a system call fails: no permission, no TUN, no `ip`.
+    /// Fails if a system call fails: no permission, no TUN, no `ip`.
     pub fn build(mtu: u16) -> Result<(PathEnds, [Port; 2]), SystemError> {
         let number = PairNumber::allocate();
         let server = Namespace::create(&number.role("server"))?;

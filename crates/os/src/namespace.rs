@@ -35,7 +35,7 @@ impl Namespace {
     /// Creates the namespace `lasthop-PID-ROLE` with only a loopback device and without IPv6 (see [`enable_ipv6`]).
     ///
     /// # Errors
-    /// If a system call fails: no permission, no `ip`.
+    /// Fails if a system call fails: no permission, no `ip`.
     pub fn create(role: &str) -> Result<Namespace, SystemError> {
         let name = format!("lasthop-{}-{role}", std::process::id());
         ip(&["netns", "add", &name])?;
@@ -49,7 +49,7 @@ impl Namespace {
     /// Creates a namespace as [`Namespace::create`] does, but without a name.
     ///
     /// # Errors
-    /// If a system call fails: no permission, no `ip`.
+    /// Fails if a system call fails: no permission, no `ip`.
     pub fn unnamed() -> Result<Namespace, SystemError> {
         Namespace::unconfigured()?.configured()
     }
@@ -74,7 +74,7 @@ impl Namespace {
     /// Creates an unnamed namespace without settings.
     ///
     /// # Errors
-    /// If the permission is missing, or the kernel has no namespaces.
+    /// Fails if the permission is missing, or the kernel has no namespaces.
     pub fn unconfigured() -> Result<Namespace, SystemError> {
         let make = || -> io::Result<File> {
             unshare(CloneFlags::CLONE_NEWNET)?;
@@ -94,7 +94,7 @@ impl Namespace {
     /// Runs `work` in the namespace; its devices, sockets and processes stay there.
     ///
     /// # Errors
-    /// If the thread cannot enter the namespace.
+    /// Fails if the thread cannot enter the namespace.
     pub fn within<T: Send>(&self, work: impl FnOnce() -> T + Send) -> Result<T, SystemError> {
         on_new_thread(|| {
             setns(self.file(), CloneFlags::CLONE_NEWNET).map_err(|error| {
@@ -233,7 +233,7 @@ fn processes(namespace: &Path) -> Vec<Pid> {
 /// Runs `ip` of iproute2.
 ///
 /// # Errors
-/// If `ip` is missing, or if it fails; the message then contains its output.
+/// Fails if `ip` is missing, or if it fails; the message then contains its output.
 pub fn ip(arguments: &[&str]) -> Result<(), SystemError> {
     let said = Command::new("ip").args(arguments).stdin(Stdio::null()).output();
     let what = || format!("cannot run `ip {}`", arguments.join(" "));

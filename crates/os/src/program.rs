@@ -33,7 +33,7 @@ impl Program {
     /// those of this process.
     ///
     /// # Errors
-    /// If the program does not exist or is not executable.
+    /// Fails if the program does not exist or is not executable.
     pub fn start(
         namespace: &Namespace,
         words: &[String],
@@ -85,7 +85,7 @@ impl Program {
     /// number, as in shells.
     ///
     /// # Errors
-    /// If the system call fails.
+    /// Fails if the system call fails.
     pub fn try_wait(&mut self) -> Result<Option<u8>, SystemError> {
         let status = self.child.try_wait().map_err(|error| {
             SystemError::new(format!("cannot wait for the command: {error}"), "see the system's error above")

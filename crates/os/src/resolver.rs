@@ -40,7 +40,7 @@ impl ResolvConf {
     /// or, with `all`, all resolvers.
     ///
     /// # Errors
-    /// If the file cannot be written.
+    /// Fails if the file cannot be written.
     pub fn via(address: Ipv4Addr, all: bool) -> Result<ResolvConf, SystemError> {
         let make = || -> io::Result<PathBuf> {
             let text = replaced(&fs::read_to_string(FILE)?, address, all);
@@ -82,7 +82,7 @@ impl Drop for ResolvConf {
 /// `namespace` or, without one, in this thread's namespace, from which they are forwarded.
 ///
 /// # Errors
-/// If a system call fails.
+/// Fails if a system call fails.
 pub fn forward_dns(namespace: Option<&Namespace>, at: Ipv4Addr, to: IpAddr) -> Result<(), SystemError> {
     let listen = || -> io::Result<(UdpSocket, TcpListener)> {
         Ok((UdpSocket::bind((at, PORT))?, TcpListener::bind((at, PORT))?))

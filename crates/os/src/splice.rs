@@ -26,7 +26,7 @@ impl Splice {
     /// Accepts connections redirected (netfilter's REDIRECT) to a port of a namespace.
     ///
     /// # Errors
-    /// If a system call fails.
+    /// Fails if a system call fails.
     pub fn begin(namespace: &Namespace) -> Result<Splice, SystemError> {
         let refused =
             |error: io::Error| SystemError::of_system("cannot accept TCP", &error, "see ulimit -n, -u");

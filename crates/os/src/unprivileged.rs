@@ -45,7 +45,7 @@ pub fn may_change_network() -> bool {
 /// The process must have a single thread.
 ///
 /// # Errors
-/// If the system forbids user namespaces; the help names the setting.
+/// Fails if the system forbids user namespaces; the help names the setting.
 pub fn enter_user_namespace() -> Result<(), SystemError> {
     let (user, group) = (geteuid(), getegid());
     let enter = || -> io::Result<()> {
@@ -70,7 +70,7 @@ pub fn enter_user_namespace() -> Result<(), SystemError> {
 /// cannot start threads.
 ///
 /// # Errors
-/// If the system forbids it.
+/// Fails if the system forbids it.
 pub fn enter_pid_namespace() -> Result<(), SystemError> {
     let enter = || -> nix::Result<()> {
         unshare(CloneFlags::CLONE_NEWNS | CloneFlags::CLONE_NEWPID)?;
@@ -89,7 +89,7 @@ pub fn first_process() -> Option<u32> {
 /// Prepares the second process: makes it end with the first process, and mounts its own `/proc`.
 ///
 /// # Errors
-/// If the system forbids it.
+/// Fails if the system forbids it.
 pub fn prepare_second_process() -> Result<(), SystemError> {
     let _ = set_pdeathsig(Signal::SIGKILL);
     let flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC;

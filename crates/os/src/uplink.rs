@@ -73,7 +73,7 @@ impl Uplink {
     /// Connects a namespace to the network of this process.
     ///
     /// # Errors
-    /// If no program is installed, or none works.
+    /// Fails if no program is installed, or none works.
     pub fn begin(namespace: &Namespace) -> Result<Uplink, SystemError> {
         let mut refused = Vec::new();
         for (name, arguments) in PROGRAMS {

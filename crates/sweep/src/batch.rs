@@ -44,7 +44,8 @@ impl ScenarioCache {
 /// Does the runs that another process requests.
 ///
 /// # Errors
-/// If results could differ: this process has another engine, or a recording with the same name but other contents.
+/// Fails if results could differ: this process has another engine, or a recording with the same name but other
+/// contents.
 pub fn run(requests: &[RunRequest], cache: &ScenarioCache) -> Result<Vec<RunRow>, String> {
     let one = |(digest, text, seed): &RunRequest| -> Result<RunRow, String> {
         Ok(row::run(cache.scenario(digest, text)?.as_ref(), digest, *seed))

@@ -21,7 +21,7 @@ impl ThreadPool {
     /// Starts `threads` threads, or as many as the system allows, but at least one.
     ///
     /// # Errors
-    /// If the system does not allow even one thread.
+    /// Fails if the system does not allow even one thread.
     pub fn start(threads: usize) -> io::Result<ThreadPool> {
         let (jobs, taken) = channel::<RunJob>();
         let (done, rows) = channel();

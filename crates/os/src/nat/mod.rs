@@ -40,7 +40,7 @@ impl Nat {
     /// host does not forward any other packets because of this call.
     ///
     /// # Errors
-    /// If another process already uses the host's network in this way, a system call fails, or neither `nft` nor
+    /// Fails if another process already uses the host's network in this way, a system call fails, or neither `nft` nor
     /// `iptables` exists.
     pub fn begin(device: &str, network: &str) -> Result<Nat, SystemError> {
         remove_stale()?;
@@ -60,7 +60,7 @@ impl Nat {
     /// `redirected` is given, TCP is redirected to that local port; this requires a namespace that ends with the run.
     ///
     /// # Errors
-    /// If another process already uses the host's network in this way, a system call fails, or neither `nft` nor
+    /// Fails if another process already uses the host's network in this way, a system call fails, or neither `nft` nor
     /// `iptables` exists.
     pub fn begin_unprivileged(
         device: &str,
@@ -89,7 +89,7 @@ impl Nat {
     /// Enables forwarding on the path's device, which must exist.
     ///
     /// # Errors
-    /// If a system call fails.
+    /// Fails if a system call fails.
     pub fn open(&self) -> Result<(), SystemError> {
         forwarding::set(&self.device, true).map_err(|error| forwarding_refused(&error))
     }
@@ -108,7 +108,7 @@ impl Drop for Nat {
 /// tool's name. Nothing else may use the namespace.
 ///
 /// # Errors
-/// If no tool exists, or the tool fails.
+/// Fails if no tool exists, or the tool fails.
 pub fn test_rules() -> Result<String, SystemError> {
     let tool = Tool::find().ok_or_else(no_tool)?;
     let added =
@@ -120,7 +120,7 @@ pub fn test_rules() -> Result<String, SystemError> {
 /// Undoes the changes of a killed run in this network namespace; returns whether there were any.
 ///
 /// # Errors
-/// If the changes belong to a living process.
+/// Fails if the changes belong to a living process.
 pub fn remove_stale() -> Result<bool, SystemError> {
     let Ok(note) = note() else { return Ok(false) };
     let Ok(text) = fs::read_to_string(&note) else { return Ok(false) };

@@ -86,8 +86,8 @@ impl Store {
     /// sweeps.
     ///
     /// # Errors
-    /// If the other file is not a store or cannot be read, or if it has different numbers for the same run. Nothing is
-    /// merged then.
+    /// Fails if the other file is not a store or cannot be read, or if it has different numbers for the same run.
+    /// Nothing is merged then.
     pub fn merge(&mut self, other: &Path) -> Result<Merged, Error> {
         // The reader reports faults of the other store. As long as it is open, detaching does not change the other
         // store's log.

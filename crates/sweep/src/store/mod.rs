@@ -48,8 +48,8 @@ impl Store {
     /// Opens a store. Creates it if the file is missing or empty.
     ///
     /// # Errors
-    /// If another process writes to the store, the file is not a store or has a newer version, or the file cannot be
-    /// written. The file is then unchanged.
+    /// Fails if another process writes to the store, the file is not a store or has a newer version, or the file cannot
+    /// be written. The file is then unchanged.
     pub fn open(path: &Path) -> Result<Store, Error> {
         if path.metadata().is_ok_and(|about| about.permissions().readonly()) {
             return Err(Error::ReadOnly(path.to_owned()));

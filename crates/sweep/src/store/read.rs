@@ -24,7 +24,7 @@ impl StoreReader {
     /// Opens a store.
     ///
     /// # Errors
-    /// If the file is missing, is not a store, has a newer version, or cannot be read.
+    /// Fails if the file is missing, is not a store, has a newer version, or cannot be read.
     pub fn open(path: &Path) -> Result<StoreReader, Error> {
         let file_kind = FileKind::of(path)?;
         file_kind.refuse_others(path)?;
@@ -236,7 +236,7 @@ impl Contents<'_> {
     /// nested.
     ///
     /// # Errors
-    /// If the store cannot be read, or if `work` fails.
+    /// Fails if the store cannot be read, or if `work` fails.
     pub fn with_snapshot<T, E: From<Error>>(&self, work: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
         let begun = self.connection.unchecked_transaction();
         let _until_then = begun.map_err(|error| Error::of(self.path, &error))?;

@@ -38,7 +38,7 @@ impl Store {
     /// only if it had failed.
     ///
     /// # Errors
-    /// If the store cannot be written. None of the runs is stored then.
+    /// Fails if the store cannot be written. None of the runs is stored then.
     pub fn commit(&mut self, rows: &[RunRow]) -> Result<(), Error> {
         if rows.is_empty() {
             return Ok(());
