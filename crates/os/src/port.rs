@@ -1,4 +1,4 @@
-//! One end of a path: packets from and to the kernel, several at a time.
+//! One end of a path: exchanges packets with the kernel, several at a time.
 
 use crate::clock::Clock;
 use crate::error::SystemError;
@@ -46,8 +46,8 @@ impl Port {
         self.handovers.is_some()
     }
 
-    /// Takes the next packet, or the next segments handed over together, in buffers from `spare`; false if none is
-    /// waiting.
+    /// Reads the next packet, or the next segments handed over together, into buffers from `spare`. Returns false if no
+    /// packet is waiting.
     ///
     /// # Errors
     /// Fails if the device no longer exists.

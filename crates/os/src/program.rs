@@ -1,4 +1,4 @@
-//! Programs in namespaces.
+//! Starts programs in namespaces.
 
 use crate::control_group::ControlGroup;
 use crate::error::SystemError;
@@ -66,8 +66,8 @@ impl Program {
         };
         let child = match group.map(|group| group.within(&mut spawn)) {
             Some(Ok(child)) => child,
-            // If the program cannot start in the control group, it starts outside. Only its waits are then not
-            // measured.
+            // If the program cannot start in the control group, it starts outside. Then only its waiting time for a
+            // processor is not measured.
             None | Some(Err(_)) => spawn(),
         };
         let child = child?.map_err(|error| {

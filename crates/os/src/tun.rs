@@ -1,4 +1,4 @@
-//! A TUN device: IP packets from and to the kernel.
+//! A TUN device, which exchanges IP packets with the kernel.
 
 use crate::error::SystemError;
 use crate::namespace::ip;
@@ -40,7 +40,7 @@ pub(crate) fn device(interface: &Interface, offloads: bool) -> Result<SyncDevice
     {
         return Err(SystemError::new(
             format!("`{name}` cannot be the name of an interface"),
-            "1 to 15 characters without blanks and slashes",
+            "choose a name of 1 to 15 characters without blanks and slashes",
         ));
     }
     let mut builder = DeviceBuilder::new().name(name.clone()).mtu(interface.mtu).offload(offloads);
@@ -131,7 +131,7 @@ pub(crate) fn is_accepted(written: io::Result<usize>) -> Result<bool, SystemErro
 
 pub(crate) fn device_gone(error: &io::Error) -> SystemError {
     SystemError::of_system(
-        "the TUN device is gone",
+        "the TUN device no longer exists",
         error,
         "check that the device and its namespace still exist",
     )

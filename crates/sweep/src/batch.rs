@@ -1,4 +1,4 @@
-//! Encoding of the results of runs that other processes do.
+//! Encodes the results of runs that other processes do.
 //!
 //! A batch consists of the length of a JSON text (four bytes, little-endian), the text, and then the numbers in eight
 //! bytes each (IEEE 754, little-endian). The text names the numbers. Runs with the same names share one description.
@@ -59,7 +59,9 @@ fn scenario(digest: &str, text: &str) -> Result<Scenario, String> {
     if Digests::default().of(&scenario) == digest {
         Ok(scenario)
     } else {
-        Err(format!("its engine is {ENGINE}, and its scenario not the sweep's"))
+        Err(format!(
+            "the process has the engine {ENGINE}, and its scenario differs from the sweep's scenario"
+        ))
     }
 }
 

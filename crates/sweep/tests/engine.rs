@@ -1,4 +1,4 @@
-//! Different engines have different names, and the name does not depend on the place of the build.
+//! Different engines have different names, and the name does not depend on the folder of the build.
 
 #[path = "../build/engine.rs"]
 mod engine;
@@ -39,7 +39,11 @@ fn the_same_sources_have_the_same_name_in_every_layout() {
     assert_eq!(names[0], names[1]);
     assert_eq!(names[0], names[2]);
     for (layout, name) in layouts {
-        assert_ne!(named(layout, name, "another"), names[0], "{layout}: another engine has another name");
+        assert_ne!(
+            named(layout, name, "another"),
+            names[0],
+            "{layout}: a different engine has a different name"
+        );
     }
 }
 

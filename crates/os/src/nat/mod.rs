@@ -2,7 +2,7 @@
 //! are undone at the end.
 //!
 //! * `forwarding`: enables forwarding for each interface. `filter`: rules that limit forwarding to the path.
-//! * This file: makes the changes in a safe order, and notes them in a file for clean-up after a kill.
+//! * This file: makes the changes in a safe order, and lists them in a file (the note) for clean-up after a kill.
 
 mod filter;
 mod forwarding;
@@ -56,7 +56,7 @@ impl Nat {
         Nat { device: device.to_owned(), changed, note: Some((note, lock)) }.with_rules(network, None)
     }
 
-    /// [`Nat::begin`] for a network namespace that ends with the run, or whose owner cannot leave a note. If
+    /// Like [`Nat::begin`], but for a network namespace that ends with the run, or whose owner cannot write a note. If
     /// `redirected` is given, TCP is redirected to that local port; this requires a namespace that ends with the run.
     ///
     /// # Errors
@@ -117,7 +117,7 @@ pub fn test_rules() -> Result<String, SystemError> {
     added.map(|()| format!("{} accepts the rules", tool.name()))
 }
 
-/// Undoes the changes of a killed run in this network namespace; returns whether there were any.
+/// Undoes the changes of a killed run in this network namespace; returns whether changes were found.
 ///
 /// # Errors
 /// Fails if the changes belong to a living process.
@@ -147,7 +147,7 @@ pub fn remove_stale() -> Result<bool, SystemError> {
 fn only_one(which: &str) -> SystemError {
     SystemError::new(
         format!("{which} already connects a path to this host's network"),
-        "only one path can: wait for the other run to end, or give the other end: --server 'COMMAND'",
+        "only one path can use it: wait until the other run ends, or give the other end: --server 'COMMAND'",
     )
 }
 
@@ -194,7 +194,7 @@ impl Changes {
 
 fn no_tool() -> SystemError {
     SystemError::new(
-        "neither `nft` nor `iptables` is installed, which connect the path to this host's network",
+        "neither `nft` nor `iptables` is installed; one of them must connect the path to this host's network",
         "install nftables (Debian: apt-get install nftables), or give the path's other end: --server 'COMMAND'",
     )
 }

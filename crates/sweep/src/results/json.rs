@@ -10,7 +10,7 @@ use lasthop_lab::stats::Estimate;
 use lasthop_sim::FLOW_METRICS;
 use serde_json::{Map, Value, json};
 
-/// The JSON objects of one combination.
+/// Returns the JSON objects of one combination.
 pub fn objects(
     sweep: &StoredSweep,
     combination: &Combination,

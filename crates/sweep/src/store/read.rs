@@ -1,4 +1,4 @@
-//! Queries to a store.
+//! Queries of a store's contents.
 
 use super::file_kind::FileKind;
 use super::{BUSY_TIMEOUT, Error, flags, plan_once};
@@ -211,8 +211,8 @@ impl Contents<'_> {
             .map_err(|error| Error::of(self.path, &error))
     }
 
-    /// Selects the numbers with these names, of single flows and of all flows together. Names that the store lacks are
-    /// ignored.
+    /// Selects the numbers with these names, both of single flows and of all flows together. Names that are not in the
+    /// store are ignored.
     pub fn of_flows(&self, names: &[&str]) -> Result<MetricSelection, Error> {
         let wanted = || -> rusqlite::Result<MetricSelection> {
             let mut known = self.connection.prepare_cached("SELECT id FROM name WHERE name = ?1")?;
@@ -315,7 +315,7 @@ impl Contents<'_> {
 #[derive(Clone, Debug)]
 pub struct MetricSelection {
     statement: Cow<'static, str>,
-    /// Whether to read numbers of links. In the order of subjects, links come last.
+    /// Whether to read numbers of links. Links are the last subjects in the order.
     links: bool,
 }
 
@@ -345,7 +345,7 @@ fn metric_name(
     Ok(at(names).ok().map(|at| names[at].1.clone()))
 }
 
-/// A metric's name. A name that the program contains is not copied.
+/// Returns a metric's name. A name that the program contains is not copied.
 fn name(kept: &str) -> Cow<'static, str> {
     let of_flows = FLOW_METRICS.iter().map(|metric| metric.name);
     let of_links = LINK_METRICS.iter().map(|metric| metric.name).chain(RLC_METRICS.iter().map(|it| it.name));
