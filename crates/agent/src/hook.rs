@@ -1,6 +1,7 @@
-//! Attachment of the kernel program to a device: tcx (Linux 6.6), or a filter of the clsact qdisc on older kernels. A
-//! tcx link is a file descriptor, so the kernel removes it when the process ends. A clsact filter remains after a kill.
-//! Without heartbeats the filter does nothing, and the next start of an agent removes the filter.
+//! Attachment of the kernel program to a device: tcx (Linux 6.6), or a filter of the clsact qdisc on older kernels.
+//!
+//! A tcx link is a file descriptor, so the kernel removes it when the process ends. A clsact filter remains after a
+//! kill. Without heartbeats the filter does nothing, and the next start of an agent removes the filter.
 
 use aya::programs::tc::{
     NlOptions, SchedClassifierLink, TcAttachOptions, qdisc_add_clsact, qdisc_detach_program,

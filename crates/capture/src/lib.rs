@@ -1,13 +1,14 @@
 //! Writes the packets of a run to a pcapng file, for Wireshark and similar programs.
 //!
-//! The caller names the interfaces, for example one for each host. Dropped packets get separate interfaces (`wireless
-//! down (dropped)`), and each packet's comment is the reason of the drop. Wireshark follows a connection across all
-//! interfaces, so a packet captured at two interfaces looks like a retransmission. To analyse one side, extract it
-//! first:
+//! The caller names the interfaces, for example one for each host. Dropped packets get separate interfaces, such as
+//! `wireless down (dropped)`, and each packet's comment is the reason of the drop. Wireshark follows a connection
+//! across all interfaces, so a packet captured at two interfaces looks like a retransmission. To analyse one side,
+//! extract it first:
 //!
 //! ```text
 //! tshark -r run.pcapng -Y 'frame.interface_name == "source"' -F nsecpcap -w source.pcap
 //! ```
+//!
 //! tcpdump and tcptrace can read `source.pcap`, but not `run.pcapng`. libpcap rejects pcapng files with several
 //! interfaces of the link type raw IP, the only link type for both IPv4 and IPv6.
 
@@ -23,6 +24,7 @@ use std::borrow::Cow;
 use std::io::{self, Write};
 
 /// A capture file in progress (draft-ietf-opsawg-pcapng).
+///
 /// Each packet causes several small writes, so use a [`std::io::BufWriter`] for files.
 pub struct Capture<W: Write> {
     writer: PcapNgWriter<W>,

@@ -10,8 +10,9 @@
 //! * `ping`: round-trip times and losses.
 //! * `capture`: measures one TCP connection in a pcap or pcapng file.
 //! * `losses`: reads records of losses, and fits the models of Gilbert and of Gilbert and Elliott by maximum
-//! likelihood.
+//!   likelihood.
 //! * `import_result`: holds the results and writes the text of the scenario.
+//!
 //! This crate prints nothing. Its callers choose the names of the files that it writes.
 
 mod cellreplay;

@@ -9,7 +9,7 @@
 //! * [`resolver`]: name resolution behind a path.
 //! * [`nat`]: network address translation, for this host's network as the remote end.
 //! * [`unprivileged`]: namespaces without root, in a user namespace; [`splice`] (for TCP) and [`uplink`] (for other
-//! traffic) connect this namespace to the outside.
+//!   traffic) connect this namespace to the outside.
 //! * [`priority`]: real-time priority, for timely wake-ups.
 //!
 //! The crate does not inspect packets, print or exit. All modules except `clock` and `error` exist on Linux only.

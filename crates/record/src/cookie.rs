@@ -1,5 +1,7 @@
-//! Cookies that prove the source address of a datagram. The server stores no state until an address is proven. A cookie
-//! is a keyed hash of address and time (SipHash, as in Linux's SYN cookies).
+//! Cookies that prove the source address of a datagram.
+//!
+//! The server stores no state until an address is proven. A cookie is a keyed hash of address and time (SipHash, as in
+//! Linux's SYN cookies).
 
 use lasthop_base::{Duration, Time};
 use std::hash::{BuildHasher, RandomState};

@@ -1,5 +1,7 @@
-//! Server of a recording: waits for clients and records with one client at a time. Until an address is proven, answers
-//! are no longer than requests. After 30 s without messages from a client, its session ends.
+//! Server of a recording: waits for clients and records with one client at a time.
+//!
+//! Until an address is proven, answers are no longer than requests. After 30 s without messages from a client, its
+//! session ends.
 
 use crate::LONGEST_S;
 use crate::cookie::Cookies;

@@ -1,6 +1,8 @@
-//! Chooses the order of a sweep's runs and stores their results. `poll_job` returns runs to do until the sweep needs no
-//! further run; `handle_row` accepts the results in any order. Runs that the store already contains are left out. The
-//! first runs of all points precede all second runs, and so on. Every point uses the same seeds.
+//! Chooses the order of a sweep's runs and stores their results.
+//!
+//! `poll_job` returns runs to do until the sweep needs no further run; `handle_row` accepts the results in any order.
+//! Runs that the store already contains are left out. The first runs of all points precede all second runs, and so on.
+//! Every point uses the same seeds.
 
 use crate::grid::Grid;
 use crate::row::RunRow;

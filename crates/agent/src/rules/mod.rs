@@ -1,5 +1,7 @@
-//! Firewall rules that queue this host's pure ACKs. `iptables` creates a chain in the `mangle` tables. If `iptables`
-//! fails and the kernel supports nft's `queue`, `nft` creates a table instead.
+//! Firewall rules that queue this host's pure ACKs.
+//!
+//! `iptables` creates a chain in the `mangle` tables. If `iptables` fails and the kernel supports nft's `queue`, `nft`
+//! creates a table instead.
 
 mod iptables;
 mod nft;

@@ -1,8 +1,9 @@
-//! Watchdog: a separate process that removes the firewall rules if the agent does not respond. A stopped process
-//! (SIGSTOP, a debugger) does not close its queue. The kernel then still holds ACKs for the process, which stalls
-//! connections with few segments in flight. Therefore a second process, the watchdog process, owns the rules. The agent
-//! sends heartbeats to the watchdog process. Without heartbeats the rules are removed until the next heartbeat. When
-//! the agent ends for any reason, the watchdog process removes the rules and ends.
+//! Watchdog: a separate process that removes the firewall rules if the agent does not respond.
+//!
+//! A stopped process (SIGSTOP, a debugger) does not close its queue. The kernel then still holds ACKs for the process,
+//! which stalls connections with few segments in flight. Therefore a second process, the watchdog process, owns the
+//! rules. The agent sends heartbeats to the watchdog process. Without heartbeats the rules are removed until the next
+//! heartbeat. When the agent ends for any reason, the watchdog process removes the rules and ends.
 
 mod process;
 

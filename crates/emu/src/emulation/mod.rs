@@ -1,7 +1,8 @@
-//! Forwards real packets between two TUN devices in real time, over the links of a simulation. A packet joins its first
-//! link at the time at which the kernel handed it over, even if this process reads the packet later. If the engine has
-//! already passed that time, the packet joins at the engine's current time. Links compute each departure from the
-//! previous departure, so a late delivery to a device delays no other packet.
+//! Forwards real packets between two TUN devices in real time, over the links of a simulation.
+//!
+//! A packet joins its first link at the time at which the kernel handed it over, even if this process reads the packet
+//! later. If the engine has already passed that time, the packet joins at the engine's current time. Links compute each
+//! departure from the previous departure, so a late delivery to a device delays no other packet.
 
 pub mod carriage;
 mod entrance;

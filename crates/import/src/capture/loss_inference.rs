@@ -1,7 +1,8 @@
-//! Infers the losses of a connection from its captured packets. If a hole in the sequence numbers is filled much later,
-//! the packet was lost before the capture point. If the hole is filled at once, packets were reordered. If a captured
-//! packet is retransmitted, it was lost after the capture point, unless an ACK, SACK or D-SACK shows that it had
-//! arrived.
+//! Infers the losses of a connection from its captured packets.
+//!
+//! If a hole in the sequence numbers is filled much later, the packet was lost before the capture point. If the hole is
+//! filled at once, packets were reordered. If a captured packet is retransmitted, it was lost after the capture point,
+//! unless an ACK, SACK or D-SACK shows that it had arrived.
 
 use crate::losses::LossRecord;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
