@@ -11,7 +11,7 @@ fn import(text: &str, options: &ImportOptions) -> (Result<ImportResult, ImportEr
     (found, String::from_utf8(down).expect("text"))
 }
 
-/// Number of opportunities to send, and length of the trace in ms.
+/// Imports a table. Returns the number of opportunities to send, and the length of the trace, ms.
 fn trace(text: &str, options: &ImportOptions) -> (u64, u64) {
     match import(text, options).0.expect("it can be read").down.expect("a rate").value {
         Service::Trace { opportunities, millis } => (opportunities, millis),
@@ -36,7 +36,7 @@ fn columns(time: &str, rate: &str, unit: &str) -> ImportOptions {
 #[test]
 fn known_tables_need_no_words() {
     let usual = ImportOptions::default();
-    // Data set from Ghent: 150 kB in each of four seconds give 100 opportunities each.
+    // Data set from Ghent: each of four seconds has 150 kB, which are 100 opportunities.
     let ghent: String = (0..4)
         .map(|n| format!("{} {n}000 51.03 3.73 150000 1000\n", 1_453_121_790_686_u64 + n * 1000))
         .collect();

@@ -28,7 +28,7 @@ pub const DEVICE: &str = "lasthop-path";
 pub const MIN_MTU6: u16 = 1280;
 
 /// Creates the device of one end in its namespace, with default routes. Omits IPv6 if `v6` is `None`, the `mtu` is too
-/// small, or the kernel lacks IPv6. The kernel then sends no IPv6 packets except those of programs.
+/// small, or the kernel lacks IPv6. The kernel sends no IPv6 packets except packets of programs.
 ///
 /// # Errors
 /// Fails if a system call fails.

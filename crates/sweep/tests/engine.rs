@@ -51,7 +51,7 @@ fn the_same_sources_have_the_same_name_in_every_layout() {
 fn sources_that_are_missing_are_told() {
     let folder = tempfile::tempdir().expect("a directory");
     let here = packages(folder.path(), |name| format!("lasthop-{name}-0.1.0"), "one");
-    // Another version is another engine, whose sources are in other folders.
+    // A different version is a different engine, whose sources are in different folders.
     assert_eq!(sources(&here, "0.1.1"), Err("base"));
     fs::remove_dir_all(folder.path().join("lasthop-net-0.1.0")).expect("removed");
     assert_eq!(sources(&here, "0.1.0"), Err("net"));

@@ -52,7 +52,7 @@ fn what_is_there_is_not_run_again() {
     assert_eq!(complete(&path, &grid(), &RunCount::Runs(3), Shard::WHOLE), 18);
     assert_eq!(complete(&path, &grid(), &RunCount::Runs(3), Shard::WHOLE), 0);
     assert_eq!(complete(&path, &grid(), &RunCount::Runs(5), Shard::WHOLE), 12);
-    // Another sweep has one point in common with the first. Its keys are written in another way.
+    // The second sweep shares one point with the first sweep, with different spellings of the keys.
     let shared = grid_of(&[("recovery", &["sack", "tahoe"]), ("channel.loss", &["0.01"])]);
     assert_eq!(complete(&path, &shared, &RunCount::Runs(5), Shard::WHOLE), 5);
     assert_eq!(StoreReader::open(&path).unwrap().contents().sweeps().unwrap().len(), 2);
