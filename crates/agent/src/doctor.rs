@@ -142,7 +142,7 @@ fn nfqueue(has_privileges: bool) -> Finding {
     )
 }
 
-/// BPF is optional, so a failed check gives `None` instead of false.
+/// Checks BPF. BPF is optional, so a failed check returns `None` instead of false.
 fn bpf(has_privileges: bool) -> Finding {
     let finding = Finding {
         name: "BPF",

@@ -30,7 +30,7 @@ pub struct ImpairedPath {
     impairment: Impairment,
     random: Stream,
     in_burst: bool,
-    /// Packets in flight, earliest first; packets due at the same time keep their order.
+    /// Packets in flight, the earliest due time first. Packets with the same due time stay in order of sending.
     waiting: BinaryHeap<Reverse<(Time, u64, Vec<u8>)>>,
     count: u64,
     lost: u64,

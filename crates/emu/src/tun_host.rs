@@ -30,8 +30,8 @@ pub struct TunHost<W: Write = Sink> {
 /// Callback that is called for every event.
 pub type EventCallback = Box<dyn FnMut(&Traced) + Send>;
 
-/// Maximum number of packets read, or sent, before the other direction gets its turn. A large number saves system
-/// calls; a small number keeps the host's timers exact.
+/// Maximum number of packets read or sent before the host switches to the other direction. A large number saves system
+/// calls; with a small number the host's timers are more exact.
 const BATCH: usize = 64;
 
 impl<W: Write> TunHost<W> {
@@ -63,8 +63,8 @@ impl<W: Write> TunHost<W> {
         self.impaired = Some([path("harm.out"), path("harm.in")]);
     }
 
-    /// Captures the packets that the host sends (before impairment) and receives (after impairment). A comment gives
-    /// the reason of each retransmission. [`TunHost::finish`] returns the writer.
+    /// Captures the packets that the host sends (before impairment) and receives (after impairment). The comment of
+    /// each retransmission states its reason. [`TunHost::finish`] returns the writer.
     pub fn capture(&mut self, capture: Capture<W>) {
         self.host.trace();
         self.capture = Some(capture);
@@ -170,7 +170,7 @@ impl<W: Write> TunHost<W> {
                 Some([path, _]) => path.send(now, packet),
                 None => self.refused += u64::from(!self.tun.send(packet)?),
             }
-            // Arrived packets may be more urgent than the remaining outgoing ones.
+            // Packets that have arrived may be more urgent than the remaining outgoing packets.
             if count >= BATCH {
                 break;
             }

@@ -127,7 +127,7 @@ fn light_trace(file: RecordingFile) -> Result<LightTrace, ImportError> {
             }
         };
         if numbers[0] < last {
-            return refused(format!("{} ms comes after {last} ms", numbers[0]));
+            return refused(format!("{} ms is less than the time before, {last} ms", numbers[0]));
         }
         if text.len() + line.len() > LARGEST {
             return refused("the light trace is larger than 256 MiB".to_owned());

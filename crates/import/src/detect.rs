@@ -59,7 +59,7 @@ pub(crate) fn format(file: &mut impl Read, options: &ImportOptions) -> Result<Re
         .read_to_end(&mut head)
         .map_err(|error| ImportError::io("cannot be read", &error))?;
     if head.is_empty() {
-        return Err(ImportError::new("the file is empty", "give a recording"));
+        return Err(ImportError::new("the file is empty", "name a file with a recording"));
     }
     if CAPTURES.iter().any(|magic| head.starts_with(magic)) {
         return Ok(RecordingFormat::Pcap);
@@ -151,7 +151,7 @@ fn by_tokens(text: &str, is_cut: bool) -> Result<RecordingFormat, ImportError> {
     if lines().all(is_train) {
         return Err(ImportError::new(
             "the file is a light trace of CellReplay's and needs its heavy trace",
-            "give the folder with both: lasthop import traces/tmobile/driving",
+            "name the folder with both traces: lasthop import traces/tmobile/driving",
         ));
     }
     Ok(RecordingFormat::Csv)

@@ -49,7 +49,7 @@ impl Service {
 pub struct Light {
     /// Text of the light trace.
     pub text: String,
-    /// Text of the file of delays by packet size, if there is one.
+    /// Text of the optional file of delays by packet size.
     pub sizes: Option<String>,
 }
 

@@ -1,8 +1,8 @@
 //! Arrival times of packets, from the kernel's time stamps. The times at which this process reads the packets are
 //! later.
 //!
-//! After a stop or a wait for a processor, this process may read a packet and the preceding ACK at once. Reading times
-//! would give a round-trip time of zero, which the minimum filter would keep for a long time.
+//! After a stop or a wait for a processor, this process may read a packet and the preceding ACK at the same time. With
+//! reading times the round-trip time would be zero, and the minimum filter would store this value for a long time.
 
 use crate::clock::Clock;
 use lasthop_base::{Duration, Time};

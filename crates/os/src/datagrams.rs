@@ -82,8 +82,8 @@ impl Datagrams {
             };
             let help = match (error.kind(), source) {
                 (io::ErrorKind::AddrInUse, _) => "another program uses this port: choose another port",
-                (io::ErrorKind::AddrNotAvailable, _) => "see ip addr for the addresses of this host",
-                (_, SourceBinding::Device(..)) => "see ip link for its name, or give its address",
+                (io::ErrorKind::AddrNotAvailable, _) => "list the addresses of this host with `ip addr`",
+                (_, SourceBinding::Device(..)) => "find the device's name with `ip link`, or use its address",
                 _ => "choose another address",
             };
             SystemError::new(format!("{what}: {error}"), help)

@@ -95,7 +95,7 @@ pub fn default_congestion_control() -> Option<String> {
     Some(default.trim().to_owned())
 }
 
-/// Error for an unusable congestion control, with the names of the usable ones.
+/// Creates the error for an unusable congestion control, with the names of the available congestion controls.
 pub fn congestion_error(name: &str, why: &str) -> SystemError {
     let known = congestion_controls();
     if known.iter().any(|one| one == name) {

@@ -30,7 +30,7 @@ pub struct Program {
 
 impl Program {
     /// Starts a program in a namespace, as the user of `runner`. For the control group and the resolvers, `None` means
-    /// those of this process.
+    /// that the program uses this process's.
     ///
     /// # Errors
     /// Fails if the program does not exist or is not executable.

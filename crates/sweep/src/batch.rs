@@ -113,7 +113,7 @@ fn subject_names(metrics: &SubjectMetrics) -> Value {
     json!([kind, name, names])
 }
 
-/// Decodes the rows of a batch; `None` if the bytes do not come from [`pack`].
+/// Decodes the rows of a batch; `None` if the bytes were not encoded by [`pack`].
 pub fn unpack(batch: &[u8]) -> Option<Vec<RunRow>> {
     let (length, rest) = batch.split_first_chunk::<4>()?;
     let (text, numbers) = rest.split_at_checked(u32::from_le_bytes(*length) as usize)?;

@@ -41,7 +41,7 @@ impl Digests {
     }
 }
 
-/// A hasher that records its input. Different values give different bytes, and small numbers take few bytes.
+/// A hasher that records its input. Different values are recorded as different bytes, and small numbers take few bytes.
 #[derive(Debug, Default)]
 struct Written(Vec<u8>);
 

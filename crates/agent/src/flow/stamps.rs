@@ -1,4 +1,4 @@
-//! Send times of the time stamps in this host's packets. Echoes of these time stamps give RTT samples.
+//! Send times of the time stamps in this host's packets. RTT samples are computed from echoes of these time stamps.
 
 use lasthop_base::{Duration, Time};
 
@@ -31,7 +31,7 @@ impl Stamps {
                 return;
             }
         }
-        // The first packet with this value was skipped. A later packet would give an RTT sample that is too short.
+        // The first packet with this value was skipped. An RTT sample from a later packet would be too short.
         if value == self.skipped && self.count > 0 {
             return;
         }

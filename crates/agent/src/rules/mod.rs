@@ -38,7 +38,7 @@ impl Tool {
         }
     }
 
-    /// Adds the rules; returns whether there are rules for IPv6. A failure leaves nothing behind.
+    /// Adds the rules; returns whether rules for IPv6 were added, too. After a failure, no rules remain.
     fn add(self, queue: u16) -> Result<bool, String> {
         let added = match self {
             Tool::Iptables => iptables::add(queue),

@@ -140,7 +140,7 @@ impl Heartbeat {
     }
 }
 
-/// Reads the first message of the watchdog process; returns whether there are rules for IPv6.
+/// Reads the first message of the watchdog process; returns whether rules for IPv6 were added.
 fn read_start_message(child: &mut Child) -> Result<bool, SystemError> {
     let mut line = String::new();
     if let Some(output) = child.stdout.take() {

@@ -61,7 +61,8 @@ pub struct PayloadRange {
 const MAX_CONNECTIONS: usize = 1 << 16;
 
 impl Connections {
-    /// Creates an empty table. Its connections use the `external_flows` external flows of the engine in turn.
+    /// Creates an empty table. Its connections are assigned to the `external_flows` external flows of the engine in
+    /// rotation.
     pub fn new(external_flows: u32) -> Connections {
         let known = HashMap::new();
         Connections {

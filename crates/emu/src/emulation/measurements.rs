@@ -8,7 +8,7 @@ use lasthop_wire::{LossReason, PerReason};
 /// Counters of one receiving end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct EndCounters {
-    /// Packets sent towards this end, whatever their fate.
+    /// Packets sent towards this end, delivered or lost.
     pub offered: u64,
     /// Packets delivered.
     pub delivered: u64,
@@ -16,7 +16,7 @@ pub struct EndCounters {
     pub delivered_bytes: u64,
     /// Stream bytes acknowledged by this end.
     pub acknowledged_bytes: u64,
-    /// TCP packets with payload sent towards this end, whatever their fate.
+    /// TCP packets with payload sent towards this end, delivered or lost.
     pub stream_packets: u64,
     /// Packets lost on the way to this end, by reason.
     pub lost: PerReason<u64>,

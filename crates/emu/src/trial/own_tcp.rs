@@ -43,7 +43,7 @@ struct OwnReceiver {
     is_done: bool,
 }
 
-/// Addresses of the kernel and of our host at an end (network of RFC 2544).
+/// Addresses of the kernel and of Lasthop's host at an end (benchmark network of RFC 2544).
 fn addresses(end: usize) -> [Ipv4Addr; 2] {
     [1, 2].map(|host| Ipv4Addr::new(198, 19, end as u8, host))
 }

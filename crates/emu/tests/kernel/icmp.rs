@@ -37,7 +37,7 @@ fn connect(station: &mut TunHost, to: &str) -> Handle {
 }
 
 /// A hard error ends the attempt; a soft error is reported. Linux sends code 1 for `unreachable` routes, 13 (IPv6: 1)
-/// for `prohibit`, and 0 if there is no route.
+/// for `prohibit`, and 0 without a route.
 #[test]
 fn what_a_router_refuses_is_heard() {
     in_namespace(|tun| {

@@ -1,4 +1,4 @@
-//! Transfers between Lasthop's TCP and the kernel's TCP deliver all bytes unchanged, whatever impairments the path has.
+//! Transfers between Lasthop's TCP and the kernel's TCP deliver all bytes unchanged, for all impairments of the path.
 //!
 //! Each test has its own network namespace and uses no address outside it. Without permission to create namespaces, the
 //! tests print a note and pass.

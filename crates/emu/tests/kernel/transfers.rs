@@ -148,13 +148,13 @@ fn transfer_all(tun: Tun, what: &str, impairment: Impairment, seed: u64) {
     for transfer in transfers {
         assert!(
             transfer.received.result() == hash(&transfer.down),
-            "{}: our side received other bytes",
+            "{}: Lasthop's side received different bytes",
             transfer.name
         );
         let peer = transfer.peer.expect("it was started").join().expect("no panic");
         let peer =
             peer.unwrap_or_else(|error| panic!("{}: error of the kernel's side: {error}", transfer.name));
-        assert!(peer == hash(&transfer.up), "{}: the kernel received other bytes", transfer.name);
+        assert!(peer == hash(&transfer.up), "{}: the kernel received different bytes", transfer.name);
     }
     let took = station.now().as_secs();
     println!("{what}: {count} connections, {took:.1} s, {:?}", station.host.counters());

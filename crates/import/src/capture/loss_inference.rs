@@ -239,7 +239,7 @@ impl LossInference {
             }
         }
         let place = if is_late { self.packets.saturating_sub(1) } else { self.push(false) };
-        // This packet was probably retransmitted, so its ACK gives no round-trip time.
+        // This packet was probably retransmitted, so its ACK is not used for a round-trip time.
         self.track(start, SentRange { end, place, at, times: 2, is_sacked: false });
         true
     }
@@ -348,7 +348,7 @@ mod tests {
         // Retransmitting data that was SACKed is unnecessary.
         assert!(!inference.handle_data(200, 300, 0.12, Some(0.1)));
         assert_eq!((lost(&inference), inference.spurious), ((6, 1, 1), 1));
-        // The ACK of a retransmission gives no round-trip time (Karn).
+        // The ACK of a retransmission is not used for a round-trip time (Karn's algorithm).
         assert_eq!(inference.handle_ack(400, &NONE, 0.21), AckResult { bytes: 100, since: None });
     }
 

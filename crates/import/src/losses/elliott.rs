@@ -65,8 +65,8 @@ impl Elliott {
         sum + libm::log(product) + scale(arrived, &powers[0]) + scale(lost, &powers[1])
     }
 
-    /// Distribution of the lengths of runs of losses (`is_lost`) or of arrivals. The result gives the share of runs
-    /// that are longer than a length.
+    /// Distribution of the lengths of runs of losses (`is_lost`) or of arrivals. The returned function maps a length to
+    /// the share of longer runs.
     pub(crate) fn longer(&self, is_lost: bool) -> impl Fn(u64) -> f64 + use<> {
         // A run begins with the first packet of its kind after a packet of the other kind.
         let (other, own) = (self.step(!is_lost), self.step(is_lost));
@@ -148,7 +148,7 @@ impl Powers {
             }
         };
         let (one, other) = (once(state, first), once(state, second));
-        // Negative values can only come from rounding.
+        // Negative values can only be rounding errors.
         [(one[0] - power * other[0]).max(0.0), (one[1] - power * other[1]).max(0.0)]
     }
 }

@@ -137,7 +137,7 @@ impl LostNumbers {
     fn add(&mut self, number: u64, line: u64) -> Result<(), ImportError> {
         if number <= self.last {
             return Err(ImportError::new(
-                format!("line {line}: packet {number} comes after packet {}", self.last),
+                format!("line {line}: packet {number} is listed after packet {}", self.last),
                 "list each lost packet once, in order, counted from 1",
             ));
         }
@@ -152,7 +152,7 @@ impl LostNumbers {
         if packets < self.last {
             return Err(ImportError::new(
                 format!("packet {} was lost, but --packets says that there were {packets}", self.last),
-                "give the number of all packets, lost or not",
+                "set --packets to the number of all packets, lost or not",
             ));
         }
         self.record.push_many(false, packets - self.last);
@@ -184,7 +184,7 @@ mod tests {
         assert!(of("", None).unwrap_err().message.contains("no packets"));
         assert!(of("# nothing\n", None).unwrap_err().message.contains("no packets"));
         assert!(of("0\n0\n2\n", None).unwrap_err().message.starts_with("line 3"));
-        assert!(of("5\n4\n", Some(10)).unwrap_err().message.contains("comes after"));
+        assert!(of("5\n4\n", Some(10)).unwrap_err().message.contains("is listed after"));
         assert!(of("5\n12\n", Some(10)).unwrap_err().message.contains("--packets says"));
     }
 }

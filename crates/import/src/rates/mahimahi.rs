@@ -29,7 +29,7 @@ pub(crate) fn read(file: impl Read, out: &mut dyn Write) -> Result<ImportResult,
         };
         if let Some(before) = before.filter(|before| this < *before) {
             return Err(ImportError::new(
-                format!("line {}: {this} ms comes after {before} ms", lines.number),
+                format!("line {}: {this} ms is less than the time before, {before} ms", lines.number),
                 help,
             ));
         }

@@ -134,7 +134,7 @@ pub fn remove_stale() -> Result<bool, SystemError> {
     if locked(&note).is_err() || is_begun() {
         return Err(only_one(&format!("process {pid}")));
     }
-    // Without rules there is nothing to undo. Either forwarding was not yet enabled, or the note belongs to an earlier
+    // Without rules nothing has to be undone. Either forwarding was not yet enabled, or the note belongs to an earlier
     // namespace with the same inode number.
     let had_rules = changed.tool.has_rules();
     if had_rules {
@@ -147,7 +147,7 @@ pub fn remove_stale() -> Result<bool, SystemError> {
 fn only_one(which: &str) -> SystemError {
     SystemError::new(
         format!("{which} already connects a path to this host's network"),
-        "only one path can use it: wait until the other run ends, or give the other end: --server 'COMMAND'",
+        "wait until the other run ends, or set the path's other end: --server 'COMMAND'",
     )
 }
 

@@ -1,5 +1,5 @@
 //! Writes means over runs as JSON. Each combination has an object for each flow, for all flows together, and for each
-//! link direction. The fields are those of `lasthop run --format json`, preceded by the combination's values.
+//! link direction. The fields are the combination's values, followed by the fields of `lasthop run --format json`.
 
 use super::{ResultSelection, completion, flow_names, has_several_flows};
 use crate::store::{Combination, StoredRun, StoredSweep};

@@ -5,7 +5,7 @@ use std::fmt;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-/// An error of a store. [`Error::help`] gives the remedy.
+/// An error of a store. [`Error::help`] returns the remedy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Error {
     /// The file does not exist.
@@ -76,7 +76,7 @@ impl Error {
         match self {
             Error::Missing(_) => "create a store with lasthop sweep PATH --set key=a,b --store FILE",
             Error::InUse(_) => {
-                "wait until it ends, or give this sweep its own store and merge the two: lasthop results A --merge B"
+                "wait until that process ends, or use a separate store and merge the two: lasthop results A --merge B"
             }
             Error::NoFolder(_) => "create the directory first",
             Error::NoDatabase(_) | Error::AnotherDatabase(_) => {

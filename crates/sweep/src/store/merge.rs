@@ -82,8 +82,8 @@ const RUNS: &str = "
 const CLEAR: &str = "DROP TABLE temp.points; DROP TABLE temp.names; DROP TABLE temp.both;";
 
 impl Store {
-    /// Adds the runs of another store. Merging A into B or B into A gives the same contents, except for the order of
-    /// sweeps.
+    /// Adds the runs of another store. Merging A into B and merging B into A have the same result, except for the order
+    /// of sweeps.
     ///
     /// # Errors
     /// Fails if the other file is not a store or cannot be read, or if it has different numbers for the same run.

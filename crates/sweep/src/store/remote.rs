@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-/// Names that Linux gives to network file systems.
+/// Linux's names of network file systems.
 const REMOTE: &[&str] = &[
     "nfs",
     "nfs4",

@@ -9,7 +9,7 @@ use serde_json::json;
 use std::collections::HashMap;
 
 impl Store {
-    /// Adds a sweep and those of its points that are missing. Returns the number of the sweep.
+    /// Adds a sweep, and its points that the store lacks. Returns the number of the sweep.
     pub fn add(&mut self, grid: &Grid) -> Result<i64, Error> {
         self.within(|transaction| {
             let digest = grid.digest();

@@ -1,4 +1,4 @@
-//! Merging all shards gives the same store as the whole sweep.
+//! A store merged from all shards equals the store of the whole sweep.
 
 use super::*;
 use lasthop_sweep::rule::Precision;
