@@ -92,7 +92,7 @@ impl ImportResult {
     /// of the recording. `traces` are the file names of the traces down and up.
     pub fn scenario(&self, options: &ImportOptions, source: &str, traces: [&str; 2]) -> String {
         let source = plain(source);
-        let mut text = format!("# Made of `{source}` ({}) by `lasthop import`.\n", self.kind);
+        let mut text = format!("# Generated from `{source}` ({}) by `lasthop import`.\n", self.kind);
         text.push_str(
             "# The comment of each value says whether it was measured, derived, given, or assumed.\n#\n",
         );
@@ -138,7 +138,10 @@ impl ImportResult {
         });
         write_service(&mut text, &up, traces[1], self.light_traces[1].as_ref());
         text.push_str("# Assumed: the queue drops no acknowledgements.\nqueue = \"unlimited\"\n");
-        text.push_str("\n[flow.bulk]\nfrom = \"server\"\nto = \"client\"\n# Assumed: today's hosts.\nprofile = \"linux\"\n");
+        text.push_str(
+            "\n[flow.bulk]\nfrom = \"server\"\nto = \"client\"\n\
+             # Assumed: both hosts run Linux.\nprofile = \"linux\"\n",
+        );
         if let Some(segment) = &self.segment {
             let _ =
                 writeln!(text, "# {}.\nsegment = \"{} bytes\"", sentence(&segment.provenance), segment.value);

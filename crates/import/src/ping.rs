@@ -101,7 +101,10 @@ impl PingLog {
         ));
         let (lost, sent) = (self.record.lost(), self.record.packets());
         if lost > 0 {
-            found.findings.push(format!("{lost} of {sent} pings were not answered; ping does not report the direction of these losses, so the scenario loses them on the downlink"));
+            found.findings.push(format!(
+                "{lost} of {sent} pings were not answered; ping does not report the \
+             direction of these losses, so the scenario drops packets on the downlink"
+            ));
             let fit = fitted(&self.record, options.model)?;
             found.channel = Some(fit.channel());
             found.findings.extend(fit.findings());

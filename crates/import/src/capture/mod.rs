@@ -107,7 +107,10 @@ pub(crate) fn read<R: Read>(
     }
     report_fragments(&mut found, &fragments);
     if largest > segment {
-        found.findings.push(format!("segments of up to {largest} bytes: captured before segmentation (offload); packets of {segment} bytes are assumed"));
+        found.findings.push(format!(
+            "segments of up to {largest} bytes were captured before segmentation offload; \
+            packets of {segment} bytes are assumed"
+        ));
     }
     measure(&connection, &mut found, options, down)?;
     Ok(found)
@@ -231,7 +234,10 @@ fn rate(connection: &ConnectionMeasurement, found: &mut ImportResult) -> Sourced
     };
     let percent = shown((100.0 * share).round());
     if share < 0.5 {
-        found.findings.push(format!("only {percent} % of the bytes arrived at the link's rate: the connection rarely filled it, so rate and queue are less certain"));
+        found.findings.push(format!(
+            "only {percent} % of the bytes arrived at the link's rate: the connection \
+             rarely filled the link, so rate and queue are less certain"
+        ));
     } else {
         found.findings.push(format!(
             "{percent} % of the bytes arrived at the link's rate: the connection filled the link"
@@ -253,7 +259,8 @@ fn round_trip(connection: &ConnectionMeasurement, found: &mut ImportResult, pack
     found.findings.push(format!("captured {place}"));
     if !connection.has_handshake() {
         found.findings.push(match connection.half_trip(true) {
-            Some(_) => "the capture lacks the handshake: round trips are measured from acknowledgements and timestamps".into(),
+            Some(_) => "the capture lacks the handshake: round trips are measured from \
+                acknowledgements and timestamps".into(),
             None => "the capture lacks the handshake and timestamps: the delay between capture and sender is unknown".into(),
         });
     }

@@ -133,7 +133,10 @@ fn losses(report: &Value, found: &mut ImportResult) {
         && packets > 0.0
     {
         let share = (lost / packets).clamp(0.0, 1.0);
-        found.findings.push(format!("UDP: {lost} of {packets} datagrams lost, on the channel or in a queue: the report does not show where"));
+        found.findings.push(format!(
+            "UDP: {lost} of {packets} datagrams were lost; the report \
+             does not show whether on the channel or in a queue"
+        ));
         if share > 0.0 && share < 1.0 {
             let provenance = "derived: the share of lost datagrams; their bursts are unknown";
             found.channel =

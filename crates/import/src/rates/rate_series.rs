@@ -219,4 +219,5 @@ impl<'w> RateSeries<'w> {
 }
 
 /// Sentence that applies to every recording of throughput.
-pub(crate) const THROUGHPUT_NOTE: &str = "the throughput of a transfer is a lower bound of the link's rate, without changes faster than the samples";
+pub(crate) const THROUGHPUT_NOTE: &str = "the throughput of a transfer is a lower bound of \
+             the link's rate; changes faster than the sample interval are lost";
