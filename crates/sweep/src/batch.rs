@@ -59,9 +59,7 @@ fn scenario(digest: &str, text: &str) -> Result<Scenario, String> {
     if Digests::default().of(&scenario) == digest {
         Ok(scenario)
     } else {
-        Err(format!(
-            "the process has the engine {ENGINE}, and its scenario differs from the sweep's scenario"
-        ))
+        Err(format!("its engine is {ENGINE}, and its scenario differs from the sweep's scenario"))
     }
 }
 
