@@ -145,7 +145,7 @@ def test_bad_input_is_one_clear_error(tmp_path: Path) -> None:
         with pytest.raises(lasthop.Error, match=message):
             lasthop.sweep(PATH, **{"store": store, **arguments})
         assert not store.exists(), message
-    with pytest.raises(lasthop.Error, match="there is no store"):
+    with pytest.raises(lasthop.Error, match="the store .* does not exist"):
         lasthop.read_store(store)
 
 
@@ -160,7 +160,7 @@ def test_shards_are_merged(tmp_path: Path, command: Command) -> None:
     assert lasthop.merge(ours, parts) == 18
     assert rows(lasthop.read_store(ours)) == rows(whole)
     assert lasthop.merge(ours, parts[0]) == 0, "the runs are already in the store"
-    for others, words in (([], "`shards` is empty"), ([tmp_path / "none"], "there is no store")):
+    for others, words in (([], "`shards` is empty"), ([tmp_path / "none"], "does not exist")):
         with pytest.raises(lasthop.Error, match=words):
             lasthop.merge(tmp_path / "new", others)
         assert not (tmp_path / "new").exists()

@@ -206,7 +206,7 @@ fn mistakes_are_told_before_anything_is_made() {
         (&["--set", "seed=1,2", "--store", "r"], "`seed` cannot be varied"),
         (&["--set", "recovery=sack", "--set", "recovery=reno", "--store", "r"], "`recovery` is varied twice"),
         (&["--store", "notes.txt"], "`notes.txt` is not a store"),
-        (&["--store", "none/r"], "there is no directory `none`"),
+        (&["--store", "none/r"], "the directory `none` does not exist"),
         (&["--store", "r", "--until", "2"], "percentage"),
         (&["--store", "r", "--shard", "3/2"], "1/4, 2/4"),
     ] {
