@@ -3,37 +3,37 @@
 CARGO ?= cargo
 PYTHON ?= python3
 
-# Programs that tests call; after a colon Debian's package if its name differs.
+# Programs that tests call. If the Debian package has a different name, it follows after a colon.
 PROGRAMS = tshark tcptrace chromium iptables ethtool ip:iproute2 ss:iproute2 nft:nftables setpriv:util-linux valgrind clang llvm-strip:llvm python3
 
-# Headers that tests include; after a colon Debian's package.
+# Headers that tests include, each with its Debian package after a colon.
 HEADERS = /usr/include/linux/bpf.h:linux-libc-dev /usr/include/bpf/bpf_helpers.h:libbpf-dev
 
-# Checks the page's accessibility (MPL 2.0). Tests only, and only if npm is installed.
+# Version of axe-core (MPL 2.0), which checks the page's accessibility in tests if npm is installed.
 AXE = 4.14.1
 
 .PHONY: test waiting judge computing compiling tools format unit live others quiet lint doc python stubs bench measured count count-update peers growth crosscheck-ns2 crosscheck-kernel
 
-# Judgements that a busy machine did not allow, one line each, written by tests (crates/cli/tests/common/machine.rs).
+# List of tests that could not be judged on a busy machine, one per line, written by crates/cli/tests/common/machine.rs.
 NOT_JUDGED = target/tmp/not-judged.txt
 
-# Three jobs at a time, each with its output in one piece: real-time tests, computation, compilation. Jobs that mostly
-# wait have priority (nice). Tests without a judgement are repeated at the end, when nothing else runs.
+# Runs three jobs concurrently, each with its output in one block: real-time tests, computation, compilation. Jobs that
+# mostly wait have priority (nice). Tests that were not judged are repeated at the end, when nothing else runs.
 test: tools format
 	nice $(CARGO) test --workspace --no-run
 	rm -f $(NOT_JUDGED)
 	$(MAKE) --jobs=3 --output-sync=target waiting computing compiling
 	$(MAKE) judge quiet
 	@if [ -s $(NOT_JUDGED) ]; then \
-		echo "$$(wc -l <$(NOT_JUDGED)) judgements are missing: the machine was busy"; cut -c1-200 $(NOT_JUDGED); \
+		echo "$$(wc -l <$(NOT_JUDGED)) tests were not judged: the machine was busy"; cut -c1-200 $(NOT_JUDGED); \
 	fi
 
-# A live test that fails beside other work is not judged: it must pass when nothing else runs. A test program that ends
-# without naming a failed test (an abort, a signal) fails at once.
+# A live test that fails while other work runs is not judged. The test must pass when nothing else runs. A test
+# program that ends without naming a failed test (an abort, a signal) fails at once.
 waiting:
 	@mkdir -p target/tmp; status=0; $(MAKE) live >target/live.txt 2>&1 || status=$$?; cat target/live.txt; \
 	names=$$(sed -n 's/^    \([a-z0-9_:]*live::[a-z0-9_:]*\)$$/\1/p' target/live.txt | sort -u); \
-	for name in $$names; do echo "$$name: failed beside the rest" >>$(NOT_JUDGED); done; \
+	for name in $$names; do echo "$$name: failed while other work ran" >>$(NOT_JUDGED); done; \
 	[ $$status = 0 ] || { [ -n "$$names" ] && \
 		[ "$$(grep -c '^test result: FAILED' target/live.txt)" = "$$(grep -c '^    `.*`$$' target/live.txt)" ]; }
 
@@ -41,7 +41,7 @@ judge:
 	@[ -s $(NOT_JUDGED) ] || exit 0; \
 	names=$$(sed -n 's/^\([a-z0-9_:]*live::[a-z0-9_:]*\): .*/\1/p' $(NOT_JUDGED) | sort -u); rm -f $(NOT_JUDGED); \
 	[ -n "$$names" ] || exit 0; \
-	echo "not judged beside the rest:" $$names; \
+	echo "not judged while other work ran:" $$names; \
 	$(CARGO) test --workspace --tests --no-fail-fast -- --exact $$names
 
 computing:
@@ -89,12 +89,12 @@ lint:
 	docs/words/check
 	nice $(CARGO) clippy --workspace --all-targets -- -D warnings
 
-# Slightly optimised (see profile.dev): the tests run whole simulations.
+# The tests run whole simulations, so the build is slightly optimised (see `profile.dev` in Cargo.toml).
 unit:
 	$(CARGO) test --workspace
 
-# `make unit` in three parts. Modules called `live` send real packets in real time and need little processor time; those
-# called `quiet` need an idle machine. With LASTHOP_JUDGE=1 a missing judgement is a failure.
+# The three parts of `make unit`. Modules called `live` send real packets in real time and need little processor time.
+# Modules called `quiet` need an idle machine. With LASTHOP_JUDGE=1, a test that is not judged fails.
 live:
 	$(CARGO) test --workspace --tests --no-fail-fast -- live::
 
@@ -135,7 +135,7 @@ stubs:
 	$(VENV)/bin/python python/build/keys.py > target/python/keys.py
 	mv target/python/keys.py python/lasthop/keys.py
 
-# Rebuilds the page (crates/page/lab.html, part of the program): after a change of its content or computation.
+# Rebuilds the page (crates/page/lab.html, part of the program). Run this after a change of its content or computation.
 # wasm-opt's last pass saves 20 KB beyond rustc's own optimiser.
 WASM_FEATURES = bulk-memory multivalue mutable-globals nontrapping-float-to-int reference-types sign-ext
 .PHONY: page
@@ -147,7 +147,7 @@ page:
 	wasm-opt -Oz -Oz $(WASM_FEATURES:%=--enable-%) target/wasm32-unknown-unknown/page/lasthop_page.wasm -o target/lasthop_page.wasm
 	$(CARGO) run --quiet --package lasthop-page --example page -- target/lasthop_page.wasm crates/page/lab.html
 
-# Builds the agent's kernel program with Debian 12's clang: after a change of crates/agent/bpf/window.c.
+# Builds the agent's kernel program with Debian 12's clang. Run this after a change of crates/agent/bpf/window.c.
 BPF_OBJECT ?= crates/agent/bpf/window.o
 .PHONY: bpf
 bpf:
@@ -156,32 +156,32 @@ bpf:
 	@# Keeps types (.BTF), which describe the maps; removes line numbers, which would change with every comment.
 	llvm-strip --strip-unneeded -R .BTF.ext -R .rel.BTF.ext -R .llvm_addrsig $(BPF_OBJECT)
 
-# Measures the page's time to a picture, and checks that its runs equal the native ones bit for bit: on an idle machine.
+# Measures the page's time to a picture, and checks that its runs equal native runs bit for bit. Needs an idle machine.
 .PHONY: page-times
 page-times:
 	$(CARGO) test --release -p lasthop --test lab -- --ignored --nocapture --test-threads=1
 
-# Packets per CPU second and peak memory of fixed cases.
+# Measures packets per CPU second and peak memory of fixed cases.
 bench:
 	$(CARGO) run --release -- bench
 
-# Updates the table of docs/performance.md: on an idle machine.
+# Measures the same cases and updates the table of docs/performance.md. Needs an idle machine.
 measured:
 	$(CARGO) run --quiet --release -- bench --format csv > target/bench.csv
 	docs/speed-tables measured < target/bench.csv
 
-# Instructions per data packet and its ACK, compared with the stored table: no case may grow by more than 2 %.
+# Counts instructions per data packet and its ACK, and compares them with the stored table (limit: 2 % growth per case).
 count:
 	$(CARGO) run --quiet --release -- bench --count --against docs/instructions.csv
 
-# Updates the table. Explain growth in docs/performance.md, in the same commit.
+# Updates the stored table of instructions. Explain growth in docs/performance.md, in the same commit.
 count-update:
 	$(CARGO) run --quiet --release -- bench --count --format csv > target/instructions.csv
 	mv target/instructions.csv docs/instructions.csv
 	docs/speed-tables counted < docs/instructions.csv
 
 # Builds the fastest program with profile-guided optimisation, trained by `bench`: target/fast/lasthop. Takes two
-# release builds; results are the same to the byte.
+# release builds; the results are byte-identical.
 HOST = $(shell rustc -vV | sed -n 's/^host: //p')
 LLVM_PROFDATA = $(shell rustc --print sysroot)/lib/rustlib/$(HOST)/bin/llvm-profdata
 TRAINED_BY = hasegawa koga3-sack koga4 dumbbell-1 dumbbell-10 dumbbell-100 dumbbell-1000 cubic-linux bbr3
@@ -196,24 +196,24 @@ fast:
 	cp target/fast/$(HOST)/release/lasthop target/fast/lasthop
 	@echo "target/fast/lasthop"
 
-# Compares Lasthop, ns-2 and ns-3: tables of docs/performance.md; some ten minutes.
+# Compares Lasthop, ns-2 and ns-3 for the tables of docs/performance.md. Takes about ten minutes.
 peers:
 	@command -v ns >/dev/null || { echo "make: ns-2 is missing: apt install ns2"; exit 1; }
 	@[ -e /usr/include/ns3/core-module.h ] || { echo "make: ns-3 is missing: apt install libns3-dev"; exit 1; }
 	$(CARGO) build --quiet --release
 	crosscheck/peers/run --write
 
-# Growth of cost with flows, hops, window, loss and time: docs/growth.md and its pictures; some thirty minutes.
+# Measures how cost grows with flows, hops, window, loss and time, for docs/growth.md. Takes about thirty minutes.
 growth:
 	$(CARGO) build --quiet --release
 	docs/growth/run
 
-# The papers' baselines in ns-2 and Lasthop (docs/validation.md): some ten minutes on two cores.
+# Runs the papers' baselines in ns-2 and Lasthop (docs/validation.md). Takes about ten minutes on two cores.
 crosscheck-ns2:
 	@command -v ns >/dev/null || { echo "make: ns-2 is missing: apt install ns2"; exit 1; }
 	$(CARGO) run --quiet --release -p lasthop-lab --example crosscheck-ns2
 
-# Compares the simulator with real TCP over the same paths (docs/validation.md): 2.5 hours of real time, as root.
+# Compares the simulator with real TCP over the same paths (docs/validation.md). Takes 2.5 hours; needs root.
 crosscheck-kernel:
 	$(CARGO) build --quiet --release
 	crosscheck/kernel/run

@@ -21,7 +21,7 @@ fn main() {
             // Without the sources the engine's name cannot be computed. This build then shares no runs with other
             // builds.
             println!(
-                "cargo::warning=the sources of `{missing}` are not beside lasthop-sweep: stores of this build are \
+                "cargo::warning=the sources of `{missing}` are not next to lasthop-sweep: stores of this build are \
                  separate, and other builds repeat their runs"
             );
             let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();

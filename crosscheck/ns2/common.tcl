@@ -1,18 +1,19 @@
-# Common code of the baselines. Usage of a script:
+# Code that all baseline scripts share. Usage of a script:
 #
 #     ns SCRIPT RUN [KEY VALUE]...
 #
-# RUN, from 0, selects the substream of random numbers. A KEY is one of the script's parameters, or CLASS.VARIABLE for a
-# default of ns-2, like Agent/TCP.singledup_. The last line printed has pairs of a name and a number.
+# RUN (from 0) selects the substream of random numbers. A KEY is one of the script's parameters, or CLASS.VARIABLE for a
+# default of ns-2, like Agent/TCP.singledup_. The last line of the output has pairs of a name and a number.
 
-# Scripts with wireless nodes set `wireless` first: they need the headers of routing, ARP, the link layer and the MAC.
+# Scripts with wireless nodes set `wireless` first, because they need the headers of routing, ARP, link layer and MAC.
 if {![info exists wireless]} {
     remove-all-packet-headers
     add-packet-header Flags IP RTP TCP
 }
 
-# ns-2 as in Lasthop's papers: no timestamps, no limited transmit, no random numbers at the sender, no limit by window
-# or initial threshold. Later settings of the script or the command line prevail.
+# Configures ns-2 as in Lasthop's papers: no timestamps, limited transmit or random numbers at the sender; no limit by
+# window or initial threshold. Later settings by the script or the command line override these
+# settings.
 Agent/TCP set window_ 1000000
 Agent/TCP set windowInit_ 2
 Agent/TCP set tcpTick_ 0.01
@@ -36,7 +37,7 @@ proc begin {defaults} {
         } elseif {[info exists param($key)]} {
             set param($key) $value
         } else {
-            puts stderr "unknown parameter $key; there are: [lsort [array names param]], CLASS.VARIABLE"
+            puts stderr "unknown parameter $key; known: [lsort [array names param]], CLASS.VARIABLE"
             exit 1
         }
     }
@@ -47,8 +48,8 @@ proc begin {defaults} {
     set ns [new Simulator]
 }
 
-# A link in both directions. `packets`: queue limit without the packet in transmission; ns-2 admits one fewer than its
-# limit.
+# Creates a link in both directions. `packets`: queue limit without the packet in transmission; ns-2 admits one fewer
+# than its limit.
 proc link {from to rate delay packets} {
     global ns
     $ns duplex-link $from $to $rate $delay DropTail
@@ -56,7 +57,7 @@ proc link {from to rate delay packets} {
     $ns queue-limit $to $from [expr {$packets + 1}]
 }
 
-# Loses each packet that has crossed the link with this probability.
+# Drops each packet at the end of the link with this probability.
 proc lose {from to probability} {
     global ns
     set model [new ErrorModel]
@@ -65,7 +66,7 @@ proc lose {from to probability} {
     $ns link-lossmodel $model $from $to
 }
 
-# A connection with sender Agent/TCP/KIND; data flows from `start` on, without limit or `packets` packets.
+# Creates a connection with sender Agent/TCP/KIND, which sends `packets` packets or unlimited data from time `start`.
 proc connect {kind from to start {packets ""}} {
     global ns tcps sinks starts
     set tcp [new Agent/TCP/$kind]
@@ -86,7 +87,7 @@ proc connect {kind from to start {packets ""}} {
     return $tcp
 }
 
-# Payload delivered in order, bytes. The sink counts whole packets, the SYN included.
+# Returns the payload delivered in order, bytes. The sink counts whole packets, including the SYN.
 proc delivered {tcp sink} {
     set payload [$tcp set packetSize_]
     set header [expr {[Agent/TCP set useHeaders_] ? [$tcp set tcpip_base_hdr_size_] : 0}]
@@ -94,7 +95,7 @@ proc delivered {tcp sink} {
     return [expr {$bytes > 0 ? $bytes / ($payload + $header) * $payload : 0}]
 }
 
-# Prints the results of all connections until now (or `end`), and stops.
+# Prints the results of all connections until the current time (or `end`), and stops.
 proc report {{end now}} {
     global ns tcps sinks starts
     if {$end eq "now"} {

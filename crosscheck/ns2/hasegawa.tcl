@@ -1,5 +1,5 @@
-# hasegawa, Fig. 6: one SACK flow over a wired and a wireless link, without ARQ: a packet on the downlink is lost with
-# the residual probability after ARQ.
+# hasegawa, Fig. 6: one SACK flow over a wired and a wireless link. ns-2 has no ARQ: a packet on the downlink is lost
+# with the residual probability after ARQ.
 
 source [file join [file dirname [info script]] common.tcl]
 

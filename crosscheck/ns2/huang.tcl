@@ -13,7 +13,7 @@ set receiver [$ns node]
 link $server $gateway 10Mb 40ms 50
 link $gateway $receiver 2Mb $param(delay) 50
 
-# "sent": durations of states are counted in bits at the link's rate.
+# With "sent", durations of states are counted in bits at the link's rate.
 set unit [expr {$param(clock) eq "time" ? "time" : "bit"}]
 set scale [expr {$param(clock) eq "time" ? 1.0 : 2e6}]
 foreach state {good bad} {
@@ -25,7 +25,7 @@ $ns link-lossmodel $channel $gateway $receiver
 
 set tcp [connect $param(kind) $server $receiver 0 1000]
 
-# The transfer ends with the arrival of its last byte: one ACK transit before the sender knows.
+# The transfer ends when its last byte arrives, which is one ACK transit time before the sender gets the last ACK.
 $tcp proc done {} {
     global ns param
     set ack [expr {8 * [Agent/TCPSink set packetSize_]}]

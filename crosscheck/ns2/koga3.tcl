@@ -18,7 +18,7 @@ Agent/TCP/Sack1 set bugFix_ true
 
 begin {kind Reno load tcp duration 20}
 
-# A class of CBQ with share and priority, a limit of 200 packets, and a burst of 16 after a pause.
+# Creates a CBQ class with share and priority, a limit of 200 packets, and a burst of 16 packets after a pause.
 proc class {parent share priority} {
     set class [new CBQClass]
     set queue [new Queue/DropTail]
@@ -49,7 +49,7 @@ proc gateway {from to} {
     $link bind $cbr 2
 }
 
-# Alternates exponentially distributed on and off times.
+# Alternates between on and off times, which are exponentially distributed.
 proc alternate {source} {
     global ns defaultRNG
     $source start

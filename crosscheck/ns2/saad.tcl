@@ -1,5 +1,5 @@
-# saad, Fig. 8: flows over a wire to a base station and on to a mobile node over ns-2's 802.11 MAC at 2 Mbit/s. The
-# paper names no MAC: all values are ns-2's defaults. `rts` is the size above which a packet uses RTS and CTS.
+# saad, Fig. 8: flows over a wired link to a base station, then over ns-2's 802.11 MAC at 2 Mbit/s to a mobile node. The
+# paper names no MAC, so all values are ns-2's defaults. `rts` is the size above which a packet uses RTS and CTS.
 
 set wireless true
 source [file join [file dirname [info script]] common.tcl]

@@ -1,4 +1,4 @@
-# Bulk SACK flows over an access link on each side and a bottleneck between, as dumbbell-N of `lasthop bench`.
+# Bulk SACK flows over a bottleneck with an access link on each side, as in dumbbell-N of `lasthop bench`.
 
 source [file join [file dirname [info script]] .. ns2 common.tcl]
 
@@ -16,7 +16,7 @@ for {set flow 0} {$flow < $param(flows)} {incr flow} {
     connect Sack1 $senders $receivers [expr {0.001 * $flow}]
 }
 
-# Number of data packets sent, including retransmissions.
+# Prints the number of data packets sent, including retransmissions.
 proc count {} {
     global tcps
     set packets 0

@@ -23,12 +23,12 @@ static void Sent(Ptr<const Packet> packet, const TcpHeader &, Ptr<const TcpSocke
     dataPackets += packet->GetSize() > 0;
 }
 
-// The socket exists only after the application has started.
+// Runs after the application has started, because its socket does not exist earlier.
 static void Watch(Ptr<BulkSendApplication> application) {
     application->GetSocket()->TraceConnectWithoutContext("Tx", MakeCallback(&Sent));
 }
 
-// A link with these rates and this queue limit in each direction.
+// Creates a link with these rates and this queue limit in each direction.
 static NetDeviceContainer Link(NodeContainer nodes, const char *down, const char *up, const char *delay,
                                const char *queue) {
     PointToPointHelper link;
@@ -79,7 +79,7 @@ int main(int argc, char **argv) {
         last = addresses.Assign(devices);
         addresses.NewNetwork();
     }
-    // Removes queue discs: only the devices' queues hold packets.
+    // Removes queue discs, so that only the devices' queues store packets.
     for (const auto &devices : links) {
         TrafficControlHelper().Uninstall(devices);
     }

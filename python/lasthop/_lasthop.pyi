@@ -33,7 +33,8 @@ class Ack:
     @property
     def credit_bytes(self, /) -> int:
         """
-        Credit by the scenario's byte counting, bytes; 0 if the window must not grow: duplicate ACK, recovery, held.
+        Window credit of this ACK by the scenario's ACK counting, bytes; 0 for a duplicate ACK, during recovery and if
+        `held`.
         """
     @property
     def delivered_bytes(self, /) -> int:
@@ -161,7 +162,7 @@ class Backlog:
     @property
     def packets(self, /) -> int:
         """
-        Packets waiting, without the one in transmission.
+        Packets waiting, without the packet in transmission.
         """
 
 @final
@@ -261,7 +262,7 @@ class Loss:
     @property
     def now_s(self, /) -> float:
         """
-        Time, virtual time, s.
+        Virtual time, s.
         """
     @property
     def nxt(self, /) -> int:
@@ -416,7 +417,7 @@ class QueueState:
     @property
     def packets(self, /) -> int:
         """
-        Packets waiting, without the one in transmission.
+        Packets waiting, without the packet in transmission.
         """
 
 @final
@@ -427,7 +428,8 @@ class Recovered:
     @property
     def kind(self, /) -> str:
         """
-        "kept": the reduction stands. "revised": the reduction is undone. "probed": two segments test it (RFC 5682).
+        "kept": the reduction remains in effect. "revised": the reduction is undone. "probed": two segments test it (RFC
+        5682).
         """
     @property
     def ssthresh_bytes(self, /) -> int | None:
@@ -482,8 +484,9 @@ class Scenario:
     """
     def __new__(cls, /, source: str, name: str | None = None, changes: SupportsGetItem[int, tuple[str, str]] = ..., strategies: SupportsGetItem[int, tuple[str, str, Any]] = ...) -> Scenario:
         """
-        `source` is a ready path's name, a file or a line of text; with `name`, the text of a document. `changes` are
-        single values. `strategies` are additional mechanisms: seam, name, and the object that is copied for each use.
+        `source` is a ready path's name, a file or a line of text. With `name`, `source` is the text of a document.
+        `changes` are single values. `strategies` are additional mechanisms: seam, name, and the object that is copied
+        for each use.
         """
     @property
     def duration_s(self, /) -> float:
@@ -688,7 +691,7 @@ class UplinkCounts:
 
 def compare(scenario: Scenario, vary: SupportsGetItem[int, tuple[str, SupportsGetItem[int, str]]], runs: SupportsIndex | None = None, seed: SupportsIndex | None = None, jobs: SupportsIndex | None = None, metrics: SupportsGetItem[int, str] = ...) -> Comparison:
     """
-    Runs every combination of the values, paired: all have the same losses.
+    Runs every combination of the values in paired runs: all combinations have the same losses.
     """
 
 def mechanisms() -> list[tuple[str, str, str, str]]:
@@ -703,7 +706,7 @@ def merge_stores(store: str | PathLike[str], others: SupportsGetItem[int, str | 
 
 def read_store(store: str | PathLike[str], sweep: SupportsIndex | None = None) -> Table:
     """
-    Table of a sweep in a store: one row for each run and flow. `sweep` may be omitted if the store has only one.
+    Table of a sweep in a store: one row for each run and flow. `sweep` may be omitted if the store has only one sweep.
     """
 
 def ready_paths() -> list[str]:

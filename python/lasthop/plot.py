@@ -39,7 +39,7 @@ __all__ = [
 ]
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-"""Okabe and Ito's colours; the most distinct ones first."""
+"""Okabe and Ito's colours; the most distinct colours first."""
 _DASHES = ("-", "--", "-.", ":")
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 _STYLE: Any = {
@@ -445,7 +445,7 @@ def _scale_x(ax: Axes, places: Sequence[float]) -> None:
 
 
 def _label(name: str) -> str:
-    """Returns the label of a column, like `goodput (kbit/s)` for `goodput_kbps`."""
+    """Returns the label of a column, for example `goodput (kbit/s)` for `goodput_kbps`."""
     words, _, unit = name.rpartition("_")
     if words and unit in _UNITS:
         return f"{words.replace('_', ' ')} ({_UNITS[unit]})"
@@ -460,7 +460,7 @@ def _key_label(key: str, values: Iterable[str]) -> str:
 
 
 def _number(value: str) -> float | None:
-    """Number of a value that is a number with or without a unit; None for other text."""
+    """Returns the number in a value that is a number with or without a unit; None for other text."""
     import re
 
     found = re.match(r"^\s*([+-]?[0-9.]+(?:[eE][+-]?[0-9]+)?)\s*([A-Za-zµ/%]*)\s*$", value)
@@ -480,7 +480,7 @@ def _float(value: float | None) -> float:
 
 
 def _offset(number: int, origin: int) -> int:
-    """Offset in the stream of a 32-bit sequence number, which may have wrapped once."""
+    """Returns the offset in the stream of a 32-bit sequence number, which may have wrapped once."""
     return (number - origin) % (1 << 32)
 
 

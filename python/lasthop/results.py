@@ -148,7 +148,8 @@ class Results(_Numbers):
 
 
 class Comparison(_Numbers):
-    """Variants of a scenario, made by `lasthop.compare`. Equal repetitions of the variants have the same losses."""
+    """Variants of a scenario, made by `lasthop.compare`. Repetitions with the same number have the same losses in all
+    variants."""
 
     scenario: Scenario
     """The scenario before its keys are varied."""
@@ -306,5 +307,5 @@ _ESTIMATES = {
 
 def _recorded(table: _lasthop.Table | None, name: str) -> Table:
     if table is None:
-        raise Error(f"the run kept no {name}", f"request them: lasthop.run(…, {name}=True)")
+        raise Error(f"the run recorded no {name}", f"request them: lasthop.run(…, {name}=True)")
     return Table(table)

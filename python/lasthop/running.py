@@ -65,7 +65,7 @@ def compare(
     """
     if not isinstance(vary, Mapping) or not vary:
         raise Error(
-            f"`vary` is {vary!r}: expected a dict with a key or more", 'vary={"recovery": ["sack", "reno"]}'
+            f"`vary` is {vary!r}: expected a dict with at least one key", 'vary={"recovery": ["sack", "reno"]}'
         )
     strategies = Strategies()
     varied = []
@@ -77,7 +77,7 @@ def compare(
             )
         listed = [_toml.typed(str(path), value, strategies) for value in values]
         if not listed:
-            raise Error(f"`vary` has no value for {path!r}", "give at least one")
+            raise Error(f"`vary` has no value for {path!r}", "give at least one value")
         if path in ("seed", "runs"):
             raise Error(f"`{path}` cannot be varied: every value runs with the same seeds", f"use {path}=")
         varied.append((str(path), listed))

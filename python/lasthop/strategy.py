@@ -59,7 +59,7 @@ class Strategy:
     """For each flag, the attributes and hooks that have no effect without the flag."""
 
     draws: bool = True
-    """Whether the mechanism draws random numbers. Set False if it does not: a scenario without them runs once."""
+    """Whether the mechanism draws random numbers. Set False if not: a scenario without random numbers runs once."""
 
 
 class CongestionControl(Strategy):
@@ -218,7 +218,7 @@ class AdvertisedWindow(Strategy):
     """Whether the last arrival enlarged the window: `arrival.grows` in an ACK policy. Read after `on_arrival`."""
 
     def window_bytes(self, unread_bytes: int, segment_bytes: int) -> float:
-        """Returns the number of bytes to advertise after the next expected one."""
+        """Returns the number of bytes to advertise, counted from the next expected byte."""
         raise NotImplementedError
 
     def on_arrival(self, now_s: float, payload_bytes: int, rtt_s: float | None) -> None:
@@ -289,18 +289,18 @@ class Queue(Strategy):
         return queue
 
     def drop(self, packet: Packet) -> None:
-        """Drops a waiting packet. It may be the packet for which `enqueue` is called."""
+        """Drops a waiting packet, which may be the packet for which `enqueue` is called."""
         self.dropped.append(packet)
 
     def mark(self, packet: Packet) -> None:
-        """Marks a waiting packet or the one about to leave, if `packet.can_be_marked`; needs `marks = True`."""
+        """Marks a waiting packet or the packet about to leave, if `packet.can_be_marked`; needs `marks = True`."""
         self.marked.append(packet)
 
     def on_start(self, rate_bps: int, seed: int) -> None:
         """Called at the start with the link rate and a seed for random.Random."""
 
     def enqueue(self, now_s: float, packet: Packet) -> None:
-        """Called for a new packet; call `drop` for it or others if the queue is full."""
+        """Called for a new packet. If the queue is full, call `drop` for this packet or for others."""
         raise NotImplementedError
 
     def dequeue(self, now_s: float) -> Packet | None:
@@ -361,7 +361,7 @@ class Strategies:
         if not (f".{path}".endswith(f".{key}") or path.rpartition(".")[2] in ("kind", "sender", "receiver")):
             base = next(base.__name__ for base in _BASES if base._seam == seam)
             raise Error(
-                f"`{path}` cannot be `{name}`: the strategy is of the kind {base}, for `{key}`",
+                f"`{path}` cannot be `{name}`: a strategy of the kind {base} belongs to the key `{key}`",
                 f"for instance set={{{key!r}: {name}}}",
             )
         return name
@@ -400,7 +400,7 @@ def _check(of: type[Strategy]) -> None:
             signature = f"def {hook}({', '.join(names)}): … # {summary}"
             for old, new in _OLD_NAMES.get(base, {}).items():
                 if new == hook and callable(getattr(of, old, None)):
-                    raise Error(f"`{of.__name__}.{old}` is called `{hook}`", f"write {signature}")
+                    raise Error(f"`{of.__name__}.{old}` has been renamed to `{hook}`", f"write {signature}")
             raise Error(
                 f"`{of.__name__}` has no `{hook}`",
                 f"every {base.__name__} needs it: {signature}",
@@ -431,7 +431,7 @@ def _refuse_misspelt(of: type[Strategy], base: type[Strategy]) -> None:
                 continue
             suggestion = f"did you mean `{meant[0]}`? " if meant else ""
             raise Error(
-                f"`{of.__name__}.{name}` is no hook: nothing calls it",
+                f"`{of.__name__}.{name}` is not a hook: the engine never calls it",
                 f"{suggestion}hooks of a {base.__name__}: {', '.join(hooks)}; a method of your own should begin with `_`",
             )
 
@@ -450,7 +450,7 @@ def _refuse_old_names(made: Strategy) -> None:
         return
     for old, new in _OLD_NAMES.get(base, {}).items():
         if isinstance(getattr(made, old, None), bool):
-            raise Error(f"`{type(made).__name__}.{old}` is called `{new}`", f"write {new} = True")
+            raise Error(f"`{type(made).__name__}.{old}` has been renamed to `{new}`", f"write {new} = True")
 
 
 def _without_effect(made: Strategy) -> Iterator[str]:
@@ -464,12 +464,12 @@ def _without_effect(made: Strategy) -> Iterator[str]:
         idle = [name for name in names if name in used]
         if idle and not getattr(made, flag):
             listed = ", ".join(f"`{name}`" for name in idle)
-            yield f"{type(made).__name__}: {listed} without effect; write {flag} = True in the class"
+            yield f"{type(made).__name__}: the engine ignores {listed}; write {flag} = True in the class"
 
 
 def _foreign(of: type) -> Error:
     bases = ", ".join(f"lasthop.{base.__name__}" for base in _BASES)
     return Error(
-        f"`{of.__name__}` is no strategy",
+        f"`{of.__name__}` is not a strategy",
         f"derive the class from one of {bases}",
     )

@@ -19,8 +19,8 @@ from lasthop.strategy import Strategies
 from lasthop.table import Table
 
 _TASK_S = 1.0
-"""Target duration of an executor's task, s. The overhead of a longer task would matter less, but a worker that dies
-would lose more work."""
+"""Target duration of an executor's task, s. Longer tasks would have less overhead, but a worker that dies would lose
+more work."""
 _TRIES = 3
 """Maximum number of attempts for a run whose worker dies."""
 
@@ -137,7 +137,7 @@ def _values(path: str, values: object, strategies: Strategies) -> list[str]:
     """Returns the values of a key: the elements of a list or a tuple, or a single value."""
     listed = list(values) if isinstance(values, list | tuple) else [values]
     if not listed:
-        raise Error(f"`set` has no value for {path!r}", "give at least one")
+        raise Error(f"`set` has no value for {path!r}", "give at least one value")
     if path in ("seed", "runs"):
         raise Error(f"`{path}` cannot be varied: every value runs with the same seeds", f"use {path}=")
     typed = [_toml.typed(path, value, strategies) for value in listed]

@@ -32,7 +32,7 @@ def test_what_a_page_shows_runs_from_top_to_bottom(
 )
 def test_notebooks_run(notebook: Path, tmp_path: Path) -> None:
     read = nbformat.read(notebook, as_version=4)  # type: ignore[no-untyped-call]
-    assert not any(cell.get("outputs") for cell in read.cells), "kept without outputs"
+    assert not any(cell.get("outputs") for cell in read.cells), "notebooks must be stored without outputs"
     NotebookClient(read, timeout=120, resources={"metadata": {"path": str(tmp_path)}}).execute()
     shown, drawn = [], []
     for cell in read.cells:

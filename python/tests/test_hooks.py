@@ -143,7 +143,7 @@ def test_a_window_that_follows_the_links_rate() -> None:
     line = "rate=384kbit/s,rtt=200ms,queue=30packets,duration=30s"
     followed = same(line, "window", LinkRate, "link_rate", **plan)
     fixed = lasthop.run(line, set={"window": {"kind": "link_rate", "adaptive": False}, **plan}, runs=1)
-    assert followed.to_json() != fixed.to_json(), "the rate was reported"
+    assert followed.to_json() != fixed.to_json(), "the reported rate must change the run"
 
 
 class Growing(lasthop.AdvertisedWindow):

@@ -158,9 +158,9 @@ def test_varied_numbers_are_numbers() -> None:
     frame = compared.to_pandas()
     assert [str(frame[key].dtype) for key in ("loss", "burst")] == ["float64", "int64"]
     assert sorted(frame.loss.unique()) == [0.001, 0.003, 0.02]
-    assert sorted(frame.burst.unique()) == [1, 5, 20], "by their size, not as words"
+    assert sorted(frame.burst.unique()) == [1, 5, 20], "numbers are sorted by size, not as text"
     assert set(frame["queue"]) == {"5 packets", "20 packets"}
-    assert set(frame["up_loss"]) == {"0", "1%"}, "one with a unit makes all of them words"
+    assert set(frame["up_loss"]) == {"0", "1%"}, "one value with a unit makes the column text"
     assert compared.links["loss"] == compared.links.to_pandas().loss.to_list()
 
 

@@ -125,7 +125,7 @@ def test_a_file_with_a_mistake_is_shown_with_its_line(command: Command, tmp_path
         ({"rate": object()}, "a scenario cannot hold a object"),
         ({"rate": float("nan")}, "link.wireless.rate: `nan` does not begin with a number"),
         ({"rate": -2e6}, "link.wireless.rate: "),
-        ({"rate": int}, "`int` is no strategy"),
+        ({"rate": int}, "`int` is not a strategy"),
         ({3: "x"}, "a key is 3: expected text"),
         ({"rte": "2 Mbit/s"}, "rte"),
         ({"one_way_delay": "45"}, "one_way_delay"),

@@ -151,7 +151,7 @@ def test_a_loss_discriminator_answers_as_the_engines() -> None:
 
 
 class DropFront(lasthop.Queue):
-    """Drops the packet that waits longest."""
+    """Drops the packet that has waited longest."""
 
     draws = False
 
@@ -219,7 +219,7 @@ def test_every_flow_has_a_copy_of_its_own_and_a_seed() -> None:
     lasthop.run(
         "rate=10Mbit/s,rtt=40ms,queue=20packets,duration=1s,count=3", set={"congestion": Seeded}, runs=1
     )
-    assert set(seen) == set(first), "the same seed of the run, the same seeds"
+    assert set(seen) == set(first), "equal seeds of the run give equal seeds of the mechanisms"
 
 
 def test_an_object_has_its_own_parameters_and_stands_beside_others_of_its_class() -> None:
@@ -264,7 +264,7 @@ def test_pacing_without_its_flag_is_noted() -> None:
         rate_samples = True
 
     line = "rate=10Mbit/s,rtt=40ms,duration=1s"
-    with pytest.warns(UserWarning, match="Unpaced: `pacing_rate_bps` without effect; write rate_samples = True") as warned:
+    with pytest.warns(UserWarning, match="Unpaced: the engine ignores `pacing_rate_bps`; write rate_samples") as warned:
         lasthop.compare(line, vary={"congestion": ["reno", Unpaced, Paced]}, runs=1)
     assert len(warned) == 1
     assert len(lasthop.Scenario(line, set={"congestion": Unpaced}).notes) == 1
@@ -281,10 +281,10 @@ def test_a_strategy_of_another_kind_is_an_error() -> None:
         def discriminate(self, gap: lasthop.Gap, path: lasthop.PathEstimate, uniform: float) -> str:
             return "wireless"
 
-    message = "`congestion` cannot be `AtOnce`: the strategy is of the kind AckPolicy, for `ack_policy`"
+    message = "`congestion` cannot be `AtOnce`: a strategy of the kind AckPolicy belongs to the key `ack_policy`"
     with pytest.raises(lasthop.Error, match=message):
         lasthop.compare("umts", vary={"congestion": ["reno", AtOnce]}, runs=1)
-    message = "`sender.loss_discrimination` cannot be `Wireless`: .* for `receiver.loss_discrimination`"
+    message = "`sender.loss_discrimination` cannot be `Wireless`: .* belongs to the key `receiver.loss_discrimination`"
     with pytest.raises(lasthop.Error, match=message):
         lasthop.run("umts", set={"sender.loss_discrimination": Wireless}, runs=1)
     with pytest.raises(lasthop.Error, match="`wireless.down.queue` cannot be `Reno`"):
@@ -330,16 +330,16 @@ def test_names_that_nothing_calls_are_an_error() -> None:
             pass
 
     wrong: list[tuple[str, type, str]] = [
-        ("congestion", Misspelt, "`Misspelt.on_timeoutt` is no hook.*did you mean `on_timeout`"),
-        ("congestion", Unknown, "`Unknown.on_weather` is no hook.*on_restart"),
-        ("ack_policy", Near, "`Near.on_dat` is no hook.*did you mean `on_data`"),
-        ("congestion", Old, "`Old.samples` is called `rate_samples`"),
-        ("congestion", OldFlag, "`OldFlag.judges_by_mark` is called `discriminates_by_mark`"),
-        ("ack_splitting", OldSplitting, "`OldSplitting.shape` is called `split`.*def split"),
+        ("congestion", Misspelt, "`Misspelt.on_timeoutt` is not a hook.*did you mean `on_timeout`"),
+        ("congestion", Unknown, "`Unknown.on_weather` is not a hook.*on_restart"),
+        ("ack_policy", Near, "`Near.on_dat` is not a hook.*did you mean `on_data`"),
+        ("congestion", Old, "`Old.samples` has been renamed to `rate_samples`"),
+        ("congestion", OldFlag, "`OldFlag.judges_by_mark` has been renamed to `discriminates_by_mark`"),
+        ("ack_splitting", OldSplitting, "`OldSplitting.shape` has been renamed to `split`.*def split"),
         (
             "receiver.loss_discrimination",
             OldDiscriminator,
-            "`OldDiscriminator.judge` is called `discriminate`.*def discriminate",
+            "`OldDiscriminator.judge` has been renamed to `discriminate`.*def discriminate",
         ),
     ]
     for key, given, message in wrong:
@@ -427,8 +427,8 @@ def test_what_is_no_strategy_or_answers_another_question() -> None:
         def __init__(self, beta: float) -> None: ...
 
     for value, words in (
-        (Nothing, "`Nothing` is no strategy"),
-        (lasthop.CongestionControl, "`CongestionControl` is no strategy"),
+        (Nothing, "`Nothing` is not a strategy"),
+        (lasthop.CongestionControl, "`CongestionControl` is not a strategy"),
         (Needs, "`Needs` cannot be constructed without arguments"),
         (Delayed, "`congestion` cannot be `Delayed`"),
     ):

@@ -42,7 +42,7 @@ def test_rows_are_those_of_the_command(tmp_path: Path, command: Command) -> None
 def test_numbers_are_those_of_run(tmp_path: Path) -> None:
     swept = lasthop.sweep(PATH, set={"recovery": ["reno"]}, runs=3, store=tmp_path / "s")
     run = lasthop.run(PATH, set={"recovery": "reno"}, runs=3)
-    assert "recovery" not in swept.column_names, "it does not vary"
+    assert "recovery" not in swept.column_names, "the key does not vary"
     assert swept["goodput_kbps"] == run.flows["goodput_kbps"]
 
 
@@ -145,7 +145,7 @@ def test_bad_input_is_one_clear_error(tmp_path: Path) -> None:
         with pytest.raises(lasthop.Error, match=message):
             lasthop.sweep(PATH, **{"store": store, **arguments})
         assert not store.exists(), message
-    with pytest.raises(lasthop.Error, match="there is no store"):
+    with pytest.raises(lasthop.Error, match="the store .* does not exist"):
         lasthop.read_store(store)
 
 
@@ -159,8 +159,8 @@ def test_shards_are_merged(tmp_path: Path, command: Command) -> None:
     assert rows(lasthop.read_store(merged)) == rows(whole)
     assert lasthop.merge(ours, parts) == 18
     assert rows(lasthop.read_store(ours)) == rows(whole)
-    assert lasthop.merge(ours, parts[0]) == 0, "they are there"
-    for others, words in (([], "`shards` is empty"), ([tmp_path / "none"], "there is no store")):
+    assert lasthop.merge(ours, parts[0]) == 0, "the runs are already in the store"
+    for others, words in (([], "`shards` is empty"), ([tmp_path / "none"], "does not exist")):
         with pytest.raises(lasthop.Error, match=words):
             lasthop.merge(tmp_path / "new", others)
         assert not (tmp_path / "new").exists()

@@ -2,14 +2,14 @@
  * The agent's data path: rewrites the windows of this host's connections on tc egress.
  *
  * User space writes requests into `wishes` and heartbeats into `heart`. If the last heartbeat is older than 200 ms, no
- * packet is rewritten: the kernel's own windows are advertised, whatever the state of the daemon.
+ * packet is rewritten: the kernel's own windows are advertised, even if the daemon hangs or has ended.
  *
  * Invariants for any request: a window is never larger than the kernel's own and never smaller than two segments. The
- * advertised right edge, kept here for each connection, never moves left. Only connections of this host's own sockets
+ * advertised right edge, stored for each connection, never moves left. Only connections of this host's own sockets
  * with an observed handshake are changed.
  *
- * `events` reports SYNs and ends of connections, and other packets by a summary at most once a millisecond. User space
- * sees no packet itself.
+ * `events` reports SYNs and ends of connections. A summary reports other packets, at most once a millisecond. User
+ * space does not see the packets themselves.
  *
  * Built by `make bpf` with Debian's clang (14.0), libbpf-dev and linux-libc-dev.
  */
@@ -47,11 +47,11 @@ struct flow {
 	u32 known, shift;
 	/* Number of pure ACKs, and the window in the last one, bytes. */
 	u32 acks, window;
-	/* Window of the own SYN, and its sequence number. */
+	/* Window and sequence number of this host's SYN. */
 	u32 syn_window, syn;
 	/* Times of the last events for outgoing and incoming packets, ns. */
 	u64 told_out, told_in;
-	/* Last own time stamp; last echo of the peer, and the time of its first arrival. */
+	/* Last time stamp sent; last echo from the peer, and the time of this echo's first arrival. */
 	u32 stamp, echo;
 	u64 echoed;
 	/* Payload received since the last event, bytes; sequence number and time of the last segment received. */
@@ -68,20 +68,20 @@ struct wish {
 	u32 count, is_copies;
 };
 
-/* Packet event for user space. Host byte order, except the key. */
+/* Packet event for user space. All fields except the key have host byte order. */
 struct event {
 	/* Time of the last packet and first arrival of its echo, CLOCK_MONOTONIC, ns. */
 	u64 at, echoed;
 	struct key key;
-	/* Of the last packet. Length: payload of all packets since the last event, bytes. */
+	/* Fields of the last packet, except `length`: payload of all packets since the last event, bytes. */
 	u32 seq, ack, length, stamp, echo;
 	u16 window;
 	u8 flags, is_out;
-	/* For a SYN its options. For other packets `known` has only STAMPS. */
+	/* Options of a SYN. For other packets, `known` can only have STAMPS. */
 	u16 mss;
 	u8 shift, known;
 };
-/* Some 13,000 events: 1 s of a dozen fast connections. */
+/* Ring buffer for about 13,000 events: 1 s of a dozen fast connections. */
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 1 << 20);
@@ -203,7 +203,7 @@ struct offer {
 	u32 mss, shift, known;
 };
 
-/* Maximum number of options parsed; a SYN has 40 bytes of them. */
+/* Maximum number of options parsed; the options of a SYN have at most 40 bytes. */
 #define OPTIONS 12
 
 INLINE void read_options(struct __sk_buff *packet, u32 at, u32 length, struct offer *offer)
@@ -250,7 +250,7 @@ INLINE u32 segment_of(u32 mss, u32 known)
 	return mss > taken ? mss - taken : 1;
 }
 
-/* Reads time stamps in the layout of RFC 7323 appendix A: value and echo. Returns false if there are none. */
+/* Reads time stamps in the layout of RFC 7323 appendix A: value and echo. Returns false without time stamps. */
 INLINE int read_stamps(struct __sk_buff *packet, const struct cut *cut, u32 stamps[2])
 {
 	u32 words[3];
@@ -263,7 +263,7 @@ INLINE int read_stamps(struct __sk_buff *packet, const struct cut *cut, u32 stam
 }
 
 /*
- * Sends an event to user space. `how` sets whether user space wakes up, which costs more than all the rest. Negative if
+ * Sends an event to user space. `how` sets whether user space wakes up, which is the most expensive part. Negative if
  * the ring buffer is full.
  */
 INLINE long tell(const struct cut *cut, struct event *event, u64 how)
@@ -275,7 +275,7 @@ INLINE long tell(const struct cut *cut, struct event *event, u64 how)
 	return bpf_ringbuf_output(&events, event, sizeof(*event), how);
 }
 
-/* Sends an event of a packet that opens or ends a connection, with wake-up. */
+/* Sends an event of a packet that opens or ends a connection, and wakes up user space. */
 INLINE void tell_at_once(struct __sk_buff *packet, const struct cut *cut, u32 length, u32 is_out)
 {
 	struct event event;
@@ -295,7 +295,7 @@ INLINE void tell_at_once(struct __sk_buff *packet, const struct cut *cut, u32 le
 	tell(cut, &event, BPF_RB_FORCE_WAKEUP);
 }
 
-/* Handles an outgoing packet with this window: an event at most, and only for the first packet of a time stamp. */
+/* Handles an outgoing packet with this window. Sends at most one event, for the first packet with a time stamp. */
 INLINE void note_leaving(struct __sk_buff *packet, struct flow *flow, const struct cut *cut, u32 window)
 {
 	struct event event;
@@ -329,7 +329,7 @@ INLINE void note_arriving(struct __sk_buff *packet, struct flow *flow, const str
 	u64 now = bpf_ktime_get_ns();
 	int has_stamps;
 
-	/* The same packet again, on the device above (a bridge, a bond, a VLAN). */
+	/* The same packet passes again, on the device above (a bridge, a bond, a VLAN). */
 	if (seq == flow->seq && now - flow->seq_at < EVERY)
 		return;
 	flow->seq = seq;
@@ -358,8 +358,8 @@ INLINE void note_arriving(struct __sk_buff *packet, struct flow *flow, const str
 }
 
 /*
- * Opens a connection at an own SYN. A SYN-ACK only has options that the peer's SYN has offered, so it gives the options
- * of both (RFC 7323 sections 2.2 and 3.2).
+ * Opens a connection at this host's SYN. A SYN-ACK has only options that the peer's SYN offered, so it shows the
+ * options of both (RFC 7323 sections 2.2 and 3.2).
  */
 INLINE void begin(struct __sk_buff *packet, const struct cut *cut)
 {
@@ -457,7 +457,7 @@ INLINE int leaves(struct __sk_buff *packet, u32 l3)
 	counts = bpf_map_lookup_elem(&counters, &zero);
 	if (!counts)
 		return TC_ACT_UNSPEC;
-	/* Skipped if the packet passes another device below (of a bridge, a VLAN). */
+	/* This mark skips the packet on another device below (of a bridge, a VLAN). */
 	packet->tc_index = OURS;
 	counts->seen++;
 	if (cut.tcp.flags & (SYN | FIN | RST))

@@ -1,4 +1,4 @@
-//! Counters of the agent. They need no lock and always run.
+//! Counters of the agent. The counters are atomic, need no lock and are always enabled.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -21,13 +21,13 @@ macro_rules! counters {
 
 counters! {
     flows_opened: "Connections whose handshake was seen.",
-    packets_seen: "Packets observed without being held.",
-    acks_queued: "Pure ACKs with a decision, in the kernel or by NFQUEUE.",
-    acks_rewritten: "ACKs with a reduced window; in the kernel including ACKs that carry data.",
+    packets_seen: "Packets observed without delaying them.",
+    acks_queued: "Pure ACKs on which the kernel program or the agent (NFQUEUE) decided.",
+    acks_rewritten: "ACKs whose window was reduced. The kernel program also reduces windows of data packets.",
     acks_added: "ACKs sent in addition to the kernel's own.",
     acks_left_alone: "Packets passed unchanged: without an observed handshake, or with data.",
-    acks_missed: "ACKs with the kernel's own window because the agent did not answer in time.",
-    lapses: "Number of times the agent hung until its rules were removed.",
+    acks_missed: "ACKs that left with the kernel's own window because the agent did not decide in time.",
+    lapses: "Number of times the agent's rules were removed because the agent did not respond.",
     losses_wireless: "Losses classified as wireless.",
     losses_congestion: "Losses classified as congestion.",
     errors: "Packets that could not be parsed, rewritten or sent; they passed unchanged.",

@@ -1,4 +1,4 @@
-//! The agent's process: threads, locks and cleanup.
+//! Runs the agent: threads, locks and cleanup.
 //!
 //! Connections survive any failure of this process. If the process ends, the kernel closes the queue, the rule lets
 //! packets pass, and the [`watchdog`](crate::watchdog) removes the rule. If the process hangs, the watchdog removes the
@@ -36,9 +36,9 @@ use std::thread;
 pub struct AgentOptions {
     /// Settings for ACKs.
     pub settings: AckSettings,
-    /// Data path.
+    /// Requested data path.
     pub path: DataPath,
-    /// Settings in words, for the output of `lasthop agent status`.
+    /// Settings as text, for the output of `lasthop agent status`.
     pub words: String,
     /// Number of the netfilter queue (NFQUEUE).
     pub queue: u16,
@@ -46,7 +46,7 @@ pub struct AgentOptions {
     pub length: u32,
     /// Directory of the lock and the status socket.
     pub folder: PathBuf,
-    /// Port of 127.0.0.1 at which Prometheus reads the counters; `None`: no port.
+    /// Port of 127.0.0.1 at which Prometheus reads the counters. `None` disables the metrics.
     pub metrics: Option<u16>,
     /// Arguments with which this program calls [`watchdog::run`](crate::watchdog::run). The agent appends `--queue N
     /// --run-dir DIR`.
@@ -59,7 +59,7 @@ pub enum DataPath {
     /// In the kernel if possible, otherwise in user space.
     #[default]
     Auto,
-    /// In the kernel, by a BPF program. Its attachment depends on the kernel's version.
+    /// In the kernel, by a BPF program. The kind of attachment depends on the kernel's version.
     Bpf,
     /// In the kernel, by a BPF program attached as on kernels before Linux 6.6 (clsact).
     Clsact,
@@ -69,7 +69,7 @@ pub enum DataPath {
 
 /// A running agent. Dropping this value removes the agent's firewall rules or its kernel program.
 pub struct Agent {
-    // Fields drop in this order: the rules must go first, the lock last.
+    // Rust drops fields in this order: the rules must be removed first and the lock released last.
     watchdog: Option<Watchdog>,
     /// Reason for the fallback from BPF to NFQUEUE.
     fallback_reason: Option<String>,
@@ -139,7 +139,7 @@ impl Agent {
         if program.is_some() {
             table.collect_requests();
         }
-        // The rules are added last: rules whose queue has a listener are not stale.
+        // The rules are added last, when the queue already has a listener. Rules without a listener would look stale.
         if let (Some(watchdog), Some(heartbeat)) = (&mut watchdog, &mut heartbeat) {
             watchdog.add_rules(heartbeat)?;
         }
@@ -155,7 +155,7 @@ impl Agent {
         // From here on, dropping `agent` removes the rules.
         let mut agent = Agent { watchdog, fallback_reason, shared, folder, is_urgent: false, _lock: lock };
         let shared = &agent.shared;
-        // Without real-time priority, an ACK on a busy machine could wait for longer than its trip over the path takes.
+        // Without real-time priority, an ACK on a busy machine could wait for the agent longer than for the path.
         let priority = RealTimePriority::begin();
         agent.is_urgent = priority.is_granted();
         privilege::drop_rest()?;
@@ -235,7 +235,7 @@ impl Shared {
 }
 
 impl Core {
-    /// Processes packets that have passed since the last call, so that decisions know all earlier packets. Returns the
+    /// Processes all packets observed since the last call, so that decisions consider every earlier packet. Returns the
     /// current time.
     pub(crate) fn process_packets(&mut self, clock: &Clock) -> Time {
         let now = self.arrivals.synchronize(clock);
@@ -351,7 +351,7 @@ fn lock(folder: &RunDirectory) -> Result<Flock<File>, SystemError> {
             help: "see `lasthop agent status`".to_owned(),
         })
     })?;
-    // The process id in the file is for people; the lock does not depend on it.
+    // The process ID in the file only informs users; the lock does not depend on it.
     let _ = lock.set_len(0).and_then(|()| writeln!(lock, "{}", std::process::id()));
     Ok(lock)
 }
@@ -361,7 +361,7 @@ fn listen_for_status(folder: &RunDirectory) -> Result<UnixListener, SystemError>
     // A killed agent leaves its socket behind.
     let _ = fs::remove_file(&path);
     UnixListener::bind(&path)
-        .map_err(|error| failed(&format!("cannot make `{}`", folder.shown(SOCKET).display()), &error))
+        .map_err(|error| failed(&format!("cannot create `{}`", folder.shown(SOCKET).display()), &error))
 }
 
 fn listen(number: u16, length: u32) -> Result<Queue, SystemError> {

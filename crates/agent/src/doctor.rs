@@ -73,7 +73,7 @@ fn tun() -> Finding {
         Some(ErrorKind::PermissionDenied) => {
             "run it as root: sudo lasthop …; in a container, permit the device: --device /dev/net/tun"
         }
-        _ => "load the module: modprobe tun; in a container, give it the device: --device /dev/net/tun",
+        _ => "load the module: modprobe tun; in a container, permit the device: --device /dev/net/tun",
     };
     Finding {
         name: "TUN devices",
@@ -88,7 +88,7 @@ fn tun() -> Finding {
 fn path(has_privileges: bool) -> Finding {
     let made = || {
         PathEnds::build(1500)
-            .map(|_| "created two namespaces with a device each".to_owned())
+            .map(|_| "created two namespaces, each with a device".to_owned())
             .map_err(|error| error.message)
     };
     attempt(
@@ -105,7 +105,7 @@ fn path(has_privileges: bool) -> Finding {
     )
 }
 
-/// Tries in a temporary namespace the address translation that `emulate` needs without `--server`.
+/// Tries the address translation that `emulate` needs without `--server`, in a temporary namespace.
 fn host(has_privileges: bool) -> Finding {
     let finding = Finding {
         name: "address translation",
@@ -142,7 +142,7 @@ fn nfqueue(has_privileges: bool) -> Finding {
     )
 }
 
-/// BPF is optional, so a failed check gives `None` instead of false.
+/// Checks BPF. BPF is optional, so a failed check returns `None` instead of false.
 fn bpf(has_privileges: bool) -> Finding {
     let finding = Finding {
         name: "BPF",

@@ -4,13 +4,13 @@ use crate::table::{ConnectionKey, PacketDirection};
 use lasthop_wire::{Flags, Segment, Seq, Timestamps};
 use std::net::{Ipv6Addr, SocketAddr};
 
-/// Summary of several packets of one connection and direction. `segment` is the last packet, with the payload length of
-/// all.
+/// Summary of several packets of one connection and direction. `segment` has the header of the last packet and the
+/// total payload length of all packets.
 #[derive(Debug)]
 pub(crate) struct Event {
     /// Time of the last packet, CLOCK_MONOTONIC, ns.
     pub(crate) at: u64,
-    /// Time at which the time stamp that the last packet echoes was first seen, CLOCK_MONOTONIC, ns.
+    /// Time of the first packet that echoed the same time stamp as the last packet, CLOCK_MONOTONIC, ns.
     pub(crate) echoed: u64,
     pub(crate) direction: PacketDirection,
     pub(crate) key: ConnectionKey,

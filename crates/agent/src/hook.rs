@@ -1,7 +1,7 @@
 //! Attachment of the kernel program to a device: tcx (Linux 6.6), or a filter of the clsact qdisc on older kernels.
 //!
-//! A tcx link is a file descriptor and ends with its process. A clsact filter survives a killed process: without
-//! heartbeats the filter does nothing, and the next start of an agent removes it.
+//! A tcx link is a file descriptor, so the kernel removes it when the process ends. A clsact filter remains after a
+//! kill. Without heartbeats the filter does nothing, and the next start of an agent removes the filter.
 
 use aya::programs::tc::{
     NlOptions, SchedClassifierLink, TcAttachOptions, qdisc_add_clsact, qdisc_detach_program,
@@ -38,7 +38,7 @@ impl Hook {
         let options = match self {
             Hook::Tcx => TcAttachOptions::TcxOrder(LinkOrder::default()),
             Hook::Clsact => {
-                // The qdisc may exist already. Any other failure shows when attaching.
+                // The qdisc may exist already. After any other failure the attachment below fails, too.
                 let _ = qdisc_add_clsact(device);
                 // A killed agent leaves its filter behind.
                 let _ = qdisc_detach_program(device, attach_type, name);

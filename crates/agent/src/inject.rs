@@ -39,7 +39,7 @@ impl Inject {
             (IpAddr::V6(_), Some(socket)) => socket,
             (IpAddr::V6(_), None) => return Err(io::ErrorKind::Unsupported.into()),
         };
-        // The destination's port must be 0 for IPv6: the packet includes its headers.
+        // For IPv6 the destination's port must be 0, because the packet includes its headers.
         socket.send_to(packet, &SockAddr::from(SocketAddr::new(destination, 0))).map(|_| ())
     }
 }

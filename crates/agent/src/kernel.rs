@@ -1,4 +1,4 @@
-//! User-space side of the kernel program: it sends requests and heartbeats to the program.
+//! User-space side of the kernel program: sends requests and heartbeats to the program.
 
 use crate::daemon::{AgentOptions, CLEANUP_INTERVAL, DataPath, Shared};
 use crate::hook::Hook;
@@ -74,7 +74,7 @@ pub(crate) fn watch(shared: &Shared) -> io::Result<()> {
             last_cleanup = now;
         }
         let core = &mut *locked;
-        // A missing program means that the agent is about to end.
+        // The agent removes the program when the agent is about to end.
         let Some(program) = &mut core.program else { return Ok(()) };
         program.update_devices();
         for key in core.table.take_closed() {

@@ -2,7 +2,7 @@
 //! kernel.
 //!
 //! There are two data paths. With NFQUEUE this process decides on each ACK ([`rules`], [`tap`], [`inject`]). With BPF a
-//! kernel [`program`] decides, following requests of this process. [`flow`] is the state machine of a connection for
+//! kernel [`program`] decides according to this process's requests. [`flow`] is the state machine of a connection for
 //! both.
 //!
 //! Not modelled: with NFQUEUE an ACK that carries data keeps the kernel's own window, and the kernel alone decides when

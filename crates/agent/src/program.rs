@@ -63,8 +63,8 @@ pub struct Program {
 }
 
 impl Program {
-    /// Loads the program and attaches it to all devices of this network namespace. Fails without BPF or permission
-    /// (CAP_BPF, CAP_NET_ADMIN).
+    /// Loads the program and attaches it to all devices of this network namespace. Fails if the kernel lacks BPF or the
+    /// permission (CAP_BPF, CAP_NET_ADMIN) is missing.
     pub fn start(hook: Hook) -> Result<Program, SystemError> {
         Program::load(hook).map_err(|error| SystemError {
             message: format!("the kernel refuses the agent's BPF program: {error}"),
@@ -112,7 +112,7 @@ impl Program {
         }
     }
 
-    /// Attaches to new devices and drops removed ones. A device that refuses the program is skipped.
+    /// Attaches the program to new devices and forgets removed devices. A device that refuses the program is skipped.
     pub(crate) fn update_devices(&mut self) {
         let mut has_changed = false;
         // If the kernel reports lost messages, a device may also have changed.
@@ -251,7 +251,7 @@ fn devices() -> io::Result<Vec<Device>> {
     let kinds: Hashed<String, u16> = getifaddrs()?
         .filter_map(|one| Some((one.interface_name, one.address?.as_link_addr()?.hatype())))
         .collect();
-    // The names come from /proc: /sys may belong to another network namespace.
+    // The names are read from /proc, because /sys may belong to another network namespace.
     let listed = fs::read_to_string("/proc/thread-self/net/dev")?;
     let names = listed.lines().filter_map(|line| line.split_once(':')).map(|(name, _)| name.trim());
     let all = names.filter_map(|name| {
@@ -287,7 +287,7 @@ fn key_bytes(key: &ConnectionKey) -> KeyBytes {
     bytes
 }
 
-/// Describes an error with its causes, which carry most of the information, but without the verifier's log.
+/// Describes an error with its causes, which contain most of the information. Omits the verifier's log.
 fn describe(error: impl std::error::Error) -> String {
     let mut words = error.to_string();
     let mut source = error.source();

@@ -106,7 +106,7 @@ pub fn status(folder: &Path) -> Result<Value, SystemError> {
         },
         ErrorKind::WouldBlock | ErrorKind::TimedOut => SystemError {
             message: "the agent does not answer".to_owned(),
-            help: "the process may be stopped (SIGSTOP); connections go on without the agent".to_owned(),
+            help: "the process may be stopped (SIGSTOP); connections continue without the agent".to_owned(),
         },
         _ => SystemError {
             message: format!("cannot connect to the agent at `{}`: {error}", path.display()),
@@ -115,7 +115,7 @@ pub fn status(folder: &Path) -> Result<Value, SystemError> {
     })?;
     serde_json::from_str(&text).map_err(|error| SystemError {
         message: format!("the agent's answer cannot be read: {error}"),
-        help: "the agent may be of another version: use the same program for both".to_owned(),
+        help: "the agent may have a different version: use the same program for both".to_owned(),
     })
 }
 

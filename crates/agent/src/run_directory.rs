@@ -45,7 +45,7 @@ impl RunDirectory {
         }
         DirBuilder::new().recursive(true).mode(0o700).create(&path).map_err(|error| {
             match fs::symlink_metadata(&path) {
-                Ok(found) if !found.is_dir() => untrusted(&path, "it is no directory"),
+                Ok(found) if !found.is_dir() => untrusted(&path, "it is not a directory"),
                 _ => refused(&path, &error),
             }
         })?;
@@ -70,7 +70,7 @@ impl RunDirectory {
             Some(match error {
                 Errno::ELOOP => SystemError {
                     message: format!("`{}` is a symbolic link", shown.display()),
-                    help: "the agent creates no such link: remove it".to_owned(),
+                    help: "the agent does not create such a link: remove it".to_owned(),
                 },
                 other => refused(&shown, &other.into()),
             })
@@ -115,7 +115,7 @@ fn check_above(path: &Path, own: u32) -> Result<(), SystemError> {
     for above in path.ancestors().skip(1) {
         let Ok(found) = fs::symlink_metadata(above) else { continue };
         if let Some(why) = distrust_above(&found, own) {
-            return Err(untrusted(path, &format!("`{}`, above it, {why}", above.display())));
+            return Err(untrusted(path, &format!("its parent `{}` {why}", above.display())));
         }
     }
     Ok(())
@@ -221,12 +221,12 @@ mod tests {
             assert!(why(&open).contains("it may be written to by others"), "{}", why(&open));
         }
         permit(&open, 0o777);
-        assert!(why(&open.join("run")).contains("open`, above it, may be written to by others"));
+        assert!(why(&open.join("run")).contains("open` may be written to by others"));
         assert!(!open.join("run").exists());
         permit(&open, 0o1777);
         assert_eq!(why(&open.join("run")), "");
         let file = above.path().join("file");
         fs::write(&file, "").unwrap();
-        assert!(why(&file).contains("it is no directory"), "{}", why(&file));
+        assert!(why(&file).contains("it is not a directory"), "{}", why(&file));
     }
 }

@@ -7,11 +7,11 @@ use lasthop_tcp::receiver::{ack_splitting, loss_discrimination, window, window_e
 /// Settings for ACKs. [`AckSettings::default`] leaves all ACKs unchanged.
 #[derive(Clone, Debug)]
 pub struct AckSettings {
-    /// Mechanism for the maximum window to advertise; `None`: the kernel's own window.
+    /// Mechanism for the maximum window to advertise. `None` means the kernel's own window.
     pub window: Option<Choice<window::Build>>,
-    /// Mechanism for the number of ACKs sent for each kernel ACK; `None`: one.
+    /// Mechanism for the number of ACKs sent for each kernel ACK. `None` means one ACK.
     pub ack_splitting: Option<Choice<ack_splitting::Build>>,
-    /// Loss discrimination, for ACK splitting that depends on the cause of losses; `None`: none.
+    /// Loss discrimination, for ACK splitting that depends on the cause of losses. `None` disables it.
     pub loss_discrimination: Option<Choice<loss_discrimination::Build>>,
     /// Estimator of the sender's window, for ACK splitting that depends on the cause of losses.
     pub window_estimate: Choice<window_estimate::Build>,
@@ -82,7 +82,7 @@ impl AckSettings {
         };
         if (choice.build)(&choice.values).needs_reports() {
             return Err(format!(
-                "the {text} judge needs reports from the link layer, which no driver provides: use jtcp or rtt"
+                "`{text}` needs reports from the link layer, which no driver provides: use jtcp or rtt"
             ));
         }
         Ok(choice)

@@ -11,7 +11,7 @@ use std::collections::{HashMap, HashSet};
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-/// Maximum number of connections; this many need some 100 MB.
+/// Maximum number of connections, which need about 100 MB.
 const MAX_CONNECTIONS: usize = 16_384;
 /// Time for which a closed connection stays in the table, for its last ACKs.
 const LINGER: Duration = Duration::from_secs(60);
@@ -86,8 +86,8 @@ impl ConnectionTable {
         }
     }
 
-    /// Records several packets. `segment` is the last packet, with the payload length of all. The time stamp that it
-    /// echoes was first seen at `echoed`.
+    /// Records several packets. `segment` has the header of the last packet and the total payload length of all
+    /// packets. `echoed` is the time of the first packet that echoed the same time stamp.
     pub fn record(
         &mut self,
         now: Time,
@@ -123,7 +123,7 @@ impl ConnectionTable {
         self.flows.values_mut().for_each(|flow| flow.lapse(now));
     }
 
-    /// Decides on a packet. If it returns true, `acks` replace the packet.
+    /// Decides on a packet. If the result is true, `acks` replace the packet.
     pub fn decide(&mut self, now: Time, packet: &[u8], acks: &mut Vec<OutgoingAck>) -> bool {
         count(&self.counters.acks_queued);
         let Some(ParsedPacket { key, segment }) = ParsedPacket::read(PacketDirection::Out, packet) else {
@@ -171,8 +171,8 @@ impl ConnectionTable {
             self.remove_closed(now);
         }
         if self.flows.len() >= MAX_CONNECTIONS {
-            // The half of the connections that has been idle longest is dropped; those connections continue without
-            // changes.
+            // The half of the connections that has been idle longest is removed from the table. These connections
+            // continue, but their ACKs pass unchanged.
             let mut times: Vec<Time> = self.flows.values().map(ObservedFlow::last_packet).collect();
             let middle = times.len() / 2;
             let (_, middle, _) = times.select_nth_unstable(middle);

@@ -32,7 +32,7 @@ const ALL: i32 = (3_u16).to_be() as i32;
 /// Packet types (linux/if_packet.h): PACKET_HOST and PACKET_OUTGOING.
 const TO_US: u8 = 0;
 const FROM_US: u8 = 4;
-/// Type of the loopback device (linux/if_arp.h), which the rules exclude, too.
+/// Type of the loopback device (linux/if_arp.h). The firewall rules exclude this device, too.
 const LOOPBACK: u16 = 772;
 const BUFFER: usize = 4 << 20;
 
@@ -148,7 +148,7 @@ mod tests {
             .within(|| {
                 let mut tap = Tap::open().unwrap();
                 let (clock, mut arrivals) = (Clock::new(), ArrivalClock::default());
-                // The kernel starts to take time stamps shortly after the first socket requests them. Until then the
+                // The kernel starts to record time stamps shortly after the first socket requests them. Until then the
                 // time of reading is used.
                 std::thread::sleep(Duration::from_millis(300));
                 // The device gets a SYN and, after 1 s, its retransmission; nobody answers.

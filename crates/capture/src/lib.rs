@@ -1,16 +1,16 @@
-//! Packets of a run as a pcapng file, for Wireshark and similar programs.
+//! Writes the packets of a run to a pcapng file, for Wireshark and similar programs.
 //!
-//! The caller names the interfaces, for example one for each host. Dropped packets get interfaces of their own
-//! (`wireless down (dropped)`), with the reason of the drop as the packet's comment. Wireshark follows a connection
-//! across all interfaces, so that a packet captured twice looks like a retransmission. To analyse one side, extract it
-//! first:
+//! The caller names the interfaces, for example one for each host. Dropped packets get separate interfaces, such as
+//! `wireless down (dropped)`, and each packet's comment is the reason of the drop. Wireshark follows a connection
+//! across all interfaces, so a packet captured at two interfaces looks like a retransmission. To analyse one side,
+//! extract it first:
 //!
 //! ```text
 //! tshark -r run.pcapng -Y 'frame.interface_name == "source"' -F nsecpcap -w source.pcap
 //! ```
 //!
-//! tcpdump and tcptrace can read the result, but not the whole file: libpcap rejects pcapng with several interfaces of
-//! raw IP, the only link type for both IPv4 and IPv6.
+//! tcpdump and tcptrace can read `source.pcap`, but not `run.pcapng`. libpcap rejects pcapng files with several
+//! interfaces of the link type raw IP, the only link type for both IPv4 and IPv6.
 
 use lasthop_base::Time;
 use pcap_file::pcapng::blocks::enhanced_packet::{EnhancedPacketBlock, EnhancedPacketOption};
@@ -25,7 +25,7 @@ use std::io::{self, Write};
 
 /// A capture file in progress (draft-ietf-opsawg-pcapng).
 ///
-/// Each packet causes several small writes: use a [`std::io::BufWriter`] for files.
+/// Each packet causes several small writes, so use a [`std::io::BufWriter`] for files.
 pub struct Capture<W: Write> {
     writer: PcapNgWriter<W>,
     snap: usize,
@@ -88,7 +88,7 @@ impl<W: Write> Capture<W> {
     }
 
     fn begin(writer: W, interfaces: &[impl AsRef<str>], snap: Option<u32>) -> io::Result<Capture<W>> {
-        // The byte order is fixed, so that the same run gives the same bytes on every machine.
+        // The byte order is fixed, so that the same run creates the same bytes on every machine.
         let section = SectionHeaderBlock { endianness: Endianness::Little, ..SectionHeaderBlock::default() };
         let writer = PcapNgWriter::with_section_header(writer, section).map_err(io_error)?;
         let snap_bytes = snap.map_or(LONGEST_PACKET, |bytes| bytes as usize).min(LONGEST_PACKET);

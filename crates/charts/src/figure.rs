@@ -19,12 +19,13 @@ pub struct Figure {
     pub x_log: bool,
     /// Whether the y axis is logarithmic.
     pub y_log: bool,
-    /// Names of the positions 1, 2, … on the x axis, if it is categorical. Lines then never join the points.
+    /// Names of the positions 1, 2, … on a categorical x axis; empty for a numeric axis. On a categorical axis, lines
+    /// never join the points.
     pub x_categories: Vec<String>,
     /// Ends of the x axis; by default the outermost points. No point may lie outside.
     pub x_range: Option<[f64; 2]>,
     /// Smallest and largest possible value of the quantity (0 and 1 for a share, 0 and infinity for a rate). Neither
-    /// the axis nor an interval exceeds them.
+    /// the axis nor an interval exceeds these values.
     pub y_bounds: Option<[f64; 2]>,
     /// Whether each curve is drawn in its own panel, because the curves overlap.
     pub panels: bool,

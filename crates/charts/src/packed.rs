@@ -1,9 +1,9 @@
 //! Compact text encoding of segments for a page. The function `unpackedSegments` in `sequence.js` decodes the text.
 //!
 //! Times are rounded to microseconds; byte numbers are exact. Each value is predicted by the previous value, or by the
-//! end of the previous segment. The difference to the prediction is zigzag-encoded, in bytes of seven bits with the
-//! lowest first. The bytes are written in base64. A segment with its ACK takes about 15 characters; columns of f64
-//! would take 107.
+//! end of the previous segment. The difference from the prediction is zigzag-encoded and written as a varint: groups of
+//! seven bits, the lowest group first. The bytes are written in base64. A segment with its ACK takes about 15
+//! characters; columns of `f64` would take 107.
 
 use crate::segments::Segments;
 use base64::Engine;

@@ -254,7 +254,7 @@ impl Observer for SegmentRecorder {
         }
     }
 
-    /// The sender does not see copies of its segments. Only copies of ACKs are recorded.
+    /// Only copies of ACKs are recorded, because the sender does not see copies of its segments.
     fn on_copy(&mut self, now: Time, pipe: PipeId, copy: &Packet) {
         if copy.flow == self.flow && !copy.forward {
             self.histories.on_copy(now, pipe, copy);

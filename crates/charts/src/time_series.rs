@@ -7,7 +7,7 @@ use lasthop_sim::{FlowSample, QueueSample};
 const MOST_PAIRS: usize = 4;
 /// A slow start threshold counts as unset if it exceeds the highest window by more than this factor.
 const FAR_ABOVE: u64 = 4;
-/// Usual averaging time of goodput, s. `SHARES` limits it, as shares of the run's duration.
+/// Usual averaging time of goodput, s. `SHARES` limits this time to shares of the run's duration.
 const AVERAGED_S: f64 = 1.0;
 const SHARES: [f64; 2] = [0.01, 0.05];
 
@@ -76,7 +76,7 @@ pub fn window(flow_series: &[FlowSeries]) -> Figure {
         };
         ("ssthresh", ssthresh)
     });
-    let caption = "Congestion window of the sender (cwnd); dotted: slow start threshold (ssthresh), where it is near cwnd.";
+    let caption = "Congestion window of the sender (cwnd); dotted: slow start threshold (ssthresh), drawn while it is near cwnd.";
     figure("window", "Congestion window", caption, "kB", curves)
 }
 

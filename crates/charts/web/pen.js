@@ -1,4 +1,4 @@
-// SVG writer with the part of a canvas context's interface that is used here.
+// SVG writer. It has those methods of a canvas context that the time-sequence graph uses.
 let clips = 0;
 
 function svgPen(width, height) {

@@ -1,4 +1,4 @@
-// A plot as a standalone SVG: computed styles become attributes.
+// Returns a plot as a standalone SVG, in which computed styles are attributes.
 function plotPicture(plot) {
   const name = 'http://www.w3.org/2000/svg';
   const frame = plot.getBoundingClientRect();
@@ -31,7 +31,7 @@ function plotPicture(plot) {
       add('path', style, strokes, { transform, d: path.getAttribute('d') });
     }
   }
-  // Text of the page around the plot.
+  // Adds the legend and axis labels, which are HTML around the plot.
   for (const words of plot.querySelectorAll('.legend li, .x-label, .y-label')) {
     const range = document.createRange();
     range.selectNodeContents(words.lastChild ?? words);

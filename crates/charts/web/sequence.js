@@ -5,7 +5,7 @@ const TOGETHER_KEY = 'colour and dashes by run; bars: sent; squares: retransmitt
 const DASHES = [[], [7, 4], [2, 3], [9, 3, 2, 3]];
 const SEQUENCE_HELP = '+ and − zoom, dragging or arrow keys move, 0 shows all, n goes to the next loss, a click or Enter shows a segment\'s story.';
 
-// First index in an ascending row whose value is at least `bound`.
+// First index in an ascending array whose value is at least `bound`.
 const lowest = (values, bound) => { let from = 0, to = values.length; while (from < to) { const middle = from + to >> 1; if (values[middle] < bound) from = middle + 1; else to = middle; } return from; };
 
 // Renames the engine's columns.
@@ -14,13 +14,14 @@ const segmentsOf = (c, to) => ({
   at: c['ack.time_s'], acked: c['ack.acked'], sacked: c['ack.sacked'], eventAt: c['event.time_s'], event: c['event.kind'], to,
 });
 
-// Graph on a canvas. `losses()`: names of loss reasons. Callbacks: `viewed(view)` after a move, `pointed(time)`,
-// `picked(index)` of a segment, `said(words)`. Unless `wheelsAlways`, the wheel zooms only after a click.
+// Graph on a canvas. `losses()` returns the names of loss reasons. Callbacks: `viewed(view)` after the view changed,
+// `pointed(time)` after the cursor moved, `picked(index)` after the user selected a segment, `said(words)` for
+// announcements. Unless `wheelsAlways` is true, the wheel zooms only after a click on the graph.
 function sequenceGraph(canvas, { losses, viewed = () => {}, pointed = () => {}, picked = () => {}, said = () => {}, wheelsAlways = false }) {
   let graph = null, layers = [], view = null, cursor = 0, duration = 1, dragged = null, painting = false;
 
-  // Shows a run's segments and keeps the view, if any. `look`: name, tone and order among the `others` of the same
-  // picture, which are drawn below: { segments, name, tone, dash } each.
+  // Shows a run's segments and keeps the current view. `look` is the run's name, tone and order in the legend.
+  // `others` are further runs, drawn below this run: { segments, name, tone, dash } each.
   function show(segments, seconds, look = {}, others = []) {
     graph = segments;
     layers = graph ? [...others.filter(other => other.segments), { segments: graph, ...look }] : [];
@@ -29,7 +30,7 @@ function sequenceGraph(canvas, { losses, viewed = () => {}, pointed = () => {}, 
     draw();
   }
 
-  // Around the first loss, otherwise the beginning.
+  // View around the first loss, or of the beginning if nothing is lost.
   function firstView() {
     const lost = graph.fate.findIndex(fate => fate >= 0);
     const middle = lost < 0 ? 0.5 : graph.sent[lost];
@@ -119,7 +120,7 @@ function sequenceGraph(canvas, { losses, viewed = () => {}, pointed = () => {}, 
     });
   }
 
-  // One run: timeouts, recoveries, segments, ACKs and marks.
+  // Draws one run: timeouts, recoveries, segments, ACKs and marks.
   function run(pen, f, tone, s, name, place) {
     const { x, y } = f;
     for (let i = 0; i < s.eventAt.length; i += 1) {
@@ -131,7 +132,7 @@ function sequenceGraph(canvas, { losses, viewed = () => {}, pointed = () => {}, 
       if (s.event[i] === 2) { pen.font = '11px system-ui'; pen.fillText(name ? `${name}: timeout` : 'timeout', x(at) + 3, name ? f.height - BOTTOM - 6 - 12 * place : TOP + 10); }
       pen.globalAlpha = 1;
     }
-    // Dense views draw each pixel column once, from its lowest to its highest segment.
+    // In a dense view, each pixel column is one line from its lowest to its highest segment.
     const isDense = f.to - f.from > 3 * f.width;
     const size = Math.max(1.5, Math.abs(y(0) - y(s.length[f.from] || 1)));
     pen.fillStyle = tone.sent;
@@ -170,7 +171,7 @@ function sequenceGraph(canvas, { losses, viewed = () => {}, pointed = () => {}, 
     for (let i = f.ackFrom; i < f.ackTo; i += 1) if (s.sacked[i] === s.sacked[i]) pen.fillRect(x(s.at[i]) - 1, y(s.sacked[i]) - 1, 2.5, 2.5);
   }
 
-  // Retransmissions and losses: always drawn, one per spot.
+  // Draws retransmissions and losses, also in dense views, with one marker at each place.
   function marks(pen, f, tone, size, s) {
     const { x, y } = f;
     const drawnAt = new Set();
@@ -257,7 +258,7 @@ function sequenceGraph(canvas, { losses, viewed = () => {}, pointed = () => {}, 
     return time;
   }
 
-  // Picks the segment at the cursor; of segments sent at the same instant a lost one.
+  // Selects the segment at the cursor. If several segments were sent at the same instant, a lost segment is preferred.
   function pickHere() {
     const from = Math.min(graph.sent.length - 1, lowest(graph.sent, cursor - 1e-9));
     if (from < 0) return;
@@ -300,7 +301,7 @@ function sequenceGraph(canvas, { losses, viewed = () => {}, pointed = () => {}, 
     at: time => { cursor = time; drawSoon(); },
     get view() { return view; },
     get segments() { return graph; },
-    // End of the complete records of all runs in the picture.
+    // Time up to which the records of all runs in the picture are complete.
     get to() { return Math.min(...layers.map(({ segments }) => segments.to)); },
     get key() { return layers.length > 1 ? TOGETHER_KEY : SEQUENCE_KEY; },
     // Current view as SVG.

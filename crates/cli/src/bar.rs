@@ -1,4 +1,4 @@
-//! Progress on standard error: a bar on a terminal, occasional lines elsewhere.
+//! Progress on standard error: a progress bar on a terminal, otherwise occasional lines.
 
 use crate::output;
 use crate::rounded;
@@ -9,9 +9,9 @@ use std::sync::{Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// Minimum interval between two lines, and minimum time before the first line.
+/// Minimum interval between two printed lines, and minimum time before the first line.
 const MIN_INTERVAL: Duration = Duration::from_secs(5);
-/// Interval after which a line is due even if less than a tenth of the work was done since the last line.
+/// Interval after which a line is due even if less than a tenth of the work has been done since the last line.
 const MAX_INTERVAL: Duration = Duration::from_secs(30);
 
 #[derive(Default)]
@@ -52,7 +52,7 @@ impl Bar {
         });
     }
 
-    /// Hides the bar while `act` runs, because `act` prints.
+    /// Hides the bar while `act` prints.
     #[cfg(target_os = "linux")]
     pub(crate) fn suspended<T>(&self, act: impl FnOnce() -> T) -> T {
         let part = self.part.lock().unwrap_or_else(PoisonError::into_inner);
@@ -163,8 +163,8 @@ impl LineSchedule {
 mod tests {
     use super::*;
 
-    /// Each tenth of the work gives a line, at least 5 s after the last line. After 30 s a line follows regardless of
-    /// progress. The end of the work gives no line.
+    /// Prints a line after each tenth of the work, but at most one line every 5 s. After 30 s without a line, prints a
+    /// line regardless of progress. Prints no line at the end of the work.
     #[test]
     fn lines_come_now_and_then() {
         let mut schedule = LineSchedule::new("run", 400);

@@ -5,7 +5,7 @@ use crate::rounded;
 use lasthop_lab::cost::{Cost, PACKETS_PER_S, RunPlan};
 use std::time::Duration;
 
-/// Thresholds of time and memory below which no note is printed.
+/// Minimum time (s) and minimum memory (bytes) for which a note is printed.
 const LONG_S: f64 = 60.0;
 const LARGE_BYTES: f64 = 1e9;
 
@@ -13,7 +13,7 @@ pub(crate) fn print_if_large(cost: &Cost, plan: &RunPlan) {
     let seconds = cost.cpu_s() / plan.threads.max(1) as f64;
     if seconds >= LONG_S {
         output::note(&format!(
-            "note: up to {:.1e} packets: about {} on {}, at {:.0} million packets a second each",
+            "note: up to {:.1e} packets take about {} on {}, at {:.0} million packets per second and thread",
             cost.packets,
             rounded::time(seconds),
             threads(plan.threads),
@@ -21,24 +21,26 @@ pub(crate) fn print_if_large(cost: &Cost, plan: &RunPlan) {
         ));
     }
     if cost.memory_bytes >= LARGE_BYTES {
-        let free =
-            free_bytes().map_or(String::new(), |free| format!(" of the {} free", rounded::memory(free)));
+        let free = free_bytes().map_or(String::new(), |free| format!("; {} are free", rounded::memory(free)));
         let hint = if plan.keeps_outcomes && plan.runs > 1 {
             "; --format csv discards outcomes after printing"
         } else {
             ""
         };
-        output::note(&format!("note: about {} of memory{free}{hint}", rounded::memory(cost.memory_bytes)));
+        output::note(&format!(
+            "note: the runs need about {} of memory{free}{hint}",
+            rounded::memory(cost.memory_bytes)
+        ));
     }
 }
 
-/// Estimates the time for `count` runs on `on` threads from the duration of the first run. Returns `None` if the time
-/// is short.
+/// Estimates the time for `count` runs on `on` threads from the duration of the first run. Returns `None` if the
+/// estimate is below the threshold for a note.
 pub(crate) fn estimate_from_first(count: usize, on: usize, first: Duration) -> Option<String> {
     let seconds = first.as_secs_f64() * count.div_ceil(on.max(1)) as f64;
     (count > on && seconds >= LONG_S).then(|| {
         format!(
-            "note: {count} runs take about {} on {}, estimated from the first",
+            "note: {count} runs take about {} on {}, estimated from the first run",
             rounded::time(seconds),
             threads(on)
         )
@@ -65,7 +67,7 @@ mod tests {
         let second = Duration::from_secs(1);
         assert_eq!(estimate_from_first(100, 2, second), None);
         let note = estimate_from_first(1_000_000, 2, second).unwrap();
-        assert_eq!(note, "note: 1000000 runs take about 5.8 days on 2 threads, estimated from the first");
-        assert_eq!(estimate_from_first(3, 3, Duration::from_secs(100)), None, "they are done");
+        assert_eq!(note, "note: 1000000 runs take about 5.8 days on 2 threads, estimated from the first run");
+        assert_eq!(estimate_from_first(3, 3, Duration::from_secs(100)), None, "all runs are done already");
     }
 }

@@ -15,7 +15,7 @@ pub(crate) const INTERRUPTED: u8 = 130;
 pub(crate) enum Failure {
     Scenario(Problem),
     Other(u8, PlainProblem),
-    /// Exit status of a command that ran for the user and has printed its own message.
+    /// Exit status of the user's command, which has printed its own message.
     #[cfg(target_os = "linux")]
     Command(u8),
     /// Interruption by the user, with a message about the progress.
@@ -68,7 +68,7 @@ impl Failure {
         Failure::Other(status, PlainProblem::new(message, help))
     }
 
-    /// Message in one line.
+    /// Message as one line, without the help.
     #[cfg(target_os = "linux")]
     pub(crate) fn message(&self) -> String {
         match self {
@@ -90,7 +90,7 @@ impl Failure {
         }
     }
 
-    /// Complete message. Underlines the faulty text if its place is known.
+    /// Formats the complete message. Underlines the faulty text if its position is known.
     pub(crate) fn render(self: &Failure) -> String {
         let report = match self {
             Failure::Scenario(problem) => Report::new(problem.clone()),
@@ -111,7 +111,7 @@ impl From<Problem> for Failure {
 }
 
 impl From<lasthop_sweep::store::Error> for Failure {
-    /// Wrong paths and wrong contents are bad input; errors of an open store are failures.
+    /// Classifies wrong paths and wrong contents as bad input, and errors of an open store as failures.
     fn from(error: lasthop_sweep::store::Error) -> Failure {
         use lasthop_sweep::store::Error;
         let (message, help) = (error.to_string(), error.help());
@@ -122,7 +122,7 @@ impl From<lasthop_sweep::store::Error> for Failure {
     }
 }
 
-/// Sets the style of error messages: coloured and wrapped on a terminal, unwrapped elsewhere.
+/// Sets the style of error messages: coloured and wrapped on a terminal, otherwise unwrapped.
 pub(crate) fn install_style() {
     let is_terminal = std::io::stderr().is_terminal();
     // The error is ignored, because only a second call fails.

@@ -36,20 +36,20 @@ impl Completion {
     }
 }
 
-/// Whether further results are wanted, and how many.
+/// Results that the consumer still wants.
 pub(crate) enum Demand {
     All,
-    /// Probably this many results in total.
+    /// Further results, probably this many in total.
     Expect(u64),
     /// No further results. Runs in progress are abandoned.
     Enough,
 }
 
-/// Passes the results in order to `take`: each result as soon as it and all earlier ones are finished. `take` may end
-/// the work early.
+/// Passes the results to `consume` in order. A result is passed as soon as this result and all earlier results are
+/// available. `consume` may end the work early.
 ///
 /// # Errors
-/// The first error of `take`. Runs in progress are then abandoned.
+/// The first error of `consume`. Runs in progress are then abandoned.
 pub(crate) fn consume_in_order<T: Send + 'static>(
     part: &str,
     mut work: InOrder<T>,

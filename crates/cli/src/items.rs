@@ -1,4 +1,4 @@
-//! Results of a reproduction: tables for people; JSON objects or CSV rows for programs.
+//! Formats the results of a reproduction: as tables for people, and as JSON objects or CSV rows for programs.
 
 use crate::provenance::Provenance;
 use crate::table;
@@ -12,7 +12,7 @@ use lasthop_lab::study::tables::distance;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
-/// Prefix of items that assume another answer to one of the paper's open questions.
+/// Prefix of items that assume another answer to one of the questions that the paper leaves open.
 const SENSITIVITY: &str = "sensitivity-";
 const CLAIM: &str = "claim-";
 /// Suffix of items that repeat a gain in another unit.
@@ -116,7 +116,7 @@ fn numbers(paper: &str, items: &[&Item]) -> Table {
     if has_ns2 {
         columns.insert(NS2_AT, "ns-2");
     }
-    table(format!("{paper}: published numbers and claims beside ours"), &columns, rows.collect())
+    table(format!("{paper}: published numbers and claims, compared with ours"), &columns, rows.collect())
 }
 
 const NS2_AT: usize = 6;
@@ -145,7 +145,7 @@ fn summaries(curves: &[Vec<&Item>]) -> Table {
         ])
     });
     table(
-        "Curves, first and last point (every point: --format json, or the report)".into(),
+        "Curves: first and last point (for every point: --format json, or the report)".into(),
         &["item", "series", "metric", "points", "x", "measured"],
         rows.collect(),
     )
@@ -186,7 +186,9 @@ fn questions(items: &[&Item]) -> Table {
     };
     let mut columns = vec!["setting".to_owned()];
     columns.extend(names.iter().map(|name| short(name)));
-    columns.extend(["claims that hold at all points", "other claims, points that hold"].map(String::from));
+    columns.extend(
+        ["claims that hold at all points", "other claims, points at which they hold"].map(String::from),
+    );
     Table {
         caption:
             "Open questions, with one answer changed at a time (in parentheses: distance from the published number in \
@@ -197,7 +199,7 @@ fn questions(items: &[&Item]) -> Table {
     }
 }
 
-/// Name of an item without the prefix `sensitivity-`, and without `beginning` after it.
+/// Name of an item without the prefix `sensitivity-`, and without `beginning` after this prefix.
 fn without<'a>(name: &'a str, beginning: &str) -> &'a str {
     let name = name.strip_prefix(SENSITIVITY).unwrap_or(name);
     name.strip_prefix(beginning).unwrap_or(name)

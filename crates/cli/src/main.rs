@@ -9,7 +9,8 @@
 //! * [`output`]: standard output, and notes on standard error; [`table`] aligns columns.
 //! * [`target`]: files written atomically, and files that grow.
 //! * [`finished`]: consumes results of concurrent runs in order.
-//! * [`path`]: a scenario as a path for real traffic; [`real_sender`]: the TCP implementation that carries the traffic.
+//! * [`path`]: converts a scenario to a path for real traffic; [`real_sender`]: TCP implementation at the ends of that
+//!   path.
 //! * [`bar`]: progress on standard error; [`cost`]: estimates of time and memory; [`rounded`]: rounded times and sizes.
 //!
 //! Exit status: 0, 1 (failed), 2 (bad input), 3 (invalid real-time run), 130 (interrupted).
@@ -86,8 +87,8 @@ fn main() -> ExitCode {
     }
 }
 
-/// Suggests a `--set` instead of an unknown flag, if the flag is named like a scenario key of Lasthop or like the same
-/// setting of another tool.
+/// Suggests `--set` instead of an unknown flag if the flag has the name of a scenario key, or the name that another
+/// tool uses for such a key.
 fn scenario_key_tip(error: &clap::Error) -> Option<String> {
     let ContextValue::String(flag) = error.get(ContextKind::InvalidArg)? else { return None };
     if error.kind() != ErrorKind::UnknownArgument {
@@ -111,7 +112,7 @@ fn scenario_key_tip(error: &clap::Error) -> Option<String> {
     Some(format!("{}; use --set {here}={value}", entry.sentence()))
 }
 
-/// Returns the command that the arguments name: `agent run`.
+/// Returns the subcommand that the arguments name, for example `agent run`.
 fn given_command() -> clap::Command {
     let mut command = CommandLine::command();
     for word in std::env::args().skip(1) {

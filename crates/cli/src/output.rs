@@ -11,7 +11,7 @@ use textwrap::{Options, WordSeparator, WordSplitter};
 pub(crate) enum Format {
     /// Aligned table, printed at the end
     Table,
-    /// One JSON object per line; means over runs at the end
+    /// One JSON object per line, with means over the runs, printed at the end
     Json,
     /// Header line, then one row per line, printed as each run ends
     Csv,
@@ -51,7 +51,7 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Err(Failure::ClosedPipe),
         Err(error) => Err(Failure::failed(
             format!("cannot write to standard output: {error}"),
-            "is the disk full, or the output closed?",
+            "is the disk full, or is the output closed?",
         )),
     }
 }
@@ -74,7 +74,7 @@ pub(crate) fn print_lines(lines: impl Iterator<Item = impl Display>) -> Result<(
     print(&text)
 }
 
-/// Replaces control characters by `?`, so that a text from elsewhere becomes one line without control sequences.
+/// Replaces control characters by `?`, so that untrusted text becomes one line without control sequences.
 pub(crate) fn plain(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
 }
@@ -87,7 +87,7 @@ pub(crate) fn note(line: &str) {
 }
 
 /// Replaces control characters (except newlines) by U+FFFD: messages quote user input, which must not control the
-/// terminal. Colour sequences stay if `with_colours`.
+/// terminal. Colour sequences stay if `with_colours` is set.
 fn sanitized(text: &str, with_colours: bool) -> String {
     let mut clean = String::with_capacity(text.len());
     let mut rest = text;

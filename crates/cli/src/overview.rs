@@ -36,7 +36,7 @@ pub(crate) fn chapter(
     }
     if own.all() > 0 {
         blocks.push(Block::Text(format!(
-            "Claims of Lasthop, unpublished (the same paths with today's senders and with related schemes): {} in total, {}.",
+            "Unpublished claims of Lasthop (the same paths with today's senders and related schemes): {} in total, {}.",
             own.all(),
             counts::words(&own)
         )));
@@ -45,7 +45,7 @@ pub(crate) fn chapter(
     let headlines: Vec<_> = overviews.iter().flat_map(|overview| overview.headlines.clone()).collect();
     if !headlines.is_empty() {
         let caption = "Headline numbers: deviation of ours from the published number, in margins, with 95 % intervals. \
-                       Filled: the paper's text alone; hollow: the best answers to the questions that the paper leaves open."
+                       Filled: with the paper's text alone; hollow: with the best answers to its open questions."
             .into();
         blocks.push(Block::Forest(Forest { caption, rows: headlines }));
     }

@@ -1,4 +1,4 @@
-//! A scenario as a path for real traffic, and the traffic of its TCP flows.
+//! Converts a scenario to a path for real traffic, and its TCP flows to byte streams.
 
 use crate::failure::Failure;
 use crate::output;
@@ -11,7 +11,7 @@ use lasthop_scenario::{Headers, Scenario, Traffic, Transfer};
 use lasthop_sim::assemble::{EXTERNAL_FLOWS, assemble_external, replaced_flows};
 use lasthop_tcp::Config;
 
-/// Index of the flow that real traffic replaces: the first TCP flow.
+/// Returns the index of the flow that real traffic replaces: the first TCP flow.
 pub(crate) fn replaced(scenario: &Scenario) -> Result<usize, Failure> {
     if let Some((node, choice)) = scenario.middlebox_nodes().next() {
         let (node, name) = (&scenario.nodes[node], choice.info.name);
@@ -25,13 +25,13 @@ pub(crate) fn replaced(scenario: &Scenario) -> Result<usize, Failure> {
     scenario.flows.iter().position(|flow| matches!(flow.traffic, Traffic::Tcp { .. })).ok_or_else(|| {
         Failure::bad_input(
             "the scenario has no TCP flow that real traffic could replace",
-            "add one: [flow.bulk] with from = the server's node and to = the client's",
+            "add a flow: [flow.bulk] with from = the server's node and to = the client's node",
         )
     })
 }
 
-/// Plan of an emulation in which the scenario's links carry real traffic. All flows that real traffic does not replace
-/// are simulated. The plan takes no samples.
+/// Returns the plan of an emulation in which the scenario's links carry real traffic. Flows that real traffic does not
+/// replace are simulated. The plan takes no samples.
 pub(crate) fn plan(scenario: &Scenario, replaced: usize, seed: u64) -> EmulationPlan {
     let pipes = scenario.links.iter();
     EmulationPlan {
@@ -51,7 +51,7 @@ pub(crate) fn plan(scenario: &Scenario, replaced: usize, seed: u64) -> Emulation
 pub(crate) struct CarriedFlows {
     /// Index of the flow whose route the traffic takes.
     pub(crate) replaced: usize,
-    /// Indices of the flows in the scenario.
+    /// Indices in the scenario of the flows that real traffic carries.
     pub(crate) flows: Vec<usize>,
     /// The flows as byte streams.
     pub(crate) streams: Vec<TrialStream>,
@@ -60,7 +60,7 @@ pub(crate) struct CarriedFlows {
     pub(crate) mtu: u16,
 }
 
-/// All TCP flows between the two ends of the first TCP flow.
+/// Returns all TCP flows between the two ends of the first TCP flow.
 pub(crate) fn carried_flows(scenario: &Scenario) -> Result<CarriedFlows, Failure> {
     let replaced = replaced(scenario)?;
     let flows = replaced_flows(scenario, replaced);
@@ -105,7 +105,7 @@ fn mtu(configs: &[[Config; 2]]) -> Result<u16, Failure> {
         Some(mtu) if mtu >= 128 && packets.iter().all(|other| *other == packets[0]) => Ok(mtu),
         _ => Err(Failure::bad_input(
             format!("real traffic cannot have packets of these sizes: {packets:?} bytes"),
-            "give all flows the same segment, of 88 to 65000 bytes: --set segment=1448bytes",
+            "give all flows the same segment size, from 88 to 65000 bytes: --set segment=1448bytes",
         )),
     }
 }
@@ -127,13 +127,14 @@ pub(crate) fn remove_leftovers() {
         output::note(&format!("removed the namespace `{name}`, left by a killed run"));
     }
     control_group::remove_stale();
-    // If the rules belong to another run in progress, they stay, and no message is printed.
+    // Rules of another run in progress stay, and no message is printed about them.
     if let Ok(true) = nat::remove_stale() {
         output::note("removed the netfilter rules `lasthop`, left by a killed run");
     }
 }
 
-/// Error for a sender if `runs` of its runs had late packets; `last` is the outcome of the last one.
+/// Creates the error for a sender of which `runs` runs had late packets. `last` is the outcome of the last of these
+/// runs.
 pub(crate) fn late_packets(sender: &impl std::fmt::Display, last: &TrialOutcome, runs: u32) -> Failure {
     let load = last.load.map_or(String::new(), |load| format!(", {:.0} % idle", load.idle * 100.0));
     Failure::invalid(

@@ -4,7 +4,7 @@ use lasthop_lab::item::Item;
 use lasthop_lab::papers::ReproductionSettings;
 use serde::Serialize;
 
-/// Version of the program. In a build from a checkout, it includes the commit.
+/// Version of the program. In a build from a checkout, the version includes the commit.
 pub(crate) fn version() -> String {
     let commit = env!("LASTHOP_COMMIT");
     if commit.is_empty() {

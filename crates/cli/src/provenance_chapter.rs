@@ -20,7 +20,8 @@ pub(crate) fn scenario(shown: String) -> (String, String) {
     ("The scenario, as lasthop show prints it".to_owned(), shown)
 }
 
-/// Shell command for the same call, with the bare program name; without `--jobs`, which does not change results.
+/// Returns the shell command of this call. The program's name has no directory, and `--jobs` is omitted because it does
+/// not change results.
 pub(crate) fn command_line(arguments: impl Iterator<Item = String>) -> String {
     let mut words = vec!["lasthop".to_owned()];
     let mut arguments = arguments.skip(1);

@@ -14,8 +14,9 @@ pub(crate) fn fields() -> Vec<ReferenceSection> {
     outputs::sections()
 }
 
-/// Sections about a key path or a name: keys and mechanisms, then columns and fields. The name of a column or field may
-/// omit the unit. For a name of another tool, returns the sections about Lasthop's names with the same meaning.
+/// Returns the sections about a key path or a name: first keys and mechanisms, then columns and fields. The name of a
+/// column or field may omit the unit. For a name from another tool, returns the sections about Lasthop's names with the
+/// same meaning.
 pub(crate) fn explain(path: &str) -> Vec<ReferenceSection> {
     let path = path.trim();
     let own = here(path);
@@ -25,7 +26,7 @@ pub(crate) fn explain(path: &str) -> Vec<ReferenceSection> {
     [vec![lead], others, own].concat()
 }
 
-/// Sections about a name that Lasthop itself uses.
+/// Returns the sections about a name that Lasthop itself uses.
 fn here(path: &str) -> Vec<ReferenceSection> {
     let mut found = Catalogue::default().explain(path);
     let mut add = |is_meant: &dyn Fn(&str) -> bool| {
@@ -44,7 +45,7 @@ fn here(path: &str) -> Vec<ReferenceSection> {
     found
 }
 
-/// "did you mean …?" for an unknown name.
+/// Returns the suggestion "did you mean …?" for an unknown name.
 pub(crate) fn hint(path: &str) -> Option<String> {
     let fields: Vec<String> =
         fields().into_iter().flat_map(|section| section.keys).map(|key| key.name).collect();
@@ -79,7 +80,7 @@ pub(crate) fn text(sections: &[ReferenceSection]) -> String {
     text
 }
 
-/// Values and default of a key.
+/// Describes the values and the default of a key.
 fn about(key: &KeyDescription) -> String {
     [&key.takes, &key.without]
         .into_iter()
@@ -111,9 +112,9 @@ pub(crate) fn units() -> String {
     text(&[ReferenceSection { title: "Units".to_owned(), text: UNITS.to_owned(), keys: keys.collect() }])
 }
 
-const UNITS: &str = "Write a number and a unit, with or without a blank: \"2 Mbit/s\", 45ms. A kilobit is 1000 bits, KB \
-                     1000 bytes, KiB 1024. kbit, mbit, gbit are as in tc. mbps is refused: tc means megabytes, others \
-                     megabits. kbps means kbit/s.";
+const UNITS: &str = "Write a number and a unit, with or without a blank: \"2 Mbit/s\", 45ms. A kilobit is 1000 bits, a \
+                     KB 1000 bytes, a KiB 1024. kbit, mbit, gbit are as in tc. mbps is refused: it means megabytes in \
+                     tc, but megabits in other tools. kbps means kbit/s.";
 
 pub(crate) fn topologies() -> String {
     let one = |(title, text): &(&str, &str)| format!("# {title}\n\n{text}");
@@ -134,14 +135,14 @@ const PATHS: &str = "## Paths: --set and --vary\n\n\
     keeps the others: `ack_splitting.count=4`.\n\
     * `sender=cubic` sets every sender key that has a mechanism of this name; `receiver` works alike. Other spellings of \
     mechanisms work: `newreno`, `westwood+`.\n\
-    * `rate`, `plan` and `trace` replace each other.\n\
+    * `rate`, `plan` and `trace` exclude each other: setting one removes the others.\n\
     * `--set PATH=` removes a key: its default applies.\n\n";
 
 const BDP: &str = "## Queues in bandwidth-delay products\n\n\
     The capacity of `queue = \"2.5 bdp\"` is 2.5 times the rate of its direction (the mean of a plan or a trace) times \
     the longest round-trip time of the flows that cross the queue. This time is the sum of propagation delays, without \
-    queueing, transmission times and link retransmissions. From 1 bdp on, the capacity is at least ten of the largest \
-    packets that cross, however short the path; below 1 bdp, that share of ten. The default is 1 bdp. Write \
+    queueing, transmission times and link retransmissions. From 1 bdp on, the capacity is at least ten packets of \
+    the largest size, however short the path; at 0.5 bdp, it is at least five. The default is 1 bdp. Write \
     `\"unlimited\"` for a queue without limit. `lasthop show` prints the capacity in bytes.\n\n";
 
 pub(crate) fn page() -> String {

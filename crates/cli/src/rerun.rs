@@ -31,14 +31,14 @@ struct Archived {
 /// Reruns every row of a file (`reproduce --format json`), without stored results, and compares.
 ///
 /// # Errors
-/// If the file is unreadable or has other contents, or if a row differs.
+/// If the file is unreadable or has contents of another kind, or if a row differs.
 pub(crate) fn run(file: &Path, jobs: Option<usize>) -> Result<(), Failure> {
     let mut differing = 0;
     for archived in read(file)? {
         let Origin { paper: name, version, seed, quick, digest, .. } = &archived.origin;
         let paper = paper(&archived.origin)?;
         if paper.study.digest()? != *digest {
-            output::note(&format!("{name}: the paper's files have changed: expect other numbers"));
+            output::note(&format!("{name}: the paper's files have changed, so expect other numbers"));
         }
         let settings = ReproductionSettings { quick: *quick, seed: *seed };
         let reproduction =
@@ -56,9 +56,9 @@ pub(crate) fn run(file: &Path, jobs: Option<usize>) -> Result<(), Failure> {
         let missing = then.len().abs_diff(now.len());
         let count = then.len();
         match differing_rows.len() + missing {
-            0 => {
-                output::print_line(&format!("{name}: {count} rows, byte for byte the same as in {version}"))?
-            }
+            0 => output::print_line(&format!(
+                "{name}: {count} rows, all byte for byte the same as in {version}"
+            ))?,
             several => {
                 differing += several;
                 let rows = format!("{name}: {several} of {count} rows differ from those of {version}");
@@ -74,7 +74,7 @@ pub(crate) fn run(file: &Path, jobs: Option<usize>) -> Result<(), Failure> {
         0 => Ok(()),
         _ => Err(Failure::failed(
             format!("number of archived rows that differ: {differing}"),
-            "rows are equal for equal versions and equal files of a paper; CHANGELOG.md lists the changes of results",
+            "rows are equal if the version and the paper's files are equal; CHANGELOG.md lists the changes of results",
         )),
     }
 }
@@ -107,7 +107,7 @@ fn read(file: &Path) -> Result<Vec<Archived>, Failure> {
                 format!(
                     "line {number} of `{name}` is not a row of `lasthop reproduce --format json`: {error}"
                 ),
-                "a row is an object with paper, version, seed, quick, digest and command",
+                "a row is an object with the keys paper, version, seed, quick, digest and command",
             )
         })?;
         match archived.last_mut() {
@@ -125,7 +125,8 @@ fn read(file: &Path) -> Result<Vec<Archived>, Failure> {
     }
 }
 
-/// Paper of archived rows: a folder if the rows' command names a folder, otherwise a paper by name.
+/// Returns the paper of archived rows: that of a folder if the rows' command names a folder, otherwise the paper of
+/// that name.
 fn paper(origin: &Origin) -> Result<Paper, Failure> {
     let folder = origin.command.strip_prefix("lasthop reproduce ").unwrap_or(&origin.paper);
     let folder = folder.split(" --").next().unwrap_or(folder);

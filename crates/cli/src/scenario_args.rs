@@ -22,7 +22,7 @@ impl ScenarioArgs {
         checked(&self.draft()?)
     }
 
-    /// The scenario with `--set` applied, not yet checked.
+    /// Loads the scenario and applies `--set`, without checking the result.
     pub(crate) fn draft(&self) -> Result<Draft, Failure> {
         let mut draft = Draft::load(&self.path)?;
         for Assignment { path, value } in &self.set {

@@ -1,4 +1,4 @@
-//! Summary of a reproduction: counts of a paper's verdicts, then the furthest differences.
+//! Summary of a reproduction: counts of a paper's verdicts, then the largest differences.
 
 use crate::items::{coordinates, measured};
 use lasthop_lab::item::{Item, Verdict};
@@ -26,8 +26,8 @@ pub(crate) fn text(reproduction: &Reproduction, summary: &str) -> String {
     text
 }
 
-/// Rows that differ from the paper, grouped by item. The furthest rows come first in a group, and the furthest groups
-/// come first. Claims come last.
+/// Groups the rows that differ from the paper by item. Rows and groups are sorted by decreasing difference. Claims
+/// follow at the end.
 fn groups<'a>(items: impl Iterator<Item = &'a Item>) -> Vec<Vec<&'a Item>> {
     let mut groups: Vec<Vec<&Item>> = Vec::new();
     for item in items.filter(|item| item.verdict == Some(Verdict::Differs)) {
@@ -56,7 +56,7 @@ fn line(group: &[&Item]) -> String {
         return format!("✗ {}: holds at {share:.0} of {} points: {}", item.item, item.runs, item.note);
     }
     let several =
-        if group.len() > 1 { format!(" ({} numbers; the furthest)", group.len()) } else { String::new() };
+        if group.len() > 1 { format!(" (furthest of {} numbers)", group.len()) } else { String::new() };
     let at = coordinates(&item.x);
     let at = if at.is_empty() { at } else { format!(" at {at}") };
     let unit = if item.unit.is_empty() { String::new() } else { format!(" {}", item.unit) };
@@ -110,7 +110,7 @@ mod tests {
         assert_eq!(lines[..2], ["test: the subject", "  7 rows: 7 differ; the furthest 3 of 6 items:"]);
         assert_eq!(
             lines[2],
-            "  ✗ table3 (2 numbers; the furthest): reno at loss=0.1: 190.0 ± 1.0 kbit/s, published 100 (+90 %)"
+            "  ✗ table3 (furthest of 2 numbers): reno at loss=0.1: 190.0 ± 1.0 kbit/s, published 100 (+90 %)"
         );
         assert_eq!(lines.len(), 2 + MAX_GROUPS);
     }

@@ -154,7 +154,7 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split_inclusive([' ', '_', '/', ',', '='])
 }
 
-/// Terminal columns of a text: two for a wide character, none for a combining accent.
+/// Returns the number of terminal columns of a text: two for a wide character, none for a combining accent.
 fn width(text: &str) -> usize {
     text.width()
 }

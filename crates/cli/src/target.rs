@@ -1,4 +1,4 @@
-//! Files written atomically, and files that grow.
+//! Output files: files written atomically, and files that grow during the run.
 //!
 //! Data of an atomic file goes to a hidden file beside the target, which is renamed to the target at the end. An
 //! interruption or failure removes the hidden file. A file that grows has its name from the beginning, holds whole
@@ -18,13 +18,14 @@ static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 pub(crate) struct Target {
     path: PathBuf,
-    /// Hidden file and its target; `None` for a file that is written directly: a pipe, a device or a file that grows.
+    /// Hidden file and its target. `None` for a file that is written directly, which is a pipe, a device or a file that
+    /// grows.
     renaming: Option<(PathBuf, PathBuf)>,
     writer: BufWriter<File>,
 }
 
 impl Target {
-    /// Opens a file for writing; reports a wrong path before any computation.
+    /// Opens a file for writing. Called early, so that a wrong path is reported before any computation.
     pub(crate) fn create(path: &Path) -> Result<Target, Failure> {
         refuse_foreign_links(path)?;
         let begun = match fs::metadata(path) {
@@ -53,7 +54,7 @@ impl Target {
         Ok(Target { path, renaming, writer: BufWriter::with_capacity(1 << 16, file) })
     }
 
-    /// Opens a file that has its name at once. Its contents stay, however the command ends.
+    /// Opens a file that grows. The file has its final name at once, and its contents stay even if the command fails.
     pub(crate) fn growing(path: &Path) -> Result<Target, Failure> {
         refuse_foreign_links(path)?;
         let file = create_growing(path).map_err(|error| unwritable(path, &error))?;
@@ -166,7 +167,8 @@ pub(crate) fn discard_all_when_interrupted() {
     }
 }
 
-/// Removes partial files, also those of abandoned runs. While the returned guard lives, no file is created or renamed.
+/// Removes partial files, including those of abandoned runs. No file is created or renamed until the returned guard is
+/// dropped.
 pub(crate) fn discard_all() -> impl Drop {
     let unfinished = lock();
     for hidden in unfinished.iter() {
@@ -175,11 +177,11 @@ pub(crate) fn discard_all() -> impl Drop {
     unfinished
 }
 
-/// Support for work that handles an interruption (Ctrl-C) itself.
+/// Support for work that handles interruptions (Ctrl-C) itself.
 pub(crate) mod interrupts {
     use std::sync::atomic::{AtomicBool, Ordering};
 
-    /// Whether such work is in progress, and whether the user has interrupted it.
+    /// Whether work that handles interruptions is in progress, and whether the user has interrupted this work.
     static WORKING: AtomicBool = AtomicBool::new(false);
     static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
@@ -195,7 +197,7 @@ pub(crate) mod interrupts {
         INTERRUPTED.load(Ordering::SeqCst)
     }
 
-    /// Records an interruption; returns whether such work handles it.
+    /// Records an interruption. Returns whether work in progress handles the interruption.
     pub(super) fn record() -> bool {
         let working = WORKING.load(Ordering::SeqCst);
         INTERRUPTED.fetch_or(working, Ordering::SeqCst);
@@ -248,7 +250,7 @@ fn refuse_foreign_links(_: &Path) -> Result<(), Failure> {
 #[cfg(target_os = "linux")]
 const MAX_LINKS: usize = 40;
 
-/// First symlink of a path with an untrusted owner, and the owner's UID.
+/// Returns the first symlink of a path whose owner is not trusted, and the owner's UID.
 #[cfg(target_os = "linux")]
 fn foreign_link(path: &Path, is_trusted: &dyn Fn(u32) -> bool, most: usize) -> Option<(PathBuf, u32)> {
     use std::os::unix::fs::MetadataExt;
@@ -309,7 +311,7 @@ fn unwritable(path: &Path, error: &io::Error) -> Failure {
             format!("create the directory first: mkdir -p '{}'", folder.display()),
         ),
         ErrorKind::PermissionDenied => {
-            ("permission denied".to_owned(), "choose a path that you may write".to_owned())
+            ("permission denied".to_owned(), "choose a path that you may write to".to_owned())
         }
         ErrorKind::InvalidFilename => ("the path has no file name".to_owned(), "give a file name".to_owned()),
         _ => (error.to_string(), "choose another path".to_owned()),

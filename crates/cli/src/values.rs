@@ -31,14 +31,14 @@ impl<P: TypedValueParser> TypedValueParser for KnownNames<P> {
     }
 }
 
-/// `path=value` of `--set`; an empty value removes the key.
+/// Value of `--set`: `path=value`. An empty value removes the key.
 #[derive(Clone, Debug)]
 pub(crate) struct Assignment {
     pub(crate) path: String,
     pub(crate) value: String,
 }
 
-/// `path=a,b,c` of `--vary`.
+/// Value of `--vary`: `path=a,b,c`.
 #[derive(Clone, Debug)]
 pub(crate) struct Choices {
     pub(crate) path: String,
@@ -80,7 +80,7 @@ impl FromStr for Choices {
     }
 }
 
-/// `path=a,b,c` of a sweep's `--set`; an empty value removes the key.
+/// Value of a sweep's `--set`: `path=a,b,c`. An empty value removes the key.
 #[derive(Clone, Debug)]
 pub(crate) struct SweptKey(pub(crate) Choices);
 
@@ -105,7 +105,7 @@ impl From<&Choices> for Variation {
 
 const MAX_CASES: usize = 10_000;
 
-/// Refuses keys that cannot vary, keys in more than one flag, and too many combinations.
+/// Refuses keys that cannot vary, keys that occur in more than one flag, and too many combinations.
 pub(crate) fn refuse_invalid<'c>(
     flag: &str,
     all: impl Iterator<Item = &'c Choices> + Clone,
@@ -157,7 +157,7 @@ fn split_commas(text: &str) -> Vec<String> {
     parts
 }
 
-/// Parses `--until`: half the width of the interval as a share of the mean, for example `2%`.
+/// Parses `--until`: half the width of the 95 % interval as a share of the mean, for example `2%`.
 pub(crate) fn precision(text: &str) -> Result<Precision, String> {
     let wrong = || "expected a percentage of the mean from 0.01% to 50%, like 2%".to_owned();
     let number =
@@ -166,10 +166,12 @@ pub(crate) fn precision(text: &str) -> Result<Precision, String> {
     Precision::new(number / 100.0).filter(|_| is_meant).ok_or_else(wrong)
 }
 
-/// Parses `--shard`: number of this shard and number of all shards, for example `2/8`.
+/// Parses `--shard`: number of this shard and total number of shards, for example `2/8`.
 pub(crate) fn shard(text: &str) -> Result<Shard, String> {
-    let wrong =
-        || "expected the number of this shard and of all shards, like 1/4, 2/4, 3/4 and 4/4".to_owned();
+    let wrong = || {
+        "expected the number of this shard and the total number of shards, like 1/4, 2/4, 3/4 and 4/4"
+            .to_owned()
+    };
     let (number, of) = text.split_once('/').ok_or_else(wrong)?;
     let of = whole(of.trim(), 1, 100_000).map_err(|_| wrong())?;
     let number = whole(number.trim(), 1, of).map_err(|_| wrong())?;

@@ -1,4 +1,4 @@
-//! Wireshark's dissectors read captures and agree with the run's counters.
+//! Wireshark's dissectors read the captures, and their results agree with the run's counters.
 
 mod common;
 
@@ -73,15 +73,15 @@ fn examine(path: &str, seed: &str) -> bool {
     };
     let again = count("event", "retransmitted");
     // A capture at the sender has every packet in sending order, so every packet that tshark calls out of order is a
-    // retransmission. Tshark does so if a retransmission follows new data within the handshake's RTT and does not begin
-    // at the last ACK. Such retransmissions fill further SACK holes during recovery.
+    // retransmission. Tshark calls a retransmission out of order if the retransmission follows new data within the
+    // handshake's RTT and does not begin at the last ACK. Such retransmissions fill further SACK holes during recovery.
     let seen = fields(
         &capture,
         "tcp.analysis.retransmission || tcp.analysis.fast_retransmission || tcp.analysis.out_of_order",
         &["frame.number"],
     );
     assert!(again > 10, "seed {seed}: {again}");
-    assert_eq!(seen.len(), again, "seed {seed}: retransmissions that tshark sees, and that the trace names");
+    assert_eq!(seen.len(), again, "seed {seed}: retransmissions in tshark and in the trace");
     let is_calm = count("event", "timed_out") == 0;
     if is_calm {
         let is_lost = |line: &&Line| line["kind"] == "lost" && line["from"] == "source";

@@ -106,7 +106,8 @@ fn run_prints_what_rlc_counted() {
         assert!(down.contains_key(metric.name), "{}", metric.name);
     }
     let mean = |name: &str| down[name]["mean"].as_f64().unwrap();
-    // 5.9 % of the blocks are lost, so some PDUs are retransmitted. Later SDUs wait for them for at most 300 ms.
+    // 5.9 % of the blocks are lost, so some PDUs are retransmitted. Later SDUs wait for these retransmissions for at
+    // most 300 ms.
     assert!(
         mean("pdu_retransmissions") > 0.02 * mean("pdus") && mean("pdu_retransmissions") < 0.2 * mean("pdus")
     );
@@ -170,7 +171,7 @@ fn transfers_that_are_cut_off_are_counted() {
     let some = objects(&run("1%", "json"))[0]["completed_s"].clone();
     let completed = some["completed"].as_u64().unwrap();
     assert!(completed > 0 && completed < 10 && some["mean"].is_null(), "{some}");
-    // The median of ten transfers is the fifth, so it exists if five are complete.
+    // The median of ten transfers is the fifth, so the median exists if five transfers are complete.
     assert_eq!(some["p50"].is_number(), completed >= 5, "{some}");
     assert!(some["p99"].is_null());
     // Rows of complete transfers have a completion time. All rows have the time for which the transfer was observed.

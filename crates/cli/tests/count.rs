@@ -9,7 +9,7 @@ use std::process::Command;
 fn without_valgrind() -> bool {
     let is_absent = Command::new("valgrind").arg("--version").output().is_err();
     if is_absent {
-        println!("skipped: there is no valgrind");
+        println!("skipped: valgrind is not installed");
     }
     is_absent
 }

@@ -99,8 +99,8 @@ fn the_average_of_red_is_sampled_and_drawn() {
     assert!(!header.contains(&"path.up.queue_average_packets"), "drop-tail has no average");
     let averages: Vec<f64> =
         text.lines().skip(1).map(|line| line.split(',').nth(column).unwrap().parse().unwrap()).collect();
-    // After the queue has built up, the average is mostly near the thresholds (5 and 15 packets). It is always below
-    // the queue's limit of 50 packets.
+    // After the queue has built up, the average is mostly near the thresholds (5 and 15 packets). The average is always
+    // below the queue's limit of 50 packets.
     let settled = &averages[averages.len() / 2..];
     let between = settled.iter().filter(|average| (1.0..=20.0).contains(*average)).count();
     assert!(between * 10 > settled.len() * 9, "{settled:?}");

@@ -22,7 +22,7 @@ fn the_table_has_sixty_names_of_each_origin_once() {
         assert!(all_foreign().filter(|entry| entry.tool == tool).count() >= 5, "{tool}");
     }
     let names: BTreeSet<&str> = all_foreign().map(|entry| entry.name).collect();
-    assert_eq!(names.len(), all_foreign().count(), "a name is there twice");
+    assert_eq!(names.len(), all_foreign().count(), "a name occurs twice");
     for entry in all_foreign() {
         assert_eq!(foreign(entry.name), Some(entry), "{}: not found as written in the table", entry.name);
     }
@@ -34,7 +34,7 @@ fn every_name_leads_to_names_that_exist() {
     for entry in all_foreign() {
         assert!(!entry.here.is_empty(), "{}", entry.name);
         for here in entry.here {
-            assert!(known.contains(*here), "{}: there is no `{here}`", entry.name);
+            assert!(known.contains(*here), "{}: `{here}` does not exist", entry.name);
         }
     }
 }

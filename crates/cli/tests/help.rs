@@ -86,7 +86,7 @@ fn bash_completes_commands_flags_and_names() {
     ] {
         match completed(words) {
             Some(completed) => assert_eq!(completed, offered, "{words:?}"),
-            None => println!("skipped: there is no bash"),
+            None => println!("skipped: bash is not installed"),
         }
     }
 }

@@ -115,11 +115,11 @@ fn a_folder_of_light_and_heavy_traces_becomes_a_path() {
     let told = refused(folder, &["driving"]);
     assert!(told.contains("up-delay-light-pdo: line 2: `x` is not a whole number of milliseconds"), "{told}");
     let told = refused(folder, &["driving/down-delay-light-pdo"]);
-    assert!(told.contains("give the folder with both"), "{told}");
+    assert!(told.contains("name the folder with both"), "{told}");
     put("up-delay-light-pdo", "0 30 0 2\n10000 30 0 2\n");
     put("latency-offset-up", "100 0\n300 1\n");
     let told = refused(folder, &["driving"]);
-    assert!(told.contains("latency-offset-up: line 2: not the delay of 200 bytes"), "{told}");
+    assert!(told.contains("latency-offset-up: line 2: expected the delay of 200 bytes"), "{told}");
     put("latency-offset-up", "100 0\n200 1\n");
 
     let told = imports(folder, &["driving"]);

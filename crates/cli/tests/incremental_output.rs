@@ -95,7 +95,7 @@ fn an_interrupted_run_has_its_finished_rows_and_says_how_many() {
     assert_eq!(last, format!("interrupted: {} of {MANY_RUNS} runs are done", rows.len()));
 }
 
-/// Means cover the finished runs. A comparison omits repetitions in which a case is missing.
+/// Means cover the finished runs. The means of a comparison omit repetitions in which a case is missing.
 #[cfg(unix)]
 #[test]
 fn an_interrupted_run_sums_up_what_is_finished() {
@@ -202,7 +202,7 @@ fn what_a_large_run_takes_is_said() {
     // 2 Mbit/s for 30 s are 5000 packets, and a million runs are 5e9 packets. Two cores simulate 8 million packets per
     // second.
     let line = told(&[LOSSY, "--runs", MANY_RUNS, "--jobs", "2"], "packets");
-    assert!(line.contains("up to 5.0e9 packets: about 10 min on 2 threads"), "{line}");
+    assert!(line.contains("up to 5.0e9 packets take about 10 min on 2 threads"), "{line}");
     let line = told(&[LOSSY, "--runs", MANY_RUNS], "of memory");
     assert!(line.contains("--format csv discards outcomes"), "{line}");
     let many = ["rate=100Mbit/s,rtt=40ms,duration=3s", "--set", "flow.bulk.count=100000", "--jobs", "2"];

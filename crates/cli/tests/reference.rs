@@ -10,7 +10,7 @@ fn the_page_is_what_the_program_says() {
     let page = include_str!("../../../docs/reference.md");
     assert!(
         page == stdout(&["help", "reference"]),
-        "docs/reference.md is not what the program says: lasthop help reference > docs/reference.md"
+        "docs/reference.md differs from the program's output; regenerate it: lasthop help reference > docs/reference.md"
     );
 }
 

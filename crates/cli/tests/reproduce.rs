@@ -64,7 +64,10 @@ fn every_item_is_an_object_and_the_report_is_written() {
             assert!(verdict.is_none(), "{item:?}");
         }
     }
-    assert!(items.iter().any(|item| item["verdict"] == "inconclusive"), "three repetitions cannot tell all");
+    assert!(
+        items.iter().any(|item| item["verdict"] == "inconclusive"),
+        "three repetitions leave some verdicts open"
+    );
     for name in ["gain-mac", "gain-jtcp", "gain-rtt", "gain-mac-kbps", "gain-jtcp-kbps", "gain-rtt-kbps"] {
         assert!(items.iter().any(|item| item["item"] == name && item["x"]["ber"].is_number()), "{name}");
     }

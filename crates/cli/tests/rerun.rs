@@ -60,7 +60,7 @@ fn archived_rows_are_the_same_and_a_changed_digit_is_told() {
     let same = again("rows.jsonl");
     let said = String::from_utf8(same.stdout.clone()).unwrap();
     assert_eq!(same.status.code(), Some(0), "{}", stderr_of(&same));
-    assert!(said.starts_with("mine: 2 rows, byte for byte the same as in 0."), "{said}");
+    assert!(said.starts_with("mine: 2 rows, all byte for byte the same as in 0."), "{said}");
 
     let begin = rows.find("\"version\":\"").unwrap() + "\"version\":\"".len();
     fs::write(folder.path().join("older.jsonl"), rows.replace(&rows[begin..begin + 5], "0.0.9")).unwrap();

@@ -42,9 +42,9 @@ fn finished(folder: &Path, store: &str) -> usize {
     String::from_utf8_lossy(&output.stdout).lines().count().saturating_sub(1)
 }
 
-/// Kills a sweep of `runs_each` runs per point `kills` times, and then lets it end. Each kill waits for a random number
-/// of runs in the store, and then for a random moment within the next runs. Kills are thus spread over the work instead
-/// of the time, and busy and idle machines behave alike.
+/// Kills a sweep of `runs_each` runs per point `kills` times, and then lets the sweep end. Each kill waits for a random
+/// number of runs in the store, and then for a random moment within the next runs. Kills are thus spread over the work
+/// instead of the time, and busy and idle machines behave alike.
 fn kill_and_resume(runs_each: u32, kills: u32) {
     let folder = tempfile::tempdir().unwrap();
     let runs = runs_each.to_string();
@@ -206,7 +206,7 @@ fn mistakes_are_told_before_anything_is_made() {
         (&["--set", "seed=1,2", "--store", "r"], "`seed` cannot be varied"),
         (&["--set", "recovery=sack", "--set", "recovery=reno", "--store", "r"], "`recovery` is varied twice"),
         (&["--store", "notes.txt"], "`notes.txt` is not a store"),
-        (&["--store", "none/r"], "there is no directory `none`"),
+        (&["--store", "none/r"], "the directory `none` does not exist"),
         (&["--store", "r", "--until", "2"], "percentage"),
         (&["--store", "r", "--shard", "3/2"], "1/4, 2/4"),
     ] {

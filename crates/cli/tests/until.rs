@@ -19,7 +19,7 @@ fn goodput(arguments: &[&str]) -> (f64, f64, u64) {
 fn it_runs_until_the_interval_is_small_enough() {
     let (mean, half, runs) = goodput(&["--until", "2%"]);
     assert!(half <= 0.02 / 1.02 * mean, "{half} of {mean}");
-    // The first check comes after 10 runs. Each further check comes after a tenth more runs, but at least 10 more.
+    // The first check comes after 10 runs. Each further check comes after 10 % more runs, but at least 10 more.
     let mut looks = vec![10];
     while looks[looks.len() - 1] < runs {
         let last = looks[looks.len() - 1];

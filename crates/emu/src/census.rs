@@ -34,7 +34,7 @@ const CHECK_INTERVAL: Duration = Duration::from_millis(5);
 /// Duration of frequent queries after the start of a connection: programs choose a congestion control in this time.
 const FREQUENT_QUERIES_FOR: Duration = Duration::from_millis(200);
 const QUERY_INTERVAL: Duration = Duration::from_secs(1);
-/// After a query the thread waits at least this many times the query's duration, so it uses at most 2 % of a processor.
+/// Ratio of the pause after a query to the query's duration. The thread thus uses at most 2 % of a processor.
 const PAUSE_FACTOR: u32 = 50;
 const MAX_CONNECTIONS: usize = 10_000;
 
@@ -73,7 +73,7 @@ impl Census {
         Census { begun, is_over, thread: Some(thread) }
     }
 
-    /// Reports to the thread the number of connections that have begun so far.
+    /// Passes the number of connections that have begun so far to the thread.
     pub fn set_begun(&self, begun: u32) {
         self.begun.store(begun, Ordering::Relaxed);
     }

@@ -24,11 +24,11 @@ pub struct Exchange {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Role {
-    /// Done when the peer has acknowledged all bytes.
+    /// The exchange is done when the peer has acknowledged all bytes.
     Sender,
-    /// Done when the peer has acknowledged all bytes and has finished sending.
+    /// The exchange is done when the peer has acknowledged all bytes and has finished sending.
     Both,
-    /// Done when the peer has finished sending.
+    /// The exchange is done when the peer has finished sending.
     Receiver,
 }
 
@@ -168,7 +168,7 @@ impl Exchange {
 
 fn failed(error: Error) -> SystemError {
     let help = match error {
-        Error::ConnectionRefused => "no program listens there: check address and port",
+        Error::ConnectionRefused => "no program listens at this address: check address and port",
         Error::HostUnreachable | Error::NetworkUnreachable => {
             "a router on the path reported this (ICMP): check the address, the route and packet filters"
         }

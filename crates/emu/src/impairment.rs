@@ -13,7 +13,8 @@ pub struct Impairment {
     pub burst: f64,
     /// Probability that a packet is duplicated.
     pub duplicate: f64,
-    /// Probability that a packet is delayed by up to [`Impairment::jitter`] more, so that later packets overtake it.
+    /// Probability that a packet gets an additional delay of up to [`Impairment::jitter`], so that later packets
+    /// overtake it.
     pub reorder: f64,
     /// Largest additional delay of a reordered packet.
     pub jitter: Duration,
@@ -29,7 +30,7 @@ pub struct ImpairedPath {
     impairment: Impairment,
     random: Stream,
     in_burst: bool,
-    /// Packets in flight, earliest first; packets due at the same time keep their order.
+    /// Packets in flight, the earliest due time first. Packets with the same due time stay in order of sending.
     waiting: BinaryHeap<Reverse<(Time, u64, Vec<u8>)>>,
     count: u64,
     lost: u64,
@@ -44,7 +45,7 @@ impl ImpairedPath {
     /// Sends a packet into the path.
     pub fn send(&mut self, now: Time, packet: &[u8]) {
         let impairment = self.impairment;
-        // Every packet takes the same number of draws, so its fate does not depend on other packets.
+        // Every packet consumes the same number of random draws, so its fate does not depend on other packets.
         let [loss, duplicate, reorder, corrupt] = std::array::from_fn(|_| self.random.uniform());
         let (late, bit) = (self.random.uniform(), self.random.draw());
         let goes_on = 1.0 - 1.0 / impairment.burst.max(1.0);
@@ -115,7 +116,7 @@ mod tests {
             arrived.windows(2).map(|pair| pair[1] - pair[0] - 1).filter(|gap| *gap > 0).collect();
         let lost: u32 = gaps.iter().sum();
         let mean = f64::from(lost) / gaps.len() as f64;
-        // There are some 390 bursts with mean 4 and standard deviation 3.5, so four standard errors are 0.7.
+        // About 390 bursts with mean 4 and standard deviation 3.5 are expected, so four standard errors are 0.7.
         assert!((3.3..4.7).contains(&mean), "mean burst {mean}");
         let bursts = gaps.len() as f64 / (20_000.0 - f64::from(lost));
         assert!((0.016..0.024).contains(&bursts), "a burst begins with {bursts}");
@@ -128,8 +129,8 @@ mod tests {
         let jitter = Duration::from_millis(10);
         let arrived = arrivals(Impairment { reorder: 0.1, jitter, ..Impairment::default() });
         let late = arrived.windows(2).filter(|pair| pair[1] < pair[0]).count();
-        // A delayed packet is overtaken unless its delay is below 1 ms (one in ten). Two delayed packets in a row count
-        // once.
+        // A delayed packet is overtaken unless its delay is below 1 ms (probability 0.1). Two successive delayed
+        // packets count once.
         assert!((1500..2000).contains(&late), "{late}");
     }
 

@@ -34,7 +34,7 @@ pub struct KernelConnection {
     pub srtt: Duration,
     /// Segments retransmitted so far.
     pub retransmissions: u32,
-    /// Expiries of the retransmission timer so far, including those of the handshake. `None` before Linux 6.7.
+    /// Expiries of the retransmission timer so far, including expiries during the handshake. `None` before Linux 6.7.
     pub timeouts: Option<u16>,
     /// Bytes acknowledged by the remote end so far.
     pub acked_bytes: u64,
@@ -97,7 +97,7 @@ impl Kernel {
         Ok(Kernel { socket, requests, buffer: vec![0; 1 << 16] })
     }
 
-    /// Returns the current connections; those without `tcp_info` are left out.
+    /// Returns the current connections. Connections without `tcp_info` are left out.
     pub fn connections(&mut self) -> Vec<KernelConnection> {
         let mut connections = Vec::new();
         let Kernel { socket, requests, buffer } = self;
@@ -212,7 +212,7 @@ pub struct ConnectionSampler {
 }
 
 impl ConnectionSampler {
-    /// Queries the connections at these ends every `span`; sample times are those of `clock`. Fails if the kernel
+    /// Queries the connections at these ends every `span`. Sample times are taken from `clock`. Fails if the kernel
     /// refuses sock_diag.
     pub fn every(
         span: Duration,

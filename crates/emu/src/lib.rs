@@ -1,4 +1,4 @@
-//! Runs the simulator's engine and endpoints in real time: with the wall clock and real packets.
+//! Runs the simulator's engine and endpoints in real time, with real packets.
 //!
 //! Namespaces, devices, programs and the clock are in `lasthop-os`. Nothing here prints or exits. Offloads are not
 //! modelled: no packet exceeds the MTU.

@@ -1,4 +1,4 @@
-//! A host on a TUN device, through which our TCP exchanges packets with the kernel's TCP.
+//! A host on a TUN device, through which Lasthop's TCP exchanges packets with the kernel's TCP.
 
 use crate::impairment::{ImpairedPath, Impairment};
 use lasthop_base::{Duration, Stream, Time};
@@ -18,7 +18,7 @@ pub struct TunHost<W: Write = Sink> {
     pub host: Host,
     clock: Clock,
     tun: Tun,
-    /// Path to the kernel and path from the kernel; `None` if packets are not impaired.
+    /// Paths to the kernel and from the kernel; `None` if packets are not impaired.
     impaired: Option<[ImpairedPath; 2]>,
     capture: Option<Capture<W>>,
     callback: Option<EventCallback>,
@@ -30,8 +30,8 @@ pub struct TunHost<W: Write = Sink> {
 /// Callback that is called for every event.
 pub type EventCallback = Box<dyn FnMut(&Traced) + Send>;
 
-/// Maximum number of packets read, or sent, before the other direction gets its turn. A large number saves system
-/// calls; a small number keeps the host's timers exact.
+/// Maximum number of packets read or sent before the host switches to the other direction. A large number saves system
+/// calls; with a small number the host's timers are more exact.
 const BATCH: usize = 64;
 
 impl<W: Write> TunHost<W> {
@@ -51,8 +51,8 @@ impl<W: Write> TunHost<W> {
         }
     }
 
-    /// Makes the host answer each packet before the next one is read, as in a simulation. Otherwise one ACK may cover
-    /// packets that arrive together.
+    /// Makes the host answer each packet before the next packet is read, as in a simulation. Unless this is set, one
+    /// ACK may cover several packets that arrive together.
     pub fn answer_each(&mut self) {
         self.batch = 1;
     }
@@ -63,8 +63,8 @@ impl<W: Write> TunHost<W> {
         self.impaired = Some([path("harm.out"), path("harm.in")]);
     }
 
-    /// Captures the packets that the host sends (before impairment) and receives (after impairment). A comment gives
-    /// the reason of each retransmission. [`TunHost::finish`] returns the writer.
+    /// Captures the packets that the host sends (before impairment) and receives (after impairment). The comment of
+    /// each retransmission states its reason. [`TunHost::finish`] returns the writer.
     pub fn capture(&mut self, capture: Capture<W>) {
         self.host.trace();
         self.capture = Some(capture);
@@ -99,7 +99,7 @@ impl<W: Write> TunHost<W> {
     }
 
     /// Reads and sends packets and handles timers. If nothing has happened, waits at most `patience` for an event.
-    /// Fails if the device is gone or the capture cannot be written.
+    /// Fails if the device no longer exists or the capture cannot be written.
     pub fn turn(&mut self, patience: Duration) -> Result<(), SystemError> {
         let arrived = self.read_packets()?;
         self.host.handle_timeout(self.clock.now());
@@ -170,7 +170,7 @@ impl<W: Write> TunHost<W> {
                 Some([path, _]) => path.send(now, packet),
                 None => self.refused += u64::from(!self.tun.send(packet)?),
             }
-            // Arrived packets may be more urgent than the remaining outgoing ones.
+            // Packets that have arrived may be more urgent than the remaining outgoing packets.
             if count >= BATCH {
                 break;
             }

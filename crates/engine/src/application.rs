@@ -3,7 +3,7 @@
 //! * [`Exchanges`]: the destination, as a client, opens the connection and sends requests; the source responds.
 //! * [`Pauses`]: the source alternates between sending and silence.
 //!
-//! The engine calls the application when data has arrived or when the application's next time has come. The application
+//! The engine calls the application when data has arrived or when the application's next action is due. The application
 //! then writes to the endpoints and closes them, as programs do with sockets.
 
 use crate::flow::FlowSide;

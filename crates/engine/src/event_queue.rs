@@ -25,7 +25,7 @@ enum Storage {
     Sorted,
     Small(Box<SmallTree>),
     Large(Box<LargeTree>),
-    /// For more sources, or for times that do not fit in the keys of the other trees.
+    /// Tree for more sources, or for times that do not fit in the keys of the other trees.
     Wide(Box<WideTree>),
 }
 
@@ -35,7 +35,7 @@ impl EventQueue {
         EventQueue::with_busiest(count, &[])
     }
 
-    /// The same, with a hint: the due times of the sources in `busiest` change most often.
+    /// As [`EventQueue::new`], with a hint: the due times of the sources in `busiest` change most often.
     pub fn with_busiest(count: usize, busiest: &[u32]) -> EventQueue {
         let storage = if count <= SORTED_CAPACITY {
             Storage::Sorted
@@ -174,7 +174,7 @@ fn is_before(one: (Time, u32), other: (Time, u32)) -> bool {
 }
 
 /// Timers whose deadlines mostly move later. A postponed timer keeps its old time in the tree; it is rescheduled when
-/// that time comes.
+/// that time is reached.
 #[derive(Debug)]
 pub struct Timers(EventQueue);
 
@@ -201,18 +201,18 @@ impl Timers {
         Timers::new(self.0.count)
     }
 
-    /// Makes timer `number` come up at `deadline` or earlier.
+    /// Schedules timer `number` for `deadline` or earlier.
     #[inline(always)]
     pub fn at_latest(&mut self, number: u32, deadline: Time) {
         self.0.at_latest(number, deadline);
     }
 
-    /// Whether timer `number` comes up at `deadline` or earlier.
+    /// Whether timer `number` is scheduled for `deadline` or earlier.
     pub fn is_set_by(&self, number: u32, deadline: Time) -> bool {
         self.0.time_of(number) <= deadline
     }
 
-    /// Sets the next time of timer `number`, which has come up.
+    /// Sets the next scheduled time of timer `number`, whose previous one has been reached.
     pub fn reschedule(&mut self, number: u32, deadline: Time) {
         self.0.set(number, deadline);
     }

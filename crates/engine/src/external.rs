@@ -32,7 +32,7 @@ pub struct Departure {
     pub ecn: Ecn,
     /// Whether the packet carries a bit error.
     pub damaged: bool,
-    /// Pipe and reason of the loss, if lost.
+    /// Pipe and reason of the loss, if the packet was lost.
     pub lost: Option<(PipeId, LossReason)>,
 }
 

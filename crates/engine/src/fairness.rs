@@ -93,8 +93,8 @@ mod tests {
         concurrent.deliver(&mut c, 60);
         concurrent.end(&mut c);
         concurrent.deliver(&mut b, 9_000);
-        // Two active flows shared 400 bytes, three shared 300, and two shared 60. The other bytes were delivered to a
-        // flow alone.
+        // Two active flows shared 400 bytes, three shared 300, and two shared 60. The other bytes were delivered while
+        // only one flow was active.
         let share = |flow| concurrent.share(flow);
         assert_eq!(share(&a), ConcurrentShare { bytes: 400, fair_bytes: 300.0 });
         assert_eq!(share(&b), ConcurrentShare { bytes: 200, fair_bytes: 330.0 });

@@ -91,7 +91,7 @@ impl Traffic {
     }
 }
 
-/// Both ends of a connection.
+/// The endpoints of a connection, with its applications.
 pub struct TcpConnection {
     /// Data sender. Opens the connection unless an application's client does.
     pub source: Endpoint,
@@ -117,7 +117,7 @@ impl TcpConnection {
         }
     }
 
-    /// The same connection with applications.
+    /// Returns the connection with applications.
     pub fn with_application(self, application: Application) -> TcpConnection {
         TcpConnection { application: Some(Box::new(application)), ..self }
     }
@@ -201,7 +201,7 @@ impl Datagrams {
         datagrams
     }
 
-    /// The same source with another spacing.
+    /// Returns the source with another spacing.
     pub fn with_spacing(mut self, spacing: Spacing) -> Datagrams {
         self.spacing = Spacing { burst: spacing.burst.max(1), ..spacing };
         self

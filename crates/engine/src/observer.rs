@@ -41,7 +41,7 @@ pub enum Fate {
     Arrives(Time),
     /// Lost on this pipe.
     Lost(LossReason),
-    /// Not known yet; [`Observer::on_fate`] reports it later.
+    /// The fate is not known yet; [`Observer::on_fate`] reports it later.
     Open,
 }
 

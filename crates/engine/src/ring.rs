@@ -12,7 +12,7 @@ pub(crate) enum EntryKind {
     Packet,
     /// Notice of a packet that the link layer discarded.
     Discarded,
-    /// The same for a packet whose header is readable.
+    /// Notice of a discarded packet whose header is readable.
     DiscardedReadable,
 }
 
@@ -200,7 +200,7 @@ mod tests {
         let mut ring = Ring::default();
         assert!(push(&mut ring, 10, 0), "the first");
         assert!(!push(&mut ring, 20, 1));
-        assert!(!push(&mut ring, 10, 2), "behind its equal");
+        assert!(!push(&mut ring, 10, 2), "an entry follows entries of the same time");
         assert!(push(&mut ring, 5, 3), "before all");
         assert!(!push(&mut ring, 20, 4) && !push(&mut ring, 19, 5));
         assert_eq!(numbers(&ring), [3, 0, 2, 5, 1, 4]);
@@ -227,7 +227,7 @@ mod tests {
             ring.drop_first();
         }
         ring.drop_first();
-        assert!(push(&mut ring, 1, 7), "nothing is before it, however late the last one was");
+        assert!(push(&mut ring, 1, 7), "the entry is the first, however late the previous entry was");
         assert!(!push(&mut ring, 2, 8));
         assert_eq!(numbers(&ring), [7, 8]);
     }

@@ -14,7 +14,7 @@ pub(crate) fn number_of(routes: &mut Vec<Vec<PipeId>>, route: &[PipeId]) -> u32 
     number as u32
 }
 
-/// Marks the links whose hop can be fused with the hop before: links fed by a single pipe that keeps the order of
+/// Marks the links whose hop can be fused with the previous hop: links fed by a single pipe that keeps the order of
 /// packets.
 pub(crate) fn fuse(pipes: &mut [Pipe], routes: &[Vec<PipeId>]) {
     #[derive(Clone, Copy, PartialEq)]
@@ -48,7 +48,7 @@ pub(crate) struct NextHops {
     width: usize,
 }
 
-/// The next pipe, if any; the highest bit marks a pipe whose hop can be fused with the hop before
+/// The next pipe, if any; the highest bit marks a pipe whose hop can be fused with the previous hop
 /// ([`Pipe::is_fusible`]).
 #[derive(Clone, Copy)]
 pub(crate) struct NextHop(u32);
@@ -79,7 +79,7 @@ impl NextHops {
         NextHops { table: routes.iter().flat_map(row).collect(), width }
     }
 
-    /// The pipe after the one that a packet has joined or is about to join; `None` at the end of the route.
+    /// The pipe after the pipe that a packet has joined or is about to join; `None` at the end of the route.
     pub(crate) fn after(&self, packet: &Packet) -> Option<PipeId> {
         self.at(self.index_of(packet)).pipe()
     }

@@ -35,7 +35,7 @@ fn what_is_written_for_each_packet_is_no_larger_than_it_has_to_be() {
         ("Outgoing", size_of::<Outgoing>(), 16 + 8),
     ];
     for (name, is, expected) in sizes {
-        assert_eq!(is, expected, "bytes of {name}");
+        assert_eq!(is, expected, "size of {name}, bytes");
     }
 }
 

@@ -1,4 +1,4 @@
-//! Detection of a stuck run: a timer or deadline that is due again and again at the same instant.
+//! Detection of a stuck run, in which a timer or deadline is due again and again at the same instant.
 //!
 //! Packets take time on links, so that only timers and deadlines of queueing elements can repeat endlessly at one
 //! instant. One counter covers all sources; after 2^20 events at one instant, each source is counted separately.
@@ -53,7 +53,7 @@ impl Default for StuckDetector {
 }
 
 impl StuckDetector {
-    /// Counts an event; returns whether this instant has so many that each source must be counted separately.
+    /// Counts an event; returns whether this instant has so many events that each source must be counted separately.
     pub(crate) fn tick(&mut self, now: Time) -> bool {
         if now != self.at {
             (self.at, self.events) = (now, 0);

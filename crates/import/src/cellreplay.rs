@@ -10,11 +10,11 @@ use std::fmt::Write as _;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// Size of an opportunity to send, bytes. It includes four bytes of the virtual device's header.
+/// Size of an opportunity to send, bytes, including four bytes of the virtual device's header.
 const BYTES: f64 = 1400.0;
-/// MSS of Linux with timestamps over CellReplay's virtual device, which takes packets of up to 1392 bytes.
+/// MSS of Linux with timestamps over CellReplay's virtual device, whose MTU is 1392 bytes.
 const SEGMENT: u32 = 1340;
-/// Largest light trace, bytes of text. Light traces are kept in memory.
+/// Size limit of a light trace, bytes of text. Light traces are stored in memory.
 const LARGEST: usize = 256 << 20;
 
 /// Reads a folder. Writes the heavy traces to `down` and `up`.
@@ -30,11 +30,12 @@ pub(crate) fn read(
     (whole.up, whole.light_traces[1]) = direction(folder, "up", up, &mut whole)?;
     whole.rtt_ms = Some(Sourced::new(0.0, "measured: the light traces contain the base delays"));
     if options.assumed.queue.is_none() {
-        whole.queue = Some(Sourced::new("unlimited".to_owned(), "assumed: as CellReplay replays it"));
+        whole.queue =
+            Some(Sourced::new("unlimited".to_owned(), "assumed: unlimited, as in CellReplay's replay"));
     }
     whole.segment = Some(Sourced::new(
         SEGMENT,
-        "derived: CellReplay's device takes packets of up to 1392 bytes, one each opportunity",
+        "derived: CellReplay's device has an MTU of 1392 bytes and sends one packet per opportunity",
     ));
     Ok(whole)
 }
@@ -68,7 +69,7 @@ fn direction(
     Ok((found.down, Some(parsed.light)))
 }
 
-/// The first of these names for which the folder has a file.
+/// Returns the path of the first of `names` that exists in the folder.
 fn existing_file(folder: &Path, names: &[String]) -> Result<PathBuf, ImportError> {
     names.iter().map(|name| folder.join(name)).find(|path| path.is_file()).ok_or_else(|| {
         ImportError::new(
@@ -126,7 +127,7 @@ fn light_trace(file: RecordingFile) -> Result<LightTrace, ImportError> {
             }
         };
         if numbers[0] < last {
-            return refused(format!("{} ms comes after {last} ms", numbers[0]));
+            return refused(format!("{} ms is less than the time before, {last} ms", numbers[0]));
         }
         if text.len() + line.len() > LARGEST {
             return refused("the light trace is larger than 256 MiB".to_owned());
@@ -163,7 +164,7 @@ fn delays_by_size(file: RecordingFile) -> Result<String, ImportError> {
             }
             _ => {
                 return Err(ImportError::new(
-                    format!("line {}: not the delay of {expected} bytes", lines.number),
+                    format!("line {}: expected the delay of {expected} bytes", lines.number),
                     "each line has a size and a delay, `100 0.5`, bytes and ms, in steps of 100 bytes",
                 ));
             }

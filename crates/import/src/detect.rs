@@ -6,7 +6,7 @@ use std::io::Read;
 /// Format of a recording.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RecordingFormat {
-    /// A table of times and rates. The table has column names, or belongs to a known data set.
+    /// A table of times and rates with column names, or a table of a known data set.
     Csv,
     /// A trace in Mahimahi's format: each line has the time of one opportunity to send, ms.
     Mahimahi,
@@ -36,7 +36,7 @@ impl RecordingFormat {
         RecordingFormat::ALL.iter().find(|(format, _)| *format == self).map_or("", |(_, name)| name)
     }
 
-    /// The format of this name.
+    /// Returns the format called `name`.
     pub fn named(name: &str) -> Option<RecordingFormat> {
         RecordingFormat::ALL.iter().find(|(_, known)| *known == name).map(|(format, _)| *format)
     }
@@ -59,7 +59,7 @@ pub(crate) fn format(file: &mut impl Read, options: &ImportOptions) -> Result<Re
         .read_to_end(&mut head)
         .map_err(|error| ImportError::io("cannot be read", &error))?;
     if head.is_empty() {
-        return Err(ImportError::new("the file is empty", "give a recording"));
+        return Err(ImportError::new("the file is empty", "name a file with a recording"));
     }
     if CAPTURES.iter().any(|magic| head.starts_with(magic)) {
         return Ok(RecordingFormat::Pcap);
@@ -69,7 +69,7 @@ pub(crate) fn format(file: &mut impl Read, options: &ImportOptions) -> Result<Re
     }
     if head.iter().filter(|byte| **byte == 0).count() > 0 {
         return Err(ImportError::new(
-            "the file is neither a text nor a capture",
+            "the file is neither text nor a capture",
             "supported are pcap and pcapng, tables, iperf3's and ping's output, Mahimahi's traces and records of \
              losses",
         ));
@@ -88,7 +88,7 @@ pub(crate) fn format(file: &mut impl Read, options: &ImportOptions) -> Result<Re
         }
         if !trimmed.contains("bytes from") {
             return Err(ImportError::new(
-                "the file is JSON, but neither iperf3's nor ping's",
+                "the file is JSON, but neither iperf3's nor ping's output",
                 "convert it to a table (CSV), or set --format",
             ));
         }
@@ -125,7 +125,8 @@ fn by_tokens(text: &str, is_cut: bool) -> Result<RecordingFormat, ImportError> {
     if lines().all(is_bits) {
         let bits: Vec<u8> = lines().flat_map(str::bytes).filter(|byte| byte.is_ascii_digit()).collect();
         let is_single = lines().all(|line| line.trim().len() == 1);
-        // The times of a trace cannot have a 1 before a 0. A single 1 could be a trace of one line.
+        // Times in a trace never decrease, so a 1 before a 0 shows a record of losses. A single 1 could be a trace of
+        // one line.
         if !is_single || bits.windows(2).any(|pair| pair[0] > pair[1]) {
             return Ok(RecordingFormat::Losses);
         }
@@ -140,7 +141,8 @@ fn by_tokens(text: &str, is_cut: bool) -> Result<RecordingFormat, ImportError> {
     if lines().all(|line| line.trim().bytes().all(|byte| byte.is_ascii_digit())) {
         return Ok(RecordingFormat::Mahimahi);
     }
-    // A line of a light trace: a time, a base delay, and the times of the packets in a train, of which the first is 0.
+    // A line of a light trace has a time, a base delay, and the times of the packets in a train. The first packet's
+    // time is 0.
     let is_train = |line: &str| {
         let mut words = line.split_ascii_whitespace().map(str::parse::<u64>);
         matches!((words.next(), words.next(), words.next()), (Some(Ok(_)), Some(Ok(_)), Some(Ok(0))))
@@ -149,7 +151,7 @@ fn by_tokens(text: &str, is_cut: bool) -> Result<RecordingFormat, ImportError> {
     if lines().all(is_train) {
         return Err(ImportError::new(
             "the file is a light trace of CellReplay's and needs its heavy trace",
-            "give the folder with both: lasthop import traces/tmobile/driving",
+            "name the folder with both traces: lasthop import traces/tmobile/driving",
         ));
     }
     Ok(RecordingFormat::Csv)

@@ -1,14 +1,14 @@
-//! The results of an import, and the scenario that is made of them.
+//! Results of an import, and the scenario that contains these results.
 
 use crate::ImportOptions;
 use std::fmt::Write as _;
 
-/// A value with its provenance. A value may be measured, derived, given or assumed.
+/// A value with its provenance: measured, derived, given or assumed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sourced<T> {
     /// The value.
     pub value: T,
-    /// The provenance: a phrase that begins with one of the words above.
+    /// Provenance: a phrase that begins with `measured`, `derived`, `given` or `assumed`.
     pub provenance: String,
 }
 
@@ -18,12 +18,12 @@ impl<T> Sourced<T> {
     }
 }
 
-/// Service that one direction of the path gives.
+/// Service of one direction of the path.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Service {
     /// A constant rate, bit/s.
     Rate(f64),
-    /// A trace of opportunities to send 1500 bytes. Its file is already written.
+    /// A trace of opportunities to send 1500 bytes. The trace file is already written.
     Trace {
         /// Number of opportunities.
         opportunities: u64,
@@ -49,7 +49,7 @@ impl Service {
 pub struct Light {
     /// Text of the light trace.
     pub text: String,
-    /// Text of the file of delays by packet size, if there is one.
+    /// Text of the optional file of delays by packet size.
     pub sizes: Option<String>,
 }
 
@@ -58,23 +58,24 @@ pub struct Light {
 pub struct ImportResult {
     /// Kind of the recording, as text: `a table of rates`.
     pub kind: String,
-    /// Service in the direction down.
+    /// Service of the downlink.
     pub down: Option<Sourced<Service>>,
-    /// Service in the direction up.
+    /// Service of the uplink.
     pub up: Option<Sourced<Service>>,
-    /// Light traces down and up. Their files have the names of the heavy traces, with `.light` and `.sizes` appended.
+    /// Light traces down and up. The name of each file is the name of the heavy trace with `.light` or `.sizes`
+    /// appended.
     pub light_traces: [Option<Light>; 2],
     /// Round-trip time without queueing, ms.
     pub rtt_ms: Option<Sourced<f64>>,
-    /// Queue in the direction down, written as in a scenario.
+    /// Queue of the downlink, in the syntax of a scenario.
     pub queue: Option<Sourced<String>>,
-    /// Channel in the direction down, written as in a scenario.
+    /// Channel of the downlink, in the syntax of a scenario.
     pub channel: Option<Sourced<String>>,
     /// MSS, bytes.
     pub segment: Option<Sourced<u32>>,
     /// Length of the recording, s.
     pub seconds: f64,
-    /// Sentences for the report: further results, and what is omitted or unknown.
+    /// Sentences for the report: further results, and notes on omitted or unknown values.
     pub findings: Vec<String>,
     /// A table that shows how well the loss models fit. Each element is a line of columns of equal width.
     pub fit: Vec<String>,
@@ -87,11 +88,11 @@ const SHORTEST: f64 = 30.0;
 const LONGEST: f64 = 600.0;
 
 impl ImportResult {
-    /// Writes the scenario. It has one link `path` from `server` to `client`, and one flow `bulk`. `source` is the name
+    /// Writes a scenario with one link `path` from `server` to `client` and one flow `bulk`. `source` is the name
     /// of the recording. `traces` are the file names of the traces down and up.
     pub fn scenario(&self, options: &ImportOptions, source: &str, traces: [&str; 2]) -> String {
         let source = plain(source);
-        let mut text = format!("# Made of `{source}` ({}) by `lasthop import`.\n", self.kind);
+        let mut text = format!("# Generated from `{source}` ({}) by `lasthop import`.\n", self.kind);
         text.push_str(
             "# The comment of each value says whether it was measured, derived, given, or assumed.\n#\n",
         );
@@ -137,7 +138,10 @@ impl ImportResult {
         });
         write_service(&mut text, &up, traces[1], self.light_traces[1].as_ref());
         text.push_str("# Assumed: the queue drops no acknowledgements.\nqueue = \"unlimited\"\n");
-        text.push_str("\n[flow.bulk]\nfrom = \"server\"\nto = \"client\"\n# Assumed: today's hosts.\nprofile = \"linux\"\n");
+        text.push_str(
+            "\n[flow.bulk]\nfrom = \"server\"\nto = \"client\"\n\
+             # Assumed: both hosts run Linux.\nprofile = \"linux\"\n",
+        );
         if let Some(segment) = &self.segment {
             let _ =
                 writeln!(text, "# {}.\nsegment = \"{} bytes\"", sentence(&segment.provenance), segment.value);
@@ -211,7 +215,7 @@ fn write_service(text: &mut String, sourced: &Sourced<ServiceValue>, trace: &str
     }
 }
 
-/// The value as text, with five significant digits.
+/// Formats a value with five significant digits.
 pub(crate) fn shown(value: f64) -> String {
     if value == 0.0 || !value.is_finite() {
         return "0".to_owned();

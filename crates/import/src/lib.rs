@@ -9,10 +9,11 @@
 //! * `cellreplay`: light and heavy traces of CellReplay.
 //! * `ping`: round-trip times and losses.
 //! * `capture`: measures one TCP connection in a pcap or pcapng file.
-//! * `losses`: records of losses. Fits Gilbert's model, and Gilbert and Elliott's, by maximum likelihood.
-//! * `import_result`: the results, and the text of the scenario.
+//! * `losses`: reads records of losses, and fits the models of Gilbert and of Gilbert and Elliott by maximum
+//!   likelihood.
+//! * `import_result`: holds the results and writes the text of the scenario.
 //!
-//! This crate prints nothing, and its callers choose the file names.
+//! This crate prints nothing. Its callers choose the names of the files that it writes.
 
 mod cellreplay;
 mod detect;
@@ -35,9 +36,9 @@ use std::path::{Path, PathBuf};
 /// Options of an import.
 #[derive(Clone, Debug, Default)]
 pub struct ImportOptions {
-    /// Format of the recording; `None`: the format is detected.
+    /// Format of the recording. If `None`, the format is detected.
     pub format: Option<RecordingFormat>,
-    /// Recording of the direction up, in a file of its own.
+    /// Recording of the uplink, if it is in a separate file.
     pub up: Option<PathBuf>,
     /// For tables: column of the time, by name or by number from 1.
     pub time: Option<String>,
@@ -47,37 +48,36 @@ pub struct ImportOptions {
     pub rate: Option<String>,
     /// For tables: unit of the rate.
     pub unit: Option<String>,
-    /// For captures: the connection, either by its number in the order of size, or by a part of its addresses and
-    /// ports.
+    /// For captures: the connection to measure. Either a number (1 is the largest connection), or a part of the text of
+    /// its addresses and ports.
     pub flow: Option<String>,
     /// For captures: whether to write a trace of delivered bytes instead of one rate.
     pub varying: bool,
     /// For a list of lost packets: the number of all packets.
     pub packets: Option<u64>,
-    /// Loss model to fit; `None`: the model with the best BIC.
+    /// Loss model to fit. If `None`, the model with the best BIC is used.
     pub model: Option<losses::LossModel>,
     /// Values to use if the recording lacks them.
     pub assumed: Assumed,
 }
 
-/// Values to use for quantities that a recording lacks, written as in a scenario. The recording's own values take
-/// precedence.
+/// Values for quantities that a recording lacks, in the syntax of a scenario. Values of the recording take precedence.
 #[derive(Clone, Debug, Default)]
 pub struct Assumed {
-    /// Rate in the direction down.
+    /// Rate of the downlink.
     pub rate: Option<String>,
-    /// Rate in the direction up.
+    /// Rate of the uplink.
     pub up: Option<String>,
     /// Round-trip time without queueing.
     pub rtt: Option<lasthop_base::Duration>,
-    /// Queue in the direction down.
+    /// Queue of the downlink.
     pub queue: Option<String>,
 }
 
-/// An error of an import, with its remedy.
+/// An error of an import and its remedy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ImportError {
-    /// The error, with its place.
+    /// Description of the error, with its place in the recording.
     pub message: String,
     /// The remedy.
     pub help: String,
@@ -88,7 +88,7 @@ impl ImportError {
         ImportError { message: message.into(), help: help.into() }
     }
 
-    /// An error that occurred while a file was read or written.
+    /// Creates the error for a failed read or write of a file.
     pub(crate) fn io(what: &str, error: &io::Error) -> ImportError {
         ImportError::new(
             format!("{what}: {error}"),
@@ -97,10 +97,10 @@ impl ImportError {
     }
 }
 
-/// Reads a recording. Traces of the rates down and up are written to `down` and `up`, in Mahimahi's format.
+/// Reads a recording. Writes traces of the downlink's and the uplink's rates to `down` and `up`, in Mahimahi's format.
 ///
 /// # Errors
-/// If the recording cannot be used, or if it contradicts the options.
+/// Fails if the recording cannot be used or contradicts the options.
 pub fn read(
     path: &Path,
     options: &ImportOptions,

@@ -1,4 +1,4 @@
-//! The file of a recording, plain or compressed with gzip.
+//! Opens the file of a recording, which may be compressed with gzip.
 
 use flate2::bufread::MultiGzDecoder;
 use std::fs::File;
@@ -12,7 +12,7 @@ pub(crate) enum RecordingFile {
 }
 
 impl RecordingFile {
-    /// Opens a file. Its content shows whether it is compressed with gzip. A folder is an error.
+    /// Opens a file and detects gzip from the content. Fails if the path is a folder.
     pub(crate) fn open(path: &Path) -> io::Result<RecordingFile> {
         let file = File::open(path)?;
         if file.metadata()?.is_dir() {

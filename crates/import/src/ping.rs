@@ -8,7 +8,7 @@ use serde_json::Value;
 use std::io::Read;
 
 const LARGEST: u64 = 64 << 20;
-/// Largest gap in the sequence numbers that counts as losses. A larger gap means that a new measurement began.
+/// Largest gap in the sequence numbers that counts as losses. A larger gap starts a new measurement.
 const MAX_MISSING: u64 = 100_000;
 
 pub(crate) fn read(mut file: impl Read, options: &ImportOptions) -> Result<ImportResult, ImportError> {
@@ -37,7 +37,7 @@ struct PingLog {
 }
 
 impl PingLog {
-    /// Adds a reply. `number` is its sequence number; without one, the reply has the next number.
+    /// Adds a reply with sequence number `number`. If `number` is `None`, the reply gets the next number.
     fn add_reply(&mut self, number: Option<u64>, millis: f64) {
         if !(millis.is_finite() && (0.0..1e7).contains(&millis)) {
             self.errors += 1;
@@ -101,13 +101,16 @@ impl PingLog {
         ));
         let (lost, sent) = (self.record.lost(), self.record.packets());
         if lost > 0 {
-            found.findings.push(format!("{lost} of {sent} pings were not answered; ping does not report the direction of these losses, so the scenario loses them on the downlink"));
+            found.findings.push(format!(
+                "{lost} of {sent} pings were not answered; ping does not report the \
+             direction of these losses, so the scenario drops packets on the downlink"
+            ));
             let fit = fitted(&self.record, options.model)?;
             found.channel = Some(fit.channel());
             found.findings.extend(fit.findings());
             found.fit = fit.table();
         } else {
-            found.findings.push(format!("none of {sent} was lost"));
+            found.findings.push(format!("all {sent} pings were answered"));
         }
         for (count, what) in [
             (self.duplicates, "answers were duplicates"),
@@ -159,7 +162,7 @@ impl RoundTrips {
         above as f64 / self.count.max(1) as f64
     }
 
-    /// A quantile of the round-trip times; 0 if there are none.
+    /// Returns a quantile of the round-trip times, or 0 without any reply.
     pub(crate) fn quantile(&self, share: f64) -> f64 {
         let wanted = (share * self.count as f64).max(1.0);
         let mut below = 0;
@@ -237,7 +240,8 @@ fn trip(rest: &str) -> Option<f64> {
     number[..end].parse::<f64>().ok().map(|number| number * times)
 }
 
-/// Reads JSON from jc: either one object with a list `responses`, or one object per line for each reply.
+/// Reads JSON of the program `jc`: either one object with a list `responses`, or one line with an object for each
+/// reply.
 fn json(file: impl Read, log: &mut PingLog) -> Result<(), ImportError> {
     let mut text = Vec::new();
     file.take(LARGEST + 1)
@@ -245,13 +249,16 @@ fn json(file: impl Read, log: &mut PingLog) -> Result<(), ImportError> {
         .map_err(|error| ImportError::io("cannot be read", &error))?;
     if text.len() as u64 > LARGEST {
         return Err(ImportError::new(
-            "the report has more than 64 MiB",
+            "the JSON file is larger than 64 MiB",
             "use ping's own output, which may have any size",
         ));
     }
     for value in serde_json::Deserializer::from_slice(&text).into_iter::<Value>() {
         let value = value.map_err(|error| {
-            ImportError::new(format!("no JSON: {}", plain(&error.to_string())), "keep the report whole")
+            ImportError::new(
+                format!("the output is not valid JSON: {}", plain(&error.to_string())),
+                "use the complete output of jc",
+            )
         })?;
         let answers = match &value {
             Value::Array(all) => all.as_slice(),

@@ -1,4 +1,4 @@
-//! Arbitrary bytes, texts and damaged recordings give either a result or one clear message. The import never panics.
+//! Arbitrary bytes, texts and damaged recordings lead to either a result or one clear message. The import never panics.
 
 use lasthop_import::losses::LossModel;
 use lasthop_import::{ImportOptions, RecordingFormat, read};
@@ -27,7 +27,7 @@ fn asks() -> impl Strategy<Value = ImportOptions> {
     )
 }
 
-/// Imports the bytes. A result must give a valid scenario, unless the options set values.
+/// Imports the bytes. Asserts that a result leads to a valid scenario, unless the options set values.
 fn survive(bytes: &[u8], options: &ImportOptions) {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("input");
@@ -172,7 +172,7 @@ fn packed(bytes: &[u8]) -> Vec<u8> {
     packer.finish().expect("memory takes everything")
 }
 
-/// The capture with PPPoE, in gzip, or in gzip with two members gives the same result.
+/// The capture has the same result with PPPoE, compressed with gzip, and as a gzip file with two members.
 #[test]
 fn what_captures_are_wrapped_in_changes_nothing() {
     let folder = tempfile::tempdir().expect("a folder");

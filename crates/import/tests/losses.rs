@@ -28,7 +28,7 @@ fn value(fit: &lasthop_import::losses::Fit, model: LossModel, name: &str) -> (f6
 
 #[test]
 fn hidden_states_are_found_again() {
-    // Values that da Silva and Pedroso fitted for Wi-Fi (Sensors 22, 2022): bursts of 5.4 packets in which 61 % are
+    // Values that da Silva and Pedroso fitted for Wi-Fi (Sensors 22, 2022): bursts of 5.4 packets, of which 61 % are
     // lost.
     let truth = [0.0393, 0.1862, 0.6097, 0.0055];
     let fit = fitted(&chain(1, 400_000, truth), None).expect("a fit");
@@ -36,7 +36,7 @@ fn hidden_states_are_found_again() {
     for (name, truth) in ["p", "r", "loss_bad", "loss_good"].into_iter().zip(truth) {
         let (found, [low, high]) = value(&fit, LossModel::GilbertElliott, name);
         assert!((found / truth - 1.0).abs() < 0.1, "{name}: {found}, not {truth}");
-        // Three half-widths of the interval are six standard errors.
+        // The tolerance is three half-widths of the interval, which are six standard errors.
         let half = 0.5 * (high - low);
         assert!(
             (found - truth).abs() < 3.0 * half && half < 0.1 * truth.max(0.02),

@@ -1,5 +1,5 @@
-//! Imports the capture of a simulated run. The result agrees within 5 % with the run's rate, round-trip time and loss,
-//! if the capture is taken at the sender, at the receiver or between them.
+//! Imports captures of simulated runs, taken at the sender, at the receiver or between them. The result agrees within 5
+//! % with the run's rate, round-trip time and loss.
 
 use lasthop_base::Time;
 use lasthop_capture::Capture;
@@ -147,8 +147,8 @@ fn fragmented(packet: &[u8], id: u16) -> Vec<Vec<u8>> {
         .collect()
 }
 
-/// Packets of 3000 bytes, each in three fragments, give the same rate, round-trip time and loss as whole packets.
-/// Packets that are incomplete are left out and reported.
+/// A capture of packets of 3000 bytes, each in three fragments, has the same rate, round-trip time and loss as a
+/// capture of whole packets. Incomplete packets are left out and reported.
 #[test]
 fn fragments_are_put_together() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -254,7 +254,7 @@ fn losses_of_the_air_are_found_again_from_anywhere() {
         let (found, outcome) = imported(&scenario, place, &ImportOptions::default(), folder.path());
         near("rate", rate_of(&found), 10e6, 0.05, &found);
         near("rtt", found.rtt_ms.as_ref().expect("a round trip").value, 40.0, 0.05, &found);
-        // The losses of data packets that really occurred in the run, retransmissions included.
+        // Share of data packets that were lost in the run, including retransmissions.
         let down = &outcome.links[1].down;
         let on_air = down.lost.iter().filter(|(reason, _)| !reason.is_congestion());
         let lost = on_air.map(|(_, count)| *count).sum::<u64>() as f64 / down.offered as f64;

@@ -2,8 +2,8 @@
 //!
 //! # Estimate
 //! Time follows from the number of data packets that would fill the slowest link of each flow's route. Losses, windows
-//! and pauses reduce the real number. Memory follows from the numbers of flows, runs and samples; packets in flight
-//! need little.
+//! and pauses reduce the real number of packets. Memory follows from the numbers of flows, runs and samples; packets in
+//! flight need little memory.
 
 use lasthop_base::{Duration, Time};
 use lasthop_net::service::Service;
@@ -162,7 +162,7 @@ mod tests {
         assert_eq!(
             of(path, RunPlan { runs: 1_000_000, ..ONE }).memory_bytes,
             one,
-            "rows are written, not kept"
+            "outcomes are not kept, so that more runs need no more memory"
         );
         assert_eq!(of(path, RunPlan { threads: 3, ..ONE }).memory_bytes, 3.0 * one);
         let kept = of(path, RunPlan { runs: 1_000_000, keeps_outcomes: true, ..ONE }).memory_bytes - one;

@@ -4,7 +4,7 @@ use crate::stats::Estimate;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
-/// Name of the default reading, which follows the paper's text only and answers none of its open questions.
+/// Name of the default reading, which follows only the paper's text and answers none of the paper's open questions.
 pub const DEFAULT: &str = "default";
 
 /// Prefix in the names of rows that repeat another row under an answer to an open question.
@@ -55,7 +55,8 @@ pub struct Item {
     pub experiment: Option<String>,
     /// Note for the reader.
     pub note: String,
-    /// Probability of such a deviation if the paper is right; only if the paper's number is compared with single runs.
+    /// Probability of a deviation at least this large if the paper is right. `None` unless the paper's number is
+    /// compared with single runs.
     #[serde(skip)]
     pub chance: Option<f64>,
 }

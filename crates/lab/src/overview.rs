@@ -103,7 +103,7 @@ pub struct Forest {
 pub struct ForestRow {
     /// Name of the paper and the number: `hasegawa: largest gain of mac`.
     pub label: String,
-    /// Anchor, as in [`MatrixCell`].
+    /// Anchor to link to, as in [`MatrixCell`].
     pub anchor: String,
     /// Distance in the default reading, which follows the paper's text only; `None` if undefined.
     pub default: Option<Distance>,
@@ -111,8 +111,8 @@ pub struct ForestRow {
     pub best: Option<Distance>,
 }
 
-/// Distance of our number from the published one, in margins. At 0 both are equal; beyond ±1 our number is outside of
-/// the band of agreement.
+/// Distance of our number from the published number, in margins. At 0 both numbers are equal; beyond ±1 our number is
+/// outside of the band of agreement.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Distance {
     /// Distance: (ours - published) / margin.

@@ -6,7 +6,7 @@ use lasthop_scenario::Scenario;
 use lasthop_sim::{FlowMetric, Outcome};
 use rayon::prelude::*;
 
-/// Seed of repetition `run`. Repetitions with the same number meet the same losses in all scenarios.
+/// Seed of repetition `run`. Repetitions with the same number have the same random losses in all scenarios.
 pub fn seed_of(seed: u64, run: u32) -> u64 {
     seed.wrapping_add(u64::from(run))
 }
@@ -24,7 +24,8 @@ pub fn repeat(scenarios: &[&Scenario], runs: u32, seed: u64, progress: &dyn Prog
 
 /// Runs each scenario with its seed; `None` for scenarios that were not run because the user cancelled.
 pub fn run_all(jobs: &[(&Scenario, u64)], progress: &dyn Progress) -> Vec<Option<Outcome>> {
-    // Each thread takes one job at a time. With bundles, one thread would run the last bundle while the others idle.
+    // Each thread takes one job at a time. If threads took several jobs, one thread would be busy with its last jobs
+    // while the others are idle.
     jobs.par_iter()
         .with_max_len(1)
         .map(|(scenario, seed)| {

@@ -21,7 +21,7 @@ fn names(rows: &[&CandidateResults]) -> Vec<String> {
     rows.iter().map(|row| row.candidate.name.clone()).collect()
 }
 
-/// The buffer holds half a second of data, so that cures which keep the queue short help (RFC 7567; koga, chapter 5;
+/// The buffer holds half a second of data, so that cures help which keep the queue short (RFC 7567; koga, chapter 5;
 /// BBR).
 #[test]
 fn a_deep_buffer_wants_a_window_or_a_queue_that_follows_the_path() {
@@ -42,8 +42,8 @@ fn a_deep_buffer_wants_a_window_or_a_queue_that_follows_the_path() {
 }
 
 /// The command that tries a candidate with real TCP names the sender's congestion control and the changes of the path.
-/// It uses the agent if the receiver changes, also for pairs of cures. Linux has neither BBRv3 nor middleboxes, so that
-/// there is no such command for these.
+/// The command uses the agent if the receiver changes, also for pairs of cures. BBRv3 and middleboxes have no such
+/// command, because Linux lacks them.
 #[test]
 fn the_commands_for_real_tcp_are_the_candidates_experiments() {
     let advice = advice("rate=10Mbit/s,rtt=20ms,queue=500packets", &[("duration", "20 s")], 2);
@@ -54,7 +54,7 @@ fn the_commands_for_real_tcp_are_the_candidates_experiments() {
     let iperf = "--server 'iperf3 -s' -- iperf3 -c {server} -R -t 20";
     let bbr = live(find("BBRv1")).unwrap();
     assert_eq!(bbr, format!("{emulated} --congestion bbr {iperf}"));
-    // The sender of the path stays: one-line scenarios use CUBIC by default (RFC 9438).
+    // This cure does not change the sender: one-line scenarios use CUBIC by default (RFC 9438).
     let queue = live(find("active queue management (CoDel)")).unwrap();
     assert_eq!(queue, format!("{emulated} --set 'link.path.down.queue=codel' --congestion cubic {iperf}"));
     let window = find("dynamic receive window");
@@ -75,8 +75,8 @@ fn the_commands_for_real_tcp_are_the_candidates_experiments() {
     assert!(expected > 1 && listed == expected, "{listed} of {expected}: {steps:?}");
 }
 
-/// One packet in a hundred is lost on the air, and the queue is never full. Link retransmissions help, and so do
-/// senders that tolerate random loss (Balakrishnan et al. 1997; hasegawa §1).
+/// One packet in a hundred is lost on the air, and the queue is never full. Link retransmissions and senders that
+/// tolerate random loss help (Balakrishnan et al. 1997; hasegawa §1).
 #[test]
 fn losses_on_the_air_want_repeats_or_a_sender_that_tolerates_them() {
     let advice = advice("rate=10Mbit/s,rtt=100ms,loss=1%", &[("duration", "30 s")], 2);
@@ -93,8 +93,8 @@ fn losses_on_the_air_want_repeats_or_a_sender_that_tolerates_them() {
     assert!(first[0].goodput_change.unwrap().ci95.unwrap()[0] > 20.0, "{:?}", first[0]);
 }
 
-/// In LTE without hybrid ARQ and in unacknowledged mode, TCP loses one block in a hundred. Link-layer retransmissions
-/// help (acknowledged mode of TS 36.322, or HARQ), and so does a sender that ignores random loss.
+/// In LTE without hybrid ARQ and in unacknowledged mode, one block in a hundred is lost for TCP. Link-layer
+/// retransmissions (acknowledged mode of TS 36.322, or HARQ) and a sender that ignores random loss help.
 #[test]
 fn blocks_lost_on_the_air_want_acknowledged_mode_or_hybrid_arq() {
     let without = [

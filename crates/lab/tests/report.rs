@@ -72,7 +72,7 @@ fn curves_are_drawn_by_their_kind() {
     assert_eq!((count(dense, "<use"), count(dense, " band\"")), (0, 1));
     let names = figure(&page, "second-tables");
     assert!(names.contains("<text y=\"12\">2.5 flows</text>"));
-    assert!(!names.contains("<path class=\"c1 d0"), "categories are not joined");
+    assert!(!names.contains("<path class=\"c1 d0"), "no line joins the categories");
     assert_eq!(count(figure(&page, "second-panels"), "<svg class=\"area\""), 2);
 }
 
@@ -135,8 +135,11 @@ fn the_forest_has_a_row_for_each_number() {
         rows[0].contains("first: largest gain of &lt;split&gt;</a>") && rows[0].contains("0.4 (−0.1 to 1.0)")
     );
     assert!(rows[2].contains("#f0") && rows[2].contains("#h0"), "both readings: {}", rows[2]);
-    assert!(rows[3].contains("#to-right") && rows[5].contains("#to-left"), "beyond the edges");
-    assert!(rows[3].contains("#on-right"), "the best reading's interval continues");
+    assert!(
+        rows[3].contains("#to-right") && rows[5].contains("#to-left"),
+        "arrows mark numbers outside of the plot"
+    );
+    assert!(rows[3].contains("#on-right"), "an arrow marks an interval that continues outside of the plot");
     assert!(!rows[4].contains("<use"), "undefined");
 }
 
@@ -212,7 +215,10 @@ fn nothing_comes_from_the_network() {
     for reference in ["http:", "https:", "src=", "href=\"//", "url(", "@import", "<link"] {
         assert!(!page.contains(reference), "{reference}");
     }
-    assert!(page.contains("content=\"default-src 'none';"), "the browser enforces it too");
+    assert!(
+        page.contains("content=\"default-src 'none';"),
+        "the content security policy also forbids network access"
+    );
 }
 
 #[test]

@@ -52,7 +52,7 @@ fn the_script_names_points_and_saves_pictures() {
         eprintln!("skipped: no Chromium to draw the page with");
         return;
     };
-    assert!(page.contains(&format!("data-saved=\"{}\"", FIGURES.len())), "a picture for each figure");
+    assert!(page.contains(&format!("data-saved=\"{}\"", FIGURES.len())), "each figure gives one picture");
     let (_, saved) = page.split_once("id=\"saved\">").expect("a picture");
     let (saved, _) = saved.split_once("</pre>").expect("its end");
     for part in ["Reno (published)", "goodput (kbit/s)", "bit error rate", "stroke-dasharray=", "fill=\"rgb("]

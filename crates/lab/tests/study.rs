@@ -89,8 +89,8 @@ fn the_papers_are_valid_in_every_cell() {
             });
             assert!(cells > 0, "{name}");
         }
-        // Every published number has a binding. A zero needs none, because it may be a claim instead ("none up to a
-        // window of 10").
+        // Every published number has a binding. A zero needs no binding, because a claim may cover the zero instead
+        // ("none up to a window of 10").
         for row in study.published.iter().filter(|row| row.value() != 0.0) {
             let binding = lasthop_lab::study::rows::binding(&study, row);
             assert!(
@@ -109,7 +109,11 @@ fn the_first_study_of_the_page_runs() {
     let folder = folder(&shown(), "");
     let items = reproduced(folder.path(), &RunStore::none());
     let claim = items.iter().find(|item| item.item == "claim-above").unwrap();
-    assert_eq!((claim.runs, claim.reading.as_str()), (2, "default"), "the two loss rates of a quick run");
+    assert_eq!(
+        (claim.runs, claim.reading.as_str()),
+        (2, "default"),
+        "a quick run has two loss rates, and thus two points"
+    );
     let points: Vec<&Item> = items.iter().filter(|item| item.item == "goodput").collect();
     assert_eq!(points.len(), 4);
     assert!(points.iter().all(|item| item.runs == 6 && item.verdict.is_none()));
@@ -142,7 +146,7 @@ const BINDING: &str =
 const TABLE: &str = "item,series,x,metric,unit,value,source\ntable,reno,loss=0.01,goodput,kbit/s,500,here\ntable,westwood+,loss=0.01,goodput,kbit/s,500,here\n";
 const NS2: &str = "item,series,x,metric,reading,value,half_width,source\n";
 
-/// A caption shows the verdict of its claim.
+/// A caption shows the verdict on a claim.
 #[test]
 fn a_caption_has_the_verdict_of_its_claim() {
     let reproduced = |chapter: &str, claim: (&str, &str)| {
@@ -150,7 +154,7 @@ fn a_caption_has_the_verdict_of_its_claim() {
         fs::write(folder.path().join("chapter.md"), chapter).unwrap();
         reproduction(folder.path())
     };
-    // The gain is above -1000 % at every point, and above 1000 % at none.
+    // The gain is above -1000 % at every point, and above 1000 % at no point.
     let chapter = "{figure:goodput}\nWhat the paper says {verdict:claim-above}.\n";
     for (bound, said, verdict) in
         [("-1000", "agrees with ours", Verdict::Agrees), ("1000", "differs from ours", Verdict::Differs)]
@@ -340,7 +344,7 @@ fn cells_of_a_wide_interval_are_run_more_often() {
 #[test]
 fn a_measure_against_another_place_says_how_they_are_compared() {
     let folder = folder(&shown().replace("as      = \"change of means, %\"\n", ""), "");
-    assert_eq!(mistake(folder.path()).message(), "`against` and `as` belong together");
+    assert_eq!(mistake(folder.path()).message(), "`against` and `as` are only valid together");
 }
 
 #[test]
@@ -374,7 +378,7 @@ fn a_second_start_goes_on_and_gives_the_same() {
     // There are 2 senders x 2 loss rates x 6 repetitions, and under the answer 4 cells x 4 repetitions.
     assert_eq!(store.len(), 24 + 16);
     assert_eq!(reproduced(study.path(), &store), first);
-    assert_eq!(RunStore::open(kept.path()).len(), store.len(), "nothing was run again");
+    assert_eq!(RunStore::open(kept.path()).len(), store.len(), "the second start runs nothing");
     assert_eq!(reproduced(study.path(), &RunStore::none()), first);
 }
 

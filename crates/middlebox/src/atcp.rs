@@ -35,7 +35,8 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "writes",
                 unit: Unit::Word(&["free", "size"]),
                 default: Some("free"),
-                doc: "limit of the advertised window: the free buffer (koga), or the whole buffer (the abstract)",
+                doc: "limit of the advertised window: the free part of the buffer (koga), or the whole buffer \
+                      (the source's abstract)",
             },
             Parameter {
                 name: "silence",
@@ -47,7 +48,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "freezes",
                 unit: Unit::Flag,
                 default: Some("true"),
-                doc: "closes the window at silence",
+                doc: "closes the sender's window while the mobile is silent",
             },
             AWAY,
         ],

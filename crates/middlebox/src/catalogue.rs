@@ -1,5 +1,5 @@
-//! List of the middleboxes that a node can have, for scenarios, `lasthop list` and the schema. A caller may add its
-//! own.
+//! List of the middleboxes that a node can have, for scenarios, `lasthop list` and the schema. A caller may add
+//! middleboxes.
 
 use crate::{ALL, Build, DEFAULT};
 use lasthop_base::{Choice, Seam, SeamInfo, Selection};

@@ -23,7 +23,8 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "attempts",
                 unit: Unit::Count(1, 1000),
                 default: Some("1"),
-                doc: "failed transmissions of a packet until the first notice; each further failure sends another",
+                doc: "number of failed transmissions of a packet after which the first notice is sent; each \
+                      further failure causes another notice",
             },
             Parameter {
                 name: "gap",

@@ -25,7 +25,7 @@ use lasthop_wire::{Body, Flags, LossHint, Packet, Segment};
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "eln",
-        summary: "marks duplicate ACKs by the place of the loss: wireless or wired",
+        summary: "marks duplicate ACKs to report whether the loss was wireless or wired",
         source: "Balakrishnan and Katz, GLOBECOM 1998; ns-2 tcp/snoop.cc; huang §2 (toward the mobile: our construction)",
         parameters: &[
             Parameter {
@@ -38,7 +38,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "says",
                 unit: Unit::Word(&["wireless", "congestion"]),
                 default: Some("wireless"),
-                doc: "losses to mark; ACKs of other losses carry no mark",
+                doc: "kind of losses whose ACKs are marked",
             },
             Parameter {
                 name: "runs",
@@ -50,7 +50,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "place",
                 unit: Unit::Word(&["behind", "before"]),
                 default: Some("behind"),
-                doc: "behind: drops of the next queue are known; before: packets dropped there count as forwarded",
+                doc: "behind: packets that the next queue drops do not count as forwarded; before: they do",
             },
         ],
         ..Info::PLAIN

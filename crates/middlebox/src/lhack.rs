@@ -21,7 +21,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
             name: "every",
             unit: Unit::Count(1, 64),
             default: Some("1"),
-            doc: "consecutive data packets per notice; a gap in the sequence sends the notice at once",
+            doc: "number of consecutive data packets per notice; a gap in the sequence causes a notice at once",
         }],
         ..Info::PLAIN
     },

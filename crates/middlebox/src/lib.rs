@@ -44,7 +44,7 @@ pub enum Decision {
     Rewrite(Packet),
     /// Retransmits a copy of a packet forwarded earlier.
     Retransmit(Packet),
-    /// Sends a segment or notice that the middlebox made, in the direction of the packet's `forward`. The engine
+    /// Sends a segment or notice that the middlebox generated, in the direction of the packet's `forward`. The engine
     /// computes the packet's size from the segment and the flow's headers, or from the notice.
     Emit(Packet),
     /// Consumes the packet, because the middlebox is the endpoint of its connection (split connection).
@@ -124,7 +124,7 @@ impl Site {
 /// Link by which packets of a flow leave a node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Exit {
-    /// Whether packets go down towards the last hop, which is from the link's `from` to its `to`.
+    /// Whether packets go down towards the last hop, that is, from the link's `from` to its `to`.
     pub down: bool,
     /// Round trip of a packet of 1500 bytes over the link, without queueing. It is the sum of both propagation delays
     /// and one transmission time.

@@ -27,20 +27,20 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "pieces",
                 unit: Unit::Word(&["bytes", "number", "enough"]),
                 default: Some("bytes"),
-                doc: "ACKs per split ACK: one per byte; `number`; or 3/8 of the square of the window in segments, \
-                      with which congestion avoidance doubles a halved window",
+                doc: "number of ACKs into which an ACK is split: one per byte; `number`; or 3/8 of the square of \
+                      the window in segments, with which congestion avoidance doubles a halved window",
             },
             Parameter {
                 name: "number",
                 unit: Unit::Count(1, 100_000),
                 default: Some("10"),
-                doc: "ACKs per split ACK if pieces = number",
+                doc: "number of ACKs per split ACK, with pieces = \"number\"",
             },
             Parameter {
                 name: "most",
                 unit: Unit::Count(1, 100_000),
                 default: Some("1460"),
-                doc: "upper limit of the ACKs per split ACK",
+                doc: "upper limit of the number of ACKs per split ACK",
             },
             Parameter {
                 name: "when",
@@ -52,7 +52,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "place",
                 unit: Unit::Word(&["behind", "before"]),
                 default: Some("behind"),
-                doc: "behind: drops of the next queue are known; before: packets dropped there count as forwarded",
+                doc: "behind: packets that the next queue drops do not count as forwarded; before: they do",
             },
         ],
         only_if: &[OnlyIf { parameters: &["number"], other: "pieces", is: Is::This("number") }],

@@ -36,7 +36,8 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "floor",
                 unit: Unit::Duration(Duration::ZERO, Duration::from_secs(60)),
                 default: Some("20 ms"),
-                doc: "smallest timeout; also exceeds the smoothed round trip by the link's plus 10 ms",
+                doc: "smallest timeout; it exceeds the smoothed round trip by at least the link's round trip plus \
+                      10 ms",
             },
             Parameter {
                 name: "tick",
@@ -230,7 +231,7 @@ impl WtcpFlow {
             && known.seq == seq
         {
             if known.sent_at.is_none() {
-                // The station still holds the packet back, so it was not lost. The copy is dropped.
+                // The station still holds the original packet back, so that packet was not lost. The copy is dropped.
                 return out.push(Decision::Drop(*packet, LossReason::MiddleboxRemoved));
             }
             *known = BufferedPacket {

@@ -23,7 +23,7 @@ enum Out {
     Retransmission(u32),
     Ack(u32),
     Hinted(u32, LossHint),
-    /// An ACK that the middlebox made: offset and window.
+    /// An ACK that the middlebox generated: offset and window.
     Own(u32, u16),
     Notice(NodeNotice),
 }
@@ -231,7 +231,7 @@ fn spack_splits_the_first_ack_behind_a_loss_on_the_air() {
     // The ACK is split into four ACKs over 4000 bytes, of which the original is the last.
     let pieces = [Out::Own(2000, 1000), Out::Own(3000, 1000), Out::Own(4000, 1000), Out::Ack(5000)];
     assert_eq!(script.pass(ack(5000)), pieces);
-    assert_eq!(script.pass(ack(6000)), [Out::Ack(6000)], "once for each loss");
+    assert_eq!(script.pass(ack(6000)), [Out::Ack(6000)], "one ACK is split for each loss");
     // The default is one ACK per byte, at most `most`.
     let mut script = Script::new("spack", true, &[]);
     script.send((0..6).map(|packet| packet * SIZE));
@@ -345,7 +345,7 @@ fn atcp_tells_what_is_free_and_freezes_the_sender() {
             other => panic!("{other:?}"),
         }
     };
-    assert_eq!(window(script.after(20), 1000), 2000, "two packets of four are cached");
+    assert_eq!(window(script.after(20), 1000), 2000, "two of four packets are cached");
     script.send([3000]);
     assert_eq!(window(script.after(20), 2000), 2000);
     script.send([4000]);

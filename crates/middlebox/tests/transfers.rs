@@ -21,14 +21,14 @@ enum To {
 
 #[derive(Clone, Copy, Default)]
 struct Script {
-    /// Every n-th packet over the air is lost; 0 for none. `wired` is the same for the wired network.
+    /// Every n-th packet over the air is lost; 0: no packet. `wired` is the same for the wired network.
     air: u64,
     wired: u64,
     /// Every n-th packet is delayed by 15 ms.
     late: u64,
-    /// Number of packets that pass before the middlebox sees any.
+    /// Number of packets that pass before the middlebox sees the first packet.
     begins: u64,
-    /// Every n-th packet is followed by forged ones.
+    /// Every n-th packet is followed by forged packets.
     forged: u64,
 }
 

@@ -20,7 +20,8 @@ pub(crate) struct AdjustableLink {
     waiting: VecDeque<Packet>,
     bytes: u64,
     sending: Option<Sending>,
-    /// Time at which the transmitter is free. A stop-and-wait ARQ occupies the link after the transmission, too.
+    /// Time at which the transmitter becomes free. A stop-and-wait ARQ keeps the link busy beyond the end of a
+    /// transmission.
     held_until: Time,
     keeps_order: bool,
     last_arrival: Time,

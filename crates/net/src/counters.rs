@@ -45,7 +45,7 @@ pub struct RlcCounters {
     pub retransmissions: u64,
     /// PDUs that polled for a status report.
     pub polls: u64,
-    /// Status reports that the receiver made; counted only if status is polled.
+    /// Status reports that the receiver generated; counted only if status is polled.
     pub statuses: u64,
     /// Status reports destroyed in the other direction.
     pub statuses_lost: u64,
@@ -59,7 +59,7 @@ pub struct RlcCounters {
     pub delivered: u64,
     /// SDUs delivered after an SDU with a higher number.
     pub late: u64,
-    /// SDUs delivered while an earlier one was missing.
+    /// SDUs delivered while an earlier SDU was missing.
     pub behind_gap: u64,
     /// Expiries of the reordering timer.
     pub reordering_timeouts: u64,
@@ -67,8 +67,8 @@ pub struct RlcCounters {
     pub waited: Duration,
     /// Longest reordering delay.
     pub longest_wait: Duration,
-    /// Largest number of SDUs in the sender's queue. The parameter `holds` decides whether these are all unacknowledged
-    /// or all unsent SDUs.
+    /// Largest number of SDUs in the sender's queue. Depending on the parameter `holds`, these are all unacknowledged
+    /// SDUs or all SDUs not sent completely.
     pub largest_sending: u32,
     /// Largest number of complete SDUs in the reordering buffer.
     pub largest_receiving: u32,

@@ -15,7 +15,7 @@ pub enum Discipline {
 
 /// Environment of a queue, for building it.
 pub struct QueueContext {
-    /// The link's rate. A plan counts with its first rate, a trace with its mean.
+    /// The link's rate. For a plan, this is its first rate; for a trace, its mean rate.
     pub rate: Rate,
     /// Random numbers of the queue.
     pub random: Stream,

@@ -39,12 +39,13 @@ pub enum Output {
     LossNoticed {
         /// The packet, output as [`Output::Lost`] earlier.
         packet: Packet,
-        /// Time of notice.
+        /// Time at which the receiver's link layer notices the loss.
         at: Time,
     },
-    /// Failed transmissions of a packet. They may lie in the future. Output only after [`Element::report_failures`].
+    /// Failed transmissions of a packet. Their times may lie in the future. Output only after
+    /// [`Element::report_failures`].
     TransmissionFailed {
-        /// The packet. A mark (ECN) by this queue may be missing.
+        /// The packet. An ECN mark that this queue sets may still be missing.
         packet: Packet,
         /// The failed transmissions.
         failures: TransmissionFailures,
@@ -61,7 +62,7 @@ pub enum Output {
 }
 
 impl Output {
-    /// A loss whose header does not arrive, either.
+    /// Returns the loss of a packet whose header does not arrive either.
     pub(crate) fn lost(packet: Packet, at: Time, reason: LossReason) -> Output {
         Output::Lost { packet, at, reason, readable: false }
     }

@@ -11,7 +11,7 @@ pub struct TransmissionFailures {
     pub failed: u32,
     /// End of the first transmission reported now.
     pub since: Time,
-    /// Time from a transmission's end until its failure is known, and until the next transmission's end.
+    /// Time from a transmission's end until its failure is known. The next transmission ends after the same time.
     pub apart: Duration,
 }
 

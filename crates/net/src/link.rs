@@ -136,7 +136,7 @@ impl Link {
         self.failures.take()
     }
 
-    /// From now on counts the backlog of an unlimited queue, too, so that [`Link::backlog`] is valid.
+    /// Starts to count the backlog even if the queue is unlimited. [`Link::backlog`] is valid only then.
     pub fn track_backlog(&mut self) {
         (self.tracks, self.is_plain) = (true, false);
     }

@@ -147,7 +147,7 @@ fn full_packets_begin_an_opportunity() {
     arrive(&config(0), &[(0, 696), (0, FULL), (0, 696)], &[20, 23, 26]);
 }
 
-/// The timer keeps a train going for packets that follow soon.
+/// With a timer, packets that follow soon still belong to the same train.
 #[test]
 fn a_timer_keeps_a_train_going() {
     // Without a timer, each packet begins a train, because 1 + 20 ms is later than 20 ms.
@@ -155,8 +155,8 @@ fn a_timer_keeps_a_train_going() {
     // The timer is 5 ms. At 4 ms the first two opportunities are past, so the packet arrives at 20 + 6 ms. The packet
     // at 12 ms begins a train, because 12 + 20 ms is later than 26 + 5 ms.
     arrive(&config(5), &[(0, FULL), (4, FULL), (12, FULL)], &[20, 26, 32]);
-    // At 11 ms, 11 + 20 ms is not later than 26 + 5 ms. The packet is beyond the train, is released after max(20, 6)
-    // ms, and the heavy trace sends it at 40 ms.
+    // At 11 ms, 11 + 20 ms is not later than 26 + 5 ms. The third packet is therefore beyond the train. It is released
+    // after max(20, 6) ms, and the heavy trace sends it at 40 ms.
     arrive(&config(5), &[(0, FULL), (4, FULL), (11, FULL)], &[20, 26, 40]);
 }
 
@@ -189,8 +189,8 @@ fn fractions_of_a_millisecond_stay() {
     let at = |micros| Time::ZERO + Duration::from_micros(micros);
     let packets = [(at(400), FULL), (at(900), FULL), (at(1100), 40), (at(1150), 40)];
     // The second packet is offered within the same millisecond, and uses the train's second opportunity, 3 ms after the
-    // first packet. Because 1 + 20 ms is not later than 23 ms, the train goes on. The last two packets share the third
-    // opportunity.
+    // first packet. Because 1 + 20 ms is not later than 23 ms, the third packet belongs to the same train. The last two
+    // packets share the third opportunity.
     let expected = [at(20_400), at(23_400), at(26_400), at(26_400)];
     assert_eq!(sent(line(&config(0)), &packets), expected.map(Some));
 }

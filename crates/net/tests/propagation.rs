@@ -51,7 +51,7 @@ fn travel(mut line: LinkDirection, count: u64, apart: u64) -> (Vec<f64>, bool) {
         match &mut line {
             LinkDirection::Link(link) => match link.carry(now, &mut packet(number)) {
                 Passage::Arrives { at } => arrivals.push((number, at)),
-                Passage::Lost { .. } => panic!("nothing is lost here"),
+                Passage::Lost { .. } => panic!("no packet is lost on this link"),
             },
             LinkDirection::Element(element) => {
                 while element.poll_timeout() <= now {

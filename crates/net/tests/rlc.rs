@@ -359,8 +359,8 @@ fn a_poll_is_answered_in_the_other_direction_and_the_missing_are_sent_again() {
 #[test]
 fn a_lost_status_is_recovered_by_the_poll_timer() {
     // The status report of 80 ms is destroyed. The poll was sent at 40 ms, so its timer expires at 340 ms. The last
-    // PDU, which had arrived, is sent again at 340 ms to carry a poll, and arrives at 370 ms. The status report is sent
-    // at 380 ms and arrives at 410 ms. SDU 1 is retransmitted at 420 ms and arrives at 450 ms.
+    // PDU, which had arrived, is retransmitted at 340 ms to carry a poll, and arrives at 370 ms. The status report is
+    // sent at 380 ms and arrives at 410 ms. SDU 1 is retransmitted at 420 ms and arrives at 450 ms.
     let config = polled(&[("wait", Value::Duration(MS * 1000))]);
     let mut both = LinkPair::new([&config, &config], [&[1], &[0]]);
     (0..3).for_each(|number| both.send(0, Time::ZERO, packet(number, 880)));

@@ -58,7 +58,7 @@ fn by_tag_drop(config: &Config, limit: u64, arrivals: &[(Time, u32)]) -> Fates {
     config.queue = Choice::named(queue::ALL, "tag_drop");
     config.queue.values.set("packets", Value::Count(limit));
     let LinkDirection::Element(element) = LinkDirection::new(&config, Stream::named(7, "channel")) else {
-        panic!("a queue that decides on leaving is no link");
+        panic!("a queue that decides at dequeue is not a link");
     };
     by_scheduled(element, arrivals)
 }

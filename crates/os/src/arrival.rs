@@ -1,7 +1,8 @@
-//! Arrival times of packets: the kernel's time stamps, instead of the times at which this process reads the packets.
+//! Arrival times of packets, from the kernel's time stamps. The times at which this process reads the packets are
+//! later.
 //!
-//! After a stop or a wait for a processor, this process may read a packet and the preceding ACK at once. Reading times
-//! would give a round-trip time of zero, which the minimum filter would keep for a long time.
+//! After a stop or a wait for a processor, this process may read a packet and the preceding ACK at the same time. With
+//! reading times the round-trip time would be zero, and the minimum filter would store this value for a long time.
 
 use crate::clock::Clock;
 use lasthop_base::{Duration, Time};
@@ -10,7 +11,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 /// Converts wall-clock time stamps (SO_TIMESTAMPNS) to the time of a [`Clock`].
 #[derive(Debug, Default)]
 pub struct ArrivalClock {
-    /// Wall-clock time at the clock's zero, ns since 1970.
+    /// Wall-clock time at the clock's time zero, ns since 1970.
     zero: Option<u64>,
     latest: Time,
 }
@@ -19,7 +20,8 @@ pub struct ArrivalClock {
 const MAX_COMPARISON: Duration = Duration::from_micros(50);
 
 impl ArrivalClock {
-    /// Compares the clocks again, because the wall clock may have been set since then. Returns the present time.
+    /// Compares the clocks again, because the wall clock may have been set since the last comparison. Returns the
+    /// current time.
     pub fn synchronize(&mut self, clock: &Clock) -> Time {
         let before = clock.now();
         let wall = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -34,7 +36,8 @@ impl ArrivalClock {
         }
     }
 
-    /// Time of a packet with this stamp (ns since 1970): at most `now`, and never before the preceding packet.
+    /// Time of a packet with this stamp (ns since 1970). The result is at most `now`, and at least the time of the
+    /// preceding packet.
     pub fn time(&mut self, stamp: Option<u64>, now: Time) -> Time {
         let stamped = stamp.zip(self.zero).map(|(stamp, zero)| Time::from_nanos(stamp.saturating_sub(zero)));
         self.latest = stamped.unwrap_or(now).min(now).max(self.latest);

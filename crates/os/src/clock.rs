@@ -3,14 +3,14 @@
 use lasthop_base::Time;
 use std::time::Instant;
 
-/// Monotonic clock that counts from its creation.
+/// Monotonic clock whose time zero is its creation.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
     start: Instant,
 }
 
 impl Clock {
-    /// A clock that starts now.
+    /// Creates a clock that starts now.
     #[expect(clippy::new_without_default, reason = "the constructor reads the time, unlike a default value")]
     pub fn new() -> Clock {
         Clock { start: Instant::now() }

@@ -17,7 +17,7 @@ use std::time;
 pub struct ControlGroup {
     folder: PathBuf,
     parent: PathBuf,
-    /// An unlocked group belongs to a dead owner.
+    /// Lock on the group. If the group is unlocked, its owner is dead.
     _lock: Flock<File>,
 }
 
@@ -40,11 +40,11 @@ impl ControlGroup {
     /// Calls `start` while this process is a member of the group, so that processes started there belong to the group.
     ///
     /// # Errors
-    /// If the kernel refuses; `start` was then not called.
+    /// Fails if the kernel refuses. `start` is then not called.
     pub fn within<T>(&self, start: impl FnOnce() -> T) -> io::Result<T> {
         enter(&self.folder)?;
         let started = start();
-        // If this fails, which is unlikely, this process remains in the group.
+        // In the unlikely case that this fails, this process remains in the group.
         let _ = enter(&self.parent);
         Ok(started)
     }

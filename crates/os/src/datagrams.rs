@@ -39,7 +39,7 @@ pub struct ReceivedDatagram {
 /// Source of datagrams.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum SourceBinding {
-    /// This address; port 0 means any.
+    /// This address; port 0 means any port.
     Address(SocketAddr),
     /// This device, with any address of the given address's family.
     Device(String, SocketAddr),
@@ -53,7 +53,7 @@ impl Datagrams {
     /// Opens a socket that sends from this source.
     ///
     /// # Errors
-    /// If the address is unavailable, or the device does not exist.
+    /// Fails if the address is unavailable, or the device does not exist.
     pub fn open(source: &SourceBinding) -> Result<Datagrams, SystemError> {
         let address = match source {
             SourceBinding::Address(address) | SourceBinding::Device(_, address) => *address,
@@ -78,12 +78,12 @@ impl Datagrams {
         let socket = open().map_err(|error| {
             let what = match source {
                 SourceBinding::Address(_) => format!("cannot use the address {address} (UDP)"),
-                SourceBinding::Device(device, _) => format!("cannot send by the device `{device}`"),
+                SourceBinding::Device(device, _) => format!("cannot send through the device `{device}`"),
             };
             let help = match (error.kind(), source) {
                 (io::ErrorKind::AddrInUse, _) => "another program uses this port: choose another port",
-                (io::ErrorKind::AddrNotAvailable, _) => "see ip addr for the addresses of this host",
-                (_, SourceBinding::Device(..)) => "see ip link for its name, or give its address",
+                (io::ErrorKind::AddrNotAvailable, _) => "list the addresses of this host with `ip addr`",
+                (_, SourceBinding::Device(..)) => "find the device's name with `ip link`, or use its address",
                 _ => "choose another address",
             };
             SystemError::new(format!("{what}: {error}"), help)
@@ -109,7 +109,7 @@ impl Datagrams {
         self.dropped
     }
 
-    /// Next datagram, if any; `None` also after an error.
+    /// Returns the next datagram. `None` if no datagram is waiting, or after an error.
     pub fn receive(&mut self, buffer: &mut [u8], clock: &Clock) -> Option<ReceivedDatagram> {
         let mut parts = [IoSliceMut::new(buffer)];
         let control = Some(&mut self.control[..]);
@@ -139,7 +139,7 @@ impl Datagrams {
     /// Sends a datagram; returns false if the send buffer is full.
     ///
     /// # Errors
-    /// Any other error, for example a missing route.
+    /// Fails with any other error, for example a missing route.
     pub fn send(&self, bytes: &[u8], to: SocketAddr) -> io::Result<bool> {
         match self.socket.send_to(bytes, &to.into()) {
             Ok(_) => Ok(true),

@@ -19,7 +19,7 @@ pub const CLIENT: Ipv4Addr = Ipv4Addr::new(198, 18, 0, 2);
 pub const SERVER6: Ipv6Addr = Ipv6Addr::new(0x2001, 2, 0, 0, 0, 0, 0, 1);
 /// Client's IPv6 address.
 pub const CLIENT6: Ipv6Addr = Ipv6Addr::new(0x2001, 2, 0, 0, 0, 0, 0, 2);
-/// Highest number of a network. Each nested emulation takes the next number.
+/// Highest number N of a network 198.18.N.0/24. Each nested emulation takes the next number.
 const MAX_NETWORK: u8 = 255;
 /// Name of the device in its namespace. It differs from the device of `lasthop endpoint`, which may run in the same
 /// namespace.
@@ -28,10 +28,10 @@ pub const DEVICE: &str = "lasthop-path";
 pub const MIN_MTU6: u16 = 1280;
 
 /// Creates the device of one end in its namespace, with default routes. Omits IPv6 if `v6` is `None`, the `mtu` is too
-/// small, or the kernel lacks IPv6. The kernel sends no IPv6 packets of its own.
+/// small, or the kernel lacks IPv6. The kernel sends no IPv6 packets except packets of programs.
 ///
 /// # Errors
-/// If a system call fails.
+/// Fails if a system call fails.
 pub fn open(
     namespace: &Namespace,
     v4: Ipv4Addr,
@@ -59,7 +59,7 @@ pub fn open(
 /// permits only unrestricted congestion controls.
 ///
 /// # Errors
-/// If the kernel lacks the congestion control.
+/// Fails if the kernel lacks the congestion control.
 pub fn set_congestion_control(
     device: &str,
     peers: &[IpAddr],
@@ -83,7 +83,7 @@ pub fn has_ipv6(device: &str) -> bool {
     text.lines().any(|line| line.split_whitespace().next_back() == Some(device))
 }
 
-/// Congestion controls available in the kernel. Those in modules that are not loaded yet are missing.
+/// Congestion controls available in the kernel. Congestion controls in modules that are not loaded are missing.
 pub fn congestion_controls() -> Vec<String> {
     let known = fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control");
     known.unwrap_or_default().split_whitespace().map(str::to_owned).collect()
@@ -95,7 +95,7 @@ pub fn default_congestion_control() -> Option<String> {
     Some(default.trim().to_owned())
 }
 
-/// Error for an unusable congestion control, with the names of the usable ones.
+/// Creates the error for an unusable congestion control, with the names of the available congestion controls.
 pub fn congestion_error(name: &str, why: &str) -> SystemError {
     let known = congestion_controls();
     if known.iter().any(|one| one == name) {
@@ -116,14 +116,14 @@ pub fn congestion_error(name: &str, why: &str) -> SystemError {
 pub struct Network(u8);
 
 impl Network {
-    /// Network of a path whose two ends both have their own namespace, where no address conflicts.
+    /// Network of a path whose two ends both have their own namespace, so that addresses cannot conflict.
     pub const ISOLATED: Network = Network(0);
 
     /// Network after the highest one that has an address in this thread's namespace. A nested emulation thus gets the
     /// next network.
     ///
     /// # Errors
-    /// If all networks are in use.
+    /// Fails if all networks are in use.
     pub fn next() -> Result<Network, SystemError> {
         let refused = |error: nix::errno::Errno| {
             SystemError::of_system("cannot list addresses", &error.into(), "see `ip addr`")
@@ -132,8 +132,8 @@ impl Network {
         let addresses = found.filter_map(|one| Some(one.address?.as_sockaddr_in()?.ip()));
         match addresses.filter_map(network_number).max() {
             Some(MAX_NETWORK) => Err(SystemError::new(
-                "no network is left for the path: 198.18.255.0/24 is in use",
-                "see `ip addr` for the device",
+                "no free network remains for the path: 198.18.255.0/24 is in use",
+                "find the device with `ip addr`",
             )),
             highest => Ok(Network(highest.map_or(0, |number| number + 1))),
         }
@@ -179,7 +179,8 @@ pub fn lost_in(device: &str) -> u64 {
     let line = text.lines().find_map(|line| line.trim_start().strip_prefix(device)?.strip_prefix(':'));
     let columns: Vec<u64> =
         line.unwrap_or_default().split_whitespace().map_while(|word| word.parse().ok()).collect();
-    // The columns are bytes, packets, errs, drop and four others for received packets, then as many for sent packets.
+    // Columns for received packets: bytes, packets, errs, drop and four others. The same eight columns for sent packets
+    // follow.
     [3, 11].iter().filter_map(|column| columns.get(*column)).sum()
 }
 
@@ -220,7 +221,7 @@ impl PathEnds {
     /// Creates the pair. Returns the ports of the devices: first the server's, then the client's.
     ///
     /// # Errors
-    /// If a system call fails: no permission, no TUN, no `ip`.
+    /// Fails if a system call fails: no permission, no TUN, no `ip`.
     pub fn build(mtu: u16) -> Result<(PathEnds, [Port; 2]), SystemError> {
         let number = PairNumber::allocate();
         let server = Namespace::create(&number.role("server"))?;
@@ -241,7 +242,7 @@ impl PathEnds {
         ADDRESSES[end]
     }
 
-    /// Packets that the kernel could not put into the devices' rings, or take from them.
+    /// Number of packets that the kernel could not write to the devices' rings or read from them.
     pub fn lost_in_devices(&self) -> u64 {
         let lost = |namespace: &Namespace| namespace.within(|| lost_in(DEVICE)).unwrap_or(0);
         self.namespaces.iter().map(lost).sum()

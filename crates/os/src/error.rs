@@ -13,19 +13,20 @@ pub struct SystemError {
 }
 
 impl SystemError {
-    /// Joins a message and its help.
+    /// Creates an error from a message and its help.
     pub fn new(message: impl Into<String>, help: impl Into<String>) -> SystemError {
         SystemError { message: message.into(), help: help.into() }
     }
 
-    /// Describes an error of a system call. The help is the usual remedy for this kind of error, or else `otherwise`.
+    /// Describes an error of a system call. The help is the usual remedy for this kind of error. Errors without a usual
+    /// remedy get `otherwise`.
     pub fn of_system(what: &str, error: &io::Error, otherwise: &str) -> SystemError {
         let help = match error.kind() {
             io::ErrorKind::PermissionDenied => {
                 "run it as root, or set the capability: setcap cap_net_admin+ep lasthop"
             }
             io::ErrorKind::NotFound => "the kernel has no TUN devices: modprobe tun",
-            io::ErrorKind::ResourceBusy => "another program uses this name: choose another",
+            io::ErrorKind::ResourceBusy => "another program uses this name: choose another name",
             _ => otherwise,
         };
         SystemError::new(format!("{what}: {error}"), help)

@@ -37,24 +37,24 @@ const ETH_P_ALL: i32 = (3_u16).to_be() as i32;
 const BATCH: usize = 64;
 /// Number of records searched for a packet. It exceeds the usual number of consecutive packets that the device drops.
 const SEARCH_DEPTH: usize = 256;
-/// Maximum number of packets in the record; more than the device's ring holds (`crate::tun`).
+/// Maximum number of packets in the record. It exceeds the size of the device's ring (`crate::tun`).
 const MAX_RECORDS: usize = 16_384;
 const BUFFER_BYTES: usize = 8 << 20;
-/// Interval between comparisons of the clocks: a wall clock that is adjusted by 500 ppm drifts by 5 us in this time.
+/// Interval between comparisons of the clocks. A wall clock that is adjusted by 500 ppm drifts by 5 us in this time.
 const COMPARE_INTERVAL: Duration = Duration::from_millis(10);
 
 impl HandoverLog {
     /// Records packets handed to a device of this thread's namespace from now on.
     ///
     /// # Errors
-    /// Without CAP_NET_RAW, or if the device does not exist.
+    /// Fails without CAP_NET_RAW, or if the device does not exist.
     pub fn open(device: &str) -> Result<HandoverLog, SystemError> {
         let open = || -> io::Result<Socket> {
             let index = if_nametoindex(device)?;
             let socket = Socket::new(Domain::PACKET, Type::DGRAM, Some(Protocol::from(ETH_P_ALL)))?;
             socket.attach_filter(&handed_to(index))?;
-            // The size exceeds the usual limit. Packets that do not fit are not recorded; the time at which they are
-            // read counts instead.
+            // The size exceeds the usual limit. Packets that do not fit are not recorded; their reading time is used
+            // instead.
             let _ = setsockopt(&socket, RcvBufForce, &BUFFER_BYTES);
             setsockopt(&socket, ReceiveTimestampns, &true)?;
             socket.set_nonblocking(true)?;

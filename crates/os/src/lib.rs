@@ -1,4 +1,4 @@
-//! The operating system for `emu` and `agent`: everything that changes or reads the machine.
+//! Interface to the operating system for `emu` and `agent`: all code that changes or inspects the machine.
 //!
 //! * [`clock`]: monotonic clock in the time type of the pure crates. [`error`]: errors with help.
 //! * [`namespace`]: network namespaces; [`program`]: programs in them; [`user`]: the programs' user;
@@ -8,7 +8,7 @@
 //! * [`datagrams`]: UDP with the kernel's arrival times.
 //! * [`resolver`]: name resolution behind a path.
 //! * [`nat`]: network address translation, for this host's network as the remote end.
-//! * [`unprivileged`]: the same without root, in a user namespace; [`splice`] (for TCP) and [`uplink`] (for other
+//! * [`unprivileged`]: namespaces without root, in a user namespace; [`splice`] (for TCP) and [`uplink`] (for other
 //!   traffic) connect this namespace to the outside.
 //! * [`priority`]: real-time priority, for timely wake-ups.
 //!

@@ -1,4 +1,4 @@
-//! Network namespaces, with or without a name. With a name, the leftovers of a killed run can be found.
+//! Network namespaces, with or without a name. The names allow clean-up after a killed run.
 
 use crate::error::SystemError;
 use crate::owner::is_alive;
@@ -35,7 +35,7 @@ impl Namespace {
     /// Creates the namespace `lasthop-PID-ROLE` with only a loopback device and without IPv6 (see [`enable_ipv6`]).
     ///
     /// # Errors
-    /// If a system call fails: no permission, no `ip`.
+    /// Fails if a system call fails: no permission, no `ip`.
     pub fn create(role: &str) -> Result<Namespace, SystemError> {
         let name = format!("lasthop-{}-{role}", std::process::id());
         ip(&["netns", "add", &name])?;
@@ -49,7 +49,7 @@ impl Namespace {
     /// Creates a namespace as [`Namespace::create`] does, but without a name.
     ///
     /// # Errors
-    /// If a system call fails: no permission, no `ip`.
+    /// Fails if a system call fails: no permission, no `ip`.
     pub fn unnamed() -> Result<Namespace, SystemError> {
         Namespace::unconfigured()?.configured()
     }
@@ -74,7 +74,7 @@ impl Namespace {
     /// Creates an unnamed namespace without settings.
     ///
     /// # Errors
-    /// If the permission is missing, or the kernel has no namespaces.
+    /// Fails if the permission is missing, or the kernel has no namespaces.
     pub fn unconfigured() -> Result<Namespace, SystemError> {
         let make = || -> io::Result<File> {
             unshare(CloneFlags::CLONE_NEWNET)?;
@@ -86,7 +86,7 @@ impl Namespace {
         Ok(Namespace(Handle::Unnamed(file)))
     }
 
-    /// Path for `ip link … netns PATH`, valid while this value lives.
+    /// Path for `ip link … netns PATH`, valid until this value is dropped.
     pub fn path(&self) -> PathBuf {
         PathBuf::from(format!("/proc/{}/fd/{}", std::process::id(), self.file().as_raw_fd()))
     }
@@ -94,7 +94,7 @@ impl Namespace {
     /// Runs `work` in the namespace; its devices, sockets and processes stay there.
     ///
     /// # Errors
-    /// If the thread cannot enter the namespace.
+    /// Fails if the thread cannot enter the namespace.
     pub fn within<T: Send>(&self, work: impl FnOnce() -> T + Send) -> Result<T, SystemError> {
         on_new_thread(|| {
             setns(self.file(), CloneFlags::CLONE_NEWNET).map_err(|error| {
@@ -129,8 +129,8 @@ impl Drop for Namespace {
     }
 }
 
-/// Settings that stop the kernel from sending IPv6 packets of its own, so that a path carries only packets of the
-/// programs. Neighbour solicitations and MLD do not occur, because a TUN device is NOARP.
+/// Settings that stop the kernel from sending its own IPv6 packets, so that a path carries only packets of programs.
+/// Neighbour solicitations and MLD do not occur, because a TUN device is NOARP.
 const QUIET_IPV6: [(&str, &str); 6] = [
     ("accept_ra", "0"),
     ("autoconf", "0"),
@@ -141,7 +141,8 @@ const QUIET_IPV6: [(&str, &str); 6] = [
     ("addr_gen_mode", "1"),
 ];
 
-/// Enables IPv6 in this thread's namespace for future devices with an address. False if the kernel has no IPv6.
+/// Enables IPv6 in this thread's namespace for devices that get an address later. Returns false if the kernel has no
+/// IPv6.
 pub fn enable_ipv6() -> bool {
     QUIET_IPV6.iter().chain(&[("disable_ipv6", "0")]).all(|(name, value)| set_ipv6(name, value).is_ok())
 }
@@ -169,14 +170,14 @@ fn stale() -> impl Iterator<Item = String> {
     names.filter(|name| {
         let path = Path::new(FOLDER).join(name);
         let Some(pid) = owner(name) else { return false };
-        // An unlocked namespace with a living owner is still being created.
+        // A namespace that is unlocked although its owner lives is still being created.
         let is_begun =
             || fs::metadata(&path).and_then(|found| found.modified()).is_ok_and(|made| is_alive(pid, made));
         locked(&path).is_ok() && !is_begun()
     })
 }
 
-/// File that notes the rules made in the namespace with this inode number, for clean-up after a kill.
+/// File that lists the rules added in the namespace with this inode number, for clean-up after a kill.
 pub(crate) fn nat_note(number: u64) -> PathBuf {
     PathBuf::from(format!("/run/lasthop-nat-{number}"))
 }
@@ -191,7 +192,7 @@ pub(crate) fn locked(path: &Path) -> io::Result<Flock<File>> {
     Flock::lock(File::open(path)?, FlockArg::LockExclusiveNonblock).map_err(|(_, error)| error.into())
 }
 
-/// Kills every process in a namespace, and removes it and the namespaces of nested runs.
+/// Kills every process in a namespace. Removes this namespace and the namespaces of nested runs.
 fn remove(name: &str) {
     let start = Instant::now();
     let path = Path::new(FOLDER).join(name);
@@ -233,7 +234,7 @@ fn processes(namespace: &Path) -> Vec<Pid> {
 /// Runs `ip` of iproute2.
 ///
 /// # Errors
-/// If `ip` is missing, or if it fails; the message then contains its output.
+/// Fails if `ip` is missing or fails. If `ip` fails, the message contains its output.
 pub fn ip(arguments: &[&str]) -> Result<(), SystemError> {
     let said = Command::new("ip").args(arguments).stdin(Stdio::null()).output();
     let what = || format!("cannot run `ip {}`", arguments.join(" "));

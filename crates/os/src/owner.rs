@@ -1,4 +1,4 @@
-//! Checks whether the process that owns a resource is still alive. Another process may have its PID by now.
+//! Checks whether the process that owns a resource is still alive. After its end, another process may get the same PID.
 
 use nix::time::{ClockId, clock_gettime};
 use std::fs;
@@ -22,7 +22,7 @@ fn start_time(pid: i32) -> Option<SystemTime> {
     SystemTime::now().checked_sub(age)
 }
 
-/// Start time in ticks since boot. It is the 20th word after the name in brackets, if the state is the first word.
+/// Start time in ticks since boot: the 20th word after the name in brackets. The first word is the state.
 fn start_ticks(stat: &str) -> Option<u64> {
     let (_, behind) = stat.rsplit_once(") ")?;
     let mut words = behind.split(' ');

@@ -1,4 +1,4 @@
-//! One end of a path: packets from and to the kernel, several at a time.
+//! One end of a path: exchanges packets with the kernel, several at a time.
 
 use crate::clock::Clock;
 use crate::error::SystemError;
@@ -30,7 +30,7 @@ impl Port {
     /// Creates the device and brings it up.
     ///
     /// # Errors
-    /// If a system call fails: no permission, no TUN, a name in use.
+    /// Fails if a system call fails: no permission, no TUN, a name in use.
     pub fn open(interface: &Interface) -> Result<Port, SystemError> {
         let device = tun::device(interface, true)?;
         Ok(Port { device, handovers: None, buffer: vec![0; MAX_FRAME] })
@@ -46,11 +46,11 @@ impl Port {
         self.handovers.is_some()
     }
 
-    /// Takes the next packet, or the next segments handed over together, in buffers from `spare`; false if none is
-    /// waiting.
+    /// Reads the next packet, or the next segments handed over together, into buffers from `spare`. Returns false if no
+    /// packet is waiting.
     ///
     /// # Errors
-    /// If the device no longer exists.
+    /// Fails if the device no longer exists.
     pub fn receive(
         &mut self,
         clock: &Clock,
@@ -73,7 +73,7 @@ impl Port {
     /// Gives a packet to the kernel. Returns false if the kernel refuses the packet, which is then lost.
     ///
     /// # Errors
-    /// If the device no longer exists.
+    /// Fails if the device no longer exists.
     pub fn send(&self, packet: &[u8]) -> Result<bool, SystemError> {
         // With a virtio header of zeros, the kernel verifies the checksums.
         let parts = [IoSlice::new(&[0; HEADER]), IoSlice::new(packet)];
@@ -83,7 +83,7 @@ impl Port {
     /// Waits for a packet on any port, at most `span`.
     ///
     /// # Errors
-    /// If a device no longer exists.
+    /// Fails if a device no longer exists.
     pub fn wait_for_any<const N: usize>(ports: [&Port; N], span: Duration) -> Result<(), SystemError> {
         tun::wait_for_any(ports.map(|port| &port.device), span)
     }

@@ -1,4 +1,4 @@
-//! Programs in namespaces.
+//! Starts programs in namespaces.
 
 use crate::control_group::ControlGroup;
 use crate::error::SystemError;
@@ -30,10 +30,10 @@ pub struct Program {
 
 impl Program {
     /// Starts a program in a namespace, as the user of `runner`. For the control group and the resolvers, `None` means
-    /// those of this process.
+    /// that the program uses this process's.
     ///
     /// # Errors
-    /// If the program does not exist or is not executable.
+    /// Fails if the program does not exist or is not executable.
     pub fn start(
         namespace: &Namespace,
         words: &[String],
@@ -66,8 +66,8 @@ impl Program {
         };
         let child = match group.map(|group| group.within(&mut spawn)) {
             Some(Ok(child)) => child,
-            // If the program cannot start in the control group, it starts outside. Only its waits are then not
-            // measured.
+            // If the program cannot start in the control group, it starts outside. Then only its waiting time for a
+            // processor is not measured.
             None | Some(Err(_)) => spawn(),
         };
         let child = child?.map_err(|error| {
@@ -85,7 +85,7 @@ impl Program {
     /// number, as in shells.
     ///
     /// # Errors
-    /// If the system call fails.
+    /// Fails if the system call fails.
     pub fn try_wait(&mut self) -> Result<Option<u8>, SystemError> {
         let status = self.child.try_wait().map_err(|error| {
             SystemError::new(format!("cannot wait for the command: {error}"), "see the system's error above")

@@ -22,15 +22,16 @@ const PORT: u16 = 53;
 /// Timeout of a query; programs repeat queries after 5 s.
 const QUERY_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// A resolv.conf for programs behind the path. The file is removed on drop, but programs that still run keep seeing it.
+/// A resolv.conf for programs behind the path. The file is removed on drop, but running programs can still read it.
 #[derive(Debug)]
 pub struct ResolvConf {
     file: PathBuf,
 }
 
 impl ResolvConf {
-    /// First resolver that the path cannot reach: the first on the loopback device. With `all`, the path reaches no
-    /// resolver, so the first one is returned. `None` means that the path reaches all resolvers.
+    /// Returns the first resolver that the path cannot reach, which is the first on the loopback device. With `all`,
+    /// the path reaches no resolver, so the first resolver of the file is returned. `None` means that the path reaches
+    /// all resolvers.
     pub fn resolver(all: bool) -> Option<IpAddr> {
         let text = fs::read_to_string(FILE).ok()?;
         servers(&text).find(|server| all || server.is_loopback())
@@ -40,7 +41,7 @@ impl ResolvConf {
     /// or, with `all`, all resolvers.
     ///
     /// # Errors
-    /// If the file cannot be written.
+    /// Fails if the file cannot be written.
     pub fn via(address: Ipv4Addr, all: bool) -> Result<ResolvConf, SystemError> {
         let make = || -> io::Result<PathBuf> {
             let text = replaced(&fs::read_to_string(FILE)?, address, all);
@@ -82,7 +83,7 @@ impl Drop for ResolvConf {
 /// `namespace` or, without one, in this thread's namespace, from which they are forwarded.
 ///
 /// # Errors
-/// If a system call fails.
+/// Fails if a system call fails.
 pub fn forward_dns(namespace: Option<&Namespace>, at: Ipv4Addr, to: IpAddr) -> Result<(), SystemError> {
     let listen = || -> io::Result<(UdpSocket, TcpListener)> {
         Ok((UdpSocket::bind((at, PORT))?, TcpListener::bind((at, PORT))?))

@@ -1,6 +1,6 @@
 //! Carries TCP connections from a namespace to the network of this process. Each connection ends at this machine's
 //! kernel, and a second connection of this process continues to the destination. The kernel's congestion control thus
-//! sends on the path; the programs of [`crate::uplink`] have none.
+//! controls the sender on the path. The programs of [`crate::uplink`] have no congestion control.
 
 use crate::error::SystemError;
 use crate::namespace::Namespace;
@@ -26,7 +26,7 @@ impl Splice {
     /// Accepts connections redirected (netfilter's REDIRECT) to a port of a namespace.
     ///
     /// # Errors
-    /// If a system call fails.
+    /// Fails if a system call fails.
     pub fn begin(namespace: &Namespace) -> Result<Splice, SystemError> {
         let refused =
             |error: io::Error| SystemError::of_system("cannot accept TCP", &error, "see ulimit -n, -u");
@@ -40,7 +40,7 @@ impl Splice {
                 if stopped.load(Ordering::Relaxed) {
                     return;
                 }
-                // If no thread can be started, the connection is dropped with unread data, which resets the connection.
+                // If no thread can be started, the stream is dropped with unread data, which resets the connection.
                 if let Ok(stream) = stream {
                     let _ = thread::Builder::new().spawn(move || forward(&stream));
                 }

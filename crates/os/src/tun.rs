@@ -1,4 +1,4 @@
-//! A TUN device: IP packets from and to the kernel.
+//! A TUN device, which exchanges IP packets with the kernel.
 
 use crate::error::SystemError;
 use crate::namespace::ip;
@@ -40,7 +40,7 @@ pub(crate) fn device(interface: &Interface, offloads: bool) -> Result<SyncDevice
     {
         return Err(SystemError::new(
             format!("`{name}` cannot be the name of an interface"),
-            "1 to 15 characters without blanks and slashes",
+            "choose a name of 1 to 15 characters without blanks and slashes",
         ));
     }
     let mut builder = DeviceBuilder::new().name(name.clone()).mtu(interface.mtu).offload(offloads);
@@ -67,7 +67,7 @@ impl Tun {
     /// Creates the device and brings it up, without offloads.
     ///
     /// # Errors
-    /// If a system call fails: no permission, no TUN, a name in use.
+    /// Fails if a system call fails: no permission, no TUN, a name in use.
     pub fn open(interface: &Interface) -> Result<Tun, SystemError> {
         Ok(Tun { device: device(interface, false)? })
     }
@@ -75,7 +75,7 @@ impl Tun {
     /// Reads the next packet from the kernel into `buffer`. Returns its length, or `None` if no packet is waiting.
     ///
     /// # Errors
-    /// If the device no longer exists.
+    /// Fails if the device no longer exists.
     pub fn recv(&self, buffer: &mut [u8]) -> Result<Option<usize>, SystemError> {
         match self.device.recv(buffer) {
             Ok(len) => Ok(Some(len)),
@@ -87,7 +87,7 @@ impl Tun {
     /// Gives a packet to the kernel. Returns false if the kernel refuses the packet, which is then lost.
     ///
     /// # Errors
-    /// If the device no longer exists.
+    /// Fails if the device no longer exists.
     pub fn send(&self, packet: &[u8]) -> Result<bool, SystemError> {
         is_accepted(self.device.send(packet))
     }
@@ -95,7 +95,7 @@ impl Tun {
     /// Waits for a packet, at most `span`.
     ///
     /// # Errors
-    /// If the device no longer exists.
+    /// Fails if the device no longer exists.
     pub fn wait(&self, span: Duration) -> Result<(), SystemError> {
         wait_for_any([&self.device], span)
     }
@@ -131,7 +131,7 @@ pub(crate) fn is_accepted(written: io::Result<usize>) -> Result<bool, SystemErro
 
 pub(crate) fn device_gone(error: &io::Error) -> SystemError {
     SystemError::of_system(
-        "the TUN device is gone",
+        "the TUN device no longer exists",
         error,
         "check that the device and its namespace still exist",
     )

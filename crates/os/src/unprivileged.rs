@@ -1,10 +1,10 @@
-//! Namespaces for unprivileged users, in a user namespace of the user's own (user_namespaces(7)). Other users cannot
-//! see these namespaces, which end with the run.
+//! Namespaces for unprivileged users, inside a separate user namespace (user_namespaces(7)). Other users cannot see
+//! these namespaces, which end with the run.
 //!
 //! The first process enters the user namespace with [`enter_user_namespace`] and [`enter_pid_namespace`]; the user
 //! keeps UID and files. The first process then starts the second process, which calls [`prepare_second_process`] and
-//! creates everything else. The second process has PID 1 in a new PID namespace. When it ends, the kernel ends all
-//! processes there. The second process ends with the first.
+//! creates everything else. The second process has PID 1 in a new PID namespace. When the second process ends, the
+//! kernel kills all processes in the PID namespace. The second process ends with the first.
 
 use crate::error::SystemError;
 use caps::{CapSet, Capability};
@@ -18,7 +18,7 @@ use std::fs::{self, OpenOptions};
 use std::io;
 use std::path::Path;
 
-/// Environment variable with the PID of the first process, for the second.
+/// Environment variable that passes the PID of the first process to the second process.
 pub const FIRST_PROCESS: &str = "LASTHOP_APART";
 
 /// Whether this process may create named namespaces and change the host's network, like root.
@@ -41,11 +41,11 @@ pub fn may_change_network() -> bool {
     OpenOptions::new().write(true).open("/proc/sys/net/ipv4/conf/all/forwarding").is_ok()
 }
 
-/// Gives this process and its children all rights in a new user namespace, unless the process has these rights already.
-/// The process must have a single thread.
+/// Moves this process into a new user namespace with all rights for it and its children, unless it has these rights
+/// already. The process must have a single thread.
 ///
 /// # Errors
-/// If the system forbids user namespaces; the help names the setting.
+/// Fails if the system forbids user namespaces; the help names the setting.
 pub fn enter_user_namespace() -> Result<(), SystemError> {
     let (user, group) = (geteuid(), getegid());
     let enter = || -> io::Result<()> {
@@ -70,7 +70,7 @@ pub fn enter_user_namespace() -> Result<(), SystemError> {
 /// cannot start threads.
 ///
 /// # Errors
-/// If the system forbids it.
+/// Fails if the system forbids it.
 pub fn enter_pid_namespace() -> Result<(), SystemError> {
     let enter = || -> nix::Result<()> {
         unshare(CloneFlags::CLONE_NEWNS | CloneFlags::CLONE_NEWPID)?;
@@ -89,7 +89,7 @@ pub fn first_process() -> Option<u32> {
 /// Prepares the second process: makes it end with the first process, and mounts its own `/proc`.
 ///
 /// # Errors
-/// If the system forbids it.
+/// Fails if the system forbids it.
 pub fn prepare_second_process() -> Result<(), SystemError> {
     let _ = set_pdeathsig(Signal::SIGKILL);
     let flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC;
@@ -121,7 +121,7 @@ const RESTRICTIONS: [(&str, &str, &str); 3] = [
 ];
 
 fn forbidden(what: &str, error: &io::Error) -> SystemError {
-    let message = format!("without root, the run needs a user namespace of its own: {what}: {error}");
+    let message = format!("without root, the run needs its own user namespace: {what}: {error}");
     let is_set = |(file, value, _): &&(&str, &str, &str)| {
         fs::read_to_string(format!("/proc/sys/{file}")).is_ok_and(|text| text.trim() == *value)
     };

@@ -1,4 +1,4 @@
-//! Connects a namespace without rights on the host's network to the outside. A user-space program (`pasta` of passt, or
+//! Connects a namespace to the outside without rights on the host's network. A user-space program (`pasta` of passt, or
 //! `slirp4netns`) carries the packets over the user's sockets.
 
 use crate::error::SystemError;
@@ -73,7 +73,7 @@ impl Uplink {
     /// Connects a namespace to the network of this process.
     ///
     /// # Errors
-    /// If no program is installed, or none works.
+    /// Fails if no program is installed, or none works.
     pub fn begin(namespace: &Namespace) -> Result<Uplink, SystemError> {
         let mut refused = Vec::new();
         for (name, arguments) in PROGRAMS {
@@ -93,7 +93,8 @@ impl Uplink {
 
     fn start(name: &'static str, arguments: &[&str], namespace: &Namespace) -> io::Result<Uplink> {
         // `pasta` and `slirp4netns` find the namespace by a process in it: a `cat` that waits for its standard input.
-        // The `cat` drops its rights, because the program has fewer rights and must be allowed to inspect it.
+        // The `cat` drops its rights: `pasta` and `slirp4netns` have fewer rights and must be allowed to inspect the
+        // `cat`.
         let mut holder = Command::new("cat");
         holder.stdin(Stdio::piped()).stdout(Stdio::null()).process_group(0);
         let held = namespace.within(|| {

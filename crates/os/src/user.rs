@@ -1,4 +1,4 @@
-//! Identity of programs that are started for a user. They get no rights that the user lacks.
+//! Identity of programs that are started for a user. The programs get no rights that the user lacks.
 
 use nix::unistd::{Gid, Uid, User, geteuid};
 use std::env;
@@ -8,7 +8,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Whether a command calls `emulate` of this program. The program is searched by its name, as in a shell.
+/// Whether a command calls `emulate` of this program. The program is found by its name in `PATH`, as in a shell.
 pub fn is_emulation(words: &[String]) -> bool {
     let Some((name, rest)) = words.split_first() else { return false };
     let file = |path: &Path| fs::metadata(path).ok().map(|found| (found.st_dev(), found.st_ino()));
@@ -43,7 +43,8 @@ pub struct Caller {
 }
 
 impl Caller {
-    /// The calling user from `SUDO_UID` and `SUDO_GID` (sudo(8)); `None` if absent or not root.
+    /// Returns the calling user from `SUDO_UID` and `SUDO_GID` (sudo(8)). `None` if the variables are absent or this
+    /// process is not root.
     pub fn of_sudo() -> Option<Caller> {
         let number = |name: &str| env::var(name).ok()?.parse::<u32>().ok();
         let (user, group) = (Uid::from_raw(number("SUDO_UID")?), Gid::from_raw(number("SUDO_GID")?));

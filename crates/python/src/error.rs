@@ -1,4 +1,4 @@
-//! `lasthop.Error` with message, place in the scenario and help. It is rendered as the command renders errors.
+//! `lasthop.Error` with message, place in the scenario and help. Its text is rendered as the command renders errors.
 
 use lasthop_scenario::{PlainProblem, Problem};
 use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme};

@@ -59,7 +59,11 @@ impl Runs {
             let name =
                 |sample: &lasthop_sim::FlowSample| Some(self.scenario.flows[sample.flow].name.as_str());
             let columns = Columns::default()
-                .numbers("time_s", "when, virtual time, s", rows().map(|row| Some(row.time.as_secs())))
+                .numbers(
+                    "time_s",
+                    "virtual time of the sample, s",
+                    rows().map(|row| Some(row.time.as_secs())),
+                )
                 .words("flow", "the flow's name", rows().map(name));
             csv::COLUMNS.iter().fold(columns, |columns, column| {
                 columns.numbers(column.name, column.doc, rows().map(|row| column.value(row)))
@@ -79,8 +83,12 @@ impl Runs {
             };
             let whole = |number: u64| Some(i64::try_from(number).unwrap_or(i64::MAX));
             Columns::default()
-                .numbers("time_s", "when, virtual time, s", rows().map(|row| Some(row.time.as_secs())))
-                .words("link", "the direction of a link: wireless.down", rows().map(name))
+                .numbers(
+                    "time_s",
+                    "virtual time of the sample, s",
+                    rows().map(|row| Some(row.time.as_secs())),
+                )
+                .words("link", "link direction, such as wireless.down", rows().map(name))
                 .counts("queue_packets", "packets waiting", rows().map(|row| Some(i64::from(row.packets))))
                 .counts("queue_bytes", "bytes waiting", rows().map(|row| whole(row.bytes)))
                 .numbers(
@@ -210,7 +218,7 @@ fn link_columns(columns: Columns, runs: &[(usize, &Outcome)]) -> Columns {
     let columns = columns
         .words(
             "link",
-            "the direction of a link: wireless.down",
+            "link direction, such as wireless.down",
             rows().map(|(_, _, link, side)| Some(name(link, side))),
         )
         .counts("run", "number of the repetition, from 1", rows().map(|(run, ..)| i64::try_from(run).ok()))

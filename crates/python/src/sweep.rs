@@ -150,7 +150,7 @@ impl Sweep {
         let rows = py.detach(|| batch::unpack(packed)).ok_or_else(|| {
             bad_input(
                 py,
-                "these bytes are no result of run_orders",
+                "these bytes are not a result of run_orders",
                 "the executor must return results unchanged",
             )
         })?;
@@ -216,11 +216,15 @@ pub fn run_orders(py: Python<'_>, orders: Vec<(String, String, u64)>) -> PyResul
     let packed = py.detach(|| batch::run(&orders, &KNOWN).map(|rows| batch::pack(&rows)));
     packed.map(|packed| PyBytes::new(py, &packed)).map_err(|why| {
         let message = format!("a worker cannot run this sweep: {why}");
-        bad_input(py, message, "install the same lasthop everywhere, with the same recordings")
+        bad_input(
+            py,
+            message,
+            "install the same version of lasthop on all machines, with the same recordings",
+        )
     })
 }
 
-/// Table of a sweep in a store: one row for each run and flow. `sweep` may be omitted if the store has only one.
+/// Table of a sweep in a store: one row for each run and flow. `sweep` may be omitted if the store has only one sweep.
 #[pyfunction]
 #[pyo3(signature = (store, sweep=None))]
 pub fn read_store(py: Python<'_>, store: PathBuf, sweep: Option<i64>) -> PyResult<Table> {
@@ -250,7 +254,9 @@ fn rows(py: Python<'_>, store: &Path, number: Option<i64>) -> PyResult<Table> {
     let [sweep] = &wanted.collect::<Vec<_>>()[..] else {
         let (count, shown) = (sweeps.len(), store.display());
         return Err(match number {
-            None => bad_input(py, format!("`{shown}` has {count} sweeps"), "choose one, like sweep=1"),
+            None => {
+                bad_input(py, format!("`{shown}` has {count} sweeps"), "choose one, for instance sweep=1")
+            }
             Some(number) => {
                 bad_input(py, format!("`{shown}` has no sweep {number}"), format!("the store has {count}"))
             }

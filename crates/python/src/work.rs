@@ -72,7 +72,7 @@ pub fn run(
     Ok(all)
 }
 
-/// Runs every combination of the values, paired: all have the same losses.
+/// Runs every combination of the values in paired runs: all combinations have the same losses.
 #[pyfunction]
 #[pyo3(signature = (scenario, vary, runs=None, seed=None, jobs=None, metrics=Vec::new()))]
 pub fn compare(

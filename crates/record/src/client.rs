@@ -1,4 +1,4 @@
-//! The client: starts each phase and fetches its results.
+//! Client of a recording: starts each phase and fetches its results.
 
 use crate::message::{Message, RecordingPhase};
 use crate::phase_result::{PhaseResult, SenderResult};
@@ -20,7 +20,7 @@ pub struct RecordingOptions {
     pub server: SocketAddr,
     /// Local end of the measured path.
     pub from: SourceBinding,
-    /// Local end of another path, for reports; `None`: reports use the measured path.
+    /// Local end of a separate path for reports. If `None`, reports use the measured path.
     pub feedback: Option<SourceBinding>,
     /// Directions to record.
     pub directions: Directions,
@@ -55,9 +55,9 @@ impl Directions {
 /// Progress of a recording.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ClientProgress {
-    /// The server answers. Minimum and median RTT without load.
+    /// The server answers. Contains the minimum and the median RTT without load.
     Found([Duration; 2]),
-    /// A phase begins, with these directions (down, up) and this total duration.
+    /// A phase begins. Contains its directions (down, up) and its total duration.
     Begins([bool; 2], Duration),
 }
 
@@ -232,8 +232,8 @@ impl Client<'_> {
             ),
             None => SystemError::new(
                 format!("no answer from {server} (UDP)"),
-                "run `lasthop emulate record --serve` of the same version there, and let UDP to that port pass the \
-                 firewalls",
+                "run `lasthop emulate record --serve` of the same version on that host, and let UDP to that port \
+                 pass firewalls",
             ),
         }))
     }
@@ -277,7 +277,7 @@ impl Client<'_> {
 
     fn silence_error(&self) -> ClientEnd {
         ClientEnd::Failed(SystemError::new(
-            format!("the server at {} does not answer any more", self.server),
+            format!("the server at {} stopped answering", self.server),
             "nothing was written; check that the server still runs and can be reached",
         ))
     }
@@ -316,11 +316,11 @@ impl Client<'_> {
         }
     }
 
-    /// Waits until the queues have drained, that is, until an RTT is close to `usual`.
+    /// Waits until the queues have drained: until an RTT is close to `usual`.
     fn wait_for_drain(&mut self, usual: Duration) -> Result<(), ClientEnd> {
         let session = self.session;
         let end = self.sockets.now() + MAX_DRAIN_TIME;
-        // Pings start at a number that no other ping uses.
+        // These pings start at a number that no other pings use.
         let mut number = 1_000_000;
         let mut is_empty = false;
         while self.sockets.now() < end && !is_empty {
@@ -341,7 +341,7 @@ impl Client<'_> {
 
     fn fetch(&mut self, number: u8) -> Result<PhaseResult, ClientEnd> {
         let session = self.session;
-        // The loop begins with one part, because the first answer reports the number of parts.
+        // The loop begins with one part, because the first answer contains the number of parts.
         let mut parts: Vec<Option<Vec<u8>>> = vec![None];
         let mut last_received = self.sockets.now();
         while let Some(first) = parts.iter().position(Option::is_none) {
@@ -387,7 +387,7 @@ impl Client<'_> {
         })
     }
 
-    /// Closes the session. If all copies of the message are lost, the server's timeout closes it.
+    /// Closes the session. If all copies of the message are lost, the server closes the session after a timeout.
     fn close(&mut self) {
         let bye = Message::Bye { session: self.session };
         (0..3).for_each(|_| self.sockets.send(&bye, Socket::Feedback, self.server));

@@ -1,13 +1,13 @@
 //! Cookies that prove the source address of a datagram.
 //!
-//! The server stores nothing until an address is proven: a cookie is a keyed hash of address and time (SipHash, as in
+//! The server stores no state until an address is proven. A cookie is a keyed hash of address and time (SipHash, as in
 //! Linux's SYN cookies).
 
 use lasthop_base::{Duration, Time};
 use std::hash::{BuildHasher, RandomState};
 use std::net::SocketAddr;
 
-/// Period of cookies. A cookie is valid until the end of the period after its own.
+/// Length of a cookie period. A cookie is valid in the period in which it was issued and in the next period.
 const SPAN: Duration = Duration::from_secs(10);
 
 #[derive(Default)]

@@ -2,8 +2,8 @@
 //! path's rate.
 //!
 //! Follows Winstein's saturatr, which recorded the traces of Sprout (Winstein et al., NSDI 2013) and of Mahimahi.
-//! [`client`] and [`server`] drive the phases with their sockets. `saturation` is one side of a phase, without clock
-//! and socket. [`recording`] is the result with its validity.
+//! [`client`] and [`server`] run the phases with their sockets. `saturation` is one side of a phase, without clock and
+//! socket. [`recording`] holds the result and checks its validity.
 //!
 //! Nothing here prints, exits, or names output files.
 #![cfg(target_os = "linux")]

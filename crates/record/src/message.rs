@@ -1,4 +1,4 @@
-//! Messages of both sides: one message per datagram, with numbers in network byte order.
+//! Messages between client and server: one message per datagram, with numbers in network byte order.
 //!
 //! Bytes after a message are padding. Both sides ignore messages of a session that they do not know.
 
@@ -33,11 +33,11 @@ pub(crate) enum Message {
         nonce: u64,
         session: u64,
     },
-    /// Answer that refuses a session, because another client is being served.
+    /// Answer that refuses a session because the server serves another client.
     Busy {
         nonce: u64,
     },
-    /// Message from a second proven address, which is to carry the packets.
+    /// Message from a second proven address, to which the packets of the measurement are sent.
     Attach {
         session: u64,
         cookie: u64,
@@ -314,7 +314,7 @@ mod tests {
         }
     }
 
-    /// An address that is not proven cannot make the server send more than it receives.
+    /// A client whose address is not proven cannot make the server send more than it receives.
     #[test]
     fn answers_to_strangers_are_no_longer_than_questions() {
         let len = |message: Message| {

@@ -1,4 +1,4 @@
-//! Result of one side of a phase, and its encoding.
+//! Result of one side of a phase, with encoding and decoding.
 
 use crate::receiver_log::ReceiverResult;
 use lasthop_base::Duration;
@@ -14,8 +14,8 @@ pub(crate) struct PhaseResult {
 pub struct SenderResult {
     /// Packets sent.
     pub packets: u64,
-    /// Time for which the window was open but the process did not run. In this time the processor, not the path, was
-    /// the limit.
+    /// Time for which the window was open but the process did not run. During this time the processor limited the rate,
+    /// not the path.
     pub behind: Duration,
     /// Time from the start of the phase to the last call of the sender.
     pub span: Duration,

@@ -1,13 +1,14 @@
 //! Received bytes per millisecond, and the time for which the queue was empty.
 //!
-//! The queueing time of a packet is its one-way time minus the smallest one-way time. The clocks of both sides need not
-//! agree, but must run at the same speed. Without queueing a packet would have arrived earlier; from that time until
-//! its arrival the queue was not empty. For the rest of the time since the previous arrival, the queue was empty.
+//! The queueing time of a packet is its one-way time minus the smallest one-way time. The clocks of both sides may
+//! differ by a constant, but must run at the same speed. From the time at which a packet would have arrived without
+//! queueing until its arrival, the queue was not empty. For the rest of the time since the previous arrival, the queue
+//! was empty.
 
 use crate::message::{DataHeader, RecordingPhase};
 use lasthop_base::{Duration, Time};
 
-/// Maximum queueing time in the histogram, ms. Longer times count as this time.
+/// Maximum queueing time in the histogram, ms. Longer times count as this maximum.
 const MAX_WAIT_MS: usize = 20_000;
 
 #[derive(Debug)]
@@ -16,7 +17,7 @@ pub(crate) struct ReceiverLog {
     until: Time,
     /// A queueing time up to this value counts as zero.
     jitter: Duration,
-    /// Smallest one-way time so far, ns. It includes the difference of the clocks.
+    /// Smallest one-way time so far, ns, including the offset between the clocks.
     base: Option<i128>,
     last: Option<Time>,
     empty: Duration,

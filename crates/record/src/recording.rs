@@ -7,13 +7,13 @@ use lasthop_base::Duration;
 /// A recorded path.
 #[derive(Clone, Debug)]
 pub struct Recording {
-    /// Down and up; `None` if not recorded.
+    /// Results of the downlink and of the uplink; `None` if not recorded.
     pub directions: [Option<DirectionResult>; 2],
     /// Minimum and median RTT without load, measured before the first phase.
     pub rtt: [Duration; 2],
     /// Numbers of RTT probes sent and answered.
     pub probes: [u32; 2],
-    /// Whether reports of one direction shared the path with packets of the other.
+    /// Whether reports about one direction shared the path with packets of the other direction.
     pub shares_path: bool,
 }
 
@@ -63,7 +63,7 @@ impl DirectionResult {
         let mut complaints = Vec::new();
         let ReceiverResult { packets, dropped, wait_ms, .. } = self.recorded;
         if packets < MIN_PACKETS {
-            complaints.push(format!("only {packets} packets came through"));
+            complaints.push(format!("only {packets} packets arrived"));
         }
         if self.empty_share() > MAX_EMPTY {
             let percent = self.empty_share() * 100.0;
@@ -81,7 +81,7 @@ impl DirectionResult {
         }
         if self.drift > MIN_DRIFT && self.drift.as_millis() > f64::from(wait_ms) / 4.0 {
             complaints.push(format!(
-                "the clocks of both sides went apart by {:.1} ms: the filling of the queue is unknown",
+                "the clocks of both sides drifted by {:.1} ms: the queueing time is unknown",
                 self.drift.as_millis()
             ));
         }
@@ -132,8 +132,7 @@ mod tests {
         assert!(complaint(behind).contains("processor"));
         assert!(complaint(|direction| direction.recorded.dropped = 3).contains("too slow for 3"));
         assert!(
-            complaint(|direction| direction.drift = Duration::from_millis(30))
-                .contains("went apart by 30.0 ms")
+            complaint(|direction| direction.drift = Duration::from_millis(30)).contains("drifted by 30.0 ms")
         );
         assert!(complaint(|direction| direction.recorded.packets = 99).contains("only 99"));
     }

@@ -1,5 +1,6 @@
-//! One side of a phase: its packets, its recording and its reports. It has no clock and no socket: the drivers
-//! ([`crate::client`], [`crate::server`]) and the tests' link carry the packets and reports that they poll.
+//! One side of a phase: its packets, its recording and its reports. This module has no clock and no socket. The drivers
+//! ([`crate::client`], [`crate::server`]) and the simulated link of the tests poll packets and reports, and transmit
+//! them.
 
 use crate::message::{DataHeader, Message, RecordingPhase, Report};
 use crate::phase_result::{PhaseResult, SenderResult};
@@ -25,7 +26,8 @@ pub(crate) struct Saturation {
     sends_until: Time,
     servo: Option<Servo>,
     log: Option<ReceiverLog>,
-    /// Next report, number of packets that it newly reports, and arrival time of the first of them.
+    /// Next report. `unreported` is the number of packets that it reports for the first time, and `since` is the
+    /// arrival time of the first of these packets.
     report: Report,
     unreported: u64,
     since: Time,
@@ -48,8 +50,8 @@ impl Saturation {
             session,
             number: phase.number,
             zero,
-            // The margin is a fifth of the warm-up, so at least two round trips: the other side may start up to a round
-            // trip later.
+            // The margin is a fifth of the warm-up, which is at least two round trips. The other side may start up to
+            // one round trip later.
             sends_until: zero + warm + span + warm.divided_by(5),
             servo: sends.then(Servo::new),
             log: records.then(|| ReceiverLog::new(zero, phase)),
@@ -67,7 +69,7 @@ impl Saturation {
         now >= self.sends_until
     }
 
-    /// Handles a received message that took `bytes` on the path.
+    /// Handles a received message, whose size on the path is `bytes`.
     pub(crate) fn handle_message(&mut self, message: &Message, at: Time, bytes: usize) {
         match message {
             Message::Data { number, data, .. } if *number == self.number => {
@@ -104,7 +106,7 @@ impl Saturation {
         })
     }
 
-    /// Sends as many packets as the window allows. `out` returns false if the send buffer is full; then `send` returns
+    /// Sends packets until the window is full. `out` returns false if the send buffer is full; `send` then returns
     /// true.
     pub(crate) fn send(&mut self, clock: impl Fn() -> Time, mut out: impl FnMut(Message) -> bool) -> bool {
         let now = clock();
@@ -187,7 +189,7 @@ mod tests {
             let mut receiver = Saturation::new(1, &phase, Time::ZERO, false, true);
             let (mut queue, mut air) = (VecDeque::new(), VecDeque::new());
             let mut back: VecDeque<(Time, Message)> = VecDeque::new();
-            // Number of bits of the first packet in the queue that are already transmitted.
+            // Number of bits of the first queued packet that are already transmitted.
             let mut bits = 0;
             let mut now = Time::ZERO;
             while now < Time::ZERO + Duration::from_secs(SPAN_S + 6) {

@@ -1,6 +1,7 @@
-//! The server: waits for clients and records with one client at a time.
+//! Server of a recording: waits for clients and records with one client at a time.
 //!
-//! Until an address is proven, answers are no longer than requests. A client that is silent for 30 s counts as gone.
+//! Until an address is proven, answers are no longer than requests. After 30 s without messages from a client, its
+//! session ends.
 
 use crate::LONGEST_S;
 use crate::cookie::Cookies;
@@ -11,9 +12,9 @@ use lasthop_base::{Duration, Time};
 use lasthop_os::datagrams::Datagrams;
 use std::net::SocketAddr;
 
-/// Time of silence after which a client counts as gone.
+/// Time without messages from a client after which its session ends.
 pub(crate) const SILENCE: Duration = Duration::from_secs(30);
-/// Maximum time for which a client may have the queue filled before recording, ms.
+/// Maximum time that a client may request for filling the queue before the recording, ms.
 pub(crate) const LONGEST_WARM_MS: u32 = 60_000;
 const MAX_WAIT: Duration = Duration::from_millis(100);
 /// Maximum number of datagrams read before the next send.
@@ -30,7 +31,7 @@ pub enum ServerProgress {
     Gone(SocketAddr),
 }
 
-/// Serves clients until no client has come for `idle`, or until the user stops the server. Returns the number of
+/// Serves clients until no session has existed for `idle`, or until the user stops the server. Returns the number of
 /// results fetched.
 pub fn serve(
     socket: Datagrams,
@@ -55,7 +56,7 @@ struct Server {
     sockets: Sockets,
     cookies: Cookies,
     session: Option<Session>,
-    /// Time since which there is no session.
+    /// End of the last session, or start of the server.
     quiet_since: Time,
     served: u64,
 }
@@ -63,7 +64,7 @@ struct Server {
 struct Session {
     id: u64,
     nonce: u64,
-    /// Client's address for reports and answers, and client's address for packets.
+    /// The client's address for reports and answers (`reports`) and for packets (`packets`).
     reports: SocketAddr,
     packets: SocketAddr,
     last_received: Time,
@@ -105,7 +106,7 @@ impl Server {
         self.quiet_since = self.sockets.now();
     }
 
-    /// Reads and answers one datagram; returns false if there is no datagram.
+    /// Reads and answers one datagram; returns false if no datagram is waiting.
     fn answer(&mut self, on_progress: &mut dyn FnMut(ServerProgress)) -> bool {
         let Server { sockets, cookies, session, served, .. } = self;
         let Some((message, received)) = sockets.receive() else { return false };
@@ -309,7 +310,7 @@ mod tests {
         let (served, news) = with_server(|server| {
             let (one, other) = (TestClient::of(server), TestClient::of(server));
             // The server does not answer a hello without padding, an invalid cookie, an unknown session, or bytes that
-            // are no message.
+            // are not a message.
             let mut short = Vec::new();
             Message::Hello { nonce: 7 }.write(&mut short, &[]);
             assert_eq!(one.send(&short[..40]), None);

@@ -1,9 +1,9 @@
 //! Controls the window of packets in flight so that the bottleneck queue never runs empty.
 //!
 //! As in Winstein's saturatr (Sprout, NSDI 2013), the window grows while the queueing time is below 0.75 s and shrinks
-//! above 3 s. A probe is sent periodically in any case. There are two differences from saturatr. The window follows the
-//! queueing time in the sending direction, not the RTT, so reports may be late. A queue that overflows counts as full
-//! at any queueing time.
+//! above 3 s. A probe is sent periodically, even if the window is closed. Two things differ from saturatr. The window
+//! follows the queueing time in the sending direction instead of the RTT, so late reports do no harm. A queue that
+//! overflows counts as full at any queueing time.
 
 use crate::message::Report;
 use lasthop_base::{Duration, Time};
@@ -15,11 +15,11 @@ const MAX_WAIT: Duration = Duration::from_secs(3);
 /// Queueing time to which the window is reduced after the maximum is exceeded, s.
 const TARGET_WAIT: f64 = 1.5;
 const MIN_WINDOW: u64 = 20;
-/// Maximum window, packets. Packets of such a window have 94 MB.
+/// Maximum window, packets (94 MB).
 const MAX_WINDOW: u64 = 1 << 16;
-/// Share of lost packets above which the window shrinks: further packets would be wasted.
+/// Share of lost packets above which the window shrinks, because further packets would be lost, too.
 const MAX_LOSS: f64 = 0.25;
-/// Reduced window after such losses, relative to the share of packets received.
+/// Reduced window after more losses than [`MAX_LOSS`], relative to the share of packets received.
 const ABOVE: f64 = 1.25;
 /// Share of lost packets above which the queue counts as overflowing. The window then grows by only a sixteenth of the
 /// received packets, until the queueing time has halved.
@@ -27,7 +27,7 @@ const OVERFLOW_LOSS: f64 = 0.05;
 /// Lower bound of one reduction after losses. No packets are sent until the reduction is reached, and the queue must
 /// not drain meanwhile.
 const MIN_SHRINK: f64 = 0.8;
-/// Longest time without a packet; after it a probe is sent.
+/// Longest time without a packet, after which a probe is sent.
 const PROBE: Duration = Duration::from_millis(200);
 
 #[derive(Debug)]

@@ -12,7 +12,7 @@ use std::net::SocketAddr;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Socket {
     Path,
-    /// Socket of another path, for reports; if there is no other path, the socket of the measured path.
+    /// Socket for reports on a separate path. Without a separate path, the socket of the measured path.
     Feedback,
 }
 

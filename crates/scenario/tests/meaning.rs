@@ -344,7 +344,7 @@ fn light_traces_stand_beside_heavy_ones() {
         ("5 20 0\n4 20 0\n", "line 2: 4 ms comes after 5 ms"),
         ("0 20\n5 20\n", "line 1: needs a time, a base delay and"),
         ("0 20 0\n5 2x 0\n", "line 2: `2x` is not a whole number"),
-        ("0 20 0\n5 20 0 9999999\n", "line 2: a delay of 9999999 ms: at most"),
+        ("0 20 0\n5 20 0 9999999\n", "line 2: a delay of 9999999 ms is too long: at most"),
     ] {
         refused(format!("trace={heavy},up=1Mbit/s,light={}", put("bad", text)), told);
     }

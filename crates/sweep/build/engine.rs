@@ -1,4 +1,4 @@
-//! The engine's name: a hash of all sources that determine the result of a run.
+//! Computes the engine's name, a hash of all sources that determine the result of a run.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ pub const CRATES: [&str; 8] = ["base", "wire", "tcp", "net", "middlebox", "engin
 /// among vendored packages, `../lasthop-tcp-VERSION` in a registry's folder.
 ///
 /// # Errors
-/// Returns the name of a crate whose sources are in none of these places.
+/// Returns the name of a crate whose sources are in none of these folders.
 pub fn sources(here: &Path, version: &str) -> Result<Vec<PathBuf>, &'static str> {
     let find = |name: &&'static str| {
         let beside = here.parent().unwrap_or(here);

@@ -1,4 +1,4 @@
-//! Encoding of the results of runs that other processes do.
+//! Encodes the results of runs that other processes do.
 //!
 //! A batch consists of the length of a JSON text (four bytes, little-endian), the text, and then the numbers in eight
 //! bytes each (IEEE 754, little-endian). The text names the numbers. Runs with the same names share one description.
@@ -44,7 +44,8 @@ impl ScenarioCache {
 /// Does the runs that another process requests.
 ///
 /// # Errors
-/// If results could differ: this process has another engine, or a recording with the same name but other contents.
+/// Fails if results could differ: this process has another engine, or a recording with the same name but other
+/// contents.
 pub fn run(requests: &[RunRequest], cache: &ScenarioCache) -> Result<Vec<RunRow>, String> {
     let one = |(digest, text, seed): &RunRequest| -> Result<RunRow, String> {
         Ok(row::run(cache.scenario(digest, text)?.as_ref(), digest, *seed))
@@ -58,7 +59,7 @@ fn scenario(digest: &str, text: &str) -> Result<Scenario, String> {
     if Digests::default().of(&scenario) == digest {
         Ok(scenario)
     } else {
-        Err(format!("its engine is {ENGINE}, and its scenario not the sweep's"))
+        Err(format!("its engine is {ENGINE}, and its scenario differs from the sweep's scenario"))
     }
 }
 
@@ -110,7 +111,7 @@ fn subject_names(metrics: &SubjectMetrics) -> Value {
     json!([kind, name, names])
 }
 
-/// Decodes the rows of a batch; `None` if the bytes do not come from [`pack`].
+/// Decodes the rows of a batch; `None` if the bytes were not encoded by [`pack`].
 pub fn unpack(batch: &[u8]) -> Option<Vec<RunRow>> {
     let (length, rest) = batch.split_first_chunk::<4>()?;
     let (text, numbers) = rest.split_at_checked(u32::from_le_bytes(*length) as usize)?;

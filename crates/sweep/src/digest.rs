@@ -4,7 +4,7 @@ use lasthop_lab::digest::key;
 use lasthop_scenario::Scenario;
 use std::hash::{Hash, Hasher};
 
-/// Name of the engine: its version, and a hash of its sources. Runs of one engine are never reused for another.
+/// Name of the engine: its version and a hash of its sources. Runs of one engine are never reused for another engine.
 pub const ENGINE: &str = env!("LASTHOP_ENGINE");
 
 /// Computes digests. The buffer is reused from one digest to the next.
@@ -12,13 +12,12 @@ pub const ENGINE: &str = env!("LASTHOP_ENGINE");
 pub struct Digests(Written);
 
 impl Digests {
-    /// The digest of a scenario's runs. It covers this engine and the whole checked scenario, including recorded links.
-    /// It leaves out title, source, seed, number of runs and sample interval. A mechanism that a caller added is
-    /// represented by its name and values.
+    /// Returns the digest of a scenario's runs. The digest covers this engine and the whole checked scenario, including
+    /// recorded links. It does not cover title, source, seed, number of runs and sample interval. A mechanism that a
+    /// caller added is represented by its name and values.
     ///
-    /// The standard library's `Hash` serialises the values. Another compiler or byte order may therefore give other
-    /// digests, which only means that runs are repeated. Two different scenarios never have the same input to the
-    /// digest.
+    /// The standard library's `Hash` serialises the values. Another compiler or byte order may therefore give different
+    /// digests; runs are then repeated. Two different scenarios never have the same input to the digest.
     pub fn of(&mut self, scenario: &Scenario) -> String {
         let Scenario {
             title: _,
@@ -42,7 +41,7 @@ impl Digests {
     }
 }
 
-/// A hasher that records its input. Different values give different bytes, and small numbers take few bytes.
+/// A hasher that records its input. Different values are recorded as different bytes, and small numbers take few bytes.
 #[derive(Debug, Default)]
 struct Written(Vec<u8>);
 

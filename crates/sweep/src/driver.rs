@@ -1,8 +1,8 @@
-//! Order of a sweep's runs, and storage of the results.
+//! Chooses the order of a sweep's runs and stores their results.
 //!
-//! `poll_job` gives runs to do until none is left; `handle_row` accepts the results in any order. Runs that the store
-//! already contains are not given. The first runs of all points come first, then all second runs, and so on. Every
-//! point uses the same seeds.
+//! `poll_job` returns runs to do until the sweep needs no further run; `handle_row` accepts the results in any order.
+//! Runs that the store already contains are left out. The first runs of all points precede all second runs, and so on.
+//! Every point uses the same seeds.
 
 use crate::grid::Grid;
 use crate::row::RunRow;
@@ -17,7 +17,8 @@ use std::collections::{BTreeMap, BinaryHeap};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Longest time from a result's arrival until it is committed. Commits are grouped, because each waits for the disk.
+/// Longest time from a result's arrival to its commit. Results are committed in groups, because each commit waits for
+/// the disk.
 const COMMIT_INTERVAL: Duration = Duration::from_millis(250);
 
 /// Number of runs of each point, or the rule for it.
@@ -25,8 +26,8 @@ const COMMIT_INTERVAL: Duration = Duration::from_millis(250);
 pub enum RunCount {
     /// A fixed number.
     Runs(u32),
-    /// Repeats until the means over flows of these quantities are this precise, or the limit is reached. A scenario in
-    /// which nothing is random has only one run.
+    /// Repeats runs until the means of these quantities over flows reach this precision, or the number of runs reaches
+    /// the limit. A scenario without randomness has only one run.
     Until(Precision, Vec<Quantity>, u32),
 }
 
@@ -50,8 +51,8 @@ impl RunCount {
     }
 }
 
-/// A shard: one of several parts of a sweep that are simulated separately, for example on other machines. It is part
-/// `number` of `of` parts.
+/// A shard: part `number` of the `of` parts of a sweep. The parts are simulated separately, for example on several
+/// machines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shard {
     /// Number of this part, from 1.
@@ -87,8 +88,8 @@ struct PointState {
     digest: String,
     scenario: Arc<Scenario>,
     text: Arc<str>,
-    /// The quantities that the stopping rule uses, by run number from 0. A run without such quantities has an empty
-    /// list: a run that failed, or any run if there is no rule.
+    /// Values of the quantities that the stopping rule uses, by run number from 0. The list is empty for a failed run,
+    /// and for all runs without a stopping rule.
     done: BTreeMap<u32, Vec<Option<f64>>>,
     /// Number of runs wanted so far; the stopping rule may raise it.
     wanted: u32,
@@ -106,9 +107,9 @@ pub struct Driver {
     points: Vec<PointState>,
     point_count: u64,
     index_by_digest: BTreeMap<String, usize>,
-    /// Next run of each point that may need more runs, as (run number, point); the smallest comes first.
+    /// Next run of each point that may need more runs, as (run number, point). The smallest pair is popped first.
     next: BinaryHeap<Reverse<(u32, usize)>>,
-    /// Results that are not committed yet. `since` is the time at which the first of them arrived.
+    /// Results that are not committed yet. `since` is the arrival time of the first of these results.
     waiting: Vec<RunRow>,
     since: Option<Instant>,
     found: u64,
@@ -117,7 +118,7 @@ pub struct Driver {
 }
 
 impl Driver {
-    /// Starts or continues a sweep. The repetitions have the seeds `seed`, `seed + 1` …
+    /// Starts or continues a sweep. The repetitions use the seeds `seed`, `seed + 1` …
     pub fn begin(
         mut store: Store,
         grid: &Grid,
@@ -174,8 +175,8 @@ impl Driver {
         Ok(driver)
     }
 
-    /// The next run to do. `None` means that no run can start now. If no run is in progress either, the sweep is
-    /// complete.
+    /// Returns the next run to do. `None` means that no run can start now. If additionally no run is in progress, the
+    /// sweep is complete.
     pub fn poll_job(&mut self) -> Option<RunJob> {
         while let Some(Reverse((run, index))) = self.next.pop() {
             let point = &self.points[index];
@@ -194,8 +195,8 @@ impl Driver {
         None
     }
 
-    /// Accepts the result of a run. The result is committed within 250 ms if this function or [`Driver::handle_time`]
-    /// is called by then.
+    /// Accepts the result of a run. It is committed, at the latest, by the first call of this function or
+    /// [`Driver::handle_time`] that follows after 250 ms.
     pub fn handle_row(&mut self, row: RunRow) -> Result<(), Error> {
         let Some(index) = self.index_by_digest.get(&row.digest).copied() else { return Ok(()) };
         let number = row.seed.wrapping_sub(self.seed);
@@ -285,7 +286,7 @@ impl Driver {
         Ok(self.store)
     }
 
-    /// Requests further runs of a point until this shard has one to do, or the point has enough runs.
+    /// Requests further runs of a point until this shard has a run to do, or the point has enough runs.
     fn request_runs(&mut self, index: usize) {
         while self.points[index].open == 0 {
             let point = &self.points[index];
@@ -317,7 +318,8 @@ impl Driver {
         }
     }
 
-    /// Whether a run belongs to this shard. Runs are divided among shards; with a stopping rule, whole points are.
+    /// Whether a run belongs to this shard. Runs are divided among shards. With a stopping rule, whole points are
+    /// divided instead.
     fn is_in_shard(&self, run: u32, index: usize) -> bool {
         match self.count {
             RunCount::Runs(_) => self.shard.has(u64::from(run) * self.point_count + index as u64),

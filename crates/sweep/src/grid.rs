@@ -32,7 +32,7 @@ pub struct GridPoint {
 }
 
 impl Grid {
-    /// Makes every combination of the values. A key with only one value applies to all points and is not one of the
+    /// Creates every combination of the values. A key with only one value applies to all points and is left out of the
     /// grid's paths.
     ///
     /// # Errors
@@ -59,7 +59,7 @@ impl Grid {
         Ok(Grid { title, paths, points })
     }
 
-    /// Digest of the grid. Grids have the same digest if their paths, values and points are the same, in the same
+    /// Digest of the grid. Two grids have the same digest if their paths, values and points are equal and in the same
     /// order.
     pub fn digest(&self) -> String {
         let mut parts: Vec<&str> = vec![&self.title];

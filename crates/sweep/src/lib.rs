@@ -2,7 +2,7 @@
 //!
 //! * [`grid`]: the points of a sweep; [`digest`]: keys that identify the runs of a point.
 //! * [`rule`]: stopping rule that repeats runs until a precision is reached.
-//! * [`row`]: one run with the numbers that it gives.
+//! * [`row`]: one run and its results.
 //! * [`driver`]: chooses the order of the runs, and is the only writer of the store. The driver has no threads:
 //!   [`thread_pool`] simulates on this machine, and other programs may do runs elsewhere.
 //! * [`batch`]: byte encoding of runs that other processes do.

@@ -1,4 +1,4 @@
-//! One run with its numbers, in the form that a worker returns.
+//! One run with its numbers, as a worker returns it.
 
 use lasthop_lab::runs::summary::AGGREGATE_METRICS;
 use lasthop_scenario::Scenario;
@@ -17,7 +17,7 @@ pub struct RunRow {
     pub seed: u64,
     /// Wall-clock time, s.
     pub wall_s: f64,
-    /// The numbers, or the reason why there are none.
+    /// The numbers, or the error message of a failed run.
     pub outcome: Result<Vec<SubjectMetrics>, String>,
 }
 
@@ -64,7 +64,7 @@ fn numbers(outcome: &Outcome) -> Result<Vec<SubjectMetrics>, String> {
     }
 }
 
-/// All numbers of an outcome: those of each flow, of all flows together, and of each link direction.
+/// All numbers of an outcome: of each flow, of all flows together, and of each link direction.
 pub fn subject_metrics(outcome: &Outcome) -> Vec<SubjectMetrics> {
     let flows = outcome.flows.iter().map(|flow| {
         let numbers = FLOW_METRICS.iter().map(|metric| (metric.name, (metric.of)(flow)));

@@ -3,8 +3,8 @@
 //! A point is repeated until half of the 95 % confidence interval is at most γ / (1 + γ) of the mean. γ is the required
 //! relative error. (Law, Simulation Modeling and Analysis, 5th ed. 2015, §9.4.1, after Law and Kelton.) Chow and
 //! Robbins (Ann. Math. Stat. 36, 1965) prove the coverage in the limit of γ towards 0. The first check is after ten
-//! runs, as Law advises. Each further check follows when the number of runs has grown by a tenth, and at least by ten.
-//! More frequent checks would more often stop too early by chance.
+//! runs, as Law advises. Each further check is made when the number of runs has grown by a tenth and by at least ten.
+//! With more frequent checks, the rule would stop too early by chance more often.
 
 use lasthop_lab::stats::Estimate;
 
@@ -25,7 +25,8 @@ impl Precision {
         (relative > 0.0 && relative < 1.0).then_some(Precision { relative })
     }
 
-    /// Number of runs at the next check. `checked` is the number at the last check, 0 before the first.
+    /// Number of runs at the next check. `checked` is the number of runs at the last check, and 0 before the first
+    /// check.
     pub fn next_check(checked: u32) -> u32 {
         if checked == 0 { FIRST_CHECK } else { checked.saturating_add((checked / 10).max(10)) }
     }
@@ -35,8 +36,8 @@ impl Precision {
         self.is_reached_beside(values, values)
     }
 
-    /// Whether half the interval of `values` is small enough relative to the mean of `of`. This serves paired
-    /// differences, whose own mean may be zero.
+    /// Whether half the interval of `values` is small enough relative to the mean of `of`. Used for paired differences,
+    /// whose own mean may be zero.
     pub fn is_reached_beside(&self, values: &[Option<f64>], of: &[Option<f64>]) -> bool {
         match estimate(values).zip(estimate(of)) {
             Some((estimate, of)) => {
@@ -51,7 +52,7 @@ impl Precision {
         self.expected_beside(values, values)
     }
 
-    /// Expected total number of runs until [`Precision::is_reached_beside`] holds.
+    /// Expected total number of runs until [`Precision::is_reached_beside`] returns true.
     pub fn expected_beside(&self, values: &[Option<f64>], of: &[Option<f64>]) -> u32 {
         let known = estimate(values).zip(estimate(of));
         let Some((half, of)) = known.and_then(|(estimate, of)| Some((estimate.half_width()?, of))) else {
@@ -134,8 +135,8 @@ mod tests {
         radius * (std::f64::consts::TAU * stream.uniform()).cos()
     }
 
-    /// Stops many random sequences by the rule. Returns the share of sequences whose interval contains the mean, the
-    /// share whose mean is close enough, and the mean number of runs.
+    /// Applies the stopping rule to many random sequences. Returns the share of sequences whose interval contains the
+    /// mean, the share whose mean is close enough, and the mean number of runs.
     fn coverage(relative: f64, draws: u32, mean: f64, draw: fn(&mut Stream) -> f64) -> [f64; 3] {
         let precision = Precision::new(relative).unwrap();
         let mut stream = Stream::named(13, "coverage");

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// A pool of threads. After the pool is dropped no further run starts; runs in progress are not awaited.
+/// A pool of threads. After the pool is dropped, no further run starts. Dropping does not wait for runs in progress.
 pub struct ThreadPool {
     jobs: Sender<RunJob>,
     rows: Receiver<RunRow>,
@@ -18,10 +18,10 @@ pub struct ThreadPool {
 }
 
 impl ThreadPool {
-    /// Starts `threads` threads, or as many as the system allows, but at least one.
+    /// Starts `threads` threads. If the system allows fewer, starts that many.
     ///
     /// # Errors
-    /// If the system does not allow even one thread.
+    /// Fails if the system does not allow even one thread.
     pub fn start(threads: usize) -> io::Result<ThreadPool> {
         let (jobs, taken) = channel::<RunJob>();
         let (done, rows) = channel();

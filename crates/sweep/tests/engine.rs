@@ -1,4 +1,4 @@
-//! Different engines have different names, and the name does not depend on the place of the build.
+//! Different engines have different names, and the name does not depend on the folder of the build.
 
 #[path = "../build/engine.rs"]
 mod engine;
@@ -39,7 +39,11 @@ fn the_same_sources_have_the_same_name_in_every_layout() {
     assert_eq!(names[0], names[1]);
     assert_eq!(names[0], names[2]);
     for (layout, name) in layouts {
-        assert_ne!(named(layout, name, "another"), names[0], "{layout}: another engine has another name");
+        assert_ne!(
+            named(layout, name, "another"),
+            names[0],
+            "{layout}: a different engine has a different name"
+        );
     }
 }
 
@@ -47,7 +51,7 @@ fn the_same_sources_have_the_same_name_in_every_layout() {
 fn sources_that_are_missing_are_told() {
     let folder = tempfile::tempdir().expect("a directory");
     let here = packages(folder.path(), |name| format!("lasthop-{name}-0.1.0"), "one");
-    // Another version is another engine, whose sources are in other folders.
+    // A different version is a different engine, whose sources are in different folders.
     assert_eq!(sources(&here, "0.1.1"), Err("base"));
     fs::remove_dir_all(folder.path().join("lasthop-net-0.1.0")).expect("removed");
     assert_eq!(sources(&here, "0.1.0"), Err("net"));

@@ -1,8 +1,8 @@
-//! A congestion control in a separate crate: general AIMD. It grows the window more slowly than Reno and reduces
-//! it less, so the window varies less.
+//! A congestion control in a separate crate: general AIMD. The window grows more slowly than Reno's and is reduced
+//! less, so it varies less.
 //!
-//! A loss reduces the window to the share β; otherwise the window grows by α segments per round trip. If α is
-//! 4 (1 - β²) / 3, the mean square of the window equals that of Reno (α = 1, β = 1/2; Yang and Lam 2000, Eq. 7).
+//! A loss multiplies the window by β. Without losses the window grows by α segments per round trip. If α is
+//! 4 (1 - β²) / 3, the mean square of the window equals Reno's (α = 1, β = 1/2; Yang and Lam 2000, Eq. 7).
 
 use lasthop_base::{Info, Mechanism, Parameter, Unit, Values};
 use lasthop_scenario::{Catalogue, Problem};

@@ -1,5 +1,5 @@
 //! A middlebox in a separate crate: a base station that forwards only every second pure ACK. Routers that filter ACKs
-//! on the uplink do this, too (RFC 3449 §5.2.1), but they consider the queue.
+//! on the uplink drop ACKs, too (RFC 3449 §5.2.1), but consider the queue.
 
 use lasthop_base::{Info, Mechanism, Parameter, Time, Unit};
 use lasthop_middlebox::{Build, Decision, Middlebox};
@@ -10,13 +10,13 @@ use lasthop_wire::{Flags, LossReason, Packet, Segment};
 pub const THINNED: Mechanism<Build> = Mechanism {
     info: Info {
         name: "thinned",
-        summary: "forwards one of several pure ACKs",
+        summary: "forwards one pure ACK of every few",
         source: "RFC 3449 §5.2.1, much simplified",
         parameters: &[Parameter {
             name: "one_of",
             unit: Unit::Count(1, 1000),
             default: Some("2"),
-            doc: "ACKs for each one forwarded",
+            doc: "number of pure ACKs of which one is forwarded",
         }],
         ..Info::PLAIN
     },

@@ -46,7 +46,7 @@ fn general_aimd_is_as_fast_as_its_rule_says() {
     assert!((0.85..1.0).contains(&gaimd) && reno < gaimd, "{gaimd} and {reno} of the bound");
 }
 
-/// Both queues lose one packet for each arrival at a full queue.
+/// Both queues drop one packet for each arrival at a full queue.
 #[test]
 fn a_queue_loses_from_its_front() {
     let (lost, delivered) = own_queue::over(r#"{ kind = "drop_front", packets = 20 }"#).expect("valid");
@@ -55,7 +55,7 @@ fn a_queue_loses_from_its_front() {
     assert!(delivered as f64 > 0.9 * by_tail as f64, "{delivered} of {by_tail}");
 }
 
-/// The path loses no ACK but those that the middlebox drops. A FIN or a packet in flight at the end may add one.
+/// The path loses only the ACKs that the middlebox drops. A FIN or a packet in flight at the end may add one packet.
 #[test]
 fn a_middlebox_takes_every_second_ack() {
     let (_, acks, ended) = own_middlebox::over("thinned").expect("valid");
@@ -63,8 +63,8 @@ fn a_middlebox_takes_every_second_ack() {
     assert_eq!(own_middlebox::over("none").expect("valid").2, 0);
 }
 
-/// A transfer has 100 segments. One policy acknowledges all of them; the other acknowledges the first 16, then every
-/// second one.
+/// A transfer has 100 segments. One policy acknowledges all of them; the other acknowledges each of the first 16
+/// segments, then every second segment.
 #[test]
 fn a_receiver_acknowledges_quickly_at_first() {
     let [all, quick] =
@@ -112,7 +112,7 @@ fn what_is_wrong_with_them_is_said_as_of_ours() {
     );
 }
 
-/// Description and constructor of this mechanism exist only at run time, as for a mechanism in another language.
+/// The description and the constructor of this mechanism are created at run time, as for a mechanism in Python.
 #[test]
 fn a_mechanism_may_be_made_at_run_time() {
     struct Every(u64);

@@ -1,10 +1,10 @@
-"""Load time of a page in Chromium behind several paths.
+"""Measures the load time of a page in Chromium behind several paths.
 
     sudo python3 page_load.py --runs 5 --picture page-load.png cable lte hspa starlink
 
 For each path, prints the mean times until first contentful paint and until the load event, with 95 % intervals. Each
-run has a new browser (empty cache) and its own seed. If the machine is too busy for real time (exit status 3), the run
-is repeated. The program needs chromium, and for the picture matplotlib.
+run starts a new browser with an empty cache and has a different seed. If the machine is too busy for real time (exit
+status 3), the run is repeated. The program needs chromium, and for the picture matplotlib.
 """
 
 import argparse

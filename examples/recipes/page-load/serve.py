@@ -1,7 +1,7 @@
 """Serves a page of 68 requests and 2.4 MB on port 8000: HTML of 60 kB, 6 style sheets, 21 scripts, 40 pictures. The
-size is close to the median of web pages (after HTTP Archive); the content is made up.
+size is close to the median of web pages (HTTP Archive); the content is synthetic.
 
-When the page is loaded, it writes its load time into its root element, in milliseconds since the navigation began.
+After loading, the page writes its load time, in ms since the start of the navigation, into its root element.
 """
 
 import random

@@ -1,4 +1,4 @@
-"""The client's time limit of 2 s is enough for 1 MB on LTE. On UMTS it is not, and the client reports that."""
+"""The client's time limit of 2 s is enough for 1 MB on LTE. On UMTS the limit is too short, and the client reports this."""
 
 import sys
 from pathlib import Path

@@ -38,8 +38,8 @@ pub struct ObservedFlow {
     /// Advertised right edge: offset of the first byte that the peer may not send.
     edge: u64,
     acknowledged: u64,
-    /// Whether our window limits the peer. If so, RTT samples do not contain queues that the kernel's larger window
-    /// builds.
+    /// Whether the agent's window limits the peer. If so, RTT samples do not contain queueing delay caused by the
+    /// kernel's larger window.
     is_limiting: bool,
     /// Time at which decisions resumed after a lapse.
     lapsed: Option<Time>,
@@ -47,7 +47,8 @@ pub struct ObservedFlow {
     /// Last request to the kernel program.
     last_request: Option<AckRequest>,
     pieces: FixedSplit,
-    /// Number of bytes that arrived. The agent uses it as the number of bytes read, which the kernel does not report.
+    /// Number of bytes that arrived. The agent also uses this number as the number of bytes that the application has
+    /// read, which the kernel does not report.
     arrived: u64,
     fins: u8,
     last_packet: Time,
@@ -86,7 +87,7 @@ pub struct AckRequest {
     pub window: u64,
     /// Number of ACKs sent for each kernel ACK.
     pub count: u32,
-    /// Whether the ACKs are copies of the kernel's; otherwise each ACK covers a part of the range.
+    /// Whether the ACKs are copies of the kernel's ACK. If false, each ACK acknowledges a part of the range.
     pub is_copies: bool,
 }
 
@@ -104,7 +105,7 @@ pub struct FlowWindows {
 }
 
 impl ObservedFlow {
-    /// Creates a connection of which no packet has been observed.
+    /// Creates a connection without any observed packet.
     pub fn new(settings: &AckSettings, seed: u64) -> ObservedFlow {
         let discriminator = settings.loss_discrimination.as_ref().map(|choice| Discriminator {
             mechanism: (choice.build)(&choice.values),
@@ -158,8 +159,8 @@ impl ObservedFlow {
         self.handle_several(now, segment, now)
     }
 
-    /// Handles several packets. `segment` is the last packet, with the payload length of all. The time stamp that it
-    /// echoes was first seen at `echoed`.
+    /// Handles several packets. `segment` has the header of the last packet and the total payload length of all
+    /// packets. `echoed` is the time of the first packet that echoed the same time stamp.
     pub fn handle_several(&mut self, now: Time, segment: &Segment, echoed: Time) -> Option<Cause> {
         self.last_packet = now;
         self.record_end(segment, 1);
@@ -176,8 +177,8 @@ impl ObservedFlow {
             return None;
         }
         let rtt = segment.timestamps.and_then(|stamps| self.stamps.round_trip(echoed, stamps.echo));
-        // A queue that the kernel's window builds is not part of the path, so meanwhile only samples below the minimum
-        // count.
+        // While the kernel's window builds a queue, RTT samples include queueing delay. Only samples below the minimum
+        // count then.
         let believed =
             rtt.filter(|rtt| self.is_limiting || self.windows.min_rtt.is_none_or(|least| *rtt < least));
         self.measure(now, u64::from(segment.len), believed);
@@ -188,13 +189,14 @@ impl ObservedFlow {
         self.handle_data(now, range, sent, rtt)
     }
 
-    /// Handles a packet that leaves. Returns true if it is a pure ACK that advertised more than the agent had decided.
+    /// Handles an outgoing packet. Returns true if the packet is a pure ACK that advertised more than the agent had
+    /// decided.
     pub fn handle_outgoing(&mut self, now: Time, segment: &Segment) -> bool {
         self.last_packet = now;
         self.record_end(segment, 2);
         if segment.flags.has(Flags::SYN) {
-            // A retransmitted SYN keeps the time of the first one: the RTT sample may be too long, which does not
-            // change a minimum.
+            // A retransmitted SYN keeps the time of the first SYN. The RTT sample may then be too long, which does not
+            // change the minimum.
             let first = self.own.filter(|syn| syn.seq == segment.seq).map_or(now, |syn| syn.at);
             self.own = Some(Syn::of(segment, first));
             self.set_first_edge();
@@ -208,7 +210,7 @@ impl ObservedFlow {
         advertised_more && segment.is_pure_ack() && !segment.flags.has(Flags::PSH)
     }
 
-    /// Sets the right edge from the window of our SYN as soon as both SYNs are known.
+    /// Sets the right edge from the window of this host's SYN as soon as both SYNs are known.
     fn set_first_edge(&mut self) {
         if let (Some(own), Some(_)) = (self.own, self.peer) {
             self.edge = self.edge.max(1 + u64::from(own.window));
@@ -221,8 +223,8 @@ impl ObservedFlow {
         self.lapsed = Some(now);
     }
 
-    /// Decides on a pure ACK of the kernel. `acks` replace it, in order; the last one is the kernel's own packet. If it
-    /// returns false, the kernel's ACK leaves unchanged.
+    /// Decides on a pure ACK of the kernel. If the result is true, `acks` replace the kernel's ACK, in order; the last
+    /// one reuses the kernel's packet. If the result is false, the kernel's ACK leaves unchanged.
     pub fn handle_ack(&mut self, now: Time, segment: &Segment, acks: &mut Vec<OutgoingAck>) -> bool {
         acks.clear();
         self.last_packet = now;
@@ -262,7 +264,8 @@ impl ObservedFlow {
             };
             let units = (edge.saturating_sub(part) + (1 << shift) - 1) >> shift;
             let Some(number) = self.peer.map(|peer| peer.seq.at(part)) else { return false };
-            // The window of a slice may exceed the header field; the right edge of that slice is then further left.
+            // The window of a partial ACK may exceed the header field. The field is then capped, which moves the right
+            // edge of this ACK left.
             if part == ack {
                 // Rounding the window up moves the advertised right edge.
                 self.edge = ack + (units << shift);
@@ -305,8 +308,8 @@ impl ObservedFlow {
         }
     }
 
-    /// Returns the new right edge. The window is the mechanism's, but at least two segments and at most the kernel's
-    /// offer. The edge does not move left of the old edge unless the kernel's offer does.
+    /// Returns the new right edge. The window is the one that the mechanism chooses, but at least two segments and at
+    /// most the kernel's offer. The edge moves left only if the kernel's own edge does.
     fn edge_for(&mut self, ack: u64, kernel: u64) -> u64 {
         let segment = self.segment();
         let Some(window) = &mut self.window else { return ack + kernel };

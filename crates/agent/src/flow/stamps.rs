@@ -1,4 +1,4 @@
-//! Send times of the time stamps in this host's packets. Echoes of these time stamps give RTT samples.
+//! Send times of the time stamps in this host's packets. RTT samples are computed from echoes of these time stamps.
 
 use lasthop_base::{Duration, Time};
 
@@ -20,18 +20,18 @@ impl Default for Stamps {
 }
 
 impl Stamps {
-    /// Records a time stamp of a packet that leaves.
+    /// Records the time stamp of an outgoing packet.
     pub(super) fn remember(&mut self, now: Time, value: u32) {
         if self.count > 0 {
             let (last, at) = self.stored[(self.count - 1) % KEPT];
             if last == value || now.since(at) < APART {
-                // The send time of a time stamp is that of the first packet with its value, so later packets do not
-                // count.
+                // The send time of a time stamp is the send time of the first packet with this value, so later packets
+                // are ignored.
                 self.skipped = value;
                 return;
             }
         }
-        // The first packet with this value was skipped. A later packet would give an RTT sample that is too short.
+        // The first packet with this value was skipped. An RTT sample from a later packet would be too short.
         if value == self.skipped && self.count > 0 {
             return;
         }

@@ -71,7 +71,7 @@ fn what_the_own_syn_told_holds() {
     }
 }
 
-/// The RTT of several packets is measured at the first echo.
+/// The RTT sample of several packets ends at the first echo.
 #[test]
 fn several_packets_are_measured_by_the_first_echo() {
     let settings =
@@ -183,7 +183,7 @@ fn an_ack_that_told_more_than_was_decided_is_one_that_was_missed() {
     let mut flow = opened(&fixed(10_000), Some(7));
     advertised(&mut flow, 30, 1, 500);
     assert!(!flow.handle_outgoing(at(30), &ack(1, 79)), "as decided");
-    assert!(flow.handle_outgoing(at(31), &ack(1, 500)), "past the queue");
+    assert!(flow.handle_outgoing(at(31), &ack(1, 500)), "bypassed the queue");
     assert!(!flow.handle_outgoing(at(32), &Segment { len: 10, ..ack(1, 600) }), "data is never queued");
 }
 

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 const V4: &str = "iptables";
 const V6: &str = "ip6tables";
 
-/// Creates the chains; returns whether there is one for IPv6.
+/// Creates the chains; returns whether IPv6 has a chain, too.
 pub(super) fn add(queue: u16) -> Result<bool, String> {
     add_one(V4, queue, LENGTHS_V4)?;
     let has_ipv6 = add_one(V6, queue, LENGTHS_V6).is_ok();
@@ -32,7 +32,7 @@ fn add_one(program: &str, queue: u16, [least, most]: [u16; 2]) -> Result<(), Str
 }
 
 fn remove_one(program: &str) {
-    // The deletion repeats because a failed run may have left two rules.
+    // The deletion is repeated because an earlier failed run may have left a second rule.
     while call(program, &["-D", "OUTPUT", "!", "-o", "lo", "-j", NAME]).is_ok() {}
     let _ = call(program, &["-F", NAME]);
     let _ = call(program, &["-X", NAME]);

@@ -1,7 +1,7 @@
 //! Firewall rules that queue this host's pure ACKs.
 //!
-//! `iptables` makes a chain in the `mangle` tables. If iptables fails and the kernel supports nft's `queue`, `nft`
-//! makes a table instead.
+//! `iptables` creates a chain in the `mangle` tables. If `iptables` fails and the kernel supports nft's `queue`, `nft`
+//! creates a table instead.
 
 mod iptables;
 mod nft;
@@ -38,7 +38,7 @@ impl Tool {
         }
     }
 
-    /// Adds the rules; returns whether there are rules for IPv6. A failure leaves nothing behind.
+    /// Adds the rules; returns whether rules for IPv6 were added, too. After a failure, no rules remain.
     fn add(self, queue: u16) -> Result<bool, String> {
         let added = match self {
             Tool::Iptables => iptables::add(queue),
@@ -61,11 +61,11 @@ impl FirewallRules {
         Tool::ALL.into_iter().for_each(Tool::remove);
     }
 
-    /// Queues pure ACKs; the ACKs pass if no process listens on the queue. Fails if no tool can add rules for IPv4;
-    /// rules for IPv6 are optional.
+    /// Adds rules that queue pure ACKs. The ACKs pass if no process listens on the queue. Fails if no tool can add
+    /// rules for IPv4; rules for IPv6 are optional.
     pub fn add(queue: u16) -> Result<FirewallRules, SystemError> {
         let (tool, has_ipv6) = first_working(|tool| tool.add(queue)).map_err(|why| SystemError {
-            message: format!("cannot make the firewall's rules: {why}"),
+            message: format!("cannot add the firewall rules: {why}"),
             help: "see `lasthop doctor`".to_owned(),
         })?;
         Ok(FirewallRules { tool, has_ipv6 })
@@ -104,7 +104,7 @@ pub(crate) fn trial() -> Result<String, String> {
 
 fn describe(results: &[(Tool, Result<(), String>)]) -> String {
     let words = results.iter().map(|(tool, outcome)| match outcome {
-        Ok(()) => format!("{} takes the rules", tool.name()),
+        Ok(()) => format!("{} accepts the rules", tool.name()),
         Err(why) => format!("{} does not: {why}", tool.name()),
     });
     words.collect::<Vec<String>>().join("; ")
@@ -144,6 +144,6 @@ mod tests {
     #[test]
     fn both_verdicts_are_told() {
         let results = [(Tool::Iptables, Ok(())), (Tool::Nft, Err("no queue".to_owned()))];
-        assert_eq!(describe(&results), "iptables takes the rules; nft does not: no queue");
+        assert_eq!(describe(&results), "iptables accepts the rules; nft does not: no queue");
     }
 }

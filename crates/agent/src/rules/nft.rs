@@ -10,7 +10,7 @@ const PROGRAM: &str = "nft";
 /// Creates the table atomically; returns whether the kernel has IPv6.
 pub(super) fn add(queue: u16) -> Result<bool, String> {
     check_output(PROGRAM, run_nft(&text(queue))).map_err(|why| {
-        // The error's position refers to our own text, so it is dropped.
+        // The error's position refers to the text generated here, so the position is removed from the message.
         let why = why.split_once("Error: ").map_or(why.as_str(), |(_, why)| why);
         format!("{why} (the kernel may lack nft_queue)")
     })?;

@@ -1,7 +1,7 @@
 //! Watchdog: a separate process that removes the firewall rules if the agent does not respond.
 //!
-//! A stopped process (SIGSTOP, a debugger) does not close its queue: the kernel goes on holding ACKs for the process,
-//! which stops connections with few segments in flight. Therefore a second process, the watchdog process, owns the
+//! A stopped process (SIGSTOP, a debugger) does not close its queue. The kernel then still holds ACKs for the process,
+//! which stalls connections with few segments in flight. Therefore a second process, the watchdog process, owns the
 //! rules. The agent sends heartbeats to the watchdog process. Without heartbeats the rules are removed until the next
 //! heartbeat. When the agent ends for any reason, the watchdog process removes the rules and ends.
 
@@ -57,7 +57,7 @@ impl HeartbeatState {
     }
 }
 
-/// The agent's handle of the watchdog process. It drops last; the heartbeat must stop first.
+/// The agent's handle of the watchdog process. Drop this handle last, after the heartbeat.
 pub(crate) struct Watchdog {
     child: Child,
     has_ipv6: bool,
@@ -67,8 +67,8 @@ pub(crate) struct Watchdog {
 pub(crate) struct Heartbeat(ChildStdin);
 
 impl Watchdog {
-    /// Starts the watchdog process before the queue is opened. The kernel closes the queue only with the last
-    /// descriptor, so the watchdog process must not inherit one.
+    /// Starts the watchdog process before the queue is opened. The kernel closes the queue only with its last
+    /// descriptor, so the watchdog process must not inherit a descriptor.
     pub(crate) fn start(options: &AgentOptions) -> Result<(Watchdog, Heartbeat), SystemError> {
         let refused = |error: io::Error| SystemError {
             message: format!("cannot start the agent's watchdog: {error}"),
@@ -140,7 +140,7 @@ impl Heartbeat {
     }
 }
 
-/// Reads the first message of the watchdog process; returns whether there are rules for IPv6.
+/// Reads the first message of the watchdog process; returns whether rules for IPv6 were added.
 fn read_start_message(child: &mut Child) -> Result<bool, SystemError> {
     let mut line = String::new();
     if let Some(output) = child.stdout.take() {

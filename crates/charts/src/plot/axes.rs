@@ -113,8 +113,8 @@ fn y_axis(figure: &Figure, shown: &[&Point], bounds: Option<[f64; 2]>) -> Option
     })
 }
 
-/// Offsets that draw the series of a category side by side. A published series gets the offset of our series after
-/// which it is named.
+/// Offsets that draw the series of a category side by side. A published series gets the same offset as our series whose
+/// name it contains.
 fn shifts(figure: &Figure) -> Vec<f64> {
     if figure.x_categories.is_empty() {
         return Vec::new();
@@ -177,7 +177,8 @@ mod tests {
         let axes = Axes::of(&shares).unwrap();
         assert!(axes.y.low == 0.0 && axes.y.high > 7.0 && axes.y.high < 8.0, "{axes:?}");
         shares.y_bounds = Some([0.0, 1.0]);
-        // A share in per cent exceeds the bounds 0 and 1. The bounds are then ignored, so that the point stays visible.
+        // A share in per cent exceeds the bounds 0 and 1. The axis then ignores the bounds, so that the point is
+        // visible.
         shares.curves[0].points.push(Point::exact(3.0, 43.0));
         assert!(Axes::of(&shares).unwrap().y.high > 43.0);
     }
@@ -223,6 +224,6 @@ mod tests {
         let axes = Axes::of(&bars).unwrap();
         let place = |curve: usize| axes.place(curve, &bars.curves[curve].points[0]).0;
         assert!((place(0) - (0.25 - 0.03)).abs() < 1e-12 && (place(1) - (0.25 + 0.03)).abs() < 1e-12);
-        assert_eq!(place(2), place(0), "the published point lies around ours");
+        assert_eq!(place(2), place(0), "the published point has the same position as our point");
     }
 }

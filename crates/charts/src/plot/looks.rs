@@ -102,8 +102,8 @@ impl Looks {
         looks
     }
 
-    /// Look index of our series after which `published` is named. The series may be in the same picture, otherwise
-    /// anywhere in the chapter.
+    /// Look index of our series whose name the name of `published` contains. The series is searched in the same picture
+    /// first, then in the whole chapter.
     fn series_of(&self, published: &Curve, curves: &[Curve]) -> Option<usize> {
         let here = series_of(published, curves).map(|index| curves[index].name.as_str());
         let name = here.or_else(|| longest_within(&published.name, self.ours.keys().map(String::as_str)))?;
@@ -111,15 +111,15 @@ impl Looks {
     }
 }
 
-/// Index of our curve after which `published` is named. Among our curves whose name is part of the published name, the
-/// longest name wins.
+/// Index of our curve whose name the name of `published` contains. If several of our names are contained, the longest
+/// name wins.
 pub fn series_of(published: &Curve, curves: &[Curve]) -> Option<usize> {
     let ours = || curves.iter().filter(|curve| curve.kind.is_series());
     let name = longest_within(&published.name, ours().map(|curve| curve.name.as_str()))?;
     curves.iter().position(|curve| curve.kind.is_series() && curve.name == name)
 }
 
-/// Name in the legend. If another curve has the same name as a published curve, `(published)` is appended.
+/// Name in the legend. If a published curve has the same name as another curve, `(published)` is appended.
 pub fn legend_name(curve: &Curve, curves: &[Curve]) -> String {
     let twin = curves.iter().any(|other| other.kind != CurveKind::Published && other.name == curve.name);
     if curve.kind == CurveKind::Published && twin {
@@ -199,7 +199,7 @@ mod tests {
         assert_eq!((&second[0], &second[1]), (&first[1], &first[2]));
         let third = looks.assign(&figures[2].curves);
         assert_eq!((&third[0], &third[2]), (&first[2], &first[1]));
-        assert_eq!(third[1], first[0], "sack's look is free where sack is not");
+        assert_eq!(third[1], first[0], "another series may have the look of sack in a picture without sack");
         // A published curve keeps the colour of its series in a picture without that series.
         let alone = [curve("mac, published", CurveKind::Published)];
         assert_eq!(looks.assign(&alone)[0].color, first[1].color);

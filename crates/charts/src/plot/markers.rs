@@ -55,8 +55,8 @@ const SHAPES: [&[(i8, i8)]; 7] = [
     ],
 ];
 
-/// Shapes drawn as strokes. The last shape marks the numbers of other programs; there is space for our marker between
-/// its arms.
+/// Shapes drawn as strokes. The last shape marks the numbers of other programs; the space between its arms is large
+/// enough for our marker.
 const STROKES: [&str; 5] = [
     "M-5-5 5 5M-5 5 5-5",
     "M-7 0H7M0-7V7",

@@ -32,7 +32,7 @@ use std::fmt::Write;
 
 /// Approximate number of ticks on the x axis, the y axis, and the y axis of a panel.
 const TICKS: (usize, usize, usize) = (8, 5, 3);
-/// Largest number of ticks on a narrow page. If an axis has more, every second tick is hidden there.
+/// Largest number of ticks on a narrow page. If an axis has more ticks, a narrow page hides every second tick.
 const FEW: usize = 5;
 /// Approximate width of a character in labels, pixels. `NARROW` and `USUAL` are the smallest widths of narrow and of
 /// wide plots, pixels.
@@ -72,7 +72,7 @@ pub fn html(figure: &Figure, looks: &Looks) -> (String, String) {
     let data = FigureData::of(figure, axes.as_ref());
     let plot = match axes {
         Some(axes) => plot(figure, &axes, &looks.assign(&figure.curves), &data.rows).html(),
-        None => "<p class=\"notice\">No point to draw.</p>\n".to_string(),
+        None => "<p class=\"notice\">There are no points to draw.</p>\n".to_string(),
     };
     (plot, data.html())
 }
@@ -143,8 +143,8 @@ fn plot(figure: &Figure, axes: &Axes, looks: &[Look], rows: &[Option<usize>]) ->
     }
 }
 
-/// Distributes curves to panels. Each of our curves shares a panel with its published numbers. Curves that belong to
-/// none of our curves share one further panel.
+/// Distributes curves to panels. Each of our curves shares a panel with the published numbers for this curve. Published
+/// curves that belong to none of our curves share one further panel.
 fn panels<'a>(figure: &Figure, parts: Vec<StyledCurve<'a>>) -> Vec<Vec<StyledCurve<'a>>> {
     let mut panels: Vec<(Option<usize>, Vec<StyledCurve<'a>>)> = Vec::new();
     let own = |curve: &Curve| curve.kind.is_series();
@@ -269,13 +269,13 @@ mod tests {
         );
         let (plot, data) = html(&figure, &Looks::of([&figure].into_iter()));
         assert_eq!(plot.matches("<use").count(), 2, "{plot}");
-        assert!(data.contains("ours,1,4\nours,0,5\nours,2,0\n"), "the data have all: {data}");
+        assert!(data.contains("ours,1,4\nours,0,5\nours,2,0\n"), "the data contain all points: {data}");
     }
 
     #[test]
     fn a_figure_without_points_says_so() {
         let figure = Figure::default();
-        let nothing = ("<p class=\"notice\">No point to draw.</p>\n".to_string(), String::new());
+        let nothing = ("<p class=\"notice\">There are no points to draw.</p>\n".to_string(), String::new());
         assert_eq!(html(&figure, &Looks::default()), nothing);
     }
 }

@@ -84,7 +84,7 @@ impl Pen {
     }
 
     fn put(&mut self, command: char, numbers: &[i64]) {
-        // SVG reads further numbers after a move as a line, so that each move needs its letter.
+        // SVG reads further numbers after a move as a line, so that each move needs its command letter.
         let repeats = command == self.command && command != 'm';
         if !repeats {
             self.data.push(command);
@@ -176,8 +176,7 @@ mod tests {
 
     #[test]
     fn rounding_adds_no_error_up() {
-        // The line goes 0.4 units a thousand times. If each of these distances were rounded by itself, all would become
-        // 0.
+        // The line has a thousand steps of 0.4 units. If each step were rounded separately, every step would become 0.
         let mut pen = Pen::new(1);
         for index in 0..=1000 {
             pen.line_to((f64::from(index) * 0.4, 0.0));

@@ -102,7 +102,7 @@ impl Scale {
                 })
                 .collect()
         };
-        // Labels that are powers are narrow, so that half as many more of them fit.
+        // Labels that are powers are narrow, so that 50 % more labels fit.
         let every = of(1, &[1]).len().div_ceil(wanted + wanted.div_ceil(2)).max(1);
         let (powers, more) = (of(every, &[1]), of(1, &[1, 2, 5]));
         match (powers.len(), more.len()) {

@@ -9,8 +9,8 @@ pub const SPANS: usize = 500;
 /// Longest series that is drawn without thinning.
 pub const LONGEST: usize = 4 * SPANS;
 
-/// Points to draw. In a long series, these are the first, lowest, highest and last point of each span, and a gap if the
-/// span has one. A line or steps through these points cover the same pixels as a line or steps through all points.
+/// Points to draw. In a long series, these are the first, lowest, highest and last point of each span; a gap in a span
+/// is preserved. A line or steps through these points cover the same pixels as a line or steps through all points.
 pub fn thinned(points: &[Point], x_log: bool) -> Cow<'_, [Point]> {
     let (Some(first), Some(last)) = (points.first(), points.last()) else { return Cow::Borrowed(points) };
     if points.len() <= LONGEST {
@@ -93,6 +93,9 @@ mod tests {
     fn a_logarithmic_axis_is_cut_in_equal_ratios() {
         let points: Vec<Point> = (1..=50_000).map(|index| Point::exact(f64::from(index), 0.0)).collect();
         let drawn = thinned(&points, true);
-        assert!(drawn.len() < 5 * SPANS && drawn[..90] == points[..90], "the first decades lose nothing");
+        assert!(
+            drawn.len() < 5 * SPANS && drawn[..90] == points[..90],
+            "no point of the first decades is omitted"
+        );
     }
 }

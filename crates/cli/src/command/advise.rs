@@ -17,33 +17,34 @@ use lasthop_lab::report;
 use std::path::{Path, PathBuf};
 
 const MORE: &str = "\
-Lasthop tries changes of the sender, the receiver, the router's queue, the base station and the link, first alone, then
-the best of each place in pairs, all under the same losses. It adds repetitions until the order of the first three is
-certain or the budget is spent. The score combines goodput, the 95th percentile of the duration of short transfers, and
-the goodput left to a plain neighbour. --format json adds percentiles, intervals and keys.";
+Lasthop tries changes of the sender, the receiver, the router's queue, the base station and the link: first each change
+alone, then pairs of the best changes of each place. All runs have the same losses. Repetitions are added until the
+order of the first three is certain or the budget is spent. The score combines goodput, the 95th percentile of the
+duration of short transfers, and the goodput left to a competing unchanged flow. --format json adds percentiles,
+intervals and keys.";
 
-/// Rank changes that would improve a path: gain, and the place to deploy each
+/// Rank changes that would improve a path, with the gain of each change and the place to deploy it
 #[derive(Args)]
 #[command(after_help = MORE)]
 pub(crate) struct Advise {
     #[command(flatten)]
     source: ScenarioArgs,
-    /// TCP sender of the path's flows, instead of the scenario's
+    /// TCP sender of the path's flows, instead of the scenario's sender
     #[arg(long, value_name = "SENDER", value_parser = senders())]
     sender: Option<&'static str>,
     /// Criterion of the ranking
     #[arg(long, value_enum, default_value = "all")]
     by: By,
-    /// Seed of the first repetition, counting up from there; the scenario's seed by default
+    /// Seed of the first repetition; each further repetition adds 1. Default: the scenario's seed
     #[arg(long, value_name = "S", allow_negative_numbers = true, value_parser = values::seed)]
     seed: Option<u64>,
-    /// Number of threads; all cores by default. Results do not depend on it
+    /// Number of threads; by default one per core. Results do not depend on the number
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::jobs)]
     jobs: Option<usize>,
     /// Output format
     #[arg(long, value_enum, default_value = "table")]
     format: AdviceFormat,
-    /// Write the ranking with charts as an offline page
+    /// Write the ranking and its charts as an offline page
     #[arg(long, value_name = "FILE.html")]
     report: Option<PathBuf>,
 }
@@ -53,14 +54,14 @@ pub(crate) struct Advise {
 enum AdviceFormat {
     /// Aligned table
     Table,
-    /// One JSON object per candidate and line, the best first
+    /// One JSON object per candidate, one per line, the best first
     Json,
 }
 
 /// Criterion of a ranking.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum By {
-    /// Goodput, duration of short transfers, and goodput of a plain neighbour, with equal weights
+    /// Goodput, duration of short transfers, and goodput of a competing unchanged flow, with equal weights
     All,
     /// Goodput alone
     Goodput,
@@ -119,8 +120,8 @@ impl Advise {
         }
     }
 
-    /// Path of the scenario's file; traces are searched in its folder. Without a file, they are searched in the current
-    /// folder.
+    /// Path of the scenario's file. Trace files are searched in the folder of this file or, without a file, in the
+    /// current folder.
     fn base_file(&self) -> String {
         let path = &self.source.path;
         if Path::new(path).is_file() { path.clone() } else { "advice".to_owned() }

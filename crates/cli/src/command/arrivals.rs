@@ -7,9 +7,9 @@ use clap::{Args, ValueEnum};
 use lasthop_base::{Duration, Spread, Stream, Unit, Value, quantity};
 use std::path::PathBuf;
 
-/// Generate a file of transfers: start and size of each.
+/// Generate a file with the start and the size of each transfer.
 ///
-/// A TCP flow reads such a file: arrivals = "FILE". Equal flags give equal files.
+/// A TCP flow reads the file if its key arrivals = "FILE" is set. Equal flags give equal files.
 #[derive(Args)]
 pub(crate) struct Arrivals {
     /// Mean time between two transfers.
@@ -40,7 +40,7 @@ pub(crate) struct Arrivals {
 enum Pattern {
     /// Poisson process: exponential times between arrivals
     Poisson,
-    /// Equal intervals, as a player requests segments
+    /// Equal intervals, like the segment requests of a video player
     Periodic,
 }
 
@@ -82,7 +82,8 @@ impl Arrivals {
         }
     }
 
-    /// Start (s) and bytes of each transfer, in order. Starts and sizes use separate random streams.
+    /// Draws the start (s) and the size (bytes) of each transfer, in order. Starts and sizes use separate random
+    /// streams.
     fn drawn(&self) -> Vec<(f64, u64)> {
         let (mut times, mut sizes) =
             (Stream::named(self.seed, "arrivals.times"), Stream::named(self.seed, "arrivals.sizes"));
@@ -144,7 +145,7 @@ mod tests {
         Arrivals { every, pattern, mean: 50_000, sizes, length, seed: 7, out: None }.drawn()
     }
 
-    /// Over 90 000 transfers, the means are within five standard errors of theory, and the medians agree with theory.
+    /// Over 90,000 transfers, the means are within five standard errors of theory, and the medians agree with theory.
     #[test]
     fn sizes_have_their_mean_and_their_median() {
         // Each case has two ratios: standard deviation to mean, and median to mean. For exponential sizes, they are 1

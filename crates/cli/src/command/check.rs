@@ -7,7 +7,7 @@ use clap::Args;
 use lasthop_net::service::Service;
 use lasthop_scenario::Scenario;
 
-/// Check a scenario: print a summary in one line, or the first error with its position
+/// Check a scenario, and print a summary in one line, or the first error with its position
 #[derive(Args)]
 pub(crate) struct Check {
     #[command(flatten)]

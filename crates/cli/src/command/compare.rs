@@ -22,7 +22,7 @@ use lasthop_lab::runs::random::Determinism;
 use lasthop_sweep::rule::{DEFAULT_MAX_RUNS, Precision};
 use std::path::PathBuf;
 
-/// Compare values of a key under the same losses. Prints the differences to the first value
+/// Compare values of a key with the same losses. Prints the differences to the first value
 #[derive(Args)]
 pub(crate) struct Compare {
     #[command(flatten)]
@@ -33,7 +33,7 @@ pub(crate) struct Compare {
     #[command(flatten)]
     repetitions: Repetitions,
     /// Repeat until half the 95 % interval is within this percentage of the mean, for every --metric; for differences,
-    /// of the first value's mean. At least 10 runs; at most --runs, or 10000
+    /// of the first value's mean. Minimum: 10 runs; maximum: --runs, or 10000
     #[arg(long, value_name = "2%", value_parser = values::precision)]
     until: Option<Precision>,
     /// Exclude measurements and transfers that begin before this time; sets the scenario's warmup
@@ -45,10 +45,10 @@ pub(crate) struct Compare {
     /// Output format
     #[arg(long, value_enum, default_value = "table")]
     format: Format,
-    /// Write each run's numbers as CSV, one row per value, flow, run and metric, as the runs end
+    /// Write the numbers of each run as CSV when the run ends: one row per value, flow, run and metric
     #[arg(long, value_name = "FILE.csv")]
     samples: Option<PathBuf>,
-    /// Write the completion time of each transfer and request as CSV, as the runs end
+    /// Write the completion time of each transfer and request as CSV when its run ends
     #[arg(long, value_name = "FILE.csv")]
     completions: Option<PathBuf>,
     /// Write an offline page with charts of the first repetition of every value
@@ -160,7 +160,7 @@ impl Compare {
         })
     }
 
-    /// Formats the means. The text is empty if every repetition has been printed already.
+    /// Formats the means. The text is empty for a format that prints every repetition.
     fn text(&self, done: &Comparison, runs: usize, seed: u64, determinism: &Determinism) -> String {
         let first = &done.cases[0].scenario;
         match self.format {
@@ -192,7 +192,8 @@ struct OpenFiles {
     report: Option<Target>,
 }
 
-/// Names the excluded warm-up: ` without the first 2 s`. The text is empty without a warm-up, or if the cases differ.
+/// Describes the excluded warm-up: ` without the first 2 s`. The text is empty without a warm-up, or if the cases
+/// differ.
 fn warm_up(cases: &[ComparedCase]) -> String {
     let first = cases.first().map_or(Duration::ZERO, |case| case.scenario.warmup);
     if first > Duration::ZERO && cases.iter().all(|case| case.scenario.warmup == first) {

@@ -10,9 +10,9 @@ use lasthop_os::unprivileged;
 use serde_json::json;
 use std::process::{Command, Stdio};
 
-/// Check this machine for the needs of emulate, endpoint and agent, and print how to meet them.
+/// Check whether this machine meets the requirements of emulate, endpoint and agent, and print how to meet them.
 ///
-/// Exit status 1 if something is missing. Simulations need nothing; `emulate` also works without root.
+/// Exit status 1 if something is missing. Simulations have no requirements; `emulate` also works without root.
 #[derive(Args)]
 pub(crate) struct Doctor {
     /// Output format
@@ -39,7 +39,8 @@ impl Doctor {
     }
 }
 
-/// Mode of `emulate` on this machine. Without root, a test run shows whether the unprivileged mode works.
+/// Determines the mode of `emulate` on this machine. Without root, a test run shows whether the unprivileged mode
+/// works.
 fn emulation_mode() -> Finding {
     let finding = Finding {
         name: "emulation mode",
@@ -70,7 +71,7 @@ fn try_unprivileged() -> Result<String, String> {
         Some(0 | 3) => Ok(lines
             .find_map(|line| line.strip_prefix("note: only TCP and name resolution (DNS)"))
             .map_or_else(
-                || "everything but IPv6 reaches outside".to_owned(),
+                || "all traffic except IPv6 reaches the outside network".to_owned(),
                 |rest| format!("only TCP and name resolution (DNS){rest}"),
             )),
         _ => Err(lines

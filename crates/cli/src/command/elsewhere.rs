@@ -1,4 +1,4 @@
-//! Commands that need Linux, on other systems: each fails with a message that names the alternatives.
+//! Commands that need Linux. On other systems, each fails with a message that names the alternatives.
 
 use crate::failure::Failure;
 use clap::{Args, Subcommand};
@@ -11,7 +11,7 @@ pub(crate) enum LinuxOnly {
     Endpoint(Rest),
     /// Run the receiver's mechanisms on a live host (Linux only)
     Agent(Rest),
-    /// Check this machine for the needs of emulate, endpoint and agent (Linux only)
+    /// Check whether this machine meets the requirements of emulate, endpoint and agent (Linux only)
     Doctor(Rest),
     /// Run real programs on an emulated path (Linux only)
     Emulate(Rest),
@@ -19,7 +19,7 @@ pub(crate) enum LinuxOnly {
     Crosscheck(Rest),
 }
 
-/// All further arguments.
+/// All further arguments, which are ignored.
 #[derive(Args)]
 pub(crate) struct Rest {
     #[arg(hide = true, trailing_var_arg = true, allow_hyphen_values = true)]
@@ -32,7 +32,7 @@ impl LinuxOnly {
             LinuxOnly::Endpoint(_) => ("endpoint", "a TUN device with a kernel route"),
             LinuxOnly::Agent(_) => ("agent", "netfilter, to rewrite the kernel's ACKs"),
             LinuxOnly::Doctor(_) => {
-                ("doctor", "Linux because it checks the needs of emulate, endpoint and agent")
+                ("doctor", "the kernel interfaces of emulate, endpoint and agent, which it checks")
             }
             LinuxOnly::Emulate(_) => ("emulate", "network namespaces and TUN devices"),
             LinuxOnly::Crosscheck(_) => {

@@ -16,10 +16,10 @@ pub(crate) struct Fading {
     /// Mean rate.
     #[arg(long, value_name = "RATE", default_value = "2 Mbit/s", value_parser = quantity::rate)]
     mean: Rate,
-    /// Doppler frequency, Hz: 5 Hz is walking pace at 2 GHz.
+    /// Doppler frequency, Hz: 5 Hz corresponds to walking pace at 2 GHz.
     #[arg(long, value_name = "HZ", default_value = "5", value_parser = |text: &str| number(text, 0.01, 10_000.0))]
     doppler: f64,
-    /// Mean signal-to-noise ratio, dB: the lower, the more the rate varies.
+    /// Mean signal-to-noise ratio, dB: a lower ratio makes the rate vary more.
     #[arg(long, value_name = "DB", default_value = "6", allow_hyphen_values = true, value_parser = |text: &str| number(text, -30.0, 60.0))]
     snr: f64,
     /// Length of the trace, which then repeats.

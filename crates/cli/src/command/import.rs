@@ -24,7 +24,7 @@ A folder must be a CellReplay recording: light and heavy traces of both directio
 Values missing from the file are assumed, or set by --link-rate, --up-rate, --rtt and --queue. Comments in the scenario
 give the source of each value. See docs/import.md.";
 
-/// Convert a recording to a scenario: rates over time, pings, a capture, or a record of losses
+/// Convert a recording (rates over time, pings, a capture, or a record of losses) to a scenario
 #[derive(Args)]
 #[command(after_help = MORE)]
 pub(crate) struct Import {
@@ -34,7 +34,7 @@ pub(crate) struct Import {
     /// Recording of the other direction: a table or a Mahimahi trace
     #[arg(long, value_name = "FILE")]
     up: Option<PathBuf>,
-    /// Scenario to write, with traces beside it; by default FILE's name with .toml in the current directory
+    /// Scenario to write, with trace files beside it; by default FILE's name with .toml, in the current directory
     #[arg(long, value_name = "FILE.toml")]
     out: Option<PathBuf>,
     /// Format of the recording; detected by default
@@ -52,13 +52,13 @@ pub(crate) struct Import {
     /// Unit of the rate column: Mbit/s, kbit/s, MB/s …
     #[arg(long, value_name = "UNIT")]
     unit: Option<String>,
-    /// Captures: connection to import, by rank of size or part of its addresses; the largest by default
+    /// Captures: connection to import, given by its rank in size or by a part of its addresses; by default the largest
     #[arg(long, value_name = "N|TEXT")]
     flow: Option<String>,
-    /// Captures: write delivery over time as a trace instead of one rate
+    /// Captures: write the deliveries over time as a trace, instead of a constant rate
     #[arg(long)]
     varying: bool,
-    /// Total number of packets; FILE lists the numbers of lost packets
+    /// Total number of packets, if FILE lists the numbers of lost packets
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000_000))]
     packets: Option<u64>,
     /// Loss model to write; the best fit by default
@@ -211,7 +211,7 @@ fn without_traces(found: &ImportResult) -> ImportResult {
     found
 }
 
-/// Values of the path and their sources, extracted from the scenario's text.
+/// Extracts the values of the path and their sources from the scenario's text.
 fn summary(text: &str) -> String {
     let mut lines: Vec<String> = Vec::new();
     let (mut table, mut comment) = ("", "");

@@ -19,7 +19,7 @@ const PAGE: &str = include_str!("../../../page/lab.html");
 /// Element of the page that holds the initial scenario.
 const GIVEN: &str = "<script type=\"application/json\" id=\"given\">";
 
-/// Open the lab: an offline page with the engine, where you change paths and mechanisms and see the effect at once
+/// Open the lab: an offline page with the simulator, where you change paths and mechanisms and see the effect at once
 ///
 /// The page needs no network and sends nothing. If no browser opens, the command prints the path of the page.
 ///
@@ -79,7 +79,7 @@ fn page_with(path: &str) -> Result<String, Failure> {
     Ok(PAGE.replacen(GIVEN, &format!("{GIVEN}{given}"), 1))
 }
 
-/// Reads files from disk, and records the contents of each file it has read.
+/// Reads files from disk, and records the contents of each file that was read.
 #[derive(Debug, Default)]
 struct RecordingDisk(Mutex<BTreeMap<String, String>>);
 
@@ -106,7 +106,8 @@ fn folder() -> Result<PathBuf, Failure> {
     Ok(folder)
 }
 
-/// Opens the page in the browser. Returns whether the system's opener accepted the page; false without a screen.
+/// Opens the page in the browser. Returns whether the system's opener accepted the page. Without a screen, returns
+/// false.
 fn open_in_browser(file: &Path) -> bool {
     let has_screen = ["DISPLAY", "WAYLAND_DISPLAY"].iter().any(|name| std::env::var_os(name).is_some());
     let mut opener = match std::env::consts::OS {

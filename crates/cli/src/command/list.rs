@@ -18,7 +18,7 @@ const INDENT: &str = "  ";
 /// the summary or the source (`list satellite`).
 #[derive(Args)]
 pub(crate) struct List {
-    /// Only entries that match; all by default
+    /// Print only entries that match; by default all
     #[arg(value_name = "WORD")]
     words: Vec<String>,
     /// Output format

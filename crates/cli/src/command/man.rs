@@ -29,7 +29,7 @@ impl Man {
             return written.map_err(|error| {
                 Failure::bad_input(
                     format!("cannot write manual pages to `{}`: {error}", dir.display()),
-                    "name a directory that you may write",
+                    "name a directory that you may write to",
                 )
             });
         }

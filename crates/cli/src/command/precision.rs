@@ -1,4 +1,4 @@
-//! `--until`: repeats until means are precise enough, with the same rule as for the points of a sweep.
+//! `--until`: repeats a run until the means are precise enough. The same rule applies to the points of a sweep.
 
 use super::run::Repetitions;
 use crate::finished::Demand;
@@ -15,8 +15,8 @@ use std::borrow::Cow;
 /// Required precision of means.
 #[derive(Args, Clone)]
 pub(crate) struct PrecisionArgs {
-    /// Repeat until half the 95 % interval of every --metric is within this percentage of its mean. At least 10 runs;
-    /// at most --runs, or 10000
+    /// Repeat until half the 95 % interval of every --metric is within this percentage of its mean. Minimum: 10 runs;
+    /// maximum: --runs, or 10000
     #[arg(long, value_name = "2%", value_parser = values::precision)]
     until: Option<Precision>,
     /// Metrics to print, and to judge by --until: goodput_kbps,timeouts; repeatable (default: print at most ten that are
@@ -88,7 +88,7 @@ impl PrecisionTracker {
         }
     }
 
-    /// Returns whether further results are wanted, and how many. `most` is the maximum number of repetitions per case.
+    /// Returns the results that are still wanted. `most` is the maximum number of repetitions per case.
     pub(crate) fn demand(&mut self, most: u32) -> Demand {
         let Some(precision) = self.precision else { return Demand::All };
         let cases = self.cases.len();
@@ -109,7 +109,8 @@ impl PrecisionTracker {
         Demand::Expect(u64::from(runs) * cases as u64)
     }
 
-    /// Numbers that must be precise: each case's mean, and its difference to the first case.
+    /// Returns the numbers that must be precise: the mean of each case, and its difference to the mean of the first
+    /// case.
     fn numbers(&self) -> impl Iterator<Item = TrackedNumber<'_>> {
         self.quantities.iter().zip(&self.values).flat_map(|(quantity, values)| {
             let means = values.iter().zip(&self.cases).map(|(values, case)| TrackedNumber {
@@ -154,7 +155,7 @@ impl PrecisionTracker {
     }
 }
 
-/// Values of a number by repetition, and the values whose mean is the scale for half its interval (`of`).
+/// Values of a number by repetition. Half the interval of the number is compared with the mean of the values `of`.
 struct TrackedNumber<'l> {
     what: String,
     values: Cow<'l, [Option<f64>]>,

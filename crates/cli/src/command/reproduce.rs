@@ -23,7 +23,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-/// Reproduce papers: published numbers beside ours, with intervals, verdicts, and a report with figures.
+/// Reproduce papers: compare published numbers with ours, with intervals, verdicts, and a report with figures.
 ///
 /// First estimates the time. As each paper finishes, prints how many numbers and claims agree, and the differences.
 /// You can add a paper as a folder: see docs/papers.md.
@@ -32,13 +32,13 @@ pub(crate) struct Reproduce {
     /// Papers, or folders with a study.toml; all papers by default
     #[arg(value_name = "PAPER", value_parser = KnownNames { names, parse: paper })]
     papers: Vec<String>,
-    /// Fewer repetitions and points: every number, in about a sixth of the time
+    /// Use fewer repetitions and points: gives every number in about a sixth of the time
     #[arg(long)]
     quick: bool,
-    /// Number of threads; all cores by default. Results do not depend on it
+    /// Number of threads; by default one per core. Results do not depend on the number
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::jobs)]
     jobs: Option<usize>,
-    /// Seed of the first repetition, counting up from there
+    /// Seed of the first repetition; each further repetition adds 1
     #[arg(long, value_name = "S", default_value = "1", allow_negative_numbers = true, value_parser = values::seed)]
     seed: u64,
     /// Ignore stored results of earlier runs
@@ -51,14 +51,14 @@ pub(crate) struct Reproduce {
         conflicts_with_all = ["papers", "quick", "seed", "fresh", "all", "format", "report"],
     )]
     again: Option<PathBuf>,
-    /// Print every number, curve and answer, not only counts and differences
+    /// Print every number, every curve and every answer to an open question, not only counts and differences
     #[arg(long)]
     all: bool,
     /// Output format
     #[arg(long, value_enum, default_value = "table")]
     format: Format,
-    /// Path of the report, which gets a .csv with every row beside it; by default target/report/index.html, or
-    /// ./lasthop-report.html without target
+    /// Path of the report; a .csv file with every row is written beside it. Default: target/report/index.html, or
+    /// ./lasthop-report.html if there is no directory target
     #[arg(long, value_name = "FILE.html")]
     report: Option<PathBuf>,
 }
@@ -112,7 +112,7 @@ impl Reproduce {
             title: "Papers reproduced".into(),
             introduction:
                 "Results of papers on TCP over wireless links, and of the same experiments in Lasthop: \
-                           published numbers beside ours with their 95 % intervals."
+                           published numbers compared with ours, which have 95 % intervals."
                     .into(),
             chapters,
         };
@@ -124,7 +124,7 @@ impl Reproduce {
         match self.format {
             Format::Table if !self.all => output::print_line(&format!(
                 "A number agrees if its whole 95 % interval lies within the margin, and differs if it lies outside.\n\
-                 every number and answer: --all, --format json; figures: {}",
+                 For every number and answer: --all, --format json. Figures: {}",
                 path.display()
             )),
             Format::Table => output::print_line(&last),
@@ -157,7 +157,7 @@ impl Reproduce {
         let how = if settings.quick { "with fewer repetitions" } else { "in full" };
         let mut plan = format!("{papers} {how}: {}", speed.words(total(settings)));
         if chosen.len() > 1 {
-            plan += "; prints each paper as it finishes, and writes the report at the end";
+            plan += "; each paper is printed as it finishes, and the report is written at the end";
         }
         if !settings.quick {
             let quick = ReproductionSettings { quick: true, ..*settings };
@@ -196,7 +196,7 @@ impl Reproduce {
 /// Speed of this machine at present, with all threads busy.
 struct MachineSpeed {
     threads: usize,
-    /// Real time until each thread has run the first bench case once, s.
+    /// Real time in which each thread runs the first bench case once, s.
     case_s: f64,
 }
 

@@ -16,13 +16,13 @@ const MORE: &str = "\
 --format csv prints one row per run and flow: lasthop results FILE --format csv > runs.csv
 The Python package writes Parquet: --format parquet prints the command";
 
-/// Show the contents of a sweep's store: list, filter, export, merge shards
+/// Show the contents of a sweep's store: list, filter or export the runs, or merge shards
 #[derive(Args)]
 #[command(after_help = MORE)]
 pub(crate) struct Results {
     /// File written by `lasthop sweep --store`
     store: PathBuf,
-    /// Number of one sweep; all sweeps by default
+    /// Number of the sweep to show; all sweeps by default
     #[arg(long, value_name = "N")]
     sweep: Option<i64>,
     /// Only points with one of these values: recovery=sack,reno
@@ -34,7 +34,7 @@ pub(crate) struct Results {
     /// Metrics to print: goodput_kbps,timeouts; repeatable
     #[arg(long, value_name = "A,B,C", value_delimiter = ',', value_parser = values::quantity)]
     metric: Vec<Quantity>,
-    /// With --format csv: link directions instead of flows
+    /// With --format csv: print link directions instead of flows
     #[arg(long, conflicts_with_all = ["flow", "metric"])]
     links: bool,
     /// Output format
@@ -92,8 +92,8 @@ impl Results {
         Ok(())
     }
 
-    /// Parquet is left to the Python package: a Rust library for Parquet would take half as long to build as this
-    /// program.
+    /// Only the Python package writes Parquet, because a Rust library for Parquet would take half as long to build as
+    /// this program.
     fn format(&self) -> Result<Format, Failure> {
         match self.format {
             ResultsFormat::Table => Ok(Format::Table),
@@ -117,7 +117,7 @@ impl Results {
         if self.merge.is_empty() {
             return Ok(());
         }
-        // Reports a wrong name before STORE is created.
+        // Opening each store first reports a wrong name before STORE is created.
         for other in &self.merge {
             StoreReader::open(other)?;
         }
@@ -139,7 +139,7 @@ impl Results {
             return match (count, format) {
                 (2.., Format::Csv) => Err(Failure::bad_input(
                     format!("`{shown}` has {count} sweeps with different columns"),
-                    "choose a sweep, like --sweep 1; `lasthop results` lists them",
+                    "choose a sweep, like --sweep 1; `lasthop results` lists the sweeps",
                 )),
                 _ => Ok(all),
             };
@@ -148,7 +148,7 @@ impl Results {
         if found.is_empty() {
             Err(Failure::bad_input(
                 format!("`{shown}` has no sweep {number}"),
-                format!("the store has {count}; `lasthop results` lists them"),
+                format!("number of sweeps in the store: {count}; `lasthop results` lists the sweeps"),
             ))
         } else {
             Ok(found)

@@ -42,8 +42,8 @@ pub(crate) struct Run {
     /// Exclude measurements and transfers that begin before this time; sets the scenario's warmup
     #[arg(long, value_name = "TIME")]
     warm_up: Option<String>,
-    /// Fail (exit status 1) unless this holds for the whole 95 % interval: goodput > 5 Mbit/s, p95(rtt) < 100 ms,
-    /// timeouts@FLOW < 1
+    /// Fail (exit status 1) unless this condition holds for the whole 95 % interval: goodput > 5 Mbit/s, p95(rtt) < 100
+    /// ms, timeouts@FLOW < 1
     #[arg(long = "assert", value_name = "METRIC<VALUE", value_delimiter = ',', value_parser = asserted)]
     assertions: Vec<Assertion>,
     /// Write results of the assertions as JUnit XML
@@ -66,19 +66,20 @@ fn asserted(text: &str) -> Result<Assertion, String> {
 /// Number of repetitions, first seed, number of threads.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Repetitions {
-    /// Number of repetitions; the scenario's by default. With --until: the maximum
+    /// Number of repetitions; by default the scenario's number. With --until: maximum number
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::runs)]
     runs: Option<u32>,
-    /// Seed of the first repetition, counting up from there; the scenario's seed by default
+    /// Seed of the first repetition; each further repetition adds 1. Default: the scenario's seed
     #[arg(long, value_name = "S", allow_negative_numbers = true, value_parser = values::seed)]
     seed: Option<u64>,
-    /// Number of threads; all cores by default. Results do not depend on it
+    /// Number of threads; by default one per core. Results do not depend on the number
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::jobs)]
     pub(crate) jobs: Option<usize>,
 }
 
 impl Repetitions {
-    /// Number of repetitions: the requested number, else the scenario's, or 1 if all repetitions would be equal.
+    /// Number of repetitions: the requested number, otherwise the scenario's number, or 1 if all repetitions would be
+    /// equal.
     pub(crate) fn runs(&self, scenario: &Scenario, determinism: &Determinism) -> u32 {
         self.runs.unwrap_or_else(|| determinism.worth_running(scenario.runs))
     }
@@ -234,7 +235,7 @@ impl Run {
             0 => Ok(()),
             _ => Err(Failure::failed(
                 format!("{missed} of {} assertions do not hold", judged.len()),
-                "see the lines `assert` above; more --runs may decide open assertions",
+                "see the lines above that begin with `assert`; more --runs may decide open assertions",
             )),
         }
     }
@@ -364,7 +365,7 @@ struct OpenRunFiles {
     /// Completion times of every repetition.
     completions: Option<Target>,
     report: Option<Target>,
-    /// Paths of the capture and the trace, in the order of the observers.
+    /// Paths of the capture and the trace, in the order of the run's observers.
     paths: Vec<PathBuf>,
 }
 

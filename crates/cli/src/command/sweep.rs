@@ -30,7 +30,7 @@ const MORE: &str = "\
 Repeat the command to continue an interrupted sweep: runs in the store are not repeated.
 `lasthop results FILE` lists, filters and exports the store, and merges shards.";
 
-/// Run every combination of values into a crash-safe store. Prints one row per combination
+/// Run every combination of values and keep the results in a crash-safe store. Prints one row per combination
 #[derive(Args)]
 #[command(after_help = MORE)]
 pub(crate) struct Sweep {
@@ -44,11 +44,11 @@ pub(crate) struct Sweep {
     store: PathBuf,
     #[command(flatten)]
     repetitions: Repetitions,
-    /// Run each point until half the 95 % interval of every --metric is within this percentage of its mean. At least 10
-    /// runs; at most --runs, or 10000
+    /// Run each point until half the 95 % interval of every --metric is within this percentage of its mean. Minimum: 10
+    /// runs; maximum: --runs, or 10000
     #[arg(long, value_name = "2%", value_parser = values::precision)]
     until: Option<Precision>,
-    /// Run shard I of N only, each into its own store; merge stores with `lasthop results`
+    /// Run only shard I of N, into a store of its own; `lasthop results --merge` merges the stores of all shards
     #[arg(long, value_name = "I/N", value_parser = values::shard, default_value = "1/1", hide_default_value = true)]
     shard: Shard,
     /// Metrics to print, and for --until: goodput_kbps,timeouts; repeatable (default: goodput)

@@ -7,9 +7,10 @@ use crate::target::interrupts;
 use clap::Args;
 use std::io::{self, Read};
 
-/// Undo the changes of a killed emulation on this machine.
+/// Undo the changes that a killed emulation made to this machine.
 ///
-/// Waits for the end of standard input; a word on standard input means that nothing is left.
+/// Waits for the end of standard input; a word on standard input means that the emulation has undone its changes
+/// itself.
 #[derive(Args)]
 pub(crate) struct Tidy {}
 

@@ -21,7 +21,7 @@ use thread_priority::{ThreadPriority, ThreadPriorityValue};
 /// Priority of witnesses. It is above the emulator's (`lasthop_os::priority`), so the emulator never delays a witness.
 const PRIORITY: u8 = 90;
 const SLEEP: Duration = Duration::from_millis(1);
-/// Lateness of a timer that is not counted.
+/// Lateness of a timer up to this bound is not counted.
 const SLACK: Duration = Duration::from_micros(200);
 /// Largest share of the time in which a processor may stand still.
 const STALLED: f64 = 0.005;

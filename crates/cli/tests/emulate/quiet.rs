@@ -17,11 +17,11 @@ fn disturbed(summary: &serde_json::Value, stalled: f64) -> Option<String> {
     let lateness = |name: &str| summary["lateness_us"][name].as_f64().unwrap();
     // At 100 Mbit/s, both ends and the path take less than half of two cores.
     let reasons = [
-        (idle < 0.45, format!("the processors were idle for {:.0} % only", idle * 100.0)),
-        (stolen > 0.01, format!("the hypervisor took {:.1} %", stolen * 100.0)),
+        (idle < 0.45, format!("the processors were idle for only {:.0} % of the time", idle * 100.0)),
+        (stolen > 0.01, format!("the hypervisor took {:.1} % of the time", stolen * 100.0)),
         (stalled > 0.005, format!("a processor stood still for {:.1} % of the time", stalled * 100.0)),
         (summary["sched_fifo"] != true, "SCHED_FIFO was not granted".to_owned()),
-        // The whole machine stood still once. The 99th percentile of the lateness does not show this.
+        // The whole machine was stopped once, which the 99th percentile of the lateness does not show.
         (lateness("max") > 50e3, format!("the machine stood still for {:.0} ms", lateness("max") / 1e3)),
         (summary["tun_drops"] != 0, "the kernel dropped packets in a device".to_owned()),
     ];

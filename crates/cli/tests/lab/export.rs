@@ -81,8 +81,8 @@ fn begun(path: &Path, browser: &mut Browser, what: &str) {
     browser.open(path, "");
 }
 
-/// The page starts with a ready path, a one-line scenario, or a file with a trace. The numbers of its first repetition
-/// equal those of `lasthop run`.
+/// The page starts with the given scenario: a ready path, one line, or a file with a trace. The numbers of the page's
+/// first repetition equal those of `lasthop run`.
 #[test]
 fn it_begins_with_what_the_command_line_names() {
     let Some(mut browser) = Browser::start() else { return };

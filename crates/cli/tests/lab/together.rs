@@ -3,7 +3,7 @@
 use crate::{OpenedPage, opened};
 use serde_json::{Value, json};
 
-/// Number of pixels of the graph in each of the three variants' colours.
+/// Expression for the number of pixels of the graph in each of the three variants' colours.
 const PIXELS: &str = "(() => {
     const canvas = document.getElementById('sequence'), { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
     return ['--c1', '--c2', '--c3'].map(name => {

@@ -67,8 +67,8 @@ pub fn mark(bytes: &mut [u8]) {
     }
 }
 
-/// Flips one bit of the IP packet, headers included (netem's `corrupt` may also flip a bit of the link header). The bit
-/// is uniformly distributed and depends only on the packet's number.
+/// Flips one bit of the IP packet, headers included (netem's `corrupt` may also flip a bit of the link header). The
+/// bit's position is uniformly distributed and depends only on the packet's number.
 pub fn damage(bytes: &mut [u8], number: u64) {
     let bit = derive(number, 1) % (8 * bytes.len() as u64).max(1);
     if let Some(byte) = bytes.get_mut((bit / 8) as usize) {

@@ -1,11 +1,11 @@
 //! Assigns packets to flows and measures the acknowledged part of each stream.
 //!
 //! An acknowledgement counts only for payload that the path has delivered to the acknowledging end in this connection.
-//! Sequence numbers above the highest delivered one do not count. A SYN with another initial sequence number, or a RST,
-//! starts a new connection between the same ports.
+//! Sequence numbers above the highest delivered one do not count. A SYN with a different initial sequence number, or a
+//! RST, starts a new connection between the same ports.
 //!
-//! TCP in IP fragments or behind IPv6 extension headers does not count. Such payload is not parsed, so its
-//! acknowledgements cover nothing.
+//! TCP in IP fragments or behind IPv6 extension headers is not parsed. Acknowledgements of such payload therefore do
+//! not count.
 
 use super::End;
 use super::measurements::Measurements;
@@ -29,7 +29,7 @@ pub struct Connections {
 #[derive(Clone, Copy, Debug)]
 struct TrackedConnection {
     external_flow: u32,
-    /// Number of earlier connections between these ports.
+    /// Number of earlier connections between the same ports.
     incarnation: u32,
     streams: [ReceivedStream; 2],
 }
@@ -43,7 +43,7 @@ struct ReceivedStream {
     delivered: Option<u32>,
     /// Last acknowledgement that counted.
     acked: Option<u32>,
-    /// Payload bytes delivered and not yet acknowledged; bytes delivered twice count twice.
+    /// Number of payload bytes delivered and not yet acknowledged. Bytes delivered twice count twice.
     unacked_bytes: u64,
 }
 
@@ -61,7 +61,8 @@ pub struct PayloadRange {
 const MAX_CONNECTIONS: usize = 1 << 16;
 
 impl Connections {
-    /// Creates an empty table. Its connections use the `external_flows` external flows of the engine in turn.
+    /// Creates an empty table. Its connections are assigned to the `external_flows` external flows of the engine in
+    /// rotation.
     pub fn new(external_flows: u32) -> Connections {
         let known = HashMap::new();
         Connections {
@@ -134,7 +135,7 @@ impl Connections {
         (connection.external_flow, payload)
     }
 
-    /// Records the delivery of payload at an end. From now on, acknowledgements by this end may cover the payload.
+    /// Records the delivery of payload at an end. Later acknowledgements by this end may cover the payload.
     pub fn deliver(&mut self, payload: PayloadRange, at: End) {
         if payload.clears == self.clears
             && let Some(connection) = self.connections.get_mut(payload.connection as usize)
@@ -159,7 +160,8 @@ impl TrackedConnection {
             return false;
         }
         if segment.flags.has(Flags::ACK) {
-            // A stateless listener may answer a repeated SYN with another initial sequence number (RFC 4987 §3.6).
+            // A stateless listener may answer a retransmitted SYN with a different initial sequence number (RFC 4987
+            // §3.6).
             self.streams[to as usize] = ReceivedStream::from(number);
             return false;
         }
@@ -293,7 +295,7 @@ mod tests {
         for at in 0..2 {
             path.deliver(DOWN, 2, data((u32::MAX - 99).wrapping_add(1000 * at), 1000));
         }
-        // One acknowledgement is repeated, and one is old.
+        // The number 900 is a duplicate acknowledgement, and 400 is an old one.
         for number in [u32::MAX - 99, 900, 900, 400, 1900] {
             path.deliver(UP, 2, ack(number));
         }
@@ -322,7 +324,7 @@ mod tests {
         }
     }
 
-    /// An acknowledgement of something that was not sent is not acceptable (RFC 9293 §3.10.7.4).
+    /// An acknowledgement of data that was not sent is not acceptable (RFC 9293 §3.10.7.4).
     #[test]
     fn acknowledgements_count_for_delivered_payload_only() {
         let mut path = Path::new();

@@ -8,7 +8,7 @@ use lasthop_wire::{LossReason, PerReason};
 /// Counters of one receiving end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct EndCounters {
-    /// Packets sent towards this end, whatever their fate.
+    /// Packets sent towards this end, delivered or lost.
     pub offered: u64,
     /// Packets delivered.
     pub delivered: u64,
@@ -16,13 +16,13 @@ pub struct EndCounters {
     pub delivered_bytes: u64,
     /// Stream bytes acknowledged by this end.
     pub acknowledged_bytes: u64,
-    /// TCP packets with payload sent towards this end, whatever their fate.
+    /// TCP packets with payload sent towards this end, delivered or lost.
     pub stream_packets: u64,
     /// Packets lost on the way to this end, by reason.
     pub lost: PerReason<u64>,
     /// Packets that the kernel refused to accept at this end.
     pub refused: u64,
-    /// Copies that links made of packets to this end; not part of `offered`.
+    /// Duplicates that links created of packets to this end. Not part of `offered`.
     pub duplicated: u64,
     /// Packets delivered with a flipped bit; also part of `delivered`.
     pub damaged: u64,
@@ -35,12 +35,12 @@ pub struct Measurements {
     pub counters: [EndCounters; 2],
     /// Entry times of the first and the last packet.
     pub active: Option<[Time; 2]>,
-    /// Delay of each delivery after its due time, ns. The delay of the packet's entry is included.
+    /// Delay of each delivery after its due time, ns, including the delay of the packet's entry.
     lateness: Histogram<u64>,
     /// Delay of each packet's entry after the kernel's hand-over, ns.
     entry: Histogram<u64>,
     bound: Duration,
-    /// End of the last late period, and total duration of late periods. Overlapping periods count once.
+    /// End of the last late period. `late_for` is the total duration of late periods; overlapping periods count once.
     late_until: Time,
     late_for: Duration,
 }
@@ -70,17 +70,17 @@ pub struct Bounds {
     pub late: Duration,
     /// Percentage of packets that may be late.
     pub share_pct: f64,
-    /// Number of packets that may be late whatever the percentage.
+    /// Number of packets that may be late regardless of the percentage.
     pub few: u64,
     /// Percentage of the time from the first to the last packet that may belong to late periods.
     pub time_pct: f64,
-    /// Bound of the largest lateness.
+    /// Upper bound of the largest lateness.
     pub max: Duration,
 }
 
 impl Bounds {
-    /// At most 1 % of packets, or two packets, may be later than 1 ms, for at most 5 % of the time. None may be later
-    /// than 50 ms.
+    /// Default bounds. At most 1 % of packets, or two packets, may be more than 1 ms late, for at most 5 % of the time.
+    /// No packet may be more than 50 ms late.
     pub const USUAL: Bounds = Bounds {
         late: Duration::from_millis(1),
         share_pct: 1.0,
@@ -180,7 +180,7 @@ impl Measurements {
     }
 
     /// Rate of stream bytes acknowledged by this end over the time [`Measurements::active`], kbit/s. `None` if no TCP
-    /// payload went to this end: acknowledgements in datagrams cannot be read.
+    /// payload was sent to this end, because acknowledgements in datagrams cannot be read.
     pub fn goodput_kbps(&self, to: End) -> Option<f64> {
         let (seconds, counters) = (self.active().as_secs(), &self.counters[to as usize]);
         let bits = counters.acknowledged_bytes as f64 * 8.0;
@@ -253,7 +253,8 @@ mod tests {
         assert!(late.complaints(&Bounds::USUAL, 0)[0].starts_with("3 of 100 packets"));
         let stalled = measurements(&[[100; 999].as_slice(), &[60_000]].concat());
         assert!(stalled.complaints(&Bounds::USUAL, 0)[0].contains("60"));
-        // One late packet of four is allowed by `few`, but late packets must also stay below the allowed share of time.
+        // The bound `few` allows one late packet of four, but late periods must also stay below the allowed share of
+        // the time.
         let mut short = measurements(&[100, 100, 100, 1300]);
         short.active = Some([Time::ZERO, Time::from_nanos(100_000_000)]);
         assert_eq!(short.complaints(&Bounds::USUAL, 0), Vec::<String>::new());

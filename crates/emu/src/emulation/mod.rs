@@ -1,7 +1,7 @@
-//! Carries real packets between two TUN devices in real time, over the links of a simulation.
+//! Forwards real packets between two TUN devices in real time, over the links of a simulation.
 //!
-//! A packet joins its first link at the time at which the kernel handed it over, even if this process reads it later.
-//! If the engine has already passed that time, the packet joins at the engine's current time. Links compute each
+//! A packet joins its first link at the time at which the kernel handed it over, even if this process reads the packet
+//! later. If the engine has already passed that time, the packet joins at the engine's current time. Links compute each
 //! departure from the previous departure, so a late delivery to a device delays no other packet.
 
 pub mod carriage;
@@ -53,7 +53,7 @@ pub struct EmulationPlan {
     pub charge: Charge,
     /// Time for which the process busy-waits before a packet is due.
     pub spin: Duration,
-    /// Interval of samples; `None`: no samples.
+    /// Interval of samples. `None` disables samples.
     pub sample: Option<Duration>,
     /// Names of the pipes, for captures; for example `wireless down`.
     pub pipes: Vec<String>,
@@ -103,7 +103,8 @@ struct InFlight {
 }
 
 const BATCH: usize = 128;
-/// Interval of checks while packets pass. A packet that becomes due between two checks is late by at most this.
+/// Interval of checks while packets pass. A packet that becomes due between two checks is late by at most this
+/// interval.
 const REST: Duration = Duration::from_micros(50);
 /// Shortest sleep, even under load. The kernel suspends a real-time thread for 50 ms if the thread runs for more than
 /// 95 % of the time (sched(7), sched_rt_runtime_us).
@@ -185,13 +186,14 @@ impl<W: Write> Emulation<W> {
         self.capture.map(Capture::finish).transpose().map_err(|error| unwritable(&error))
     }
 
-    /// Moves packets in and out, then waits at most `patience`. While packets pass and [`EmulationPlan::spin`] is 0,
-    /// the wait is a fixed sleep; otherwise the next due or incoming packet ends the wait. Fails if a device is gone or
-    /// if the path's time stands still.
+    /// Reads and delivers packets, then waits at most `patience`. While packets pass and [`EmulationPlan::spin`] is 0,
+    /// the wait is a fixed sleep; otherwise the next due or incoming packet ends the wait. Fails if a device no longer
+    /// exists or if the path's time does not advance.
     pub fn turn(&mut self, patience: Duration) -> Result<(), SystemError> {
         let began = self.clock.now();
         let entered = self.read_packets()?;
-        // The engine must not run beyond `known`: packets that the kernel handed over since then would join too late.
+        // The engine must not run beyond `known`, because packets that the kernel handed over since then would join too
+        // late.
         let known = self.entrance.known();
         self.plan.engine.run_until(known.unwrap_or(Time::ZERO).max(self.plan.engine.now()));
         if let Some(stuck) = self.plan.engine.stuck() {
@@ -341,7 +343,9 @@ impl<W: Write> Emulation<W> {
 fn stands_still(stuck: &Stuck) -> SystemError {
     let at = stuck.at.since(Time::ZERO);
     SystemError::new(
-        format!("the path stands still at {at}: one of its timers expires again and again at that time"),
+        format!(
+            "the path's time does not advance beyond {at}: one of its timers expires repeatedly at that time"
+        ),
         "raise the times of middleboxes, queues and link layers that are 0 s; `lasthop run` with the same path names \
          the timer",
     )

@@ -74,7 +74,7 @@ pub(super) fn senders(
 }
 
 fn refused(error: io::Error) -> SystemError {
-    SystemError::of_system("cannot make a socket in a namespace", &error, "see the system's log")
+    SystemError::of_system("cannot create a socket in a namespace", &error, "see the system's log")
 }
 
 fn listening(address: SocketAddr) -> io::Result<Socket> {
@@ -136,7 +136,7 @@ fn receive(listener: &Socket, number: usize, context: TrialContext<'_>) -> io::R
         received += count as u64;
         context.results.receive(number, received);
     }
-    // The socket stays open until the end of the trial, because the state of its connection is queried until then.
+    // The socket stays open because the state of its connection is queried until the end of the trial.
     while !context.is_over() {
         sleep(PATIENCE);
     }

@@ -28,7 +28,7 @@ pub struct TrialStream {
     pub sender: End,
     /// Time at which the sender connects.
     pub start: Time,
-    /// Number of bytes; `None`: the stream lasts until the end of the trial.
+    /// Number of bytes. If `None`, the stream lasts until the end of the trial.
     pub bytes: Option<u64>,
 }
 
@@ -52,9 +52,9 @@ pub enum Tcp {
         /// Further kernel settings.
         settings: KernelSettings,
     },
-    /// Our TCP at both ends, with the configurations of sender and receiver for each stream.
+    /// Lasthop's TCP at both ends, with the configurations of sender and receiver for each stream.
     Own(Vec<[Config; 2]>),
-    /// Our TCP at the sending end, the kernel's at the other end.
+    /// Lasthop's TCP at the sending end, the kernel's TCP at the other end.
     OwnToKernel {
         /// Configurations of sender and receiver for each stream; the receiver's is unused.
         configs: Vec<[Config; 2]>,
@@ -92,8 +92,8 @@ pub struct TrialOutcome {
 const PATIENCE: Duration = Duration::from_millis(5);
 
 impl Trial {
-    /// Runs the trial. `prepare` may set up the ends before the streams begin; the value that it returns is dropped
-    /// after they end. `is_over` returns true if the user wants to stop. Fails if the system refuses a resource or a
+    /// Runs the trial. `prepare` may set up the ends before the streams begin; its return value is dropped after the
+    /// streams end. `is_over` returns true if the user wants to stop. Fails if the system refuses a resource or a
     /// stream fails.
     pub fn run<P: FnOnce(&PathEnds) -> Result<Box<dyn Any>, SystemError>>(
         &self,
@@ -207,7 +207,7 @@ impl PreparedTrial {
         self.senders.into_iter().for_each(|sender| sender.begin(scope, context));
         for host in self.hosts {
             scope.spawn(move || {
-                // An endpoint that answers late sends bursts, and these overflow queues.
+                // An endpoint that answers late sends bursts, which overflow queues.
                 let _hurry = RealTimePriority::begin();
                 context.results.record_error(host.serve(context));
             });
@@ -216,7 +216,7 @@ impl PreparedTrial {
     }
 }
 
-/// Carries packets until the end of the trial; later deliveries do not count.
+/// Forwards packets until the end of the trial. Later deliveries do not count.
 fn carry(
     emulation: &mut Emulation<std::io::Sink>,
     context: TrialContext<'_>,

@@ -1,4 +1,4 @@
-//! Streams between our endpoints. At each end a host on a TUN device is behind a kernel that forwards its packets.
+//! Streams between endpoints of Lasthop's TCP. At each end, a kernel forwards the packets of a host on a TUN device.
 
 use super::kernel_tcp::address_of;
 use super::stream_results::port_of;
@@ -43,7 +43,7 @@ struct OwnReceiver {
     is_done: bool,
 }
 
-/// Addresses of the kernel and of our host at an end (network of RFC 2544).
+/// Addresses of the kernel and of Lasthop's host at an end (benchmark network of RFC 2544).
 fn addresses(end: usize) -> [Ipv4Addr; 2] {
     [1, 2].map(|host| Ipv4Addr::new(198, 19, end as u8, host))
 }
@@ -73,9 +73,9 @@ fn endpoint_host(
     let tun = ends.namespace(end).within(|| {
         fs::write("/proc/sys/net/ipv4/ip_forward", "1").map_err(|error| {
             SystemError::of_system(
-                "cannot make the kernel forward packets",
+                "cannot enable forwarding in the kernel",
                 &error,
-                "is /proc/sys read-only?",
+                "check that /proc/sys is writable",
             )
         })?;
         let addresses = vec![(IpAddr::V4(kernels), 24)];
@@ -188,5 +188,8 @@ impl OwnReceiver {
 }
 
 fn failed(error: Error) -> SystemError {
-    SystemError::new(format!("a stream of our TCP failed: {error}"), "check that the path delivers packets")
+    SystemError::new(
+        format!("a stream of Lasthop's TCP failed: {error}"),
+        "check that the path delivers packets",
+    )
 }

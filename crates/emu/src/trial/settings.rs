@@ -1,4 +1,4 @@
-//! Kernel settings with which the kernel's TCP is as similar as possible to our TCP.
+//! Kernel settings that make the kernel's TCP as similar as possible to a simulated TCP.
 
 use lasthop_base::{Choice, Duration, Need, Value};
 use lasthop_os::ends::{DEVICE, PathEnds};
@@ -18,7 +18,7 @@ pub struct KernelSettings {
     pub route: Vec<String>,
 }
 
-/// Configured behaviour that the kernel has no setting for.
+/// Configured behaviour for which the kernel has no setting.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Unsupported {
     /// Behaviour of the sender.
@@ -66,8 +66,8 @@ impl KernelSettings {
         (KernelSettings { sysctls, route }, unsupported)
     }
 
-    /// Adds the congestion control to the routes if all streams share it: accepted connections then use it from the
-    /// first packet (ip-route(8), `congctl`).
+    /// Adds the congestion control to the routes if all streams have the same one. Accepted connections then use it
+    /// from the first packet (ip-route(8), `congctl`).
     pub(super) fn with_congestion(&self, congestion: &[String]) -> KernelSettings {
         let mut settings = self.clone();
         if let Some(first) = congestion.first()
@@ -100,7 +100,7 @@ impl KernelSettings {
     }
 }
 
-/// Returns the buffer size for a window: the kernel initially reserves half of the buffer for per-packet overhead.
+/// Returns the buffer size for a window. The kernel initially reserves half of the buffer for per-packet overhead.
 fn buffer_of(window: u64) -> u64 {
     (2 * window).clamp(1 << 13, 1 << 30)
 }
@@ -132,7 +132,8 @@ fn unsupported_sender(source: &Config) -> Vec<String> {
         ),
         (
             is_limited,
-            "limited_transmit = false: the kernel sends new data for the first two duplicate ACKs".to_owned(),
+            "limited_transmit = false: the kernel always sends new data for the first two duplicate ACKs"
+                .to_owned(),
         ),
         (source.initial_ssthresh.is_none(), "initial_ssthresh: unlimited in the kernel".to_owned()),
         (
@@ -155,7 +156,7 @@ fn unsupported_receiver(destination: &Config) -> Vec<String> {
     false_entries([
         (
             window_of(destination) >= window_of(&Config::default()),
-            "window.size exactly: the kernel advertises up to half as much more, as its buffer allows"
+            "window.size: the kernel may advertise a window up to 50 % larger, depending on its buffer"
                 .to_owned(),
         ),
         (first || second, "ack_policy.every: the kernel acknowledges every second segment".to_owned()),
@@ -167,7 +168,7 @@ fn unsupported_receiver(destination: &Config) -> Vec<String> {
     ])
 }
 
-/// Returns the texts of the entries that are false: they describe behaviour that cannot be set.
+/// Returns the texts of the entries that are false. Each text describes behaviour that cannot be set.
 fn false_entries<const N: usize>(entries: [(bool, String); N]) -> Vec<String> {
     entries.into_iter().filter(|(is_set, _)| !is_set).map(|(_, text)| text).collect()
 }
@@ -197,7 +198,7 @@ mod tests {
         assert_eq!(value(&KernelSettings::like(&without, &destination).0, "tcp_sack"), "0");
     }
 
-    /// A simulated Linux host needs hardly any settings: the kernel behaves like it by default.
+    /// A simulated Linux host needs few kernel settings, because it is similar to the kernel's defaults.
     #[test]
     fn a_kernel_is_left_to_itself_where_a_kernel_is_simulated() {
         let source = Config {

@@ -20,14 +20,14 @@ pub struct StreamResult {
     pub retransmissions: u64,
     /// Expiries of the sender's retransmission timer; `None` before Linux 6.7.
     pub timeouts: Option<u64>,
-    /// Sender's smoothed RTT by time, ms, from the first RTT sample on.
+    /// Samples of the sender's smoothed RTT, ms, with their times, starting at the first RTT sample.
     pub srtts_ms: Vec<(Time, f64)>,
 }
 
 pub(super) struct StreamResults {
     streams: Vec<StreamCounters>,
     is_frozen: AtomicBool,
-    /// Longest delay of a wake-up of an endpoint of ours, ns.
+    /// Longest wake-up delay of an endpoint of Lasthop's TCP, ns.
     longest_delay: AtomicU64,
     error: Mutex<Option<SystemError>>,
 }
@@ -35,7 +35,7 @@ pub(super) struct StreamResults {
 #[derive(Default)]
 struct StreamCounters {
     received: AtomicU64,
-    /// Time at which the receiver saw the end of the stream, ns; 0 before that.
+    /// Time at which the receiver saw the end of the stream, ns; 0 until then.
     completed: AtomicU64,
     sender: Mutex<SenderCounters>,
 }
@@ -80,7 +80,7 @@ impl StreamResults {
         let mut sender = self.streams[stream].sender.lock().unwrap_or_else(PoisonError::into_inner);
         sender.retransmissions = retransmissions;
         sender.timeouts = timeouts;
-        // A value of zero means that there is no RTT sample yet.
+        // A value of zero means that the connection has no RTT sample yet.
         if srtt > Duration::ZERO {
             sender.srtts_ms.push((now, srtt.as_millis()));
         }
@@ -105,10 +105,11 @@ impl StreamResults {
         self.longest_delay.fetch_max(late.as_nanos(), Ordering::Relaxed);
     }
 
-    /// Returns a complaint if an endpoint of ours woke up too late for a fair comparison.
+    /// Returns a complaint if an endpoint of Lasthop's TCP woke up too late for a fair comparison.
     pub(super) fn complaint(&self) -> Option<String> {
         let late = Duration::from_nanos(self.longest_delay.load(Ordering::Relaxed));
-        (late > MAX_DELAY).then(|| format!("an endpoint of our TCP woke up {:.0} ms late", late.as_millis()))
+        (late > MAX_DELAY)
+            .then(|| format!("an endpoint of Lasthop's TCP woke up {:.0} ms late", late.as_millis()))
     }
 
     pub(super) fn freeze(&self) {
@@ -154,7 +155,8 @@ impl StreamResults {
     }
 }
 
-/// Largest allowed delay of a wake-up. A later endpoint sends bursts that a simulated endpoint does not send.
+/// Largest allowed wake-up delay. With a longer delay, an endpoint sends bursts that a simulated endpoint does not
+/// send.
 const MAX_DELAY: Duration = Duration::from_millis(20);
 
 const FIRST_PORT: u16 = 5001;

@@ -1,5 +1,5 @@
-//! Independent tools read a capture taken at our side. They must find one retransmission for each loss, no reordering
-//! and no bad checksum.
+//! Independent tools read a capture taken at the side of Lasthop's TCP. The tools must find one retransmission for each
+//! loss, no reordering and no bad checksum.
 
 use crate::peer::{self, hash};
 use crate::{KERNEL, OURS, in_namespace};
@@ -33,7 +33,7 @@ fn tshark_and_tcptrace_find_as_many_retransmissions_as_losses() {
                 return;
             }
         }
-        // A loss of the last segment or of a retransmission needs a timeout. About one transfer of four has such a
+        // The loss of the last segment or of a retransmission causes a timeout. About one transfer of four has such a
         // loss.
         panic!("the comparison with the losses needs runs without timeouts");
     });
@@ -74,7 +74,8 @@ fn examine(tun: Tun, seed: u64) -> (bool, Tun) {
     let seen = frames(&path, &ours);
     assert_eq!(seen, info.total_retrans, "seed {seed}: retransmissions seen by tshark and sent");
     assert_eq!(frames(&path, "frame.comment contains \"retransmission\""), seen, "each has its reason");
-    // Only our packets count: for a checksum of 0x0000 the kernel writes 0xffff (RFC 1624 §3), which tshark calls bad.
+    // The filter selects only packets of Lasthop's TCP. For a checksum of 0x0000 the kernel writes 0xffff (RFC 1624
+    // §3), which tshark reports as bad.
     let bad = format!(
         "ip.src == {} && (tcp.checksum.status == 0 || ip.checksum.status == 0)",
         Ipv4Addr::from(OURS)
@@ -116,6 +117,6 @@ fn retransmitted_by_tcptrace(capture: &Path) -> u64 {
     let output = Command::new("tcptrace").arg("-l").arg(&plain).output().expect("tcptrace runs");
     let report = String::from_utf8_lossy(&output.stdout).into_owned();
     let line = report.lines().find(|line| line.contains("rexmt data pkts:")).expect("tcptrace counts");
-    // The first number is the count of our direction; the kernel's count follows.
+    // The first number is the count for the direction from Lasthop's host; the kernel's count follows.
     line.split_whitespace().filter_map(|word| word.parse::<u64>().ok()).next().expect("a number")
 }

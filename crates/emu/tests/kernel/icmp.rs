@@ -37,7 +37,7 @@ fn connect(station: &mut TunHost, to: &str) -> Handle {
 }
 
 /// A hard error ends the attempt; a soft error is reported. Linux sends code 1 for `unreachable` routes, 13 (IPv6: 1)
-/// for `prohibit`, and 0 if there is no route.
+/// for `prohibit`, and 0 without a route.
 #[test]
 fn what_a_router_refuses_is_heard() {
     in_namespace(|tun| {
@@ -78,7 +78,8 @@ fn what_a_router_refuses_is_heard() {
     });
 }
 
-/// The kernel reports that the next link has an MTU of 1280 bytes, so the sender needs no timer.
+/// The kernel reports that the next link has an MTU of 1280 bytes. The sender learns the MTU from this report, without
+/// a timeout.
 #[test]
 fn a_narrow_link_behind_the_kernel_is_found() {
     in_namespace(|tun| {

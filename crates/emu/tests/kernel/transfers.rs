@@ -80,7 +80,8 @@ fn transfer_all(tun: Tun, what: &str, impairment: Impairment, seed: u64) {
     for (number, options) in strategies.iter().cycle().take(TRANSFERS.max(strategies.len())).enumerate() {
         let size = |random: &mut Stream| SIZES[random.draw() as usize % SIZES.len()];
         let (mut up, mut down) = (size(&mut random), size(&mut random));
-        // The last recovery has SACK. Recoveries without SACK would take minutes with bursts of losses.
+        // The last recovery in the list uses SACK. Recoveries without SACK would take minutes for this size with bursts
+        // of losses.
         if number == last - 1 {
             up = LARGEST;
         }
@@ -147,13 +148,13 @@ fn transfer_all(tun: Tun, what: &str, impairment: Impairment, seed: u64) {
     for transfer in transfers {
         assert!(
             transfer.received.result() == hash(&transfer.down),
-            "{}: our side received other bytes",
+            "{}: Lasthop's side received different bytes",
             transfer.name
         );
         let peer = transfer.peer.expect("it was started").join().expect("no panic");
         let peer =
             peer.unwrap_or_else(|error| panic!("{}: error of the kernel's side: {error}", transfer.name));
-        assert!(peer == hash(&transfer.up), "{}: the kernel received other bytes", transfer.name);
+        assert!(peer == hash(&transfer.up), "{}: the kernel received different bytes", transfer.name);
     }
     let took = station.now().as_secs();
     println!("{what}: {count} connections, {took:.1} s, {:?}", station.host.counters());

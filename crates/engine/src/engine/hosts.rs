@@ -29,7 +29,7 @@ impl Engine {
         }
     }
 
-    /// Gives an endpoint the notices (about the peer and the uplink) that it wants before each segment.
+    /// Passes an endpoint the notices (about the peer and the uplink) that the endpoint requests before each segment.
     #[cold]
     fn send_notices_before(&mut self, id: FlowId, side: FlowSide) {
         let FlowState { traffic, directions, .. } = &mut self.flows[id.0 as usize];
@@ -157,7 +157,7 @@ impl Engine {
 
     pub(super) fn report_to_hosts(&mut self, at: PipeId, report: &LinkReport) {
         let now = self.now;
-        // Flows that have not begun receive the report, too.
+        // Flows that have not begun also receive the report.
         self.create_all();
         for flow in &mut self.flows {
             let is_last =
@@ -182,7 +182,8 @@ fn handle_node_notice(now: Time, endpoint: &mut Endpoint, here: &Pipe) {
     }
 }
 
-/// Gives an endpoint the notices that it wants before a segment: the peer's window, counters, and the uplink's backlog.
+/// Passes an endpoint the notices that the endpoint requests before a segment: the peer's window, counters, and the
+/// uplink's backlog.
 fn send_notices(
     now: Time,
     wants: WantedNotices,

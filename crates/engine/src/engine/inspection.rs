@@ -139,8 +139,8 @@ impl Engine {
         self.apply_decisions(pipe);
     }
 
-    /// Time from now until a packet joining the pipe would begin transmission, without further changes; `None` if
-    /// unknown.
+    /// Time from now until the transmission of a packet that joins the pipe now would begin, if nothing else changes;
+    /// `None` if unknown.
     pub fn queueing_delay(&mut self, pipe: PipeId) -> Option<Duration> {
         let now = self.now;
         self.pipes[pipe.0 as usize].line.queueing_delay(now)

@@ -153,7 +153,7 @@ impl Engine {
         self.send(packet, first);
     }
 
-    /// Calls [`Engine::join_element`]. This function is not inlined.
+    /// Calls [`Engine::join_element`] without being inlined.
     #[inline(never)]
     fn enter_element(&mut self, packet: &mut Packet, at: PipeId) {
         self.join_element(packet, at);

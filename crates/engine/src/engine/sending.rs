@@ -21,7 +21,7 @@ impl Engine {
         self.pump_with(id, side, &mut empty_packet());
     }
 
-    /// The same; overwrites `packet` with each packet that is sent.
+    /// As [`Engine::pump`], but overwrites `packet` with each packet that is sent.
     #[inline(never)]
     pub(super) fn pump_with(&mut self, id: FlowId, side: FlowSide, packet: &mut Packet) {
         let now = self.now;

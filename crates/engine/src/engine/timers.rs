@@ -79,7 +79,7 @@ impl Engine {
         }
     }
 
-    /// Calls a connection's application after data has arrived or when the application's next time has come.
+    /// Calls a connection's application after data has arrived or when the application's next action is due.
     #[cold]
     pub(super) fn call_application(&mut self, id: FlowId) {
         let now = self.now;

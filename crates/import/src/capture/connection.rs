@@ -21,7 +21,7 @@ pub(crate) struct ConnectionMeasurement {
     pub(crate) to_receiver: RoundTrips,
     pub(crate) to_sender: RoundTrips,
     latest: [Option<f64>; 2],
-    /// Sums of the two times, ms.
+    /// Sums of `to_receiver` and `to_sender`, ms: whole round-trip times.
     pub(crate) round_trips: RoundTrips,
     pub(crate) arrived: RateEstimator,
     pub(crate) acknowledged: RateEstimator,
@@ -31,7 +31,7 @@ pub(crate) struct ConnectionMeasurement {
     pub(crate) acks: u64,
 }
 
-/// Times of the first three packets of a connection, s.
+/// Times of the three packets of the handshake, s.
 #[derive(Debug, Default)]
 struct Handshake {
     by_sender: bool,
@@ -74,7 +74,7 @@ impl ConnectionMeasurement {
         }
     }
 
-    /// Handles a segment. `forward` is whether it comes from the sender of the data.
+    /// Handles a segment. `forward` is true if the sender of the data sent the segment.
     pub(crate) fn handle_segment(&mut self, nanos: u64, segment: &CapturedSegment, forward: bool) {
         let begun = *self.begun.get_or_insert(nanos);
         // If several processors capture, packets may be slightly out of order.
@@ -159,7 +159,8 @@ impl ConnectionMeasurement {
         both.into_iter().flatten().min_by(f64::total_cmp)
     }
 
-    /// The same round-trip time, but only for the handshake, whose packets are small.
+    /// Smallest round-trip time, ms, between the capture point and one end during the handshake, whose packets are
+    /// small.
     pub(crate) fn first_half_trip(&self, to_sender: bool) -> Option<f64> {
         self.handshake.half_trip(to_sender).map(|half_trip| half_trip * 1000.0)
     }
@@ -177,8 +178,7 @@ impl ConnectionMeasurement {
         self.handshake.syn.is_some() && self.handshake.syn_ack.is_some()
     }
 
-    /// Whether the capture point is after the bottleneck. This is so if packets arrive no faster than they are
-    /// acknowledged.
+    /// Whether the capture point is after the bottleneck: packets arrive there no faster than they are acknowledged.
     pub(crate) fn is_behind_bottleneck(&self) -> bool {
         match (self.arrived.rate(), self.acknowledged.rate()) {
             (Some((arrived, _)), Some((acknowledged, _))) => {
@@ -235,8 +235,7 @@ impl PendingTimestamps {
         self.sent.push_back((value, at));
     }
 
-    /// Time of the ACK with the timestamp `echo`. `None` unless this is the first echo of it and no newer timestamp was
-    /// echoed before.
+    /// Time of the ACK with the timestamp `echo`. `None` if this timestamp or a newer one was echoed before.
     fn take_echoed(&mut self, echo: u32) -> Option<f64> {
         if self.answered.is_some_and(|answered| (echo.wrapping_sub(answered) as i32) <= 0) {
             return None;

@@ -1,12 +1,12 @@
-//! The connections of a capture. A SYN with another initial sequence number starts a new connection between the same
-//! addresses and ports.
+//! Finds the connections of a capture. A SYN with a different initial sequence number starts a new connection between
+//! the same addresses and ports.
 
 use super::segment::CapturedSegment;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::net::SocketAddr;
 
-/// An interface and two ends (address and port). The end with the smaller address comes first.
+/// An interface and two ends (address and port). The end with the smaller address is first.
 type Ports = (u32, SocketAddr, SocketAddr);
 
 /// Key of a connection: its ends, and the number of earlier connections between them.
@@ -47,8 +47,8 @@ struct PortPair {
 }
 
 impl PortPairs {
-    /// The connection to which a segment belongs, and the side that sent it (0 or 1). `None` beyond the limit of
-    /// connections.
+    /// The connection to which a segment belongs, and the side that sent the segment (0 or 1). `None` if the capture
+    /// has more than [`MAX_CONNECTIONS`] connections.
     pub(crate) fn of(&mut self, interface: u32, segment: &CapturedSegment) -> Option<(ConnectionKey, usize)> {
         let (ports, side) = if segment.from <= segment.to {
             ((interface, segment.from, segment.to), 0)
@@ -81,16 +81,16 @@ impl PortPair {
         PortPair { earlier, first }
     }
 
-    /// Whether a segment starts the next connection. It does if it is a SYN that neither repeats this connection's SYN
-    /// (RFC 9293 §3.10.7.4) nor answers it.
+    /// Whether a segment starts the next connection. Such a segment is a SYN that neither retransmits this connection's
+    /// SYN (RFC 9293 §3.10.7.4) nor answers it.
     fn is_over(&self, segment: &CapturedSegment, side: usize) -> bool {
         if !segment.syn || self.first[side] == Some(segment.seq) {
             return false;
         }
         let answers = segment.ack.map(|ack| ack.wrapping_sub(1));
         match (self.first[side], self.first[1 - side]) {
-            // Only the other side's SYN was seen. This SYN answers it, or both sides opened at the same time (RFC 9293
-            // §3.5).
+            // Only the other side's SYN was seen. This SYN either answers that SYN, or both sides opened at the same
+            // time (RFC 9293 §3.5).
             (None, Some(other)) => answers.is_some_and(|answered| answered != other),
             // A stateless listener may answer a repeated SYN with a different sequence number (RFC 4987 §3.6).
             (Some(_), Some(other)) => answers != Some(other),
@@ -194,7 +194,8 @@ mod tests {
         // A capture may begin within a connection, or contain only one side.
         assert_eq!(numbers(&[ack.clone(), syn.clone(), syn_ack.clone()]), [0, 1, 1]);
         assert_eq!(numbers(&[syn_ack.clone(), next_answer.clone()]), [0, 1]);
-        // First both sides open at the same time; then the answer precedes the SYN in the capture.
+        // In the first case both sides open at the same time. In the second case the SYN-ACK precedes the SYN in the
+        // capture.
         assert_eq!(numbers(&[syn.clone(), segment(false, true, 900, None)]), [0, 0]);
         assert_eq!(numbers(&[syn_ack, syn]), [0, 0]);
     }

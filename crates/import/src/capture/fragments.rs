@@ -1,8 +1,8 @@
 //! Reassembly of IP fragments (RFC 791 §3.2, RFC 8200 §4.5).
 //!
 //! A packet is complete as soon as its last missing fragment is captured. The packet gets the time of that fragment and
-//! the header of the first fragment. Incomplete packets are ignored, as their receiver does. Repeated fragments count
-//! only once.
+//! the header of the first fragment. Incomplete packets are ignored, because their receiver discards them. Repeated
+//! fragments count only once.
 
 use super::frames::CapturedFrame;
 use super::segment::{self, CapturedSegment};
@@ -28,7 +28,7 @@ pub(super) struct Fragment<'f> {
 pub(super) struct Fragments {
     pending: VecDeque<Pending>,
     pub(super) seen: u64,
-    /// Number of reassembled packets; `begun`: number of packets of which any fragment was seen.
+    /// Number of reassembled packets. `begun` is the number of packets of which any fragment was seen.
     pub(super) whole: u64,
     begun: u64,
 }

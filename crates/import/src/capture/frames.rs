@@ -7,7 +7,7 @@ use pcap_file::{Endianness, PcapError, TsResolution};
 use std::io::{BufReader, Read};
 
 pub(crate) struct CapturedFrame<'f> {
-    /// Time, ns, since 1970 or since another epoch that the capture uses.
+    /// Capture time, ns, since 1970 or since the capture's own epoch.
     pub(crate) nanos: u64,
     pub(crate) interface: u32,
     /// Captured bytes, starting at the IP header.
@@ -21,7 +21,7 @@ pub(crate) struct SkippedFrames {
     pub(crate) not_ip: u64,
     /// A link type in the capture that is not supported.
     pub(crate) unknown_link: Option<u32>,
-    /// The reason, if the file ends early.
+    /// The reason why the rest of the file cannot be read, if any.
     pub(crate) broken: Option<String>,
 }
 
@@ -155,8 +155,8 @@ fn interface(body: &[u8], is_big: bool) -> Interface {
     interface
 }
 
-/// Converts if_tsresol to nanoseconds per tick. The value is a power of ten, or a power of two if the highest bit is
-/// set (draft-ietf-opsawg-pcapng §4.2).
+/// Converts pcapng's option `if_tsresol` to nanoseconds per tick. The value is a power of ten, or a power of two if the
+/// highest bit is set (draft-ietf-opsawg-pcapng §4.2).
 fn tick(resolution: u8) -> (u64, u64) {
     let power = u32::from(resolution & 0x7f);
     match resolution & 0x80 {

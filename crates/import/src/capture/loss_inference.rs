@@ -1,8 +1,8 @@
 //! Infers the losses of a connection from its captured packets.
 //!
-//! If a hole in the sequence numbers is filled much later, the packet was lost before the capture. If the hole is
-//! filled at once, packets were reordered. If a captured packet is retransmitted, it was lost after the capture, unless
-//! an ACK, SACK or D-SACK shows that it had arrived.
+//! If a hole in the sequence numbers is filled much later, the packet was lost before the capture point. If the hole is
+//! filled at once, packets were reordered. If a captured packet is retransmitted, it was lost after the capture point,
+//! unless an ACK, SACK or D-SACK shows that it had arrived.
 
 use crate::losses::LossRecord;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 #[derive(Debug)]
 struct SentRange {
     end: u64,
-    /// Index of its last transmission in the record of losses.
+    /// Index of the range's last transmission in the record of losses.
     place: u64,
     at: f64,
     times: u32,
@@ -30,8 +30,8 @@ struct Hole {
 const MAX_SENT_RANGES: usize = 1_000_000;
 const MAX_RETRANSMISSIONS: usize = 4096;
 /// The packets in all holes may be at most `HOLES_PER_PACKET` times the packets seen, plus `MIN_HOLE_PACKETS`. A window
-/// grows by at most one packet for each acknowledged packet. A larger gap is therefore a jump, caused by numbers of
-/// another stream or by an interrupted capture.
+/// grows by at most one packet for each acknowledged packet. A larger gap is therefore a jump: sequence numbers of
+/// another stream, or an interrupted capture.
 const HOLES_PER_PACKET: u64 = 8;
 const MIN_HOLE_PACKETS: u64 = 4096;
 
@@ -65,7 +65,7 @@ pub(crate) struct LossInference {
     pub(crate) untracked: u64,
     /// Number of gaps in the sequence numbers that are too large to be holes.
     pub(crate) jumps: u64,
-    /// Number of packets seen; `missing`: number of packets in holes.
+    /// Number of packets seen. `missing` is the number of packets in holes.
     packets_seen: u64,
     missing: u64,
 }
@@ -128,7 +128,8 @@ impl LossInference {
     pub(crate) fn handle_data(&mut self, start: u64, end: u64, at: f64, rtt: Option<f64>) -> bool {
         let mut is_new = false;
         let mut from = start;
-        // A capture at the sender contains segments as they are before segmentation offload. Split them into packets.
+        // A capture at the sender contains large segments, because segmentation offload follows later. This loop splits
+        // the segments into packets.
         while from < end {
             let to = end.min(from + self.segment);
             is_new |= self.handle_packet(from, to, at, rtt);
@@ -158,8 +159,8 @@ impl LossInference {
         if self.fill_hole(start, end, at, rtt) {
             return true;
         }
-        // The data was captured before. The earlier packet was lost after the capture, unless it is known to have
-        // arrived.
+        // An earlier packet with this data was captured. It was lost after the capture point, unless an ACK or SACK has
+        // shown that it arrived.
         let seen = self.sent.range_mut(..=start).next_back().filter(|(_, sent_range)| sent_range.end > start);
         let known = seen.map(|(begun, sent_range)| (*begun, sent_range.place, sent_range.is_sacked));
         let place = self.push(false);
@@ -193,7 +194,7 @@ impl LossInference {
 
     fn add_hole(&mut self, start: u64, end: u64, at: f64, rtt: Option<f64>) {
         let packets = (end - start).div_ceil(self.segment);
-        // The limit applies to all holes together, so that time and memory grow only with the number of packets.
+        // The limit applies to the sum of all holes, so time and memory are proportional to the number of packets.
         if self.missing + packets > MIN_HOLE_PACKETS + HOLES_PER_PACKET * self.packets_seen {
             self.jumps += 1;
             return;
@@ -238,7 +239,7 @@ impl LossInference {
             }
         }
         let place = if is_late { self.packets.saturating_sub(1) } else { self.push(false) };
-        // This packet was probably sent twice, so its ACK gives no round-trip time.
+        // This packet was probably retransmitted, so its ACK is not used for a round-trip time.
         self.track(start, SentRange { end, place, at, times: 2, is_sacked: false });
         true
     }
@@ -301,7 +302,7 @@ impl LossInference {
                     known(&sent_range, &mut result, sent_range.end - begun);
                 }
             }
-            // Holes in acknowledged data: the data has arrived, but the capture missed it.
+            // Data in an acknowledged hole has arrived, but the capture missed that data.
             while let Some(first) = self.holes.first_entry() {
                 if first.get().end > ack {
                     break;
@@ -339,7 +340,7 @@ mod tests {
         let mut inference = LossInference::new(100);
         inference.begin(0);
         (0..4).for_each(|n| assert!(inference.handle_data(n * 100, n * 100 + 100, n as f64 * 0.001, None)));
-        // Bytes 100 to 200 are missing; the others have arrived.
+        // Bytes 100 to 200 are missing; all other bytes have arrived.
         let result = inference.handle_ack(100, &[Some((200, 400)), None, None, None], 0.1);
         assert_eq!((result.bytes, result.since), (300, Some(0.1 - 0.003)));
         assert!(!inference.handle_data(100, 200, 0.11, Some(0.1)));
@@ -347,11 +348,11 @@ mod tests {
         // Retransmitting data that was SACKed is unnecessary.
         assert!(!inference.handle_data(200, 300, 0.12, Some(0.1)));
         assert_eq!((lost(&inference), inference.spurious), ((6, 1, 1), 1));
-        // The ACK of a retransmission gives no round-trip time (Karn).
+        // The ACK of a retransmission is not used for a round-trip time (Karn's algorithm).
         assert_eq!(inference.handle_ack(400, &NONE, 0.21), AckResult { bytes: 100, since: None });
     }
 
-    /// Sequence numbers are random, as in noise. Memory then grows with the number of packets, not with the distances.
+    /// With random sequence numbers, memory grows with the number of packets, not with the gaps between the numbers.
     #[test]
     fn numbers_that_jump_make_no_holes() {
         let mut inference = LossInference::new(100);

@@ -27,9 +27,9 @@ const TRIPS: [f64; 2] = [0.01, 1e6];
 const LARGEST_QUEUE: f64 = 1e9;
 /// Payload of a segment if it cannot be measured, bytes.
 const DEFAULT_SEGMENT: u32 = 1448;
-/// Smallest payload that is assumed, bytes: the smallest MSS of Linux (TCP_MIN_SND_MSS, 48) less the timestamps.
+/// Lower limit of the assumed payload, bytes: the smallest MSS of Linux (TCP_MIN_SND_MSS, 48) less the timestamps.
 const SMALLEST_SEGMENT: u32 = 36;
-/// Smallest number of packets in a queue that counts as a queue.
+/// Smallest queueing delay that counts as a queue, in packet transmission times.
 const SHORTEST_QUEUE: f64 = 4.0;
 
 /// Reads a capture twice: first to find all connections, then to measure one of them.
@@ -95,7 +95,7 @@ pub(crate) fn read<R: Read>(
     }
     if connection.last < SHORTEST_SECONDS {
         return Err(ImportError::new(
-            format!("all packets of {transfer} have nearly the same time"),
+            format!("all packets of {transfer} have nearly the same timestamp"),
             "check the capture's timestamps",
         ));
     }
@@ -107,7 +107,10 @@ pub(crate) fn read<R: Read>(
     }
     report_fragments(&mut found, &fragments);
     if largest > segment {
-        found.findings.push(format!("segments of up to {largest} bytes: captured before segmentation (offload); packets of {segment} bytes are assumed"));
+        found.findings.push(format!(
+            "segments of up to {largest} bytes were captured before segmentation offload; \
+            packets of {segment} bytes are assumed"
+        ));
     }
     measure(&connection, &mut found, options, down)?;
     Ok(found)
@@ -131,7 +134,7 @@ fn choose(all: &[CapturedFlow], options: &ImportOptions) -> Result<usize, Import
             Err(ImportError::new(format!("--flow: there is no connection {number}"), listed()))
         };
     }
-    // If the user gives a full name, it selects exactly that connection, even if later connections use the same ports.
+    // A full name selects exactly that connection, even if later connections use the same ports.
     if let Some(one) = all.iter().position(|one| one.to_string() == asked.trim()) {
         return Ok(one);
     }
@@ -139,11 +142,11 @@ fn choose(all: &[CapturedFlow], options: &ImportOptions) -> Result<usize, Import
     match fits[..] {
         [one] => Ok(one),
         [] => Err(ImportError::new(
-            format!("--flow: no connection has `{}`", crate::import_result::plain(asked)),
+            format!("--flow: no connection matches `{}`", crate::import_result::plain(asked)),
             listed(),
         )),
         _ => Err(ImportError::new(
-            format!("--flow: {} connections have `{}`", fits.len(), crate::import_result::plain(asked)),
+            format!("--flow: {} connections match `{}`", fits.len(), crate::import_result::plain(asked)),
             listed(),
         )),
     }
@@ -216,7 +219,7 @@ fn header_bytes(connection: &ConnectionMeasurement) -> f64 {
     beside.clamp(40.0, 120.0)
 }
 
-/// The bottleneck's rate, bit/s: the smaller of the rates of captured and of acknowledged data.
+/// Rate of the bottleneck, bit/s: the lower of the rates at which data was captured and acknowledged.
 fn rate(connection: &ConnectionMeasurement, found: &mut ImportResult) -> Sourced<f64> {
     let factor = 1.0 + header_bytes(connection) / f64::from(connection.segment());
     let arrived = connection.arrived.rate().filter(|_| !connection.is_at_sender());
@@ -231,11 +234,14 @@ fn rate(connection: &ConnectionMeasurement, found: &mut ImportResult) -> Sourced
     };
     let percent = shown((100.0 * share).round());
     if share < 0.5 {
-        found.findings.push(format!("only {percent} % of the bytes came at the link's rate: the connection rarely filled it, so rate and queue are less certain"));
+        found.findings.push(format!(
+            "only {percent} % of the bytes arrived at the link's rate: the connection \
+             rarely filled the link, so rate and queue are less certain"
+        ));
     } else {
-        found
-            .findings
-            .push(format!("{percent} % of the bytes came at the link's rate: the connection filled it"));
+        found.findings.push(format!(
+            "{percent} % of the bytes arrived at the link's rate: the connection filled the link"
+        ));
     }
     Sourced::new(rate, "measured: the highest rate of trains of packets, IP headers included")
 }
@@ -253,7 +259,8 @@ fn round_trip(connection: &ConnectionMeasurement, found: &mut ImportResult, pack
     found.findings.push(format!("captured {place}"));
     if !connection.has_handshake() {
         found.findings.push(match connection.half_trip(true) {
-            Some(_) => "the capture lacks the handshake: round trips come from acknowledgements and timestamps".into(),
+            Some(_) => "the capture lacks the handshake: round trips are measured from \
+                acknowledgements and timestamps".into(),
             None => "the capture lacks the handshake and timestamps: the delay between capture and sender is unknown".into(),
         });
     }
@@ -281,7 +288,7 @@ fn round_trip(connection: &ConnectionMeasurement, found: &mut ImportResult, pack
     };
     let provenance = match (to_sender, to_receiver) {
         (Some(_), Some(_)) => {
-            "measured: the smallest round trip, without a packet's own time at the bottleneck"
+            "measured: the smallest round trip, less a packet's transmission time at the bottleneck"
         }
         _ => {
             "measured: the smallest time to one end and back; the delay to the other end is unknown: a lower bound"
@@ -322,7 +329,7 @@ fn queue(
         found.findings.push("no queue built up: its limit is unknown".into());
         return 0.0;
     }
-    // Losses by overflow occur near the largest round-trip time; other losses occur at any time.
+    // Losses by overflow occur near the largest round-trip time; other losses occur at any round-trip time.
     let full = low + 0.85 * (high - low);
     let all = connection.losses.rtts_at_losses.len() as f64;
     let at_full =
@@ -341,7 +348,7 @@ fn queue(
         ));
         found.queue = Some(Sourced::new(
             format!("{bytes} bytes"),
-            "derived: the largest delay in the queue, when it overflowed, times the rate",
+            "derived: the largest queueing delay, when the queue overflowed, times the rate",
         ));
         by_queue
     } else {

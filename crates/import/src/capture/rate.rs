@@ -1,4 +1,4 @@
-//! Estimates a link's rate: the highest rate at which many bytes arrived evenly.
+//! Estimates a link's rate as the highest rate at which many bytes arrived evenly.
 
 use std::collections::VecDeque;
 
@@ -6,12 +6,12 @@ use std::collections::VecDeque;
 /// seldom busy.
 const LONG: f64 = 16.0;
 const SHORT: f64 = 3.0;
-/// Number of rate classes per factor of e, and the lowest rate of the first class, bit/s.
+/// Number of logarithmic rate classes per factor of e (2.718), and the lowest rate of the first class, bit/s.
 const PER_FOLD: f64 = 200.0;
 const MIN_RATE: f64 = 1000.0;
 /// Rates count as equal if they differ by at most this number of classes (3 %).
 const NEAR: usize = 3;
-/// Share of the bytes that a rate needs to count, and share from which the link counts as busy.
+/// Smallest share of the bytes for which a rate counts, and smallest share for which the link counts as busy.
 const SHARE: f64 = 0.05;
 const BUSY: f64 = 0.5;
 
@@ -23,13 +23,13 @@ pub(crate) struct RateEstimator {
     tenths: Vec<f32>,
 }
 
-/// Largest number of tenths of a second: one day.
+/// Longest transfer whose rate is stored over time, tenths of a second: one day.
 const MAX_TENTHS: usize = 864_000;
 
 #[derive(Debug)]
 struct TrainRates {
     length: f64,
-    /// Times, s, and the number of bytes up to each time.
+    /// Recent arrival times, s, each with the number of bytes so far.
     recent: VecDeque<(f64, f64)>,
     classes: Vec<f64>,
 }
@@ -60,8 +60,8 @@ impl RateEstimator {
         self.short.push(at, self.bytes, bytes);
     }
 
-    /// The highest rate, bit/s, at which a twentieth of the bytes arrived. The second value is the share of bytes that
-    /// arrived at this rate or faster.
+    /// Returns the highest rate, bit/s, at which a twentieth of the bytes arrived, and the share of bytes that arrived
+    /// at this rate or faster.
     pub(crate) fn rate(&self) -> Option<(f64, f64)> {
         let long = self.long.rate();
         match long {
@@ -81,7 +81,7 @@ fn class_of(rate: f64) -> usize {
 
 impl TrainRates {
     fn push(&mut self, at: f64, all: f64, bytes: f64) {
-        // Bytes that arrive at the same time are one event.
+        // Bytes with the same arrival time form one entry.
         match self.recent.back_mut() {
             Some(last) if last.0 == at => last.1 = all,
             _ => self.recent.push_back((at, all)),
@@ -130,7 +130,7 @@ impl TrainRates {
         let (mut from, mut to, share) = match best {
             Some(best) => best,
             None => {
-                // If no rate stands out, take the rate that a twentieth of the bytes exceeds.
+                // If no class is a clear peak, the result is the rate that a twentieth of the bytes exceeds.
                 let mut above = 0.0;
                 let at = (0..self.classes.len()).rev().find(|at| {
                     above += self.classes[*at];
@@ -165,7 +165,8 @@ mod tests {
         }
         let (rate, share) = passed.rate().unwrap();
         assert!((rate / 12e6 - 1.0).abs() < 0.03, "{rate}");
-        // In a train of 20 packets, three or four packets are the last of 17 in a row.
+        // In a train of 20 packets, only the last three or four packets follow 16 others, so only these packets give a
+        // sample.
         assert!(share > 0.1 && share < 0.5, "{share}");
     }
 }

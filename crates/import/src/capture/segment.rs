@@ -1,4 +1,4 @@
-//! A TCP segment as far as a capture shows it.
+//! Parses TCP segments of a capture, which may be truncated.
 
 use super::fragments::Fragment;
 use etherparse::{Ipv4HeaderSlice, Ipv6HeaderSlice, TcpHeaderSlice, TcpOptionElement};
@@ -24,8 +24,7 @@ const TCP: u8 = 6;
 /// Protocol number of IPv6's fragment header (RFC 8200 §4.5).
 const FRAGMENT: u8 = 44;
 
-/// Parses a packet. `None` if it is not TCP, is a fragment, or was captured only in part so that the TCP header is
-/// incomplete.
+/// Parses a packet. `None` if the packet is not TCP, is a fragment, or lacks a part of the TCP header.
 pub(crate) fn parse(ip: &[u8]) -> Option<CapturedSegment> {
     let (from, to, header, length) = match ip.first()? >> 4 {
         4 => {

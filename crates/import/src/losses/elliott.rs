@@ -4,7 +4,7 @@
 use super::LossRecord;
 use super::search::highest;
 
-/// The four probabilities, with the meaning that they have in `netem loss gemodel` and in the channel `two_state`.
+/// The model's four probabilities, defined as in `netem loss gemodel` and in the channel `two_state`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Elliott {
     pub(crate) p: f64,
@@ -15,7 +15,7 @@ pub(crate) struct Elliott {
     pub(crate) good: f64,
 }
 
-/// Largest exponent whose power is tabulated.
+/// Largest exponent in the table of powers.
 const TABLE: usize = 2048;
 
 /// One packet's effect on the likelihoods of the two states, as a matrix `[from][to]`.
@@ -29,14 +29,13 @@ impl Elliott {
         }
     }
 
-    /// The effect of one packet that was lost, or that arrived.
+    /// Effect of one packet, lost or arrived, on the likelihoods.
     pub(crate) fn step(&self, is_lost: bool) -> Transition {
         let shows = if is_lost { [self.good, self.bad] } else { [1.0 - self.good, 1.0 - self.bad] };
         [[(1.0 - self.p) * shows[0], self.p * shows[1]], [self.r * shows[0], (1.0 - self.r) * shows[1]]]
     }
 
-    /// Log likelihood of a record by the forward algorithm (Rabiner 1989 §III.A). The algorithm handles a whole run at
-    /// a time.
+    /// Log likelihood of a record by the forward algorithm (Rabiner 1989 §III.A), one run at a time.
     pub(crate) fn log_likelihood(&self, runs: &[(bool, u32)]) -> f64 {
         let powers = [false, true].map(|is_lost| Powers::of(self.step(is_lost)));
         let [arrived, lost] = [false, true].map(|which| {
@@ -66,8 +65,8 @@ impl Elliott {
         sum + libm::log(product) + scale(arrived, &powers[0]) + scale(lost, &powers[1])
     }
 
-    /// Distribution of the lengths of runs of losses (`is_lost`) or of arrivals. The result gives the share of runs
-    /// that are longer than a length.
+    /// Distribution of the lengths of runs of losses (`is_lost`) or of arrivals. The returned function maps a length to
+    /// the share of longer runs.
     pub(crate) fn longer(&self, is_lost: bool) -> impl Fn(u64) -> f64 + use<> {
         // A run begins with the first packet of its kind after a packet of the other kind.
         let (other, own) = (self.step(!is_lost), self.step(is_lost));
@@ -149,7 +148,7 @@ impl Powers {
             }
         };
         let (one, other) = (once(state, first), once(state, second));
-        // Negative values can only come from rounding.
+        // Negative values can only be rounding errors.
         [(one[0] - power * other[0]).max(0.0), (one[1] - power * other[1]).max(0.0)]
     }
 }
@@ -184,7 +183,7 @@ pub(crate) fn likeliest(record: &LossRecord, gilbert: (f64, f64)) -> (Elliott, f
     ];
     let climbed = starts.iter().map(|start| {
         let (place, _) = highest(start.place(), 0.5, height);
-        // The simplex may have collapsed before the maximum. Restart at the place that it reached.
+        // The simplex may have collapsed before the maximum, so the search restarts once at the point that was reached.
         highest(place, 0.25, height)
     });
     let (mut place, top) =
@@ -202,8 +201,8 @@ const FARTHEST: f64 = 25.0;
 /// Absolute log odds from which a probability counts as 0 or 1.
 const EDGE: f64 = 11.0;
 
-/// Intervals from the observed information (Efron and Hinkley 1978), in log odds. For a probability that counts as 0 or
-/// 1, the interval comes from the likelihood along that axis.
+/// Computes intervals in log odds from the observed information (Efron and Hinkley 1978). For a probability that counts
+/// as 0 or 1, the interval is found from the likelihood along that axis.
 fn intervals(place: &[f64; 4], top: f64, height: &impl Fn(&[f64; 4]) -> f64) -> [[f64; 2]; 4] {
     let moved = |axis: usize, by: f64| {
         let mut there = *place;
@@ -250,7 +249,7 @@ fn intervals(place: &[f64; 4], top: f64, height: &impl Fn(&[f64; 4]) -> f64) -> 
             let half = 1.959_964 * variance.sqrt();
             *interval = [logistic(place[axis] - half), logistic(place[axis] + half)];
         } else {
-            // Varies only this value. The interval is too narrow if other values could compensate the change.
+            // Only this value is varied. The interval is too narrow if other values could compensate for the change.
             let edge = |sign: f64| {
                 let mut by = 1e-3;
                 while by < 2.0 * FARTHEST && top - height(&moved(axis, sign * by)) < 1.92 {
@@ -301,7 +300,7 @@ fn inverse(mut matrix: Vec<Vec<f64>>) -> Option<Vec<Vec<f64>>> {
 mod tests {
     use super::*;
 
-    /// The textbook form of the forward algorithm, one packet at a time.
+    /// Computes the log likelihood with the textbook forward algorithm, one packet at a time.
     fn plain(model: &Elliott, packets: &[bool]) -> f64 {
         let bad = model.share_bad();
         let (mut state, mut sum) = ([1.0 - bad, bad], 0.0);

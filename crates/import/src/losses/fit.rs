@@ -1,4 +1,4 @@
-//! Fits three models of losses to one record.
+//! Fits three loss models to one record of losses.
 
 use super::LossRecord;
 use super::elliott::{self, Elliott};
@@ -27,7 +27,7 @@ impl LossModel {
         (LossModel::GilbertElliott, "gilbert-elliott"),
     ];
 
-    /// The model of this name.
+    /// Returns the model called `name`.
     pub fn named(name: &str) -> Option<LossModel> {
         LossModel::ALL.iter().find(|(_, known)| *known == name).map(|(model, _)| *model)
     }
@@ -54,7 +54,7 @@ pub struct Probability {
 pub struct FittedModel {
     /// The model.
     pub model: LossModel,
-    /// Its probabilities.
+    /// Probabilities of the model.
     pub values: Vec<Probability>,
     /// Log likelihood of the record under the model.
     pub log_likelihood: f64,
@@ -64,7 +64,7 @@ pub struct FittedModel {
     chi_square: Option<ChiSquare>,
 }
 
-/// All fitted models, and the choice among them.
+/// All fitted models, and the index of the chosen model.
 #[derive(Clone, Debug)]
 pub struct Fit {
     /// The models, the simplest first.
@@ -80,7 +80,7 @@ const MIN_BURSTS: u64 = 20;
 /// Fits all models for which the record has enough information.
 ///
 /// # Errors
-/// If the record has no packets or only losses, or if the requested model cannot be fitted.
+/// Fails if the record has no packets or only losses, or if the requested model cannot be fitted.
 pub fn fitted(record: &LossRecord, asked: Option<LossModel>) -> Result<Fit, ImportError> {
     let (packets, lost) = (record.packets() as f64, record.lost() as f64);
     if record.packets() == 0 {
@@ -91,7 +91,7 @@ pub fn fitted(record: &LossRecord, asked: Option<LossModel>) -> Result<Fit, Impo
     }
     if record.lost() == record.packets() {
         return Err(ImportError::new(
-            "every packet was lost: no path carries that",
+            "every packet was lost, so no model can be fitted",
             "is 1 a loss and 0 an arrival? otherwise invert the record",
         ));
     }
@@ -193,7 +193,7 @@ impl Fit {
         &self.models[self.chosen]
     }
 
-    /// The channel with the model's values, written as in a scenario.
+    /// The channel with the model's values, in the syntax of a scenario.
     pub fn channel(&self) -> Sourced<String> {
         let best = self.best();
         let kind = if best.model == LossModel::Iid { "iid" } else { "two_state" };
@@ -264,7 +264,7 @@ impl Fit {
         findings
     }
 
-    /// A table of the lengths of runs, as observed and as each model expects them.
+    /// A table of observed run lengths and of the run lengths that each model predicts.
     pub(crate) fn table(&self) -> Vec<String> {
         if self.lengths.count() == 0 {
             return Vec::new();
@@ -298,7 +298,7 @@ impl Fit {
     }
 }
 
-/// The number as text with six significant digits, never with an exponent. Probabilities below 1e-9 become 0.
+/// Formats a number with six significant digits and without an exponent. Probabilities below 1e-9 become 0.
 fn number(value: f64) -> String {
     if value < 1e-9 {
         return "0".to_owned();

@@ -28,7 +28,8 @@ pub(crate) fn read(file: impl Read, options: &ImportOptions) -> Result<ImportRes
     Ok(found)
 }
 
-/// Reads a record. The first word other than zeros and ones, or the option --packets, decides the format.
+/// Reads a record. It is a list of lost packets if `--packets` is set or if any word is a number other than zeros and
+/// ones.
 fn record(file: impl Read, options: &ImportOptions) -> Result<LossRecord, ImportError> {
     let mut reader = BufReader::with_capacity(1 << 16, file);
     let mut record = LossRecord::default();
@@ -53,7 +54,8 @@ fn record(file: impl Read, options: &ImportOptions) -> Result<LossRecord, Import
                 b' ' | b',' | b';' | b'\t' | b'\r' => {
                     end_token(&mut token, &mut record, &mut lost_numbers, options, line)?
                 }
-                // A long series of zeros and ones is stored at once, so that it needs no memory as a word.
+                // Each digit of a series of zeros and ones is stored immediately. A long series thus needs no memory
+                // for a word.
                 b'0' | b'1'
                     if !lost_numbers.are_expected(options)
                         && token.iter().all(|known| matches!(known, b'0' | b'1'))
@@ -135,7 +137,7 @@ impl LostNumbers {
     fn add(&mut self, number: u64, line: u64) -> Result<(), ImportError> {
         if number <= self.last {
             return Err(ImportError::new(
-                format!("line {line}: packet {number} comes after packet {}", self.last),
+                format!("line {line}: packet {number} is listed after packet {}", self.last),
                 "list each lost packet once, in order, counted from 1",
             ));
         }
@@ -150,7 +152,7 @@ impl LostNumbers {
         if packets < self.last {
             return Err(ImportError::new(
                 format!("packet {} was lost, but --packets says that there were {packets}", self.last),
-                "give the number of all packets, lost or not",
+                "set --packets to the number of all packets, lost or not",
             ));
         }
         self.record.push_many(false, packets - self.last);
@@ -182,7 +184,7 @@ mod tests {
         assert!(of("", None).unwrap_err().message.contains("no packets"));
         assert!(of("# nothing\n", None).unwrap_err().message.contains("no packets"));
         assert!(of("0\n0\n2\n", None).unwrap_err().message.starts_with("line 3"));
-        assert!(of("5\n4\n", Some(10)).unwrap_err().message.contains("comes after"));
+        assert!(of("5\n4\n", Some(10)).unwrap_err().message.contains("is listed after"));
         assert!(of("5\n12\n", Some(10)).unwrap_err().message.contains("--packets says"));
     }
 }

@@ -40,7 +40,7 @@ impl Lengths {
     }
 }
 
-/// Counts that a model expects in each class. `longer` gives the share of runs that are longer than a length.
+/// Counts that a model predicts in each class. `longer` returns the share of runs that are longer than a given length.
 pub(crate) fn expected(counts: &[u64; 9], is_lost: bool, longer: impl Fn(u64) -> f64) -> [f64; 9] {
     let bounds = if is_lost { BURSTS } else { GAPS };
     let total = counts.iter().sum::<u64>() as f64;
@@ -71,8 +71,8 @@ pub(crate) struct ChiSquare {
     pub(crate) p: f64,
 }
 
-/// Tests bursts and gaps together. A class with a small expected count is joined with the next class. `None` if too few
-/// classes remain.
+/// Tests bursts and gaps in one sum. A class with a small expected count is merged with the next class. `None` if too
+/// few classes remain.
 pub(crate) fn chi_square(parts: [(&[u64; 9], &[f64; 9]); 2], parameters: usize) -> Option<ChiSquare> {
     let (mut sum, mut classes) = (0.0, 0);
     for (observed, expected) in parts {

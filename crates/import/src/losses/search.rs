@@ -1,7 +1,7 @@
 //! Finds the maximum of a function of a few variables with the simplex of Nelder and Mead (1965).
 
-/// Climbs from a starting place, with this size of the first steps, until the simplex is level. The search is
-/// deterministic.
+/// Climbs from `start`, with first steps of size `step`, until all corners of the simplex have nearly the same height.
+/// The search is deterministic.
 pub(crate) fn highest<const N: usize>(
     start: [f64; N],
     step: f64,
@@ -59,7 +59,7 @@ pub(crate) fn highest<const N: usize>(
 }
 
 const MAX_STEPS: usize = 1000;
-/// Differences of the log likelihood, and of places, that count as zero.
+/// Differences in log likelihood and in position that count as zero.
 const LEVEL: f64 = 1e-7;
 const CLOSE: f64 = 1e-4;
 

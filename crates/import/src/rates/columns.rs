@@ -3,7 +3,7 @@
 use super::time_format::{self, TimeFormat};
 use crate::{ImportError, ImportOptions};
 
-/// Units of rates and their size in bit/s. A capital B means bytes.
+/// Units of rates, with their size in bit/s. A capital B means bytes.
 const UNITS: [(&str, f64); 32] = [
     ("bit/s", 1.0),
     ("bits/s", 1.0),
@@ -59,7 +59,7 @@ pub(crate) struct ColumnPlan {
     pub(crate) kind: &'static str,
     pub(crate) time: TimeColumn,
     pub(crate) rate: RateColumn,
-    /// If set, only rows with this word in this column count.
+    /// If set, only rows that have this word in this column are used.
     pub(crate) only: Option<(usize, &'static str)>,
     pub(crate) has_names: bool,
     /// Sentences about assumptions, for the report.
@@ -69,7 +69,7 @@ pub(crate) struct ColumnPlan {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum TimeColumn {
     Column(usize, TimeFormat),
-    /// There is no column of times; each row is one second.
+    /// The table has no column of times; each row covers one second.
     Seconds,
     /// Column with the time that each row covers, ms.
     Length(usize),
@@ -84,7 +84,7 @@ pub(crate) enum RateColumn {
     Both(usize, usize),
 }
 
-/// Names of columns that contain times; below, names of columns that contain rates.
+/// Names of columns that contain times, and (`RATES`) of columns that contain rates.
 const TIMES: [&str; 12] = [
     "time",
     "timestamp",
@@ -102,10 +102,10 @@ const TIMES: [&str; 12] = [
 const RATES: [&str; 8] =
     ["throughput", "bitrate", "bandwidth", "rate", "speed_down", "download", "goodput", "capacity"];
 
-/// Finds the columns: those that the user requests, those of a known data set, or those with unambiguous names.
+/// Finds the columns: columns that the user requests, columns of a known data set, or columns with unambiguous names.
 pub(crate) fn plan(rows: &[Vec<String>], options: &ImportOptions) -> Result<ColumnPlan, ImportError> {
     let Some(first) = rows.first() else {
-        return Err(ImportError::new("the table is empty", "it needs a row for each moment"));
+        return Err(ImportError::new("the table is empty", "a table needs one row for each sample"));
     };
     let is_number = |cell: &String| cell.trim().parse::<f64>().is_ok();
     let has_names =
@@ -206,7 +206,7 @@ fn of_names(
     let (Some(rate), time) = (rate, time) else {
         return Err(ImportError::new(
             "no column looks like a rate",
-            format!("name it: --rate COLUMN --unit Mbit/s; {}", listed(names)),
+            format!("name the column: --rate COLUMN --unit Mbit/s; {}", listed(names)),
         ));
     };
     let bits = check_unit(names, rate, options)?;
@@ -214,7 +214,7 @@ fn of_names(
     plan.time = match time {
         None => {
             plan.findings.push(
-                "assumed: one row per second, because no column looks like a time; --time names one".into(),
+                "assumed: one row per second, because no column looks like a time; --time COLUMN overrides this".into(),
             );
             TimeColumn::Seconds
         }
@@ -226,7 +226,7 @@ fn of_names(
     Ok(plan)
 }
 
-/// Finds a column by its name or number, or else the only column that fits. `None` if no column fits.
+/// Finds a column by its name or number. Without either, finds the only column that fits; `None` if no column fits.
 fn column(
     names: &[String],
     asked: Option<&str>,
@@ -254,8 +254,8 @@ fn column(
         _ => {
             let all: Vec<&str> = fitting.iter().map(|at| names[*at].trim()).collect();
             Err(ImportError::new(
-                format!("several columns could be meant: {}", crate::import_result::plain(&all.join(", "))),
-                format!("name one: {flag} COLUMN"),
+                format!("several columns match: {}", crate::import_result::plain(&all.join(", "))),
+                format!("name one of them: {flag} COLUMN"),
             ))
         }
     }
@@ -322,13 +322,13 @@ fn time_format_of(
     match (guessed, asked, time_format::unit_in(name)) {
         (_, Some(asked), Some(said)) if asked != said => Err(ImportError::new(
             format!(
-                "units contradict: the column `{}` names another unit than --time-unit",
+                "units contradict: the name of the column `{}` has a different unit than --time-unit",
                 crate::import_result::plain(name.trim())
             ),
             "leave --time-unit out, or correct the column's name",
         )),
         (TimeFormat::Date, Some(_), _) => {
-            Err(ImportError::new("--time-unit: the times are dates", "leave it out"))
+            Err(ImportError::new("--time-unit: the times are dates", "leave --time-unit out"))
         }
         (_, Some(asked), _) => Ok(TimeFormat::Number(asked)),
         (TimeFormat::Number(guessed), None, said) => Ok(TimeFormat::Number(said.unwrap_or(guessed))),
@@ -336,8 +336,8 @@ fn time_format_of(
     }
 }
 
-/// Plans for a table without column names. Known data sets are recognised by their form; other tables need column
-/// numbers.
+/// Finds the columns of a table without column names. Known data sets are recognised by their form; other tables need
+/// column numbers.
 fn of_numbers(first: &[String], options: &ImportOptions) -> Result<ColumnPlan, ImportError> {
     let plan = ColumnPlan {
         kind: ANY,
@@ -399,13 +399,10 @@ fn of_numbers(first: &[String], options: &ImportOptions) -> Result<ColumnPlan, I
         }
         ([Some(_), Some(_), Some(train), ..], _) if *train == 0.0 => Err(ImportError::new(
             "this looks like CellReplay's light trace of packet trains, which cannot be read alone",
-            "use its heavy traces, which are Mahimahi's",
+            "use CellReplay's heavy traces, which have Mahimahi's format",
         )),
         _ => Err(ImportError::new(
-            format!(
-                "the first of the {} columns have no names, and this is none of the known tables",
-                first.len()
-            ),
+            format!("the {} columns have no names, and the table belongs to no known data set", first.len()),
             "name them by number: --time 1 --rate 2 --unit Mbit/s",
         )),
     }

@@ -12,8 +12,8 @@ use std::io::{BufRead, BufReader, Read, Write};
 /// Number of rows that are examined to find the columns.
 const SAMPLE_ROWS: usize = 128;
 const LARGEST: f64 = 1e13;
-/// Number of unreadable rows that is always accepted. With more, the table is refused if they are more than half of the
-/// rows so far.
+/// Number of unreadable rows that is always accepted. Above this number, the table is refused if more than half of the
+/// rows so far are unreadable.
 const MAX_UNREADABLE: u64 = 1000;
 
 pub(crate) fn read(
@@ -69,7 +69,7 @@ pub(crate) fn read(
     found.findings.extend(plan.findings);
     found.findings.push(THROUGHPUT_NOTE.into());
     found.down =
-        Some(Sourced::new(service, "measured: the table's rates, each from its time to the next row's"));
+        Some(Sourced::new(service, "measured: the table's rates, each valid until the time of the next row"));
     Ok(found)
 }
 
@@ -77,7 +77,8 @@ fn unread(error: std::io::Error) -> ImportError {
     ImportError::io("cannot be read", &error)
 }
 
-/// The most frequent delimiter in the first line that is not empty. Blanks count only if there is no other delimiter.
+/// Returns the most frequent delimiter in the first non-empty line. Blanks count only if the line has no other
+/// delimiter.
 fn delimiter(head: &[u8]) -> u8 {
     let line =
         head.split(|byte| *byte == b'\n').find(|line| !line.trim_ascii().is_empty()).unwrap_or_default();
@@ -120,14 +121,14 @@ impl<R: Read> CsvRows<R> {
 struct RateTable<'w> {
     series: RateSeries<'w>,
     plan: ColumnPlan,
-    /// Number of the current row, from 1, without the row of names.
+    /// Number of the current row, from 1. The row of column names is not counted.
     row: u64,
     unreadable: u64,
     skipped: u64,
 }
 
 impl RateTable<'_> {
-    /// Handles a row. Returns false as soon as the trace has its largest length.
+    /// Handles a row. Returns false when the trace has reached its maximum length.
     fn add_row(&mut self, row: &[&[u8]]) -> Result<bool, ImportError> {
         self.row += 1;
         let cell = |column: usize| {
@@ -149,7 +150,7 @@ impl RateTable<'_> {
                     (Some(_), None) => {
                         return Err(ImportError::new(
                             format!("row {}: `{}` is not a unit of a rate", self.row, plain(unit)),
-                            "such as Mbits/sec, Kbits/sec, bits/sec",
+                            "use a unit such as Mbits/sec, Kbits/sec or bits/sec",
                         ));
                     }
                     (None, _) => None,

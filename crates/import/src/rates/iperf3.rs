@@ -1,4 +1,4 @@
-//! Reads the output of `iperf3 --json`: the intervals as a trace, and the kernel's round-trip times.
+//! Reads the output of `iperf3 --json`. The intervals become a trace; the kernel's round-trip times are reported.
 
 use super::Opportunities;
 use super::rate_series::{RateSeries, THROUGHPUT_NOTE};
@@ -27,7 +27,7 @@ pub(crate) fn read(
     }
     let report: Value = serde_json::from_slice(&text).map_err(|error| {
         ImportError::new(
-            format!("no JSON: {error}"),
+            format!("the report is not valid JSON: {error}"),
             "make the report with iperf3 --json, and keep it complete",
         )
     })?;
@@ -48,14 +48,15 @@ pub(crate) fn read(
     let mut found = ImportResult { kind: "an iperf3 report".into(), ..ImportResult::default() };
     let (service, seconds, findings) = series(intervals, "sum", down)?;
     found.findings.extend(findings);
-    found.down =
-        Some(Sourced::new(service, "measured: what iperf3 transferred in each interval, a lower bound"));
+    found.down = Some(Sourced::new(service, "measured: iperf3's throughput in each interval, a lower bound"));
     found.seconds = seconds;
     if intervals.iter().any(|one| one.get("sum_bidir_reverse").is_some()) {
         let (service, _, findings) = series(intervals, "sum_bidir_reverse", up)?;
         found.findings.extend(findings.into_iter().map(|line| format!("up: {line}")));
-        found.up =
-            Some(Sourced::new(service, "measured: what iperf3 transferred the other way, a lower bound"));
+        found.up = Some(Sourced::new(
+            service,
+            "measured: iperf3's throughput in the other direction, a lower bound",
+        ));
         found.findings.push("down is the direction from iperf3's client to its server".into());
     }
     if let Some(rtt) = smallest_rtt(&report, intervals) {
@@ -111,12 +112,12 @@ fn series(
     }
     let (service, seconds, mut findings) = series.finish(false)?;
     if omitted > 0 {
-        findings.push(format!("left out: {omitted} intervals that iperf3 was told to omit"));
+        findings.push(format!("left out: {omitted} intervals that iperf3's option --omit excludes"));
     }
     Ok((service, seconds, findings))
 }
 
-/// Smallest round-trip time, ms. The report has it in microseconds.
+/// Smallest round-trip time, ms. The unit in the report is microseconds.
 fn smallest_rtt(report: &Value, intervals: &[Value]) -> Option<f64> {
     let ends = report.pointer("/end/streams").and_then(Value::as_array).into_iter().flatten();
     let ends = ends.filter_map(|stream| stream.pointer("/sender/min_rtt"));
@@ -125,14 +126,17 @@ fn smallest_rtt(report: &Value, intervals: &[Value]) -> Option<f64> {
     all.filter(|rtt| *rtt > 0.0).min_by(f64::total_cmp).map(|micros| micros / 1000.0)
 }
 
-/// Notes the losses: for UDP the share of lost datagrams, for TCP the number of retransmissions.
+/// Reports losses: the share of lost datagrams for UDP, the number of retransmissions for TCP.
 fn losses(report: &Value, found: &mut ImportResult) {
     let end = |name: &str| report.pointer(name).and_then(Value::as_f64);
     if let (Some(lost), Some(packets)) = (end("/end/sum/lost_packets"), end("/end/sum/packets"))
         && packets > 0.0
     {
         let share = (lost / packets).clamp(0.0, 1.0);
-        found.findings.push(format!("UDP: {lost} of {packets} datagrams lost, on the channel or in a queue: the report does not show where"));
+        found.findings.push(format!(
+            "UDP: {lost} of {packets} datagrams were lost; the report \
+             does not show whether on the channel or in a queue"
+        ));
         if share > 0.0 && share < 1.0 {
             let provenance = "derived: the share of lost datagrams; their bursts are unknown";
             found.channel =

@@ -29,7 +29,7 @@ pub(crate) fn read(file: impl Read, out: &mut dyn Write) -> Result<ImportResult,
         };
         if let Some(before) = before.filter(|before| this < *before) {
             return Err(ImportError::new(
-                format!("line {}: {this} ms comes after {before} ms", lines.number),
+                format!("line {}: {this} ms is less than the time before, {before} ms", lines.number),
                 help,
             ));
         }
@@ -47,7 +47,7 @@ pub(crate) fn read(file: impl Read, out: &mut dyn Write) -> Result<ImportResult,
     out.flush().map_err(|error| ImportError::io("the trace cannot be written", &error))?;
     let service = Service::Trace { opportunities: count, millis: last };
     let mut findings = vec![format!(
-        "{count} opportunities in {} s: mean {} Mbit/s; longest time without one: {longest} ms",
+        "{count} opportunities in {} s: mean {} Mbit/s; longest time without an opportunity: {longest} ms",
         shown(last as f64 / 1000.0),
         shown(service.mean() / 1e6),
     )];

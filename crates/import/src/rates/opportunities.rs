@@ -6,7 +6,8 @@ use std::io::Write;
 
 /// Size of an opportunity to send, bytes of IP packets.
 const BYTES: f64 = 1500.0;
-/// Largest number of opportunities in a trace. A scenario accepts traces of at most 256 MiB, and keeps them in memory.
+/// Largest number of opportunities in a trace. A scenario accepts traces of at most 256 MiB, which are stored in
+/// memory.
 pub(crate) const MAX_OPPORTUNITIES: u64 = 20_000_000;
 /// Largest time in a trace, ms: ten years.
 const LATEST: f64 = 315_360_000_000.0;
@@ -14,7 +15,7 @@ const LATEST: f64 = 315_360_000_000.0;
 /// Writes a trace in Mahimahi's format from the bytes of IP packets that were delivered in each millisecond.
 ///
 /// # Errors
-/// If writing fails, or if less than 1500 bytes (one opportunity) were delivered.
+/// Fails if writing fails, or if less than 1500 bytes (one opportunity) were delivered.
 pub fn write(millis: impl IntoIterator<Item = u32>, out: &mut dyn Write) -> Result<Service, ImportError> {
     let mut opportunities = Opportunities::new(out);
     for bytes in millis {
@@ -26,7 +27,7 @@ pub fn write(millis: impl IntoIterator<Item = u32>, out: &mut dyn Write) -> Resu
 /// Writes opportunities. A fraction of an opportunity is carried over to the next sample.
 pub(crate) struct Opportunities<'w> {
     out: &'w mut dyn Write,
-    /// Bytes already collected for the next opportunity.
+    /// Bytes already delivered of the next, incomplete opportunity.
     carried: f64,
     now: f64,
     last: Option<u64>,
@@ -81,11 +82,11 @@ impl<'w> Opportunities<'w> {
     pub(crate) fn finish(mut self) -> Result<Service, ImportError> {
         if self.count == 0 {
             return Err(ImportError::new(
-                format!("not one packet of 1500 bytes would have passed in {:.0} s", self.seconds()),
+                format!("less than one packet of 1500 bytes was delivered in {:.0} s", self.seconds()),
                 "are the column and the unit of the rate right? see --rate and --unit",
             ));
         }
-        // If there is a pause at the end, or the trace would have length 0, one more opportunity marks the end.
+        // If the trace ends with a pause, or if its length would be 0, one more opportunity marks the end.
         let end = libm::round(self.now).max(1.0);
         if self.last.is_none_or(|last| (last as f64) < end - 1.0 || last == 0) {
             self.write(end)?;
@@ -125,7 +126,7 @@ mod tests {
         for _ in 0..100_000 {
             opportunities.span(0.001, 137.0).unwrap();
         }
-        // The rate is 13.7 MB in 100 s.
+        // The samples contain 13.7 MB in 100 s.
         let count = opportunities.count as f64;
         assert!((count - 13_700_000.0 / 1500.0).abs() <= 1.0, "{count}");
     }

@@ -1,4 +1,4 @@
-//! Converts samples of a rate, in file order, to one time series without gaps and repeated times.
+//! Converts samples of a rate, in file order, to one time series without gaps or repeated times.
 
 use super::Opportunities;
 use crate::ImportError;
@@ -10,10 +10,10 @@ const GAP: f64 = 3.5;
 
 pub(crate) struct RateSeries<'w> {
     out: Opportunities<'w>,
-    /// Samples that came before the usual step is known: time, s, and rate, bit/s.
+    /// Samples read before the usual time step is known: time, s, and rate, bit/s.
     early: Vec<(f64, Option<f64>)>,
     step: Option<f64>,
-    /// The current sample: its start, the sum of the rates with that time, and the number of these rates.
+    /// The current sample: its start time, s, the sum of the rates at this time, bit/s, and the number of these rates.
     open: Option<(f64, f64, u32)>,
     missing_since: Option<f64>,
     counts: SampleCounts,
@@ -47,8 +47,8 @@ impl<'w> RateSeries<'w> {
         }
     }
 
-    /// Adds a sample at a time, s. A `rate` of `None` means that the rate is missing. Returns false as soon as the
-    /// trace has its largest length.
+    /// Adds a sample at a time, s. A `rate` of `None` means that the rate is missing. Returns false when the trace has
+    /// reached its maximum length.
     pub(crate) fn push(&mut self, at: f64, rate: Option<f64>) -> Result<bool, ImportError> {
         if self.step.is_some() {
             self.add_sample(at, rate)?;
@@ -61,7 +61,7 @@ impl<'w> RateSeries<'w> {
         Ok(!self.out.is_full)
     }
 
-    /// Adds a sample that covers a known time.
+    /// Adds a sample that covers a known length of time, `seconds`.
     pub(crate) fn span(&mut self, seconds: f64, bytes: f64) -> Result<bool, ImportError> {
         self.counts.samples += 1;
         if seconds > 0.0 {
@@ -181,14 +181,14 @@ impl<'w> RateSeries<'w> {
         )];
         if counts.zero_seconds > 0.0 {
             findings.push(format!(
-                "no traffic in {} s of it, at most {} s at a time",
+                "{} s are without traffic, at most {} s at a time",
                 shown(counts.zero_seconds),
                 shown(counts.longest_zero)
             ));
         }
         if counts.gaps > 0 {
             findings.push(format!(
-                "left out: {} gaps of {} s in all, the longest of {} s; the trace continues after them",
+                "left out: {} gaps with a total of {} s, the longest of {} s; the trace continues after each gap",
                 counts.gaps,
                 shown(counts.gap_seconds),
                 shown(counts.longest_gap)
@@ -199,13 +199,13 @@ impl<'w> RateSeries<'w> {
         }
         if counts.repeated > 0 {
             findings.push(format!(
-                "{} rows have the time of the row before: the mean of their rates counts",
+                "{} rows have the same time as the row before; the mean of their rates is used",
                 counts.repeated
             ));
         }
         if counts.backwards > 0 {
             findings
-                .push(format!("time goes back {} times: each time a new recording begins", counts.backwards));
+                .push(format!("time goes back {} times: a new recording begins each time", counts.backwards));
         }
         if is_cut || is_full {
             findings.push(format!(
@@ -219,4 +219,5 @@ impl<'w> RateSeries<'w> {
 }
 
 /// Sentence that applies to every recording of throughput.
-pub(crate) const THROUGHPUT_NOTE: &str = "the throughput of a transfer is a lower bound of the link's rate, without changes faster than the samples";
+pub(crate) const THROUGHPUT_NOTE: &str = "the throughput of a transfer is a lower bound of \
+             the link's rate; changes faster than the sample interval are lost";

@@ -2,7 +2,7 @@
 
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) enum TimeFormat {
-    /// Numbers; the value is the number of seconds per unit.
+    /// A number in a unit. The variant holds the length of the unit, s.
     Number(f64),
     /// A date and time, or a time of day: `2017.11.22_10.07.03`, `2020-01-31T10:07:03.25Z`, `10:07:03`.
     Date,
@@ -83,7 +83,7 @@ pub(crate) fn date(text: &str) -> Option<f64> {
         } else {
             let c = rest.chars().next()?;
             if !"-/._:T ,".contains(c) {
-                // The rest is a time zone, such as Z or +01:00.
+                // The remaining text is a time zone, such as Z or +01:00.
                 break;
             }
             rest = &rest[c.len_utf8()..];

@@ -67,7 +67,7 @@ fn hasegawa() -> Result<Vec<Baseline>, Problem> {
     [2e-5, 3e-5, 5e-5, 7e-5, 1e-4].into_iter().map(at).collect()
 }
 
-/// SACK over the two-state channel. The clock of the channel runs always, or only during transmissions.
+/// SACK over the two-state channel. The clock of the channel runs all the time, or only during transmissions.
 fn huang() -> Result<Vec<Baseline>, Problem> {
     let text = include_str!("../../../../papers/huang/wireless.toml");
     let mut cases = Vec::new();

@@ -9,8 +9,7 @@ const SCRIPTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../crosscheck/ns2
 
 pub(crate) type NsOutput = HashMap<String, f64>;
 
-const ABSENT: &str =
-    "ns-2 is not installed: there is no `ns` on the path\n  help: `apt install ns2` on Debian";
+const ABSENT: &str = "ns-2 is not installed: no program `ns` in PATH\n  help: `apt install ns2` on Debian";
 
 /// Runs a script and parses the last line of its output that consists of name-number pairs. Wireless modules print
 /// other lines after this line.

@@ -63,13 +63,20 @@ pub struct Candidate {
 
 /// The candidate that changes nothing.
 pub fn unchanged() -> Candidate {
-    Candidate { name: "as it is".into(), sites: Vec::new(), set: Vec::new(), parts: Vec::new(), agent: None }
+    Candidate {
+        name: "unchanged path".into(),
+        sites: Vec::new(),
+        set: Vec::new(),
+        parts: Vec::new(),
+        agent: None,
+    }
 }
 
 /// If the receive window limits the flow for at least this share of time (%), a larger receive buffer becomes a
 /// candidate.
 const TOO_SMALL_PCT: f64 = 10.0;
-/// Limits of the queue, in bandwidth-delay products. A queue above `DEEP` counts as deep, one below `SHORT` as short.
+/// Limits of the queue, in bandwidth-delay products. A queue above `DEEP` counts as deep, a queue below `SHORT` as
+/// short.
 const DEEP: f64 = 1.5;
 const SHORT: f64 = 0.75;
 
@@ -109,7 +116,7 @@ pub fn single(scenario: &Scenario, path: &PathParameters, rwnd_limited_pct: f64)
     list.candidates
 }
 
-/// Pairs of cures. For each site, the best of the cures that surely help alone is taken; each two of these make a pair.
+/// Pairs of cures. For each site, the best cure that surely helps alone is chosen. Every two chosen cures are a pair.
 pub fn pairs(scored: &[ScoredCandidate<'_>]) -> Vec<Candidate> {
     let mut best: Vec<&Candidate> = Vec::new();
     for standing in scored.iter().filter(|standing| standing.surely_helps) {

@@ -41,7 +41,7 @@ impl Advice {
     pub fn table(&self) -> Table {
         let columns = [
             "",
-            "what",
+            "cure",
             "where",
             "score, %",
             "goodput, kbit/s",
@@ -139,8 +139,8 @@ impl Advice {
         self.rows.iter().enumerate().map(object).collect()
     }
 
-    /// Commands to run next, each with its purpose. They simulate the first candidate, and try all candidates that
-    /// surely help with real TCP. `path` is the same as in [`Advice::command`].
+    /// Commands to run next, each with its purpose: one command simulates the first candidate; the others use real TCP
+    /// to try all candidates that surely help. `path` is the same as in [`Advice::command`].
     pub fn next_steps(&self, path: &str) -> Vec<(String, String)> {
         let first =
             self.rows.first().map(|row| ("Simulate the first candidate".to_owned(), self.command(path, row)));
@@ -214,9 +214,9 @@ fn sites(sites: &[DeploymentSite]) -> String {
     }
 }
 
-/// Interval that stands for a missing interval of a score, %: any score is possible.
+/// Interval that replaces a missing interval of a score, %: any score is possible.
 const ANY_SCORE: [f64; 2] = [-100.0, f64::INFINITY];
-/// Interval that stands for a missing interval of any other number.
+/// Interval that replaces a missing interval of any other number.
 const ANY: [f64; 2] = [f64::NEG_INFINITY, f64::INFINITY];
 
 fn plain(estimate: Option<&Estimate>) -> Cell {

@@ -1,6 +1,6 @@
 //! Order of the candidates, and whether the order is certain.
 //!
-//! All candidates meet the same losses and are compared repetition by repetition.
+//! All candidates have the same random losses in a repetition, and are compared repetition by repetition.
 //!
 //! The order of two neighbours in the ranking is certain if the 95 % interval of their difference excludes zero. It
 //! also counts as certain if the interval lies within ±2 % (indifference zone: Bechhofer, Ann. Math. Stat. 25(1),

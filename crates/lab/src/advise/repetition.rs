@@ -137,7 +137,7 @@ mod tests {
         let prompt = RepetitionMeasures { short_s: Some([0.1, 0.125, 0.2]), ..base };
         assert!(
             (prompt.score(&base, Aim::All) - libm::log(2.0)).abs() < 1e-12,
-            "an eighth of the time is a factor of two in the mean of three"
+            "a speed-up of 8 gives a factor of 2 in the geometric mean of three ratios"
         );
         assert_eq!(prompt.score(&base, Aim::Goodput), 0.0);
         assert!((prompt.score(&base, Aim::Short) - libm::log(8.0)).abs() < 1e-12);

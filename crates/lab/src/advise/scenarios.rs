@@ -1,9 +1,9 @@
 //! Runs of one candidate: the user's flows together with short transfers, and together with an unmodified neighbour.
 //!
-//! The duration of short transfers measures how long the user waits, on any path. The sender's RTT would not do: if the
-//! path has a split-connection box, this RTT covers only the route to the box. Short transfers start one after another,
-//! use about a twentieth of the bottleneck's rate, and have the candidate's changes. The neighbour is a copy of the
-//! user's flow without the changes, and no middlebox processes its packets.
+//! The duration of short transfers measures how long the user waits, on any path. The sender's RTT does not measure
+//! this if the path has a split-connection box, because the RTT then ends at the box. Short transfers start one after
+//! another, use about a twentieth of the bottleneck's rate, and have the candidate's changes. The neighbour is a copy
+//! of the user's flow without the changes, and no middlebox processes the neighbour's packets.
 
 use super::PathParameters;
 use super::repetition::RepetitionMeasures;

@@ -21,7 +21,7 @@ pub const SENDERS: [(&str, &str); 8] = [
 pub fn set_sender(draft: &mut Draft, control: &str) -> Result<Vec<(String, String)>, Problem> {
     let mut done = Vec::new();
     for flow in tcp_flows(draft)? {
-        // `set` fails if the flow has no `sender` keys. Then there is nothing to remove.
+        // `set` fails if the flow has no `sender` keys. In this case, no keys have to be removed.
         let own = format!("flow.{flow}.sender");
         if draft.set(&own, "").is_ok() {
             done.push((own, String::new()));

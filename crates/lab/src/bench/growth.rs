@@ -7,8 +7,8 @@ use std::fmt;
 /// Largest accepted growth of a case, %.
 pub const LIMIT_PCT: f64 = 2.0;
 
-/// Largest accepted growth if another compiler version built the program, %. The growth that the compiler causes cannot
-/// be separated from the program's. No compiler version in use has changed a case by as much.
+/// Largest accepted growth if the table is from another compiler version, %. Growth caused by the compiler cannot be
+/// separated from growth caused by the program. No compiler version in use has changed a case by this much.
 pub const LIMIT_OTHER_COMPILER_PCT: f64 = 10.0;
 
 /// Cost of a case: the difference between a shorter and a longer run, so that the cost of the set-up cancels out.
@@ -20,9 +20,9 @@ pub struct CaseCost {
     pub from_s: u32,
     /// Virtual time of the longer run, s.
     pub to_s: u32,
-    /// Number of data packets that the longer run sends in addition, retransmissions included.
+    /// Number of data packets that the longer run sends beyond those of the shorter run, retransmissions included.
     pub data_packets: u64,
-    /// Instructions that the longer run executes in addition, per additional data packet (its ACK included).
+    /// Number of additional instructions of the longer run per additional data packet (its ACK included).
     pub instructions_per_packet: f64,
     /// Version and target of the compiler.
     pub compiler: String,
@@ -101,7 +101,7 @@ impl fmt::Display for Incomparable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Incomparable::Absent => f.write_str("the table has no row for this case"),
-            Incomparable::Durations => f.write_str("the table's row was counted between other durations"),
+            Incomparable::Durations => f.write_str("the table's row was counted with other run durations"),
             Incomparable::Target(target) => {
                 write!(f, "the table's row was counted on {target}, not on this machine's target")
             }

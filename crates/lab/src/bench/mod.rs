@@ -9,7 +9,7 @@ use lasthop_sim::Outcome;
 pub struct BenchCase {
     /// Name on the command line.
     pub name: &'static str,
-    /// Virtual times between which instructions are counted, s. From the first time on, the case is in a steady state.
+    /// Virtual times between which instructions are counted, s. The case is in a steady state from the first time on.
     pub counted_s: [u32; 2],
     text: &'static str,
     change: Option<(&'static str, &'static str)>,

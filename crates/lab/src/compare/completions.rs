@@ -1,5 +1,4 @@
-//! Completion times of finite transfers in a comparison. Transfers that the end of the run cuts off are counted, not
-//! left out.
+//! Completion times of finite transfers in a comparison. Transfers that the end of the run cuts off are included.
 
 use super::Comparison;
 use super::table::Subject;
@@ -13,8 +12,9 @@ impl Comparison {
         let of = |number: fn(&Completion) -> usize| completions().map(|it| number(&it)).sum::<usize>();
         let (completed, transfers) = (of(|it| it.completed), of(|it| it.transfers));
         let note = format!(
-            "{} of {transfers} transfers were cut off by the run's end. {RESTRICTED} counts each up to that end \
-             (restricted mean: Royston and Parmar 2013). Every pair is used. Quantiles treat them as censored.",
+            "{} of {transfers} transfers were cut off by the run's end. {RESTRICTED} counts their time up to the end \
+             of the run (restricted mean: Royston and Parmar 2013) and uses every pair of repetitions. Quantiles \
+             treat these transfers as censored.",
             transfers - completed
         );
         if completed < transfers { vec![note] } else { Vec::new() }

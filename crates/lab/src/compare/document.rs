@@ -38,7 +38,7 @@ impl Comparison {
         let mut blocks = vec![
             Block::Text(format!(
                 "Means over {runs} repetitions of {} with their 95 % intervals. Seeds begin at {seed}; every value \
-                 meets the same losses. Differences are relative to the first value, paired by seed.",
+                 has the same random losses. Differences are relative to the first value, paired by seed.",
                 first.scenario.duration
             )),
             Block::Table(self.table()),

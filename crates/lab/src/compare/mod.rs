@@ -1,5 +1,5 @@
-//! Comparison of variants of a scenario, repetition by repetition: in the same repetition, all variants meet the same
-//! losses.
+//! Comparison of variants of a scenario, repetition by repetition. In the same repetition, all variants have the same
+//! random losses.
 //!
 //! * `quantity`: numbers that can be compared.
 //! * `table`: means and differences as a table and JSON. `completions`: completion times. `rows`: all repetitions as
@@ -137,7 +137,7 @@ impl Comparison {
         }
     }
 
-    /// Mean of a number in a case (over all flows, or of the flow with this name), and the difference to the first
+    /// Mean of a number in a case (over all flows, or of the flow with this name), and the difference from the first
     /// case.
     fn compared(
         &self,
@@ -184,7 +184,7 @@ impl Comparison {
 
 struct CaseDifference {
     mean: Option<Estimate>,
-    /// Mean difference to the first case, repetition by repetition.
+    /// Mean difference from the first case, repetition by repetition.
     difference: Option<Estimate>,
     /// Change of the mean relative to the first case, %; `None` if the first mean is zero.
     percent: Option<PercentChange>,
@@ -266,7 +266,7 @@ mod tests {
     #[test]
     fn equal_values_differ_by_exactly_nothing() {
         let comparison = comparison(&["recovery"], &[&["sack", "sack"]]);
-        assert_eq!(comparison.table().rows.len(), 2, "goodput only");
+        assert_eq!(comparison.table().rows.len(), 2, "the table has only goodput");
         let compared = comparison.compared(1, GOODPUT, None, &measure::total_goodput_kbps);
         let difference = compared.difference.unwrap();
         assert_eq!((difference.mean, difference.ci95), (0.0, Some([0.0, 0.0])));
@@ -284,7 +284,8 @@ mod tests {
 
     #[test]
     fn transfers_that_are_cut_off_are_compared_too() {
-        // A transfer of 1 MB in 5 s needs 1.6 Mbit/s. With 1 % loss many transfers do not finish; without loss all do.
+        // A transfer of 1 MB in 5 s needs 1.6 Mbit/s. With 1 % loss many transfers do not finish. Without loss all
+        // transfers finish.
         let mut draft =
             Draft::load("profile=plain,rate=2Mbit/s,rtt=40ms,queue=20packets,duration=5s").unwrap();
         draft.set("flow.bulk.transfer", "1 MB").unwrap();
@@ -329,7 +330,7 @@ mod tests {
         }
         assert!(
             !rows.iter().any(|row| row.starts_with("completed_s ")),
-            "no mean of completed transfers only"
+            "there is no mean over only the completed transfers"
         );
         assert!(
             comparison.notes()[0].starts_with(&format!("{} of 24 transfers", 16 - completed)),

@@ -51,7 +51,7 @@ impl Comparison {
             if is_completion {
                 rows.extend(self.completion_rows(&subject));
             }
-            // A mean over completed transfers only would be biased. It is shown only if all transfers completed.
+            // A mean over completed transfers only would be biased. The mean is shown only if all transfers completed.
             let is_shown =
                 !is_completion || (self.is_whole() && self.differs(&|outcome| subject.of(outcome)));
             if is_shown {

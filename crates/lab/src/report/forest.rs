@@ -6,7 +6,7 @@ use lasthop_charts::plot::escape::escaped;
 use lasthop_charts::plot::percent;
 
 const MOST: usize = 40;
-/// Half width of the plot in margins: `FARTHEST` without and `EDGE` with space for arrows.
+/// Half width of the plot in margins: `FARTHEST` excludes the space for arrows, `EDGE` includes it.
 const FARTHEST: f64 = 4.0;
 const EDGE: f64 = 4.4;
 

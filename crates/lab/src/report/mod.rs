@@ -144,8 +144,8 @@ fn section(chapter: &Chapter, anchors: &mut Anchors) -> ChapterHtml {
     ChapterHtml { anchor, title, entries, html }
 }
 
-/// HTML of a collapsed text. Browsers drop a newline directly after `<pre>`; an extra newline keeps one with which the
-/// text begins.
+/// HTML of a collapsed text. Browsers drop a newline directly after `<pre>`. The extra newline preserves a newline at
+/// the beginning of the text.
 fn folded(title: &str, text: &str) -> String {
     let (title, text) = (escaped(title), escaped(text));
     format!("<details>\n<summary>{title}</summary>\n<pre>\n{text}</pre>\n</details>\n")

@@ -3,13 +3,13 @@
 {
   const say = (tag, text, className) => Object.assign(document.createElement(tag), { textContent: text, className });
 
-  // Fields of a data row: series, x, y, and the interval's ends if there are any.
+  // Fields of a data row: series, x, y, and the ends of the interval if the point has an interval.
   const fields = (row) => [...row.matchAll(/("(?:[^"]|"")*"|[^,]*)(?:,|$)/g)]
     .map(([, field]) => field.replace(/^"|"$/g, "").replaceAll('""', '"'));
 
   const label = (figure, axis) => figure.querySelector(`.${axis}-label`).textContent;
 
-  // Text for the nearest marker; null if none is near.
+  // Text for the nearest marker; null if no marker is near.
   const marked = (figure, area, right, down) => {
     let nearest = [24, null];
     for (const marker of area.querySelectorAll("g[data-row] > use")) {

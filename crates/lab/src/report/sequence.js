@@ -1,4 +1,4 @@
-// Interactive time-sequence graphs of a report; without scripts the first view remains.
+// Interactive time-sequence graphs of a report. Without scripts the page shows a static plot of the first view.
 
 // Decodes the output of packed.rs into columns.
 function unpackedSegments(letters) {
@@ -52,7 +52,7 @@ function unpackedSegments(letters) {
   return { ...data, ...acks, ...events };
 }
 
-// Fate of the segment's first byte, for each time it was sent.
+// Events of the segment's first byte: each transmission with its fate, and the ACK of this byte.
 function storyOf(segments, index, { links, again, losses }) {
   const byte = segments.start[index], lines = [];
   for (let i = 0; i < segments.sent.length; i += 1) {
@@ -90,7 +90,7 @@ for (const figure of document.querySelectorAll('figure.time-sequence')) {
   const graph = sequenceGraph(canvas, { losses: () => about.losses, picked, said: words => { said.textContent = words; } });
   const choice = made('select', { 'aria-label': about.title });
   choice.append(...about.runs.map(({ name }, at) => made('option', { value: String(at) }, name)));
-  // Other runs in the picture; at first the second run, if the runs are for comparison.
+  // Other runs in the same picture. At first this is the second run if the runs are a comparison.
   const beside = new Set(about.together ? [1] : []);
   const segments = at => {
     const { letters, to } = about.runs[at];

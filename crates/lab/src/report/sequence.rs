@@ -33,7 +33,8 @@ pub fn html(sequence: &Sequence, anchor: &str) -> String {
     )
 }
 
-/// Plot of the first view of the first run. If a second run is in the same picture, only its sent segments are drawn.
+/// Plot of the first view of the first run. If a second run is in the same picture, only the sent segments of the
+/// second run are drawn.
 fn static_plot(sequence: &Sequence) -> Figure {
     let Some((first, others)) = sequence.runs.split_first() else { return Figure::default() };
     let mut figure = first.segments.figure(&sequence.title);

@@ -27,13 +27,13 @@ pub fn has_verdicts(document: &Document) -> bool {
     })
 }
 
-/// `table` in a box that scrolls if the table is wider than the page.
+/// HTML of `table` in a box that scrolls if the table is wider than the page.
 pub fn html(table: &Table) -> String {
     table_html(table, "")
 }
 
-/// `table` with the cells for other settings as data for the page's script. The class of a cell is omitted if the class
-/// is empty or equal to the cell's text.
+/// HTML of `table`. The cells for other settings are data for the page's script; the class of a cell is omitted if the
+/// class is empty or equal to the cell's text.
 pub fn switched(table: &Table, settings: &[TableSetting]) -> String {
     let kinds = kinds(table);
     let cell = |(row, column, cell): &(usize, usize, Cell)| match class_of(&kinds, *column, cell) {

@@ -22,13 +22,13 @@ pub struct Completion {
     /// Number of transfers.
     pub transfers: usize,
     /// Times by which 50, 95 and 99 % of the transfers are complete, s: product-limit estimate (Kaplan and Meier, J.
-    /// Am. Stat. Assoc. 53, 1958). If no transfer was cut off earlier, the estimate is the nearest rank. `None` if a
-    /// smaller share completed during the observation.
+    /// Am. Stat. Assoc. 53, 1958). If no transfer was cut off before this time, the estimate is the nearest-rank
+    /// percentile. `None` if a smaller share completed during the observation.
     pub quantiles: [Option<f64>; 3],
     /// Pairs of a time, s, and the share of transfers that are complete from this time on (0 to 1); at most
     /// [`distribution::POINTS`] pairs.
     pub distribution: Vec<[f64; 2]>,
-    /// Longest time for which a transfer was observed, s. Every quantile that is `None` is larger.
+    /// Longest time for which a transfer was observed, s. If a quantile is `None`, its true value exceeds this time.
     pub max_follow_up_s: f64,
 }
 

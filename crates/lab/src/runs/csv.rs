@@ -5,7 +5,8 @@ use lasthop_scenario::Scenario;
 use lasthop_sim::{FLOW_METRICS, FlowOutcome, FlowSample, Outcome, QueueSample, Samples};
 use lasthop_wire::LossReason;
 
-/// CSV lines. Each ends with a line feed; fields with a comma, quote or line break are quoted (RFC 4180).
+/// Writer of CSV lines. Each line ends with a line feed. Fields with a comma, quote or line break are quoted (RFC
+/// 4180).
 struct CsvLines(Writer<Vec<u8>>);
 
 impl CsvLines {

@@ -26,7 +26,7 @@ pub(super) fn completion_curve(times: &[(f64, bool)]) -> Vec<[f64; 2]> {
     steps
 }
 
-/// Keeps the first point in each hundredth of the share, and the last point.
+/// Keeps the last point, and the first point in each hundredth of the share.
 pub(super) fn thinned(completion_curve: Vec<[f64; 2]>) -> Vec<[f64; 2]> {
     if completion_curve.len() <= POINTS {
         return completion_curve;
@@ -92,7 +92,7 @@ pub fn figure(named: Vec<(String, Vec<(f64, bool)>)>) -> Option<Figure> {
     }
     let cut = match cut {
         0 => String::new(),
-        _ => format!(" {cut} cut off by the run's end count as later (Kaplan and Meier)."),
+        _ => format!(" Those cut off by the run's end ({cut}) are censored (Kaplan and Meier)."),
     };
     Some(Figure {
         id: "completions".into(),
@@ -204,7 +204,7 @@ mod tests {
         );
         assert_eq!(figure(vec![("one".into(), vec![(1.0, true)])]), None);
         let drawn = figure(vec![("two".into(), vec![(3.0, true), (1.0, true), (90.0, false)])]).unwrap();
-        assert!(drawn.x_log && drawn.caption.contains("1 cut off by the run's end"), "{drawn:?}");
+        assert!(drawn.x_log && drawn.caption.contains("cut off by the run's end (1)"), "{drawn:?}");
         let points: Vec<(f64, f64)> = drawn.curves[0].points.iter().map(|point| (point.x, point.y)).collect();
         assert_eq!((points[0], points.len()), ((1.0, 0.0), 4));
         assert_eq!(points[3].0, 90.0);

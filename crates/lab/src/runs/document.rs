@@ -43,10 +43,12 @@ pub fn document(scenario: &Scenario, seed: u64, runs: &Runs) -> Document {
     blocks.push(Block::Figure(losses(&runs.samples.queues)));
     let unseen = drawn().count().saturating_sub(MOST_FLOWS);
     if unseen > 0 {
-        blocks.push(Block::Text(format!("Windows and round trips of {unseen} further flows are not drawn.")));
+        blocks.push(Block::Text(format!("No windows and round trips are drawn for {unseen} further flows.")));
     }
     if scenario.flows.iter().any(|flow| matches!(flow.traffic, Traffic::Datagrams { .. })) {
-        blocks.push(Block::Text("Datagram flows have no window: they appear only in the table.".into()));
+        blocks.push(Block::Text(
+            "Datagram flows appear only in the table, because they have no window.".into(),
+        ));
     }
     let chapter = Chapter { id: "run".into(), title: "Results".into(), blocks };
     Document {
@@ -99,11 +101,11 @@ fn queues(scenario: &Scenario, samples: &[QueueSample]) -> Figure {
         }
     }
     let caption = match (curves.is_empty(), has_average) {
-        (true, _) => "No packet ever waited when the queues were sampled.",
-        (false, false) => "Packets waiting; link directions without any are left out.",
+        (true, _) => "All queues were empty at all sampling times.",
+        (false, false) => "Packets in the queues; link directions whose queue was always empty are left out.",
         (false, true) => {
-            "Packets waiting, and the average at the last arrival by which the queue drops or marks; link directions \
-             without waiting packets are left out."
+            "Packets in the queues. The average is the value at the last arrival, by which the queue drops or marks. \
+             Link directions whose queue was always empty are left out."
         }
     };
     figure("queues", "Queue lengths", caption, "packets", curves)

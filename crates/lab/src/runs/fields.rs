@@ -34,7 +34,7 @@ const OBJECTS: &[(&str, &str)] = &[
         "distribution",
         "completed_s: pairs of a time, s, and the share complete by then (0 to 1), at hundredths; needs two transfers",
     ),
-    ("difference", "compare, metric: difference to the first case, paired by repetition"),
+    ("difference", "compare, metric: difference from the first case, paired by repetition"),
     ("difference_percent", "compare, metric: difference in per cent of the first case"),
 ];
 

@@ -1,4 +1,4 @@
-//! Lines that show what limits each flow, and a hint about long queues.
+//! Lines that show what limits the rate of each flow, and a hint about long queues.
 
 use super::measure;
 use super::number::plain;
@@ -9,7 +9,7 @@ use lasthop_sim::{FlowOutcome, Outcome};
 const MOST_LINES: usize = 4;
 /// Ratio of mean to smallest RTT from which on a hint about long queues is given.
 const BLOATED: f64 = 5.0;
-/// Smallest share of time that is shown, %.
+/// Smallest share of time that a line shows, %.
 const SHOWN: f64 = 0.5;
 
 /// Returns lines such as `bulk is limited by: receive window 98 %, cwnd 2 %`, one for each TCP flow, then a hint if a

@@ -26,7 +26,7 @@ pub fn tables(outcomes: &[Outcome]) -> Vec<Table> {
     for metric in LINK_METRICS {
         let of: LinkValue<'_> = &|link, side| (metric.of)(&link.traffic[side]);
         let numbers = of_each(outcomes, &busiest, of);
-        // The sum of losses is always shown. The losses for a single reason are shown only if there were any.
+        // The sum of losses is always shown. The losses for a single reason are shown only if they are not 0.
         let is_reason = metric.name.starts_with("lost_") && metric.name != "lost_packets";
         if !is_reason || numbers.iter().flatten().any(|number| number.mean > 0.0) {
             carried.push((metric.name, metric.doc, numbers));

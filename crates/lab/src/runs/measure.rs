@@ -47,9 +47,9 @@ pub fn of_all_flows(outcome: &Outcome, metric: &FlowMetric) -> Option<f64> {
     }
 }
 
-/// Mean completion time of the finite transfers of all flows, or of this flow, s. The time of a transfer is counted at
-/// most up to the end of its run. If the same transfer in `other` can be observed only for a shorter time, that time is
-/// the limit. The time of a request is limited only to the end of its run.
+/// Mean completion time of the finite transfers of all flows, or of this flow, s. The time of a transfer counts at most
+/// up to the end of its run. If the same transfer in `other` can be observed only for a shorter time, this shorter time
+/// is the limit. The time of a request is limited only by the end of its run.
 pub fn restricted_s(outcome: &Outcome, other: &Outcome, flow: Option<&str>) -> Option<f64> {
     let times = outcome.flows.iter().enumerate().filter(|(_, it)| flow.is_none_or(|name| it.name == name));
     let times: Vec<f64> = times
@@ -114,7 +114,8 @@ mod tests {
 
     #[test]
     fn a_link_is_never_used_by_more_than_all_of_it() {
-        // At the end, the unlimited queue holds data for seconds. These undelivered packets must not count.
+        // At the end, the unlimited queue holds packets that need seconds to drain. These undelivered packets must not
+        // count.
         let text = "profile=plain,rate=10Mbit/s,rtt=20ms,queue=unlimited,duration=10s";
         let mut draft = Draft::load(text).unwrap();
         draft.set("flow.bulk.receiver.window", "{ kind = \"buffer\", size = \"64 MiB\" }").unwrap();

@@ -1,4 +1,4 @@
-//! Repetitions of one scenario, and presentation of their results.
+//! Repetitions of one scenario, and presentation of the results.
 //!
 //! * [`begin`]: runs all repetitions and observes the first one over time.
 //! * [`glance`]: the first screen. [`summary`]: means of flows as a table and JSON, by [`groups`] of flows; [`links`]:
@@ -63,7 +63,7 @@ pub struct Observations {
 }
 
 impl Observations {
-    /// Returns the segments that the last observers recorded, and removes these observers.
+    /// Removes the segment recorders, which are the last observers, and returns the segments that they recorded.
     pub fn segments(&mut self) -> Vec<Segments> {
         let is_recorder = |one: &dyn Observer| (one as &dyn Any).is::<SegmentRecorder>();
         let first = self.observers.iter().position(|one| is_recorder(one.as_ref()));

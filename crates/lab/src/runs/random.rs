@@ -54,8 +54,8 @@ mod tests {
         let fixed = "profile=plain,rate=10Mbit/s,rtt=20ms,queue=20packets";
         assert_eq!(of(&[fixed]).worth_running(10), 1);
         assert_eq!(of(&[fixed]).note(), Some("deterministic: repetitions are equal"));
-        // One random scenario among them suffices for several runs, because the comparison pairs the repetitions of all
-        // scenarios.
+        // If one scenario is random, all scenarios are run several times, because a comparison pairs the repetitions of
+        // all scenarios.
         let lossy = "profile=plain,rate=10Mbit/s,rtt=20ms,queue=20packets,loss=1%";
         assert_eq!(of(&[fixed, lossy]).worth_running(10), 10);
         assert_eq!(of(&[lossy]).note(), None);

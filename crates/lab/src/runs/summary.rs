@@ -66,7 +66,7 @@ impl<'a> Rows<'a> {
         match metric.name {
             COMPLETED => {
                 rows.extend(completion_rows(&self.completions));
-                // A mean over completed transfers only would be biased. It is left out if transfers were cut off.
+                // A mean over completed transfers only would be biased. The mean is left out if transfers were cut off.
                 for (estimate, completion) in estimates.iter_mut().zip(&self.completions) {
                     estimate.take_if(|_| completion.as_ref().is_some_and(|it| !it.is_whole()));
                 }

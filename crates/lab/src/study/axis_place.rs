@@ -1,5 +1,5 @@
-//! Positions on an axis ("places"): where a curve is largest, or where two curves cross. The means over all repetitions
-//! give the place. A bootstrap over repetitions gives its interval (Efron, Ann. Stat. 7(1), 1979).
+//! Positions on an axis ("places"): where a curve is largest, or where two curves cross. The place is found in the
+//! means over all repetitions. Its interval comes from a bootstrap over repetitions (Efron, Ann. Stat. 7(1), 1979).
 
 use super::measure::Measurement;
 use crate::stats::Estimate;
@@ -100,8 +100,8 @@ mod tests {
         let runs = [[1.0, 1.0, 1.0], [1.0, 1.0, 1.0], [1.0, 1.0, 1.0], [1.0, 1.0, 1.0], [-9.0, -3.0, 1.0]];
         let (at, search) = found(&VALUES, &along(&runs), crossing).unwrap();
         assert_eq!((at, search.mean), (Some(1), 2.0));
-        // In 26 % of the bootstrap draws, at least two of the five values are the low repetition. Then the second mean
-        // is below 0, too.
+        // In 26 % of the bootstrap draws, the low repetition occurs at least twice among the five values. Then the
+        // second mean is below 0, too.
         assert_eq!(search.ci95, Some([1.0, 4.0]));
     }
 

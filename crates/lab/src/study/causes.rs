@@ -1,8 +1,8 @@
 //! `causes.toml`: causes of the rows that differ from the paper, each with a command that demonstrates the cause.
 //!
-//! Every row with the verdict `differs` or `shape` gets a cause. It is the first cause in `causes.toml` that matches
-//! the row. Without such a cause, it is the list of answers to open questions under which the row agrees. Without such
-//! answers, it is `open`.
+//! Every row with the verdict `differs` or `shape` gets a cause: the first entry of `causes.toml` that matches the row.
+//! If no entry matches, the cause lists the answers to open questions under which the row agrees. If the row agrees
+//! under no answer, the cause is `open`.
 
 use super::readings::{ReadingResults, matching_row};
 use super::reproduce::AnswerRun;
@@ -19,10 +19,10 @@ use toml::Spanned;
 
 const FILE: &str = "causes.toml";
 
-/// Coordinate that holds the answer to an open question under which a row was measured.
+/// Name of the coordinate that holds the answer to an open question, in a row that was measured under this answer.
 const SETTING: &str = "setting";
 
-/// Largest number of answers that a computed cause names. Further answers are only counted.
+/// Largest number of answers that a computed cause lists by name. The text gives only the number of further answers.
 const NAMED: usize = 3;
 
 /// Kind of a cause.
@@ -121,7 +121,7 @@ pub fn check(study: &Study) -> Result<(), Problem> {
             }
         }
         if cause.cause.get_ref().trim().is_empty() {
-            return Err(text.at(cause.cause.span(), "a cause is a sentence"));
+            return Err(text.at(cause.cause.span(), "the cause is empty: write a sentence"));
         }
     }
     Ok(())
@@ -228,7 +228,7 @@ fn computed(study: &Study, item: &Item, others: &[AlternativeRows<'_>]) -> Cause
     match (held.len(), verdicts.len(), item.verdict) {
         (0, count, Some(Verdict::Shape)) => {
             let words = format!(
-                "open: the mean holds at all points, at some by less than the interval of the repetitions; no answer \
+                "open: the mean satisfies the claim at all points, but not significantly at some of them; no answer \
                  makes the claim significant ({count} tried)"
             );
             (words, None)
@@ -243,8 +243,8 @@ fn computed(study: &Study, item: &Item, others: &[AlternativeRows<'_>]) -> Cause
     }
 }
 
-/// Cause of a row that was measured under an answer. If the same row differs in the default reading, it has the same
-/// cause; otherwise the answer itself is the cause.
+/// Cause of a row that was measured under an answer. If the same row has a cause in the default reading, both rows have
+/// this cause. Otherwise the tried answer is the cause.
 fn under_an_answer(study: &Study, item: &Item, default: &[Item]) -> Option<CauseText> {
     if !has_cause(item) {
         return None;
@@ -260,12 +260,12 @@ fn under_an_answer(study: &Study, item: &Item, default: &[Item]) -> Option<Cause
         (None, true) => ("open: with a full run's repetitions the row does not differ".into(), None),
         (None, false) => {
             let verdict = own.verdict.map_or("has no verdict", Verdict::sentence);
-            (format!("answer: the tried answer itself; in the default reading the row {verdict}"), None)
+            (format!("answer: the tried answer causes this; in the default reading the row {verdict}"), None)
         }
     })
 }
 
-/// The row with the name that it has in the default reading.
+/// Copy of a row that was measured under an answer, with the name and coordinates of the default reading's row.
 fn as_of_default(item: &Item) -> Item {
     let Some(name) = item.item.strip_prefix(SENSITIVITY_PREFIX) else { return item.clone() };
     let mut own = Item { item: name.to_owned(), ..item.clone() };

@@ -8,7 +8,7 @@
 use crate::item::Verdict;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-/// Largest share by which a curve may be lower and still count as not worse.
+/// A curve counts as not worse than another curve if it is lower by at most this share.
 pub const MARGIN: f64 = 0.02;
 /// One-sided significance level, equal to that of each end of a 95 % interval.
 const LEVEL: f64 = 0.025;
@@ -25,7 +25,7 @@ pub struct PointTest {
 }
 
 impl PointTest {
-    /// A point whose result is certain without a test.
+    /// Result for a point at which the claim certainly holds or fails, without a test.
     pub const fn known(holds: bool) -> PointTest {
         if holds {
             PointTest { holds, p_if_false: 0.0, p_if_true: 1.0 }
@@ -56,12 +56,12 @@ impl PointTest {
         Some(PointTest { holds, p_if_false: beyond, p_if_true: 1.0 - beyond })
     }
 
-    /// Test that both points hold.
+    /// Combines two tests: the claim must hold at both points.
     pub fn and(self, other: PointTest) -> PointTest {
         PointTest::all(&[self, other]).unwrap_or(self)
     }
 
-    /// Test that all points hold; `None` if there is no point.
+    /// Combines tests: the claim must hold at all points; `None` if there is no point.
     pub fn all(points: &[PointTest]) -> Option<PointTest> {
         let least = points.iter().map(|point| point.p_if_true).fold(1.0, f64::min);
         (!points.is_empty()).then(|| PointTest {

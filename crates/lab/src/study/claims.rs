@@ -46,7 +46,8 @@ impl ConditionTest<'_> {
         Some(combinations(&axes))
     }
 
-    /// Tests at these coordinates. If `at` names several values, the condition must hold for all their combinations.
+    /// Returns the tests at these coordinates. If `at` names several values, the condition must hold for all
+    /// combinations of these values.
     fn at(&self, coordinates: &Coordinates) -> Vec<PointTest> {
         if !self.is_run() {
             return Vec::new();
@@ -110,7 +111,7 @@ impl ConditionTest<'_> {
         self.view.measurement(self.condition.quantity(), &full)
     }
 
-    /// Tests at these coordinates: one test, or one for each step along an axis.
+    /// Returns the tests at these coordinates: one test, or one for each step along an axis.
     fn tests_at(&self, coordinates: &Coordinates) -> Vec<PointTest> {
         let points = match self.condition.is {
             Relation::Grows | Relation::Falls => self.steps(coordinates),
@@ -250,7 +251,7 @@ fn split(written: &str) -> (&str, Vec<AxisBound>) {
     (parts(written).next().map_or("", |(axis, _)| axis), bounds)
 }
 
-/// Axes of a condition. If a bound is not a number, the axis comes with the text of that bound.
+/// Returns the axes of a condition. Each axis is paired with the text of its first bound that is not a number.
 pub(super) fn axes(written: &str) -> impl Iterator<Item = (&str, Option<&str>)> {
     parts(written).map(|(axis, bound)| (axis, bound.and_then(Result::err)))
 }

@@ -31,7 +31,7 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 pub enum Class {
     /// Goodput, time and the like: the margin is 5 % of the published number.
     Quantity,
-    /// Gain in per cent: the margin is 5 points, at most half of the gain. Our gain must have the same sign.
+    /// Gain in per cent: the margin is 5 points, at most half of the gain. Our gain must have the same sign as the published gain.
     Gain,
     /// Share as a fraction: the margin is 0.02.
     Share,
@@ -229,7 +229,7 @@ impl NumberComparison<'_> {
     /// Position of an interval relative to the band.
     fn side(&self, ci95: [f64; 2]) -> BandPosition {
         let band = self.band();
-        // Rounding errors of sums must not decide at the ends of the band.
+        // At the ends of the band, rounding errors of sums must not change the result.
         let slack = 1e-9 * self.published.abs().max(self.margin);
         match () {
             () if ci95[1] < band[0] - slack || ci95[0] > band[1] + slack => BandPosition::Apart,
@@ -242,7 +242,7 @@ impl NumberComparison<'_> {
         [self.published - self.margin, self.published + self.margin]
     }
 
-    /// Whether the published number counts as the result of one run. Its class may say so. Otherwise it does if the
+    /// Whether the published number counts as the result of one run. This is the case if its class says so, or if the
     /// paper does not report its number of runs and single runs vary by more than the margin.
     fn is_one_run(&self) -> bool {
         let may_be = self.paper.is_unknown && self.class.is_of_runs() && self.spread > self.margin;
@@ -259,7 +259,7 @@ impl NumberComparison<'_> {
     fn one_run_verdict(&self, mean_verdict: NotedVerdict) -> NotedVerdict {
         let n = self.ours.runs as f64;
         let freedom = self.ours.runs.saturating_sub(1).max(1);
-        // The deviation combines the spread of one run as long as the paper's and the uncertainty of our mean.
+        // The deviation combines the spread of a run of the paper's duration with the uncertainty of our mean.
         let deviation = self.spread * libm::sqrt(self.paper.times_shorter.max(1.0) + 1.0 / n);
         let half = quantile(freedom) * deviation;
         // A count that was always 0 may be 1 in the next run. A quantity that never varied is assumed to stay constant.
@@ -279,9 +279,10 @@ impl NumberComparison<'_> {
         let of = |verdict, note: String| NotedVerdict { verdict, note, chance };
         match () {
             () if mean_verdict.verdict == Verdict::Agrees => NotedVerdict { chance, ..mean_verdict },
-            () if is_in && is_unseen => {
-                of(Verdict::Inconclusive, format!("not seen in {n} runs: one more may have {}", one_more[1]))
-            }
+            () if is_in && is_unseen => of(
+                Verdict::Inconclusive,
+                format!("no event in {n} runs: one more run may have up to {}", one_more[1]),
+            ),
             () if is_in && half <= self.widest() => of(Verdict::Agrees, String::new()),
             () if is_in => {
                 let (half, widest) = (number(half), number(self.widest()));

@@ -76,7 +76,7 @@ fn of_link(outcome: &Outcome, name: &str) -> Option<f64> {
     (RLC_METRICS.iter().find(|metric| metric.name == column)?.of)(counters)
 }
 
-/// Outcome of one run, in which a formula looks up its names.
+/// Values for the names in a formula, taken from the outcome of one run.
 pub struct RunScope<'a> {
     /// Outcome of the run.
     pub outcome: &'a Outcome,

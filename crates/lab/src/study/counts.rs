@@ -35,8 +35,8 @@ pub struct Chance {
     pub expected: f64,
     /// Number of published numbers with the verdict `differs`.
     pub differ: usize,
-    /// Number of those that still differ at a false discovery rate of 5 % (Benjamini, Hochberg, J. R. Stat. Soc. B
-    /// 57(1), 1995).
+    /// Number of published numbers that still differ at a false discovery rate of 5 % (Benjamini, Hochberg, J. R.
+    /// Stat. Soc. B 57(1), 1995).
     pub kept: usize,
 }
 

@@ -350,7 +350,7 @@ mod tests {
         ] {
             assert!((value(text).unwrap() - result).abs() < 1e-12, "{text}");
         }
-        assert_eq!(value("a / 0"), None, "undefined, not infinite");
+        assert_eq!(value("a / 0"), None, "the quotient is undefined, not infinite");
         assert_eq!(value("unknown + 1"), None);
     }
 

@@ -95,8 +95,8 @@ impl Jobs {
     /// Runs all unfinished jobs on all cores; fails if a run gets stuck. The metrics of cancelled jobs are `None`.
     pub fn run(&mut self, store: &RunStore, progress: &dyn Progress) -> Result<(), Stuck> {
         let unfinished: Vec<Job> = std::mem::take(&mut self.unfinished).into_values().collect();
-        // Each thread takes one job at a time. With bundles, one thread would run the last bundle while the others
-        // idle.
+        // Each thread takes one job at a time. If threads took several jobs, one thread would be busy with its last
+        // jobs while the others are idle.
         let one_by_one = unfinished.into_par_iter().with_max_len(1);
         let done: Result<Vec<_>, Stuck> = one_by_one.map(|job| job.run(store, progress)).collect();
         self.done.extend(done?.into_iter().flatten());
@@ -171,7 +171,7 @@ to = "b"
         jobs.run(&RunStore::none(), &crate::progress::Silent).unwrap();
         let of = |jobs: &Jobs, key: &str| jobs.values(key).unwrap()[0].unwrap();
         assert_eq!(of(&jobs, &twice), 2.0 * of(&jobs, &goodput));
-        // A reader that is added after the run needs another run. Metrics that are already known need none.
+        // A reader that is added after the run needs another run. Known metrics need no further run.
         jobs.request(&resolved(), 1, &reader("goodput_kbps", Coordinates::new()));
         let late = jobs.request(&resolved(), 1, &reader("3 * goodput_kbps", Coordinates::new()));
         assert_eq!(jobs.unfinished(), 1);

@@ -11,7 +11,7 @@ use crate::stats::{Estimate, RatioOfMeans};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 
-/// Values of a number, one for each repetition. Repetitions with the same index met the same losses, also in other
+/// Values of a number, one for each repetition. Repetitions with the same index have the same random losses in all
 /// measurements.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measurement {
@@ -67,8 +67,8 @@ impl Measurement {
         Measurement::new(finite, self.is_exact && other.is_exact)
     }
 
-    /// First and second half of the repetitions. If there are fewer than two or nothing is random, each half contains
-    /// all repetitions.
+    /// First and second half of the repetitions. If there are fewer than two repetitions or nothing is random, each
+    /// half contains all repetitions.
     fn halves(self) -> (Measurement, Measurement) {
         let half = self.values.len() / 2;
         if half == 0 || self.is_exact {
@@ -242,8 +242,8 @@ pub fn with_coordinates(coordinates: &Coordinates, over: &Ordered<Value>) -> Coo
     coordinates
 }
 
-/// Computes 100 (mean / mean - 1). The sample holds each repetition's contribution, so that its interval is that of the
-/// ratio of means.
+/// Computes 100 (mean of `ones` / mean of `others` - 1). The values are the contributions of the repetitions, so that
+/// the interval of their mean is the interval of the ratio of means.
 fn change_of_means(ones: &Measurement, others: &Measurement) -> Option<Measurement> {
     let (one, other) = (ones.with(others, |one, _| one), others.with(ones, |other, _| other));
     let ratio = RatioOfMeans::of(&one.defined(), &other.defined())?;

@@ -1,7 +1,8 @@
 //! `ns2.csv`: results of the simulator ns-2 for the same rows, as far as ns-2 models the mechanisms.
 //!
-//! The columns item, series, x and metric are the same as in the row. The others are reading (`question: answer`; empty
-//! for the default reading), value, half_width (of the 95 % interval; empty without variation) and source.
+//! The columns `item`, `series`, `x` and `metric` are the same as in the row. The other columns are `reading`
+//! (`question: answer`; empty for the default reading), `value`, `half_width` (of the 95 % interval; empty without
+//! variation) and `source`.
 
 use super::published::{self, coordinates};
 use super::selector::SelectableRow;

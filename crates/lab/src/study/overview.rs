@@ -1,5 +1,5 @@
-//! A paper's part of the report's first screen: verdicts by theme, and the distances of the headline numbers from the
-//! paper's, in margins.
+//! A paper's part of the report's first screen: verdicts by theme, and the distances between our headline numbers and
+//! the published numbers, in margins.
 
 use super::counts;
 use super::file::Binding;

@@ -152,7 +152,7 @@ impl ChapterWriter<'_> {
         while let Some((before, from)) = rest.split_once('{') {
             fill_placeholders += before;
             let Some((directive, after)) = from.split_once('}') else {
-                return Err(self.directive_problem("{", "a `}` is missing".into()));
+                return Err(self.directive_problem("{", "the closing `}` of this `{` is missing".into()));
             };
             fill_placeholders += &self.value(directive)?;
             rest = after;
@@ -172,7 +172,7 @@ impl ChapterWriter<'_> {
             };
         }
         if !matches!(kind, "value" | "published" | "verdict") {
-            let known = "value, published, verdict, count; on a line of its own: verdicts, rows, table, figure, readings, deviations";
+            let known = "value, published, verdict, count; on a separate line: verdicts, rows, table, figure, readings, deviations";
             return Err(self
                 .directive_problem(directive, format!("unknown directive `{{{kind}}}`"))
                 .advise(format!("known: {known}")));

@@ -1,7 +1,7 @@
 //! `published.csv`: numbers that a paper publishes.
 //!
-//! The columns are item, series, x (coordinates `name=number` or `name=word`, separated by `;`), metric, unit, value
-//! and source.
+//! The columns are `item`, `series`, `x` (coordinates `name=number` or `name=word`, separated by `;`), `metric`,
+//! `unit`, `value` and `source`.
 
 use super::class::half_digit;
 use super::selector::SelectableRow;

@@ -87,7 +87,7 @@ fn of(study: &Study, results: &PaperResults<'_>, reading_results: &ReadingResult
     let lines = [
         ("Assumed from the text or the era: ", others),
         ("Fitted to the numbers: ", fitted),
-        ("Open, as in the default reading: ", open),
+        ("Unanswered, as in the default reading: ", open),
         ("Searched: ", searched),
     ];
     let mut blocks = vec![
@@ -126,8 +126,8 @@ fn table(results: &PaperResults<'_>, reading_results: &ReadingResults<'_>) -> Ta
     }
 }
 
-/// The row in `others` with the same name and coordinates. If a search along an axis found another place there, it is
-/// the row with the same published number.
+/// The row in `others` with the same name and coordinates. If a search along an axis found a different place in
+/// `others`, the row with the same published number is returned.
 pub fn matching_row<'a>(item: &Item, others: &'a [Item]) -> Option<&'a Item> {
     let is_named = |one: &&Item| one.names() == item.names();
     let is_there = |one: &&Item| item.x.iter().all(|(name, value)| one.x.get(name) == Some(value));

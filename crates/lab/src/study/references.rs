@@ -35,7 +35,11 @@ pub fn measured(study: &Study) -> Result<MetricsByGrid, Problem> {
         }
         if measure.against.is_some() != measure.comparison.is_some() {
             let word = if measure.against.is_some() { "against" } else { "as" };
-            return Err(study.text.problem_near(&[&heading], word, "`against` and `as` belong together"));
+            return Err(study.text.problem_near(
+                &[&heading],
+                word,
+                "`against` and `as` are only valid together",
+            ));
         }
         if !measure.is_computed() {
             note(study, measure.quantity(), &[&heading], &mut measured)?;

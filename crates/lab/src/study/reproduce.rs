@@ -139,7 +139,7 @@ pub fn label(question: &str, answer: &str) -> String {
     format!("{question}: {answer}")
 }
 
-/// Every answer of every try, without results yet. If a try includes the default reading, that comes first.
+/// Every answer of every try, without results yet. If a try includes the default reading, the default reading is first.
 fn answer_runs(study: &Study) -> Vec<AnswerRun<'_>> {
     let mut all = Vec::new();
     for (try_index, definition) in study.file.tries.iter().enumerate() {

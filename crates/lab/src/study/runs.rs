@@ -188,7 +188,7 @@ fn cell_requests<'a>(
     Ok(cells)
 }
 
-/// Requests more repetitions for cells with wide intervals; returns whether any cell got some.
+/// Requests more repetitions for cells with wide intervals; returns whether any repetition was requested.
 fn request_more(
     study: &Study,
     requests: &[RunRequest<'_>],

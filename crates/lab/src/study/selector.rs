@@ -46,7 +46,7 @@ impl SelectableRow for Claim {
     }
 }
 
-/// Selects rows by patterns of their names, and by coordinates. A part that is missing matches every row.
+/// Selects rows by patterns of their names, and by coordinates. A missing field matches every row.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Selector {

@@ -6,10 +6,10 @@ use super::reproduce::PaperResults;
 use crate::document::{Block, Cell, Table, TableSetting};
 use crate::item::{Item, Verdict};
 
-const CHANGED: [&str; 4] = ["ours", "off by", "verdict", "what"];
+const CHANGED: [&str; 4] = ["ours", "off by", "verdict", "remark"];
 
-/// Adds to a table a choice of readings and answers, if some of these change a verdict. `row` returns the cells of an
-/// item.
+/// Lets the reader of a table choose a reading or an answer, if at least one of them changes a verdict. `row` returns
+/// the cells of an item.
 pub fn switched(
     results: &PaperResults<'_>,
     table: Table,
@@ -44,7 +44,8 @@ pub fn switched(
     if settings.is_empty() { Block::Table(table) } else { Block::Switched { table, settings } }
 }
 
-/// Whether the verdicts contradict: one row holds and the other differs. Undecided verdicts do not count.
+/// Whether the verdicts contradict each other: one is `agrees` or `shape`, and the other is `differs`. Undecided
+/// verdicts contradict no verdict.
 fn is_decided_otherwise(one: &Item, other: &Item) -> bool {
     let holds = |item: &Item| match item.verdict? {
         Verdict::Agrees | Verdict::Shape => Some(true),

@@ -76,8 +76,8 @@ fn ranking(results: &PaperResults<'_>, table: &file::Table, ranked: &Selector) -
     Ranking { caption, heading: heading(0), axis, says: heading(1), rows }.sorted()
 }
 
-/// Table of the rows that have a verdict and for which `is_meant` holds. The reader can choose the answers that change
-/// verdicts.
+/// Table of the rows that have a verdict and for which `is_meant` returns true. The reader of the report can choose
+/// among the answers that change a verdict.
 pub fn rows(results: &PaperResults<'_>, caption: &str, is_meant: impl Fn(&Item) -> bool) -> Block {
     let items = results.items.iter().filter(|item| item.verdict.is_some() && is_meant(item));
     let items: Vec<&Item> = items.collect();
@@ -85,7 +85,7 @@ pub fn rows(results: &PaperResults<'_>, caption: &str, is_meant: impl Fn(&Item) 
     switched(results, rows_table(caption, &items, cells), &items, cells)
 }
 
-const COLUMNS: [&str; 7] = ["row", "published", "ours", "off by", "margin", "verdict", "what"];
+const COLUMNS: [&str; 7] = ["row", "published", "ours", "off by", "margin", "verdict", "remark"];
 
 fn rows_table(caption: &str, items: &[&Item], cells: fn(&Item) -> Vec<Cell>) -> Table {
     let rows: Vec<Vec<Cell>> = items.iter().map(|item| cells(item)).collect();
@@ -162,8 +162,8 @@ fn answers_table(results: &PaperResults<'_>, table: &file::Table, try_index: usi
     Table { caption, columns, rows }
 }
 
-/// Explanation of [`distance`], which replaces the verdict in rows with few repetitions.
-pub const DISTANCES: &str = "numbers: distance from the published number in margins, within ±1 is near; claims: number of points at which the mean holds";
+/// Explanation of the numbers from [`distance`], which replace verdicts in rows with few repetitions.
+pub const DISTANCES: &str = "numbers: distance from the published number in margins, near if within ±1; claims: number of points at which the mean satisfies the claim";
 
 /// Distance between the paper and a row under an answer, as text.
 pub fn distance(item: &Item) -> Option<String> {

@@ -150,7 +150,7 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for Items<T> {
     as_one!(visit_bool: bool, visit_i64: i64, visit_f64: f64, visit_str: &str);
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("one, or a list of them")
+        f.write_str("a value, or a list of values")
     }
 
     fn visit_map<M: MapAccess<'de>>(self, map: M) -> Result<OneOrMore<T>, M::Error> {

@@ -12,7 +12,7 @@ use super::rows;
 /// Largest half width as a share of the margin.
 const SHARE_OF_MARGIN: f64 = 1.0 / 3.0;
 
-/// For each row whose interval is too wide: the cells from which its number is computed.
+/// Returns the cells from which numbers with too wide an interval are computed, one set for each such row.
 pub fn wide(view: &View<'_>) -> Vec<ReadCells> {
     let of = |published| {
         let class = rows::binding(view.study, published)?.class;

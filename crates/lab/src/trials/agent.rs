@@ -64,7 +64,7 @@ impl AgentResults {
         Some(Figure {
             id: format!("srtt-{number}"),
             title: format!("{}: round-trip time", self.sender),
-            caption: "The sender's smoothed round-trip time in the first repetition (its first stream)."
+            caption: "The sender's smoothed round-trip time in the first stream of the first repetition."
                 .to_owned(),
             x_label: "time, s".to_owned(),
             y_label: "SRTT, ms".to_owned(),
@@ -102,7 +102,10 @@ pub fn heading(setup: &Setup<'_>) -> String {
 pub fn notes(all: &[AgentResults]) -> String {
     let again = all.iter().filter(|results| results.late_runs > 0);
     let note = |results: &AgentResults| {
-        format!("{}: {} pairs missed real time and ran again\n", results.sender, results.late_runs)
+        format!(
+            "{}: {} pairs of runs were late compared with real time and were repeated\n",
+            results.sender, results.late_runs
+        )
     };
     again.map(note).collect()
 }
@@ -131,8 +134,8 @@ pub fn document(setup: &Setup<'_>, all: &[AgentResults]) -> Document {
     Document {
         title: format!("{}: effect of the agent", setup.title),
         introduction:
-            "Real senders over an emulated path to this kernel's receiver, with the agent changing the ACKs and \
-             without the agent."
+            "Real senders send over an emulated path to this kernel's receiver, without the agent and with the agent \
+             changing the ACKs."
                 .to_owned(),
         chapters: vec![Chapter { id: "measured".to_owned(), title: "Results".to_owned(), blocks }],
     }
@@ -160,7 +163,11 @@ mod tests {
         let results = AgentResults { sender: "kernel, cubic".into(), pairs, late_runs: 1 };
         let table = table(std::slice::from_ref(&results));
         let labels: Vec<&str> = table.rows.iter().map(|row| row[1].text()).collect();
-        assert_eq!(labels, ["goodput, kbit/s", "SRTT, ms", "retransmissions"], "none is complete");
+        assert_eq!(
+            labels,
+            ["goodput, kbit/s", "SRTT, ms", "retransmissions"],
+            "there is no completion time, because no stream is complete"
+        );
         let object = results.object();
         assert_eq!(object["goodput_kbps"]["without"]["mean"], json!(8.0));
         assert_eq!(object["srtt_ms"]["change_percent"]["mean"], json!(-80.0));

@@ -1,4 +1,4 @@
-//! Flows of a scenario under two conditions: simulated, and carried by real TCP over the emulated path.
+//! Comparison of a scenario's flows in the simulator with real TCP over the emulated path.
 
 use super::metric::{GOODPUT, GOODPUT_TOGETHER, RETRANSMISSIONS, SRTT, StreamMetric, TIMEOUTS};
 use super::paired::Paired;
@@ -225,19 +225,22 @@ pub fn notes(all: &[CrosscheckResults]) -> String {
             notes.push(format!("{who}: the simulator does not model this congestion control"));
         }
         for not_set_in_kernel in &results.not_set_in_kernel {
-            notes.push(format!("{who}: not set in the kernel: {not_set_in_kernel}"));
+            notes.push(format!("{who}: settings that the kernel does not support: {not_set_in_kernel}"));
         }
         let missing = (results.runs as usize).saturating_sub(results.pairs.len());
         if missing > 0 {
             notes.push(format!("{who}: {missing} of {} runs are missing", results.runs));
         }
         if results.late_runs > 0 {
-            notes.push(format!("{who}: {} runs missed real time and ran again", results.late_runs));
+            notes.push(format!(
+                "{who}: {} runs were late compared with real time and were repeated",
+                results.late_runs
+            ));
         }
         if results.late_concurrent_runs > 0 {
             let count = results.late_concurrent_runs;
             notes.push(format!(
-                "{who}: the machine was too slow for concurrent runs: {count} ran again alone"
+                "{who}: the machine was too slow for concurrent runs: {count} of them were repeated alone"
             ));
         }
     }
@@ -322,6 +325,6 @@ mod tests {
         let notes = notes(&[results()]);
         assert!(notes.contains("99th percentile 22 us"), "{notes}");
         assert!(notes.contains("lasthop: 1 of 3 runs are missing"), "{notes}");
-        assert!(notes.contains("1 ran again alone"), "{notes}");
+        assert!(notes.contains("1 of them were repeated alone"), "{notes}");
     }
 }

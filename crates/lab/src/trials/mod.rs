@@ -1,4 +1,5 @@
-//! Trials with real TCP: the same byte streams run under two conditions, which are compared repetition by repetition.
+//! Trials with real TCP: the same byte streams are transferred under two conditions. The conditions are compared
+//! repetition by repetition.
 //!
 //! * [`stream`]: outcome of a stream, simulated or real; [`metric`]: metrics of streams.
 //! * [`paired`]: two means with intervals, and their change.

@@ -17,7 +17,7 @@ pub struct StreamOutcome {
     pub retransmissions: u64,
     /// Number of expiries of the retransmission timer; `None` if the sender does not report these.
     pub timeouts: Option<u64>,
-    /// Smoothed RTT of the sender, ms, with the times from the first measurement on.
+    /// Pairs of a time and the sender's smoothed RTT at that time, ms, from the first RTT measurement on.
     pub srtts_ms: Vec<(Time, f64)>,
 }
 

@@ -102,8 +102,8 @@ fn the_command_and_the_extension_are_built_from_the_same_crates() {
         if let Some(other) = extension.get(name) {
             assert_eq!(
                 wanted, other,
-                "{name}: the command asks for the first features, the extension for the second; name what is \
-                 missing in crates/cli/Cargo.toml or crates/python/Cargo.toml"
+                "{name}: the features in the command (left) and in the Python extension (right) differ; add the \
+                 missing features in crates/cli/Cargo.toml or crates/python/Cargo.toml"
             );
         }
     }
@@ -130,12 +130,15 @@ fn no_dependency_needs_a_newer_rust_than_we_say() {
         needed > ours
     });
     if let Some(package) = newer.next() {
-        panic!("{} needs Rust {}: say so in Cargo.toml", package["name"], package["rust_version"]);
+        panic!(
+            "{} needs Rust {}: raise `rust-version` in Cargo.toml",
+            package["name"], package["rust_version"]
+        );
     }
     let said = format!("Rust toolchain ({}.{} or later)", ours[0], ours[1]);
     let readme = concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md");
     let readme = std::fs::read_to_string(readme).expect("README.md");
-    assert!(readme.contains(&said), "README.md does not say: {said}");
+    assert!(readme.contains(&said), "README.md does not contain: {said}");
 }
 
 #[test]
@@ -153,7 +156,11 @@ fn sender_and_receiver_never_meet() {
                 }
                 files += 1;
                 let text = std::fs::read_to_string(&path).expect("a source file");
-                assert!(!text.contains(&format!("crate::{other}")), "{} knows the {other}", path.display());
+                assert!(
+                    !text.contains(&format!("crate::{other}")),
+                    "{} must not use crate::{other}",
+                    path.display()
+                );
             }
         }
         assert!(files > 5);
@@ -213,7 +220,7 @@ fn the_modules_of_net_have_no_circle() {
         let mut at = 0;
         while let Some(from) = reached.get(at).copied() {
             for (_, to) in uses.iter().filter(|(one, _)| one == from) {
-                assert_ne!(to, module, "a circle through `{from}`");
+                assert_ne!(to, module, "cyclic imports through module `{from}`");
                 if !reached.contains(&to) {
                     reached.push(to);
                 }

@@ -83,7 +83,7 @@ fn no_code_asks_for_a_name() {
     }
     assert!(
         asks.is_empty(),
-        "say it in the mechanism's description (`Info`), or by a method of its trait: {asks:?}"
+        "code compares with a mechanism's name; use its description (`Info`) or a method of its trait: {asks:?}"
     );
     assert!(others.is_empty(), "entries without a comparison: {others:?}");
 }

@@ -14,8 +14,8 @@ pub(super) struct CachedPacket {
     pub(super) sent_at: Time,
     /// Local retransmissions since the sender's last transmission.
     pub(super) retransmissions: u32,
-    /// Whether the sender retransmitted the packet, or the packet fills a gap from before the station. Its loss is then
-    /// not wireless.
+    /// Whether the sender retransmitted the packet, or the packet fills a gap of data lost before the station. A loss
+    /// of such data was not wireless.
     pub(super) is_sender_retransmission: bool,
     /// Whether a SACK block has reported the packet's arrival.
     pub(super) is_reported: bool,

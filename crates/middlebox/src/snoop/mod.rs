@@ -39,7 +39,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "cache",
                 unit: Unit::Count(1, 1_000_000),
                 default: Some("100"),
-                doc: "cache per flow, packets; further packets are forwarded without help",
+                doc: "cache size per flow, packets; further packets are forwarded without local recovery",
             },
             Parameter {
                 name: "max_repeats",
@@ -51,13 +51,15 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "threshold",
                 unit: Unit::Count(1, 100),
                 default: Some("1"),
-                doc: "duplicate ACK that triggers a retransmission; earlier ones are forwarded (ns-2: 2)",
+                doc: "number of the duplicate ACK that triggers a retransmission; earlier duplicates are \
+                      forwarded (ns-2: 2)",
             },
             Parameter {
                 name: "floor",
                 unit: Unit::Duration(Duration::ZERO, Duration::from_secs(60)),
                 default: Some("0 s"),
-                doc: "smallest timeout (ns-2: 100 ms); also exceeds the smoothed round trip by the link's plus 10 ms",
+                doc: "smallest timeout (ns-2: 100 ms); the timeout also exceeds the smoothed round trip by at \
+                      least the link's round trip plus 10 ms",
             },
             Parameter {
                 name: "chase",
@@ -69,13 +71,14 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "acked_data",
                 unit: Unit::Word(&["forward", "answer"]),
                 default: Some("forward"),
-                doc: "acknowledged data: forward to the mobile, or answer with the last ACK",
+                doc: "action for data that the mobile has acknowledged: forward to the mobile, or answer with \
+                      the last ACK",
             },
             Parameter {
                 name: "old_acks",
                 unit: Unit::Word(&["forward", "drop"]),
                 default: Some("forward"),
-                doc: "ACKs below the last ACK: forward or drop",
+                doc: "action for ACKs below the last ACK: forward or drop",
             },
         ],
         ..Info::PLAIN

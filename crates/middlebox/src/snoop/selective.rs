@@ -37,7 +37,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "cache",
                 unit: Unit::Count(1, 1_000_000),
                 default: Some("100"),
-                doc: "cache per flow, packets; further packets are forwarded without help",
+                doc: "cache size per flow, packets; further packets are forwarded without local recovery",
             },
             Parameter {
                 name: "max_repeats",
@@ -49,19 +49,21 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "gap",
                 unit: Unit::Count(0, 1000),
                 default: Some("0"),
-                doc: "segments between a hole and the highest byte received that make the hole a loss (FACK: 3)",
+                doc: "a hole counts as lost if the highest byte received is at least this many segments above it \
+                      (FACK: 3)",
             },
             Parameter {
                 name: "resend_after",
                 unit: Unit::Count(0, 1000),
                 default: Some("2"),
-                doc: "time between two retransmissions of a packet, smoothed round trips over the air",
+                doc: "time between two retransmissions of a packet, in smoothed round trips over the air",
             },
             Parameter {
                 name: "floor",
                 unit: Unit::Duration(Duration::ZERO, Duration::from_secs(60)),
                 default: Some("0 s"),
-                doc: "smallest timeout; also exceeds the smoothed round trip by the link's plus 10 ms",
+                doc: "smallest timeout; it exceeds the smoothed round trip by at least the link's round trip plus \
+                      10 ms",
             },
         ],
         ..Info::PLAIN

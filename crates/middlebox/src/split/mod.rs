@@ -30,7 +30,7 @@ use std::sync::Arc;
 const RECOVERIES: &[&str] = &names::<_, { recovery::ALL.len() }>(recovery::ALL);
 const CONTROLS: &[&str] = &names::<_, { congestion::ALL.len() }>(congestion::ALL);
 
-/// Returns the names of all mechanisms in `list`, so that new ones can be chosen at once.
+/// Returns the names of all mechanisms in `list`, so that scenarios can select new mechanisms without a change here.
 const fn names<B: ?Sized, const N: usize>(list: &[Mechanism<B>]) -> [&'static str; N] {
     let mut names = [""; N];
     let mut index = 0;
@@ -58,7 +58,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "handshake",
                 unit: Unit::Word(&["far", "near"]),
                 default: Some("far"),
-                doc: "answer to a SYN: after the other end's answer (far), or at once (near)",
+                doc: "time of the answer to a SYN: after the other end has answered (far), or at once (near)",
             },
             Parameter {
                 name: "recovery",

@@ -8,21 +8,21 @@ pub(super) const WEIGHT: Parameter = Parameter {
     name: "weight",
     unit: Unit::Number(0.0, 1.0),
     default: Some("0.002"),
-    doc: "weight of each arrival's queue in the average (w_q, ns-2's 0.002); 1: the current queue",
+    doc: "weight of the current queue length in the average at each arrival (w_q; ns-2: 0.002); 1: no averaging",
 };
 
 pub(super) const MEAN_PACKET: Parameter = Parameter {
     name: "mean_packet",
     unit: Unit::Bytes(1, 65_535),
     default: Some("500 bytes"),
-    doc: "packet size for counting idle time (ns-2's mean_pktsize_)",
+    doc: "packet size that converts idle time to packets (ns-2's mean_pktsize_)",
 };
 
 pub(super) const PACKETS: Parameter = Parameter {
     name: "packets",
     unit: Unit::Count(1, 1_000_000_000),
     default: Some("50"),
-    doc: "queue limit, packets, without the one in transmission (ns-2: 50)",
+    doc: "queue limit, packets, without the packet in transmission (ns-2: 50)",
 };
 
 /// The average queue length, packets (Floyd and Jacobson 1993 §4, as in ns-2). At each arrival `avg = (1 - w) avg + w
@@ -134,7 +134,7 @@ pub(super) mod tests {
             average.on_arrival(&busy(8));
         }
         assert!((average.value - 8.0).abs() < 1e-9);
-        // In 24 ms of idle time, three packets could have been sent. This arrival finds an empty queue, too.
+        // In 24 ms of idle time, three packets could have been sent. The arrival itself also finds an empty queue.
         let idle = ArrivalState { idle: Duration::from_millis(24), ..busy(0) };
         assert!((average.on_arrival(&idle) - 0.5).abs() < 1e-9);
     }

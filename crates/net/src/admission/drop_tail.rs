@@ -16,7 +16,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "packets",
                 unit: Unit::Count(0, 1_000_000_000),
                 default: Some("0"),
-                doc: "queue limit, packets, without the one in transmission; 0: no limit",
+                doc: "queue limit, packets, without the packet in transmission; 0: no limit",
             },
             Parameter {
                 name: "bytes",

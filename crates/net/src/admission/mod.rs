@@ -48,19 +48,20 @@ pub trait Admission: Send {
 /// Queue limit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct QueueLimit {
-    /// Limit in packets; [`u64::MAX`] if there is none.
+    /// Limit in packets; [`u64::MAX`]: unlimited.
     pub packets: u64,
-    /// Limit in bytes; [`u64::MAX`] if there is none.
+    /// Limit in bytes; [`u64::MAX`]: unlimited.
     pub bytes: u64,
 }
 
 impl QueueLimit {
-    /// Whether there is no limit, so that the backlog need not be counted.
+    /// Whether the queue is unlimited. The backlog then need not be counted.
     pub fn is_unlimited(&self) -> bool {
         self.packets == u64::MAX && self.bytes == u64::MAX
     }
 
-    /// Decides on a packet of `bytes`. While the transmitter is idle, a packet of any size is admitted.
+    /// Decides whether a packet of `bytes` is admitted. An idle transmitter with an empty queue admits a packet of any
+    /// size.
     #[inline]
     pub fn admit(&self, bytes: u32, backlog: &Backlog) -> Verdict {
         let is_idle = backlog.waiting == 0 && !backlog.in_service;

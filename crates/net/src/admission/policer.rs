@@ -26,7 +26,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "burst",
                 unit: Unit::Bytes(1, 1_000_000_000_000),
                 default: Some("125 KB"),
-                doc: "bucket size; a larger packet passes a full bucket",
+                doc: "bucket size; a packet larger than the bucket passes only if the bucket is full",
             },
             Parameter {
                 name: "packets",

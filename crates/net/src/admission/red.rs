@@ -34,7 +34,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "max_probability",
                 unit: Unit::Probability(0.0, 1.0),
                 default: Some("0.1"),
-                doc: "probability just below the upper threshold (max_p; ns-2: 1/linterm_ = 0.1)",
+                doc: "probability of a mark or drop just below the upper threshold (max_p; ns-2: 1/linterm_ = 0.1)",
             },
             WEIGHT,
             MEAN_PACKET,
@@ -42,7 +42,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "gentle",
                 unit: Unit::Flag,
                 default: Some("false"),
-                doc: "above max_threshold the probability rises to 1 at twice that value (Floyd 2000), not at once",
+                doc: "above max_threshold the probability rises gradually, to 1 at twice that value (Floyd 2000)",
             },
             Parameter {
                 name: "marks",
@@ -126,7 +126,7 @@ impl Red {
         }
     }
 
-    /// Draws with probability p_a = p_b / (1 - count p_b), so that gaps between marks are uniform from 1 to 1/p_b.
+    /// Returns true with probability p_a = p_b / (1 - count p_b). Gaps between marks are then uniform from 1 to 1/p_b.
     fn should_drop(&mut self, probability: f64) -> bool {
         let spent = self.since_mark as f64 * probability;
         let now = if spent < 1.0 { probability / (1.0 - spent) } else { 1.0 };
@@ -150,7 +150,11 @@ mod tests {
             assert_eq!(red.admit(Time::ZERO, &mut one, &busy(4)), Verdict::Admit);
             assert_eq!(one.ecn, Ecn::Ect0);
             let verdict = red.admit(Time::ZERO, &mut one, &busy(15));
-            assert_eq!(verdict, Verdict::Drop(LossReason::EarlyDrop), "maxth: dropped even if ECN-capable");
+            assert_eq!(
+                verdict,
+                Verdict::Drop(LossReason::EarlyDrop),
+                "from maxth on, ECN-capable packets are dropped, too"
+            );
             let verdict = red.admit(Time::ZERO, &mut one, &busy(50));
             assert_eq!(verdict, Verdict::Drop(LossReason::QueueFull));
         }

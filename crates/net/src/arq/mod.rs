@@ -161,7 +161,7 @@ impl LinkLayer {
 /// Builds a link layer.
 pub type Build = dyn Fn(&Values) -> LinkLayer + Send + Sync;
 
-/// All ARQs.
+/// All ARQ schemes that retransmit packet by packet.
 pub const ALL: &[Mechanism<Build>] = &[none::MECHANISM, repeat::MECHANISM];
 
 /// The default.

@@ -21,14 +21,15 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "delay",
                 unit: Unit::Duration(Duration::ZERO, Duration::from_secs(10)),
                 default: Some("6.16 ms"),
-                doc: "delay of a retransmission: the link's round trip and 1040 bytes at 2 Mbit/s",
+                doc: "delay of a retransmission (default: the link's round trip plus 1040 bytes at 2 Mbit/s)",
             },
             Parameter {
                 name: "mode",
                 unit: Unit::Word(&["once", "per_repeat", "overtaking", "stop_and_wait"]),
                 default: Some("once"),
-                doc: "once: the delay is added once; per_repeat: per retransmission; both in order; overtaking: \
-                      per retransmission, later packets overtake; stop_and_wait: per retransmission, holds the link",
+                doc: "once: one delay for all retransmissions of a packet; per_repeat: one per retransmission; \
+                      overtaking: as per_repeat, but later packets may overtake; stop_and_wait: as per_repeat, \
+                      but the link is blocked meanwhile",
             },
         ],
         ..Info::PLAIN

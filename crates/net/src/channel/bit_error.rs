@@ -20,7 +20,8 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
         let rate = values.number("rate");
         Box::new(BitError {
             draws: PacketDraws::new(stream),
-            // ln((1 - b)^8), the logarithm of a byte's survival; `log1p` is accurate for small b.
+            // ln((1 - b)^8), the logarithm of the probability that a byte has no error; `log1p` is accurate for small
+            // b.
             log_intact_byte: 8.0 * libm::log1p(-rate),
             bytes: 0,
             loss: Threshold::of(0.0),
@@ -44,7 +45,7 @@ impl Channel for BitError {
         if self.draws.happens(transmission.attempt, self.loss) { Reception::Lost } else { Reception::Intact }
     }
 
-    /// The header is hit if the packet's draw is below the header's own loss probability. A lost packet then has an
+    /// The header is damaged if the packet's draw is below the header's own loss probability. A lost packet then has an
     /// intact header with probability ((1 - b)^h - (1 - b)^n) / (1 - (1 - b)^n), as for independent errors in h of n
     /// bits.
     fn has_intact_header(&self, transmission: &Transmission, header: u32) -> bool {

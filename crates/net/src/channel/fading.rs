@@ -21,7 +21,8 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "loss",
                 unit: Unit::Probability(0.0, 0.999),
                 default: Some("0.026"),
-                doc: "mean share of the time below the threshold: the mean frame error rate",
+                doc: "mean share of the time for which the signal is below the threshold: the mean frame error \
+                      rate",
             },
             Parameter {
                 name: "doppler_hz",
@@ -33,7 +34,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "paths",
                 unit: Unit::Count(1, 2),
                 default: Some("2"),
-                doc: "independent paths of equal mean power, combined",
+                doc: "number of independent paths of equal mean power, whose powers are summed",
             },
         ],
         ..Info::PLAIN

@@ -41,8 +41,8 @@ impl Channel for Iid {
         (self.loss, self.probability) = (Threshold::of(share), share);
     }
 
-    /// A lost transmission has one error at a random place. The error hits the header with a probability in proportion
-    /// to the header's length (our choice).
+    /// A lost transmission has one error at a random place. The probability that this error is in the header is
+    /// proportional to the header's length (our choice).
     fn has_intact_header(&self, transmission: &Transmission, header: u32) -> bool {
         let part = f64::from(header.min(transmission.bytes)) / f64::from(transmission.bytes.max(1));
         self.draws.spares(transmission.attempt, Threshold::of(self.probability * part))

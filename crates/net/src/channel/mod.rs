@@ -40,8 +40,8 @@ pub enum Reception {
 
 /// A channel with its random stream.
 ///
-/// A packet takes one draw from the stream, and retransmissions derive their draws from it. The outcome of the n-th
-/// packet's first transmission therefore depends only on the seed and on n (or on time).
+/// Each packet takes one draw from the stream, and its retransmissions derive their draws from that draw. The outcome
+/// of the n-th packet's first transmission therefore depends only on the seed and on n (or on time).
 pub trait Channel: Send {
     /// Decides the outcome of a transmission. The `start` of first transmissions never decreases.
     fn transmit(&mut self, transmission: &Transmission) -> Reception;

@@ -7,13 +7,13 @@ use std::collections::VecDeque;
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "scripted",
-        summary: "loses exactly the packets with these numbers",
+        summary: "loses exactly the packets with the given numbers",
         source: "ns-2's ErrorModel/List; Fall and Floyd 1996 §6",
         parameters: &[Parameter {
             name: "packets",
             unit: Unit::Counts,
             default: Some("14"),
-            doc: "packets to lose, by number over the air from 0, ascending",
+            doc: "numbers of the packets to lose, ascending; 0 is the first packet over the air",
         }],
         ..Info::PLAIN
     },

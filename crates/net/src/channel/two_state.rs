@@ -5,9 +5,10 @@
 //! therefore loses its first n transmissions with probability (1 - r)^(n - 1). The chain itself continues from the
 //! state of the first transmission, so retransmissions do not change later first transmissions.
 //!
-//! Otherwise, states have exponentially distributed lengths in time, whether or not packets are sent. The parameter
-//! `meets` defines which state applies to a transmission. Two values of `meets` are other models: a chain that steps
-//! once per packet time, also while idle, and states that last only while something is sent (ns-2's error model).
+//! With `clock = "time"`, states have exponentially distributed lengths in time, whether or not packets are sent. The
+//! parameter `meets` defines which state applies to a transmission. Two values of `meets` select other models. With
+//! `step`, the chain steps once per packet time, also while the link is idle. With `sent`, time in a state advances
+//! only during transmissions (ns-2's error model).
 
 mod stepped;
 
@@ -16,7 +17,7 @@ use lasthop_base::{Duration, Info, Is, Mechanism, OneOf, OnlyIf, Parameter, Stre
 use lasthop_wire::Priority;
 
 const LONGEST: Duration = Duration::from_secs(1_000_000);
-/// Shortest mean length of a state. Shorter states would each cost a draw, without effect on packets.
+/// Shortest mean length of a state. Each shorter state would cost a draw but not affect packets.
 const SHORTEST: Duration = Duration::from_micros(1);
 
 pub const MECHANISM: Mechanism<Build> = Mechanism {
@@ -29,76 +30,76 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "clock",
                 unit: Unit::Word(&["packets", "time"]),
                 default: Some("packets"),
-                doc: "clock of the state: by packet, or by time",
+                doc: "clock of the states: the Markov chain steps once per packet, or states last for a time",
             },
             Parameter {
                 name: "mean_loss",
                 unit: Unit::Probability(0.0, 0.999),
                 default: Some("0"),
-                doc: "by packets: mean loss; sets p and r together with mean_burst; 0: p and r are given; one of \
-                      mean_loss, p and loss_good is required",
+                doc: "mean loss, with clock = \"packets\"; together with mean_burst, it determines p and r; 0: p \
+                      and r apply; mean_loss, p or loss_good is required",
             },
             Parameter {
                 name: "mean_burst",
                 unit: Unit::Number(1.0, 1e9),
                 default: Some("1"),
-                doc: "by packets, with mean_loss: mean length of a stay in the bad state, packets",
+                doc: "mean length of a stay in the bad state, packets, with mean_loss",
             },
             Parameter {
                 name: "p",
                 unit: Unit::Probability(0.0, 1.0),
                 default: Some("0"),
-                doc: "by packets: probability of good to bad (netem's p)",
+                doc: "probability of a change from good to bad, with clock = \"packets\" (netem's p)",
             },
             Parameter {
                 name: "r",
                 unit: Unit::Probability(0.0, 1.0),
                 default: Some("1"),
-                doc: "by packets: probability of bad to good (netem's r)",
+                doc: "probability of a change from bad to good, with clock = \"packets\" (netem's r)",
             },
             Parameter {
                 name: "loss_bad",
                 unit: Unit::Probability(0.0, 1.0),
                 default: Some("1"),
-                doc: "loss in the bad state (netem's 1-h)",
+                doc: "loss probability in the bad state (netem's 1-h)",
             },
             Parameter {
                 name: "loss_good",
                 unit: Unit::Probability(0.0, 1.0),
                 default: Some("0"),
-                doc: "loss in the good state (netem's 1-k)",
+                doc: "loss probability in the good state (netem's 1-k)",
             },
             Parameter {
                 name: "good",
                 unit: Unit::Duration(SHORTEST, LONGEST),
                 default: Some("100 ms"),
-                doc: "by time: mean stay in the good state",
+                doc: "mean duration of the good state, with clock = \"time\"",
             },
             Parameter {
                 name: "bad",
                 unit: Unit::Duration(SHORTEST, LONGEST),
                 default: Some("1 ms"),
-                doc: "by time: mean stay in the bad state",
+                doc: "mean duration of the bad state, with clock = \"time\"",
             },
             Parameter {
                 name: "meets",
                 unit: Unit::Word(&["overlap", "end", "step", "sent"]),
                 default: Some("overlap"),
-                doc: "by time: bad transmissions: those that overlap a bad period (overlap) or end in one (end); \
-                      by the state of a chain stepped every `step` (step); as overlap, but time runs only \
-                      while sending (sent)",
+                doc: "a transmission is bad if it overlaps a bad period (overlap), ends in one (end), or if a \
+                      chain that steps every `step` is bad (step); sent: as overlap, but time passes only while \
+                      sending",
             },
             Parameter {
                 name: "step",
                 unit: Unit::Duration(SHORTEST, LONGEST),
                 default: Some("4 ms"),
-                doc: "by time, with meets = \"step\": time between two steps of the chain: the packet time",
+                doc: "time between two steps of the chain, usually the packet time, with meets = \"step\"",
             },
             Parameter {
                 name: "shields_tags",
                 unit: Unit::Flag,
                 default: Some("false"),
-                doc: "by time: protects tagged packets (low priority) from all errors (huang §4.A.1)",
+                doc: "protects tagged packets (low priority) from all errors, with clock = \"time\" (huang §4.A.1)",
             },
         ],
         one_of: rates,
@@ -125,8 +126,8 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
     },
 };
 
-/// With `clock = "packets"`, one of the loss rates is required. Otherwise none is, because `good` and `bad` have
-/// defaults.
+/// With `clock = "packets"`, one of the loss rates is required. With `clock = "time"` no rate is required, because
+/// `good` and `bad` have defaults.
 fn rates(values: &Values) -> Option<OneOf> {
     (values.word("clock") == "packets").then_some(OneOf {
         parameters: &["mean_loss", "p", "loss_good"],
@@ -313,7 +314,7 @@ mod tests {
         assert!((losses / bursts - 4.0).abs() < 5.0 * 4.0 / 5000.0f64.sqrt());
     }
 
-    /// All of n transmissions fail for a share of share * (1 - r)^(n - 1) of the packets. The bound is 4 standard
+    /// For a share of `share * (1 - r)^(n - 1)` of the packets, all n transmissions fail. The bound is 4 standard
     /// errors of 200,000 packets in bursts of 5.
     #[test]
     fn by_packets_the_chain_steps_at_each_repeat() {

@@ -15,7 +15,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "block",
                 unit: Unit::Count(1, 255),
                 default: Some("10"),
-                doc: "n: packets per block, parity included",
+                doc: "block size n, packets, parity included",
             },
             Parameter {
                 name: "rate",
@@ -27,13 +27,15 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "excess",
                 unit: Unit::Count(0, 254),
                 default: Some("0"),
-                doc: "decoding threshold: a block of k data packets decodes if k and this many packets of it arrive; 0: an ideal code",
+                doc: "a block of k data packets decodes if k plus this many of its packets arrive; 0: an ideal \
+                      code",
             },
             Parameter {
                 name: "depth",
                 unit: Unit::Count(1, 64),
                 default: Some("1"),
-                doc: "interleaving: consecutive packets belong to this many blocks in turn; 1: no interleaving",
+                doc: "interleaving depth: number of blocks to which consecutive packets belong in turn; 1: no \
+                      interleaving",
             },
             Parameter {
                 name: "wait",
@@ -45,7 +47,8 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "order",
                 unit: Unit::Word(&["at_once", "kept"]),
                 default: Some("at_once"),
-                doc: "at_once: intact packets do not wait for lost ones; kept: packets behind a lost packet wait",
+                doc: "at_once: intact packets do not wait for lost packets; kept: packets after a lost packet \
+                      wait for it",
             },
         ],
         ..Info::PLAIN

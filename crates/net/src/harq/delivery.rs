@@ -23,11 +23,11 @@ pub(super) enum DeliveryOrder {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum DeliveryState {
     Incomplete,
-    /// The SDU is lost, and the receiver does not know that.
+    /// The SDU is lost, and the receiver does not know of the loss.
     LostUnnoticed,
     /// The SDU has been complete since this time, and waits for earlier SDUs.
     Complete(Time),
-    /// The SDU is delivered, or the receiver knows that it is lost.
+    /// The SDU is delivered, or the receiver knows that the SDU is lost.
     Done,
 }
 

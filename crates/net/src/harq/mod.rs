@@ -21,15 +21,15 @@
 //! LTE numbers PDUs. All three ways lose and retransmit the same bytes.
 //!
 //! # Not modelled
-//! * Spatial layers and further carriers: a slot has one block.
+//! * Spatial layers and further carriers: each slot has one block.
 //! * The scheduler, other users, uplink grants, and ACKs misread as NACKs.
 //! * The time on the air: the HARQ round trip includes it. The link's propagation delay follows after the link layer.
 //! * The size of a status report: it always has 16 bytes.
-//! * Re-establishing the connection: an SDU with too many retransmissions is given up, and the receiver knows that.
+//! * Re-establishing the connection: an SDU with too many retransmissions is given up, and the receiver learns of it.
 //! * The wrapping of sequence numbers.
 //!
 //! NR's unacknowledged mode does not number complete SDUs; here t-Reassembly waits for these, too. In a planned outage
-//! nothing new is sent, and retransmissions are lost.
+//! no new block is sent, and retransmissions are lost.
 
 mod delivery;
 mod direction;
@@ -65,7 +65,7 @@ impl Layer for HarqLayer {
 
     fn partner(&self) -> Option<Partner> {
         (self.values.word("mode") == "am").then_some(Partner {
-            why: "mode = \"am\" needs HARQ in the other direction, which carries the status",
+            why: "mode = \"am\" needs HARQ in the other direction, which carries the status reports",
             remedy: "set mode = \"um\"",
         })
     }

@@ -23,7 +23,8 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "mode",
                 unit: Unit::Word(&["am", "um"]),
                 default: Some("am"),
-                doc: "RLC mode: am (acknowledged, with status) or um (unacknowledged: HARQ's losses are final)",
+                doc: "RLC mode: am (acknowledged, with status reports) or um (unacknowledged: HARQ's losses are \
+                      final)",
             },
             Parameter {
                 name: "slot",
@@ -47,13 +48,14 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "transmissions",
                 unit: Unit::Count(1, 1000),
                 default: Some("4"),
-                doc: "transmissions per block, the first included",
+                doc: "largest number of transmissions of a block, the first included",
             },
             Parameter {
                 name: "combining",
                 unit: Unit::Probability(0.0, 1.0),
                 default: Some("0.2"),
-                doc: "factor of a retransmission's error probability, to the power of the earlier transmissions",
+                doc: "probability that the n-th retransmission fails if the channel destroys it: this value to \
+                      the power n",
             },
             Parameter {
                 name: "misread",
@@ -77,37 +79,38 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "t_reassembly",
                 unit: Unit::Duration(Duration::ZERO, LONGEST),
                 default: Some("50 ms"),
-                doc: "time for HARQ to deliver a missing segment (LTE's t-Reordering); then status (am) or loss (um)",
+                doc: "time that HARQ has to deliver a missing segment (LTE's t-Reordering); afterwards the \
+                      receiver sends a status report (am) or gives the segment up (um)",
             },
             Parameter {
                 name: "t_reordering",
                 unit: Unit::Duration(Duration::ZERO, LONGEST),
                 default: Some("220 ms"),
-                doc: "time PDCP waits for a missing SDU, with order = \"pdcp\"",
+                doc: "longest time that PDCP waits for a missing SDU, with order = \"pdcp\"",
             },
             Parameter {
                 name: "t_poll_retransmit",
                 unit: Unit::Duration(Duration::from_millis(1), LONGEST),
                 default: Some("120 ms"),
-                doc: "time without a status after which a poll is repeated (am)",
+                doc: "time without a status report after which a poll is repeated (am)",
             },
             Parameter {
                 name: "t_status_prohibit",
                 unit: Unit::Duration(Duration::ZERO, LONGEST),
                 default: Some("50 ms"),
-                doc: "smallest time between two statuses (am)",
+                doc: "smallest time between two status reports (am)",
             },
             Parameter {
                 name: "poll_pdus",
                 unit: Unit::Count(0, 1_000_000),
                 default: Some("64"),
-                doc: "PDUs after which a block polls (am); 0: no such polls",
+                doc: "number of PDUs after which a block carries a poll (am); 0: no such polls",
             },
             Parameter {
                 name: "poll_bytes",
                 unit: Unit::Bytes(0, 1_000_000_000),
                 default: Some("750 KB"),
-                doc: "bytes after which a block polls (am); 0: no such polls",
+                doc: "number of bytes after which a block carries a poll (am); 0: no such polls",
             },
             Parameter {
                 name: "retransmissions",
@@ -119,7 +122,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "window",
                 unit: Unit::Count(1, 131_072),
                 default: Some("131072"),
-                doc: "transmit window, SDUs not acknowledged (am; TS 38.322 §7.2: 2048 or 131072)",
+                doc: "transmit window: largest number of unacknowledged SDUs (am; TS 38.322 §7.2: 2048 or 131072)",
             },
         ],
         only_if: &[

@@ -5,7 +5,7 @@ mod random;
 
 use lasthop_base::{Duration, Mechanism, Stream, Time, Values};
 
-/// A jitter, which determines an additional delay for each packet.
+/// Model of jitter, which determines an additional delay for each packet.
 pub trait Jitter: Send {
     /// Returns the additional delay of the packet that left at `now`.
     fn delay(&mut self, now: Time) -> Duration;
@@ -26,10 +26,10 @@ pub trait Jitter: Send {
     }
 }
 
-/// Builds a jitter.
+/// Builds a model of jitter.
 pub type Build = dyn Fn(&Values, Stream) -> Box<dyn Jitter> + Send + Sync;
 
-/// All jitters.
+/// All models of jitter.
 pub const ALL: &[Mechanism<Build>] = &[none::MECHANISM, random::MECHANISM];
 
 /// The default.

@@ -1,7 +1,8 @@
 //! Random delay with a uniform or normal distribution, with or without reordering.
 //!
-//! Without reordering, packets wait for earlier ones. If packets are closer together than `most`, a later one then has
-//! the largest of several delays, and the mean delay exceeds the distribution's mean. netem's `delay` reorders.
+//! Without reordering, packets wait for earlier ones. If packets are closer together than `most`, a packet with a small
+//! delay then waits for earlier packets with larger delays, so the mean delay exceeds the distribution's mean. netem's
+//! `delay` reorders.
 
 use super::{Build, Jitter};
 use lasthop_base::{Duration, Info, Is, Mechanism, OnlyIf, Parameter, Stream, Time, Unit, Values};
@@ -24,19 +25,20 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "distribution",
                 unit: Unit::Word(&["uniform", "normal"]),
                 default: Some("uniform"),
-                doc: "uniform between 0 and most; or normal, redrawn outside of that range",
+                doc: "distribution of the delay: uniform between 0 and `most`, or normal and redrawn outside of \
+                      that range",
             },
             Parameter {
                 name: "mean",
                 unit: LATE,
                 default: Some("5 ms"),
-                doc: "normal: mean before truncation",
+                doc: "mean of the normal distribution before truncation",
             },
             Parameter {
                 name: "deviation",
                 unit: LATE,
                 default: Some("2 ms"),
-                doc: "normal: standard deviation before truncation",
+                doc: "standard deviation of the normal distribution before truncation",
             },
             Parameter {
                 name: "reorders",
@@ -62,7 +64,7 @@ struct Random {
     random: Stream,
 }
 
-/// Number of draws after which the nearest bound is used. It matters only if almost the whole distribution is out of
+/// Number of draws after which the nearest bound is used. This happens only if almost the whole distribution is out of
 /// range.
 const TRIES: usize = 100;
 

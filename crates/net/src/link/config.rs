@@ -37,8 +37,8 @@ seams! {
     }
     /// A wire of this rate and one-way delay with an unlimited queue.
     pub fn wire(service: Service, delay: Duration);
-    /// The kinds of mechanism of a link, in the order in which packets pass these. [`Catalogue::default`] lists this
-    /// crate's mechanisms.
+    /// The kinds of mechanism of a link, in the order in which packets pass through them. [`Catalogue::default`] lists
+    /// this crate's mechanisms.
     pub struct Catalogue {
         /// Queue discipline before the link.
         "link" queue: discipline::Build = admission + queue, "queue discipline";

@@ -108,7 +108,7 @@ impl LinkDirection {
         }
     }
 
-    /// From now on counts the backlog of an unlimited queue, too, so that [`LinkDirection::backlog`] is valid.
+    /// Starts to count the backlog even if the queue is unlimited. [`LinkDirection::backlog`] is valid only then.
     pub fn track_backlog(&mut self) {
         if let LinkDirection::Link(link) = self {
             link.track_backlog();

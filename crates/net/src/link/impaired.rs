@@ -3,7 +3,7 @@
 //!
 //! Duplicates and damage have their own random streams, so other draws stay the same. A copy has its own packet number
 //! and enters right after the original. Queue limit, channel, damage and jitter apply to the copy, but this link does
-//! not copy it further. A damaged packet uses capacity on this and later links, and is lost at its host. As in netem,
+//! not copy it further. A damaged packet uses capacity on this and later links, and its host discards it. As in netem,
 //! damage happens before the queue, and link layers do not repair it.
 //!
 //! A residual loss destroys a packet after its delivery by the link layer, so the packet is not retransmitted. Random

@@ -2,8 +2,8 @@
 //! opportunity of its train. Packets beyond the train's opportunities then enter the queue, as do all packets while the
 //! queue is in use.
 //!
-//! The other packets bypass queue and service. Channel, retransmission, jitter and the link's delay apply to all
-//! packets. The backlog does not count packets that wait for their train.
+//! Packets that use an opportunity of their train bypass queue and service. Channel, retransmission, jitter and the
+//! link's delay apply to all packets. The backlog does not count packets that wait for their train.
 
 use super::{Config, LinkDirection};
 use crate::element::{Element, Output, forwards, lacks};

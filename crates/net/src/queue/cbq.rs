@@ -2,14 +2,14 @@
 //! Link-sharing and Resource Management Models, IEEE/ACM ToN 3(4), 1995).
 //!
 //! There are two classes, TCP segments and datagrams. The link's allocated rate is the sum of their rates. For each
-//! class an average idle time is kept, which is how much later than at the allocated rate its packets leave. A class is
-//! over its limit from the time at which this average becomes negative until it would have recovered. Nested classes
-//! are not modelled.
+//! class, CBQ keeps an average idle time: the time by which the packets of the class leave later than at the allocated
+//! rate. A class is over its limit from the time at which this average becomes negative until it would have recovered.
+//! Nested classes are not modelled.
 //!
 //! The formal link-sharing guidelines (§3) decide which classes may send. A class may send if it is not over its limit.
-//! A class over its limit may send only if it may borrow and the link is not over its limit. In addition, no other
-//! class may have a backlog without being over its limit. Among classes that may send, the one with the highest
-//! priority is served. Classes of equal priority share in proportion to their rates.
+//! A class over its limit may send only if it may borrow and the link is not over its limit. In addition, every other
+//! class with a backlog must be over its limit. Among classes that may send, the one with the highest priority is
+//! served. Classes of equal priority share in proportion to their rates.
 
 use super::{Build, Dropped, Queue};
 use crate::discipline::Discipline;
@@ -54,19 +54,19 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "tcp_borrows",
                 unit: Unit::Flag,
                 default: Some("true"),
-                doc: "TCP may use rate that datagrams leave",
+                doc: "TCP may use capacity that datagrams leave unused",
             },
             Parameter {
                 name: "datagram_borrows",
                 unit: Unit::Flag,
                 default: Some("true"),
-                doc: "datagrams may use rate that TCP leaves",
+                doc: "datagrams may use capacity that TCP leaves unused",
             },
             Parameter {
                 name: "packets",
                 unit: PACKETS,
                 default: Some("200"),
-                doc: "queue limit of a class, packets, without the one in transmission",
+                doc: "queue limit of a class, packets, without the packet in transmission",
             },
             Parameter {
                 name: "weight",
@@ -99,8 +99,8 @@ struct Class {
     priority: u64,
     borrows: bool,
     estimator: Estimator,
-    /// Bytes served, divided by the allocated rate, s. Among equal priorities, the class with the smallest value sends
-    /// next.
+    /// Bytes served, divided by the allocated rate, s. Among classes of equal priority, the class with the smallest
+    /// value sends next.
     served: f64,
 }
 
@@ -182,8 +182,8 @@ impl Queue for Cbq {
         class.packets.pop_front()
     }
 
-    /// No class may send now. The pause ends as soon as a waiting class may send, because that class, or the link that
-    /// it borrows from, recovers.
+    /// Called while no class may send. Returns the time at which a waiting class may send, because that class, or the
+    /// link that it borrows from, recovers.
     fn ready_at(&self, now: Time) -> Time {
         let waiting = self.classes.iter().filter(|class| !class.packets.is_empty());
         let recovers = waiting.map(|class| {
@@ -348,7 +348,7 @@ mod tests {
                 }
                 None => {
                     let ready = cbq.ready_at(now);
-                    assert!(ready > now, "asked again at the same time");
+                    assert!(ready > now, "`ready_at` must be in the future");
                     now = ready.min(end);
                 }
             }

@@ -23,7 +23,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "packets",
                 unit: Unit::Count(0, 1_000_000_000),
                 default: Some("1000"),
-                doc: "queue limit, packets, without the one in transmission; 0: no limit",
+                doc: "queue limit, packets, without the packet in transmission; 0: no limit",
             },
             MTU,
             MARKS,
@@ -150,7 +150,7 @@ mod tests {
         let unmarked = drops(&mut codel(&[]), 100, expected[8] + 1, 50, Ecn::NotEct);
         assert_eq!(unmarked, expected);
         let marked = drops(&mut codel(&[]), 100, expected[8] + 1, 50, Ecn::Ect0);
-        assert_eq!(marked, expected, "marks at the times of drops");
+        assert_eq!(marked, expected, "packets are marked at the times at which others are dropped");
     }
 
     #[test]
@@ -192,7 +192,7 @@ mod tests {
         for (pause, expected) in [(200, 8), (1700, 1)] {
             let mut codel = codel(&[]);
             let first = drops(&mut codel, 100, 660, 50, Ecn::NotEct);
-            assert_eq!(first.len(), 9, "8 in the dropping state, and the one that began it");
+            assert_eq!(first.len(), 9, "8 drops in the dropping state, and the drop that began it");
             empty(&mut codel, 660);
             let again = drops(&mut codel, 660 + pause, 660 + pause + 101, 50, Ecn::NotEct);
             assert_eq!((again[0], codel.law.last_count()), (660 + pause + 100, expected));

@@ -5,7 +5,7 @@
 //! marked with probability p'^2. Packets of the L queue are marked with probability k p', or if their delay exceeds a
 //! threshold. Flows of either kind then get about the same rate.
 //!
-//! Each packet takes a random draw, as in Linux, whereas the RFC's pseudocode adds probabilities up (`recur`). p' is
+//! Each packet takes a random draw, as in Linux. The RFC's pseudocode instead adds up probabilities (`recur`). p' is
 //! updated when a packet arrives or leaves, once for each update interval since then. The sources are the RFC's
 //! pseudocode (from memory), and Linux's sch_dualpi2 for details.
 
@@ -40,19 +40,20 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "alpha",
                 unit: Unit::Number(0.0, 1000.0),
                 default: Some("0.16"),
-                doc: "integral gain: change of p' per update and second above the target, Hz",
+                doc: "integral gain: change of p' per update for each second by which the delay exceeds the \
+                      target, Hz",
             },
             Parameter {
                 name: "beta",
                 unit: Unit::Number(0.0, 1000.0),
                 default: Some("3.2"),
-                doc: "proportional gain: change of p' per update and second of growth, Hz",
+                doc: "proportional gain: change of p' per update for each second by which the delay has grown, Hz",
             },
             Parameter {
                 name: "coupling",
                 unit: Unit::Number(0.1, 100.0),
                 default: Some("2"),
-                doc: "k: the L queue is marked with k p', the C queue with p'^2",
+                doc: "k: the marking probability is k p' in the L queue and p'^2 in the C queue",
             },
             Parameter {
                 name: "step",
@@ -64,31 +65,34 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "step_packets",
                 unit: Unit::Count(0, 1_000_000),
                 default: Some("1"),
-                doc: "smallest number of L packets behind for that mark; at low rates a packet takes longer than step",
+                doc: "smallest number of L packets that must wait behind a packet for this mark; at low rates \
+                      one packet takes longer than step",
             },
             Parameter {
                 name: "classic_share",
                 unit: Unit::Probability(0.0, 1.0),
                 default: Some("0.1"),
-                doc: "share of the C queue while both queues wait (weighted round robin)",
+                doc: "share of the C queue while both queues have packets (weighted round robin)",
             },
             Parameter {
                 name: "overload",
                 unit: Unit::Word(&["drop", "mark"]),
                 default: Some("drop"),
-                doc: "action if k p' reaches 1: drop in both queues with p'^2, or only mark until the queue is full",
+                doc: "action if k p' reaches 1: drop in both queues with probability p'^2, or only mark until \
+                      the queue is full",
             },
             Parameter {
                 name: "packets",
                 unit: Unit::Count(0, 1_000_000_000),
                 default: Some("10000"),
-                doc: "limit of both queues together, packets, without the one in transmission; 0: no limit",
+                doc: "limit of both queues together, packets, without the packet in transmission; 0: no limit",
             },
             Parameter {
                 name: "mtu",
                 unit: Unit::Bytes(1, 65_535),
                 default: Some("1500 bytes"),
-                doc: "packet size: the controller leaves packets alone while less than two of this size wait",
+                doc: "packet size: the controller neither drops nor marks while less than two packets of this \
+                      size wait",
             },
         ],
         ..Info::PLAIN
@@ -179,7 +183,8 @@ impl DualPi2 {
         probability > 0.0 && self.random.uniform() < probability
     }
 
-    /// Drops or marks a packet of the C queue. Returns false if the packet is to be dropped.
+    /// Decides whether a packet of the C queue is dropped or marked. Marks the packet if needed; returns false if the
+    /// caller has to drop the packet.
     fn passes_classic(&mut self, packet: &mut Packet) -> bool {
         if self.is_short() || !self.draw(self.base * self.base) {
             return true;
@@ -189,8 +194,8 @@ impl DualPi2 {
         !overload && mark(packet)
     }
 
-    /// Drops or marks a packet of the L queue, which arrived at `arrived_at`. Returns false if the packet is to be
-    /// dropped.
+    /// Decides whether a packet of the L queue, which arrived at `arrived_at`, is dropped or marked. Marks the packet
+    /// if needed; returns false if the caller has to drop the packet.
     fn passes_low(&mut self, now: Time, arrived_at: Time, packet: &mut Packet) -> bool {
         if !self.is_short() {
             let likelihood = self.coupling * self.base;

@@ -26,7 +26,7 @@ pub(super) const SALT: Parameter = Parameter {
     name: "salt",
     unit: Unit::Count(0, 1_000_000),
     default: Some("0"),
-    doc: "hash salt: decides which flows share a queue (Linux draws it)",
+    doc: "hash salt: decides which flows share a queue (random in Linux)",
 };
 
 pub(super) fn hash(packet: &Packet, salt: u64) -> u64 {

@@ -5,9 +5,9 @@
 //! (RFC 8289). If the router is full, half of the packets of the longest queue, at most 64, are dropped from its head
 //! (§4.1).
 //!
-//! # Differences to the RFC
+//! # Differences from the RFC
 //! The `mtu` rule of RFC 8289 §5.6 applies to each queue, whereas Linux counts the bytes of all queues together. A turn
-//! has 1500 bytes, without Ethernet header (§5.2.4: 1514). There is no limit in bytes (Linux: 32 MB). The module
+//! has 1500 bytes, without Ethernet header (§5.2.4: 1514). The queue has no limit in bytes (Linux: 32 MB). The module
 //! `flows` describes the hashing of flows.
 
 use super::flows::{FLOWS, Flows, QUANTUM, SALT, hash};
@@ -20,7 +20,7 @@ use lasthop_wire::{Backlog, LossReason, Packet};
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "fq_codel",
-        summary: "one queue per flow in turn, new flows first, each with CoDel",
+        summary: "one queue per flow, served in turn with new flows first; CoDel in each queue",
         source: "RFC 8290; defaults as §5.2",
         parameters: &[
             TARGET,
@@ -31,7 +31,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "packets",
                 unit: Unit::Count(1, 1_000_000_000),
                 default: Some("10240"),
-                doc: "limit of all queues together, packets, without the one in transmission",
+                doc: "limit of all queues together, packets, without the packet in transmission",
             },
             MTU,
             MARKS,
@@ -148,9 +148,13 @@ mod tests {
         put(&mut queue, 0, 1, 50);
         let mut dropped = Dropped::new();
         let mut leave = |queue: &mut FqCoDel| queue.dequeue(at(1), &mut dropped).map(|packet| packet.flow.0);
-        assert_eq!([leave(&mut queue), leave(&mut queue)], [Some(1); 2], "one packet, and another on credit");
+        assert_eq!(
+            [leave(&mut queue), leave(&mut queue)],
+            [Some(1); 2],
+            "flow 1 sends one packet, and another on credit"
+        );
         put(&mut queue, 1, 2, 1);
-        assert_eq!(leave(&mut queue), Some(2), "before the other 48");
+        assert_eq!(leave(&mut queue), Some(2), "flow 2 is served before the other 48 packets of flow 1");
         // Flow 2 is empty, so flow 1 has its turn.
         assert_eq!(leave(&mut queue), Some(1));
         put(&mut queue, 1, 2, 1);

@@ -27,7 +27,7 @@ pub(super) const MTU: Parameter = Parameter {
     name: "mtu",
     unit: Unit::Bytes(1, 65_535),
     default: Some("1500 bytes"),
-    doc: "bytes behind the leaving packet up to which no packet is dropped",
+    doc: "no packet is dropped while at most this many bytes wait behind it",
 };
 
 pub(super) const MARKS: Parameter = Parameter {

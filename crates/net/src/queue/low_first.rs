@@ -19,7 +19,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
             name: "packets",
             unit: Unit::Count(1, 1_000_000_000),
             default: Some("50"),
-            doc: "queue limit, packets, without the one in transmission",
+            doc: "queue limit, packets, without the packet in transmission",
         }],
         ..Info::PLAIN
     },

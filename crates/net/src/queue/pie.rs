@@ -2,13 +2,13 @@
 //!
 //! Every `update`, the probability changes by `alpha` times the excess of the delay over the target, plus `beta` times
 //! the growth of the delay. Small probabilities change in smaller steps (§4.2). After a quiet time, a burst passes
-//! without drops (§4.4). Drops keep a minimum distance (§5.4). Above a threshold of the probability, ECN-capable
-//! packets are dropped, too (§5.1).
+//! without drops (§4.4). Between two drops, a minimum number of packets passes (§5.4). Above a threshold of the
+//! probability, ECN-capable packets are dropped, too (§5.1).
 //!
 //! The delay is that of the last packet that left (§4.3; Linux's default). With `estimator = "departure_rate"` it is
 //! the backlog divided by the departure rate, which is measured over 16 KB at a time (§5.2).
 //!
-//! # Differences to the RFC
+//! # Differences from the RFC
 //! PIE is always on (§5.3 allows switching it off while the queue is less than a third full). The controller is updated
 //! when a packet arrives or leaves, once for each update interval since then.
 
@@ -43,13 +43,15 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "alpha",
                 unit: Unit::Number(0.0, 1000.0),
                 default: Some("0.125"),
-                doc: "integral gain: change of the probability per update and second above the target, Hz",
+                doc: "integral gain: change of the probability per update for each second by which the delay \
+                      exceeds the target, Hz",
             },
             Parameter {
                 name: "beta",
                 unit: Unit::Number(0.0, 1000.0),
                 default: Some("1.25"),
-                doc: "proportional gain: change of the probability per update and second of growth, Hz",
+                doc: "proportional gain: change of the probability per update for each second by which the delay \
+                      has grown, Hz",
             },
             Parameter {
                 name: "max_burst",
@@ -61,7 +63,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "estimator",
                 unit: Unit::Word(&["timestamp", "departure_rate"]),
                 default: Some("timestamp"),
-                doc: "delay estimate: delay of the last packet, or backlog over departure rate",
+                doc: "delay estimate: delay of the last packet, or backlog divided by the departure rate",
             },
             Parameter {
                 name: "marks",
@@ -79,7 +81,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "packets",
                 unit: Unit::Count(0, 1_000_000_000),
                 default: Some("1000"),
-                doc: "queue limit, packets, without the one in transmission; 0: no limit",
+                doc: "queue limit, packets, without the packet in transmission; 0: no limit",
             },
             Parameter {
                 name: "mtu",

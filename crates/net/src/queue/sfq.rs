@@ -13,7 +13,7 @@ use lasthop_wire::{Backlog, LossReason, Packet};
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "sfq",
-        summary: "fair queueing: one queue per flow in turn; a full router drops from the longest queue",
+        summary: "fair queueing: one queue per flow, served in turn; a full router drops from the longest queue",
         source: "McKenney 1990; Shreedhar and Varghese 1996; defaults as tc-sfq(8)",
         parameters: &[
             QUANTUM,
@@ -22,7 +22,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "packets",
                 unit: Unit::Count(1, 1_000_000_000),
                 default: Some("127"),
-                doc: "limit of all queues together, packets, without the one in transmission",
+                doc: "limit of all queues together, packets, without the packet in transmission",
             },
             SALT,
         ],
@@ -116,7 +116,7 @@ mod tests {
         assert!([0, 3].contains(&victim.number), "{:?}", fates(&dropped));
         queue.enqueue(at(0), packet(6, 3, Ecn::NotEct), &mut dropped);
         let other = if victim.flow.0 == 1 { 2 } else { 1 };
-        assert_eq!(dropped[1].0.flow.0, other, "the flow with three packets loses one");
+        assert_eq!(dropped[1].0.flow.0, other, "the flow with three packets loses one of them");
         assert_eq!(all(&mut queue, at(1)).len(), 5);
     }
 }

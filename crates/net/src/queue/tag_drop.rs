@@ -14,14 +14,14 @@ use std::collections::VecDeque;
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "tag_drop",
-        summary: "drop-tail; for a dropped packet a tagged one is dropped, too, as a notice",
+        summary: "drop-tail; for each dropped packet, a tagged packet is dropped, too, as a loss notice",
         source: "huang §3.B",
         parameters: &[
             Parameter {
                 name: "packets",
                 unit: Unit::Count(0, 1_000_000_000),
                 default: Some("50"),
-                doc: "queue limit, packets, without the one in transmission; 0: no limit",
+                doc: "queue limit, packets, without the packet in transmission; 0: no limit",
             },
             Parameter {
                 name: "bytes",
@@ -33,13 +33,13 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "of",
                 unit: Unit::Word(&["same_flow", "any"]),
                 default: Some("same_flow"),
-                doc: "tag to drop: of the flow that lost a packet, or of any flow",
+                doc: "tagged packet to drop: of the flow that lost a packet, or of any flow",
             },
             Parameter {
                 name: "which",
                 unit: Unit::Word(&["oldest", "newest"]),
                 default: Some("oldest"),
-                doc: "tag to drop if several wait",
+                doc: "tagged packet to drop if several wait",
             },
         ],
         ..Info::PLAIN
@@ -138,7 +138,7 @@ impl TagDrop {
         if self.of_any { !self.pending_notices.is_empty() } else { self.pending_notices.contains(&flow) }
     }
 
-    /// Records that a tagged packet of this flow was dropped, which is the notice.
+    /// Handles a drop of a tagged packet of this flow. The drop is the notice, so the notice is no longer pending.
     fn clear_pending_notice(&mut self, flow: FlowId) {
         let of_any = self.of_any;
         self.pending_notices.retain(|pending| !of_any && *pending != flow);
@@ -160,7 +160,7 @@ mod tests {
             QueueContext { rate: Rate::from_bps(1), random: Stream::named(1, "queue"), hosts: None };
         match (MECHANISM.build)(&values, context) {
             Discipline::Scheduled(queue) => queue,
-            Discipline::Fifo(_) => panic!("tag_drop removes from the middle"),
+            Discipline::Fifo(_) => panic!("tag_drop removes packets from the middle of the queue"),
         }
     }
 

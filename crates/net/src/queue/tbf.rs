@@ -34,7 +34,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "packets",
                 unit: Unit::Count(0, 1_000_000_000),
                 default: Some("0"),
-                doc: "queue limit, packets, without the one in transmission; 0: no limit",
+                doc: "queue limit, packets, without the packet in transmission; 0: no limit",
             },
             Parameter {
                 name: "bytes",
@@ -88,7 +88,7 @@ impl Queue for TokenBucket {
     }
 
     fn ready_at(&self, _: Time) -> Time {
-        // The last `dequeue` has asked the bucket for the first packet's size.
+        // The last `dequeue` called the bucket's `ready_at` with the first packet's size.
         if self.waiting.is_empty() { Time::NEVER } else { self.bucket.ready_again_at() }
     }
 

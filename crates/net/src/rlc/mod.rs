@@ -22,8 +22,8 @@
 //! The announcement of a discard arrives with the next block, even if that block is lost. A block has at most one poll,
 //! on its last data PDU. A status report is one PDU; PDUs for which its list has no room wait for the next report. The
 //! sender knows the time of a report. A PDU that was retransmitted after that time is not retransmitted because of this
-//! report. Sequence numbers do not wrap (TS 25.322 has 4096, and its sender may stall). A recorded rate (`trace`)
-//! counts with its mean.
+//! report. Sequence numbers do not wrap (TS 25.322 has 4096, and its sender may stall). For a recorded rate (`trace`),
+//! the mean rate applies.
 
 mod parameters;
 mod receiver;
@@ -65,7 +65,7 @@ impl Layer for RlcLayer {
 
     fn partner(&self) -> Option<Partner> {
         (self.values.word("status") == "polled").then_some(Partner {
-            why: "status = \"polled\" needs RLC in the other direction, which carries the status",
+            why: "status = \"polled\" needs RLC in the other direction, which carries the status reports",
             remedy: "leave status = \"constant\"",
         })
     }

@@ -17,7 +17,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "tti",
                 unit: Unit::Duration(Duration::from_millis(1), Duration::from_secs(1)),
                 default: Some("20 ms"),
-                doc: "transmission time interval: a block has the link's rate times this",
+                doc: "transmission time interval (TTI); a block has the link's rate times this interval",
             },
             Parameter {
                 name: "pdu",
@@ -47,7 +47,8 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "discard",
                 unit: Unit::Word(&["retransmissions", "timer", "never"]),
                 default: Some("retransmissions"),
-                doc: "condition to discard an SDU: too many retransmissions of a PDU, end of its lifetime, or never",
+                doc: "condition under which an SDU is discarded: too many retransmissions of a PDU, end of the \
+                      SDU's lifetime, or never",
             },
             Parameter {
                 name: "lifetime",
@@ -59,19 +60,21 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "announce",
                 unit: Unit::Flag,
                 default: Some("true"),
-                doc: "announces discarded SDUs to the receiver; if false, the receiver waits for these",
+                doc: "announces discarded SDUs to the receiver; if false, the receiver waits for them",
             },
             Parameter {
                 name: "wait",
                 unit: Unit::Duration(Duration::ZERO, LONGEST),
                 default: Some("300 ms"),
-                doc: "reordering timer WT: time that complete SDUs wait for earlier ones; 0: out of order",
+                doc: "reordering timer WT: longest time that complete SDUs wait for earlier SDUs; 0: delivery \
+                      out of order",
             },
             Parameter {
                 name: "status_delay",
                 unit: Unit::Duration(Duration::ZERO, Duration::from_secs(10)),
                 default: Some("0 ms"),
-                doc: "time from a block's arrival (polled: a poll's) to its status, without propagation delay",
+                doc: "time from the arrival of a block (with polled status: of a poll) to its status report, \
+                      without propagation delay",
             },
             Parameter {
                 name: "status",
@@ -83,43 +86,46 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "poll_pdus",
                 unit: Unit::Count(0, 1_000_000),
                 default: Some("16"),
-                doc: "PDUs after which a block polls (Poll_PDU); 0: no such polls",
+                doc: "number of PDUs after which a block carries a poll (Poll_PDU); 0: no such polls",
             },
             Parameter {
                 name: "poll_last",
                 unit: Unit::Flag,
                 default: Some("true"),
-                doc: "polls with the last PDU in the buffer, and with the last retransmission",
+                doc: "sends a poll with the last PDU in the buffer, and with the last retransmission",
             },
             Parameter {
                 name: "poll_timer",
                 unit: Unit::Duration(Duration::from_millis(1), LONGEST),
                 default: Some("300 ms"),
-                doc: "time without status, with unacknowledged data, after which a poll is repeated (Timer_Poll)",
+                doc: "time without a status report, while data is unacknowledged, after which a poll is repeated \
+                      (Timer_Poll)",
             },
             Parameter {
                 name: "prohibit",
                 unit: Unit::Duration(Duration::ZERO, LONGEST),
                 default: Some("0 ms"),
-                doc: "smallest time between two statuses (Timer_Status_Prohibit)",
+                doc: "smallest time between two status reports (Timer_Status_Prohibit)",
             },
             Parameter {
                 name: "loses",
                 unit: Unit::Word(&["block", "pdu"]),
                 default: Some("block"),
-                doc: "unit of loss on the channel: the whole block, or each PDU",
+                doc: "unit that the channel loses: the whole block, or each PDU",
             },
             Parameter {
                 name: "holds",
                 unit: Unit::Word(&["unacknowledged", "unsent"]),
                 default: Some("unacknowledged"),
-                doc: "SDUs that count in the queue: all unacknowledged ones, or those not wholly sent once",
+                doc: "SDUs that count towards the queue limit: all unacknowledged SDUs, or those not sent \
+                      completely yet",
             },
             Parameter {
                 name: "number_overflow",
                 unit: Unit::Flag,
                 default: Some("true"),
-                doc: "numbers an SDU that finds the queue full, so that the receiver waits for it",
+                doc: "gives a sequence number to an SDU that the full queue drops, so that the receiver waits \
+                      for this SDU",
             },
         ],
         only_if: &[

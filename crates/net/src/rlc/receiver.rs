@@ -14,14 +14,14 @@ use std::collections::VecDeque;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ReceptionState {
     Incomplete,
-    /// The SDU will never arrive, and the receiver does not know that. The sender has discarded it, or has dropped it
-    /// at its full buffer.
+    /// The SDU will never arrive, and the receiver does not know of the loss. The sender has discarded the SDU, or has
+    /// dropped it at the sender's full buffer.
     NeverArrives {
         is_sender_discard: bool,
     },
     /// The SDU has been complete since this time, and waits for earlier SDUs.
     Complete(Time),
-    /// The SDU is delivered, or the receiver knows that it is lost.
+    /// The SDU is delivered, or the receiver knows that the SDU is lost.
     Done,
 }
 

@@ -14,7 +14,7 @@ pub(super) struct PduRange {
     pub(super) attempt: u32,
 }
 
-/// Condition on which the sender discards an SDU (TS 25.322 §9.7.3).
+/// Condition under which the sender discards an SDU (TS 25.322 §9.7.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Discard {
     Retransmissions(u32),
@@ -51,7 +51,7 @@ pub(super) struct RlcTransmitter {
     /// Whether status is polled, so that one report covers many PDUs. If false, the outcome of each PDU is reported.
     polls: bool,
     /// PDUs that arrived but are not reported yet, each with the time of its report. With polled status, the time is
-    /// that of arrival. `losses` has the same for lost PDUs.
+    /// that of arrival. The field `losses` is the same for lost PDUs.
     acknowledgements: VecDeque<(Time, Pdus)>,
     losses: VecDeque<(Time, PduRange)>,
     held: u32,
@@ -299,7 +299,7 @@ impl RlcTransmitter {
             && sdu.pdus.start < range.pdus.end
         {
             if sdu.is_discarded {
-                // A PDU that the discarded SDU shares with the next SDU is still needed for that one.
+                // A PDU that the discarded SDU shares with the next SDU is still needed for the next SDU.
                 let next = self.sdus.get(index + 1).map_or(sdu.pdus.end, |next| next.pdus.start);
                 from = from.max(sdu.pdus.end.min(next));
             } else if is_exhausted {

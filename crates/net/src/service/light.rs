@@ -1,8 +1,8 @@
 //! Light traces: base delays and packet trains, recorded and replayed as in CellReplay (Sentosa et al., NSDI 2025;
 //! rules of its `cellular_queue.cc`).
 //!
-//! A cellular network serves a sender that was idle at less than the saturated rate. CellReplay therefore makes two
-//! recordings at once: packet trains after pauses (the light trace), and a saturated link (the heavy trace,
+//! After an idle time, a cellular network serves a sender at less than the saturated rate. CellReplay therefore makes
+//! two recordings at once: packet trains after pauses (the light trace), and a saturated link (the heavy trace,
 //! [`super::Trace`]). Each line of the light trace describes a train: its time, the one-way delay of its first packet,
 //! and the arrival of each packet after the first, all in ms.
 //!
@@ -206,8 +206,8 @@ pub(crate) struct TrainCursor {
     /// Index of the current opportunity, and its remaining bytes.
     next: usize,
     left: u32,
-    /// Release of the last packet without the delay by size, ms. The next two are the latest release with that delay,
-    /// in ms and exactly.
+    /// Time at which the last packet was released, without the delay by size, ms. The next two fields are the latest
+    /// release time with that delay, in ms and exactly.
     last_millis: u64,
     latest_millis: u64,
     latest: Time,
@@ -253,7 +253,8 @@ impl TrainCursor {
         };
         self.last_millis = millis + wait;
         let exact = if bypasses_queue {
-            // The time counts from the exact beginning of the train, but is at least the packet's own base delay.
+            // The release time counts from the exact beginning of the train, but the delay is at least the packet's own
+            // base delay.
             (begun + duration_of(since + wait)).max(now + duration_of(self.base.min(wait)))
         } else {
             now + duration_of(wait)

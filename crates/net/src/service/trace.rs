@@ -27,7 +27,7 @@ pub struct Trace {
 /// Error in a trace file, with its line and reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TraceError {
-    /// Line number from 1; 0 if the fault is that of the whole trace.
+    /// Line number from 1; 0 if the fault concerns the whole trace.
     pub line: usize,
     /// The fault.
     pub what: TraceFault,
@@ -57,7 +57,7 @@ pub enum TraceFault {
     NoTrain,
     /// A light trace has fewer than two lines.
     TooFewTrains,
-    /// A line of the delays by size is not the one expected, which is that for this size in bytes.
+    /// A line of the delays by size is not the line for the expected size, which is this number of bytes.
     NotASize(u64),
 }
 
@@ -163,13 +163,19 @@ impl fmt::Display for TraceError {
             TraceFault::NoLength => {
                 write!(f, "the last time is 0 ms: end the trace at a later time, after which it repeats")
             }
-            TraceFault::TooLate(millis) => write!(f, "{millis} ms is too late: at most {LATEST_MILLIS} ms"),
-            TraceFault::TooLong(millis) => write!(f, "a delay of {millis} ms: at most 1000000 ms"),
+            TraceFault::TooLate(millis) => {
+                write!(f, "{millis} ms is too late: the latest time is {LATEST_MILLIS} ms")
+            }
+            TraceFault::TooLong(millis) => {
+                write!(f, "a delay of {millis} ms is too long: at most 1000000 ms")
+            }
             TraceFault::NoTrain => {
                 write!(f, "needs a time, a base delay and at least one opportunity, in whole milliseconds")
             }
             TraceFault::TooFewTrains => write!(f, "the light trace needs at least two lines"),
-            TraceFault::NotASize(size) => write!(f, "expected {size} bytes, delay in ms: `{size} 1.5`"),
+            TraceFault::NotASize(size) => {
+                write!(f, "expected a size of {size} bytes and a delay in ms, such as `{size} 1.5`")
+            }
         }
     }
 }

@@ -61,7 +61,8 @@ impl Arbiter {
             members.push((station, false));
         }
         let first_load = stations.len();
-        // All members that set load stations have the same parameters for these, so any of them serves.
+        // All members that set load stations have the same parameters for these stations, so the first such member is
+        // used.
         let load_member = all.iter().find(|member| member.values.count("stations") > 0);
         let values = load_member.unwrap_or(&all[0]).values;
         let own = Stream::named(random.draw(), "arrivals");

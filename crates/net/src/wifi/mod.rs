@@ -7,8 +7,8 @@
 //! counted only while the medium is free. Stations that start in the same slot collide. Nothing arrives then, and each
 //! station draws from twice as many slots. The `channel` decides for each frame of an aggregate separately. One ACK
 //! covers the aggregate, and lost frames are retransmitted with the next one. The receiver delivers in order. Packets
-//! after a missing frame wait until that frame arrives or is given up. The link's rate is that of frames over the air
-//! (a trace counts with its mean).
+//! after a missing frame wait until that frame arrives or is given up. The link's rate is the rate of frames over the
+//! air (for a trace, its mean rate).
 //!
 //! Links of one cell share the medium. All directions with the same sending node share a back-off, and take turns with
 //! one aggregate each (Linux's access points also have a queue per station). The link's propagation delay follows after

@@ -17,7 +17,8 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "transmissions",
                 unit: Unit::Count(1, 1000),
                 default: Some("7"),
-                doc: "transmissions per frame, the first included; then the frame is discarded (dot11ShortRetryLimit)",
+                doc: "largest number of transmissions of a frame, the first included; then the frame is \
+                      discarded (dot11ShortRetryLimit)",
             },
             Parameter {
                 name: "frames",
@@ -42,7 +43,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "difs",
                 unit: SHORT,
                 default: Some("34 us"),
-                doc: "time of a free medium before the back-off continues",
+                doc: "time for which the medium must be free before the back-off continues",
             },
             Parameter {
                 name: "preamble",
@@ -78,19 +79,22 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "stations",
                 unit: Unit::Count(0, 1000),
                 default: Some("0"),
-                doc: "load stations of the cell, without simulated packets; one link of the cell may set them for all",
+                doc: "number of load stations in the cell, which contend without simulated packets; one link of \
+                      the cell may set it for all",
             },
             Parameter {
                 name: "load",
                 unit: Unit::Probability(0.0, 1.0),
                 default: Some("1"),
-                doc: "offered load of these stations together, share of time (Poisson); 1: saturated",
+                doc: "total offered load of the load stations, as a share of the time (Poisson arrivals); 1: \
+                      saturated",
             },
             Parameter {
                 name: "access",
                 unit: Unit::Duration(Duration::from_micros(1), Duration::from_millis(100)),
                 default: Some("1 ms"),
-                doc: "time of an access of a load station, preamble and ACK included",
+                doc: "time for which a transmission of a load station occupies the medium, preamble and ACK \
+                      included",
             },
         ],
         ..Info::PLAIN

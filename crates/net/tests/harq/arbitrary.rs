@@ -75,7 +75,8 @@ proptest! {
         if word_of("order") != "none" {
             prop_assert!(link.arrived.windows(2).all(|pair| pair[0].0 < pair[1].0 && pair[0].1 <= pair[1].1));
         }
-        // Only losses that were not announced are noticed later, and only once.
+        // Losses that the receiver notices late. Each of them is reported once, and was not announced to the receiver
+        // earlier.
         let mut given_up: Vec<u64> = link.given_up.iter().map(|(number, _)| *number).collect();
         given_up.sort_unstable();
         prop_assert!(given_up.windows(2).all(|pair| pair[0] < pair[1]));
@@ -88,7 +89,7 @@ proptest! {
 }
 
 /// A status report that was made before an SDU was given up, but received afterwards, may answer the last poll. With a
-/// full window, the sender then needs a new poll to go on. (A random test found this case.)
+/// full window, the sender then needs a new poll before it can continue. (A random test found this case.)
 #[test]
 fn a_late_status_does_not_stop_a_full_window() {
     let settings = [

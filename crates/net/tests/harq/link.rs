@@ -61,7 +61,7 @@ pub fn element(config: &Config, channel: Box<dyn Channel>, seed: u64) -> Box<dyn
     let parts = DirectionParts { service, delay, queue, channel, random: Stream::named(seed, "arq") };
     match (config.arq.build)(&config.arq.values) {
         LinkLayer::Full(layer) => layer.build_direction(parts),
-        LinkLayer::PerPacket(_) => panic!("a layer of its own"),
+        LinkLayer::PerPacket(_) => panic!("HARQ is a full link layer"),
     }
 }
 
@@ -116,7 +116,7 @@ impl Link {
             if due > until {
                 return;
             }
-            assert!(due >= self.now, "a deadline in the past");
+            assert!(due >= self.now, "a deadline is in the past");
             self.now = due;
             self.sides[side].handle_timeout(due, &mut out);
             self.dispatch(side, std::mem::take(&mut out));

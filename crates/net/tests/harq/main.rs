@@ -183,7 +183,7 @@ fn a_status_brings_a_lost_block_back() {
     assert_eq!((counters.retransmissions, counters.discarded, counters.blocks_given_up), (1, 0, 1));
 }
 
-/// A poll that is lost with its SDU is sent again after t-PollRetransmit.
+/// A poll that is lost with its SDU is repeated after t-PollRetransmit.
 #[test]
 fn a_lost_poll_is_sent_again() {
     let mut link = Link::with(&config(&[count("transmissions", 1)], 0.0), losing(&[0]), 1);
@@ -191,7 +191,7 @@ fn a_lost_poll_is_sent_again() {
     link.run(at(10_000));
     assert_eq!(link.arrived, [(0, at(121))]);
     assert_eq!((link.counters().polls, link.counters().statuses), (2, 1));
-    assert_eq!(link.sides[0].poll_timeout(), Time::NEVER, "all is acknowledged");
+    assert_eq!(link.sides[0].poll_timeout(), Time::NEVER, "all data is acknowledged");
     assert_eq!(link.sides[1].poll_timeout(), Time::NEVER);
 }
 

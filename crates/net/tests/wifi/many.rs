@@ -63,7 +63,7 @@ fn an_access_point_is_one_of_them() {
     let directions: Vec<Direction<'_>> = (0..5).map(|_| (&config, 0, true)).chain(up).collect();
     let statistics = run_cell_of(PAYLOAD, &directions, seconds(600));
     let [down, all] = [0..5, 0..8].map(|some| throughput(&statistics, some, 600));
-    assert!((down / all - 0.25).abs() < 0.01, "{} of the accesses", down / all);
+    assert!((down / all - 0.25).abs() < 0.01, "the share of the accesses is {}", down / all);
     assert!((all / bianchis_throughput(4) - 1.0).abs() < 0.01, "{all}");
     let counts: Vec<usize> = statistics.arrived[..5].iter().map(Vec::len).collect();
     assert!(counts.iter().max().unwrap() - counts.iter().min().unwrap() <= 1, "{counts:?}");
@@ -102,7 +102,7 @@ fn a_share_of_the_time_is_taken() {
     };
     let alone = run(&config(&[("frames", Value::Count(1))], 0.0), [true, false], seconds(20));
     let none = run_cell(&[(&of(0.0, 5), 0, true)], seconds(20));
-    assert!(none.arrived[0] == alone.arrived[0], "as without load stations");
+    assert!(none.arrived[0] == alone.arrived[0], "arrivals are the same as without load stations");
     for load in [0.3, 0.5] {
         let statistics = run_cell(&[(&of(load, 1), 0, true)], seconds(50));
         let collisions = (statistics.begun[0].len() - statistics.arrived[0].len()) as f64 / 50.0;

@@ -1,4 +1,4 @@
-//! Packet filter rules that let the host forward the path's packets. For all other packets nothing changes.
+//! Packet filter rules that let the host forward the path's packets. All other packets are handled as before.
 
 use crate::error::SystemError;
 use std::io::{self, Write};
@@ -14,7 +14,8 @@ pub(super) enum Tool {
 pub(super) struct RuleParameters<'a> {
     pub(super) device: &'a str,
     pub(super) network: &'a str,
-    /// Interfaces on which forwarding was enabled for the path. Other packets that arrive there are not forwarded.
+    /// Interfaces on which forwarding was enabled for the path. Packets that arrive on these interfaces but do not
+    /// belong to the path are not forwarded.
     pub(super) opened: &'a [String],
     /// Local port to which outbound TCP is redirected.
     pub(super) redirected: Option<u16>,

@@ -13,7 +13,7 @@ fn file(interface: &str) -> PathBuf {
     PathBuf::from(format!("/proc/sys/net/ipv4/conf/{interface}/forwarding"))
 }
 
-/// Whether the host forwards by default, which includes future interfaces.
+/// Whether the host forwards by default, also on future interfaces.
 pub(super) fn is_host_forwarding() -> io::Result<bool> {
     is_on("all")
 }
@@ -26,7 +26,7 @@ pub(super) fn set(interface: &str, is_on: bool) -> io::Result<()> {
     fs::write(file(interface), if is_on { "1" } else { "0" })
 }
 
-/// Interfaces that do not forward although answers may arrive there, because they have a route.
+/// Interfaces with a route that do not forward. Answers may arrive on these interfaces.
 pub(super) fn non_forwarding() -> io::Result<Vec<String>> {
     let mut command = Command::new("ip");
     command.args(["-4", "route", "show", "table", "all"]).stdin(Stdio::null());

@@ -2,7 +2,7 @@
 //! are undone at the end.
 //!
 //! * `forwarding`: enables forwarding for each interface. `filter`: rules that limit forwarding to the path.
-//! * This file: makes the changes in a safe order, and notes them in a file for clean-up after a kill.
+//! * This file: makes the changes in a safe order, and lists them in a file (the note) for clean-up after a kill.
 
 mod filter;
 mod forwarding;
@@ -40,7 +40,7 @@ impl Nat {
     /// host does not forward any other packets because of this call.
     ///
     /// # Errors
-    /// If another process already uses the host's network in this way, a system call fails, or neither `nft` nor
+    /// Fails if another process already uses the host's network in this way, a system call fails, or neither `nft` nor
     /// `iptables` exists.
     pub fn begin(device: &str, network: &str) -> Result<Nat, SystemError> {
         remove_stale()?;
@@ -56,11 +56,11 @@ impl Nat {
         Nat { device: device.to_owned(), changed, note: Some((note, lock)) }.with_rules(network, None)
     }
 
-    /// [`Nat::begin`] for a network namespace that ends with the run, or whose owner cannot leave a note. If
+    /// Like [`Nat::begin`], but for a network namespace that ends with the run, or whose owner cannot write a note. If
     /// `redirected` is given, TCP is redirected to that local port; this requires a namespace that ends with the run.
     ///
     /// # Errors
-    /// If another process already uses the host's network in this way, a system call fails, or neither `nft` nor
+    /// Fails if another process already uses the host's network in this way, a system call fails, or neither `nft` nor
     /// `iptables` exists.
     pub fn begin_unprivileged(
         device: &str,
@@ -89,7 +89,7 @@ impl Nat {
     /// Enables forwarding on the path's device, which must exist.
     ///
     /// # Errors
-    /// If a system call fails.
+    /// Fails if a system call fails.
     pub fn open(&self) -> Result<(), SystemError> {
         forwarding::set(&self.device, true).map_err(|error| forwarding_refused(&error))
     }
@@ -108,7 +108,7 @@ impl Drop for Nat {
 /// tool's name. Nothing else may use the namespace.
 ///
 /// # Errors
-/// If no tool exists, or the tool fails.
+/// Fails if no tool exists, or the tool fails.
 pub fn test_rules() -> Result<String, SystemError> {
     let tool = Tool::find().ok_or_else(no_tool)?;
     let added =
@@ -117,10 +117,10 @@ pub fn test_rules() -> Result<String, SystemError> {
     added.map(|()| format!("{} accepts the rules", tool.name()))
 }
 
-/// Undoes the changes of a killed run in this network namespace; returns whether there were any.
+/// Undoes the changes of a killed run in this network namespace; returns whether changes were found.
 ///
 /// # Errors
-/// If the changes belong to a living process.
+/// Fails if the changes belong to a living process.
 pub fn remove_stale() -> Result<bool, SystemError> {
     let Ok(note) = note() else { return Ok(false) };
     let Ok(text) = fs::read_to_string(&note) else { return Ok(false) };
@@ -134,7 +134,7 @@ pub fn remove_stale() -> Result<bool, SystemError> {
     if locked(&note).is_err() || is_begun() {
         return Err(only_one(&format!("process {pid}")));
     }
-    // Without rules there is nothing to undo. Either forwarding was not yet enabled, or the note belongs to an earlier
+    // Without rules nothing has to be undone. Either forwarding was not yet enabled, or the note belongs to an earlier
     // namespace with the same inode number.
     let had_rules = changed.tool.has_rules();
     if had_rules {
@@ -147,7 +147,7 @@ pub fn remove_stale() -> Result<bool, SystemError> {
 fn only_one(which: &str) -> SystemError {
     SystemError::new(
         format!("{which} already connects a path to this host's network"),
-        "only one path can: wait for the other run to end, or give the other end: --server 'COMMAND'",
+        "wait until the other run ends, or set the path's other end: --server 'COMMAND'",
     )
 }
 
@@ -194,7 +194,7 @@ impl Changes {
 
 fn no_tool() -> SystemError {
     SystemError::new(
-        "neither `nft` nor `iptables` is installed, which connect the path to this host's network",
+        "neither `nft` nor `iptables` is installed; one of them must connect the path to this host's network",
         "install nftables (Debian: apt-get install nftables), or give the path's other end: --server 'COMMAND'",
     )
 }

@@ -57,7 +57,8 @@ pub struct Ack {
     lost_bytes: u64,
     /// Whether the window must not grow: the ACK echoes a congestion mark, or the window was not fully used.
     held: bool,
-    /// Credit by the scenario's byte counting, bytes; 0 if the window must not grow: duplicate ACK, recovery, held.
+    /// Window credit of this ACK by the scenario's ACK counting, bytes; 0 for a duplicate ACK, during recovery and if
+    /// `held`.
     credit_bytes: u64,
     /// Whether credit accumulates until it reaches a segment (RFC 3465 §2.1).
     collects: bool,
@@ -70,7 +71,7 @@ pub struct Ack {
 /// A congestion event: loss, timeout or mark.
 #[pyclass(frozen, get_all, module = "lasthop")]
 pub struct Loss {
-    /// Time, virtual time, s.
+    /// Virtual time, s.
     now_s: f64,
     /// First byte not acknowledged.
     una: u64,
@@ -106,7 +107,8 @@ pub struct LostSegment {
 /// Outcome of the window reduction at the end of a recovery.
 #[pyclass(frozen, get_all, module = "lasthop")]
 pub struct Recovered {
-    /// "kept": the reduction stands. "revised": the reduction is undone. "probed": two segments test it (RFC 5682).
+    /// "kept": the reduction remains in effect. "revised": the reduction is undone. "probed": two segments test it (RFC
+    /// 5682).
     kind: &'static str,
     /// New cwnd, bytes; None if kept.
     window_bytes: Option<u64>,

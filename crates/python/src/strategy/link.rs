@@ -69,7 +69,7 @@ impl Packet {
 /// State of a queue at the arrival of a packet.
 #[pyclass(frozen, get_all, module = "lasthop")]
 pub struct QueueState {
-    /// Packets waiting, without the one in transmission.
+    /// Packets waiting, without the packet in transmission.
     packets: u32,
     /// Bytes waiting.
     bytes: u64,
@@ -82,7 +82,7 @@ pub struct QueueState {
 /// Backlog of a host's own uplink interface.
 #[pyclass(frozen, get_all, module = "lasthop")]
 pub struct Backlog {
-    /// Packets waiting, without the one in transmission.
+    /// Packets waiting, without the packet in transmission.
     packets: u32,
     /// Bytes waiting.
     bytes: u64,
@@ -242,7 +242,7 @@ impl PythonQueue {
     }
 }
 
-/// Returns the number of a packet; fails if the packet does not wait in this queue.
+/// Returns the number of a packet; fails if the packet is not waiting in this queue.
 fn waiting_number(
     hooks: &Hooks<'_, '_>,
     hook: &str,

@@ -12,8 +12,8 @@ pub fn flow_header(paths: &[String], selection: &ResultSelection) -> String {
     header(paths, "flow", quantities(selection).into_iter().map(Quantity::name))
 }
 
-/// One row for each run and flow: the combination's values, the flow, the seed, and the flow's numbers. Numbers that
-/// describe all flows together are repeated in each row.
+/// Returns one row for each run and flow, with the combination's values, the flow, the seed, and the flow's numbers.
+/// Numbers that describe all flows together are repeated in each row.
 pub fn flow_rows(combination: &Combination, runs: &[StoredRun], selection: &ResultSelection) -> String {
     let quantities = quantities(selection);
     let row = |run: &StoredRun, name: &str, flow: &SubjectMetrics| {
@@ -58,7 +58,7 @@ fn before(combination: &Combination, name: &str, run: &StoredRun) -> impl Iterat
     combination.x.clone().into_iter().chain([name.to_owned(), run.seed.to_string()])
 }
 
-/// The chosen quantities; all if none is chosen.
+/// Returns the chosen quantities, or all quantities if none is chosen.
 fn quantities(selection: &ResultSelection) -> Vec<Quantity> {
     if selection.quantities.is_empty() { Quantity::all().collect() } else { selection.quantities.clone() }
 }

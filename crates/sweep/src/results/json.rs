@@ -1,5 +1,5 @@
 //! Writes means over runs as JSON. Each combination has an object for each flow, for all flows together, and for each
-//! link direction. The fields are those of `lasthop run --format json`, preceded by the combination's values.
+//! link direction. The fields are the combination's values, followed by the fields of `lasthop run --format json`.
 
 use super::{ResultSelection, completion, flow_names, has_several_flows};
 use crate::store::{Combination, StoredRun, StoredSweep};
@@ -10,7 +10,7 @@ use lasthop_lab::stats::Estimate;
 use lasthop_sim::FLOW_METRICS;
 use serde_json::{Map, Value, json};
 
-/// The JSON objects of one combination.
+/// Returns the JSON objects of one combination.
 pub fn objects(
     sweep: &StoredSweep,
     combination: &Combination,

@@ -18,9 +18,9 @@ use lasthop_lab::runs::completion::{COMPLETED, Completion, RESTRICTED};
 /// Selects the results to output.
 #[derive(Clone, Default)]
 pub struct ResultSelection {
-    /// Quantities to output; if empty, the usual ones.
+    /// Quantities to output. If empty, the default quantities are output.
     pub quantities: Vec<Quantity>,
-    /// Name of the flow to output; `None`: all flows.
+    /// Name of the flow to output. `None` means all flows.
     pub flow: Option<String>,
     /// Combinations to output: keys with their allowed values.
     pub filter: Vec<Variation>,

@@ -10,7 +10,8 @@ use lasthop_lab::runs::summary::AGGREGATE_METRICS;
 use lasthop_lab::stats::Estimate;
 use lasthop_sim::FLOW_METRICS;
 
-/// Largest number of flows with rows of their own. For more flows the table shows only their means.
+/// Largest number of flows for which the table has a row per flow. With more flows, the table shows only means over
+/// flows.
 const MAX_TABLE_FLOWS: usize = 4;
 
 /// A table being built.
@@ -69,8 +70,8 @@ impl TableRows {
     fn push(&mut self, combination: &Combination, runs: &[StoredRun], flow: Option<&str>) {
         let is_whole = completion(runs, flow).is_none_or(|it| it.is_whole());
         let cell = |quantity: &Quantity| {
-            // If some transfers did not finish, a mean over the finished ones would mislead; the cell then shows their
-            // number.
+            // If some transfers did not finish, a mean over the finished transfers would mislead. The cell then shows
+            // the number of finished transfers.
             if quantity.name() == COMPLETED && !is_whole {
                 return completion(runs, flow).map(|it| it.count());
             }

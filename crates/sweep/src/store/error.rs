@@ -5,7 +5,7 @@ use std::fmt;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-/// An error of a store. [`Error::help`] gives the remedy.
+/// An error of a store. [`Error::help`] returns the remedy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Error {
     /// The file does not exist.
@@ -18,7 +18,7 @@ pub enum Error {
     NoDatabase(PathBuf),
     /// The database belongs to another program.
     AnotherDatabase(PathBuf),
-    /// A newer program made the store.
+    /// A newer version of the program created the store.
     Newer {
         /// The store.
         path: PathBuf,
@@ -74,22 +74,25 @@ impl Error {
     /// The remedy.
     pub fn help(&self) -> &'static str {
         match self {
-            Error::Missing(_) => "lasthop sweep PATH --set key=a,b --store FILE makes one",
+            Error::Missing(_) => "create a store with lasthop sweep PATH --set key=a,b --store FILE",
             Error::InUse(_) => {
-                "wait until it ends, or give this sweep its own store and merge the two: lasthop results A --merge B"
+                "wait until that process ends, or use a separate store and merge the two: lasthop results A --merge B"
             }
-            Error::NoFolder(_) => "make the directory first",
+            Error::NoFolder(_) => "create the directory first",
             Error::NoDatabase(_) | Error::AnotherDatabase(_) => {
                 "the file was not changed; name a new file, or the store of a sweep"
             }
-            Error::Newer { .. } => "the file was not changed; use the program that made it, or a newer one",
+            Error::Newer { .. } => {
+                "the file was not changed; use the program version that created it, or a newer version"
+            }
             Error::ReadOnly(_) => "name a file and a directory with write permission",
             Error::Full(_) => "free disk space and repeat the command: it continues with the stored runs",
             Error::Broken(..) => {
                 "repeat the command if the fault was temporary; otherwise start another store"
             }
             Error::Disagree { .. } => {
-                "nothing was merged; were they made by the same program? `lasthop results` shows the engine of each"
+                "nothing was merged; check that the same program created both: `lasthop results` shows the engine of \
+                 each store"
             }
         }
     }
@@ -98,20 +101,24 @@ impl Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Error::Missing(path) => write!(f, "there is no store `{}`", path.display()),
+            Error::Missing(path) => write!(f, "the store `{}` does not exist", path.display()),
             Error::InUse(path) => write!(f, "another process is writing to `{}`", path.display()),
             Error::NoFolder(path) => {
                 let folder = path.parent().unwrap_or(path).display();
-                write!(f, "cannot make `{}`: there is no directory `{folder}`", path.display())
+                write!(f, "cannot create `{}`: the directory `{folder}` does not exist", path.display())
             }
             Error::NoDatabase(path) => {
-                write!(f, "`{}` is not a store: it is no SQLite database", path.display())
+                write!(f, "`{}` is not a store: it is not an SQLite database", path.display())
             }
             Error::AnotherDatabase(path) => {
-                write!(f, "`{}` is not a store: it is an SQLite database of something else", path.display())
+                write!(f, "`{}` is not a store: it is an SQLite database of another program", path.display())
             }
             Error::Newer { path, version } => {
-                write!(f, "`{}` was made by a newer lasthop: its version is {version}, ", path.display())?;
+                write!(
+                    f,
+                    "`{}` was created by a newer lasthop: the store's version is {version}, ",
+                    path.display()
+                )?;
                 write!(f, "and this program supports versions up to {}", super::schema::VERSION)
             }
             Error::ReadOnly(path) => write!(f, "no permission to write `{}`", path.display()),
@@ -120,7 +127,11 @@ impl fmt::Display for Error {
             }
             Error::Broken(path, why) => write!(f, "cannot use the store `{}`: {why}", path.display()),
             Error::Disagree { path, runs } => {
-                write!(f, "`{}` has other numbers for {runs} runs that are in both stores", path.display())
+                write!(
+                    f,
+                    "`{}` has different numbers for {runs} runs that are in both stores",
+                    path.display()
+                )
             }
         }
     }

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 /// First bytes of every SQLite file.
 const MAGIC: &[u8; 16] = b"SQLite format 3\0";
-/// Offsets of `user_version` and `application_id` in the file; both are big-endian words of four bytes.
+/// Offsets of `user_version` and `application_id` in the file. Both fields are big-endian words of four bytes.
 const USER_VERSION: usize = 60;
 const APPLICATION_ID: usize = 68;
 

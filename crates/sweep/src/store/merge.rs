@@ -33,7 +33,7 @@ const FRAME: &str = "
     INSERT INTO main.name (name)
         SELECT name FROM other.name WHERE true ORDER BY id ON CONFLICT DO NOTHING;";
 
-/// Adds the rows that refer to those, with this store's row numbers.
+/// Adds the rows that refer to points, sweeps and metric names, with this store's row numbers.
 const WITHIN: &str = "
     INSERT INTO main.place (sweep, number, point, x)
         SELECT ours.id, place.number, points.our, place.x
@@ -82,18 +82,20 @@ const RUNS: &str = "
 const CLEAR: &str = "DROP TABLE temp.points; DROP TABLE temp.names; DROP TABLE temp.both;";
 
 impl Store {
-    /// Adds the runs of another store. Merging A into B or B into A gives the same contents, except for the order of
-    /// sweeps.
+    /// Adds the runs of another store. Merging A into B and merging B into A have the same result, except for the order
+    /// of sweeps.
     ///
     /// # Errors
-    /// If the other file is not a store or cannot be read, or if it has different numbers for the same run. Nothing is
-    /// merged then.
+    /// Fails if the other file is not a store or cannot be read, or if it has different numbers for the same run.
+    /// Nothing is merged then.
     pub fn merge(&mut self, other: &Path) -> Result<Merged, Error> {
-        // The reader reports faults of the other store. As long as it is open, detaching does not change the other
+        // The reader detects faults of the other store. While the reader is open, detaching does not change the other
         // store's log.
         let reader = StoreReader::open(other)?;
         let failed = |error| Error::of(other, &error);
-        let text = other.to_str().ok_or_else(|| Error::Broken(other.into(), "its name is no text".into()))?;
+        let text = other
+            .to_str()
+            .ok_or_else(|| Error::Broken(other.into(), "its name is not valid UTF-8".into()))?;
         self.connection.execute("ATTACH ?1 AS other", [text]).map_err(failed)?;
         let merged = self.within(|transaction| {
             transaction.execute_batch(FRAME)?;

@@ -48,8 +48,8 @@ impl Store {
     /// Opens a store. Creates it if the file is missing or empty.
     ///
     /// # Errors
-    /// If another process writes to the store, the file is not a store or has a newer version, or the file cannot be
-    /// written. The file is then unchanged.
+    /// Fails if another process writes to the store, the file is not a store or has a newer version, or the file cannot
+    /// be written. The file is then unchanged.
     pub fn open(path: &Path) -> Result<Store, Error> {
         if path.metadata().is_ok_and(|about| about.permissions().readonly()) {
             return Err(Error::ReadOnly(path.to_owned()));
@@ -73,9 +73,9 @@ impl Store {
         let log = if remote::is_remote(path) { "DELETE" } else { "WAL" };
         store.log(log).map_err(failed)?;
         store.connection.pragma_update(None, "synchronous", "FULL").map_err(failed)?;
-        // References between rows are valid by construction: the row that they refer to is found or added in the same
-        // transaction or earlier. The same holds for the words in CHECK clauses. SQLite would otherwise test both for
-        // each row.
+        // References between rows are valid by construction: the row referred to is found or added in the same
+        // transaction or earlier. The words in CHECK clauses are valid by construction, too. Without these settings
+        // SQLite would test both for each row.
         store.connection.pragma_update(None, "foreign_keys", false).map_err(failed)?;
         store.connection.pragma_update(None, "ignore_check_constraints", true).map_err(failed)?;
         Ok(store)
@@ -93,7 +93,7 @@ impl Store {
 
     /// Closes the store. If no reader is open, the log is merged into the file, so that only one file remains.
     pub fn close(self) {
-        // If a reader is open, the log stays, and nothing is lost.
+        // If a reader is open, the log file remains and no data is lost.
         let _ = self.connection.busy_timeout(Duration::ZERO);
         let _ = self.log("DELETE");
     }

@@ -1,4 +1,4 @@
-//! Queries to a store.
+//! Queries of a store's contents.
 
 use super::file_kind::FileKind;
 use super::{BUSY_TIMEOUT, Error, flags, plan_once};
@@ -24,7 +24,7 @@ impl StoreReader {
     /// Opens a store.
     ///
     /// # Errors
-    /// If the file is missing, is not a store, has a newer version, or cannot be read.
+    /// Fails if the file is missing, is not a store, has a newer version, or cannot be read.
     pub fn open(path: &Path) -> Result<StoreReader, Error> {
         let file_kind = FileKind::of(path)?;
         file_kind.refuse_others(path)?;
@@ -211,8 +211,8 @@ impl Contents<'_> {
             .map_err(|error| Error::of(self.path, &error))
     }
 
-    /// Selects the numbers with these names, of single flows and of all flows together. Names that the store lacks are
-    /// ignored.
+    /// Selects the numbers with these names, both of single flows and of all flows together. Names that are not in the
+    /// store are ignored.
     pub fn of_flows(&self, names: &[&str]) -> Result<MetricSelection, Error> {
         let wanted = || -> rusqlite::Result<MetricSelection> {
             let mut known = self.connection.prepare_cached("SELECT id FROM name WHERE name = ?1")?;
@@ -236,7 +236,7 @@ impl Contents<'_> {
     /// nested.
     ///
     /// # Errors
-    /// If the store cannot be read, or if `work` fails.
+    /// Fails if the store cannot be read, or if `work` fails.
     pub fn with_snapshot<T, E: From<Error>>(&self, work: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
         let begun = self.connection.unchecked_transaction();
         let _until_then = begun.map_err(|error| Error::of(self.path, &error))?;
@@ -315,7 +315,7 @@ impl Contents<'_> {
 #[derive(Clone, Debug)]
 pub struct MetricSelection {
     statement: Cow<'static, str>,
-    /// Whether to read numbers of links. In the order of subjects, links come last.
+    /// Whether to read numbers of links. Links are the last subjects in the order.
     links: bool,
 }
 
@@ -345,7 +345,7 @@ fn metric_name(
     Ok(at(names).ok().map(|at| names[at].1.clone()))
 }
 
-/// A metric's name. A name that the program contains is not copied.
+/// Returns a metric's name. A name that the program contains is not copied.
 fn name(kept: &str) -> Cow<'static, str> {
     let of_flows = FLOW_METRICS.iter().map(|metric| metric.name);
     let of_links = LINK_METRICS.iter().map(|metric| metric.name).chain(RLC_METRICS.iter().map(|it| it.name));

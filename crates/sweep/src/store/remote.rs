@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-/// Names that Linux gives to network file systems.
+/// Linux's names of network file systems.
 const REMOTE: &[&str] = &[
     "nfs",
     "nfs4",
@@ -32,8 +32,8 @@ pub(super) fn is_remote(path: &Path) -> bool {
     path.canonicalize().is_ok_and(|path| kind(&mounts, &path).is_some_and(|kind| REMOTE.contains(&kind)))
 }
 
-/// Type of the file system that contains a path: that of the longest mount point above the path, or of the last such
-/// mount.
+/// Type of the file system that contains a path. The longest mount point above the path decides; of several mounts at
+/// that point, the last mount.
 fn kind<'m>(mounts: &'m str, path: &Path) -> Option<&'m str> {
     let mount = |line: &'m str| {
         let mut fields = line.split(' ');

@@ -11,9 +11,9 @@ const STEPS: &[&str] = &[FIRST];
 /// Version that this program writes.
 pub(super) const VERSION: u32 = STEPS.len() as u32;
 
-/// A point is a scenario simulated by an engine, identified by a digest. A run is a point with a seed. The places of a
-/// sweep are its combinations: points with values. The numbers of a run refer to subjects: a flow, all flows, or a link
-/// direction.
+/// First version of the tables. A point is a scenario simulated by an engine, identified by a digest. A run is a point
+/// with a seed. The places of a sweep are its combinations: points with values. The numbers of a run refer to subjects:
+/// a flow, all flows, or a link direction.
 const FIRST: &str = "
     CREATE TABLE sweep (
         id INTEGER PRIMARY KEY,

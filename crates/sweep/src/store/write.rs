@@ -1,4 +1,4 @@
-//! Insertion of sweeps and runs into a store.
+//! Inserts sweeps and runs into a store.
 
 use super::{Error, Store};
 use crate::digest::ENGINE;
@@ -9,7 +9,7 @@ use serde_json::json;
 use std::collections::HashMap;
 
 impl Store {
-    /// Adds a sweep and those of its points that are missing. Returns the number of the sweep.
+    /// Adds a sweep, and its points that the store lacks. Returns the number of the sweep.
     pub fn add(&mut self, grid: &Grid) -> Result<i64, Error> {
         self.within(|transaction| {
             let digest = grid.digest();
@@ -38,7 +38,7 @@ impl Store {
     /// only if it had failed.
     ///
     /// # Errors
-    /// If the store cannot be written. None of the runs is stored then.
+    /// Fails if the store cannot be written. None of the runs is stored then.
     pub fn commit(&mut self, rows: &[RunRow]) -> Result<(), Error> {
         if rows.is_empty() {
             return Ok(());
@@ -53,7 +53,7 @@ impl Store {
             numbers.write_all_but(0)?;
             Ok(())
         })?;
-        // Only a successful commit puts the cache back. After a rollback its row numbers would be invalid.
+        // The cache is kept only after a successful commit. After a rollback its row numbers would be invalid.
         self.known = known;
         Ok(())
     }
@@ -76,7 +76,7 @@ impl Store {
     }
 }
 
-/// Cache of row numbers, which would otherwise be queried for each run.
+/// Cache of row numbers. Without the cache, each run would need queries for them.
 #[derive(Debug, Default)]
 pub(super) struct IdCache {
     /// Metric names with their row numbers, in the order of first use. Runs use names in the same order, so each search
@@ -142,7 +142,7 @@ struct MetricWriter<'t> {
 }
 
 impl<'t> MetricWriter<'t> {
-    /// The rows are always new: their run was just added, or it had failed and therefore has no numbers. With OR
+    /// The rows are always new, because their run was just added, or had failed and therefore has no numbers. With OR
     /// REPLACE, SQLite skips a check for uniqueness before the insertion.
     fn of(transaction: &'t Transaction<'_>) -> rusqlite::Result<MetricWriter<'t>> {
         let of = |rows| {

@@ -1,4 +1,4 @@
-//! Unusual files in place of a store, and faults of a store's file.
+//! Tests files that are not stores, and faults of a store's file.
 
 use super::*;
 use lasthop_sweep::store::Error;
@@ -27,7 +27,7 @@ fn what_is_no_store_is_left_as_it_is() {
 
 #[test]
 fn a_database_of_something_else_is_left_as_it_is() {
-    // The databases belong to other programs, once with an application id and once without.
+    // The databases belong to other programs. One has an application ID, the other has none.
     for application in [0x4750_4b47, 0] {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("photos.db");

@@ -58,7 +58,7 @@ fn work(driver: &mut Driver, most: usize) -> usize {
     finished
 }
 
-/// Completes a sweep. Returns the number of runs that this took.
+/// Completes a sweep. Returns the number of runs done.
 fn complete(store: &Path, grid: &Grid, count: &RunCount, shard: Shard) -> usize {
     let mut driver = driver(store, grid, count, shard);
     let finished = work(&mut driver, usize::MAX);

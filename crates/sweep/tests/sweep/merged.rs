@@ -1,4 +1,4 @@
-//! Merging all shards gives the same store as the whole sweep.
+//! A store merged from all shards equals the store of the whole sweep.
 
 use super::*;
 use lasthop_sweep::rule::Precision;
@@ -82,5 +82,9 @@ fn stores_that_disagree_are_not_merged() {
     let before = exported(&store.contents());
     assert_eq!(store.merge(&two), Err(Error::Disagree { path: two, runs: 2 }));
     assert_eq!(exported(&store.contents()), before);
-    assert_eq!(store.contents().sweeps().unwrap()[0].done, 12, "nor the runs that only the other has");
+    assert_eq!(
+        store.contents().sweeps().unwrap()[0].done,
+        12,
+        "runs that only the other store has are not merged, either"
+    );
 }

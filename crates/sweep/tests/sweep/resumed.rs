@@ -21,7 +21,7 @@ fn every_point_has_the_same_seeds() {
     }
 }
 
-/// Numbers read from a store equal the numbers of the run bit by bit.
+/// Numbers read from a store are bit-identical to the numbers of the run.
 #[test]
 fn numbers_come_back_as_they_were() {
     let folder = tempfile::tempdir().unwrap();
@@ -52,7 +52,7 @@ fn what_is_there_is_not_run_again() {
     assert_eq!(complete(&path, &grid(), &RunCount::Runs(3), Shard::WHOLE), 18);
     assert_eq!(complete(&path, &grid(), &RunCount::Runs(3), Shard::WHOLE), 0);
     assert_eq!(complete(&path, &grid(), &RunCount::Runs(5), Shard::WHOLE), 12);
-    // Another sweep has one point in common with the first. Its keys are written in another way.
+    // The second sweep shares one point with the first sweep, with different spellings of the keys.
     let shared = grid_of(&[("recovery", &["sack", "tahoe"]), ("channel.loss", &["0.01"])]);
     assert_eq!(complete(&path, &shared, &RunCount::Runs(5), Shard::WHOLE), 5);
     assert_eq!(StoreReader::open(&path).unwrap().contents().sweeps().unwrap().len(), 2);
@@ -73,7 +73,7 @@ fn a_sweep_cut_into_pieces_is_the_same_with_and_without_a_rule() {
             driver.into_store().unwrap().close();
         }
         pieces += complete(&in_pieces, &grid(), &count, Shard::WHOLE);
-        assert_eq!(pieces, all, "{name}: nothing twice");
+        assert_eq!(pieces, all, "{name}: each run is done once");
         assert_eq!(exported_from(&in_pieces), exported_from(&at_once), "{name}");
     }
 }
@@ -116,7 +116,7 @@ fn the_rule_stops_each_point_when_it_is_exact_enough() {
         counts.push(values.len());
     }
     counts.dedup();
-    assert!(counts.len() > 1, "some need more than others");
+    assert!(counts.len() > 1, "some points need more runs than others");
 }
 
 #[test]
@@ -150,7 +150,7 @@ fn a_run_that_failed_is_tried_again_by_the_next_driver() {
     let mut first = driver(&path, &grid, &RunCount::Runs(2), Shard::WHOLE);
     let job = first.poll_job().unwrap();
     first.handle_row(RunRow { outcome: Err("it broke".into()), ..done(&job) }).unwrap();
-    assert_eq!(work(&mut first, usize::MAX), 1, "not again by the same one");
+    assert_eq!(work(&mut first, usize::MAX), 1, "the same driver does not repeat the failed run");
     assert_eq!(first.failed(), ["seed 1: it broke"]);
     let store = first.into_store().unwrap();
     let sweep = store.contents().sweeps().unwrap().remove(0);
@@ -176,8 +176,7 @@ fn a_row_counts_once() {
     assert_eq!(store.contents().sweeps().unwrap()[0].done, 1);
 }
 
-/// Numbers of flows that are read alone equal the same numbers read with all others. This also holds for subjects
-/// without numbers.
+/// Selected numbers of flows equal the same numbers in a query for all numbers, also for subjects without numbers.
 #[test]
 fn some_numbers_are_read_as_they_are_among_all() {
     let folder = tempfile::tempdir().unwrap();

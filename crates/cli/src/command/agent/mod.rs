@@ -1,4 +1,4 @@
-//! `lasthop agent`: receiver mechanisms on this host, under its own programs.
+//! `lasthop agent`: applies receiver mechanisms to the TCP connections of this host's programs.
 
 mod measure;
 mod offload;
@@ -20,8 +20,8 @@ use std::time::Duration;
 /// Apply receiver mechanisms to this host's TCP connections
 ///
 /// The agent reduces the window that the kernel advertises, or splits ACKs: in the kernel (BPF) where possible,
-/// otherwise by intercepting pure ACKs (NFQUEUE).
-/// Connections opened earlier are unchanged. If the agent ends or hangs, all connections continue without it.
+/// otherwise by intercepting pure ACKs (NFQUEUE). Connections opened earlier are unchanged. If the agent ends or hangs,
+/// all connections continue without the agent.
 #[derive(Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct Agent {
@@ -47,13 +47,13 @@ enum AgentCommand {
 pub(crate) struct AgentRun {
     #[command(flatten)]
     mechanisms: Mechanisms,
-    /// Number of the NFQUEUE, if used
+    /// Number of the NFQUEUE, if the agent uses one
     #[arg(long, value_name = "N", default_value_t = 6868)]
     queue: u16,
-    /// Maximum number of ACKs that wait for the agent; further ACKs pass unchanged
+    /// Maximum number of ACKs that wait in the NFQUEUE for the agent; further ACKs pass unchanged
     #[arg(long, value_name = "ACKS", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=1024))]
     queue_length: u32,
-    /// Serve counters to Prometheus on this port of 127.0.0.1
+    /// Serve counters for Prometheus on this port of 127.0.0.1
     #[arg(long, value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
     metrics: Option<u16>,
     #[command(flatten)]
@@ -63,17 +63,18 @@ pub(crate) struct AgentRun {
 /// Mechanisms applied to ACKs.
 #[derive(Args)]
 struct Mechanisms {
-    /// Advertise at most this: dynamic (2 x rate x smallest RTT, estimated), dynamic=K, link-rate=RATE, fixed=BYTES
+    /// Limit of the advertised window: dynamic (2 x rate x smallest RTT, estimated), dynamic=K, link-rate=RATE,
+    /// fixed=BYTES
     #[arg(long, value_name = "WINDOW", value_parser = AckSettings::window)]
     window: Option<Choice<window::Build>>,
-    /// Send N ACKs in place of each one: split=N acknowledges in N steps, copies=N repeats the ACK (default N: 2)
+    /// Send N ACKs instead of each ACK: split=N acknowledges in N steps, copies=N repeats the ACK (default N: 2)
     #[arg(long, value_name = "ACKS", value_parser = acks)]
     acks: Option<String>,
     /// Split ACKs only after losses classified as wireless, until the window has recovered: jtcp, rtt, always
     #[arg(long, value_name = "DISCRIMINATOR", requires = "acks", value_parser = AckSettings::loss_discrimination)]
     loss_discrimination: Option<Choice<loss_discrimination::Build>>,
-    /// Where to rewrite ACKs: bpf, in the kernel (Linux 5.8 or later; not with --loss-discrimination), nfqueue, in the
-    /// agent, or auto, in the kernel where possible
+    /// Place where ACKs are rewritten: bpf (in the kernel: Linux 5.8 or later; not with --loss-discrimination), nfqueue
+    /// (in the agent), or auto (in the kernel where possible)
     #[arg(
         long = "path",
         value_name = "WAY",
@@ -104,7 +105,7 @@ struct Status {
     folder: RunDir,
 }
 
-/// Keep the rules of a running agent while the agent answers; started by `agent run`
+/// Keep the rules of a running agent only while the agent answers; started by `agent run`
 #[derive(Args)]
 struct Watchdog {
     #[arg(long, value_name = "N")]
@@ -171,7 +172,7 @@ impl AgentRun {
     fn greeting(&self, agent: &RunningAgent) -> String {
         let families = if agent.has_ipv6() { "IPv4 and IPv6" } else { "IPv4 (no rules for IPv6)" };
         format!(
-            "the agent runs for new connections over {families}, {}: {}; Ctrl-C ends it",
+            "the agent runs for new connections over {families}, {}: {}; Ctrl-C ends the agent",
             match agent.path() {
                 DataPath::Bpf => "in the kernel (BPF)",
                 _ => "by NFQUEUE",
@@ -259,14 +260,14 @@ impl Status {
         let object = report::status(&self.folder.run_dir).map_err(failure)?;
         match self.format {
             Format::Json => output::print_line(&object.to_string()),
-            Format::Csv => Err(Failure::bad_input("status has no CSV", "use --format json")),
+            Format::Csv => Err(Failure::bad_input("status has no CSV format", "use --format json")),
             Format::Table => output::print(&summary::text(&object)),
         }
     }
 }
 
-/// Checks `--acks` as if `--loss-discrimination` were given: every value that is valid without this flag is also valid
-/// with it.
+/// Checks the value of `--acks` as if `--loss-discrimination` were given. Every value that is valid without this flag
+/// is also valid with this flag.
 fn acks(text: &str) -> Result<String, String> {
     AckSettings::ack_splitting(text, true).map(|_| text.to_owned())
 }

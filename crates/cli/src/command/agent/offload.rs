@@ -1,4 +1,4 @@
-//! Warns if this host merges packets early (GRO): loss discrimination by packet times then fails.
+//! Warns if this host merges received packets (GRO), because loss discrimination by arrival times then fails.
 
 use crate::output;
 use std::fs;

@@ -1,4 +1,4 @@
-//! Runs a single case in this process, so that time, memory and instructions belong to that case alone.
+//! Runs a single case in this process, so that time, memory and instructions are those of this case alone.
 
 use crate::failure::Failure;
 use lasthop_lab::bench::{BenchCase, data_packets};
@@ -28,7 +28,7 @@ pub(super) fn measured(case: &BenchCase) -> Result<Value, Failure> {
     }))
 }
 
-/// Runs a case once for this simulated time; returns only its number of data packets.
+/// Runs a case once for this simulated time. Returns only the number of data packets.
 pub(super) fn once(case: &BenchCase, duration_s: u32) -> Result<Value, Failure> {
     let scenario = case.scenario_of(duration_s)?;
     Ok(json!({ "data_packets": data_packets(&lasthop_sim::run(&scenario, scenario.seed)) }))

@@ -16,7 +16,8 @@ use std::{fs, thread};
 /// Compiler of this program: version and target, from the build script.
 const COMPILER: &str = env!("LASTHOP_COMPILER");
 
-/// Counts each case and prints a row. With a table, prints the growth of each case, and fails if a case grew too much.
+/// Counts the instructions of each case and prints a row. With an earlier table, also prints the growth of each case,
+/// and fails if a case grew too much.
 pub(super) fn count(cases: &[&BenchCase], format: Format, against: Option<&Path>) -> Result<(), Failure> {
     let before = against.map(read_table).transpose()?;
     let mut rows = Vec::new();
@@ -79,7 +80,7 @@ fn counted(case: &BenchCase) -> Result<CaseCost, Failure> {
     };
     let (short, long) = (short.map_err(failed)?, long.map_err(failed)?);
     case.counted(short, long, COMPILER)
-        .ok_or_else(|| failed("the longer run executed no more than the shorter run".into()))
+        .ok_or_else(|| failed("the longer run executed no more instructions than the shorter run".into()))
 }
 
 fn under_valgrind(case: &BenchCase, duration_s: u32) -> Result<(u64, u64), String> {

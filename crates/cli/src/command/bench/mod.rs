@@ -20,11 +20,11 @@ const COLUMNS: [&str; 6] = ["case", "data_packets", "cpu_s", "packets_per_cpu_s"
 
 /// Measure the speed of fixed cases, one after the other on one thread
 ///
-/// cpu_s is the mean over the runs of the case that fit into one second of CPU time (at least one). peak_rss_mb is the
-/// peak memory of a process that runs only this case.
+/// cpu_s is the mean over as many runs of the case as fit into one second of CPU time (at least one). peak_rss_mb is
+/// the peak memory of a process that runs only this case.
 ///
-/// With --count, valgrind counts instructions per data packet and its ACK instead. The difference of two durations
-/// excludes set-up. Counts are equal in every run and on all machines of a kind.
+/// With --count, valgrind counts instructions per data packet and its ACK instead. Set-up is excluded: each case runs
+/// for two durations, and the difference counts. Counts are equal in every run and on all machines of the same kind.
 #[derive(Args)]
 pub(crate) struct Bench {
     /// Cases to run; all by default
@@ -36,7 +36,7 @@ pub(crate) struct Bench {
     /// Count instructions per data packet (needs valgrind)
     #[arg(long)]
     count: bool,
-    /// Compare with a table written by --count --format csv: exit status 1 if a case takes over 2 % more
+    /// Compare with a table written by --count --format csv: exit status 1 if a case takes over 2 % more instructions
     #[arg(long, value_name = "FILE.csv", requires = "count")]
     against: Option<PathBuf>,
     /// Run this case in this process and print its numbers
@@ -101,7 +101,7 @@ fn case(name: &str) -> Result<&'static BenchCase, String> {
 
 fn measured_alone(case: &BenchCase) -> Result<Value, Failure> {
     let failed = |why: String| {
-        Failure::failed(format!("cannot measure the case {}: {why}", case.name), "run this case again, alone")
+        Failure::failed(format!("cannot measure the case {}: {why}", case.name), "run only this case again")
     };
     let program = std::env::current_exe().map_err(|error| failed(error.to_string()))?;
     let output = Command::new(program)

@@ -17,7 +17,7 @@ use std::fmt;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum SenderChoice {
     One(RealSender),
-    /// The kernel sends, and each flow has the congestion control that the scenario gives it.
+    /// The kernel sends, and each flow has the congestion control that the scenario sets for this flow.
     AsScenario,
 }
 
@@ -32,7 +32,7 @@ impl fmt::Display for SenderChoice {
 
 pub(super) struct SenderCase {
     pub(super) sender: SenderChoice,
-    /// The scenario, with the sender's congestion control if the simulator has it.
+    /// The scenario. It has the sender's congestion control if the simulator has this congestion control.
     pub(super) scenario: Scenario,
     /// Whether the simulator has the sender's congestion control.
     is_simulated: bool,
@@ -98,7 +98,7 @@ impl SenderCase {
         Some(self.flows.iter().map(one).collect())
     }
 
-    /// Trial for the repetition with this seed. Each flow starts at the same time as in the simulation.
+    /// Returns the trial for the repetition with this seed. Each flow starts at the same time as in the simulation.
     pub(super) fn trial(&self, seed: u64) -> Trial {
         let mut trial = self.trial.clone();
         for (stream, flow) in trial.streams.iter_mut().zip(&self.flows) {

@@ -1,7 +1,7 @@
 //! `lasthop crosscheck PATH`.
 //!
 //! * `case`: a sender, its scenario and its trial.
-//! * `repeat`: runs the repetitions. `printer`: prints results during the runs.
+//! * `repeat`: runs the repetitions of a case. `printer`: prints the results of each sender after its last run.
 
 mod case;
 mod printer;
@@ -28,19 +28,19 @@ use std::fs;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-/// Simulate a scenario and emulate it with real TCP; print both, with 95 % intervals
+/// Simulate a scenario, emulate it with real TCP, and print both results with 95 % intervals
 ///
 /// Real TCP carries the scenario's TCP flows between two nodes over the emulated path, in real time. Senders: Lasthop's
 /// endpoints on TUN devices (`lasthop`), Lasthop's endpoint to the kernel (`lasthop-to-kernel`), or the kernel with a
-/// congestion control (`reno`, `cubic`, …). The kernel gets the scenario's settings where it has them; the others are
-/// listed. All other flows are simulated in both cases. Each repetition has the same losses in both. The rows of a
-/// sender appear after its last run. Needs root.
+/// congestion control (`reno`, `cubic`, …). The scenario's settings are applied to the kernel if the kernel supports
+/// them; the others are listed. All other flows are simulated in both cases. Simulation and emulation have the same
+/// losses in each repetition. The rows of a sender appear after its last run. Needs root.
 #[derive(Args)]
 pub(crate) struct Crosscheck {
     #[command(flatten)]
     source: ScenarioArgs,
     /// Senders: `lasthop`, `lasthop-to-kernel`, a congestion control of the kernel, `kernel` (the scenario's congestion
-    /// controls), or `all` (Lasthop's, and every one of this kernel)
+    /// controls), or `all` (Lasthop's senders, and every congestion control of this kernel)
     #[arg(
         long,
         value_name = "A,B,C",
@@ -51,10 +51,10 @@ pub(crate) struct Crosscheck {
     /// Number of repetitions per sender
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = values::runs)]
     runs: u32,
-    /// Number of repetitions at once, as long as the machine keeps up
+    /// Number of concurrent repetitions, as long as the machine keeps up
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = values::jobs)]
     jobs: usize,
-    /// Seed of the first repetition, counting up from there; the scenario's seed by default
+    /// Seed of the first repetition; each further repetition adds 1. Default: the scenario's seed
     #[arg(long, value_name = "S", value_parser = values::seed)]
     seed: Option<u64>,
     /// Further kernel settings in the namespaces: tcp_recovery=0 (names below net.ipv4)

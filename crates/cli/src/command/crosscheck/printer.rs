@@ -1,4 +1,4 @@
-//! Output during the runs: the rows of each sender after its last run.
+//! Prints the rows of each sender after the last run of this sender, while further senders run.
 
 use super::CrosscheckFormat;
 use crate::failure::Failure;
@@ -26,7 +26,7 @@ const WIDE: [&str; 6] = [
 ];
 
 impl Printer {
-    /// Starts the output; `to_come` holds empty results of all senders.
+    /// Starts the output. `to_come` has an empty result for each sender.
     pub(super) fn begin(format: CrosscheckFormat, to_come: &[CrosscheckResults]) -> Result<Printer, Failure> {
         let mut table = crosscheck::table(to_come);
         for row in &mut table.rows {

@@ -1,4 +1,4 @@
-//! Repetitions of a sender: one by one, or several at once as long as the machine keeps up.
+//! Runs the repetitions of a sender: several at once as long as the machine keeps up, otherwise one by one.
 
 use super::case::SenderCase;
 use super::printer::Printer;
@@ -39,7 +39,8 @@ impl ConcurrentRuns {
             if interrupts::is_interrupted() {
                 break;
             }
-            // Repetitions after a late one also run again, so that the results stay in the order of the seeds.
+            // Repetitions that follow one with late packets also run again, so that the results stay in the order of
+            // the seeds.
             let in_time = outcomes.iter().take_while(|outcome| outcome.complaints.is_empty()).count();
             if let Some(late) = outcomes.get(in_time) {
                 match seeds.len() {

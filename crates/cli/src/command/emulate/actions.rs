@@ -1,4 +1,4 @@
-//! Actions of `lasthop emulate`: run a command, set a path in use, or record a real path.
+//! Actions of `lasthop emulate`: run a command, change a path in use, or record a real path.
 
 use super::Emulate;
 use super::record::RecordCommand;

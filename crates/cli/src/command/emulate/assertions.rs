@@ -7,7 +7,7 @@ use crate::target::Target;
 use lasthop_emu::emulation::{End, EndCounters};
 use lasthop_lab::assertion::{Bound, BoundStatus, CheckedBound, junit, stem};
 
-/// Reads the number for one direction; `None` if the run does not define the number.
+/// Reads the number for one direction. Returns `None` if the run does not define the number.
 type MetricFn = fn(&Summary, End) -> Option<f64>;
 
 const METRICS: [(&str, MetricFn); 8] = [
@@ -42,7 +42,7 @@ pub(super) struct Assertion {
 }
 
 impl Assertion {
-    /// Returns the reason if the run does not define the metric.
+    /// Returns a note with the reason if the run does not define the metric.
     fn undefined(&self, summary: &Summary) -> Option<String> {
         let direction = if self.end == End::Client { "down" } else { "up" };
         (self.bound.metric == GOODPUT && (self.of)(summary, self.end).is_none()).then(|| {
@@ -89,7 +89,7 @@ pub(super) fn report_assertions(
         0 => Ok(()),
         missed => Err(Failure::failed(
             format!("{missed} of {} assertions do not hold", judged.len()),
-            "see the lines `assert` above",
+            "see the lines above that begin with `assert`",
         )),
     }
 }

@@ -1,4 +1,4 @@
-//! Congestion controls that the connections of a run used.
+//! Congestion controls of the connections of a run.
 
 use lasthop_emu::census::{ControlsByClient, UsedControls};
 use lasthop_emu::emulation::End;
@@ -7,14 +7,14 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 const MAX_CONNECTIONS: usize = 1000;
-/// Congestion controls that set a pacing rate. A socket keeps the rate if a program changes the congestion control.
+/// Congestion controls that set a pacing rate. A socket keeps this rate after a change of the congestion control.
 const PACING: [&str; 2] = ["bbr", "bbr3"];
 
 pub(super) struct CongestionControls {
     seen: ControlsByClient,
     /// Default congestion control of the namespaces.
     default: Option<String>,
-    /// Whether `--congestion` set all connections.
+    /// Whether `--congestion` set the congestion control of all connections.
     is_given: bool,
 }
 
@@ -40,8 +40,8 @@ impl CongestionControls {
         CongestionControls { seen, default, is_given }
     }
 
-    /// Lists the congestion controls of the connections that send to an end. If there are several, each has its number
-    /// of connections. A connection counts with its last congestion control.
+    /// Lists the congestion controls of the connections that send to an end. If there are several, each is followed by
+    /// the number of its connections. A connection counts for its last congestion control.
     pub(super) fn words(&self, to: End) -> String {
         let mut counts: BTreeMap<CongestionName, usize> = BTreeMap::new();
         for control in self.seen.values().filter_map(|used| used.controls[sender_index(to)].last()) {
@@ -59,7 +59,7 @@ impl CongestionControls {
     }
 
     /// One object per connection: the client's address and port, and the congestion controls of each direction in the
-    /// order of observation. A direction is `null` if its sender is beyond the path or was never observed.
+    /// order of observation. A direction is `null` if its sender is outside the run or was never observed.
     pub(super) fn objects(&self) -> Vec<Value> {
         let names = |used: &UsedControls, to: End| {
             let names: Vec<&str> = used.controls[sender_index(to)].iter().map(CongestionName::name).collect();
@@ -74,14 +74,14 @@ impl CongestionControls {
         self.seen.iter().take(MAX_CONNECTIONS).map(one).collect()
     }
 
-    /// Warning that connections may have kept the pacing of the default congestion control.
+    /// Returns a warning if connections may have kept the pacing of the default congestion control.
     pub(super) fn note(&self) -> Option<String> {
         let default = self.default.as_deref().filter(|name| PACING.contains(name) && !self.is_given)?;
         let all = self.seen.values().flat_map(|used| used.controls.iter().flatten());
         let other = all.map(CongestionName::name).find(|name| *name != default)?;
         Some(format!(
             "note: a program chose `{other}`, but connections begin with `{default}` here. A connection accepted with \
-             `{default}` keeps its pacing after a change; to avoid this: --congestion {other}"
+             `{default}` keeps pacing after a change; to avoid this: --congestion {other}"
         ))
     }
 }

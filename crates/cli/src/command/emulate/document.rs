@@ -1,4 +1,4 @@
-//! The report of a run: the state of the path and of the kernel's connections over time.
+//! Creates the report of a run: the state of the path and of the kernel's connections over time.
 
 use super::summary::Summary;
 use lasthop_emu::emulation::{End, PathSnapshot};
@@ -10,7 +10,7 @@ use lasthop_wire::LossReason;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
-/// Maximum number of connections with figures. Those that sent most are chosen.
+/// Maximum number of connections with figures. The connections that sent most are chosen.
 const MAX_CONNECTIONS: usize = 4;
 /// A slow start threshold of this size (bytes) or more means that no threshold is set.
 const NO_THRESHOLD: u64 = 1 << 30;
@@ -45,8 +45,8 @@ pub(super) fn document(
     Document {
         title: format!("{} under {}", scenario.title, command.first().map_or("a command", String::as_str)),
         introduction:
-            "Real packets over simulated links, in real time. Windows, round trips and retransmissions are \
-                       those of the kernel (tcp_info)."
+            "Real packets over simulated links, in real time. Windows, round-trip times and retransmissions are \
+                       reported by the kernel (tcp_info)."
                 .to_owned(),
         chapters: vec![Chapter { id: "run".to_owned(), title: "Results".to_owned(), blocks }],
     }

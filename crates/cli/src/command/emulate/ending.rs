@@ -6,8 +6,8 @@ use lasthop_os::{Program, SystemError};
 use std::io::{self, IsTerminal};
 use std::time::{Duration, Instant};
 
-/// Time that a command has to end by itself after Ctrl-C, which the terminal also sends to the command. Then SIGTERM
-/// follows and, after the same time again, SIGKILL.
+/// Time that a command has to end by itself after Ctrl-C, which the terminal also sends to the command. SIGTERM follows
+/// after this time, and SIGKILL after twice this time.
 const GRACE_PERIOD: Duration = Duration::from_secs(2);
 /// Exit status at the time limit, as in timeout(1).
 const TIME_LIMIT_STATUS: u8 = 124;
@@ -15,7 +15,7 @@ const TIME_LIMIT_STATUS: u8 = 124;
 pub(super) struct Ending {
     /// Instant at which the time limit expires, and length of the limit.
     limit: Option<(Instant, Duration)>,
-    /// Instant of the stop request, and time until SIGTERM.
+    /// Instant of the stop request, and time from this instant until SIGTERM.
     since: Option<(Instant, Duration)>,
     is_terminated: bool,
     is_over: bool,

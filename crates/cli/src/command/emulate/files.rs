@@ -73,12 +73,12 @@ impl EmulateFiles {
 }
 
 impl OpenFiles {
-    /// Takes the capture for writing. The caller must pass its file to [`OpenFiles::finish`].
+    /// Takes the capture for writing. The caller must later pass the capture's file to [`OpenFiles::finish`].
     pub(super) fn take_capture(&mut self) -> Option<Capture<Target>> {
         self.capture.take()
     }
 
-    /// Writes the summary and the report. If one cannot be written, the other is written nevertheless.
+    /// Writes the summary and the report. If one of these files cannot be written, the other is written nevertheless.
     pub(super) fn fill(
         &mut self,
         summary: &Summary,

@@ -1,4 +1,4 @@
-//! The guard: a second process of this program that undoes a run's changes to this machine if the run is killed.
+//! Starts the guard: a second process of this program that undoes a run's changes to this machine if the run is killed.
 //!
 //! The guard reads a pipe from the run. The word `done` means that the run has undone its changes; end of file without
 //! `done` means that the run was killed.
@@ -9,7 +9,7 @@ use std::io::{self, ErrorKind, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdin, Command, Stdio};
 
-/// Message to the guard: the run draws on the terminal, so the guard must restore the terminal after a kill.
+/// Message to the guard that the run draws on the terminal. The guard must then restore the terminal after a kill.
 pub(crate) const DRAWN_MESSAGE: &str = "drawn\n";
 
 pub(super) struct Guard {
@@ -19,10 +19,10 @@ pub(super) struct Guard {
 }
 
 impl Guard {
-    /// Starts the process in its own process group, unaffected by signals to the run.
+    /// Starts the guard in its own process group, so that signals to the run do not reach it.
     ///
     /// # Errors
-    /// If this program cannot be started again.
+    /// If this program cannot be started a second time.
     pub(super) fn begin() -> Result<Guard, SystemError> {
         let refused = |error: io::Error| SystemError {
             message: format!("cannot start the process that cleans up after a kill: {error}"),
@@ -35,7 +35,7 @@ impl Guard {
         Ok(Guard { child, pipe: Some(pipe) })
     }
 
-    /// Makes the process restore the terminal, too, if the run is killed.
+    /// Requests that the guard also restores the terminal if the run is killed.
     pub(super) fn restore_terminal_on_kill(&mut self) {
         if let Some(pipe) = &mut self.pipe {
             let _ = pipe.write_all(DRAWN_MESSAGE.as_bytes());

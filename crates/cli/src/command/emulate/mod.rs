@@ -1,7 +1,7 @@
 //! `lasthop emulate PATH -- COMMAND`.
 //!
-//! * `actions`: chooses the action. `set`: changes rate, delay or loss of a path in use. `record`: records traces of a
-//!   real path.
+//! * `actions`: chooses the action. `set`: changes the rate, delay or loss of a path in use. `record`: records traces
+//!   of a real path.
 //! * `live`: display and control of a run in progress.
 //! * `testbed`: namespaces, devices and programs.
 //! * `path_args`: the path on the command line. `remote_end`: server namespace or network at the remote end.
@@ -82,11 +82,12 @@ use testbed::Testbed;
 pub(crate) struct Emulate {
     #[command(flatten)]
     path_args: PathArgs,
-    /// Run this in a shell at the other end; COMMAND may contain `{server}` (its IPv4 address) and `{server6}` (IPv6)
+    /// Run this command in a shell at the other end; COMMAND may contain `{server}` (its IPv4 address) and `{server6}`
+    /// (IPv6)
     #[arg(long, value_name = "COMMAND")]
     server: Option<String>,
-    /// Fail (exit status 1) unless this holds: goodput > 5 Mbit/s, lost_pct@up < 1 %, duration < 3 s; default direction
-    /// @down
+    /// Fail (exit status 1) unless this condition holds: goodput > 5 Mbit/s, lost_pct@up < 1 %, duration < 3 s; default
+    /// direction @down
     #[arg(long = "assert", value_name = "METRIC<VALUE", value_delimiter = ',', value_parser = assertions::parse)]
     assertions: Vec<Assertion>,
     /// Write results of the assertions as JUnit XML
@@ -99,14 +100,14 @@ pub(crate) struct Emulate {
     files: EmulateFiles,
     #[command(flatten)]
     live: live::LiveArgs,
-    /// Congestion control of all TCP connections at both ends, from the first packet: cubic, reno, bbr; by default the
-    /// kernel's, or the program's choice
+    /// Congestion control of all TCP connections at both ends, from the first packet: cubic, reno, bbr; by default that
+    /// of the kernel or of the program
     #[arg(long, value_name = "NAME", value_parser = congestion::name)]
     congestion: Option<String>,
     /// Seed of the path's random numbers; the scenario's seed by default
     #[arg(long, value_name = "S", value_parser = values::seed)]
     seed: Option<u64>,
-    /// Busy-wait for this time before a packet is due: better timing for more processor time
+    /// Busy-wait for this time before a packet is due: improves timing, but takes more processor time
     #[arg(long, value_name = "TIME", default_value = "0 ms", value_parser = quantity::duration)]
     spin: Duration,
     /// MTU of the devices, bytes
@@ -118,7 +119,7 @@ pub(crate) struct Emulate {
     /// End COMMAND after this time, with exit status 124
     #[arg(long, value_name = "TIME", value_parser = quantity::duration)]
     time_limit: Option<Duration>,
-    /// Exit status of an invalid run, if 3 is ambiguous
+    /// Exit status of an invalid run, for commands that use 3 themselves
     #[arg(long, value_name = "STATUS", default_value_t = crate::failure::INVALID, value_parser = clap::value_parser!(u8).range(1..))]
     invalid_status: u8,
     /// Command and its arguments; by default your shell
@@ -140,7 +141,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
 impl Emulate {
     pub(crate) fn execute(&self) -> Result<(), Failure> {
-        // This call comes first, because the process must still have one thread and no open files.
+        // This call must be the first, while the process has only one thread and no open files.
         let privileges = Privileges::acquire().map_err(failure)?;
         let source = self.path_args.source()?;
         let draft = source.draft()?;
@@ -213,7 +214,7 @@ impl Emulate {
         match (&self.server, self.mtu >= ends::MIN_MTU6) {
             (None, _) => {
                 let help =
-                    "give the other end: --server 'COMMAND'; the path to this host's network has IPv4 only";
+                    "start a server: --server 'COMMAND'; the path to this host's network has IPv4 only";
                 Err(Failure::bad_input("`{server6}` needs --server", help))
             }
             (_, false) => {
@@ -238,7 +239,7 @@ impl Emulate {
         }
     }
 
-    /// Runs the command. Returns the summary, and the first error in writing the files.
+    /// Runs the command. Returns the summary, and the first error that occurred while files were written.
     fn run(
         &self,
         privileges: Privileges,
@@ -258,7 +259,7 @@ impl Emulate {
         if let Some(line) = &self.server {
             testbed.start_server(line).map_err(failure)?;
         }
-        // The path's clock starts with the command.
+        // The clock of the path starts when the command starts.
         let mut emulation = Emulation::new(plan, server, client);
         if let Some(capture) = open.take_capture() {
             emulation.capture(capture);

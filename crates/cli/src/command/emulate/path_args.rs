@@ -47,7 +47,7 @@ impl PathArgs {
         Ok(ScenarioArgs { path, set: self.set.clone() })
     }
 
-    /// Note for users of Mahimahi's flags if a queue is limited: Mahimahi's queues are not.
+    /// Note for users of Mahimahi's flags if a queue is limited. Mahimahi's queues are unlimited.
     pub(super) fn note(&self, scenario: &Scenario) -> Option<String> {
         self.down.as_ref()?;
         let is_limited = |direction: &Direction| {

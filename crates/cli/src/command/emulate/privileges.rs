@@ -1,5 +1,5 @@
-//! Privileges of a run. As root, the run works directly on the machine. Otherwise a second call of this program runs in
-//! the user's own namespaces.
+//! Privileges of a run. As root, the run changes the machine's own network. Otherwise a second call of this program
+//! runs in the user's own namespaces.
 
 use super::failure;
 use super::guard::Guard;
@@ -52,8 +52,8 @@ impl Privileges {
         Err(cannot_restart(&error))
     }
 
-    /// Removes leftovers of earlier runs, and starts the process that cleans up after a kill. In the user's own
-    /// namespaces no such process is needed, because the kernel cleans up.
+    /// Removes leftovers of earlier runs, and starts the guard, which cleans up after a kill. The user's own namespaces
+    /// need no guard, because the kernel cleans up.
     pub(super) fn guard(self) -> Result<Option<Guard>, SystemError> {
         match self {
             Privileges::Root => {
@@ -63,7 +63,8 @@ impl Privileges {
             Privileges::Unprivileged => {
                 control_group::remove_stale();
                 output::note(
-                    "note: without root: own namespaces, no real-time priority; timing is better as root",
+                    "note: without root, the run uses your own namespaces without real-time priority; \
+                     timing is better as root",
                 );
                 Ok(None)
             }
@@ -77,8 +78,9 @@ impl Privileges {
         }
     }
 
-    /// Identity of a program. With `as_root`, the program has the rights of the run. A nested emulation has them, too,
-    /// because it must change this run's network. The programs of a nested emulation do not have them.
+    /// Returns the identity under which a program runs. With `as_root`, the program has the rights of the run. A nested
+    /// emulation also has these rights, because the nested emulation must change this run's network. The programs of a
+    /// nested emulation do not have these rights.
     pub(super) fn runner(self, words: &[String], as_root: bool) -> Runner {
         match self {
             _ if as_root || is_emulation(words) => Runner::Own,
@@ -126,7 +128,7 @@ pub(crate) fn run_unprivileged() -> Option<ExitCode> {
 /// Starts the second process and waits for its end. Returns the exit status of the second process.
 fn start_second_process(words: Vec<OsString>) -> Result<u8, SystemError> {
     unprivileged::enter_user_namespace()?;
-    // Forwards interruptions to the second process, and ends after that process.
+    // This process forwards interruptions to the second process, and ends after that process.
     target::discard_all_when_interrupted();
     let second = Arc::new(AtomicI32::new(0));
     let child_pid = Arc::clone(&second);

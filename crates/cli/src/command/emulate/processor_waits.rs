@@ -1,4 +1,4 @@
-//! Time that the programs at both ends waited for a processor: a run with long waits measures the machine, not the
+//! Time for which the programs at both ends waited for a processor. A run with long waits measures the machine, not the
 //! path.
 //!
 //! Waits of microseconds are normal, because the path runs with priority. The kernel's counter of stall time (PSI) is
@@ -31,7 +31,7 @@ pub(super) struct ProcessorWaits {
 }
 
 const READ_INTERVAL: Duration = Duration::from_millis(20);
-/// Share of the time that the programs of one end may wait, %.
+/// Maximum share of the time for which the programs of one end may wait, %.
 const SHARE_PCT: f64 = 5.0;
 /// Wait that is always allowed, for start-up and short commands.
 const ALLOWED_WAIT: Duration = Duration::from_millis(50);
@@ -50,7 +50,7 @@ impl SideWait {
     }
 }
 
-/// The whole wait if it exceeds half of the interval `span`, otherwise zero.
+/// Returns the whole wait if the wait exceeds half of the interval `span`, otherwise zero.
 fn counted(waited: Duration, span: Duration) -> Duration {
     if waited * 2 > span { waited } else { Duration::ZERO }
 }
@@ -122,7 +122,7 @@ impl ProcessorWaits {
             .collect()
     }
 
-    /// Waits in percent of the time; `null` if unknown.
+    /// Waits of the command and of the server in percent of the time; `null` if unknown.
     pub(super) fn object(&self) -> Value {
         let pct = |waited: Option<Duration>| json!(waited.map(|waited| self.pct(waited)));
         json!({ "command": pct(self.command), "server": pct(self.server) })

@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 
 /// Record traces of a real path: fill the queue at its bottleneck, and write deliveries as traces
 ///
-/// A saturator as for Mahimahi's traces: one side serves (--serve); the other side, behind the path, records. Sends UDP
+/// Works like Mahimahi's saturator: one side serves (--serve); the other side, behind the path, records. Sends UDP
 /// packets as fast as the path carries them. Needs no privileges. Exit status 3: the recording is invalid.
 #[derive(Args)]
 pub(crate) struct RecordCommand {
@@ -36,7 +36,7 @@ pub(crate) struct RecordCommand {
         conflicts_with_all = ["server", "out", "way", "from", "feedback_from"]
     )]
     serve: Option<String>,
-    /// End the server after this time without a client
+    /// End the server after this time without a connected client
     #[arg(long, value_name = "TIME", default_value = "600 s", value_parser = quantity::duration, requires = "serve")]
     idle: Duration,
     /// Recording time per direction, s
@@ -100,7 +100,7 @@ impl RecordCommand {
                     server::ServerProgress::Began(who) => format!("{}: recording", shown(who)),
                     server::ServerProgress::Done(who) => format!("{}: done", shown(who)),
                     server::ServerProgress::Gone(who) => {
-                        format!("{}: no packet for 30 s, dropped", shown(who))
+                        format!("{}: dropped, because no packet arrived for 30 s", shown(who))
                     }
                 });
             })
@@ -175,7 +175,7 @@ impl RecordCommand {
         } else {
             Err(Failure::invalid(
                 format!("the recording is invalid: {}", complaints.join("; ")),
-                "the traces are written nevertheless; see docs/emulate.md, Record",
+                "the traces are written nevertheless; see the section Record in docs/emulate.md",
             ))
         }
     }
@@ -310,10 +310,11 @@ fn text(recording: &Recording) -> String {
             .collect();
         let [least, most] = [seconds.iter().min(), seconds.iter().max()]
             .map(|rate| Rate::from_bps(rate.copied().unwrap_or(0)).to_string());
-        text += &format!("{name}: {least} to {most}, averaged over single seconds\n");
+        text += &format!("{name}: {least} to {most}, averaged over one second each\n");
     }
     if recording.shares_path {
-        text += "feedback shared the path with packets of the other direction: the sender follows a rising rate late\n";
+        text += "feedback shared the path with packets of the other direction: the sender follows a rising rate \
+                 with delay\n";
     }
     text
 }

@@ -13,8 +13,8 @@ use std::net::{IpAddr, Ipv4Addr};
 
 const OUTSIDE: &str = "lasthop-nat";
 
-/// Address at the remote end that answers DNS queries. If `all` is set, it replaces all resolvers, otherwise only the
-/// unreachable ones.
+/// Address at the remote end that answers DNS queries. If `all` is set, this address replaces all resolvers, otherwise
+/// only the unreachable ones.
 pub(super) struct DnsForwarder {
     at: Ipv4Addr,
     all: bool,
@@ -64,7 +64,7 @@ impl RemoteEnd {
         let splice = Splice::begin(&namespace)?;
         let uplink = Uplink::begin(&namespace).map_err(|error| {
             output::note(&format!(
-                "note: only TCP and name resolution (DNS) reach outside: {} ({})",
+                "note: only TCP and name resolution (DNS) reach the outside network: {} ({})",
                 error.message, error.help
             ));
         });
@@ -77,7 +77,8 @@ impl RemoteEnd {
         Ok((RemoteEnd::Uplinked { dns, nat, _splice: splice, _uplink: uplink.ok(), namespace }, port))
     }
 
-    /// Resolver configuration for programs behind the path; `None` if the machine's own serves.
+    /// Resolver configuration for programs behind the path; `None` if the machine's own configuration also works behind
+    /// the path.
     pub(super) fn resolv_conf(&self) -> Result<Option<ResolvConf>, SystemError> {
         let forwarder = match self {
             RemoteEnd::Server(_) => &None,
@@ -101,7 +102,7 @@ impl RemoteEnd {
         }
     }
 
-    /// Sets the congestion control of TCP connections to the client; false if the sender is outside the run.
+    /// Sets the congestion control of TCP connections to the client. Returns false if the sender is outside the run.
     pub(super) fn set_congestion_control(&self, ends: Network, name: &str) -> Result<bool, SystemError> {
         let Some(namespace) = self.sender_namespace() else { return Ok(false) };
         namespace.within(|| {
@@ -119,7 +120,7 @@ impl RemoteEnd {
         Ok(true)
     }
 
-    /// Packets that the kernel could not put into the device's ring, or take from the ring.
+    /// Number of packets that the kernel could not put into the device's ring, or take from the ring.
     pub(super) fn lost_in_device(&self) -> u64 {
         match self {
             RemoteEnd::Server(namespace) => namespace.within(|| ends::lost_in(DEVICE)).unwrap_or(0),
@@ -132,13 +133,14 @@ impl RemoteEnd {
 impl Drop for RemoteEnd {
     fn drop(&mut self) {
         if let RemoteEnd::Uplinked { nat, namespace, .. } = self {
-            // The rules must be removed in the namespace in which they were made.
+            // The rules must be removed in the namespace in which they were added.
             let _ = namespace.within(|| drop(nat.take()));
         }
     }
 }
 
-/// Answers DNS queries at the remote end if the path cannot reach the resolver. On failure, names are not resolved.
+/// Starts answering DNS queries at the remote end if the path cannot reach the resolver. On failure, names are not
+/// resolved.
 fn forward_dns_queries(namespace: Option<&Namespace>, ends: Network) -> Option<DnsForwarder> {
     let all = namespace.is_some();
     let resolver = ResolvConf::resolver(all)?;

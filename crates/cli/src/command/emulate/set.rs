@@ -16,14 +16,14 @@ use serde_json::Value;
 /// Wi-Fi. The run's summary lists the changes, also as plans for a scenario.
 #[derive(Args)]
 pub(crate) struct Set {
-    /// rate=5Mbit/s, delay=40ms (one way), loss=1%, each optionally with @down or @up; a lone @down or @up applies to
-    /// all others. Without arguments: print the settings
+    /// rate=5Mbit/s, delay=40ms (one way), loss=1%, each optionally with @down or @up; a separate @down or @up applies
+    /// to all values without a direction. Without arguments: print the settings
     #[arg(value_name = "WHAT=VALUE", value_parser = word)]
     words: Vec<String>,
-    /// PID of the run; needed only if there are several
+    /// PID of the run; needed only if several runs are in progress
     #[arg(long, value_name = "PID")]
     run: Option<u32>,
-    /// Link; needed only if the path has several
+    /// Link; needed only if the path has several links
     #[arg(long, value_name = "NAME")]
     link: Option<String>,
     /// Output format of the settings
@@ -59,7 +59,7 @@ impl Set {
         let pids = found.iter().map(|run| run.pid.to_string()).collect::<Vec<String>>().join(", ");
         if let Some(pid) = self.run {
             let others = if pids.is_empty() {
-                "none is running".to_owned()
+                "no emulation is running".to_owned()
             } else {
                 format!("running emulations: {pids}")
             };
@@ -70,7 +70,7 @@ impl Set {
         match found.len() {
             0 => Err(Failure::bad_input(
                 "you have no running emulation",
-                "start one: lasthop emulate PATH -- COMMAND; only root can set a run of root",
+                "start one: lasthop emulate PATH -- COMMAND; only root can change a run of root",
             )),
             1 => Ok(found.remove(0)),
             _ => Err(Failure::bad_input(
@@ -86,7 +86,7 @@ fn table(current: &Value) -> String {
     let mut text = format!("at {:.3} s:\n", current["time_s"].as_f64().unwrap_or(0.0));
     for way in current["links"].as_array().into_iter().flatten() {
         let rate = match way["rate_bps"].as_u64() {
-            Some(0) => "no rate".to_owned(),
+            Some(0) => "rate 0 (stopped)".to_owned(),
             Some(bps) => Rate::from_bps(bps).to_string(),
             None => "rate not settable".to_owned(),
         };

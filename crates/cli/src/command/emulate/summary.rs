@@ -13,10 +13,10 @@ use std::time::Duration;
 
 pub(super) struct Summary {
     pub(super) measured: Measurements,
-    /// Packets on the path at the end of the command: to the server, to the client.
+    /// Packets in flight when the command ends: to the server, to the client.
     pub(super) under_way: [u64; 2],
     pub(super) controls: CongestionControls,
-    /// Whether the instants at which packets entered the path's devices are known.
+    /// Whether the times at which packets entered the path's devices are known.
     pub(super) sees_entries: bool,
     pub(super) complaints: Vec<String>,
     pub(super) lost_in_devices: u64,
@@ -71,7 +71,7 @@ impl Summary {
         object
     }
 
-    /// Table of both directions, then timing and state of the machine.
+    /// Formats a table with both directions, then the timing and the state of the machine.
     pub(super) fn table(&self) -> String {
         let set = self.set().map_or(String::new(), |text| format!("\n{text}"));
         format!("\n{}\n{}\n{set}", table::text(&self.counters()), self.conditions())
@@ -134,16 +134,16 @@ impl Summary {
         let entry = self.measured.entry();
         let entry = if self.sees_entries {
             format!(
-                "of that before entry {} us (1 of 100), {} us (maximum)",
+                "of which before entry {} us (99th percentile), {} us (maximum)",
                 micros(entry.p99),
                 micros(entry.max)
             )
         } else {
-            "entry counted from reading".to_owned()
+            "counted from reading, because entry times are unknown".to_owned()
         };
         format!(
-            "{:.1} s from the first packet to the last; late by {} us (median), {} us (1 of 100), {} us (maximum), \
-             {entry}; {} lost in devices; {}; {}",
+            "{:.1} s from the first packet to the last; late by {} us (median), {} us (99th percentile), \
+             {} us (maximum), {entry}; {} lost in devices; {}; {}",
             self.measured.active().as_secs(),
             micros(lateness.p50),
             micros(lateness.p99),

@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 
 const LISTEN_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Parts of a run; fields are dropped in this order.
+/// Parts of a run. Rust drops the fields in this order.
 pub(super) struct Testbed {
     command: Option<Program>,
     server: Option<Program>,
@@ -83,7 +83,7 @@ impl Testbed {
         })??;
         if !self.remote.set_congestion_control(self.ends, name)? {
             output::note(
-                "note: --congestion applies to COMMAND only; programs beyond the path send the downlink traffic",
+                "note: --congestion applies to COMMAND only; programs outside the run send the downlink traffic",
             )
         }
         Ok(())
@@ -93,7 +93,8 @@ impl Testbed {
         self.client.within(ends::default_congestion_control).ok().flatten()
     }
 
-    /// Kernels that send on the path, to query their connections. Kernels that do not answer are omitted.
+    /// Returns the kernels that send on the path, for queries of their connections. Kernels that do not answer are
+    /// omitted.
     pub(super) fn senders(&self) -> Vec<(End, Kernel)> {
         let ends = [(End::Client, Some(&self.client)), (End::Server, self.remote.sender_namespace())];
         ends.into_iter().filter_map(|(end, namespace)| Some((end, Kernel::of(namespace?).ok()?))).collect()
@@ -112,7 +113,7 @@ impl Testbed {
         self.guard.as_mut()
     }
 
-    /// Kernels at both ends, to query their connections. Kernels that do not answer are omitted.
+    /// Returns the kernels at both ends, for queries of their connections. Kernels that do not answer are omitted.
     pub(super) fn kernels(&self) -> Vec<(End, Kernel)> {
         let mut ends = vec![(End::Client, &self.client)];
         if let Some(server) = self.remote.server_namespace() {
@@ -194,7 +195,7 @@ impl Testbed {
         self.wait_meter.waits(took)
     }
 
-    /// Packets that the kernel could not put into the devices' rings, or take from them.
+    /// Number of packets that the kernel could not put into the devices' rings, or take from these rings.
     pub(super) fn lost_in_devices(&self) -> u64 {
         self.remote.lost_in_device() + self.client.within(|| ends::lost_in(DEVICE)).unwrap_or(0)
     }

@@ -23,7 +23,7 @@ use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 
-/// Attachment of Lasthop's endpoint to the kernel.
+/// Flags that attach Lasthop's endpoint to the kernel.
 #[derive(Args)]
 pub(crate) struct Attach {
     /// Name of the TUN device
@@ -146,7 +146,7 @@ impl Attach {
     /// The endpoint's configuration as sender and receiver, in the scenario language.
     fn config(&self) -> Result<Config, Failure> {
         let mut draft = Draft::load("profile=plain,rate=1Gbit/s,rtt=1ms")?;
-        // Unread data occupies memory here, unlike in a simulation, so the receive buffer is limited.
+        // Unread data occupies memory (unlike in a simulation), so the receive buffer is limited.
         draft.set("window", "{ kind = \"buffer\", size = \"4 MiB\" }")?;
         for Assignment { path, value } in &self.set {
             draft.set(path, value)?;

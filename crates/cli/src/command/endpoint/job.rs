@@ -43,7 +43,7 @@ pub(crate) struct ClosedConnection {
     pub(crate) error: Option<SystemError>,
 }
 
-/// A file being written, finished at the end of its connection.
+/// A file that is written until its connection ends.
 #[derive(Clone)]
 struct SharedTarget(Arc<Mutex<Option<Target>>>);
 
@@ -120,7 +120,7 @@ impl EndpointJob {
         Ok(())
     }
 
-    /// Does the work that is possible without blocking. Returns whether the job is done.
+    /// Does all work that is possible without blocking. Returns whether the job is done.
     pub(crate) fn advance(&mut self, station: &mut TunHost<Target>) -> Result<bool, SystemError> {
         self.accept(station)?;
         let now = station.now();
@@ -148,7 +148,7 @@ impl EndpointJob {
         Ok(!needs_clients && self.running.is_empty())
     }
 
-    /// Transmits the last FINs and their acknowledgements.
+    /// Continues until the last FINs and their acknowledgements are transmitted.
     pub(crate) fn linger(&mut self, station: &mut TunHost<Target>) -> Result<(), SystemError> {
         for listener in self.listeners.drain(..) {
             let _ = station.host.close(station.now(), listener);
@@ -160,7 +160,7 @@ impl EndpointJob {
         Ok(())
     }
 
-    /// Returns the error of the single connection of `fetch` or `send`. A server ignores errors of its connections.
+    /// Returns the error of the connection of `fetch` or `send`. For `serve`, errors of connections are ignored.
     pub(crate) fn finish(&self) -> Result<(), SystemError> {
         match (&self.task, self.closed.first().and_then(|connection| connection.error.clone())) {
             (Task::Fetch { server, .. } | Task::Send { server, .. }, Some(error)) => {
@@ -196,7 +196,7 @@ impl EndpointJob {
     }
 }
 
-/// Time for which a connection may stay unopened after an ICMP error. Two more SYNs fit into this time.
+/// Time for which the handshake of a connection may continue after an ICMP error. Two more SYNs fit into this time.
 const OBSTACLE_TIMEOUT: Duration = Duration::from_secs(3);
 /// Maximum wait for the peer's last acknowledgements at the end of a job.
 const LINGER: Duration = Duration::from_secs(5);

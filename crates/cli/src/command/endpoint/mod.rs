@@ -13,8 +13,8 @@ use std::path::PathBuf;
 
 /// Run Lasthop's TCP against the kernel of this machine, over a TUN device
 ///
-/// The device exists during the command and carries the kernel's address; Lasthop's endpoint is its only neighbour.
-/// Needs root or CAP_NET_ADMIN.
+/// The device exists only during the command. It has the kernel's address, and Lasthop's endpoint is its only
+/// neighbour. Needs root or CAP_NET_ADMIN.
 #[derive(Subcommand)]
 pub(crate) enum Endpoint {
     Serve(Serve),
@@ -22,7 +22,7 @@ pub(crate) enum Endpoint {
     Send(Send),
 }
 
-/// Listen; send each client a file, or receive
+/// Listen, and send a file to each client or receive data
 ///
 /// Try: lasthop endpoint serve 8080 --file README.md & nc 10.77.0.2 8080
 #[derive(Args)]
@@ -43,7 +43,7 @@ pub(crate) struct Serve {
     attach: Attach,
 }
 
-/// Connect and receive until the server closes
+/// Connect and receive until the server closes the connection
 #[derive(Args)]
 pub(crate) struct Fetch {
     /// Address and port of the server
@@ -55,7 +55,7 @@ pub(crate) struct Fetch {
     attach: Attach,
 }
 
-/// Connect and send a file, until the server has acknowledged everything
+/// Connect and send a file, until the server has acknowledged all of it
 #[derive(Args)]
 pub(crate) struct Send {
     /// File to send

@@ -54,7 +54,7 @@ fn a_split_without_a_number_makes_two_of_one() {
     assert!(agent.said.contains("acks split"), "{}", agent.said);
     let status = after_all(&path, &agent);
     let (added, queued) = (status["acks_added"].as_u64().unwrap(), status["acks_queued"].as_u64().unwrap());
-    // ACKs that acknowledge no new data are not split: those of the handshake, and duplicates.
+    // ACKs of the handshake and duplicate ACKs acknowledge no new data, so they are not split.
     assert!(queued > 300 && added <= queued && added * 10 > queued * 9, "{status:?}");
     assert_eq!(status["losses_wireless"], 0, "no loss discrimination");
 }
@@ -97,7 +97,7 @@ fn jtcp_warns_where_packets_are_joined() {
     let Ok(shown) = ethtool(&["-k", "lasthop-path"]) else {
         let agent = Agent::start(&path, &arguments);
         assert!(agent.said.contains("install ethtool to check whether GRO is on"), "{}", agent.said);
-        return println!("skipped in part: there is no ethtool");
+        return println!("skipped in part: ethtool is not installed");
     };
     if !String::from_utf8_lossy(&shown.stdout).contains("generic-receive-offload: on") {
         assert!(ethtool(&["-K", "lasthop-path", "gro", "on"]).unwrap().status.success());

@@ -1,5 +1,5 @@
-//! Tests of the agent's data path in the kernel (BPF): the windows are the same, a stopped agent stalls nothing, and
-//! nothing is left at the end.
+//! Tests of the agent's data path in the kernel (BPF): its windows equal those of NFQUEUE, a stopped agent stalls no
+//! connection, and no BPF program stays at the end.
 
 use crate::common::machine::Machine;
 use crate::path::Path;
@@ -14,7 +14,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 const DEVICE: &str = "lasthop-path";
-/// Window of two segments: about 1.1 Mbit/s over 20 ms.
+/// Arguments for a window of two segments, which gives about 1.1 Mbit/s with a round-trip time of 20 ms.
 const FEW: &[&str] = &["--window", "fixed=2KiB", "--path", "bpf"];
 
 /// Opens a path if the machine can run an agent and the kernel accepts the BPF program.
@@ -89,9 +89,11 @@ fn a_stopped_agent_stalls_nothing_and_the_kernels_window_is_told() {
     agent.signal("STOP");
     let machine = Machine::watch();
     let (got, longest) = watched(&transfer, Duration::from_secs(2));
-    println!("{held} bytes in 1 s; stopped {got} in 2 s, {longest:?} without any at most");
+    println!(
+        "{held} bytes in 1 s; with the agent stopped {got} bytes in 2 s, at most {longest:?} without data"
+    );
     assert!(held < 300_000, "two segments in 20 ms: {held}");
-    machine.judge(got > 1_200_000, format!("the kernel's window is the link's: {got}"));
+    machine.judge(got > 1_200_000, format!("the kernel's window fills the link: {got}"));
     machine.judge(longest < Duration::from_millis(400), format!("{longest:?}"));
     agent.signal("CONT");
     sleep(Duration::from_millis(100));
@@ -114,7 +116,7 @@ fn nothing_of_a_killed_agent_stays() {
     wait_until("the transfer begins", || transfer.received() > 1 << 18);
     agent.signal("KILL");
     agent.child.wait().unwrap();
-    wait_until("the programs go", || programs(&path, DEVICE) == 0);
+    wait_until("the programs are removed", || programs(&path, DEVICE) == 0);
     let machine = Machine::watch();
     let (got, longest) = watched(&transfer, Duration::from_secs(2));
     let is_uninterrupted = got > 1_200_000 && longest < Duration::from_millis(400);
@@ -190,7 +192,7 @@ fn connections_that_were_accepted_over_a_bridge_are_looked_after() {
     let status = agent.status();
     let flow = &status["flows"][0];
     assert_eq!(flow["own"], format!("{CLIENT}:5003"), "{status:?}");
-    // The window advertised with the SYN holds for the first 64 KiB. After that the agent's window of 32 KiB applies,
+    // The window advertised with the SYN applies to the first 64 KiB. After that the agent's window of 32 KiB applies,
     // but the kernel may advertise less.
     let window = flow["window_bytes"].as_u64().unwrap();
     assert!((1..=32_768 + 1024).contains(&window), "{status:?}");
@@ -263,7 +265,7 @@ fn added_acks_arrive_and_their_checksums_are_right() {
         let [before, wrong] = arrived(&path);
         let transfer: Option<Transfer> = begin(&path, "cubic", if acks == "split=4" { 5001 } else { 5002 });
         let transfer = transfer.unwrap();
-        wait_until("it arrives", || transfer.received() > 2 << 20);
+        wait_until("the data arrives", || transfer.received() > 2 << 20);
         let status = agent.status();
         sleep(Duration::from_millis(100));
         let [after, wrong_after] = arrived(&path);

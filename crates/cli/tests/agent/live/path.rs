@@ -28,7 +28,8 @@ impl Path {
         Path::over(scenario).map_err(|why| println!("skipped: {why}")).ok()
     }
 
-    /// Connects two Ethernet cards (veth) instead of a path. The client's card is in a bridge.
+    /// Connects the two namespaces by virtual Ethernet devices (veth) instead of a path. The client's device is in a
+    /// bridge.
     pub fn wired() -> Result<Path, SystemError> {
         let (client, server) = (Namespace::unconfigured()?, Namespace::unconfigured()?);
         let far = server.path();

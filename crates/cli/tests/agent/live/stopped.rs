@@ -10,7 +10,8 @@ use std::process::Command;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// With a window of two segments, at most two ACKs wait in a queue of any length.
+/// Arguments for a window of two segments. With this window, at most two ACKs wait in the agent's queue, whatever its
+/// length.
 const FEW: &[&str] = &["--window", "fixed=2KiB", "--path", "nfqueue"];
 
 /// Parent and session of a living process (proc(5), /proc/PID/stat).
@@ -76,7 +77,7 @@ fn a_connection_with_few_segments_goes_on_while_the_agent_is_stopped() {
     // twice this time is allowed.
     println!("continued after {took:?}");
     machine.judge(took < Duration::from_secs(4), format!("{took:?}"));
-    wait_until("the rules go", || rules(&path) == (0, 0));
+    wait_until("the rules are removed", || rules(&path) == (0, 0));
     assert!((1..=4).contains(&waiting(&path)), "{}", waiting(&path));
     let second = Transfer::begin(&path, "reno", 5002).unwrap();
     assert_progress(&second);
@@ -86,7 +87,7 @@ fn a_connection_with_few_segments_goes_on_while_the_agent_is_stopped() {
     assert!(common::stderr_of(&asked).contains("the agent does not answer"));
 
     agent.signal("CONT");
-    wait_until("the rules come back", || rules(&path) == (1, 1));
+    wait_until("the rules are restored", || rules(&path) == (1, 1));
     let third = Transfer::begin(&path, "cubic", 5003).unwrap();
     let rewritten = || agent.status()["acks_rewritten"].as_u64();
     let before = rewritten();
@@ -114,7 +115,7 @@ fn after_a_stop_the_window_is_the_paths_again() {
     agent.signal("STOP");
     sleep(Duration::from_secs(2));
     agent.signal("CONT");
-    wait_until("the rules come back", || rules(&path) == (1, 1));
+    wait_until("the rules are restored", || rules(&path) == (1, 1));
     // The packets that passed during the stop must not lead to a window of two segments, which would give 1 Mbit/s for
     // ten seconds.
     sleep(Duration::from_millis(500));
@@ -146,7 +147,7 @@ fn a_killed_agents_rules_go_and_its_watchdog_after_them() {
     assert_eq!(rules(&path), (1, 1));
     agent.signal("KILL");
     agent.child.wait().unwrap();
-    wait_until("the rules go", || rules(&path) == (0, 0));
+    wait_until("the rules are removed", || rules(&path) == (0, 0));
     wait_until("the watchdog ends", || parent_and_session(watchdog).is_none());
     assert_progress(&transfer);
     // A new agent may start while the watchdog of a killed agent still removes the rules.

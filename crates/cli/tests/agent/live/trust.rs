@@ -12,7 +12,7 @@ use std::time::Duration;
 
 pub const DYNAMIC: &[&str] = &["--window", "dynamic", "--path", "nfqueue"];
 
-/// Counts the agent's rules: jumps to its iptables chain, and chains of its name. With nft, its tables count in both
+/// Counts the agent's rules: jumps to its iptables chain, and chains of its name. The agent's nft tables count in both
 /// numbers.
 pub fn rules(path: &Path) -> (usize, usize) {
     let says = |program: &str, arguments: &[&str]| {
@@ -49,7 +49,7 @@ fn nft_does_where_there_is_no_iptables() {
     let programs = tempfile::tempdir().unwrap();
     let folders = std::env::var_os("PATH").unwrap_or_default();
     let nft = std::env::split_paths(&folders).map(|folder| folder.join("nft")).find(|file| file.exists());
-    let Some(nft) = nft else { return println!("skipped: there is no nft") };
+    let Some(nft) = nft else { return println!("skipped: nft is not installed") };
     std::os::unix::fs::symlink(nft, programs.path().join("nft")).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let mut command = common::lasthop();
@@ -124,7 +124,7 @@ fn it_runs_once_with_few_capabilities_and_tells_its_counters() {
     assert!(queued > 100 && added.abs_diff(queued) <= 2, "{queued} {added}");
 }
 
-/// Checks only the syntax of the unit's permissions. A person tested the permissions themselves.
+/// Checks only the syntax of the unit's permissions. Their effect was tested by hand.
 #[test]
 fn the_units_keys_are_systemds() {
     let text = fs::read_to_string(common::root().join("docs/agent.md")).unwrap();

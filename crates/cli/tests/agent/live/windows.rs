@@ -1,5 +1,5 @@
-//! A window as large as the path needs keeps a deep buffer empty, with unmodified senders and receivers (`lasthop agent
-//! measure`).
+//! A window of two bandwidth-delay products keeps the queue of a deep buffer short, with unmodified senders and
+//! receivers (`lasthop agent measure`).
 
 use crate::alone;
 use crate::common::machine::{Machine, not_judged};

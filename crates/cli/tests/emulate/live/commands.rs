@@ -93,8 +93,8 @@ fn flags_mean_what_the_line_says() {
 }
 
 /// The user can distinguish a command's own status 3 from an invalid run by `valid` and `exit_status`, by a note and,
-/// with --invalid-status, by the exit status. A run becomes invalid if the path stands still for 150 ms, because a
-/// packet may be at most 50 ms late.
+/// with --invalid-status, by the exit status. A run becomes invalid if the path's process is stopped for 150 ms,
+/// because a packet may be at most 50 ms late.
 #[test]
 fn an_invalid_run_and_a_command_s_own_3_are_told_apart() {
     if !is_possible() {
@@ -107,7 +107,7 @@ fn an_invalid_run_and_a_command_s_own_3_are_told_apart() {
     if told["valid"] == true {
         assert!(said.contains("the run is valid; the exit status 3 is that of the command"), "{said}");
     }
-    // The shell's parent is the path, which stands still here while packets are in flight.
+    // The shell's parent is the path's process, which is stopped here while packets are in flight.
     let datagrams = "import socket, sys, time\ns = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\n\
                      for _ in range(40): s.sendto(b'x', (sys.argv[1], 5001)); time.sleep(0.01)";
     let line = format!(

@@ -103,7 +103,8 @@ fn with_the_outer_one_the_inner_one_goes() {
             fs::read_dir("/run").unwrap().flatten().map(|entry| entry.file_name().into_string().unwrap());
         names.filter(|name| name.starts_with("lasthop-nat-")).count()
     };
-    // The first run is removed by its guard after a kill; the second, killed without its guard, by the next run.
+    // The first run is killed, and its guard cleans up. The second run is killed with its guard, and the next run
+    // cleans up.
     for seconds in ["19640", "19641"] {
         let before = notes();
         let program = lasthop().get_program().to_str().unwrap().to_owned();
@@ -118,8 +119,9 @@ fn with_the_outer_one_the_inner_one_goes() {
             let children = children.split_whitespace().map(|pid| pid.parse().unwrap());
             children.filter(|pid| namespaces_of(*pid).len() == 1).collect()
         };
-        // The number appears in three command lines: that of the inner command, and those of both emulations. This also
-        // holds a moment earlier, before a forked process becomes the inner emulation.
+        // The number appears in three command lines: that of the inner command, and those of both emulations. The
+        // number of such command lines is also three a moment earlier, before a forked process becomes the inner
+        // emulation.
         wait_until("the inner emulation runs", || processes_with(seconds) == 3 && inner().len() == 1);
         let inner = inner();
         assert_eq!(namespaces_of(outer.id()).len(), 2);
@@ -130,10 +132,10 @@ fn with_the_outer_one_the_inner_one_goes() {
             kill_with_guard(outer);
             crate::emulate(&[crate::CLEAN, "--server", "exec sleep 1000", "--", "true"]);
         }
-        wait_until("all namespaces go", || {
+        wait_until("all namespaces are removed", || {
             namespaces_of(outer.id()).is_empty() && namespaces_of(inner[0]).is_empty()
         });
-        wait_until("the processes go", || processes_with(seconds) == 0);
-        wait_until("the note goes", || notes() <= before);
+        wait_until("the processes end", || processes_with(seconds) == 0);
+        wait_until("the note is removed", || notes() <= before);
     }
 }

@@ -33,7 +33,7 @@ fn assert_whole(lines: &[Value]) {
     assert!(seen > 0 && seen <= sent, "{seen} of {sent}");
 }
 
-/// The server writes a fake summary to standard error, and the command writes one to standard output.
+/// The server writes a fake summary to standard error, and the command writes a fake summary to standard output.
 #[test]
 fn no_programs_output_is_among_the_lines() {
     if !is_possible() {

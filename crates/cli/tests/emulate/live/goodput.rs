@@ -58,7 +58,7 @@ time.sleep(60)
 ";
 
 /// Prints received data and the congestion control of the client. The connection lasts over a second, because the
-/// kernels may be asked about connections only once per second.
+/// emulation may query the kernels about connections only once per second.
 const CONNECTS: &str = "
 import socket, sys, time
 client = socket.create_connection((sys.argv[1], 5001))

@@ -11,7 +11,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 /// Namespaces `internet` — `host` — `bystander`, connected by cables. The host forwards only packets that arrive on the
-/// interface `own0`; its owner has set this.
+/// interface `own0`; this is the setting of the host's owner.
 pub struct World {
     pub host: Namespace,
     internet: Namespace,
@@ -67,7 +67,9 @@ impl World {
     /// Starts a server in the internet, and waits until it listens.
     pub fn serve(&self) -> KillOnDrop {
         let running = World::begin(&self.internet, &["sh", "-c", &server("cubic")]);
-        wait_until("it listens", || self.host.within(|| TcpStream::connect((REMOTE, 5001)).is_ok()).unwrap());
+        wait_until("the server listens", || {
+            self.host.within(|| TcpStream::connect((REMOTE, 5001)).is_ok()).unwrap()
+        });
         running
     }
 
@@ -121,7 +123,7 @@ pub fn has(tool: &str) -> Option<PathBuf> {
     let folders = std::env::var_os("PATH").unwrap_or_default();
     let found = std::env::split_paths(&folders).map(|folder| folder.join(tool)).find(|file| file.exists());
     if found.is_none() {
-        eprintln!("skipped: there is no {tool}");
+        eprintln!("skipped: {tool} is not installed");
     }
     found
 }

@@ -72,7 +72,7 @@ fn a_kernel_that_is_told_by_marks_loses_nothing() {
     }
     let can_look = Command::new("tshark").arg("--version").output().is_ok();
     if !can_look {
-        eprintln!("skipped in part: there is no tshark to look for CWR");
+        eprintln!("skipped in part: tshark, which checks CWR, is not installed");
     }
     let folder = tempfile::tempdir().unwrap();
     let capture = folder.path().join("capture.pcapng");
@@ -195,8 +195,9 @@ fn tag_drop_gives_notice_by_packets_of_lower_effort_only() {
         let arrives = (0..BURST).filter(|number| !lost.contains(number));
         arrives.map(|number| (number, if TAGGED.contains(&number) { tos } else { 0 })).collect()
     };
-    // Packet 0 is on the link, 1 to 20 wait. Packet 21 finds the queue full and is lost. The oldest tagged packet, 5,
-    // is then dropped, and 22 takes its place. Likewise 23 is lost, 10 is dropped, and 24 takes its place.
+    // Packet 0 is on the link, packets 1 to 20 wait. Packet 21 finds the queue full and is lost. The oldest tagged
+    // packet, 5, is then dropped, and packet 22 takes its place. Likewise packet 23 is lost, 10 is dropped, and 24
+    // takes its place.
     let (arrived, summary) = burst(&path, LOWER_EFFORT);
     assert_eq!(arrived, expected(&[21, 5, 23, 10], LOWER_EFFORT), "{summary}");
     let lost = &summary["lost"]["down"];
@@ -258,7 +259,7 @@ fn classes_of_tcp_and_of_datagrams_get_what_is_allocated() {
     let folder = tempfile::tempdir().unwrap();
     let queue = "{ kind = \"cbq\", tcp_rate = \"7 Mbit/s\", datagram_rate = \"3 Mbit/s\", packets = 100 }";
     let path = path(folder.path(), "10 Mbit/s", queue);
-    // Each case has the rate at which datagrams are sent, then the expected rates of TCP and of datagrams (kbit/s of IP
+    // Each case is the rate at which datagrams are sent, then the expected rates of TCP and of datagrams (kbit/s of IP
     // bytes). Datagrams get at most their share, and TCP borrows the rest.
     for (wants, tcp, datagrams) in [(6000.0, 7000.0, 3000.0), (1000.0, 9000.0, 1000.0)] {
         let server = end("as_two_servers", &wants.to_string());

@@ -17,7 +17,7 @@ fn answer(question: &[u8]) -> Vec<u8> {
     let end = 12 + question[12..].iter().position(|byte| *byte == 0).unwrap() + 5;
     let is_a = question[end - 4..end - 2] == [0, 1];
     let mut answer = question[..2].to_vec();
-    // The header says: a response with recursion available, one question, and one answer if the query is for IPv4.
+    // The header means: a response with recursion available, one question, and one answer if the query is for IPv4.
     answer.extend([0x81, 0x80, 0, 1, 0, u8::from(is_a), 0, 0, 0, 0]);
     answer.extend(&question[12..end]);
     if is_a {

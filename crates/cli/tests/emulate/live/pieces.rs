@@ -35,7 +35,7 @@ fn segments_of_one_piece_take_their_time_on_the_link() {
         return;
     }
     if Command::new("tshark").arg("--version").output().is_err() {
-        return eprintln!("skipped: there is no tshark to look into captures");
+        return eprintln!("skipped: tshark, which reads the captures, is not installed");
     }
     let folder = tempfile::tempdir().unwrap();
     let capture = folder.path().join("capture.pcapng");
@@ -70,7 +70,7 @@ fn segments_of_one_piece_take_their_time_on_the_link() {
     // The initial window of ten segments (RFC 6928) is handed over in one piece, so some segments enter at the same
     // time.
     assert!(entered[..10].windows(2).any(|pair| pair[0].0 == pair[1].0), "{:?}", &entered[..10]);
-    // 1500 bytes take 3 ms at 4 Mbit/s. After a delay, late packets come closer together, but no packet is early.
+    // 1500 bytes take 3 ms at 4 Mbit/s. Packets that follow a late packet have shorter gaps, but no packet is early.
     let spans = left.windows(2).map(|pair| pair[1].0 - pair[0].0);
     let (first, tenth) = (entered[0].0, left[9].0);
     assert!(

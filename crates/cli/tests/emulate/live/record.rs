@@ -98,7 +98,7 @@ fn a_constant_rate_is_recorded_and_gives_that_rate() {
 }
 
 /// A plan with a period of 6 s is recorded for 6 s. The point of the plan at which the recording starts is unknown, so
-/// the test takes the one that fits best.
+/// the test takes the point that fits best.
 #[test]
 fn a_rate_that_changes_is_recorded_as_it_changes() {
     if !is_possible() {
@@ -166,8 +166,8 @@ fn both_directions_are_recorded_at_once() {
         let Some((summary, name, machine)) = recorded(path, folder.path(), &arguments) else { return };
         assert_eq!(summary["feedback_shares_way"], feedback.is_empty());
         for way in ["down", "up"] {
-            // While reports wait, this direction's queue may run empty. The missing rate is the share of time, as
-            // reported, in which the queue was empty.
+            // While reports wait, this direction's queue may run empty. The expected rate is lower by the reported
+            // share of time in which the queue was empty.
             let full = 1.0 - summary[way]["queue_empty_pct"].as_f64().unwrap() / 100.0;
             judge_near(&machine, mbps(&trace(&name, way), 0, 3000), 6.0 * full, 4.0, way);
             judge_near(&machine, summary[way]["rate_kbps"].as_f64().unwrap(), 6000.0 * full, 4.0, way);

@@ -94,7 +94,7 @@ fn after_a_kill_nothing_is_left() {
     let mut killed = begin("17320");
     send("-KILL", &killed.0);
     killed.0.wait().unwrap();
-    wait_until("the namespaces go", || namespaces_of(killed.0.id()).is_empty());
+    wait_until("the namespaces are removed", || namespaces_of(killed.0.id()).is_empty());
     assert_eq!(processes_with("17320"), 0);
 }
 

@@ -10,8 +10,8 @@ const ON: &str = "\u{1b}[?1049h";
 const OFF: &str = "\u{1b}[?1049l";
 const CURSOR: &str = "\u{1b}[?25h";
 
-/// Runs this line as the command of a run on a terminal of 30 by 100. Returns the output, followed by the terminal's
-/// modes (stty(1)).
+/// Runs this line as the command of a run on a terminal of 30 rows and 100 columns. Returns the output, followed by the
+/// terminal's modes (stty(1)).
 fn on_a_terminal(line: &str) -> Option<String> {
     let program = lasthop().get_program().to_str().unwrap().to_owned();
     let server = server("cubic");
@@ -32,7 +32,7 @@ fn on_a_terminal(line: &str) -> Option<String> {
 /// Output before, on and after the alternate screen.
 fn parts(all: &str) -> [&str; 3] {
     let (before, rest) = all.split_once(ON).unwrap_or_else(|| panic!("no alternate screen: {all:?}"));
-    let (on, after) = rest.split_once(OFF).unwrap_or_else(|| panic!("it stays: {all:?}"));
+    let (on, after) = rest.split_once(OFF).unwrap_or_else(|| panic!("the alternate screen stays: {all:?}"));
     assert!(!after.contains(ON), "{all:?}");
     [before, on, after]
 }

@@ -1,4 +1,4 @@
-//! A run detects disturbances, for example that the path itself stood still.
+//! A run detects disturbances, for example a stop of the path's own process.
 
 use crate::common::machine::Machine;
 use crate::traffic::{client, printed, server};
@@ -58,8 +58,8 @@ fn a_packet_joins_when_it_was_handed_over_however_late_it_is_read() {
         return;
     }
     let client = client("{server}", 0.5);
-    // The shell's parent is the path. The sleep gives the kernel time: it starts to stamp packets a moment after the
-    // request.
+    // The shell's parent is the path's process. The sleep is needed because the kernel starts to stamp packets a moment
+    // after the request.
     let line = format!("sleep 0.5; kill -STOP $PPID; (sleep 0.06; kill -CONT $PPID) & {client}");
     let path = "rate=10Mbit/s,rtt=400ms,queue=200packets";
     let words = [path, "--server", &server("cubic"), "--format", "json", "--", "sh", "-c", &line];
@@ -86,7 +86,7 @@ fn packets_join_when_the_kernel_hands_them_over() {
     let output = crate::emulate(&words);
     let summary = crate::summary(&output);
     machine.heed(&summary);
-    // The path waits for a processor like other programs: half of the packets enter within 100 us.
+    // The path waits for a processor like other programs, so only half of the packets must enter within 100 us.
     let median = summary["entry_us"]["p50"].as_f64().expect("entry times are known");
     machine.judge(median < 100.0, &summary);
 }

@@ -128,10 +128,10 @@ fn whatever_ends_it_nothing_is_left() {
         assert_eq!(made.len(), 2);
         assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
         assert_eq!(child.wait().unwrap().code(), status, "{signal}");
-        wait_until("the programs go", || processes_with(seconds) == 0);
-        wait_until("the namespaces go", || namespaces().is_disjoint(&made));
+        wait_until("the programs end", || processes_with(seconds) == 0);
+        wait_until("the namespaces are removed", || namespaces().is_disjoint(&made));
     }
-    // Nothing is left if the second process is killed, either.
+    // A kill of the second process leaves nothing behind, either.
     let mut child = begin("22363");
     let second = fs::read_to_string(format!("/proc/{0}/task/{0}/children", child.id())).unwrap();
     assert!(Command::new("kill").args(["-KILL", second.trim()]).status().unwrap().success());
@@ -174,7 +174,8 @@ fn the_way_outside_leads_through_a_program() {
             let said = stderr_of(&output);
             assert!(
                 said.contains(
-                    "only TCP and name resolution (DNS) reach outside: neither `pasta` (passt) nor `slirp4netns`"
+                    "only TCP and name resolution (DNS) reach the outside network: \
+                     neither `pasta` (passt) nor `slirp4netns`"
                 ),
                 "{said}"
             );
@@ -202,7 +203,7 @@ fn a_machine_that_forbids_it_is_told_how_to_permit_it() {
     command.args(["emulate", CLEAN, "--server", "exec sleep 1000", "--", "true"]);
     let output = command.output().unwrap();
     let said = stderr_of(&output);
-    if !said.contains("user namespace of its own") {
+    if !said.contains("needs its own user namespace") {
         return eprintln!("skipped: {said}");
     }
     assert_eq!(output.status.code(), Some(1), "{said}");

@@ -83,7 +83,7 @@ fn throughput(p: f64) -> f64 {
     1.0 / (RTT_S * libm::sqrt(2.0 * B * p / 3.0) + T0_S * timeouts)
 }
 
-/// Throughput by Eq. 13 as printed: the root spans both terms, and the last factor is outside of the root.
+/// Throughput by Eq. 13 as printed: the square root covers both terms, but not the last factor.
 fn throughput_as_printed(p: f64) -> f64 {
     1.0 / (RTT_S * libm::sqrt(2.0 * B * p / 3.0 + T0_S * least(p)) * p * (1.0 + 32.0 * p * p))
 }

@@ -13,7 +13,7 @@ pub struct Claim {
     /// Series name of the claim's row in the results.
     #[serde(default = "claim_series")]
     pub series: String,
-    /// Text of the claim; `{value}` stands for the number that the first condition measures.
+    /// Text of the claim; `{value}` is replaced by the number that the first condition measures.
     pub words: String,
     /// Theme of the claim: its column in the table on the report's first screen.
     pub theme: Option<String>,

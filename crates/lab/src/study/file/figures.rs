@@ -24,7 +24,7 @@ pub enum Drawn {
 pub struct Figure {
     /// Title above the picture.
     pub title: String,
-    /// Grid of all curves that do not name another.
+    /// Grid of all curves that do not name a grid.
     pub grid: Option<String>,
     /// Metric to draw.
     pub metric: Option<String>,
@@ -123,7 +123,7 @@ pub struct Table {
     /// Rows to show, by patterns of their item; only rows with a verdict appear.
     #[serde(default)]
     pub rows: Texts,
-    /// Index in `try` (from 0). The table gets one row for each answer that this try tests.
+    /// Index of a try in `[[try]]`, from 0. The table has one row for each answer that this try tests.
     pub answers: Option<usize>,
     /// Columns of a table with `answers`.
     #[serde(default)]

@@ -133,7 +133,7 @@ pub struct Axis {
     /// Changes for single values, by value.
     #[serde(default)]
     pub case: Ordered<Changes>,
-    /// Coordinates that a value stands for, if its name is not itself a coordinate: `"2 + 4" = { reno = 2, w_cw = 4 }`.
+    /// Coordinates that a value denotes, if its name is not itself a coordinate: `"2 + 4" = { reno = 2, w_cw = 4 }`.
     #[serde(default)]
     pub stands_for: Ordered<Ordered<Value>>,
 }
@@ -143,7 +143,7 @@ pub struct Axis {
 #[serde(deny_unknown_fields)]
 #[serde(expecting = "struct Runs")]
 pub struct RunCounts {
-    /// Number in a full run; if `most` is set, the initial number.
+    /// Number in a full run. If `most` is set, this is only the initial number.
     #[serde(default)]
     pub full: u32,
     /// Largest number in a full run, if intervals stay wide compared with the margin of published numbers.

@@ -56,7 +56,7 @@ impl Stepped {
 
 impl Channel for Stepped {
     fn transmit(&mut self, transmission: &Transmission) -> Reception {
-        // A retransmission finds the state at its own time, unless the chain is already past that step.
+        // The state at the time of the retransmission applies, unless the chain is already past that step.
         let loss = if self.is_bad_at(transmission.start.as_nanos() / self.step_nanos) {
             self.loss_bad
         } else {

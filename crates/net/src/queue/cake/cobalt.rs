@@ -31,7 +31,7 @@ pub(super) struct Cobalt {
 
 impl Cobalt {
     /// Returns whether to drop the packet that is about to leave. Marks the packet instead if possible. `arrived_at` is
-    /// its arrival, and `bulk` is the number of backlogged flows.
+    /// the packet's arrival time, and `bulk` is the number of backlogged flows.
     pub(super) fn should_drop(
         &mut self,
         parameters: &CobaltParameters,
@@ -134,7 +134,8 @@ mod tests {
     }
 
     /// CoDel's schedule (RFC 8289 §5.3): the first drop or mark follows an interval of excess delay. The gaps to
-    /// further ones are interval / sqrt(count). The count is 2 after the first, because that counts, too.
+    /// further ones are interval / sqrt(count). The count is 2 after the first drop or mark, because that one is
+    /// counted, too.
     #[test]
     fn the_schedule_is_codels() {
         let mut expected = vec![200u64];

@@ -30,15 +30,15 @@ const LONGEST: Duration = Duration::from_secs(100);
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "cake",
-        summary: "shaper, and one queue per flow (eight-way hashing), each with COBALT",
+        summary: "shaper, and one queue per flow (eight-way hashing); COBALT in each queue",
         source: "Høiland-Jørgensen et al., LANMAN 2018; tc-cake(8)",
         parameters: &[
             Parameter {
                 name: "shape",
                 unit: Unit::Probability(0.0, 1.0),
                 default: Some("0"),
-                doc: "shaper's rate as a share of the link's (a plan's first, a trace's mean); 0: no shaper, \
-                      for a queue at the bottleneck itself",
+                doc: "shaper's rate as a share of the link's rate (first rate of a plan, mean rate of a trace); \
+                      0: no shaper, for a queue at the bottleneck itself",
             },
             Parameter {
                 name: "overhead",
@@ -50,7 +50,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "target",
                 unit: Unit::Duration(Duration::from_micros(1), LONGEST),
                 default: Some("5 ms"),
-                doc: "acceptable standing delay, or one and a half packet times at the shaper's rate if longer",
+                doc: "acceptable standing delay; never less than one and a half packet times at the shaper's rate",
             },
             Parameter {
                 name: "rtt",
@@ -62,7 +62,8 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "memory",
                 unit: Unit::Bytes(1500, 1_000_000_000_000),
                 default: Some("4 MB"),
-                doc: "limit of all queues together, bytes; above, the longest queue loses its first packets",
+                doc: "limit of all queues together, bytes; above this limit, packets are dropped from the head \
+                      of the longest queue",
             },
             Parameter {
                 name: "marks",
@@ -74,8 +75,8 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "isolation",
                 unit: Unit::Word(&["flows", "dual_srchost", "dual_dsthost", "triple_isolate"]),
                 default: Some("flows"),
-                doc: "fair shares by flow; by sending host and flow; by receiving host and flow; \
-                      or by flow and the busier of both hosts (sch_cake's default). A host is a node",
+                doc: "fair shares per flow; per sending host and flow; per receiving host and flow; or per flow \
+                      and the busier of its two hosts (sch_cake's default). A host is a node",
             },
             SALT,
         ],

@@ -47,7 +47,7 @@ pub(super) struct Measure {
     /// Number of repetitions per sender, each with and without the agent
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = values::runs)]
     runs: u32,
-    /// Seed of the first repetition, counting up from there; the scenario's seed by default
+    /// Seed of the first repetition; each further repetition adds 1. Default: the scenario's seed
     #[arg(long, value_name = "S", value_parser = values::seed)]
     seed: Option<u64>,
     /// Output format
@@ -101,7 +101,7 @@ impl Measure {
     }
 
     /// Runs each repetition of a sender twice: without and with the agent. If one of the two runs had late packets,
-    /// both are repeated. The total number of repeats may not exceed the number of repetitions.
+    /// both runs are repeated. The total number of repeats may not exceed the number of repetitions.
     fn repeat(
         &self,
         sender: &RealSender,
@@ -143,7 +143,7 @@ impl Measure {
 }
 
 fn trial(sender: &RealSender, scenario: &Scenario, carried: &CarriedFlows) -> Result<Trial, Failure> {
-    // No settings are given: the client's kernel keeps its current settings.
+    // The settings are empty, so that the client's kernel keeps its current settings.
     let settings = KernelSettings::default();
     let tcp = match sender {
         RealSender::Kernel(name) => {
@@ -152,7 +152,7 @@ fn trial(sender: &RealSender, scenario: &Scenario, carried: &CarriedFlows) -> Re
         RealSender::OwnToKernel => Tcp::OwnToKernel { configs: carried.configs.clone(), settings },
         RealSender::Own => {
             return Err(Failure::bad_input(
-                "`lasthop` also puts Lasthop's endpoint at the client, where the agent cannot see ACKs",
+                "the sender `lasthop` also places Lasthop's endpoint at the client, whose ACKs the agent cannot see",
                 "use lasthop-to-kernel",
             ));
         }

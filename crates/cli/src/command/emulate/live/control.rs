@@ -1,6 +1,7 @@
-//! Requests to a running emulation, through a socket in a directory to which only the directory's owner may write.
+//! Receives requests to a running emulation, through a socket in a directory to which only the directory's owner
+//! may write.
 //!
-//! A thread receives the requests. The loop that carries packets answers them between two packets.
+//! A thread receives the requests. The packet loop answers each request between two packets.
 
 use super::super::privileges;
 use super::settings::{SetRefusal, SetRequest};
@@ -45,7 +46,8 @@ pub(super) struct ControlSocket {
     _folder: RunDirectory,
 }
 
-/// Timeout of the emulation for reading a request, answering and writing. The requester waits twice as long.
+/// Timeout of the emulation for each of these steps: reading a request, answering it, and writing. The requester waits
+/// twice as long.
 const SOCKET_TIMEOUT: Duration = Duration::from_secs(2);
 /// Maximum length of a request, bytes.
 const MAX_REQUEST_BYTES: u64 = 1 << 16;
@@ -117,8 +119,8 @@ fn serve(mut stream: &UnixStream, ask: &SyncSender<PendingRequest>) -> io::Resul
 const PREFIX: &str = "emulate-";
 const SUFFIX: &str = ".sock";
 
-/// Possible directories of the socket: root's, then the user's own. A process that is root only in a user namespace
-/// uses the user's own directory.
+/// Returns the possible directories of the socket: for root, first that of root; then the user's own. A process that is
+/// root only in a user namespace uses the user's own directory.
 fn folders() -> Vec<PathBuf> {
     let root = geteuid().is_root().then(|| PathBuf::from("/run/lasthop"));
     let own = env::var_os("XDG_RUNTIME_DIR").map(|folder| PathBuf::from(folder).join("lasthop"));

@@ -6,7 +6,8 @@
 //! * `view`: observations of the path, which a separate thread reports.
 //! * `json_lines`: writes observations as JSON lines. `screen`: draws them on the terminal.
 //!
-//! The loop that carries packets does little itself: it takes samples, hands them to that thread, and applies settings.
+//! The packet loop itself does little: it takes samples, passes the samples to the thread of `view`, and applies
+//! settings.
 
 pub(super) mod control;
 mod json_lines;
@@ -42,7 +43,7 @@ use view::{Outputs, Viewer};
 /// Display of a run.
 #[derive(Args)]
 pub(super) struct LiveArgs {
-    /// Write a JSON line about the path to FILE at each interval; FILE may be a pipe of the shell, /dev/fd/3
+    /// Write a JSON line about the path to FILE at each interval; FILE may be a pipe of the shell: /dev/fd/3
     #[arg(long, value_name = "FILE")]
     watch: Option<PathBuf>,
     /// Write JSON lines: start of the run, an observation per interval, and the summary. TO is the number of an open
@@ -58,7 +59,7 @@ pub(super) struct LiveArgs {
 }
 
 const MIN_INTERVAL: Duration = Duration::from_millis(10);
-/// Default interval of observations for JSON lines, and then for `--live`.
+/// Default intervals of observations: for JSON lines, then for `--live`.
 const DEFAULT_INTERVAL: Duration = Duration::from_secs(1);
 const LIVE_INTERVAL: Duration = Duration::from_millis(250);
 
@@ -99,7 +100,7 @@ impl LiveArgs {
     pub(super) fn open(&self, has_command: bool) -> Result<LiveOutputs, Failure> {
         if self.live && !has_command {
             return Err(Failure::bad_input(
-                "--live needs the terminal, and so does a shell",
+                "--live needs the terminal, but so does the default command (a shell)",
                 "give a command after `--`, or watch the run from another terminal: --watch FILE",
             ));
         }
@@ -162,7 +163,7 @@ pub(super) struct Live {
 #[derive(Default)]
 pub(super) struct SettingChanges {
     pub(super) changes: Vec<Value>,
-    /// The same changes in the scenario language; empty if there are none.
+    /// The same changes in the scenario language; empty without changes.
     pub(super) plans: String,
 }
 

@@ -15,7 +15,7 @@ use std::fmt::Write as _;
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(in super::super) enum SettingWord {
     Set(LinkChange, Option<End>),
-    /// Direction of all values that name no direction.
+    /// Direction of all values that have no direction of their own.
     Direction(End),
 }
 
@@ -93,10 +93,10 @@ impl SetRefusal {
 
 pub(super) struct SettingsHistory {
     directions: Vec<LinkDirection>,
-    /// Settings of each link direction with the time from which they apply: the initial settings, then those after each
-    /// change.
+    /// Settings of each link direction, each with the time from which it applies: the initial settings, then the
+    /// settings after each change.
     histories: Vec<Vec<(Time, Option<LinkSettings>)>>,
-    /// Whether the scenario already has a delay plan and a loss plan for each link direction.
+    /// For each link direction: whether the scenario already has a delay plan, and whether it has a loss plan.
     planned: Vec<[bool; 2]>,
 }
 
@@ -128,7 +128,7 @@ impl SettingsHistory {
             let direction = self.directions.iter().find(|direction| direction.pipe == pipe).map_or(String::new(), LinkDirection::name);
             SetRefusal::new(
                 format!("{direction}: {}; no setting has changed", fixed.0),
-                "settable: a constant rate; a delay, except of RLC and Wi-Fi; losses if the channel is none or iid",
+                "settable are a constant rate, a delay (not of RLC or Wi-Fi), and losses if the channel is none or iid",
             )
         })?;
         for (direction, _) in &changes {
@@ -138,8 +138,9 @@ impl SettingsHistory {
     }
 
     fn changes(&self, request: &SetRequest) -> Result<Vec<(usize, LinkChange)>, SetRefusal> {
-        let unreadable =
-            |message| SetRefusal::new(message, "lasthop emulate set rate=5Mbit/s delay=40ms @down");
+        let unreadable = |message| {
+            SetRefusal::new(message, "for example: lasthop emulate set rate=5Mbit/s delay=40ms @down")
+        };
         let words =
             request.words.iter().map(|word| parse(word)).collect::<Result<Vec<SettingWord>, String>>();
         let words = words.map_err(unreadable)?;
@@ -179,7 +180,7 @@ impl SettingsHistory {
         let all = names.join(", ");
         match (&request.link, meant) {
             (Some(link), []) => {
-                Err(SetRefusal::new(format!("the path has no link `{link}` here"), format!("links: {all}")))
+                Err(SetRefusal::new(format!("the path has no link `{link}`"), format!("links: {all}")))
             }
             (None, _) if names.len() > 1 => Err(SetRefusal::new(
                 format!("the path has several links: {all}"),
@@ -274,7 +275,7 @@ fn lines(history: &[(Time, LinkSettings)], [delay_planned, loss_planned]: [bool;
     lines
 }
 
-/// Minimum length of a step in a plan, and a length that exceeds every run, for the last step.
+/// Minimum length of a step in a plan. Then the length of the last step, which exceeds every run.
 const MIN_STEP: Duration = Duration::from_millis(1);
 const FOR_EVER: &str = "1000000 s";
 
@@ -290,7 +291,7 @@ fn plan<V: PartialEq + Copy, S: Display>(
         let value = of(setting);
         match steps.last_mut() {
             Some((_, last)) if *last == value => {}
-            // A value that applied for less than the minimum step is dropped.
+            // A value that applied for less than the minimum length of a step is omitted.
             Some((begins, last)) if time.since(*begins) < MIN_STEP => *last = value,
             _ => steps.push((*time, value)),
         }

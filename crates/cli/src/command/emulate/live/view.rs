@@ -1,4 +1,5 @@
-//! Observations of the path, and the thread that reports them. The thread is separate because writing may block.
+//! Observations of the path, and the thread that reports the observations. A separate thread is needed because
+//! writing may block.
 
 use super::super::events::Events;
 use super::json_lines::{self, JsonLines};
@@ -29,12 +30,13 @@ pub(super) struct DirectionView {
     pub(super) kbps: f64,
     pub(super) delivered: u64,
     pub(super) lost: PerReason<u64>,
-    /// Queue length in packets. Then `bytes`: queue length in bytes. `wait_ms`: queueing delay of a new packet, ms.
+    /// Queue length in packets. The next fields are `bytes`, the queue length in bytes, and `wait_ms`, the queueing
+    /// delay of a new packet in ms.
     pub(super) packets: u64,
     pub(super) bytes: u64,
     pub(super) wait_ms: Option<f64>,
     /// Smoothed round-trip time of the connection that sent most in this direction, ms, as measured by the sending
-    /// kernel. `None` if the sender is beyond the path, or sends no TCP.
+    /// kernel. `None` if the sender is outside the run, or sends no TCP.
     pub(super) rtt_ms: Option<f64>,
 }
 
@@ -129,8 +131,8 @@ fn nothing(now: &PathState) -> PathState {
     PathState { time: lasthop_base::Time::ZERO, directions: [DirectionState::default(); 2], late: now.late }
 }
 
-/// Round-trip times of two connections: of the one with most acknowledged bytes to the server, and likewise to the
-/// client.
+/// Returns a round-trip time for each receiving end: that of the connection to this end with the most acknowledged
+/// bytes.
 fn rtts(kernels: &mut [(End, Kernel)]) -> [Option<f64>; 2] {
     let mut rtts = [None; 2];
     for (end, kernel) in kernels {

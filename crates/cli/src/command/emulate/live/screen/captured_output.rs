@@ -1,10 +1,10 @@
-//! Keeps the command's output during `--live` until the end of the run. The last lines are drawn during the run.
+//! Keeps the command's output during `--live` until the end of the run. The screen shows the last lines during the run.
 
 use std::collections::VecDeque;
 use std::io::{self, Write};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Maximum number of bytes that are kept.
+/// Maximum number of bytes of output that are kept.
 const MAX_BYTES: usize = 64 << 20;
 const MAX_LINES: usize = 200;
 /// Maximum number of characters of a drawn line.
@@ -30,7 +30,8 @@ enum ParserState {
     Sequence,
     /// The parser is in a string that ends with BEL or ESC: `ESC ] 0 ; title BEL`.
     String,
-    /// The parser has read a carriage return. The next text replaces the line, unless a newline follows.
+    /// The parser has read a carriage return. Text that follows replaces the line; a newline that follows ends the
+    /// line.
     Return,
 }
 

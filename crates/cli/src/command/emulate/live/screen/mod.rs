@@ -1,4 +1,4 @@
-//! The run on the terminal's alternate screen (`--live`).
+//! Shows the run on the terminal's alternate screen (`--live`).
 //!
 //! * `captured_output`: output of COMMAND during the run.
 //! * `picture`: the drawing.
@@ -26,7 +26,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 
-/// The terminal during `--live`; restored on drop.
+/// The terminal during `--live`, which is restored on drop.
 pub(super) struct Screen {
     tty: File,
     before: Termios,
@@ -37,13 +37,13 @@ pub(super) struct Screen {
     reader: Option<JoinHandle<()>>,
 }
 
-/// Time after which the reader checks again whether the run is over, ms.
+/// Interval at which the reader checks whether the run is over, ms.
 const DRAIN_MILLIS: u8 = 50;
 
 /// Controlling terminal of this process.
 ///
 /// # Errors
-/// If the process has none.
+/// If the process has no controlling terminal.
 pub(super) fn terminal() -> Result<File, Failure> {
     OpenOptions::new().read(true).write(true).open("/dev/tty").map_err(|error| {
         Failure::bad_input(
@@ -149,7 +149,7 @@ fn read(mut master: File, output: &Mutex<CapturedOutput>, is_over: &AtomicBool) 
         }
         match master.read(&mut buffer) {
             Ok(size) if size > 0 => captured_output::lock(output).add(&buffer[..size]),
-            // Reading fails as soon as no process has the other end open, which happens after the terminal is restored.
+            // Reading fails if no process has the other end open, which is so after the terminal is restored.
             _ => return,
         }
     }

@@ -1,4 +1,4 @@
-//! The drawing: rate, queue, round-trip time and losses per direction, lateness, and the command's output.
+//! Draws rate, queue, round-trip time and losses per direction, lateness, and the command's output.
 
 use super::super::view::View;
 use super::captured_output::{CapturedOutput, lock};
@@ -23,7 +23,7 @@ const DIRECTION_ROWS: u16 = 11;
 /// Maximum number of samples that are kept: the number of columns of the widest terminal.
 const MAX_SAMPLES: usize = 512;
 
-/// Rows for the command's output, without its frame, on a terminal with `rows` rows.
+/// Number of rows for the command's output, without the frame, on a terminal with `rows` rows.
 pub(super) fn output_rows(rows: u16) -> u16 {
     rows.saturating_sub(DIRECTION_ROWS + 4).max(1)
 }
@@ -85,9 +85,7 @@ fn late(view: &View) -> String {
     let bound = Bounds::USUAL.late;
     match view.late {
         Some([p99, max]) => {
-            format!(
-                "late since the last sample: {p99:.0} us (1 of 100), {max:.0} us (maximum); bound {bound}"
-            )
+            format!("lateness since the last sample, us: p99 {p99:.0}, maximum {max:.0}; bound {bound}")
         }
         None => "no packet since the last sample".to_owned(),
     }
@@ -123,7 +121,7 @@ fn push_sample(history: &mut VecDeque<u64>, value: u64) {
     history.push_back(value);
 }
 
-/// Settings of the link in a direction. The text is empty if the direction has several links.
+/// Describes the settings of the link in a direction. The text is empty if the direction has several links.
 fn set(current: &Value, end: End) -> String {
     let name = if end == End::Client { "down" } else { "up" };
     let links = current["links"].as_array().into_iter().flatten();
@@ -131,7 +129,7 @@ fn set(current: &Value, end: End) -> String {
     let (Some(link), None) = (here.next(), here.next()) else { return String::new() };
     let rate = link["rate_bps"]
         .as_u64()
-        .map(|bps| if bps == 0 { "no rate".to_owned() } else { Rate::from_bps(bps).to_string() });
+        .map(|bps| if bps == 0 { "rate 0 (stopped)".to_owned() } else { Rate::from_bps(bps).to_string() });
     let delay = link["delay_ms"].as_f64().map(|ms| Duration::from_secs_f64(ms / 1e3).to_string());
     let loss = link["loss_pct"].as_f64().map(|percent| format!("{percent} %"));
     let known: Vec<String> = [rate, delay, loss].into_iter().flatten().collect();
