@@ -41,6 +41,9 @@ pub(crate) struct Advise {
     /// Number of threads; by default one per core. Results do not depend on the number
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::jobs)]
     jobs: Option<usize>,
+    /// Print all candidates, all columns and all next steps
+    #[arg(long)]
+    all: bool,
     /// Output format
     #[arg(long, value_enum, default_value = "table")]
     format: AdviceFormat,
@@ -112,7 +115,7 @@ impl Advise {
             target.write_and_note(&report::html(&document))?;
         }
         match self.format {
-            AdviceFormat::Table => output::print(&text(&advice, &written)),
+            AdviceFormat::Table => output::print(&text(&advice, &written, self.all)),
             AdviceFormat::Json => {
                 let objects = advice.objects(&written);
                 output::print(&objects.iter().map(|object| format!("{object}\n")).collect::<String>())
@@ -136,13 +139,29 @@ impl Advise {
     }
 }
 
-fn text(advice: &Advice, written: &str) -> String {
-    let mut text = format!("{}\n{}\n\n{}", advice.title, advice.rule(), table::text(&advice.table()));
+fn text(advice: &Advice, written: &str, is_whole: bool) -> String {
+    let (table, more) = if is_whole { (advice.table(), 0) } else { advice.glance() };
+    let heading = format!("{}\n{}\n\n", output::prose(&advice.title), output::prose(&advice.rule()));
+    let mut text = heading + &table::text(&table);
+    if !is_whole {
+        let more = if more > 0 {
+            format!("{more} more candidates and all columns")
+        } else {
+            "All columns".to_owned()
+        };
+        text += &format!("\n{more}: --all\n");
+    }
     for why in &advice.left_out {
-        text += &format!("\nnot ranked: {why}");
+        text += &format!("\n{}\n", output::prose(&format!("not ranked: {why}")));
     }
-    for (words, command) in advice.next_steps(written) {
-        text += &format!("\n{words}: {command}");
+    let mut steps = advice.next_steps(written);
+    if !is_whole {
+        // The first candidate simulated, the best one with real TCP, and the one to apply.
+        steps.dedup_by(|one, previous| one.0.starts_with("Try ") && previous.0.starts_with("Try "));
     }
-    text + "\n"
+    for (words, command) in steps {
+        // Commands are not broken, so that they can be copied.
+        text += &format!("\n{words}:\n  {command}\n");
+    }
+    text
 }

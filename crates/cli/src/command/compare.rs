@@ -39,9 +39,12 @@ pub(crate) struct Compare {
     /// Exclude measurements and transfers that begin before this time; sets the scenario's warmup
     #[arg(long, value_name = "TIME")]
     warm_up: Option<String>,
-    /// Metrics to compare: goodput_kbps,timeouts; repeatable (default: goodput and every metric that changes)
+    /// Metrics to compare: goodput_kbps,timeouts; repeatable (default: goodput and the most important that differ)
     #[arg(long, value_name = "A,B,C", value_delimiter = ',', value_parser = values::quantity)]
     metric: Vec<Quantity>,
+    /// Print every metric that differs
+    #[arg(long, conflicts_with = "metric")]
+    all: bool,
     /// Output format
     #[arg(long, value_enum, default_value = "table")]
     format: Format,
@@ -167,14 +170,22 @@ impl Compare {
             Format::Table => {
                 let how_many = if runs == 1 { "one run".to_owned() } else { format!("{runs} runs") };
                 let heading = format!(
-                    "{}\n{how_many} of {}{} each, seeds from {seed}; differences to the first row, {}\n\n",
-                    first.title,
+                    "{how_many} of {}{} each, seeds from {seed}; differences to the first row, {}",
                     lengths(&done.cases),
                     warm_up(&done.cases),
                     determinism.note().unwrap_or("paired by seed; 95 % intervals")
                 );
-                let notes: String = done.notes().iter().map(|note| format!("\n{note}\n")).collect();
-                heading + &table::text(&done.table()) + &notes
+                let (table, more) = if self.all { (done.table(), 0) } else { done.glance() };
+                let more = match more {
+                    0 => None,
+                    1 => Some("1 more metric differs: --all".to_owned()),
+                    more => Some(format!("{more} more metrics differ: --all")),
+                };
+                let notes = done.notes().into_iter().chain(more);
+                let notes: String = notes.map(|note| format!("\n{}\n", output::prose(&note))).collect();
+                format!("{}\n{}\n\n", output::prose(&first.title), output::prose(&heading))
+                    + &table::without(&table, &["difference"])
+                    + &notes
             }
             Format::Json => done.objects().iter().map(|object| format!("{object}\n")).collect(),
             Format::Csv => String::new(),

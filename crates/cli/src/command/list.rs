@@ -12,7 +12,7 @@ use textwrap::{Options, WordSeparator, WordSplitter};
 const WIDTH: usize = 80;
 const INDENT: &str = "  ";
 
-/// List mechanisms and ready paths, with sources.
+/// List mechanisms and ready paths: a line each, or everything about those that match WORD.
 ///
 /// WORD is a kind (`list queue`), part of a name (`list sack`), or a word of
 /// the summary or the source (`list satellite`).
@@ -30,6 +30,7 @@ impl List {
     pub(crate) fn execute(&self) -> Result<(), Failure> {
         let entries = self.entries()?;
         output::print(&match self.format {
+            Format::Table if self.words.is_empty() => as_lines(&entries),
             Format::Table => as_text(&entries),
             Format::Json => entries.iter().map(|entry| format!("{}\n", as_json(entry))).collect(),
             Format::Csv => as_csv(&entries),
@@ -52,9 +53,47 @@ impl List {
     }
 }
 
-/// Formats the entries for a terminal of 80 columns, grouped by kind. The source of each entry follows its summary.
+/// One line for each entry, grouped by kind.
+fn as_lines(entries: &[ListEntry]) -> String {
+    let names = names_width(entries);
+    let room = columns().saturating_sub(INDENT.len() + names + INDENT.len());
+    let mut text = String::new();
+    for group in entries.chunk_by(|one, next| one.kind == next.kind) {
+        text += &format!("{}\n", group[0].kind);
+        for entry in group {
+            text += &format!("{INDENT}{:<names$}{INDENT}{}\n", entry.name, shortened(&entry.summary, room));
+        }
+    }
+    text + "\nSummaries and sources: lasthop list WORD. Parameters: lasthop explain NAME\n"
+}
+
+/// The text, cut to this number of columns of the terminal.
+fn shortened(text: &str, room: usize) -> String {
+    if display_width(text) <= room {
+        return text.to_owned();
+    }
+    let mut short = String::new();
+    for c in text.chars() {
+        if display_width(&short) + 2 > room {
+            break;
+        }
+        short.push(c);
+    }
+    short.trim_end().to_owned() + "…"
+}
+
+/// Columns of the terminal, at most [`WIDTH`]: longer lines are hard to read.
+fn columns() -> usize {
+    output::width().map_or(WIDTH, |width| width.min(WIDTH))
+}
+
+fn names_width(entries: &[ListEntry]) -> usize {
+    entries.iter().map(|entry| display_width(entry.name)).max().unwrap_or(0)
+}
+
+/// Formats the entries in full, grouped by kind. The source of each entry follows its summary.
 fn as_text(entries: &[ListEntry]) -> String {
-    let names = entries.iter().map(|entry| display_width(entry.name)).max().unwrap_or(0);
+    let names = names_width(entries);
     let blank = " ".repeat(INDENT.len() + names + INDENT.len());
     let deeper = blank.clone() + INDENT;
     let mut lines = Vec::new();
@@ -70,7 +109,7 @@ fn as_text(entries: &[ListEntry]) -> String {
 }
 
 fn wrapped(text: &str, first: &str, further: &str) -> Vec<String> {
-    let options = Options::new(WIDTH)
+    let options = Options::new(columns())
         .initial_indent(first)
         .subsequent_indent(further)
         .word_separator(WordSeparator::AsciiSpace)

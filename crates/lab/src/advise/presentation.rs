@@ -74,6 +74,33 @@ impl Advice {
         }
     }
 
+    /// Short table: the first candidates with gain, delay and the competing flow; the unchanged path comes last. Returns
+    /// the number of further candidates.
+    pub fn glance(&self) -> (Table, usize) {
+        let columns = ["", "cure", "where", "gain, %", "RTT p95, ms", "competing flow, %"];
+        let shown = self.rows.len().min(MOST_ROWS);
+        let numbered = self.rows.iter().take(shown).enumerate().map(|(at, row)| ((at + 1).to_string(), row));
+        let line = |(rank, row): (String, &CandidateResults)| {
+            let is_base = row.candidate.sites.is_empty();
+            let score = row.score_pct.as_ref().filter(|_| !is_base);
+            let competing = row.neighbour_change.as_ref().filter(|_| !is_base);
+            vec![
+                Cell::Text(rank),
+                Cell::Text(row.candidate.name.clone()),
+                Cell::Text(sites(&row.candidate.sites)),
+                short_change(score.map(|it| (it.mean, it.ci95))),
+                plain(row.rtt_ms[1].as_ref()),
+                short_change(competing.map(|it| (it.percent, it.ci95))),
+            ]
+        };
+        let table = Table {
+            caption: String::new(),
+            columns: columns.map(String::from).to_vec(),
+            rows: numbered.chain([(String::new(), &self.base)]).map(line).collect(),
+        };
+        (table, self.rows.len() - shown)
+    }
+
     /// Shell command that simulates a candidate; `path` is the argument of `lasthop run`.
     pub fn command(&self, path: &str, row: &CandidateResults) -> String {
         let sets = row.candidate.set.iter().map(|(key, value)| format!(" --set '{key}={value}'"));
@@ -214,6 +241,9 @@ fn sites(sites: &[DeploymentSite]) -> String {
     }
 }
 
+/// Number of candidates in the short table.
+const MOST_ROWS: usize = 8;
+
 /// Interval that replaces a missing interval of a score, %: any score is possible.
 const ANY_SCORE: [f64; 2] = [-100.0, f64::INFINITY];
 /// Interval that replaces a missing interval of any other number.
@@ -226,6 +256,19 @@ fn plain(estimate: Option<&Estimate>) -> Cell {
         let half = estimate.half_width().map(|half| if half < rounding { 0.0 } else { half });
         let mean = number(estimate.mean);
         Cell::Number(half.map_or_else(|| mean.clone(), |half| format!("{mean} ± {}", number(half))))
+    })
+}
+
+/// Change and interval in whole per cent: `+54 (36 to 74)`.
+fn short_change(change: Option<(f64, Option<[f64; 2]>)>) -> Cell {
+    change.map_or(Cell::Empty, |(percent, ci95)| {
+        let whole =
+            |value: f64| if value.is_finite() { format!("{:.0}", value + 0.0) } else { number(value) };
+        let whole = |value: f64| whole(value).replace("-0", "0");
+        let sign = if percent >= 0.5 { "+" } else { "" };
+        let interval =
+            ci95.map_or_else(String::new, |[low, high]| format!(" ({} to {})", whole(low), whole(high)));
+        Cell::Number(format!("{sign}{}{interval}", whole(percent)))
     })
 }
 

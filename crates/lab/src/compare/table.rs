@@ -3,9 +3,9 @@
 use super::{Comparison, Quantity};
 use crate::document::{Cell, Table};
 use crate::runs::completion::{COMPLETED, RESTRICTED};
-use crate::runs::measure;
 use crate::runs::number::{self, signed, with_interval};
 use crate::runs::summary::{self, AGGREGATE_METRICS};
+use crate::runs::{glance, measure};
 use lasthop_sim::{FLOW_METRICS, Outcome};
 use serde_json::{Map, Value, json};
 
@@ -41,21 +41,42 @@ impl Comparison {
     /// One row for each number and case. The user may choose the numbers. The defaults are the goodput of each flow,
     /// numbers of all flows together, and the mean over flows of every metric that differs between cases.
     pub fn table(&self) -> Table {
+        self.table_of(&self.subjects())
+    }
+
+    /// As [`Comparison::table`], but without a choice of numbers only with the most important metrics that differ.
+    /// Returns the number of further metrics that differ, too.
+    pub fn glance(&self) -> (Table, usize) {
+        let mut subjects = self.subjects();
+        if !self.chosen.is_empty() {
+            return (self.table_of(&subjects), 0);
+        }
+        let all = subjects.len();
+        let is_first = |subject: &Subject<'_>| match subject.quantity {
+            Quantity::OfFlow(metric) => glance::METRICS.contains(&metric.name),
+            Quantity::Aggregate(_) => true,
+        };
+        subjects.retain(is_first);
+        let more = all - subjects.len();
+        (self.table_of(&subjects), more)
+    }
+
+    fn table_of(&self, subjects: &[Subject<'_>]) -> Table {
         let mut columns = vec!["metric".to_owned()];
         columns.extend(self.has_several_flows().then(|| "flow".to_owned()));
         columns.extend(self.paths.iter().cloned());
         columns.extend(["mean", "difference", "difference, %"].map(String::from));
         let mut rows = Vec::new();
-        for subject in self.subjects() {
+        for subject in subjects {
             let is_completion = subject.quantity.name() == COMPLETED;
             if is_completion {
-                rows.extend(self.completion_rows(&subject));
+                rows.extend(self.completion_rows(subject));
             }
             // A mean over completed transfers only would be biased. The mean is shown only if all transfers completed.
             let is_shown =
                 !is_completion || (self.is_whole() && self.differs(&|outcome| subject.of(outcome)));
             if is_shown {
-                rows.extend((0..self.cases.len()).map(|case| self.row(&subject, case)));
+                rows.extend((0..self.cases.len()).map(|case| self.row(subject, case)));
             }
         }
         Table { caption: String::new(), columns, rows }

@@ -15,8 +15,9 @@ use lasthop_sim::{FLOW_METRICS, Outcome};
 /// Largest number of rows.
 const MOST_ROWS: usize = 10;
 
-/// Metrics of the first screen, in the order of importance. Each is shown if it is not zero.
-const METRICS: [&str; 17] = [
+/// Metrics of the first screen, in the order of importance. A run shows each that is not zero, a comparison each that
+/// differs.
+pub const METRICS: [&str; 17] = [
     "goodput_kbps",
     COMPLETED,
     "exchange_p50_s",
