@@ -53,7 +53,7 @@ pub(crate) fn read(
         };
         let mut words = written.split([' ', '\t', ',']).filter(|word| !word.is_empty());
         let (Some(at), Some(bytes), None) = (words.next(), words.next(), words.next()) else {
-            return Err(faulty("this line does not hold two numbers"));
+            return Err(faulty("this line does not have exactly two numbers"));
         };
         let after = match at.parse::<f64>() {
             Ok(at) if (0.0..=LATEST).contains(&at) => Duration::from_secs_f64(at),
@@ -64,7 +64,7 @@ pub(crate) fn read(
             _ => return Err(faulty(&format!("`{bytes}` is not a number of bytes, at least 1"))),
         };
         if arrivals.last().is_some_and(|last| after < last.after) {
-            return Err(faulty("it begins before the transfer above"));
+            return Err(faulty("this transfer begins before the transfer above"));
         }
         if arrivals.len() as u64 >= MAX_FLOWS {
             return Err(faulty(&format!("more than {MAX_FLOWS} transfers")));

@@ -122,7 +122,7 @@ impl Draft {
     /// `split`.
     ///
     /// The value is TOML or a bare text. A mechanism is set by its name or as a table; if you set one parameter, the
-    /// others stay. An empty value removes the key. `rate`, `plan` and `trace` replace each other.
+    /// others keep their values. An empty value removes the key. `rate`, `plan` and `trace` replace each other.
     ///
     /// The path may omit its beginning if the rest is unambiguous: `wireless.down.channel.rate`. Without a flow's name
     /// the path means every flow: `recovery`, `sender.recovery`. `sender` and `receiver` accept a mechanism's name:
@@ -147,7 +147,7 @@ impl Draft {
                 format!("`{path}` cannot be removed"),
             )
             .help(format!(
-                "{path}=0 loses nothing; a link's own channel goes by its full path: link.NAME.down.channel="
+                "{path}=0 sets no losses; to remove the channel of a link, write its full path: link.NAME.down.channel="
             )))
         } else {
             set::unset(self, path, place)

@@ -4,7 +4,7 @@
 pub const TOPOLOGIES: &[(&str, &str)] = &[
     (
         "Three flows with different round trips share a bottleneck",
-        r#"[link]                          # a link a line; queues have 1 bdp unless they say otherwise
+        r#"[link]                          # one link per line; queues are 1 bdp unless they are set
 near = { from = "s1", to = "left", rate = "1 Gbit/s", one_way_delay = "1 ms" }
 far = { from = "s2", to = "left", rate = "1 Gbit/s", one_way_delay = "40 ms" }
 shared = { from = "left", to = "client", rate = "20 Mbit/s", one_way_delay = "10 ms" }

@@ -61,7 +61,7 @@ pub const KEYS: &[(&str, &str, &str)] = &[
     ("ber", "1e-5", "bit error rate of the channel down, before any ARQ, instead of `loss`"),
     ("channel", "{kind=\"iid\",loss=0.01}", "channel error model down, instead of `loss`"),
     ("arq", "{kind=\"repeat\",transmissions=3}", "link-layer error control down"),
-    ("jitter", "5ms", "random delay of each packet down, up to this, without reordering; or a mechanism"),
+    ("jitter", "5ms", "largest random delay of each packet down, without reordering; or a mechanism"),
     ("duplicate", "0.1%", "share of packets duplicated down"),
     ("corrupt", "0.1%", "share of packets down with an undetected bit error: their checksums fail"),
     ("up_duplicate", "0.1%", "share of packets duplicated up"),
@@ -127,11 +127,15 @@ fn items(source: &SourceText, number: usize, from: usize) -> Result<Vec<Item>, P
         let text = &source.text[range.clone()];
         let Some((key, value)) = text.split_once('=') else {
             if ready::find(text).is_some() {
-                return Err(Problem::new(source, range, format!("`{}` is not at the start", text.trim()))
-                    .help(format!(
-                        "put the ready path before the keys that change it: {},loss=1%",
-                        text.trim()
-                    )));
+                return Err(Problem::new(
+                    source,
+                    range,
+                    format!("the ready path `{}` is not at the start", text.trim()),
+                )
+                .help(format!(
+                    "put the ready path before the keys that change it: {},loss=1%",
+                    text.trim()
+                )));
             }
             return Err(Problem::new(source, range, format!("`{}` has no value", text.trim()))
                 .help("an inline scenario is a list of key=value, like rate=10Mbit/s,rtt=20ms"));

@@ -139,7 +139,7 @@ fn direction(
         let arq = config.arq.info.name;
         return Err(reader
             .problem(place, format!("{}: arq = \"{arq}\" schedules its own transmissions", head.key("light")))
-            .help("the recording already includes the link layer: leave one of the two out"));
+            .help("the recording already includes the link layer: leave `light` or `arq` out"));
     }
     Ok(config)
 }
@@ -160,13 +160,13 @@ fn refuse_rate_and_trace(
     match (given.next(), given.next()) {
         (Some(one), Some(other)) => Err(reader
             .problem(other.place, format!("{} has both `{}` and `{}`", head.bracketed(), one.key, other.key))
-            .label("one of the two")
+            .label("a second setting of the rate")
             .help("a link's rate is constant (`rate`), changes by plan (`plan`) or recorded (`trace`): leave one out")),
         _ => Ok(()),
     }
 }
 
-/// Refuses a link layer whose other direction cannot carry its status PDUs.
+/// Refuses a link layer if the link's opposite direction cannot transmit its status PDUs.
 fn refuse_status_without_way(
     reader: &TableReader<'_>,
     link: &TomlEntry,

@@ -175,7 +175,7 @@ fn idle(
         info.parameters.iter().map(|parameter| parameter.name).filter(is_decided).collect();
     let mut help = format!("leave `{}` out (or at its default), or set {works}", entry.key);
     if !there.is_empty() {
-        help = format!("with {is} there are {}; {help}", there.join(", "));
+        help = format!("with {is}, these parameters have an effect: {}; {help}", there.join(", "));
     }
     let message = format!("{}.{}: has no effect with {is}", head.path, entry.key);
     reader.problem(entry.place, message).label("no effect").help(help)

@@ -65,7 +65,7 @@ pub(crate) fn unset_direction_key(draft: &mut Draft, direction: &str, key: &str,
 /// A mechanism on a key path: the number of parts before it, and the kind of mechanism.
 type OnPath<'c> = Option<(usize, &'c SeamInfo)>;
 
-/// Advances one part along the path: the mechanism relative to the next part, and its kind if this part is the
+/// Advances one part along the path. Returns the mechanism relative to the next part, and its kind if this part is the
 /// mechanism.
 fn step(mechanism: OnPath<'_>) -> (OnPath<'_>, Option<&SeamInfo>) {
     match mechanism {

@@ -86,7 +86,7 @@ const EXCLUSIVE_KEYS: [&[&str]; 4] = [
     &["loss", "ber", "channel"],
 ];
 
-/// Sets a key of a one-line scenario. If this fails, the draft stays unchanged.
+/// Sets a key of a one-line scenario. If an error occurs, the draft stays unchanged.
 pub(crate) fn set(
     draft: &mut Draft,
     line: &InlineScenario,
@@ -107,7 +107,7 @@ pub(crate) fn set(
     let mut changed = draft.clone();
     let is_whole = line.line_keys == LineKeys::Standalone;
     if !is_whole && is_loss_key(key) {
-        // Values that were set since may have turned retransmission on or off.
+        // A value that was set after the line was read may have turned retransmission on or off.
         line.route = FirstRoute::of(&changed.check()?);
     }
     match key {

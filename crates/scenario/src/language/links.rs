@@ -148,7 +148,8 @@ static DIRECTION: LazyLock<Vec<(Key, SetConfig)>> = LazyLock::new(|| {
                 "duplicate",
                 ValueType::Unit(Unit::Probability(0.0, 1.0)),
                 "0.1 %",
-                "share of packets duplicated; the copy joins directly behind the original and is not copied again",
+                "share of packets duplicated; the copy is enqueued directly behind the original and is not duplicated \
+                 again",
             ),
             |given, config| {
                 config.duplicate = given.fields.number("duplicate").unwrap_or(0.0);
