@@ -46,7 +46,7 @@ const RATES: &[(&str, f64)] = &[
     ("Tbit", 1e12),
 ];
 
-/// Units with several meanings, and the unambiguous alternatives.
+/// Ambiguous units, each with its meanings and the unambiguous alternatives.
 const AMBIGUOUS: &[(&str, &str)] = &[
     ("mbps", "megabytes per second in tc, megabits elsewhere; write Mbit/s"),
     ("gbps", "gigabytes per second in tc, gigabits elsewhere; write Gbit/s"),

@@ -33,7 +33,7 @@ fn watch(world: &mut World, strips: bool) -> Acks {
 }
 
 fn read(packet: &[u8]) -> (Header, Segment) {
-    let parsed = parse(packet, Checksums::Verify).expect("a host sends packets that can be read");
+    let parsed = parse(packet, Checksums::Verify).expect("a host sends valid packets");
     let Content::Tcp(segment) = parsed.content else { panic!("a host sends TCP") };
     (parsed.header, segment)
 }
@@ -51,7 +51,7 @@ fn acks_while_reading(strips: bool) -> Vec<(u32, u16)> {
         while let Ok(len) = world.server.recv(remote, &mut buffer) {
             received.extend_from_slice(&buffer[..len]);
         }
-        assert!(world.step() || received.len() == bytes.len(), "nothing happens any more");
+        assert!(world.step() || received.len() == bytes.len(), "no event is left");
     }
     assert_eq!(received, bytes);
     acks.take()

@@ -79,7 +79,10 @@ impl Lab {
 
     fn begin(&mut self, begin: Begin) -> Result<Value, RequestError> {
         if begin.variant.is_some_and(|variant| variant >= MAX_VARIANTS) {
-            return Err(RequestError::plain(format!("variant: only 0 to {} are possible", MAX_VARIANTS - 1)));
+            return Err(RequestError::plain(format!(
+                "variant: expected a whole number from 0 to {}",
+                MAX_VARIANTS - 1
+            )));
         }
         let scenario = self.draft(&begin.line)?.check()?;
         let seed = seed_of(&begin.seed)?;

@@ -8,7 +8,7 @@ use lasthop_base::Time;
 pub enum LossReason {
     /// No room in a queue.
     QueueFull,
-    /// Destroyed on the radio channel, like all its ARQ retransmissions.
+    /// Lost on the radio channel, like all ARQ retransmissions of the packet.
     Channel,
     /// Dropped by a queue in order to signal that another packet found no room (huang §3.B).
     TagDrop,
@@ -102,7 +102,7 @@ pub struct Backlog {
 pub struct SenderCounts {
     /// Data segments sent, retransmissions included.
     pub sent: u64,
-    /// Retransmissions among these, for any reason.
+    /// Retransmissions among the segments in `sent`, for any reason.
     pub retransmitted: u64,
     /// Losses indicated by duplicate ACKs.
     pub detected_by_duplicates: u64,

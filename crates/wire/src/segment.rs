@@ -132,7 +132,7 @@ pub enum LossHint {
     /// No hint.
     #[default]
     None,
-    /// Lost on the air.
+    /// Lost on the wireless link.
     Wireless,
     /// Lost in the wired network.
     Congestion,

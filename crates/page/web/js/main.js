@@ -180,7 +180,7 @@ on('share', 'click', async () => {
   const address = await remember();
   if (!address) { said(`These settings exceed a link of ${LONGEST_LINK} characters: save them as a scenario.`); return; }
   const hasFile = Object.values(S.keys).some(value => files.has(value));
-  await copied(address, hasFile ? 'The link has every setting but the recorded trace.' : 'The link has every setting.');
+  await copied(address, hasFile ? 'The link has every setting except the recorded trace.' : 'The link has every setting.');
 });
 on('command', 'click', async () => {
   const words = S.base === OWN ? `Save your scenario as ${OWN} first.` : 'The same numbers on the command line:';

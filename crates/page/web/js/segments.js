@@ -72,5 +72,5 @@ function losable(line) {
     changed();
     canvas.focus();
   };
-  return [' ', made('button', { type: 'button', class: 'small', onclick: toggle }, isLost ? 'Deliver it' : 'Drop it here, and no other packet except those chosen like this')];
+  return [' ', made('button', { type: 'button', class: 'small', onclick: toggle }, isLost ? 'Deliver it' : 'Drop this packet here; the link then drops only chosen packets')];
 }

@@ -10,7 +10,7 @@ use std::net::{SocketAddr, SocketAddrV4, SocketAddrV6};
 
 /// Writes a real packet with checksums into `out`, replacing its contents.
 ///
-/// IPv4 packets carry "do not fragment", as in mainstream stacks with path MTU discovery.
+/// IPv4 packets have the flag "do not fragment", as in mainstream stacks with path MTU discovery.
 ///
 /// # Errors
 /// If the packet is invalid: see [`EmitError`]. `out` is then empty.

@@ -27,7 +27,7 @@ pub struct IcmpError {
 }
 
 /// Problem according to ICMP type and code. RFC 9293 §3.9.2.2 defines which problems are hard (a retry is useless) or
-/// soft; where it does not, Linux's choice applies.
+/// soft. For other problems, Linux's choice applies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Problem {
     /// Currently no route to the network. Soft.
@@ -63,7 +63,7 @@ impl Problem {
     }
 }
 
-/// Usual path MTUs, bytes, for routers that do not report theirs (RFC 1191 §7.1).
+/// Usual path MTUs, bytes, for routers that do not report their MTU (RFC 1191 §7.1).
 const USUAL_MTUS: [u32; 10] = [32_000, 17_914, 8166, 4352, 2002, 1492, 1006, 508, 296, SMALLEST_MTU];
 /// Minimum MTU of IPv4 links, bytes (RFC 791).
 const SMALLEST_MTU: u32 = 68;
