@@ -373,7 +373,8 @@ class Flow(_FlowWords, total=False):
     """largest random processing delay of each packet at its host, without reordering (as ns-2's overhead_);
     "0 s" by default"""
     opaque: bool | str
-    """encrypted headers (IPsec): middleboxes cannot read the packets and let them pass; false by default"""
+    """encrypted headers (IPsec): middleboxes cannot read the packets and forward them unchanged; false by
+    default"""
     time_wait: str
     """length of TIME-WAIT (2 MSL); "60 s" by default"""
     sender: Sender
@@ -402,7 +403,7 @@ class Flow(_FlowWords, total=False):
     period: Literal["fixed", "exponential", "pareto"] | str
     """distribution of `on` and `off`, or of `think`; pareto: shape 1.5; default: constant"""
     write_rate: str
-    """rate at which the sender's application writes, while on if it pauses; default: as fast as TCP accepts"""
+    """rate at which the sender's application writes (outside pauses); default: as fast as TCP accepts"""
     rate: str
     """rate while sending, payload only"""
     packet: str

@@ -121,7 +121,7 @@ fn a_soft_error_is_told_and_no_more() {
 }
 
 /// RFC 5927 §5.2, RFC 5461: on an open connection a hard error counts as a soft error. If the connection times out
-/// later, the error is the reason, unless a segment got through meanwhile.
+/// later, the error is the reason, unless a segment was delivered in between.
 #[test]
 fn no_error_ends_an_open_connection() {
     let client = Options {
@@ -333,8 +333,8 @@ fn an_old_router_does_not_say_its_mtu() {
     assert_eq!(world.client.info(local).unwrap().snd_mss, 552 - 52);
 }
 
-/// RFC 5927 §7.2: a reported MTU may be below a size that got through earlier. It is accepted after the retransmission
-/// timer has expired.
+/// RFC 5927 §7.2: a reported MTU may be below a size that was delivered earlier. It is accepted after the
+/// retransmission timer has expired.
 #[test]
 fn a_path_that_becomes_narrow_is_found_by_the_timer() {
     let mut world = World::new(10, CLEAN);
@@ -354,7 +354,8 @@ fn a_path_that_becomes_narrow_is_found_by_the_timer() {
     assert_eq!(world.client.counters().icmp_ignored, 0);
 }
 
-/// The same ICMP message is forged with valid numbers. Segment sizes stay, because longer segments get through.
+/// The same ICMP message is forged with valid numbers. The segment size does not change, because longer segments are
+/// delivered.
 #[test]
 fn a_forged_mtu_changes_nothing_where_longer_segments_get_through() {
     let mut world = World::new(11, CLEAN);
@@ -397,7 +398,7 @@ fn absurd_mtus() {
     }
 }
 
-/// RFC 8201 §4: the host accepts the MTU in "packet too big", but none below 1280.
+/// RFC 8201 §4: the host accepts the MTU in "packet too big", but no MTU below 1280.
 #[test]
 fn ipv6_too() {
     for (mtu, mss) in [(1400, 1400 - 72), (1280, 1208), (1279, 1428), (0, 1428)] {

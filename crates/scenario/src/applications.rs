@@ -74,7 +74,7 @@ pub(crate) fn keys() -> Vec<Key> {
             "write_rate",
             ValueType::Unit(Unit::Rate),
             "3 Mbit/s",
-            "rate at which the sender's application writes, while on if it pauses; default: as fast as TCP accepts",
+            "rate at which the sender's application writes (outside pauses); default: as fast as TCP accepts",
         ),
     ]
 }

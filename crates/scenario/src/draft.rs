@@ -173,9 +173,9 @@ impl Draft {
         done
     }
 
-    /// Keys that configure the TCP endpoints of a flow, as far as the author set them (in a file, a one-line scenario
-    /// or by [`Draft::set`]): `sender.congestion`, `profile`. Keys that a ready path sets are left out. These keys have
-    /// no effect if other programs send (`lasthop emulate`).
+    /// Keys of a flow's TCP endpoints that the author set (in a file, in a one-line scenario or by [`Draft::set`]),
+    /// such as `sender.congestion` and `profile`. The result does not contain keys that a ready path sets. Endpoint
+    /// keys have no effect if other programs send (`lasthop emulate`).
     pub fn given_endpoint_keys(&self, flow: &str) -> Vec<String> {
         let Some(table) = self.document.table("flow").and_then(|flows| flows.table(flow)) else {
             return Vec::new();

@@ -166,7 +166,7 @@ fn idle(
         Is::This(text) => format!("{} = {}", rule.other, other(text)),
         Is::Not(text) => format!("{} other than {}", rule.other, other(text)),
     };
-    // Other parameters that depend on the same parameter and have an effect with its present value.
+    // Parameters that also depend on `rule.other` and have an effect with its present value.
     let is_decided = |name: &&str| {
         let mut rules = info.only_if.iter().filter(|one| one.parameters.contains(name));
         rules.any(|one| one.other == rule.other) && info.unmet_condition(name, values).is_none()

@@ -273,7 +273,7 @@ impl SackBlocks {
         usize::from(self.len)
     }
 
-    /// Whether neither blocks nor an option in their place (AccECN, damage) are present.
+    /// Whether there are no SACK blocks and no option in their place (AccECN, damage).
     pub fn is_unused(&self) -> bool {
         self.len | self.tag == 0
     }

@@ -25,7 +25,7 @@ function sum(columns) {
 const MOST_SEGMENTS = 120000;
 let segmentsWanted = null;
 
-// After changed settings: new pictures, then repetitions, and the link.
+// After a change of settings: redraws the pictures, then starts the repetitions and updates the link.
 function changed() {
   asksAt = asksAt || performance.now();
   segmentsWanted = null;

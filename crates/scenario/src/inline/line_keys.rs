@@ -1,6 +1,6 @@
 //! Keys of one-line scenarios that are set later: `--set loss=2%` equals `loss=2%` in the line.
 //!
-//! Such a key replaces the same key of the line, and keys that set the same thing (`loss`, `ber`, `channel`). The last
+//! Such a key replaces the same key of the line, and other keys for the same value (`loss`, `ber`, `channel`). The last
 //! setting wins, whether it uses such a key or a full key path.
 //!
 //! `loss`, `up_loss` and `ber` work for every path: `lte --set loss=2%` equals `lte,loss=2%`.

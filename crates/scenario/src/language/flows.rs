@@ -149,7 +149,7 @@ fn tcp() -> Vec<Key> {
         flag(
             "opaque",
             false,
-            "encrypted headers (IPsec): middleboxes cannot read the packets and let them pass",
+            "encrypted headers (IPsec): middleboxes cannot read the packets and forward them unchanged",
         ),
         time("time_wait", config.time_wait, Duration::ZERO, LONGEST, "length of TIME-WAIT (2 MSL)"),
         Key::table("sender", "keys of the sending end"),
