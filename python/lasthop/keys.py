@@ -152,7 +152,7 @@ class Direction(TypedDict, total=False):
     """rate that changes at given times, repeated; "0 bit/s" is an outage, "5..20 Mbit/s" a rate drawn from
     this range each time"""
     trace: str
-    """recorded rate: a packet-delivery trace in Mahimahi's format, beside the scenario's file"""
+    """recorded rate: a packet-delivery trace in Mahimahi's format, next to the scenario's file"""
     light: str
     """base delays and packet trains that CellReplay recorded with its heavy `trace`, for a sender that is not
     always busy"""
@@ -174,8 +174,8 @@ class Direction(TypedDict, total=False):
     """share of packets with a bit error that the link layer misses; they fail the checksum of the receiving
     host"""
     residual_loss: float | str
-    """share of packets lost after the link layer, in addition to those that the link gives up; no `arq`
-    retransmits them"""
+    """share of packets lost after the link layer, in addition to packets that the link gives up; no `arq`
+    retransmits these losses"""
     residual_burst: float | str
     """with `residual_loss`: mean length of a loss burst, packets; default: independent losses"""
     queue: QueueChoice
@@ -208,7 +208,7 @@ class Link(_LinkWords, total=False):
     """rate that changes at given times, repeated; "0 bit/s" is an outage, "5..20 Mbit/s" a rate drawn from
     this range each time"""
     trace: str
-    """recorded rate: a packet-delivery trace in Mahimahi's format, beside the scenario's file"""
+    """recorded rate: a packet-delivery trace in Mahimahi's format, next to the scenario's file"""
     light: str
     """base delays and packet trains that CellReplay recorded with its heavy `trace`, for a sender that is not
     always busy"""
@@ -230,8 +230,8 @@ class Link(_LinkWords, total=False):
     """share of packets with a bit error that the link layer misses; they fail the checksum of the receiving
     host"""
     residual_loss: float | str
-    """share of packets lost after the link layer, in addition to those that the link gives up; no `arq`
-    retransmits them"""
+    """share of packets lost after the link layer, in addition to packets that the link gives up; no `arq`
+    retransmits these losses"""
     residual_burst: float | str
     """with `residual_loss`: mean length of a loss burst, packets; default: independent losses"""
     queue: QueueChoice

@@ -5,7 +5,7 @@ use crate::rate::Rate;
 use crate::time::Duration;
 use std::borrow::Cow;
 
-/// Time units in seconds, including those of tc(8).
+/// Time units in seconds, including the units of tc(8).
 const TIMES: &[(&str, f64)] = &[
     ("ns", 1e-9),
     ("us", 1e-6),

@@ -94,6 +94,6 @@ fn a_slow_reader_tells_its_window_in_steps_of_two_segments() {
     let acks = acks.take();
     let steps: Vec<u32> = acks.windows(2).map(|pair| u32::from(pair[1].1 - pair[0].1) << 7).collect();
     assert!(steps.iter().all(|step| (2 * 1448..2 * 1448 + 256).contains(step)), "{steps:?}");
-    // The updates cover 100,000 bytes in such steps.
+    // The window updates cover 100,000 bytes in steps of two segments.
     assert!((31..=34).contains(&acks.len()), "{} updates", acks.len());
 }

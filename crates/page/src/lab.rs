@@ -25,7 +25,7 @@ pub struct Lab {
 }
 
 impl Lab {
-    /// A lab that has no files, no run and no outcomes.
+    /// An empty lab: without files, a run or outcomes.
     pub fn new() -> Lab {
         let files = PageFiles::default();
         let catalogue = Catalogue { files: Arc::new(files.clone()), ..Catalogue::default() };

@@ -27,8 +27,8 @@ pub(crate) fn read(
 ) -> Result<Vec<TransferArrival>, Problem> {
     let refuse = |why: String| {
         reader.problem(place, format!("{key}: {why}")).help(
-            "write one line per transfer, start in seconds and bytes, such as 0.25 48000; `lasthop arrivals` makes \
-             such files",
+            "write one line per transfer, start in seconds and size in bytes, such as 0.25 48000; `lasthop arrivals` \
+             makes such files",
         )
     };
     let bytes = reader
@@ -48,8 +48,9 @@ pub(crate) fn read(
             continue;
         }
         let faulty = |why: &str| {
-            Problem::new(&SourceText::new(name, &text), span.clone(), format!("{key}: {why}"))
-                .help("write start in seconds and bytes per line: 0.25 48000; the seconds must not decrease")
+            Problem::new(&SourceText::new(name, &text), span.clone(), format!("{key}: {why}")).help(
+                "write start in seconds and size in bytes per line: 0.25 48000; the start must not decrease",
+            )
         };
         let mut words = written.split([' ', '\t', ',']).filter(|word| !word.is_empty());
         let (Some(at), Some(bytes), None) = (words.next(), words.next(), words.next()) else {

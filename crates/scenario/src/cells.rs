@@ -70,7 +70,7 @@ fn refuse_single_link_cell(
     let help = match names.iter().find(|(name, _)| Some(*name) == near) {
         Some((name, other)) => format!("did you mean `{name}`, as in link.{other}?"),
         None => format!(
-            "set cell = \"{cell}\" in another link too, or leave it out: both directions of a link share a medium \
+            "set cell = \"{cell}\" in another link too, or leave `cell` out: both directions of a link share a medium \
              anyway"
         ),
     };

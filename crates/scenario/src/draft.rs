@@ -91,7 +91,7 @@ impl Draft {
         match String::from_utf8(bytes) {
             Ok(text) => Draft::parse_with(catalogue, &text, path),
             Err(_) => Err(refuse(format!("`{path}` is not a text file"))
-                .help("scenarios are written in TOML; `lasthop show umts` prints one to start from")),
+                .help("scenarios are written in TOML; `lasthop show umts` prints a scenario to start from")),
         }
     }
 

@@ -9,7 +9,8 @@ pub struct Foreign {
     pub tool: &'static str,
     /// Lasthop's keys, mechanisms, columns or metrics with this meaning, the likeliest first.
     pub here: &'static [&'static str],
-    /// A sentence without its full stop; may be empty. It states a difference, or that Lasthop has no such thing.
+    /// A sentence without its full stop; may be empty. The sentence states a difference, or that Lasthop lacks an
+    /// equivalent.
     pub note: &'static str,
 }
 

@@ -48,7 +48,7 @@ pub(crate) fn read(reader: &mut TableReader<'_>, entries: &[TomlEntry]) -> Resul
     Ok(net)
 }
 
-/// Reads one link. The first `ends` of `keys` belong to the link itself, the others to a direction.
+/// Reads one link. The first `ends` of `keys` belong to the link itself, the other keys belong to a direction.
 fn link(
     reader: &mut TableReader<'_>,
     entry: &TomlEntry,
@@ -161,7 +161,9 @@ fn refuse_rate_and_trace(
         (Some(one), Some(other)) => Err(reader
             .problem(other.place, format!("{} has both `{}` and `{}`", head.bracketed(), one.key, other.key))
             .label("a second setting of the rate")
-            .help("a link's rate is constant (`rate`), changes by plan (`plan`) or recorded (`trace`): leave one out")),
+            .help(
+                "a link's rate is constant (`rate`), planned (`plan`) or recorded (`trace`): leave one out",
+            )),
         _ => Ok(()),
     }
 }

@@ -44,7 +44,7 @@ impl Scenario {
         self.directions().filter(loses_all).map(note).collect()
     }
 
-    /// Warns of middleboxes that need reports of failed transmissions from a link layer that does not give them.
+    /// Warns of middleboxes that need reports of failed transmissions if the link layer does not send such reports.
     fn no_link_failures(&self) -> Vec<String> {
         let asks = |node: usize| lasthop_middlebox::needs_failures(&self.middleboxes[node]);
         let reports_none = |link: &&Link| asks(link.from) && !link.down.reports_failures();
@@ -141,8 +141,8 @@ impl Scenario {
     }
 }
 
-/// The reason why ACK splitting or loss discrimination has no effect without the other mechanism. `None` if there is no
-/// such problem.
+/// The reason why ACK splitting or loss discrimination has no effect without the other mechanism. `None` if both
+/// mechanisms have an effect.
 fn unpaired(receiver: &lasthop_tcp::Config) -> Option<String> {
     let ack_splitting = (receiver.ack_splitting.build)(&receiver.ack_splitting.values);
     let cause = (receiver.receiver_discrimination.build)(&receiver.receiver_discrimination.values);

@@ -49,7 +49,7 @@ pub(crate) fn unset(draft: &mut Draft, path: &str, at: Span) -> Result<(), Probl
 }
 
 /// Removes a key from a link's direction (`wireless.down`). If the link's own table sets the key for both directions,
-/// this direction gets the value `otherwise` instead.
+/// this direction is set to `otherwise` instead.
 pub(crate) fn unset_direction_key(draft: &mut Draft, direction: &str, key: &str, otherwise: Option<&str>) {
     let Some((link, way)) = direction.rsplit_once('.') else { return };
     let mut path = ["link", link, way].map(str::to_owned).to_vec();

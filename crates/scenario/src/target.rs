@@ -305,7 +305,7 @@ fn ambiguous(draft: &Draft, path: &str, place: Span, meant: &[KeyPath]) -> Probl
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     problem(draft, place, format!("`{path}` could mean several keys"))
         .label("ambiguous")
-        .help(format!("write one of them in full: {}", listed(&names)))
+        .help(format!("write one of these paths in full: {}", listed(&names)))
 }
 
 /// Calls `visit` with every path below `link`, `node` and `flow` in the document, and with every possible key of its

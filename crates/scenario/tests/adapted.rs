@@ -23,7 +23,7 @@ fn sender(scenario: &Scenario) -> (&'static str, &'static str) {
     }
 }
 
-/// `loss` means losses that TCP sees. They occur after the ARQ, which still repairs the losses of its own channel.
+/// `loss` means losses that TCP sees. These losses occur after the ARQ, which still repairs the losses of the channel.
 #[test]
 fn loss_behind_a_ready_path_is_behind_its_arq() {
     let [wired, wireless] = &load("lte,loss=1%").links[..] else { panic!("two links") };

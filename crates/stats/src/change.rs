@@ -124,7 +124,7 @@ mod tests {
         assert!(unbounded < draws / 100, "{unbounded}");
         // The delta method covers less than its nominal level.
         assert!(share(delta) < 0.95 - 2.0 * error, "{}", share(delta));
-        // A ratio of means has a bias of order 1/n; a mean of ratios has a much larger one, for any number of pairs.
+        // A ratio of means has a bias of order 1/n; a mean of ratios has a much larger bias, for any number of pairs.
         assert!((of_means - 200.0).abs() < 15.0 && of_ratios > 250.0, "{of_means} {of_ratios}");
     }
 }

@@ -89,7 +89,7 @@ pub enum LinkReport {
 /// Queue of the host's own uplink interface.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Backlog {
-    /// Waiting packets, without the one in transmission.
+    /// Waiting packets, without the packet in transmission.
     pub waiting: u32,
     /// Whether a packet is in transmission.
     pub in_service: bool,
@@ -97,7 +97,7 @@ pub struct Backlog {
     pub bytes: u64,
 }
 
-/// Counters of a sending host since the start, as a TCP option could carry them (miyoshi §2.3).
+/// Counters of a sending host since the start, which a TCP option could transmit (miyoshi §2.3).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct SenderCounts {
     /// Data segments sent, retransmissions included.

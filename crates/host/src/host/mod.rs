@@ -46,7 +46,7 @@ pub struct Host {
     counters: HostCounters,
 }
 
-/// Counters of the whole host, in addition to those of its connections.
+/// Counters of the whole host, in addition to the counters of its connections.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct HostCounters {
     /// Packets received.
@@ -61,7 +61,7 @@ pub struct HostCounters {
     pub icmp_errors: u64,
     /// ICMP errors without effect: they do not concern a segment in flight, or their type is ignored.
     pub icmp_ignored: u64,
-    /// Segments that belong to no connection and open none.
+    /// Segments that neither belong to a connection nor open a connection.
     pub unmatched_segments: u64,
     /// SYNs dropped because the backlog was full.
     pub backlog_full: u64,

@@ -155,7 +155,7 @@ pub fn inside(forgery: &Forgery, from: &ObservedHost, to: &ObservedHost) -> Opti
     packet(from, segment).or_else(|| packet(from, Segment { timestamps: None, ..segment }))
 }
 
-/// An ICMP error to `from`, the sender of the last packet. It may be of most types that concern TCP.
+/// An ICMP error to `from`, the sender of the last packet. The error has one of most ICMP types that concern TCP.
 pub fn notice(notice: &ForgedIcmp, from: &ObservedHost, last: &[u8]) -> Option<Vec<u8>> {
     let type_u8 = [3, 3, 4, 11, 12][usize::from(notice.kind) % 5];
     let [high, low] = notice.mtu.to_be_bytes();

@@ -97,7 +97,7 @@ pub(crate) fn set(
 ) -> Result<(), Problem> {
     let mut line = line.clone();
     let replaced = EXCLUSIVE_KEYS.iter().copied().find(|group| group.contains(&key)).unwrap_or_default();
-    // `burst` belongs to `loss`: if `ber` or `channel` replaces `loss`, `burst` goes too.
+    // `burst` belongs to `loss`: if `ber` or `channel` replaces `loss`, `burst` is removed too.
     let has_bursts = key != "ber" && key != "channel";
     line.items.retain(|item| {
         item.key != key && !replaced.contains(&item.key.as_str()) && (has_bursts || item.key != "burst")

@@ -234,7 +234,7 @@ fn ecn(ecn: Ecn) -> IpEcn {
     }
 }
 
-/// Sequence number of the payload's first byte, after the number that a SYN takes; or the datagram's number.
+/// Sequence number of the payload's first byte (a SYN occupies the number before it), or the datagram's number.
 fn first_number(body: &Body) -> u32 {
     match body {
         Body::Tcp(segment) => segment.seq.0.wrapping_add(u32::from(segment.flags.has(Flags::SYN))),

@@ -12,8 +12,8 @@ use etherparse::{
 };
 use std::net::{IpAddr, SocketAddr};
 
-/// An ICMP error. Such errors are easily forged: accept one only if [`IcmpError::seq`] belongs to a segment in flight
-/// (RFC 5927 §4).
+/// An ICMP error. Such errors are easily forged: accept an error only if [`IcmpError::seq`] belongs to a segment in
+/// flight (RFC 5927 §4).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct IcmpError {
     /// Destination of the error.
