@@ -118,5 +118,9 @@ fn it_is_shorter_than_the_run() {
     let mut draft = Draft::load(LOSSY).unwrap();
     draft.set("warmup", "20 s").unwrap();
     let problem = draft.check().unwrap_err();
-    assert!(problem.message().contains("warmup: nothing would be measured in 20 s"), "{}", problem.message());
+    assert!(
+        problem.message().contains("warmup: nothing would be measured in a run of 20 s"),
+        "{}",
+        problem.message()
+    );
 }
