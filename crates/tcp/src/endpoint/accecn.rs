@@ -139,7 +139,7 @@ impl AccEcn {
         }
     }
 
-    /// Handles the arrival of the SYN-ACK: a CE on it counts (§3.2.2.2).
+    /// Handles the arrival of a SYN-ACK with CE: this mark counts (§3.2.2.2).
     pub(super) fn count_syn_ack(&mut self) {
         self.packets = FIRST_PACKETS + u32::from(self.handshake == Ecn::Ce);
     }
@@ -203,7 +203,7 @@ impl AccEcn {
         AccEcnCounters::new(self.order(), fields, ect0, ce, ect1)
     }
 
-    /// Order of the counters in the option: the code point that has arrived precedes the other one.
+    /// Order of the counters in the option: the counter of the code point that has arrived comes first.
     fn order(&self) -> CounterOrder {
         if self.arrived.ect1 == FIRST_BYTES.ect1 { CounterOrder::Ect0First } else { CounterOrder::Ect1First }
     }
@@ -254,7 +254,8 @@ impl AccEcn {
             return MarkFeedback { marked: 0, mangled: true };
         }
         if option.is_some() && !self.has_option {
-            // A node on the path cleared the counters, because none starts at zero (§3.2.3.2.4). The option is ignored.
+            // No counter starts at zero, so a node on the path has cleared the counters (§3.2.3.2.4). The option is
+            // ignored.
             let is_cleared = option.is_some_and(|it| it.ect0() == Some(0) || it.ect1() == Some(0));
             self.has_option = !is_cleared;
         }

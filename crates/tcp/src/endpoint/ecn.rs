@@ -10,7 +10,7 @@ pub enum Feedback {
     /// No feedback.
     #[default]
     None,
-    /// The receiver reports that there were marks, once a round trip (RFC 3168).
+    /// The receiver reports the presence of marks, once per round trip (RFC 3168).
     Classic,
     /// The receiver reports the number of marks (RFC 9768).
     Accurate,
@@ -120,8 +120,8 @@ impl Endpoint {
         }
     }
 
-    /// Whether the ACK's marks reduce the window like a loss, which they do not for a scalable control; and the number
-    /// of newly marked bytes.
+    /// Returns whether the ACK's marks reduce the window like a loss (never with a scalable control), and the number of
+    /// newly marked bytes.
     #[inline]
     pub(super) fn reported_marks(
         &mut self,

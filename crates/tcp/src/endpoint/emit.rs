@@ -192,7 +192,7 @@ impl Endpoint {
         self.write_header(now, start, (ack, window), (0, u64::MAX), segment);
     }
 
-    /// Fast version of [`Endpoint::write_data`] for a full segment of new data that more data follows.
+    /// Fast version of [`Endpoint::write_data`] for a full segment of new data. More data must follow.
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     fn write_full(&mut self, now: Time, full: &FullSegment, segment: &mut Segment, sent: &mut SendInfo) {
         let FullSegment { range, room, priority, cwr, more } = *full;

@@ -180,7 +180,7 @@ pub struct Agreed {
     pub shift: u8,
 }
 
-/// A segment that precedes all others, in any state.
+/// A segment that is sent before all others, in any state.
 #[derive(Clone, Copy, Debug)]
 enum Special {
     Reset {

@@ -28,7 +28,7 @@ pub(super) struct Reductions {
     at: Time,
     /// State at the entry of the last recovery, for loss discrimination; `None` after a timeout.
     entered: Option<Box<(Level, Range)>>,
-    /// Without SACK: bytes not acknowledged yet that duplicate ACKs imply were delivered.
+    /// Without SACK: unacknowledged bytes that were delivered, as duplicate ACKs imply.
     inferred_delivered: u64,
 }
 

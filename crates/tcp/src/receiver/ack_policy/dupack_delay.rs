@@ -4,10 +4,10 @@
 //! order during a repair.
 //!
 //! # Our choices
-//! Known from the abstract and from memory. `wait` should slightly exceed the time of a repair; its default fits three
-//! retransmissions on hasegawa's link. An ACK for a mark or for duplicate data releases the held ACKs. With SACK, all
-//! released ACKs report the current state. Not modelled: reports of the link that identify the holes (ELNR, koga
-//! §2.1.8).
+//! The mechanism is known from the abstract and from memory. The parameter `wait` should slightly exceed the time of a
+//! repair; its default fits three retransmissions on hasegawa's link. An ACK for a mark or for duplicate data releases
+//! the held ACKs. With SACK, all released ACKs report the current state. Not modelled: reports of the link that
+//! identify the holes (ELNR, koga §2.1.8).
 
 use super::{AckPolicy, AckTime, Build, DataArrival};
 use lasthop_base::{Duration, Info, Is, Mechanism, OnlyIf, Parameter, Unit};

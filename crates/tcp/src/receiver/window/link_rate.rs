@@ -53,7 +53,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "edge",
                 unit: Unit::Word(&["held", "shrinks"]),
                 default: Some("held"),
-                doc: "right edge of a falling window: stays until reached, or moves left",
+                doc: "right edge if the window falls: stays until reached, or moves left",
             },
         ],
         only_if: &[

@@ -18,8 +18,9 @@ use lasthop_base::{Duration, Info, Mechanism, Parameter, Unit, Values};
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "hybla",
-        summary: "growth by 2^rho - 1 and rho squared, rho = RTT / 25 ms: as fast in time as on a short path",
-        source: "Caini and Firrincieli, Int. J. Satell. Commun. 22, 2004 (by lecture notes and Linux's description)",
+        summary: "grows on a long path as fast in time as on a path of 25 ms: by 2^rho - 1 or rho squared, rho = RTT / \
+                  25 ms",
+        source: "Caini and Firrincieli, Int. J. Satell. Commun. 22, 2004 (from lecture notes and Linux's description)",
         parameters: &[
             Parameter {
                 name: "rtt0",
@@ -141,8 +142,8 @@ mod tests {
     }
 
     /// From ssthresh (20 segments, times rho), the window over rho grows by one segment per 25 ms, for any round trip:
-    /// 20 + 60 s / 25 ms = 2420 segments. Long round trips lag slightly, because earlier ACKs have already raised the
-    /// window that an ACK meets.
+    /// 20 + 60 s / 25 ms = 2420 segments. Long round trips lag slightly: an ACK adds rho² / W, and earlier ACKs of the
+    /// round trip have already raised W.
     #[test]
     fn avoidance_is_the_same_in_time() {
         for rtt_ms in [25, 100, 600] {

@@ -37,13 +37,13 @@ pub struct Start {
     pub ssthresh: u64,
     /// Payload of a full segment, bytes.
     pub mss: u64,
-    /// Whether SACK reports losses, so that a round trip can show several.
+    /// Whether SACK reports losses, so that a round trip can reveal several losses.
     pub selective: bool,
     /// Random stream of this sender.
     pub random: Stream,
 }
 
-/// An ACK that advances or is a duplicate, with its consequences.
+/// An ACK that advances `una` or is a duplicate, and its effects.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AckEvent<'a> {
     /// Arrival of the ACK.

@@ -1,9 +1,9 @@
 //! TCP Vegas: keeps one to three segments in the path's queue.
 //!
 //! Once a round trip, `extra = cwnd (RTT - BaseRTT) / RTT` gives the number of segments beyond the bandwidth-delay
-//! product. If it is below `alpha`, cwnd grows by a segment; if it is above `beta`, cwnd shrinks by a segment. Slow
-//! start doubles cwnd every other round trip and ends if it is above `gamma`. BaseRTT is the smallest RTT so far, RTT
-//! the smallest of the round.
+//! product. If `extra` is below `alpha`, cwnd grows by a segment; if `extra` is above `beta`, cwnd shrinks by a
+//! segment. Slow start doubles cwnd every other round trip and ends if `extra` is above `gamma`. BaseRTT is the
+//! smallest RTT so far, RTT the smallest of the round.
 //!
 //! # Not modelled
 //! Vegas' fine-grained retransmission timer, and its reduction by a quarter. The sender's recovery mechanism finds
@@ -18,8 +18,8 @@ const SEGMENTS: Unit = Unit::Number(0.0, 1000.0);
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "vegas",
-        summary: "one segment more or less per round trip keeps one to three segments queued",
-        source: "Brakmo and Peterson, IEEE JSAC 13(8), 1995 (by descriptions)",
+        summary: "changes the window by at most a segment per round trip, to keep one to three segments queued",
+        source: "Brakmo and Peterson, IEEE JSAC 13(8), 1995 (from descriptions)",
         parameters: &[
             Parameter {
                 name: "alpha",

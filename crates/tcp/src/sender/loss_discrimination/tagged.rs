@@ -1,5 +1,5 @@
-//! Tagged segments (huang §3): one segment per window has low priority, and congested routers drop it first. If this
-//! tag arrives, the losses around it were corruption, and the window is restored.
+//! Tagged segments (huang §3): one segment per window has low priority, and congested routers drop it first. If the
+//! tagged segment arrives, the losses around it were corruption, and the window is restored.
 //!
 //! A retransmitted tag counts as lost. A lost tag counts in the review of the first recovery entered after the tag was
 //! first sent, even if the previous recovery retransmitted the tag (§3.D.1, case 2).
@@ -13,7 +13,7 @@ use lasthop_wire::Priority;
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "tagged",
-        summary: "congestion if a tagged low-priority segment was lost too, else the window is restored",
+        summary: "treats a loss as congestion if a tagged low-priority segment was lost too, else restores the window",
         source: "huang §3",
         parameters: &[
             Parameter {

@@ -28,7 +28,7 @@ pub struct AckNews {
     pub duplicate: bool,
     /// Whether the ACK reports data that arrived twice (D-SACK, RFC 2883).
     pub is_dsack: bool,
-    /// Whether the loss of the first outstanding segment is certain, because of an explicit notification
+    /// Whether an explicit notification shows that the first outstanding segment is certainly lost
     /// ([`LossDiscriminator::on_ack`](crate::sender::loss_discrimination::LossDiscriminator::on_ack)). No further
     /// duplicate is then needed.
     pub certain: bool,
@@ -283,7 +283,8 @@ impl Duplicates {
 mod tests {
     use super::*;
 
-    /// The recovery that replaces a recovery without SACK needs no SACK and keeps the shared parameters.
+    /// If the peer lacks SACK, each recovery is replaced by a recovery that needs no SACK and keeps the shared
+    /// parameters.
     #[test]
     fn each_has_one_in_its_place_without_sack() {
         for mechanism in ALL {

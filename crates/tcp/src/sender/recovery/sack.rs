@@ -20,7 +20,8 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "rescue",
                 unit: Unit::Flag,
                 default: Some("true"),
-                doc: "whether to retransmit the last segment once per recovery if nothing else may go (NextSeg rule 4)",
+                doc: "whether to retransmit the last segment once per recovery if nothing else may be sent (NextSeg \
+                      rule 4)",
             },
         ],
         needs: &[Need::Sack],

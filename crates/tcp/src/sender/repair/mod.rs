@@ -130,7 +130,7 @@ impl Repair {
         self.recovery.on_sent(range, false);
     }
 
-    /// Tells recovery that a segment is retransmitted. The caller must then call
+    /// Informs recovery that a segment is retransmitted. The caller must then call
     /// [`Repair::record_retransmission_time`].
     #[inline(always)]
     pub(super) fn on_retransmitted(&mut self, range: Range) {
