@@ -74,7 +74,7 @@ fn rates_are_of_the_rest() {
     };
     assert!(
         wait(&scenario(path, &[("warmup", "10 s")])) >= wait(&whole),
-        "the queue of slow start's beginning is short"
+        "the queue is short at the beginning of slow start"
     );
 }
 

@@ -57,7 +57,7 @@ fn the_target_is_a_window_and_a_half_at_most() {
         reached += u32::from(gain > 0.49);
         last = path.window();
     }
-    assert!(reached > 900, "the bound is met {reached} times");
+    assert!(reached > 900, "the bound is reached {reached} times");
 }
 
 /// Mean window over ten losses. The first loss is at a window of `top` segments; then one packet in `1/p` is lost.
@@ -98,8 +98,8 @@ fn the_average_windows_of_tables_1_and_2() {
         let rtt = rtt_ms as f64 / 1000.0;
         let formula = libm::pow(C * (3.0 + BETA) / (4.0 * (1.0 - BETA)) * (rtt / p).powi(3), 0.25);
         let aimd = (1.5 / p).sqrt();
-        // The tolerance allows for a sum in place of the integral. If both windows are similar, it is larger, since
-        // cwnd follows the larger one at any time.
+        // The tolerance allows for a sum in place of the integral. If both windows are similar, the tolerance is
+        // larger, since cwnd follows the larger window at any time.
         let meet = formula / aimd > 0.8 && formula / aimd < 1.25;
         let share = 0.03 + 1.0 / table + if meet { 0.05 } else { 0.0 };
         let expected = formula.max(aimd);
@@ -273,7 +273,7 @@ fn an_undone_loss_changes_nothing() {
     assert!((path.window() - expected).abs() < 0.2, "{}, not {expected}", path.window());
 }
 
-/// §5.8 and §4.2: an unused window does not grow, and that time does not count.
+/// §5.8 and §4.2: an unused window does not grow, and the time in which the window is unused does not count.
 #[test]
 fn time_in_which_the_window_is_not_used_does_not_count() {
     let rise = ((1.0 - BETA) * 1000.0 / C).cbrt();
@@ -302,7 +302,7 @@ fn time_in_which_the_window_is_not_used_does_not_count() {
     }
 }
 
-/// ACKs that arrive in one batch, between which nothing can be sent, count like others.
+/// ACKs that arrive in one batch count like other ACKs, although nothing can be sent between these ACKs.
 #[test]
 fn acks_in_one_go_find_the_window_used() {
     let mut path = Path::new(cubic(&[("reno_friendly", Value::Flag(false))], 1000, 1), 100);
@@ -323,7 +323,8 @@ fn acks_in_one_go_find_the_window_used() {
     assert!((path.window() - expected).abs() < 1.0, "{}, not {expected}", path.window());
 }
 
-/// After idle time, slow start begins from the restart window, and a new stage begins at ssthresh.
+/// After idle time, slow start begins from the restart window, and a new epoch of congestion avoidance begins at
+/// ssthresh.
 #[test]
 fn idle_time_begins_a_new_stage() {
     let mut path = Path::new(cubic(&[], 1000, 1), 100);

@@ -288,7 +288,8 @@ fn paws() {
     script.run([In(State::Closed)]);
 }
 
-/// RFC 7323 §5.5: after 24 days of silence TS.Recent is invalid, since the peer's clock may have wrapped half round.
+/// RFC 7323 §5.5: after 24 days of silence TS.Recent is invalid, since the peer's clock may have advanced by half of
+/// its range.
 #[test]
 fn paws_forgets_after_24_days() {
     const DAY: u64 = 86_400_000;

@@ -191,7 +191,7 @@ fn syn_sent_rejects_wrong_acks() {
     assert_eq!(script.endpoint.ended(), Some(EndReason::Refused));
 }
 
-/// §3.5.2: a segment to a closed port is reset, with an acknowledgement if the segment has none.
+/// §3.5.2: a segment to a closed port is answered with a reset, which has an acknowledgement if the segment has none.
 #[test]
 fn a_closed_port_resets() {
     let mut script = opened();

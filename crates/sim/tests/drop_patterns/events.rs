@@ -62,7 +62,7 @@ pub struct EventList {
 impl Case {
     pub fn run(&self) -> EventList {
         let text = include_str!("../../../../scenarios/drop-patterns.toml");
-        let mut draft = Draft::parse(text, "drop-patterns.toml").expect("it reads");
+        let mut draft = Draft::parse(text, "drop-patterns.toml").expect("the scenario parses");
         // The SYN is packet 0; the ACK of the handshake is part of the first segment.
         let packets: Vec<String> = self.dropped.iter().map(|number| (number + 1).to_string()).collect();
         draft.set("recovery", self.sender.recovery).expect("a recovery");

@@ -11,7 +11,7 @@ fn harmless(log: &Log) -> (usize, usize) {
     harmless_after(log, 0.0)
 }
 
-/// The same for recoveries that begin at least `apart` seconds after the previous one.
+/// As [`harmless`], for recoveries that begin at least `apart` seconds after the previous one.
 fn harmless_after(log: &Log, apart: f64) -> (usize, usize) {
     let before = std::iter::once(Time::ZERO).chain(log.losses.iter().map(|(at, _)| *at));
     let losses = log.losses.iter().zip(before).filter(|((at, _), last)| at.since(*last).as_secs() >= apart);

@@ -46,7 +46,7 @@ fn a_loss_on_the_air_is_repeated_at_the_first_duplicate_and_the_window_stays() {
         assert_eq!((first.1, first.2), (hole, LossHint::Wireless));
         assert_eq!(recorded.retransmissions(), [first.0], "{recovery}");
         assert_eq!(outcome.source.timeouts, 0);
-        assert!(windows(&samples).is_sorted_by_key(|(_, window)| *window), "{recovery}: it never falls");
+        assert!(windows(&samples).is_sorted_by_key(|(_, window)| *window), "{recovery}: the window falls");
         // Without the middlebox, the third duplicate ACK triggers the retransmission, and the window is halved.
         let (plain, samples, recorded) = observed(&path(true, &[UNFILLED, script]), 1);
         let third = acks(&recorded).into_iter().filter(|(.., again)| *again).nth(2).expect("a duplicate");
@@ -103,9 +103,9 @@ fn of_two_holes_the_airs_alone_is_marked() {
 }
 
 /// Data goes down, and all losses are congestion losses. If the station marks wireless losses, no congestion loss is
-/// misclassified. If it marks congestion, a loss without a mark is misclassified. That hardly happens with 5 % of the
-/// ACKs lost, since each remaining duplicate ACK carries the mark. It always happens if the station cannot read
-/// headers.
+/// misclassified. If the station marks congestion, a loss without a mark is misclassified. With 5 % of the ACKs lost,
+/// such losses are rare, since each remaining duplicate ACK carries the mark. If the station cannot read headers, no
+/// loss has a mark.
 #[test]
 fn the_polarity_that_marks_congestion_is_unsafe_where_nobody_marks_and_not_where_acks_are_lost() {
     let full: &[Setting<'_>] = &[("link.wired.rate", "1.5 Mbit/s"), ("link.wired.down.queue", "20 packets")];

@@ -228,7 +228,7 @@ impl Script {
                 self.log.sent(self.now, &self.describe(&sending));
                 sending
             }
-            None => panic!("{what}: nothing goes out"),
+            None => panic!("{what}: no segment is sent"),
         }
     }
 
@@ -397,7 +397,7 @@ impl Script {
         let sending = self.sent(what);
         let segment = &sending.segment;
         let wanted = (ISS.at(1 + from), (to - from) as u32);
-        assert_eq!((segment.seq, segment.len), wanted, "{what}: {} went out", self.describe(&sending));
+        assert_eq!((segment.seq, segment.len), wanted, "{what}: {} was sent", self.describe(&sending));
         if let Some(again) = again {
             assert_eq!(sending.is_retransmission, again, "{what}: {}", self.describe(&sending));
         }
