@@ -70,7 +70,7 @@ fn link_of(scenario: &Scenario, pipe: PipeId) -> String {
     }
 }
 
-/// Advice to raise those parameters of the mechanisms that are times. Lists their present values.
+/// Advice to raise the parameters of the mechanisms that are times, with the present values of these parameters.
 fn times_of(whose: &str, mechanisms: &[(&Info, &Values)]) -> String {
     let times = mechanisms.iter().flat_map(|(info, values)| {
         let times = info.parameters.iter().filter(|parameter| matches!(parameter.unit, Unit::Duration(..)));

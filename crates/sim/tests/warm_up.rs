@@ -1,4 +1,4 @@
-//! Exclusion of the warm-up: results before and after its end add up to those of the whole run.
+//! Exclusion of the warm-up: results before and after the end of the warm-up add up to the results of the whole run.
 
 use lasthop_scenario::{Draft, Scenario};
 use lasthop_sim::{Observation, Outcome, SteppedRun, run, run_observed};

@@ -1,8 +1,8 @@
 //! Named attacks that must not disturb a connection.
 //!
-//! The attacker is a host off the path (blind attacks, RFC 5961) or the peer. Attacks by the peer are those of Savage,
-//! Cardwell, Wetherall and Anderson, "TCP Congestion Control with a Misbehaving Receiver", 1999, and those that cause
-//! excessive work or memory use.
+//! The attacker is a host off the path (blind attacks, RFC 5961) or the peer. Attacks by the peer are the attacks of
+//! Savage, Cardwell, Wetherall and Anderson, "TCP Congestion Control with a Misbehaving Receiver", 1999, and attacks
+//! that cause excessive work or memory use.
 
 mod script;
 

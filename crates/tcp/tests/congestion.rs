@@ -333,8 +333,8 @@ fn an_echo_does_not_raise_a_small_window() {
     script.run([News(1, 2), Timeout, Again(1), CwndBytes(1000), Tick(100), Ack(3), CwndBytes(2000)]);
 }
 
-/// RFC 3168 §6.1.2: at a window of one segment, an echo defers sending until the timer expires. This is not counted as
-/// a timeout and causes no back-off.
+/// RFC 3168 §6.1.2: at a window of one segment, an echo defers sending until the timer expires. This expiry is not
+/// counted as a timeout and causes no back-off.
 #[test]
 fn an_echo_at_one_segment_waits_for_the_timer() {
     let setup = Config { ecn: true, ecn_waits: true, initial_window: 1, ..config("new_reno") };

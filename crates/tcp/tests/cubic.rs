@@ -18,8 +18,9 @@ fn w_cubic(t: f64, rise: f64, plateau: f64) -> f64 {
     C * (t - rise).powi(3) + plateau
 }
 
-/// §4.2 and §4.4: after a loss at 1000 segments the window follows W_cubic(t). It moves towards W_cubic(t + RTT) within
-/// an RTT: x' = (W(t + R) - x) / R, whose solution deviates from W(t) by at most R^2/2 max|W''| = 3 C R^2 max|t - K|.
+/// §4.2 and §4.4: after a loss at 1000 segments the window follows W_cubic(t). The window moves towards W_cubic(t +
+/// RTT) within an RTT: x' = (W(t + R) - x) / R, whose solution deviates from W(t) by at most R^2/2 max|W''| = 3 C R^2
+/// max|t - K|.
 #[test]
 fn the_window_is_the_cubic_of_the_time_since_the_loss() {
     for (rtt_ms, friendly) in [(100, true), (100, false), (30, false)] {
@@ -78,9 +79,10 @@ fn mean_window(values: &[(&'static str, Value)], rtt_ms: u64, p: f64, top: f64) 
     count as f64 * path.rtt.as_secs() / time
 }
 
-/// §5.1, Tables 1 and 2: average windows with C = 0.4. In the concave region they follow the closed form, in the
-/// Reno-friendly region that of AIMD(alpha, 0.7) with alpha of §4.3. The window returns to the same plateau each time.
-/// Its mean is 1 - (1 - 0.7)/4 of the plateau in the concave region, and (1 + 0.7)/2 in the Reno-friendly region.
+/// §5.1, Tables 1 and 2: average windows with C = 0.4. In the concave region the windows follow the closed form, in the
+/// Reno-friendly region the closed form of AIMD(alpha, 0.7) with alpha of §4.3. The window returns to the same plateau
+/// each time. The mean window is 1 - (1 - 0.7)/4 of the plateau in the concave region, and (1 + 0.7)/2 in the
+/// Reno-friendly region.
 #[test]
 fn the_average_windows_of_tables_1_and_2() {
     let alone = [("fast_convergence", Value::Flag(false))];

@@ -94,7 +94,7 @@ fn when_nothing_is_told() {
     assert_eq!(blocks(&mut script), []);
 }
 
-/// §5: the sender recognises and counts both kinds of D-SACK (below the ACK, inside the second block). They have no
+/// §5: the sender recognises and counts both kinds of D-SACK (below the ACK, inside the second block). D-SACKs have no
 /// other effects: no duplicate ACK is counted, and nothing is SACKed.
 #[test]
 fn the_sender_recognises_them() {

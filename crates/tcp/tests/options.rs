@@ -53,7 +53,7 @@ fn segment_size() {
 }
 
 /// MUST-16: "IPoptionsize and TCP option size": only options in use reduce the payload. With an MSS of 1012 and
-/// timestamps offered, a peer without timestamps gets 1012 bytes of payload, one with timestamps 1000.
+/// timestamps offered, a peer without timestamps gets 1012 bytes of payload, a peer with timestamps 1000.
 #[test]
 fn refused_timestamps_take_nothing_from_the_payload() {
     for (mss, agreed, payload) in

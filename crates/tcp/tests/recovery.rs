@@ -91,7 +91,7 @@ fn duplicates_after_a_timeout_do_not_enter() {
         script.run([Timeout, Again(1), Ssthresh(4), Tick(10), Ack(2), Again(2), Again(3)]);
         script.run([Acks(2, 3), Ssthresh(4), Cwnd(2), Nothing, Acks(2, 5), Cwnd(2), Nothing]);
     }
-    // With SACK, the same holds until HighACK reaches RecoveryPoint (RFC 6675 §5.1).
+    // With SACK, the same applies until HighACK reaches RecoveryPoint (RFC 6675 §5.1).
     let mut script = windowed("sack", 8);
     script.run([Timeout, Again(1), Ssthresh(4), Tick(10), Ack(2), Again(2), Again(3), Nothing]);
     script.run([Sack(2, &[(4, 5)]), Nothing, Sack(2, &[(4, 6)]), Sack(2, &[(4, 7)]), Ssthresh(4), Cwnd(2)]);

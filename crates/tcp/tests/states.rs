@@ -55,7 +55,7 @@ fn data_completes_the_handshake() {
     assert_eq!(script.endpoint.delivered(), 1000);
 }
 
-/// RFC 6298 §5: SYN and SYN-ACK are retransmitted with back-off. A retransmitted one gives no RTT sample.
+/// RFC 6298 §5: SYN and SYN-ACK are retransmitted with back-off. A retransmitted SYN or SYN-ACK gives no RTT sample.
 #[test]
 fn lost_handshake_segments() {
     let mut script = passive();

@@ -291,8 +291,9 @@ fn a_read_tells_what_the_field_can_say() {
         }
     }
     // With 8000 unread bytes, the window is advertised as 4 MiB - 7936, rounded so that the edge never moves left. The
-    // next advertisement needs 2000 bytes more, in whole units 4 MiB - 5888. At 5500 unread bytes this is reached for
-    // the first time, and 4 MiB - 5376 is advertised. The next steps follow in the same way from 5376 and from 2944.
+    // next advertisement needs 2000 bytes more, in whole units 4 MiB - 5888. At 5500 unread bytes this window is
+    // reached for the first time, and 4 MiB - 5376 is advertised. The next steps follow in the same way from 5376 and
+    // from 2944.
     let less = |units: u64| (4 << 20) - units * 128;
     assert_eq!(advertised, [(5500, less(42)), (3000, less(23)), (500, less(3))]);
 }

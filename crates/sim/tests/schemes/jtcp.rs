@@ -6,7 +6,7 @@ use lasthop_base::Time;
 use lasthop_tcp::Event;
 use lasthop_tcp::event::{Cause, Reason};
 
-/// Number of recoveries, and of those without a window reduction.
+/// Number of recoveries, and number of recoveries without a window reduction.
 fn harmless(log: &Log) -> (usize, usize) {
     harmless_after(log, 0.0)
 }
@@ -70,7 +70,8 @@ fn jtcp_and_a_queue_that_overflows() {
         |tables: &str| sum(|seed| harmless(&run_with_estimates("jtcp", &[], tables, &[short], seed).1));
     let (alone, beside, ramp) = (wrong(""), wrong(neighbour), wrong(ramps));
     println!(
-        "congestion classified as wireless (recoveries, misclassified): alone {alone:?}, beside Reno {beside:?}, under ramps {ramp:?}"
+        "congestion classified as wireless (recoveries, misclassified): alone {alone:?}, beside Reno {beside:?}, under \
+         ramps {ramp:?}"
     );
     assert!(alone.0 > 50 && beside.0 > 50 && ramp.0 > 50);
     assert!(ramp.1 as f64 <= 0.2 * ramp.0 as f64, "{ramp:?}");

@@ -116,7 +116,7 @@ fn the_polarity_that_marks_congestion_is_unsafe_where_nobody_marks_and_not_where
         (MIDDLEBOX, "{ kind = \"eln\", data = \"down\", says = \"congestion\" }"),
         (DISCRIMINATION, "{ kind = \"eln\", says = \"congestion\" }"),
     ];
-    // Number of congestion losses, and of those classified as wireless.
+    // Number of congestion losses, and number of congestion losses classified as wireless.
     let wrong = |settings: &[&[Setting<'_>]]| {
         let scenario = path(false, &[&[full], settings].concat());
         let counts = (1..=10).map(|seed| flow(&scenario, seed).account.accuracy);
@@ -137,7 +137,7 @@ fn the_polarity_that_marks_congestion_is_unsafe_where_nobody_marks_and_not_where
             "encrypted" => assert_eq!(other, others),
             // In one of 8000 losses, the ACK before the hole and the first two duplicate ACKs are lost. The station
             // then considers the third duplicate a new ACK, and its SACK blocks suffice for the sender to detect a
-            // loss. This happens to at most one of about 150 losses.
+            // loss. The test allows one such loss in about 150 losses.
             "5 % of the ACKs lost" => assert!(other <= 1, "{other} of {others}"),
             _ => assert_eq!(other, 0, "{name}"),
         }

@@ -63,7 +63,7 @@ pub(super) fn flags_of(field: u8) -> Flags {
     Flags(u16::from(field & 0b111) << 6)
 }
 
-/// Value of ACE in a SYN-ACK or in its ACK. It encodes the code point with which the SYN or SYN-ACK arrived (RFC 9768
+/// Value of ACE in a SYN-ACK or in its ACK: encodes the code point with which the SYN or SYN-ACK arrived (RFC 9768
 /// Tables 2 and 3).
 pub(super) fn handshake_field(arrived: Ecn) -> u8 {
     match arrived {
@@ -176,8 +176,8 @@ impl AccEcn {
         if self.arrived == FIRST_BYTES { 0 } else { u64::from(self.counters(self.fields()).padded_bytes()) }
     }
 
-    /// Adds the option, if due, after the other options. It must fit into `room` bytes and the header. The option has
-    /// all counters that have ever changed, or at least those that changed since the last option (§3.2.3.3).
+    /// Adds the option, if due, after the other options. The option must fit into `room` bytes and the header. It has
+    /// all counters that have ever changed, or at least the counters that changed since the last option (§3.2.3.3).
     pub(super) fn add_option(&mut self, room: u64, segment: &mut Segment) {
         self.since_ack = 0;
         if !self.is_due() {

@@ -157,8 +157,8 @@ impl Endpoint {
         }
     }
 
-    /// Handles a reset. It closes the connection only at exactly RCV.NXT; elsewhere in the window a challenge ACK
-    /// answers it (RFC 5961 §3).
+    /// Handles a reset. A reset closes the connection only at exactly RCV.NXT; elsewhere in the window, a challenge ACK
+    /// answers the reset (RFC 5961 §3).
     #[cold]
     fn handle_reset(&mut self, now: Time, segment: &Segment) {
         if segment.seq != self.irs.at(self.receiver.next()) {
@@ -328,7 +328,7 @@ impl Endpoint {
             return;
         }
         if !matches!(self.state, State::Established | State::FinWait1 | State::FinWait2) {
-            // The peer's FIN arrived earlier, so this is a retransmission. It is acknowledged again.
+            // The peer's FIN arrived earlier, so this segment is a retransmission and is acknowledged again.
             self.receiver.acknowledge_now();
             return;
         }

@@ -51,7 +51,7 @@ fn reports_not_ect(field: u8) -> bool {
 impl Endpoint {
     pub(super) fn agree_on_ecn(&self, syn: &Segment, answers_ours: bool) -> Feedback {
         let field = field_of(syn.flags);
-        // A SYN asks for ECN by ECE and CWR, a SYN-ACK by ECE alone (RFC 3168 §6.1.1).
+        // A SYN requests ECN by ECE and CWR, a SYN-ACK accepts ECN by ECE alone (RFC 3168 §6.1.1).
         let asks = field & 0b011 == if answers_ours { 0b001 } else { 0b011 };
         match (self.config.accecn, answers_ours) {
             (true, false) => feedback_for_syn(field),

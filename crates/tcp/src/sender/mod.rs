@@ -276,7 +276,7 @@ impl Sender {
     #[inline(always)]
     fn permits_fast_path(&self) -> bool {
         let Sender {
-            // These can block the fast path.
+            // These fields can block the fast path.
             scoreboard,
             tail,
             timer,
@@ -284,7 +284,7 @@ impl Sender {
             repair,
             reductions,
             has_fast_path,
-            // These never block it.
+            // These fields never block the fast path.
             mss: _,
             peer: _,
             full_payload: _,

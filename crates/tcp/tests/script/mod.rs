@@ -180,8 +180,8 @@ impl Script {
         script
     }
 
-    /// As [`Script::sender`], but after slow start has opened cwnd from 1 to `window` segments, a power of two. All are
-    /// outstanding, and the first is number 1 from here on.
+    /// As [`Script::sender`], but after slow start has opened cwnd from 1 to `window` segments, a power of two. All
+    /// these segments are outstanding, and the first of them now has number 1.
     pub fn with_window(config: Config, window: u64) -> Script {
         let mut script = Script::sender(config);
         let mut sent = 1;

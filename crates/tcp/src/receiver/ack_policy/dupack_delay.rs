@@ -1,7 +1,7 @@
 //! Delayed duplicate ACKs (Mehta and Vaidya, TR 1997; Vaidya, Mehta, Perkins and Montenegro, WCMC 2(1) 2002): the third
-//! and later duplicate ACKs wait for a repair by the link layer. If the hole is filled within `wait`, none of them is
-//! sent; otherwise all are sent at once. The base station needs no knowledge of TCP, but its link must deliver out of
-//! order during a repair.
+//! and later duplicate ACKs wait for a repair by the link layer. If the hole is filled within `wait`, these ACKs are
+//! not sent; otherwise all of them are sent at once. The base station needs no knowledge of TCP, but its link must
+//! deliver out of order during a repair.
 //!
 //! # Our choices
 //! The mechanism is known from the abstract and from memory. The parameter `wait` should slightly exceed the time of a

@@ -53,8 +53,8 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "k",
                 unit: Unit::Number(0.0, 1000.0),
                 default: Some("2.5"),
-                doc: "packet error probability of the downlink divided by that of the uplink (Eq. 3; 100 over 40 \
-                      bytes)",
+                doc: "packet error probability of the downlink divided by the probability of the uplink (Eq. 3; 100 \
+                      over 40 bytes)",
             },
             Parameter {
                 name: "buffer_loss",
@@ -241,7 +241,7 @@ mod tests {
             let p = 1.0 - (1.0 - x) * (1.0 - buffer) * (1.0 - k * x);
             assert!((radio_loss(p, buffer, k) - x).abs() < 1e-12, "{x} {buffer} {k}");
         }
-        // The loss is smaller than that of the buffer alone, so none occurred on the radio link.
+        // The loss is smaller than the loss of the buffer alone, so no loss occurred on the radio link.
         assert_eq!(radio_loss(0.005, 0.01, 2.5), 0.0);
     }
 
@@ -259,7 +259,8 @@ mod tests {
             }
             form_of(&mut *ack_splitting)
         };
-        // With k = 0 and no buffer loss, p_err = p. 3 of 13 segments are lost, which is known at the end of the second.
+        // With k = 0 and no buffer loss, p_err = p. 3 of 13 segments are lost, and this share is known at the end of
+        // the second.
         assert_eq!(second(3, 1), AckForm::Single);
         assert_eq!(second(0, 2), AckForm::Copies(2));
         // The new value has weight 7/8 and is 0, the old value has 1/8 and is 3/13. The sum is 0.029 < 0.1.

@@ -33,7 +33,7 @@ pub enum AckForm {
     Slices {
         /// Number of slices, at least 1.
         count: u32,
-        /// Range to cut into slices. It ends where the advance ends.
+        /// Range to cut into slices. The range ends where the advance ends.
         of: Range,
     },
 }

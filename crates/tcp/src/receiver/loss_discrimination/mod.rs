@@ -66,7 +66,8 @@ pub trait LossDiscriminator: Send {
         true
     }
 
-    /// Whether the mechanism uses random numbers, so that repetitions may differ. Override to `false` if it uses none.
+    /// Whether the mechanism uses random numbers, so that repetitions may differ. Override to `false` if the mechanism
+    /// uses no random numbers.
     fn draws(&self) -> bool {
         true
     }

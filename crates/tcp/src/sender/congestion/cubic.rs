@@ -258,8 +258,8 @@ impl CongestionControl for Cubic {
         self.window.restart();
     }
 
-    /// §4.8. A timeout in recovery means a lost retransmission. It lowers ssthresh again, from the lowered cwnd (RFC
-    /// 5681 §4.3).
+    /// §4.8. A timeout in recovery means a lost retransmission. Such a timeout lowers ssthresh again, from the lowered
+    /// cwnd (RFC 5681 §4.3).
     fn on_timeout(&mut self, loss: &LossEvent, first: bool) {
         if first {
             self.lower_ssthresh(loss.flight.min(self.window()));

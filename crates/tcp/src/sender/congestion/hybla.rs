@@ -1,7 +1,7 @@
-//! TCP Hybla: the window of a long path grows as fast, in time, as that of a short path.
+//! TCP Hybla: the window of a long path grows as fast, in time, as the window of a short path.
 //!
 //! `ρ = max(RTT / RTT0, 1)`. For each acknowledged segment, slow start adds `2^ρ - 1` segments and avoidance adds `ρ² /
-//! W`. The window is ρ times that of a Reno flow with round-trip time RTT0. A loss halves the window.
+//! W`. The window is ρ times the window of a Reno flow with round-trip time RTT0. A loss halves the window.
 //!
 //! As in Linux, ρ changes only when the smoothed RTT reaches a new minimum, and the initial window is at least ρ
 //! segments. Slow start ends exactly at ssthresh, and the exponent is bounded. After a timeout the window grows as

@@ -191,8 +191,8 @@ mod tests {
         during / MSS
     }
 
-    /// Jr = 9 x later / (9 x (10 ms + later)), and the threshold is 1/10. A growth of 1.1 ms gives 0.0991, of 1.2 ms
-    /// 0.107.
+    /// Jr = 9 x later / (9 x (10 ms + later)), and the threshold is 1/10. A growth of 1.1 ms gives Jr = 0.0991, a
+    /// growth of 1.2 ms gives 0.107.
     #[test]
     fn a_queue_that_grew_by_a_packet_is_congestion() {
         for stamped in [true, false] {

@@ -238,7 +238,7 @@ pub trait RateHooks {
     fn extra_at(&self) -> Time {
         Time::NEVER
     }
-    /// An extra segment was sent. It does not count as in flight, and no timer runs for it.
+    /// An extra segment was sent. Extra segments do not count as in flight, and no timer runs for them.
     fn on_extra(&mut self, now: Time) {
         let _ = now;
     }

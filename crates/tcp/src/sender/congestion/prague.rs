@@ -80,7 +80,7 @@ struct AlphaRound {
     marked: u64,
 }
 
-/// Smallest window, segments (draft §2.4). RFC 3168 §6.1.2 goes down to one.
+/// Smallest window, segments (draft §2.4). RFC 3168 §6.1.2 allows a window of one segment.
 const LEAST: u64 = 2;
 
 impl Prague {

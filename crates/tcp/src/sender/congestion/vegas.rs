@@ -134,8 +134,8 @@ mod tests {
         rounds_ms.iter().map(|ms| round(*ms)).collect()
     }
 
-    /// With 20 segments in flight, 20 (1 - 100 / RTT) are queued. At 100 ms none is queued, so cwnd grows by one. At
-    /// 110 ms 1.8 are queued. At 125 ms 4 are queued, so cwnd shrinks by one.
+    /// With 20 segments in flight, 20 (1 - 100 / RTT) are queued. At 100 ms no segment is queued, so cwnd grows by one.
+    /// At 110 ms 1.8 are queued. At 125 ms 4 are queued, so cwnd shrinks by one.
     #[test]
     fn one_to_three_segments_wait() {
         assert_eq!(after(20, 1, &[100, 110, 110, 110]), [21.0, 22.0, 22.0, 22.0]);

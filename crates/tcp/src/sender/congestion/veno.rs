@@ -136,8 +136,8 @@ mod tests {
         veno.window()
     }
 
-    /// §3.B: at an RTT of 150 ms a third of the window is queued. This is 10 of 30 segments; 3 of 9, which equals beta;
-    /// or 2.7 of 8.
+    /// §3.B: at an RTT of 150 ms a third of the window is queued. The queue holds 10 of 30 segments; 3 of 9, which
+    /// equals beta; or 2.7 of 8.
     #[test]
     fn a_loss_costs_a_fifth_while_less_than_beta_waits_and_else_half() {
         assert_eq!([after_loss(30, 150), after_loss(9, 150)], [15 * MSS, 4500]);

@@ -26,15 +26,15 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "after_loss",
                 unit: Unit::Word(&["hole", "recovery", "retransmission"]),
                 default: Some("hole"),
-                doc: "segment tagged after a lost tag: the next new segment once its hole is closed, or once \
-                      recovery is over; or its own retransmission",
+                doc: "segment tagged after a lost tag: the next new segment once the hole is closed, or once recovery \
+                      is over; or the retransmission of the lost segment",
             },
             Parameter {
                 name: "counts",
                 unit: Unit::Word(&["window", "any"]),
                 default: Some("window"),
-                doc: "lost tags counted by a review: those first sent before recovery was entered (later ones in the \
-                      next review), or every tag retransmitted in this recovery",
+                doc: "lost tags counted by a review: tags first sent before recovery was entered (the next review \
+                      counts later tags), or every tag retransmitted in this recovery",
             },
             Parameter {
                 name: "restores",

@@ -107,8 +107,8 @@ pub trait LossRecovery: Send {
     /// Handles the discovery that the last timeout, or the current recovery, was spurious: no outstanding data is lost.
     fn on_spurious(&mut self, scoreboard: &Scoreboard);
 
-    /// Returns the next segment to send regardless of the window, and marks it lost. This is the first segment of a
-    /// recovery, or NewReno's on a partial ACK.
+    /// Returns the next segment to send regardless of the window, and marks this segment lost. Such a segment is the
+    /// first of a recovery, or the segment that NewReno retransmits on a partial ACK.
     fn next_forced(&mut self, scoreboard: &mut Scoreboard) -> Option<Range>;
 
     /// Whether [`LossRecovery::next_forced`] may return a segment; false saves the call.

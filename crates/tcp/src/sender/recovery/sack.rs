@@ -31,7 +31,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
     build: &|values| Box::new(Sack::new(Duplicates::new(values), values.flag("rescue"))),
 };
 
-/// SACK recovery. NCR, DCR and others reuse it with another condition for its start.
+/// SACK recovery. NCR, DCR and other recoveries reuse SACK recovery with another condition for its start.
 pub(super) struct Sack {
     duplicates: Duplicates,
     rescues: bool,

@@ -41,7 +41,7 @@ pub fn fast_recovery(lab: &mut Lab) -> Observations {
 pub fn timeout(lab: &mut Lab) -> Observations {
     lab.run_to(Bbr3State::Up)?;
     let before = lab.snapshot();
-    // A tail loss probe goes out first. A second timeout, at twice the RTO, would indicate a real loss.
+    // A tail loss probe is sent first. A second timeout, at twice the RTO, would indicate a real loss.
     let (srtt, rto) = (lab.sender().rtt().srtt().unwrap_or(lab.rtt), lab.sender().rtt().rto());
     lab.path.pause(lab.now, srtt * 3 + rto.divided_by(2) * 3);
     lab.run_until("a timeout", 10.0, |lab| lab.counters().timeouts > 0)?;
