@@ -295,7 +295,7 @@ fn cwr_follows_every_reduction() {
 fn one_large_ack_does_not_leap_over_ssthresh() {
     let mut script = counted("packets", 16, None);
     script.run([News(1, 16), Timeout, CwndBytes(1000), SsthreshBytes(8000), Again(1), Tick(100)]);
-    // The ACK covers 16 segments. Seven raise cwnd from 1 to ssthresh, 8. Eight of the other nine raise it by one
+    // The ACK covers 16 segments. Seven raise cwnd from 1 to ssthresh, 8. Eight of the other nine raise cwnd by one
     // segment at the next ACK.
     script.run([Ack(17), CwndBytes(8000), News(17, 24), Tick(100), Ack(18), CwndBytes(9000)]);
 }

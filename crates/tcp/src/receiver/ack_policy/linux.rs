@@ -8,7 +8,8 @@ use lasthop_base::{Duration, Info, Mechanism, Parameter, Time, Unit};
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "linux",
-        summary: "every second segment or a timer of 40 to 200 ms; quick ACKs at first and while the window grows",
+        summary: "an ACK for every second segment or after 40 to 200 ms; quick ACKs at first and while the window \
+                  grows",
         source: "Sarolahti, Kuznetsov: Congestion control in Linux TCP, USENIX 2002, §4; tcp(7), TCP_QUICKACK",
         parameters: &[
             Parameter {

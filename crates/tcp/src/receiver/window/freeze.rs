@@ -1,7 +1,7 @@
 //! Freeze-TCP, receiver side (Goff, Moronski, Phatak and Gupta, INFOCOM 2000). The receiver advertises a zero window
-//! before an outage that this host's link layer foresees (a planned rate change). After the outage, it repeats the last
-//! ACK three times with an open window. No node of the network is involved, and headers may be encrypted. Only a sender
-//! with `freeze = true` keeps its window.
+//! before an outage that this host's link layer foresees (a planned rate change). After the outage, the receiver
+//! repeats the last ACK three times with an open window. No node of the network is involved, and headers may be
+//! encrypted. Only a sender with `freeze = true` keeps its window.
 //!
 //! # Our choices
 //! The mechanism is known from an abstract; the lead of one round trip is from memory. The round-trip time is smoothed,

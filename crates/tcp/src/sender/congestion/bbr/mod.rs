@@ -23,8 +23,8 @@ use model::{Bandwidth, FullPipe, Rounds};
 pub(super) const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "bbr",
-        summary: "BBRv1: paces at the largest recent delivery rate, at most two bandwidth-delay products in flight; \
-                  losses cause no reduction",
+        summary: "BBRv1: paces at the largest recent delivery rate with at most two bandwidth-delay products in \
+                  flight; losses cause no reduction",
         source: "draft-cardwell-iccrg-bbr-congestion-control-00",
         linux_name: Some("bbr"),
         ..Info::PLAIN
