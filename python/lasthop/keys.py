@@ -152,7 +152,7 @@ class Direction(TypedDict, total=False):
     """rate that changes at given times, repeated; "0 bit/s" is an outage, "5..20 Mbit/s" a rate drawn from
     this range each time"""
     trace: str
-    """recorded rate: a packet-delivery trace in Mahimahi's format, beside the scenario's file"""
+    """recorded rate: a packet-delivery trace in Mahimahi's format, next to the scenario's file"""
     light: str
     """base delays and packet trains that CellReplay recorded with its heavy `trace`, for a sender that is not
     always busy"""
@@ -168,13 +168,14 @@ class Direction(TypedDict, total=False):
     loss_plan: str
     """share of transmissions lost at given times, repeated, in addition to the channel's losses"""
     duplicate: float | str
-    """share of packets duplicated; the copy joins directly behind the original and is not copied again"""
+    """share of packets duplicated; the copy is enqueued directly behind the original and is not duplicated
+    again"""
     corrupt: float | str
     """share of packets with a bit error that the link layer misses; they fail the checksum of the receiving
     host"""
     residual_loss: float | str
-    """share of packets lost after the link layer, in addition to those that the link gives up; no `arq`
-    retransmits them"""
+    """share of packets lost after the link layer, in addition to packets that the link gives up; no `arq`
+    retransmits these losses"""
     residual_burst: float | str
     """with `residual_loss`: mean length of a loss burst, packets; default: independent losses"""
     queue: QueueChoice
@@ -207,7 +208,7 @@ class Link(_LinkWords, total=False):
     """rate that changes at given times, repeated; "0 bit/s" is an outage, "5..20 Mbit/s" a rate drawn from
     this range each time"""
     trace: str
-    """recorded rate: a packet-delivery trace in Mahimahi's format, beside the scenario's file"""
+    """recorded rate: a packet-delivery trace in Mahimahi's format, next to the scenario's file"""
     light: str
     """base delays and packet trains that CellReplay recorded with its heavy `trace`, for a sender that is not
     always busy"""
@@ -223,13 +224,14 @@ class Link(_LinkWords, total=False):
     loss_plan: str
     """share of transmissions lost at given times, repeated, in addition to the channel's losses"""
     duplicate: float | str
-    """share of packets duplicated; the copy joins directly behind the original and is not copied again"""
+    """share of packets duplicated; the copy is enqueued directly behind the original and is not duplicated
+    again"""
     corrupt: float | str
     """share of packets with a bit error that the link layer misses; they fail the checksum of the receiving
     host"""
     residual_loss: float | str
-    """share of packets lost after the link layer, in addition to those that the link gives up; no `arq`
-    retransmits them"""
+    """share of packets lost after the link layer, in addition to packets that the link gives up; no `arq`
+    retransmits these losses"""
     residual_burst: float | str
     """with `residual_loss`: mean length of a loss burst, packets; default: independent losses"""
     queue: QueueChoice
@@ -271,14 +273,14 @@ class Sender(TypedDict, total=False):
     validate_window: bool | str
     """cwnd grows only while the sender uses it (see validate_by); false by default"""
     validate_by: Literal["rfc7661", "linux"] | str
-    """use that lets cwnd grow: half of it per round trip (RFC 7661); more than half in slow start, else all
-    of it (Linux); "rfc7661" by default"""
+    """part of cwnd that must be used for cwnd to grow: half per round trip (RFC 7661); more than half in slow
+    start, all in congestion avoidance (Linux); "rfc7661" by default"""
     ecn_waits: bool | str
     """an ECN echo at a window of one segment delays the next segment until the timer expires (RFC 3168);
     false by default"""
     freeze: bool | str
     """a zero window stops the retransmission timer and keeps cwnd (BSD's persist; Linux retransmits and
-    reduces); false by default"""
+    reduces cwnd); false by default"""
     f_rto: bool | str
     """detect and undo spurious timeouts (F-RTO, RFC 5682; with SACK its section 3); false by default"""
     dsack_undo: bool | str
@@ -287,8 +289,8 @@ class Sender(TypedDict, total=False):
     """undo timeouts and recoveries if a timestamp shows that an original arrived (Eifel, RFC 3522); false by
     default"""
     undo: Literal["rfc4015", "linux"] | str
-    """window that an undo restores: bytes in flight and a small burst, with a longer timeout (RFC 4015), or
-    all (Linux); "rfc4015" by default"""
+    """window after an undo: bytes in flight and a small burst, with a longer timeout (RFC 4015), or the whole
+    former window (Linux); "rfc4015" by default"""
     loss_window: Literal["one", "in_flight"] | str
     """cwnd after a timeout: one segment (RFC 5681), or one segment plus bytes not marked lost (Linux; always
     with BBR); "one" by default"""
@@ -341,14 +343,14 @@ class Flow(_FlowWords, total=False):
     stagger: str
     """time between the starts of two replicas; "0 s" by default"""
     start_spread: str
-    """random delay of each start, up to this, drawn anew in each run; "0 s" by default"""
+    """largest random delay of each start, drawn anew in each run; "0 s" by default"""
     profile: Literal["plain", "rfc", "linux"] | str
     """defaults of sender and receiver; one-line scenarios and most ready paths use linux; "plain" by default"""
     transfer: str
     """"bulk": as much as possible until the run ends; or an amount; "bulk" by default"""
     arrivals: str
-    """file of transfers, beside the scenario's file: start in seconds and bytes per line; each is a
-    connection, NAME.1, NAME.2 …; transfers that begin after the run's end are left out"""
+    """file of transfers, next to the scenario's file: one start (seconds) and one size (bytes) per line; each
+    transfer is a connection, NAME.1, NAME.2 …; transfers that begin after the run's end are left out"""
     segment: str
     """payload of a full segment; "1448 bytes" by default"""
     sack: bool | str
@@ -368,10 +370,11 @@ class Flow(_FlowWords, total=False):
     """Nagle's algorithm: a short segment waits while data is outstanding (RFC 9293, section 3.7.4); true by
     default"""
     processing: str
-    """random processing delay of each packet at its host, up to this, without reordering (as ns-2's
-    overhead_); "0 s" by default"""
+    """largest random processing delay of each packet at its host, without reordering (as ns-2's overhead_);
+    "0 s" by default"""
     opaque: bool | str
-    """encrypted headers (IPsec): middleboxes cannot read the packets and let them pass; false by default"""
+    """encrypted headers (IPsec): middleboxes cannot read the packets and forward them unchanged; false by
+    default"""
     time_wait: str
     """length of TIME-WAIT (2 MSL); "60 s" by default"""
     sender: Sender
@@ -379,10 +382,10 @@ class Flow(_FlowWords, total=False):
     receiver: Receiver
     """keys of the receiving end"""
     request: str
-    """size of a request; the client, at `to`, opens the connection and sends one after another; with
+    """size of each request; the client (at `to`) opens the connection and sends requests in sequence; needs
     `response`"""
     response: str
-    """size of the response to each request; completion times are per request, the first includes the
+    """size of the response to each request; completion times are per request; the first includes the
     handshake"""
     sizes: Literal["fixed", "exponential", "pareto", "web", "video"] | str
     """distribution of response sizes, as in `lasthop arrivals`; pareto: shape 1.5; default: all equal"""
@@ -400,7 +403,7 @@ class Flow(_FlowWords, total=False):
     period: Literal["fixed", "exponential", "pareto"] | str
     """distribution of `on` and `off`, or of `think`; pareto: shape 1.5; default: constant"""
     write_rate: str
-    """rate at which the sender's application writes, while on if it pauses; default: as fast as TCP accepts"""
+    """rate at which the sender's application writes (outside pauses); default: as fast as TCP accepts"""
     rate: str
     """rate while sending, payload only"""
     packet: str
@@ -408,7 +411,7 @@ class Flow(_FlowWords, total=False):
     stop: str
     """end time; default: the end of the run"""
     jitter: str
-    """random delay of each datagram, up to this, without reordering; "0 s" by default"""
+    """largest random delay of each datagram, without reordering; "0 s" by default"""
     burst: int | str
     """number of datagrams sent back to back, at the same mean rate; 1: evenly spaced; 1 by default"""
 

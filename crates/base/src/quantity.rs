@@ -5,7 +5,7 @@ use crate::rate::Rate;
 use crate::time::Duration;
 use std::borrow::Cow;
 
-/// Time units in seconds, including those of tc(8).
+/// Time units in seconds, including the units of tc(8).
 const TIMES: &[(&str, f64)] = &[
     ("ns", 1e-9),
     ("us", 1e-6),
@@ -46,7 +46,7 @@ const RATES: &[(&str, f64)] = &[
     ("Tbit", 1e12),
 ];
 
-/// Units with several meanings, and the unambiguous alternatives.
+/// Ambiguous units, each with its meanings and the unambiguous alternatives.
 const AMBIGUOUS: &[(&str, &str)] = &[
     ("mbps", "megabytes per second in tc, megabits elsewhere; write Mbit/s"),
     ("gbps", "gigabytes per second in tc, gigabits elsewhere; write Gbit/s"),

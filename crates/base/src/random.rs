@@ -1,7 +1,7 @@
 //! Named random streams derived from one seed: one for each endpoint or link element and each purpose.
 //!
-//! Senders and receivers do not draw from the channel's stream. With the same seed, all mechanisms therefore meet the
-//! same sequence of losses.
+//! Senders and receivers do not draw from the channel's stream. With the same seed, all mechanisms therefore experience
+//! the same sequence of losses.
 
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
@@ -39,8 +39,8 @@ pub fn unit_interval(bits: u64) -> f64 {
 
 /// Derives the `n`-th further value of 64 random bits from one draw; `n` = 0 returns the draw itself.
 ///
-/// A packet takes only one draw from its channel's stream, and each ARQ retransmission derives its value from that
-/// draw. Retransmissions therefore do not affect the draws of later packets.
+/// A packet takes only one draw from its channel's stream, and each ARQ retransmission derives its value from the
+/// packet's draw. Retransmissions therefore do not affect the draws of later packets.
 pub fn derive(draw: u64, n: u32) -> u64 {
     match n {
         0 => draw,

@@ -13,10 +13,10 @@ pub enum Spread {
     /// Pareto of shape 1.5: finite mean, infinite variance, as for on and off times of self-similar traffic (Willinger
     /// et al., IEEE/ACM ToN 5, 1997: shapes from 1 to 2; 1.5 is also ns-2's default).
     Pareto,
-    /// Log-normal with sigma 1.3: many small values, few large ones. Web files are log-normal (Downey, Computer
-    /// Communications 28, 2005); this sigma is typical, not from a source.
+    /// Log-normal with sigma 1.3: many small values, few large ones. Sizes of web files are log-normal (Downey,
+    /// Computer Communications 28, 2005); this sigma is typical, without a source.
     Web,
-    /// Log-normal with sigma 0.3: video segments of one quality (typical, not from a source).
+    /// Log-normal with sigma 0.3: sizes of video segments of one quality (a typical value, without a source).
     Video,
 }
 

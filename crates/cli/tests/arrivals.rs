@@ -82,7 +82,7 @@ fn what_is_no_file_of_arrivals_is_said_with_its_line() {
     assert!(refused("", "").contains("has no transfers"));
     assert!(refused("1 1000\n0.5 1000\n", "").contains("begins before the transfer above"));
     assert!(refused("1 1000\n2 x\n", "").contains("`x` is not a number of bytes"));
-    assert!(refused("1\n", "").contains("does not hold two numbers"));
+    assert!(refused("1\n", "").contains("does not have exactly two numbers"));
     assert!(refused("11 1000\n", "").contains("no transfer begins before the run ends"));
     assert!(refused("1 1000\n", ",count=3").contains("leave `count` or `arrivals` out"));
     let output = call_in(folder, &["arrivals", "--every", "1 h"]);

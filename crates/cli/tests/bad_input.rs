@@ -62,7 +62,7 @@ const MISTAKES: &[(&[&str], &[&str])] = &[
     (&["compare", GOOD, "--vary", "recovery=sack,,reno"], &["expected path=a,b,c"]),
     (&["compare", GOOD, "--vary", "recovery=sack,renoo"], &["renoo", "reno"]),
     (&["compare", GOOD, "--vary", "recovery=sack,sack"], &["`sack` is given twice", "each value once"]),
-    (&["compare", GOOD, "--vary", "sender=newreno,sak"], &["`sak` is no mechanism of a sender", "`sack`"]),
+    (&["compare", GOOD, "--vary", "sender=newreno,sak"], &["`sak` is not a mechanism of a sender", "`sack`"]),
     (&["compare", GOOD, "--vary", "seed=1,2"], &["`seed` cannot be varied", "--seed"]),
     (&["compare", GOOD, "--vary", "rtt=1,2", "--vary", "rtt=3,4"], &["`rtt` is varied twice"]),
     (&["compare", GOOD, "--vary", "ack_counting=bytes", "--runs", "0"], &["--runs"]),

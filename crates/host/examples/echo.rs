@@ -1,4 +1,4 @@
-//! Two hosts connected by real IPv4 packets; one of them echoes what the other sends.
+//! Two hosts connected by real IPv4 packets; one host echoes the bytes that the other host sends.
 //!
 //! In this example, packets go directly from one host to the other. With a TUN device between them, the other host can
 //! be any TCP implementation.
@@ -39,7 +39,7 @@ pub fn answer_to(text: &[u8]) -> Result<Vec<u8>, Error> {
     let (mut serving, mut sent, mut answer) = (Vec::new(), 0, Vec::new());
     let mut is_over = false;
     while !is_over {
-        // This is the driver: it carries packets in both directions.
+        // This is the driver: it delivers packets in both directions.
         while let Some(packet) = client.poll_packet(now) {
             server.handle_packet(now, packet);
         }

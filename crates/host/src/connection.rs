@@ -26,9 +26,9 @@ pub(crate) struct Connection {
     id: u16,
     /// Whether the application has shut down sending.
     is_sending_shut: bool,
-    /// The last ICMP error. It is cleared when a segment gets through (RFC 9293 §3.9.2.2).
+    /// The last ICMP error. It is cleared when a segment is delivered (RFC 9293 §3.9.2.2).
     icmp_error: Option<Error>,
-    /// The application reads no bytes from this offset on; they are discarded.
+    /// First offset that the application will not read. Bytes at this offset and later are discarded.
     read_limit: u64,
     /// Whether the application has closed the handle. The connection lasts until both FINs are acknowledged.
     pub(crate) is_orphan: bool,
@@ -200,7 +200,7 @@ impl Connection {
             ttl: self.ttl,
         };
         let written = emit(&header, &Body::Tcp(segment), Payload::Parts(first, second), out);
-        debug_assert_eq!(written, Ok(()), "an endpoint sends what a packet can carry");
+        debug_assert_eq!(written, Ok(()), "every segment of an endpoint fits into a packet");
         written.is_ok()
     }
 

@@ -29,8 +29,8 @@ impl Incoming {
         self.start - 1
     }
 
-    /// Stores the payload of a segment that starts at `offset`. Bytes that have already arrived and bytes beyond the
-    /// window's edge `edge` are left out.
+    /// Stores the payload of a segment that starts at `offset`. Does not store bytes that have already arrived, and
+    /// bytes beyond the window's edge `edge`.
     pub(crate) fn place(&mut self, offset: u64, payload: &[u8], received: &Reassembly, edge: u64) {
         let end = (offset + payload.len() as u64).min(edge);
         let mut at = offset.max(received.next());

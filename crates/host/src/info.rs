@@ -33,7 +33,7 @@ pub struct Info {
     pub lost_bytes: u64,
     /// Number of retransmitted segments.
     pub total_retrans: u64,
-    /// Number of later segments that must have arrived to mark a hole as lost (RFC 6675 §2, DupThresh).
+    /// Number of later segments that must arrive before a hole is marked lost (RFC 6675 §2, DupThresh).
     pub reordering: u32,
     /// Number of expiries of the retransmission timer.
     pub timeouts: u64,

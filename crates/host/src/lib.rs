@@ -1,8 +1,8 @@
 //! A host with TCP sockets. The application uses sockets by handle; the host reads and writes real IPv4 and IPv6
 //! packets.
 //!
-//! The TCP endpoint is the same as in the simulator. The crate serves tests, and programs that communicate with other
-//! TCP implementations. It reads no clock, opens no device and starts no thread. Two callers drive a host:
+//! The TCP endpoint is the same as in the simulator. The crate is for tests, and for programs that communicate with
+//! other TCP implementations. It reads no clock, opens no device and starts no thread. Two callers drive a host:
 //!
 //! * The application calls [`Host::listen`], [`Host::connect`], [`Host::accept`], [`Host::send`], [`Host::recv`],
 //!   [`Host::shutdown`], [`Host::close`], [`Host::abort`]. Calls that would block return [`Error::WouldBlock`], and
@@ -50,7 +50,7 @@
 //! # Not modelled
 //! UDP, IP fragments, SYN cookies (a full backlog ignores SYNs), urgent data and TCP Fast Open are not modelled. The
 //! host handles ICMP errors about TCP, but sends no ICMP and does not answer pings. A path MTU from ICMP applies only
-//! to the connection that the error concerns, for the rest of its life. The host does not probe for a larger MTU (RFC
+//! to the connection that the error concerns, until that connection ends. The host does not probe for a larger MTU (RFC
 //! 1191 §6.3).
 
 pub mod error;

@@ -17,8 +17,8 @@ pub struct Options {
     pub mss: Option<u16>,
     /// `SO_SNDBUF`: largest amount of written bytes that the peer has not acknowledged, at least 1.
     pub send_buffer: usize,
-    /// `SO_RCVBUF`: largest amount of unread bytes, from 1 to 1 GiB. `None`: the size comes from the mechanism of the
-    /// advertised window.
+    /// `SO_RCVBUF`: largest amount of unread bytes, from 1 to 1 GiB. `None`: the mechanism of the advertised window
+    /// sets the size.
     pub receive_buffer: Option<u64>,
     /// `IP_TOS` without its ECN bits: the differentiated services code point, 0 to 63.
     pub dscp: u8,

@@ -38,7 +38,7 @@ impl Outgoing {
         gone > 0
     }
 
-    /// The stored bytes from an offset on, at most `len`. They come in two parts, because the buffer is circular.
+    /// The stored bytes from an offset on, at most `len`. The result has two parts, because the buffer is circular.
     pub(crate) fn slices(&self, offset: u64, len: usize) -> (&[u8], &[u8]) {
         let (first, second) = self.bytes.as_slices();
         let from = offset.saturating_sub(self.start) as usize;

@@ -25,7 +25,7 @@ impl SecretNumbers {
     }
 
     /// Initial sequence number: a clock of 4 µs plus a keyed hash of both ends (RFC 9293 §3.4.1, RFC 6528 §3). The
-    /// number lies after `after`, the last number of an earlier connection between the same ends (RFC 9293 §3.6.1).
+    /// result lies after `after`, the last number of an earlier connection between the same ends (RFC 9293 §3.6.1).
     pub(crate) fn initial(
         &self,
         now: Time,

@@ -129,7 +129,7 @@ fn a_flood_of_syns_costs_no_more_than_the_backlog() {
     assert_eq!(world.server.counters().backlog_full, 16);
     let open = clients.iter().filter(|client| world.client.readiness(**client).unwrap().writable).count();
     assert_eq!(open, 4);
-    // Retransmitted SYNs take the places in the backlog that became free.
+    // Retransmitted SYNs use the places in the backlog that became free.
     let mut accepted = 0;
     for _ in 0..200 {
         while world.server.accept(listener).is_ok() {
@@ -195,7 +195,7 @@ fn a_new_syn_takes_the_place_of_a_connection_in_time_wait() {
         world.run_for(Duration::from_millis(50));
         assert_eq!(world.client.sockets(), 0);
     }
-    assert_eq!(world.server.sockets(), 4, "the listener, and three that wait");
+    assert_eq!(world.server.sockets(), 4, "the listener, and three connections in TIME-WAIT");
     world.run_for(Duration::from_secs(61));
     assert_eq!(world.server.sockets(), 1);
 }
@@ -217,7 +217,7 @@ fn keep_alive_notices_that_the_peer_is_gone_and_options_change_an_open_connectio
     assert_eq!(
         world.server.recv(remote, &mut [0; 9]),
         Ok(2),
-        "the second did not wait for an acknowledgement"
+        "the second byte did not wait for an acknowledgement"
     );
     world.run_for(second);
     world.cut = true;

@@ -46,7 +46,10 @@ fn refuse(world: &mut World, message: Icmpv4Type) {
 }
 
 fn connect(world: &mut World) -> Handle {
-    world.client.connect(world.now, None, server_end(), &Options::default()).expect("it begins")
+    world
+        .client
+        .connect(world.now, None, server_end(), &Options::default())
+        .expect("the connection attempt starts")
 }
 
 /// SHLD-26, RFC 5461 §3: a hard error ends a connection attempt at once.
@@ -65,7 +68,7 @@ fn a_hard_error_ends_an_attempt_to_connect() {
         world.run_for(ROUND_TRIP);
         assert_eq!(world.client.info(local).unwrap().state, State::Closed, "{why:?}");
         assert_eq!(world.client.recv(local, &mut [0; 9]), Err(error), "{why:?}");
-        assert_eq!(world.client.recv(local, &mut [0; 9]), Ok(0), "told once");
+        assert_eq!(world.client.recv(local, &mut [0; 9]), Ok(0), "reported only once");
         world.client.close(world.now, local).unwrap();
         world.run_for(SECOND);
         assert_eq!((world.client.sockets(), world.server.counters().packets_in), (0, 0));
@@ -90,7 +93,7 @@ fn a_soft_error_is_told_and_no_more() {
         world.run_for(ROUND_TRIP);
         assert_eq!(world.client.info(local).unwrap().state, State::SynSent);
         assert_eq!(world.client.soft_error(local), Ok(Some(error)));
-        assert_eq!(world.client.recv(local, &mut [0; 9]), Err(Error::WouldBlock), "it goes on");
+        assert_eq!(world.client.recv(local, &mut [0; 9]), Err(Error::WouldBlock), "the attempt continues");
         // A stray segment from the peer does not clear the error.
         let stray = Segment { flags: Flags::ACK, ..Segment::default() };
         let ends = world.client.ends(local).unwrap();
@@ -118,7 +121,7 @@ fn a_soft_error_is_told_and_no_more() {
 }
 
 /// RFC 5927 §5.2, RFC 5461: on an open connection a hard error counts as a soft error. If the connection times out
-/// later, the error is the reason, unless a segment got through meanwhile.
+/// later, the error is the reason, unless a segment was delivered in between.
 #[test]
 fn no_error_ends_an_open_connection() {
     let client = Options {
@@ -139,7 +142,7 @@ fn no_error_ends_an_open_connection() {
         world.run_for(SECOND);
         assert_eq!(world.client.info(local).unwrap().state, State::Established);
         assert_eq!(world.client.soft_error(local), Ok(Some(Error::ConnectionRefused)));
-        assert!(!world.client.readiness(local).unwrap().readable, "nobody is woken");
+        assert!(!world.client.readiness(local).unwrap().readable, "a soft error wakes no reader");
         if recovers {
             world.path_hook = None;
             world.run_for(SECOND * 5);
@@ -243,7 +246,7 @@ fn forged_errors_do_not_reach_an_open_connection() {
     }
 }
 
-/// If the SYN-ACK of a half-open connection meets a hard error, the connection ends and its place in the backlog
+/// If a hard error answers the SYN-ACK of a half-open connection, the connection ends and its place in the backlog
 /// becomes free.
 #[test]
 fn a_hard_error_ends_a_connection_that_is_being_accepted() {
@@ -265,7 +268,7 @@ fn a_hard_error_ends_a_connection_that_is_being_accepted() {
     assert_eq!(world.server.sockets(), 1, "the listener");
     world.path_hook = None;
     world.run_for(SECOND * 2);
-    assert!(world.server.accept(listener).is_ok(), "the next SYN has its place");
+    assert!(world.server.accept(listener).is_ok(), "the next SYN uses the free place in the backlog");
 }
 
 /// A link with this MTU, bytes. The link answers longer packets of the client with type 3, code 4, and the MTU `told`.
@@ -289,15 +292,15 @@ fn transfer(world: &mut World, options: &Options, bytes: usize) -> Handle {
     let start = world.now;
     while !transfer.is_over {
         transfer.advance(world);
-        assert!(world.step() || transfer.is_over, "nothing happens any more");
-        assert!(world.now.since(start) < SECOND * 600, "{} bytes have come", transfer.received.len());
+        assert!(world.step() || transfer.is_over, "no event is left");
+        assert!(world.now.since(start) < SECOND * 600, "{} bytes were received", transfer.received.len());
     }
     assert_eq!(transfer.received.len(), bytes);
     local
 }
 
-/// RFC 1191: the first flight of segments is too long. It is retransmitted in shorter segments, without a timeout and
-/// without window reduction.
+/// RFC 1191: the segments of the first flight are too long. The data is retransmitted in shorter segments, without a
+/// timeout and without window reduction.
 #[test]
 fn a_path_with_a_small_mtu_is_found_without_a_timeout() {
     for recovery in recovery::ALL {
@@ -330,8 +333,8 @@ fn an_old_router_does_not_say_its_mtu() {
     assert_eq!(world.client.info(local).unwrap().snd_mss, 552 - 52);
 }
 
-/// RFC 5927 §7.2: a reported MTU may be below a size that got through earlier. It is accepted after the retransmission
-/// timer has expired.
+/// RFC 5927 §7.2: a reported MTU may be below a size that was delivered earlier. It is accepted after the
+/// retransmission timer has expired.
 #[test]
 fn a_path_that_becomes_narrow_is_found_by_the_timer() {
     let mut world = World::new(10, CLEAN);
@@ -351,7 +354,8 @@ fn a_path_that_becomes_narrow_is_found_by_the_timer() {
     assert_eq!(world.client.counters().icmp_ignored, 0);
 }
 
-/// The same ICMP message is forged with valid numbers. Segment sizes stay, because longer segments get through.
+/// The same ICMP message is forged with valid numbers. The segment size does not change, because longer segments are
+/// delivered.
 #[test]
 fn a_forged_mtu_changes_nothing_where_longer_segments_get_through() {
     let mut world = World::new(11, CLEAN);
@@ -394,7 +398,7 @@ fn absurd_mtus() {
     }
 }
 
-/// RFC 8201 §4: the host accepts the MTU in "packet too big", but none below 1280.
+/// RFC 8201 §4: the host accepts the MTU in "packet too big", but no MTU below 1280.
 #[test]
 fn ipv6_too() {
     for (mtu, mss) in [(1400, 1400 - 72), (1280, 1208), (1279, 1428), (0, 1428)] {

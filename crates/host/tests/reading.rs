@@ -33,7 +33,7 @@ fn watch(world: &mut World, strips: bool) -> Acks {
 }
 
 fn read(packet: &[u8]) -> (Header, Segment) {
-    let parsed = parse(packet, Checksums::Verify).expect("a host sends packets that can be read");
+    let parsed = parse(packet, Checksums::Verify).expect("a host sends valid packets");
     let Content::Tcp(segment) = parsed.content else { panic!("a host sends TCP") };
     (parsed.header, segment)
 }
@@ -51,7 +51,7 @@ fn acks_while_reading(strips: bool) -> Vec<(u32, u16)> {
         while let Ok(len) = world.server.recv(remote, &mut buffer) {
             received.extend_from_slice(&buffer[..len]);
         }
-        assert!(world.step() || received.len() == bytes.len(), "nothing happens any more");
+        assert!(world.step() || received.len() == bytes.len(), "no event is left");
     }
     assert_eq!(received, bytes);
     acks.take()
@@ -94,6 +94,6 @@ fn a_slow_reader_tells_its_window_in_steps_of_two_segments() {
     let acks = acks.take();
     let steps: Vec<u32> = acks.windows(2).map(|pair| u32::from(pair[1].1 - pair[0].1) << 7).collect();
     assert!(steps.iter().all(|step| (2 * 1448..2 * 1448 + 256).contains(step)), "{steps:?}");
-    // The updates cover 100,000 bytes in such steps.
+    // The window updates cover 100,000 bytes in steps of two segments.
     assert!((31..=34).contains(&acks.len()), "{} updates", acks.len());
 }

@@ -9,7 +9,7 @@ use world::{CLEAN, World, server_end, text};
 
 fn read(host: &mut Host, handle: Handle) -> Vec<u8> {
     let mut bytes = [0; 100_000];
-    let len = host.recv(handle, &mut bytes).expect("something is there");
+    let len = host.recv(handle, &mut bytes).expect("bytes are readable");
     bytes[..len].to_vec()
 }
 
@@ -80,15 +80,15 @@ fn options_of_a_live_listener_are_inherited() {
         world.run_for(Duration::from_millis(1));
     }
     world.run_for(ONE_WAY);
-    assert_eq!(read(&mut world.client, local), b"ab", "without Nagle the second does not wait");
-    assert_eq!(world.server.info(before).unwrap().unacked_bytes, 1, "with Nagle it does");
+    assert_eq!(read(&mut world.client, local), b"ab", "without Nagle the second byte does not wait");
+    assert_eq!(world.server.info(before).unwrap().unacked_bytes, 1, "with Nagle the second byte waits");
     world.run_for(second);
     world.cut = true;
     world.server.send(before, b"c").unwrap();
     world.server.send(after, b"c").unwrap();
     world.run_for(second * 20);
-    assert_eq!(world.server.take_error(before), Ok(None), "15 minutes are its limit");
-    assert_eq!(world.server.take_error(after), Ok(Some(Error::TimedOut)), "5 s were");
+    assert_eq!(world.server.take_error(before), Ok(None), "its user timeout is 15 minutes");
+    assert_eq!(world.server.take_error(after), Ok(Some(Error::TimedOut)), "its user timeout was 5 s");
     world.run_for(second * 50);
     assert_eq!(world.server.take_error(idle), Ok(Some(Error::TimedOut)), "keep-alive, after 53 s");
     world.cut = false;

@@ -41,7 +41,8 @@ pub(crate) fn to_json(variants: &[Option<(Scenario, Samples)>], between_s: Optio
         .into_iter()
         .map(|figure| time_series::cut(figure, between_s.unwrap_or([0.0, longest])))
         .collect();
-    // The looks depend only on the variants' names, so that each variant keeps its colour in all charts.
+    // Colours and line styles depend only on the variants' names, so that each variant has the same colour in all
+    // charts.
     let looks = Looks::of(figures.iter().take(1));
     let chart = |figure: &Figure| {
         let Plot { class, left, below, inner } = Plot::of(figure, &looks).unwrap_or_default();

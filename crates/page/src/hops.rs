@@ -13,8 +13,8 @@ const OPEN: f64 = -2.0;
 
 pub(crate) struct Hops {
     window: TimeWindow,
-    /// Columns: time at which the packet joins the link (s), arrival time (s) or NaN, fate (-1 if it arrives, else the
-    /// loss reason), pipe, flow, whether it carries data, whether it is retransmitted.
+    /// Columns: time at which the packet is enqueued at the link (s), arrival time (s) or NaN, fate (-1 for an arrival,
+    /// else the loss reason), pipe, flow, whether it carries data, whether it is retransmitted.
     rows: [Vec<f64>; 7],
     /// Rows of packets whose fate is still unknown, by pipe and packet number.
     open: BTreeMap<(u32, u64), usize>,

@@ -5,8 +5,9 @@ use lasthop_stats::Estimate;
 use lasthop_stats::change::PercentChange;
 use serde_json::{Map, Value, json};
 
-/// For each variant and flow, each metric's mean, interval, number of runs, and change against the first variant in per
-/// cent. Repetitions with the same number are compared in pairs, because they have the same random losses.
+/// Returns, for each variant and flow, each metric's mean, interval, number of runs, and change against the first
+/// variant in per cent. Repetitions with the same number are compared in pairs, because they have the same random
+/// losses.
 pub(crate) fn of(stored: &[Vec<Outcome>]) -> Value {
     let base = stored.first().map_or(&[][..], Vec::as_slice);
     let variants: Vec<Value> = stored

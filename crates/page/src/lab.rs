@@ -25,7 +25,7 @@ pub struct Lab {
 }
 
 impl Lab {
-    /// A lab that has no files, no run and no outcomes.
+    /// An empty lab: without files, a run or outcomes.
     pub fn new() -> Lab {
         let files = PageFiles::default();
         let catalogue = Catalogue { files: Arc::new(files.clone()), ..Catalogue::default() };
@@ -79,7 +79,10 @@ impl Lab {
 
     fn begin(&mut self, begin: Begin) -> Result<Value, RequestError> {
         if begin.variant.is_some_and(|variant| variant >= MAX_VARIANTS) {
-            return Err(RequestError::plain(format!("variant: only 0 to {} are possible", MAX_VARIANTS - 1)));
+            return Err(RequestError::plain(format!(
+                "variant: expected a whole number from 0 to {}",
+                MAX_VARIANTS - 1
+            )));
         }
         let scenario = self.draft(&begin.line)?.check()?;
         let seed = seed_of(&begin.seed)?;

@@ -1,4 +1,4 @@
-//! The parts of a scenario that a page draws: nodes in a row, links, source and destination.
+//! The parts of a scenario that a page draws: a row of nodes, links, source and destination.
 
 use lasthop_base::Time;
 use lasthop_charts::segments::observed_flow;

@@ -81,7 +81,7 @@ pub struct Begin {
     pub hops: Option<TimeWindow>,
 }
 
-/// A part of a run: the events that start in a time range.
+/// A part of a run: all events that start in a time range.
 #[derive(Deserialize, Clone, Copy, Debug)]
 #[serde(deny_unknown_fields)]
 pub struct TimeWindow {

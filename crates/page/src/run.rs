@@ -1,4 +1,4 @@
-//! A run that is done in slices.
+//! A run that is executed in slices.
 
 use crate::answer::Columns;
 use crate::hops::Hops;

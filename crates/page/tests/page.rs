@@ -5,15 +5,15 @@ mod assemble;
 
 const PAGE: &str = include_str!("../lab.html");
 
-/// Largest size of the page, bytes. People send it by mail and open it on telephones.
+/// Largest size of the page, bytes. People send the page by mail and open it on telephones.
 const MAX_BYTES: usize = 730_000;
 
-/// The test takes the engine from the page, because compilers give different bytes. It rebuilds everything else.
+/// Takes the engine from the page, because compilers give different bytes, and rebuilds everything else.
 #[test]
 fn the_page_is_what_its_parts_make() {
     assert!(
         assemble::page(assemble::packed_in(PAGE).expect("an engine")) == PAGE,
-        "the page does not match its parts: make page"
+        "the page does not match its parts: run `make page`"
     );
     assert!(PAGE.len() <= MAX_BYTES, "the page has {} bytes", PAGE.len());
 }

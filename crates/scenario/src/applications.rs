@@ -18,13 +18,14 @@ pub(crate) fn keys() -> Vec<Key> {
             "request",
             amount(),
             "300 bytes",
-            "size of a request; the client, at `to`, opens the connection and sends one after another; with `response`",
+            "size of each request; the client (at `to`) opens the connection and sends requests in sequence; needs \
+             `response`",
         ),
         Key::optional(
             "response",
             amount(),
             "50 KB",
-            "size of the response to each request; completion times are per request, the first includes the handshake",
+            "size of the response to each request; completion times are per request; the first includes the handshake",
         ),
         Key::optional(
             "sizes",
@@ -73,7 +74,7 @@ pub(crate) fn keys() -> Vec<Key> {
             "write_rate",
             ValueType::Unit(Unit::Rate),
             "3 Mbit/s",
-            "rate at which the sender's application writes, while on if it pauses; default: as fast as TCP accepts",
+            "rate at which the sender's application writes (outside pauses); default: as fast as TCP accepts",
         ),
     ]
 }
@@ -88,7 +89,7 @@ pub(crate) fn read(
         let place = fields.place(key).unwrap_or(head.place);
         Err(reader.problem(place, format!("{}: {why}", head.key(key))).help(help))
     };
-    // A key has an effect only together with at least one of the keys on its right.
+    // Each key has an effect only if at least one of the keys in its list is also set.
     let beside: [(&str, &[&str]); 9] = [
         ("request", &["response"]),
         ("response", &["request"]),
@@ -103,7 +104,7 @@ pub(crate) fn read(
     for (key, others) in beside {
         if has(key) && !others.iter().any(|other| has(other)) {
             let names = others.join("` or `");
-            let why = format!("it has no effect without `{names}`");
+            let why = format!("has no effect without `{names}`");
             return refuse(key, why, format!("set `{names}`, too, or leave `{key}` out"));
         }
     }

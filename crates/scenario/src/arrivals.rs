@@ -27,8 +27,8 @@ pub(crate) fn read(
 ) -> Result<Vec<TransferArrival>, Problem> {
     let refuse = |why: String| {
         reader.problem(place, format!("{key}: {why}")).help(
-            "write one line per transfer, start in seconds and bytes, such as 0.25 48000; `lasthop arrivals` makes \
-             such files",
+            "write one line per transfer, start in seconds and size in bytes, such as 0.25 48000; `lasthop arrivals` \
+             makes such files",
         )
     };
     let bytes = reader
@@ -48,12 +48,13 @@ pub(crate) fn read(
             continue;
         }
         let faulty = |why: &str| {
-            Problem::new(&SourceText::new(name, &text), span.clone(), format!("{key}: {why}"))
-                .help("write start in seconds and bytes per line: 0.25 48000; the seconds must not decrease")
+            Problem::new(&SourceText::new(name, &text), span.clone(), format!("{key}: {why}")).help(
+                "write start in seconds and size in bytes per line: 0.25 48000; the start must not decrease",
+            )
         };
         let mut words = written.split([' ', '\t', ',']).filter(|word| !word.is_empty());
         let (Some(at), Some(bytes), None) = (words.next(), words.next(), words.next()) else {
-            return Err(faulty("this line does not hold two numbers"));
+            return Err(faulty("this line does not have exactly two numbers"));
         };
         let after = match at.parse::<f64>() {
             Ok(at) if (0.0..=LATEST).contains(&at) => Duration::from_secs_f64(at),
@@ -64,7 +65,7 @@ pub(crate) fn read(
             _ => return Err(faulty(&format!("`{bytes}` is not a number of bytes, at least 1"))),
         };
         if arrivals.last().is_some_and(|last| after < last.after) {
-            return Err(faulty("it begins before the transfer above"));
+            return Err(faulty("this transfer begins before the transfer above"));
         }
         if arrivals.len() as u64 >= MAX_FLOWS {
             return Err(faulty(&format!("more than {MAX_FLOWS} transfers")));

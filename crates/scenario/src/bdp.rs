@@ -1,9 +1,9 @@
 //! Bandwidth-delay products (bdp), for queues whose limit is given as a multiple of the product (`"1 bdp"`).
 //!
-//! One product is a rate times a round-trip time. The rate is that of the link's direction (the mean if the rate
-//! changes). The round-trip time is the longest of the flows that cross the direction, without queueing. A queue of at
-//! least 1 bdp holds at least ten of the largest packets that cross it, the size of an initial window (RFC 6928). Below
-//! 1 bdp this minimum shrinks in proportion to the limit.
+//! The product is the rate of the link's direction (the mean if the rate changes) times a round-trip time: the longest
+//! round trip without queueing of all flows that cross the direction. A queue of at least 1 bdp holds at least ten of
+//! the largest packets that cross it, the size of an initial window (RFC 6928). Below 1 bdp this minimum shrinks in
+//! proportion to the limit.
 
 use crate::links::Network;
 use crate::resolved::Resolved;

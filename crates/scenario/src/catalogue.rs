@@ -69,7 +69,7 @@ impl Catalogue {
         Draft::parse_with(&Arc::new(self.clone()), text, name)
     }
 
-    /// Every kind of mechanism: first those of the sender, then of the receiver, the links and the nodes.
+    /// Every kind of mechanism, in this order: sender, receiver, links, nodes.
     pub fn seams(&self) -> Vec<&SeamInfo> {
         let ends_and_links = self.tcp.seams().into_iter().chain(self.link.seams());
         ends_and_links.chain(self.node.seams()).collect()

@@ -47,7 +47,7 @@ fn refuse_other_layers(reader: &TableReader<'_>, link: &Link, place: Span) -> Re
         return Ok(());
     };
     Err(reader
-        .problem(place, format!("link.{}.cell: the link layer has a medium of its own", link.name))
+        .problem(place, format!("link.{}.cell: this link layer does not share its medium", link.name))
         .label(format!("arq = \"{}\"", config.arq.info.name))
         .help(format!("set link.{}.arq = \"wifi\", or leave `cell` out", link.name)))
 }
@@ -70,13 +70,13 @@ fn refuse_single_link_cell(
     let help = match names.iter().find(|(name, _)| Some(*name) == near) {
         Some((name, other)) => format!("did you mean `{name}`, as in link.{other}?"),
         None => format!(
-            "set cell = \"{cell}\" in another link too, or leave it out: both directions of a link share a medium \
+            "set cell = \"{cell}\" in another link too, or leave `cell` out: both directions of a link share a medium \
              anyway"
         ),
     };
     Err(reader
         .problem(place, format!("link.{}.cell: no other link is in `{cell}`", link.name))
-        .label("a cell of one link")
+        .label("the only link in this cell")
         .help(help))
 }
 
@@ -127,14 +127,14 @@ fn differ(
     let paths = [here, other].map(|one| format!("link.{}.{}", one.link, one.side));
     let [this, that] = [here, other].map(|one| value(one.config));
     let label = if here.sender == other.sender {
-        "one node sends both into one medium"
+        "one node sends on both links into one medium"
     } else {
-        "both have the same medium"
+        "both directions share one medium"
     };
     reader
         .problem(place, format!("{}.{key}: {this} here, {that} in {}", paths[0], paths[1]))
         .label(label)
-        .help(format!("give both the same `{}`", key.trim_start_matches("arq.")))
+        .help(format!("give both the same value of `{}`", key.trim_start_matches("arq.")))
 }
 
 #[derive(Clone, Copy)]

@@ -40,15 +40,15 @@ pub(crate) fn check(
     if duration.as_nanos() / sample.as_nanos().max(1) > MAX_SAMPLES {
         let place = fields.place("sample").unwrap_or(beginning);
         return Err(reader
-            .problem(place, format!("sample: one sample every {sample} is too many in {duration}"))
-            .help(format!("at most {MAX_SAMPLES} in a run")));
+            .problem(place, format!("sample: one sample every {sample} is too many for a run of {duration}"))
+            .help(format!("a run may have at most {MAX_SAMPLES} samples: choose a longer `sample`")));
     }
     let warmup = fields.duration("warmup").unwrap_or(Duration::ZERO);
     if warmup >= duration {
         let place = fields.place("warmup").unwrap_or(beginning);
         return Err(reader
-            .problem(place, format!("warmup: nothing would be measured in {duration}"))
-            .help("make it shorter than `duration`, which includes it"));
+            .problem(place, format!("warmup: nothing would be measured in a run of {duration}"))
+            .help("make `warmup` shorter than `duration`, which includes `warmup`"));
     }
     let headers = match fields.find("headers") {
         Some(crate::fields::FieldValue::Value(Value::Bytes(bytes))) => Headers::Nominal(*bytes as u32),

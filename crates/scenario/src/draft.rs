@@ -91,7 +91,7 @@ impl Draft {
         match String::from_utf8(bytes) {
             Ok(text) => Draft::parse_with(catalogue, &text, path),
             Err(_) => Err(refuse(format!("`{path}` is not a text file"))
-                .help("scenarios are written in TOML; `lasthop show umts` prints one to start from")),
+                .help("scenarios are written in TOML; `lasthop show umts` prints a scenario to start from")),
         }
     }
 
@@ -122,7 +122,7 @@ impl Draft {
     /// `split`.
     ///
     /// The value is TOML or a bare text. A mechanism is set by its name or as a table; if you set one parameter, the
-    /// others stay. An empty value removes the key. `rate`, `plan` and `trace` replace each other.
+    /// others keep their values. An empty value removes the key. `rate`, `plan` and `trace` replace each other.
     ///
     /// The path may omit its beginning if the rest is unambiguous: `wireless.down.channel.rate`. Without a flow's name
     /// the path means every flow: `recovery`, `sender.recovery`. `sender` and `receiver` accept a mechanism's name:
@@ -147,7 +147,7 @@ impl Draft {
                 format!("`{path}` cannot be removed"),
             )
             .help(format!(
-                "{path}=0 loses nothing; a link's own channel goes by its full path: link.NAME.down.channel="
+                "{path}=0 sets no losses; to remove the channel of a link, write its full path: link.NAME.down.channel="
             )))
         } else {
             set::unset(self, path, place)
@@ -173,9 +173,9 @@ impl Draft {
         done
     }
 
-    /// Keys that configure the TCP endpoints of a flow, as far as the author set them (in a file, a one-line scenario
-    /// or by [`Draft::set`]): `sender.congestion`, `profile`. Keys that a ready path sets are left out. These keys have
-    /// no effect if other programs send (`lasthop emulate`).
+    /// Keys of a flow's TCP endpoints that the author set (in a file, in a one-line scenario or by [`Draft::set`]),
+    /// such as `sender.congestion` and `profile`. The result does not contain keys that a ready path sets. Endpoint
+    /// keys have no effect if other programs send (`lasthop emulate`).
     pub fn given_endpoint_keys(&self, flow: &str) -> Vec<String> {
         let Some(table) = self.document.table("flow").and_then(|flows| flows.table(flow)) else {
             return Vec::new();

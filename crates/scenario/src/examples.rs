@@ -4,7 +4,7 @@
 pub const TOPOLOGIES: &[(&str, &str)] = &[
     (
         "Three flows with different round trips share a bottleneck",
-        r#"[link]                          # a link a line; queues have 1 bdp unless they say otherwise
+        r#"[link]                          # one link per line; queues are 1 bdp unless they are set
 near = { from = "s1", to = "left", rate = "1 Gbit/s", one_way_delay = "1 ms" }
 far = { from = "s2", to = "left", rate = "1 Gbit/s", one_way_delay = "40 ms" }
 shared = { from = "left", to = "client", rate = "20 Mbit/s", one_way_delay = "10 ms" }
@@ -22,7 +22,7 @@ sender.congestion = "cubic"
 "#,
     ),
     (
-        "A download beside calls, through one last hop",
+        "A download and telephone calls over one last hop",
         r#"[link.wired]
 from = "server"
 to = "bs"
@@ -99,7 +99,7 @@ transfer = "5 MB"
 "#,
     ),
     (
-        "A Wi-Fi cell: two stations, one of them slow, share the air with three load-only stations",
+        "A Wi-Fi cell: two stations, one of them slow, share the medium with three stations that only add load",
         r#"[link]
 wired = { from = "server", to = "ap", rate = "1 Gbit/s", one_way_delay = "10 ms" }
 near = { from = "ap", to = "laptop", cell = "home", rate = "54 Mbit/s", arq = { kind = "wifi", stations = 3, load = "30 %" } }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::io::Read;
 use std::path::Path;
 
-/// Files by name, either on disk or provided by a web page.
+/// Access to files by name, either on disk or provided by a web page.
 pub trait FileSource: fmt::Debug + Send + Sync {
     /// Whether a file of this name exists.
     fn exists(&self, name: &str) -> bool;

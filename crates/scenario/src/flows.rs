@@ -64,8 +64,8 @@ fn flow(
     if flows.len() as u64 + count > MAX_FLOWS {
         let place = fields.place("count").unwrap_or(entry.place);
         return Err(reader
-            .problem(place, format!("{path}.count: more than {MAX_FLOWS} flows in all"))
-            .help("make it smaller"));
+            .problem(place, format!("{path}.count: more than {MAX_FLOWS} flows in total"))
+            .help("make `count` smaller"));
     }
     let (first, last) = starts(reader, head, &fields, count, duration)?;
     let traffic = match fields.rate("rate") {
@@ -82,7 +82,7 @@ fn flow(
     if flows.len() + each.len() > MAX_FLOWS as usize {
         let place = fields.place("arrivals").unwrap_or(entry.place);
         return Err(reader
-            .problem(place, format!("{path}.arrivals: more than {MAX_FLOWS} flows in all"))
+            .problem(place, format!("{path}.arrivals: more than {MAX_FLOWS} flows in total"))
             .help("leave some transfers out"));
     }
     let is_one = each.len() == 1;

@@ -9,7 +9,8 @@ pub struct Foreign {
     pub tool: &'static str,
     /// Lasthop's keys, mechanisms, columns or metrics with this meaning, the likeliest first.
     pub here: &'static [&'static str],
-    /// A sentence without its full stop; may be empty. It states a difference, or that Lasthop has no such thing.
+    /// A sentence without its full stop; may be empty. The sentence states a difference, or that Lasthop lacks an
+    /// equivalent.
     pub note: &'static str,
 }
 
@@ -72,7 +73,7 @@ const FOREIGN_KEYS: &[Foreign] = &[
         "fq",
         "tc",
         &["fq_codel", "sfq"],
-        "Linux's fq is not implemented; senders based on rates pace themselves",
+        "Linux's fq is not implemented; rate-based senders pace themselves",
     ),
     noted("reorder", "tc", &["jitter"], "links deliver in order; parallel routes do not"),
     // iperf3.
@@ -160,7 +161,8 @@ const FOREIGN_KEYS: &[Foreign] = &[
     same("estimate", "", &["window_estimate"]),
 ];
 
-/// Names of columns in other tools, and former names of columns. The page has no columns: they are left out of its engine.
+/// Names of columns in other tools, and former names of columns. The page has no columns, so its engine leaves this
+/// table out.
 const FOREIGN_COLUMNS: &[Foreign] = &[
     same("throughput", "", &["goodput_kbps", "carried_kbps"]),
     same("cwnd", "", &["cwnd_bytes"]),

@@ -2,8 +2,8 @@
 //!
 //! Such a scenario describes one link called `path` from `server` to `client`, and one flow called `bulk` over the
 //! link, between two Linux hosts (`profile=linux`). If the line begins with the name of a ready path or of a file, the
-//! same keys change that scenario (`lte,loss=1%`). The keys of the link then concern the last hop of the first TCP
-//! flow's route, and delays the whole route. "Down" is the direction in which this flow crosses the link. [`KEYS`]
+//! same keys change that scenario (`lte,loss=1%`). The keys of the link then apply to the last hop of the first TCP
+//! flow's route; delays apply to the whole route. "Down" is the direction in which this flow crosses the link. [`KEYS`]
 //! gives the meaning of each key.
 //!
 //! [`Draft::set`] also accepts these keys if the draft was read from a one-line scenario. It accepts the keys for
@@ -61,7 +61,7 @@ pub const KEYS: &[(&str, &str, &str)] = &[
     ("ber", "1e-5", "bit error rate of the channel down, before any ARQ, instead of `loss`"),
     ("channel", "{kind=\"iid\",loss=0.01}", "channel error model down, instead of `loss`"),
     ("arq", "{kind=\"repeat\",transmissions=3}", "link-layer error control down"),
-    ("jitter", "5ms", "random delay of each packet down, up to this, without reordering; or a mechanism"),
+    ("jitter", "5ms", "largest random delay of each packet down, without reordering; or a mechanism"),
     ("duplicate", "0.1%", "share of packets duplicated down"),
     ("corrupt", "0.1%", "share of packets down with an undetected bit error: their checksums fail"),
     ("up_duplicate", "0.1%", "share of packets duplicated up"),
@@ -127,21 +127,25 @@ fn items(source: &SourceText, number: usize, from: usize) -> Result<Vec<Item>, P
         let text = &source.text[range.clone()];
         let Some((key, value)) = text.split_once('=') else {
             if ready::find(text).is_some() {
-                return Err(Problem::new(source, range, format!("`{}` is not at the start", text.trim()))
-                    .help(format!(
-                        "put the ready path before the keys that change it: {},loss=1%",
-                        text.trim()
-                    )));
+                return Err(Problem::new(
+                    source,
+                    range,
+                    format!("the ready path `{}` is not at the start", text.trim()),
+                )
+                .help(format!(
+                    "put the ready path before the keys that change it: {},loss=1%",
+                    text.trim()
+                )));
             }
             return Err(Problem::new(source, range, format!("`{}` has no value", text.trim()))
-                .help("an inline scenario is a list of key=value, like rate=10Mbit/s,rtt=20ms"));
+                .help("an inline scenario is a list of key=value pairs, like rate=10Mbit/s,rtt=20ms"));
         };
         let start = range.start + (key.len() - key.trim_start().len());
         let place = Span { source: number, start, end: start + key.trim().len() };
         let value_start = range.start + key.len() + 1;
         if key.trim().is_empty() {
             return Err(Problem::new(source, range, "there is no key before `=`")
-                .help("an inline scenario is a list of key=value, like rate=10Mbit/s,rtt=20ms"));
+                .help("an inline scenario is a list of key=value pairs, like rate=10Mbit/s,rtt=20ms"));
         }
         if items.iter().any(|item| item.key == key.trim()) {
             return Err(Problem::new(

@@ -11,7 +11,7 @@ pub(crate) struct Key {
     pub(crate) value_type: ValueType,
     pub(crate) presence: Presence,
     pub(crate) doc: &'static str,
-    /// If the key takes a mechanism: parameters whose defaults a profile replaces.
+    /// Parameters whose defaults a profile replaces; empty unless the key selects a mechanism.
     pub(crate) presets: Vec<Preset>,
 }
 
@@ -67,7 +67,7 @@ impl Key {
         Key::optional(name, ValueType::Table, "{}", doc)
     }
 
-    /// The same key, but not required.
+    /// Returns the same key as an optional key.
     pub(crate) fn made_optional(self) -> Key {
         match self.presence {
             Presence::Optional(_) => self,

@@ -48,7 +48,7 @@ pub(crate) fn read(reader: &mut TableReader<'_>, entries: &[TomlEntry]) -> Resul
     Ok(net)
 }
 
-/// Reads one link. The first `ends` of `keys` belong to the link itself, the others to a direction.
+/// Reads one link. The first `ends` of `keys` belong to the link itself, the other keys belong to a direction.
 fn link(
     reader: &mut TableReader<'_>,
     entry: &TomlEntry,
@@ -139,7 +139,7 @@ fn direction(
         let arq = config.arq.info.name;
         return Err(reader
             .problem(place, format!("{}: arq = \"{arq}\" schedules its own transmissions", head.key("light")))
-            .help("the recording already includes the link layer: leave one of the two out"));
+            .help("the recording already includes the link layer: leave `light` or `arq` out"));
     }
     Ok(config)
 }
@@ -160,13 +160,15 @@ fn refuse_rate_and_trace(
     match (given.next(), given.next()) {
         (Some(one), Some(other)) => Err(reader
             .problem(other.place, format!("{} has both `{}` and `{}`", head.bracketed(), one.key, other.key))
-            .label("one of the two")
-            .help("a link's rate is constant (`rate`), changes by plan (`plan`) or recorded (`trace`): leave one out")),
+            .label("a second setting of the rate")
+            .help(
+                "a link's rate is constant (`rate`), planned (`plan`) or recorded (`trace`): leave one out",
+            )),
         _ => Ok(()),
     }
 }
 
-/// Refuses a link layer whose other direction cannot carry its status PDUs.
+/// Refuses a link layer if the link's opposite direction cannot transmit its status PDUs.
 fn refuse_status_without_way(
     reader: &TableReader<'_>,
     link: &TomlEntry,

@@ -166,7 +166,7 @@ fn idle(
         Is::This(text) => format!("{} = {}", rule.other, other(text)),
         Is::Not(text) => format!("{} other than {}", rule.other, other(text)),
     };
-    // Other parameters that depend on the same parameter and have an effect with its present value.
+    // Parameters that also depend on `rule.other` and have an effect with its present value.
     let is_decided = |name: &&str| {
         let mut rules = info.only_if.iter().filter(|one| one.parameters.contains(name));
         rules.any(|one| one.other == rule.other) && info.unmet_condition(name, values).is_none()
@@ -175,7 +175,7 @@ fn idle(
         info.parameters.iter().map(|parameter| parameter.name).filter(is_decided).collect();
     let mut help = format!("leave `{}` out (or at its default), or set {works}", entry.key);
     if !there.is_empty() {
-        help = format!("with {is} there are {}; {help}", there.join(", "));
+        help = format!("with {is}, these parameters have an effect: {}; {help}", there.join(", "));
     }
     let message = format!("{}.{}: has no effect with {is}", head.path, entry.key);
     reader.problem(entry.place, message).label("no effect").help(help)

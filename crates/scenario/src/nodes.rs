@@ -84,7 +84,7 @@ pub(crate) fn read(
                 let others: Vec<&str> =
                     net.nodes.iter().filter(|node| !hosts(node)).map(String::as_str).collect();
                 let help = if others.is_empty() {
-                    "this path has no node between two links: add one".to_owned()
+                    "this path has no node between two links: add such a node".to_owned()
                 } else {
                     format!("nodes between links: {}", listed(&others))
                 };
@@ -123,8 +123,10 @@ fn refuse_one_way(
     Err(reader
         .problem(
             place,
-            format!("node.{name}: flow `{flow}` passes on its way {way}, but not on its way {other}"),
+            format!(
+                "node.{name}: flow `{flow}` crosses this node on its way {way}, but not on its way {other}"
+            ),
         )
         .label("sees one direction only")
-        .help("a middlebox needs both: change [route], or move it to another node"))
+        .help("a middlebox needs both directions: change [route], or move the middlebox"))
 }

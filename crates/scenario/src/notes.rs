@@ -23,8 +23,8 @@ impl Scenario {
             |(.., config): &(&Link, &str, &Config)| config.residual_loss > 0.0 && config.retransmits();
         let note = |(link, name, config): (&Link, &str, &Config)| {
             format!(
-                "link.{0}.{name}: `loss` (residual_loss) is the share of packets lost after the link's own retransmissions \
-                 (arq = \"{1}\"); losses that the link repairs are link.{0}.{name}.channel",
+                "link.{0}.{name}: `loss` (residual_loss) is the share of packets lost after the link's own \
+                 retransmissions (arq = \"{1}\"); to set losses that the link repairs, use link.{0}.{name}.channel",
                 link.name, config.arq.info.name
             )
         };
@@ -44,14 +44,14 @@ impl Scenario {
         self.directions().filter(loses_all).map(note).collect()
     }
 
-    /// Warns of middleboxes that need reports of failed transmissions from a link layer that does not give them.
+    /// Warns of middleboxes that need reports of failed transmissions if the link layer does not send such reports.
     fn no_link_failures(&self) -> Vec<String> {
         let asks = |node: usize| lasthop_middlebox::needs_failures(&self.middleboxes[node]);
         let reports_none = |link: &&Link| asks(link.from) && !link.down.reports_failures();
         let note = |link: &Link| {
             format!(
-                "node.{}: middlebox = \"{}\" learns of no failed transmission, because link.{}.down.arq = \"{}\" \
-                 reports none; arq = \"repeat\" does",
+                "node.{}: middlebox = \"{}\" receives no report of failed transmissions, because link.{}.down.arq = \
+                 \"{}\" sends none; arq = \"repeat\" does",
                 self.nodes[link.from],
                 self.middleboxes[link.from].info.name,
                 link.name,
@@ -72,8 +72,8 @@ impl Scenario {
             let config = if hop.is_down { &link.down } else { &link.up };
             config.schedules_itself().then(|| {
                 format!(
-                    "flow.{}: loss_discrimination = \"{}\" gets no damaged segment, because link.{}.{name}.arq = \"{}\" discards \
-                     them; arq = \"repeat\" does not",
+                    "flow.{}: loss_discrimination = \"{}\" receives no damaged segments, because link.{}.{name}.arq = \
+                     \"{}\" discards them; arq = \"repeat\" does not",
                     flow.name, destination.receiver_discrimination.info.name, link.name, config.arq.info.name
                 )
             })
@@ -134,15 +134,15 @@ impl Scenario {
             _ => ("ecn = true", "red"),
         };
         Some(format!(
-            "flow.{}{others}: {what} changes nothing, because no queue on the way marks packets; \
-             for marks, set link.{}.{direction}.queue = \"{queue}\"",
+            "flow.{}{others}: {what} changes nothing, because no queue on the way marks packets; to mark packets, set \
+             link.{}.{direction}.queue = \"{queue}\"",
             flow.name, self.links[hop.link].name
         ))
     }
 }
 
-/// The reason why ACK splitting or loss discrimination has no effect without the other mechanism. `None` if there is no
-/// such problem.
+/// The reason why ACK splitting or loss discrimination has no effect without the other mechanism. `None` if both
+/// mechanisms have an effect.
 fn unpaired(receiver: &lasthop_tcp::Config) -> Option<String> {
     let ack_splitting = (receiver.ack_splitting.build)(&receiver.ack_splitting.values);
     let cause = (receiver.receiver_discrimination.build)(&receiver.receiver_discrimination.values);
@@ -154,8 +154,8 @@ fn unpaired(receiver: &lasthop_tcp::Config) -> Option<String> {
                 .iter()
                 .filter(|one| (one.build)(&one.info.defaults()).discriminates());
             Some(format!(
-                "ack_splitting = \"{shape_name}\" changes nothing, because loss_discrimination = \"{cause_name}\" classifies no loss as \
-                 wireless; mechanisms that do: {}",
+                "ack_splitting = \"{shape_name}\" changes nothing, because loss_discrimination = \
+                 \"{cause_name}\" classifies no loss as wireless; mechanisms that do: {}",
                 names(judging.map(|one| &one.info))
             ))
         }
@@ -163,8 +163,8 @@ fn unpaired(receiver: &lasthop_tcp::Config) -> Option<String> {
             let asking =
                 ack_splitting::ALL.iter().filter(|one| (one.build)(&one.info.defaults()).needs().causes);
             Some(format!(
-                "loss_discrimination = \"{cause_name}\" classifies losses and changes nothing else, because ack_splitting = \
-                 \"{shape_name}\" does not use the result; mechanisms that do: {}",
+                "loss_discrimination = \"{cause_name}\" classifies losses and changes nothing else, because \
+                 ack_splitting = \"{shape_name}\" does not use the result; mechanisms that use it: {}",
                 names(asking.map(|one| &one.info))
             ))
         }

@@ -36,7 +36,7 @@ fn preset(keys: &mut [Key], name: &str, value: &'static str) {
 }
 
 /// Name of the mechanism that the key `seam` selects: the flow's choice, or else the key's default. A table without
-/// `kind` selects the default of this kind of mechanism, without the profile's.
+/// `kind` selects the default of this kind of mechanism, not the profile's choice.
 fn chosen<'a>(keys: &'a [Key], own: &'a TomlTable, seam: &str) -> &'a str {
     let key = keys.iter().find(|key| key.name == seam);
     match (own.find(seam).map(|entry| &entry.node.content), key) {

@@ -45,7 +45,7 @@ impl Catalogue {
         sections(self)
     }
 
-    /// The keys and mechanisms that a key path or a name may mean. The sections contain only these keys.
+    /// Finds the keys and mechanisms that a key path or a name may mean. The sections contain only these keys.
     ///
     /// The path may omit names of links, nodes and flows, and directions: `link.wireless.down.queue`,
     /// `link.down.queue`, `wireless.queue`, `queue`. It may end with a parameter: `queue.packets`.
@@ -83,7 +83,7 @@ fn sections(catalogue: &Catalogue) -> Vec<ReferenceSection> {
     ));
     sections.push(section(
         "[link.NAME.down] and [link.NAME.up]",
-        "Keys in [link.NAME] itself hold for both directions unless a direction overrides them.",
+        "Keys in [link.NAME] itself apply to both directions unless a direction overrides them.",
         "link.NAME.down",
         &language::direction(catalogue),
     ));
@@ -133,7 +133,7 @@ pub fn units() -> Vec<(String, String)> {
     units
 }
 
-/// Other names of the ready paths, each with the name that it stands for.
+/// Other names of the ready paths, each with the name of its ready path.
 pub fn aliases() -> &'static [(&'static str, &'static str)] {
     ready::ALIASES
 }
@@ -148,8 +148,8 @@ fn one_line() -> ReferenceSection {
     });
     ReferenceSection {
         title: "In one line".to_owned(),
-        text: "key=value between commas, alone or after a ready path or a file: rate=10Mbit/s,rtt=20ms or lte,loss=1%. \
-         Every other key is a key of the document or of the flow: duration=30s, recovery=reno."
+        text: "key=value pairs separated by commas, alone or after a ready path or a file: rate=10Mbit/s,rtt=20ms or \
+         lte,loss=1%. Every other key is a key of the document or of the flow: duration=30s, recovery=reno."
             .to_owned(),
         keys: keys.collect(),
     }

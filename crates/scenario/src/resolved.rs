@@ -12,7 +12,7 @@ use std::borrow::Cow;
 pub(crate) enum Detail {
     Nothing,
     Values,
-    /// Records also each key's meaning, and example values of keys that are not set.
+    /// Also records each key's meaning, and example values of keys that are not set.
     Everything,
 }
 

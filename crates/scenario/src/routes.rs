@@ -184,7 +184,7 @@ impl RouteFinder<'_> {
                 let message = format!("packets for `{}` loop: {}", net.nodes[to], circle.join(" -> "));
                 return Err(reader
                     .problem(place, message)
-                    .label("a loop of routes")
+                    .label("routing loop")
                     .help("change this line of [route], or leave it out: the shortest path has no loop"));
             }
             if hops.len() == MAX_HOPS {

@@ -1,7 +1,7 @@
 //! JSON Schema (draft 2020-12) for scenario files, for use by editors.
 //!
-//! The schema checks each key's value. That nodes exist and routes have no loops is checked only when the scenario is
-//! read.
+//! The schema checks each key's value. It does not check that nodes exist and that routes have no loops; reading the
+//! scenario does.
 
 use crate::catalogue::Catalogue;
 use crate::key::{Key, Presence, ValueType, parameters};

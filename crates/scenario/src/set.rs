@@ -49,7 +49,7 @@ pub(crate) fn unset(draft: &mut Draft, path: &str, at: Span) -> Result<(), Probl
 }
 
 /// Removes a key from a link's direction (`wireless.down`). If the link's own table sets the key for both directions,
-/// this direction gets the value `otherwise` instead.
+/// this direction is set to `otherwise` instead.
 pub(crate) fn unset_direction_key(draft: &mut Draft, direction: &str, key: &str, otherwise: Option<&str>) {
     let Some((link, way)) = direction.rsplit_once('.') else { return };
     let mut path = ["link", link, way].map(str::to_owned).to_vec();
@@ -65,7 +65,7 @@ pub(crate) fn unset_direction_key(draft: &mut Draft, direction: &str, key: &str,
 /// A mechanism on a key path: the number of parts before it, and the kind of mechanism.
 type OnPath<'c> = Option<(usize, &'c SeamInfo)>;
 
-/// Advances one part along the path: the mechanism relative to the next part, and its kind if this part is the
+/// Advances one part along the path. Returns the mechanism relative to the next part, and its kind if this part is the
 /// mechanism.
 fn step(mechanism: OnPath<'_>) -> (OnPath<'_>, Option<&SeamInfo>) {
     match mechanism {

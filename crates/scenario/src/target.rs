@@ -102,8 +102,8 @@ impl<'c> SetTarget<'c> {
         let targets: Vec<SetTarget<'c>> = with_it.map(|seam| self.at_seam(seam)).collect();
         if targets.is_empty() {
             let names: Vec<&str> = seams.iter().flat_map(|seam| seam.names()).collect();
-            let help = among(word, &format!("a {side}'s"), &names);
-            let message = format!("`{word}` is no mechanism of a {side}");
+            let help = among(word, &format!("mechanisms of a {side}"), &names);
+            let message = format!("`{word}` is not a mechanism of a {side}");
             return Err(problem(draft, value.place, message).label("unknown").help(help));
         }
         Ok(targets)
@@ -294,7 +294,7 @@ fn only_inner_node(
         0 => Err(problem(draft, place, format!("`{written}`: this path has no node between two links"))
             .label("no such node")
             .help(
-                "a path with such a node has two links in a row: hasegawa, lte; `lasthop show lte` prints it",
+                "such a node lies between two links, as in hasegawa and lte; `lasthop show lte` prints an example",
             )),
         _ => Err(ambiguous(draft, written, place, &meant)),
     }
@@ -305,7 +305,7 @@ fn ambiguous(draft: &Draft, path: &str, place: Span, meant: &[KeyPath]) -> Probl
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     problem(draft, place, format!("`{path}` could mean several keys"))
         .label("ambiguous")
-        .help(format!("write one of them in full: {}", listed(&names)))
+        .help(format!("write one of these paths in full: {}", listed(&names)))
 }
 
 /// Calls `visit` with every path below `link`, `node` and `flow` in the document, and with every possible key of its

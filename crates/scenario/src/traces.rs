@@ -43,10 +43,10 @@ pub(crate) fn read(
 
 const LINES: &str =
     "each line is a time in whole milliseconds, not less than the line above; the last time is above 0";
-const TRAINS: &str = "a light trace is CellReplay's: each line has a time, a one-way base delay and the opportunities of a \
- train, `0 21 0 2 4`, in whole milliseconds; the last time is above 0";
-const SIZES: &str =
-    "delays by size are CellReplay's latency-offset: `100 0.0`, `200 0.5` … bytes and ms, in steps of 100";
+const TRAINS: &str = "a light trace has CellReplay's format: lines of a time, a base delay and a train's delivery \
+opportunities in whole milliseconds, such as `0 21 0 2 4`; the last time is above 0";
+const SIZES: &str = "delays by size have CellReplay's latency-offset format: bytes and ms per line, such as \
+`200 0.5`, in steps of 100 bytes";
 
 fn text(reader: &TableReader<'_>, name: &str) -> Result<String, String> {
     let bytes =
@@ -70,7 +70,7 @@ pub(crate) fn light(
     };
     if fields.text("trace").is_none() {
         return Err(reader.problem(place, format!("{} needs `trace`", head.key("light"))).help(
-            "add the heavy trace, which follows the light trace's trains: trace = \"down-heavy-pdo\"",
+            "add the heavy trace, which applies after each train of the light trace: trace = \"down-heavy-pdo\"",
         ));
     }
     let trace = table(reader, &head.key("light"), (name, place), TRAINS, LightTrace::parse)?;

@@ -23,7 +23,7 @@ fn sender(scenario: &Scenario) -> (&'static str, &'static str) {
     }
 }
 
-/// `loss` means losses that TCP sees. They occur after the ARQ, which still repairs the losses of its own channel.
+/// `loss` means losses that TCP sees. These losses occur after the ARQ, which still repairs the losses of the channel.
 #[test]
 fn loss_behind_a_ready_path_is_behind_its_arq() {
     let [wired, wireless] = &load("lte,loss=1%").links[..] else { panic!("two links") };
@@ -146,7 +146,7 @@ fn bursts_have_a_mean_length() {
         assert_eq!(channel.info.name, "two_state", "{path}");
         assert_eq!((channel.values.number("mean_loss"), channel.values.number("mean_burst")), (0.01, 5.0));
     }
-    assert!(Scenario::load("rate=10Mbit/s,burst=5").expect_err("of what").message().contains("needs `loss`"));
+    assert!(Scenario::load("rate=10Mbit/s,burst=5").expect_err("no loss").message().contains("needs `loss`"));
 }
 
 /// Losses in the direction up have their own keys, both in a line alone and after a ready path.
@@ -165,7 +165,7 @@ fn each_direction_loses_its_own() {
     assert_eq!((lte.up.residual_loss, lte.up.residual_burst), (0.03, Some(4.0)));
     let alone = &load("rate=10Mbit/s,up_loss=3%").links[0];
     assert_eq!((alone.down.channel.info.name, alone.up.channel.info.name), ("none", "iid"));
-    let why = Scenario::load("rate=10Mbit/s,loss=1%,up_burst=4").expect_err("of what");
+    let why = Scenario::load("rate=10Mbit/s,loss=1%,up_burst=4").expect_err("burst without loss");
     assert!(why.message().contains("needs `up_loss`"), "{why}");
 }
 

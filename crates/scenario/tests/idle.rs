@@ -31,7 +31,7 @@ fn keys_of_the_other_clock_are_refused_by_name() {
     ] {
         let problem = checked(&[(CHANNEL, value)]).expect_err(value);
         assert!(problem.message().starts_with(&format!("{CHANNEL}.{key}: has no effect with ")), "{problem}");
-        let help = problem.advice().expect("how to mend it");
+        let help = problem.advice().expect("a remedy");
         assert!(help.contains(there), "{help}");
     }
 }
@@ -42,7 +42,7 @@ fn a_key_at_its_default_asks_for_nothing() {
     let shown = checked(&[(CHANNEL, value)]).expect("every parameter has an effect");
     assert!(shown.contains("good = \"1 s\"") && !shown.contains("mean_burst"), "{shown}");
     checked(&[(CHANNEL, "{ kind = \"two_state\", mean_loss = 0, mean_burst = 5 }")])
-        .expect("the end of a sweep");
+        .expect("a sweep may end at 0");
 }
 
 /// A valid value that differs from the default.

@@ -102,7 +102,9 @@ fn nothing_to_take_away() {
 
 #[test]
 fn a_ready_path_that_does_not_stand_first() {
-    insta::assert_snapshot!(drawn(&Draft::load("loss=1%,lte").expect_err("the other way round")));
+    insta::assert_snapshot!(drawn(
+        &Draft::load("loss=1%,lte").expect_err("the ready path is not at the start")
+    ));
 }
 
 #[test]

@@ -4,8 +4,8 @@ use lasthop_base::{Stream, Time};
 use lasthop_engine::{Application, Exchanges, Pauses};
 use lasthop_scenario::Transfer;
 
-/// The application of a transfer that begins at `start`, with its own random streams; `None` for bulk and finite
-/// transfers.
+/// Returns the application of a transfer that begins at `start`. The application has its own random streams. `None` for
+/// bulk and finite transfers.
 pub(crate) fn of(
     transfer: &Transfer,
     segment: u32,

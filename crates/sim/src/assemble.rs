@@ -12,13 +12,13 @@ use lasthop_net::{Config, LinkDirection, Processing};
 use lasthop_scenario::{Headers, Hop, Link, Pattern, Route, Scenario};
 use lasthop_wire::FlowId;
 
-/// The pipe of one direction of a link; `down`: from the link's `from` to its `to`.
+/// Returns the pipe of one direction of a link. `down`: from the link's `from` to its `to`.
 pub fn pipe_of(link: usize, down: bool) -> PipeId {
     PipeId(2 * link as u32 + u32::from(!down))
 }
 
-/// An engine at time zero. The numbers of a random stream depend only on the seed and on the stream's name, which
-/// contains its owner and purpose.
+/// Builds an engine at time zero. The numbers of a random stream depend only on the seed and on the stream's name. The
+/// name contains the stream's owner and purpose.
 pub fn assemble(scenario: &Scenario, seed: u64) -> Engine {
     let mut factory = ConnectionFactory::of(scenario);
     let flows = (0..scenario.flows.len()).map(|flow| factory.flow(scenario, flow, seed));
@@ -74,13 +74,14 @@ pub fn replaced_flows(scenario: &Scenario, replaced: usize) -> Vec<usize> {
     (0..scenario.flows.len()).filter(is_replaced).collect()
 }
 
-/// An engine for real traffic in place of the [`replaced_flows`] of flow number `replaced`. Flows 0 to
-/// [`EXTERNAL_FLOWS`] - 1 are external and take the route of flow `replaced`. The scenario's other flows are simulated.
+/// Builds an engine for real traffic, which takes the place of the [`replaced_flows`] of flow number `replaced`. Flows
+/// 0 to [`EXTERNAL_FLOWS`] - 1 are external and take the route of flow `replaced`. The scenario's other flows are
+/// simulated.
 pub fn assemble_external(scenario: &Scenario, replaced: usize, seed: u64) -> Engine {
     assemble_with_links(scenario, replaced, seed, LinkDirection::in_link)
 }
 
-/// The same with links that [`Engine::change`] can modify during the run.
+/// As [`assemble_external`], with links that [`Engine::change`] can modify during the run.
 pub fn assemble_changeable(scenario: &Scenario, replaced: usize, seed: u64) -> Engine {
     assemble_with_links(scenario, replaced, seed, LinkDirection::adjustable)
 }
@@ -129,7 +130,7 @@ fn hosts(
     .collect()
 }
 
-/// An engine with the scenario's links and these flows. `ends`: source and destination node of each engine flow.
+/// Builds an engine with the scenario's links and these flows. `ends`: source and destination node of each engine flow.
 fn engine_with_links(
     scenario: &Scenario,
     seed: u64,
@@ -191,7 +192,7 @@ fn plan_stream(link: &Link, seed: u64) -> Stream {
     Stream::named(seed, &format!("link.{}.plans", link.name))
 }
 
-/// A service with its random plan drawn for this seed.
+/// Draws the service's random plan for this seed, and returns the service with that plan.
 pub(crate) fn seeded_service(service: &Service, link: &Link, seed: u64) -> Service {
     service.seeded(plan_stream(link, seed).draw())
 }

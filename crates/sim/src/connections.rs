@@ -1,4 +1,4 @@
-//! Creation of connections: at time zero, or, if there are very many, each at its start time.
+//! Creation of connections: at time zero, or each at its start time if a scenario has very many flows.
 
 use crate::applications;
 use crate::assemble::{assemble_flow, start_of, with_traffic};
@@ -13,11 +13,12 @@ use std::sync::Arc;
 /// With at least this many flows, each connection is created only at its start time.
 const DEFER_FROM_FLOWS: usize = 1000;
 
-/// Decides which flows may be created late: those whose endpoints want neither notices nor planned rates.
+/// Decides which flows may be created at their start time: flows whose endpoints need neither notices nor planned
+/// rates.
 pub(crate) struct ConnectionFactory {
     defers: bool,
-    /// Configurations of both ends of the last flow examined, and the result, which flows with the same configurations
-    /// share.
+    /// Configurations of both ends of the last flow examined, and the result. Flows with the same configurations share
+    /// the result.
     last: Option<([Arc<Config>; 2], bool)>,
 }
 

@@ -43,7 +43,7 @@ pub const FLOW_METRICS: &[FlowMetric] = &[
     },
     FlowMetric {
         name: "restricted_completed_s",
-        doc: "completion time, cut off at the run's end, s: averages are restricted means",
+        doc: "completion time, or time until the run's end if incomplete, s: averages are restricted means",
         of: FlowOutcome::restricted_s,
     },
     FlowMetric {
@@ -92,7 +92,7 @@ pub const FLOW_METRICS: &[FlowMetric] = &[
     },
     FlowMetric {
         name: "lost_tag_drop",
-        doc: "packets of the flow dropped to signal that another packet met a full queue (huang)",
+        doc: "packets of the flow dropped as a signal that another packet arrived at a full queue (huang)",
         of: |flow| lost(flow, LossReason::TagDrop),
     },
     FlowMetric {
@@ -158,7 +158,7 @@ pub const FLOW_METRICS: &[FlowMetric] = &[
     },
     FlowMetric {
         name: "lost_overshoot",
-        doc: "part of lost_queue_full: packets sent before the source noticed its first loss (slow start's overshoot)",
+        doc: "part of lost_queue_full: packets sent before the source detected its first loss (slow start's overshoot)",
         of: |flow| Some(flow.account.lost_to_overshoot as f64),
     },
     FlowMetric {

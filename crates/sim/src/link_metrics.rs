@@ -58,7 +58,7 @@ pub const LINK_METRICS: &[LinkMetric] = &[
     },
     LinkMetric {
         name: "utilisation_pct",
-        doc: "carried_kbps relative to the link's rate, %; without destroyed and retransmitted data",
+        doc: "carried_kbps relative to the link's rate, %; excludes destroyed and retransmitted data",
         of: |link| Some(100.0 * link.carried_bytes as f64 / link.capacity_bytes.max(1.0)),
     },
     LinkMetric {
@@ -73,17 +73,17 @@ pub const LINK_METRICS: &[LinkMetric] = &[
     },
     LinkMetric {
         name: "excess_delay_p50_ms",
-        doc: "median of this time, ms; percentiles are exact to 1.6 %",
+        doc: "median time on the link beyond one_way_delay, ms; percentiles are exact to 1.6 %",
         of: |link| delay_quantile_ms(link, 0),
     },
     LinkMetric {
         name: "excess_delay_p95_ms",
-        doc: "95th percentile of this time, ms",
+        doc: "95th percentile of the time on the link beyond one_way_delay, ms",
         of: |link| delay_quantile_ms(link, 1),
     },
     LinkMetric {
         name: "excess_delay_p99_ms",
-        doc: "99th percentile of this time, ms",
+        doc: "99th percentile of the time on the link beyond one_way_delay, ms",
         of: |link| delay_quantile_ms(link, 2),
     },
     LinkMetric {
@@ -103,7 +103,7 @@ pub const LINK_METRICS: &[LinkMetric] = &[
     },
     LinkMetric {
         name: "lost_tag_drop",
-        doc: "lost packets: dropped to signal that another packet met a full queue (huang)",
+        doc: "lost packets: dropped as a signal that another packet arrived at a full queue (huang)",
         of: |link| lost(link, LossReason::TagDrop),
     },
     LinkMetric {

@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 /// Fate of a packet.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum PacketFate {
-    /// Reached the other end of its flow.
+    /// Arrived at the other end of the flow.
     Arrived(Time),
     /// Lost on this pipe.
     Lost(PipeId, LossReason),

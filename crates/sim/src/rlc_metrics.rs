@@ -46,7 +46,7 @@ pub const RLC_METRICS: &[RlcMetric] = &[
     },
     RlcMetric {
         name: "sdus_late",
-        doc: "SDUs delivered out of order, after a later one",
+        doc: "SDUs delivered out of order, after a later SDU",
         of: |counters| Some(counters.late as f64),
     },
     RlcMetric {
@@ -88,12 +88,12 @@ pub const RLC_METRICS: &[RlcMetric] = &[
     },
     RlcMetric {
         name: "statuses_lost",
-        doc: "status reports lost in the other direction",
+        doc: "status reports lost in the opposite direction",
         of: |counters| polled(counters, counters.statuses_lost),
     },
     RlcMetric {
         name: "status_pdus",
-        doc: "PDUs with status reports about the other direction, not counted in pdus",
+        doc: "PDUs with status reports about the opposite direction, not counted in pdus",
         of: |counters| (counters.status_pdus > 0).then_some(counters.status_pdus as f64),
     },
     RlcMetric {

@@ -40,10 +40,13 @@ fn named(scenario: &Scenario, source: EventSource) -> (String, String) {
             let name = scenario.flows.get(flow.0 as usize).map_or("", |flow| &flow.name);
             let end = if side == FlowSide::Source { "source" } else { "destination" };
             let what = format!("a timer at the {end} of flow `{name}`");
-            (what, format!("raise the 0 s times in [flow.{name}] and in its `sender` and `receiver`"))
+            (
+                what,
+                format!("raise the times that are 0 s in [flow.{name}] and in its `sender` and `receiver`"),
+            )
         }
         EventSource::Plans => {
-            ("a planned rate".to_owned(), "make the steps of each `plan` longer".to_owned())
+            ("a planned rate".to_owned(), "make each step of each `plan` longer".to_owned())
         }
     }
 }
@@ -51,7 +54,7 @@ fn named(scenario: &Scenario, source: EventSource) -> (String, String) {
 fn element(scenario: &Scenario, pipe: PipeId) -> (String, String) {
     let what = |of: &str| format!("{of} of {}", link_of(scenario, pipe));
     let Some(link) = scenario.links.get(pipe.0 as usize / 2) else {
-        return (what("a deadline"), "raise the 0 s times of `arq` and `processing`".to_owned());
+        return (what("a deadline"), "raise the times of `arq` and `processing` that are 0 s".to_owned());
     };
     let config = if pipe.0.is_multiple_of(2) { &link.down } else { &link.up };
     let (queue, arq) = (&config.queue, &config.arq);
@@ -67,7 +70,7 @@ fn link_of(scenario: &Scenario, pipe: PipeId) -> String {
     }
 }
 
-/// Advice to raise those parameters of the mechanisms that are times. Lists their present values.
+/// Advice to raise the parameters of the mechanisms that are times, with the present values of these parameters.
 fn times_of(whose: &str, mechanisms: &[(&Info, &Values)]) -> String {
     let times = mechanisms.iter().flat_map(|(info, values)| {
         let times = info.parameters.iter().filter(|parameter| matches!(parameter.unit, Unit::Duration(..)));

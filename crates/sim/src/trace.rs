@@ -24,7 +24,7 @@ const fn field(name: &'static str, doc: &'static str) -> Field {
     Field { name, doc }
 }
 
-/// All fields. Each line contains those that apply to it.
+/// All fields. Each line contains the fields that apply to its kind.
 pub const FIELDS: &[Field] = &[
     field("time_s", "virtual time, s"),
     field(
@@ -34,7 +34,7 @@ pub const FIELDS: &[Field] = &[
          `changed` (forwarded with the header of this line), `received` (in place of the other end)",
     ),
     field("flow", "name of the flow"),
-    field("packet", "number of the packet in the run, over both ends of all flows"),
+    field("packet", "number of the packet in the run, counted over both ends of all flows"),
     field("from", "end that sent the packet: `source` or `destination`"),
     field("link", "link direction of the loss or copy: `wireless.down`"),
     field("node", "node whose middlebox repeated, made, changed, received or dropped the packet"),
@@ -43,7 +43,7 @@ pub const FIELDS: &[Field] = &[
     field("seq", "sequence number on the wire"),
     field("ack", "acknowledgement number on the wire"),
     field("len_bytes", "payload bytes; for datagrams the whole packet"),
-    field("retransmission", "whether the packet is a retransmission of its whole payload"),
+    field("retransmission", "whether the packet's whole payload is retransmitted"),
     field("sack", "SACK blocks, [left, right] each, as on the wire"),
     field("damaged", "sequence number of a damaged segment reported by this ACK, as on the wire"),
     field("datagram", "number of the datagram in its flow"),
@@ -57,9 +57,9 @@ pub const FIELDS: &[Field] = &[
     field("end", "last byte plus one"),
     field("reason", "reason of the retransmission"),
     field("verdict", "result of loss discrimination: `congestion` or `wireless`"),
-    field("acks", "ACKs sent in place of one"),
-    field("r_queue_packets", "packets in the uplink queue before, as seen by the receiver"),
-    field("s_queue_packets", "packets in the uplink queue after"),
+    field("acks", "number of ACKs sent in place of one ACK"),
+    field("r_queue_packets", "packets in the uplink queue before the ACKs, as seen by the receiver"),
+    field("s_queue_packets", "packets in the uplink queue after the ACKs"),
 ];
 
 /// All events.
@@ -75,7 +75,7 @@ pub const EVENTS: &[Field] = &[
     field("ack_split", "ACK splitting: acks, r_queue_packets, s_queue_packets"),
     field("timeout_undone", "undo of a spurious timeout: cwnd_bytes"),
     field("rejected", "rejection of an unacceptable segment"),
-    field("r1_reached", "repeated retransmission of the same data (R1 of RFC 9293)"),
+    field("r1_reached", "number of retransmissions of the same data has reached R1 (RFC 9293)"),
 ];
 
 fn has_field(list: &[Field], name: &str) -> bool {
@@ -172,7 +172,7 @@ impl<W: Write + Send> Trace<W> {
     fn line(&mut self, value: Value) {
         debug_assert!(
             value.as_object().is_some_and(|line| line.keys().all(|name| has_field(FIELDS, name))),
-            "a field without a description: {value}"
+            "field without a description: {value}"
         );
         if self.failed.is_none()
             && let Err(error) = writeln!(self.writer, "{value}")
@@ -223,7 +223,7 @@ impl<W: Write + Send + 'static> Observer for Trace<W> {
         line.insert("flow".into(), json!(self.flows[flow.0 as usize]));
         let end = if side == FlowSide::Source { "source" } else { "destination" };
         line.insert("at".into(), json!(end));
-        debug_assert!(has_field(EVENTS, name), "an event without a description: {name}");
+        debug_assert!(has_field(EVENTS, name), "event without a description: {name}");
         line.insert("event".into(), json!(name));
         if let Value::Object(details) = details {
             line.extend(details);

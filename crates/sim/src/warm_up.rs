@@ -1,8 +1,8 @@
 //! Exclusion of the warm-up from the results of a run.
 //!
-//! Counters start at time zero. Their values at the end of the warm-up are subtracted from those at the end of the run,
-//! which costs nothing per packet. The smallest RTT covers the whole run, since it is a property of the path. The
-//! largest RTT after the warm-up is unknown and therefore `None`.
+//! Counters start at time zero. The counter values at the end of the warm-up are subtracted from the values at the end
+//! of the run, so the exclusion costs nothing per packet. The smallest RTT covers the whole run, since it is a property
+//! of the path. The largest RTT after the warm-up is unknown and therefore `None`.
 
 use crate::link_metrics::LinkTraffic;
 use crate::outcome::{FlowOutcome, LinkOutcome, Outcome};

@@ -19,8 +19,8 @@ fn the_round_trip_falls_and_the_goodput_stays() {
     // 500 packets of 1500 bytes at 10 Mbit/s take 600 ms; the sawtooth varies between half of that time and all of it.
     let mean = |flow: &lasthop_sim::FlowOutcome| flow.mean_rtt_s.expect("round trips");
     assert!(mean(before) > 0.25, "{}", mean(before));
-    // A window of two bandwidth-delay products gives an RTT of twice that of an empty queue, which is 20 ms of
-    // propagation plus 1.2 ms of transmission for a packet.
+    // A window of two bandwidth-delay products doubles the RTT. With an empty queue, the RTT is 20 ms of propagation
+    // plus 1.2 ms of transmission for a packet.
     assert!(mean(after) < 0.060 && after.srtt_s.expect("a round trip") < 0.060, "{}", mean(after));
     assert!(mean(after) > 0.021, "{}", mean(after));
     let share = after.goodput_kbps() / before.goodput_kbps();

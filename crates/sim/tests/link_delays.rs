@@ -18,7 +18,7 @@ fn measured(scenario: &Scenario, probes: bool) -> Outcome {
 }
 
 fn link_delay(outcome: &Outcome, link: usize) -> LinkDelay {
-    outcome.links[link].traffic[0].delay.expect("packets came")
+    outcome.links[link].traffic[0].delay.expect("packets arrived")
 }
 
 /// 1000 bytes take 1 ms at 8 Mbit/s, 0.1 ms at 80 Mbit/s; with a packet every 8 ms, no queue forms.

@@ -64,7 +64,7 @@ fn a_gateway_that_splits_helps_a_satellite() {
         runs.map(|outcome| outcome.flows[0].goodput_kbps()).sum::<f64>() / 3.0
     };
     let (whole, split) = (goodput("geo-modern"), goodput("geo-split"));
-    assert!(split > 2.0 * whole, "{split} with it, {whole} without");
+    assert!(split > 2.0 * whole, "{split} with a split, {whole} without");
 }
 
 /// A link's capacity is its drawn rate: a bulk flow uses nearly all of it, and never more than 100 %.

@@ -35,7 +35,7 @@ fn terminal(ack_splitting: &str, loss: f64, uplink: &str) -> Outcome {
     run(&Draft::parse(&text, "counts").and_then(|draft| draft.check()).expect("a valid scenario"), 1)
 }
 
-/// ACKs per arrived segment: 1 if none is repeated, 2 if all are.
+/// ACKs per arrived segment: 1 if no ACK is repeated, 2 if every ACK is repeated.
 fn acks_per_segment(outcome: &Outcome) -> f64 {
     let terminal = &outcome.flows[0].destination;
     terminal.acks_sent as f64 / terminal.data_received as f64

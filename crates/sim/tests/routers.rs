@@ -15,8 +15,8 @@ fn mean(values: &[f64]) -> f64 {
 }
 
 /// One CUBIC flow at 10 Mbit/s and 40 ms (a bandwidth-delay product of 33 packets). Each AQM keeps the queue near its
-/// target (RFC 8289: 5 ms; RFC 8033: 15 ms) at full utilisation. That is a tenth of the delay of drop-tail with 500
-/// packets. Mean delays are at most twice the target, since CUBIC oscillates around it.
+/// target (RFC 8289: 5 ms; RFC 8033: 15 ms) at full utilisation. This delay is a tenth of the delay of drop-tail with
+/// 500 packets. Mean delays are at most twice the target, since CUBIC oscillates around it.
 #[test]
 fn a_bulk_flow_waits_for_about_the_target() {
     let path = |queue: &str| format!("rate=10Mbit/s,rtt=40ms,queue={queue},congestion=cubic,duration=60s");
@@ -192,8 +192,8 @@ fn a_call_beside_bulk_flows_finds_no_queue() {
     }
 }
 
-/// A shaper turns a link of 100 Mbit/s into one of 10 Mbit/s. A policer does so for TCP only with a bucket of at least
-/// a bandwidth-delay product (50 KB): a smaller bucket drops TCP's bursts (Flach et al. 2016).
+/// A shaper turns a link of 100 Mbit/s into one of 10 Mbit/s. For TCP, a policer has the same effect only with a bucket
+/// of at least a bandwidth-delay product (50 KB): a smaller bucket drops TCP's bursts (Flach et al. 2016).
 #[test]
 fn shaped_and_policed() {
     let goodput = |queue: &str| {

@@ -106,8 +106,8 @@ fn the_node_holds_no_more_than_its_buffer() {
         most = most.max(acknowledged.saturating_sub(client.delivered()));
         at += Duration::from_millis(10);
     }
-    // Data that has crossed the air but is not acknowledged yet counts too. The node holds at most its buffer, and
-    // nearly all of it.
+    // Data that has crossed the air but is not acknowledged yet counts too. The data at the node never exceeds the
+    // buffer, and nearly fills the buffer.
     assert!(most <= 65_536, "{most}");
     assert!(most > 50_000, "{most}");
     let (_, client) = engine.endpoints(FlowId(0)).expect("TCP");

@@ -1,4 +1,4 @@
-//! Exclusion of the warm-up: results before and after its end add up to those of the whole run.
+//! Exclusion of the warm-up: results before and after the end of the warm-up add up to the results of the whole run.
 
 use lasthop_scenario::{Draft, Scenario};
 use lasthop_sim::{Observation, Outcome, SteppedRun, run, run_observed};
@@ -74,7 +74,7 @@ fn rates_are_of_the_rest() {
     };
     assert!(
         wait(&scenario(path, &[("warmup", "10 s")])) >= wait(&whole),
-        "the queue of slow start's beginning is short"
+        "the queue is short at the beginning of slow start"
     );
 }
 
@@ -118,5 +118,9 @@ fn it_is_shorter_than_the_run() {
     let mut draft = Draft::load(LOSSY).unwrap();
     draft.set("warmup", "20 s").unwrap();
     let problem = draft.check().unwrap_err();
-    assert!(problem.message().contains("warmup: nothing would be measured in 20 s"), "{}", problem.message());
+    assert!(
+        problem.message().contains("warmup: nothing would be measured in a run of 20 s"),
+        "{}",
+        problem.message()
+    );
 }

@@ -1,9 +1,9 @@
 //! Change of one mean against another in per cent: the ratio of means, with Fieller's interval.
 //!
-//! The mean of ratios is biased upwards if the base varies, and one small base dominates it. Fieller (J. R. Stat. Soc.
-//! B 16(2), 1954) includes in the interval each ratio for which Student's t does not separate the paired differences
-//! `one - ratio * other` from zero. This asymmetric interval is valid even for a highly variable base, unlike the delta
-//! method's.
+//! The mean of ratios is biased upwards if the base varies, and one small base dominates that mean. Fieller (J. R.
+//! Stat. Soc. B 16(2), 1954) includes in the interval each ratio for which Student's t does not separate the paired
+//! differences `one - ratio * other` from zero. This asymmetric interval is valid even for a highly variable base,
+//! unlike the delta method's.
 
 use crate::mean::quantile;
 
@@ -95,9 +95,9 @@ mod tests {
 
     #[test]
     fn the_interval_covers_what_it_should_where_values_are_skewed() {
-        // Both numbers of a pair share a constant plus an exponential number, and each adds an exponential number of
-        // its own. The ratio of the means is 3. With 2,000 samples of ten pairs, the standard error of a share of 95 %
-        // is 0.49 percentage points.
+        // Both numbers of a pair share a constant plus an exponential number, and each number adds an independent
+        // exponential number. The ratio of the means is 3. With 2,000 samples of ten pairs, the standard error of a
+        // share of 95 % is 0.49 percentage points.
         let draws = 2_000;
         let (mut fieller, mut delta, mut unbounded) = (0, 0, 0);
         let (mut of_means, mut of_ratios) = (0.0, 0.0);
@@ -124,7 +124,7 @@ mod tests {
         assert!(unbounded < draws / 100, "{unbounded}");
         // The delta method covers less than its nominal level.
         assert!(share(delta) < 0.95 - 2.0 * error, "{}", share(delta));
-        // A ratio of means has a bias of order 1/n; a mean of ratios has a much larger one, for any number of pairs.
+        // A ratio of means has a bias of order 1/n; a mean of ratios has a much larger bias, for any number of pairs.
         assert!((of_means - 200.0).abs() < 15.0 && of_ratios > 250.0, "{of_means} {of_ratios}");
     }
 }

@@ -64,7 +64,7 @@ impl RatioOfMeans {
     }
 
     /// Contribution of one pair to the change, %. Over all pairs, the mean is 100 (ratio - 1), and the standard error
-    /// is that of the change.
+    /// equals the standard error of the change.
     pub fn change(&self, one: f64, other: f64) -> f64 {
         100.0 * (self.ratio + (one - self.ratio * other) / self.base - 1.0)
     }

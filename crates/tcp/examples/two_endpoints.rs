@@ -1,8 +1,8 @@
 //! Two endpoints over a path of 20 ms that drops every twentieth data segment. The example shows that a driver needs
 //! only fifty lines.
 //!
-//! The driver has the clock. It passes arrivals and deadlines to the endpoints, and their segments to the path, until
-//! both ends have closed.
+//! The driver has the clock. The driver passes arrivals and deadlines to the endpoints, and the endpoints' segments to
+//! the path, until both ends have closed.
 
 use lasthop_base::{Choice, Duration, Stream, Time};
 use lasthop_tcp::sender::congestion;

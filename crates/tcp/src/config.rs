@@ -100,8 +100,7 @@ seams! {
     /// use lasthop_tcp::receiver::ack_splitting::{AckSplitting, Build, DueAck, AckForm};
     /// use lasthop_tcp::receiver::window_estimate::PathEstimate;
     ///
-    /// /// Three ACKs for every one.
-    /// struct Thrice;
+    /// /// Sends three ACKs for each ACK that is due. struct Thrice;
     ///
     /// impl AckSplitting for Thrice {
     ///     fn split(&mut self, _: &DueAck, _: &PathEstimate) -> AckForm {
@@ -110,7 +109,7 @@ seams! {
     /// }
     ///
     /// const THRICE: Mechanism<Build> = Mechanism {
-    ///     info: Info { name: "thrice", summary: "three ACKs for every one", source: "an example", ..Info::PLAIN },
+    ///     info: Info { name: "thrice", summary: "three ACKs for each ACK due", source: "an example", ..Info::PLAIN },
     ///     build: &|_| Box::new(Thrice),
     /// };
     ///
@@ -130,7 +129,8 @@ seams! {
         /// Credit for an ACK.
         "sender" ack_counting: ack_counting::Build = ack_counting, "window credit per ACK (byte counting)";
         /// Loss discrimination at the sender, after a loss is repaired.
-        "sender" sender_discrimination as "loss_discrimination": sender_loss::Build = sender_loss, "loss discrimination by the sender";
+        "sender" sender_discrimination as "loss_discrimination": sender_loss::Build = sender_loss, "loss \
+         discrimination by the sender";
         /// ACK policy: the time at which each ACK is sent.
         "receiver" ack_policy: ack_policy::Build = ack_policy, "ACK policy";
         /// ACK splitting: number and form of the ACKs for each ACK that is due.
@@ -140,7 +140,8 @@ seams! {
         /// Advertised window.
         "receiver" window: window::Build = window, "advertised window", at first buffer(4 << 20);
         /// Loss discrimination at the receiver.
-        "receiver" receiver_discrimination as "loss_discrimination": receiver_loss::Build = receiver_loss, "loss discrimination by the receiver";
+        "receiver" receiver_discrimination as "loss_discrimination": receiver_loss::Build = receiver_loss, "loss \
+         discrimination by the receiver";
         /// Receiver's estimate of the sender's window.
         "receiver" window_estimate: window_estimate::Build = window_estimate, "estimate of the sender's window";
     }

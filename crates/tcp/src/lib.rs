@@ -49,8 +49,8 @@
 //!   [`receiver::ack_splitting`] (ACK splitting), [`receiver::ecn_echo`] (ECN echo), [`receiver::window`] (advertised
 //!   window), [`receiver::loss_discrimination`] (loss discrimination), and [`receiver::window_estimate`] (estimate of
 //!   the path).
-//! * [`event`]: events and counters of a connection. [`notice`]: reports from the driver that no segment carries, such
-//!   as a loss at the link layer.
+//! * [`event`]: events and counters of a connection. [`notice`]: reports that the driver passes outside of segments,
+//!   such as a loss at the link layer.
 //!
 //! # Not modelled
 //! An endpoint has no clock, no socket and no payload bytes. Stream offsets are absolute and 64 bits wide. Only

@@ -1,7 +1,7 @@
-//! Notices: reports from the driver to an endpoint that no segment carries.
+//! Notices: reports that the driver passes to an endpoint outside of segments.
 //!
-//! Every endpoint receives [`Notice::Link`] and [`Notice::Node`]. The other notices cost the driver work. Only
-//! endpoints that [want](WantedNotices) them receive them; all other endpoints pay one test per segment.
+//! Every endpoint receives [`Notice::Link`] and [`Notice::Node`]. The other notices are expensive for the driver, so
+//! only endpoints that [want](WantedNotices) these notices receive them. Any other endpoint costs one test per segment.
 
 use lasthop_wire::{Backlog, LinkReport, NodeNotice, SenderCounts, UplinkCounts};
 

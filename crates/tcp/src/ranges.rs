@@ -127,8 +127,8 @@ impl RangeSet {
         }
     }
 
-    /// Start of the highest range such that this range and those above it are `ranges` ranges or more than `bytes`
-    /// bytes.
+    /// Start of the highest range for which this range and the ranges above it number at least `ranges` or contain more
+    /// than `bytes` bytes.
     pub fn edge_above(&self, ranges: usize, bytes: u64) -> Option<u64> {
         let mut sum = 0;
         for (count, range) in self.ranges.iter().rev().take(ranges).enumerate() {

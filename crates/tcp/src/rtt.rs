@@ -84,7 +84,7 @@ impl RttEstimator {
     }
 
     /// Adapts to a spurious timeout (RFC 4015 §3). SRTT and RTTVAR become the larger of the values before the timeout
-    /// and those from sample `rtt`.
+    /// and the values from sample `rtt`.
     pub fn remember(&mut self, limits: &RtoLimits, srtt: Duration, variation: Duration, rtt: Duration) {
         self.srtt = srtt.max(rtt);
         self.variation = variation.max(rtt.divided_by(2));

@@ -130,8 +130,8 @@ fn the_handshake_says_how_it_came() {
 }
 
 /// §3.2.2.1: until the client knows that the server's connection is open, it answers a repeated SYN-ACK with the
-/// handshake's encoding. Afterwards the three bits are the count of marks. Like challenge ACKs, such answers are
-/// limited: five at once.
+/// handshake's encoding. Afterwards the three bits are the count of marks. Such answers are limited like challenge
+/// ACKs: five at once.
 #[test]
 fn a_syn_ack_again_is_reflected() {
     let mut pair = Pair::offers(Accurate, Accurate);
@@ -180,8 +180,8 @@ fn strange_answers() {
     }
 }
 
-/// §3.1.4: a SYN is retransmitted once with all three bits, then without. A SYN-ACK is retransmitted once without the
-/// option, then without the bits; after that, the server sends no ECN-capable packets.
+/// §3.1.4: a SYN is retransmitted once with all three bits, then without these bits. A SYN-ACK is retransmitted once
+/// without the option, then without the bits; after that, the server sends no ECN-capable packets.
 #[test]
 fn handshakes_that_get_lost_fall_back() {
     let mut pair = Pair::offers(Accurate, Accurate);
@@ -250,7 +250,7 @@ fn marks_are_counted_in_the_header_and_in_the_option() {
     let [syn, syn_ack, ack] = pair.open(PLAIN);
     assert!(syn.accecn().is_none());
     for first in [syn_ack, ack] {
-        let option = first.accecn().expect("an option that tries the path");
+        let option = first.accecn().expect("an option that tests the path");
         assert!(option.ect0() != Some(0) && option.ect1() != Some(0));
     }
     let mut arrive = vec![Ecn::Ect0; 11];

@@ -1,8 +1,8 @@
 //! Named attacks that must not disturb a connection.
 //!
-//! The attacker is a host off the path (blind attacks, RFC 5961) or the peer. Attacks by the peer are those of Savage,
-//! Cardwell, Wetherall and Anderson, "TCP Congestion Control with a Misbehaving Receiver", 1999, and those that cause
-//! excessive work or memory use.
+//! The attacker is a host off the path (blind attacks, RFC 5961) or the peer. Attacks by the peer are the attacks of
+//! Savage, Cardwell, Wetherall and Anderson, "TCP Congestion Control with a Misbehaving Receiver", 1999, and attacks
+//! that cause excessive work or memory use.
 
 mod script;
 
@@ -41,7 +41,7 @@ fn blind_resets_and_syns() {
             script.arrive(Segment { seq, flags, ..Segment::default() });
             answers += drain(&mut script).0;
         }
-        assert!((1..=5).contains(&answers), "{answers} challenges without a second's time");
+        assert!((1..=5).contains(&answers), "{answers} challenges at one instant");
         script.run([In(State::Established), Tick(5000), Data(2), Acked(3), Write(1000), New(1)]);
     }
 }
@@ -71,9 +71,9 @@ fn counted(name: &str) -> Script {
     script
 }
 
-/// Savage §2.1, ACK division: the peer acknowledges a segment byte by byte. If cwnd grows by bytes or whole segments,
-/// it grows by one segment. In slow start, RFC 5681 §3.1 also allows no more than the acknowledged bytes. Growth per
-/// ACK (RFC 2581, the papers' sender) is vulnerable.
+/// Savage §2.1, ACK division: the peer acknowledges a segment byte by byte. A cwnd that grows by bytes or whole
+/// segments then grows by one segment. In slow start, RFC 5681 §3.1 also allows no more than the acknowledged bytes.
+/// Growth per ACK (RFC 2581, the papers' sender) is vulnerable.
 #[test]
 fn ack_division_in_slow_start() {
     for (name, allowed) in [("bytes", 5000), ("packets", 5000), ("rfc5681", 5000), ("per_ack", 1_004_000)] {
@@ -109,7 +109,7 @@ fn ack_division_in_avoidance() {
 }
 
 /// Savage §2.2: forged duplicate ACKs never grow the window. Without SACK, each releases at most one segment. With
-/// SACK, a duplicate must report something new, so these release none.
+/// SACK, a duplicate must report something new, so a forged duplicate releases none.
 #[test]
 fn duplicate_ack_spoofing() {
     for recovery in ["tahoe", "reno", "new_reno", "sack"] {

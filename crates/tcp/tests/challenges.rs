@@ -146,8 +146,8 @@ fn a_new_syn_in_syn_received() {
     assert_eq!(script.sent("the SYN-ACK").segment.ack, IRS.at(1001));
 }
 
-/// RFC 9293 §3.5.1: a restarted peer may offer no timestamps; a challenge ACK must inform it of the old connection
-/// nevertheless.
+/// RFC 9293 §3.5.1: a restarted peer may offer no timestamps. A challenge ACK must nevertheless inform the peer of the
+/// old connection.
 #[test]
 fn a_syn_without_timestamps_is_challenged() {
     let peer = Peer { timestamps: true, mss: 1012, ..Peer::default() };

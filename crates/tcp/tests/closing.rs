@@ -59,7 +59,7 @@ fn data_behind_the_fin() {
             script.run([Close, In(State::LastAck)]);
             expect_fin(&mut script, 0);
         }
-        // Data arrives at the FIN's number, then after it. Neither is reported as received.
+        // Data arrives at the FIN's number, then after it. Neither segment is reported as received.
         for at in [1001, 1002] {
             let behind = Segment { seq: IRS.at(at), len: 100, ..script.plain() };
             script.arrive(behind);

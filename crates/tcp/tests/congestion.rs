@@ -143,7 +143,7 @@ fn idle_time_shrinks_the_window() {
     idle(1001, false).run([News(10, 15), Nothing, Cwnd(7)]);
 }
 
-/// RFC 7661 §4.3: a window used by less than half does not grow, in slow start or after it.
+/// RFC 7661 §4.3: a window of which less than half is used does not grow, neither in slow start nor after slow start.
 #[test]
 fn an_unused_window_does_not_grow() {
     let trickle = |validates_window, validates_as_linux, initial_ssthresh| {
@@ -179,7 +179,7 @@ fn a_burst_that_fills_the_window_lets_it_grow_to_the_end() {
         let mut script = validating(as_linux, None);
         script.run([Write(10_000), News(1, 10), Tick(100), Ack(3), Cwnd(12), Tick(5), Ack(5), Cwnd(14)]);
         script.run([Tick(5), Ack(7), Cwnd(16), Tick(5), Ack(9), Cwnd(18), Tick(5), Ack(11), Cwnd(20)]);
-        // The same holds for a burst that fills the window of 20, whatever happened in the round trip before.
+        // The same applies to a burst that fills the window of 20, whatever happened in the round trip before.
         script.run([Write(20_000), News(11, 30), Tick(100), Ack(21), Cwnd(30), Tick(5), Ack(31), Cwnd(40)]);
     }
 }
@@ -233,7 +233,8 @@ fn half_of_the_window_validates_it() {
 }
 
 /// RFC 7661 §4.2: a pipeACK sample is valid for max(3 RTT, 1 s), unless a larger one replaces it earlier. The sender
-/// fills a window of ten, then sends one segment every 100 ms. Ten of these grow the window, later ones do not.
+/// fills a window of ten, then sends one segment every 100 ms. Ten of these segments grow the window, later segments do
+/// not.
 #[test]
 fn a_sample_of_pipe_ack_holds_for_a_second() {
     let setup = Config { validates_window: true, initial_window: 10, ..config("sack") };
@@ -294,23 +295,23 @@ fn cwr_follows_every_reduction() {
 fn one_large_ack_does_not_leap_over_ssthresh() {
     let mut script = counted("packets", 16, None);
     script.run([News(1, 16), Timeout, CwndBytes(1000), SsthreshBytes(8000), Again(1), Tick(100)]);
-    // The ACK covers 16 segments. Seven raise cwnd from 1 to ssthresh, 8. Eight of the other nine raise it by one
+    // The ACK covers 16 segments. Seven raise cwnd from 1 to ssthresh, 8. Eight of the other nine raise cwnd by one
     // segment at the next ACK.
     script.run([Ack(17), CwndBytes(8000), News(17, 24), Tick(100), Ack(18), CwndBytes(9000)]);
 }
 
-/// An ACK that completes no segment does not grow the window, even if counts are saved. At most a window of counts is
+/// An ACK that completes no segment does not grow the window, even if credit was saved. At most a window of credit is
 /// saved.
 #[test]
 fn nothing_is_saved_for_acks_that_are_worth_nothing() {
     let mut script = counted("packets", 12, Some(2000));
     script.run([News(1, 12), Timeout, CwndBytes(1000), Again(1), Tick(100)]);
-    // Five of the ten acknowledged segments raise cwnd to ssthresh, 6000. The other five are saved, less than a window.
-    // Half a segment counts nothing.
+    // Five of the ten acknowledged segments raise cwnd to ssthresh, 6000. The other five are saved as credit, which is
+    // less than a window. Half a segment gives no credit.
     script.run([SsthreshBytes(6000), Ack(11), CwndBytes(6000), AckBytes(10_500), CwndBytes(6000)]);
     let mut script = counted("packets", 4, Some(2000));
     script.run([News(1, 4), Timeout, SsthreshBytes(2000), Again(1), Tick(100)]);
-    // One segment raises cwnd to ssthresh. Only a window, two of the other three segments, is saved.
+    // One segment raises cwnd to ssthresh. Only a window, which is two of the other three segments, is saved as credit.
     script.run([Ack(5), CwndBytes(2000), News(5, 6), Tick(100), Ack(6), CwndBytes(3000)]);
     script.run([New(7), New(8), Ack(7), CwndBytes(3000)]);
 }
@@ -332,8 +333,8 @@ fn an_echo_does_not_raise_a_small_window() {
     script.run([News(1, 2), Timeout, Again(1), CwndBytes(1000), Tick(100), Ack(3), CwndBytes(2000)]);
 }
 
-/// RFC 3168 §6.1.2: at a window of one segment, an echo defers sending until the timer expires. This is not counted as
-/// a timeout and causes no back-off.
+/// RFC 3168 §6.1.2: at a window of one segment, an echo defers sending until the timer expires. This expiry is not
+/// counted as a timeout and causes no back-off.
 #[test]
 fn an_echo_at_one_segment_waits_for_the_timer() {
     let setup = Config { ecn: true, ecn_waits: true, initial_window: 1, ..config("new_reno") };

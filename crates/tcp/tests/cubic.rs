@@ -18,8 +18,9 @@ fn w_cubic(t: f64, rise: f64, plateau: f64) -> f64 {
     C * (t - rise).powi(3) + plateau
 }
 
-/// §4.2 and §4.4: after a loss at 1000 segments the window follows W_cubic(t). It moves towards W_cubic(t + RTT) within
-/// an RTT: x' = (W(t + R) - x) / R, whose solution deviates from W(t) by at most R^2/2 max|W''| = 3 C R^2 max|t - K|.
+/// §4.2 and §4.4: after a loss at 1000 segments the window follows W_cubic(t). The window moves towards W_cubic(t +
+/// RTT) within an RTT: x' = (W(t + R) - x) / R, whose solution deviates from W(t) by at most R^2/2 max|W''| = 3 C R^2
+/// max|t - K|.
 #[test]
 fn the_window_is_the_cubic_of_the_time_since_the_loss() {
     for (rtt_ms, friendly) in [(100, true), (100, false), (30, false)] {
@@ -57,7 +58,7 @@ fn the_target_is_a_window_and_a_half_at_most() {
         reached += u32::from(gain > 0.49);
         last = path.window();
     }
-    assert!(reached > 900, "the bound is met {reached} times");
+    assert!(reached > 900, "the bound is reached {reached} times");
 }
 
 /// Mean window over ten losses. The first loss is at a window of `top` segments; then one packet in `1/p` is lost.
@@ -78,9 +79,10 @@ fn mean_window(values: &[(&'static str, Value)], rtt_ms: u64, p: f64, top: f64) 
     count as f64 * path.rtt.as_secs() / time
 }
 
-/// §5.1, Tables 1 and 2: average windows with C = 0.4. In the concave region they follow the closed form, in the
-/// Reno-friendly region that of AIMD(alpha, 0.7) with alpha of §4.3. The window returns to the same plateau each time.
-/// Its mean is 1 - (1 - 0.7)/4 of the plateau in the concave region, and (1 + 0.7)/2 in the Reno-friendly region.
+/// §5.1, Tables 1 and 2: average windows with C = 0.4. In the concave region the windows follow the closed form, in the
+/// Reno-friendly region the closed form of AIMD(alpha, 0.7) with alpha of §4.3. The window returns to the same plateau
+/// each time. The mean window is 1 - (1 - 0.7)/4 of the plateau in the concave region, and (1 + 0.7)/2 in the
+/// Reno-friendly region.
 #[test]
 fn the_average_windows_of_tables_1_and_2() {
     let alone = [("fast_convergence", Value::Flag(false))];
@@ -98,8 +100,8 @@ fn the_average_windows_of_tables_1_and_2() {
         let rtt = rtt_ms as f64 / 1000.0;
         let formula = libm::pow(C * (3.0 + BETA) / (4.0 * (1.0 - BETA)) * (rtt / p).powi(3), 0.25);
         let aimd = (1.5 / p).sqrt();
-        // The tolerance allows for a sum in place of the integral. If both windows are similar, it is larger, since
-        // cwnd follows the larger one at any time.
+        // The tolerance allows for a sum in place of the integral. If both windows are similar, the tolerance is
+        // larger, since cwnd follows the larger window at any time.
         let meet = formula / aimd > 0.8 && formula / aimd < 1.25;
         let share = 0.03 + 1.0 / table + if meet { 0.05 } else { 0.0 };
         let expected = formula.max(aimd);
@@ -273,7 +275,7 @@ fn an_undone_loss_changes_nothing() {
     assert!((path.window() - expected).abs() < 0.2, "{}, not {expected}", path.window());
 }
 
-/// §5.8 and §4.2: an unused window does not grow, and that time does not count.
+/// §5.8 and §4.2: an unused window does not grow, and the time in which the window is unused does not count.
 #[test]
 fn time_in_which_the_window_is_not_used_does_not_count() {
     let rise = ((1.0 - BETA) * 1000.0 / C).cbrt();
@@ -302,7 +304,7 @@ fn time_in_which_the_window_is_not_used_does_not_count() {
     }
 }
 
-/// ACKs that arrive in one batch, between which nothing can be sent, count like others.
+/// ACKs that arrive in one batch count like other ACKs, although nothing can be sent between these ACKs.
 #[test]
 fn acks_in_one_go_find_the_window_used() {
     let mut path = Path::new(cubic(&[("reno_friendly", Value::Flag(false))], 1000, 1), 100);
@@ -323,7 +325,8 @@ fn acks_in_one_go_find_the_window_used() {
     assert!((path.window() - expected).abs() < 1.0, "{}, not {expected}", path.window());
 }
 
-/// After idle time, slow start begins from the restart window, and a new stage begins at ssthresh.
+/// After idle time, slow start begins from the restart window, and a new epoch of congestion avoidance begins at
+/// ssthresh.
 #[test]
 fn idle_time_begins_a_new_stage() {
     let mut path = Path::new(cubic(&[], 1000, 1), 100);

@@ -57,7 +57,7 @@ fn play(control: &mut dyn CongestionControl, ack_counting: &mut dyn AckCounting,
                     ..AckEvent::default()
                 };
                 control.on_ack(&ack, ack_counting);
-                assert!(control.window() >= before, "an ACK lowers it");
+                assert!(control.window() >= before, "an ACK lowers the window");
             }
             Op::Loss(flight) => control.on_loss(&loss(flight)),
             Op::Restart(flight) => control.on_restart(&loss(flight)),
@@ -72,7 +72,7 @@ fn play(control: &mut dyn CongestionControl, ack_counting: &mut dyn AckCounting,
             }
         }
         if !matches!(op, Op::Ack { .. } | Op::Recovered(1 | 2, _)) {
-            assert!(control.window() <= before.max(2 * MSS), "{op:?} raises it");
+            assert!(control.window() <= before.max(2 * MSS), "{op:?} raises the window");
         }
         assert!(control.window() >= MSS && control.ssthresh() >= 2 * MSS);
         assert!(control.window() <= (1 << 30) + (1 << 31), "{}", control.window());

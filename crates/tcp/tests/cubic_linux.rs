@@ -12,8 +12,8 @@ fn linux(friendly: bool, window: u64, ssthresh: u64) -> Box<dyn CongestionContro
 }
 
 /// RFC 8312 §4.1: after a loss at 400 segments the window is C (t - K)^3 + 400 with K = cbrt(0.3 400 / 0.4) = 6.7 s.
-/// Linux aims one RTT ahead, in whole segments, with a rounded number of ACKs per segment of growth, which may be 31 ms
-/// old.
+/// Linux aims one RTT ahead, in whole segments, with a rounded number of ACKs per segment of growth. This number may be
+/// 31 ms old.
 #[test]
 fn the_window_is_the_cubic_of_the_time_since_the_loss() {
     let mut path = Path::new(linux(false, 400, 1), 100);

@@ -48,10 +48,14 @@ fn partial_duplicates() {
     assert_eq!(arrive(&mut script, 0, 1000), [(0, 500)]);
     let mut script = Script::receiver(config("sack"));
     arrive(&mut script, 1000, 1500);
-    assert_eq!(arrive(&mut script, 0, 1200), [(1000, 1200)], "the hole is filled, the end known");
+    assert_eq!(
+        arrive(&mut script, 0, 1200),
+        [(1000, 1200)],
+        "the hole is filled; the end was received before"
+    );
     let mut script = Script::receiver(config("sack"));
     arrive(&mut script, 1000, 1500);
-    assert_eq!(arrive(&mut script, 700, 2000), [(1000, 1500), (700, 2000)], "the middle known");
+    assert_eq!(arrive(&mut script, 700, 2000), [(1000, 1500), (700, 2000)], "the middle was received before");
 }
 
 /// An ACK has at most four blocks, with timestamps three, the block of the duplicate included.
@@ -90,7 +94,7 @@ fn when_nothing_is_told() {
     assert_eq!(blocks(&mut script), []);
 }
 
-/// §5: the sender recognises and counts both kinds of D-SACK (below the ACK, inside the second block). They have no
+/// §5: the sender recognises and counts both kinds of D-SACK (below the ACK, inside the second block). D-SACKs have no
 /// other effects: no duplicate ACK is counted, and nothing is SACKed.
 #[test]
 fn the_sender_recognises_them() {

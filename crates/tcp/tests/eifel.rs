@@ -168,7 +168,8 @@ fn a_reordering_is_undone_at_the_first_ack() {
 }
 
 /// RFC 8985 §6.2 step 2: with an RTT of 100 ms, the ACK of a late original, 150 ms after its copy, is not an ACK of the
-/// copy. It does not prove losses among the six segments (with the tail's probe) sent between the two.
+/// copy. This ACK does not prove losses among the six segments (tail loss probe included) sent between original and
+/// copy.
 #[test]
 fn rack_tells_an_original_from_its_copy() {
     for (ours, lost) in [(eifel(), 0), (config("sack"), 6000)] {

@@ -79,7 +79,7 @@ fn play(control: &mut dyn CongestionControl, ack_counting: &mut dyn AckCounting,
                     ..AckEvent::default()
                 };
                 control.on_ack(&ack, ack_counting);
-                assert!(!is_plain || control.window() >= before, "an ACK lowers it");
+                assert!(!is_plain || control.window() >= before, "an ACK lowers the window");
                 may_rise = true;
             }
             Op::Duplicate { millis, clock } => {
@@ -95,7 +95,10 @@ fn play(control: &mut dyn CongestionControl, ack_counting: &mut dyn AckCounting,
             Op::Restart(flight) => control.on_restart(&loss(flight)),
             Op::Timeout { flight, first, still_in_flight } => {
                 control.on_timeout(&LossEvent { still_in_flight, ..loss(flight) }, first);
-                assert!(control.window() <= mss + still_in_flight, "a segment beside what is in flight");
+                assert!(
+                    control.window() <= mss + still_in_flight,
+                    "more than a segment and the data in flight"
+                );
                 may_rise = true;
             }
             Op::Mark(flight) => control.on_mark(&loss(flight)),
@@ -118,7 +121,7 @@ fn play(control: &mut dyn CongestionControl, ack_counting: &mut dyn AckCounting,
             // The minimum after a loss is two segments (RFC 5681 Eq. 4).
             assert!(
                 control.window() <= before.max(2 * mss),
-                "{op:?} raises it from {before} to {}",
+                "{op:?} raises the window from {before} to {}",
                 control.window()
             );
         }

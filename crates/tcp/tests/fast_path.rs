@@ -1,4 +1,4 @@
-//! The endpoint's fast paths save only computing time (`QUIET` in `sender/ack.rs` for ACKs without losses,
+//! The endpoint's fast paths save only computing time (`FAST_PATH` in `sender/ack.rs` for ACKs without losses,
 //! `endpoint/predicted.rs` for expected segments, `sender/half.rs` for an end that sends nothing, and
 //! [`SendInfo::more`]). For any path and any applications, endpoints with and without fast paths send, report and store
 //! the same.

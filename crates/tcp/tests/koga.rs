@@ -55,7 +55,7 @@ fn figure_2_5_fast_recovery() {
     script.run([Ack(1), Inflated(9), New(9), Nothing]);
     script.run([Ack(1), Inflated(10), New(10), Nothing]);
     script.run([Ack(1), Inflated(11), New(11), Nothing]);
-    // g) The ACK of the retransmitted packet 1 asks for 9: cwnd is 4, and packet 12 is sent.
+    // g) The ACK of the retransmitted packet 1 requests 9: cwnd is 4, and packet 12 is sent.
     script.run([Tick(100), Ack(9), Inflated(4), Cwnd(4), New(12), Nothing]);
 }
 
@@ -69,10 +69,10 @@ fn figure_2_6_several_losses() {
     script.run([Ack(1), Inflated(8), Nothing]);
     // d) The duplicate from packet 8 makes cwnd 9; packet 9 is sent.
     script.run([Ack(1), Inflated(9), New(9), Nothing]);
-    // e) The ACK of the retransmitted packet 1 asks for 3: cwnd is 4, and fast recovery ends. Nothing is sent, since 3
+    // e) The ACK of the retransmitted packet 1 requests 3: cwnd is 4, and fast recovery ends. Nothing is sent, since 3
     // to 6 have been sent before.
     script.run([Tick(100), Ack(3), Inflated(4), Cwnd(4), Nothing]);
-    // f) The ACK of packet 9: the first duplicate that asks for 3.
+    // f) The ACK of packet 9: the first duplicate that requests 3.
     script.run([Ack(3), Inflated(4), Nothing]);
     // g) The timer expires: packet 3 is retransmitted, and slow start begins.
     script.run([Timeout, Again(3), Cwnd(1), Nothing]);
@@ -87,18 +87,18 @@ fn figure_2_7_new_reno() {
     // c), d) Duplicates from packets 7 and 8.
     script.run([Ack(1), Inflated(8), Nothing]);
     script.run([Ack(1), Inflated(9), New(9), Nothing]);
-    // e) The ACK of the retransmitted packet 1 asks for 3, below recover. Packet 3 is retransmitted, cwnd is 8 (9 - 2 +
+    // e) The ACK of the retransmitted packet 1 requests 3, below recover. Packet 3 is retransmitted, cwnd is 8 (9 - 2 +
     // 1), and packet 10 is sent.
     script.run([Tick(100), Ack(3), Inflated(8), Again(3), New(10), Nothing]);
     // f) The duplicate from packet 9 makes cwnd 9; packet 11 is sent.
     script.run([Ack(3), Inflated(9), New(11), Nothing]);
-    // g) The ACK of the retransmitted packet 3 asks for 4. Packet 4 is retransmitted, cwnd is 9 (9 - 1 + 1), and packet
+    // g) The ACK of the retransmitted packet 3 requests 4. Packet 4 is retransmitted, cwnd is 9 (9 - 1 + 1), and packet
     // 12 is sent.
     script.run([Tick(100), Ack(4), Inflated(9), Again(4), New(12), Nothing]);
     // h), i) Duplicates from packets 10 and 11.
     script.run([Ack(4), Inflated(10), New(13), Nothing]);
     script.run([Ack(4), Inflated(11), New(14), Nothing]);
-    // j) The ACK of the retransmitted packet 4 asks for 12, above recover: cwnd is 4, and packet 15 is sent.
+    // j) The ACK of the retransmitted packet 4 requests 12, above recover: cwnd is 4, and packet 15 is sent.
     script.run([Tick(100), Ack(12), Inflated(4), Cwnd(4), New(15), Nothing]);
 }
 

@@ -32,7 +32,7 @@ fn what_a_sender_waits_for() {
     // After a timeout, the time counts as limited by cwnd, whatever the windows.
     script.run([Timeout, Again(2), Nothing, Tick(5)]);
     assert_eq!(counted(&script)[1..], [0.0, 0.0]);
-    // A short segment held by Nagle's algorithm counts for the application.
+    // While Nagle's algorithm delays a short segment, the time counts as limited by the application.
     let mut script = opened(4);
     script.run([Write(1500), New(1), Nothing, Tick(7)]);
     assert_eq!(counted(&script), [0.0, 0.0, 7.0]);

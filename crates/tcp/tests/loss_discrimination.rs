@@ -1,5 +1,5 @@
-//! Loss discrimination without notices: it decides by the marks of duplicate ACKs or by round trips, and its decision
-//! changes the window.
+//! Loss discrimination without notices: the marks of duplicate ACKs or the round trips decide, and the decision changes
+//! the window.
 
 mod script;
 

@@ -176,7 +176,7 @@ fn a_window_of_zero_freezes_a_sender_that_can_and_no_other() {
         for _ in 0..3 {
             peer.now = peer.sender.poll_timeout();
             peer.sender.handle_timeout(peer.now);
-            assert_eq!(peer.sent(), [(at(1), true)], "a probe, or a repeat");
+            assert_eq!(peer.sent(), [(at(1), true)], "a probe, or a retransmission");
         }
         assert_eq!(peer.sender.counters().timeouts, timeouts);
         assert_eq!(peer.level() == before, has_persist_state);

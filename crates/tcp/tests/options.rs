@@ -53,7 +53,7 @@ fn segment_size() {
 }
 
 /// MUST-16: "IPoptionsize and TCP option size": only options in use reduce the payload. With an MSS of 1012 and
-/// timestamps offered, a peer without timestamps gets 1012 bytes of payload, one with timestamps 1000.
+/// timestamps offered, a peer without timestamps gets 1012 bytes of payload, a peer with timestamps 1000.
 #[test]
 fn refused_timestamps_take_nothing_from_the_payload() {
     for (mss, agreed, payload) in
@@ -288,7 +288,8 @@ fn paws() {
     script.run([In(State::Closed)]);
 }
 
-/// RFC 7323 §5.5: after 24 days of silence TS.Recent is invalid, since the peer's clock may have wrapped half round.
+/// RFC 7323 §5.5: after 24 days of silence TS.Recent is invalid, since the peer's clock may have advanced by half of
+/// its range.
 #[test]
 fn paws_forgets_after_24_days() {
     const DAY: u64 = 86_400_000;

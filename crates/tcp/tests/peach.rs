@@ -37,7 +37,8 @@ fn sudden_start() {
         dummy(&mut script, 1);
         script.run([Nothing, InFlight(1)]);
     }
-    // No further dummy follows. The next deadline is that of the retransmission timer, a second after the segment.
+    // No further dummy follows. The next deadline is the expiry of the retransmission timer, a second after the
+    // segment.
     assert_eq!(wait(&script), Duration::from_millis(1000 - 75));
     script.run([Tick(25), Ack(2), Cwnd(2), News(2, 3), Nothing]);
     script.run([Tick(25), Sack(2, &[(1, 2)]), Cwnd(3), New(4), Nothing]);

@@ -74,9 +74,8 @@ fn the_tail_is_probed() {
     assert_eq!((counters.timeouts, counters.recoveries), (0, 1));
 }
 
-/// Lost segments are retransmitted in sequence order: after the probe and a timeout, two segments may be sent, and
-/// these are 2 and 3. Segment 4, whose retransmission is lost too, follows later (RFC 6675 §4, NextSeg rule 1; as in
-/// Linux).
+/// Lost segments are retransmitted in sequence order: after the probe and a timeout, the two segments that may be sent
+/// are 2 and 3. Segment 4, whose retransmission is lost too, follows later (RFC 6675 §4, NextSeg rule 1; as in Linux).
 #[test]
 fn earlier_originals_go_before_later_copies() {
     let mut script = opened(10);

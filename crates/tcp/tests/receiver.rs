@@ -161,7 +161,8 @@ fn sack_blocks_that_were_left_out_come_back() {
     assert_eq!(blocks(&mut script), [(6000, 9000), (10_000, 11_000), (4000, 5000), (2000, 3000)]);
 }
 
-/// RFC 2018 §3 and RFC 7323: three SACK blocks fit beside timestamps. Without negotiation of SACK, ACKs carry none.
+/// RFC 2018 §3 and RFC 7323: three SACK blocks fit beside timestamps. Without negotiation of SACK, ACKs carry no SACK
+/// blocks.
 #[test]
 fn sack_blocks_and_options() {
     let peer = Peer { timestamps: true, mss: 1012, ..Peer::default() };

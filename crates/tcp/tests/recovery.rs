@@ -91,7 +91,7 @@ fn duplicates_after_a_timeout_do_not_enter() {
         script.run([Timeout, Again(1), Ssthresh(4), Tick(10), Ack(2), Again(2), Again(3)]);
         script.run([Acks(2, 3), Ssthresh(4), Cwnd(2), Nothing, Acks(2, 5), Cwnd(2), Nothing]);
     }
-    // With SACK, the same holds until HighACK reaches RecoveryPoint (RFC 6675 §5.1).
+    // With SACK, the same applies until HighACK reaches RecoveryPoint (RFC 6675 §5.1).
     let mut script = windowed("sack", 8);
     script.run([Timeout, Again(1), Ssthresh(4), Tick(10), Ack(2), Again(2), Again(3), Nothing]);
     script.run([Sack(2, &[(4, 5)]), Nothing, Sack(2, &[(4, 6)]), Sack(2, &[(4, 7)]), Ssthresh(4), Cwnd(2)]);
@@ -108,7 +108,7 @@ fn duplicates_at_recover_do_not_enter() {
     }
 }
 
-/// RFC 5681 §3.2 has no such rule: at recover, the Reno of the 1990s enters fast recovery.
+/// RFC 5681 §3.2 does not have this rule: after duplicates at recover, the Reno of the 1990s enters fast recovery.
 #[test]
 fn without_the_guard_duplicates_at_recover_enter() {
     let mut script = Script::sender(with("reno", 4, &[("reenter", Value::Flag(true))]));
@@ -369,8 +369,8 @@ fn an_overtaken_ack_reports_a_loss() {
     }
 }
 
-/// Neither the window (SND.WL2, RFC 9293 §3.10.7.4) nor the number of an overtaken ACK counts. Without SACK, the ACK
-/// does not count as a duplicate either. An ACK that is older than the largest window is rejected (RFC 5961 §5.2).
+/// Neither the window (SND.WL2, RFC 9293 §3.10.7.4) nor the number of an overtaken ACK has an effect. Without SACK, the
+/// ACK does not count as a duplicate either. An ACK that is older than the largest window is rejected (RFC 5961 §5.2).
 #[test]
 fn an_overtaken_ack_tells_nothing_but_its_reports() {
     let mut script = Script::opened(Config { sack: true, ..with("sack", 10, &[]) }, Peer::default());

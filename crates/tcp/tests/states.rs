@@ -55,7 +55,7 @@ fn data_completes_the_handshake() {
     assert_eq!(script.endpoint.delivered(), 1000);
 }
 
-/// RFC 6298 §5: SYN and SYN-ACK are retransmitted with back-off. A retransmitted one gives no RTT sample.
+/// RFC 6298 §5: SYN and SYN-ACK are retransmitted with back-off. A retransmitted SYN or SYN-ACK gives no RTT sample.
 #[test]
 fn lost_handshake_segments() {
     let mut script = passive();
@@ -191,7 +191,7 @@ fn syn_sent_rejects_wrong_acks() {
     assert_eq!(script.endpoint.ended(), Some(EndReason::Refused));
 }
 
-/// §3.5.2: a segment to a closed port is reset, with an acknowledgement if the segment has none.
+/// §3.5.2: a segment to a closed port is answered with a reset, which has an acknowledgement if the segment has none.
 #[test]
 fn a_closed_port_resets() {
     let mut script = opened();

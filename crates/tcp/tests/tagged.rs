@@ -23,7 +23,7 @@ fn one_segment_per_window_has_a_low_priority() {
     assert!(priorities[1..].iter().all(|priority| *priority == Priority::Normal));
     script.run([Nothing, Tick(100), Ack(2)]);
     assert_eq!(script.sent("after the ACK").priority, Priority::Low);
-    assert_eq!(script.sent("the one after it").priority, Priority::Normal);
+    assert_eq!(script.sent("the segment after that").priority, Priority::Normal);
     assert_eq!(script.endpoint.counters().tagged_sent, 2);
 }
 
@@ -61,8 +61,9 @@ fn a_timeout_restores_nothing() {
     assert_eq!(script.endpoint.counters().judged_wireless, 0);
 }
 
-/// After a timeout, loss discrimination no longer restores the window of an earlier recovery. It restores the window
-/// that held at the second loss, here two segments. The Reno of the 1990s detects this loss during the repair.
+/// After a timeout, loss discrimination no longer restores the window of an earlier recovery. Loss discrimination
+/// restores the window at the second loss, here two segments. The Reno of the 1990s detects this loss during the
+/// repair.
 #[test]
 fn after_a_timeout_no_window_of_before_is_restored() {
     let sender_discrimination = choose(loss_discrimination::ALL, "tagged", &[]);

@@ -36,8 +36,8 @@ fn a_later_clock_opens_again() {
     let yields = |ahead, clock| script.endpoint.may_be_replaced_by(&syn(&script, ahead, clock));
     assert!(yields(-500_000, Some(1)), "a later timestamp, whatever the number");
     assert!(yields(1, Some(0)) && !yields(0, Some(0)), "the same timestamp: a larger number");
-    assert!(!yields(500_000, Some(-1)), "an earlier timestamp: no");
-    assert!(yields(1, None) && !yields(0, None), "without: a larger number");
+    assert!(!yields(500_000, Some(-1)), "an earlier timestamp: never");
+    assert!(yields(1, None) && !yields(0, None), "without timestamps: a larger number");
 }
 
 /// RFC 6191 §2 without timestamps: "greater than the last sequence number seen", which is RCV.NXT.
@@ -79,9 +79,9 @@ fn an_old_syn_does_not_disturb() {
     script.run([In(State::TimeWait), AckedBytes(1001), Nothing, Deadline(50_000)]);
 }
 
-/// An ACK beyond the peer's FIN belongs to no known connection. It is answered, so that a peer without state learns of
-/// this one (§3.10.7.4), at a limited rate (RFC 5961 §7). An ACK with the next number is not answered: two ends in
-/// TIME-WAIT would answer each other for ever.
+/// An ACK beyond the peer's FIN belongs to no known connection. Such an ACK is answered at a limited rate (RFC 5961
+/// §7), so that a peer without state learns of this connection (§3.10.7.4). An ACK with the next number is not
+/// answered: two ends in TIME-WAIT would answer each other for ever.
 #[test]
 fn an_ack_from_behind_the_fin_is_answered() {
     let mut script = waiting(false);

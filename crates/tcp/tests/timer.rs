@@ -41,8 +41,9 @@ fn rules_5_4_to_5_6() {
     }
 }
 
-/// §3, Karn's algorithm: the ACK of a retransmitted segment gives no RTT sample. Nor does an ACK that covers such a
-/// segment and others, which waited in the receiver's buffer. The ACK of a segment sent once ends the back-off.
+/// §3, Karn's algorithm: the ACK of a retransmitted segment gives no RTT sample. An ACK that covers such a segment and
+/// other segments gives no sample either, because the other segments waited in the receiver's buffer. The ACK of a
+/// segment sent once ends the back-off.
 #[test]
 fn karn_without_timestamps() {
     for name in ["tahoe", "reno", "new_reno", "sack"] {

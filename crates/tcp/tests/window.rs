@@ -97,7 +97,8 @@ fn no_silly_segments() {
     script.run([PeerWindow(549), AckBytes(1550), Nothing]);
 }
 
-/// §3.7.4, Nagle: a short segment waits while data is outstanding; the last one goes with the FIN.
+/// §3.7.4, Nagle: a short segment waits while data is outstanding; the last short segment is sent together with the
+/// FIN.
 #[test]
 fn nagle() {
     let mut script = opened(4);
@@ -158,7 +159,7 @@ fn the_right_edge_never_moves_left() {
             script.endpoint.hold_unread(to.min(5000));
             let edge = edge(&mut script);
             assert!(edge >= last, "{from}..{to}: {edge} after {last}");
-            assert!(edge <= to + size + 15, "no more than there is");
+            assert!(edge <= to + size + 15, "at most the free buffer");
             last = edge;
         }
     }
@@ -251,7 +252,8 @@ fn delayed(size: u64, scale: Option<u8>) -> Script {
     Script::opened(Config { window, ack_policy, ..config("sack") }, Peer { scale, ..Peer::default() })
 }
 
-/// RFC 5681 §4.2: no ACK is sent without news. A change of the window that 16 bits cannot express causes no ACK.
+/// RFC 5681 §4.2: no ACK is sent without new information. A change of the window that 16 bits cannot express causes no
+/// ACK.
 #[test]
 fn a_read_repeats_no_acknowledgement_without_scaling() {
     let mut script = delayed(4 << 20, None);
@@ -271,7 +273,7 @@ fn a_read_repeats_no_acknowledgement_without_scaling() {
 }
 
 /// With scaling, a window grows in units of the header field, 128 bytes for 4 MiB. A read that opens the window by two
-/// segments is advertised, less is not (RFC 9293 §3.8.6.2.2). Fractions of a unit do not count.
+/// segments is advertised, a smaller opening is not (RFC 9293 §3.8.6.2.2). Fractions of a unit do not count.
 #[test]
 fn a_read_tells_what_the_field_can_say() {
     let mut script = delayed(4 << 20, Some(0));
@@ -289,8 +291,9 @@ fn a_read_tells_what_the_field_can_say() {
         }
     }
     // With 8000 unread bytes, the window is advertised as 4 MiB - 7936, rounded so that the edge never moves left. The
-    // next advertisement needs 2000 bytes more, in whole units 4 MiB - 5888. At 5500 unread bytes this is reached for
-    // the first time, and 4 MiB - 5376 is advertised. The next steps follow in the same way from 5376 and from 2944.
+    // next advertisement needs 2000 bytes more, in whole units 4 MiB - 5888. At 5500 unread bytes this window is
+    // reached for the first time, and 4 MiB - 5376 is advertised. The next steps follow in the same way from 5376 and
+    // from 2944.
     let less = |units: u64| (4 << 20) - units * 128;
     assert_eq!(advertised, [(5500, less(42)), (3000, less(23)), (500, less(3))]);
 }

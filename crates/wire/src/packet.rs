@@ -108,7 +108,7 @@ pub enum Body {
     Notice(NodeNotice),
 }
 
-/// Notice from a base station to the sender, in a packet of its own.
+/// Notice from a base station to the sender, in a separate packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum NodeNotice {
     /// The link that follows the node fails to deliver a packet and retries (EBSN: Bakshi et al. 1997).

@@ -8,7 +8,7 @@ use lasthop_base::Time;
 pub enum LossReason {
     /// No room in a queue.
     QueueFull,
-    /// Destroyed on the radio channel, like all its ARQ retransmissions.
+    /// Lost on the radio channel, like all ARQ retransmissions of the packet.
     Channel,
     /// Dropped by a queue in order to signal that another packet found no room (huang §3.B).
     TagDrop,
@@ -89,7 +89,7 @@ pub enum LinkReport {
 /// Queue of the host's own uplink interface.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Backlog {
-    /// Waiting packets, without the one in transmission.
+    /// Waiting packets, without the packet in transmission.
     pub waiting: u32,
     /// Whether a packet is in transmission.
     pub in_service: bool,
@@ -97,12 +97,12 @@ pub struct Backlog {
     pub bytes: u64,
 }
 
-/// Counters of a sending host since the start, as a TCP option could carry them (miyoshi §2.3).
+/// Counters of a sending host since the start, which a TCP option could transmit (miyoshi §2.3).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct SenderCounts {
     /// Data segments sent, retransmissions included.
     pub sent: u64,
-    /// Retransmissions among these, for any reason.
+    /// Retransmissions among the segments in `sent`, for any reason.
     pub retransmitted: u64,
     /// Losses indicated by duplicate ACKs.
     pub detected_by_duplicates: u64,

@@ -132,7 +132,7 @@ pub enum LossHint {
     /// No hint.
     #[default]
     None,
-    /// Lost on the air.
+    /// Lost on the wireless link.
     Wireless,
     /// Lost in the wired network.
     Congestion,
@@ -224,10 +224,10 @@ impl SackBlocks {
         (self.len, self.tag) = (0, 0);
     }
 
-    /// Number of blocks that fit beside an AccECN option, which is stored after them.
+    /// Number of blocks that can be stored in addition to an AccECN option.
     pub const BESIDE_ACCECN: usize = 2;
 
-    /// Adds a block; ignored if there is no room.
+    /// Adds a block, unless all places are occupied.
     pub fn push(&mut self, left: Seq, right: Seq) {
         let most = if self.tag == 0 { SackBlocks::CAPACITY } else { SackBlocks::BESIDE_ACCECN };
         if let Some(place) = self.blocks[..most].get_mut(usize::from(self.len)) {
@@ -273,7 +273,7 @@ impl SackBlocks {
         usize::from(self.len)
     }
 
-    /// Whether neither blocks nor an option in their place (AccECN, damage) are present.
+    /// Whether there are no SACK blocks and no option in their place (AccECN, damage).
     pub fn is_unused(&self) -> bool {
         self.len | self.tag == 0
     }

@@ -1,4 +1,4 @@
-//! Real packets: emitted packets parse back, broken ones are rejected, nothing panics.
+//! Real packets: emitted packets parse back, invalid packets are rejected, and no input causes a panic.
 
 use etherparse::TcpOptionReadError;
 use lasthop_wire::accecn::{AccEcnCounters, CounterOrder};

@@ -2,8 +2,8 @@
 //! model.
 //!
 //! Each mechanism's file exports one [`Mechanism`], listed in the folder's `mod.rs`. Scenario keys, defaults, range
-//! checks, `lasthop list` and the JSON Schema derive from these lists. A new mechanism therefore needs only one file
-//! and one line in such a list.
+//! checks, `lasthop list` and the JSON Schema are derived from these lists. A new mechanism therefore needs only one
+//! file and one line in such a list.
 //!
 //! * [`Mechanism`]: description and constructor, which a mechanism's file exports (in any crate).
 //! * [`Choice`]: the mechanism selected in a configuration, with its constructor and the values of its parameters.
@@ -49,14 +49,16 @@ pub struct Info {
     pub parameters: &'static [Parameter],
     /// Properties of the connection that the mechanism requires.
     pub needs: &'static [Need],
-    /// Given the values, returns the parameters of which at least one must still be set; `None` if none is missing.
+    /// Returns the parameters of which at least one must still be set in addition to these values; `None` if none is
+    /// missing.
     pub one_of: fn(&Values) -> Option<OneOf>,
     /// Parameters that are effective only with certain values of other parameters. With other values, only their
     /// defaults are accepted.
     pub only_if: &'static [OnlyIf],
     /// For queues: parameters that an amount sets if it replaces the mechanism's name (`queue = "50 packets"`).
     pub limit: Option<Limit>,
-    /// Whether a Linux host can behave like this. Experiments with a real kernel report mechanisms for which it cannot.
+    /// Whether a Linux host can behave like this mechanism. Experiments with a real kernel report each mechanism that
+    /// Linux cannot imitate.
     pub as_linux: bool,
     /// For congestion controls: whether the response to marks is proportional (L4S, RFC 9331 §4.3); requires AccECN.
     pub scalable: bool,
@@ -147,7 +149,7 @@ pub struct OneOf {
     pub parameters: &'static [&'static str],
     /// The missing item, in two words: `no rate`.
     pub missing: &'static str,
-    /// Consequence for the mechanism, as a predicate: `loses nothing without a loss rate`.
+    /// Consequence for the mechanism, as a phrase that follows its name: `loses nothing without a loss rate`.
     pub without: &'static str,
     /// Example of a scenario that sets one of the parameters.
     pub example: &'static str,
@@ -160,7 +162,7 @@ pub struct OnlyIf {
     pub parameters: &'static [&'static str],
     /// Name of the other parameter.
     pub other: &'static str,
-    /// Values of the other parameter that make these effective.
+    /// Values of the other parameter that make `parameters` effective.
     pub is: Is,
 }
 

@@ -3,8 +3,8 @@
 use super::{Choice, Constructor, Info, Mechanism, Values};
 use std::sync::Arc;
 
-/// A kind of mechanism, such as loss recovery, with all mechanisms of this kind: those of this project and those added
-/// by callers.
+/// A kind of mechanism, such as loss recovery, with all mechanisms of this kind: the mechanisms of this project and the
+/// mechanisms that callers add.
 pub struct Seam<B: ?Sized + 'static> {
     info: SeamInfo,
     /// Constructors, in the order of the mechanisms.
@@ -56,13 +56,13 @@ impl<B: ?Sized> Seam<B> {
         self
     }
 
-    /// Adds a mechanism; replaces one of the same name.
+    /// Adds a mechanism, or replaces the mechanism of the same name.
     pub fn add(&mut self, mechanism: &'static Mechanism<B>) {
         self.insert(&mechanism.info, Constructor::Constant(mechanism.build));
     }
 
-    /// Adds a mechanism with a constructor created at run time (see [`Choice::with_constructor`]); replaces one of
-    /// the same name.
+    /// Adds a mechanism with a constructor created at run time (see [`Choice::with_constructor`]), or replaces the
+    /// mechanism of the same name.
     pub fn add_with_constructor(&mut self, info: &'static Info, build: Arc<B>) {
         self.insert(info, Constructor::Shared(build));
     }

@@ -6,7 +6,7 @@
 ///   hashable type follow.
 /// * A seam is declared by its side, name, constructor type, module and label. The name is the field of both structs
 ///   and the scenario key; `as` sets a different key. The module has `DEFAULT` and `ALL`; each `+` adds a module with a
-///   further list `ALL`. `at first` sets an initial choice other than `DEFAULT`.
+///   further list `ALL`. `at first` sets an initial choice that differs from `DEFAULT`.
 ///
 /// ```
 /// mod ack_splitting {

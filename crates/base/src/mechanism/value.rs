@@ -56,7 +56,7 @@ impl Values {
         Values::default()
     }
 
-    /// Sets a value; replaces an earlier one of the same name.
+    /// Sets a value, or replaces the value of the same name.
     pub fn set(&mut self, name: &'static str, value: Value) {
         match self.0.iter_mut().find(|(known, _)| *known == name) {
             Some((_, old)) => *old = value,

@@ -46,7 +46,7 @@ pub struct Host {
     counters: HostCounters,
 }
 
-/// Counters of the whole host, in addition to those of its connections.
+/// Counters of the whole host, in addition to the counters of its connections.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct HostCounters {
     /// Packets received.
@@ -61,7 +61,7 @@ pub struct HostCounters {
     pub icmp_errors: u64,
     /// ICMP errors without effect: they do not concern a segment in flight, or their type is ignored.
     pub icmp_ignored: u64,
-    /// Segments that belong to no connection and open none.
+    /// Segments that neither belong to a connection nor open a connection.
     pub unmatched_segments: u64,
     /// SYNs dropped because the backlog was full.
     pub backlog_full: u64,
@@ -182,7 +182,7 @@ impl Host {
     /// Accepts the next connection of a listener. Returns its handle and the address of the peer.
     ///
     /// # Errors
-    /// [`Error::WouldBlock`] if no connection waits, [`Error::Invalid`] if the socket is not a listener,
+    /// [`Error::WouldBlock`] if no connection waits to be accepted, [`Error::Invalid`] if the socket is not a listener,
     /// [`Error::BadHandle`].
     pub fn accept(&mut self, listener: Handle) -> Result<(Handle, SocketAddr), Error> {
         let SocketKind::Listener(listener) =
@@ -198,8 +198,8 @@ impl Host {
     ///
     /// # Errors
     /// [`Error::WouldBlock`] if the send buffer is full or the connection is not open yet. [`Error::BrokenPipe`] after
-    /// a shutdown or after the end of the connection. The error that ended the connection, once. [`Error::BadHandle`].
-    /// [`Error::Invalid`] for a listener.
+    /// a shutdown or after the end of the connection. The error that ended the connection, on the first call only.
+    /// [`Error::BadHandle`]. [`Error::Invalid`] for a listener.
     pub fn send(&mut self, handle: Handle, bytes: &[u8]) -> Result<usize, Error> {
         let sent = self.connection(handle)?.send(bytes);
         self.update(handle);
@@ -210,8 +210,8 @@ impl Host {
     ///
     /// # Errors
     /// [`Error::WouldBlock`] if no byte is available, also before the connection is open (as on Linux and FreeBSD). The
-    /// error that ended the connection, once, after all bytes were read. [`Error::BadHandle`]. [`Error::Invalid`] for a
-    /// listener.
+    /// error that ended the connection, on the first call after all bytes were read. [`Error::BadHandle`].
+    /// [`Error::Invalid`] for a listener.
     pub fn recv(&mut self, handle: Handle, out: &mut [u8]) -> Result<usize, Error> {
         let received = self.connection(handle)?.recv(out);
         self.update(handle);
@@ -301,7 +301,7 @@ impl Host {
         Ok(self.connection(handle)?.take_error())
     }
 
-    /// The last ICMP error from a router or the peer, unless a segment has got through since. The connection continues.
+    /// The last ICMP error from a router or the peer, unless a later segment was delivered. The connection continues.
     /// If it later times out, it ends with this error (RFC 9293 §3.9.2.2, SHLD-25).
     pub fn soft_error(&self, handle: Handle) -> Result<Option<Error>, Error> {
         Ok(self.connection_ref(handle)?.icmp_error())
@@ -322,12 +322,12 @@ impl Host {
         Ok(&mut self.connection(handle)?.endpoint)
     }
 
-    /// Starts to record events of connections that open from now on. [`Host::poll_event`] returns the events.
+    /// Records the events of connections that open after this call. [`Host::poll_event`] returns the events.
     pub fn trace(&mut self) {
         self.is_tracing = true;
     }
 
-    /// The next recorded event, oldest first. There are none unless [`Host::trace`] was called.
+    /// The oldest recorded event that was not returned yet. Events are recorded only after [`Host::trace`] was called.
     pub fn poll_event(&mut self) -> Option<Traced> {
         self.events.pop_front()
     }
@@ -337,7 +337,7 @@ impl Host {
         self.counters
     }
 
-    /// Number of sockets. It includes sockets that the application has closed and whose connections have not ended.
+    /// Number of sockets, including sockets that the application has closed and whose connections have not ended.
     pub fn sockets(&self) -> usize {
         self.sockets.len()
     }

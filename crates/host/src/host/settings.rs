@@ -23,8 +23,8 @@ impl Host {
         }
     }
 
-    /// `TCP_NODELAY`: short segments are sent even while data is unacknowledged. On a listener this call and the next
-    /// two apply to connections whose SYN arrives later.
+    /// `TCP_NODELAY`: short segments are sent even while data is unacknowledged. On a listener, this call,
+    /// `set_user_timeout` and `set_keep_alive` apply to connections whose SYN arrives later.
     pub fn set_nodelay(&mut self, handle: Handle, nodelay: bool) -> Result<(), Error> {
         self.set(handle, |options| options.tcp.nagle = !nodelay, |endpoint| endpoint.set_nagle(!nodelay))
     }

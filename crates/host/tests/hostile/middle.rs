@@ -5,7 +5,7 @@ use etherparse::{Icmpv4Type, PacketBuilder};
 use lasthop_wire::bytes::{Checksums, Content, Header, Payload, emit, parse};
 use lasthop_wire::{Body, Flags, SackBlocks, Segment, Seq, Timestamps};
 
-/// State of a host as far as anybody on the path can see it.
+/// State of a host as far as an observer on the path can see it.
 #[derive(Clone, Default)]
 pub struct ObservedHost {
     pub header: Option<Header>,
@@ -25,7 +25,7 @@ fn later(one: u32, other: u32) -> u32 {
 impl ObservedHost {
     /// Observes a packet sent by the host.
     pub fn observe(&mut self, packet: &[u8]) -> Segment {
-        let parsed = parse(packet, Checksums::Verify).expect("a host sends packets that can be read");
+        let parsed = parse(packet, Checksums::Verify).expect("a host sends valid packets");
         let Content::Tcp(segment) = parsed.content else { panic!("a host sends TCP") };
         let end = segment.seq.0.wrapping_add(segment.sequence_space());
         if self.header.is_none() {
@@ -155,7 +155,7 @@ pub fn inside(forgery: &Forgery, from: &ObservedHost, to: &ObservedHost) -> Opti
     packet(from, segment).or_else(|| packet(from, Segment { timestamps: None, ..segment }))
 }
 
-/// An ICMP error to `from`, the sender of the last packet. It may be of most types that concern TCP.
+/// An ICMP error to `from`, the sender of the last packet. The error has one of most ICMP types that concern TCP.
 pub fn notice(notice: &ForgedIcmp, from: &ObservedHost, last: &[u8]) -> Option<Vec<u8>> {
     let type_u8 = [3, 3, 4, 11, 12][usize::from(notice.kind) % 5];
     let [high, low] = notice.mtu.to_be_bytes();

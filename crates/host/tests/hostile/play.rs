@@ -35,7 +35,7 @@ struct ScriptedHost {
     send_buffer: usize,
     receive_buffer: u64,
     ack_counting: &'static str,
-    /// Whether Reno's rule bounds the growth of the window. This is so for Reno with an immediate window reduction and
+    /// Whether Reno's rule bounds the growth of the window: true for Reno with an immediate window reduction and
     /// without undo.
     is_plain: bool,
 }
@@ -98,7 +98,7 @@ impl<'a> Playback<'a> {
                 is_over: false,
                 has_failed: false,
                 send_buffer: options.send_buffer,
-                receive_buffer: options.receive_buffer.expect("the script sets it"),
+                receive_buffer: options.receive_buffer.expect("the script sets the receive buffer"),
                 ack_counting: options.tcp.ack_counting.info.name,
                 is_plain: is_plain(&options.tcp),
             }
@@ -236,7 +236,7 @@ impl<'a> Playback<'a> {
 
     fn forge(&mut self, action: &PathAction, from: usize, last: &[u8]) {
         let to = 1 - from;
-        // Other rules hold before both hosts are open, and after one of them has ended.
+        // Other rules apply before both connections are open, and after one of them has ended.
         let states = [0, 1].map(|side| self.info(side).map(|info| info.state));
         let is_open = |state: &Option<State>| {
             state.is_some_and(|state| {

@@ -44,7 +44,7 @@ pub enum PathAction {
     Pass,
     Lose,
     Twice,
-    /// The packet is delayed by this many milliseconds, so that others overtake it.
+    /// The packet is delayed by this many milliseconds, so that later packets overtake it.
     Late(u8),
     Cut(u16),
     Flip(u16),

@@ -25,7 +25,7 @@ const SCRIPTS: [&str; 9] = [
 ];
 
 /// Largest number of DEFLATE blocks of the compressed engine. For 1.26 MB the usual 15 blocks are too few. 30 blocks
-/// save 4,400 letters, 60 save 5,700, and more save nothing.
+/// save 4,400 letters, 60 blocks save 5,700, and more blocks save nothing.
 const MAX_BLOCKS: u16 = 60;
 
 /// The engine in the form in which the page stores it.
@@ -81,13 +81,14 @@ pub fn page(engine: &str) -> String {
         ("engine", engine),
         ("script", &script),
     ];
-    // The loop moves from mark to mark, so that it does not search inserted text.
+    // The loop advances from placeholder to placeholder, so that it does not search inserted text.
     let mut page = String::new();
     let mut rest = MARKUP;
     for (name, text) in parts {
         let mark = format!("{{{{{name}}}}}");
-        let (before, after) =
-            rest.split_once(&mark).unwrap_or_else(|| panic!("page.html has no {mark} here"));
+        let (before, after) = rest
+            .split_once(&mark)
+            .unwrap_or_else(|| panic!("page.html lacks {mark}, or has it in another place"));
         page.push_str(before);
         page.push_str(text);
         rest = after;

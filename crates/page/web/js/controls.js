@@ -9,7 +9,7 @@ const SCALES = {
 };
 
 const LOSSES = {
-  none: { name: 'the path\'s own', keys: [] },
+  none: { name: 'as in the path', keys: [] },
   loss: { name: 'independent losses', keys: [['loss', 'share lost', '1%']] },
   burst: { name: 'bursts', keys: [['loss', 'share lost', '1%'], ['burst', 'mean burst, packets', '5']] },
   ber: { name: 'bit errors, with ARQ', keys: [['ber', 'bit error rate', '2e-5'], ['arq', 'link layer', '{kind="repeat",transmissions=4,delay="6 ms"}']] },
@@ -89,12 +89,12 @@ function slider(key) {
   const unit = scale.units ? scale.units.find(one => (written || '').toLowerCase().endsWith(one.toLowerCase())) || scale.unit : scale.unit;
   const range = unit === 'bdp' ? { ...scale, least: 0.05, most: 20 } : scale;
   const now = scale.read(written === undefined ? ofPath(key) : written);
-  const text = made('input', { type: 'text', id: `text-${key}`, 'aria-label': `${scale.name}, as in a scenario`, spellcheck: 'false', value: written === undefined ? '' : written, placeholder: ofPath(key) || 'the path\'s own', 'data-key': key });
+  const text = made('input', { type: 'text', id: `text-${key}`, 'aria-label': `${scale.name}, as in a scenario`, spellcheck: 'false', value: written === undefined ? '' : written, placeholder: ofPath(key) || 'as in the path', 'data-key': key });
   const bar = made('input', { type: 'range', id: `slide-${key}`, 'aria-label': scale.name, min: '0', max: String(STEPS), step: '1' });
   const word = made('span', { class: 'value', id: `value-${key}` });
   const show = () => {
     const value = written === undefined && S.keys[key] === undefined ? ofPath(key) : S.keys[key];
-    bar.setAttribute('aria-valuetext', value || 'the path\'s own');
+    bar.setAttribute('aria-valuetext', value || 'as in the path');
   };
   bar.value = Number.isFinite(now) && now > 0 ? Math.max(0, Math.min(STEPS, placeOf(range, now))) : STEPS / 2;
   const unitChoice = scale.units && made('select', { 'aria-label': `Unit of ${scale.name}`, class: 'small', onchange: event => {

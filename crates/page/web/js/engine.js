@@ -1,4 +1,4 @@
-// The worker with the engine: only the newest job counts; questions are answered in order.
+// Runs the engine in a worker. Only the newest job counts; requests are answered in order.
 const worker = new Worker(URL.createObjectURL(new Blob([byId('worker').textContent], { type: 'text/javascript' })));
 const asked = new Map();
 let jobs = 0;

@@ -25,7 +25,7 @@ function sum(columns) {
 const MOST_SEGMENTS = 120000;
 let segmentsWanted = null;
 
-// After changed settings: new pictures, then repetitions, and the link.
+// After a change of settings: redraws the pictures, then starts the repetitions and updates the link.
 function changed() {
   asksAt = asksAt || performance.now();
   segmentsWanted = null;
@@ -180,7 +180,7 @@ on('share', 'click', async () => {
   const address = await remember();
   if (!address) { said(`These settings exceed a link of ${LONGEST_LINK} characters: save them as a scenario.`); return; }
   const hasFile = Object.values(S.keys).some(value => files.has(value));
-  await copied(address, hasFile ? 'The link has every setting but the recorded trace.' : 'The link has every setting.');
+  await copied(address, hasFile ? 'The link has every setting except the recorded trace.' : 'The link has every setting.');
 });
 on('command', 'click', async () => {
   const words = S.base === OWN ? `Save your scenario as ${OWN} first.` : 'The same numbers on the command line:';

@@ -67,7 +67,7 @@ function drawMoment() {
     let most = 1;
     for (const value of packets) if (value > most) most = value;
     fill.setAttribute('width', String(34 * Math.min(1, packets[sample] / most)));
-    words.push(`${shownPath.links[link].name}: ${packets[sample]} wait`);
+    words.push(`${shownPath.links[link].name}: ${packets[sample]} packets queued`);
   }
   byId('waiting').textContent = `at ${cursorAt.toFixed(3)} s: ${words.join('; ')}`;
   drawPackets();

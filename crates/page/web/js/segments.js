@@ -55,7 +55,7 @@ async function tell(index) {
   box.replaceChildren(made('h3', {}, `Bytes ${number(start[index])} to ${number(start[index] + length[index])} of variant ${letterOf(S.shown)}`), made('ol', {}, ...lines.map(line => made('li', {}, `${line.time_s.toFixed(6)} s: ${words(line)}`, ...losable(line)))), close);
 }
 
-// A button that drops a packet of the last hop by its number there, or delivers it again.
+// A button that drops a packet on the last hop, selected by its number there, or undoes the drop.
 function losable(line) {
   const [link, isDown] = shownPath.there[shownPath.there.length - 1];
   if (line.what !== 'joins' || line.pipe !== 2 * link + (isDown ? 0 : 1) || line.number === null) return [];
@@ -72,5 +72,5 @@ function losable(line) {
     changed();
     canvas.focus();
   };
-  return [' ', made('button', { type: 'button', class: 'small', onclick: toggle }, isLost ? 'Deliver it' : 'Drop it here, and no other packet except those chosen like this')];
+  return [' ', made('button', { type: 'button', class: 'small', onclick: toggle }, isLost ? 'Deliver it' : 'Drop this packet here; the link then drops only chosen packets')];
 }

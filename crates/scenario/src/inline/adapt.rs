@@ -150,7 +150,7 @@ pub(super) fn delays(draft: &mut Draft, items: &[Item], route: &FirstRoute) -> R
         if wanted < others {
             return refuse(
                 draft,
-                format!("{}: the links after the first already take {others} each way", item.key),
+                format!("{}: the links after the first already delay by {others} each way", item.key),
                 format!("give a round trip of at least {}, or change their one_way_delay", others * 2),
             );
         }
@@ -179,7 +179,8 @@ pub(super) struct FirstRoute {
     /// Whether the last hop retransmits packets that its channel loses, down and up.
     retransmits_down: bool,
     retransmits_up: bool,
-    /// Whether the line has no ready path or file before its keys. Then its losses are losses on the channel.
+    /// Whether the line begins with keys, not with a ready path or a file. The line's losses are then losses on the
+    /// channel.
     is_alone: bool,
 }
 

@@ -1,6 +1,6 @@
 //! Keys of one-line scenarios that are set later: `--set loss=2%` equals `loss=2%` in the line.
 //!
-//! Such a key replaces the same key of the line, and keys that set the same thing (`loss`, `ber`, `channel`). The last
+//! Such a key replaces the same key of the line, and other keys for the same value (`loss`, `ber`, `channel`). The last
 //! setting wins, whether it uses such a key or a full key path.
 //!
 //! `loss`, `up_loss` and `ber` work for every path: `lte --set loss=2%` equals `lte,loss=2%`.
@@ -86,7 +86,7 @@ const EXCLUSIVE_KEYS: [&[&str]; 4] = [
     &["loss", "ber", "channel"],
 ];
 
-/// Sets a key of a one-line scenario. If this fails, the draft stays unchanged.
+/// Sets a key of a one-line scenario. If an error occurs, the draft stays unchanged.
 pub(crate) fn set(
     draft: &mut Draft,
     line: &InlineScenario,
@@ -97,7 +97,7 @@ pub(crate) fn set(
 ) -> Result<(), Problem> {
     let mut line = line.clone();
     let replaced = EXCLUSIVE_KEYS.iter().copied().find(|group| group.contains(&key)).unwrap_or_default();
-    // `burst` belongs to `loss`: if `ber` or `channel` replaces `loss`, `burst` goes too.
+    // `burst` belongs to `loss`: if `ber` or `channel` replaces `loss`, `burst` is removed too.
     let has_bursts = key != "ber" && key != "channel";
     line.items.retain(|item| {
         item.key != key && !replaced.contains(&item.key.as_str()) && (has_bursts || item.key != "burst")
@@ -107,7 +107,7 @@ pub(crate) fn set(
     let mut changed = draft.clone();
     let is_whole = line.line_keys == LineKeys::Standalone;
     if !is_whole && is_loss_key(key) {
-        // Values that were set since may have turned retransmission on or off.
+        // A value that was set after the line was read may have turned retransmission on or off.
         line.route = FirstRoute::of(&changed.check()?);
     }
     match key {

@@ -33,7 +33,7 @@ pub(crate) fn any_flow() -> Vec<Key> {
             "start_spread",
             ValueType::Unit(TIME),
             "0 s",
-            "random delay of each start, up to this, drawn anew in each run",
+            "largest random delay of each start, drawn anew in each run",
         ),
     ]
 }
@@ -60,7 +60,7 @@ fn listed_flow(kind: &str) -> Vec<Key> {
             "jitter",
             ValueType::Unit(TIME),
             "0 s",
-            "random delay of each datagram, up to this, without reordering",
+            "largest random delay of each datagram, without reordering",
         ),
         Key::default(
             "burst",
@@ -108,8 +108,8 @@ fn tcp() -> Vec<Key> {
             "arrivals",
             ValueType::File,
             "web.arrivals",
-            "file of transfers, beside the scenario's file: start in seconds and bytes per line; each is a connection, \
-             NAME.1, NAME.2 …; transfers that begin after the run's end are left out",
+            "file of transfers, next to the scenario's file: one start (seconds) and one size (bytes) per line; each \
+             transfer is a connection, NAME.1, NAME.2 …; transfers that begin after the run's end are left out",
         ),
         Key::default(
             "segment",
@@ -144,12 +144,12 @@ fn tcp() -> Vec<Key> {
             "processing",
             ValueType::Unit(Unit::Duration(Duration::ZERO, Duration::from_secs(1))),
             "0 s",
-            "random processing delay of each packet at its host, up to this, without reordering (as ns-2's overhead_)",
+            "largest random processing delay of each packet at its host, without reordering (as ns-2's overhead_)",
         ),
         flag(
             "opaque",
             false,
-            "encrypted headers (IPsec): middleboxes cannot read the packets and let them pass",
+            "encrypted headers (IPsec): middleboxes cannot read the packets and forward them unchanged",
         ),
         time("time_wait", config.time_wait, Duration::ZERO, LONGEST, "length of TIME-WAIT (2 MSL)"),
         Key::table("sender", "keys of the sending end"),

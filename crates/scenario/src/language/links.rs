@@ -74,7 +74,7 @@ static DIRECTION: LazyLock<Vec<(Key, SetConfig)>> = LazyLock::new(|| {
                 "trace",
                 ValueType::File,
                 "link.down",
-                "recorded rate: a packet-delivery trace in Mahimahi's format, beside the scenario's file",
+                "recorded rate: a packet-delivery trace in Mahimahi's format, next to the scenario's file",
             ),
             with_others,
         ),
@@ -148,7 +148,8 @@ static DIRECTION: LazyLock<Vec<(Key, SetConfig)>> = LazyLock::new(|| {
                 "duplicate",
                 ValueType::Unit(Unit::Probability(0.0, 1.0)),
                 "0.1 %",
-                "share of packets duplicated; the copy joins directly behind the original and is not copied again",
+                "share of packets duplicated; the copy is enqueued directly behind the original and is not duplicated \
+                 again",
             ),
             |given, config| {
                 config.duplicate = given.fields.number("duplicate").unwrap_or(0.0);
@@ -173,8 +174,8 @@ static DIRECTION: LazyLock<Vec<(Key, SetConfig)>> = LazyLock::new(|| {
                 "residual_loss",
                 ValueType::Unit(Unit::Probability(0.0, 1.0)),
                 "1 %",
-                "share of packets lost after the link layer, in addition to those that the link gives up; no `arq` \
-                 retransmits them",
+                "share of packets lost after the link layer, in addition to packets that the link gives up; no `arq` \
+                 retransmits these losses",
             ),
             |given, config| {
                 config.residual_loss = given.fields.number("residual_loss").unwrap_or(0.0);

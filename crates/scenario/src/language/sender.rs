@@ -49,8 +49,8 @@ pub(super) static SENDER: LazyLock<Vec<Key>> = LazyLock::new(|| {
             "validate_by",
             ValueType::Unit(Unit::Word(&["rfc7661", "linux"])),
             if config.validates_as_linux { "linux" } else { "rfc7661" },
-            "use that lets cwnd grow: half of it per round trip (RFC 7661); more than half in slow start, else all \
-             of it (Linux)",
+            "part of cwnd that must be used for cwnd to grow: half per round trip (RFC 7661); more than half in slow \
+             start, all in congestion avoidance (Linux)",
         ),
         flag(
             "ecn_waits",
@@ -61,7 +61,7 @@ pub(super) static SENDER: LazyLock<Vec<Key>> = LazyLock::new(|| {
             "freeze",
             config.has_persist_state,
             "a zero window stops the retransmission timer and keeps cwnd (BSD's persist; Linux retransmits and \
-             reduces)",
+             reduces cwnd)",
         ),
         flag(
             "f_rto",
@@ -82,8 +82,8 @@ pub(super) static SENDER: LazyLock<Vec<Key>> = LazyLock::new(|| {
             "undo",
             ValueType::Unit(Unit::Word(&["rfc4015", "linux"])),
             if config.undo_whole { "linux" } else { "rfc4015" },
-            "window that an undo restores: bytes in flight and a small burst, with a longer timeout (RFC 4015), or \
-             all (Linux)",
+            "window after an undo: bytes in flight and a small burst, with a longer timeout (RFC 4015), or the whole \
+             former window (Linux)",
         ),
         Key::default(
             "loss_window",

@@ -2,7 +2,7 @@
 
 use super::MalformedCase;
 
-/// Text to replace in the valid scenario, its replacement, then as in [`MalformedCase`].
+/// Text to replace in the valid scenario, its replacement, then the other fields of [`MalformedCase`].
 #[rustfmt::skip]
 pub(crate) const SCENARIOS: &[MalformedCase] = &[
     ("duration = \"10 s\"", "duration = 10 s", 2, "10 s", "not TOML", "quantities in quotes"),
@@ -25,9 +25,9 @@ pub(crate) const SCENARIOS: &[MalformedCase] = &[
     ("kind = \"on_off\"", "kind = \"cbr\"", 45, "on", "no key `on`", "[flow.NAME] with kind = \"on_off\""),
     ("packet = ", "segment = ", 44, "segment", "no key `segment`", "with kind = \"tcp\""),
     // Keys of applications.
-    ("segment = ", "request = \"300 bytes\"\nsegment = ", 30, "\"300 bytes\"", "flow.bulk.request: it has no effect without `response`", "set `response`, too"),
-    ("segment = ", "on = \"1 s\"\nsegment = ", 30, "\"1 s\"", "it has no effect without `off`", "set `off`, too"),
-    ("segment = ", "exchanges = 3\nsegment = ", 30, "3", "it has no effect without `response`", "leave `exchanges` out"),
+    ("segment = ", "request = \"300 bytes\"\nsegment = ", 30, "\"300 bytes\"", "flow.bulk.request: has no effect without `response`", "set `response`, too"),
+    ("segment = ", "on = \"1 s\"\nsegment = ", 30, "\"1 s\"", "has no effect without `off`", "set `off`, too"),
+    ("segment = ", "exchanges = 3\nsegment = ", 30, "3", "has no effect without `response`", "leave `exchanges` out"),
     ("segment = ", "period = \"pareto\"\nsegment = ", 30, "\"pareto\"", "without `on` or `think`", "leave `period` out"),
     ("segment = ", "on = \"1 s\"\noff = \"1 s\"\nperiod = \"web\"\nsegment = ", 32, "\"web\"", "not one of fixed, exponential, pareto", "one of fixed"),
     ("segment = ", "request = \"1 B\"\nresponse = \"1 B\"\nthink = \"1 s\"\nevery = \"1 s\"\nsegment = ", 33, "\"1 s\"", "`think` already sets", "leave `every` or `think` out"),

@@ -2,8 +2,8 @@
 
 use super::MalformedCase;
 
-/// Text of the trace, an empty text, then as in [`MalformedCase`]. Line 0 means the line of the scenario that names the
-/// file.
+/// Text of the trace, an empty text, then the other fields of [`MalformedCase`]. Line 0 means the line of the scenario
+/// that names the file.
 #[rustfmt::skip]
 pub(crate) const TRACES: &[MalformedCase] = &[
     ("1\n2\nthree\n4\n", "", 3, "three", "`three` is not a whole number", "whole milliseconds"),
@@ -19,7 +19,7 @@ pub(crate) const TRACES: &[MalformedCase] = &[
     ("\n\n", "", 0, "\"bad.down\"", "has no lines", "one time in whole milliseconds per line"),
 ];
 
-/// An empty text, the one-line scenario, then as in [`MalformedCase`].
+/// An empty text, the one-line scenario, then the other fields of [`MalformedCase`].
 #[rustfmt::skip]
 pub(crate) const INLINE: &[MalformedCase] = &[
     ("", "rtt=20ms,queue=10packets", 1, "rtt=20ms,queue=10packets", "needs `rate`", "rate=10Mbit/s"),
@@ -48,13 +48,13 @@ pub(crate) const INLINE: &[MalformedCase] = &[
     ("", "=,=", 1, "=", "no key before `=`", "key=value"),
 ];
 
-/// Key path of `--set`, value, then as in [`MalformedCase`].
+/// Key path of `--set`, value, then the other fields of [`MalformedCase`].
 #[rustfmt::skip]
 pub(crate) const SETS: &[MalformedCase] = &[
     ("duratoin", "1 s", 1, "duratoin", "`duratoin` is not a key", "did you mean `duration`"),
     ("duration", "1", 1, "1", "`1` has no unit", "such as \"45 ms\""),
     ("stagger", "", 1, "stagger", "`stagger` is not set", "stagger=VALUE"),
-    ("sender", "illinois", 1, "illinois", "`illinois` is no mechanism of a sender", "new_reno"),
+    ("sender", "illinois", 1, "illinois", "`illinois` is not a mechanism of a sender", "new_reno"),
     ("duration.x", "1", 1, "x", "`duration` has no keys below it", "duration=VALUE"),
     ("link.wirelss.down.rate", "1 Mbit/s", 1, "wirelss", "`link` has no `wirelss`", "did you mean `wireless`"),
     ("link.wireless.dwn.rate", "1 Mbit/s", 1, "dwn", "`link.wireless` has no `dwn`", "did you mean `down`"),

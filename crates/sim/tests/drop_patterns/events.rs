@@ -34,8 +34,8 @@ pub const NEW_RENO: Sender = Sender { name: "NewReno", recovery: "new_reno" };
 pub const SACK: Sender = Sender { name: "SACK", recovery: "sack" };
 pub const SENDERS: [Sender; 4] = [TAHOE, RENO, NEW_RENO, SACK];
 
-/// Segments to drop. The patterns of one to four drops are those of ns-2. Those of five and six continue them and add
-/// every second segment before.
+/// Segments to drop. The patterns of one to four drops are the patterns of ns-2. The patterns of five and six drops
+/// continue this series and add every second segment before.
 pub const PATTERNS: [&[u64]; 6] =
     [&[14], &[14, 28], &[14, 26, 28], &[14, 24, 26, 28], &[14, 22, 24, 26, 28], &[14, 20, 22, 24, 26, 28]];
 
@@ -62,7 +62,7 @@ pub struct EventList {
 impl Case {
     pub fn run(&self) -> EventList {
         let text = include_str!("../../../../scenarios/drop-patterns.toml");
-        let mut draft = Draft::parse(text, "drop-patterns.toml").expect("it reads");
+        let mut draft = Draft::parse(text, "drop-patterns.toml").expect("the scenario parses");
         // The SYN is packet 0; the ACK of the handshake is part of the first segment.
         let packets: Vec<String> = self.dropped.iter().map(|number| (number + 1).to_string()).collect();
         draft.set("recovery", self.sender.recovery).expect("a recovery");

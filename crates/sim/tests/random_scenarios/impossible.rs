@@ -87,7 +87,8 @@ fn delivered(scenario: &Scenario, index: usize, flow: &FlowOutcome, complain: &m
     }
 }
 
-/// RTT of propagation alone, minus a tick of the clock that measures the RTT, s. It is 0 if a middlebox may respond.
+/// RTT of propagation alone, minus a tick of the clock that measures the RTT, s. The result is 0 if a middlebox may
+/// respond.
 fn shortest_round_trip(scenario: &Scenario, index: usize) -> f64 {
     if scenario.middlebox_nodes().next().is_some() {
         return 0.0;

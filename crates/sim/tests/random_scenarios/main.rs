@@ -1,4 +1,4 @@
-//! Runs random valid scenarios. None may hang, panic, report an impossible number or depend on observation.
+//! Runs random valid scenarios. No run may hang, panic, report an impossible number or depend on observation.
 //!
 //! `LASTHOP_SCENARIOS=1000..21000 cargo test -p lasthop-sim --test random_scenarios` tries other seeds;
 //! `LASTHOP_SCENARIOS=1234` prints and tries one.

@@ -29,7 +29,8 @@ impl Matrix {
 }
 
 /// Accuracy of the receiver's rule: if the receiver sends the first duplicate ACK for a hole at once, the hole is
-/// congestion. Losses less than ten packets apart form one hole, which is congestion if any of them is.
+/// congestion. Losses less than ten packets apart form one hole. Such a hole is congestion if any of its losses is
+/// congestion.
 fn at_the_receiver(recorded: &EventLog) -> Matrix {
     let ahead = |one: u32, other: u32| one.wrapping_sub(other).cast_signed();
     let mut holes: Vec<(u32, u32, bool)> = Vec::new();

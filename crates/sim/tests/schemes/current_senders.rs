@@ -112,7 +112,8 @@ fn rack_bears_reordering_within_its_window() {
     };
     let (sack, rack, soon) = (with("sack", "30 s"), with("rack", "30 s"), with("rack", "5 s"));
     println!(
-        "retransmissions and recoveries, nothing lost: sack {sack:?}, rack {rack:?}, {soon:?} of them in the first five seconds"
+        "retransmissions and recoveries, nothing lost: sack {sack:?}, rack {rack:?}, {soon:?} of them in the first \
+         five seconds"
     );
     assert!(sack.0 > 50 && rack.0 * 20 < sack.0, "{sack:?} {rack:?}");
     assert_eq!(soon, rack, "none after the first D-SACK");
@@ -139,7 +140,7 @@ fn a_lost_tail_is_probed() {
         ];
         observed(&path(false, &[UNFILLED, settings]), 1)
     };
-    // The index of the last data segment among the packets on the air, which include those of the handshake.
+    // The index of the last data segment among the packets on the air, the packets of the handshake included.
     let (.., recorded) = run("rack", 100_000);
     let is_data = |packet: &Packet| packet.segment().is_some_and(|segment| segment.len > 0);
     let places = recorded.on(1, true).enumerate().filter(|(_, (_, packet, _))| is_data(packet));

@@ -50,9 +50,9 @@ fn jersey_knows_the_rate_after_five_round_trips_and_follows_a_step_in_three() {
     }
 }
 
-/// An uplink of 64 kbit/s shared with datagrams of 1000 bytes, each of which takes an eighth of a second: ACKs come in
-/// bunches. New Jersey, which uses the receiver's timestamps, is unaffected. Jersey's error grows as its filter window,
-/// one round trip, shrinks: 270 ms, 330 ms, 1 s.
+/// An uplink of 64 kbit/s shared with datagrams of 1000 bytes, each of which takes an eighth of a second: ACKs arrive
+/// in bursts. New Jersey, which uses the receiver's timestamps, is unaffected. Jersey's error grows as its filter
+/// window, one round trip, shrinks: 270 ms, 330 ms, 1 s.
 #[test]
 fn the_receivers_clock_does_not_mind_a_slow_way_back() {
     let cross = r#"

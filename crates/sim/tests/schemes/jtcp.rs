@@ -6,12 +6,12 @@ use lasthop_base::Time;
 use lasthop_tcp::Event;
 use lasthop_tcp::event::{Cause, Reason};
 
-/// Number of recoveries, and of those without a window reduction.
+/// Number of recoveries, and number of recoveries without a window reduction.
 fn harmless(log: &Log) -> (usize, usize) {
     harmless_after(log, 0.0)
 }
 
-/// The same for recoveries that begin at least `apart` seconds after the previous one.
+/// As [`harmless`], for recoveries that begin at least `apart` seconds after the previous one.
 fn harmless_after(log: &Log, apart: f64) -> (usize, usize) {
     let before = std::iter::once(Time::ZERO).chain(log.losses.iter().map(|(at, _)| *at));
     let losses = log.losses.iter().zip(before).filter(|((at, _), last)| at.since(*last).as_secs() >= apart);
@@ -70,7 +70,8 @@ fn jtcp_and_a_queue_that_overflows() {
         |tables: &str| sum(|seed| harmless(&run_with_estimates("jtcp", &[], tables, &[short], seed).1));
     let (alone, beside, ramp) = (wrong(""), wrong(neighbour), wrong(ramps));
     println!(
-        "congestion classified as wireless (recoveries, misclassified): alone {alone:?}, beside Reno {beside:?}, under ramps {ramp:?}"
+        "congestion classified as wireless (recoveries, misclassified): alone {alone:?}, beside Reno {beside:?}, under \
+         ramps {ramp:?}"
     );
     assert!(alone.0 > 50 && beside.0 > 50 && ramp.0 > 50);
     assert!(ramp.1 as f64 <= 0.2 * ramp.0 as f64, "{ramp:?}");

@@ -81,7 +81,7 @@ fn classified(loses: f64) -> [u64; 3] {
 }
 
 /// A loss without its notice counts as congestion: the share of losses that cause a window reduction equals the share
-/// of lost notices. Some losses cause a reduction even if no notice is lost: those of segments whose retransmission is
+/// of lost notices. Some losses cause a reduction even if no notice is lost: losses of segments whose retransmission is
 /// in flight when the next recovery begins, since a notice does not identify the copy.
 #[test]
 fn a_lost_notice_of_lhack_is_one_reduction() {

@@ -46,7 +46,7 @@ fn a_loss_on_the_air_is_repeated_at_the_first_duplicate_and_the_window_stays() {
         assert_eq!((first.1, first.2), (hole, LossHint::Wireless));
         assert_eq!(recorded.retransmissions(), [first.0], "{recovery}");
         assert_eq!(outcome.source.timeouts, 0);
-        assert!(windows(&samples).is_sorted_by_key(|(_, window)| *window), "{recovery}: it never falls");
+        assert!(windows(&samples).is_sorted_by_key(|(_, window)| *window), "{recovery}: the window falls");
         // Without the middlebox, the third duplicate ACK triggers the retransmission, and the window is halved.
         let (plain, samples, recorded) = observed(&path(true, &[UNFILLED, script]), 1);
         let third = acks(&recorded).into_iter().filter(|(.., again)| *again).nth(2).expect("a duplicate");
@@ -103,9 +103,9 @@ fn of_two_holes_the_airs_alone_is_marked() {
 }
 
 /// Data goes down, and all losses are congestion losses. If the station marks wireless losses, no congestion loss is
-/// misclassified. If it marks congestion, a loss without a mark is misclassified. That hardly happens with 5 % of the
-/// ACKs lost, since each remaining duplicate ACK carries the mark. It always happens if the station cannot read
-/// headers.
+/// misclassified. If the station marks congestion, a loss without a mark is misclassified. With 5 % of the ACKs lost,
+/// such losses are rare, since each remaining duplicate ACK carries the mark. If the station cannot read headers, no
+/// loss has a mark.
 #[test]
 fn the_polarity_that_marks_congestion_is_unsafe_where_nobody_marks_and_not_where_acks_are_lost() {
     let full: &[Setting<'_>] = &[("link.wired.rate", "1.5 Mbit/s"), ("link.wired.down.queue", "20 packets")];
@@ -116,7 +116,7 @@ fn the_polarity_that_marks_congestion_is_unsafe_where_nobody_marks_and_not_where
         (MIDDLEBOX, "{ kind = \"eln\", data = \"down\", says = \"congestion\" }"),
         (DISCRIMINATION, "{ kind = \"eln\", says = \"congestion\" }"),
     ];
-    // Number of congestion losses, and of those classified as wireless.
+    // Number of congestion losses, and number of congestion losses classified as wireless.
     let wrong = |settings: &[&[Setting<'_>]]| {
         let scenario = path(false, &[&[full], settings].concat());
         let counts = (1..=10).map(|seed| flow(&scenario, seed).account.accuracy);
@@ -137,7 +137,7 @@ fn the_polarity_that_marks_congestion_is_unsafe_where_nobody_marks_and_not_where
             "encrypted" => assert_eq!(other, others),
             // In one of 8000 losses, the ACK before the hole and the first two duplicate ACKs are lost. The station
             // then considers the third duplicate a new ACK, and its SACK blocks suffice for the sender to detect a
-            // loss. This happens to at most one of about 150 losses.
+            // loss. The test allows one such loss in about 150 losses.
             "5 % of the ACKs lost" => assert!(other <= 1, "{other} of {others}"),
             _ => assert_eq!(other, 0, "{name}"),
         }

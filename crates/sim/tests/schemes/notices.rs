@@ -137,7 +137,7 @@ fn damaged_segments_are_handed_up_behind_every_queue_and_kind_of_link() {
         let (wireless, congestion) = (source.judged_wireless, source.judged_congestion);
         assert!(
             wireless > 20 && wireless > 4 * congestion,
-            "{name}: {wireless} of the air, {congestion} of queues"
+            "{name}: {wireless} wireless losses, {congestion} losses in queues"
         );
     }
 }
@@ -175,7 +175,7 @@ fn what_a_queue_drops_is_congestion_to_eln_behind_every_queue_and_kind_of_link()
         let (congestion, wireless) = (outcome.source.judged_congestion, outcome.source.judged_wireless);
         assert!(
             wireless <= 1,
-            "{name}: {wireless} of {} losses are the air's, {lost:?}",
+            "{name}: {wireless} of {} losses are wireless losses, {lost:?}",
             congestion + wireless
         );
         losing.extend((congestion > 0).then_some(name));

@@ -38,8 +38,8 @@ fn a_repair_takes_two_round_trips_of_the_air_at_most() {
     }
 }
 
-/// Three losses in a window: SACK blocks show all of them within one RTT of the air. Without blocks, each loss takes an
-/// RTT of its own.
+/// Three losses in a window: SACK blocks show all of them within one RTT of the air. Without blocks, each loss takes
+/// one more RTT.
 #[test]
 fn three_losses_in_a_window() {
     let script: &[Setting<'_>] = &[(AIR, "{ kind = \"scripted\", packets = \"400, 402, 404\" }")];

@@ -19,7 +19,7 @@ fn goodput(path: &str, congestion: &str, seeds: u64) -> f64 {
 
 /// If a loss reduces the window to the share b, the rate is proportional to the square root of (1 + b) / (2 (1 - b))
 /// with periodic losses, or of 1 / (1 - b) with independent losses. With b = 4/5 instead of 1/2, the rate is 1.73 or
-/// 1.58 times as high. Veno takes losses with a nearly empty queue as random. With few losses the window fills the
+/// 1.58 times as high. Veno treats losses with a nearly empty queue as random. With few losses the window fills the
 /// path, a queue forms, and Veno halves.
 #[test]
 fn veno_gains_what_a_smaller_cut_gains() {
@@ -105,8 +105,8 @@ fn vegas_keeps_one_to_three_segments_in_the_queue() {
     assert!(flow.goodput_kbps() > 0.99 * 10_000.0 * 1448.0 / 1500.0, "{}", flow.goodput_kbps());
 }
 
-/// The link repairs a loss half an RTT later. SACK retransmits before that; TCP-DCR waits an RTT and NCR waits a
-/// window, which is long enough.
+/// The link repairs a loss half an RTT later. SACK retransmits before the repair. TCP-DCR waits an RTT and NCR waits a
+/// window; both waits are long enough.
 #[test]
 fn a_sender_that_waits_lets_the_link_repair() {
     let path = "profile=plain,rate=10Mbit/s,rtt=40ms,queue=1000packets,loss=1%";

@@ -64,8 +64,8 @@ pub fn main() {
         println!("### {}. {}\n\n![{}](images/bbr/{}.svg)\n", number + 1, case.title, case.title, case.name);
         println!("Expected: {}.\n", case.expects);
         println!(
-            "Seen: holds on {holds} of 9 paths{}",
-            if shown.is_empty() { ".".to_owned() } else { format!("; in the picture {shown}.") }
+            "Result: holds on {holds} of 9 paths{}",
+            if shown.is_empty() { ".".to_owned() } else { format!(". Picture: {shown}.") }
         );
         if !lines.is_empty() {
             println!();

@@ -63,7 +63,7 @@ pub(super) fn flags_of(field: u8) -> Flags {
     Flags(u16::from(field & 0b111) << 6)
 }
 
-/// Value of ACE in a SYN-ACK or in its ACK. It encodes the code point with which the SYN or SYN-ACK arrived (RFC 9768
+/// Value of ACE in a SYN-ACK or in its ACK: encodes the code point with which the SYN or SYN-ACK arrived (RFC 9768
 /// Tables 2 and 3).
 pub(super) fn handshake_field(arrived: Ecn) -> u8 {
     match arrived {
@@ -139,7 +139,7 @@ impl AccEcn {
         }
     }
 
-    /// Handles the arrival of the SYN-ACK: a CE on it counts (§3.2.2.2).
+    /// Handles the arrival of a SYN-ACK with CE: this mark counts (§3.2.2.2).
     pub(super) fn count_syn_ack(&mut self) {
         self.packets = FIRST_PACKETS + u32::from(self.handshake == Ecn::Ce);
     }
@@ -176,8 +176,8 @@ impl AccEcn {
         if self.arrived == FIRST_BYTES { 0 } else { u64::from(self.counters(self.fields()).padded_bytes()) }
     }
 
-    /// Adds the option, if due, after the other options. It must fit into `room` bytes and the header. The option has
-    /// all counters that have ever changed, or at least those that changed since the last option (§3.2.3.3).
+    /// Adds the option, if due, after the other options. The option must fit into `room` bytes and the header. It has
+    /// all counters that have ever changed, or at least the counters that changed since the last option (§3.2.3.3).
     pub(super) fn add_option(&mut self, room: u64, segment: &mut Segment) {
         self.since_ack = 0;
         if !self.is_due() {
@@ -203,7 +203,7 @@ impl AccEcn {
         AccEcnCounters::new(self.order(), fields, ect0, ce, ect1)
     }
 
-    /// Order of the counters in the option: the code point that has arrived precedes the other one.
+    /// Order of the counters in the option: the counter of the code point that has arrived comes first.
     fn order(&self) -> CounterOrder {
         if self.arrived.ect1 == FIRST_BYTES.ect1 { CounterOrder::Ect0First } else { CounterOrder::Ect1First }
     }
@@ -254,7 +254,8 @@ impl AccEcn {
             return MarkFeedback { marked: 0, mangled: true };
         }
         if option.is_some() && !self.has_option {
-            // A node on the path cleared the counters, because none starts at zero (§3.2.3.2.4). The option is ignored.
+            // No counter starts at zero, so a node on the path has cleared the counters (§3.2.3.2.4). The option is
+            // ignored.
             let is_cleared = option.is_some_and(|it| it.ect0() == Some(0) || it.ect1() == Some(0));
             self.has_option = !is_cleared;
         }

@@ -146,8 +146,8 @@ impl Endpoint {
             if let Some(stamps) = segment.timestamps.filter(|_| self.agreed.timestamps && is_recent)
                 && self.acceptable_ack(segment).is_some()
             {
-                // TS.Recent takes the timestamp of the duplicate. That of the first copy, whose ACK was lost, would
-                // make the RTT too long (RFC 7323 §4.3, 2).
+                // TS.Recent takes the timestamp of the duplicate. The timestamp of the first copy, whose ACK was lost,
+                // would make the RTT too long (RFC 7323 §4.3, 2).
                 self.ts_recent = stamps.value;
             }
         }
@@ -157,8 +157,8 @@ impl Endpoint {
         }
     }
 
-    /// Handles a reset. It closes the connection only at exactly RCV.NXT; elsewhere in the window a challenge ACK
-    /// answers it (RFC 5961 §3).
+    /// Handles a reset. A reset closes the connection only at exactly RCV.NXT; elsewhere in the window, a challenge ACK
+    /// answers the reset (RFC 5961 §3).
     #[cold]
     fn handle_reset(&mut self, now: Time, segment: &Segment) {
         if segment.seq != self.irs.at(self.receiver.next()) {
@@ -199,7 +199,7 @@ impl Endpoint {
             return true;
         }
         if ack == una && self.state == State::Established && self.expects_no_ack(segment) {
-            // The peer alone sends data: each of its segments carries such an ACK, which only updates the window.
+            // Only the peer sends data. Each of its segments carries such an ACK, which only updates the window.
             self.sending.update_window(at, ack, window);
             return true;
         }
@@ -265,8 +265,7 @@ impl Endpoint {
         self.sending.created().handle_ack(now, &news, &mut self.log);
     }
 
-    /// Whether the segment can acknowledge or report nothing, because nothing is outstanding and marks are not
-    /// reported.
+    /// Whether the segment cannot acknowledge or report anything: nothing is outstanding, and marks are not reported.
     #[inline]
     fn expects_no_ack(&self, segment: &Segment) -> bool {
         self.sending
@@ -329,7 +328,7 @@ impl Endpoint {
             return;
         }
         if !matches!(self.state, State::Established | State::FinWait1 | State::FinWait2) {
-            // The peer's FIN arrived earlier, so this is a retransmission. It is acknowledged again.
+            // The peer's FIN arrived earlier, so this segment is a retransmission and is acknowledged again.
             self.receiver.acknowledge_now();
             return;
         }

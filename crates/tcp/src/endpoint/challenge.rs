@@ -16,8 +16,7 @@ const SPAN: Duration = Duration::from_secs(5);
 impl Challenges {
     /// Allows at most `in_five_seconds` challenge ACKs, but at least 2, in any five seconds.
     pub(super) fn new(in_five_seconds: u32) -> Challenges {
-        // The bucket is full at the start and gains as many tokens again in five seconds, so it holds half of the
-        // limit.
+        // The bucket starts full and is refilled once in five seconds. Its size is therefore half of the limit.
         let most = (in_five_seconds / 2).max(1);
         Challenges { most, left: most, since: Time::ZERO }
     }

@@ -10,7 +10,7 @@ pub enum Feedback {
     /// No feedback.
     #[default]
     None,
-    /// The receiver reports that there were marks, once a round trip (RFC 3168).
+    /// The receiver reports the presence of marks, once per round trip (RFC 3168).
     Classic,
     /// The receiver reports the number of marks (RFC 9768).
     Accurate,
@@ -51,7 +51,7 @@ fn reports_not_ect(field: u8) -> bool {
 impl Endpoint {
     pub(super) fn agree_on_ecn(&self, syn: &Segment, answers_ours: bool) -> Feedback {
         let field = field_of(syn.flags);
-        // A SYN asks for ECN by ECE and CWR, a SYN-ACK by ECE alone (RFC 3168 §6.1.1).
+        // A SYN requests ECN by ECE and CWR, a SYN-ACK accepts ECN by ECE alone (RFC 3168 §6.1.1).
         let asks = field & 0b011 == if answers_ours { 0b001 } else { 0b011 };
         match (self.config.accecn, answers_ours) {
             (true, false) => feedback_for_syn(field),
@@ -120,8 +120,8 @@ impl Endpoint {
         }
     }
 
-    /// Whether the ACK's marks reduce the window like a loss, which they do not for a scalable control; and the number
-    /// of newly marked bytes.
+    /// Returns whether the ACK's marks reduce the window like a loss (never with a scalable control), and the number of
+    /// newly marked bytes.
     #[inline]
     pub(super) fn reported_marks(
         &mut self,

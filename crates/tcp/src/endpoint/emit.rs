@@ -20,7 +20,7 @@ pub struct SendInfo {
     pub priority: Priority,
     /// See [`Sending::ecn`].
     pub ecn: Ecn,
-    /// Whether another segment may follow now. If false, none follows.
+    /// Whether another segment may follow now. If false, no segment follows.
     pub more: bool,
 }
 
@@ -192,7 +192,7 @@ impl Endpoint {
         self.write_header(now, start, (ack, window), (0, u64::MAX), segment);
     }
 
-    /// Fast version of [`Endpoint::write_data`] for a full segment of new data that more data follows.
+    /// Fast version of [`Endpoint::write_data`] for a full segment of new data. More data must follow.
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     fn write_full(&mut self, now: Time, full: &FullSegment, segment: &mut Segment, sent: &mut SendInfo) {
         let FullSegment { range, room, priority, cwr, more } = *full;
@@ -233,8 +233,8 @@ impl Endpoint {
         SendInfo { is_retransmission, priority, ecn, more }
     }
 
-    /// Writes the header of a segment that is neither SYN nor RST. It has `len` bytes from `start`, and `room` bytes
-    /// are left for options.
+    /// Writes the header of a segment that is neither SYN nor RST. The segment has `len` bytes from `start`, and `room`
+    /// bytes are left for options.
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     fn write_header(
         &mut self,

@@ -180,22 +180,22 @@ pub struct Agreed {
     pub shift: u8,
 }
 
-/// A segment that precedes all others, in any state.
+/// A segment that is sent before all others, in any state.
 #[derive(Clone, Copy, Debug)]
 enum Special {
     Reset {
         seq: Seq,
         ack: Option<Seq>,
     },
-    /// Keep-alive probe. It has no data and a sequence number that is already acknowledged, so that the peer must
-    /// answer.
+    /// Keep-alive probe. The probe has no data and a sequence number that is already acknowledged, so that the peer
+    /// must answer.
     KeepAlive,
     /// Report of a damaged segment at `seq`, to be sent `copies` times.
     Damaged {
         seq: Seq,
         copies: u32,
     },
-    /// ACK of a SYN-ACK, before any data. It encodes the code point of the SYN-ACK (RFC 9768 §3.2.2.1).
+    /// ACK of a SYN-ACK, before any data. This ACK encodes the code point of the SYN-ACK (RFC 9768 §3.2.2.1).
     HandshakeAck(Ecn),
 }
 

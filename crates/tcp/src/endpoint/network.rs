@@ -1,8 +1,8 @@
 //! ICMP errors (RFC 9293 §3.9.2.2): reports that a router or the remote host did not deliver a segment.
 //!
-//! ICMP errors are easily forged, so each is trusted only as far as it can do no harm (RFC 5927). An error must quote a
-//! segment in flight, and never closes an open connection (§5.2, RFC 5461). If longer segments were delivered before, a
-//! smaller path MTU is accepted only after the timer of the quoted segment has expired (§7.2).
+//! ICMP errors are easily forged, so an error only has effects that do no harm if the error is forged (RFC 5927). An
+//! error must quote a segment in flight, and never closes an open connection (§5.2, RFC 5461). If longer segments were
+//! delivered before, a smaller path MTU is accepted only after the timer of the quoted segment has expired (§7.2).
 
 use super::handshake::{SMALLEST_MSS, TIMESTAMP_BYTES};
 use super::{EndReason, Endpoint, State};

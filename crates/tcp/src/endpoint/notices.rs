@@ -1,4 +1,4 @@
-//! Notices: reports of the driver, a link layer or a node that no segment carries.
+//! Notices: reports from the driver, a link layer or a node, outside of segments.
 
 use super::{Endpoint, Special};
 use crate::notice::{Notice, WantedNotices};

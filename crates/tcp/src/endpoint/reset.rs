@@ -44,7 +44,7 @@ impl Endpoint {
         }
     }
 
-    /// Answers a segment that is forged, or that comes from an honest peer that lost its state: the ACK carries the
+    /// Answers a segment that may be forged, or may come from an honest peer that lost its state. The ACK carries the
     /// right sequence numbers. The limit (RFC 5961 §7) also ends a loop between two ends that reject each other's ACKs.
     #[cold]
     pub(super) fn challenge(&mut self, now: Time) {

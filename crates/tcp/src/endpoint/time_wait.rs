@@ -24,8 +24,8 @@ impl Endpoint {
     /// (RFC 6191 §2).
     ///
     /// RFC 6191 says "greater than the last sequence number seen". Here this means greater than RCV.NXT, not greater
-    /// than the number of the FIN, which is one less. Linux and FreeBSD do the same; this excludes one of the 2^32
-    /// numbers.
+    /// than the number of the FIN, which is one less. Linux and FreeBSD do the same. This choice excludes one of the
+    /// 2^32 numbers.
     ///
     /// The initial number of the new connection should exceed [`Endpoint::number_after`] (RFC 9293 §3.6.1).
     pub fn may_be_replaced_by(&self, syn: &Segment) -> bool {

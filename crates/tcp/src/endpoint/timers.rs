@@ -41,8 +41,8 @@ impl Endpoint {
         if self.is_synchronised() { timers } else { timers.min(self.handshake_timer()) }
     }
 
-    /// As [`Endpoint::poll_timeout`], but returns `None` if the deadline is not earlier than at the last call; this is
-    /// cheaper.
+    /// As [`Endpoint::poll_timeout`], but returns `None` if the deadline is not earlier than at the last call. This
+    /// call is cheaper.
     #[inline]
     pub fn poll_earlier_timeout(&mut self) -> Option<Time> {
         let is_sooner = self.sending.is_sooner() | self.receiver.is_sooner() | self.sooner;

@@ -1,4 +1,4 @@
-//! Profiles: each holds the defaults of a whole existing TCP for the two ends of a flow.
+//! Profiles: each contains the defaults of an existing TCP implementation for the two ends of a flow.
 //!
 //! A profile holds scenario keys and values. The scenario reader treats them as if they were written in the flow; keys
 //! that the flow does contain override them.
@@ -7,7 +7,7 @@ mod linux;
 mod plain;
 mod rfc;
 
-/// Defaults that together describe an existing TCP.
+/// Defaults that together describe an existing TCP implementation.
 #[derive(Debug)]
 pub struct Profile {
     /// Name in scenarios.

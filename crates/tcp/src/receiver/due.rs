@@ -52,7 +52,7 @@ impl Receiver {
         }
     }
 
-    /// Releases the held duplicate ACKs. Each carries the current SACK report.
+    /// Releases the held duplicate ACKs. Each of these ACKs carries the current SACK report.
     #[cold]
     pub(super) fn release(&mut self) {
         let count = self.ack_policy.release();

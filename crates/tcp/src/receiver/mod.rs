@@ -48,7 +48,7 @@ pub struct Receiver {
     acknowledged: u64,
     /// Right edge of the window as advertised so far.
     edge: u64,
-    /// Whether the fast path applies: only the ACK policy needs to know of data in order.
+    /// Whether the fast path applies: only the ACK policy needs to handle data in order.
     is_plain: bool,
     /// Whether every data segment is acknowledged at once.
     is_immediate: bool,

@@ -34,9 +34,9 @@ impl Receiver {
     /// Records that the application has left `bytes` unread. If the window has opened widely, and 16 bits in units of
     /// `1 << shift` can express the change, advertises the window at once.
     ///
-    /// The comparison uses the last advertised window, not the part of it that is left. Arrivals cause their own ACKs,
-    /// and a read must neither hasten a delayed ACK nor cause a duplicate (RFC 5681 §4.2). The exception is a part so
-    /// small that the peer may be waiting (RFC 9293 §3.8.6.2.2).
+    /// The comparison uses the last advertised window, not the part of that window that is still unused. Arrivals cause
+    /// their own ACKs, and a read must neither hasten a delayed ACK nor cause a duplicate (RFC 5681 §4.2). The
+    /// exception is an unused part so small that the peer may be waiting (RFC 9293 §3.8.6.2.2).
     pub(crate) fn hold_unread(&mut self, bytes: u64, shift: u8) {
         self.unread = bytes;
         if self.buffer != NO_BUFFER {
@@ -56,8 +56,9 @@ impl Receiver {
 
     /// Returns the window for a segment that acknowledges `ack`, in units of `1 << shift`.
     ///
-    /// The right edge never moves left (RFC 9293 §3.8.6), neither by rounding nor by a partial `ack`, unless the window
-    /// shrinks. It moves right only by at least a segment, to avoid the silly window syndrome (RFC 9293 §3.8.6.2.2).
+    /// The right edge never moves left (RFC 9293 §3.8.6), neither by rounding nor by a partial `ack`, unless the
+    /// mechanism shrinks the window. The edge moves right only by at least a segment, to avoid the silly window
+    /// syndrome (RFC 9293 §3.8.6.2.2).
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(crate) fn advertise(&mut self, ack: u64, shift: u8) -> u16 {
         let wanted = self.wanted_edge();

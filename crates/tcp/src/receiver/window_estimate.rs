@@ -28,7 +28,7 @@ pub const RATE_TIMES_RTT: Mechanism<Build> = Mechanism {
     build: &|values| WindowEstimator::new(values, false),
 };
 
-/// The sender's actual window. It serves as a bound for estimates; a real receiver does not know it.
+/// The sender's actual window, as a bound for estimates. A real receiver does not know this window.
 pub const ORACLE: Mechanism<Build> = Mechanism {
     info: Info {
         name: "oracle",

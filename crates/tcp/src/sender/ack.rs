@@ -79,7 +79,7 @@ impl Sender {
                 return self.advance_on_fast_path(now, ack, log);
             }
             if !was_outstanding {
-                // The peer alone sends data: each of its segments carries such an ACK.
+                // Only the peer sends data. Each of its segments carries such an ACK.
                 return;
             }
         }
@@ -128,8 +128,8 @@ impl Sender {
         self.apply_ack::<true, false>(now, &ack, &AckSummary::new_data(acked), log);
     }
 
-    /// The receiver accepted the byte of a window probe. The byte is recorded as sent now, although it may have been
-    /// sent several times.
+    /// Handles the ACK of a window probe's byte. The byte is recorded as sent now, although it may have been sent
+    /// several times.
     fn on_window_probe_acknowledged(&mut self, now: Time) {
         let start = self.scoreboard.nxt();
         self.scoreboard.record_new(1, now);
@@ -178,7 +178,7 @@ impl Sender {
         self.repair.on_dsack();
     }
 
-    /// Applies the consequences of an ACK. The head of this file explains `FAST_PATH` and `UNOBSERVED`.
+    /// Applies the consequences of an ACK. The start of this file explains `FAST_PATH` and `UNOBSERVED`.
     #[inline(always)]
     fn apply_ack<const FAST_PATH: bool, const UNOBSERVED: bool>(
         &mut self,
@@ -310,7 +310,7 @@ impl Sender {
         }
     }
 
-    /// Passes an ACK, before its effects, to congestion control and to loss discrimination that measures.
+    /// Passes an ACK, before its effects, to congestion control, and to loss discrimination that needs RTT samples.
     #[inline(never)]
     fn observe(&mut self, news: &AckNews) {
         self.window.observe(news);

@@ -10,7 +10,7 @@ use std::cell::OnceCell;
 /// created.
 #[repr(C)]
 pub(crate) struct SendingHalf {
-    /// Created for the first data to send, or for the first inspection. From then on this sender holds the state.
+    /// Created for the first data to send, or for the first inspection. This sender then holds the state.
     sender: OnceCell<Box<Sender>>,
     initial_window: InitialWindow,
 }

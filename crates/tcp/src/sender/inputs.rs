@@ -23,7 +23,7 @@ impl Sender {
         self.application.set_nagle(nagle);
     }
 
-    /// Sets the user timeout for data (R2); `None` means never.
+    /// Sets the user timeout for data (R2); `None` means no user timeout.
     pub(crate) fn set_user_timeout(&mut self, limit: Option<Duration>) {
         self.user_timeout.set_limit(limit);
     }

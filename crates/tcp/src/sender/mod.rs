@@ -255,7 +255,7 @@ impl Sender {
     pub(crate) fn is_on_fast_path(&self) -> bool {
         debug_assert!(
             !self.is_on_fast_path || self.permits_fast_path(),
-            "a component has work, and `update_fast_path` was not called"
+            "a component needs the slow path, but `update_fast_path` was not called"
         );
         self.is_on_fast_path
     }
@@ -271,11 +271,12 @@ impl Sender {
         self.is_on_fast_path = self.permits_fast_path();
     }
 
-    /// Asks every component. The pattern lists all fields, so a new field does not compile until it is handled here.
+    /// Whether every component permits the fast path. The pattern lists all fields, so a new field does not compile
+    /// until it is handled here.
     #[inline(always)]
     fn permits_fast_path(&self) -> bool {
         let Sender {
-            // These can block the fast path.
+            // These fields can block the fast path.
             scoreboard,
             tail,
             timer,
@@ -283,7 +284,7 @@ impl Sender {
             repair,
             reductions,
             has_fast_path,
-            // These never block it.
+            // These fields never block the fast path.
             mss: _,
             peer: _,
             full_payload: _,

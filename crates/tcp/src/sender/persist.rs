@@ -34,7 +34,7 @@ impl Persist {
         self.frozen
     }
 
-    /// Whether a closed window now blocks a sender whose timer it stops (Freeze-TCP, Goff et al. 2000).
+    /// Whether the window is closed now, and a closed window stops this sender's timer (Freeze-TCP, Goff et al. 2000).
     pub(super) fn was_frozen(&self) -> bool {
         self.freezes && self.probes > 0
     }
@@ -58,7 +58,7 @@ impl Persist {
         self.probes
     }
 
-    /// Whether a probe is due, or data that fits the window. Returns true once for each expiry.
+    /// Whether a probe, or data that fits the window, is due. Returns true once for each expiry.
     pub(super) fn take_due(&mut self) -> bool {
         std::mem::take(&mut self.is_due)
     }
@@ -124,7 +124,7 @@ mod tests {
         UserTimeout::new(&UserTimeouts { data: Some(Duration::from_secs(10)), ..UserTimeouts::default() })
     }
 
-    /// RFC 9293 §3.8.6.1: a peer that answers probes is never given up; a silent peer is.
+    /// RFC 9293 §3.8.6.1: a connection never aborts if the peer answers probes; a connection with a silent peer aborts.
     #[test]
     fn answered_probes_are_borne_for_ever() {
         let mut persist = Persist::new(false);

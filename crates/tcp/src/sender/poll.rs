@@ -282,7 +282,7 @@ impl Sender {
         Ok(Range { start, end: start + size })
     }
 
-    /// Handles data that waits for the receiver's window while none is outstanding: sends a probe if due, otherwise
+    /// Handles data that waits for the receiver's window while no data is outstanding: sends a probe if due, otherwise
     /// starts the timer.
     fn poll_persist(&mut self, now: Time, log: &mut Log) -> Option<Outgoing> {
         if !self.has_new_data() {

@@ -28,7 +28,7 @@ pub(super) struct Reductions {
     at: Time,
     /// State at the entry of the last recovery, for loss discrimination; `None` after a timeout.
     entered: Option<Box<(Level, Range)>>,
-    /// Without SACK: bytes not acknowledged yet that duplicate ACKs imply were delivered.
+    /// Without SACK: unacknowledged bytes that were delivered, as duplicate ACKs imply.
     inferred_delivered: u64,
 }
 
@@ -182,8 +182,8 @@ impl Reductions {
         self.may_hold
     }
 
-    /// Updates the allowance of a gradual reduction to `target`. `delivered`: newly delivered bytes; `reported`: those
-    /// of them that SACK reports.
+    /// Updates the allowance of a gradual reduction to `target`. `delivered`: newly delivered bytes; `reported`: number
+    /// of these bytes that SACK reports.
     #[inline(never)]
     pub(super) fn update_allowance(
         &mut self,
@@ -199,7 +199,7 @@ impl Reductions {
         if matches!(step, RecoveryStep::Enter | RecoveryStep::Reenter) || begins_ecn_reduction {
             self.ecn_reduction = self.ecn_reduction.map(|_| EcnReduction::InProgress);
             self.inferred_delivered = 0;
-            // RecoverFS excludes bytes that SACK reported earlier (RFC 9937 §6), but not those that this ACK reports.
+            // RecoverFS excludes bytes that SACK reported earlier (RFC 9937 §6), but not bytes that this ACK reports.
             let reported_before = scoreboard.sacked().saturating_sub(reported);
             rule.on_entered(scoreboard.outstanding() + news.acked - reported_before);
         }

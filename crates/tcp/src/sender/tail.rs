@@ -9,7 +9,7 @@ pub(super) struct TailLossProbe(ProbeState);
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum ProbeState {
     Off,
-    /// No probe is outstanding. `expires`: expiry of the retransmission timer, if the probe timer did not precede it.
+    /// No probe is outstanding. `expires`: time at which the retransmission timer would expire without the probe timer.
     Idle {
         expires: Time,
     },
@@ -93,7 +93,7 @@ impl TailLossProbe {
         has_repaired
     }
 
-    /// Cancels the probe: after a timeout or a recovery its answer means nothing.
+    /// Cancels the probe: after a timeout or a recovery, the answer to the probe means nothing.
     pub(super) fn cancel(&mut self) {
         if self.is_on() {
             self.0 = ProbeState::Idle { expires: Time::NEVER };

@@ -161,7 +161,7 @@ impl Sender {
         Expiry::Continue
     }
 
-    /// Handles the opening of the window: retransmits outstanding data, under the former cwnd.
+    /// Handles the opening of the window: retransmits outstanding data and keeps the former cwnd.
     #[cold]
     pub(super) fn thaw(&mut self, now: Time) {
         self.persist.thaw();

@@ -6,7 +6,7 @@
 //!
 //! * RFC 7661: cwnd is validated while pipeACK is at least half of cwnd (§4.3), and until the first round trip ends.
 //!   pipeACK is the largest number of bytes acknowledged in a round trip (§4.2). A sample expires after max(3 RTT, 1
-//!   s), unless a larger one replaces it.
+//!   s), unless a larger sample replaces it.
 //! * Linux (`tcp_cwnd_validate`, `tcp_is_cwnd_limited`): in slow start cwnd grows while it is less than twice the
 //!   largest number of bytes outstanding within a window of data (`max_packets_out`).
 //!

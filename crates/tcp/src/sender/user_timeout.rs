@@ -27,7 +27,7 @@ struct Stall {
 pub(super) struct UserTimeout {
     stall: Stall,
     r1_expiries: u32,
-    /// Duration of R2; [`Duration::MAX`] means never.
+    /// Duration of R2; [`Duration::MAX`] means no limit.
     abort_after: Duration,
 }
 
@@ -49,7 +49,7 @@ impl UserTimeout {
         }
     }
 
-    /// Sets R2; `None` means never.
+    /// Sets R2; `None` means no limit.
     pub(super) fn set_limit(&mut self, limit: Option<Duration>) {
         self.abort_after = limit.unwrap_or(Duration::MAX);
     }

@@ -1,5 +1,5 @@
 //! The congestion window: congestion control, byte counting, slow-start exit, and the resulting cwnd. Only this
-//! component changes them; [`CongestionWindow::control`] gives read access.
+//! component changes this state; [`CongestionWindow::control`] gives read access.
 
 use super::ack_counting::AckCounting;
 use super::congestion::{

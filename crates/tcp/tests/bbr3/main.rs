@@ -18,7 +18,7 @@ fn complaint(case: &Case, rate: f64, rtt: f64) -> Option<String> {
     let seen = (case.run)(&mut case.lab(rate, rtt));
     let path = format!("{}: {} Mbit/s, {} ms", case.name, rate / 1e6, rtt * 1e3);
     match (seen, known) {
-        (Ok(what), Some(_)) => Some(format!("{path}: holds, {what}, but is called an exception")),
+        (Ok(what), Some(_)) => Some(format!("{path}: holds, {what}, but is listed as an exception")),
         (Err(Why::Not(why)), None) => Some(format!("{path}: {why}")),
         _ => None,
     }

@@ -1,5 +1,5 @@
-//! Two endpoints over a pipe that loses, duplicates, delays, reorders and marks segments, and a forger who inserts
-//! some.
+//! Two endpoints over a pipe that loses, duplicates, delays, reorders and marks segments, and a forger that inserts
+//! forged segments.
 
 #![allow(dead_code, reason = "each test file is a separate program and uses a part")]
 

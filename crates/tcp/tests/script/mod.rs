@@ -180,8 +180,8 @@ impl Script {
         script
     }
 
-    /// As [`Script::sender`], but after slow start has opened cwnd from 1 to `window` segments, a power of two. All are
-    /// outstanding, and the first is number 1 from here on.
+    /// As [`Script::sender`], but after slow start has opened cwnd from 1 to `window` segments, a power of two. All
+    /// these segments are outstanding, and the first of them now has number 1.
     pub fn with_window(config: Config, window: u64) -> Script {
         let mut script = Script::sender(config);
         let mut sent = 1;
@@ -228,7 +228,7 @@ impl Script {
                 self.log.sent(self.now, &self.describe(&sending));
                 sending
             }
-            None => panic!("{what}: nothing goes out"),
+            None => panic!("{what}: no segment is sent"),
         }
     }
 
@@ -397,7 +397,7 @@ impl Script {
         let sending = self.sent(what);
         let segment = &sending.segment;
         let wanted = (ISS.at(1 + from), (to - from) as u32);
-        assert_eq!((segment.seq, segment.len), wanted, "{what}: {} went out", self.describe(&sending));
+        assert_eq!((segment.seq, segment.len), wanted, "{what}: {} was sent", self.describe(&sending));
         if let Some(again) = again {
             assert_eq!(sending.is_retransmission, again, "{what}: {}", self.describe(&sending));
         }

@@ -53,7 +53,7 @@ impl fmt::Display for StepLog {
 impl Drop for StepLog {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            eprintln!("every step so far:\n{self}");
+            eprintln!("all steps so far:\n{self}");
         }
     }
 }

@@ -10,7 +10,7 @@ use std::net::{SocketAddr, SocketAddrV4, SocketAddrV6};
 
 /// Writes a real packet with checksums into `out`, replacing its contents.
 ///
-/// IPv4 packets carry "do not fragment", as in mainstream stacks with path MTU discovery.
+/// IPv4 packets have the flag "do not fragment", as in mainstream stacks with path MTU discovery.
 ///
 /// # Errors
 /// If the packet is invalid: see [`EmitError`]. `out` is then empty.
@@ -234,7 +234,7 @@ fn ecn(ecn: Ecn) -> IpEcn {
     }
 }
 
-/// Sequence number of the payload's first byte, after the number that a SYN takes; or the datagram's number.
+/// Sequence number of the payload's first byte (a SYN occupies the number before it), or the datagram's number.
 fn first_number(body: &Body) -> u32 {
     match body {
         Body::Tcp(segment) => segment.seq.0.wrapping_add(u32::from(segment.flags.has(Flags::SYN))),

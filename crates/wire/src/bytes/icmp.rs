@@ -12,8 +12,8 @@ use etherparse::{
 };
 use std::net::{IpAddr, SocketAddr};
 
-/// An ICMP error. Such errors are easily forged: accept one only if [`IcmpError::seq`] belongs to a segment in flight
-/// (RFC 5927 §4).
+/// An ICMP error. Such errors are easily forged: accept an error only if [`IcmpError::seq`] belongs to a segment in
+/// flight (RFC 5927 §4).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct IcmpError {
     /// Destination of the error.
@@ -27,7 +27,7 @@ pub struct IcmpError {
 }
 
 /// Problem according to ICMP type and code. RFC 9293 §3.9.2.2 defines which problems are hard (a retry is useless) or
-/// soft; where it does not, Linux's choice applies.
+/// soft. For other problems, Linux's choice applies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Problem {
     /// Currently no route to the network. Soft.
@@ -63,7 +63,7 @@ impl Problem {
     }
 }
 
-/// Usual path MTUs, bytes, for routers that do not report theirs (RFC 1191 §7.1).
+/// Usual path MTUs, bytes, for routers that do not report their MTU (RFC 1191 §7.1).
 const USUAL_MTUS: [u32; 10] = [32_000, 17_914, 8166, 4352, 2002, 1492, 1006, 508, 296, SMALLEST_MTU];
 /// Minimum MTU of IPv4 links, bytes (RFC 791).
 const SMALLEST_MTU: u32 = 68;

@@ -8,7 +8,7 @@ use etherparse::tcp_option::{
 };
 use etherparse::{TcpOptionElement, TcpOptions};
 
-/// Largest window scale, which replaces larger ones (RFC 7323 §2.3).
+/// Largest window scale, which replaces larger values (RFC 7323 §2.3).
 const LARGEST_SCALE: u8 = 14;
 
 const KIND_ACCECN0: u8 = CounterOrder::Ect0First.kind();
@@ -59,8 +59,8 @@ pub(super) fn write(segment: &Segment) -> Result<TcpOptions, EmitError> {
     }
 }
 
-/// Option kind for experiments (RFC 4727 §3). A 16-bit identifier after the length names the experiment (RFC 6994);
-/// ours is not registered.
+/// Option kind for experiments (RFC 4727 §3). A 16-bit identifier after the length names the experiment (RFC 6994); the
+/// identifier used here is not registered.
 const KIND_EXPERIMENT: u8 = 253;
 const DAMAGED_ID: [u8; 2] = [0x4c, 0x48];
 
@@ -91,7 +91,8 @@ fn with_accecn(written: &TcpOptions, counters: &AccEcnCounters) -> Result<TcpOpt
 
 /// Parses the options at byte `at` of the packet into a segment whose flags are already set.
 ///
-/// The last of repeated options counts. Unknown options, and SYN options on other segments, are skipped.
+/// If an option is repeated, its last occurrence counts. Unknown options, and SYN options on other segments, are
+/// skipped.
 pub(super) fn read(options: &[u8], at: usize, segment: &mut Segment) -> Result<(), ParseError> {
     let mut next = 0;
     while let Some(&kind) = options.get(next) {

@@ -4,9 +4,9 @@
 //! a mobile sender, use the `loss_discrimination` mechanism `coherence`.
 //!
 //! # Our choices
-//! Known from abstracts and from memory. A mark is near a hole if it is within `before` packets before or `behind`
-//! packets after the hole. `limit` replaces the repair time. Every segment in order is acknowledged at once. If the
-//! bottleneck does not mark, every loss counts as wireless.
+//! The mechanism is known from abstracts and from memory. A mark is near a hole if it is within `before` packets before
+//! or `behind` packets after the hole. The parameter `limit` takes the place of the link's repair time. Every segment
+//! in order is acknowledged at once. If the bottleneck does not mark, every loss counts as wireless.
 
 use super::{AckPolicy, AckTime, Build, DataArrival};
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Unit};

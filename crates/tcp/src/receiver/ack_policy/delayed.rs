@@ -6,7 +6,7 @@ use lasthop_base::{Duration, Info, Mechanism, Parameter, Unit};
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "delayed",
-        summary: "delayed ACKs: every second segment, or after a timer",
+        summary: "delayed ACKs: an ACK for every second segment, or after a timer",
         source: "RFC 5681 §4.2; RFC 9293 §3.8.6.3",
         parameters: &[
             Parameter {

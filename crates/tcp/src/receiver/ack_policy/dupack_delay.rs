@@ -1,13 +1,13 @@
 //! Delayed duplicate ACKs (Mehta and Vaidya, TR 1997; Vaidya, Mehta, Perkins and Montenegro, WCMC 2(1) 2002): the third
-//! and later duplicate ACKs wait for a repair by the link layer. If the hole is filled within `wait`, none of them is
-//! sent; otherwise all are sent at once. The base station needs no knowledge of TCP, but its link must deliver out of
-//! order during a repair.
+//! and later duplicate ACKs wait for a repair by the link layer. If the hole is filled within `wait`, these ACKs are
+//! not sent; otherwise all of them are sent at once. The base station needs no knowledge of TCP, but its link must
+//! deliver out of order during a repair.
 //!
 //! # Our choices
-//! Known from the abstract and from memory. `wait` should slightly exceed the time of a repair; its default fits three
-//! retransmissions on hasegawa's link. An ACK for a mark or for duplicate data releases the held ACKs. With SACK, all
-//! released ACKs report the current state. Not modelled: reports of the link that identify the holes (ELNR, koga
-//! §2.1.8).
+//! The mechanism is known from the abstract and from memory. The parameter `wait` should slightly exceed the time of a
+//! repair; its default fits three retransmissions on hasegawa's link. An ACK for a mark or for duplicate data releases
+//! the held ACKs. With SACK, all released ACKs report the current state. Not modelled: reports of the link that
+//! identify the holes (ELNR, koga §2.1.8).
 
 use super::{AckPolicy, AckTime, Build, DataArrival};
 use lasthop_base::{Duration, Info, Is, Mechanism, OnlyIf, Parameter, Unit};

@@ -1,6 +1,6 @@
 //! Linux's delayed ACKs: an ACK for every second segment, or after 40 ms or more. Quick ACKs keep the sender's slow
-//! start fast. They are sent at the start of a connection, after duplicate data or a long silence, and while the window
-//! grows (Sarolahti and Kuznetsov, "Congestion control in Linux TCP", USENIX 2002).
+//! start fast. Quick ACKs are sent at the start of a connection, after duplicate data or a long silence, and while the
+//! window grows (Sarolahti and Kuznetsov, "Congestion control in Linux TCP", USENIX 2002).
 
 use super::{AckPolicy, AckTime, Build, DataArrival};
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Time, Unit};
@@ -8,14 +8,15 @@ use lasthop_base::{Duration, Info, Mechanism, Parameter, Time, Unit};
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "linux",
-        summary: "every second segment or a timer of 40 to 200 ms; quick ACKs at first and while the window grows",
+        summary: "an ACK for every second segment or after 40 to 200 ms; quick ACKs at first and while the window \
+                  grows",
         source: "Sarolahti, Kuznetsov: Congestion control in Linux TCP, USENIX 2002, §4; tcp(7), TCP_QUICKACK",
         parameters: &[
             Parameter {
                 name: "quick",
                 unit: Unit::Count(0, 1000),
                 default: Some("16"),
-                doc: "quick ACKs at the start, and after duplicate data or a silence",
+                doc: "number of quick ACKs at the start, and after duplicate data or a silence",
             },
             Parameter {
                 name: "shortest",

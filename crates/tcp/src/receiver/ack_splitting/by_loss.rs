@@ -1,7 +1,7 @@
 //! Single or duplicated ACKs, depending on an estimate of the radio link's packet error probability (miyoshi §2.3,
 //! §2.4).
 //!
-//! p is the share of the segments sent in a period that were lost. It is smoothed with the paper's weights: 7/8 new and
+//! p is the share of the segments sent in a period that were lost. p is smoothed with the paper's weights: 7/8 new and
 //! 1/8 old, the reverse of TCP's RTT filter. p_err follows from p and from the share that a full buffer drops.
 //!
 //! # Source of p
@@ -21,14 +21,14 @@ use lasthop_wire::{SenderCounts, UplinkCounts};
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "by_loss",
-        summary: "identical ACKs while the radio link loses more than the threshold, else one ACK",
+        summary: "sends identical ACKs while the radio link's loss exceeds the threshold, else one ACK",
         source: "miyoshi §2.2, §2.3, Eqs. 1 to 4",
         parameters: &[
             Parameter {
                 name: "count",
                 unit: Unit::Count(1, 64),
                 default: Some("2"),
-                doc: "identical ACKs per ACK due while p_err is above the threshold",
+                doc: "number of identical ACKs for each ACK due while p_err is above the threshold",
             },
             Parameter {
                 name: "threshold",
@@ -40,7 +40,8 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "source",
                 unit: Unit::Word(&["receiver", "duplicates", "retransmissions"]),
                 default: Some("receiver"),
-                doc: "source of p: the receiver, or the sender's count of triple duplicate ACKs or of all retransmissions",
+                doc: "source of p: the receiver, or the sender's count of triple duplicate ACKs or of all \
+                      retransmissions",
             },
             Parameter {
                 name: "weight",
@@ -52,7 +53,8 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "k",
                 unit: Unit::Number(0.0, 1000.0),
                 default: Some("2.5"),
-                doc: "packet error probability of the downlink divided by that of the uplink (Eq. 3; 100 over 40 bytes)",
+                doc: "packet error probability of the downlink divided by the probability of the uplink (Eq. 3; 100 \
+                      over 40 bytes)",
             },
             Parameter {
                 name: "buffer_loss",
@@ -239,7 +241,7 @@ mod tests {
             let p = 1.0 - (1.0 - x) * (1.0 - buffer) * (1.0 - k * x);
             assert!((radio_loss(p, buffer, k) - x).abs() < 1e-12, "{x} {buffer} {k}");
         }
-        // The loss is smaller than that of the buffer alone, so none occurred on the radio link.
+        // The loss is smaller than the loss of the buffer alone, so no loss occurred on the radio link.
         assert_eq!(radio_loss(0.005, 0.01, 2.5), 0.0);
     }
 
@@ -257,7 +259,8 @@ mod tests {
             }
             form_of(&mut *ack_splitting)
         };
-        // With k = 0 and no buffer loss, p_err = p. 3 of 13 segments are lost, which is known at the end of the second.
+        // With k = 0 and no buffer loss, p_err = p. 3 of 13 segments are lost, and this share is known at the end of
+        // the second.
         assert_eq!(second(3, 1), AckForm::Single);
         assert_eq!(second(0, 2), AckForm::Copies(2));
         // The new value has weight 7/8 and is 0, the old value has 1/8 and is 3/13. The sum is 0.029 < 0.1.

@@ -8,13 +8,13 @@ use lasthop_base::{Info, Live, Mechanism, Parameter, Unit};
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "copies",
-        summary: "several identical ACKs, so that one survives",
+        summary: "sends several identical ACKs, so that at least one arrives",
         source: "miyoshi §2.2",
         parameters: &[Parameter {
             name: "count",
             unit: Unit::Count(1, 64),
             default: Some("2"),
-            doc: "identical ACKs per ACK due",
+            doc: "number of identical ACKs for each ACK due",
         }],
         live: Some(Live {
             word: "copies",

@@ -33,7 +33,7 @@ pub enum AckForm {
     Slices {
         /// Number of slices, at least 1.
         count: u32,
-        /// Range to cut into slices. It ends where the advance ends.
+        /// Range to cut into slices. The range ends where the advance ends.
         of: Range,
     },
 }
@@ -99,7 +99,7 @@ pub trait AckSplitting: Send {
         after.waiting
     }
 
-    /// Constant number of ACKs for each ACK that is due, if it is constant. A kernel can then send them without the
+    /// Number of ACKs for each ACK that is due, if this number is constant. A kernel can then send the ACKs without the
     /// agent.
     fn pieces(&self) -> Option<FixedSplit> {
         None

@@ -7,7 +7,7 @@ use lasthop_base::{Info, Mechanism};
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "once",
-        summary: "one ACK per ACK due, without splitting",
+        summary: "sends one ACK for each ACK due, without splitting",
         source: "RFC 9293 §3.8.6.3",
         as_linux: true,
         ..Info::PLAIN

@@ -11,7 +11,7 @@ use lasthop_wire::Backlog;
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "split",
-        summary: "several partial ACKs per packet after a wireless loss, until the window is restored",
+        summary: "sends several partial ACKs per packet after a wireless loss, until the window is restored",
         source: "hasegawa §3.3 and §3.4, Eq. 4 and 5",
         parameters: &[
             Parameter {
@@ -24,14 +24,14 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "queue",
                 unit: Unit::Word(&["waiting", "with_service"]),
                 default: Some("waiting"),
-                doc: "ACKs in r_queue and s_queue: the waiting ones (s_queue also an ACK put into an idle transmitter), \
-                      or the ACK in service, too",
+                doc: "ACKs in r_queue and s_queue: waiting ACKs (s_queue also an ACK put into an idle transmitter), or \
+                      waiting ACKs and the ACK in service",
             },
             Parameter {
                 name: "count",
                 unit: Unit::Count(0, 1000),
                 default: Some("0"),
-                doc: "ACKs per packet; 0: as many as the uplink carries (Eq. 5)",
+                doc: "number of ACKs per packet; 0: the number that the uplink can carry (Eq. 5)",
             },
             Parameter {
                 name: "when",
@@ -75,7 +75,7 @@ impl Split {
         }
     }
 
-    /// Eq. 4 and 5: as many ACKs as have left the uplink queue since the last packet, and one more if the queue was
+    /// Eq. 4 and 5: number of ACKs that have left the uplink queue since the last packet, plus one if the queue was
     /// empty.
     fn count(&self, queue_before: u32) -> u32 {
         if let Some(fixed) = self.fixed {

@@ -3,10 +3,10 @@
 //! `loss_discrimination` mechanism `hack`.
 //!
 //! # Our choices
-//! Known from an abstract and an excerpt of a thesis. The option kind (253, experimental) and its length (8 bytes) are
-//! ours. The header checksum, 4 bytes of every data segment, is not modelled. Links deliver damaged packets only with
-//! ARQ `none` or `repeat`; otherwise a note is printed. Only the channels `bit_error` and `iid` know whether the header
-//! was damaged; other channels lose the packet.
+//! The mechanism is known from an abstract and an excerpt of a thesis. The option kind (253, experimental) and its
+//! length (8 bytes) are ours. The header checksum, 4 bytes of every data segment, is not modelled. Links deliver
+//! damaged packets only with ARQ `none` or `repeat`; otherwise a note is printed. Only the channels `bit_error` and
+//! `iid` know whether the header was damaged; other channels lose the packet.
 
 use super::{Build, Cause, Gap, LossDiscriminator, Observation};
 use crate::receiver::window_estimate::PathEstimate;

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "jtcp",
-        summary: "congestion if the jitter ratio Jr over the last window exceeds k/w (JTCP)",
+        summary: "treats a loss as congestion if the jitter ratio Jr over the last window exceeds k/w (JTCP)",
         source: "hasegawa §3.2.2, Eq. 1; Wu and Chen, JSAC 22(4) 2004",
         parameters: &[
             Parameter {

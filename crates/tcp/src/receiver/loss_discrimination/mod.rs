@@ -34,7 +34,7 @@ pub struct Gap {
 
 /// Loss discrimination of a receiver.
 pub trait LossDiscriminator: Send {
-    /// Handles a packet above all earlier ones. If the packet opens a gap, this precedes
+    /// Handles a packet above all earlier ones. If the packet opens a gap, this call precedes the call of
     /// [`LossDiscriminator::discriminate`].
     fn observe(&mut self, observation: &Observation);
 
@@ -61,12 +61,13 @@ pub trait LossDiscriminator: Send {
         false
     }
 
-    /// Whether losses are attributed at all. If not, accounting and estimates are skipped.
+    /// Whether the mechanism attributes losses. If not, accounting and estimates are skipped.
     fn discriminates(&self) -> bool {
         true
     }
 
-    /// Whether the mechanism uses random numbers, so that repetitions may differ. Override to `false` if it uses none.
+    /// Whether the mechanism uses random numbers, so that repetitions may differ. Override to `false` if the mechanism
+    /// uses no random numbers.
     fn draws(&self) -> bool {
         true
     }

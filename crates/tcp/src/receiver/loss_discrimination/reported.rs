@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "mac",
-        summary: "a loss is wireless if the link layer reported every byte of it as discarded",
+        summary: "treats a loss as wireless if the link layer reported all its bytes as discarded",
         source: "hasegawa §3.2.1",
         ..Info::PLAIN
     },
@@ -21,7 +21,7 @@ struct Reported {
     reports: VecDeque<Range>,
 }
 
-/// Largest number of pending reports. They can accumulate, because reports of lost retransmissions open no gap.
+/// Largest number of pending reports. Reports can accumulate, because a lost retransmission opens no gap.
 const MOST_PENDING: usize = 1024;
 
 impl LossDiscriminator for Reported {

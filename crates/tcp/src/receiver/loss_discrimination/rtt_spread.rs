@@ -8,7 +8,7 @@ use lasthop_base::{Info, Mechanism, Parameter, Stream, Unit};
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "rtt",
-        summary: "congestion with probability (RTT - RTTmin) / (RTTmax - RTTmin)",
+        summary: "treats a loss as congestion with probability (RTT - RTTmin) / (RTTmax - RTTmin)",
         source: "hasegawa §3.2.3, Eq. 3",
         parameters: &[Parameter {
             name: "probability",

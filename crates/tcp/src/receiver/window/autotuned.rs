@@ -2,7 +2,7 @@
 //! Linux.
 //!
 //! The buffer grows when the application reads more in a round trip than in any earlier one. The new size is twice that
-//! amount, raised by twice the relative growth of the amount. The first threshold is ten segments, or the initial
+//! amount, times 1 + 2 g for a relative growth g of the amount. The first threshold is ten segments, or the initial
 //! window in whole segments if that is smaller (`tcp_init_buffer_space`, `tcp_select_initial_window`). The window opens
 //! towards the buffer by two segments per arrival. The round-trip time follows timestamp echoes: at once if they are
 //! shorter, slowly if they are longer (Dumazet, "tcp: receive side improvements", netdev, May 2025).
@@ -85,7 +85,8 @@ impl Autotuned {
     fn end_round(&mut self, read: u64, segment: u64) {
         let holds = self.whole_segments(segment);
         let known = self.most_read.max(holds.min(AT_FIRST * segment));
-        // A window of fewer than ten segments can be filled, but more than it cannot be read in a round trip.
+        // In a round trip the application cannot read more than a window. A full window below ten segments therefore
+        // counts.
         let fills = read >= holds && self.room == self.initial;
         if read <= known && !fills {
             return;
@@ -113,7 +114,7 @@ impl AdvertisedWindow for Autotuned {
 
     fn on_arrival(&mut self, arrived: &PathSample) {
         if let Some(rtt) = arrived.rtt {
-            // A shorter RTT counts at once, a longer one slowly.
+            // A shorter RTT replaces the estimate at once, a longer RTT raises the estimate slowly.
             self.rtt = Some(self.rtt.map_or(rtt, |known| rtt.min((known * 7 + rtt).divided_by(8))));
         }
         self.is_growing = self.opened < self.room && arrived.bytes >= SMALL;

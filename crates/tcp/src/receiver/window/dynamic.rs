@@ -10,7 +10,7 @@
 //!
 //! # Not modelled
 //! Without timestamps the handshake's RTT is used throughout; without either the window stays `initial`. An idle sender
-//! looks like a slow path: after ten such rounds the window is small. As soon as the sender has data, the window
+//! looks like a slow path: after ten idle rounds the window is small. As soon as the sender has data, the window
 //! doubles per RTT. If a radio link occasionally delays packets far beyond its smallest RTT, k must cover that delay;
 //! otherwise the rate falls.
 
@@ -20,7 +20,7 @@ use lasthop_base::{Duration, Info, Live, Mechanism, Parameter, Time, Unit};
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "dynamic",
-        summary: "k x delivery rate x smallest RTT, both estimated at the receiver",
+        summary: "k x delivery rate x smallest RTT; the receiver estimates rate and RTT",
         source: "koga §5.2.2 without the link layer's help; BBR's model of the path (draft-ietf-ccwg-bbr §2.4)",
         parameters: &[
             Parameter {
@@ -39,7 +39,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "size",
                 unit: Unit::Bytes(1, 1 << 30),
                 default: Some("4 MiB"),
-                doc: "receive buffer: the largest window; larger values use coarser units (RFC 7323 §2.2)",
+                doc: "receive buffer: the largest window; a larger buffer has coarser window units (RFC 7323 §2.2)",
             },
         ],
         live: Some(Live { word: "dynamic", parameter: "k", usual: Some("2"), without_discrimination: None }),
@@ -143,7 +143,7 @@ impl Dynamic {
         if elapsed < self.min_rtt.unwrap_or(SHORTEST_ROUND).max(SHORTEST_ROUND) {
             return;
         }
-        // A window that is deliberately small does not measure the path.
+        // While the window is deliberately small, arrivals do not show the rate of the path.
         if self.rtt_probe.is_none() {
             self.rates[self.rounds % ROUNDS] = round.bytes as f64 / elapsed.as_secs();
             self.rounds += 1;

@@ -1,11 +1,12 @@
 //! Freeze-TCP, receiver side (Goff, Moronski, Phatak and Gupta, INFOCOM 2000). The receiver advertises a zero window
-//! before an outage that this host's link layer foresees (a planned rate change). After the outage, it repeats the last
-//! ACK three times with an open window. No node of the network is involved, and headers may be encrypted. Only a sender
-//! with `freeze = true` keeps its window.
+//! before an outage that this host's link layer foresees (a planned rate change). After the outage, the receiver
+//! repeats the last ACK three times with an open window. No node of the network is involved, and headers may be
+//! encrypted. Only a sender with `freeze = true` keeps its window.
 //!
 //! # Our choices
-//! Known from an abstract; the lead of one round trip is from memory. The round-trip time is smoothed, and comes from
-//! timestamps or the handshake. Data in flight when the window closes is accepted: only the advertised window is zero.
+//! The mechanism is known from an abstract; the lead of one round trip is from memory. The round-trip time is smoothed,
+//! and comes from timestamps or the handshake. Data in flight when the window closes is accepted: only the advertised
+//! window is zero.
 
 use super::{AdvertisedWindow, Build, LinkPlan, PathSample, WindowDecision, WindowInput};
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Rate, Time, Unit};
@@ -13,7 +14,7 @@ use lasthop_base::{Duration, Info, Mechanism, Parameter, Rate, Time, Unit};
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "freeze",
-        summary: "free part of the buffer; zero from just before an outage that the link foresees until its end",
+        summary: "free part of the buffer; zero from just before a planned outage of the link until its end",
         source: "Goff et al., INFOCOM 2000 (abstract; the lead of one round trip from memory)",
         parameters: &[
             Parameter {
@@ -113,7 +114,7 @@ impl AdvertisedWindow for Freeze {
         let is_away = |rate: Rate| rate < self.away;
         let is_over = self.is_closed && !is_away(plan.rate);
         self.begins = match (is_away(plan.rate), is_away(plan.next)) {
-            // Nobody foresaw the outage, because the run begins within it.
+            // The run begins within the outage, so no report preceded the outage.
             (true, _) => plan.now,
             (false, true) => plan.until,
             (false, false) => Time::NEVER,

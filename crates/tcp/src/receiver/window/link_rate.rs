@@ -1,8 +1,8 @@
 //! Window computed from link-layer information (koga §5.2.2, Eqs. 5.1 and 5.2).
 //!
 //! awnd = rate T / segment, with T = (segment / rate + 2 delay) retransmissions. For 384 kbit/s the dissertation states
-//! 9.6 packets, but its numbers give 6.6. It uses 10 packets at 384 kbit/s and 4 at 64 kbit/s. The formula
-//! `published` takes these two and is linear between them.
+//! 9.6 packets, but its numbers give 6.6. The dissertation uses 10 packets at 384 kbit/s and 4 at 64 kbit/s. The
+//! formula `published` uses these two values and is linear between them.
 
 use super::{AdvertisedWindow, Build, WindowInput};
 use lasthop_base::{Duration, Info, Is, Live, Mechanism, OnlyIf, Parameter, Rate, Unit};
@@ -53,7 +53,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "edge",
                 unit: Unit::Word(&["held", "shrinks"]),
                 default: Some("held"),
-                doc: "right edge of a falling window: stays until reached, or moves left",
+                doc: "right edge if the window falls: stays until reached, or moves left",
             },
         ],
         only_if: &[

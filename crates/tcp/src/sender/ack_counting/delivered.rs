@@ -8,7 +8,7 @@ use lasthop_base::{Info, Mechanism};
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "delivered",
-        summary: "credits the whole segments delivered, by SACK too, and at the end of a recovery (Linux)",
+        summary: "credits whole delivered segments, also those that SACK reports and those at a recovery's end (Linux)",
         source: "Linux since 4.6 (netdev, 2016: tcp_cong_control); docs/validation.md",
         as_linux: true,
         ..Info::PLAIN

@@ -40,7 +40,7 @@ pub trait AckCounting: Send {
     }
 }
 
-/// Builds a counting.
+/// Builds an ACK counting mechanism.
 pub type Build = dyn Fn(&Values) -> Box<dyn AckCounting> + Send + Sync;
 
 /// All mechanisms.

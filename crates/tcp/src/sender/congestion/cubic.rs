@@ -21,7 +21,7 @@ use lasthop_base::{Duration, Info, Mechanism, Parameter, Time, Unit, Values};
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "cubic",
-        summary: "window is a cubic function of the time since the last reduction, never below Reno's",
+        summary: "window as a cubic function of the time since the last reduction, never below Reno's",
         source: "RFC 9438 §4",
         parameters: &[
             Parameter {
@@ -34,7 +34,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "c",
                 unit: Unit::Number(0.001, 1000.0),
                 default: Some("0.4"),
-                doc: "C: speed of the window's return, segments/s^3 (RFC 9438 §5.1)",
+                doc: "C: speed of the window's return to the plateau, segments/s^3 (RFC 9438 §5.1)",
             },
             Parameter {
                 name: "beta",
@@ -189,7 +189,8 @@ impl Memory {
 
 impl Epoch {
     /// Advances the clock to this ACK, except for the time in which the window was not used. If the window had room,
-    /// this is the time since the last ACK; otherwise it lasts until the acknowledged segment was sent.
+    /// the excluded time lasts from the last ACK to this ACK. Otherwise the excluded time ends when the acknowledged
+    /// segment was sent.
     fn continued(self, ack: &AckEvent) -> Epoch {
         let idle = match (self.seen, ack.rtt) {
             (Some(seen), _) if self.paused => ack.now.since(seen),
@@ -257,8 +258,8 @@ impl CongestionControl for Cubic {
         self.window.restart();
     }
 
-    /// §4.8. A timeout in recovery means a lost retransmission. It lowers ssthresh again, from the lowered cwnd (RFC
-    /// 5681 §4.3).
+    /// §4.8. A timeout in recovery means a lost retransmission. Such a timeout lowers ssthresh again, from the lowered
+    /// cwnd (RFC 5681 §4.3).
     fn on_timeout(&mut self, loss: &LossEvent, first: bool) {
         if first {
             self.lower_ssthresh(loss.flight.min(self.window()));

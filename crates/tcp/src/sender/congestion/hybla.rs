@@ -1,7 +1,7 @@
-//! TCP Hybla: the window of a long path grows as fast, in time, as that of a short path.
+//! TCP Hybla: the window of a long path grows as fast, in time, as the window of a short path.
 //!
 //! `ρ = max(RTT / RTT0, 1)`. For each acknowledged segment, slow start adds `2^ρ - 1` segments and avoidance adds `ρ² /
-//! W`. The window is ρ times that of a Reno flow with round-trip time RTT0. A loss halves the window.
+//! W`. The window is ρ times the window of a Reno flow with round-trip time RTT0. A loss halves the window.
 //!
 //! As in Linux, ρ changes only when the smoothed RTT reaches a new minimum, and the initial window is at least ρ
 //! segments. Slow start ends exactly at ssthresh, and the exponent is bounded. After a timeout the window grows as
@@ -18,8 +18,9 @@ use lasthop_base::{Duration, Info, Mechanism, Parameter, Unit, Values};
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "hybla",
-        summary: "growth by 2^rho - 1 and rho squared, rho = RTT / 25 ms: as fast in time as on a short path",
-        source: "Caini and Firrincieli, Int. J. Satell. Commun. 22, 2004 (by lecture notes and Linux's description)",
+        summary: "grows on a long path as fast in time as on a path of 25 ms: by 2^rho - 1 or rho squared, rho = RTT / \
+                  25 ms",
+        source: "Caini and Firrincieli, Int. J. Satell. Commun. 22, 2004 (from lecture notes and Linux's description)",
         parameters: &[
             Parameter {
                 name: "rtt0",
@@ -141,8 +142,8 @@ mod tests {
     }
 
     /// From ssthresh (20 segments, times rho), the window over rho grows by one segment per 25 ms, for any round trip:
-    /// 20 + 60 s / 25 ms = 2420 segments. Long round trips lag slightly, because earlier ACKs have already raised the
-    /// window that an ACK meets.
+    /// 20 + 60 s / 25 ms = 2420 segments. Long round trips lag slightly: an ACK adds rho² / W, and earlier ACKs of the
+    /// round trip have already raised W.
     #[test]
     fn avoidance_is_the_same_in_time() {
         for rtt_ms in [25, 100, 600] {

@@ -25,7 +25,8 @@ use lasthop_base::{Duration, Info, Mechanism, Parameter, Unit, Values};
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "jersey",
-        summary: "ssthresh from the rate of ACKs at a router's warning; a loss without a warning keeps the window",
+        summary: "sets ssthresh from the rate of ACKs at a router's warning; keeps the window at a loss without a \
+                  warning",
         source: "Xu, Tian, Ansari, IEEE JSAC 22(4), 2004, from memory; saad §3.B; details are ours",
         parameters: PARAMETERS,
         ..Info::PLAIN
@@ -38,13 +39,15 @@ pub(super) const PARAMETERS: &[Parameter] = &[
         name: "marks",
         unit: Unit::Word(&["rtt", "window", "every"]),
         default: Some("rtt"),
-        doc: "pace of rate control by marked ACKs: once per smoothed RTT (our choice), once per window of data, or every ACK",
+        doc: "pace of rate control by marked ACKs: once per smoothed RTT (our choice), once per window of data, or \
+              every ACK",
     },
     Parameter {
         name: "raises",
         unit: Unit::Flag,
         default: Some("false"),
-        doc: "rate control in avoidance may raise cwnd to the estimate (the paper's wording, from memory), not only lower it",
+        doc: "rate control in avoidance may raise cwnd to the estimate (the paper's wording, from memory), not only \
+              lower it",
     },
 ];
 

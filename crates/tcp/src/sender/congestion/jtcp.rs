@@ -24,7 +24,8 @@ use std::collections::VecDeque;
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "jtcp",
-        summary: "halves if the jitter ratio Jr over the last window exceeds k/w, else a loss keeps the window",
+        summary: "halves the window at a loss if the jitter ratio Jr over the last window exceeds k/w, else keeps the \
+                  window",
         source: "Wu and Chen, IEEE JSAC 22(4), 2004, by hasegawa §2.2, Eq. 1; reactions from memory",
         parameters: &[
             Parameter {
@@ -37,7 +38,8 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "after_timeout",
                 unit: Unit::Word(&["half", "verdict"]),
                 default: Some("half"),
-                doc: "ssthresh after a timeout: half of FlightSize (RFC 5681), always or only if Jr shows congestion (our guess)",
+                doc: "whether ssthresh becomes half of FlightSize (RFC 5681) after every timeout, or only if Jr shows \
+                      congestion (our guess)",
             },
         ],
         ..Info::PLAIN
@@ -58,7 +60,7 @@ struct Jtcp {
 
 #[derive(Clone, Copy)]
 struct AckTimes {
-    /// Total bytes acknowledged with this ACK.
+    /// Total number of bytes acknowledged up to this ACK.
     end: u64,
     received: Time,
     sent: Time,
@@ -189,8 +191,8 @@ mod tests {
         during / MSS
     }
 
-    /// Jr = 9 x later / (9 x (10 ms + later)), and the threshold is 1/10. A growth of 1.1 ms gives 0.0991, of 1.2 ms
-    /// 0.107.
+    /// Jr = 9 x later / (9 x (10 ms + later)), and the threshold is 1/10. A growth of 1.1 ms gives Jr = 0.0991, a
+    /// growth of 1.2 ms gives 0.107.
     #[test]
     fn a_queue_that_grew_by_a_packet_is_congestion() {
         for stamped in [true, false] {

@@ -37,13 +37,13 @@ pub struct Start {
     pub ssthresh: u64,
     /// Payload of a full segment, bytes.
     pub mss: u64,
-    /// Whether SACK reports losses, so that a round trip can show several.
+    /// Whether SACK reports losses, so that a round trip can reveal several losses.
     pub selective: bool,
     /// Random stream of this sender.
     pub random: Stream,
 }
 
-/// An ACK that advances or is a duplicate, with its consequences.
+/// An ACK that advances `una` or is a duplicate, and its effects.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AckEvent<'a> {
     /// Arrival of the ACK.
@@ -238,7 +238,7 @@ pub trait RateHooks {
     fn extra_at(&self) -> Time {
         Time::NEVER
     }
-    /// An extra segment was sent. It does not count as in flight, and no timer runs for it.
+    /// An extra segment was sent. Extra segments do not count as in flight, and no timer runs for them.
     fn on_extra(&mut self, now: Time) {
         let _ = now;
     }

@@ -12,7 +12,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "new_jersey",
         summary: "Jersey with the rate from the receiver's timestamps",
-        source: "Xu, Tian, Ansari, Computer Networks 47, 2005 (abstract); the rest as jersey",
+        source: "Xu, Tian, Ansari, Computer Networks 47, 2005 (abstract); the rest as in jersey",
         parameters: PARAMETERS,
         needs: &[Need::Timestamps],
         ..Info::PLAIN

@@ -5,15 +5,15 @@
 //!
 //! * **Sudden Start**, at the start and after a timeout: cwnd is one segment. `most` - 1 dummies are sent evenly within
 //!   one RTT. Each ACK of a dummy adds a segment to cwnd. Then avoidance continues.
-//! * **Rapid Recovery**, during a recovery: cwnd, W before, is halved. W dummies are sent within one RTT. The first W/2
-//!   ACKs of dummies do not count, because even a congested path has room for the W/2 segments removed. Each later ACK
-//!   adds a segment. After a wireless loss cwnd is W again one RTT later.
+//! * **Rapid Recovery**, during a recovery: cwnd, which was W, is halved. W dummies are sent within one RTT. The first
+//!   W/2 ACKs of dummies do not count, because even a congested path has room for the W/2 segments removed. Each later
+//!   ACK adds a segment. After a wireless loss cwnd is W again one RTT later.
 //!
 //! # Sources
-//! Known from abstracts and surveys: both phases, the low priority, one segment per ACK of a dummy, and the spacing RTT
-//! / `most`. Our choices: W dummies of which W/2 do not count (the only numbers that restore W after a wireless loss);
-//! even spacing in Rapid Recovery; Sudden Start after a timeout; `most`, which is the advertised window in the paper;
-//! and D-SACK. In the paper, ACKs carry the priority of the dummy.
+//! The following is known from abstracts and surveys: both phases, the low priority, one segment per ACK of a dummy,
+//! and the spacing RTT / `most`. Our choices: W dummies of which W/2 do not count (the only numbers that restore W
+//! after a wireless loss); even spacing in Rapid Recovery; Sudden Start after a timeout; `most`, which is the
+//! advertised window in the paper; and D-SACK. In the paper, ACKs carry the priority of the dummy.
 //!
 //! # Not modelled
 //! A lost ACK of a dummy counts as a lost dummy. The D-SACK of an unnecessary retransmission counts as the ACK of a
@@ -36,7 +36,8 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
             name: "most",
             unit: Unit::Count(2, 65_535),
             default: Some("64"),
-            doc: "largest cwnd reached by dummies, segments; Sudden Start sends one dummy less (the paper: the advertised window)",
+            doc: "largest cwnd reached by dummies, segments; Sudden Start sends one dummy fewer (the paper: the \
+                  advertised window)",
         }],
         needs: &[Need::Sack],
         ..Info::PLAIN

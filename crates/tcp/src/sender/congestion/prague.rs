@@ -12,7 +12,8 @@
 //! * Detection of a bottleneck with RFC 3168's marks that the flow shares with others.
 //!
 //! # Sources
-//! Parts of the draft that others quote. The rest follows descriptions of Linux's tcp_prague and of udp_prague.
+//! The sources are the parts of the draft that other documents quote and, for the rest, descriptions of Linux's
+//! tcp_prague and of udp_prague.
 
 use super::{
     AckEvent, Build, CongestionControl, LossEvent, LossPhase, Nature, RateHooks, Recovered, Reno, Start,
@@ -79,7 +80,7 @@ struct AlphaRound {
     marked: u64,
 }
 
-/// Smallest window, segments (draft §2.4). RFC 3168 §6.1.2 goes down to one.
+/// Smallest window, segments (draft §2.4). RFC 3168 §6.1.2 allows a window of one segment.
 const LEAST: u64 = 2;
 
 impl Prague {

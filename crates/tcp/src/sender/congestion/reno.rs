@@ -16,7 +16,8 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "halve",
                 unit: Unit::Word(&["flight", "window", "cwnd"]),
                 default: Some("flight"),
-                doc: "quantity halved for ssthresh: FlightSize (RFC 5681 Eq. 4), min(cwnd, awnd) (koga §2.1.6), cwnd in whole segments (Linux)",
+                doc: "quantity halved for ssthresh: FlightSize (RFC 5681 Eq. 4), min(cwnd, awnd) (koga §2.1.6), cwnd \
+                      in whole segments (Linux)",
             },
             Parameter {
                 name: "slow_start_at_ssthresh",
@@ -189,7 +190,7 @@ impl CongestionControl for Reno {
         if is_slow_start && !ack_counting.collects() {
             self.cwnd += real(credit);
         } else if is_slow_start {
-            // Credit beyond ssthresh counts in avoidance (Linux). At ssthresh, slow start takes a segment at most (RFC
+            // Credit beyond ssthresh counts in avoidance (Linux). At ssthresh, slow start adds at most a segment (RFC
             // 5681 §3.1).
             let room = self.ssthresh.saturating_sub(self.window());
             let taken = credit.min(if room > 0 { room } else { self.mss });

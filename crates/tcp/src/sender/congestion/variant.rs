@@ -15,8 +15,7 @@ use lasthop_base::{Duration, Rate, Time};
 /// use lasthop_base::{Info, Mechanism};
 /// use lasthop_tcp::sender::congestion::{Build, LossEvent, OnReno, Reno, Variant};
 ///
-/// /// A loss takes an eighth of the window.
-/// struct Gentle;
+/// A loss reduces the window by an eighth. struct Gentle;
 ///
 /// impl Variant for Gentle {
 ///     fn on_loss(&mut self, reno: &mut Reno, _: &LossEvent) {
@@ -26,7 +25,7 @@ use lasthop_base::{Duration, Rate, Time};
 /// }
 ///
 /// const GENTLE: Mechanism<Build> = Mechanism {
-///     info: Info { name: "gentle", summary: "a loss takes an eighth", source: "an example", ..Info::PLAIN },
+///     info: Info { name: "gentle", summary: "removes an eighth at a loss", source: "an example", ..Info::PLAIN },
 ///     build: &|_, start| OnReno::boxed(&start, Gentle),
 /// };
 /// ```

@@ -1,9 +1,9 @@
 //! TCP Vegas: keeps one to three segments in the path's queue.
 //!
 //! Once a round trip, `extra = cwnd (RTT - BaseRTT) / RTT` gives the number of segments beyond the bandwidth-delay
-//! product. If it is below `alpha`, cwnd grows by a segment; if it is above `beta`, cwnd shrinks by a segment. Slow
-//! start doubles cwnd every other round trip and ends if it is above `gamma`. BaseRTT is the smallest RTT so far, RTT
-//! the smallest of the round.
+//! product. If `extra` is below `alpha`, cwnd grows by a segment; if `extra` is above `beta`, cwnd shrinks by a
+//! segment. Slow start doubles cwnd every other round trip and ends if `extra` is above `gamma`. BaseRTT is the
+//! smallest RTT so far, RTT the smallest of the round.
 //!
 //! # Not modelled
 //! Vegas' fine-grained retransmission timer, and its reduction by a quarter. The sender's recovery mechanism finds
@@ -18,8 +18,8 @@ const SEGMENTS: Unit = Unit::Number(0.0, 1000.0);
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "vegas",
-        summary: "one segment more or less per round trip keeps one to three segments queued",
-        source: "Brakmo and Peterson, IEEE JSAC 13(8), 1995 (by descriptions)",
+        summary: "changes the window by at most a segment per round trip, to keep one to three segments queued",
+        source: "Brakmo and Peterson, IEEE JSAC 13(8), 1995 (from descriptions)",
         parameters: &[
             Parameter {
                 name: "alpha",
@@ -134,8 +134,8 @@ mod tests {
         rounds_ms.iter().map(|ms| round(*ms)).collect()
     }
 
-    /// With 20 segments in flight, 20 (1 - 100 / RTT) are queued. At 100 ms none is queued, so cwnd grows by one. At
-    /// 110 ms 1.8 are queued. At 125 ms 4 are queued, so cwnd shrinks by one.
+    /// With 20 segments in flight, 20 (1 - 100 / RTT) are queued. At 100 ms no segment is queued, so cwnd grows by one.
+    /// At 110 ms 1.8 are queued. At 125 ms 4 are queued, so cwnd shrinks by one.
     #[test]
     fn one_to_three_segments_wait() {
         assert_eq!(after(20, 1, &[100, 110, 110, 110]), [21.0, 22.0, 22.0, 22.0]);

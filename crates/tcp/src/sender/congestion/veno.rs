@@ -1,7 +1,7 @@
 //! TCP Veno: Vegas' estimate of queued segments distinguishes random losses from congestion.
 //!
-//! N = W (RTT - base) / RTT segments of a window W are queued. If N is below `beta`, a loss is random and costs a fifth
-//! of the window. Otherwise a loss halves the window, and avoidance grows only at every other ACK.
+//! N = W (RTT - base) / RTT segments of a window W are queued. If N is below `beta`, a loss counts as random and
+//! reduces the window by a fifth. Otherwise a loss halves the window, and avoidance grows only at every other ACK.
 
 use super::{AckEvent, Build, CongestionControl, LossEvent, OnReno, Reno, Start, Variant};
 use crate::sender::ack_counting::AckCounting;
@@ -10,7 +10,7 @@ use lasthop_base::{Duration, Info, Mechanism, Parameter, Unit, Values};
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "veno",
-        summary: "Reno; a loss is random while Vegas' estimate of queued segments is low",
+        summary: "Reno, but treats a loss as random while Vegas' estimate of queued segments is low",
         source: "Fu and Liew, IEEE JSAC 21(2), 2003 §3",
         parameters: &[
             Parameter {
@@ -136,8 +136,8 @@ mod tests {
         veno.window()
     }
 
-    /// §3.B: at an RTT of 150 ms a third of the window is queued. This is 10 of 30 segments; 3 of 9, which equals beta;
-    /// or 2.7 of 8.
+    /// §3.B: at an RTT of 150 ms a third of the window is queued. The queue holds 10 of 30 segments; 3 of 9, which
+    /// equals beta; or 2.7 of 8.
     #[test]
     fn a_loss_costs_a_fifth_while_less_than_beta_waits_and_else_half() {
         assert_eq!([after_loss(30, 150), after_loss(9, 150)], [15 * MSS, 4500]);

@@ -17,7 +17,7 @@ use lasthop_base::{Info, Mechanism, Parameter, Unit};
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "w_cw",
-        summary: "halves at marks; a loss without a mark is a random error with Westwood's reaction",
+        summary: "halves the window at marks; treats a loss without a mark as a random error, with Westwood's reaction",
         source: "saad §5, Fig. 4",
         parameters: &[
             Parameter {
@@ -30,7 +30,8 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "marked_loss",
                 unit: Unit::Word(&["halve", "keep"]),
                 default: Some("halve"),
-                doc: "reaction to marked duplicates: retransmit and halve, or retransmit only (the text names only the retransmission)",
+                doc: "reaction to marked duplicates: retransmit and halve, or retransmit only (the text names only the \
+                      retransmission)",
             },
             Parameter {
                 name: "after_timeout",

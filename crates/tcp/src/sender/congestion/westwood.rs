@@ -8,7 +8,7 @@ use lasthop_base::{Duration, Info, Mechanism, Parameter, Time, Unit, Values};
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "westwood",
-        summary: "ssthresh after a loss is the estimated bandwidth times the smallest RTT",
+        summary: "sets ssthresh after a loss to the estimated bandwidth times the smallest RTT",
         source: "Mascolo, Casetti, Gerla, Sanadidi, Wang: TCP Westwood, MobiCom 2001 §2.2 to §3",
         parameters: PARAMETERS,
         ..Info::PLAIN

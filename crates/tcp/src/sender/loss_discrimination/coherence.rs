@@ -2,9 +2,9 @@
 //! loss echo no mark, because marking routers mark before they drop, and congestion lasts longer than a packet.
 //!
 //! # Our choices
-//! Known from abstracts and from memory. The ACKs around the loss are the last ACKs before the duplicates, and the
-//! duplicates. An echo lasts a round trip, until CWR, so the rule is coarse. If the bottleneck does not mark, every
-//! congestion loss counts as wireless.
+//! The mechanism is known from abstracts and from memory. The ACKs around the loss are the last ACKs before the
+//! duplicates, and the duplicates. An echo lasts a round trip, until CWR, so the rule is coarse. If the bottleneck does
+//! not mark, every congestion loss counts as wireless.
 
 use super::{AckHint, Build, Cause, LossDiscriminator};
 use crate::ranges::Range;
@@ -13,13 +13,13 @@ use lasthop_base::{Info, Mechanism, Parameter, Unit};
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "coherence",
-        summary: "wireless if the ACKs around the loss echo no mark; the window then stays",
+        summary: "treats a loss as wireless, and keeps the window, if the ACKs around the loss echo no mark",
         source: "Liu and Jain, HICSS 2003 (abstracts; rules from memory)",
         parameters: &[Parameter {
             name: "before",
             unit: Unit::Bytes(0, 1 << 30),
             default: Some("1500 B"),
-            doc: "distance from the last ACK with an echo to the hole up to which the loss is congestion",
+            doc: "largest distance from the last ACK with an echo to the hole for which the loss is congestion",
         }],
         ..Info::PLAIN
     },

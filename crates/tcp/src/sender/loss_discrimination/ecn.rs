@@ -3,8 +3,9 @@
 //! Without an echo the loss counts as corruption: the segment is retransmitted and cwnd stays.
 //!
 //! # Our choices
-//! Known from huang's sentence and the abstract. A recovery that begins with fewer than three duplicates requires an
-//! echo in each duplicate. Marks always reduce cwnd (RFC 3168). A timeout counts as congestion.
+//! The mechanism is known from huang's sentence and the abstract. If a recovery begins with fewer than three
+//! duplicates, a loss is congestion only if each duplicate has an echo. Marks always reduce cwnd (RFC 3168). A timeout
+//! counts as congestion.
 //!
 //! # Limits
 //! If the bottleneck drops without marking, congestion losses count as corruption. ECE lasts until CWR, so a corruption
@@ -17,7 +18,8 @@ use lasthop_base::{Info, Mechanism, Parameter, Unit};
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "ecn",
-        summary: "congestion if the three duplicate ACKs echo a mark, else corruption and the window stays",
+        summary: "treats a loss as congestion if the three duplicate ACKs echo a mark, else as corruption, which keeps \
+                  the window",
         source: "Ramani and Karandikar, ICPWC 2000, as described in huang §2 and the abstract",
         parameters: &[Parameter {
             name: "duplicates",

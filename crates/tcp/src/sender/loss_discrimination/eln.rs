@@ -1,9 +1,9 @@
 //! Explicit loss notification, sender side: ACKs state the cause of a loss, wireless or congestion (middlebox `eln`).
 //!
 //! Balakrishnan and Katz (GLOBECOM 1998): a base station sets a bit in ACKs to a mobile sender. The first duplicate
-//! with the bit triggers the retransmission, and the window stays (ns-2's `tcp-eln`). huang §2: the bit means
-//! congestion (ACK_ELN, Ding and Jamalipour 2001), losses without the bit are wireless. That polarity is unsafe if ACKs
-//! are lost or no node marks.
+//! with the bit triggers the retransmission, and the window stays (ns-2's `tcp-eln`). In huang §2 the bit means
+//! congestion (ACK_ELN, Ding and Jamalipour 2001), and losses without the bit are wireless. The latter meaning is
+//! unsafe if ACKs are lost or no node marks.
 //!
 //! # Our choices
 //! Duplicates with different causes mean congestion, and so does a timeout. The sender's own recovery repairs the loss,
@@ -17,14 +17,15 @@ use lasthop_wire::LossHint;
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "eln",
-        summary: "cause named by ACKs (ELN): the window stays after a wireless loss",
+        summary: "uses the cause of a loss that ACKs state (ELN); keeps the window after a wireless loss",
         source: "Balakrishnan and Katz, GLOBECOM 1998; ns-2 tcp-eln; huang §2 (the other polarity, our construction)",
         parameters: &[
             Parameter {
                 name: "threshold",
                 unit: Unit::Count(1, 100),
                 default: Some("1"),
-                doc: "number of duplicates with the hint that trigger the retransmission; from 3 on, recovery's own threshold decides",
+                doc: "number of duplicates with the hint that trigger the retransmission; from 3 on, recovery's own \
+                      threshold decides",
             },
             Parameter {
                 name: "says",

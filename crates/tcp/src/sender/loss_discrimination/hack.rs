@@ -2,8 +2,8 @@
 //! retransmitted at once, without any other effect. The receiver's side is its `loss_discrimination` mechanism `hack`.
 //!
 //! # Our choices
-//! Known from the abstract and from memory. A recovery entered for a damaged segment keeps the window and does not
-//! retransmit that segment twice. The loss of such a retransmission is detected as usual.
+//! The mechanism is known from the abstract and from memory. A recovery entered for a damaged segment keeps the window
+//! and does not retransmit that segment twice. The loss of such a retransmission is detected as usual.
 
 use super::{Build, Cause, LossDiscriminator};
 use crate::ranges::{Range, RangeSet};
@@ -14,7 +14,7 @@ use lasthop_wire::Priority;
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "hack",
-        summary: "retransmits segments reported damaged at once, and the window stays",
+        summary: "retransmits segments reported damaged at once, and keeps the window",
         source: "Balan et al., INFOCOM 2001 (abstract; rules partly from memory)",
         ..Info::PLAIN
     },

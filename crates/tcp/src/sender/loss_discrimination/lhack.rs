@@ -3,10 +3,10 @@
 //! wireless link.
 //!
 //! # Our choices
-//! Known from two sentences in huang and from memory. After a wireless loss, recovery repairs the loss and the window
-//! stays. The first timeout of a segment that reached the last hop does not count as congestion, either. If a notice is
-//! lost, the loss counts as congestion. A retransmitted segment counts as not having reached the last hop, because a
-//! notice does not identify the copy.
+//! The mechanism is known from two sentences in huang and from memory. After a wireless loss, recovery repairs the loss
+//! and the window stays. The first timeout of a segment that reached the last hop does not count as congestion, either.
+//! If a notice is lost, the loss counts as congestion. A retransmitted segment counts as not having reached the last
+//! hop, because a notice does not identify the copy.
 
 use super::{Build, Cause, LossDiscriminator};
 use crate::ranges::{Range, RangeSet};
@@ -17,13 +17,13 @@ use lasthop_wire::Priority;
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "lhack",
-        summary: "wireless if the lost segment had reached the last hop; the window then stays",
+        summary: "treats a loss as wireless, and keeps the window, if the lost segment had reached the last hop",
         source: "Cobb and Agrawal, ISCC 1995, as described in huang §2 (the sender's rule is our construction)",
         parameters: &[Parameter {
             name: "timeouts",
             unit: Unit::Count(0, 100),
             default: Some("1"),
-            doc: "consecutive timeouts that keep window and RTO if the segment has reached the last hop",
+            doc: "number of consecutive timeouts that keep window and RTO if the segment has reached the last hop",
         }],
         ..Info::PLAIN
     },

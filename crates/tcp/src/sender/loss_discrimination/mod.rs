@@ -100,7 +100,7 @@ pub trait LossDiscriminator: Send {
         false
     }
 
-    /// Whether the mechanism attributes losses at all, so that attributions are counted.
+    /// Whether the mechanism attributes losses, so that attributions are counted.
     fn discriminates_losses(&self) -> bool {
         true
     }
@@ -110,7 +110,7 @@ pub trait LossDiscriminator: Send {
         false
     }
 
-    /// Whether [`LossDiscriminator::on_rtt_sample`] is called. The sender asks only once.
+    /// Whether [`LossDiscriminator::on_rtt_sample`] is called. The sender calls this function only once.
     fn needs_rtt_samples(&self) -> bool {
         false
     }

@@ -4,9 +4,9 @@
 //! of the largest power so far.
 //!
 //! # Our choices
-//! Known from huang §2 and from abstracts of citing papers. Our choices: the estimator, which takes one sample a round
-//! (the bytes outstanding at its start, and the round-trip time of the first segment sent in the round); unlimited
-//! memory; and `margin`. The last RTT sample decides at a loss. A timeout counts as congestion.
+//! The mechanism is known from huang §2 and from abstracts of citing papers. Our choices: the estimator, which takes
+//! one sample a round (the bytes outstanding at its start, and the round-trip time of the first segment sent in the
+//! round); unlimited memory; and `margin`. The last RTT sample decides at a loss. A timeout counts as congestion.
 
 use super::{Build, Cause, LossDiscriminator, RttSample, SampledRound};
 use crate::ranges::Range;
@@ -15,8 +15,10 @@ use lasthop_base::{Duration, Info, Mechanism, Parameter, Unit};
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "ncpld",
-        summary: "corruption if the round trip is no longer than at the knee of throughput over load (NCPLD)",
-        source: "Samaraweera, IEE Proc. Commun. 146(4), 1999, as described in huang §2 (the estimator of the knee is ours)",
+        summary: "treats a loss as corruption if the round trip is no longer than at the knee of throughput over load \
+                  (NCPLD)",
+        source: "Samaraweera, IEE Proc. Commun. 146(4), 1999, as described in huang §2 (the estimator of the knee is \
+                 ours)",
         parameters: &[Parameter {
             name: "margin",
             unit: Unit::Number(0.0, 10.0),
@@ -91,8 +93,8 @@ mod tests {
         (MECHANISM.build)(&values).expect("a discriminator")
     }
 
-    /// The pipe holds ten segments and has 100 ms. The power is 10 / 0.1² = 1000 with ten segments in flight, and 12 /
-    /// 0.12² = 833 with twelve.
+    /// The path holds ten segments and has a round trip of 100 ms. The power is 10 / 0.1² = 1000 with ten segments in
+    /// flight, and 12 / 0.12² = 833 with twelve.
     #[test]
     fn the_knee_is_the_full_pipe() {
         for (margin, last, cause) in [

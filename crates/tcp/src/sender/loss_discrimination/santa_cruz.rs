@@ -5,9 +5,10 @@
 //! times. The sum over one window, divided by the mean interval between arrivals, is the queue growth in segments.
 //!
 //! # Our choices
-//! Known from huang §2 ("observation of an increasing RTT") and from the authors' page on TCP Santa Cruz. The rule on
-//! whole intervals is from memory. `intervals` and `growth` are ours. Receiver timestamps replace Santa Cruz's own
-//! option. Without timestamps, round-trip times serve, which include the return path. A timeout counts as congestion.
+//! The mechanism is known from huang §2 ("observation of an increasing RTT") and from the authors' page on TCP Santa
+//! Cruz. The rule on whole intervals is from memory. The parameters `intervals` and `growth` are ours. Receiver
+//! timestamps replace Santa Cruz's own option. Without timestamps, round-trip times are used, which include the return
+//! path. A timeout counts as congestion.
 
 use super::{Build, Cause, LossDiscriminator, RttSample, SampledRound};
 use crate::ranges::Range;
@@ -16,8 +17,10 @@ use lasthop_base::{Info, Mechanism, Parameter, Unit};
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "santa_cruz",
-        summary: "congestion if relative delays show queue growth over the last windows, else the window stays",
-        source: "Parsa and Garcia-Luna-Aceves, WCNC 2000, as described in huang §2 and TCP Santa Cruz (rule from memory)",
+        summary: "treats a loss as congestion if relative delays show queue growth over the last windows, else keeps \
+                  the window",
+        source: "Parsa and Garcia-Luna-Aceves, WCNC 2000, as described in huang §2 and TCP Santa Cruz (rule from \
+                 memory)",
         parameters: &[
             Parameter {
                 name: "intervals",

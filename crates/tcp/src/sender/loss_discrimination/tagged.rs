@@ -1,5 +1,5 @@
-//! Tagged segments (huang §3): one segment per window has low priority, and congested routers drop it first. If this
-//! tag arrives, the losses around it were corruption, and the window is restored.
+//! Tagged segments (huang §3): one segment per window has low priority, and congested routers drop it first. If the
+//! tagged segment arrives, the losses around it were corruption, and the window is restored.
 //!
 //! A retransmitted tag counts as lost. A lost tag counts in the review of the first recovery entered after the tag was
 //! first sent, even if the previous recovery retransmitted the tag (§3.D.1, case 2).
@@ -13,7 +13,7 @@ use lasthop_wire::Priority;
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "tagged",
-        summary: "congestion if a tagged low-priority segment was lost too, else the window is restored",
+        summary: "treats a loss as congestion if a tagged low-priority segment was lost too, else restores the window",
         source: "huang §3",
         parameters: &[
             Parameter {
@@ -26,15 +26,15 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "after_loss",
                 unit: Unit::Word(&["hole", "recovery", "retransmission"]),
                 default: Some("hole"),
-                doc: "segment tagged after a lost tag: the next new segment once its hole is closed, or once \
-                      recovery is over; or its own retransmission",
+                doc: "segment tagged after a lost tag: the next new segment once the hole is closed, or once recovery \
+                      is over; or the retransmission of the lost segment",
             },
             Parameter {
                 name: "counts",
                 unit: Unit::Word(&["window", "any"]),
                 default: Some("window"),
-                doc: "lost tags counted by a review: those first sent before recovery was entered (later ones in the \
-                      next review), or every tag retransmitted in this recovery",
+                doc: "lost tags counted by a review: tags first sent before recovery was entered (the next review \
+                      counts later tags), or every tag retransmitted in this recovery",
             },
             Parameter {
                 name: "restores",

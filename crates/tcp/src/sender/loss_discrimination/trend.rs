@@ -6,11 +6,11 @@
 //! on the congestion level".
 //!
 //! # Our choices
-//! Known only from that sentence; the formula and the parameters are ours. A trend is the last delay minus the first,
-//! over the sum of all absolute changes (-1: falling, 1: rising). The level `c` is the position of the last delay
-//! between the smallest and the largest. The weights are `c` for the short-term trend and `1 - c` for the long-term
-//! trend. The prediction is `c (1 + trend) / 2`. The delay is the forward delay with timestamps, otherwise the
-//! round-trip time. A timeout counts as congestion.
+//! The mechanism is known only from that sentence; the formula and the parameters are ours. A trend is the last delay
+//! minus the first, over the sum of all absolute changes (-1: falling, 1: rising). The level `c` is the position of the
+//! last delay between the smallest and the largest. The weights are `c` for the short-term trend and `1 - c` for the
+//! long-term trend. The prediction is `c (1 + trend) / 2`. The delay is the forward delay with timestamps, otherwise
+//! the round-trip time. A timeout counts as congestion.
 
 use super::{Build, Cause, LossDiscriminator, RttSample};
 use crate::ranges::Range;
@@ -20,7 +20,7 @@ use std::collections::VecDeque;
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "trend",
-        summary: "congestion if level, short-term and long-term trend of the delay predicted a loss",
+        summary: "treats a loss as congestion if level, short-term and long-term trend of the delay predicted a loss",
         source: "Roychoudhuri and Al-Shaer, IEEE TNSM 2(1), 2005, by hasegawa §4 (formula and constants are ours)",
         parameters: &[
             Parameter {

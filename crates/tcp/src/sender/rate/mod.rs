@@ -24,7 +24,7 @@ pub(super) struct Rates {
     lost: Vec<Range>,
 }
 
-// These functions are not inlined: most senders have no `Rates`, and their path stays short.
+// These functions are not inlined, to keep the path of most senders short: most senders have no `Rates`.
 impl Rates {
     pub(super) fn boxed(sends_extra: bool) -> Box<Rates> {
         Box::new(Rates { sends_extra, ..Rates::default() })

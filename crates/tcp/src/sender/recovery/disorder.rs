@@ -1,5 +1,5 @@
-//! Extended limited transmit (RFC 4653 §3) of NCR and DCR. It lasts from the first report above a hole (a *disorder*)
-//! until the hole is known to be a loss or reordering.
+//! Extended limited transmit (RFC 4653 §3) of NCR and DCR, which lasts from the first report above a hole (a
+//! *disorder*) until the hole is known to be a loss or reordering.
 
 use super::sack::Sack;
 use super::{DUP_THRESH, Duplicates};

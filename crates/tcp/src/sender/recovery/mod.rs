@@ -28,7 +28,7 @@ pub struct AckNews {
     pub duplicate: bool,
     /// Whether the ACK reports data that arrived twice (D-SACK, RFC 2883).
     pub is_dsack: bool,
-    /// Whether the loss of the first outstanding segment is certain, because of an explicit notification
+    /// Whether an explicit notification shows that the first outstanding segment is certainly lost
     /// ([`LossDiscriminator::on_ack`](crate::sender::loss_discrimination::LossDiscriminator::on_ack)). No further
     /// duplicate is then needed.
     pub certain: bool,
@@ -107,8 +107,8 @@ pub trait LossRecovery: Send {
     /// Handles the discovery that the last timeout, or the current recovery, was spurious: no outstanding data is lost.
     fn on_spurious(&mut self, scoreboard: &Scoreboard);
 
-    /// Returns the next segment to send regardless of the window, and marks it lost. This is the first segment of a
-    /// recovery, or NewReno's on a partial ACK.
+    /// Returns the next segment to send regardless of the window, and marks this segment lost. Such a segment is the
+    /// first of a recovery, or the segment that NewReno retransmits on a partial ACK.
     fn next_forced(&mut self, scoreboard: &mut Scoreboard) -> Option<Range>;
 
     /// Whether [`LossRecovery::next_forced`] may return a segment; false saves the call.
@@ -283,7 +283,8 @@ impl Duplicates {
 mod tests {
     use super::*;
 
-    /// The recovery that replaces a recovery without SACK needs no SACK and keeps the shared parameters.
+    /// If the peer lacks SACK, each recovery is replaced by a recovery that needs no SACK and keeps the shared
+    /// parameters.
     #[test]
     fn each_has_one_in_its_place_without_sack() {
         for mechanism in ALL {

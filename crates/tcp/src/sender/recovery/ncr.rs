@@ -22,7 +22,8 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
             name: "mode",
             unit: Unit::Word(&["careful", "aggressive"]),
             default: Some("careful"),
-            doc: "careful: threshold 2/3 of FlightSize, a segment per two reports; aggressive: 1/2 and one per report",
+            doc: "careful: threshold 2/3 of FlightSize, a segment per two reports; aggressive: 1/2, a segment per \
+                  report",
         }],
         needs: &[Need::Sack],
         ..Info::PLAIN

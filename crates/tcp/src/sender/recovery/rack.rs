@@ -81,7 +81,7 @@ impl Rack {
         }
     }
 
-    /// Reordering window (RFC 8985 §6.2 step 4). It is zero if reordering was never seen and either three segments are
+    /// Reordering window (RFC 8985 §6.2 step 4); zero if reordering was never seen and either three segments are
     /// reported or a repair is in progress.
     fn reordering_window(&self, scoreboard: &Scoreboard) -> Duration {
         let is_repairing = self.recovering || self.restarting;

@@ -20,7 +20,8 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "rescue",
                 unit: Unit::Flag,
                 default: Some("true"),
-                doc: "whether to retransmit the last segment once per recovery if nothing else may go (NextSeg rule 4)",
+                doc: "whether to retransmit the last segment once per recovery if nothing else may be sent (NextSeg \
+                      rule 4)",
             },
         ],
         needs: &[Need::Sack],
@@ -30,7 +31,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
     build: &|values| Box::new(Sack::new(Duplicates::new(values), values.flag("rescue"))),
 };
 
-/// SACK recovery. NCR, DCR and others reuse it with another condition for its start.
+/// SACK recovery. NCR, DCR and other recoveries reuse SACK recovery with another condition for its start.
 pub(super) struct Sack {
     duplicates: Duplicates,
     rescues: bool,

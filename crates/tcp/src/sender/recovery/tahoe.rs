@@ -1,7 +1,7 @@
 //! Tahoe: fast retransmit, then slow start (koga §2.1.5).
 //!
-//! Go-back-N without SACK: a loss retransmits all outstanding data in order, except data that is acknowledged
-//! meanwhile.
+//! Go-back-N without SACK: after a loss, the sender retransmits all outstanding data in order, except data that is
+//! acknowledged meanwhile.
 
 use super::{AckNews, Build, COUNTED, Duplicates, LIMITED_TRANSMIT, LossRecovery, RecoveryStep};
 use crate::ranges::Range;
@@ -11,7 +11,7 @@ use lasthop_base::{Info, Mechanism};
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "tahoe",
-        summary: "three duplicate ACKs: retransmit, and slow start from one segment",
+        summary: "retransmits after three duplicate ACKs, then slow start from one segment",
         source: "Jacobson 1988; koga §2.1.5",
         parameters: &[LIMITED_TRANSMIT, COUNTED],
         ..Info::PLAIN

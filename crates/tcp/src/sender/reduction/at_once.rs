@@ -6,7 +6,7 @@ use lasthop_base::{Info, Mechanism};
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "at_once",
-        summary: "the window is reduced at once",
+        summary: "reduces the window at once",
         source: "RFC 5681 §3.2; RFC 6675 §5",
         ..Info::PLAIN
     },

@@ -56,8 +56,8 @@ mod tests {
 
     const MSS: u64 = 1000;
 
-    /// Returns the segments sent for each ACK in a recovery. It begins with `flight` segments, of which the first
-    /// `lost` are lost, and aims at `target` in flight.
+    /// Returns the segments sent for each ACK in a recovery, which begins with `flight` segments and aims at `target`
+    /// in flight. The first `lost` segments are lost.
     fn sent(flight: u64, lost: u64, target: u64) -> (Vec<u64>, u64) {
         let mut prr = Prr { recover_flight: 1, delivered: 0, out: 0 };
         prr.on_entered(flight * MSS);

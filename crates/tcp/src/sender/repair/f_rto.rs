@@ -41,7 +41,7 @@ pub(in crate::sender) enum ProbePermission {
     Nothing,
     /// Nothing may be sent until the next ACK.
     Wait,
-    /// New data may be sent. `first`: none was sent yet; if none is available, the test ends.
+    /// New data may be sent. `first`: no new data was sent yet; if no new data is available, the test ends.
     Probe {
         first: bool,
     },

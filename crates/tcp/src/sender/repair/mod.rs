@@ -130,7 +130,7 @@ impl Repair {
         self.recovery.on_sent(range, false);
     }
 
-    /// Tells recovery that a segment is retransmitted. The caller must then call
+    /// Informs recovery that a segment is retransmitted. The caller must then call
     /// [`Repair::record_retransmission_time`].
     #[inline(always)]
     pub(super) fn on_retransmitted(&mut self, range: Range) {
@@ -305,8 +305,8 @@ impl Repair {
         self.undo.as_ref().and_then(|undo| undo.eifel_tick())
     }
 
-    /// Records an expiry of the timer. Its changes are added to those of a repair in progress or of the previous
-    /// expiry. `first`: whether this is the first expiry for this data.
+    /// Records an expiry of the timer. The changes by this expiry are added to the changes by a repair in progress or
+    /// by the previous expiry. `first`: whether this is the first expiry for this data.
     pub(super) fn note_timeout(&mut self, first: bool, before: Option<StateBefore>) {
         let goes_on = self.recovery.is_recovering() || !first;
         if let Some(undo) = &mut self.undo {

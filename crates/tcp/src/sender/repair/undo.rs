@@ -31,7 +31,7 @@ pub(super) struct Undo {
     rules: UndoRules,
     /// State before the repair; `None`: nothing to undo.
     before: Option<StateBefore>,
-    /// Number of retransmitted segments, minus those reported as duplicates.
+    /// Number of retransmitted segments, minus the number of segments reported as duplicates.
     undo_retransmissions: u32,
     is_due: bool,
     first_retransmitted_at: Option<Time>,

@@ -14,7 +14,7 @@ pub struct Acked {
     /// Bytes of these segments that SACK had not reported before.
     pub delivered: u64,
     /// Sending time of the newest segment. `None` if SACK had reported that segment, or if any segment was sent twice:
-    /// the others may have waited for it in the receiver's buffer (Karn, RFC 6298 §3).
+    /// the others may have waited for that segment in the receiver's buffer (Karn, RFC 6298 §3).
     pub sent_at: Option<Time>,
 }
 

@@ -10,7 +10,7 @@ use lasthop_base::{Duration, Info, Mechanism, Parameter, Time, Unit};
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "hystart",
-        summary: "ends at a long train of ACKs or a longer round trip (HyStart of Linux's CUBIC)",
+        summary: "ends slow start at a long train of ACKs or a longer round trip (HyStart of Linux's CUBIC)",
         source: "Ha, Rhee: Taming the elephants, Computer Networks 55 (2011); Linux tcp_cubic's parameters",
         parameters: &[
             Parameter {

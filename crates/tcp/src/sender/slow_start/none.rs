@@ -6,7 +6,7 @@ use lasthop_base::{Info, Mechanism};
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "none",
-        summary: "ends only by a loss, a mark or ssthresh",
+        summary: "only a loss, a mark or ssthresh ends slow start",
         source: "RFC 5681 §3.1",
         ..Info::PLAIN
     },

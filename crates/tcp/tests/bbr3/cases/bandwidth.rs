@@ -54,10 +54,10 @@ pub fn a_tenth(lab: &mut Lab) -> Observations {
         snapshot.max_bandwidth < 1.1 * lab.payload_rate()
     })?;
     let took = lab.now.since(begun).as_secs();
-    let at = at.ok_or_else(|| format!("bw_shortterm does not come down (lowest {lowest:.0})"))?;
-    check(at < 3.0, || format!("bw_shortterm comes down after {at:.1} s"))?;
+    let at = at.ok_or_else(|| format!("bw_shortterm does not fall (lowest {lowest:.0})"))?;
+    check(at < 3.0, || format!("bw_shortterm falls after {at:.1} s"))?;
     // max_bw covers two cycles of 2 to 3 s, and probes take some time.
-    check(took < 12.0, || format!("max_bw comes down after {took:.1} s"))?;
+    check(took < 12.0, || format!("max_bw falls after {took:.1} s"))?;
     Ok(format!("bw_shortterm below three quarters after {at:.2} s, max_bw down after {took:.1} s"))
 }
 
@@ -67,7 +67,7 @@ pub fn policer(lab: &mut Lab) -> Observations {
     lab.path.policer = Some(Policer::new(lab.now, rate, bucket));
     lab.run_to(Bbr3State::Cruise)?;
     let mut adapts = false;
-    lab.run_until("time", 10.0, |lab| {
+    lab.run_until("the end of the case", 10.0, |lab| {
         adapts |=
             lab.snapshot().inflight_short_term.is_some() && lab.snapshot().bandwidth_short_term.is_finite();
         false
@@ -88,7 +88,8 @@ pub fn policer(lab: &mut Lab) -> Observations {
 /// takes more than half a second.
 pub fn no_tenth(rate: f64, _: f64) -> Option<&'static str> {
     (rate < 5e6).then_some(
-        "PROBE_RTT, every 5 s, ends PROBE_UP or the round behind it, so that the filter of max_bw never advances (§5.3.3.9)",
+        "PROBE_RTT, every 5 s, ends PROBE_UP or the round after PROBE_UP, so the filter of max_bw never advances \
+         (§5.3.3.9)",
     )
 }
 
@@ -96,5 +97,5 @@ pub fn no_tenth(rate: f64, _: f64) -> Option<&'static str> {
 /// in flight.
 pub fn no_policer(rate: f64, rtt: f64) -> Option<&'static str> {
     (rate * rtt < 5e4)
-        .then_some("four segments are always in flight, and the tokens of a round trip are for one")
+        .then_some("at least four segments are in flight, but a round trip has tokens for only one")
 }

@@ -72,11 +72,11 @@ fn product(lab: &Lab) -> f64 {
     lab.payload_rate() * lab.rtt.as_secs() / SEGMENT as f64
 }
 
-/// Rejects paths whose bandwidth-delay product is below eight segments: three bundles of two segments are always in
+/// Rejects paths whose bandwidth-delay product is below eight segments: three bursts of two segments are always in
 /// flight.
 fn needs_a_product(lab: &Lab) -> Result<(), Why> {
     if product(lab) < 8.0 {
-        Err(Why::NotHere("three bundles of segments are more than the bandwidth-delay product"))
+        Err(Why::NotHere("three bursts of segments exceed the bandwidth-delay product"))
     } else {
         Ok(())
     }
@@ -104,7 +104,7 @@ pub const CASES: &[Case] = &[
     Case {
         title: "Exiting STARTUP on Bandwidth Plateau",
         name: "startup-plateau",
-        expects: "max_bw within 2 % of the path's rate; three rounds with less than a quarter more, then DRAIN",
+        expects: "max_bw is within 2 % of the path's rate; DRAIN follows three rounds that each add less than 25 %",
         paths: PATHS,
         queue: 4.0,
         constants: &[],
@@ -114,7 +114,7 @@ pub const CASES: &[Case] = &[
     Case {
         title: "Exiting STARTUP on Loss When Application-Limited",
         name: "startup-loss",
-        expects: "losses above 2 % in a round, in six places: DRAIN, though samples are application-limited",
+        expects: "DRAIN follows if a round loses more than 2 %, in six places, even if samples are application-limited",
         paths: PATHS,
         queue: 4.0,
         constants: &[],
@@ -124,7 +124,7 @@ pub const CASES: &[Case] = &[
     Case {
         title: "Exiting DRAIN Based on Inflight",
         name: "drain-inflight",
-        expects: "pacing gain 0.5 until no more than the bandwidth-delay product is in flight, then PROBE_BW",
+        expects: "the pacing gain is 0.5 until at most the bandwidth-delay product is in flight; PROBE_BW follows",
         paths: PATHS,
         queue: 4.0,
         constants: &[],
@@ -134,7 +134,8 @@ pub const CASES: &[Case] = &[
     Case {
         title: "Exiting DRAIN Based on Time",
         name: "drain-time",
-        expects: "a path that is slower than was measured: PROBE_BW after three rounds, the queue not drained",
+        expects: "on a path that has become slower, PROBE_BW follows after three rounds, although the queue is not \
+                  drained",
         paths: PATHS,
         queue: 4.0,
         constants: LONE,
@@ -144,7 +145,7 @@ pub const CASES: &[Case] = &[
     Case {
         title: "Exiting PROBE_UP on Bandwidth Plateau",
         name: "up-plateau",
-        expects: "three rounds without a quarter more: PROBE_DOWN",
+        expects: "PROBE_DOWN follows three rounds that each add less than 25 %",
         paths: PATHS,
         queue: 4.0,
         constants: &[],
@@ -154,7 +155,7 @@ pub const CASES: &[Case] = &[
     Case {
         title: "Exiting PROBE_UP on Loss When Application-Limited",
         name: "up-loss",
-        expects: "losses above 2 % in a round: PROBE_DOWN, though samples are application-limited",
+        expects: "PROBE_DOWN follows if a round loses more than 2 %, even if samples are application-limited",
         paths: PATHS,
         queue: 4.0,
         constants: &[],
@@ -164,7 +165,7 @@ pub const CASES: &[Case] = &[
     Case {
         title: "Never Exiting PROBE_UP (or STARTUP) When Application-Limited With No Loss",
         name: "up-for-ever",
-        expects: "no loss, and samples that are application-limited: PROBE_UP goes on",
+        expects: "PROBE_UP continues while there is no loss and samples are application-limited",
         paths: PATHS,
         queue: 4.0,
         constants: &[],
@@ -174,7 +175,7 @@ pub const CASES: &[Case] = &[
     Case {
         title: "Exiting PROBE_DOWN on Inflight",
         name: "down-inflight",
-        expects: "pacing gain 0.9 until there is headroom and no queue, then PROBE_CRUISE",
+        expects: "the pacing gain is 0.9 until there is headroom and no queue; PROBE_CRUISE follows",
         paths: PATHS,
         queue: 4.0,
         constants: LONE,
@@ -184,7 +185,7 @@ pub const CASES: &[Case] = &[
     Case {
         title: "Exiting PROBE_DOWN After Max Time",
         name: "down-time",
-        expects: "a path that gets slower: PROBE_REFILL after the wait, without PROBE_CRUISE",
+        expects: "on a path that becomes slower, PROBE_REFILL follows after the wait, without PROBE_CRUISE",
         paths: PATHS,
         queue: 4.0,
         constants: LONE,
@@ -194,7 +195,8 @@ pub const CASES: &[Case] = &[
     Case {
         title: "Entering and Exiting PROBE_RTT",
         name: "probe-rtt",
-        expects: "every 5 s without a smaller RTT: half the product in flight, for 200 ms and a round, then PROBE_BW",
+        expects: "after 5 s without a smaller RTT, half a bandwidth-delay product is in flight for 200 ms and a round; \
+                  PROBE_BW follows",
         paths: PATHS,
         queue: 4.0,
         constants: &[],
@@ -204,7 +206,7 @@ pub const CASES: &[Case] = &[
     Case {
         title: "Skipping PROBE_RTT Due to Application-Limited Sending",
         name: "probe-rtt-skipped",
-        expects: "6 s of silence: no PROBE_RTT when data goes out again",
+        expects: "after 6 s of silence, PROBE_RTT does not occur when sending restarts",
         paths: PATHS,
         queue: 4.0,
         constants: &[],
@@ -214,7 +216,8 @@ pub const CASES: &[Case] = &[
     Case {
         title: "Achieving Expected STARTUP Bandwidth on a Link With Aggregation",
         name: "startup-aggregation",
-        expects: "ACKs in lumps: extra_acked raises cwnd above two products, and the whole bandwidth is found",
+        expects: "if ACKs arrive in bursts, extra_acked raises cwnd above two bandwidth-delay products; the whole \
+                  bandwidth is found",
         paths: PATHS,
         queue: 4.0,
         constants: &[],
@@ -224,7 +227,7 @@ pub const CASES: &[Case] = &[
     Case {
         title: "Achieving Expected Cruise Bandwidth on a Link With Aggregation",
         name: "cruise-aggregation",
-        expects: "lumps begin in PROBE_CRUISE: extra_acked raises cwnd, and the path stays full",
+        expects: "if bursts of ACKs begin in PROBE_CRUISE, extra_acked raises cwnd, and the path stays full",
         paths: PATHS,
         queue: 4.0,
         constants: &[],
@@ -234,7 +237,7 @@ pub const CASES: &[Case] = &[
     Case {
         title: "Correctly Managing Sub-Packet BDPs",
         name: "sub-packet",
-        expects: "cwnd is four packets at least, and the path is full",
+        expects: "cwnd is at least four packets, and the path is full",
         paths: [[64e3, 256e3, 1e6], [0.001, 0.005, 0.01]],
         queue: 4.0,
         constants: &[],
@@ -274,7 +277,7 @@ pub const CASES: &[Case] = &[
     Case {
         title: "Handling Spurious Fast Recovery",
         name: "spurious-recovery",
-        expects: "reordering in PROBE_UP: what was changed is restored, and the probe goes on",
+        expects: "after reordering in PROBE_UP, the changed state is restored, and the probe continues",
         paths: PATHS,
         queue: 4.0,
         constants: &[],
@@ -284,7 +287,7 @@ pub const CASES: &[Case] = &[
     Case {
         title: "Handling Spurious RTO Recovery",
         name: "spurious-rto",
-        expects: "everything late in PROBE_UP: what was changed is restored, and the probe goes on",
+        expects: "if all packets are late in PROBE_UP, the changed state is restored, and the probe continues",
         paths: PATHS,
         queue: 4.0,
         constants: &[],
@@ -294,7 +297,7 @@ pub const CASES: &[Case] = &[
     Case {
         title: "Entering and Exiting PROBE_RTT During STARTUP",
         name: "probe-rtt-startup",
-        expects: "a slow STARTUP of more than 5 s: PROBE_RTT, then STARTUP again",
+        expects: "PROBE_RTT interrupts a slow STARTUP of more than 5 s; STARTUP then continues",
         paths: PATHS,
         queue: 4.0,
         constants: &[],
@@ -304,7 +307,7 @@ pub const CASES: &[Case] = &[
     Case {
         title: "Handling Loss During PROBE_UP After inflight_longterm is Set",
         name: "up-loss-again",
-        expects: "losses in PROBE_UP lower inflight_longterm, to no less than 0.7 of the target: PROBE_DOWN",
+        expects: "losses in PROBE_UP lower inflight_longterm to at least 0.7 of the target; PROBE_DOWN follows",
         paths: PATHS,
         queue: 0.3,
         constants: &[],
@@ -314,7 +317,7 @@ pub const CASES: &[Case] = &[
     Case {
         title: "Handling Application-Limited Sending During PROBE_REFILL",
         name: "refill-limited",
-        expects: "low samples of an application that pauses leave max_bw alone; PROBE_UP follows",
+        expects: "low samples of an application that pauses do not change max_bw; PROBE_UP follows",
         paths: PATHS,
         queue: 4.0,
         constants: &[],

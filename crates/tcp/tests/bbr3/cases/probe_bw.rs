@@ -46,7 +46,7 @@ pub fn up_loss(lab: &mut Lab) -> Observations {
     check(!lab.snapshot().is_full, || "by a plateau".to_owned())?;
     let after = lab.snapshot().inflight_long_term;
     check(after == before, || format!("inflight_longterm {before:?}, then {after:?}"))?;
-    Ok("PROBE_DOWN by loss; samples that are application-limited leave inflight_longterm alone (§5.5.10.2)"
+    Ok("PROBE_DOWN by loss; application-limited samples do not change inflight_longterm (§5.5.10.2)"
         .to_owned())
 }
 
@@ -58,7 +58,7 @@ pub fn up_for_ever(lab: &mut Lab) -> Observations {
     let lasted = lab.now.since(begun).as_secs();
     let next = lab.state();
     check(next == Bbr3State::Up || next == Bbr3State::ProbeRtt, || format!("{next:?} after {lasted:.2} s"))?;
-    Ok(format!("{lasted:.1} s, then {}: the time of PROBE_RTT had come", name(next)))
+    Ok(format!("{lasted:.1} s, then {}, because PROBE_RTT was due", name(next)))
 }
 
 pub fn down_by_inflight(lab: &mut Lab) -> Observations {

@@ -15,12 +15,12 @@ pub fn enters_and_leaves(lab: &mut Lab) -> Observations {
     check(row.cwnd as f64 <= most, || format!("cwnd {}, {most:.0} allowed", row.cwnd))?;
     lab.run_until("the end of PROBE_RTT", 10.0, |lab| lab.state() != Bbr3State::ProbeRtt)?;
     let lasted = lab.now.since(entered).as_secs();
-    check(lasted >= 0.2 + 0.5 * lab.rtt.as_secs(), || format!("it lasted {lasted:.3} s"))?;
+    check(lasted >= 0.2 + 0.5 * lab.rtt.as_secs(), || format!("PROBE_RTT lasted {lasted:.3} s"))?;
     check(lab.state() == Bbr3State::Cruise, || format!("then {:?}", lab.state()))?;
     let before = lab.delivered();
     lab.run_for(1.0 + lab.rtt.as_secs());
     let share = (lab.delivered() - before) as f64 / lab.payload_rate();
-    check(share > 0.8, || format!("in the second after it {share:.2} of what the path delivers"))?;
+    check(share > 0.8, || format!("in the second after PROBE_RTT, {share:.2} of the path's rate"))?;
     Ok(format!("at {:.2} s, for {:.0} ms", entered.as_secs(), 1000.0 * lasted))
 }
 
@@ -28,7 +28,7 @@ pub fn skipped_after_silence(lab: &mut Lab) -> Observations {
     lab.run_to(Bbr3State::Cruise)?;
     lab.application = Application::Silent;
     lab.run_for(6.0);
-    check(lab.sender().in_flight() == 0, || "something is in flight still".to_owned())?;
+    check(lab.sender().in_flight() == 0, || "data is still in flight".to_owned())?;
     lab.application = Application::Bulk;
     lab.run_until("data going out", 1.0, |lab| lab.sender().in_flight() > 0)?;
     check(lab.snapshot().is_idle_restart, || "idle_restart is not set".to_owned())?;

@@ -28,11 +28,11 @@ pub fn fast_recovery(lab: &mut Lab) -> Observations {
     let before = lab.snapshot();
     lab.path.late_by = lab.rtt.divided_by(2) + Duration::from_millis(5);
     let offered = lab.path.offered;
-    lab.run_until("a packet", 5.0, |lab| lab.path.offered > offered)?;
+    lab.run_until("a packet to send", 5.0, |lab| lab.path.offered > offered)?;
     lab.path.late_by = Duration::ZERO;
     lab.run_until("a recovery", 5.0, |lab| lab.counters().recoveries > 0)?;
     let during = lab.state();
-    lab.run_until("the undoing", 5.0, |lab| lab.counters().recoveries_undone > 0)?;
+    lab.run_until("the undo", 5.0, |lab| lab.counters().recoveries_undone > 0)?;
     restored(&before, &lab.snapshot())?;
     Ok(format!("{} in the recovery, {} after the undo", name(during), name(lab.state())))
 }
@@ -41,12 +41,12 @@ pub fn fast_recovery(lab: &mut Lab) -> Observations {
 pub fn timeout(lab: &mut Lab) -> Observations {
     lab.run_to(Bbr3State::Up)?;
     let before = lab.snapshot();
-    // A tail loss probe goes out first. A second timeout, at twice the RTO, would indicate a real loss.
+    // A tail loss probe is sent first. A second timeout, at twice the RTO, would indicate a real loss.
     let (srtt, rto) = (lab.sender().rtt().srtt().unwrap_or(lab.rtt), lab.sender().rtt().rto());
     lab.path.pause(lab.now, srtt * 3 + rto.divided_by(2) * 3);
     lab.run_until("a timeout", 10.0, |lab| lab.counters().timeouts > 0)?;
     let during = lab.state();
-    lab.run_until("the undoing", 10.0, |lab| lab.counters().timeouts_undone > 0)?;
+    lab.run_until("the undo", 10.0, |lab| lab.counters().timeouts_undone > 0)?;
     restored(&before, &lab.snapshot())?;
     Ok(format!("{} after the timeout, {} after the undo", name(during), name(lab.state())))
 }
@@ -54,6 +54,7 @@ pub fn timeout(lab: &mut Lab) -> Observations {
 /// Exception on all paths: StartProbeBW_DOWN calls ResetCongestionSignals.
 pub fn no_undoing(_: f64, _: f64) -> Option<&'static str> {
     Some(
-        "the lost packet that ends PROBE_UP clears is_loss_in_round, so that the next loss saves the state again: the restored values are the lowered ones",
+        "the lost packet that ends PROBE_UP clears is_loss_in_round; the next loss therefore saves the state again, \
+         and the undo restores the lowered values",
     )
 }

@@ -14,7 +14,7 @@ pub fn plateau(lab: &mut Lab) -> Observations {
     let ratio = row.snapshot.max_bandwidth / lab.payload_rate();
     check((0.98..=1.02).contains(&ratio), || format!("max_bw is {ratio:.3} of the path's"))?;
     check(row.snapshot.flat_rounds == 3, || format!("after {} flat rounds", row.snapshot.flat_rounds))?;
-    check(row.snapshot.is_full && row.snapshot.was_full, || "the pipe is not called full".to_owned())?;
+    check(row.snapshot.is_full && row.snapshot.was_full, || "the pipe is not marked full".to_owned())?;
     let is_drained = row.in_flight <= row.snapshot.target;
     check(row.snapshot.state == Bbr3State::Drain || is_drained, || format!("then {:?}", row.snapshot.state))?;
     check(lab.path.dropped == 0, || format!("{} packets lost", lab.path.dropped))?;
@@ -39,7 +39,7 @@ pub fn loss(lab: &mut Lab) -> Observations {
     let row = end_of_startup(lab)?;
     lab.path.drop_every = 0;
     let rounds = row.snapshot.rounds - before;
-    check(row.snapshot.is_full && row.snapshot.was_full, || "the pipe is not called full".to_owned())?;
+    check(row.snapshot.is_full && row.snapshot.was_full, || "the pipe is not marked full".to_owned())?;
     check(row.snapshot.inflight_long_term.is_some(), || "inflight_longterm is not set".to_owned())?;
     Ok(format!("{} {rounds} rounds after the first loss", name(row.snapshot.state)))
 }

@@ -62,7 +62,7 @@ impl Lab {
 
     /// BBR's present estimates.
     pub fn snapshot(&self) -> ModelSnapshot {
-        self.observations().snapshot.expect("an ACK has come")
+        self.observations().snapshot.expect("an ACK has arrived")
     }
 
     pub fn state(&self) -> Bbr3State {
@@ -83,7 +83,7 @@ impl Lab {
 
     /// The last observation.
     pub fn last(&self) -> Row {
-        *self.observations().rows.last().expect("an ACK has come")
+        *self.observations().rows.last().expect("an ACK has arrived")
     }
 
     fn observations(&self) -> std::sync::MutexGuard<'_, Observations> {

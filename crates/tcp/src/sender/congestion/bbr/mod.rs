@@ -23,7 +23,8 @@ use model::{Bandwidth, FullPipe, Rounds};
 pub(super) const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "bbr",
-        summary: "BBRv1: paces at the largest recent delivery rate, at most two bandwidth-delay products in flight; losses cause no reduction",
+        summary: "BBRv1: paces at the largest recent delivery rate with at most two bandwidth-delay products in \
+                  flight; losses cause no reduction",
         source: "draft-cardwell-iccrg-bbr-congestion-control-00",
         linux_name: Some("bbr"),
         ..Info::PLAIN
@@ -55,7 +56,7 @@ enum BbrState {
         slot: usize,
         since: Time,
     },
-    /// End of ProbeRTT, and the round at that decision. Both are set when few segments are in flight.
+    /// End of ProbeRTT, and the round in which this end was set. Both are set as soon as few segments are in flight.
     ProbeRtt {
         until: Option<Time>,
         round: u64,
@@ -302,7 +303,7 @@ impl Bbr {
             self.conserves_in = None;
         }
         let bandwidth = self.bandwidth();
-        // The allowance for aggregation applies as soon as the pipe was full.
+        // The allowance for aggregation applies as soon as the pipe was full once.
         let lumps = if self.pipe.is_full { self.aggregation.allowance(bandwidth) } else { 0 };
         let target = self.quantized(self.product(bandwidth, self.cwnd_gain()) + lumps);
         if self.conserves_in.is_some() {
@@ -437,7 +438,7 @@ mod tests {
         let mut bbr = bbr();
         bbr.shortest = Some((Duration::from_millis(50), Time::ZERO));
         bbr.bandwidth.add(0, 1e6);
-        assert_eq!(bbr.rate, None, "bundles of a segment");
+        assert_eq!(bbr.rate, None, "bursts of one segment");
         assert_eq!(bbr.inflight(1e6, 1.0), 54_000);
         bbr.rate = Some(1e6);
         assert_eq!([1.0, 1.01].map(|gain| bbr.inflight(1e6, gain)), [56_000, 58_000]);

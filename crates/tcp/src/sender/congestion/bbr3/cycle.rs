@@ -129,7 +129,7 @@ impl Bbr3 {
             return true;
         }
         if self.rounds.is_window_limited() && self.cwnd >= self.long_term {
-            // The long-term bound limits the rate, not the path.
+            // The long-term bound limits the rate; the path does not.
             self.pipe.reset(sample.rate);
             return false;
         }

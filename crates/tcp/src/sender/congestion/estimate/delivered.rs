@@ -53,8 +53,8 @@ mod tests {
         assert_eq!(delivered.count(&ack(2000)), 2000);
     }
 
-    /// A partial ACK covers less than the duplicate ACKs counted. It counts as one segment, and the rest remains to be
-    /// deducted.
+    /// A partial ACK that covers less than the duplicate ACKs counted is itself counted as one segment. The rest
+    /// remains to be deducted.
     #[test]
     fn a_partial_ack() {
         let mut delivered = Delivered::new(1000);

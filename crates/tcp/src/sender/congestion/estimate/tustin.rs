@@ -108,7 +108,7 @@ mod tests {
         }
     }
 
-    /// After one time constant the estimate is close to that of the analogue filter, 1 - e^(-t/τ) = 63.2 %.
+    /// After one time constant the estimate is close to the estimate of the analogue filter, 1 - e^(-t/τ) = 63.2 %.
     #[test]
     fn a_time_constant() {
         let mut filter = Tustin::new(TAU, 2);
