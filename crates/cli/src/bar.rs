@@ -14,6 +14,9 @@ const MIN_INTERVAL: Duration = Duration::from_secs(5);
 /// Interval after which a line is due even if less than a tenth of the work has been done since the last line.
 const MAX_INTERVAL: Duration = Duration::from_secs(30);
 
+/// Steps of a bar that shows a share of virtual time.
+const SHARES: u64 = 10_000;
+
 #[derive(Default)]
 pub(crate) struct Bar {
     part: Mutex<Option<Display>>,
@@ -21,11 +24,18 @@ pub(crate) struct Bar {
 
 enum Display {
     Drawn(ProgressBar),
-    Lines { updates: Sender<Update>, printer: JoinHandle<()> },
+    /// A bar of [`SHARES`] steps, and the counts beside the bar.
+    Runs(ProgressBar, LineSchedule),
+    Lines {
+        updates: Sender<Update>,
+        printer: JoinHandle<()>,
+    },
 }
 
 enum Update {
     Done(u64),
+    /// Virtual time simulated so far, s.
+    Simulated(f64),
     /// New total number of steps.
     Expected(u64),
 }
@@ -38,15 +48,39 @@ impl Bar {
     pub(crate) fn advance(&self, steps: u64) {
         self.with(|part| match part {
             Some(Display::Drawn(bar)) => bar.inc(steps),
+            Some(Display::Runs(_, schedule)) => schedule.done += steps,
             // Sending does not fail: the printing thread receives until this part of the work ends.
             Some(Display::Lines { updates, .. }) => drop(updates.send(Update::Done(steps))),
             None => {}
         });
     }
 
+    /// Starts a part whose steps are runs that simulate `total_s` seconds together. Progress is measured in virtual time.
+    pub(crate) fn begin_runs(&self, part: &str, runs: u64, total_s: f64) {
+        let bar = ProgressBar::with_draw_target(Some(SHARES), ProgressDrawTarget::stderr());
+        let schedule = LineSchedule { total_s, ..LineSchedule::new(part, runs) };
+        let begun =
+            if bar.is_hidden() { lines(schedule) } else { Some(Display::Runs(drawn_runs(bar), schedule)) };
+        self.with(|part| *part = begun);
+    }
+
+    /// Virtual time simulated so far, s.
+    pub(crate) fn simulated(&self, seconds: f64) {
+        self.with(|part| match part {
+            Some(Display::Runs(bar, schedule)) => {
+                schedule.simulated_s = seconds;
+                bar.set_position((schedule.share() * SHARES as f64) as u64);
+                bar.set_message(schedule.counts());
+            }
+            Some(Display::Lines { updates, .. }) => drop(updates.send(Update::Simulated(seconds))),
+            _ => {}
+        });
+    }
+
     pub(crate) fn expect(&self, steps: u64) {
         self.with(|part| match part {
             Some(Display::Drawn(bar)) => bar.set_length(steps),
+            Some(Display::Runs(_, schedule)) => schedule.expect(steps),
             Some(Display::Lines { updates, .. }) => drop(updates.send(Update::Expected(steps))),
             None => {}
         });
@@ -57,7 +91,7 @@ impl Bar {
     pub(crate) fn suspended<T>(&self, act: impl FnOnce() -> T) -> T {
         let part = self.part.lock().unwrap_or_else(PoisonError::into_inner);
         match &*part {
-            Some(Display::Drawn(bar)) => bar.suspend(act),
+            Some(Display::Drawn(bar) | Display::Runs(bar, _)) => bar.suspend(act),
             _ => act(),
         }
     }
@@ -65,7 +99,7 @@ impl Bar {
     /// Prints a line to standard error with the bar hidden.
     pub(crate) fn note(&self, line: &str) {
         self.with(|part| match part {
-            Some(Display::Drawn(bar)) => bar.suspend(|| output::note(line)),
+            Some(Display::Drawn(bar) | Display::Runs(bar, _)) => bar.suspend(|| output::note(line)),
             _ => output::note(line),
         });
     }
@@ -85,7 +119,7 @@ impl Progress for Bar {
 
     fn end(&self) {
         self.with(|part| match part.take() {
-            Some(Display::Drawn(bar)) => bar.finish_and_clear(),
+            Some(Display::Drawn(bar) | Display::Runs(bar, _)) => bar.finish_and_clear(),
             Some(Display::Lines { updates, printer }) => {
                 drop(updates);
                 let _ = printer.join();
@@ -104,6 +138,14 @@ fn drawn(bar: ProgressBar, part: &str) -> Display {
     Display::Drawn(bar)
 }
 
+fn drawn_runs(bar: ProgressBar) -> ProgressBar {
+    if let Ok(style) = ProgressStyle::with_template("{msg} {wide_bar} {percent} %  {elapsed}, {eta} left") {
+        bar.set_style(style);
+    }
+    bar.enable_steady_tick(Duration::from_millis(200));
+    bar
+}
+
 fn lines(mut schedule: LineSchedule) -> Option<Display> {
     let (sender, updates) = channel();
     let begun = Instant::now();
@@ -111,7 +153,8 @@ fn lines(mut schedule: LineSchedule) -> Option<Display> {
         loop {
             match updates.recv_timeout(MAX_INTERVAL) {
                 Ok(Update::Done(steps)) => schedule.done += steps,
-                Ok(Update::Expected(steps)) => schedule.steps = steps,
+                Ok(Update::Simulated(seconds)) => schedule.simulated_s = seconds,
+                Ok(Update::Expected(steps)) => schedule.expect(steps),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return,
             }
@@ -128,34 +171,62 @@ struct LineSchedule {
     part: String,
     steps: u64,
     done: u64,
+    /// Virtual time of all steps, s; 0 if steps are no runs.
+    total_s: f64,
+    /// Virtual time simulated so far, s.
+    simulated_s: f64,
     /// Time of the last line, and number of tenths of the work that were done at that time.
     last: (Duration, u64),
 }
 
 impl LineSchedule {
     fn new(part: &str, steps: u64) -> LineSchedule {
-        LineSchedule { part: part.to_owned(), steps, done: 0, last: (Duration::ZERO, 0) }
+        let last = (Duration::ZERO, 0);
+        LineSchedule { part: part.to_owned(), steps, done: 0, total_s: 0.0, simulated_s: 0.0, last }
+    }
+
+    /// Changes the total number of steps, and the virtual time in proportion.
+    fn expect(&mut self, steps: u64) {
+        self.total_s *= steps as f64 / self.steps.max(1) as f64;
+        self.steps = steps;
+    }
+
+    /// Share of the work that is done, 0 to 1.
+    fn share(&self) -> f64 {
+        if self.total_s > 0.0 {
+            (self.simulated_s / self.total_s).min(1.0)
+        } else {
+            (self.done as f64 / self.steps.max(1) as f64).min(1.0)
+        }
+    }
+
+    /// `run: 3 of 10, 200 of 600 s simulated`.
+    fn counts(&self) -> String {
+        let LineSchedule { part, steps, done, total_s, simulated_s, .. } = self;
+        let counts = format!("{part}: {done} of {steps}");
+        if *total_s > 0.0 {
+            format!("{counts}, {:.0} of {total_s:.0} s simulated", simulated_s.min(*total_s))
+        } else {
+            counts
+        }
     }
 
     fn line(&mut self, elapsed: Duration) -> Option<String> {
         let since = elapsed.saturating_sub(self.last.0);
-        let tenths = self.done.saturating_mul(10) / self.steps.max(1);
+        let share = self.share();
+        let tenths = (share * 10.0) as u64;
         let is_due = since >= MAX_INTERVAL || (since >= MIN_INTERVAL && tenths > self.last.1);
         if !is_due || self.done >= self.steps {
             return None;
         }
         self.last = (elapsed, tenths);
-        let LineSchedule { part, steps, done, .. } = self;
-        let left = match *done {
-            0 => String::new(),
-            done => {
-                let share = (*steps - done) as f64 / done as f64;
-                format!(", about {} left", rounded::time(elapsed.as_secs_f64() * share))
-            }
+        let seconds = elapsed.as_secs_f64();
+        let left = if share > 0.0 {
+            format!(", about {} left", rounded::time(seconds * (1.0 - share) / share))
+        } else {
+            String::new()
         };
-        let percent = *done as f64 * 100.0 / *steps as f64;
-        let elapsed = rounded::time(elapsed.as_secs_f64());
-        Some(format!("{part}: {done} of {steps} ({percent:.0} %) after {elapsed}{left}"))
+        Some(format!("{} ({:.0} %) after {}{left}", self.counts(), 100.0 * share, rounded::time(seconds)))
     }
 }
 
@@ -179,6 +250,11 @@ mod tests {
         assert_eq!(at(41, 161), None);
         assert_eq!(at(42, 161).unwrap(), "run: 161 of 400 (40 %) after 42 s, about 62 s left");
         assert_eq!(at(50, 400), None);
+        let mut long = LineSchedule { total_s: 3600.0, simulated_s: 900.0, ..LineSchedule::new("run", 1) };
+        assert_eq!(
+            long.line(MAX_INTERVAL).unwrap(),
+            "run: 0 of 1, 900 of 3600 s simulated (25 %) after 30 s, about 90 s left"
+        );
         assert_eq!(LineSchedule::new("run", 3).line(MAX_INTERVAL).unwrap(), "run: 0 of 3 (0 %) after 30 s");
     }
 }

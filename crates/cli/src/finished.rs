@@ -6,6 +6,8 @@ use crate::failure::Failure;
 use crate::target::interrupts;
 use lasthop_lab::in_order::{InOrder, NextResult};
 use lasthop_lab::progress::Progress;
+use lasthop_lab::runs::Repetition;
+use lasthop_lab::runs::clock::VirtualClock;
 use std::time::{Duration, Instant};
 
 pub(crate) const POLL_INTERVAL: Duration = Duration::from_millis(20);
@@ -46,29 +48,35 @@ pub(crate) enum Demand {
 }
 
 /// Passes the results to `consume` in order. A result is passed as soon as this result and all earlier results are
-/// available. `consume` may end the work early.
+/// available. `consume` may end the work early. If the user interrupts before the first run is complete, `consume`
+/// receives this run up to the interruption.
 ///
 /// # Errors
 /// The first error of `consume`. Runs in progress are then abandoned.
-pub(crate) fn consume_in_order<T: Send + 'static>(
+pub(crate) fn consume_in_order(
     part: &str,
-    mut work: InOrder<T>,
-    mut consume: impl FnMut(T) -> Result<Demand, Failure>,
+    mut work: InOrder<Repetition>,
+    mut consume: impl FnMut(Repetition) -> Result<Demand, Failure>,
 ) -> Result<Completion, Failure> {
     let bar = Bar::default();
-    bar.begin(part, work.count() as u64);
+    bar.begin_runs(part, work.count() as u64, work.clock().map_or(0.0, VirtualClock::total_s));
     let (mut consumed, mut finished) = (0, 0);
     let (begun, mut expected) = (Instant::now(), work.count());
     let completion = interrupts::handle_during(|| {
         loop {
             let next = work.next_within(POLL_INTERVAL);
             bar.advance((work.finished() - finished) as u64);
+            bar.simulated(work.clock().map_or(0.0, VirtualClock::simulated_s));
             let is_first = finished == 0 && work.finished() > 0;
             let since = begun.elapsed();
             finished = work.finished();
             match next {
                 NextResult::Item(result) => {
+                    let is_whole = result.is_whole;
                     let demand = consume(result)?;
+                    if !is_whole {
+                        return Ok(Completion::of(consumed, work.count()));
+                    }
                     consumed += 1;
                     match demand {
                         Demand::All => {}
@@ -86,7 +94,12 @@ pub(crate) fn consume_in_order<T: Send + 'static>(
                 bar.note(&note);
             }
             if interrupts::is_interrupted() {
-                return Ok(Completion::of(consumed, work.count()));
+                if consumed > 0 || work.clock().is_none() {
+                    return Ok(Completion::of(consumed, work.count()));
+                }
+                // No run is complete: the next result is the first run up to now.
+                work.begin_no_more();
+                work.clock().inspect(|clock| clock.stop());
             }
         }
     });

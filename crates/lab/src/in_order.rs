@@ -1,5 +1,6 @@
 //! Work on several threads whose results are returned in order.
 
+use crate::runs::clock::VirtualClock;
 use std::collections::BTreeMap;
 use std::io;
 use std::num::NonZero;
@@ -20,6 +21,7 @@ pub struct InOrder<T> {
     finished: usize,
     threads: usize,
     stop: Arc<AtomicBool>,
+    clock: Option<Arc<VirtualClock>>,
 }
 
 /// Result of [`InOrder::next_within`].
@@ -62,7 +64,16 @@ impl<T: Send + 'static> InOrder<T> {
                 Err(_) => break,
             }
         }
-        Ok(InOrder { results, early: BTreeMap::new(), next: 0, count, finished: 0, threads: begun, stop })
+        Ok(InOrder {
+            results,
+            early: BTreeMap::new(),
+            next: 0,
+            count,
+            finished: 0,
+            threads: begun,
+            stop,
+            clock: None,
+        })
     }
 
     /// The next result, if it arrives within this time.
@@ -91,6 +102,23 @@ impl<T: Send + 'static> InOrder<T> {
             }
             None => NextResult::NotYet,
         }
+    }
+
+    /// The same work with the clock of its runs.
+    #[must_use]
+    pub fn with_clock(mut self, clock: Arc<VirtualClock>) -> InOrder<T> {
+        self.clock = Some(clock);
+        self
+    }
+
+    /// Clock of the runs, if the jobs are runs.
+    pub fn clock(&self) -> Option<&VirtualClock> {
+        self.clock.as_deref()
+    }
+
+    /// Starts no further job. Jobs in progress continue.
+    pub fn begin_no_more(&self) {
+        self.stop.store(true, Ordering::Relaxed);
     }
 
     /// Number of finished jobs, including those whose results have not been returned yet.

@@ -170,9 +170,21 @@ impl<'s> SteppedRun<'s> {
         self.engine.now()
     }
 
-    /// Ends the run; returns results, samples and observers. The results are partial if the run was stopped early.
-    pub fn finish(mut self) -> (Outcome, Samples, Vec<Box<dyn Observer>>) {
-        let outcome = outcome(&self.scenario, self.seed, &self.engine, end_of(&self.scenario));
+    /// Ends the run; returns results, samples and observers. If the run was stopped early, counts are partial, but rates
+    /// still refer to the scenario's duration.
+    pub fn finish(self) -> (Outcome, Samples, Vec<Box<dyn Observer>>) {
+        let end = end_of(&self.scenario);
+        self.finish_at(end)
+    }
+
+    /// Ends the run now, as if its duration were the time until now.
+    pub fn finish_early(self) -> (Outcome, Samples, Vec<Box<dyn Observer>>) {
+        let now = self.now();
+        self.finish_at(now)
+    }
+
+    fn finish_at(mut self, end: Time) -> (Outcome, Samples, Vec<Box<dyn Observer>>) {
+        let outcome = outcome(&self.scenario, self.seed, &self.engine, end);
         let outcome = match &self.at_warm_up_end {
             Some(before) => outcome.since(before),
             None => outcome,

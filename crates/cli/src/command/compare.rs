@@ -4,7 +4,7 @@ use super::precision::PrecisionTracker;
 use super::run::Repetitions;
 use crate::cost;
 use crate::failure::Failure;
-use crate::finished;
+use crate::finished::{self, Demand};
 use crate::output::{self, Format};
 use crate::provenance_chapter;
 use crate::scenario_args::{self, ScenarioArgs};
@@ -112,25 +112,29 @@ impl Compare {
         let mut seen: Vec<FirstRunRecord> = Vec::new();
         let work =
             done.begin(runs, seed, report.is_some(), self.repetitions.jobs).map_err(Failure::no_threads)?;
-        let ended = finished::consume_in_order("compare", work, |Repetition { outcome, observations }| {
-            Failure::check_stuck(&outcome)?;
-            let (case, run) = done.next_index();
-            tracker.record(case, &outcome);
-            if self.format == Format::Csv {
-                output::print(&done.rows(case, run, &outcome))?;
-            }
-            if let Some(file) = &mut samples {
-                file.append(&done.samples(case, run, &outcome))?;
-            }
-            if let Some(file) = &mut completions {
-                file.append(&done.completions_rows(case, run, &outcome))?;
-            }
-            seen.extend(observations.map(FirstRunRecord::from));
-            if keeps_outcomes {
-                done.push(case, outcome);
-            }
-            Ok(tracker.demand(runs))
-        })?;
+        let ended =
+            finished::consume_in_order("compare", work, |Repetition { outcome, observations, is_whole }| {
+                Failure::check_stuck(&outcome)?;
+                if !is_whole {
+                    return Ok(Demand::Enough);
+                }
+                let (case, run) = done.next_index();
+                tracker.record(case, &outcome);
+                if self.format == Format::Csv {
+                    output::print(&done.rows(case, run, &outcome))?;
+                }
+                if let Some(file) = &mut samples {
+                    file.append(&done.samples(case, run, &outcome))?;
+                }
+                if let Some(file) = &mut completions {
+                    file.append(&done.completions_rows(case, run, &outcome))?;
+                }
+                seen.extend(observations.map(FirstRunRecord::from));
+                if keeps_outcomes {
+                    done.push(case, outcome);
+                }
+                Ok(tracker.demand(runs))
+            })?;
         let runs = done.truncate_to_complete();
         done.truncate_to_independent(&determinism);
         if runs > 0 {

@@ -152,33 +152,39 @@ impl Run {
         }
         let mut tracker = self.precision.tracker();
         let mut runs = Runs::default();
+        let mut ended_at_s = None;
         let (mut number, mut readings) = (0, vec![Vec::new(); self.assertions.len()]);
         let work =
             runs::begin_sampled(&scenario, count, seed, observation, samples_all, self.repetitions.jobs)
                 .map_err(Failure::no_threads)?;
-        let ended = finished::consume_in_order("run", work, |Repetition { outcome, observations }| {
-            Failure::check_stuck(&outcome)?;
-            number += 1;
-            tracker.record(0, &outcome);
-            if self.format == Format::Csv {
-                output::print(&csv::rows(&[], number, &outcome))?;
-            }
-            if let Some(file) = &mut open.completions {
-                file.append(&distribution::rows(&[], number, &outcome))?;
-            }
-            let samples = observations.as_ref().map(|observations| &observations.samples);
-            for (values, assertion) in readings.iter_mut().zip(&self.assertions) {
-                values.push(assertion.of(&outcome, samples));
-            }
-            if let Some(mut observations) = observations.filter(|_| number == 1) {
-                runs.segments = observations.segments();
-                runs.samples = open.finish_first(&scenario, outcome.seed, observations)?;
-            }
-            if keeps_outcomes {
-                runs.outcomes.push(outcome);
-            }
-            Ok(tracker.demand(count))
-        })?;
+        let ended =
+            finished::consume_in_order("run", work, |Repetition { outcome, observations, is_whole }| {
+                Failure::check_stuck(&outcome)?;
+                number += 1;
+                if is_whole {
+                    tracker.record(0, &outcome);
+                } else {
+                    ended_at_s = Some(outcome.duration_s + outcome.warmup_s);
+                }
+                if self.format == Format::Csv && is_whole {
+                    output::print(&csv::rows(&[], number, &outcome))?;
+                }
+                if let Some(file) = open.completions.as_mut().filter(|_| is_whole) {
+                    file.append(&distribution::rows(&[], number, &outcome))?;
+                }
+                let samples = observations.as_ref().map(|observations| &observations.samples);
+                for (values, assertion) in readings.iter_mut().zip(&self.assertions) {
+                    values.push(assertion.of(&outcome, samples));
+                }
+                if let Some(mut observations) = observations.filter(|_| number == 1) {
+                    runs.segments = observations.segments();
+                    runs.samples = open.finish_first(&scenario, outcome.seed, observations)?;
+                }
+                if keeps_outcomes {
+                    runs.outcomes.push(outcome);
+                }
+                Ok(tracker.demand(count))
+            })?;
         if number > 0 {
             if let Some(target) = open.report {
                 let mut document = document::document(&scenario, seed, &runs);
@@ -186,6 +192,13 @@ impl Run {
                     .chapters
                     .push(provenance_chapter::chapter(vec![provenance_chapter::scenario(draft.show()?)]));
                 finish(target.filled(&report::html(&document))?, seed)?;
+            }
+            if let Some(seconds) = ended_at_s {
+                output::note(&format!(
+                    "note: interrupted at {} of {}: the numbers cover the time until then",
+                    Duration::from_secs_f64(seconds),
+                    scenario.duration
+                ));
             }
             self.print(&scenario, seed, &runs.outcomes, &determinism)?;
         }

@@ -17,6 +17,7 @@ pub use quantity::Quantity;
 use crate::change::PercentChange;
 use crate::in_order::InOrder;
 use crate::repeat::{estimate_by, seed_of};
+use crate::runs::clock::VirtualClock;
 use crate::runs::completion::{COMPLETED, RESTRICTED};
 use crate::runs::random::Determinism;
 use crate::runs::{Repetition, measure, sequence, summary};
@@ -100,14 +101,18 @@ impl Comparison {
     ) -> io::Result<InOrder<Repetition>> {
         let (cases, count) = (self.cases.clone(), self.cases.len() * runs as usize);
         let drawn = if is_drawn { cases.len().min(document::MOST_CASES) } else { 0 };
-        InOrder::begin(count, threads, move |at| {
+        let durations = cases.iter().map(|case| case.scenario.duration).cycle().take(count);
+        let clock = Arc::new(VirtualClock::of(durations));
+        let shown = clock.clone();
+        let work = InOrder::begin(count, threads, move |at| {
             let (run, case) = (at / cases.len(), at % cases.len());
             let mut observation = Observation { probes: at < drawn, ..Observation::default() };
             if at < drawn {
                 observation.observers = sequence::recorders(&cases[case].scenario, drawn, 1);
             }
-            Repetition::run(&cases[case].scenario, seed_of(seed, run as u32), observation)
-        })
+            Repetition::run_by(&clock, &cases[case].scenario, seed_of(seed, run as u32), observation)
+        })?;
+        Ok(work.with_clock(shown))
     }
 
     /// Index of the case and number of the repetition (from 1) of the next outcome. Outcomes arrive in the order in

@@ -1,6 +1,6 @@
 //! Repetitions of one scenario, and presentation of the results.
 //!
-//! * [`begin`]: runs all repetitions and observes the first one over time.
+//! * [`begin`]: runs all repetitions and observes the first one over time; [`clock`]: virtual time of runs in progress.
 //! * [`glance`]: the first screen. [`summary`]: means of flows as a table and JSON, by [`groups`] of flows; [`links`]:
 //!   means of links.
 //! * [`completion`]: completion times, with transfers that were cut off; [`distribution`]: distribution of completion
@@ -10,6 +10,7 @@
 //! * [`limits`]: what limits each flow; [`random`]: whether repetitions differ at all.
 //! * [`number`]: formats of means and intervals; [`measure`]: numbers of several flows together.
 
+pub mod clock;
 pub mod completion;
 pub mod csv;
 pub mod distribution;
@@ -27,10 +28,11 @@ pub mod summary;
 
 use crate::in_order::InOrder;
 use crate::repeat::seed_of;
+use clock::VirtualClock;
 use lasthop_charts::segments::{SegmentRecorder, Segments};
 use lasthop_engine::Observer;
 use lasthop_scenario::Scenario;
-use lasthop_sim::{Observation, Outcome, Samples};
+use lasthop_sim::{Observation, Outcome, Samples, SteppedRun};
 use std::any::Any;
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -52,6 +54,8 @@ pub struct Repetition {
     pub outcome: Outcome,
     /// Observations, if any were requested.
     pub observations: Option<Observations>,
+    /// Whether the run reached its end. If not, the outcome covers the time until the user ended the run.
+    pub is_whole: bool,
 }
 
 /// Observations of a run.
@@ -77,13 +81,23 @@ impl Observations {
 impl Repetition {
     /// Runs a scenario once, and observes the run if `observation` requests anything.
     pub fn run(scenario: &Scenario, seed: u64, observation: Observation) -> Repetition {
-        if !observation.probes && !observation.link_delays && observation.observers.is_empty() {
-            return Repetition { outcome: lasthop_sim::run(scenario, seed), observations: None };
-        }
+        Repetition::run_by(&VirtualClock::default(), scenario, seed, observation)
+    }
+
+    /// As [`Repetition::run`]; `clock` shows the progress and can end the run early.
+    pub fn run_by(
+        clock: &VirtualClock,
+        scenario: &Scenario,
+        seed: u64,
+        observation: Observation,
+    ) -> Repetition {
         let probes = observation.probes;
-        let (outcome, samples, observers) = lasthop_sim::run_observed(scenario, seed, observation);
+        let mut running = SteppedRun::new(scenario, seed, observation);
+        let is_whole = clock.drive(&mut running);
+        let (outcome, samples, observers) = if is_whole { running.finish() } else { running.finish_early() };
         let is_observed = probes || !observers.is_empty();
-        Repetition { outcome, observations: is_observed.then_some(Observations { samples, observers }) }
+        let observations = is_observed.then_some(Observations { samples, observers });
+        Repetition { outcome, observations, is_whole }
     }
 }
 
@@ -112,12 +126,15 @@ pub fn begin_sampled(
     threads: Option<usize>,
 ) -> io::Result<InOrder<Repetition>> {
     let (scenario, observation) = (scenario.clone(), Mutex::new(Some(observation)));
-    InOrder::begin(runs.max(1) as usize, threads, move |run| {
+    let clock = Arc::new(VirtualClock::of((0..runs.max(1)).map(|_| scenario.duration)));
+    let shown = clock.clone();
+    let work = InOrder::begin(runs.max(1) as usize, threads, move |run| {
         let observation =
             (run == 0).then(|| observation.lock().unwrap_or_else(PoisonError::into_inner).take());
         let mut observation = observation.flatten().unwrap_or_default();
         observation.probes |= samples_all;
         observation.link_delays = true;
-        Repetition::run(&scenario, seed_of(seed, run as u32), observation)
-    })
+        Repetition::run_by(&clock, &scenario, seed_of(seed, run as u32), observation)
+    })?;
+    Ok(work.with_clock(shown))
 }
