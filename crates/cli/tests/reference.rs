@@ -69,10 +69,10 @@ fn a_path_a_mechanism_and_a_column_are_explained() {
     assert!(stderr_of(&wrong).contains("did you mean `queue`?"), "{}", stderr_of(&wrong));
 }
 
-/// The speed in the README is measured, and is in docs/performance.md.
+/// The speed in the README is measured, and is in docs/development/performance/index.md.
 #[test]
 fn the_readme_has_the_measured_speed() {
-    let measured = include_str!("../../../docs/performance.md");
+    let measured = include_str!("../../../docs/development/performance/index.md");
     let speeds: Vec<(&str, f64)> = measured
         .split("<!-- measured: end -->")
         .next()
