@@ -165,7 +165,7 @@ page-times:
 bench:
 	$(CARGO) run --release -- bench
 
-# Updates the table of docs/development/performance/index.md: on an idle machine.
+# Updates the table of docs/development/performance/figures.md: on an idle machine.
 measured:
 	$(CARGO) run --quiet --release -- bench --format csv > target/bench.csv
 	docs/speed-tables measured < target/bench.csv
@@ -174,7 +174,7 @@ measured:
 count:
 	$(CARGO) run --quiet --release -- bench --count --against docs/instructions.csv
 
-# Updates the table. Explain growth in docs/development/performance/index.md, in the same commit.
+# Updates the table. Explain growth in docs/development/performance/journal.md, in the same commit.
 count-update:
 	$(CARGO) run --quiet --release -- bench --count --format csv > target/instructions.csv
 	mv target/instructions.csv docs/instructions.csv
@@ -196,7 +196,7 @@ fast:
 	cp target/fast/$(HOST)/release/lasthop target/fast/lasthop
 	@echo "target/fast/lasthop"
 
-# Compares Lasthop, ns-2 and ns-3: tables of docs/development/performance/index.md; some ten minutes.
+# Compares Lasthop, ns-2 and ns-3: tables of docs/development/performance/figures.md; some ten minutes.
 peers:
 	@command -v ns >/dev/null || { echo "make: ns-2 is missing: apt install ns2"; exit 1; }
 	@[ -e /usr/include/ns3/core-module.h ] || { echo "make: ns-3 is missing: apt install libns3-dev"; exit 1; }
@@ -208,12 +208,12 @@ growth:
 	$(CARGO) build --quiet --release
 	docs/growth/run
 
-# The papers' baselines in ns-2 and Lasthop (docs/development/validation/index.md): some ten minutes on two cores.
+# The papers' baselines in ns-2 and Lasthop (docs/development/validation/ns2.md): some ten minutes on two cores.
 crosscheck-ns2:
 	@command -v ns >/dev/null || { echo "make: ns-2 is missing: apt install ns2"; exit 1; }
 	$(CARGO) run --quiet --release -p lasthop-lab --example crosscheck-ns2
 
-# Compares the simulator with real TCP over the same paths (docs/development/validation/index.md): 2.5 hours of real time, as root.
+# Compares the simulator with real TCP over the same paths (docs/development/validation/real-tcp.md): 2.5 hours of real time, as root.
 crosscheck-kernel:
 	$(CARGO) build --quiet --release
 	crosscheck/kernel/run

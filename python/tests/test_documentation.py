@@ -1,4 +1,4 @@
-"""Tests that the Python code in README, docs/how-to/python.md and the notebooks runs."""
+"""Tests that the Python code in README, the how-tos for Python and the notebooks runs."""
 
 import re
 from pathlib import Path
@@ -16,7 +16,9 @@ def blocks(page: str) -> list[str]:
     )
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/how-to/python.md"])
+@pytest.mark.parametrize(
+    "page", ["README.md", "docs/how-to/python.md", "docs/how-to/own-mechanism-python.md"]
+)
 def test_what_a_page_shows_runs_from_top_to_bottom(
     page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -175,7 +175,7 @@ impl RecordCommand {
         } else {
             Err(Failure::invalid(
                 format!("the recording is invalid: {}", complaints.join("; ")),
-                "the traces are written nevertheless; see docs/how-to/emulate/run-a-program.md, Record",
+                "the traces are written nevertheless; see docs/how-to/record-a-path.md",
             ))
         }
     }

@@ -9,7 +9,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "delivered",
         summary: "credits the whole segments delivered, by SACK too, and at the end of a recovery (Linux)",
-        source: "Linux since 4.6 (netdev, 2016: tcp_cong_control); docs/development/validation/index.md",
+        source: "Linux since 4.6 (netdev, 2016: tcp_cong_control); docs/development/validation/linux.md",
         as_linux: true,
         ..Info::PLAIN
     },
