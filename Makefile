@@ -12,7 +12,7 @@ HEADERS = /usr/include/linux/bpf.h:linux-libc-dev /usr/include/bpf/bpf_helpers.h
 # Checks the page's accessibility (MPL 2.0). Tests only, and only if npm is installed.
 AXE = 4.14.1
 
-.PHONY: test waiting judge computing compiling tools format unit live others quiet lint doc python stubs bench measured count count-update peers growth crosscheck-ns2 crosscheck-kernel
+.PHONY: test waiting judge computing compiling tools format unit live others quiet lint doc python stubs bench measured count count-update peers growth crosscheck-ns2 crosscheck-kernel site
 
 # Judgements that a busy machine did not allow, one line each, written by tests (crates/cli/tests/common/machine.rs).
 NOT_JUDGED = target/tmp/not-judged.txt
@@ -127,6 +127,26 @@ python:
 	$(VENV)/bin/python -m pytest -m 'not quiet'
 
 VENV = target/python/venv
+
+# Builds the documentation site in target/site: offline, no warnings, no dead links. Needs target/release/lasthop, or
+# another program in LASTHOP. Notebooks have outputs if `make python` has built the wheel.
+SITE_VENV = target/docs/venv
+SITE_WHEEL = $(firstword $(wildcard target/python/wheels/lasthop-*.whl))
+site: $(SITE_VENV)/installed
+	@[ -z "$(SITE_WHEEL)" ] || $(SITE_VENV)/bin/pip install --quiet --disable-pip-version-check --force-reinstall --no-deps $(SITE_WHEEL)
+	@[ -z "$(SITE_WHEEL)" ] || $(SITE_VENV)/bin/pip install --quiet --disable-pip-version-check 'matplotlib>=3.8' 'pandas>=2.2'
+	@[ -n "$(SITE_WHEEL)" ] || echo "make: notebooks are shown without outputs; run make python first"
+	$(SITE_VENV)/bin/python docs/site/prepare.py
+	rm -rf target/site
+	NOTEBOOKS=$(if $(SITE_WHEEL),cache,off) $(SITE_VENV)/bin/sphinx-build -q -W --keep-going -d target/docs/doctrees target/docs/source target/site
+	$(SITE_VENV)/bin/python docs/site/links.py
+	$(SITE_VENV)/bin/python docs/site/try_lines.py
+
+$(SITE_VENV)/installed: pyproject.toml
+	$(PYTHON) -m venv --clear $(SITE_VENV)
+	$(SITE_VENV)/bin/pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
+	$(SITE_VENV)/bin/pip install --quiet --disable-pip-version-check --group docs
+	touch $@
 
 # Regenerates the extension's type stubs and the types of scenario keys.
 stubs:
