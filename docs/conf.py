@@ -21,11 +21,11 @@ extensions = [
     "sphinx_copybutton",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
-    "sphinx.ext.napoleon",
 ]
-exclude_patterns = []
-templates_path = []
+exclude_patterns = ["_templates"]
+templates_path = ["_templates"]
 default_role = "code"
+smartquotes = False
 
 myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 4
@@ -37,9 +37,9 @@ nb_execution_raise_on_error = True
 
 autosummary_generate = True
 autodoc_mock_imports = ["matplotlib", "pandas", "polars", "pyarrow", "distributed", "_typeshed"]
-autodoc_default_options = {"members": True, "undoc-members": False, "inherited-members": True}
 autodoc_typehints = "signature"
 python_use_unqualified_type_names = True
+toc_object_entries_show_parents = "hide"
 
 html_theme = "pydata_sphinx_theme"
 html_title = "Lasthop"
@@ -48,6 +48,9 @@ html_css_files = ["site.css"]
 html_copy_source = False
 html_show_sourcelink = False
 html_show_sphinx = False
+# A page opened as a file cannot load others for a summary.
+html_show_search_summary = False
+html_context = {"default_mode": "auto"}
 html_theme_options = {
     "navbar_align": "left",
     "navbar_persistent": [],
@@ -63,7 +66,7 @@ html_theme_options = {
     "navigation_depth": 3,
     "collapse_navigation": True,
 }
-html_sidebars = {"index": [], "gallery": [], "glossary": [], "changelog": [], "faq": [], "install": [], "cite": []}
+html_sidebars = {"index": [], "lab": [], "gallery": [], "glossary": [], "changelog": [], "faq": [], "install": [], "cite": []}
 
 copybutton_prompt_text = "$ "
 copybutton_only_copy_prompt_lines = True

@@ -114,10 +114,32 @@ def pages():
             ],
         )
         + "\n\n"
-        + contents([slug(kind) for kind in found], ":hidden:")
+        + "\n\nFor each rule's source see [Sources](sources.md).\n\n"
+        + contents([*(slug(kind) for kind in found), "sources"], ":hidden:")
         + "\n",
     )
+    write("reference/catalogue/sources.md", _sources(found))
     return total
+
+
+# Words by which a source says that its text was not read whole.
+PARTIAL = re.compile(r"memory|abstract|survey|descriptions|quote|not at hand|our construction|ours", re.IGNORECASE)
+
+
+def _sources(found):
+    listed = [entry for kind in found if kind != "path" for entry in found[kind]]
+    partial = [entry for entry in listed if PARTIAL.search(entry["source"])]
+    whole = [entry for entry in listed if entry not in partial]
+    lines = lambda entries: table(
+        ["mechanism", "kind", "source"],
+        [[_link(entry), kind_of(entry["kind"]).title, cell(escaped(entry["source"]))] for entry in entries],
+    )
+    return (
+        "# Sources\n\n`lasthop list` prints the same sources. Numbers of ready paths: [ready paths](path.md).\n\n"
+        "## From memory, abstracts or descriptions\n\n"
+        "The text of these papers was not at hand. No published number of these schemes is reproduced.\n\n"
+        f"{lines(partial)}\n\n## From the text of a standard, a paper or a program\n\n{lines(whole)}\n"
+    )
 
 
 def _slug(entry):

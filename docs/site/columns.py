@@ -32,11 +32,11 @@ def pages():
             fields = rows(part.body)
             count += len(fields)
             lines = [
-                [f'<span id="{slug(field)}"></span>{field}', re.sub(r", (kbit/s|bytes|1/s|ms|s|%)$", "", meaning), _unit(field)]
+                [f'<span id="{slug(field)}"></span>{field}', _unit(field), re.sub(r", (kbit/s|bytes|1/s|ms|s|%)$", "", meaning)]
                 for field, meaning, *_ in fields
             ]
             before = part.body.split("\n|")[0].strip()
-            out.append(f"## {part.title}\n\n{before}\n\n{table(['column', 'meaning', 'unit'], lines)}")
+            out.append(f"## {part.title}\n\n{before}\n\n{table(['column', 'unit', 'meaning'], lines)}")
     write(
         "reference/columns.md",
         "# Columns\n\nRows of the table, columns of `--format csv` and fields of `--format json` have the same names. "

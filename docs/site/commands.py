@@ -5,7 +5,8 @@ import re
 from markdown import contents, escaped
 from program import lasthop, write
 
-ENTRY = re.compile(r"^  (\S.*)$")
+# Entries are indented by 2 or 6 blanks, their texts by more.
+ENTRY = re.compile(r"^ {2,6}(\S.*)$")
 
 
 def pages():
@@ -73,7 +74,7 @@ def _page(path, level):
 
 def _entries(block, path):
     """Definitions of arguments and options, each with an anchor of its own."""
-    for entry in re.split(r"\n(?=  \S)", "\n" + block):
+    for entry in re.split(r"\n(?= {2,6}\S)", "\n" + block):
         lines = entry.strip("\n").splitlines()
         if not lines or not ENTRY.match(lines[0]):
             continue

@@ -24,28 +24,22 @@ class Picture(NamedTuple):
 
 PICTURES = [
     Picture(
-        "Goodput over time",
-        "Is goodput steady on a UMTS path with bit errors and link retransmissions?",
-        "lasthop run umts --report umts.html",
+        "Snoop at the base station",
+        "Do retransmissions by the base station help a path that loses packets on the air?",
+        "lasthop compare wavelan --vary middlebox=none,snoop --report snoop.html",
         "Goodput",
     ),
     Picture(
-        "A lossy path, packet by packet",
-        "Which segments were lost, and how were they retransmitted?",
-        "lasthop run wavelan --set duration=10s --report wavelan.html",
-        "Segments and ACKs",
-    ),
-    Picture(
-        "Reno and SACK",
-        "Does selective acknowledgement help when several segments of a window are lost?",
-        "lasthop compare wavelan --vary recovery=reno,sack --report recovery.html",
-        "Goodput",
+        "A deep queue",
+        "Does the congestion control decide the round-trip time if the queue holds 500 packets?",
+        "lasthop compare rate=10Mbit/s,rtt=40ms,queue=500packets --vary congestion=cubic,bbr3 --report deep.html",
+        "bulk: round-trip time",
     ),
     Picture(
         "CUBIC and BBRv3 on LTE",
         "Does BBRv3 leave a shorter queue than CUBIC at the base station?",
         "lasthop compare lte --vary congestion=cubic,bbr3 --set duration=20s --report lte.html",
-        "bulk: congestion window",
+        "wireless down: queue length",
     ),
     Picture(
         "Prague beside CUBIC",
@@ -54,9 +48,15 @@ PICTURES = [
         "Goodput",
     ),
     Picture(
-        "A split connection on a satellite",
-        "Does a proxy at the gateway help on a geostationary path?",
-        "lasthop compare geo-modern --vary middlebox=none,split --report geo.html",
+        "Recovery, packet by packet",
+        "Does Reno recover from four losses in one window without a timeout?",
+        "lasthop run drop-patterns --report four.html",
+        "Segments and ACKs",
+    ),
+    Picture(
+        "Goodput over time",
+        "Is goodput steady on a UMTS path with bit errors and link retransmissions?",
+        "lasthop run umts --report umts.html",
         "Goodput",
     ),
 ]
@@ -86,6 +86,11 @@ def pages():
             f"## {picture.title}\n\n{picture.question}\n\n![{picture.title}](gallery/{name})\n\n"
             f"```sh\n{picture.command}\n```"
         )
+    first = SOURCE / "index.md"
+    first.write_text(
+        first.read_text(encoding="utf-8").replace("<!-- picture -->", "![Goodput without a middlebox and with Snoop](gallery/snoop.svg)"),
+        encoding="utf-8",
+    )
     head = (DOCS / "gallery.md").read_text(encoding="utf-8").rstrip()
     write("gallery.md", head + "\n\n" + "\n\n".join(cards) + "\n")
     return len(cards)
@@ -100,19 +105,23 @@ def cut(report, title):
         raise SystemExit(f"site: the report has no figure {title!r}, only {labels}")
     figure = found[0]
     styles = "".join(re.findall(r"<style>(.*?)</style>", report, re.DOTALL))
-    styles = re.sub(r"@media screen and \(prefers-color-scheme: dark\) \{.*?\n\}", "", styles, flags=re.DOTALL)
+    # Only the report's rules for colours and plots apply.
+    colours = re.search(r":root \{.*?\n\}", styles, re.DOTALL)[0]
+    styles = colours + styles[styles.index(".c0 {") :].split("/* Names of categories")[0]
     marks = re.search(r'<svg class="markers".*?</svg>', report, re.DOTALL)
     area = figure[figure.index('<svg class="area"') :]
     area = area[: _end(area)]
     left, top, width, height = FRAME
-    area = area.replace("<svg ", f'<svg x="{left}" y="{top}" width="{width}" height="{height}" overflow="visible" ', 1)
+    area = area.replace("<svg ", f'<svg x="{left}" y="{top}" width="{width}" height="{height}" style="width:{width}px;height:{height}px" ', 1)
     unit = re.search(r'<p class="y-label">(.*?)</p>', figure)
     across = re.search(r'<p class="x-label">(.*?)</p>', figure)
     parts = [
         f'<rect width="{WIDTH}" height="{HEIGHT}" fill="#ffffff"/>',
         f'<text x="10" y="{top - 12}" class="label">{unit[1] if unit else ""}</text>',
         f'<text x="{left + width}" y="{HEIGHT - 12}" class="label" text-anchor="end">{across[1] if across else ""}</text>',
+        '<g class="legend">',
         *_legend(figure, left),
+        "</g>",
         area,
     ]
     styles += "\ntext { font: 13px sans-serif; fill: var(--ink); } .label { fill: var(--muted); }"

@@ -21,7 +21,7 @@ def pages():
     page = SOURCE / "lab.md"
     text = page.read_text(encoding="utf-8").rstrip()
     page.write_text(
-        "---\nhtml_theme.sidebar_secondary.remove: true\nhtml_theme.sidebar_primary.remove: true\n---\n" + text + "\n" + FRAME,
+        "---\nhtml_theme.sidebar_secondary.remove: true\n---\n" + text + "\n" + FRAME,
         encoding="utf-8",
     )
     lessons = SOURCE / "tutorials/lab-lessons.md"

@@ -32,7 +32,7 @@ def copy():
         place = path.relative_to(DOCS)
         if path.is_dir() or place.parts[0] in ("site", "words", "causes", "growth", "loss-cause"):
             continue
-        if path.suffix not in (".md", ".ipynb", ".svg", ".png", ".css") and path.name != "conf.py":
+        if path.suffix not in (".md", ".ipynb", ".svg", ".png", ".css", ".rst") and path.name != "conf.py":
             continue
         to = SOURCE / place
         to.parent.mkdir(parents=True, exist_ok=True)

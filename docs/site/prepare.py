@@ -31,4 +31,5 @@ def main():
         print("site: optional pages that are absent:", ", ".join(absent))
 
 
-main()
+if __name__ == "__main__":
+    main()

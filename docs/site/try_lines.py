@@ -3,7 +3,6 @@
 import re
 import shlex
 import subprocess
-import sys
 import tempfile
 
 from catalogue import entries, try_line
@@ -24,7 +23,8 @@ def main():
                     failed += 1
                     print(f"site: {line}\n{done.stderr.strip()}\n")
     print(f"site: {count} lines to try, {failed} fail")
-    sys.exit(1 if failed else 0)
+    return not failed
 
 
-main()
+if __name__ == "__main__":
+    main()
