@@ -136,7 +136,7 @@ site: $(SITE_VENV)/installed
 	@[ -z "$(SITE_WHEEL)" ] || $(SITE_VENV)/bin/pip install --quiet --disable-pip-version-check --force-reinstall --no-deps $(SITE_WHEEL)
 	@[ -z "$(SITE_WHEEL)" ] || $(SITE_VENV)/bin/pip install --quiet --disable-pip-version-check 'matplotlib>=3.8' 'pandas>=2.2'
 	@[ -n "$(SITE_WHEEL)" ] || echo "make: notebooks are shown without outputs; run make python first"
-	NOTEBOOKS=$(if $(SITE_WHEEL),cache,off) $(SITE_VENV)/bin/python docs/site/build.py
+	NOTEBOOKS=$(if $(SITE_WHEEL),force,off) $(SITE_VENV)/bin/python docs/site/build.py
 
 $(SITE_VENV)/installed: pyproject.toml
 	$(PYTHON) -m venv --clear $(SITE_VENV)

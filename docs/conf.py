@@ -29,9 +29,8 @@ smartquotes = False
 
 myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 4
-# Notebooks are executed where the package is installed (NOTEBOOKS=cache); otherwise they have no outputs.
+# Notebooks are executed where the package is installed (NOTEBOOKS=force); otherwise they have no outputs.
 nb_execution_mode = os.environ.get("NOTEBOOKS", "off")
-nb_execution_cache_path = str(ROOT / "target/docs/notebooks")
 nb_execution_timeout = 120
 nb_execution_raise_on_error = True
 
@@ -66,7 +65,16 @@ html_theme_options = {
     "navigation_depth": 3,
     "collapse_navigation": True,
 }
-html_sidebars = {"index": [], "lab": [], "gallery": [], "glossary": [], "changelog": [], "faq": [], "install": [], "cite": []}
+html_sidebars = {
+    "index": [],
+    "lab": [],
+    "gallery": [],
+    "glossary": [],
+    "changelog": [],
+    "faq": [],
+    "install": [],
+    "cite": [],
+}
 
 copybutton_prompt_text = "$ "
 copybutton_only_copy_prompt_lines = True
@@ -76,7 +84,9 @@ html_math_renderer = "text"
 
 
 def _formula(translator, node):
-    translator.body.append(translator.starttag(node, "code", "") + translator.encode(node.astext()) + "</code>")
+    translator.body.append(
+        translator.starttag(node, "code", "") + translator.encode(node.astext()) + "</code>"
+    )
     raise nodes.SkipNode
 
 

@@ -16,7 +16,18 @@ def main():
     began = time.monotonic()
     prepare.main()
     shutil.rmtree(SITE, ignore_errors=True)
-    sphinx = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-d", WORK / "doctrees", SOURCE, SITE]
+    sphinx = [
+        sys.executable,
+        "-m",
+        "sphinx",
+        "-q",
+        "-W",
+        "--keep-going",
+        "-d",
+        WORK / "doctrees",
+        SOURCE,
+        SITE,
+    ]
     is_built = subprocess.run(sphinx).returncode == 0
     checks = [is_built, links.main(), try_lines.main()]
     used = os.times()

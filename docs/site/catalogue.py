@@ -123,7 +123,9 @@ def pages():
 
 
 # Words by which a source says that its text was not read whole.
-PARTIAL = re.compile(r"memory|abstract|survey|descriptions|quote|not at hand|our construction|ours", re.IGNORECASE)
+PARTIAL = re.compile(
+    r"memory|abstract|survey|descriptions|quote|not at hand|our construction|ours", re.IGNORECASE
+)
 
 
 def _sources(found):
@@ -186,7 +188,9 @@ def _kind_page(kind, about, listed):
     else:
         places = _places(kind)
         text = f"Key `{kind.rsplit('.')[-1]}`" + (f" of {' and '.join(places)}" if places else "") + "."
-    lines = [[_link(entry), cell(escaped(entry["summary"])), cell(escaped(entry["source"]))] for entry in listed]
+    lines = [
+        [_link(entry), cell(escaped(entry["summary"])), cell(escaped(entry["source"]))] for entry in listed
+    ]
     return (
         f"{head}{text} {_explained(about)}\n\n"
         + table(["name", "meaning", "source"], lines)
@@ -204,7 +208,11 @@ def _page(entry, about, body):
     if kind == "path":
         out += ["## Try it", f"```sh\n{try_line(kind, name)}\n```"]
         out += [f"Source of its numbers: {escaped(entry['source'])}."]
-        out += ["## Scenario", f"`lasthop show {name} > mine.toml` writes it to a file.", f"```toml\n{lasthop('show', name).strip()}\n```"]
+        out += [
+            "## Scenario",
+            f"`lasthop show {name} > mine.toml` writes it to a file.",
+            f"```toml\n{lasthop('show', name).strip()}\n```",
+        ]
         return "\n\n".join(out) + "\n"
     key = kind.rsplit(".")[-1]
     out.append(f"Source: {escaped(entry['source'])}.")
@@ -217,7 +225,9 @@ def _page(entry, about, body):
         marked = [[f'<span id="{slug(row[0])}"></span>{row[0]}', *row[1:]] for row in parameters]
         out.append(table(["parameter", "meaning", "values"], marked))
         first = re.sub(r"`", "", parameters[0][0])
-        out.append(f'Set one beside the name: `{key} = {{ kind = "{name}", {first} = … }}`, or `--set …{key}.{first}=…`.')
+        out.append(
+            f'Set one beside the name: `{key} = {{ kind = "{name}", {first} = … }}`, or `--set …{key}.{first}=…`.'
+        )
     else:
         out.append(f"`{name}` has no parameters.")
     return "\n\n".join(out) + "\n"

@@ -32,7 +32,11 @@ def pages():
             fields = rows(part.body)
             count += len(fields)
             lines = [
-                [f'<span id="{slug(field)}"></span>{field}', _unit(field), re.sub(r", (kbit/s|bytes|1/s|ms|s|%)$", "", meaning)]
+                [
+                    f'<span id="{slug(field)}"></span>{field}',
+                    _unit(field),
+                    re.sub(r", (kbit/s|bytes|1/s|ms|s|%)$", "", meaning),
+                ]
                 for field, meaning, *_ in fields
             ]
             before = part.body.split("\n|")[0].strip()

@@ -75,7 +75,9 @@ def pages():
     for picture in PICTURES:
         words = shlex.split(picture.command)
         lasthop(*words[1:], cwd=place)
-        made = place / next(after for flag, after in zip(words, words[1:]) if flag in ("--report", "--figure"))
+        made = place / next(
+            after for flag, after in zip(words, words[1:]) if flag in ("--report", "--figure")
+        )
         name = f"{made.stem}.svg"
         if made.suffix == ".html":
             drawn = cut(made.read_text(encoding="utf-8"), picture.figure)
@@ -88,7 +90,9 @@ def pages():
         )
     first = SOURCE / "index.md"
     first.write_text(
-        first.read_text(encoding="utf-8").replace("<!-- picture -->", "![Goodput without a middlebox and with Snoop](gallery/snoop.svg)"),
+        first.read_text(encoding="utf-8").replace(
+            "<!-- picture -->", "![Goodput without a middlebox and with Snoop](gallery/snoop.svg)"
+        ),
         encoding="utf-8",
     )
     head = (DOCS / "gallery.md").read_text(encoding="utf-8").rstrip()
@@ -101,7 +105,9 @@ def cut(report, title):
     figures = re.findall(r"<figure.*?</figure>", report, re.DOTALL)
     found = [figure for figure in figures if f'aria-label="{html.escape(title)}"' in figure]
     if not found:
-        labels = [label for figure in figures for label in re.findall(r'role="img" aria-label="([^"]*)"', figure)]
+        labels = [
+            label for figure in figures for label in re.findall(r'role="img" aria-label="([^"]*)"', figure)
+        ]
         raise SystemExit(f"site: the report has no figure {title!r}, only {labels}")
     figure = found[0]
     styles = "".join(re.findall(r"<style>(.*?)</style>", report, re.DOTALL))
@@ -112,7 +118,11 @@ def cut(report, title):
     area = figure[figure.index('<svg class="area"') :]
     area = area[: _end(area)]
     left, top, width, height = FRAME
-    area = area.replace("<svg ", f'<svg x="{left}" y="{top}" width="{width}" height="{height}" style="width:{width}px;height:{height}px" ', 1)
+    area = area.replace(
+        "<svg ",
+        f'<svg x="{left}" y="{top}" width="{width}" height="{height}" style="width:{width}px;height:{height}px" ',
+        1,
+    )
     unit = re.search(r'<p class="y-label">(.*?)</p>', figure)
     across = re.search(r'<p class="x-label">(.*?)</p>', figure)
     parts = [

@@ -34,7 +34,9 @@ def pages():
     shapes = [part for part in sections() if part.chapter == "Topologies with several flows"]
     write(
         "reference/scenario/topologies.md",
-        "# Topologies with several flows\n\n" + "\n\n".join(f"## {part.title}\n\n{part.body}" for part in shapes) + "\n",
+        "# Topologies with several flows\n\n"
+        + "\n\n".join(f"## {part.title}\n\n{part.body}" for part in shapes)
+        + "\n",
     )
     schema()
     return count
@@ -48,7 +50,9 @@ def _page(part, name, keys):
     before = part.body.split("\n|")[0] if keys else part.body
     head = ["key", "meaning", "values"]
     marked = [[f'<span id="{name}-{slug(key)}"></span>{key}', *rest] for key, *rest in keys]
-    return f"({'keys-' + name})=\n# {part.title}\n\n{before.strip()}\n\n{table(head, marked) if keys else ''}\n"
+    return (
+        f"({'keys-' + name})=\n# {part.title}\n\n{before.strip()}\n\n{table(head, marked) if keys else ''}\n"
+    )
 
 
 def schema():
@@ -63,5 +67,3 @@ def schema():
         "```toml\n#:schema ./lasthop.schema.json\n```\n\n"
         '<a href="../_static/scenario.schema.json">The schema of this version</a>\n',
     )
-
-

@@ -11,7 +11,9 @@ ATTRIBUTE = re.compile(r'\b(href|src|srcset|data|poster)="([^"]*)"')
 
 
 def main():
-    pages = {page: page.read_text(encoding="utf-8") for page in SITE.rglob("*.html") if "_static" not in page.parts}
+    pages = {
+        page: page.read_text(encoding="utf-8") for page in SITE.rglob("*.html") if "_static" not in page.parts
+    }
     ids = {page: set(re.findall(r'\b(?:id|name)="([^"]+)"', text)) for page, text in pages.items()}
     dead, loaded, count = [], [], 0
     for page, text in pages.items():
@@ -20,7 +22,9 @@ def main():
             for _, link in ATTRIBUTE.findall(attributes):
                 link = html.unescape(link)
                 if re.match(r"[a-z]+:|//", link):
-                    is_relation = tag == "link" and not re.search(r'rel="(?:stylesheet|preload|icon)', attributes)
+                    is_relation = tag == "link" and not re.search(
+                        r'rel="(?:stylesheet|preload|icon)', attributes
+                    )
                     if tag != "a" and not is_relation and not link.startswith("data:"):
                         loaded.append((page, link))
                     continue

@@ -41,7 +41,9 @@ def table(head, cells):
 def escaped(text):
     """Text without markup, outside of code spans."""
     parts = re.split(r"(`[^`]*`)", text)
-    return "".join(part if part.startswith("`") else re.sub(r"([\\<>*_\[\]{}$#])", r"\\\1", part) for part in parts)
+    return "".join(
+        part if part.startswith("`") else re.sub(r"([\\<>*_\[\]{}$#])", r"\\\1", part) for part in parts
+    )
 
 
 def cell(text):

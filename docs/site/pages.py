@@ -64,7 +64,11 @@ def _write(text, of, to):
             place = SOURCE / os.path.relpath(full, DOCS)
         else:
             outside += 1
-            return f"{label} (`{name}`)" if label.strip("`") not in (name, os.path.basename(name)) else f"`{name}`"
+            return (
+                f"{label} (`{name}`)"
+                if label.strip("`") not in (name, os.path.basename(name))
+                else f"`{name}`"
+            )
         return f"{mark}[{label}]({os.path.relpath(place, to.parent)}{'#' + anchor if anchor else ''})"
 
     code = [match.span() for match in CODE.finditer(text)]

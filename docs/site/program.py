@@ -21,7 +21,9 @@ def lasthop(*arguments, cwd=None):
         [PROGRAM, *arguments], capture_output=True, text=True, cwd=cwd, env={**os.environ, "COLUMNS": "100"}
     )
     if done.returncode:
-        raise SystemExit(f"site: lasthop {' '.join(arguments)} ends with {done.returncode}: {done.stderr.strip()}")
+        raise SystemExit(
+            f"site: lasthop {' '.join(arguments)} ends with {done.returncode}: {done.stderr.strip()}"
+        )
     return done.stdout
 
 

@@ -6,8 +6,30 @@ import shutil
 from program import PACKAGE, ROOT, write
 
 GROUPS = {
-    "Functions": ["run", "compare", "sweep", "advise", "reproduce", "crosscheck", "merge", "read_store", "mechanisms", "ready_paths"],
-    "Results": ["Scenario", "Results", "Comparison", "Sweep", "Advice", "Crosscheck", "Reproduction", "Table", "Estimate", "Error"],
+    "Functions": [
+        "run",
+        "compare",
+        "sweep",
+        "advise",
+        "reproduce",
+        "crosscheck",
+        "merge",
+        "read_store",
+        "mechanisms",
+        "ready_paths",
+    ],
+    "Results": [
+        "Scenario",
+        "Results",
+        "Comparison",
+        "Sweep",
+        "Advice",
+        "Crosscheck",
+        "Reproduction",
+        "Table",
+        "Estimate",
+        "Error",
+    ],
     "Mechanisms of your own": [
         "CongestionControl",
         "AckPolicy",
@@ -46,7 +68,10 @@ def pages():
     groups = {title: [name for name in names if name in exported] for title, names in GROUPS.items()}
     groups["Others"] = sorted(set(exported) - known)
     groups["Figures"] = figures
-    out = ["# Python API", "`pip install .` in a clone builds the package. [Lasthop in Python](../../how-to/python.md) starts from an example."]
+    out = [
+        "# Python API",
+        "`pip install .` in a clone builds the package. [Lasthop in Python](../../how-to/python.md) starts from an example.",
+    ]
     for title, names in groups.items():
         if names:
             out.append(f"## {title}\n\n" + _summary(names))

@@ -18,7 +18,9 @@ def main():
                 words = [str(PROGRAM), *shlex.split(line)[1:], "--runs", "2", "--set", "duration=20s"]
                 done = subprocess.run(words, capture_output=True, text=True, cwd=place, timeout=60)
                 count += 1
-                without_effect = re.search(rf'= "{entry["name"]}" (classifies losses and )?changes nothing', done.stderr)
+                without_effect = re.search(
+                    rf'= "{entry["name"]}" (classifies losses and )?changes nothing', done.stderr
+                )
                 if done.returncode or without_effect:
                     failed += 1
                     print(f"site: {line}\n{done.stderr.strip()}\n")
