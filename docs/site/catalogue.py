@@ -122,9 +122,10 @@ def pages():
     return total
 
 
-# Words by which a source says that its text was not read whole.
+# A source with one of these words was read in part, or was completed here.
 PARTIAL = re.compile(
-    r"memory|abstract|survey|descriptions|quote|not at hand|our construction|ours", re.IGNORECASE
+    r"memory|abstract|survey|description|lecture|described|quote|not at hand|our construction|ours",
+    re.IGNORECASE,
 )
 
 
@@ -138,9 +139,11 @@ def _sources(found):
     )
     return (
         "# Sources\n\n`lasthop list` prints the same sources. Numbers of ready paths: [ready paths](path.md).\n\n"
-        "## From memory, abstracts or descriptions\n\n"
-        "The text of these papers was not at hand. No published number of these schemes is reproduced.\n\n"
-        f"{lines(partial)}\n\n## From the text of a standard, a paper or a program\n\n{lines(whole)}\n"
+        "## Read in part, or completed here\n\n"
+        "The source names the part that was read, and the part from memory or of our construction.\n\n"
+        f"{lines(partial)}\n\n## Other mechanisms\n\n"
+        "{doc}`/explanation/senders` and {doc}`/explanation/routers` say which of these texts were at hand.\n\n"
+        f"{lines(whole)}\n"
     )
 
 
