@@ -1,4 +1,4 @@
-"""Tests that the Python code in README, docs/python.md and the notebooks runs."""
+"""Tests that the Python code in README, the how-tos for Python and the notebooks runs."""
 
 import re
 from pathlib import Path
@@ -16,7 +16,9 @@ def blocks(page: str) -> list[str]:
     )
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/python.md"])
+@pytest.mark.parametrize(
+    "page", ["README.md", "docs/how-to/python.md", "docs/how-to/own-mechanism-python.md"]
+)
 def test_what_a_page_shows_runs_from_top_to_bottom(
     page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -28,7 +30,7 @@ def test_what_a_page_shows_runs_from_top_to_bottom(
 
 
 @pytest.mark.parametrize(
-    "notebook", sorted((ROOT / "docs/notebooks").glob("*.ipynb")), ids=lambda path: path.stem
+    "notebook", sorted((ROOT / "docs/tutorials/python").glob("*.ipynb")), ids=lambda path: path.stem
 )
 def test_notebooks_run(notebook: Path, tmp_path: Path) -> None:
     read = nbformat.read(notebook, as_version=4)  # type: ignore[no-untyped-call]
@@ -44,4 +46,4 @@ def test_notebooks_run(notebook: Path, tmp_path: Path) -> None:
 
 
 def test_there_are_four_notebooks() -> None:
-    assert len(list((ROOT / "docs/notebooks").glob("*.ipynb"))) == 4
+    assert len(list((ROOT / "docs/tutorials/python").glob("*.ipynb"))) == 4

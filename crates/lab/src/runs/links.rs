@@ -78,7 +78,7 @@ pub fn busiest_link(outcomes: &[Outcome]) -> Option<(String, f64)> {
         direction.estimate(outcomes, share).map_or(0.0, |used| used.mean)
     };
     let all = directions(outcomes.first()?).into_iter().map(|direction| (used(&direction), direction));
-    // Of equal ones the first.
+    // The first of several equals.
     let (used, direction) = all.reduce(|best, one| if one.0 > best.0 { one } else { best })?;
     Some((direction.name, used))
 }
