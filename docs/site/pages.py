@@ -14,12 +14,6 @@ ROOT_PAGES = {
     "README.md": "index.md",
 }
 
-# Pages that may be absent: their lines in tables of contents are then left out.
-OPTIONAL = re.compile(
-    r"(install|troubleshooting|faq|cite|showcases/index|first-path|first-lossy-link|describe-a-path"
-    r"|figures-for-a-paper|come-from-[\w-]+|comparison|limits)$"
-)
-
 LINK = re.compile(r"(!?)\[((?:[^\]\[]|\[[^\]]*\])*)\]\(([^)\s]+)\)")
 CODE = re.compile(r"^```.*?^```|`[^`\n]+`", re.MULTILINE | re.DOTALL)
 
@@ -78,23 +72,3 @@ def _write(text, of, to):
     to.write_text(text, encoding="utf-8")
     return outside
 
-
-def prune():
-    """Leaves absent optional pages out of all tables of contents. Returns their names."""
-    absent = []
-    for page in SOURCE.rglob("*.md"):
-        text = page.read_text(encoding="utf-8")
-
-        def kept(match):
-            lines = []
-            for line in match.group(0).splitlines():
-                if OPTIONAL.search(line) and not (page.parent / f"{line}.md").exists():
-                    absent.append(line)
-                else:
-                    lines.append(line)
-            return "\n".join(lines)
-
-        new = re.sub(r"^```\{toctree\}.*?^```", kept, text, flags=re.MULTILINE | re.DOTALL)
-        if new != text:
-            page.write_text(new, encoding="utf-8")
-    return absent

@@ -32,7 +32,7 @@ class Estimate(NamedTuple):
 
 
 class _Numbers:
-    """Numbers of all repetitions, and their means."""
+    """Metric values of every repetition, and their means."""
 
     _made: _lasthop.Runs | _lasthop.Comparison
 

@@ -137,7 +137,7 @@ class CongestionControl(Strategy):
         self.cwnd = self.mss
 
     def on_mark(self, loss: Loss) -> None:
-        """Called when the receiver echoes a congestion mark (ECN), at most as often as `mark_pace`."""
+        """Called when the receiver echoes a congestion mark (ECN), at most as often as `mark_pace` allows."""
         before = self.cwnd
         self.on_loss(loss)
         self.cwnd = min(self.cwnd, before)

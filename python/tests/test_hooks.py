@@ -65,7 +65,7 @@ def test_counts_of_the_sender_and_the_uplink() -> None:
 
 
 class Split(lasthop.AckSplitting):
-    """ACK splitting of hasegawa §3.4, written as crates/tcp/src/receiver/ack_splitting/split.rs."""
+    """ACK splitting of hasegawa §3.4, with the same algorithm as crates/tcp/src/receiver/ack_splitting/split.rs."""
 
     draws = False
     needs_uplink = needs_estimate = True

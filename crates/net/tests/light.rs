@@ -155,8 +155,9 @@ fn a_timer_keeps_a_train_going() {
     // The timer is 5 ms. At 4 ms the first two opportunities are past, so the packet arrives at 20 + 6 ms. The packet
     // at 12 ms begins a train, because 12 + 20 ms is later than 26 + 5 ms.
     arrive(&config(5), &[(0, FULL), (4, FULL), (12, FULL)], &[20, 26, 32]);
-    // At 11 ms, 11 + 20 ms is not later than 26 + 5 ms. The third packet is therefore beyond the train. It is released
-    // after max(20, 6) ms, and the heavy trace sends it at 40 ms.
+    // A packet at 11 ms still belongs to the train, because 11 + 20 ms is not later than 26 + 5 ms. But the train has no
+    // opportunity left for this packet: it is released max(20, 6) ms after its arrival, and the heavy trace sends it at
+    // 40 ms.
     arrive(&config(5), &[(0, FULL), (4, FULL), (11, FULL)], &[20, 26, 40]);
 }
 

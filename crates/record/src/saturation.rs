@@ -26,10 +26,11 @@ pub(crate) struct Saturation {
     sends_until: Time,
     servo: Option<Servo>,
     log: Option<ReceiverLog>,
-    /// Next report. `unreported` is the number of packets that it reports for the first time, and `since` is the
-    /// arrival time of the first of these packets.
+    /// The next report to send.
     report: Report,
+    /// Number of packets that arrived since the last report.
     unreported: u64,
+    /// Arrival time of the first of these packets.
     since: Time,
     /// Time of the last call of `send`, and whether the window was still open after it.
     last_send: Time,

@@ -144,7 +144,7 @@ pub(crate) fn find(
 struct RouteFinder<'a> {
     net: &'a Network,
     overrides: &'a RouteOverrides,
-    /// Next hop, and the node that it leads to, by destination and then by node.
+    /// Next hop, and the node at the end of this hop; indexed by destination, then by the current node.
     next: BTreeMap<usize, Vec<Option<(Hop, usize)>>>,
 }
 

@@ -123,7 +123,7 @@ pub enum NodeNotice {
 }
 
 impl NodeNotice {
-    /// Size that links count, bytes.
+    /// Size of a notice on the wire, bytes.
     pub const WIRE_BYTES: u32 = 40;
 
     /// Name in traces.

@@ -42,7 +42,7 @@ const BUDGET: f64 = 100e6;
 const PACKETS: f64 = 25_000.0;
 const SHORTEST: Duration = Duration::from_secs(10);
 /// Number of candidates at the top of the ranking whose order has to be certain.
-pub const CERTAIN: usize = 3;
+pub const TOP: usize = 3;
 
 /// Advice for one network path.
 #[derive(Clone, Debug)]
@@ -59,7 +59,7 @@ pub struct Advice {
     pub base: CandidateResults,
     /// Candidates, the best first.
     pub rows: Vec<CandidateResults>,
-    /// Whether the order of the first [`CERTAIN`] candidates is certain, by the rule in [`ranking`].
+    /// Whether the order of the first [`TOP`] candidates is certain, by the rule in [`ranking`].
     pub is_certain: bool,
     /// Candidates without a rank, each with the reason.
     pub left_out: Vec<String>,
@@ -170,7 +170,7 @@ pub struct CandidateRuns {
     scenarios: CandidateScenarios,
     /// Measured numbers, by repetition.
     pub repetitions: Vec<RepetitionMeasures>,
-    /// Whether the candidate is surely not among the first [`CERTAIN`]. Then no further repetition of it is run.
+    /// Whether the candidate is surely not among the first [`TOP`]. Then no further repetition of it is run.
     pub is_screened_out: bool,
 }
 

@@ -2,7 +2,7 @@
 
 use super::candidates::DeploymentSite;
 use super::ranking::CandidateResults;
-use super::{Advice, CERTAIN};
+use super::{Advice, TOP};
 use crate::change::PercentChange;
 use crate::document::{Block, Cell, Chapter, Document, Table};
 use crate::papers::cells::number;
@@ -24,9 +24,9 @@ impl Advice {
             }
         };
         let certain = if self.is_certain {
-            format!("the order of the first {CERTAIN} is certain or their scores differ by less than 2 %")
+            format!("the order of the first {TOP} is certain or their scores differ by less than 2 %")
         } else {
-            format!("the order of the first {CERTAIN} is not certain: their intervals overlap")
+            format!("the order of the first {TOP} is not certain: their intervals overlap")
         };
         format!(
             "{} runs of {} each, seeds from {}, the same losses for all candidates; 95 % intervals; {certain}. The score is {}.",

@@ -10,7 +10,7 @@
 //! corrected for the number of checks and candidates.
 
 use super::repetition::RepetitionMeasures;
-use super::{CERTAIN, Candidate, CandidateRuns};
+use super::{Candidate, CandidateRuns, TOP};
 use crate::stats::Estimate;
 use crate::stats::change::PercentChange;
 
@@ -72,7 +72,7 @@ pub fn rows(candidates: &[CandidateRuns]) -> Vec<CandidateResults> {
 /// Whether the order of the first three is certain.
 pub fn is_certain(candidates: &[CandidateRuns]) -> bool {
     let order = order(candidates);
-    order.windows(2).take(CERTAIN).all(|pair| {
+    order.windows(2).take(TOP).all(|pair| {
         let difference = difference(&candidates[pair[0]], &candidates[pair[1]], &candidates[0]);
         difference.is_some_and(|estimate| {
             estimate.ci95.is_some_and(|[low, high]| low > 0.0 || (low > -ALIKE && high < ALIKE))
@@ -82,7 +82,7 @@ pub fn is_certain(candidates: &[CandidateRuns]) -> bool {
 
 /// Marks candidates that are surely worse than the third one.
 pub fn screen_out(candidates: &mut [CandidateRuns]) {
-    let Some(third) = order(candidates).get(CERTAIN - 1).copied() else { return };
+    let Some(third) = order(candidates).get(TOP - 1).copied() else { return };
     if candidates[third].repetitions.len() < RUNS_BEFORE_SCREENING {
         return;
     }

@@ -12,9 +12,9 @@ impl Comparison {
         let of = |number: fn(&Completion) -> usize| completions().map(|it| number(&it)).sum::<usize>();
         let (completed, transfers) = (of(|it| it.completed), of(|it| it.transfers));
         let note = format!(
-            "{} of {transfers} transfers were cut off by the run's end. {RESTRICTED} counts their time up to the end \
-             of the run (restricted mean: Royston and Parmar 2013) and uses every pair of repetitions. Quantiles \
-             treat these transfers as censored.",
+            "{} of {transfers} transfers were cut off by the run's end. {RESTRICTED} counts the time of each of \
+             these up to the run's end (restricted mean: Royston and Parmar 2013), so that no pair of repetitions is \
+             left out. Quantiles treat these transfers as censored.",
             transfers - completed
         );
         if completed < transfers { vec![note] } else { Vec::new() }

@@ -86,7 +86,7 @@ fn table_html(table: &Table, attribute: &str) -> String {
     html + "</tbody>\n</table>\n</div>\n"
 }
 
-/// Kind of all cells of a column. The table's class names the kind once, so that the cells need no class.
+/// Kind of all cells of a column. The tag `<table>` has a CSS class for the column's kind, so that the cells need none.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ColumnKind {
     Numbers,

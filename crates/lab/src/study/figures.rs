@@ -1,4 +1,4 @@
-//! Pictures that are drawn from a paper's results.
+//! Draws a paper's figures from our results, with the published points.
 
 use super::computed;
 use super::file::{self, Drawn};

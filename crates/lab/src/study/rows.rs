@@ -185,7 +185,7 @@ pub fn column<'a>(study: &'a Study, axis: &'a str) -> &'a str {
     study.file.axis.get(axis).and_then(|about| about.column.as_deref()).unwrap_or(axis)
 }
 
-/// Coordinates that an axis value denotes.
+/// Coordinates that an axis value stands for: those in `stands_for` of the axis, otherwise the value itself.
 pub fn denoted_coordinates(study: &Study, axis: &str, value: &Value) -> Vec<(String, Value)> {
     let stands_for = study.file.axis.get(axis).and_then(|about| about.stands_for.get(&value.to_string()));
     match stands_for {

@@ -9,7 +9,8 @@ use lasthop_wire::{FlowId, Packet};
 use std::any::Any;
 use std::collections::BTreeMap;
 
-/// Records the delays of a flow's packets on a pipe since `from`, ms, and the bytes carried since then.
+/// Records from `from` on: the delay in ms of each packet of one flow on a pipe, and the number of bytes of all flows that
+/// the pipe carries.
 struct DelayObserver {
     pipe: PipeId,
     flow: FlowId,

@@ -16,8 +16,9 @@ use crate::sender::scoreboard::Scoreboard;
 
 #[derive(Clone, Copy, Debug)]
 pub(in crate::sender) struct FrtoTest {
-    /// Offsets after the retransmitted segment and after all outstanding data.
+    /// Offset of the end of the retransmitted segment.
     first: u64,
+    /// Offset of the end of all data outstanding at the timeout.
     recover: u64,
     /// Number of new segments sent for the test; `None` before the first ACK.
     probes: Option<u32>,

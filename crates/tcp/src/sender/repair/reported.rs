@@ -27,7 +27,7 @@ impl ReportedLosses {
         }
     }
 
-    /// Returns the next segment to retransmit, marked lost. Skips segments whose retransmission is in flight.
+    /// Marks the next segment to retransmit as lost and returns it. Skips segments whose retransmission is in flight.
     pub(super) fn next(&mut self, scoreboard: &mut Scoreboard) -> Option<Range> {
         let una = scoreboard.una();
         self.sent.retain(|start| *start >= una);
