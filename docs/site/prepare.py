@@ -24,11 +24,8 @@ def main():
         "pictures": gallery.pages(),
         "lessons": lab.pages(),
     }
-    absent = pages.prune()
     print("site: made from the program:", ", ".join(f"{count} {what}" for what, count in made.items()))
     print(f"site: {outside} links to files of the repository are shown as paths")
-    if absent:
-        print("site: optional pages that are absent:", ", ".join(absent))
 
 
 if __name__ == "__main__":

@@ -82,7 +82,8 @@ fn gaps_and_holes_are_left_out_and_said() {
     let found = found.expect("it can be read");
     let all = found.findings.join("\n");
     assert!(
-        all.contains("1 rows without a usable rate") && all.contains("2 gaps of 56 s, the longest of 55 s"),
+        all.contains("1 rows without a usable rate")
+            && all.contains("2 gaps with a total of 56 s, the longest of 55 s"),
         "{all}"
     );
     assert!(
@@ -104,7 +105,7 @@ fn what_does_not_fit_is_said_once_and_clearly() {
     assert!(refusal("time,throughput\n0,1\n", &usual).contains("unit of `throughput` is not known"));
     assert!(refusal("time,a_mbps,b_mbps\n0,1,2\n", &usual).contains("several columns match: a_mbps, b_mbps"));
     assert!(refusal("time,rate_gbps\n0,1\n1,99999\n", &usual).contains("row 2"));
-    assert!(refusal("time,rate_mbps\n0,0\n1,0\n", &usual).contains("not one packet"));
+    assert!(refusal("time,rate_mbps\n0,0\n1,0\n", &usual).contains("less than one packet of 1500 bytes"));
     assert!(
         refusal("time,rate_mbps\n", &usual).contains("no row has a rate")
             || refusal("time,rate_mbps\n", &usual).contains("not a time")

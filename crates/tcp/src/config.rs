@@ -100,7 +100,8 @@ seams! {
     /// use lasthop_tcp::receiver::ack_splitting::{AckSplitting, Build, DueAck, AckForm};
     /// use lasthop_tcp::receiver::window_estimate::PathEstimate;
     ///
-    /// /// Sends three ACKs for each ACK that is due. struct Thrice;
+    /// /// Sends three ACKs for each ACK that is due.
+    /// struct Thrice;
     ///
     /// impl AckSplitting for Thrice {
     ///     fn split(&mut self, _: &DueAck, _: &PathEstimate) -> AckForm {

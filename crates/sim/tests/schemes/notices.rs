@@ -152,7 +152,7 @@ fn a_link_layer_that_hands_up_no_damaged_segment_is_noted() {
         ];
         let notes = path(false, &[&settings]).notes();
         let is_noted =
-            notes.iter().any(|note| note.starts_with("flow.bulk: loss_discrimination = \"hack\" gets"));
+            notes.iter().any(|note| note.starts_with("flow.bulk: loss_discrimination = \"hack\" receives"));
         assert_eq!(is_noted, !["none", "repeat"].contains(&layer), "{layer}: {notes:?}");
     }
 }

@@ -15,7 +15,8 @@ use lasthop_base::{Duration, Rate, Time};
 /// use lasthop_base::{Info, Mechanism};
 /// use lasthop_tcp::sender::congestion::{Build, LossEvent, OnReno, Reno, Variant};
 ///
-/// A loss reduces the window by an eighth. struct Gentle;
+/// // A loss reduces the window by an eighth.
+/// struct Gentle;
 ///
 /// impl Variant for Gentle {
 ///     fn on_loss(&mut self, reno: &mut Reno, _: &LossEvent) {
