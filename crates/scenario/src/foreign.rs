@@ -5,7 +5,7 @@
 pub struct Foreign {
     /// The name in lower case, with `_` in place of `-`.
     pub name: &'static str,
-    /// The tool's usual name; empty if several tools use the name.
+    /// Usual name of the tool; empty if several tools use `name`.
     pub tool: &'static str,
     /// Lasthop's keys, mechanisms, columns or metrics with this meaning, the likeliest first.
     pub here: &'static [&'static str],

@@ -18,7 +18,7 @@ pub fn nearest<'a>(written: &str, candidates: impl IntoIterator<Item = &'a str>)
     (distance <= most).then_some(name)
 }
 
-/// Candidates with the same meaning as another tool's name.
+/// Candidates that mean the same as `entry`, a name that another tool uses.
 fn meant<'a>(entry: &Foreign, candidates: &[&'a str]) -> Vec<&'a str> {
     entry.here.iter().filter_map(|here| candidates.iter().find(|name| *name == here).copied()).collect()
 }

@@ -139,7 +139,7 @@ pub enum LossHint {
 }
 
 impl Flags {
-    /// The hint; congestion, if both bits are set.
+    /// The loss hint. If both bits are set, the hint is congestion.
     pub const fn hint(self) -> LossHint {
         if self.has(Flags::CONGESTION) {
             LossHint::Congestion

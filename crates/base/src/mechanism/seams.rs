@@ -4,9 +4,10 @@
 ///
 /// * A plain field is followed by its initial value. If its type does not implement `Hash`, `=>` and a conversion to a
 ///   hashable type follow.
-/// * A seam is declared by its side, name, constructor type, module and label. The name is the field of both structs
-///   and the scenario key; `as` sets a different key. The module has `DEFAULT` and `ALL`; each `+` adds a module with a
-///   further list `ALL`. `at first` sets an initial choice that differs from `DEFAULT`.
+/// * A seam is written `"side" name: Type = module, "label";`, where `Type` is the constructor type. Both structs get a
+///   field `name`, which is also the key in a scenario unless `as "key"` follows the name. `module` must define
+///   `DEFAULT` and `ALL`. `+ other` after the module also offers the mechanisms in `other::ALL`. `, at first CHOICE`
+///   after the label replaces `DEFAULT` as the initial choice.
 ///
 /// ```
 /// mod ack_splitting {

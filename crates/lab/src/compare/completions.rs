@@ -13,8 +13,8 @@ impl Comparison {
         let (completed, transfers) = (of(|it| it.completed), of(|it| it.transfers));
         let note = format!(
             "{} of {transfers} transfers were cut off by the run's end. {RESTRICTED} counts the time of each of \
-             these up to the run's end (restricted mean: Royston and Parmar 2013), so that no pair of repetitions is \
-             left out. Quantiles treat these transfers as censored.",
+             these up to the run's end (restricted mean: Royston and Parmar 2013). No pair of repetitions is left out. \
+             Quantiles treat these transfers as censored.",
             transfers - completed
         );
         if completed < transfers { vec![note] } else { Vec::new() }

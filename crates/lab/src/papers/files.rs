@@ -1,4 +1,4 @@
-//! Built-in files of the papers.
+//! Files of each paper, compiled into the program.
 
 macro_rules! papers {
     ($($paper:literal: $($file:literal)+;)+) => {

@@ -168,8 +168,8 @@ impl<'a> View<'a> {
                 Self::place(name, values, &along?, of)
             }
             _ => {
-                // The largest of several means is biased upwards. One half of the repetitions therefore chooses the
-                // place, and the other half gives the number.
+                // The largest of several means is biased upwards. Therefore one half of the repetitions determines the
+                // axis value with the largest mean, and only the other half is used for the result at this value.
                 let measurements = values.iter().filter_map(|value| {
                     let (chooses, measured) = compared(&with_value(&coordinates, name, value))?.halves();
                     Some((chooses.mean()?, value, measured))

@@ -139,7 +139,8 @@ pub fn label(question: &str, answer: &str) -> String {
     format!("{question}: {answer}")
 }
 
-/// Every answer of every try, without results yet. If a try includes the default reading, the default reading is first.
+/// The runs to make, still without results. For each try: first the default reading (no open question answered), if the
+/// try includes it, then one run for each answer to each of its questions.
 fn answer_runs(study: &Study) -> Vec<AnswerRun<'_>> {
     let mut all = Vec::new();
     for (try_index, definition) in study.file.tries.iter().enumerate() {

@@ -95,7 +95,8 @@ struct WifiDirection {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum DirectionState {
-    /// Idle until this time, because the queue is empty or keeps its packets.
+    /// Has nothing to send. The time is when the queue may release a packet that it holds back (a shaper, for example);
+    /// `Time::NEVER` if the queue is empty.
     Idle(Time),
     Contending,
     Starting(Time),

@@ -17,7 +17,7 @@ pub type NumberComputation = fn(&Coordinates) -> Option<f64>;
 /// Computes the curves of a picture from a run of this scenario with this seed.
 pub type CurveComputation = fn(Scenario, u64) -> Vec<Curve>;
 
-/// Computations of numbers, by the name in `by`.
+/// Functions that compute a number, each with the name that selects it (`by` in a study).
 pub const NUMBERS: &[(&str, NumberComputation)] = &[
     ("miyoshi::loss", miyoshi_model::loss_at),
     ("miyoshi::throughput", miyoshi_model::throughput_at),
@@ -25,7 +25,7 @@ pub const NUMBERS: &[(&str, NumberComputation)] = &[
     ("miyoshi::two_best_from", miyoshi_model::two_best_from),
     ("miyoshi::two_best_to", miyoshi_model::two_best_to),
 ];
-/// Computations of curves, by the name in `by`.
+/// Functions that compute curves, each with the name that selects it (`by` in a study).
 pub const CURVES: &[(&str, CurveComputation)] =
     &[("hasegawa::episode", hasegawa_episode::curves), ("miyoshi::losses", miyoshi_losses::curves)];
 
