@@ -14,8 +14,8 @@ pub const RATE_TIMES_RTT: Mechanism<Build> = Mechanism {
                 unit: Unit::Word(&["halve", "halve_and_refresh", "keep"]),
                 default: Some("halve"),
                 doc: "reaction of cwnd_r to a loss; halve: halves cwnd_r once per loss window, and refreshes it only \
-                      after the hole is closed; halve_and_refresh: halves cwnd_r in the same way, but refreshes \
-                      continue; keep: does not halve cwnd_r",
+                      after the hole is closed. halve_and_refresh: halves cwnd_r in the same way, but refreshes \
+                      continue. keep: does not halve cwnd_r",
             },
             Parameter {
                 name: "slow_start",
