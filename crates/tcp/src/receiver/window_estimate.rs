@@ -13,9 +13,9 @@ pub const RATE_TIMES_RTT: Mechanism<Build> = Mechanism {
                 name: "at_loss",
                 unit: Unit::Word(&["halve", "halve_and_refresh", "keep"]),
                 default: Some("halve"),
-                doc: "reaction of cwnd_r to a loss; halve: halves cwnd_r once per loss window, and refreshes it only \
-                      after the hole is closed. halve_and_refresh: halves cwnd_r in the same way, but refreshes \
-                      continue. keep: does not halve cwnd_r",
+                doc: "reaction of cwnd_r to a loss. Value halve: cwnd_r is halved once per loss window, and refreshed \
+                      only after the hole is closed. Value halve_and_refresh: refreshes continue. Value keep: cwnd_r \
+                      is not halved",
             },
             Parameter {
                 name: "slow_start",
