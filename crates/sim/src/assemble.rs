@@ -48,7 +48,7 @@ pub fn is_deterministic(scenario: &Scenario) -> bool {
         && !(0..scenario.flows.len()).any(flow_draws)
 }
 
-/// Start time of a flow with this seed: the scenario's time plus a random part of its spread.
+/// Start time of a flow with this seed: the scenario's `start` plus a random part of the flow's `start_spread`.
 pub fn start_of(flow: &lasthop_scenario::Flow, seed: u64) -> Time {
     match flow.start_spread {
         Duration::ZERO => flow.start,
@@ -111,8 +111,8 @@ fn assemble_with_links(scenario: &Scenario, replaced: usize, seed: u64, build: B
     engine_with_links(scenario, seed, flows, hosts(scenario, seed, numbered), build, &ends)
 }
 
-/// Pipes inside the hosts, for flows with a processing time. `flows`: index of each flow in the scenario, and its
-/// number in the engine.
+/// Returns the pipes inside the hosts of flows with a processing time. `flows`: for each flow, its index in the
+/// scenario and its number in the engine.
 fn hosts(
     scenario: &Scenario,
     seed: u64,

@@ -17,8 +17,8 @@ const DEFER_FROM_FLOWS: usize = 1000;
 /// rates.
 pub(crate) struct ConnectionFactory {
     defers: bool,
-    /// Configurations of both ends of the last flow examined, and the result. Flows with the same configurations share
-    /// the result.
+    /// Configurations of both ends of the last flow examined, and whether that flow may be created at its start time.
+    /// The decision is the same for all flows with these configurations.
     last: Option<([Arc<Config>; 2], bool)>,
 }
 

@@ -26,7 +26,7 @@ pub struct LinkTraffic {
 pub struct LinkDelay {
     /// Mean, s.
     pub mean_s: f64,
-    /// Percentiles 50, 95 and 99, s, each within 1.6 % and 16 ns.
+    /// Percentiles 50, 95 and 99, in this order, s. The error of each is at most 1.6 % plus 16 ns.
     pub quantiles_s: [f64; 3],
 }
 

@@ -35,7 +35,7 @@ pub struct FlowOutcome {
     pub name: String,
     /// Start time, s.
     pub began_s: f64,
-    /// Time from the start to the completion or the run's end, s.
+    /// Time from the start to the completion, or to the run's end if the flow is not complete, s.
     pub active_s: f64,
     /// Time from the start to the run's end, s.
     pub limit_s: f64,
@@ -43,7 +43,8 @@ pub struct FlowOutcome {
     pub is_finite: bool,
     /// Requests of the destination, with their responses; `None` if the flow has no requests.
     pub exchanges: Option<Vec<ExchangeOutcome>>,
-    /// Payload of the flow, and its fair share, while other TCP flows were active.
+    /// Payload that the flow delivered while other TCP flows were active, and the payload that a fair share would have
+    /// delivered in that time.
     pub share: ConcurrentShare,
     /// Payload bytes delivered in order at the destination. For datagrams: payload of all that arrived, each counted
     /// once.
@@ -79,7 +80,7 @@ pub struct FlowOutcome {
 pub struct ExchangeOutcome {
     /// Time of the request, s.
     pub requested_s: f64,
-    /// Time from the request to the response's last byte or the run's end, s.
+    /// Time from the request to the response's last byte, or to the run's end if the response is not complete, s.
     pub response_time_s: f64,
     /// Whether the response is complete.
     pub is_complete: bool,
@@ -94,9 +95,9 @@ pub struct LinkOutcome {
     pub down: PipeAccount,
     /// Totals of the direction from `to` to `from`.
     pub up: PipeAccount,
-    /// Traffic of each direction, down first.
+    /// Traffic of both directions: first from `from` to `to` (down), then from `to` to `from` (up).
     pub traffic: [LinkTraffic; 2],
-    /// RLC counters of each direction, down first; `None` without RLC.
+    /// RLC counters of both directions, in the order of `traffic`; `None` for a direction without RLC.
     pub rlc: [Option<lasthop_net::counters::RlcCounters>; 2],
 }
 
@@ -161,8 +162,8 @@ impl FlowOutcome {
         self.largest_rtt_s = rtt.largest().map(|largest| largest.as_secs());
     }
 
-    /// For the finite transfer, or for each request: the time until its completion or the run's end, s, and whether it
-    /// is complete.
+    /// Returns one pair for the finite transfer, or one pair for each request: the time in s until the completion (or
+    /// until the run's end, if there was no completion), and whether the transfer or response is complete.
     pub fn transfers(&self) -> impl Iterator<Item = (f64, bool)> {
         let whole = (self.is_finite && self.exchanges.is_none())
             .then_some((self.active_s, self.account.completed.is_some()));
@@ -170,14 +171,15 @@ impl FlowOutcome {
         whole.into_iter().chain(each)
     }
 
-    /// Mean completion time, s. An incomplete transfer counts with its time until the run's end.
+    /// Mean completion time of the [`FlowOutcome::transfers`], s. An incomplete transfer counts with its time until the
+    /// run's end.
     pub fn restricted_s(&self) -> Option<f64> {
         let (sum, count) = self.transfers().fold((0.0, 0.0), |(sum, count), (s, _)| (sum + s, count + 1.0));
         (count > 0.0).then(|| sum / count)
     }
 
-    /// Quantile of the response times, s; unanswered requests count as longer than all others. `None` without requests,
-    /// or if the quantile is an unanswered request.
+    /// Quantile `share` (0 to 1) of the response times, s. An incomplete response counts as longer than any complete
+    /// response. `None` without requests, or if the quantile falls on an incomplete response.
     pub fn exchange_s(&self, share: f64) -> Option<f64> {
         let all = self.exchanges.as_ref()?;
         let mut times: Vec<f64> =

@@ -44,7 +44,8 @@ struct CapturedFlow {
     datagram_bytes: u32,
 }
 
-/// A packet to be written with the timestamp `time`; `place` orders packets of the same time.
+/// A packet to be written with the timestamp `time`. Packets of the same time are written in the order of `place`, the
+/// packet number.
 struct PendingRecord {
     time: Time,
     place: u64,

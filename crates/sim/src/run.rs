@@ -65,7 +65,7 @@ pub fn run_probed(scenario: &Scenario, seed: u64) -> (Outcome, Samples) {
     (outcome, samples)
 }
 
-/// Runs a scenario once under observation; returns the observers.
+/// Runs a scenario once with observers and measurements. Also returns the observers.
 pub fn run_observed(
     scenario: &Scenario,
     seed: u64,
@@ -92,12 +92,12 @@ pub struct SteppedRun<'s> {
 }
 
 impl<'s> SteppedRun<'s> {
-    /// A run at time zero.
+    /// Returns a run that is at time zero.
     pub fn new(scenario: &'s Scenario, seed: u64, observation: Observation) -> SteppedRun<'s> {
         SteppedRun::of(Cow::Borrowed(scenario), seed, observation)
     }
 
-    /// A run at time zero that owns its scenario.
+    /// Returns a run that is at time zero and owns its scenario.
     pub fn owning(scenario: Scenario, seed: u64, observation: Observation) -> SteppedRun<'static> {
         SteppedRun::of(Cow::Owned(scenario), seed, observation)
     }
@@ -135,8 +135,8 @@ impl<'s> SteppedRun<'s> {
         self.run_with(|engine, until| engine.advance(until, most))
     }
 
-    /// Runs the warm-up and the main part. `to` runs the engine to a time, and returns true if it stopped earlier; then
-    /// this function returns true as well.
+    /// Runs the warm-up and the main part. `to` runs the engine until a given time, and returns true if the engine
+    /// stopped before that time. In this case the run is not over, and this function returns true.
     fn run_with(&mut self, to: impl Fn(&mut Engine, Time) -> bool) -> bool {
         let warm = Time::ZERO + self.scenario.warmup;
         if warm > Time::ZERO && self.at_warm_up_end.is_none() {
@@ -150,7 +150,8 @@ impl<'s> SteppedRun<'s> {
         self.sample_until(end, &to) || to(&mut self.engine, end)
     }
 
-    /// Runs to each sampling time before `end` and takes the samples. Returns true if `to` stopped earlier.
+    /// Runs to each sampling time before `end` and takes the samples. Returns true if `to` stopped the engine
+    /// before `end`.
     fn sample_until(&mut self, end: Time, to: &impl Fn(&mut Engine, Time) -> bool) -> bool {
         while let Some(prober) = self.prober.as_mut().filter(|_| self.next_sample < end) {
             if to(&mut self.engine, self.next_sample) {
@@ -170,8 +171,8 @@ impl<'s> SteppedRun<'s> {
         self.engine.now()
     }
 
-    /// Ends the run; returns results, samples and observers. If the run was stopped early, counts are partial, but rates
-    /// still refer to the scenario's duration.
+    /// Ends the run; returns results, samples and observers. If the run was stopped early, counts are partial, but
+    /// rates still refer to the scenario's duration.
     pub fn finish(self) -> (Outcome, Samples, Vec<Box<dyn Observer>>) {
         let end = end_of(&self.scenario);
         self.finish_at(end)

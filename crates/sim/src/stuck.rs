@@ -7,7 +7,7 @@ use lasthop_scenario::Scenario;
 /// The error of a stuck run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stuck {
-    /// One sentence with the place and the time at which the run is stuck.
+    /// One sentence that names the mechanism, node, link or flow that keeps time from advancing, and the virtual time.
     pub message: String,
     /// Advice that helps to avoid the error.
     pub help: String,
@@ -26,7 +26,7 @@ impl Stuck {
     }
 }
 
-/// Description of an event source in the scenario's terms, and advice that helps to avoid the error.
+/// Returns a description of an event source in the scenario's terms, and advice that helps to avoid the error.
 fn named(scenario: &Scenario, source: EventSource) -> (String, String) {
     match source {
         EventSource::Node(node) => {
@@ -70,7 +70,7 @@ fn link_of(scenario: &Scenario, pipe: PipeId) -> String {
     }
 }
 
-/// Advice to raise the parameters of the mechanisms that are times, with the present values of these parameters.
+/// Returns the advice to raise those parameters of the mechanisms that are durations, with their present values.
 fn times_of(whose: &str, mechanisms: &[(&Info, &Values)]) -> String {
     let times = mechanisms.iter().flat_map(|(info, values)| {
         let times = info.parameters.iter().filter(|parameter| matches!(parameter.unit, Unit::Duration(..)));

@@ -117,7 +117,8 @@ impl<W: Write + Send> Trace<W> {
         }
     }
 
-    /// Writes a line about a packet. `place`: the key `link` or `node`, and the name. `cause`: reason of a loss.
+    /// Writes a line about a packet. `place`: the key (`link` or `node`) and the name of that link or node. `cause`:
+    /// reason of a loss.
     fn packet(
         &mut self,
         now: Time,

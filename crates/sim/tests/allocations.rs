@@ -13,7 +13,8 @@ static COUNTED: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 /// Serialises the tests: allocations are counted for the whole process.
 static ALONE: Mutex<()> = Mutex::new(());
 
-/// Packets, allocations, and growth of memory (bytes) between two instants of a run.
+/// Returns, for the time between two instants of a run: number of packets sent, number of allocations, and growth of
+/// memory in bytes.
 fn between(path: &str, settings: &[(&str, &str)], from_s: u64, until_s: u64) -> (u64, usize, isize) {
     between_in(Draft::load(path).expect("a path"), settings, from_s, until_s)
 }

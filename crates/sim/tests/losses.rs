@@ -2,7 +2,8 @@
 
 use lasthop_scenario::Draft;
 
-/// Losses and retransmissions of a run with about 400 losses. The last losses may not be repaired before the run ends.
+/// Returns the numbers of losses, retransmissions and timeouts of a run with about 400 losses. The last losses may not
+/// be repaired before the run ends.
 fn lost_and_sent_again(path: &str, settings: &[(&str, &str)], seed: u64) -> (u64, u64, u64) {
     let mut draft = Draft::load(path).expect("a ready path");
     for (key, value) in settings {
@@ -48,8 +49,8 @@ fn with_random_and_burst_losses_too() {
 }
 
 /// The channel loses 1 % of packets in bursts of 5. With four transmissions, a share of 0.8^3 of these losses remains
-/// (docs/explanation/links/losses.md). With the same seed, the first transmissions of the same datagrams are lost; the datagrams that
-/// retransmissions do not save are a subset of these datagrams.
+/// (docs/explanation/links/losses.md). With the same seed, the first transmissions of the same datagrams are lost. The
+/// datagrams that retransmissions do not save are a subset of these datagrams.
 #[test]
 fn repeats_against_bursts_leave_what_the_chain_says() {
     let lost = |transmissions: u32| -> f64 {

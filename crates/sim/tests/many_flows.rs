@@ -14,7 +14,7 @@ fn scenario(path: &str, settings: &[(&str, &str)]) -> Scenario {
     draft.check().unwrap_or_else(|problem| panic!("{problem}"))
 }
 
-/// The comparison is a run with probes, which creates all flows at the start and keeps them to the end.
+/// Compares with a run with probes, which creates all flows at the start and keeps them to the end.
 #[test]
 fn flows_made_late_and_given_up_come_to_the_same() {
     let many =

@@ -163,7 +163,8 @@ fn full_queues_and_the_air() {
     check(PATH, &[(down, bits), ("link.path.down.arq", repeated)], &["lost_channel"]);
 }
 
-/// Frames are sent only once, so that collisions lose them in both directions; also with duplication and corruption.
+/// Frames are sent only once, so that collisions lose them in both directions. The second run adds duplication and
+/// corruption.
 #[test]
 fn a_crowded_cell() {
     let cell = ("link.path.arq", "{ kind = \"wifi\", transmissions = 1, stations = 5, load = 0.5 }");

@@ -13,7 +13,7 @@ use std::collections::VecDeque;
 /// One-way delay.
 const DELAY: Duration = Duration::from_millis(20);
 
-/// Segments in flight to one side, with arrival times.
+/// Segments in flight to one endpoint, with their arrival times.
 type Wire = VecDeque<(Time, Segment)>;
 
 /// Transfers `bytes` bytes. Returns closing time, bytes delivered, segments lost and segments retransmitted.

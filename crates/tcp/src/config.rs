@@ -13,8 +13,8 @@ seams! {
     /// Configuration of one endpoint. [`Config::default`] is a host with SACK that follows today's RFCs.
     #[derive(Clone, Debug)]
     pub struct Config {
-        /// Payload of a full segment with timestamps, bytes; without timestamps it is 12 bytes larger. The MSS option
-        /// announces this payload plus the bytes of the options.
+        /// Payload of a full segment with timestamps, bytes. Without timestamps the payload is 12 bytes larger. The MSS
+        /// option announces this payload plus the bytes of the TCP options.
         pub segment: u32 = 1448,
         /// MSS assumed if the peer sends no MSS option, bytes: 536 over IPv4, 1220 over IPv6 (RFC 9293 §3.7.1).
         pub default_mss: u32 = 536,
@@ -39,8 +39,8 @@ seams! {
         /// Whether the undo of a spurious retransmission restores the whole window (Linux). Otherwise the window
         /// becomes the bytes in flight plus a small burst, and the timer is adapted (RFC 4015).
         pub undo_whole: bool = false,
-        /// Whether a timeout leaves cwnd one segment above the bytes not marked lost (Linux, BBR), instead of one
-        /// segment (RFC 5681 §3.1).
+        /// Whether a timeout leaves cwnd one segment above the bytes not marked as lost (Linux, BBR), instead of
+        /// one segment (RFC 5681 §3.1).
         pub loss_window_in_flight: bool = false,
         /// Whether SACK also yields RTT samples from segments sent once (Linux since 3.12). If such a segment was sent
         /// before the last transmission of the first outstanding segment, the timer restarts. Requires a recovery with
@@ -127,7 +127,7 @@ seams! {
         "sender" slow_start: slow_start::Build = slow_start, "slow start exit";
         /// Congestion control.
         "sender" congestion: congestion::Build = congestion, "congestion control";
-        /// Credit for an ACK.
+        /// Window credit for an ACK.
         "sender" ack_counting: ack_counting::Build = ack_counting, "window credit per ACK (byte counting)";
         /// Loss discrimination at the sender, after a loss is repaired.
         "sender" sender_discrimination as "loss_discrimination": sender_loss::Build = sender_loss, "loss \

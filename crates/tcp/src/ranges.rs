@@ -66,7 +66,8 @@ impl RangeSet {
         (range.start <= offset).then_some(*range)
     }
 
-    /// Whether `from` is in the set, and the end of the range or gap that contains `from`, at most `limit`.
+    /// Returns whether `from` is in the set, and the end of the range or gap that contains `from`. The end is at most
+    /// `limit`.
     pub fn run_at(&self, from: u64, limit: u64) -> (bool, u64) {
         match self.ranges.get(self.index_behind(from)) {
             Some(range) if range.start <= from => (true, range.end.min(limit)),
@@ -127,8 +128,8 @@ impl RangeSet {
         }
     }
 
-    /// Start of the highest range for which this range and the ranges above it number at least `ranges` or contain more
-    /// than `bytes` bytes.
+    /// Adds up the ranges from the highest one downwards. Returns the start of the range with which their number
+    /// reaches `ranges`, or their sum exceeds `bytes` bytes.
     pub fn edge_above(&self, ranges: usize, bytes: u64) -> Option<u64> {
         let mut sum = 0;
         for (count, range) in self.ranges.iter().rev().take(ranges).enumerate() {

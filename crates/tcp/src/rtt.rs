@@ -15,10 +15,13 @@ pub struct RttEstimator {
     variation: Duration,
     base: Duration,
     latest: Duration,
-    /// Number, sum, smallest and largest of all samples.
+    /// Number of all samples.
     samples: u64,
+    /// Sum of all samples.
     sum: Duration,
+    /// Smallest of all samples.
     smallest: Duration,
+    /// Largest of all samples.
     largest: Duration,
     largest_rto: Duration,
 }

@@ -71,16 +71,20 @@ fn op() -> impl Strategy<Value = Op> {
 struct Victim {
     endpoint: Endpoint,
     ack_counting: &'static str,
-    /// The limit of growth is known for Reno only, and only if it reduces the window at once.
+    /// Whether the congestion control is Reno. The limit of growth is known only if `is_reno` and `is_at_once`.
     is_reno: bool,
+    /// Whether a loss reduces the window at once.
     is_at_once: bool,
     discriminates: bool,
     f_rto: bool,
     now: Time,
-    /// Totals: data segments sent, bytes written, bytes acknowledged, and growth of the window, bytes.
+    /// Number of data segments sent.
     segments: u64,
+    /// Bytes written.
     written: u64,
+    /// Bytes acknowledged.
     acked: u64,
+    /// Sum of all increases of the window, bytes, except increases up to ssthresh.
     gained: u64,
     largest: u64,
     undone: u64,

@@ -10,8 +10,8 @@ fn opened(initial_window: u32) -> Script {
     Script::opened(Config { initial_window, ..config("sack") }, Peer::default())
 }
 
-/// Returns the time since the handshake during which each factor limited the sender, ms: cwnd, receive window,
-/// application.
+/// For each factor (cwnd, receive window, application), the sender counts the time since the handshake in which that
+/// factor limited the sender.
 #[test]
 fn what_a_sender_waits_for() {
     fn counted(script: &Script) -> [f64; 3] {

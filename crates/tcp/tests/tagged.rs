@@ -61,9 +61,8 @@ fn a_timeout_restores_nothing() {
     assert_eq!(script.endpoint.counters().judged_wireless, 0);
 }
 
-/// After a timeout, loss discrimination no longer restores the window of an earlier recovery. Loss discrimination
-/// restores the window at the second loss, here two segments. The Reno of the 1990s detects this loss during the
-/// repair.
+/// After a timeout, the Reno of the 1990s detects a second loss during the repair. Loss discrimination then restores
+/// the window at the second loss, which is two segments, not the window before the timeout.
 #[test]
 fn after_a_timeout_no_window_of_before_is_restored() {
     let sender_discrimination = choose(loss_discrimination::ALL, "tagged", &[]);

@@ -44,7 +44,7 @@ pub const PATTERNS: [&[u64]; 6] =
 pub enum RunEvent {
     /// The source sends a segment.
     Sent { number: u64, retransmission: bool },
-    /// A segment reaches the bottleneck's queue at this time, and leaves the bottleneck at `left`, s.
+    /// A segment reaches the bottleneck's queue at this time. It leaves the bottleneck at time `left`, s.
     Forwarded { number: u64, left: f64 },
     /// A segment is lost at the bottleneck.
     Dropped { number: u64, reason: LossReason },

@@ -3,7 +3,8 @@
 use lasthop_scenario::Draft;
 use lasthop_sim::run;
 
-/// Shares of random and of congestion losses classified correctly, if there are any; three runs of 30 s.
+/// Returns two shares over three runs of 30 s: random losses classified correctly, and congestion losses classified
+/// correctly. A share is `None` if no such loss occurred.
 fn right(judge: &str, path: &str, settings: &[(&str, &str)]) -> (Option<f64>, Option<f64>) {
     let mut draft = Draft::load(path).expect("an inline path");
     for (key, value) in [("sender.loss_discrimination", judge), ("duration", "30 s")].iter().chain(settings) {

@@ -64,7 +64,7 @@ const LOSSY: &[Setting<'_>] = &[
     ("recovery", "rack"),
 ];
 
-/// Returns the number of wireless losses classified as wireless, of all classified wireless losses, and of notices.
+/// Returns three numbers: wireless losses classified as wireless, all classified wireless losses, and notices sent.
 fn classified(loses: f64) -> [u64; 3] {
     // The queue is unlimited, so that no packet and no notice is lost there.
     let scenario = path(false, &[LOSSY, &[("link.air.down.queue", "unlimited")]]);

@@ -16,8 +16,8 @@ const OUTAGE: &[Setting<'_>] = &[
 ];
 const ENDS: u64 = 15_000;
 
-/// Returns the time from the end of the outage until the sender sends data, ms; cwnd before and after; the number of
-/// retransmissions except window probes; and the outcome.
+/// Returns the time from the end of the outage until the sender sends data, ms; cwnd before and after the outage; the
+/// number of retransmissions except window probes; and the outcome.
 fn after(settings: &[&[Setting<'_>]]) -> (f64, [f64; 2], usize, FlowOutcome) {
     let (outcome, samples, recorded) = observed(&path(false, &[&[OUTAGE], settings].concat()), 1);
     let data = recorded.on(0, true).find(|(now, ..)| *now >= at(ENDS)).expect("data").0;

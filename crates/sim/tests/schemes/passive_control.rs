@@ -25,7 +25,7 @@ static INFO: Info = Info {
 pub(super) struct Log {
     /// Time of each ACK, and the rate estimates of the observing controls at that time, bytes/s.
     pub(super) rates: Vec<(Time, Vec<f64>)>,
-    /// Time of each loss that a recovery repairs, and cwnd before and after, bytes.
+    /// Time of each loss that a recovery repairs, and cwnd before and after that loss, bytes.
     pub(super) losses: Vec<(Time, [u64; 2])>,
 }
 

@@ -83,7 +83,7 @@ pub fn main() {
     }
 }
 
-/// Adds `path` to the line for the reason `why`, or adds such a line.
+/// Adds `path` to the line for the reason `why`. Adds such a line if there is none.
 fn note(lines: &mut Vec<String>, why: &str, path: &str) {
     let known = lines.iter_mut().find(|line| line.starts_with(&format!("* {why}")));
     match known {

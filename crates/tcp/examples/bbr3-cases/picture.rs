@@ -7,8 +7,9 @@ use std::fmt::Write;
 const WIDTH: f64 = 860.0;
 const LEFT: f64 = 64.0;
 const RIGHT: f64 = 12.0;
-/// Top and bottom of the two panels.
+/// Top and bottom of the panel of rates.
 const RATES: [f64; 2] = [56.0, 206.0];
+/// Top and bottom of the panel of bytes in flight.
 const BYTES: [f64; 2] = [236.0, 366.0];
 const HEIGHT: f64 = 412.0;
 /// Largest number of time steps drawn.

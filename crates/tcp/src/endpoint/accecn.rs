@@ -78,18 +78,21 @@ pub(super) fn handshake_field(arrived: Ecn) -> u8 {
 pub(super) struct AccEcn {
     /// Code point with which the peer's SYN or SYN-ACK arrived.
     pub(super) handshake: Ecn,
-    /// Received packets with CE (r.cep), and received bytes by code point.
+    /// Number of received packets with CE (r.cep).
     packets: u32,
+    /// Received bytes by code point.
     arrived: ByteCounts,
     /// Byte counters as reported in the last option.
     last_option: ByteCounts,
     /// Whether the next segment carries an option in any case, to test the path (§3.2.3.2.1).
     tests_path: bool,
-    /// Whether the last packet had CE, and the number of packets with CE since the last ACK.
+    /// Whether the last received packet had CE.
     was_marked: bool,
+    /// Number of packets with CE received since the last ACK.
     since_ack: u32,
-    /// Packets (s.cep) and bytes (s.ceb) with CE that the peer has reported so far.
+    /// Number of packets with CE that the peer has reported so far (s.cep).
     reported_packets: u32,
+    /// Bytes with CE that the peer has reported so far (s.ceb).
     reported_bytes: u64,
     has_option: bool,
     /// Whether the first feedback after the handshake is pending.
@@ -113,11 +116,13 @@ pub(super) struct MarkFeedback {
     pub(super) mangled: bool,
 }
 
-/// Initial values of the counters (RFC 9768 §3.2.1).
+/// Initial value of the packet counters (RFC 9768 §3.2.1).
 const FIRST_PACKETS: u32 = 5;
+/// Initial values of the byte counters (RFC 9768 §3.2.1).
 const FIRST_BYTES: ByteCounts = ByteCounts { ect0: 1, ce: 0, ect1: 1 };
-/// Moduli of ACE and of the counters in the option.
+/// Modulus of the field ACE.
 const ACE_WRAPS: u32 = 8;
+/// Modulus of the byte counters in the option.
 const BYTES_WRAP: u64 = 1 << 24;
 const OPTION_SPACE: u32 = 40;
 
@@ -299,7 +304,7 @@ impl AccEcn {
     }
 }
 
-/// Largest number of marks that agrees with an increase of ACE by `least`, if `segments` were acknowledged at once
+/// Largest number of marks that is possible if ACE has increased by `least` and `segments` were acknowledged at once
 /// (appendix A.2).
 fn safer(segments: u32, least: u32) -> u32 {
     match segments.checked_sub(least) {
@@ -308,7 +313,7 @@ fn safer(segments: u32, least: u32) -> u32 {
     }
 }
 
-/// Whether `least` marked packets agree with the number of marked bytes (appendix A.2.2).
+/// Whether the number of marked bytes shows that only `least` packets were marked, not `safer` (appendix A.2.2).
 fn is_enough(bytes: u64, least: u32, safer: u32, mss: u64) -> bool {
     safer <= least || (bytes <= mss * u64::from(least) && 2 * bytes < mss * u64::from(safer))
 }

@@ -7,8 +7,9 @@ use crate::sender::{FullSegment, Outgoing};
 use lasthop_base::Time;
 use lasthop_wire::{Ecn, Flags, Priority, SackBlocks, Segment, Seq, Timestamps};
 
-/// Bytes of a SACK option with padding but without blocks, and bytes of each block.
+/// Bytes of a SACK option without blocks, with padding.
 const SACK_HEADER: u64 = 4;
+/// Bytes of each block of a SACK option.
 const SACK_BLOCK: u64 = 8;
 
 /// Properties of a segment for the driver.

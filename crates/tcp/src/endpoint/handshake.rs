@@ -29,8 +29,8 @@ pub(super) const SMALLEST_MSS: u32 = 64;
 
 /// Whether this segment requests a connection from a listener.
 ///
-/// A SYN with FIN does not, as in Linux. RFC 9293 §3.10.7.2 would queue the FIN. However, only T/TCP (historic, RFC
-/// 6247) sent such segments, and attackers send them to evade filters.
+/// A SYN with FIN does not request a connection, as in Linux. RFC 9293 §3.10.7.2 would queue the FIN. However, only
+/// T/TCP (historic, RFC 6247) sent such segments, and attackers send them to evade filters.
 pub fn opens(segment: &Segment) -> bool {
     segment.flags.has(Flags::SYN) && !segment.flags.has(Flags::ACK | Flags::RST | Flags::FIN)
 }

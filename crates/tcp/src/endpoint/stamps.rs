@@ -22,14 +22,15 @@ impl Endpoint {
     }
 }
 
-/// Time of the peer's clock, unwrapped, if its tick (ns) equals ours.
+/// Converts the peer's timestamp `value` to an unwrapped time. `tick_nanos`: tick of both ends' timestamp clocks, ns.
 #[inline]
 pub(crate) fn peer_time(now: Time, tick_nanos: u64, value: u32) -> Time {
     let ahead = u64::from(value.wrapping_sub(ticks_at(now, tick_nanos)).wrapping_add(1 << 31));
     Time::from_nanos((now.as_nanos() / tick_nanos + ahead).saturating_mul(tick_nanos))
 }
 
-/// Age of an echoed timestamp, for a tick in ns. `None` if the echo is from the future and thus invalid.
+/// Age of our echoed timestamp `echo`. `tick_nanos`: tick of our timestamp clock, ns. `None` if the echo is from the
+/// future and thus invalid.
 pub(crate) fn since_echo(now: Time, tick_nanos: u64, echo: u32) -> Option<Duration> {
     let ticks = ticks_at(now, tick_nanos).wrapping_sub(echo);
     (ticks < 1 << 31).then(|| Duration::from_nanos(tick_nanos * u64::from(ticks)))

@@ -18,7 +18,8 @@ pub(super) struct Analysis {
     pub(super) random: Stream,
     pub(super) burst: Option<Burst>,
     pub(super) uplink: Backlog,
-    /// Uplink queue before the last split ACK, and the number of its ACKs, until these are queued.
+    /// Uplink queue before the last split ACK, and the number of ACKs into which that ACK was split. `None` as soon as
+    /// these ACKs are queued.
     pub(super) split_ack: Option<(Backlog, u32)>,
 }
 

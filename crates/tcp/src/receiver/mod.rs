@@ -1,6 +1,7 @@
 //! Receiving half of an endpoint: reassembly, ACKs and the advertised window.
 //!
-//! * `arrivals`: arriving data; `next_data`: the fast path for it; `reassembly`: received sequence space;
+//! * `arrivals`: arriving data; `next_data`: fast path for the next data in order;
+//! * `reassembly`: received sequence space;
 //! * `due`: time and content of ACKs; `burst`: ACK splitting; `report`: SACK blocks; `right_edge`: the advertised
 //!   window;
 //! * `analysis`: path estimates and loss discrimination.

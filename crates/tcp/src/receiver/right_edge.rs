@@ -6,10 +6,11 @@ use lasthop_base::{Rate, Time};
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Advertised {
-    /// Inputs of the last advertisement: wanted edge and previous edge, relative to the ACK, bytes; and the window
-    /// scale.
+    /// Wanted right edge at the last advertisement, bytes after the ACK number.
     wanted: u64,
+    /// Right edge before the last advertisement, bytes after the ACK number.
     edge: u64,
+    /// Window scale at the last advertisement.
     shift: u8,
     /// Whether the window is zero regardless of free space, because it was closed before a planned outage.
     is_closed: bool,

@@ -35,7 +35,7 @@ struct AckSummary {
 
 struct RecoveryOutcome {
     step: RecoveryStep,
-    /// The last step. If an ACK causes two steps, the second can begin a recovery.
+    /// The last step. Differs from `step` if the ACK causes two steps; the second can begin a recovery.
     entered: RecoveryStep,
     lost: u64,
 }

@@ -10,7 +10,8 @@ use std::cell::OnceCell;
 /// created.
 #[repr(C)]
 pub(crate) struct SendingHalf {
-    /// Created for the first data to send, or for the first inspection. This sender then holds the state.
+    /// Sender, created when data is first to be sent or when its state is first read. As soon as the sender exists, it
+    /// holds the state of the sending half.
     sender: OnceCell<Box<Sender>>,
     initial_window: InitialWindow,
 }
@@ -19,7 +20,7 @@ pub(crate) struct PendingSender {
     application: Application,
     /// Time since which there was nothing to send; [`Time::NEVER`] before the first poll.
     idle_since: Time,
-    /// Set after the handshake. The inner value is the handshake's round-trip time, if measured.
+    /// `None` until the handshake is complete. The inner value is the handshake's round-trip time, if measured.
     handshake: Option<Option<Duration>>,
     /// Initial timeout, if the handshake was retransmitted.
     first_timeout: Option<Duration>,

@@ -6,14 +6,16 @@ use lasthop_base::Time;
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(super) struct Persist {
-    /// Number of probes so far, or of override timeouts; each doubles the next timeout.
+    /// Number of probes or override timeouts so far. Each of them doubles the next timeout.
     probes: u32,
     is_due: bool,
-    /// `freezes`: whether a zero window stops the retransmission timer. `frozen`: whether the timer is stopped now.
+    /// Whether a zero window stops the retransmission timer.
     freezes: bool,
+    /// Whether the retransmission timer is stopped now by a zero window.
     frozen: bool,
-    /// Sending times of the last probe and of the first unanswered probe; [`Time::NEVER`] if there is none.
+    /// Sending time of the last probe.
     probed_at: Time,
+    /// Sending time of the first unanswered probe; [`Time::NEVER`] if there is none.
     unanswered_since: Time,
 }
 
@@ -58,7 +60,8 @@ impl Persist {
         self.probes
     }
 
-    /// Whether a probe, or data that fits the window, is due. Returns true once for each expiry.
+    /// Whether the persist timer has expired, so that a probe, or data that fits the window, is due. Returns true only
+    /// once for each expiry.
     pub(super) fn take_due(&mut self) -> bool {
         std::mem::take(&mut self.is_due)
     }

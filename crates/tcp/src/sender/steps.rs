@@ -194,8 +194,8 @@ impl Sender {
         self.repair.may_undo().then(|| StateBefore::new(self.level(), flight, &self.rtt, tick, has_timed_out))
     }
 
-    /// Undoes a spurious repair. An ACK of `acked` bytes has revealed it, or (`None`) a D-SACK after the end of the
-    /// repair. If the ACK carries a mark, the window stays reduced (RFC 4015 §3.2).
+    /// Undoes a spurious repair. `acked`: bytes newly acknowledged by the ACK that revealed it; `None` if a D-SACK
+    /// after the end of the repair revealed it. If the ACK carries a mark, the window stays reduced (RFC 4015 §3.2).
     pub(super) fn undo_repair(&mut self, now: Time, acked: Option<u64>, marked: bool, log: &mut Log) {
         let Some(taken) = self.repair.undo(acked, &mut self.scoreboard) else { return };
         self.reductions.allow_from(self.scoreboard.una());

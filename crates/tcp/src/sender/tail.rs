@@ -9,15 +9,17 @@ pub(super) struct TailLossProbe(ProbeState);
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum ProbeState {
     Off,
-    /// No probe is outstanding. `expires`: time at which the retransmission timer would expire without the probe timer.
+    /// No probe is outstanding.
     Idle {
+        /// Time at which the retransmission timer would expire, without the probe timer.
         expires: Time,
     },
     Due,
-    /// A probe is outstanding until `end` is acknowledged (TLP.end_seq). `is_retransmission`: whether its bytes were
-    /// sent before.
+    /// A probe is outstanding.
     Outstanding {
+        /// Offset after the probe (TLP.end_seq). The probe is outstanding until this offset is acknowledged.
         end: u64,
+        /// Whether the probe's bytes were sent before.
         is_retransmission: bool,
     },
 }

@@ -37,7 +37,7 @@ impl Sender {
         }
     }
 
-    /// Marks segments lost by the time since they were sent (RFC 8985 §6.2 step 5).
+    /// Marks segments as lost that were sent too long ago (RFC 8985 §6.2 step 5).
     #[cold]
     fn detect_losses_by_time(&mut self, now: Time, log: &mut Log) {
         let step = self.repair.on_deadline(now, &mut self.scoreboard);
@@ -100,7 +100,7 @@ impl Sender {
         Expiry::Continue
     }
 
-    /// Marks all outstanding data lost and begins to retransmit it.
+    /// Marks all outstanding data as lost and begins to retransmit it.
     pub(super) fn begin_go_back_n(&mut self, why: Reason) {
         self.tail.cancel();
         self.reductions.end_ecn_reduction();

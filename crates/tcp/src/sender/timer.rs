@@ -23,10 +23,11 @@ pub(super) struct Timer {
     /// The earlier of `detection_at` and `departure_at`.
     others: Time,
     kind: TimerKind,
-    /// Whether the earliest deadline may have moved forward since it was last read.
+    /// Whether the earliest deadline may be earlier than when it was last read.
     sooner: bool,
-    /// Times of the next loss detection and of the departure of the next paced packet.
+    /// Time of the next loss detection.
     detection_at: Time,
+    /// Time at which the next paced packet may be sent.
     departure_at: Time,
 }
 

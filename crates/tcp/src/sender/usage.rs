@@ -71,8 +71,9 @@ impl Usage {
 pub(super) struct PipeAck {
     /// The largest sample, bytes, and its time; `None` while pipeACK is undefined.
     most: Option<(u64, Time)>,
-    /// First byte of this round trip's data, and the offset after its last byte.
+    /// First byte of this round trip's data.
     from: u64,
+    /// Offset after the last byte of this round trip's data.
     until: u64,
 }
 

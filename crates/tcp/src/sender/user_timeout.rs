@@ -13,10 +13,10 @@ pub(crate) enum Expiry {
 /// Consecutive expiries of the retransmission timer for the same data.
 #[derive(Clone, Copy, Debug)]
 struct Stall {
-    /// First outstanding byte, constant during a stall; 0 means no stall. A second expiry of a stall does not reduce
-    /// the window again.
+    /// First outstanding byte, constant during a stall; 0 means no stall. Only the first expiry of a stall reduces the
+    /// window.
     una: u64,
-    /// Time at which the timer that expired first was started.
+    /// Start time of the timer whose expiry began the stall.
     since: Time,
     expiries: u32,
 }

@@ -45,7 +45,7 @@ pub struct Pipe {
     pub loss: f64,
     pub repeat: f64,
     pub mark: f64,
-    /// Largest delay in addition to the common 20 ms, ms.
+    /// Largest random delay, ms, in addition to the delay of 20 ms that all segments have.
     pub spread: u64,
     pub simultaneous: bool,
     /// Share of arrivals at which a forged segment is inserted, which the end must reject (RFC 5961, RFC 7323).
@@ -128,7 +128,8 @@ struct End {
 pub struct Run {
     ends: [End; 2],
     now: Time,
-    /// Segments in flight by arrival time and order: destination end, segment, code point.
+    /// Segments in flight. Key: arrival time and sending order; value: index of the receiving end, segment, and ECN
+    /// code point.
     wire: BTreeMap<(Time, u64), (usize, Segment, Ecn)>,
     sent: u64,
     random: Stream,

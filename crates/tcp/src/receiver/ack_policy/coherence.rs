@@ -58,9 +58,11 @@ struct Coherence {
     limit: Duration,
     /// Number of packets in order since the last marked packet.
     unmarked: u64,
-    /// Number of packets after the hole so far, whether a mark was near the hole, and number of duplicate ACKs held.
+    /// Number of packets received so far after the hole.
     duplicates: u64,
+    /// Whether a mark was near the hole, or the wait for a repair has expired.
     congested: bool,
+    /// Number of duplicate ACKs held.
     held: u32,
     acks_due: u32,
 }

@@ -64,8 +64,9 @@ struct DupackDelay {
     from: u32,
     every: u64,
     after: Duration,
-    /// Number of duplicates since the last new ACK, and number of duplicates held.
+    /// Number of duplicate ACKs due since the last new ACK, sent or held.
     duplicates: u32,
+    /// Number of duplicate ACKs held.
     held: u32,
     acks_due: u32,
 }

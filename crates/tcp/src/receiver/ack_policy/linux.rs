@@ -1,6 +1,6 @@
-//! Linux's delayed ACKs: an ACK for every second segment, or after 40 ms or more. Quick ACKs keep the sender's slow
-//! start fast. Quick ACKs are sent at the start of a connection, after duplicate data or a long silence, and while the
-//! window grows (Sarolahti and Kuznetsov, "Congestion control in Linux TCP", USENIX 2002).
+//! Linux's delayed ACKs: an ACK for every second segment, or after 40 ms or more. Quick ACKs, which are not delayed,
+//! keep the sender's slow start fast. They are sent at the start of a connection, after duplicate data or a long
+//! silence, and while the window grows (Sarolahti and Kuznetsov, "Congestion control in Linux TCP", USENIX 2002).
 
 use super::{AckPolicy, AckTime, Build, DataArrival};
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Time, Unit};
@@ -127,7 +127,7 @@ mod tests {
         }
     }
 
-    /// Segments 100 ms apart give a delay of twice that, bounded by 200 ms. Segments close together give 40 ms.
+    /// Segments 100 ms apart raise the delay of ACKs to 200 ms, its upper bound. Segments close together give 40 ms.
     #[test]
     fn the_wait_follows_the_time_between_segments() {
         let (mut ack_policy, mut now) = (ack_policy(), Time::ZERO);

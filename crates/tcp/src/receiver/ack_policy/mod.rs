@@ -88,7 +88,7 @@ pub const ALL: &[Mechanism<Build>] = &[
 /// Default mechanism.
 pub const DEFAULT: Mechanism<Build> = delayed::MECHANISM;
 
-/// Whether the first of two full segments in order is acknowledged at once, and whether the second is.
+/// For two full segments that arrive in order: whether the first is acknowledged at once, and whether the second is.
 pub fn at_once(choice: &Choice<Build>) -> [bool; 2] {
     let mut ack_policy = (choice.build)(&choice.values);
     let segment = 1000;

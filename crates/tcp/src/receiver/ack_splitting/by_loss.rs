@@ -119,6 +119,7 @@ struct ByLoss {
     period_ends: Time,
     /// p: share of the sent segments that were lost, or whose ACKs were lost.
     path: LossShare,
+    /// p_buff: share of the uplink's packets that a full buffer dropped.
     buffer: LossShare,
     repeats: bool,
 }
@@ -259,11 +260,11 @@ mod tests {
             }
             form_of(&mut *ack_splitting)
         };
-        // With k = 0 and no buffer loss, p_err = p. 3 of 13 segments are lost, and this share is known at the end of
-        // the second.
+        // With k = 0 and no buffer loss, p_err = p. In the first second, 3 of 13 segments are lost. This share is
+        // known when that second has ended.
         assert_eq!(second(3, 1), AckForm::Single);
         assert_eq!(second(0, 2), AckForm::Copies(2));
-        // The new value has weight 7/8 and is 0, the old value has 1/8 and is 3/13. The sum is 0.029 < 0.1.
+        // The new share, 0, has weight 7/8; the old share, 3/13, has weight 1/8. The sum is 0.029 < 0.1.
         assert_eq!(second(0, 3), AckForm::Single);
     }
 

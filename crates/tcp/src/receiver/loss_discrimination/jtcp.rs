@@ -83,8 +83,9 @@ impl LossDiscriminator for Jtcp {
 }
 
 impl Jtcp {
-    /// Returns Jr between a packet n-1 and the arrival nearest to n-w. Packet n-1 is the last before the gap, or with
-    /// `uses_newest` the last that arrived. `None` without two packets.
+    /// Returns Jr (Eq. 1) of two received packets; `None` if there are no such packets. The newer packet is the last
+    /// one before the gap (n-1), or with `uses_newest` the last one that arrived. The older packet is the packet
+    /// nearest to n-w, `window` segments before the gap.
     fn jitter_ratio(&self, gap: &Gap, window: u64) -> Option<f64> {
         let below = self.arrivals.partition_point(|arrival| arrival.start < gap.range.start);
         let newest = if self.uses_newest {

@@ -1,8 +1,8 @@
 //! Window that follows the receiver's estimate of the path, so that the sender cannot fill a deep buffer.
 //!
-//! The window is k x rate x smallest RTT. The rate is the largest of ten rounds; in each, the receiver counts the bytes
-//! that arrive in at least a smallest RTT. The RTT comes from timestamp echoes, and from the handshake if the driver
-//! reports it. k - 1 is the queue allowed at the bottleneck, in bandwidth-delay products.
+//! The window is k x rate x smallest RTT. The rate is the largest of the last ten rounds. A round lasts at least one
+//! smallest RTT, in which the receiver counts the arriving bytes. The RTT comes from timestamp echoes, and from the
+//! handshake if the driver reports it. k - 1 is the queue allowed at the bottleneck, in bandwidth-delay products.
 //!
 //! A smallest RTT that no sample has confirmed for ten seconds may be outdated. The window then falls below the
 //! bandwidth-delay product for four RTTs. The queue drains in the first half of this time; the second half measures the
@@ -52,6 +52,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
 
 /// Smallest window, segments: one that is acknowledged at once, and one in flight.
 const FLOOR: u64 = 2;
+/// Number of rounds whose rates are remembered.
 const ROUNDS: usize = 10;
 /// Shortest round. In a shorter time, a burst would look like a high rate.
 const SHORTEST_ROUND: Duration = Duration::from_millis(10);

@@ -246,7 +246,7 @@ impl CongestionControl for Cubic {
         self.window.set_cwnd(self.bytes(grown).max(self.window.exact_cwnd()));
     }
 
-    /// The lower bound is two segments, as for Reno.
+    /// After a loss, cwnd and ssthresh are at least two segments, as for Reno.
     fn on_loss(&mut self, loss: &LossEvent) {
         let left = self.lower_ssthresh(loss.flight).max(self.bytes(2.0));
         self.window.set_ssthresh(left as u64);
@@ -269,7 +269,7 @@ impl CongestionControl for Cubic {
         self.window.restart_with_in_flight(loss.still_in_flight);
     }
 
-    /// The lower bound is one segment (§4.6).
+    /// After a mark, cwnd is at least one segment (§4.6).
     fn on_mark(&mut self, loss: &LossEvent) {
         let before = self.window.exact_cwnd();
         let left = self.lower_ssthresh(loss.flight.min(self.window())).max(self.bytes(1.0));

@@ -23,11 +23,12 @@ use lasthop_base::{Duration, Time, Values};
 const COST_LIFETIME: Duration = Duration::from_micros(31_250);
 /// Time after the start of an epoch during which RTT samples do not update the smallest RTT.
 const RTT_SETTLING: Duration = Duration::from_secs(1);
-/// Largest cost while no plateau is known, and smallest cost, both in segments of credit.
+/// Largest cost while no plateau is known, in segments of credit.
 const MAX_COST: f64 = 20.0;
+/// Smallest cost, in segments of credit.
 const MIN_COST: f64 = 2.0;
 
-/// Linux's CUBIC. Windows in segments.
+/// Linux's CUBIC. All windows are in segments.
 pub(super) struct CubicLinux {
     window: Reno,
     mss: u64,
@@ -53,12 +54,15 @@ struct Epoch {
     rise: f64,
     /// Plateau of the cubic function.
     origin: f64,
-    /// Credit towards the next segment of Reno's estimate, and the estimate itself.
+    /// Credit collected so far for the next segment of `reno`.
     credit: f64,
+    /// Estimate of Reno's window.
     reno: f64,
-    /// Cost of a segment, and the time and cwnd for which it was computed.
+    /// Cost of a segment, in segments of credit.
     cost: f64,
+    /// Time at which `cost` was computed.
     computed_at: Time,
+    /// cwnd for which `cost` was computed.
     at_cwnd: f64,
 }
 

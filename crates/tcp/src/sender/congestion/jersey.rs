@@ -53,9 +53,9 @@ pub(super) const PARAMETERS: &[Parameter] = &[
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum DeliveryClock {
-    /// The sender's clock, when the ACK arrives.
+    /// The sender's clock: the arrival times of the ACKs.
     Arrival,
-    /// The receiver's clock, by the timestamps in the ACKs.
+    /// The receiver's clock: the timestamps in the ACKs.
     Receiver,
 }
 

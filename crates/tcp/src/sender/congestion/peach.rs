@@ -61,7 +61,7 @@ struct Dummies {
     next: Time,
     gap: Duration,
     awaited: u64,
-    /// Number of ACKs of dummies that do not count.
+    /// Number of further ACKs of dummies that do not raise cwnd.
     expected: u64,
 }
 
@@ -69,7 +69,8 @@ impl Dummies {
     const NONE: Dummies =
         Dummies { left: 0, next: Time::NEVER, gap: Duration::ZERO, awaited: 0, expected: 0 };
 
-    /// Schedules `left` dummies from `now` on, an RTT divided by `parts` apart. The first `expected` ACKs do not count.
+    /// Schedules `left` dummies from `now` on, an RTT divided by `parts` apart. The first `expected` ACKs of dummies do
+    /// not raise cwnd.
     fn over(now: Time, rtt: Duration, parts: u64, left: u64, expected: u64) -> Dummies {
         let gap = rtt.divided_by(parts.max(1));
         Dummies { left, next: if left > 0 { now + gap } else { Time::NEVER }, gap, awaited: 0, expected }

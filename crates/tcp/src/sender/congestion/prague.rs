@@ -64,8 +64,9 @@ struct Prague {
     is_marked: bool,
     round: AlphaRound,
     rounds: u64,
-    /// Time of the last reduction by a mark, and the number of delivered bytes at which its round trip ends.
+    /// Time of the last reduction by a mark.
     reduced_at: Option<Time>,
+    /// Total number of delivered bytes at which the round trip of the last reduction ends.
     reduced_until: u64,
     delivered: u64,
     srtt: Option<Duration>,
@@ -225,7 +226,7 @@ impl CongestionControl for Prague {
 }
 
 impl RateHooks for Prague {
-    /// The rate is a window per RTT. In slow start it is twice that, because slow start doubles the window in an RTT
+    /// The rate is one window per RTT. In slow start it is two windows per RTT, because the window doubles in an RTT
     /// (draft §2.4, as Linux).
     fn pacing_rate(&self) -> Option<Rate> {
         let srtt = self.srtt.filter(|srtt| *srtt > Duration::ZERO)?;

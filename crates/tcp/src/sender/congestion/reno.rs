@@ -40,7 +40,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
 
 /// Window of slow start and congestion avoidance, and building blocks for [variants](super::Variant).
 pub struct Reno {
-    /// Bytes, with fractions: avoidance adds MSS^2/cwnd per ACK.
+    /// cwnd in bytes, with fractions, because avoidance adds MSS^2/cwnd per ACK.
     cwnd: f64,
     ssthresh: u64,
     mss: u64,

@@ -57,8 +57,9 @@ struct Vegas {
     beta: f64,
     gamma: f64,
     mss: u64,
-    /// Smallest RTT so far (BaseRTT), and smallest RTT of this round, including the ACK that ends the round.
+    /// Smallest RTT so far (BaseRTT).
     base: Duration,
+    /// Smallest RTT of this round, including the ACK that ends the round.
     least: Duration,
     /// First byte that was not yet sent when the round began.
     until: u64,

@@ -36,8 +36,9 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
 
 struct Ecn {
     needed: u32,
-    /// Number of duplicates of the last new ACK, and the number of these with an echo.
+    /// Number of duplicates of the last new ACK.
     duplicates: u32,
+    /// Number of these duplicates that echo a mark.
     marked: u32,
 }
 

@@ -41,10 +41,12 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
 struct Lhack {
     /// Outstanding bytes that have reached the last hop.
     reached: RangeSet,
+    /// Outstanding bytes that were retransmitted.
     resent: RangeSet,
     most: u32,
-    /// Number of consecutive timeouts that kept the window, for the segment at `kept_at`.
+    /// Number of consecutive timeouts of the segment at `kept_at` that left the window unchanged.
     kept: u32,
+    /// First byte of the segment whose timeouts `kept` counts.
     kept_at: u64,
 }
 

@@ -73,9 +73,9 @@ struct Tagged {
     tags: Vec<u64>,
     /// First bytes of the retransmitted tags that were not yet reviewed.
     lost: Vec<u64>,
-    /// Smallest offset of the next tag, if a window has several tags.
+    /// Offset below which no further segment is tagged, if a window has several tags.
     next_at: u64,
-    /// Byte after the window in which the last recovery was entered.
+    /// Offset after the window of data in which the last recovery was entered.
     recover: u64,
     recovering: bool,
 }

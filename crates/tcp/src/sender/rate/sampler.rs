@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 /// Delivery rate sample of one ACK.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct RateSample {
-    /// Bytes delivered over `interval`.
+    /// Bytes delivered in `interval`.
     pub delivered: u64,
     /// Longer of the send interval and the ACK interval.
     pub interval: Duration,
@@ -57,10 +57,11 @@ pub struct LostSegment {
 #[derive(Clone, Copy, Debug)]
 struct Stamp {
     end: u64,
-    /// Total number of bytes delivered when the segment was sent, and the time of the last delivery.
+    /// Total number of bytes delivered when the segment was sent.
     delivered: u64,
+    /// Time of the last delivery before the segment was sent.
     delivered_at: Time,
-    /// Sending time of the newest segment delivered by then, which is the start of the send interval.
+    /// Sending time of the newest segment delivered before this segment was sent: the start of the send interval.
     first_sent_at: Time,
     app_limited: bool,
     in_flight: u64,

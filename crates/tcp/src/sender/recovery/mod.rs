@@ -94,8 +94,8 @@ pub trait LossRecovery: Send {
     /// Handles an ACK that the scoreboard has recorded.
     fn on_ack(&mut self, news: &AckNews, scoreboard: &mut Scoreboard) -> RecoveryStep;
 
-    /// Handles an expiry of the retransmission timer: marks lost segments, at least the first. `news` contains only
-    /// times and round-trip times.
+    /// Handles an expiry of the retransmission timer: marks segments as lost, at least the first one. `news` contains
+    /// only times and round-trip times.
     fn mark_at_timeout(&mut self, news: &AckNews, scoreboard: &mut Scoreboard) {
         let _ = news;
         scoreboard.mark_all_lost();
@@ -107,7 +107,7 @@ pub trait LossRecovery: Send {
     /// Handles the discovery that the last timeout, or the current recovery, was spurious: no outstanding data is lost.
     fn on_spurious(&mut self, scoreboard: &Scoreboard);
 
-    /// Returns the next segment to send regardless of the window, and marks this segment lost. Such a segment is the
+    /// Returns the next segment to send regardless of the window, and marks this segment as lost. Such a segment is the
     /// first of a recovery, or the segment that NewReno retransmits on a partial ACK.
     fn next_forced(&mut self, scoreboard: &mut Scoreboard) -> Option<Range>;
 
@@ -147,7 +147,7 @@ pub trait LossRecovery: Send {
         Time::NEVER
     }
 
-    /// Handles the deadline: marks segments lost by time.
+    /// Handles the deadline: marks those segments as lost that were sent too long ago.
     fn on_deadline(&mut self, now: Time, scoreboard: &mut Scoreboard) -> RecoveryStep {
         let _ = (now, scoreboard);
         RecoveryStep::Same

@@ -40,12 +40,14 @@ const MAX_QUARTERS: u64 = 255;
 
 struct Rack {
     probes_tail: bool,
-    /// Sending time and end of the segment that was sent last among those that arrived (RACK.xmit_ts, RACK.end_seq).
+    /// Among the segments that arrived, the one that was sent last: its sending time (RACK.xmit_ts) and its end
+    /// (RACK.end_seq).
     newest: Option<(Time, u64)>,
     /// RACK.rtt: round-trip time of `newest`.
     rtt: Duration,
-    /// RACK.reo_wnd_mult, and the number of further recoveries for which it persists.
+    /// RACK.reo_wnd_mult: reordering window, in quarters of the smallest RTT.
     quarters: u64,
+    /// Number of further recoveries for which `quarters` keeps its value.
     persists: u32,
     /// RACK.dsack_round: until this byte is acknowledged, D-SACKs do not widen the window.
     widened_until: u64,
@@ -92,7 +94,7 @@ impl Rack {
         (self.shortest.divided_by(4) * self.quarters).min(self.srtt)
     }
 
-    /// Marks segments lost by time and sets the next deadline (RFC 8985 §6.2 step 5).
+    /// Marks overdue segments as lost, and sets the next deadline (RFC 8985 §6.2 step 5).
     fn detect(&mut self, now: Time, scoreboard: &mut Scoreboard) {
         self.deadline = match self.newest {
             Some(newest) => {
@@ -182,7 +184,7 @@ impl LossRecovery for Rack {
         true
     }
 
-    /// RFC 8985 §6.3: marks the first segment and overdue segments lost. Recent segments may still arrive.
+    /// RFC 8985 §6.3: marks the first segment and overdue segments as lost. Recent segments may still arrive.
     ///
     /// On the fast path this recovery received no round-trip times, so `news` provides them.
     fn mark_at_timeout(&mut self, news: &AckNews, scoreboard: &mut Scoreboard) {

@@ -16,8 +16,9 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
 struct Prr {
     /// RecoverFS, bytes.
     recover_flight: u64,
-    /// prr_delivered and prr_out: bytes since recovery began.
+    /// prr_delivered: bytes delivered since recovery began.
     delivered: u64,
+    /// prr_out: bytes sent since recovery began.
     out: u64,
 }
 

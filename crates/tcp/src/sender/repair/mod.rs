@@ -28,12 +28,13 @@ pub(super) struct Repair {
     recovery: Box<dyn LossRecovery>,
     /// Reason of the next forced retransmission.
     next_reason: Reason,
-    /// Whether F-RTO tests timeouts, and the test in progress.
+    /// Whether F-RTO tests whether timeouts are spurious.
     uses_f_rto: bool,
+    /// F-RTO test in progress.
     f_rto_test: Option<Box<FrtoTest>>,
     /// State to restore if the last repair was spurious. `None` if spurious repairs are not undone.
     undo: Option<Box<Undo>>,
-    /// Whether cwnd after a timeout includes the data not marked lost.
+    /// Whether cwnd after a timeout includes the data that is not marked as lost.
     keeps_in_flight: bool,
     samples_sack: bool,
     times: bool,
@@ -149,7 +150,7 @@ impl Repair {
         self.recovery.mark_at_timeout(known, scoreboard);
     }
 
-    /// Begins to retransmit all outstanding data marked lost, up to the next new byte.
+    /// Begins to retransmit all outstanding data that is marked as lost.
     pub(super) fn begin_go_back_n(&mut self, why: Reason, scoreboard: &Scoreboard) {
         self.restart_until = scoreboard.nxt();
         self.f_rto_test = None;
@@ -355,8 +356,8 @@ impl Repair {
         }
     }
 
-    /// Ends a spurious repair that an ACK of `acked` bytes or (`None`) a D-SACK has revealed. Returns `None` if there
-    /// is nothing to undo.
+    /// Ends a spurious repair. `acked`: bytes newly acknowledged by the ACK that revealed it; `None` if a D-SACK
+    /// revealed it. Returns `None` if there is nothing to undo.
     pub(super) fn undo(&mut self, acked: Option<u64>, scoreboard: &mut Scoreboard) -> Option<Undone> {
         let taken = self.undo.as_mut()?.finish(acked, scoreboard.nxt())?;
         let was_at = scoreboard.una() - acked.unwrap_or(0);

@@ -2,8 +2,8 @@
 //!
 //! There are three kinds of evidence: D-SACKs for every retransmission (RFC 3708); an echoed timestamp older than the
 //! first retransmission (`eifel.rs`); an original segment that arrives after a timeout (`f_rto.rs`). The response is
-//! RFC 4015's or Linux's. Linux's restores the whole window at once and keeps the timeout; after D-SACKs it always
-//! applies.
+//! RFC 4015's or Linux's. Linux's response restores the whole window at once and keeps the timeout. After D-SACKs the
+//! response is always Linux's.
 //!
 //! If [loss discrimination](crate::sender::loss_discrimination) decides the outcome of a recovery, timestamps do not
 //! undo it.
@@ -35,7 +35,8 @@ pub(super) struct Undo {
     undo_retransmissions: u32,
     is_due: bool,
     first_retransmitted_at: Option<Time>,
-    /// After a spurious timeout: state of the estimator to restore with the first sample of data above this offset.
+    /// After a spurious timeout: state of the RTT estimator before the timeout, and an offset. The first sample of data
+    /// above the offset restores the state.
     previous_rtt: Option<(PreviousRtt, u64)>,
 }
 

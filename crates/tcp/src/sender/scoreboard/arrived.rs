@@ -29,8 +29,8 @@ impl Scoreboard {
         }
     }
 
-    /// Fast path of [`Scoreboard::acknowledge`], if the ACK covers exactly the first segment and that has no marks.
-    /// Returns its sending time.
+    /// Fast path of [`Scoreboard::acknowledge`], for an ACK that covers exactly the first segment, which has no marks.
+    /// Returns the segment's sending time; `None`, without an effect, if the fast path does not apply.
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(crate) fn acknowledge_first(&mut self, ack: u64) -> Option<Time> {
         let SegmentRecord { end, sent_at, marks } = *self.records.front()?;

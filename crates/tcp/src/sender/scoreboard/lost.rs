@@ -4,8 +4,9 @@ use super::{COPY_IN_FLIGHT, LOST, SACKED, Scoreboard};
 use crate::ranges::Range;
 
 impl Scoreboard {
-    /// Marks every unreported segment lost that is below three discontiguous SACKed ranges, or below SACKed bytes of
-    /// more than two segments (RFC 6675 §4, IsLost with DupThresh = 3). Each segment is visited once.
+    /// Marks every segment as lost that SACK has not reported and that is below three discontiguous SACKed ranges, or
+    /// below SACKed bytes of more than two segments (RFC 6675 §4, IsLost with DupThresh = 3). Each segment is visited
+    /// once.
     pub fn mark_lost_by_sack(&mut self, segment: u64) {
         let Some(edge) = self.sacked.edge_above(3, 2 * segment) else { return };
         let mut index = self.lost_to.max(self.popped);

@@ -53,9 +53,9 @@ struct SegmentRecord {
 
 const SACKED: u8 = 1;
 const LOST: u8 = 2;
-/// Retransmitted since it was last found lost, so that a copy is in flight.
+/// Mark of a segment that was retransmitted after it was last found lost, so that a copy is in flight.
 const COPY_IN_FLIGHT: u8 = 4;
-/// Retransmitted at any time (for Karn's rule).
+/// Mark of a segment that was retransmitted at any time (for Karn's rule).
 const EVER_RETRANSMITTED: u8 = 8;
 
 impl Scoreboard {

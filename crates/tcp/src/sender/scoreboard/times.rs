@@ -27,13 +27,15 @@ pub(super) struct Times {
     /// Earliest sending time among the segments that were sent once and that SACK reports for the first time in this
     /// ACK.
     oldest_reported: Option<Time>,
-    /// Offset after the highest segment delivered, before this ACK and including it (RFC 8985 §6.2 step 3, RACK.fack).
+    /// Offset after the highest segment that was delivered before this ACK.
     highest_before: u64,
+    /// Offset after the highest segment delivered, including by this ACK (RFC 8985 §6.2 step 3, RACK.fack).
     highest: u64,
     reordered: bool,
-    /// Retransmissions in order of time; each has a record's index and a time.
+    /// Retransmissions in order of time: index of the segment's record, and sending time.
     copies: VecDeque<(u64, Time)>,
-    /// Indices of segments whose copies were lost, lowest first. Segments may have been delivered since.
+    /// Indices of segments whose copies were lost, lowest first. Some of these segments may have been
+    /// delivered since.
     lost_copies: BinaryHeap<Reverse<u64>>,
     /// Segments found lost since the last [`Scoreboard::take_losses`]; `None` if they are not collected.
     newly_lost: Option<Vec<Range>>,

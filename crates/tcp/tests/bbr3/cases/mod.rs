@@ -25,7 +25,7 @@ impl From<String> for Why {
     }
 }
 
-/// A description of the observation if the case holds, else the reason.
+/// A description of the observation if the case holds, otherwise the reason why it does not hold or apply.
 pub type Observations = Result<String, Why>;
 
 /// A test case of the draft.
@@ -36,7 +36,7 @@ pub struct Case {
     pub name: &'static str,
     /// Summary of the draft's expectation.
     pub expects: &'static str,
-    /// Rates, bit/s, and round-trip times, s.
+    /// Paths: three rates in bit/s, and three round-trip times in s. Each rate is combined with each round-trip time.
     pub paths: [[f64; 3]; 2],
     /// Queue length, bandwidth-delay products.
     pub queue: f64,

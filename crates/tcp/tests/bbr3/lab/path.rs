@@ -9,8 +9,9 @@ use std::collections::{BTreeMap, VecDeque};
 #[derive(Clone, Copy, Debug)]
 pub struct Policer {
     pub rate: Rate,
-    /// Capacity of the bucket, and its present tokens, bytes.
+    /// Capacity of the bucket, bytes.
     pub bucket: f64,
+    /// Tokens that are now in the bucket, bytes.
     tokens: f64,
     filled_at: Time,
 }
@@ -43,15 +44,16 @@ pub struct Path {
     pub late_by: Duration,
     /// Period at which waiting ACKs are released.
     pub ack_lumps: Option<Duration>,
-    /// Data packets dropped so far, by the queue, the policer or `drop_every`; and data packets offered.
+    /// Number of data packets dropped so far by the queue, the policer or `drop_every`.
     pub dropped: u64,
+    /// Number of data packets that reached the bottleneck so far.
     pub offered: u64,
     one_way: Duration,
-    /// Packets waiting or in transmission: end of transmission, and wire bytes.
+    /// Packets waiting or in transmission: end of the packet's transmission, and its bytes on the wire.
     waiting: VecDeque<(Time, u64)>,
     waiting_bytes: u64,
     free_at: Time,
-    /// Segments in flight by arrival time and sending order: destination end, segment.
+    /// Segments in flight. Key: arrival time and sending order; value: index of the receiving end, and segment.
     under_way: BTreeMap<(Time, u64), (usize, Segment)>,
     number: u64,
 }

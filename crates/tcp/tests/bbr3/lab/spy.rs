@@ -16,8 +16,9 @@ pub struct Row {
     /// Bytes in flight.
     pub in_flight: u64,
     pub cwnd: u64,
-    /// Delivery rate, bytes per second, and whether the application limited it.
+    /// Delivery rate, bytes per second.
     pub delivery_rate: Option<f64>,
+    /// Whether the application limited the delivery rate.
     pub app_limited: bool,
     pub rtt: Option<Duration>,
     /// Bytes detected as lost so far.

@@ -3,19 +3,21 @@
 
 use lasthop_base::{Duration, Time};
 
-/// Rounds in each half of the memory: an excess is remembered for five to ten rounds.
+/// Number of rounds in each half of `largest`. An excess is therefore remembered for five to ten rounds.
 const ROUNDS: u32 = 5;
 /// Limit of the allowance, as a duration at the current bandwidth.
 const LONGEST: Duration = Duration::from_millis(100);
+/// Number of acknowledged segments after which a measurement interval ends at the latest.
 const MOST_SEGMENTS: u64 = 1 << 20;
 
 #[derive(Default)]
 pub(super) struct Aggregation {
-    /// Largest excess, bytes, in the current and in the previous half of the memory.
+    /// Largest excess in bytes: first in the current [`ROUNDS`] rounds, then in the previous [`ROUNDS`] rounds.
     largest: [u64; 2],
     rounds: u32,
-    /// Start of the measurement interval, and the bytes acknowledged since.
+    /// Start of the measurement interval.
     since: Option<Time>,
+    /// Bytes acknowledged since the start of the interval.
     acked: u64,
 }
 

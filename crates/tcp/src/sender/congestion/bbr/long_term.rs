@@ -11,8 +11,9 @@ use lasthop_base::{Duration, Time};
 const ROUNDS: u32 = 4;
 /// Ratio of lost to delivered bytes that indicates a policer: 50/256.
 const SHARE_LOST: f64 = 50.0 / 256.0;
-/// Two rates count as equal if they differ by at most an eighth, or by at most 4 kbit/s (here in bytes per second).
+/// Two rates count as equal if their difference is at most this fraction of a rate.
 const RATIO: f64 = 0.125;
+/// Two rates also count as equal if they differ by at most this many bytes per second (4 kbit/s).
 const DIFFERENCE: f64 = 500.0;
 /// Number of rounds for which the policer's rate applies.
 const RATE_LIFETIME: u32 = 48;
@@ -25,9 +26,11 @@ pub(super) struct LongTerm {
     pub(super) is_in_effect: bool,
     samples: bool,
     rounds: u32,
-    /// Totals of bytes delivered and lost, and the time, at the start of the interval.
+    /// Total number of bytes delivered before the start of the interval.
     delivered: u64,
+    /// Total number of bytes lost before the start of the interval.
     lost: u64,
+    /// Start of the interval.
     since: Time,
 }
 

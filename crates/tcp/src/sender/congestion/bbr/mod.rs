@@ -36,8 +36,9 @@ pub(super) const MECHANISM: Mechanism<Build> = Mechanism {
 const HIGH_GAIN: f64 = 2.885_390_081_777_927;
 /// Gains of ProbeBW. Each gain applies for one round-trip time, then the next gain follows.
 const CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
-/// Lifetime of the smallest RTT (RTpropFilterLen), and duration of ProbeRTT (ProbeRTTDuration).
+/// Lifetime of the smallest RTT (RTpropFilterLen).
 const RTT_COUNTS: Duration = Duration::from_secs(10);
+/// Duration of ProbeRTT (ProbeRTTDuration).
 const PROBE_RTT: Duration = Duration::from_millis(200);
 /// Smallest window, segments (BBRMinPipeCwnd).
 const FEWEST: u64 = 4;
@@ -56,9 +57,11 @@ enum BbrState {
         slot: usize,
         since: Time,
     },
-    /// End of ProbeRTT, and the round in which this end was set. Both are set as soon as few segments are in flight.
+    /// ProbeRTT. Both fields are set as soon as few segments are in flight.
     ProbeRtt {
+        /// End of ProbeRTT.
         until: Option<Time>,
+        /// Round in which `until` was set.
         round: u64,
     },
 }
@@ -84,9 +87,9 @@ struct Bbr {
     /// cwnd before a recovery or ProbeRTT (prior_cwnd).
     prior: u64,
     phase: LossPhase,
-    /// Whether recovery was entered and no ACK was handled since.
+    /// Whether recovery was entered after the last ACK was handled.
     has_entered_recovery: bool,
-    /// Round of packet conservation: one packet is sent for each delivered packet.
+    /// Number of the round with packet conservation, in which one packet is sent for each delivered packet.
     conserves_in: Option<u64>,
 }
 

@@ -18,16 +18,20 @@ pub(super) struct Cycle {
     feedback: Feedback,
     /// BBR.is_bw_probe_sample: whether the arriving ACKs are for data that was sent to probe.
     pub(super) is_probe: bool,
-    /// BBR.prev_probe_too_high and BBR.prev_probe_precautionary.
+    /// BBR.prev_probe_too_high.
     pub(super) was_too_high: bool,
+    /// BBR.prev_probe_precautionary.
     was_careful: bool,
-    /// BBR.bw_probe_up_acked, BBR.probe_up_acked_per_inc, BBR.bw_probe_up_rounds.
+    /// BBR.bw_probe_up_acked.
     up_acked: u64,
+    /// BBR.probe_up_acked_per_inc.
     acked_per_step: u64,
+    /// BBR.bw_probe_up_rounds.
     up_rounds: u32,
     rounds: u64,
-    /// BBR.cycle_stamp and BBR.bw_probe_wait.
+    /// BBR.cycle_stamp.
     since: Time,
+    /// BBR.bw_probe_wait.
     wait: Duration,
 }
 
@@ -49,7 +53,7 @@ impl Cycle {
         self.rounds += 1;
     }
 
-    /// Marks the probe's feedback as ending.
+    /// Records that the ACKs of the probe's data are about to end.
     pub(super) fn stop_feedback(&mut self) {
         self.feedback = Feedback::Stopping;
     }
@@ -110,8 +114,8 @@ impl Bbr3 {
         self.raise_slope();
     }
 
-    /// Whether to probe now (IsTimeToProbeBW): after the wait, or after as many rounds as Reno would need for such a
-    /// window.
+    /// Whether to probe now (IsTimeToProbeBW): after the wait, or after one round for each segment of the target
+    /// inflight (Reno needs this number of rounds between losses), but at most `reno_rounds` rounds.
     fn is_time_to_probe(&self, now: Time) -> bool {
         let reno_rounds = self.target_inflight() / self.mss;
         now > self.cycle.since + self.cycle.wait

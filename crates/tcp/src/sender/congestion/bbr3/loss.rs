@@ -4,10 +4,12 @@ use super::{AckSample, Bbr3, Bbr3State};
 use crate::sender::congestion::{LossPhase, LostSegment};
 use lasthop_base::Time;
 
-/// Short-term bounds: BBR.bw_shortterm, bytes per second, and BBR.inflight_shortterm, bytes.
+/// Short-term bounds.
 #[derive(Clone, Copy)]
 pub(super) struct ShortTerm {
+    /// BBR.bw_shortterm, bytes per second.
     pub(super) bandwidth: f64,
+    /// BBR.inflight_shortterm, bytes.
     pub(super) inflight: u64,
 }
 

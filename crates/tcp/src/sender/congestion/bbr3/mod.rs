@@ -79,10 +79,13 @@ impl Bbr3State {
 struct AckSample {
     /// RS.delivery_rate, bytes per second; 0: none.
     rate: f64,
-    /// RS.delivered, RS.newly_acked, RS.tx_in_flight, RS.lost: bytes.
+    /// RS.delivered, bytes.
     delivered: u64,
+    /// RS.newly_acked, bytes.
     newly_acked: u64,
+    /// RS.tx_in_flight, bytes.
     in_flight: u64,
+    /// RS.lost, bytes.
     lost: u64,
     /// RS.prior_delivered, if the ACK delivered data.
     prior: Option<u64>,
@@ -117,8 +120,9 @@ pub struct Bbr3 {
     cwnd: u64,
     /// BBR.prior_cwnd.
     prior: u64,
-    /// C.pacing_rate, bytes per second, and whether an RTT was known when this rate was first set.
+    /// C.pacing_rate, bytes per second.
     rate: Option<f64>,
+    /// Whether an RTT was known when the pacing rate was first set.
     has_rtt: bool,
     quantum: u64,
     phase: LossPhase,
@@ -147,33 +151,33 @@ pub struct Bbr3 {
 pub struct ModelSnapshot {
     /// State.
     pub state: Bbr3State,
-    /// BBR.max_bw, BBR.bw_shortterm (infinite: none) and C.pacing_rate, bytes per second.
+    /// BBR.max_bw, bytes per second.
     pub max_bandwidth: f64,
-    /// See `max_bandwidth`.
+    /// BBR.bw_shortterm, bytes per second; infinite if there is no bound.
     pub bandwidth_short_term: f64,
-    /// See `max_bandwidth`.
+    /// C.pacing_rate, bytes per second.
     pub pacing_rate: f64,
     /// BBR.pacing_gain.
     pub pacing_gain: f64,
     /// BBR.min_rtt.
     pub min_rtt: Option<Duration>,
-    /// BBR.inflight_longterm and BBR.inflight_shortterm, bytes, if they are finite.
+    /// BBR.inflight_longterm, bytes; `None` if infinite.
     pub inflight_long_term: Option<u64>,
-    /// See `inflight_long_term`.
+    /// BBR.inflight_shortterm, bytes; `None` if infinite.
     pub inflight_short_term: Option<u64>,
-    /// Inflight(1.0) and InflightWithHeadroom(), bytes.
+    /// Inflight(1.0), bytes.
     pub target: u64,
-    /// See `target`.
+    /// InflightWithHeadroom(), bytes.
     pub target_with_headroom: u64,
     /// BBR.extra_acked, bytes.
     pub extra_acked: u64,
     /// BBR.round_count.
     pub rounds: u64,
-    /// BBR.full_bw_count, BBR.full_bw_now, BBR.full_bw_reached.
+    /// BBR.full_bw_count.
     pub flat_rounds: u64,
-    /// See `flat_rounds`.
+    /// BBR.full_bw_now.
     pub is_full: bool,
-    /// See `flat_rounds`.
+    /// BBR.full_bw_reached.
     pub was_full: bool,
     /// BBR.idle_restart.
     pub is_idle_restart: bool,

@@ -12,8 +12,9 @@ pub(super) struct MinRtt {
     pub(super) recent: Option<(Duration, Time)>,
     /// BBR.probe_rtt_expired.
     expired: bool,
-    /// BBR.probe_rtt_done_stamp and BBR.probe_rtt_round_done.
+    /// BBR.probe_rtt_done_stamp.
     done_at: Option<Time>,
+    /// BBR.probe_rtt_round_done.
     has_round: bool,
 }
 

@@ -12,8 +12,9 @@ pub(super) struct Rounds {
     ends_at: u64,
     /// C.delivered.
     pub(super) delivered: u64,
-    /// Whether the window was full in this round, and in the round before.
+    /// Whether the window was full at any time in this round.
     is_window_full: bool,
+    /// Whether the window was full at any time in the previous round.
     was_window_full: bool,
 }
 
@@ -44,16 +45,19 @@ impl Rounds {
 /// Congestion signals of the last round, and its losses (draft §5.5.10.3).
 #[derive(Default)]
 pub(super) struct LastRound {
-    /// BBR.bw_latest, bytes per second, and BBR.inflight_latest, bytes.
+    /// BBR.bw_latest, bytes per second.
     pub(super) bandwidth: f64,
+    /// BBR.inflight_latest, bytes.
     pub(super) delivered: u64,
-    /// BBR.loss_round_delivered and BBR.loss_round_start.
+    /// BBR.loss_round_delivered.
     ends_at: u64,
+    /// BBR.loss_round_start.
     pub(super) begins: bool,
     /// BBR.is_loss_in_round.
     pub(super) has_loss: bool,
-    /// Number of separate ranges of lost bytes in the round, and the end of the last of these ranges.
+    /// Number of separate ranges of lost bytes in the round.
     pub(super) holes: u64,
+    /// End of the last of these ranges.
     hole_ends_at: u64,
 }
 

@@ -53,8 +53,8 @@ mod tests {
         assert_eq!(delivered.count(&ack(2000)), 2000);
     }
 
-    /// A partial ACK that covers less than the duplicate ACKs counted is itself counted as one segment. The rest
-    /// remains to be deducted.
+    /// A partial ACK that covers fewer bytes than were counted for duplicate ACKs counts as one segment. The rest of
+    /// those bytes is deducted from later ACKs.
     #[test]
     fn a_partial_ack() {
         let mut delivered = Delivered::new(1000);
