@@ -1,4 +1,4 @@
-//! A run whose time does not advance ends with an error; no mechanism's parameters cause one.
+//! A run whose time does not advance ends with an error. No valid parameters of a mechanism cause such a run.
 
 use lasthop_base::{Duration, Info, Is, Mechanism, OnlyIf, Parameter, Time, Unit};
 use lasthop_middlebox::{Build, Decision, Middlebox};

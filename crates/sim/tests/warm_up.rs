@@ -52,7 +52,8 @@ fn before_and_after_make_the_whole() {
     }
 }
 
-/// The goodput of a run with a warm-up equals the rate after slow start in the samples of a run without one.
+/// The goodput of a run with a warm-up equals the rate after slow start in the samples of a run without a
+/// warm-up.
 #[test]
 fn rates_are_of_the_rest() {
     let path = "rate=10Mbit/s,rtt=200ms,duration=30s,sample=1s";

@@ -1,7 +1,8 @@
 //! Notices: reports that the driver passes to an endpoint outside of segments.
 //!
 //! Every endpoint receives [`Notice::Link`] and [`Notice::Node`]. The other notices are expensive for the driver, so
-//! only endpoints that [want](WantedNotices) these notices receive them. Any other endpoint costs one test per segment.
+//! only endpoints that [want](WantedNotices) these notices receive them. For any other endpoint, the driver needs only
+//! one test per segment.
 
 use lasthop_wire::{Backlog, LinkReport, NodeNotice, SenderCounts, UplinkCounts};
 

@@ -35,7 +35,7 @@ impl Dice {
         self.0.uniform() < share
     }
 
-    /// Uniform among `n` values; 0 if `n` is 0.
+    /// Returns a uniformly distributed random number below `n`; 0 if `n` is 0.
     fn below(&mut self, n: usize) -> usize {
         (self.0.uniform() * n as f64) as usize
     }

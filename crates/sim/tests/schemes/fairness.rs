@@ -38,8 +38,8 @@ fn pair(recovery: &str, others: &str) -> (f64, f64, u64) {
 }
 
 /// All losses are congestion losses in a shared queue. A sender that delays its window reduction by a round trip or a
-/// window takes no bandwidth from a sender that does not wait. NCR sends up to two thirds of a window before
-/// it reduces the window. Compared with two SACK flows, NCR causes a quarter more drops, and DCR 1 % more.
+/// window takes no bandwidth from a sender that does not wait. NCR sends up to two thirds of a window before it
+/// reduces the window. Compared with two SACK flows, NCR causes a quarter more drops, and DCR 1 % more.
 #[test]
 fn who_waits_before_a_reduction_is_fair_to_who_does_not() {
     for others in ["sack", "new_reno"] {

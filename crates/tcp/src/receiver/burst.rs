@@ -17,7 +17,7 @@ pub(super) struct Burst {
 }
 
 impl Receiver {
-    /// Returns the offset that the next ACK acknowledges, if the ACK belongs to a burst of several.
+    /// Returns the offset that the next ACK acknowledges, if the ACK belongs to a burst of several ACKs.
     #[inline]
     pub(crate) fn poll_burst(&mut self) -> Option<u64> {
         if self.always_single { None } else { self.next_of_burst() }

@@ -29,7 +29,8 @@ pub const RATE_TIMES_RTT: Mechanism<Build> = Mechanism {
     build: &|values| WindowEstimator::new(values, false),
 };
 
-/// The sender's actual window, as a bound for estimates. A real receiver does not know this window.
+/// The sender's actual window in place of an estimate: shows the best result that any estimate could give. A real
+/// receiver does not know this window.
 pub const ORACLE: Mechanism<Build> = Mechanism {
     info: Info {
         name: "oracle",

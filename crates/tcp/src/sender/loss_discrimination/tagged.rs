@@ -71,7 +71,7 @@ struct Tagged {
     restores_ssthresh: bool,
     /// First bytes of the tagged segments that are not known to have arrived.
     tags: Vec<u64>,
-    /// First bytes of the retransmitted tags that were not yet reviewed.
+    /// First bytes of the retransmitted tagged segments that no review has counted yet.
     lost: Vec<u64>,
     /// Offset below which no further segment is tagged, if a window has several tags.
     next_at: u64,

@@ -51,7 +51,7 @@ struct HyStartPp {
     before: Option<Duration>,
     /// State of conservative slow start, while it is active.
     slowed: Option<Slowed>,
-    /// Whether the initial slow start is over. HyStart++ applies only to that (RFC 9406 §4.3).
+    /// Whether the initial slow start is over. HyStart++ applies only to the initial slow start (RFC 9406 §4.3).
     is_done: bool,
 }
 

@@ -39,8 +39,8 @@ pub fn skipped_after_silence(lab: &mut Lab) -> Observations {
     Ok("no PROBE_RTT in the 4.5 s after the silence".to_owned())
 }
 
-/// The application uses a fifth of the rate. If it were so slow that each packet restarts from idle, no PROBE_RTT would
-/// be needed.
+/// The application uses a fifth of the rate. If the application were so slow that each packet restarts from idle, no
+/// PROBE_RTT would be needed.
 pub fn in_startup(lab: &mut Lab) -> Observations {
     needs_a_product(lab)?;
     lab.application = Application::Writes(0.2 * lab.payload_rate());

@@ -53,7 +53,7 @@ impl Cycle {
         self.rounds += 1;
     }
 
-    /// Records that the ACKs of the probe's data are about to end.
+    /// Records that probing has stopped, although ACKs of the probe's data still arrive.
     pub(super) fn stop_feedback(&mut self) {
         self.feedback = Feedback::Stopping;
     }
