@@ -8,7 +8,7 @@ use lasthop_wire::{SackBlocks, Segment};
 use script::Step::*;
 use script::{IRS, Peer, Script, config};
 
-/// SACK blocks of the next ACK, bytes of the peer's stream.
+/// SACK blocks of the next ACK, as byte offsets in the peer's stream.
 fn blocks(script: &mut Script) -> Vec<(u64, u64)> {
     let segment = script.sent("an ACK").segment;
     let offset = |seq| IRS.offset_of(seq, 1).unwrap() - 1;

@@ -75,12 +75,12 @@ pub struct Receiver {
     advertised: Advertised,
     /// Duplicate data not yet reported; an empty range if there is none.
     duplicate: Range,
-    /// Free part of the buffer, bytes, if the window is the free part of a buffer; otherwise [`NO_BUFFER`].
+    /// Free part of the buffer in bytes, if the window is the free part of a buffer; otherwise [`NO_BUFFER`].
     free: u64,
     segment: u64,
     /// In-order bytes that the application has not read.
     unread: u64,
-    /// Size of the buffer, bytes, if the window is the free part of a buffer; otherwise [`NO_BUFFER`].
+    /// Size of the buffer in bytes, if the window is the free part of a buffer; otherwise [`NO_BUFFER`].
     buffer: u64,
     /// Smallest step by which the right edge moves, bytes: a segment, or half of the largest window if that is smaller.
     smallest_opening: u64,

@@ -69,7 +69,7 @@ impl Usage {
 /// pipeACK (RFC 7661 §4.2).
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct PipeAck {
-    /// The largest sample, bytes, and its time; `None` while pipeACK is undefined.
+    /// The largest sample in bytes, and its time; `None` while pipeACK is undefined.
     most: Option<(u64, Time)>,
     /// First byte of this round trip's data.
     from: u64,

@@ -239,7 +239,8 @@ impl Script {
         self.acknowledge(self.start_of(number), &blocks, Flags::ACK);
     }
 
-    /// As [`Script::sack`], with a timestamp that echoes the endpoint's clock, ms, and optionally an echoed mark.
+    /// As [`Script::sack`], with a timestamp `echo` of the endpoint's clock in ms. `marked`: whether the ACK echoes a
+    /// mark.
     pub fn ack_with_echo(&mut self, number: u64, blocks: &[(u64, u64)], echo: u32, marked: bool) {
         self.acked = self.start_of(number);
         let mut segment = self.plain();

@@ -62,7 +62,7 @@ pub trait AdvertisedWindow: Send {
     /// [`AdvertisedWindow::shrinks`].
     fn bytes(&mut self, input: &WindowInput) -> u64;
 
-    /// Size of the buffer, bytes, if the window is the free part of a constant buffer.
+    /// Size of the buffer in bytes, if the window is the free part of a constant buffer.
     fn buffer(&self) -> Option<u64> {
         None
     }

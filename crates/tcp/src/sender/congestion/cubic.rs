@@ -135,7 +135,7 @@ impl Cubic {
         segments * self.mss as f64
     }
 
-    /// Returns cwnd, segments, after an ACK in avoidance that has a credit of `credit` bytes.
+    /// Returns cwnd in segments after an ACK in avoidance that has a credit of `credit` bytes.
     fn grown(&mut self, ack: &AckEvent, credit: u64) -> f64 {
         let (cwnd, mss) = (self.segments(), self.mss as f64);
         let mut epoch = match self.memory.epoch {

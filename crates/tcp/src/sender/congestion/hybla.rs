@@ -120,7 +120,7 @@ mod tests {
 
     const MSS: u64 = 1000;
 
-    /// Returns the window divided by rho, segments, after `seconds` in whole round trips on a path without a queue.
+    /// Returns the window divided by rho, in segments, after `seconds` in whole round trips on a path without a queue.
     fn grown(rtt_ms: u64, ssthresh: u64, seconds: f64) -> f64 {
         let random = Stream::named(1, "hybla");
         let start = Start { window: MSS, ssthresh, mss: MSS, selective: true, random };

@@ -154,8 +154,8 @@ impl Reno {
 
     /// Halves `whole` or cwnd, whichever is smaller.
     ///
-    /// FlightSize includes data reported by SACK and data marked lost; cwnd does not. A timeout in recovery means that
-    /// a retransmission was lost, and lowers ssthresh again (RFC 5681 §4.3). Half of FlightSize could then raise
+    /// FlightSize includes data reported by SACK and data marked as lost; cwnd does not. A timeout in recovery means
+    /// that a retransmission was lost, and lowers ssthresh again (RFC 5681 §4.3). Half of FlightSize could then raise
     /// ssthresh.
     fn halve_the_less(&mut self, whole: u64) {
         self.halve(whole.min(self.window()));
@@ -274,7 +274,8 @@ mod tests {
     use super::*;
     use lasthop_base::{Time, Value};
 
-    /// Returns cwnd and ssthresh, segments, after `act` on a window of `cwnd` with `flight` outstanding.
+    /// Returns cwnd and ssthresh in segments after `act`, which begins with a window of `cwnd` segments and `flight`
+    /// outstanding segments.
     fn after(halve: &'static str, flight: u64, cwnd: u64, act: fn(&mut Reno, &LossEvent)) -> (u64, u64) {
         let mut values = MECHANISM.info.defaults();
         values.set("halve", Value::Word(halve));

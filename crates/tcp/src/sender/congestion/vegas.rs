@@ -112,8 +112,8 @@ mod tests {
 
     const MSS: u64 = 1000;
 
-    /// Returns cwnd, segments, after each of these rounds. A round has one RTT, ms, and an ACK per segment. BaseRTT is
-    /// 100 ms.
+    /// Returns cwnd in segments after each of these rounds. A round has one RTT, in ms, and an ACK per segment. BaseRTT
+    /// is 100 ms.
     fn after(window: u64, ssthresh: u64, rounds_ms: &[u64]) -> Vec<f64> {
         let random = Stream::named(1, "vegas");
         let start =

@@ -8,9 +8,9 @@
 //! # Our choices
 //! The mechanism is known only from that sentence; the formula and the parameters are ours. A trend is the last delay
 //! minus the first, over the sum of all absolute changes (-1: falling, 1: rising). The level `c` is the position of the
-//! last delay between the smallest (0) and the largest delay (1). The weights are `c` for the short-term trend and `1 - c` for the
-//! long-term trend. The prediction is `c (1 + trend) / 2`. The delay is the forward delay with timestamps, otherwise
-//! the round-trip time. A timeout counts as congestion.
+//! last delay between the smallest (0) and the largest delay (1). The short-term trend has
+//! weight `c`, the long-term trend `1 - c`. The prediction is `c (1 + trend) / 2`. The delay is the forward delay with
+//! timestamps, otherwise the round-trip time. A timeout counts as congestion.
 
 use super::{Build, Cause, LossDiscriminator, RttSample};
 use crate::ranges::Range;

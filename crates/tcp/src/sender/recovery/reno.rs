@@ -113,7 +113,7 @@ impl LossRecovery for Reno {
         if self.recovering {
             scoreboard.outstanding().saturating_sub(self.left)
         } else {
-            // After a timeout, data marked lost has left the network.
+            // After a timeout, data marked as lost has left the network.
             self.duplicates.in_flight(scoreboard).saturating_sub(scoreboard.left_network())
         }
     }

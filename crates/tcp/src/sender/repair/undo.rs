@@ -22,7 +22,7 @@ pub(super) struct UndoRules {
     pub(super) eifel_tick: Option<Duration>,
     /// Whether to restore the whole window, as Linux does.
     pub(super) restores_whole: bool,
-    /// Largest burst, bytes, if the window is not restored as a whole: the initial window (RFC 4015 §3.2).
+    /// Largest burst in bytes, if the window is not restored as a whole: the initial window (RFC 4015 §3.2).
     pub(super) burst: u64,
 }
 
@@ -61,7 +61,7 @@ pub(in crate::sender) struct PreviousRtt {
 pub(in crate::sender) struct Undone {
     before: StateBefore,
     restores_whole: bool,
-    /// Largest burst, bytes, if the window is not restored as a whole.
+    /// Largest burst in bytes, if the window is not restored as a whole.
     burst: u64,
 }
 

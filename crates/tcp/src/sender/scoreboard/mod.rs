@@ -29,7 +29,7 @@ pub struct Scoreboard {
     retransmit_from: u64,
     /// Index from which NextSeg rule 3 (RFC 6675) searches.
     rule3_from: u64,
-    /// Total number of bytes marked lost. Bytes that are lost repeatedly count each time.
+    /// Total number of bytes marked as lost. Bytes that are lost repeatedly count each time.
     lost_total: u64,
     copy_bytes: u64,
     lost_bytes: u64,
@@ -90,7 +90,7 @@ impl Scoreboard {
         self.outstanding() + self.copy_bytes - self.sacked_bytes - self.lost_bytes
     }
 
-    /// Bytes that are not acknowledged but have left the network: marked lost or reported by SACK, and not
+    /// Bytes that are not acknowledged but have left the network: marked as lost or reported by SACK, and not
     /// retransmitted.
     pub fn left_network(&self) -> u64 {
         self.outstanding().saturating_sub(self.pipe())
@@ -101,7 +101,7 @@ impl Scoreboard {
         self.sacked_bytes
     }
 
-    /// Bytes marked lost and not reported by SACK.
+    /// Bytes marked as lost and not reported by SACK.
     pub fn lost(&self) -> u64 {
         self.lost_bytes
     }
@@ -216,7 +216,7 @@ impl Scoreboard {
         self.records.front().map(|record| Range { start: self.una, end: record.end })
     }
 
-    /// Whether the first unacknowledged segment is marked lost, and SACK has not reported it since.
+    /// Whether the first unacknowledged segment is marked as lost, and SACK has not reported it since.
     pub fn first_is_lost(&self) -> bool {
         self.records.front().is_some_and(|record| record.marks & (LOST | SACKED) == LOST)
     }
