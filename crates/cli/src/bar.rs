@@ -253,7 +253,7 @@ mod tests {
         let mut long = LineSchedule { total_s: 3600.0, simulated_s: 900.0, ..LineSchedule::new("run", 1) };
         assert_eq!(
             long.line(MAX_INTERVAL).unwrap(),
-            "run: 0 of 1, 900 of 3600 s simulated (25 %) after 30 s, about 90 s left"
+            "run: 0 of 1, 900 of 3600 s simulated (25 %) after 30 s, about 2 min left"
         );
         assert_eq!(LineSchedule::new("run", 3).line(MAX_INTERVAL).unwrap(), "run: 0 of 3 (0 %) after 30 s");
     }

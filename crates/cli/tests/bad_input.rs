@@ -67,7 +67,7 @@ const MISTAKES: &[(&[&str], &[&str])] = &[
     (&["compare", GOOD, "--vary", "rtt=1,2", "--vary", "rtt=3,4"], &["`rtt` is varied twice"]),
     (&["compare", GOOD, "--vary", "ack_counting=bytes", "--runs", "0"], &["--runs"]),
     (
-        &["compare", GOOD, "--vary", "ack_counting=bytes", "--metric", "goodput"],
+        &["compare", GOOD, "--vary", "ack_counting=bytes", "--metric", "goodputt"],
         &["goodput", "expected one of goodput_kbps,", "timeouts", "fairness"],
     ),
     (

@@ -144,7 +144,7 @@ fn a_full_disk_is_a_failure_with_a_message() {
 
 #[cfg(unix)]
 #[test]
-fn an_interrupted_run_leaves_no_file_and_exits_with_130() {
+fn an_interrupted_run_keeps_what_is_known_and_exits_with_130() {
     let folder = tempfile::tempdir().unwrap();
     let mut child = lasthop()
         .args(["run", LONG, "--runs", "1", "--pcap", "a.pcapng", "--trace", "a.json", "--report", "a.html"])
@@ -165,7 +165,12 @@ fn an_interrupted_run_leaves_no_file_and_exits_with_130() {
     let mut said = String::new();
     child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
     assert_eq!(status.code(), Some(130), "{said}");
-    assert_eq!(names_in(folder.path()), [""; 0]);
+    // The files cover the time until the interruption, and the message says this time.
+    assert_eq!(names_in(folder.path()), ["a.html", "a.json", "a.pcapng"]);
+    let trace = std::fs::read_to_string(folder.path().join("a.json")).unwrap();
+    let last: serde_json::Value = serde_json::from_str(trace.lines().last().unwrap()).unwrap();
+    assert!(last.is_object(), "{last}");
+    assert!(said.contains("the numbers cover the time until then"), "{said}");
     assert!(said.lines().last().is_some_and(|line| line.starts_with("interrupted")), "{said}");
 }
 

@@ -7,14 +7,21 @@ use std::process::Command;
 
 #[test]
 fn the_list_fits_a_terminal_of_80_columns_and_has_everything() {
-    let text = stdout(&["list"]);
-    for line in text.lines() {
+    let entries = objects(&stdout(&["list", "--format", "json"]));
+    let mut kinds: Vec<&str> = entries.iter().map(|entry| entry["kind"].as_str().unwrap()).collect();
+    kinds.dedup();
+    let (short, text) = (stdout(&["list"]), stdout(&[&["list"], &kinds[..]].concat()));
+    for line in short.lines().chain(text.lines()) {
         assert!(line.chars().count() <= 80, "{line}");
     }
+    // A line for each entry and kind, an empty line and a hint.
+    assert_eq!(short.lines().count(), entries.len() + kinds.len() + 2);
     // Lines break only between words, so the joined text contains every summary and every source.
     let plain = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let whole = plain(&text);
-    for entry in objects(&stdout(&["list", "--format", "json"])) {
+    for entry in entries {
+        let beginning = format!("  {} ", entry["name"].as_str().unwrap());
+        assert!(short.contains(&beginning), "{beginning}");
         let told = |key: &str| plain(entry[key].as_str().unwrap());
         let line = format!("{} {} {}", told("name"), told("summary"), told("source"));
         assert!(whole.contains(&line), "{line}");

@@ -160,7 +160,10 @@ fn progress_is_told_where_there_is_no_terminal() {
     let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
     let told = lines.by_ref().map_while(Result::ok).find(|line| line.starts_with("run: "));
     let told = told.expect("a line of progress");
-    assert!(told.contains(" of 200 (") && told.contains(" after "), "{told}");
+    assert!(
+        told.contains(" of 200, ") && told.contains(" of 800000 s simulated (") && told.contains(" after "),
+        "{told}"
+    );
     child.kill().unwrap();
     child.wait().unwrap();
 }
