@@ -1,4 +1,4 @@
-"""Tests that the Python code in README, docs/python.md and the notebooks runs."""
+"""Tests that the notebooks run. `docs/blocks/run` runs the Python code of README and docs."""
 
 import re
 from pathlib import Path
@@ -8,23 +8,6 @@ import pytest
 from nbclient import NotebookClient
 
 ROOT = Path(__file__).parents[2]
-
-
-def blocks(page: str) -> list[str]:
-    return re.findall(
-        r"^```python\n(.*?)^```", (ROOT / page).read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
-    )
-
-
-@pytest.mark.parametrize("page", ["README.md", "docs/python.md"])
-def test_what_a_page_shows_runs_from_top_to_bottom(
-    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("MPLBACKEND", "agg")
-    shown = blocks(page)
-    assert shown
-    exec(compile("\n".join(shown), page, "exec"), {"__name__": "page"})
 
 
 @pytest.mark.parametrize(
