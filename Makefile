@@ -12,7 +12,7 @@ HEADERS = /usr/include/linux/bpf.h:linux-libc-dev /usr/include/bpf/bpf_helpers.h
 # Version of axe-core (MPL 2.0), which checks the page's accessibility in tests if npm is installed.
 AXE = 4.14.1
 
-.PHONY: test waiting judge computing compiling tools format unit live others quiet lint doc python stubs bench measured count count-update peers growth crosscheck-ns2 crosscheck-kernel
+.PHONY: test waiting judge computing compiling tools format unit live others quiet lint doc python stubs bench measured count count-update peers growth crosscheck-ns2 crosscheck-kernel site
 
 # List of tests that could not be judged on a busy machine, one per line, written by crates/cli/tests/common/machine.rs.
 NOT_JUDGED = target/tmp/not-judged.txt
@@ -130,6 +130,22 @@ python:
 
 VENV = target/python/venv
 
+# Builds the documentation site in target/site: offline, no warnings, no dead links. Needs target/release/lasthop, or
+# another program in LASTHOP. Notebooks have outputs if `make python` has built the wheel.
+SITE_VENV = target/docs/venv
+SITE_WHEEL = $(firstword $(wildcard target/python/wheels/lasthop-*.whl))
+site: $(SITE_VENV)/installed
+	@[ -z "$(SITE_WHEEL)" ] || $(SITE_VENV)/bin/pip install --quiet --disable-pip-version-check --force-reinstall --no-deps $(SITE_WHEEL)
+	@[ -z "$(SITE_WHEEL)" ] || $(SITE_VENV)/bin/pip install --quiet --disable-pip-version-check 'matplotlib>=3.8' 'pandas>=2.2'
+	@[ -n "$(SITE_WHEEL)" ] || echo "make: notebooks are shown without outputs; run make python first"
+	NOTEBOOKS=$(if $(SITE_WHEEL),force,off) $(SITE_VENV)/bin/python docs/site/build.py
+
+$(SITE_VENV)/installed: pyproject.toml
+	$(PYTHON) -m venv --clear $(SITE_VENV)
+	$(SITE_VENV)/bin/pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
+	$(SITE_VENV)/bin/pip install --quiet --disable-pip-version-check --group docs
+	touch $@
+
 # Regenerates the extension's type stubs and the types of scenario keys.
 stubs:
 	PATH="$(CURDIR)/$(VENV)/bin:$$PATH" maturin generate-stubs --features stubs --out target/python/stubs
@@ -167,7 +183,7 @@ page-times:
 bench:
 	$(CARGO) run --release -- bench
 
-# Measures the same cases and updates the table of docs/performance.md. Needs an idle machine.
+# Measures the same cases and updates the table of docs/development/performance/figures.md. Needs an idle machine.
 measured:
 	$(CARGO) run --quiet --release -- bench --format csv > target/bench.csv
 	docs/speed-tables measured < target/bench.csv
@@ -176,7 +192,7 @@ measured:
 count:
 	$(CARGO) run --quiet --release -- bench --count --against docs/instructions.csv
 
-# Updates the stored table of instructions. Explain growth in docs/performance.md, in the same commit.
+# Updates the stored table of instructions. Explain growth in docs/development/performance/journal.md, in the same commit.
 count-update:
 	$(CARGO) run --quiet --release -- bench --count --format csv > target/instructions.csv
 	mv target/instructions.csv docs/instructions.csv
@@ -198,24 +214,24 @@ fast:
 	cp target/fast/$(HOST)/release/lasthop target/fast/lasthop
 	@echo "target/fast/lasthop"
 
-# Compares Lasthop, ns-2 and ns-3 for the tables of docs/performance.md. Takes about ten minutes.
+# Compares Lasthop, ns-2 and ns-3 for the tables of docs/development/performance/figures.md. Takes about ten minutes.
 peers:
 	@command -v ns >/dev/null || { echo "make: ns-2 is missing: apt install ns2"; exit 1; }
 	@[ -e /usr/include/ns3/core-module.h ] || { echo "make: ns-3 is missing: apt install libns3-dev"; exit 1; }
 	$(CARGO) build --quiet --release
 	crosscheck/peers/run --write
 
-# Measures how cost grows with flows, hops, window, loss and time, for docs/growth.md. Takes about thirty minutes.
+# Measures how cost grows with flows, hops, window, loss and time, for docs/development/growth.md. Takes about thirty minutes.
 growth:
 	$(CARGO) build --quiet --release
 	docs/growth/run
 
-# Runs the papers' baselines in ns-2 and Lasthop (docs/validation.md). Takes about ten minutes on two cores.
+# Runs the papers' baselines in ns-2 and Lasthop (docs/development/validation/ns2.md). Takes about ten minutes on two cores.
 crosscheck-ns2:
 	@command -v ns >/dev/null || { echo "make: ns-2 is missing: apt install ns2"; exit 1; }
 	$(CARGO) run --quiet --release -p lasthop-lab --example crosscheck-ns2
 
-# Compares the simulator with real TCP over the same paths (docs/validation.md). Takes 2.5 hours; needs root.
+# Compares the simulator with real TCP over the same paths (docs/development/validation/real-tcp.md). Takes 2.5 hours; needs root.
 crosscheck-kernel:
 	$(CARGO) build --quiet --release
 	crosscheck/kernel/run

@@ -89,7 +89,8 @@ def sweep(
     apply to all runs. To continue a stopped or killed sweep, repeat the call: stored runs are not repeated.
 
     `runs` is the number of runs for each combination, by default the number in the scenario. With `until=0.02` instead,
-    runs continue until the means of `metrics` (default goodput_kbps) are known to within 2 % (docs/sweeps.md). The runs
+    runs continue until the means of `metrics` (default goodput_kbps) are known to within 2 %
+    (docs/how-to/sweep.md). The runs
     use `jobs` threads of this machine, or an `executor`: a Dask `Client`, or any executor of `concurrent.futures`. The
     rows are the same in all cases. `shard=(2, 4)` runs the second of four parts of the sweep; each part has its own
     store, and `merge` joins the stores.

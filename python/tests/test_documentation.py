@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.parametrize(
-    "notebook", sorted((ROOT / "docs/notebooks").glob("*.ipynb")), ids=lambda path: path.stem
+    "notebook", sorted((ROOT / "docs/tutorials/python").glob("*.ipynb")), ids=lambda path: path.stem
 )
 def test_notebooks_run(notebook: Path, tmp_path: Path) -> None:
     read = nbformat.read(notebook, as_version=4)  # type: ignore[no-untyped-call]
@@ -27,4 +27,4 @@ def test_notebooks_run(notebook: Path, tmp_path: Path) -> None:
 
 
 def test_there_are_four_notebooks() -> None:
-    assert len(list((ROOT / "docs/notebooks").glob("*.ipynb"))) == 4
+    assert len(list((ROOT / "docs/tutorials/python").glob("*.ipynb"))) == 4

@@ -313,8 +313,8 @@ mod tests {
 
     const ALL: RecordingWindow = RecordingWindow { from_s: 0.0, to_s: 1e9, most: 100_000 };
 
-    /// The scenario drops segments 14, 24, 26 and 28 (Fall and Floyd 1996). According to docs/drop-patterns.md, 232
-    /// segments are delivered after 5 s.
+    /// The scenario drops segments 14, 24, 26 and 28 (Fall and Floyd 1996). According to
+    /// docs/explanation/loss-recovery-in-pictures.md, 232 segments are delivered after 5 s.
     #[test]
     fn drop_patterns_show_which_segments_were_lost_and_sent_again() {
         let segments = recorded("drop-patterns", ALL);

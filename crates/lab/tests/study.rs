@@ -41,7 +41,8 @@ sender.recovery = "new_reno"
 
 fn shown() -> String {
     let page =
-        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/papers.md")).unwrap();
+        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/how-to/write-a-paper.md"))
+            .unwrap();
     let (_, from) = page.split_once("```toml\n").unwrap();
     from.split_once("```").unwrap().0.to_owned()
 }

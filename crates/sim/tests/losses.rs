@@ -48,7 +48,7 @@ fn with_random_and_burst_losses_too() {
 }
 
 /// The channel loses 1 % of packets in bursts of 5. With four transmissions, a share of 0.8^3 of these losses remains
-/// (docs/links.md). With the same seed, the first transmissions of the same datagrams are lost; the datagrams that
+/// (docs/explanation/links/losses.md). With the same seed, the first transmissions of the same datagrams are lost; the datagrams that
 /// retransmissions do not save are a subset of these datagrams.
 #[test]
 fn repeats_against_bursts_leave_what_the_chain_says() {

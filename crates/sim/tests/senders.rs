@@ -98,7 +98,8 @@ fn slow_start_that_is_left_early_does_not_overshoot() {
 }
 
 /// Between two Linux hosts, lost retransmissions are repaired without a timeout, and no more segments are retransmitted
-/// than were lost. (Linux 6.18 over the same emulated path has no timeouts in twenty runs, docs/validation.md.)
+/// than were lost. (Linux 6.18 over the same emulated path has no timeouts in twenty runs,
+/// docs/development/validation/linux.md.)
 #[test]
 fn linux_hosts_need_no_timeouts_at_random_losses() {
     for congestion in ["reno", "cubic"] {

@@ -1,4 +1,4 @@
-//! `docs/conformance.md` lists every requirement of RFC 9293 once, with existing tests.
+//! `docs/development/conformance.md` lists every requirement of RFC 9293 once, with existing tests.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,8 @@ fn root() -> PathBuf {
 }
 
 fn document() -> String {
-    fs::read_to_string(root().join("docs/conformance.md")).expect("docs/conformance.md")
+    fs::read_to_string(root().join("docs/development/conformance.md"))
+        .expect("docs/development/conformance.md")
 }
 
 fn rows(document: &str) -> Vec<Vec<&str>> {

@@ -226,7 +226,7 @@ fn an_old_syn_at_a_listener() {
 }
 
 /// §3.10.7.2: a listener ignores resets, answers an ACK with a reset, opens for a SYN, and drops everything else
-/// ("fourth"). A SYN with FIN is dropped too, as in Linux: see docs/conformance.md.
+/// ("fourth"). A SYN with FIN is dropped too, as in Linux: see docs/development/conformance.md.
 #[test]
 fn what_a_listener_answers() {
     let mut script = passive();

@@ -22,7 +22,7 @@ Formats of FILE, detected from its contents:
   losses     0 or 1 per packet; with --packets N the numbers of lost packets
 A folder must be a CellReplay recording: light and heavy traces of both directions.
 Values missing from the file are assumed, or set by --link-rate, --up-rate, --rtt and --queue. Comments in the scenario
-give the source of each value. See docs/import.md.";
+give the source of each value. See docs/how-to/import-a-recording.md.";
 
 /// Convert a recording (rates over time, pings, a capture, or a record of losses) to a scenario
 #[derive(Args)]

@@ -26,7 +26,7 @@ use std::time::Instant;
 /// Reproduce papers: compare published numbers with ours, with intervals, verdicts, and a report with figures.
 ///
 /// First estimates the time. As each paper finishes, prints how many numbers and claims agree, and the differences.
-/// You can add a paper as a folder: see docs/papers.md.
+/// You can add a paper as a folder: see docs/how-to/write-a-paper.md.
 #[derive(Args)]
 pub(crate) struct Reproduce {
     /// Papers, or folders with a study.toml; all papers by default

@@ -26,7 +26,7 @@ const SLACK: Duration = Duration::from_micros(200);
 /// Largest share of the time in which a processor may stand still.
 const STALLED: f64 = 0.005;
 /// Largest share of the time in which a program may wait for a processor. On a permanently busy machine, the kernel's
-/// TCP loses 5 to 14 % of its goodput (docs/validation.md).
+/// TCP loses 5 to 14 % of its goodput (docs/development/validation/real-tcp.md).
 const WAITED: f64 = 0.2;
 
 /// Observes the machine since the call of `watch`.

@@ -182,13 +182,13 @@ fn damaged_links_do_no_harm() {
 #[test]
 fn lessons_open_and_run() {
     let Some(OpenedPage { mut browser, page, .. }) = opened("") else { return };
-    let docs = include_str!("../../../../docs/lessons.md");
+    let docs = include_str!("../../../../docs/tutorials/lab-lessons.md");
     let ids = browser
         .value("[...document.getElementById('lessons').options].map(one => one.value).filter(Boolean)");
     let ids: Vec<&str> = ids.as_array().expect("lessons").iter().filter_map(Value::as_str).collect();
     assert_eq!(ids.len(), 9);
     for id in ids {
-        assert!(docs.contains(&format!("lab.html#{id}")), "docs/lessons.md has no {id}");
+        assert!(docs.contains(&format!("lab.html#{id}")), "docs/tutorials/lab-lessons.md has no {id}");
         browser.open(&page, &format!("#{id}"));
         assert_eq!(browser.text("document.body.dataset.error || ''"), "", "{id}");
         assert_eq!(browser.text("lab.state().lesson"), id);

@@ -32,7 +32,7 @@ pub fn own(path: &str) -> Case {
     case(path, path, &[])
 }
 
-/// Rows of docs/l4s.md, except those with recordings that are not in this repository.
+/// Rows of docs/explanation/l4s.md, except those with recordings that are not in this repository.
 pub fn all() -> Vec<Case> {
     let one_link = "rate=50Mbit/s,queue=dualpi2,congestion=prague,start_spread=100ms";
     let of = |more: &str| format!("{one_link},{more}");

@@ -1,4 +1,4 @@
-//! Prints the tables of docs/l4s.md: rates and queueing delays of L4S and classic flows.
+//! Prints the tables of docs/explanation/l4s.md: rates and queueing delays of L4S and classic flows.
 //!
 //!     cargo run --release -p lasthop-lab --example l4s -- [WORD]... [--runs N]
 //!

@@ -43,7 +43,7 @@ impl Study {
         let name = source.path("study.toml");
         let text = source.file("study.toml")?.ok_or_else(|| {
             Problem::at(&name, &name, 0..name.len(), format!("there is no file `{name}`")).advise(
-                "a paper's folder needs study.toml, published.csv and scenario files; see docs/papers.md",
+                "a paper's folder needs study.toml, published.csv and scenario files; see docs/how-to/write-a-paper.md",
             )
         })?;
         let file: File = text.toml()?;

@@ -10,7 +10,7 @@
 //!
 //! # With SACK
 //! An ACK that the agent forwards may report further holes to a SACK sender. The sender then retransmits the same data
-//! as the agent. A NewReno sender does not see further holes. docs/middleboxes.md has the figures.
+//! as the agent. A NewReno sender does not see further holes. docs/explanation/middleboxes.md has the figures.
 //!
 //! # Not modelled
 //! A retransmission enters the station's queue at its tail, not at its head. Local recovery therefore takes at least

@@ -1,5 +1,5 @@
 //! Compares saturated stations in a Wi-Fi cell with Bianchi's model. `cargo run -p lasthop-net --example cell --
-//! docs/images/cell.svg` prints the table of `docs/links.md` and draws its figure.
+//! docs/images/cell.svg` prints the table of `docs/development/validation/wifi.md` and draws its figure.
 
 #[allow(dead_code, reason = "the tests use more")]
 #[path = "../../tests/wifi/air.rs"]

@@ -1,4 +1,4 @@
-// Lessons: settings, a text and a question each; for the order in a lecture see docs/lessons.md.
+// Lessons: settings, a text and a question each; for the order in a lecture see docs/tutorials/lab-lessons.md.
 const link = keys => ({ rate: '10Mbit/s', rtt: '80ms', queue: '1bdp', duration: '20s', ...keys });
 const DROPS = { duration: '6s' };
 const LESSONS = [

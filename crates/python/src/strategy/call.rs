@@ -100,7 +100,7 @@ impl<'py> Hooks<'_, 'py> {
         bad_input(
             self.py(),
             format!("{}.{what} is {short}: expected {expected}", self.name),
-            "see docs/python.md, or the class's own documentation: help(lasthop.CongestionControl)",
+            "see docs/how-to/own-mechanism-python.md, or the class's own documentation: help(lasthop.CongestionControl)",
         )
     }
 }

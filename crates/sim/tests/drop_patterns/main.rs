@@ -1,7 +1,7 @@
 //! Fall and Floyd's drop patterns: one to six segments lost from one window, for Tahoe, Reno, NewReno and SACK.
 //!
-//! Snapshot tests compare the list of each run's events. To redraw the pictures of docs/drop-patterns.md, run
-//! `LASTHOP_DRAW=1 cargo test -p lasthop-sim --test drop_patterns`.
+//! Snapshot tests compare the list of each run's events. To redraw the pictures of
+//! docs/explanation/loss-recovery-in-pictures.md, run `LASTHOP_DRAW=1 cargo test -p lasthop-sim --test drop_patterns`.
 
 mod events;
 mod picture;

@@ -1,5 +1,5 @@
 //! Schemes that the papers only mention, each on a whole path. The tests verify what the source of a scheme promises,
-//! or measure something else for a stated reason. Figures: `docs/middleboxes.md` and `docs/senders.md`. Unit tests of
+//! or measure something else for a stated reason. Figures: `docs/development/validation/schemes.md`. Unit tests of
 //! the rules are in the schemes' own crates.
 
 mod coherence;

@@ -1,5 +1,5 @@
 //! Runs the 22 example test cases of draft-ietf-ccwg-bbr on nine paths each, and prints the table of
-//! `docs/bbr.md`.
+//! `docs/development/validation/bbr3-draft.md`.
 //!
 //! With a folder as argument, it also draws rate, bytes in flight and state over time for the middle path of each case:
 //! `cargo run -p lasthop-tcp --example bbr3-cases -- docs/images/bbr`
@@ -61,7 +61,13 @@ pub fn main() {
                 }
             }
         }
-        println!("### {}. {}\n\n![{}](images/bbr/{}.svg)\n", number + 1, case.title, case.title, case.name);
+        println!(
+            "### {}. {}\n\n![{}](../../images/bbr/{}.svg)\n",
+            number + 1,
+            case.title,
+            case.title,
+            case.name
+        );
         println!("Expected: {}.\n", case.expects);
         println!(
             "Result: holds on {holds} of 9 paths{}",

@@ -1,4 +1,5 @@
-//! Linux host of 2025 (6.x) with default sysctls. Sources: ip-sysctl, and measurements (docs/validation.md).
+//! Linux host of 2025 (6.x) with default sysctls. Sources: ip-sysctl, and measurements
+//! (docs/development/validation/linux.md).
 //!
 //! # Not modelled
 //! * `tcp_comp_sack_delay_ns`: Linux delays some SACKs by up to 1 ms; here they are sent at once.
@@ -12,7 +13,7 @@ use super::{Preset, Profile};
 pub const PROFILE: Profile = Profile {
     name: "linux",
     summary: "Linux host: RACK-TLP, PRR, Linux CUBIC with HyStart, Linux RTO, quick ACKs, autotuned receive window",
-    source: "Linux 6.x defaults (ip-sysctl, tcp(7)); docs/validation.md",
+    source: "Linux 6.x defaults (ip-sysctl, tcp(7)); docs/development/validation/linux.md",
     sender: &[
         ("recovery", "rack"),
         ("reduction", "prr"),

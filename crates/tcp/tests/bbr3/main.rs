@@ -1,6 +1,7 @@
 //! The 22 example test cases of draft-ietf-ccwg-bbr (its last appendix), each on nine paths.
 //!
-//! `cargo run -p lasthop-tcp --example bbr3-cases -- docs/images/bbr` draws the pictures of `docs/bbr.md`.
+//! `cargo run -p lasthop-tcp --example bbr3-cases -- docs/images/bbr` draws the pictures of
+//! `docs/development/validation/bbr3-draft.md`.
 
 #[allow(dead_code, reason = "the pictures use more than the assertions")]
 mod cases;

@@ -153,7 +153,7 @@ fn check_growth(growths: &[Growth]) -> Result<(), Failure> {
     }
     Err(Failure::failed(
         format!("more instructions per data packet and ACK than the table allows: {}", list(grown)),
-        "reduce the cost, or justify the growth in docs/performance.md and run: make count-update",
+        "reduce the cost, or justify the growth in docs/development/performance/journal.md and run: make count-update",
     ))
 }
 

@@ -175,7 +175,7 @@ impl RecordCommand {
         } else {
             Err(Failure::invalid(
                 format!("the recording is invalid: {}", complaints.join("; ")),
-                "the traces are written nevertheless; see the section Record in docs/emulate.md",
+                "the traces are written nevertheless; see the section Record in docs/how-to/record-a-path.md",
             ))
         }
     }

@@ -127,7 +127,7 @@ fn it_runs_once_with_few_capabilities_and_tells_its_counters() {
 /// Checks only the syntax of the unit's permissions. Their effect was tested by hand.
 #[test]
 fn the_units_keys_are_systemds() {
-    let text = fs::read_to_string(common::root().join("docs/agent.md")).unwrap();
+    let text = fs::read_to_string(common::root().join("docs/how-to/agent.md")).unwrap();
     let (_, unit) = text.split_once("```ini\n").unwrap();
     let (unit, _) = unit.split_once("```").unwrap();
     let unit = unit.replace("/usr/local/bin/lasthop", common::lasthop().get_program().to_str().unwrap());

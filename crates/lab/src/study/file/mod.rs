@@ -1,4 +1,5 @@
-//! Format of `study.toml`, the file that describes a paper. `docs/papers.md` explains the format by examples.
+//! Format of `study.toml`, the file that describes a paper. `docs/reference/paper-files.md` explains the format by
+//! examples.
 //!
 //! Tables of changes contain words with a meaning in this file (`when`, `path` …) and keys of scenarios
 //! (`"flow.bulk.sender.recovery" = "reno"`). Every other word counts as a scenario key, and is checked with the

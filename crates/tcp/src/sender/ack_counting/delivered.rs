@@ -9,7 +9,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "delivered",
         summary: "credits whole delivered segments, also those that SACK reports and those at a recovery's end (Linux)",
-        source: "Linux since 4.6 (netdev, 2016: tcp_cong_control); docs/validation.md",
+        source: "Linux since 4.6 (netdev, 2016: tcp_cong_control); docs/development/validation/linux.md",
         as_linux: true,
         ..Info::PLAIN
     },

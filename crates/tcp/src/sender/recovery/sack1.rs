@@ -22,7 +22,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "sack1",
         summary: "ns-2's Sack1: pipe counts ACKs, every hole is retransmitted, SACK reports are discarded",
-        source: "ns-2.35, tcp/tcp-sack1.cc; docs/validation.md",
+        source: "ns-2.35, tcp/tcp-sack1.cc; docs/development/validation/ns2.md",
         parameters: &[LIMITED_TRANSMIT, COUNTED],
         needs: &[Need::Sack],
         ..Info::PLAIN

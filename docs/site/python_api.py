@@ -1,0 +1,102 @@
+"""The Python API: the package with its stub in place of the extension, and a page of summaries."""
+
+import re
+import shutil
+
+from program import PACKAGE, ROOT, write
+
+GROUPS = {
+    "Functions": [
+        "run",
+        "compare",
+        "sweep",
+        "advise",
+        "reproduce",
+        "crosscheck",
+        "merge",
+        "read_store",
+        "mechanisms",
+        "ready_paths",
+    ],
+    "Results": [
+        "Scenario",
+        "Results",
+        "Comparison",
+        "Sweep",
+        "Advice",
+        "Crosscheck",
+        "Reproduction",
+        "Table",
+        "Estimate",
+        "Error",
+    ],
+    "Mechanisms of your own": [
+        "CongestionControl",
+        "AckPolicy",
+        "AckSplitting",
+        "AdvertisedWindow",
+        "LossDiscriminator",
+        "Admission",
+        "Queue",
+        "Slices",
+    ],
+    "Arguments of hooks": [
+        "Ack",
+        "Loss",
+        "LostSegment",
+        "Arrival",
+        "Due",
+        "Gap",
+        "Packet",
+        "PathEstimate",
+        "QueueState",
+        "Recovered",
+        "SenderCounts",
+        "Start",
+        "UplinkCounts",
+        "Backlog",
+    ],
+}
+
+
+def pages():
+    """Writes the package and the page. Returns the number of names."""
+    package()
+    exported = _exported("__init__.py", "lasthop")
+    figures = [f"plot.{name}" for name in _exported("plot.py", "lasthop.plot")]
+    known = {name for names in GROUPS.values() for name in names} | {"__version__"}
+    groups = {title: [name for name in names if name in exported] for title, names in GROUPS.items()}
+    groups["Others"] = sorted(set(exported) - known)
+    groups["Figures"] = figures
+    out = [
+        "# Python API",
+        "`pip install .` in a clone builds the package. [Lasthop in Python](../../how-to/python.md) starts from an example.",
+    ]
+    for title, names in groups.items():
+        if names:
+            out.append(f"## {title}\n\n" + _summary(names))
+    write("reference/python/index.md", "\n\n".join(out) + "\n")
+    return sum(map(len, groups.values()))
+
+
+def _summary(names):
+    lines = [".. currentmodule:: lasthop", "", ".. autosummary::", "   :toctree: .", "   :nosignatures:", ""]
+    return "\n".join(["```{eval-rst}", *lines, *(f"   {name}" for name in names), "```"])
+
+
+def _exported(file, module):
+    text = (PACKAGE / "lasthop" / file).read_text(encoding="utf-8")
+    return re.findall(r'"(\w+)"', re.search(r"__all__ = \[(.*?)\]", text, re.DOTALL)[1])
+
+
+def package():
+    """Copies the package; the stub takes the place of the extension, which is not built."""
+    shutil.rmtree(PACKAGE, ignore_errors=True)
+    copied = PACKAGE / "lasthop"
+    shutil.copytree(ROOT / "python/lasthop", copied, ignore=shutil.ignore_patterns("*.so", "__pycache__"))
+    stub = copied / "_lasthop.pyi"
+    version = re.search(r'(?m)^version = "([^"]+)"', (ROOT / "Cargo.toml").read_text())[1]
+    text = re.sub(r'^"""\n.*?"""\n', "", stub.read_text(encoding="utf-8"), count=1, flags=re.DOTALL)
+    text = text.replace("__version__: Final[str]", f'__version__: Final[str] = "{version}"')
+    (copied / "_lasthop.py").write_text("from __future__ import annotations\n" + text, encoding="utf-8")
+    stub.unlink()
