@@ -4,9 +4,13 @@ import re
 from dataclasses import dataclass, field
 
 # `lasthop` where a command begins, after `sudo`, `time` and settings of variables.
-PROGRAM = re.compile(r"(?:^|[|;&(]|\bdo|\bthen)\s*(?:(?:\w+=\S*|sudo|time|exec|!)\s+)*lasthop(?:\s|$)", re.MULTILINE)
+PROGRAM = re.compile(
+    r"(?:^|[|;&(]|\bdo|\bthen)\s*(?:(?:\w+=\S*|sudo|time|exec|!)\s+)*lasthop(?:\s|$)", re.MULTILINE
+)
 # Commands that change the machine or take minutes; never run.
-REFUSED = re.compile(r"(?:^|[|;&(])\s*(?:sudo|apt|pip|pipx|cargo|make|docker|podman|pacman|dnf|brew)\s", re.MULTILINE)
+REFUSED = re.compile(
+    r"(?:^|[|;&(])\s*(?:sudo|apt|pip|pipx|cargo|make|docker|podman|pacman|dnf|brew)\s", re.MULTILINE
+)
 # In a fresh clone this builds the program and calls it; here the program is built already.
 CARGO = re.compile(r"\bcargo run (?:--release|--profile quick) -- ")
 STATUS = re.compile(r"#\s*exit status (\d+)\s*$")

@@ -69,6 +69,8 @@ def path_fault(folder, called):
         return None
     if f"Usage: lasthop {command} {rest[0]}" in (help_of(folder, (command, rest[0])) or ""):
         return None  # a command of a command: `emulate set`
-    sets = [f"--set={rest[i + 1]}" for i, word in enumerate(rest[:-1]) if word == "--set" and command != "sweep"]
+    sets = [
+        f"--set={rest[i + 1]}" for i, word in enumerate(rest[:-1]) if word == "--set" and command != "sweep"
+    ]
     status, lines = folder.run(shlex.join(["lasthop", "check", rest[0], *sets]))
     return "\n".join(lines) if status != 0 else None

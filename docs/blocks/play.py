@@ -28,86 +28,104 @@ class Report:
 
 def play(page, is_run=True, is_updated=False):
     """Report on a page. Without `is_run` only counts; with `is_updated` rewrites outputs in place."""
-    report, name = Report(), page.path.relative_to(ROOT)
-    folder = Folder(str(name).replace("/", "-").removesuffix(".md")) if is_run else None
+    return Player(page, is_run, is_updated).play()
 
-    def fault(line, text):
-        report.faults.append(f"{name}:{line}: {text}")
 
-    if folder and page.set_up:
-        status, lines = folder.run("set -e\n" + page.set_up)
-        if status != 0:
-            fault(1, "the set-up fails:\n" + "\n".join(lines))
-            return report
-    pythons, changes = [], []
-    for block in page.blocks:
-        if block.kind not in (*SHELLS, "python"):
-            for step in commands.of_shell(block) + commands.of_console(block):
-                if step.is_lasthop:
-                    count_unmarked(report, block, step, fault, f"a command in a block of kind {block.kind!r}")
-        elif block.kind == "python":
-            if block.reason:
-                report.marked[block.reason] += 1
+class Player:
+    def __init__(self, page, is_run, is_updated):
+        self.page, self.is_updated = page, is_updated
+        self.name = page.path.relative_to(ROOT) if page.path.is_relative_to(ROOT) else page.path
+        self.folder = (
+            Folder(str(self.name).strip("/").replace("/", "-").removesuffix(".md")) if is_run else None
+        )
+        self.report = Report()
+        self.pythons = []  # blocks to run
+        self.changes = []  # of the page: first line, number of lines, new lines
+
+    def play(self):
+        if self.folder and self.page.set_up:
+            status, lines = self.folder.run("set -e\n" + self.page.set_up)
+            if status != 0:
+                self.fault(1, "the set-up fails:\n" + "\n".join(lines))
+                return self.report
+        for block in self.page.blocks:
+            if block.kind == "python":
+                self.play_python(block)
+            elif block.kind in SHELLS:
+                self.play_shell(block)
             else:
-                pythons.append(block)
+                for step in commands.of_shell(block) + commands.of_console(block):
+                    self.mark(block, step, f"a command in a block of kind {block.kind!r}")
+        self.run_pythons()
+        for line, code in self.page.inline:
+            if inline.is_command(code):
+                self.report.counts["parsed"] += 1
+                if self.folder and (text := inline.fault(self.folder, code)):
+                    self.fault(line, f"`{code}`\n{text}")
+        if self.changes:
+            rewrite(self.page, self.changes)
+        return self.report
+
+    def fault(self, line, text):
+        self.report.faults.append(f"{self.name}:{line}: {text}")
+
+    def mark(self, block, step, text):
+        """Counts a command that is not run: by its reason, or as a fault without one."""
+        if not step.is_lasthop:
+            return
+        if block.reason:
+            self.report.marked[block.reason] += 1
         else:
-            steps = commands.of_console(block) if block.kind == "console" else commands.of_shell(block)
-            for step in steps:
-                if block.reason and step.is_lasthop:
-                    report.marked[block.reason] += 1
-                elif step.is_refused and step.is_lasthop:
-                    count_unmarked(report, block, step, fault, "needs a mark: it changes the machine")
-                elif block.reason or step.is_refused or not (step.is_lasthop or block.kind == "console"):
-                    pass
-                elif block.kind == "console":
-                    report.counts["compared"] += 1
-                    if folder:
-                        changes += check_output(folder, step, block, fault, is_updated)
-                else:
-                    report.counts["run"] += 1
-                    if folder:
-                        check_status(folder, step, fault)
-    if pythons:
-        report.counts["run (Python)" if python() else "not run: the Python package is not built"] += len(pythons)
-        if folder and python() and (failed := folder.run_python(name, pythons)):
-            fault(failed[0], failed[1])
-    for line, code in page.inline:
-        if inline.is_command(code):
-            report.counts["parsed"] += 1
-            if folder and (text := inline.fault(folder, code)):
-                fault(line, f"`{code}`\n{text}")
-    if changes:
-        rewrite(page, changes)
-    return report
+            self.report.counts["unmarked"] += 1
+            self.fault(step.line, f"{text}: {step.command}")
 
+    def play_python(self, block):
+        if block.reason:
+            self.report.marked[block.reason] += 1
+        else:
+            self.pythons.append(block)
 
-def count_unmarked(report, block, step, fault, text):
-    if block.reason:
-        report.marked[block.reason] += 1
-    else:
-        report.counts["unmarked"] += 1
-        fault(step.line, f"{text}: {step.command}")
+    def run_pythons(self):
+        if not self.pythons:
+            return
+        name = "run (Python)" if python() else "not run: the Python package is not built"
+        self.report.counts[name] += len(self.pythons)
+        if self.folder and python() and (failed := self.folder.run_python(self.name, self.pythons)):
+            self.fault(*failed)
 
+    def play_shell(self, block):
+        is_console = block.kind == "console"
+        for step in commands.of_console(block) if is_console else commands.of_shell(block):
+            if block.reason or step.is_refused:
+                self.mark(block, step, "needs a mark, because it changes the machine")
+            elif is_console:
+                self.report.counts["compared"] += 1
+                self.check_output(step, block)
+            elif step.is_lasthop:
+                self.report.counts["run"] += 1
+                self.check_status(step)
 
-def check_status(folder, step, fault):
-    status, lines = folder.run(step.command)
-    if status != (step.status or 0):
-        fault(step.line, f"status {status}: {step.command}\n" + "\n".join(lines[-12:]))
+    def check_status(self, step):
+        if self.folder is None:
+            return
+        status, lines = self.folder.run(step.command)
+        if status != (step.status or 0):
+            self.fault(step.line, f"status {status}: {step.command}\n" + "\n".join(lines[-12:]))
 
-
-def check_output(folder, step, block, fault, is_updated):
-    """Changes of the page (first line, number of lines, new lines): one if the output differs and is updated."""
-    status, lines = folder.run(step.command)
-    if step.status is not None and status != step.status:
-        fault(step.line, f"status {status}: {step.command}")
-    lines = compare.lasting(lines)
-    if compare.agree(step.expected, lines):
-        return []
-    new = compare.updated(step.expected, lines) if is_updated else None
-    if new is None:
-        fault(step.line, f"{step.command}\n" + compare.difference(step.expected, lines))
-        return []
-    return [(step.output, len(step.expected), [block.indent + line for line in new])]
+    def check_output(self, step, block):
+        if self.folder is None:
+            return
+        status, lines = self.folder.run(step.command)
+        lines = compare.lasting(lines)
+        if step.status is not None and status != step.status:
+            self.fault(step.line, f"status {status}: {step.command}")
+        if compare.agree(step.expected, lines):
+            return
+        new = compare.updated(step.expected, lines) if self.is_updated else None
+        if new is None:
+            self.fault(step.line, f"{step.command}\n" + compare.difference(step.expected, lines))
+        else:
+            self.changes.append((step.output, len(step.expected), [block.indent + line for line in new]))
 
 
 def rewrite(page, changes):
