@@ -30,13 +30,18 @@ pub(crate) fn width() -> Option<usize> {
     width.map(|width| width.max(MIN_WIDTH))
 }
 
-/// The text with lines of at most `width` columns of the terminal.
+/// The text with lines of at most `width` columns of the terminal. Lines that continue a line are indented as it is.
 pub(crate) fn filled(text: &str, width: usize) -> String {
-    let options = Options::new(width)
-        .break_words(false)
-        .word_separator(WordSeparator::AsciiSpace)
-        .word_splitter(WordSplitter::NoHyphenation);
-    textwrap::fill(text, options)
+    let lines = text.split('\n').map(|line| {
+        let indent = " ".repeat(line.len() - line.trim_start_matches(' ').len());
+        let options = Options::new(width)
+            .break_words(false)
+            .subsequent_indent(&indent)
+            .word_separator(WordSeparator::AsciiSpace)
+            .word_splitter(WordSplitter::NoHyphenation);
+        textwrap::fill(line, options)
+    });
+    lines.collect::<Vec<String>>().join("\n")
 }
 
 /// The text with lines that fit standard output.
@@ -114,6 +119,11 @@ fn colour_at(text: &str) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn long_lines_are_indented_as_they_begin() {
+        assert_eq!(filled("  one two three\nfour", 9), "  one two\n  three\nfour");
+    }
 
     #[test]
     fn only_colours_get_through() {

@@ -7,7 +7,6 @@ use lasthop_lab::runs::number::plain;
 use lasthop_lab::study::counts;
 
 const MAX_GROUPS: usize = 3;
-const MAX_WIDTH: usize = 118;
 
 pub(crate) fn text(reproduction: &Reproduction, summary: &str) -> String {
     let default = || reproduction.items.iter().filter(|item| item.is_of_default());
@@ -21,7 +20,7 @@ pub(crate) fn text(reproduction: &Reproduction, summary: &str) -> String {
     let rows = format!("{} rows: {}{more}", found.all(), counts::words(&found));
     let mut text = format!("{}: {summary}\n  {rows}\n", reproduction.paper);
     for group in groups.iter().take(MAX_GROUPS) {
-        text += &format!("  {}\n", shortened(&line(group)));
+        text += &format!("  {}\n", line(group));
     }
     text
 }
@@ -63,14 +62,6 @@ fn line(group: &[&Item]) -> String {
     let published = item.published.map_or(String::new(), plain);
     let off = item.deviation_pct.map_or(String::new(), |off| format!(" ({off:+.0} %)"));
     format!("✗ {}{several}: {}{at}: {ours}{unit}, published {published}{off}", item.item, item.series)
-}
-
-fn shortened(line: &str) -> String {
-    if line.chars().count() > MAX_WIDTH {
-        line.chars().take(MAX_WIDTH - 1).chain(['…']).collect()
-    } else {
-        line.to_owned()
-    }
 }
 
 #[cfg(test)]

@@ -29,6 +29,6 @@ impl Explain {
             }
             text.push_str(&reference::text(&found));
         }
-        output::print(&text)
+        output::print(&output::prose(&text))
     }
 }

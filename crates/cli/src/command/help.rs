@@ -32,7 +32,9 @@ impl Help {
         if let [name] = &self.topics[..]
             && let Some(topic) = TOPICS.iter().find(|topic| topic.name == name)
         {
-            return output::print(&(topic.text)());
+            let text = (topic.text)();
+            // The page is Markdown, for a file.
+            return output::print(&if topic.name == "reference" { text } else { output::prose(&text) });
         }
         let mut command = CommandLine::command();
         command.build();

@@ -64,7 +64,8 @@ fn as_lines(entries: &[ListEntry]) -> String {
             text += &format!("{INDENT}{:<names$}{INDENT}{}\n", entry.name, shortened(&entry.summary, room));
         }
     }
-    text + "\nSummaries and sources: lasthop list WORD. Parameters: lasthop explain NAME\n"
+    let more = "Summaries and sources: lasthop list WORD. Parameters: lasthop explain NAME";
+    format!("{text}\n{}\n", output::prose(more))
 }
 
 /// The text, cut to this number of columns of the terminal.

@@ -122,11 +122,11 @@ impl Reproduce {
         target.write_and_finish(&report::html(&document))?;
         let last = format!("report: {}", path.display());
         match self.format {
-            Format::Table if !self.all => output::print_line(&format!(
+            Format::Table if !self.all => output::print_line(&output::prose(&format!(
                 "A number agrees if its whole 95 % interval lies within the margin, and differs if it lies outside.\n\
                  For every number and answer: --all, --format json. Figures: {}",
                 path.display()
-            )),
+            ))),
             Format::Table => output::print_line(&last),
             Format::Json | Format::Csv => {
                 output::note(&last);
@@ -169,7 +169,7 @@ impl Reproduce {
     fn text(&self, reproduction: &Reproduction, summary: &str, provenance: &Provenance<'_>) -> String {
         match self.format {
             Format::Table if self.all => items::tables(reproduction),
-            Format::Table => summary::text(reproduction, summary),
+            Format::Table => output::prose(&summary::text(reproduction, summary)),
             Format::Json => items::json(&reproduction.items, provenance),
             Format::Csv => items::csv(&reproduction.items),
         }

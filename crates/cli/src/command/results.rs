@@ -247,7 +247,7 @@ fn show_sweep(
                     Ok::<_, Error>(())
                 })
             })?;
-            output::print(&(heading(sweep) + &table::text(&rows.table())))
+            output::print(&(output::prose(&heading(sweep)) + &table::text(&rows.table())))
         }
         Format::Csv => {
             output::print(&results::flow_header(&sweep.paths, wanted))?;

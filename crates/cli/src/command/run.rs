@@ -195,8 +195,7 @@ impl Run {
             }
             if let Some(seconds) = ended_at_s {
                 output::note(&format!(
-                    "note: interrupted at {} of {}: the numbers cover the time until then",
-                    Duration::from_secs_f64(seconds),
+                    "note: interrupted at {seconds:.1} s of {}: the numbers cover the time until then",
                     scenario.duration
                 ));
             }

@@ -12,7 +12,10 @@ use std::process::{Command, Output};
 pub const LOSSY: &str = "rate=2Mbit/s,rtt=40ms,queue=20packets,loss=1%,duration=30s,recovery=sack";
 
 pub fn lasthop() -> Command {
-    Command::new(env!("CARGO_BIN_EXE_lasthop"))
+    let mut command = Command::new(env!("CARGO_BIN_EXE_lasthop"));
+    // Texts without a limit of width, whatever the terminal of the tests.
+    command.env_remove("COLUMNS");
+    command
 }
 
 pub fn call_in(folder: &Path, arguments: &[&str]) -> Output {

@@ -4,6 +4,9 @@ use crate::runs::measure;
 use crate::runs::summary::{AGGREGATE_METRICS, AggregateMetric};
 use lasthop_sim::{FLOW_METRICS, FlowMetric, FlowOutcome, Outcome};
 
+/// Endings of names with a unit.
+const UNITS: [&str; 6] = ["_kbps", "_bytes", "_s", "_ms", "_pct", "_per_s"];
+
 /// A number to compare.
 #[derive(Clone, Copy)]
 pub enum Quantity {
@@ -19,9 +22,15 @@ impl Quantity {
         FLOW_METRICS.iter().map(Quantity::OfFlow).chain(AGGREGATE_METRICS.iter().map(Quantity::Aggregate))
     }
 
-    /// The quantity of this name.
+    /// The quantity of this name. A name may lack its unit if only one quantity fits: `goodput`.
     pub fn named(name: &str) -> Option<Quantity> {
-        Quantity::all().find(|quantity| quantity.name() == name)
+        let has_unit = |quantity: &Quantity| {
+            quantity.name().strip_prefix(name).is_some_and(|unit| UNITS.contains(&unit))
+        };
+        Quantity::all().find(|quantity| quantity.name() == name).or_else(|| {
+            let mut fitting = Quantity::all().filter(has_unit);
+            fitting.next().filter(|_| fitting.next().is_none())
+        })
     }
 
     /// Name, with the unit.
