@@ -108,7 +108,8 @@ quiet:
 doc:
 	RUSTDOCFLAGS="-D warnings" nice $(CARGO) doc --workspace --no-deps
 
-# The Python package: builds a wheel, installs it into a separate environment and runs its tests there.
+# The Python package: builds a wheel (and the command), installs it into a separate environment and runs its tests
+# there. Then runs every command and Python block of README and docs with this package and its command.
 python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "make: Python 3.11 or later is missing"; exit 1; }
 	@# On Debian, venv and pip need this package.
@@ -125,6 +126,7 @@ python:
 	$(VENV)/bin/auditwheel show target/python/wheels/lasthop-*.whl
 	$(VENV)/bin/abi3audit --strict --summary target/python/wheels/lasthop-*.whl
 	$(VENV)/bin/python -m pytest -m 'not quiet'
+	nice docs/blocks/run
 
 VENV = target/python/venv
 

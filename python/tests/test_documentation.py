@@ -1,6 +1,7 @@
-"""Tests that the Python code in README, the how-tos for Python and the notebooks runs."""
+"""Tests that the notebooks run, and that `docs/blocks/run`, which runs README and docs, finds faults."""
 
 import re
+import subprocess
 from pathlib import Path
 
 import nbformat
@@ -10,23 +11,78 @@ from nbclient import NotebookClient
 ROOT = Path(__file__).parents[2]
 
 
-def blocks(page: str) -> list[str]:
-    return re.findall(
-        r"^```python\n(.*?)^```", (ROOT / page).read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
+# A page with a fault in each of the lines that the test names, and none elsewhere.
+FAULTY = """<!-- set-up
+lasthop show umts > mine.toml
+-->
+
+```console
+$ lasthop check mine.toml
+mine.toml: 3 nodes, 2 links, 1 flow; 60 s, 10 runs
+$ lasthop --help | head -1
+…
+$ lasthop check mine.toml
+mine.toml: 4 nodes
+```
+
+```sh
+lasthop check mine.toml
+lasthop check umts,loss=many   # exit status 2
+lasthop check umts,loss=many
+```
+
+<!-- not run: needs root -->
+```sh
+sudo lasthop doctor
+```
+
+```sh
+sudo lasthop doctor
+```
+
+```
+lasthop list
+```
+
+Use `lasthop run umts --runs 3`, `lasthop run FILE --pcap FILE` and `lasthop emulate lte -- curl …`, but
+not `lasthop run umts --laps 3` or
+`lasthop run FILE --laps 3` or
+`lasthop run 'lte,speed=3'`.
+
+```python
+import lasthop
+```
+
+```python
+assert lasthop.nothing
+```
+"""
+
+
+def test_faults_of_a_page_are_found(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(FAULTY, encoding="utf-8")
+    ran = subprocess.run([ROOT / "docs/blocks/run", page], capture_output=True, text=True)
+    found = re.findall(r"^\S*page\.md:(\d+):", ran.stdout, re.MULTILINE)
+    faulty = [
+        "mine.toml: 4",
+        "many\n```",
+        "doctor\n```\n\n```\n",
+        "lasthop list\n",
+        "not `",
+        "FILE --laps",
+        "speed",
+        "nothing",
+    ]
+    begins = [FAULTY.index(text) for text in faulty]
+    lines = [FAULTY[:begin].count("\n") + 1 for begin in begins]
+    lines[0] -= 1  # a faulty output is reported at its command
+    assert sorted(map(int, found)) == lines, ran.stdout
+    assert ran.returncode == 1
+    subprocess.run([ROOT / "docs/blocks/run", "--update", page], capture_output=True)
+    assert page.read_text(encoding="utf-8") == FAULTY.replace(
+        "4 nodes", "3 nodes, 2 links, 1 flow; 60 s, 10 runs"
     )
-
-
-@pytest.mark.parametrize(
-    "page", ["README.md", "docs/how-to/python.md", "docs/how-to/own-mechanism-python.md"]
-)
-def test_what_a_page_shows_runs_from_top_to_bottom(
-    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("MPLBACKEND", "agg")
-    shown = blocks(page)
-    assert shown
-    exec(compile("\n".join(shown), page, "exec"), {"__name__": "page"})
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,91 @@
+"""Comparison of a printed output with the one that a page shows."""
+
+import difflib
+import re
+
+# A line of its own that stands for any lines.
+GAP = "…"
+
+# Parts of an output that differ from machine to machine, and what replaces them on both sides.
+MASKS = (
+    (re.compile(r"\blasthop \d+\.\d+\.\d+(\S*)"), "lasthop VERSION"),
+    (re.compile(r"/tmp/[^\s/:`']+"), "FOLDER"),
+)
+
+# Lines that only a slow machine prints.
+PROGRESS = re.compile(
+    r"^\w+: \d+ of \d+.* after \d+.* (s|min|h)( left)?$|^note: .* estimated from the first run$"
+)
+
+
+def masked(line):
+    for pattern, word in MASKS:
+        line = pattern.sub(word, line)
+    return line.rstrip()
+
+
+def segments(expected):
+    """Runs of lines between gaps."""
+    parts = [[]]
+    for line in expected:
+        if line.strip() == GAP:
+            parts.append([])
+        else:
+            parts[-1].append(masked(line))
+    return parts
+
+
+def agree(expected, printed):
+    """Whether an output is as expected, gaps filled with any lines."""
+    parts = segments(trimmed(expected))
+    lines = [masked(line) for line in trimmed(printed)]
+    if len(parts) == 1:
+        return parts[0] == lines
+    first, *middle, last = parts
+    if len(first) + len(last) > len(lines) or lines[: len(first)] != first:
+        return False
+    if lines[len(lines) - len(last) :] != last:
+        return False
+    lines = lines[len(first) : len(lines) - len(last)]
+    for part in middle:
+        at = next((i for i in range(len(lines) - len(part) + 1) if lines[i : i + len(part)] == part), None)
+        if at is None:
+            return False
+        lines = lines[at + len(part) :]
+    return True
+
+
+def lasting(printed):
+    """Lines without progress."""
+    return [line for line in printed if not PROGRESS.match(line)]
+
+
+def updated(expected, printed):
+    """The printed lines in place of the expected ones, with as many before the first gap and after the last gap as
+    before. Returns `None` if the lines between two gaps are not printed: only a person can choose others."""
+    printed = trimmed(printed)
+    ends = [i for i, line in enumerate(expected) if line.strip() == GAP]
+    kept = len(expected) - len(trimmed(expected))
+    tail = expected[len(expected) - kept :]
+    if not ends:
+        return printed + tail
+    first, last = ends[0], len(trimmed(expected)) - 1 - ends[-1]
+    if first + last >= len(printed):
+        return printed + tail
+    middle = expected[first : ends[-1] + 1]
+    new = printed[:first] + middle + printed[len(printed) - last :]
+    return new + tail if agree(new, printed) else None
+
+
+def trimmed(lines):
+    """Without empty lines at the end."""
+    end = len(lines)
+    while end > 0 and not lines[end - 1].strip():
+        end -= 1
+    return lines[:end]
+
+
+def difference(expected, printed):
+    """Expected and printed lines as a unified difference."""
+    before, after = trimmed(expected), trimmed(printed)
+    return "\n".join(list(difflib.unified_diff(before, after, "page", "printed", lineterm="", n=1))[2:])

@@ -1,0 +1,106 @@
+"""A page's empty folder, in which its commands and its Python blocks run."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+WORK = ROOT / "target" / "blocks"
+VENV = ROOT / "target" / "python" / "venv"
+LIMIT = 120  # s of a command or of all Python blocks of a page
+PYTHON = r"""
+import json, sys, traceback
+blocks, page = json.load(sys.stdin), {"__name__": "page"}
+for block in blocks:
+    try:
+        exec(compile("\n" * (block["line"] - 1) + block["text"], block["path"], "exec"), page)
+    except BaseException:
+        print("\0", block["line"], "\0", traceback.format_exc(), sep="", file=sys.stderr)
+        sys.exit(1)
+"""
+
+
+def program():
+    """Path of the program: `LASTHOP`, or the newer one of the release and the debug build."""
+    if given := os.environ.get("LASTHOP"):
+        return Path(given).resolve()
+    built = [ROOT / "target" / profile / "lasthop" for profile in ("release", "debug")]
+    built = [path for path in built if path.exists()]
+    if not built:
+        sys.exit("docs/blocks/run: the program is not built: cargo build")
+    return max(built, key=lambda path: path.stat().st_mtime)
+
+
+def python():
+    """Path of an interpreter that has the package, or `None`."""
+    path = VENV / "bin" / "python"
+    return path if path.exists() else None
+
+
+class Folder:
+    """Makes the folder anew. `PATH` begins with the program; `ROOT` is the clone, for set-ups."""
+
+    def __init__(self, name):
+        self.path = WORK / name
+        shutil.rmtree(self.path, ignore_errors=True)
+        self.path.mkdir(parents=True)
+        beside = WORK / ".bin"
+        beside.mkdir(exist_ok=True)
+        link = beside / "lasthop"
+        if not link.is_symlink() or link.resolve() != program():
+            link.unlink(missing_ok=True)
+            link.symlink_to(program())
+        self.environment = {
+            **{name: value for name, value in os.environ.items() if not name.startswith("LASTHOP_")},
+            "PATH": f"{beside}:{os.environ['PATH']}",
+            "ROOT": str(ROOT),
+            "LASTHOP": str(program()),
+            "COLUMNS": "80",
+            "NO_COLOR": "1",
+            "LC_ALL": "C.UTF-8",
+            "MPLBACKEND": "agg",
+        }
+
+    def run(self, command):
+        """Status and lines of a shell command; standard error is among the lines, in the order of printing."""
+        shell = subprocess.Popen(
+            ["bash", "-c", command],
+            cwd=self.path,
+            env=self.environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+        try:
+            printed, _ = shell.communicate(timeout=LIMIT)
+        except subprocess.TimeoutExpired:
+            os.killpg(shell.pid, signal.SIGKILL)
+            shell.communicate()
+            return 124, [f"stopped after {LIMIT} s"]
+        text = printed.decode("utf-8", "replace").replace(f"{self.path}/", "").replace(str(self.path), ".")
+        return shell.returncode, text.removesuffix("\n").split("\n")
+
+    def run_python(self, path, blocks):
+        """Line and message of the first Python block that fails, or `None`. The blocks share one process."""
+        shown = [{"path": str(path), "line": block.line, "text": "\n".join(block.text)} for block in blocks]
+        try:
+            done = subprocess.run(
+                [python(), "-c", PYTHON],
+                cwd=self.path,
+                env=self.environment,
+                input=json.dumps(shown),
+                capture_output=True,
+                text=True,
+                timeout=LIMIT,
+            )
+        except subprocess.TimeoutExpired:
+            return blocks[0].line, f"stopped after {LIMIT} s"
+        if done.returncode == 0:
+            return None
+        _, line, message = done.stderr.split("\0")
+        return int(line), message

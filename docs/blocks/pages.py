@@ -1,0 +1,96 @@
+"""Blocks of code, and commands in running text, of a Markdown page."""
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+FENCE = re.compile(r"^(?P<indent>[ >]*)(?P<fence>`{3,}|~{3,})\s*(?P<kind>[^\s`]*)[^`]*$")
+MARK = re.compile(r"^\s*<!-- not run: (?P<reason>.+?) -->\s*$")
+SET_UP = re.compile(r"^<!-- set-up\n(?P<text>.*?)^-->", re.MULTILINE | re.DOTALL)
+INLINE = re.compile(r"(?<!`)(?P<ticks>`+)(?!`)(?P<code>.+?)(?<!`)(?P=ticks)(?!`)")
+COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+
+
+@dataclass
+class Block:
+    """Text between fences, or an indented block (`kind` is "indented")."""
+
+    kind: str
+    line: int  # of the first line of the text, from 1
+    text: list[str]
+    reason: str | None = None  # why the block is not run
+    indent: str = ""
+
+
+@dataclass
+class Page:
+    path: Path
+    text: list[str]
+    set_up: str = ""
+    blocks: list[Block] = field(default_factory=list)
+    inline: list[tuple[int, str]] = field(default_factory=list)  # line and code, outside of blocks
+
+
+def read(path):
+    text = path.read_text(encoding="utf-8")
+    page = Page(path, text.split("\n"))
+    if found := SET_UP.search(text):
+        page.set_up = found["text"]
+    # Comments keep their lines, so that all line numbers stay true. Marks are needed below.
+    bare = COMMENT.sub(lambda it: it[0] if MARK.match(it[0]) else "\n" * it[0].count("\n"), text).split("\n")
+    running = list(bare)
+    number = 0
+    while number < len(bare):
+        begin, end, block = fenced(bare, number) or indented(bare, number) or (number, number + 1, None)
+        if block:
+            block.reason = reason(bare, begin)
+            page.blocks.append(block)
+            running[begin:end] = [""] * (end - begin)
+        number = end
+    for number, code in inline(running):
+        page.inline.append((number, code))
+    return page
+
+
+def fenced(lines, begin):
+    """Begin and end (exclusive) of the fences at a line, and the block between them."""
+    if not (opened := FENCE.match(lines[begin])):
+        return None
+    end = begin + 1
+    while end < len(lines) and lines[end].strip(" >") != opened["fence"]:
+        end += 1
+    indent = opened["indent"]
+    text = [line.removeprefix(indent) for line in lines[begin + 1 : end]]
+    return begin, end + 1, Block(opened["kind"], begin + 2, text, indent=indent)
+
+
+def indented(lines, begin):
+    """The same for text that four blanks indent after an empty line."""
+    if not lines[begin].startswith("    ") or (begin > 0 and lines[begin - 1].strip()):
+        return None
+    end = begin
+    while end < len(lines) and lines[end].startswith("    "):
+        end += 1
+    return begin, end, Block("indented", begin + 1, [line[4:] for line in lines[begin:end]], indent="    ")
+
+
+def reason(lines, begin):
+    """Reason of a mark in the line before a block; empty lines between them do not count."""
+    before = begin - 1
+    while before >= 0 and not lines[before].strip():
+        before -= 1
+    found = MARK.match(lines[before]) if before >= 0 else None
+    return found["reason"] if found else None
+
+
+def inline(lines):
+    """Line numbers and texts of inline code. A code may cross the end of a line, not the end of a paragraph."""
+    begin = 0
+    while begin < len(lines):
+        end = begin
+        while end < len(lines) and lines[end].strip():
+            end += 1
+        paragraph = "\n".join(lines[begin:end])
+        for found in INLINE.finditer(paragraph):
+            yield begin + 1 + paragraph[: found.start()].count("\n"), found["code"].replace("\n", " ").strip()
+        begin = end + 1
