@@ -1,6 +1,9 @@
 # koga, chapter 3: twenty connections and five CBR sources behind a CBQ gateway.
 #
-# load: tcp (no CBR, a link of 82 Mbit/s with one queue), large (30 Mbit/s in phase), multiple (each on and off).
+# The parameter `load` has three values:
+# tcp: no CBR sources; the link has 82 Mbit/s and one queue.
+# large: the CBR sources send 30 Mbit/s in phase.
+# multiple: each CBR source switches on and off separately.
 
 source [file join [file dirname [info script]] common.tcl]
 

@@ -1,4 +1,4 @@
-"""Pages of mechanisms and ready paths: a page a kind, and a page a mechanism."""
+"""Writes the pages of mechanisms and ready paths: one page for each kind, and one page for each mechanism."""
 
 import json
 import re
@@ -10,7 +10,7 @@ from program import lasthop, write
 
 
 class Kind(NamedTuple):
-    """A kind of mechanism, and where it is explained and tried."""
+    """A kind of mechanism: title, page that explains the kind, and key, default and path of its "try it" lines."""
 
     title: str
     page: str | None
@@ -45,7 +45,7 @@ KINDS = {
     "path": Kind("Ready path", "explanation/links/index", "", ""),
 }
 
-# Flags that a mechanism needs to have an effect.
+# Further flags that a mechanism needs in its "try it" line to have an effect.
 NEEDS = {
     "ack_splitting split": "--set receiver.loss_discrimination=jtcp",
     "receiver.loss_discrimination *": "--set ack_splitting=split",
@@ -55,7 +55,7 @@ NEEDS = {
     "channel scripted": "--set wireless.down.channel.lose=[14,26]",
 }
 
-# Lines of mechanisms whose name alone is not a scenario.
+# "Try it" lines of mechanisms that need parameters.
 LINES = {
     "channel two_state": "lasthop compare rate=10Mbit/s,rtt=40ms,loss=1% --vary burst=1,5",
     "arq harq": "lasthop compare lte-am --vary wireless.arq.transmissions=1,4",
@@ -64,7 +64,7 @@ LINES = {
 
 
 def entries():
-    """Entries of `lasthop list`, by kind, in its order."""
+    """Returns the entries of `lasthop list`, grouped by kind, in the order of the list."""
     found = {}
     for line in lasthop("list", "--format", "json").splitlines():
         entry = json.loads(line)
@@ -73,12 +73,12 @@ def entries():
 
 
 def kind_of(name):
-    """The kind of this name; one that this file does not know has its name as its title and key."""
+    """Returns the kind with this name. If `KINDS` lacks the name, the name itself becomes the title and the key."""
     return KINDS.get(name) or Kind(name.replace("_", " ").capitalize(), None, name, "none")
 
 
 def try_line(kind, name):
-    """A command that shows the effect of a mechanism or a ready path."""
+    """Returns a command that shows the effect of a mechanism or a ready path."""
     if kind == "path":
         return f"lasthop run {name}"
     if line := LINES.get(f"{kind} {name}"):
@@ -122,7 +122,8 @@ def pages():
     return total
 
 
-# A source with one of these words was read in part, or was completed here.
+# If the source of a mechanism contains one of these words, we read only a part of the source, or added a part
+# ourselves.
 PARTIAL = re.compile(
     r"memory|abstract|survey|description|lecture|described|quote|not at hand|our construction|ours",
     re.IGNORECASE,
@@ -156,7 +157,7 @@ def _link(entry):
 
 
 def _bodies(found):
-    """Sections of the reference by the slug of the mechanism; sender's and receiver's mechanisms may share a title."""
+    """Returns the reference's sections on mechanisms, by slug. Mechanisms of sender and receiver may share a title."""
     expected = {}
     for kind, listed in found.items():
         for entry in listed:
@@ -169,7 +170,7 @@ def _bodies(found):
 
 
 def _places(kind):
-    """Links to the tables that have the key of this kind."""
+    """Returns links to the pages of the scenario tables that have the key of this kind."""
     key = f"`{kind.rsplit('.')[-1]}`"
     side = kind.split(".")[0] if "." in kind else ""
     found = []

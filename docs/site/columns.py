@@ -1,4 +1,4 @@
-"""Pages of columns and formats of output, from `lasthop help reference`."""
+"""Writes the pages of output columns and output formats, from `lasthop help reference`."""
 
 import re
 

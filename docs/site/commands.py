@@ -1,16 +1,16 @@
-"""Pages of the commands, from `lasthop COMMAND --help`."""
+"""Writes the pages of the commands, from `lasthop COMMAND --help`."""
 
 import re
 
 from markdown import contents, escaped
 from program import lasthop, write
 
-# Entries are indented by 2 or 6 blanks, their texts by more.
+# First line of an argument or option in a help text: indented by 2 to 6 blanks. The lines of its text have more blanks.
 ENTRY = re.compile(r"^ {2,6}(\S.*)$")
 
 
 def pages():
-    """Writes a page for each command, and their index. Returns the number of commands."""
+    """Writes a page for each command, and an index of these pages. Returns the number of commands."""
     top = lasthop("help")
     commands = _commands(top)
     for name, _ in commands:
@@ -29,7 +29,7 @@ def pages():
 
 
 def _commands(text):
-    """Names and summaries of the commands that a help text lists."""
+    """Returns the names and summaries of the commands that a help text lists."""
     block = _blocks(text).get("Commands", "")
     found = []
     for line in block.splitlines():
@@ -41,7 +41,7 @@ def _commands(text):
 
 
 def _blocks(text):
-    """Parts of a help text by their heading; the text before the first one is under ''."""
+    """Returns the parts of a help text by their headings. The text before the first heading has the heading ''."""
     parts, name = {"": []}, ""
     for line in text.splitlines():
         if match := re.match(r"^([A-Z][A-Za-z ]*):(?: (.*))?$", line):
@@ -73,7 +73,7 @@ def _page(path, level):
 
 
 def _entries(block, path):
-    """Definitions of arguments and options, each with an anchor of its own."""
+    """Yields the definitions of arguments and options. Each definition has a separate anchor."""
     for entry in re.split(r"\n(?= {2,6}\S)", "\n" + block):
         lines = entry.strip("\n").splitlines()
         if not lines or not ENTRY.match(lines[0]):

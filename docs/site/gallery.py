@@ -1,7 +1,7 @@
-"""The gallery: pictures, each with the one command that drew it.
+"""Draws the pictures of the gallery, and writes its page. Each picture has the command that drew it.
 
-To add a picture, append a `Picture`. A command with `--figure FILE.svg` writes the picture itself; of a command with
-`--report FILE.html`, the picture is the report's figure with the title `figure`.
+To add a picture, append a `Picture`. If its command has `--figure FILE.svg`, the command writes the picture itself. If
+its command has `--report FILE.html`, the picture is the figure of the report whose title is `figure`.
 """
 
 import html
@@ -14,7 +14,7 @@ from program import DOCS, SOURCE, WORK, lasthop, write
 
 
 class Picture(NamedTuple):
-    """A picture: its title, the question that it answers, its command, and the figure of a report."""
+    """A picture: its title, the question that it answers, its command, and the title of its figure in a report."""
 
     title: str
     question: str
@@ -101,7 +101,7 @@ def pages():
 
 
 def cut(report, title):
-    """A figure of a report as an SVG file of its own, in the colours of paper."""
+    """Returns the text of an SVG file with one figure of a report, in the report's colours for a light background."""
     figures = re.findall(r"<figure.*?</figure>", report, re.DOTALL)
     found = [figure for figure in figures if f'aria-label="{html.escape(title)}"' in figure]
     if not found:
@@ -111,7 +111,7 @@ def cut(report, title):
         raise SystemExit(f"site: the report has no figure {title!r}, only {labels}")
     figure = found[0]
     styles = "".join(re.findall(r"<style>(.*?)</style>", report, re.DOTALL))
-    # Only the report's rules for colours and plots apply.
+    # Copies only the report's CSS rules for colours and plots.
     colours = re.search(r":root \{.*?\n\}", styles, re.DOTALL)[0]
     styles = colours + styles[styles.index(".c0 {") :].split("/* Names of categories")[0]
     marks = re.search(r'<svg class="markers".*?</svg>', report, re.DOTALL)
@@ -142,7 +142,7 @@ def cut(report, title):
 
 
 def _end(text):
-    """Position behind the element that begins the text."""
+    """Returns the position after the SVG element with which the text begins."""
     depth = 0
     for match in re.finditer(r"<svg\b[^>]*?(/?)>|</svg>", text):
         depth += -1 if match[0] == "</svg>" else 0 if match[1] else 1
@@ -152,7 +152,7 @@ def _end(text):
 
 
 def _legend(figure, left):
-    """Legend entries in a row above the picture."""
+    """Yields the SVG elements of the legend, whose entries form a row above the picture."""
     listed = re.search(r'<ul class="legend">(.*?)</ul>', figure, re.DOTALL)
     at = left + 60
     for entry in re.findall(r"<li[^>]*>(.*?)</li>", listed[1], re.DOTALL) if listed else []:

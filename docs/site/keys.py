@@ -1,9 +1,9 @@
-"""Pages of the scenario's keys, a page a table, from `lasthop help reference`."""
+"""Writes the pages of the scenario keys from `lasthop help reference`: one page for each table of the scenario."""
 
 from markdown import contents, rows, sections, slug, table
 from program import lasthop, write
 
-# Sections of the first chapter that have pages elsewhere.
+# Sections of the first chapter that go to the page of units, not to the index of scenario keys.
 UNITS = ("Units", "Queues in bandwidth-delay products")
 
 
@@ -56,7 +56,7 @@ def _page(part, name, keys):
 
 
 def schema():
-    """Writes the JSON Schema, and a page that says how to use it."""
+    """Writes the JSON Schema, and a page that explains how to use the schema."""
     write("_static/scenario.schema.json", lasthop("schema"))
     write(
         "reference/schema.md",

@@ -1,4 +1,4 @@
-"""The lab on a page of full width, and the lessons' links to it."""
+"""Puts the lab on a page of full width, and links each lesson to the lab."""
 
 import re
 
@@ -15,7 +15,7 @@ FRAME = """
 
 
 def pages():
-    """Exports the lab, embeds it, and links each lesson."""
+    """Exports the lab, embeds the exported file in a page, and links each lesson to the lab."""
     (SOURCE / "_static").mkdir(parents=True, exist_ok=True)
     lasthop("lab", "--export", str(SOURCE / "_static/lab.html"))
     page = SOURCE / "lab.md"

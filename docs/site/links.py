@@ -1,4 +1,7 @@
-"""Checks the written site: links and anchors, and that nothing is loaded from outside. Prints pages and size."""
+"""Checks the built site: links and anchors must exist, and no page may load a file from another site.
+
+Prints the number of pages and the size of the site.
+"""
 
 import html
 import re

@@ -1,4 +1,4 @@
-"""Pieces of Markdown: escaped text, tables of contents, sections of the program's reference."""
+"""Functions for Markdown: escape text, write tables of contents, read sections of the program's reference."""
 
 import functools
 import re
@@ -17,7 +17,7 @@ class Section(NamedTuple):
 
 @functools.cache
 def sections():
-    """Sections of `lasthop help reference`, in order."""
+    """Returns the sections of `lasthop help reference`, in order."""
     found = []
     for part in re.split(r"(?m)^# ", lasthop("help", "reference"))[1:]:
         chapter, _, text = part.partition("\n")
@@ -28,7 +28,7 @@ def sections():
 
 
 def rows(body):
-    """Cells of the body rows of a Markdown table."""
+    """Returns the cells of a Markdown table, without its heading."""
     lines = [line for line in body.splitlines() if line.startswith("| ")]
     return [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines[1:]]
 
@@ -39,7 +39,7 @@ def table(head, cells):
 
 
 def escaped(text):
-    """Text without markup, outside of code spans."""
+    """Escapes the characters that Markdown would interpret, except within code spans."""
     parts = re.split(r"(`[^`]*`)", text)
     return "".join(
         part if part.startswith("`") else re.sub(r"([\\<>*_\[\]{}$#])", r"\\\1", part) for part in parts
@@ -51,7 +51,7 @@ def cell(text):
 
 
 def contents(entries, *options):
-    """A table of contents."""
+    """Returns a table of contents (a toctree directive of Sphinx)."""
     return "\n".join(["```{toctree}", *options, "", *entries, "```"])
 
 

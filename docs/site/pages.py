@@ -1,4 +1,4 @@
-"""Copies the written pages to the prepared source, and makes their links fit the site."""
+"""Copies the pages that people wrote to the prepared source, and adapts their links to the site."""
 
 import os
 import re
@@ -6,7 +6,7 @@ import shutil
 
 from program import DOCS, ROOT, SOURCE
 
-# Pages in the root of the repository, and their places on the site.
+# Pages in the root of the repository, and their paths on the site.
 ROOT_PAGES = {
     "ARCHITECTURE.md": "development/architecture.md",
     "CHANGELOG.md": "changelog.md",
@@ -19,7 +19,7 @@ CODE = re.compile(r"^```.*?^```|`[^`\n]+`", re.MULTILINE | re.DOTALL)
 
 
 def copy():
-    """Copies pages, notebooks and pictures. Returns the number of links that lead to files outside of the site."""
+    """Copies pages, notebooks and pictures. Returns the number of links to files that the site lacks."""
     shutil.rmtree(SOURCE, ignore_errors=True)
     outside = 0
     for path in sorted(DOCS.rglob("*")):
@@ -41,7 +41,7 @@ def copy():
 
 
 def _write(text, of, to):
-    """Writes a page. A link to a file of the repository becomes the file's path."""
+    """Writes a page. A link to a file that only the repository has is replaced by the path of the file."""
     outside = 0
 
     def led(match):

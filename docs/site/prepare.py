@@ -1,4 +1,4 @@
-"""Prepares the documentation's source in target/docs/source: written pages, and pages made by the program."""
+"""Prepares the documentation's source in target/docs/source: copies pages, and generates pages from the program."""
 
 import catalogue
 import columns

@@ -1,4 +1,4 @@
-"""The program `lasthop`, and the places of the site's files."""
+"""Runs the program `lasthop`, and defines the folders of the site's files."""
 
 import functools
 import os
@@ -16,7 +16,7 @@ PROGRAM = Path(os.environ.get("LASTHOP", ROOT / "target/release/lasthop")).resol
 
 @functools.cache
 def lasthop(*arguments, cwd=None):
-    """Standard output of a command. Raises an error if the command fails."""
+    """Runs `lasthop` with these arguments, and returns its standard output. Raises an error if the command fails."""
     done = subprocess.run(
         [PROGRAM, *arguments], capture_output=True, text=True, cwd=cwd, env={**os.environ, "COLUMNS": "100"}
     )

@@ -1,4 +1,4 @@
-"""The Python API: the package with its stub in place of the extension, and a page of summaries."""
+"""Writes the Python API: a copy of the package for Sphinx, and a page with a summary of each name."""
 
 import re
 import shutil
@@ -60,7 +60,7 @@ GROUPS = {
 
 
 def pages():
-    """Writes the package and the page. Returns the number of names."""
+    """Writes the copy of the package and the page of summaries. Returns the number of names on the page."""
     package()
     exported = _exported("__init__.py", "lasthop")
     figures = [f"plot.{name}" for name in _exported("plot.py", "lasthop.plot")]
@@ -90,7 +90,7 @@ def _exported(file, module):
 
 
 def package():
-    """Copies the package; the stub takes the place of the extension, which is not built."""
+    """Copies the package. The stub file replaces the extension module, because the extension is not built here."""
     shutil.rmtree(PACKAGE, ignore_errors=True)
     copied = PACKAGE / "lasthop"
     shutil.copytree(ROOT / "python/lasthop", copied, ignore=shutil.ignore_patterns("*.so", "__pycache__"))

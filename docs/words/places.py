@@ -1,4 +1,4 @@
-"""Places where the tree speaks: comments, docstrings and string literals of Rust and Python files, paragraphs of pages."""
+"""Finds the texts of the repository: comments, docstrings and string literals of Rust and Python, lines of pages."""
 
 import io
 import re
@@ -9,7 +9,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 
-# Pages for contributors. The pages for users are outside of this check.
+# Pages for contributors. Pages for users are not read.
 PAGES = ("ARCHITECTURE.md", "CONTRIBUTING.md", "docs/glossary.md")
 
 TOKEN = re.compile(
@@ -27,7 +27,7 @@ TOKEN = re.compile(
 
 @dataclass
 class Place:
-    """A text, and where it begins."""
+    """A text, and the file and the line where it begins."""
 
     path: str
     line: int
@@ -36,18 +36,18 @@ class Place:
 
 
 def files(*endings):
-    """Paths of the files that Git knows, by their endings."""
+    """Returns the paths of all files in Git with one of these endings."""
     listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True)
     return [path for path in listed.stdout.splitlines() if path.endswith(endings) and (ROOT / path).exists()]
 
 
 def is_test(path):
-    """Whether a file is only for tests."""
+    """Returns whether a file contains only tests."""
     return "/tests/" in path or path.startswith(("python/tests", "fuzz")) or path.endswith("tests.rs")
 
 
 def of_rust(path, source):
-    """Blocks of consecutive comment lines, and string literals; strings of test modules are data."""
+    """Returns the blocks of consecutive comment lines, and the string literals outside of tests."""
     places, block = [], None
     tests = source.find("#[cfg(test)]\nmod tests")
     is_data = lambda at: is_test(path) or 0 <= tests < at
@@ -76,7 +76,7 @@ def of_rust(path, source):
 
 
 def of_python(path, source):
-    """Blocks of comment lines, and string literals, docstrings among them."""
+    """Returns the blocks of consecutive comment lines, and the string literals, including docstrings."""
     places, last = [], None
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         if token.type == tokenize.COMMENT:
@@ -95,7 +95,7 @@ def of_python(path, source):
 
 
 def of_page(path, source):
-    """Paragraphs, list items and table rows, code blocks left out."""
+    """Returns the lines of a page, except headings and code blocks: paragraphs, list items and table rows."""
     source = re.sub(r"^```.*?^```", lambda code: "\n" * code.group(0).count("\n"), source, flags=re.DOTALL | re.MULTILINE)
     places = []
     for match in re.finditer(r"(?:^[^\n]+\n?)+", source, flags=re.MULTILINE):
@@ -107,7 +107,7 @@ def of_page(path, source):
 
 
 def places():
-    """All places of the tree, in the order of paths and lines."""
+    """Returns all texts of the repository. Each file's texts are in the order of lines."""
     found = []
     for path in files(".rs", ".py", ".pyi"):
         source = (ROOT / path).read_text()
@@ -119,7 +119,7 @@ def places():
 
 
 def sentences(text):
-    """Sentences of a text: split at blank lines, list marks and full stops."""
+    """Yields the sentences of a text, which is split at blank lines, list marks and full stops."""
     text = re.sub(r"```.*?```", " ", text, flags=re.DOTALL)
     for part in re.split(r"\n\s*\n|\n\s*[*-] ", "\n" + text):
         part = re.sub(r"^\s*[*#-]+ ", "", part.strip())

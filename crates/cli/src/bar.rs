@@ -9,12 +9,12 @@ use std::sync::{Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// Minimum interval between two printed lines, and minimum time before the first line.
+/// Minimum interval between two printed lines, and minimum time from the start of the work to the first line.
 const MIN_INTERVAL: Duration = Duration::from_secs(5);
 /// Interval after which a line is due even if less than a tenth of the work has been done since the last line.
 const MAX_INTERVAL: Duration = Duration::from_secs(30);
 
-/// Steps of a bar that shows a share of virtual time.
+/// Number of steps of a bar whose length is the share of the virtual time that has been simulated.
 const SHARES: u64 = 10_000;
 
 #[derive(Default)]
@@ -24,7 +24,7 @@ pub(crate) struct Bar {
 
 enum Display {
     Drawn(ProgressBar),
-    /// A bar of [`SHARES`] steps, and the counts beside the bar.
+    /// A bar of [`SHARES`] steps, and the state of the text beside the bar.
     Runs(ProgressBar, LineSchedule),
     Lines {
         updates: Sender<Update>,
@@ -55,7 +55,8 @@ impl Bar {
         });
     }
 
-    /// Starts a part whose steps are runs that simulate `total_s` seconds together. Progress is measured in virtual time.
+    /// Starts a part of the work whose steps are runs. All runs together simulate `total_s` seconds, and progress is
+    /// measured in virtual time.
     pub(crate) fn begin_runs(&self, part: &str, runs: u64, total_s: f64) {
         let bar = ProgressBar::with_draw_target(Some(SHARES), ProgressDrawTarget::stderr());
         let schedule = LineSchedule { total_s, ..LineSchedule::new(part, runs) };
@@ -171,11 +172,11 @@ struct LineSchedule {
     part: String,
     steps: u64,
     done: u64,
-    /// Virtual time of all steps, s; 0 if steps are no runs.
+    /// Virtual time of all steps, s; 0 if the steps are not runs.
     total_s: f64,
     /// Virtual time simulated so far, s.
     simulated_s: f64,
-    /// Time of the last line, and number of tenths of the work that were done at that time.
+    /// Time of the last printed line, and number of tenths of the work that were done at that time.
     last: (Duration, u64),
 }
 

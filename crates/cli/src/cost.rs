@@ -5,8 +5,9 @@ use crate::rounded;
 use lasthop_lab::cost::{Cost, PACKETS_PER_S, RunPlan};
 use std::time::Duration;
 
-/// Minimum time (s) and minimum memory (bytes) for which a note is printed.
+/// Minimum estimated time for which a note is printed, s.
 const LONG_S: f64 = 60.0;
+/// Minimum estimated memory for which a note is printed, bytes.
 const LARGE_BYTES: f64 = 1e9;
 
 pub(crate) fn print_if_large(cost: &Cost, plan: &RunPlan) {

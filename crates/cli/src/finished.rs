@@ -23,7 +23,7 @@ pub(crate) enum Completion {
 }
 
 impl Completion {
-    /// [`Completion::All`] if all runs are done, even if the user interrupted.
+    /// Returns [`Completion::All`] if all `of` runs are done, even if the user interrupted.
     pub(crate) fn of(done: usize, of: usize) -> Completion {
         if done == of { Completion::All } else { Completion::Interrupted { done, of } }
     }
@@ -38,12 +38,12 @@ impl Completion {
     }
 }
 
-/// Results that the consumer still wants.
+/// Answer of a consumer after each result: whether to continue the remaining runs.
 pub(crate) enum Demand {
     All,
-    /// Further results, probably this many in total.
+    /// Continue; the consumer will probably need this many results in total.
     Expect(u64),
-    /// No further results. Runs in progress are abandoned.
+    /// Stop; runs in progress are abandoned.
     Enough,
 }
 

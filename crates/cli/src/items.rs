@@ -14,6 +14,7 @@ use std::collections::BTreeMap;
 
 /// Prefix of items that assume another answer to one of the questions that the paper leaves open.
 const SENSITIVITY: &str = "sensitivity-";
+/// Prefix of items that check a claim of the paper.
 const CLAIM: &str = "claim-";
 /// Suffix of items that repeat a gain in another unit.
 const IN_OTHER_UNITS: &str = "-kbps";

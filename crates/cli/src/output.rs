@@ -30,7 +30,8 @@ pub(crate) fn width() -> Option<usize> {
     width.map(|width| width.max(MIN_WIDTH))
 }
 
-/// The text with lines of at most `width` columns of the terminal. Lines that continue a line are indented as it is.
+/// Breaks the text into lines of at most `width` columns of the terminal. A continuation line has the indentation of
+/// the line that it continues.
 pub(crate) fn filled(text: &str, width: usize) -> String {
     let lines = text.split('\n').map(|line| {
         let indent = " ".repeat(line.len() - line.trim_start_matches(' ').len());
@@ -44,7 +45,7 @@ pub(crate) fn filled(text: &str, width: usize) -> String {
     lines.collect::<Vec<String>>().join("\n")
 }
 
-/// The text with lines that fit standard output.
+/// Breaks the text into lines that fit standard output.
 pub(crate) fn prose(text: &str) -> String {
     width().map_or_else(|| text.to_owned(), |width| filled(text, width))
 }

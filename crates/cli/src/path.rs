@@ -51,9 +51,9 @@ pub(crate) fn plan(scenario: &Scenario, replaced: usize, seed: u64) -> Emulation
 pub(crate) struct CarriedFlows {
     /// Index of the flow whose route the traffic takes.
     pub(crate) replaced: usize,
-    /// Indices in the scenario of the flows that real traffic carries.
+    /// Indices of the flows that real traffic carries, in the scenario's list of flows.
     pub(crate) flows: Vec<usize>,
-    /// The flows as byte streams.
+    /// The same flows as byte streams.
     pub(crate) streams: Vec<TrialStream>,
     pub(crate) configs: Vec<[Config; 2]>,
     /// MTU at which kernel segments have the scenario's payload.
@@ -91,8 +91,9 @@ pub(crate) fn carried_flows(scenario: &Scenario) -> Result<CarriedFlows, Failure
     Ok(CarriedFlows { replaced, flows, streams, configs, mtu })
 }
 
-/// Bytes of the IP and TCP headers without options, and of the timestamp option.
+/// Length of the IP and TCP headers without options, bytes.
 const HEADERS: u32 = 40;
+/// Length of the padded TCP timestamps option, bytes.
 const TIMESTAMPS: u32 = 12;
 
 fn mtu(configs: &[[Config; 2]]) -> Result<u16, Failure> {
@@ -133,7 +134,7 @@ pub(crate) fn remove_leftovers() {
     }
 }
 
-/// Creates the error for a sender of which `runs` runs had late packets. `last` is the outcome of the last of these
+/// Creates the error for a sender that had late packets in `runs` runs. `last` is the outcome of the last of these
 /// runs.
 pub(crate) fn late_packets(sender: &impl std::fmt::Display, last: &TrialOutcome, runs: u32) -> Failure {
     let load = last.load.map_or(String::new(), |load| format!(", {:.0} % idle", load.idle * 100.0));

@@ -50,13 +50,13 @@ fn without_column(mut table: Table, name: &str) -> Table {
     table
 }
 
-/// Column widths of a table. A table that is printed row by row takes the widths from a similar complete table.
+/// Column widths of a table. If a table is printed row by row, the widths come from a similar complete table.
 pub(crate) struct Layout {
     widths: Vec<usize>,
     are_numbers: Vec<bool>,
-    /// Widths below which words would break.
+    /// Smallest width of each column at which no word breaks.
     least: Vec<usize>,
-    /// Width of the widest cell, without the heading.
+    /// Width of the widest cell of each column, without the heading.
     cells: Vec<usize>,
 }
 

@@ -18,8 +18,8 @@ static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 pub(crate) struct Target {
     path: PathBuf,
-    /// Hidden file and its target. `None` for a file that is written directly, which is a pipe, a device or a file that
-    /// grows.
+    /// Path of the hidden file and path of its target. `None` for a file that is written directly: a pipe, a device or
+    /// a file that grows.
     renaming: Option<(PathBuf, PathBuf)>,
     writer: BufWriter<File>,
 }
@@ -181,8 +181,9 @@ pub(crate) fn discard_all() -> impl Drop {
 pub(crate) mod interrupts {
     use std::sync::atomic::{AtomicBool, Ordering};
 
-    /// Whether work that handles interruptions is in progress, and whether the user has interrupted this work.
+    /// Whether work that handles interruptions is in progress.
     static WORKING: AtomicBool = AtomicBool::new(false);
+    /// Whether the user has interrupted this work.
     static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
     /// Runs work that polls [`is_interrupted`].

@@ -11,7 +11,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// About ten milliseconds per run.
+/// The scenario of the sweeps. A run takes about ten milliseconds.
 const PATH: &str = "rate=10Mbit/s,rtt=40ms,queue=40packets,loss=0.1%,duration=60s";
 const POINTS: [&str; 4] = ["--set", "recovery=sack,reno", "--set", "channel.loss=0.1%,0.2%,0.5%,1%,2%"];
 const TIMEOUT: Duration = Duration::from_secs(60);

@@ -62,8 +62,8 @@ pub struct ImportResult {
     pub down: Option<Sourced<Service>>,
     /// Service of the uplink.
     pub up: Option<Sourced<Service>>,
-    /// Light traces down and up. The name of each file is the name of the heavy trace with `.light` or `.sizes`
-    /// appended.
+    /// Light trace of the downlink, and light trace of the uplink. The file names of a light trace are the name of the
+    /// heavy trace with `.light` and `.sizes` appended.
     pub light_traces: [Option<Light>; 2],
     /// Round-trip time without queueing, ms.
     pub rtt_ms: Option<Sourced<f64>>,
@@ -83,8 +83,9 @@ pub struct ImportResult {
 
 const DEFAULT_RATE: &str = "10 Mbit/s";
 const DEFAULT_RTT_MS: f64 = 50.0;
-/// Shortest and longest duration of the scenario's run, s.
+/// Shortest duration of a run in the written scenario, s.
 const SHORTEST: f64 = 30.0;
+/// Longest duration of a run in the written scenario, s.
 const LONGEST: f64 = 600.0;
 
 impl ImportResult {

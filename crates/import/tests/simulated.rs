@@ -22,7 +22,8 @@ enum TapPlace {
     Receiver,
 }
 
-/// Records packets at one place of a path with two links. Pipes 0 and 2 lead down, pipes 1 and 3 up.
+/// Records packets at one point of a path with two links: at the sender, between the links, or at the receiver. Pipes 0
+/// and 2 are the links' directions down, pipes 1 and 3 their directions up.
 struct Tap {
     place: TapPlace,
     seen: Vec<(Time, u64, Packet)>,

@@ -11,7 +11,7 @@ fn import(text: &str, options: &ImportOptions) -> (Result<ImportResult, ImportEr
     (found, String::from_utf8(down).expect("text"))
 }
 
-/// Imports a table. Returns the number of opportunities to send, and the length of the trace, ms.
+/// Imports a table. Returns the number of opportunities to send, and the length of the trace in ms.
 fn trace(text: &str, options: &ImportOptions) -> (u64, u64) {
     match import(text, options).0.expect("it can be read").down.expect("a rate").value {
         Service::Trace { opportunities, millis } => (opportunities, millis),

@@ -15,6 +15,7 @@ const LATEST: f64 = 1e9;
 pub(crate) struct TransferArrival {
     /// Time from the flow's `start` to the start of this transfer.
     pub(crate) after: Duration,
+    /// Size of the transfer, bytes.
     pub(crate) bytes: u64,
 }
 

@@ -15,8 +15,9 @@ use lasthop_net::link::Config;
 const MIN_PACKETS: f64 = 10.0;
 /// Assumed packet size if no flow crosses the link, bytes.
 const DEFAULT_PACKET: u64 = 1500;
-/// Length of the IP and TCP headers, and of the padded timestamps option, bytes.
+/// Length of the IP and TCP headers without options, bytes.
 const TCP_HEADERS: u64 = 40;
+/// Length of the padded TCP timestamps option, bytes.
 const TIMESTAMPS: u64 = 12;
 /// Length of the IP and UDP headers, bytes.
 const UDP_HEADERS: u64 = 28;
@@ -52,8 +53,9 @@ const LIMIT_KEY: &str = "bytes";
 /// Properties of one direction of a link and of the flows that cross it.
 struct CrossingFlows {
     rate: Rate,
-    /// Longest round trip of a crossing flow, without queueing.
+    /// Longest round-trip time of the flows that cross the direction, without queueing.
     rtt: Duration,
+    /// Size of the largest packet that crosses the direction, bytes.
     packet: u64,
 }
 
@@ -72,7 +74,8 @@ impl CrossingFlows {
         self.rate.bps() as f64 * self.rtt.as_secs() / 8.0
     }
 
-    /// Queue limit, bytes, that is this many bandwidth-delay products.
+    /// Converts a number of bandwidth-delay products to a queue limit in bytes. The limit is at least the minimum that
+    /// the module describes.
     fn queue_limit(&self, products: f64) -> u64 {
         let fewest = products.min(1.0) * MIN_PACKETS * self.packet as f64;
         ((products * self.product()).max(fewest) + 0.5) as u64
@@ -97,7 +100,7 @@ fn round_trip(net: &Network, route: &Route) -> Duration {
         .fold(Duration::ZERO, |sum, delay| sum + delay)
 }
 
-/// Size of a flow's full packet as links count it, bytes.
+/// Size of a full packet of the flow, bytes. The size includes the header bytes that links count (`headers`).
 fn packet(flow: &Flow, headers: Headers) -> u64 {
     let (payload, real) = match &flow.traffic {
         Traffic::Tcp { source, destination, .. } => {

@@ -28,7 +28,7 @@ pub(crate) fn check(reader: &TableReader<'_>, entries: &[TomlEntry], links: &[Li
     Ok(())
 }
 
-/// Place of this key in a link's table, or the start of the table if it lacks the key.
+/// Position of the key in the source text of a link's table. If the table lacks the key, the start of the table.
 fn place_of(entry: &TomlEntry, key: &str) -> Span {
     let table = entry.node.table();
     table.and_then(|table| table.find(key)).map_or(entry.place, |entry| entry.place)

@@ -184,7 +184,7 @@ impl Draft {
             let Span { source, start, end } = entry.node.place;
             let source = &self.sources[source];
             let is_ready = ready::find(&source.name).is_some_and(|(_, text)| *text == *source.text);
-            // If a one-line scenario omits a key, the place of the key's default is the whole line.
+            // If a one-line scenario omits a key, the span of the key's default value is the whole line.
             let is_usual = source.name == TYPED && start == 0 && end == source.text.len();
             !is_ready && !is_usual
         };

@@ -28,7 +28,7 @@ impl Fields {
         self.list.push((name, setting, place));
     }
 
-    /// Removes a value and returns it with its place. The order of the remaining values changes.
+    /// Removes a value and returns it with its position in the source text. The order of the remaining values changes.
     pub(crate) fn take(&mut self, name: &str) -> Option<(FieldValue, Span)> {
         let at = self.list.iter().position(|(known, _, _)| *known == name)?;
         let (_, setting, place) = self.list.swap_remove(at);
@@ -43,7 +43,7 @@ impl Fields {
         self.entry(name).map(|(_, setting, _)| setting)
     }
 
-    /// The place of the value. A default value has the place of its table's head.
+    /// The position of the value in the source text. A default value has the position of its table's head.
     pub(crate) fn place(&self, name: &str) -> Option<Span> {
         self.entry(name).map(|(_, _, place)| *place)
     }

@@ -165,7 +165,7 @@ fn end_node(
     })
 }
 
-/// Earliest start of the first replica, and latest start of the last replica.
+/// Start time of the first replica, and latest possible start time of the last replica.
 fn starts(
     reader: &TableReader<'_>,
     head: TableHead<'_>,
@@ -258,8 +258,8 @@ fn tcp(
     Ok(Traffic::Tcp { transfer, source: source.into(), destination: destination.into() })
 }
 
-/// Configures the endpoints for the reverse direction of a flow with data both ways: the sender and the receiver of
-/// requests. The flow has no tables for these, so the profile determines their values.
+/// Configures the reverse direction of a flow with requests and responses: the sender of the requests and their
+/// receiver. The scenario has no tables for this direction, so the profile determines all its values.
 fn configure_reverse_halves(
     reader: &mut TableReader<'_>,
     head: TableHead<'_>,

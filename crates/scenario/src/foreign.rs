@@ -161,8 +161,8 @@ const FOREIGN_KEYS: &[Foreign] = &[
     same("estimate", "", &["window_estimate"]),
 ];
 
-/// Names of columns in other tools, and former names of columns. The page has no columns, so its engine leaves this
-/// table out.
+/// Names of result columns in other tools, and former names of Lasthop's columns. The web page shows no columns, so the
+/// build for the page omits this table.
 const FOREIGN_COLUMNS: &[Foreign] = &[
     same("throughput", "", &["goodput_kbps", "carried_kbps"]),
     same("cwnd", "", &["cwnd_bytes"]),

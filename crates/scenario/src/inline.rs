@@ -68,8 +68,10 @@ pub const KEYS: &[(&str, &str, &str)] = &[
     ("up_corrupt", "0.1%", "share of packets up with an undetected bit error"),
 ];
 
-/// Keys whose values are copied unchanged to one direction of a link: name for down, name for up, and name in the
-/// direction's table.
+/// Keys whose values are copied unchanged to one direction of a link. Each entry has three names of one setting:
+/// * the key of the line for the direction down;
+/// * the key of the line for the direction up;
+/// * the key in the direction's table.
 const IMPAIRMENTS: [[&str; 3]; 3] = [
     ["duplicate", "up_duplicate", "duplicate"],
     ["corrupt", "up_corrupt", "corrupt"],
@@ -119,7 +121,8 @@ struct Item {
     node: TomlNode,
 }
 
-/// The items between commas, from byte `from` of the source on. `number` is the index of the source in the draft.
+/// Splits the source text at commas, beginning at byte `from`, and parses each item. `number` is the index of the
+/// source in the draft.
 fn items(source: &SourceText, number: usize, from: usize) -> Result<Vec<Item>, Problem> {
     let mut items: Vec<Item> = Vec::new();
     for range in split_at_commas(&source.text[from..]) {
@@ -161,7 +164,7 @@ fn items(source: &SourceText, number: usize, from: usize) -> Result<Vec<Item>, P
     Ok(items)
 }
 
-/// The ranges of the pieces between commas. Commas inside brackets and quotes do not separate pieces.
+/// Splits a text at commas, and returns the byte range of each piece. Commas inside brackets and quotes do not count.
 fn split_at_commas(text: &str) -> Vec<Range<usize>> {
     let mut pieces = Vec::new();
     let (mut start, mut depth, mut quoted) = (0, 0i32, false);
@@ -272,7 +275,8 @@ fn document(catalogue: &Catalogue, sources: &[SourceText], items: &[Item]) -> Re
     Ok(document)
 }
 
-/// The channel that `loss` (with or without `burst`), `ber` or `channel` describes, and the place of that key.
+/// The channel that `loss` (with or without `burst`), `ber` or `channel` describes, and the position of that key in the
+/// source text.
 fn channel(sources: &[SourceText], items: &[Item]) -> Result<Option<(Span, TomlNode)>, Problem> {
     at_most_one(sources, items, "loss", "ber")?;
     at_most_one(sources, items, "loss", "channel")?;
@@ -309,7 +313,7 @@ fn losses(
     }
 }
 
-/// A channel of this kind with these parameters, and the place of the first parameter.
+/// A channel of this kind with these parameters, and the position of the first parameter in the source text.
 fn channel_of_kind(kind: &str, parameters: &[(&str, &Item)]) -> (Span, TomlNode) {
     let first = parameters[0].1;
     let mut channel = TomlTable::default();

@@ -14,7 +14,7 @@
 //! * `notes`: warnings about valid but unlikely settings.
 //! * [`inline`]: one-line scenarios; `set`: changes by `--set path=value`; `ready`: the ready paths, files in
 //!   `scenarios/`.
-//! * [`PlainProblem`]: an error that has no place in a document.
+//! * [`PlainProblem`]: an error without a position in a document.
 //! * `file_source`: access to scenario and trace files.
 //!
 //! This crate runs no simulation and prints nothing. It reads only scenario files and the files that they name.

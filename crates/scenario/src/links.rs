@@ -48,7 +48,7 @@ pub(crate) fn read(reader: &mut TableReader<'_>, entries: &[TomlEntry]) -> Resul
     Ok(net)
 }
 
-/// Reads one link. The first `ends` of `keys` belong to the link itself, the other keys belong to a direction.
+/// Reads one link. The first `ends` entries of `keys` belong to the link itself; the others belong to a direction.
 fn link(
     reader: &mut TableReader<'_>,
     entry: &TomlEntry,

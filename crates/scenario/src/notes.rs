@@ -85,8 +85,8 @@ impl Scenario {
         self.links.iter().flat_map(|link| [(link, "down", &link.down), (link, "up", &link.up)])
     }
 
-    /// Warns of receivers with only one of two mechanisms that belong together: ACK splitting that needs loss
-    /// discrimination, or the reverse. Flows with the same warning share one sentence.
+    /// Warns of receivers with ACK splitting but without the loss discrimination that it needs, and of the reverse.
+    /// Flows with the same warning share one sentence.
     fn unpaired(&self) -> Vec<String> {
         let mut notes: Vec<(String, &Flow, usize)> = Vec::new();
         for (flow, receiver) in self.receivers() {

@@ -1,12 +1,12 @@
-//! An error that has no place in a document, with its remedy.
+//! An error without a position in a document, with its remedy.
 
 use miette::Diagnostic;
 use std::fmt;
 
-/// An error that has no place in a document: one sentence and a remedy.
+/// An error without a position in a document: one sentence and a remedy.
 ///
 /// [`fmt::Display`] prints the sentence; as a [`miette::Diagnostic`] it is drawn with a help line. [`crate::Problem`]
-/// is an error with a place.
+/// is an error with a position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlainProblem {
     /// The error, one sentence.

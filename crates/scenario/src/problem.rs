@@ -1,4 +1,4 @@
-//! An error in a scenario, with message, place and remedy.
+//! An error in a scenario, with its message, its position in the text and a remedy.
 
 use crate::snippet::snippet;
 use crate::source::SourceText;
@@ -7,7 +7,7 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The first error in a scenario: one sentence, a place, and a remedy.
+/// The first error in a scenario: one sentence, a position in the text, and a remedy.
 ///
 /// [`fmt::Display`] prints only the sentence. As a [`miette::Diagnostic`] the error is printed with the file, the line,
 /// the underlined text and a help line.

@@ -25,7 +25,7 @@ pub(crate) struct TableHead<'a> {
     pub(crate) place: Span,
 }
 
-/// The checked values of a table, with the reader, which makes error messages.
+/// The checked values of a table, and the reader. The reader creates error messages.
 pub(crate) struct CheckedTable<'a> {
     pub(crate) reader: &'a TableReader<'a>,
     pub(crate) head: TableHead<'a>,

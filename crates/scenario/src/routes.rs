@@ -17,7 +17,8 @@ use std::collections::btree_map::{BTreeMap, Entry};
 /// Largest number of links on a route. Packets count their hops in one byte.
 const MAX_HOPS: usize = 255;
 
-/// Next node for a node and a destination, with the place of the rule in `[route]`.
+/// Rules of `[route]`. The key is a pair of a node and a destination. The value is the next node, and the position of
+/// the rule in the source text.
 pub(crate) type RouteOverrides = BTreeMap<(usize, usize), (usize, Span)>;
 
 /// Reads `[route]`, whose rules have the form node.destination = next node.
@@ -144,7 +145,8 @@ pub(crate) fn find(
 struct RouteFinder<'a> {
     net: &'a Network,
     overrides: &'a RouteOverrides,
-    /// Next hop, and the node at the end of this hop; indexed by destination, then by the current node.
+    /// Next hops towards each destination (the key of the map). Element `n` of a list is the next hop from node `n`,
+    /// and the node at the end of this hop.
     next: BTreeMap<usize, Vec<Option<(Hop, usize)>>>,
 }
 

@@ -11,7 +11,7 @@ use crate::tree::{Content, TomlNode, TomlTable};
 use lasthop_base::SeamInfo;
 use std::sync::Arc;
 
-/// Sets the key that `path` means to a value; `at` is the place of the path's own text.
+/// Sets the key that `path` means to a value. `at` is the position of `path` in the source text.
 pub(crate) fn apply(draft: &mut Draft, path: &str, at: Span, value: TomlNode) -> Result<(), Problem> {
     let catalogue = Arc::clone(&draft.catalogue);
     let mut targets = Vec::new();
@@ -62,11 +62,12 @@ pub(crate) fn unset_direction_key(draft: &mut Draft, direction: &str, key: &str,
     }
 }
 
-/// A mechanism on a key path: the number of parts before it, and the kind of mechanism.
+/// A mechanism on a key path: the number of path parts before the mechanism, and the kind of mechanism.
 type OnPath<'c> = Option<(usize, &'c SeamInfo)>;
 
-/// Advances one part along the path. Returns the mechanism relative to the next part, and its kind if this part is the
-/// mechanism.
+/// Advances by one part of a key path. Returns two values:
+/// * the mechanism, counted from the next part; `None` if the mechanism is not after this part;
+/// * the kind of mechanism if this part is the mechanism.
 fn step(mechanism: OnPath<'_>) -> (OnPath<'_>, Option<&SeamInfo>) {
     match mechanism {
         Some((0, seam)) => (None, Some(seam)),
@@ -75,8 +76,8 @@ fn step(mechanism: OnPath<'_>) -> (OnPath<'_>, Option<&SeamInfo>) {
     }
 }
 
-/// Sets a value at a path and creates missing tables. `table` may be a link's direction; then `both` is the value in
-/// the link's own table for the first part of the path.
+/// Sets a value at a path below `table`, and creates missing tables. If `table` is a link's direction, `both` is the
+/// value that the link's own table has for the first part of the path.
 fn assign(
     table: &mut TomlTable,
     both: Option<Content>,
@@ -91,8 +92,8 @@ fn assign(
         return;
     }
     if table.find(key).is_none() {
-        // The link sets this mechanism for both directions. Before one parameter changes, this direction gets its own
-        // copy.
+        // If the link sets this mechanism for both directions, this direction gets its own copy before one parameter
+        // changes.
         let content = both.unwrap_or_else(|| Content::Table(Arc::default()));
         table.set(key, at, TomlNode { place: at, content });
     }

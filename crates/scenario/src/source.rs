@@ -1,4 +1,4 @@
-//! Source texts of a scenario, and places in them.
+//! Source texts of a scenario, and spans (ranges of bytes) of these texts.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -23,8 +23,10 @@ fn meant<'a>(entry: &Foreign, candidates: &[&'a str]) -> Vec<&'a str> {
     entry.here.iter().filter_map(|here| candidates.iter().find(|name| *name == here).copied()).collect()
 }
 
-/// Sort key of a candidate, the smallest for the nearest: distance, whether the candidate does not begin with the
-/// written word, number of changed letters. `None` if `written` is too long.
+/// Sort key of a candidate; the nearest candidate has the smallest key. `None` if `written` is too long. The key has:
+/// * the distance to the written word, at most 1 if one word begins with the other;
+/// * whether the candidate does not begin with the written word;
+/// * the number of changed letters.
 fn score(written: &str, candidate: &str) -> Option<(usize, bool, usize)> {
     // The time to compare two words grows with the product of their lengths. A longer text is not a misspelt name.
     const MAX_LENGTH: usize = 64;

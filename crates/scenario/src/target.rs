@@ -1,5 +1,5 @@
-//! Finds the places in a document that a key path means. For each place it gives the kind of table or value, and the
-//! mechanism on the path. `set` uses the result.
+//! Finds the tables and values of a document that a key path means. Each result has the kind of the table or value, and
+//! the mechanism on the path. `set` uses the results.
 
 use crate::catalogue::Catalogue;
 use crate::draft::Draft;
@@ -21,11 +21,11 @@ pub(crate) struct SetTarget<'c> {
     /// Full path, in parts: `link`, `wireless`, `down`, `queue`, `bytes`.
     pub(crate) path: KeyPath,
     pub(crate) level: Level<'c>,
-    /// The mechanism on the path: the number of parts before it, and the kind of mechanism.
+    /// The mechanism on the path: the number of path parts before the mechanism, and the kind of mechanism.
     pub(crate) mechanism: Option<(usize, &'c SeamInfo)>,
 }
 
-/// The kind of table or value at a position of a path.
+/// The kind of table or value after a number of path parts.
 #[derive(Clone, Copy)]
 pub(crate) enum Level<'c> {
     Document,
@@ -46,7 +46,8 @@ pub(crate) enum Level<'c> {
     Value,
 }
 
-/// The places that a path means: one, or the same key in several flows. `at` is the place of the path's own text.
+/// The keys that a path means: one key, or the same key in several flows. `at` is the position of the path in the
+/// source text.
 pub(crate) fn resolve<'c>(
     draft: &Draft,
     catalogue: &'c Catalogue,
@@ -117,7 +118,7 @@ impl<'c> SetTarget<'c> {
 }
 
 impl<'c> Level<'c> {
-    /// The level that the next part of a path leads to; `None` if no such part exists.
+    /// The level after the next part of a path; `None` if no such part exists.
     fn child(self, draft: &Draft, catalogue: &'c Catalogue, part: &str, is_whole: bool) -> Option<Level<'c>> {
         let of_side = |side: &str| {
             let seam = catalogue.of_side(side).into_iter().find(|seam| seam.name == part);
@@ -156,7 +157,7 @@ impl<'c> Level<'c> {
         }
     }
 
-    /// The error for a path that does not exist. `at` is the place of the unknown part.
+    /// The error for a path that does not exist. `at` is the position of the unknown part in the source text.
     fn unknown_part(
         self,
         draft: &Draft,
@@ -352,7 +353,7 @@ fn kind<'a>(document: &'a TomlTable, flow: &str) -> &'a str {
     kind.unwrap_or("tcp")
 }
 
-/// Place of one part of a path. If the path was not written in full, this is the place of the whole path.
+/// Position of one part of a path in the source text. If the path omits a part, the position of the whole path.
 fn span_of_part(place: Span, target: &[String], depth: usize, written: &str) -> Span {
     if written != target.join(".") {
         return place;

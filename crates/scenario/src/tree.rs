@@ -1,4 +1,4 @@
-//! A TOML document as a tree, in which every key and value has its place in the source.
+//! A TOML document as a tree. Every key and value has its position in the source text (`place`).
 
 use crate::problem::Problem;
 use crate::source::{SourceText, Span};
@@ -129,7 +129,7 @@ pub(crate) fn parse_typed(written: &str, place: Span) -> TomlNode {
     TomlNode::text(place, trimmed)
 }
 
-/// Sets the place of a node and of everything in it.
+/// Sets the source position of a node and of all keys and values in the node.
 fn relocate(node: &mut TomlNode, place: Span) {
     node.place = place;
     if let Content::Table(table) = &mut node.content {

@@ -130,7 +130,7 @@ impl Advise {
         if Path::new(path).is_file() { path.clone() } else { "advice".to_owned() }
     }
 
-    /// Arguments for a shell: PATH, the user's `--set`, and a `--set` for each key in `given`.
+    /// Writes arguments for a shell: PATH, the user's `--set`, and a `--set` for each key in `given`.
     fn written(&self, given: &[(String, String)]) -> String {
         let own = self.source.set.iter().map(|one| (&one.path, &one.value));
         let all = own.chain(given.iter().map(|(path, value)| (path, value)));
@@ -156,7 +156,7 @@ fn text(advice: &Advice, written: &str, is_whole: bool) -> String {
     }
     let mut steps = advice.next_steps(written);
     if !is_whole {
-        // The first candidate simulated, the best one with real TCP, and the one to apply.
+        // Keeps three steps: simulate the first candidate, try the best candidate with real TCP, apply a candidate.
         steps.dedup_by(|one, previous| one.0.starts_with("Try ") && previous.0.starts_with("Try "));
     }
     for (words, command) in steps {

@@ -51,19 +51,22 @@ impl PrecisionArgs {
     }
 }
 
-/// Values of the runs so far, in the order of repetitions, so that the number of runs does not depend on the number of
-/// threads.
+/// Collects the values of the runs so far and decides when the means are precise enough. Values are collected in the
+/// order of repetitions, so that the number of runs does not depend on the number of threads.
 ///
-/// With several cases, each mean must be precise enough, and so must its difference to the first case, paired by
-/// repetition. Half the interval of the difference must be within the same share of the first case's mean.
+/// With several cases (compared values), two conditions must hold for each case:
+/// * Half the interval of its mean is within the required share of this mean.
+/// * Half the interval of its difference to the first case, paired by repetition, is within the same share of the first
+///   case's mean.
 pub(crate) struct PrecisionTracker {
     precision: Option<Precision>,
     quantities: Vec<Quantity>,
     cases: Vec<String>,
-    /// Values by quantity, case and repetition.
+    /// Values of the runs, indexed by quantity, case and repetition.
     values: Vec<Vec<Vec<Option<f64>>>>,
-    /// Number of repetitions at the next check.
+    /// Number of repetitions at which the precision is checked next.
     next: u32,
+    /// Estimated number of repetitions until the means are precise enough; 0 before the first estimate.
     expected: u32,
 }
 
@@ -88,7 +91,7 @@ impl PrecisionTracker {
         }
     }
 
-    /// Returns the results that are still wanted. `most` is the maximum number of repetitions per case.
+    /// Returns whether further runs are needed. `most` is the maximum number of repetitions per case.
     pub(crate) fn demand(&mut self, most: u32) -> Demand {
         let Some(precision) = self.precision else { return Demand::All };
         let cases = self.cases.len();
@@ -155,7 +158,8 @@ impl PrecisionTracker {
     }
 }
 
-/// Values of a number by repetition. Half the interval of the number is compared with the mean of the values `of`.
+/// A mean or a difference that must be precise. `values` has its value in each repetition. Half the interval of
+/// `values` is compared with the mean of `of`.
 struct TrackedNumber<'l> {
     what: String,
     values: Cow<'l, [Option<f64>]>,

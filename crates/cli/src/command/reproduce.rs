@@ -193,10 +193,10 @@ impl Reproduce {
     }
 }
 
-/// Speed of this machine at present, with all threads busy.
+/// Present speed of this machine while all threads are busy.
 struct MachineSpeed {
     threads: usize,
-    /// Real time in which each thread runs the first bench case once, s.
+    /// Real time in s that one run of the first bench case takes while each thread runs it.
     case_s: f64,
 }
 

@@ -63,7 +63,7 @@ fn asserted(text: &str) -> Result<Assertion, String> {
     Assertion::parse(text).map_err(|refusal| format!("{}; {}", refusal.message, refusal.help))
 }
 
-/// Number of repetitions, first seed, number of threads.
+/// Flags for the number of repetitions, the first seed and the number of threads.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Repetitions {
     /// Number of repetitions; by default the scenario's number. With --until: maximum number
@@ -377,7 +377,7 @@ struct OpenRunFiles {
     /// Completion times of every repetition.
     completions: Option<Target>,
     report: Option<Target>,
-    /// Paths of the capture and the trace, in the order of the run's observers.
+    /// Paths of the capture and of the trace, in the order of the observers that write these files.
     paths: Vec<PathBuf>,
 }
 

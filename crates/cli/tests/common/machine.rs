@@ -1,8 +1,9 @@
 //! Judgements: assertions on real-time behaviour that hold only on an undisturbed machine.
 //!
-//! On a disturbed machine the test does not fail: it prints `not judged`, the reason and the figures, and adds a line
-//! to `target/tmp/not-judged.txt`. `make test` repeats these tests at the end, alone, and counts the remaining ones.
-//! `LASTHOP_JUDGE=1` in the environment turns an omitted judgement into a failure.
+//! On a disturbed machine such an assertion is omitted, and the test does not fail: it prints `not judged`, the reason
+//! and the figures, and adds a line to `target/tmp/not-judged.txt`. `make test` repeats these tests at the end, one at
+//! a time, and counts the tests that still omit a judgement. `LASTHOP_JUDGE=1` in the environment turns an omitted
+//! judgement into a failure.
 
 use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
 use nix::unistd::Pid;
@@ -18,12 +19,14 @@ use thread_priority::unix::{
 };
 use thread_priority::{ThreadPriority, ThreadPriorityValue};
 
-/// Priority of witnesses. It is above the emulator's (`lasthop_os::priority`), so the emulator never delays a witness.
+/// Real-time priority of the witness threads. It is above the emulator's (`lasthop_os::priority`), so the emulator
+/// never delays a witness.
 const PRIORITY: u8 = 90;
+/// Time for which a witness sleeps at a time.
 const SLEEP: Duration = Duration::from_millis(1);
 /// Lateness of a timer up to this bound is not counted.
 const SLACK: Duration = Duration::from_micros(200);
-/// Largest share of the time in which a processor may stand still.
+/// Largest share of the time in which a processor may fail to wake its witness.
 const STALLED: f64 = 0.005;
 /// Largest share of the time in which a program may wait for a processor. On a permanently busy machine, the kernel's
 /// TCP loses 5 to 14 % of its goodput (docs/development/validation/real-tcp.md).
@@ -45,20 +48,20 @@ impl Machine {
         Machine { begin: Instant::now(), pressure: pressure(), witnesses, complaint: None }
     }
 
-    /// Takes the summary of an emulated run: an invalid run counts as a disturbance.
+    /// Reads the summary of an emulated run. If the run is invalid, the machine counts as disturbed.
     pub fn heed(&mut self, summary: &serde_json::Value) {
         if summary["valid"] != true {
             self.complaint = Some(format!("the run is not valid: {}", summary["complaints"]));
         }
     }
 
-    /// Largest share of the time, over all processors, in which a processor did not wake its witness, 0 to 1. Includes
-    /// time that a hypervisor takes without counting (`stolen` is 0).
+    /// Share of the time, 0 to 1, in which a processor did not wake its witness; the largest share of all processors.
+    /// The share includes time that a hypervisor takes without reporting it (`stolen` is 0).
     pub fn stalled(&self) -> f64 {
         self.witnesses.iter().map(|witness| witness.stalled()).fold(0.0, f64::max)
     }
 
-    /// Disturbance since `watch`, if any.
+    /// Describes the disturbance of the machine since `watch`, if any.
     pub fn disturbance(&self) -> Option<String> {
         let waited = match (self.pressure, pressure()) {
             (Some(before), Some(now)) => (now - before).as_secs_f64() / self.begin.elapsed().as_secs_f64(),

@@ -16,15 +16,16 @@ pub struct Browser {
     from: BufReader<ChildStdout>,
     session: String,
     number: u64,
-    /// Addresses requested by pages, and errors reported by pages.
+    /// Addresses that pages requested.
     pub requests: Vec<String>,
+    /// Errors that pages reported.
     pub complaints: Vec<String>,
     /// Private folder for the browser's data and for the page, which is removed on drop.
     pub folder: tempfile::TempDir,
 }
 
 impl Browser {
-    /// `None` without Chromium.
+    /// Starts Chromium. Returns `None` if Chromium is not installed.
     pub fn start() -> Option<Browser> {
         let folder = tempfile::tempdir().expect("a folder");
         let installed = ["chromium", "chromium-browser", "google-chrome"].into_iter().find(|name| {

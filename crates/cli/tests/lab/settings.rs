@@ -3,8 +3,9 @@
 use crate::{OpenedPage, lasthop, opened};
 use serde_json::{Value, json};
 
-/// Expressions for the page's settings as text, and for the table of numbers.
+/// JavaScript expression for the page's settings as text.
 const STATE: &str = "JSON.stringify(lab.state())";
+/// JavaScript expression for the text of the page's table of numbers.
 const TABLE: &str = "document.getElementById('numbers').innerText";
 
 #[test]

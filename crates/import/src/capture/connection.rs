@@ -11,17 +11,17 @@ pub(crate) struct ConnectionMeasurement {
     begun: Option<u64>,
     pub(crate) last: f64,
     segment: u32,
-    /// Highest sequence number so far in the direction of the data, without wrap-around.
+    /// Highest sequence number so far in the direction of the data, extended to 64 bits.
     reference: Option<u64>,
     pub(crate) losses: LossInference,
     handshake: Handshake,
     stamps: PendingTimestamps,
-    /// Round-trip times, ms, between the capture point and each end: from a packet to its ACK (`to_receiver`), and from
-    /// an ACK to the sender's next packet (`to_sender`).
+    /// Times from a data packet to its ACK, ms: round-trip times between the capture point and the receiver.
     pub(crate) to_receiver: RoundTrips,
+    /// Times from an ACK to the sender's next packet, ms: round-trip times between the capture point and the sender.
     pub(crate) to_sender: RoundTrips,
     latest: [Option<f64>; 2],
-    /// Sums of `to_receiver` and `to_sender`, ms: whole round-trip times.
+    /// Round-trip times between the two ends, ms. Each is a sum of a `to_receiver` and a `to_sender` time.
     pub(crate) round_trips: RoundTrips,
     pub(crate) arrived: RateEstimator,
     pub(crate) acknowledged: RateEstimator,
@@ -153,14 +153,14 @@ impl ConnectionMeasurement {
         }
     }
 
-    /// The smallest round-trip time, ms, between the capture point and one end. It covers the handshake and the data.
+    /// The smallest round-trip time between the capture point and one end, ms, among all packets of the connection.
     pub(crate) fn half_trip(&self, to_sender: bool) -> Option<f64> {
         let both = [self.first_half_trip(to_sender), self.later_half_trip(to_sender)];
         both.into_iter().flatten().min_by(f64::total_cmp)
     }
 
-    /// Smallest round-trip time, ms, between the capture point and one end during the handshake, whose packets are
-    /// small.
+    /// The smallest round-trip time between the capture point and one end, ms, among the packets of the handshake,
+    /// which are small.
     pub(crate) fn first_half_trip(&self, to_sender: bool) -> Option<f64> {
         self.handshake.half_trip(to_sender).map(|half_trip| half_trip * 1000.0)
     }
@@ -235,7 +235,8 @@ impl PendingTimestamps {
         self.sent.push_back((value, at));
     }
 
-    /// Time of the ACK with the timestamp `echo`. `None` if this timestamp or a newer one was echoed before.
+    /// Capture time of the ACK with the timestamp `echo`, s. `None` if this timestamp or a newer timestamp was echoed
+    /// before.
     fn take_echoed(&mut self, echo: u32) -> Option<f64> {
         if self.answered.is_some_and(|answered| (echo.wrapping_sub(answered) as i32) <= 0) {
             return None;

@@ -28,8 +28,9 @@ pub(super) struct Fragment<'f> {
 pub(super) struct Fragments {
     pending: VecDeque<Pending>,
     pub(super) seen: u64,
-    /// Number of reassembled packets. `begun` is the number of packets of which any fragment was seen.
+    /// Number of reassembled packets.
     pub(super) whole: u64,
+    /// Number of packets of which at least one fragment was seen.
     begun: u64,
 }
 
@@ -48,7 +49,7 @@ const MAX_PENDING: usize = 256;
 const MAX_FRAGMENTS: usize = 256;
 
 impl Fragments {
-    /// The TCP segment that is complete with this frame, if any.
+    /// Handles a frame. Returns a TCP segment if the frame contains the segment or its last missing fragment.
     pub(super) fn reassemble(&mut self, frame: &CapturedFrame<'_>) -> Option<CapturedSegment> {
         match segment::fragment(frame.ip) {
             None => segment::parse(frame.ip),

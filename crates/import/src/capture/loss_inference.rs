@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 #[derive(Debug)]
 struct SentRange {
     end: u64,
-    /// Index of the range's last transmission in the record of losses.
+    /// Index of the last transmission of this range in the record of losses.
     place: u64,
     at: f64,
     times: u32,
@@ -26,13 +26,15 @@ struct Hole {
     rtt: Option<f64>,
 }
 
-/// Largest number of unacknowledged ranges, and of retransmissions that a later D-SACK may report.
+/// Largest number of stored unacknowledged ranges.
 const MAX_SENT_RANGES: usize = 1_000_000;
+/// Largest number of stored retransmissions that a later D-SACK may report as unnecessary.
 const MAX_RETRANSMISSIONS: usize = 4096;
-/// The packets in all holes may be at most `HOLES_PER_PACKET` times the packets seen, plus `MIN_HOLE_PACKETS`. A window
-/// grows by at most one packet for each acknowledged packet. A larger gap is therefore a jump: sequence numbers of
-/// another stream, or an interrupted capture.
+/// All holes together may have at most `HOLES_PER_PACKET` times as many packets as were seen, plus `MIN_HOLE_PACKETS`.
+/// A window grows by at most one packet for each acknowledged packet. A larger gap is therefore a jump: sequence
+/// numbers of another stream, or an interrupted capture.
 const HOLES_PER_PACKET: u64 = 8;
+/// Number of packets that holes may have regardless of the number of packets seen; see `HOLES_PER_PACKET`.
 const MIN_HOLE_PACKETS: u64 = 4096;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -65,8 +67,9 @@ pub(crate) struct LossInference {
     pub(crate) untracked: u64,
     /// Number of gaps in the sequence numbers that are too large to be holes.
     pub(crate) jumps: u64,
-    /// Number of packets seen. `missing` is the number of packets in holes.
+    /// Number of packets seen.
     packets_seen: u64,
+    /// Number of packets in holes.
     missing: u64,
 }
 

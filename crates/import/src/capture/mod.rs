@@ -20,16 +20,19 @@ use std::io::{Read, Write};
 
 /// Smallest number of data packets in a transfer that can be measured.
 const MIN_PACKETS: u64 = 20;
+/// Shortest duration of a transfer that can be measured, s.
 const SHORTEST_SECONDS: f64 = 1e-4;
-/// Limits of a scenario's values: rates in bit/s, round-trip times in ms, queues in bytes.
+/// Smallest and largest rate in the written scenario, bit/s.
 const RATES: [f64; 2] = [1e3, 1e12];
+/// Smallest and largest round-trip time in the written scenario, ms.
 const TRIPS: [f64; 2] = [0.01, 1e6];
+/// Largest queue limit in the written scenario, bytes.
 const LARGEST_QUEUE: f64 = 1e9;
-/// Payload of a segment if it cannot be measured, bytes.
+/// Assumed payload of a segment if the capture does not show the payload, bytes.
 const DEFAULT_SEGMENT: u32 = 1448;
 /// Lower limit of the assumed payload, bytes: the smallest MSS of Linux (TCP_MIN_SND_MSS, 48) less the timestamps.
 const SMALLEST_SEGMENT: u32 = 36;
-/// Smallest queueing delay that counts as a queue, in packet transmission times.
+/// Smallest queueing delay that counts as a queue. The unit is the transmission time of one packet.
 const SHORTEST_QUEUE: f64 = 4.0;
 
 /// Reads a capture twice: first to find all connections, then to measure one of them.

@@ -2,17 +2,19 @@
 
 use std::collections::VecDeque;
 
-/// Lengths of packet trains, in segments. Long trains measure a link that is busy; short trains measure a link that is
-/// seldom busy.
+/// Length of long packet trains, segments. Long trains measure the rate of a busy link.
 const LONG: f64 = 16.0;
+/// Length of short packet trains, segments. Short trains measure the rate of a link that is seldom busy.
 const SHORT: f64 = 3.0;
-/// Number of logarithmic rate classes per factor of e (2.718), and the lowest rate of the first class, bit/s.
+/// Number of intervals of the rate histogram (classes) per factor of e (2.718). The scale is logarithmic.
 const PER_FOLD: f64 = 200.0;
+/// Lower bound of the first class, bit/s.
 const MIN_RATE: f64 = 1000.0;
 /// Rates count as equal if they differ by at most this number of classes (3 %).
 const NEAR: usize = 3;
-/// Smallest share of the bytes for which a rate counts, and smallest share for which the link counts as busy.
+/// Smallest share of the bytes that must arrive at a rate if the rate is to count.
 const SHARE: f64 = 0.05;
+/// Smallest share of the bytes that must arrive in long trains at the rate or faster if the link is to count as busy.
 const BUSY: f64 = 0.5;
 
 #[derive(Debug)]
@@ -23,14 +25,15 @@ pub(crate) struct RateEstimator {
     tenths: Vec<f32>,
 }
 
-/// Longest transfer whose rate is stored over time, tenths of a second: one day.
+/// Longest time for which the rate is stored, in tenths of a second: one day.
 const MAX_TENTHS: usize = 864_000;
 
 #[derive(Debug)]
 struct TrainRates {
     length: f64,
-    /// Recent arrival times, s, each with the number of bytes so far.
+    /// Pairs of a recent arrival time, s, and the total number of bytes that had arrived by then.
     recent: VecDeque<(f64, f64)>,
+    /// Number of bytes for each class of rates.
     classes: Vec<f64>,
 }
 
@@ -60,8 +63,9 @@ impl RateEstimator {
         self.short.push(at, self.bytes, bytes);
     }
 
-    /// Returns the highest rate, bit/s, at which a twentieth of the bytes arrived, and the share of bytes that arrived
-    /// at this rate or faster.
+    /// Returns two values:
+    /// * the highest rate in bit/s at which a twentieth of the bytes arrived;
+    /// * the share of the bytes that arrived at this rate or faster.
     pub(crate) fn rate(&self) -> Option<(f64, f64)> {
         let long = self.long.rate();
         match long {

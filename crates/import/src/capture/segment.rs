@@ -14,7 +14,7 @@ pub(crate) struct CapturedSegment {
     /// Length of the payload according to the IP header, bytes.
     pub(crate) payload: u32,
     pub(crate) length: u32,
-    /// TSval and TSecr of the timestamps option.
+    /// TSval and TSecr of the timestamps option (RFC 7323).
     pub(crate) stamps: Option<(u32, u32)>,
     pub(crate) sack: [Option<(u32, u32)>; 4],
     pub(crate) mss: Option<u16>,

@@ -18,7 +18,7 @@ pub(crate) struct Elliott {
 /// Largest exponent in the table of powers.
 const TABLE: usize = 2048;
 
-/// One packet's effect on the likelihoods of the two states, as a matrix `[from][to]`.
+/// Matrix `[from][to]` that multiplies the likelihoods of the two states for one packet.
 type Transition = [[f64; 2]; 2];
 
 impl Elliott {
@@ -29,7 +29,7 @@ impl Elliott {
         }
     }
 
-    /// Effect of one packet, lost or arrived, on the likelihoods.
+    /// Matrix for one packet that was lost (`is_lost`) or arrived.
     pub(crate) fn step(&self, is_lost: bool) -> Transition {
         let shows = if is_lost { [self.good, self.bad] } else { [1.0 - self.good, 1.0 - self.bad] };
         [[(1.0 - self.p) * shows[0], self.p * shows[1]], [self.r * shows[0], (1.0 - self.r) * shows[1]]]

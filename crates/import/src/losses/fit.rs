@@ -174,8 +174,8 @@ impl Transitions {
                 None => transitions.begins_lost = is_lost,
                 Some(before) => transitions.counts[usize::from(before)][usize::from(is_lost)] += 1.0,
             }
-            // In Gilbert's model each packet's fate shows the state. The counts are [good -> good, good -> bad], [bad
-            // -> good, bad -> bad].
+            // In Gilbert's model each packet shows the state: arrived means good, lost means bad. The counts are [good
+            // -> good, good -> bad], [bad -> good, bad -> bad].
             let at = usize::from(is_lost);
             transitions.counts[at][at] += f64::from(length - 1);
         }

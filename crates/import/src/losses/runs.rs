@@ -3,8 +3,9 @@
 use super::LossRecord;
 use statrs::function::gamma::gamma_ur;
 
-/// Largest length in each class, for bursts of losses and for the gaps between bursts.
+/// Classes of burst lengths: the largest length in each class. A burst is a run of lost packets.
 const BURSTS: [u64; 9] = [1, 2, 3, 4, 6, 10, 20, 50, u64::MAX];
+/// Classes of gap lengths: the largest length in each class. A gap is a run of arrived packets.
 const GAPS: [u64; 9] = [1, 3, 10, 30, 100, 300, 1000, 3000, u64::MAX];
 /// Smallest expected count that a class may have (Cochran 1954).
 const MIN_EXPECTED: f64 = 5.0;
@@ -40,7 +41,8 @@ impl Lengths {
     }
 }
 
-/// Counts that a model predicts in each class. `longer` returns the share of runs that are longer than a given length.
+/// Numbers of runs that a model predicts in each class. `longer` returns the share of runs that are longer than a given
+/// length.
 pub(crate) fn expected(counts: &[u64; 9], is_lost: bool, longer: impl Fn(u64) -> f64) -> [f64; 9] {
     let bounds = if is_lost { BURSTS } else { GAPS };
     let total = counts.iter().sum::<u64>() as f64;
@@ -63,11 +65,14 @@ pub(crate) fn class(at: usize, is_lost: bool) -> String {
     }
 }
 
-/// Pearson's sum, its degrees of freedom, and the probability that the sum is at least this large if the model is true.
+/// Result of Pearson's chi-square test.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct ChiSquare {
+    /// Pearson's sum.
     pub(crate) sum: f64,
+    /// Degrees of freedom of the sum.
     pub(crate) freedom: usize,
+    /// Probability that the sum is at least this large if the model is true.
     pub(crate) p: f64,
 }
 

@@ -1,7 +1,8 @@
 //! Finds the maximum of a function of a few variables with the simplex of Nelder and Mead (1965).
 
-/// Climbs from `start`, with first steps of size `step`, until all corners of the simplex have nearly the same height.
-/// The search is deterministic.
+/// Returns the point of the maximum and its height. The search begins at `start` with steps of size `step`, and ends
+/// when all corners of the simplex are close to each other and have nearly the same height. The search is
+/// deterministic.
 pub(crate) fn highest<const N: usize>(
     start: [f64; N],
     step: f64,
@@ -59,8 +60,9 @@ pub(crate) fn highest<const N: usize>(
 }
 
 const MAX_STEPS: usize = 1000;
-/// Differences in log likelihood and in position that count as zero.
+/// Differences in height (log likelihood) below this value count as zero.
 const LEVEL: f64 = 1e-7;
+/// Differences in a coordinate below this value count as zero.
 const CLOSE: f64 = 1e-4;
 
 fn spread<const N: usize>(corners: &[([f64; N], f64)]) -> f64 {

@@ -59,7 +59,7 @@ pub(crate) struct ColumnPlan {
     pub(crate) kind: &'static str,
     pub(crate) time: TimeColumn,
     pub(crate) rate: RateColumn,
-    /// If set, only rows that have this word in this column are used.
+    /// Index of a column and a word: only rows with this word in this column are used. `None`: all rows are used.
     pub(crate) only: Option<(usize, &'static str)>,
     pub(crate) has_names: bool,
     /// Sentences about assumptions, for the report.
@@ -84,7 +84,7 @@ pub(crate) enum RateColumn {
     Both(usize, usize),
 }
 
-/// Names of columns that contain times, and (`RATES`) of columns that contain rates.
+/// Names of columns that contain times.
 const TIMES: [&str; 12] = [
     "time",
     "timestamp",
@@ -99,6 +99,7 @@ const TIMES: [&str; 12] = [
     "start",
     "seq_num",
 ];
+/// Names of columns that contain rates.
 const RATES: [&str; 8] =
     ["throughput", "bitrate", "bandwidth", "rate", "speed_down", "download", "goodput", "capacity"];
 

@@ -12,8 +12,8 @@ use std::io::{BufRead, BufReader, Read, Write};
 /// Number of rows that are examined to find the columns.
 const SAMPLE_ROWS: usize = 128;
 const LARGEST: f64 = 1e13;
-/// Number of unreadable rows that is always accepted. Above this number, the table is refused if more than half of the
-/// rows so far are unreadable.
+/// Number of unreadable rows that are always accepted. With more unreadable rows, the table is refused if more than
+/// half of the rows so far are unreadable.
 const MAX_UNREADABLE: u64 = 1000;
 
 pub(crate) fn read(

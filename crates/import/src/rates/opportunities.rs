@@ -27,7 +27,7 @@ pub fn write(millis: impl IntoIterator<Item = u32>, out: &mut dyn Write) -> Resu
 /// Writes opportunities. A fraction of an opportunity is carried over to the next sample.
 pub(crate) struct Opportunities<'w> {
     out: &'w mut dyn Write,
-    /// Bytes already delivered of the next, incomplete opportunity.
+    /// Delivered bytes that do not yet fill an opportunity.
     carried: f64,
     now: f64,
     last: Option<u64>,

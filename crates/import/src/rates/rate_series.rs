@@ -6,14 +6,18 @@ use crate::import_result::{Service, shown};
 
 /// Number of samples that are used to find the usual time step.
 const STEP_SAMPLES: usize = 512;
+/// Number of usual time steps above which the time between two samples counts as a gap.
 const GAP: f64 = 3.5;
 
 pub(crate) struct RateSeries<'w> {
     out: Opportunities<'w>,
-    /// Samples read before the usual time step is known: time, s, and rate, bit/s.
+    /// Samples read before the usual time step is known. Each is a time in s and a rate in bit/s.
     early: Vec<(f64, Option<f64>)>,
     step: Option<f64>,
-    /// The current sample: its start time, s, the sum of the rates at this time, bit/s, and the number of these rates.
+    /// The current sample, which may combine several rates for the same time:
+    /// * its start time, s;
+    /// * the sum of the rates, bit/s;
+    /// * the number of rates in the sum.
     open: Option<(f64, f64, u32)>,
     missing_since: Option<f64>,
     counts: SampleCounts,
@@ -30,8 +34,9 @@ struct SampleCounts {
     missing: u64,
     largest: f64,
     zero_seconds: f64,
-    /// Longest time without traffic, s; `zero`: the current time without traffic, s.
+    /// Length of the longest period without traffic, s.
     longest_zero: f64,
+    /// Length so far of the current period without traffic, s.
     zero: f64,
 }
 

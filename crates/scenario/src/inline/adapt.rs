@@ -173,14 +173,15 @@ pub(super) struct FirstRoute {
     first_up: String,
     last_down: String,
     last_up: String,
-    /// Propagation delay of the route without its first link, in the direction down; `others_up`: in the direction up.
+    /// Propagation delay down of all links of the route except the first.
     others_down: Duration,
+    /// Propagation delay up of all links of the route except the first.
     others_up: Duration,
-    /// Whether the last hop retransmits packets that its channel loses, down and up.
+    /// Whether the last hop retransmits packets that its channel down loses.
     retransmits_down: bool,
+    /// Whether the last hop retransmits packets that its channel up loses.
     retransmits_up: bool,
-    /// Whether the line begins with keys, not with a ready path or a file. The line's losses are then losses on the
-    /// channel.
+    /// Whether the line begins with keys, not with a ready path or a file. If so, `loss` sets losses on the channel.
     is_alone: bool,
 }
 

@@ -26,8 +26,8 @@ pub(crate) struct InlineScenario {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum LineKeys {
-    /// All keys are accepted; the line has no ready path or file. `rate` and `queue` also apply up, unless `up` and
-    /// `up_queue` are set.
+    /// All keys are accepted; the line has no ready path or file. `rate` also sets the rate up unless `up` is set, and
+    /// `queue` also sets the queue up unless `up_queue` is set.
     Standalone,
     /// All keys are accepted; the line begins with a ready path or a file.
     AfterPath,

@@ -60,7 +60,12 @@ off = "2 s"
 server.client = "bs"
 "#;
 
-/// Two input texts, line of the message, underlined text, part of the message, part of the help.
+/// A malformed input and its expected message:
+/// * two input texts, whose meaning depends on the list;
+/// * the line that the message names;
+/// * the underlined text;
+/// * a part of the message;
+/// * a part of the help.
 type MalformedCase = (&'static str, &'static str, usize, &'static str, &'static str, &'static str);
 
 #[test]
@@ -109,7 +114,7 @@ fn malformed_traces_are_refused_with_their_line() {
     for (contents, _, line, underlined, message, help) in TRACES {
         std::fs::write(&trace, contents).expect("written");
         let problem = Scenario::load(&scenario).expect_err(contents);
-        // If an error concerns the whole trace, its place is where the scenario names the trace.
+        // An error that concerns the whole trace is reported at the line of the scenario that names the trace.
         let (file, line) = match line {
             0 => (scenario.clone(), 19),
             _ => (trace.to_string_lossy().into_owned(), *line),

@@ -2,7 +2,7 @@
 
 use super::MalformedCase;
 
-/// Text to replace in the valid scenario, its replacement, then the other fields of [`MalformedCase`].
+/// The two input texts are a text to replace in the valid scenario, and its replacement.
 #[rustfmt::skip]
 pub(crate) const SCENARIOS: &[MalformedCase] = &[
     ("duration = \"10 s\"", "duration = 10 s", 2, "10 s", "not TOML", "quantities in quotes"),

@@ -2,8 +2,8 @@
 
 use super::MalformedCase;
 
-/// Text of the trace, an empty text, then the other fields of [`MalformedCase`]. Line 0 means the line of the scenario
-/// that names the file.
+/// The two input texts are the text of the trace, and an empty text. Line 0 means the line of the scenario that names
+/// the trace file.
 #[rustfmt::skip]
 pub(crate) const TRACES: &[MalformedCase] = &[
     ("1\n2\nthree\n4\n", "", 3, "three", "`three` is not a whole number", "whole milliseconds"),
@@ -19,7 +19,7 @@ pub(crate) const TRACES: &[MalformedCase] = &[
     ("\n\n", "", 0, "\"bad.down\"", "has no lines", "one time in whole milliseconds per line"),
 ];
 
-/// An empty text, the one-line scenario, then the other fields of [`MalformedCase`].
+/// The two input texts are an empty text, and the one-line scenario.
 #[rustfmt::skip]
 pub(crate) const INLINE: &[MalformedCase] = &[
     ("", "rtt=20ms,queue=10packets", 1, "rtt=20ms,queue=10packets", "needs `rate`", "rate=10Mbit/s"),
@@ -48,7 +48,7 @@ pub(crate) const INLINE: &[MalformedCase] = &[
     ("", "=,=", 1, "=", "no key before `=`", "key=value"),
 ];
 
-/// Key path of `--set`, value, then the other fields of [`MalformedCase`].
+/// The two input texts are the key path of `--set`, and the value.
 #[rustfmt::skip]
 pub(crate) const SETS: &[MalformedCase] = &[
     ("duratoin", "1 s", 1, "duratoin", "`duratoin` is not a key", "did you mean `duration`"),

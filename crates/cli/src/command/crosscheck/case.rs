@@ -32,7 +32,7 @@ impl fmt::Display for SenderChoice {
 
 pub(super) struct SenderCase {
     pub(super) sender: SenderChoice,
-    /// The scenario. It has the sender's congestion control if the simulator has this congestion control.
+    /// The scenario. Its flows use the sender's congestion control if the simulator has this congestion control.
     pub(super) scenario: Scenario,
     /// Whether the simulator has the sender's congestion control.
     is_simulated: bool,

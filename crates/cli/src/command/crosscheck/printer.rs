@@ -14,8 +14,10 @@ pub(super) struct Printer {
     head: Option<String>,
 }
 
-/// Widest expected numbers, which set the widths of the columns: two goodputs, their difference, and three pairs of
-/// simulated and emulated numbers.
+/// Widest expected numbers, which set the widths of the columns:
+/// * the simulated and the emulated goodput;
+/// * their difference;
+/// * three pairs of a simulated and an emulated number.
 const WIDE: [&str; 6] = [
     "12345.6 ± 12.3",
     "12345.6 ± 12.3",

@@ -41,7 +41,7 @@ impl CongestionControls {
     }
 
     /// Lists the congestion controls of the connections that send to an end. If there are several, each is followed by
-    /// the number of its connections. A connection counts for its last congestion control.
+    /// its number of connections. A connection that changed its congestion control counts for the last one.
     pub(super) fn words(&self, to: End) -> String {
         let mut counts: BTreeMap<CongestionName, usize> = BTreeMap::new();
         for control in self.seen.values().filter_map(|used| used.controls[sender_index(to)].last()) {

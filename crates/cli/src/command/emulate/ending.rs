@@ -13,9 +13,9 @@ const GRACE_PERIOD: Duration = Duration::from_secs(2);
 const TIME_LIMIT_STATUS: u8 = 124;
 
 pub(super) struct Ending {
-    /// Instant at which the time limit expires, and length of the limit.
+    /// Instant at which the time limit expires, and the length of the limit.
     limit: Option<(Instant, Duration)>,
-    /// Instant of the stop request, and time from this instant until SIGTERM.
+    /// Instant at which the user or the time limit requested a stop, and the time from this instant until SIGTERM.
     since: Option<(Instant, Duration)>,
     is_terminated: bool,
     is_over: bool,

@@ -8,7 +8,8 @@ use lasthop_os::control_group::ControlGroup;
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
-/// One meter for the command and one for the server; `None` without a control group.
+/// Measures the waits of the command's and of the server's programs. A field is `None` if its programs have no control
+/// group.
 pub(super) struct WaitMeter {
     command: Option<SideWait>,
     server: Option<SideWait>,
@@ -17,8 +18,9 @@ pub(super) struct WaitMeter {
 
 struct SideWait {
     group: ControlGroup,
-    /// Total stall time in the kernel's counter at the last reading.
+    /// Total stall time when the kernel's counter was last read.
     stalled: Duration,
+    /// Sum of the waits that count.
     waited: Duration,
 }
 
@@ -41,7 +43,7 @@ impl SideWait {
         Some(SideWait { group: ControlGroup::create(role)?, stalled: Duration::ZERO, waited: Duration::ZERO })
     }
 
-    /// Reads the kernel's counter; `span` is the time since the last reading.
+    /// Reads the kernel's counter. `span` is the time since the counter was last read.
     fn poll(&mut self, span: Duration) {
         let Some(stalled) = self.group.stalled() else { return };
         let stalled = Duration::from_nanos(stalled.as_nanos());
@@ -122,7 +124,7 @@ impl ProcessorWaits {
             .collect()
     }
 
-    /// Waits of the command and of the server in percent of the time; `null` if unknown.
+    /// Waits of the command and of the server in percent of the run's duration; `null` if unknown.
     pub(super) fn object(&self) -> Value {
         let pct = |waited: Option<Duration>| json!(waited.map(|waited| self.pct(waited)));
         json!({ "command": pct(self.command), "server": pct(self.server) })

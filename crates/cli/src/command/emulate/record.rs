@@ -236,7 +236,7 @@ fn complaints(recording: &Recording) -> Vec<String> {
         .collect()
 }
 
-/// Results of a direction: key, label with unit, value.
+/// Results of a direction. Each has a key for JSON, a label with the unit for the table, and a value.
 fn numbers(way: &DirectionResult) -> [(&'static str, &'static str, f64); 7] {
     let rounded = |value: f64| (value * 1e3).round() / 1e3;
     [

@@ -13,8 +13,8 @@ use std::net::{IpAddr, Ipv4Addr};
 
 const OUTSIDE: &str = "lasthop-nat";
 
-/// Address at the remote end that answers DNS queries. If `all` is set, this address replaces all resolvers, otherwise
-/// only the unreachable ones.
+/// A forwarder that answers DNS queries at the address `at` of the remote end. If `all` is set, the forwarder replaces
+/// all resolvers; otherwise it replaces only the unreachable resolvers.
 pub(super) struct DnsForwarder {
     at: Ipv4Addr,
     all: bool,
@@ -22,12 +22,12 @@ pub(super) struct DnsForwarder {
 
 pub(super) enum RemoteEnd {
     Server(Namespace),
-    /// The network of this process's namespace.
+    /// The path leads to the network of this process's namespace.
     HostNetwork {
         dns: Option<DnsForwarder>,
         _nat: Nat,
     },
-    /// A separate namespace, connected to the network available to the user.
+    /// The path leads to a separate namespace that is connected to the network available to the user.
     Uplinked {
         dns: Option<DnsForwarder>,
         nat: Option<Nat>,

@@ -13,7 +13,8 @@ use std::time::Duration;
 
 pub(super) struct Summary {
     pub(super) measured: Measurements,
-    /// Packets in flight when the command ends: to the server, to the client.
+    /// Packets in flight when the command ends: element 0 counts packets to the server, element 1 packets to the
+    /// client.
     pub(super) under_way: [u64; 2],
     pub(super) controls: CongestionControls,
     /// Whether the times at which packets entered the path's devices are known.

@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 
 const LISTEN_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Parts of a run. Rust drops the fields in this order.
+/// Namespaces, programs and helpers of a run. Rust drops the fields in this order.
 pub(super) struct Testbed {
     command: Option<Program>,
     server: Option<Program>,

@@ -14,7 +14,8 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 const DEVICE: &str = "lasthop-path";
-/// Arguments for a window of two segments, which gives about 1.1 Mbit/s with a round-trip time of 20 ms.
+/// Arguments of the agent for a window of two segments. With a round-trip time of 20 ms, this window gives about
+/// 1.1 Mbit/s.
 const FEW: &[&str] = &["--window", "fixed=2KiB", "--path", "bpf"];
 
 /// Opens a path if the machine can run an agent and the kernel accepts the BPF program.

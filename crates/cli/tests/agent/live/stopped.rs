@@ -10,8 +10,8 @@ use std::process::Command;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// Arguments for a window of two segments. With this window, at most two ACKs wait in the agent's queue, whatever its
-/// length.
+/// Arguments of the agent for a window of two segments. With this window, at most two ACKs wait in the agent's queue,
+/// even if the queue could hold more.
 const FEW: &[&str] = &["--window", "fixed=2KiB", "--path", "nfqueue"];
 
 /// Parent and session of a living process (proc(5), /proc/PID/stat).

@@ -12,8 +12,9 @@ use std::time::Duration;
 
 pub const DYNAMIC: &[&str] = &["--window", "dynamic", "--path", "nfqueue"];
 
-/// Counts the agent's rules: jumps to its iptables chain, and chains of its name. The agent's nft tables count in both
-/// numbers.
+/// Counts the agent's rules. Returns two numbers:
+/// * jumps to the agent's iptables chain, plus the agent's nft tables;
+/// * iptables chains with the agent's name, plus the agent's nft tables.
 pub fn rules(path: &Path) -> (usize, usize) {
     let says = |program: &str, arguments: &[&str]| {
         let output = path.at_client(|| Command::new(program).args(arguments).output());

@@ -29,7 +29,7 @@ for _ in range(3):
     time.sleep(0.2)
 ";
 
-/// A server that answers a datagram with thirty, and a client that leaves after twenty.
+/// Two programs: a server that answers a datagram with 30 datagrams, and a client that ends after receiving 20.
 const DATAGRAMS: [&str; 2] = [
     "
 import socket

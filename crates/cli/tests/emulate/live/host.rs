@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-/// Namespaces `internet` — `host` — `bystander`, connected by cables. The host forwards only packets that arrive on the
-/// interface `own0`; this is the setting of the host's owner.
+/// Three namespaces in a row, connected by virtual cables: `internet`, `host` and `bystander`. The host forwards only
+/// packets that arrive on the interface `own0`; this is the setting of the host's owner.
 pub struct World {
     pub host: Namespace,
     internet: Namespace,
@@ -128,7 +128,7 @@ pub fn has(tool: &str) -> Option<PathBuf> {
     found
 }
 
-/// Fills a folder with links to some programs, for use as the whole PATH.
+/// Fills a folder with links to some programs. Tests use this folder as the only folder in PATH.
 pub fn only(folder: &Path, programs: &[&str]) -> bool {
     let link =
         |name: &&str| has(name).map(|file| std::os::unix::fs::symlink(file, folder.join(name)).unwrap());

@@ -16,13 +16,14 @@ use std::time::{Duration, Instant};
 
 /// Server's port for datagrams.
 const PORT: u16 = 5002;
-/// Bytes of a datagram's payload, and of the IPv4 and UDP headers.
+/// Payload of a datagram, bytes.
 const PAYLOAD: usize = 1000;
+/// Length of the IPv4 and UDP headers, bytes.
 const HEADERS: usize = 28;
 
-/// Type-of-service bytes. Lower effort (RFC 8622) is low priority in scenarios. The other byte is expedited forwarding
-/// with ECT(0) (RFC 3246, RFC 3168).
+/// Type-of-service byte of lower effort (RFC 8622), which is low priority in scenarios.
 const LOWER_EFFORT: u8 = 1 << 2;
+/// Type-of-service byte of expedited forwarding with ECT(0) (RFC 3246, RFC 3168).
 const EXPEDITED: u8 = (46 << 2) | 2;
 
 /// Writes a scenario with this downlink queue, and returns its path.
@@ -168,11 +169,13 @@ fn as_sink_of_a_burst() {
     }
 }
 
-/// Number of datagrams in a burst, and the numbers of the tagged datagrams.
+/// Number of datagrams in a burst.
 const BURST: u8 = 25;
+/// Numbers of the tagged datagrams within a burst.
 const TAGGED: [u8; 2] = [5, 10];
 
-/// Numbers and type-of-service bytes of received datagrams.
+/// Sends a burst over a path. Returns the number and the type-of-service byte of each received datagram, and the
+/// summary of the run.
 fn burst(path: &str, tos: u8) -> (Vec<(u8, u8)>, serde_json::Value) {
     let server = end("as_source_of_a_burst", &tos.to_string());
     let command = end("as_sink_of_a_burst", "{server}");

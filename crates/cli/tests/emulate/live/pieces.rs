@@ -6,7 +6,7 @@ use crate::{emulate, is_possible, summary};
 use std::path::Path;
 use std::process::Command;
 
-/// Times at which the first data packets passed an end, s, and whether their checksums are right.
+/// For each of the first data packets at an end: its capture time in s, and whether its checksums are right.
 fn data(capture: &Path, end: &str) -> Vec<(f64, bool)> {
     let filter = format!("frame.interface_name == \"{end}\" && tcp.srcport == 5001 && tcp.len > 0");
     let options = ["-o", "tcp.check_checksum:TRUE", "-o", "ip.check_checksum:TRUE"];

@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 /// Maximum number of attempts to record a path. An attempt is repeated if the recording reports itself as invalid.
 const ATTEMPTS: u32 = 5;
 
-/// Records a path. Returns the summary, the name of the traces, and the observation of the machine; `None` if the run
-/// cannot be judged.
+/// Records a path. Returns the summary, the common part of the trace files' names, and the machine's state during the
+/// run. Returns `None` if the machine was too busy for a valid recording.
 fn recorded(path: &str, folder: &Path, arguments: &[&str]) -> Option<(Value, PathBuf, Machine)> {
     let program = env!("CARGO_BIN_EXE_lasthop");
     let (server, name) = (format!("exec {program} emulate record --serve"), folder.join("path"));

@@ -5,13 +5,15 @@ use crate::traffic::server;
 use crate::{CLEAN, emulate, is_possible};
 use std::process::{Command, Stdio};
 
-/// Sequences that switch the alternate screen on and off, and show the cursor.
+/// Sequence that switches the alternate screen on.
 const ON: &str = "\u{1b}[?1049h";
+/// Sequence that switches the alternate screen off.
 const OFF: &str = "\u{1b}[?1049l";
+/// Sequence that shows the cursor.
 const CURSOR: &str = "\u{1b}[?25h";
 
-/// Runs this line as the command of a run on a terminal of 30 rows and 100 columns. Returns the output, followed by the
-/// terminal's modes (stty(1)).
+/// Emulates a path with `--live` on a terminal of 30 rows and 100 columns. `line` is the command behind the path.
+/// Returns the output, followed by the terminal's modes (stty(1)).
 fn on_a_terminal(line: &str) -> Option<String> {
     let program = lasthop().get_program().to_str().unwrap().to_owned();
     let server = server("cubic");
@@ -29,7 +31,7 @@ fn on_a_terminal(line: &str) -> Option<String> {
     }
 }
 
-/// Output before, on and after the alternate screen.
+/// Splits the output of a run into three parts: before, on and after the alternate screen.
 fn parts(all: &str) -> [&str; 3] {
     let (before, rest) = all.split_once(ON).unwrap_or_else(|| panic!("no alternate screen: {all:?}"));
     let (on, after) = rest.split_once(OFF).unwrap_or_else(|| panic!("the alternate screen stays: {all:?}"));

@@ -42,12 +42,12 @@ impl PendingRequest {
 pub(super) struct ControlSocket {
     path: PathBuf,
     requests: Receiver<PendingRequest>,
-    /// Directory of the socket, which stays open during the run.
+    /// Directory of the socket. The directory stays open during the run.
     _folder: RunDirectory,
 }
 
-/// Timeout of the emulation for each of these steps: reading a request, answering it, and writing. The requester waits
-/// twice as long.
+/// Timeout of the emulation for each of three steps: reading a request, computing the answer, and writing the answer.
+/// The requester waits twice as long.
 const SOCKET_TIMEOUT: Duration = Duration::from_secs(2);
 /// Maximum length of a request, bytes.
 const MAX_REQUEST_BYTES: u64 = 1 << 16;
@@ -119,8 +119,8 @@ fn serve(mut stream: &UnixStream, ask: &SyncSender<PendingRequest>) -> io::Resul
 const PREFIX: &str = "emulate-";
 const SUFFIX: &str = ".sock";
 
-/// Returns the possible directories of the socket: for root, first that of root; then the user's own. A process that is
-/// root only in a user namespace uses the user's own directory.
+/// Returns the possible directories of the socket in order of preference: root's directory (for root only), then the
+/// user's own directory. A process that is root only in a user namespace uses the user's own directory.
 fn folders() -> Vec<PathBuf> {
     let root = geteuid().is_root().then(|| PathBuf::from("/run/lasthop"));
     let own = env::var_os("XDG_RUNTIME_DIR").map(|folder| PathBuf::from(folder).join("lasthop"));

@@ -1,4 +1,4 @@
-//! Display and control of a run in progress.
+//! Display and control of an emulation in progress.
 //!
 //! * `link_directions`: links on the route of real traffic.
 //! * `settings`: settings changed by the user, and their form in a scenario.
@@ -59,8 +59,9 @@ pub(super) struct LiveArgs {
 }
 
 const MIN_INTERVAL: Duration = Duration::from_millis(10);
-/// Default intervals of observations: for JSON lines, then for `--live`.
+/// Default interval of observations for JSON lines.
 const DEFAULT_INTERVAL: Duration = Duration::from_secs(1);
+/// Default interval of observations for `--live`.
 const LIVE_INTERVAL: Duration = Duration::from_millis(250);
 
 fn every(text: &str) -> Result<Duration, String> {
@@ -79,7 +80,7 @@ pub(super) struct LiveOutputs {
 }
 
 impl LiveOutputs {
-    /// Takes the terminal for `--live`; `guard` restores the terminal after a kill.
+    /// Switches the terminal to the screen of `--live`. If the run is killed, `guard` restores the terminal.
     pub(super) fn take_terminal(&mut self, guard: Option<&mut Guard>, title: &str) -> Result<(), Failure> {
         let Some(terminal) = self.terminal.take() else { return Ok(()) };
         let failed = |error: io::Error| {
@@ -154,7 +155,8 @@ pub(super) struct Live {
     pipes: [Vec<PipeId>; 2],
     control: Option<ControlSocket>,
     viewer: Option<Viewer>,
-    /// Dropped after `viewer`, so that the terminal is restored after the last drawing.
+    /// The screen of `--live`. Rust drops this field after `viewer`, so that the terminal is restored after the last
+    /// drawing.
     _screen: Option<Screen>,
     every: Duration,
     next: Time,

@@ -15,7 +15,7 @@ use std::fmt::Write as _;
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(in super::super) enum SettingWord {
     Set(LinkChange, Option<End>),
-    /// Direction of all values that have no direction of their own.
+    /// `@down` or `@up` as a separate argument: the direction of all values without a direction.
     Direction(End),
 }
 
@@ -93,8 +93,8 @@ impl SetRefusal {
 
 pub(super) struct SettingsHistory {
     directions: Vec<LinkDirection>,
-    /// Settings of each link direction, each with the time from which it applies: the initial settings, then the
-    /// settings after each change.
+    /// For each link direction: its initial settings, then its settings after each change. The time of an entry is the
+    /// time from which the settings apply.
     histories: Vec<Vec<(Time, Option<LinkSettings>)>>,
     /// For each link direction: whether the scenario already has a delay plan, and whether it has a loss plan.
     planned: Vec<[bool; 2]>,
@@ -275,8 +275,9 @@ fn lines(history: &[(Time, LinkSettings)], [delay_planned, loss_planned]: [bool;
     lines
 }
 
-/// Minimum length of a step in a plan. Then the length of the last step, which exceeds every run.
+/// Minimum length of a step in a plan.
 const MIN_STEP: Duration = Duration::from_millis(1);
+/// Length of the last step in a plan, which is longer than every run.
 const FOR_EVER: &str = "1000000 s";
 
 /// Writes the history of a value as a plan: `10 Mbit/s for 3.2 s, 5 Mbit/s for 1000000 s`. Returns `None` if the value

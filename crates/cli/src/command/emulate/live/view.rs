@@ -11,7 +11,7 @@ use serde_json::Value;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 
-/// An observation: events between two samples of the path, and the state at the second sample.
+/// An observation: counts and rates between two samples of the path, and the state of the path at the second sample.
 #[derive(Clone, Debug)]
 pub(super) struct View {
     /// Time of the sample, s.
@@ -19,24 +19,25 @@ pub(super) struct View {
     /// Time since the previous sample, s.
     pub(super) span: f64,
     pub(super) directions: [DirectionView; 2],
-    /// Lateness of delivery, us: 99th percentile and maximum; `None` without packets.
+    /// The 99th percentile and the maximum of the lateness of delivery, us; `None` without packets.
     pub(super) late: Option<[f64; 2]>,
     pub(super) current: Value,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct DirectionView {
-    /// Rate of delivery since the previous sample, headers included, kbit/s.
+    /// Rate of delivered bytes (headers included) since the previous sample, kbit/s.
     pub(super) kbps: f64,
     pub(super) delivered: u64,
     pub(super) lost: PerReason<u64>,
-    /// Queue length in packets. The next fields are `bytes`, the queue length in bytes, and `wait_ms`, the queueing
-    /// delay of a new packet in ms.
+    /// Queue length, packets.
     pub(super) packets: u64,
+    /// Queue length, bytes.
     pub(super) bytes: u64,
+    /// Queueing delay of a new packet, ms.
     pub(super) wait_ms: Option<f64>,
-    /// Smoothed round-trip time of the connection that sent most in this direction, ms, as measured by the sending
-    /// kernel. `None` if the sender is outside the run, or sends no TCP.
+    /// Smoothed round-trip time in ms, measured by the sending kernel, of the connection that sent most in this
+    /// direction. `None` if the sender is outside the run, or sends no TCP.
     pub(super) rtt_ms: Option<f64>,
 }
 
@@ -91,7 +92,7 @@ impl Viewer {
         Viewer { samples: Some(sender), thread: Some(thread) }
     }
 
-    /// Hands over a sample without blocking.
+    /// Passes a sample to the thread without blocking.
     pub(super) fn show(&self, now: PathState, current: Value) {
         if let Some(samples) = &self.samples {
             let _ = samples.try_send((now, current));
@@ -131,8 +132,8 @@ fn nothing(now: &PathState) -> PathState {
     PathState { time: lasthop_base::Time::ZERO, directions: [DirectionState::default(); 2], late: now.late }
 }
 
-/// Returns a round-trip time for each receiving end: that of the connection to this end with the most acknowledged
-/// bytes.
+/// Returns a round-trip time in ms for each receiving end. The value belongs to the connection with the most
+/// acknowledged bytes among those that send to this end.
 fn rtts(kernels: &mut [(End, Kernel)]) -> [Option<f64>; 2] {
     let mut rtts = [None; 2];
     for (end, kernel) in kernels {

@@ -6,6 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Maximum number of bytes of output that are kept.
 const MAX_BYTES: usize = 64 << 20;
+/// Maximum number of lines that are kept for drawing.
 const MAX_LINES: usize = 200;
 /// Maximum number of characters of a drawn line.
 const MAX_LINE_CHARS: usize = 500;
