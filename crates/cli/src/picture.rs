@@ -30,7 +30,12 @@ pub(crate) fn path(text: &str) -> Result<PathBuf, String> {
 }
 
 /// Writes the figures as one picture with a title, and sentences below.
-pub(crate) fn write(mut target: Target, title: &str, note: &str, figures: Vec<Figure>) -> Result<(), Failure> {
+pub(crate) fn write(
+    mut target: Target,
+    title: &str,
+    note: &str,
+    figures: Vec<Figure>,
+) -> Result<(), Failure> {
     let (title, note, command) = (title.to_owned(), note.to_owned(), command_line(std::env::args()));
     let shown = target.path().to_owned();
     let Some(svg) = standalone::svg(&Picture { title, note, command: command.clone(), figures }) else {

@@ -219,5 +219,5 @@ fn page(curves: Vec<Curve>) -> Document {
     };
     let chapter =
         Chapter { id: "routers".into(), title: "Routers".into(), blocks: vec![Block::Figure(figure)] };
-    Document { title: "Routers".into(), introduction: String::new(), chapters: vec![chapter] }
+    Document { title: "Routers".into(), chapters: vec![chapter], ..Document::default() }
 }

@@ -3,10 +3,12 @@
 //!
 //! * `quantity`: numbers that can be compared.
 //! * `table`: means and differences as a table and JSON. `completions`: completion times. `rows`: all repetitions as
-//!   CSV. `document`: a report.
+//!   CSV. `document`: a report. `first_screen`: its sentence and main figures, which `axis` places.
 
+mod axis;
 mod completions;
 mod document;
+mod first_screen;
 mod quantity;
 mod rows;
 mod table;

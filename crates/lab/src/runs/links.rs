@@ -72,15 +72,15 @@ pub fn glance(outcomes: &[Outcome]) -> Option<Table> {
 }
 
 /// Name and utilisation, %, of the link direction that is used most.
-pub fn busiest_link(outcomes: &[Outcome]) -> Option<(String, f64)> {
-    let used = |direction: &DirectionColumn| {
+pub fn busiest_link(outcomes: &[Outcome]) -> Option<(String, Estimate)> {
+    let used = |direction: DirectionColumn| {
         let share = |link: &LinkOutcome, side: usize| (metric("utilisation_pct")?.of)(&link.traffic[side]);
-        direction.estimate(outcomes, share).map_or(0.0, |used| used.mean)
+        Some((direction.estimate(outcomes, share)?, direction.name))
     };
-    let all = directions(outcomes.first()?).into_iter().map(|direction| (used(&direction), direction));
+    let all = directions(outcomes.first()?).into_iter().filter_map(used);
     // Of equal ones the first.
-    let (used, direction) = all.reduce(|best, one| if one.0 > best.0 { one } else { best })?;
-    Some((direction.name, used))
+    let (used, name) = all.reduce(|best, one| if one.0.mean > best.0.mean { one } else { best })?;
+    Some((name, used))
 }
 
 /// Headings and metrics of the short table.
