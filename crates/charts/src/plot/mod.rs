@@ -88,7 +88,8 @@ pub fn notes(figure: &Figure) -> Vec<String> {
     let mut notes = Vec::new();
     let points = || figure.curves.iter().flat_map(|curve| &curve.points);
     if points().any(|point| axes::interval(point).is_some()) {
-        notes.push("Bars and bands are 95 % intervals.".to_string());
+        let drawn = if figure.bars { "Vertical lines" } else { "Bars and bands" };
+        notes.push(format!("{drawn} are 95 % intervals."));
     }
     for (name, log, of) in [
         ("x", figure.x_log, (|point| point.x) as fn(&crate::figure::Point) -> f64),

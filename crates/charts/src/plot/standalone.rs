@@ -51,6 +51,7 @@ pub fn svg(picture: &Picture) -> Option<String> {
     for line in wrapped(&picture.title, (left + WIDTH) / CHARACTER * SIZES.0 / SIZES.1) {
         sheet.line(MARGIN, "", SIZES.1, &line);
     }
+    sheet.y += 4.0;
     for (index, (figure, axes)) in figures.into_iter().enumerate() {
         let mut axes = axes;
         (axes.size, axes.fine) = ((WIDTH, height), 10);

@@ -10,6 +10,8 @@ const LOG_FROM: f64 = 30.0;
 
 /// Positions of the cases in a figure.
 pub(super) struct Axis {
+    /// Index of the key on the x axis.
+    pub key: usize,
     /// Label of the x axis.
     pub label: String,
     /// Names of the categories; empty for a numeric key.
@@ -62,7 +64,22 @@ impl Axis {
             Some(_) => Vec::new(),
             None => of_key.iter().map(|value| (*value).to_owned()).collect(),
         };
-        Axis { label, categories, log, curves }
+        Axis { key, label, categories, log, curves }
+    }
+}
+
+impl Axis {
+    /// Pairs of cases to compare: each case with the first curve's case at the same x, or with the first case if there
+    /// is only one curve.
+    pub(super) fn pairs(&self) -> Vec<(usize, usize)> {
+        let Some(((_, first), others)) = self.curves.split_first() else { return Vec::new() };
+        if others.is_empty() {
+            let base = first.iter().map(|(_, case)| *case).min().unwrap_or(0);
+            return first.iter().map(|(_, case)| (base, *case)).collect();
+        }
+        let base = |x: f64| first.iter().find(|(at, _)| *at == x).map(|(_, case)| *case);
+        let points = others.iter().flat_map(|(_, points)| points);
+        points.filter_map(|(x, case)| Some((base(*x)?, *case))).collect()
     }
 }
 
