@@ -3,7 +3,7 @@
 mod common;
 
 use common::{LOSSY, call_in, names_in, stderr_of};
-use resvg::usvg::roxmltree::Document;
+use resvg::usvg::roxmltree::{Document, Node};
 use std::path::Path;
 
 const VARIED: [&str; 6] = ["--vary", "loss=0.5%,2%", "--vary", "recovery=sack,reno", "--runs", "3"];
@@ -26,7 +26,10 @@ fn read(svg: &str, class: &str) -> (Vec<String>, usize) {
     let document = Document::parse(svg).expect("XML");
     let elements = || document.descendants().filter(|node| node.is_element());
     let texts = elements().filter(|node| node.has_tag_name("text"));
-    let texts = texts.map(|node| node.descendants().filter_map(|part| part.text()).collect());
+    let parts = |node: Node<'_, '_>| {
+        node.descendants().filter(|part| part.is_text()).filter_map(|part| part.text()).collect()
+    };
+    let texts = texts.map(parts);
     let has_class = |classes: &str| classes.split(' ').any(|one| one == class);
     (texts.collect(), elements().filter(|node| node.attribute("class").is_some_and(has_class)).count())
 }

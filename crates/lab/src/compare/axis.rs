@@ -28,7 +28,7 @@ impl Axis {
         let keys = comparison.paths.len();
         let values: Vec<Vec<&str>> = (0..keys).map(|key| distinct(comparison, key)).collect();
         let numeric = |key: usize| Some((key, numbers(&values[key]).filter(|_| values[key].len() > 1)?));
-        // Of keys with equally many values, the first.
+        // If several keys have the most values, the first of them is chosen.
         let best = (0..keys)
             .filter_map(numeric)
             .reduce(|best, one| if values[one.0].len() > values[best.0].len() { one } else { best });

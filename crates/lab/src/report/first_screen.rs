@@ -6,6 +6,9 @@ use crate::document::{FirstScreen, Tile};
 use lasthop_charts::plot::escape::escaped;
 use lasthop_charts::plot::looks::Looks;
 
+/// Style of the first screen, which other pages do not need.
+pub const STYLE: &str = include_str!("first_screen.css");
+
 /// HTML of the first screen.
 pub fn html(screen: &FirstScreen, anchors: &mut Anchors) -> String {
     let mut html = format!("<div class=\"answer\">\n{}", paragraphs(&screen.sentence));

@@ -36,6 +36,7 @@ const POLICY: &str =
 pub fn html(document: &Document) -> String {
     let mut anchors = Anchors::reserving(markers::ids().chain(["top".to_string()]));
     let answer = document.first_screen.as_ref();
+    let answer_style = answer.map_or("", |_| first_screen::STYLE);
     let answer = answer.map_or(String::new(), |screen| first_screen::html(screen, &mut anchors));
     let chapters: Vec<ChapterHtml> =
         document.chapters.iter().map(|chapter| section(chapter, &mut anchors)).collect();
@@ -55,7 +56,7 @@ pub fn html(document: &Document) -> String {
          <meta name=\"color-scheme\" content=\"light dark\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n\
          <title>{title}</title>\n\
-         <style>\n{STYLE}{}</style>\n\
+         <style>\n{STYLE}{}{answer_style}</style>\n\
          </head>\n\
          <body>\n\
          {markers}\

@@ -78,7 +78,7 @@ pub fn busiest_link(outcomes: &[Outcome]) -> Option<(String, Estimate)> {
         Some((direction.estimate(outcomes, share)?, direction.name))
     };
     let all = directions(outcomes.first()?).into_iter().filter_map(used);
-    // Of equal ones the first.
+    // If several directions are equal, the first of them is chosen.
     let (used, name) = all.reduce(|best, one| if one.0.mean > best.0.mean { one } else { best })?;
     Some((name, used))
 }
