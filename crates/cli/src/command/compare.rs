@@ -144,7 +144,10 @@ impl Compare {
                 target.write_and_note(&report::html(&document))?;
             }
             if let Some(target) = figure {
-                let note = format!("{}, seeds from {seed}.", how_many(done.outcomes[0].len()));
+                let note = match done.outcomes[0].len() {
+                    1 => format!("One run, seed {seed}."),
+                    runs => format!("{runs} runs, seeds from {seed}."),
+                };
                 picture::write(target, &done.cases[0].scenario.title, &note, vec![done.main_figure()])?;
             }
             output::print(&self.text(&done, runs, seed, &determinism))?;
@@ -176,10 +179,10 @@ impl Compare {
         let first = &done.cases[0].scenario;
         match self.format {
             Format::Table => {
+                let how_many = if runs == 1 { "one run".to_owned() } else { format!("{runs} runs") };
                 let heading = format!(
-                    "{}\n{} of {}{} each, seeds from {seed}; differences to the first row, {}\n\n",
+                    "{}\n{how_many} of {}{} each, seeds from {seed}; differences to the first row, {}\n\n",
                     first.title,
-                    how_many(runs),
                     lengths(&done.cases),
                     warm_up(&done.cases),
                     determinism.note().unwrap_or("paired by seed; 95 % intervals")
@@ -202,10 +205,6 @@ struct OpenFiles {
     completions: Option<Target>,
     report: Option<Target>,
     figure: Option<Target>,
-}
-
-fn how_many(runs: usize) -> String {
-    if runs == 1 { "one run".to_owned() } else { format!("{runs} runs") }
 }
 
 /// Describes the excluded warm-up: ` without the first 2 s`. The text is empty without a warm-up, or if the cases

@@ -214,6 +214,7 @@ fn page(curves: Vec<Curve>) -> Document {
         x_range: None,
         y_bounds: Some([0.0, 1.0]),
         panels: false,
+        bars: false,
         source: "cargo run --release -p lasthop-lab --example routers".into(),
         curves,
     };

@@ -160,7 +160,7 @@ fn busiest(outcomes: &[Outcome]) -> Vec<DirectionColumn> {
                 let traffic = &link.traffic[side];
                 Some(traffic.carried_bytes as f64 / traffic.capacity_bytes.max(1.0))
             };
-            (it.estimate(outcomes, &share).map_or(0.0, |used| used.mean), place, it)
+            (it.estimate(outcomes, share).map_or(0.0, |used| used.mean), place, it)
         })
         .collect();
     ranked.sort_by(|one, other| other.0.total_cmp(&one.0));
