@@ -25,6 +25,7 @@ mod output;
 mod overview;
 #[cfg(target_os = "linux")]
 mod path;
+mod picture;
 mod provenance;
 mod provenance_chapter;
 #[cfg(target_os = "linux")]
