@@ -91,7 +91,6 @@ function slider(key) {
   const now = scale.read(written === undefined ? ofPath(key) : written);
   const text = made('input', { type: 'text', id: `text-${key}`, 'aria-label': `${scale.name}, as in a scenario`, spellcheck: 'false', value: written === undefined ? '' : written, placeholder: ofPath(key) || 'the path\'s own', 'data-key': key });
   const bar = made('input', { type: 'range', id: `slide-${key}`, 'aria-label': scale.name, min: '0', max: String(STEPS), step: '1' });
-  const word = made('span', { class: 'value', id: `value-${key}` });
   const show = () => {
     const value = written === undefined && S.keys[key] === undefined ? ofPath(key) : S.keys[key];
     bar.setAttribute('aria-valuetext', value || 'the path\'s own');
@@ -116,7 +115,7 @@ function slider(key) {
     byId(`text-${key}`).focus();
   });
   show();
-  return made('div', { class: 'slider', 'data-place': key }, made('div', { class: 'top' }, made('label', { for: `slide-${key}` }, scale.name), word, made('span', { class: 'inner' }, text, ...(unitChoice ? [unitChoice] : []))), bar);
+  return made('div', { class: 'slider', 'data-place': key }, made('div', { class: 'top' }, made('label', { for: `slide-${key}` }, scale.name), made('span', { class: 'inner' }, text, ...(unitChoice ? [unitChoice] : []))), bar);
 }
 
 function lossKind() {

@@ -36,7 +36,7 @@ function drawOver() {
 async function tell(index) {
   const box = byId('story');
   const { start, length } = graph.segments;
-  const { header } = { header: await ask({ ask: 'story', line: lineOf(S, S.shown), seed: S.seed, offset: Math.round(start[index]) }) };
+  const header = await ask({ ask: 'story', line: lineOf(S, S.shown), seed: S.seed, offset: Math.round(start[index]) });
   box.hidden = false;
   const close = made('button', { type: 'button', class: 'small', onclick: () => { box.hidden = true; canvas.focus(); } }, 'Close');
   if (header.error) { box.replaceChildren(made('p', {}, header.error.message), close); return; }
