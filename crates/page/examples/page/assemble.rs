@@ -101,11 +101,10 @@ fn bare(text: &str) -> String {
     lines.flat_map(|line| [line, "\n"]).collect()
 }
 
-/// A style without indentation, comment lines, and spaces beside punctuation. No string of a style may contain these
-/// pairs, and each comment must be a line of its own.
+/// A style without line ends, comment lines, and spaces beside punctuation. Each line must end with a punctuation mark.
+/// No string of a style may contain the pairs that are replaced, and each comment must be a line of its own.
 fn bare_style(text: &str) -> String {
-    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("/*"));
-    let style: String = lines.flat_map(|line| [line, "\n"]).collect();
+    let style: String = text.lines().map(str::trim).filter(|line| !line.starts_with("/*")).collect();
     let shorter =
         [(" {", "{"), ("{ ", "{"), ("; }", "}"), (" }", "}"), ("; ", ";"), (": ", ":"), (", ", ",")];
     shorter.into_iter().fold(style, |style, (from, to)| style.replace(from, to))

@@ -174,7 +174,7 @@ function fieldset(variant) {
     changed();
     byId('variants').children[variant].querySelector('.change:last-of-type select, .change:last-of-type input')?.focus();
   } }, made('option', { value: '' }, 'add a change …'), ...groups(keys));
-  const remove = made('button', { type: 'button', class: 'small', disabled: S.variants.length < 2, 'aria-label': `Remove variant ${letterOf(variant)}`, onclick: () => {
+  const remove = made('button', { class: 'small', disabled: S.variants.length < 2, 'aria-label': `Remove variant ${letterOf(variant)}`, onclick: () => {
     S.variants.splice(variant, 1);
     S.shown = Math.min(S.shown, S.variants.length - 1);
     S.over = S.over.filter(one => one !== variant).map(one => one > variant ? one - 1 : one);
@@ -211,7 +211,7 @@ function change(variant, key, value) {
   const { keys } = S.variants[variant];
   const question = catalogue.questions.find(one => one.name === key);
   const label = made('label', { for: `change-${variant}-${key}`, title: question ? question.question : '' }, key.replaceAll('_', ' '));
-  const remove = made('button', { type: 'button', class: 'small', 'aria-label': `Remove ${key} from variant ${letterOf(variant)}`, onclick: () => { delete keys[key]; drawVariants(); changed(); byId('add').focus(); } }, '×');
+  const remove = made('button', { class: 'small', 'aria-label': `Remove ${key} from variant ${letterOf(variant)}`, onclick: () => { delete keys[key]; drawVariants(); changed(); byId('add').focus(); } }, '×');
   const put = text => { keys[key] = text; changed(); };
   const names = question ? question.mechanisms.map(one => [one.name, one.summary]) : key === 'profile' ? catalogue.entries.filter(one => one.kind === 'profile').map(one => [one.name, one.summary]) : null;
   const { kind, parameters } = read(value);

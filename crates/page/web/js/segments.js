@@ -38,7 +38,7 @@ async function tell(index) {
   const { start, length } = graph.segments;
   const header = await ask({ ask: 'story', line: lineOf(S, S.shown), seed: S.seed, offset: Math.round(start[index]) });
   box.hidden = false;
-  const close = made('button', { type: 'button', class: 'small', onclick: () => { box.hidden = true; canvas.focus(); } }, 'Close');
+  const close = made('button', { class: 'small', onclick: () => { box.hidden = true; canvas.focus(); } }, 'Close');
   if (header.error) { box.replaceChildren(made('p', {}, header.error.message), close); return; }
   const link = pipe => { const it = shownPath.links[pipe >> 1]; return `${it.name}${pipe & 1 ? ', up' : ''}`; };
   const words = line => {
@@ -72,5 +72,5 @@ function losable(line) {
     changed();
     canvas.focus();
   };
-  return [' ', made('button', { type: 'button', class: 'small', onclick: toggle }, isLost ? 'Deliver it' : 'Drop it here, and no other packet except those chosen like this')];
+  return [' ', made('button', { class: 'small', onclick: toggle }, isLost ? 'Deliver it' : 'Drop it here, and no other packet except those chosen like this')];
 }
