@@ -112,7 +112,7 @@ mod tests {
         let mut runs = Runs::default();
         for seed in 1..=3 {
             let observation = Observation { probes: seed == 1, ..Observation::default() };
-            let Repetition { outcome, observations } = Repetition::run(&scenario, seed, observation);
+            let Repetition { outcome, observations, .. } = Repetition::run(&scenario, seed, observation);
             runs.outcomes.push(outcome);
             runs.samples = observations.map_or(runs.samples, |observations| observations.samples);
         }
