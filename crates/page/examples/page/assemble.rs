@@ -99,7 +99,17 @@ pub fn page(engine: &str) -> String {
 /// A script without indentation and comment lines. None of its strings may extend over several lines.
 fn bare(text: &str) -> String {
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("//"));
-    lines.flat_map(|line| [line, "\n"]).collect()
+    lines.map(|line| shorter(line) + "\n").collect()
+}
+
+/// A line without the spaces around the `=` of a declaration.
+fn shorter(line: &str) -> String {
+    match line.split_once(" = ") {
+        Some((declared, value)) if declared.starts_with("const ") || declared.starts_with("let ") => {
+            format!("{declared}={value}")
+        }
+        _ => line.to_owned(),
+    }
 }
 
 /// A style without line ends, comment lines, and spaces beside punctuation. Each line must end with a punctuation mark.
