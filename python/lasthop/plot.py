@@ -14,16 +14,12 @@ from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
 from lasthop._error import Error
+from lasthop._extra import needs
 from lasthop.results import Comparison, Reproduction, Results
 
-try:
+with needs("lasthop.plot", "matplotlib"):
     import matplotlib as mpl
     import matplotlib.pyplot as plt
-except ModuleNotFoundError as missing:
-    raise Error(
-        f"lasthop.plot needs matplotlib, and {missing.name} is not installed",
-        "pip install matplotlib; or, from lasthop's sources: pip install '.[plot,pandas]'",
-    ) from None
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -419,8 +415,9 @@ def _style() -> Iterator[None]:
 
 @cache
 def _choose_backend() -> None:
-    """Loads matplotlib's backend before `rc_context` begins. A notebook's backend that is loaded within `rc_context`
-    registers itself in settings that are restored afterwards; later cells would then show no figure."""
+    """Loads matplotlib's backend before `rc_context` begins. pyplot loads the backend with the first figure, and a
+    notebook's backend then sets `interactive`. `rc_context` would restore this setting at its end, and later cells would
+    show no figure."""
     plt.switch_backend(mpl.get_backend())
 
 

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lasthop._error import Error
+from lasthop._extra import needs
 from lasthop.table import Table
 
 if TYPE_CHECKING:
@@ -187,13 +188,15 @@ class Reproduction:
 
     def to_pandas(self) -> pandas.DataFrame:
         """One row for each item."""
-        import pandas
+        with needs("to_pandas", "pandas"):
+            import pandas
 
         return pandas.DataFrame(self.items)
 
     def to_polars(self) -> polars.DataFrame:
         """One row for each item."""
-        import polars
+        with needs("to_polars", "polars"):
+            import polars
 
         rows = [{**item, "x": json.dumps(item["x"])} for item in self.items]
         return polars.DataFrame(rows, infer_schema_length=None)
@@ -227,13 +230,15 @@ class Crosscheck:
 
     def to_pandas(self) -> pandas.DataFrame:
         """`flows` as a pandas data frame."""
-        import pandas
+        with needs("to_pandas", "pandas"):
+            import pandas
 
         return pandas.DataFrame(self.flows)
 
     def to_polars(self) -> polars.DataFrame:
         """`flows` as a polars data frame."""
-        import polars
+        with needs("to_polars", "polars"):
+            import polars
 
         return polars.DataFrame(self.flows, infer_schema_length=None)
 
@@ -265,13 +270,15 @@ class Advice:
 
     def to_pandas(self) -> pandas.DataFrame:
         """`rows` as a pandas data frame."""
-        import pandas
+        with needs("to_pandas", "pandas"):
+            import pandas
 
         return pandas.DataFrame(self.rows)
 
     def to_polars(self) -> polars.DataFrame:
         """`rows` as a polars data frame."""
-        import polars
+        with needs("to_polars", "polars"):
+            import polars
 
         return polars.DataFrame(self.rows, infer_schema_length=None)
 

@@ -98,7 +98,8 @@ def sweep(
     if executor is not None and not callable(getattr(executor, "submit", None)):
         raise Error(
             f"`executor` is {executor!r}: expected a Dask Client or an executor of concurrent.futures",
-            "for threads of this machine use jobs=4",
+            "for threads of this machine use jobs=4; for Dask: pip install distributed, then "
+            "executor=distributed.Client(ADDRESS)",
         )
     strategies = Strategies()
     keys = [(str(path), _values(str(path), values, strategies)) for path, values in set.items()]

@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from lasthop._error import Error
+from lasthop._extra import needs
 
 if TYPE_CHECKING:
     import pandas
@@ -48,7 +49,8 @@ class Table:
 
     def to_pandas(self) -> pandas.DataFrame:
         """Returns a pandas data frame. If pyarrow is installed, no intermediate lists are needed."""
-        import pandas
+        with needs("to_pandas", "pandas"):
+            import pandas
 
         try:
             import pyarrow  # type: ignore[import-untyped]
@@ -64,7 +66,8 @@ class Table:
 
     def to_polars(self) -> polars.DataFrame:
         """Returns a polars data frame."""
-        import polars
+        with needs("to_polars", "polars"):
+            import polars
 
         return polars.DataFrame(self)
 
@@ -78,9 +81,9 @@ class Table:
             except ImportError:
                 try:
                     frame = self.to_polars()
-                except ImportError:
+                except Error:
                     raise Error(
-                        "a Parquet file needs pyarrow or polars, and neither is installed", "pip install pyarrow"
+                        "to_parquet needs pyarrow or polars, and neither is installed", "pip install pyarrow"
                     ) from None
                 frame.write_parquet(half)
             else:

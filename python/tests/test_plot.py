@@ -1,8 +1,6 @@
 """Tests that figures have the data and units on the axes, and can be saved in both formats."""
 
 import json
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -166,20 +164,6 @@ def test_results_of_another_kind_are_an_error(comparison: lasthop.Comparison, wa
             draw(given)
     with pytest.raises(lasthop.Error, match="plot.paper cannot draw an object of type Comparison"):
         plot.paper(comparison, "fig1")  # type: ignore[arg-type]
-
-
-def test_without_matplotlib_one_line_says_how_to_get_it() -> None:
-    program = """
-import sys
-sys.modules["matplotlib"] = None
-import lasthop
-try:
-    from lasthop import plot
-except lasthop.Error as error:
-    print(error.help)
-"""
-    finished = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert "pip install" in finished.stdout and "matplotlib" in finished.stdout
 
 
 def contrast(one: str, other: str) -> float:

@@ -29,6 +29,8 @@ pub struct Figure {
     pub y_bounds: Option<[f64; 2]>,
     /// Whether each curve is drawn in its own panel, because the curves overlap.
     pub panels: bool,
+    /// Whether bars from zero are drawn below the points of a categorical x axis.
+    pub bars: bool,
     /// Command that computes the figure: `lasthop reproduce saad`; may be empty.
     pub source: String,
     /// Curves.

@@ -1,5 +1,6 @@
 //! Errors of commands, their messages and exit statuses.
 
+use crate::troubleshooting;
 use lasthop_scenario::{PlainProblem, Problem};
 use lasthop_sim::Outcome;
 use miette::{MietteHandlerOpts, Report};
@@ -69,13 +70,14 @@ impl Failure {
     }
 
     /// Message as one line, without the help.
-    #[cfg(target_os = "linux")]
     pub(crate) fn message(&self) -> String {
         match self {
             Failure::Scenario(problem) => problem.to_string(),
             Failure::Other(_, problem) => problem.message.clone(),
             Failure::Interrupted(progress) => progress.clone(),
-            Failure::Command(_) | Failure::ClosedPipe => String::new(),
+            #[cfg(target_os = "linux")]
+            Failure::Command(_) => String::new(),
+            Failure::ClosedPipe => String::new(),
         }
     }
 
@@ -90,7 +92,8 @@ impl Failure {
         }
     }
 
-    /// Formats the complete message. Underlines the faulty text if its position is known.
+    /// Formats the complete message. Underlines the faulty text if its position is known. The last line names the entry
+    /// of the troubleshooting page, if there is one.
     pub(crate) fn render(self: &Failure) -> String {
         let report = match self {
             Failure::Scenario(problem) => Report::new(problem.clone()),
@@ -100,7 +103,12 @@ impl Failure {
             Failure::Interrupted(progress) => return progress.clone(),
             Failure::ClosedPipe => return String::new(),
         };
-        format!("{report:?}").trim_end().to_owned()
+        let mut text = format!("{report:?}").trim_end().to_owned();
+        if let Some(pointer) = troubleshooting::pointer(&self.message()) {
+            text.push_str("\n  ");
+            text.push_str(&pointer);
+        }
+        text
     }
 }
 

@@ -5,7 +5,7 @@
 //! * [`reference`](mod@reference): every key, column and field, as text and as Markdown.
 //! * [`items`]: results of a reproduction as tables, JSON and CSV.
 //! * [`provenance_chapter`]: the last chapter of a report: command line and scenario.
-//! * [`failure`]: errors, their messages and exit statuses.
+//! * [`failure`]: errors, their messages and exit statuses; [`troubleshooting`]: entries of the page about messages.
 //! * [`output`]: standard output, and notes on standard error; [`table`] aligns columns.
 //! * [`target`]: files written atomically, and files that grow.
 //! * [`finished`]: consumes results of concurrent runs in order.
@@ -25,6 +25,7 @@ mod output;
 mod overview;
 #[cfg(target_os = "linux")]
 mod path;
+mod picture;
 mod provenance;
 mod provenance_chapter;
 #[cfg(target_os = "linux")]
@@ -36,6 +37,7 @@ mod scenario_args;
 mod summary;
 mod table;
 mod target;
+mod troubleshooting;
 mod values;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};

@@ -90,8 +90,13 @@ impl Target {
 
     /// [`Target::write_and_finish`], then prints a note.
     pub(crate) fn write_and_note(self, text: &str) -> Result<(), Failure> {
+        self.filled(text)?.finish_and_note()
+    }
+
+    /// [`Target::finish`], then prints a note.
+    pub(crate) fn finish_and_note(self) -> Result<(), Failure> {
         let shown = self.path.display().to_string();
-        self.write_and_finish(text)?;
+        self.finish()?;
         output::note(&format!("{shown}: written"));
         Ok(())
     }

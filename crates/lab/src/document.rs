@@ -11,10 +11,34 @@ use lasthop_charts::segments::Segments;
 pub struct Document {
     /// Title of the page.
     pub title: String,
+    /// The answer, shown before everything else.
+    pub first_screen: Option<FirstScreen>,
     /// Introductory paragraph.
     pub introduction: String,
     /// Chapters (one per paper in a reproduction).
     pub chapters: Vec<Chapter>,
+}
+
+/// The answer of a report, on the first screen.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct FirstScreen {
+    /// Result in a sentence.
+    pub sentence: String,
+    /// Most important numbers.
+    pub tiles: Vec<Tile>,
+    /// One figure, or two side by side.
+    pub figures: Vec<Figure>,
+}
+
+/// A number on the first screen.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct Tile {
+    /// Name of the number.
+    pub label: String,
+    /// Number with its interval: `1915 ± 12`.
+    pub value: String,
+    /// Unit; may be empty.
+    pub unit: String,
 }
 
 /// A chapter.

@@ -28,6 +28,6 @@ pub mod runs;
 pub mod study;
 pub mod trials;
 
-pub use lasthop_charts::figure;
+pub use lasthop_charts::{figure, plot};
 pub use lasthop_stats as stats;
 pub use lasthop_stats::change;

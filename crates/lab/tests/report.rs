@@ -2,7 +2,7 @@
 
 mod report_sample;
 
-use lasthop_lab::document::{Block, Cell, Chapter, Document};
+use lasthop_lab::document::{Block, Cell, Chapter, Document, FirstScreen, Tile};
 use lasthop_lab::report::html;
 use report_sample::{FIGURES, document};
 
@@ -254,4 +254,34 @@ fn strip_verdicts(chapter: &mut Chapter) {
             }
         }
     }
+}
+
+/// The answer is above the introduction and all chapters.
+#[test]
+fn the_first_screen_comes_first() {
+    let sample = document();
+    let Block::Figure(figure) =
+        sample.chapters[1].blocks.iter().find(|it| matches!(it, Block::Figure(_))).unwrap()
+    else {
+        panic!("a figure")
+    };
+    let tile = Tile { label: "goodput <x>".into(), value: "1915 ± 12".into(), unit: "kbit/s".into() };
+    let screen = FirstScreen {
+        sentence: "A delivers more.".into(),
+        tiles: vec![tile],
+        figures: vec![figure.clone(), figure.clone()],
+    };
+    let page = html(&Document { first_screen: Some(screen), ..sample });
+    let at = |part: &str| page.find(part).unwrap_or_else(|| panic!("{part}"));
+    let order = [
+        "<h1>",
+        "<p>A delivers more.</p>",
+        "<dt>goodput &lt;x&gt;</dt><dd>1915 ± 12 <small>kbit/s</small></dd>",
+        "<figure id=\"answer-fig7\">",
+        "<figure id=\"answer-fig7-2\">",
+        "What was published",
+        "<section id=\"overview\">",
+    ];
+    assert!(order.windows(2).all(|pair| at(pair[0]) < at(pair[1])));
+    assert!(page.contains("id=\"f0\""), "the markers of the figures are defined");
 }

@@ -1,5 +1,5 @@
-//! A sweep in progress. Threads of this machine do its runs, or the caller takes orders for runs and returns the
-//! results.
+//! A sweep in progress. Threads of this machine do the runs. Or the caller does: `orders` lists runs, and the caller
+//! does them with `run_orders` and hands the results back.
 
 use crate::error::{bad_input, of_problem};
 use crate::scenario::{Scenario, checked_runs};

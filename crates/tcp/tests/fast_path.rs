@@ -220,8 +220,8 @@ fn alter(segment: &mut Segment, what: u8, by: u32) {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
-    /// The passive end sends nothing in the first `silent` steps: it has no sending half until its state is read, which
-    /// happens only at the end if `compares_always` is false.
+    /// In the first `silent` steps the passive end sends nothing, so that sending does not create its sending half.
+    /// Reading its state creates the half, too. If `compares_always` is false, the state is read only at the end.
     #[test]
     fn the_long_way_comes_to_the_same(
         config in config(),

@@ -75,7 +75,7 @@ pub enum LinkReport {
         /// Bit/s.
         bps: u64,
     },
-    /// New and next planned rate of the link towards the host (Freeze-TCP: Goff et al. 2000).
+    /// The rate of the link towards the host from now on, and the rate planned after it (Freeze-TCP: Goff et al. 2000).
     Plan {
         /// Rate from now on, bit/s.
         bps: u64,

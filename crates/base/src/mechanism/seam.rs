@@ -98,7 +98,7 @@ impl<B: ?Sized> Seam<B> {
         })
     }
 
-    /// Stores the selected mechanism in `place`; returns false if its mechanism belongs to another seam.
+    /// Stores the mechanism that `selection` names in `place`; returns false if this mechanism belongs to another seam.
     pub fn select(&self, selection: &Selection, place: &mut Choice<B>) -> bool {
         match self.choice(selection) {
             Some(choice) => {
@@ -109,7 +109,7 @@ impl<B: ?Sized> Seam<B> {
         }
     }
 
-    /// Returns the selected mechanism; `None` if its mechanism belongs to another seam.
+    /// Returns the selected mechanism; `None` if the selection names a mechanism of another seam.
     pub fn choice(&self, selection: &Selection) -> Option<Choice<B>> {
         let at = self.info.mechanisms.iter().position(|known| known.name == selection.info.name)?;
         Some(Choice {

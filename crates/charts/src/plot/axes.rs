@@ -1,6 +1,7 @@
 //! Ranges of a figure's axes, and positions of points between them.
 
 use super::looks::series_of;
+use super::path::{HEIGHT, WIDTH};
 use super::scale::Scale;
 use crate::figure::{Curve, CurveKind, Figure, Point};
 
@@ -12,11 +13,18 @@ const ROOM: f64 = 0.04;
 /// Largest offset between two neighbouring series of a category, and largest width of all series together. Both are
 /// shares of the distance between categories.
 const BESIDE: (f64, f64) = (0.12, 0.7);
+/// [`BESIDE`] for bars, and width of a bar as a share of the offset.
+const BARS: (f64, f64) = (0.5, 0.8);
+const BAR: f64 = 0.9;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Axes {
     pub x: Scale,
     pub y: Scale,
+    /// Width and height of the plot, path units.
+    pub size: (f64, f64),
+    /// Rounding steps per path unit for long lines.
+    pub fine: u8,
     bounds: Option<[f64; 2]>,
     /// Horizontal offset of each curve from the centre of a category; empty if the x axis is not categorical.
     shifts: Vec<f64>,
@@ -35,7 +43,7 @@ impl Axes {
         let bounds = figure.y_bounds.filter(holds);
         let x = x_axis(figure, &shown)?;
         let y = y_axis(figure, &shown, bounds)?;
-        Some(Axes { x, y, bounds, shifts: shifts(figure) })
+        Some(Axes { x, y, size: (WIDTH, HEIGHT), fine: 1, bounds, shifts: shifts(figure) })
     }
 
     pub fn shows(&self, point: &Point) -> bool {
@@ -100,7 +108,8 @@ fn y_axis(figure: &Figure, shown: &[&Point], bounds: Option<[f64; 2]>) -> Option
     if figure.y_log {
         return Some(Scale::new(low, high, true).padded(ROOM, true, true));
     }
-    let (above_zero, below_zero) = (low >= 0.0 && low <= high / 2.0, high <= 0.0 && high >= low / 2.0);
+    let (above_zero, below_zero) =
+        (low >= 0.0 && (figure.bars || low <= high / 2.0), high <= 0.0 && high >= low / 2.0);
     if above_zero {
         low = 0.0;
     } else if below_zero {
@@ -121,8 +130,7 @@ fn shifts(figure: &Figure) -> Vec<f64> {
     }
     let own = |curve: &&Curve| curve.kind.is_series();
     let count = figure.curves.iter().filter(own).count();
-    let (most, together) = BESIDE;
-    let apart = most.min(together / count.max(1) as f64);
+    let apart = apart(figure);
     let shift = |index: usize| {
         let place = figure.curves[..index].iter().filter(own).count();
         (place as f64 - (count.saturating_sub(1)) as f64 / 2.0) * apart
@@ -132,6 +140,18 @@ fn shifts(figure: &Figure) -> Vec<f64> {
         _ => shift(index),
     };
     figure.curves.iter().enumerate().map(of).collect()
+}
+
+/// Offset between two neighbouring series of a category, as a share of the distance between categories.
+fn apart(figure: &Figure) -> f64 {
+    let count = figure.curves.iter().filter(|curve| curve.kind.is_series()).count();
+    let (most, together) = if figure.bars { BARS } else { BESIDE };
+    most.min(together / count.max(1) as f64)
+}
+
+/// Width of a bar, as a share of the distance between categories.
+pub fn bar_width(figure: &Figure) -> f64 {
+    BAR * apart(figure)
 }
 
 fn bounded(ends: [f64; 2], bounds: Option<[f64; 2]>) -> [f64; 2] {

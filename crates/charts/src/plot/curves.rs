@@ -2,7 +2,7 @@
 
 use super::axes::{Axes, has_markers, interval};
 use super::looks::Look;
-use super::path::{HEIGHT, Pen, Position, WIDTH};
+use super::path::{Pen, Position};
 use super::thin::{LONGEST, SPANS, thinned};
 use crate::figure::{Curve, CurveKind, Figure, Point};
 use std::fmt::Write;
@@ -11,11 +11,11 @@ use std::fmt::Write;
 /// points.
 const DASHED: usize = 1000;
 /// Largest number of events that are drawn as markers. More events become round dots in one path.
-const FORMS: usize = 1000;
+pub const FORMS: usize = 1000;
 
 #[derive(Debug, Default)]
 pub struct CurveSvg {
-    /// SVG of the paths, in a plot of [`WIDTH`] by [`HEIGHT`] units.
+    /// SVG of the paths, in a plot of [`Axes::size`].
     pub paths: String,
     /// SVG of the markers, at positions in per cent of the plot.
     pub markers: String,
@@ -116,7 +116,7 @@ struct CurvePainter<'a> {
 
 impl CurvePainter<'_> {
     fn pen(&self) -> Pen {
-        Pen::new(if self.marked { 10 } else { 1 })
+        Pen::new(if self.marked { 10 } else { self.axes.fine })
     }
 
     fn place(&self, point: &Point) -> Position {
@@ -126,7 +126,8 @@ impl CurvePainter<'_> {
         } else {
             x
         };
-        (x * WIDTH, y * HEIGHT)
+        let (width, height) = self.axes.size;
+        (x * width, y * height)
     }
 
     fn stretches(&self, points: &[Point]) -> Vec<Vec<Position>> {
@@ -161,8 +162,8 @@ impl CurvePainter<'_> {
         for point in points.iter().filter(|point| self.axes.shows(point)) {
             if let Some((low, high)) = self.axes.interval(point) {
                 let (x, _) = self.place(point);
-                pen.move_to((x, low * HEIGHT));
-                pen.line_to((x, high * HEIGHT));
+                pen.move_to((x, low * self.axes.size.1));
+                pen.line_to((x, high * self.axes.size.1));
             }
         }
         pen.data()
@@ -177,7 +178,8 @@ impl CurvePainter<'_> {
             let ends = run.iter().filter_map(|point| {
                 let (low, high) = self.axes.interval(point)?;
                 let (x, _) = self.place(point);
-                Some(((x, low * HEIGHT), (x, high * HEIGHT)))
+                let height = self.axes.size.1;
+                Some(((x, low * height), (x, high * height)))
             });
             let (low, mut round): (Vec<Position>, Vec<Position>) = ends.unzip();
             round.extend(low.iter().rev());

@@ -2,13 +2,15 @@
 //!
 //! * [`Plot::of`]: makes the plot. `axes` (with `scale`) computes positions. `curves` draws (`thin` for long series,
 //!   `path` for short path data, [`markers`]). [`looks`] gives each series the same look in all of a chapter. `data`
-//!   adds the points as CSV.
+//!   adds the points as CSV. `bars` draws bars of categories.
+//! * [`standalone`]: a picture as a file of its own, with all labels in SVG.
 //! * [`escape`]: escaping of text in HTML and SVG.
 //!
 //! The plot is as wide as the page, and positions are shares of its width and height. Text therefore has the same size
 //! at any width. Lines are paths in units that stretch with the page; stroke widths do not stretch.
 
 mod axes;
+mod bars;
 mod curves;
 mod data;
 pub mod escape;
@@ -16,6 +18,7 @@ pub mod looks;
 pub mod markers;
 mod path;
 pub mod scale;
+pub mod standalone;
 mod thin;
 
 pub use curves::percent;
@@ -56,7 +59,7 @@ pub struct Plot {
 impl Plot {
     /// Plot of `figure` without its data table; `None` if there are no points.
     pub fn of(figure: &Figure, looks: &Looks) -> Option<Plot> {
-        Some(plot(figure, &Axes::of(figure)?, &looks.assign(&figure.curves), &[]))
+        Some(plot(figure, &Axes::of(figure)?, &looks.assign(&figure.curves), &[], ""))
     }
 
     /// HTML of the surrounding element with the plot.
@@ -71,7 +74,10 @@ pub fn html(figure: &Figure, looks: &Looks) -> (String, String) {
     let axes = Axes::of(figure);
     let data = FigureData::of(figure, axes.as_ref());
     let plot = match axes {
-        Some(axes) => plot(figure, &axes, &looks.assign(&figure.curves), &data.rows).html(),
+        Some(axes) => {
+            let looks = looks.assign(&figure.curves);
+            plot(figure, &axes, &looks, &data.rows, &bars::svg(figure, &axes, &looks)).html()
+        }
         None => "<p class=\"notice\">There are no points to draw.</p>\n".to_string(),
     };
     (plot, data.html())
@@ -82,7 +88,8 @@ pub fn notes(figure: &Figure) -> Vec<String> {
     let mut notes = Vec::new();
     let points = || figure.curves.iter().flat_map(|curve| &curve.points);
     if points().any(|point| axes::interval(point).is_some()) {
-        notes.push("Bars and bands are 95 % intervals.".to_string());
+        let drawn = if figure.bars { "Vertical lines" } else { "Bars and bands" };
+        notes.push(format!("{drawn} are 95 % intervals."));
     }
     for (name, log, of) in [
         ("x", figure.x_log, (|point| point.x) as fn(&crate::figure::Point) -> f64),
@@ -99,7 +106,8 @@ pub fn notes(figure: &Figure) -> Vec<String> {
     notes
 }
 
-fn plot(figure: &Figure, axes: &Axes, looks: &[Look], rows: &[Option<usize>]) -> Plot {
+/// `below` is SVG in path units, drawn below the curves.
+fn plot(figure: &Figure, axes: &Axes, looks: &[Look], rows: &[Option<usize>], below: &str) -> Plot {
     let parts: Vec<StyledCurve<'_>> = figure
         .curves
         .iter()
@@ -124,7 +132,7 @@ fn plot(figure: &Figure, axes: &Axes, looks: &[Look], rows: &[Option<usize>]) ->
         let _ = writeln!(
             out,
             "<div class=\"box\"><svg class=\"area\" role=\"img\" aria-label=\"{}\"{}>{}{}\
-             <svg width=\"100%\" height=\"100%\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" preserveAspectRatio=\"none\">{}{}</svg>{}</svg></div>",
+             <svg width=\"100%\" height=\"100%\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" preserveAspectRatio=\"none\">{}{below}{}</svg>{}</svg></div>",
             escaped(&figure.title),
             scales(figure, axes),
             if index == last { x_labels.as_str() } else { "" },
@@ -202,15 +210,16 @@ fn y_labels(ticks: &[Tick]) -> String {
 }
 
 fn grid(axes: &Axes, y_ticks: &[Tick], figure: &Figure) -> String {
+    let (width, height) = axes.size;
     let lines = |xs: &[f64], ys: &[f64]| {
         let mut pen = Pen::new(10);
         for x in xs {
-            pen.move_to((x * WIDTH, 0.0));
-            pen.line_to((x * WIDTH, HEIGHT));
+            pen.move_to((x * width, 0.0));
+            pen.line_to((x * width, height));
         }
         for y in ys {
-            pen.move_to((0.0, (1.0 - y) * HEIGHT));
-            pen.line_to((WIDTH, (1.0 - y) * HEIGHT));
+            pen.move_to((0.0, (1.0 - y) * height));
+            pen.line_to((width, (1.0 - y) * height));
         }
         pen.data()
     };
@@ -220,7 +229,7 @@ fn grid(axes: &Axes, y_ticks: &[Tick], figure: &Figure) -> String {
     let minor = if minor.is_empty() { minor } else { format!("<path class=\"grid minor\" d=\"{minor}\"/>") };
     let major = lines(&places(&x_ticks), &places(y_ticks));
     format!(
-        "{minor}<path class=\"grid\" d=\"{major}\"/><path class=\"frame\" d=\"m0 0h{WIDTH}v{HEIGHT}h-{WIDTH}z\"/>"
+        "{minor}<path class=\"grid\" d=\"{major}\"/><path class=\"frame\" d=\"m0 0h{width}v{height}h-{width}z\"/>"
     )
 }
 

@@ -6,6 +6,7 @@ use crate::cost;
 use crate::failure::Failure;
 use crate::finished::{self, Demand};
 use crate::output::{self, Format};
+use crate::picture;
 use crate::provenance_chapter;
 use crate::scenario_args::{self, ScenarioArgs};
 use crate::table;
@@ -54,9 +55,13 @@ pub(crate) struct Compare {
     /// Write the completion time of each transfer and request as CSV when its run ends
     #[arg(long, value_name = "FILE.csv")]
     completions: Option<PathBuf>,
-    /// Write an offline page with charts of the first repetition of every value
+    /// Write an offline page: the largest difference, charts over the varied keys, all tables, and charts of the first
+    /// repetition of every value
     #[arg(long, value_name = "FILE.html")]
     report: Option<PathBuf>,
+    /// Write a picture of the first --metric (default: goodput) over the varied keys with 95 % intervals, as SVG or PNG
+    #[arg(long, value_name = "FILE.svg|png", value_parser = picture::path)]
+    figure: Option<PathBuf>,
 }
 
 impl Compare {
@@ -84,8 +89,8 @@ impl Compare {
             None => self.repetitions.runs(first, &determinism),
             Some(_) => determinism.worth_running(self.repetitions.max_runs().unwrap_or(DEFAULT_MAX_RUNS)),
         };
-        let OpenFiles { mut samples, mut completions, report } = self.open_files()?;
-        let keeps_outcomes = self.format != Format::Csv || report.is_some();
+        let OpenFiles { mut samples, mut completions, report, figure } = self.open_files()?;
+        let keeps_outcomes = self.format != Format::Csv || report.is_some() || figure.is_some();
         let plan = RunPlan {
             runs: runs as usize,
             threads: threads(self.repetitions.jobs, runs as usize * cases.len()),
@@ -145,6 +150,13 @@ impl Compare {
                     .push(provenance_chapter::chapter(vec![provenance_chapter::scenario(draft.show()?)]));
                 target.write_and_note(&report::html(&document))?;
             }
+            if let Some(target) = figure {
+                let note = match done.outcomes[0].len() {
+                    1 => format!("One run, seed {seed}."),
+                    runs => format!("{runs} runs, seeds from {seed}."),
+                };
+                picture::write(target, &done.cases[0].scenario.title, &note, vec![done.main_figure()])?;
+            }
             output::print(&self.text(&done, runs, seed, &determinism))?;
         }
         ended.into_result()?;
@@ -157,11 +169,13 @@ impl Compare {
         target::refuse_duplicates(&[
             ("--samples", &self.samples),
             ("--report", &self.report),
+            ("--figure", &self.figure),
             ("--completions", &self.completions),
         ])?;
         let growing = |path: &Option<PathBuf>| path.as_deref().map(Target::growing).transpose();
         Ok(OpenFiles {
             report: self.report.as_deref().map(Target::create).transpose()?,
+            figure: self.figure.as_deref().map(Target::create).transpose()?,
             samples: growing(&self.samples)?,
             completions: growing(&self.completions)?,
         })
@@ -205,6 +219,7 @@ struct OpenFiles {
     samples: Option<Target>,
     completions: Option<Target>,
     report: Option<Target>,
+    figure: Option<Target>,
 }
 
 /// Describes the excluded warm-up: ` without the first 2 s`. The text is empty without a warm-up, or if the cases

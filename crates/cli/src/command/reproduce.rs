@@ -115,6 +115,7 @@ impl Reproduce {
                            published numbers compared with ours, which have 95 % intervals."
                     .into(),
             chapters,
+            ..Document::default()
         };
         if let Some(csv) = csv {
             csv.write_and_finish(&(items::csv_header() + &items::csv(&rows)))?;

@@ -5,6 +5,7 @@ use crate::cost;
 use crate::failure::Failure;
 use crate::finished;
 use crate::output::{self, Format};
+use crate::picture;
 use crate::provenance_chapter;
 use crate::scenario_args::{self, ScenarioArgs};
 use crate::target::{self, Target};
@@ -19,7 +20,7 @@ use lasthop_lab::runs::glance::{self, Glance};
 use lasthop_lab::runs::random::Determinism;
 use lasthop_lab::runs::sequence;
 use lasthop_lab::runs::{
-    self, Observations, Repetition, Runs, csv, distribution, document, limits, links, summary,
+    self, Observations, Repetition, Runs, csv, distribution, document, first_screen, limits, links, summary,
 };
 use lasthop_scenario::Scenario;
 use lasthop_sim::pcap::SourceCapture;
@@ -111,9 +112,12 @@ struct RunFiles {
     /// Write the completion time of each transfer and request of every repetition, as CSV
     #[arg(long, value_name = "FILE.csv")]
     completions: Option<PathBuf>,
-    /// Write an offline page with charts of the first repetition
+    /// Write an offline page: the result in a sentence and four numbers, charts of the first repetition, all tables
     #[arg(long, value_name = "FILE.html")]
     report: Option<PathBuf>,
+    /// Write a picture of goodput and queues over time in the first repetition, as SVG or PNG
+    #[arg(long, value_name = "FILE.svg|png", value_parser = picture::path)]
+    figure: Option<PathBuf>,
 }
 
 impl Run {
@@ -198,6 +202,10 @@ impl Run {
                     "note: interrupted at {seconds:.1} s of {}: the numbers cover the time until then",
                     scenario.duration
                 ));
+            }
+            if let Some(target) = open.figure {
+                let note = format!("First repetition, seed {seed}.");
+                picture::write(target, &scenario.title, &note, first_screen::figures(&scenario, &runs))?;
             }
             self.print(&scenario, seed, &runs.outcomes, &determinism)?;
         }
@@ -340,10 +348,12 @@ impl RunFiles {
             ("--samples", &self.samples),
             ("--completions", &self.completions),
             ("--report", &self.report),
+            ("--figure", &self.figure),
         ])?;
         let create = |path: &Option<PathBuf>| path.as_deref().map(Target::create).transpose();
+        let is_drawn = self.report.is_some() || self.figure.is_some();
         let mut observation =
-            Observation { probes: self.samples.is_some() || self.report.is_some(), ..Observation::default() };
+            Observation { probes: is_drawn || self.samples.is_some(), ..Observation::default() };
         let mut completions = self.completions.as_deref().map(Target::growing).transpose()?;
         if let Some(file) = &mut completions {
             file.append(&distribution::header(&[]))?;
@@ -352,6 +362,7 @@ impl RunFiles {
             samples: create(&self.samples)?,
             completions,
             report: create(&self.report)?,
+            figure: create(&self.figure)?,
             paths: Vec::new(),
         };
         if let Some(path) = &self.pcap {
@@ -377,6 +388,7 @@ struct OpenRunFiles {
     /// Completion times of every repetition.
     completions: Option<Target>,
     report: Option<Target>,
+    figure: Option<Target>,
     /// Paths of the capture and of the trace, in the order of the observers that write these files.
     paths: Vec<PathBuf>,
 }

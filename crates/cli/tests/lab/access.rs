@@ -60,6 +60,35 @@ fn a_telephone_shows_all_without_scrolling_sideways() {
     );
 }
 
+/// A small notebook, a tablet and a telephone show the whole graph of segments without scrolling. A sentence above the
+/// graph says what the variants are.
+#[test]
+fn the_picture_is_on_the_first_screen() {
+    let Some(OpenedPage { mut browser, page, .. }) = opened("") else { return };
+    for (width, height) in [(1400, 900), (768, 1024), (420, 860)] {
+        browser.size(width, height);
+        browser.open(&page, "");
+        browser.wait("document.body.dataset.repetitions === '10'");
+        let places = browser.value(
+            "(() => { const box = id => document.getElementById(id).getBoundingClientRect(), root = document.documentElement;
+                return [box('about').top, box('about').bottom, box('sequence').top, box('sequence').bottom, root.scrollWidth - root.clientWidth]; })()",
+        );
+        let [about_top, about_bottom, top, bottom, beside] =
+            [0, 1, 2, 3, 4].map(|at| places[at].as_f64().expect("a number"));
+        assert!(about_bottom > about_top && top >= about_bottom, "{width}: {places}");
+        assert!(bottom <= f64::from(height) && bottom - top >= 280.0, "{width}: {places}");
+        assert_eq!(beside, 0.0, "{width}: wider than the screen");
+    }
+    let about = |browser: &mut Browser| browser.text("document.getElementById('about').textContent");
+    assert_eq!(
+        about(&mut browser),
+        "Variants A and B run over the same path with the same random losses: A without a change; B with congestion = reno."
+    );
+    browser.value("document.querySelector('[data-variant=\"0\"] > .buttons button').click()");
+    browser.wait("lab.runs().length === 1");
+    assert_eq!(about(&mut browser), "Variant A runs over this path, with congestion = reno.");
+}
+
 fn serious(browser: &mut Browser) -> Option<Value> {
     let axe = std::fs::read_to_string(AXE).ok()?;
     browser.value(&format!("{axe}; 0"));
@@ -80,7 +109,8 @@ fn axe_finds_nothing_serious() {
         browser.scheme(scheme);
         browser.open(&page, hash);
         browser.wait("Number(document.body.dataset.repetitions) >= 5");
-        browser.value("document.getElementById('own').open = true, 0");
+        browser
+            .value("document.getElementById('own').open = document.getElementById('saves').open = true, 0");
         assert_eq!(serious(&mut browser), Some(Value::Array(Vec::new())), "{scheme} {hash}");
     }
 }

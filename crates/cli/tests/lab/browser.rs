@@ -156,6 +156,7 @@ impl Browser {
             "ArrowLeft" => 37,
             "ArrowRight" => 39,
             "Enter" => 13,
+            "Escape" => 27,
             _ => 0,
         };
         let mut event = json!({ "type": "keyDown", "key": key, "code": key, "windowsVirtualKeyCode": code });

@@ -59,6 +59,41 @@ fn a_picture_is_saved_as_svg_that_is_whole() {
     assert!(csv.starts_with("variant,time_s,cwnd_bytes,") && csv.contains("\nB,"), "{}", &csv[..200]);
 }
 
+/// The menu opens by keyboard, and closes after a choice, a click elsewhere, or Escape, which returns the focus.
+#[test]
+fn files_are_saved_from_one_menu() {
+    let Some(OpenedPage { mut browser, .. }) = opened("") else { return };
+    let shown =
+        "['scenario', 'csv', 'svg', 'png'].filter(id => document.getElementById(id).checkVisibility())";
+    let offered = |browser: &mut Browser| browser.value(shown).as_array().expect("a list").len();
+    let open = |browser: &mut Browser| {
+        browser.value("document.querySelector('#saves summary').focus()");
+        browser.press("Enter");
+        browser.wait("document.getElementById('saves').open");
+        assert_eq!(offered(browser), 4);
+    };
+    assert_eq!(offered(&mut browser), 0);
+    open(&mut browser);
+    browser.press("Tab");
+    assert_eq!(browser.text("document.activeElement.id"), "scenario");
+    browser.press("Escape");
+    assert_eq!(offered(&mut browser), 0);
+    assert_eq!(browser.text("document.activeElement.textContent"), "Save");
+    open(&mut browser);
+    browser.value("document.querySelector('h1').click()");
+    assert_eq!(offered(&mut browser), 0);
+    // A telephone shows the whole menu.
+    browser.size(360, 740);
+    open(&mut browser);
+    let ends = browser.value(
+        "(({ left, right }) => [left, right])(document.querySelector('#saves div').getBoundingClientRect())",
+    );
+    let [left, right] = [0, 1].map(|at| ends[at].as_f64().expect("a number"));
+    assert!(left >= 0.0 && right <= 360.0, "{ends}");
+    browser.value(PRESS);
+    assert_eq!((browser.value("made.length"), offered(&mut browser)), (json!(2), 0));
+}
+
 /// The browser renders the picture to pixels.
 #[test]
 fn a_picture_is_saved_as_png() {

@@ -214,10 +214,11 @@ fn page(curves: Vec<Curve>) -> Document {
         x_range: None,
         y_bounds: Some([0.0, 1.0]),
         panels: false,
+        bars: false,
         source: "cargo run --release -p lasthop-lab --example routers".into(),
         curves,
     };
     let chapter =
         Chapter { id: "routers".into(), title: "Routers".into(), blocks: vec![Block::Figure(figure)] };
-    Document { title: "Routers".into(), introduction: String::new(), chapters: vec![chapter] }
+    Document { title: "Routers".into(), chapters: vec![chapter], ..Document::default() }
 }

@@ -215,6 +215,7 @@ impl Advice {
             title: "Advice for this path".into(),
             introduction: self.title.clone(),
             chapters: vec![Chapter { id: "advice".into(), title: self.title.clone(), blocks }],
+            ..Document::default()
         }
     }
 }

@@ -61,6 +61,7 @@ impl Comparison {
         let chapter = Chapter { id: "compared".into(), title: "Results".into(), blocks };
         Document {
             title: format!("{}: {} compared", first.scenario.title, self.paths.join(", ")),
+            first_screen: Some(self.first_screen()),
             introduction: first.scenario.source.as_ref().map_or(String::new(), |it| format!("Source: {it}.")),
             chapters: vec![chapter],
         }

@@ -3,10 +3,12 @@
 //!
 //! * `quantity`: numbers that can be compared.
 //! * `table`: means and differences as a table and JSON. `completions`: completion times. `rows`: all repetitions as
-//!   CSV. `document`: a report.
+//!   CSV. `document`: a report. `first_screen`: its sentence and main figures, which `axis` places.
 
+mod axis;
 mod completions;
 mod document;
+mod first_screen;
 mod quantity;
 mod rows;
 mod table;
@@ -151,12 +153,24 @@ impl Comparison {
         flow: Option<&str>,
         of: &dyn Fn(&Outcome) -> Option<f64>,
     ) -> CaseDifference {
+        self.compared_with(0, case, quantity, flow, of)
+    }
+
+    /// [`Comparison::compared`], with the difference from the case `base`.
+    fn compared_with(
+        &self,
+        base: usize,
+        case: usize,
+        quantity: Quantity,
+        flow: Option<&str>,
+        of: &dyn Fn(&Outcome) -> Option<f64>,
+    ) -> CaseDifference {
         let is_whole = |case| self.completion(case, flow).is_none_or(|it| it.is_whole());
         if quantity.name() == COMPLETED && !is_whole(case) {
             return CaseDifference { mean: None, difference: None, percent: None };
         }
         let mean = estimate_by(&self.outcomes[case], of);
-        if case == 0 || (quantity.name() == COMPLETED && !is_whole(0)) {
+        if case == base || (quantity.name() == COMPLETED && !is_whole(base)) {
             return CaseDifference { mean, difference: None, percent: None };
         }
         let pair = |(this, first): (&Outcome, &Outcome)| match quantity.name() {
@@ -166,7 +180,7 @@ impl Comparison {
             _ => Some((of(this)?, of(first)?)),
         };
         let (these, firsts): (Vec<f64>, Vec<f64>) =
-            self.outcomes[case].iter().zip(&self.outcomes[0]).filter_map(pair).unzip();
+            self.outcomes[case].iter().zip(&self.outcomes[base]).filter_map(pair).unzip();
         let differences: Vec<f64> = these.iter().zip(&firsts).map(|(this, first)| this - first).collect();
         CaseDifference {
             mean,
@@ -189,9 +203,9 @@ impl Comparison {
 
 struct CaseDifference {
     mean: Option<Estimate>,
-    /// Mean difference from the first case, repetition by repetition.
+    /// Mean difference from the base, repetition by repetition.
     difference: Option<Estimate>,
-    /// Change of the mean relative to the first case, %; `None` if the first mean is zero.
+    /// Change of the mean relative to the base, %; `None` if the base's mean is zero.
     percent: Option<PercentChange>,
 }
 
@@ -216,7 +230,7 @@ mod tests {
 
     const GOODPUT: Quantity = Quantity::OfFlow(&FLOW_METRICS[0]);
 
-    fn comparison(paths: &[&str], values: &[&[&str]]) -> Comparison {
+    pub(super) fn comparison(paths: &[&str], values: &[&[&str]]) -> Comparison {
         let draft =
             Draft::load("profile=plain,rate=2Mbit/s,rtt=40ms,queue=20packets,loss=2%,duration=5s").unwrap();
         let variations: Vec<Variation> = paths

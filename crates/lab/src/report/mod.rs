@@ -1,7 +1,7 @@
 //! HTML of a document: one self-contained page that works offline.
 //!
 //! * [`html`]: the page. `page.css`: its style on screen, in dark mode and on paper.
-//! * `matrix`, `forest`: first screen. `ranking`: ranked candidates. `table`: tables and the explanation of verdicts.
+//! * `first_screen`: the answer. `matrix`, `forest`: overview of a reproduction. `ranking`: ranked candidates. `table`: tables and the explanation of verdicts.
 //! * `sequence`: time-sequence graphs, with the segments as data.
 //! * `anchor`: names of the anchors to which links refer.
 //!
@@ -12,6 +12,7 @@
 //! Equal documents give equal bytes. The content security policy forbids network access.
 
 mod anchor;
+mod first_screen;
 mod forest;
 mod matrix;
 mod ranking;
@@ -34,6 +35,9 @@ const POLICY: &str =
 /// The page of `document`. A chapter's anchor is its id, a figure's anchor is `<chapter>-<figure>`.
 pub fn html(document: &Document) -> String {
     let mut anchors = Anchors::reserving(markers::ids().chain(["top".to_string()]));
+    let answer = document.first_screen.as_ref();
+    let answer_style = answer.map_or("", |_| first_screen::STYLE);
+    let answer = answer.map_or(String::new(), |screen| first_screen::html(screen, &mut anchors));
     let chapters: Vec<ChapterHtml> =
         document.chapters.iter().map(|chapter| section(chapter, &mut anchors)).collect();
     let contents = contents(&chapters);
@@ -52,7 +56,7 @@ pub fn html(document: &Document) -> String {
          <meta name=\"color-scheme\" content=\"light dark\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n\
          <title>{title}</title>\n\
-         <style>\n{STYLE}{}</style>\n\
+         <style>\n{STYLE}{}{answer_style}</style>\n\
          </head>\n\
          <body>\n\
          {markers}\
@@ -60,6 +64,7 @@ pub fn html(document: &Document) -> String {
          <main>\n\
          <header id=\"top\">\n\
          <h1>{title}</h1>\n\
+         {answer}\
          {introduction}\
          {verdicts}\
          </header>\n\
@@ -77,7 +82,8 @@ fn script(document: &Document) -> String {
     let has =
         |wanted: fn(&Block) -> bool| document.chapters.iter().flat_map(|chapter| &chapter.blocks).any(wanted);
     let has_sequence = has(|block| matches!(block, Block::Sequence(_)));
-    let is_scripted = has(|block| matches!(block, Block::Figure(_) | Block::Switched { .. }));
+    let is_scripted = !first_figures(document).is_empty()
+        || has(|block| matches!(block, Block::Figure(_) | Block::Switched { .. }));
     let mut scripts = String::new();
     if has_sequence {
         scripts.extend(lasthop_charts::SEQUENCE);
@@ -204,7 +210,12 @@ fn paragraphs(text: &str) -> String {
 
 fn has_plots(document: &Document) -> bool {
     let mut blocks = document.chapters.iter().flat_map(|chapter| &chapter.blocks);
-    blocks.any(|block| matches!(block, Block::Figure(_) | Block::Forest(_) | Block::Ranking(_)))
+    !first_figures(document).is_empty()
+        || blocks.any(|block| matches!(block, Block::Figure(_) | Block::Forest(_) | Block::Ranking(_)))
+}
+
+fn first_figures(document: &Document) -> &[Figure] {
+    document.first_screen.as_ref().map_or(&[], |screen| &screen.figures)
 }
 
 fn figures(chapter: &Chapter) -> impl Iterator<Item = &Figure> + Clone {

@@ -1,19 +1,19 @@
 //! Report of a scenario: means over repetitions, and figures of the first repetition over time.
 
 use super::random::Determinism;
-use super::{Runs, distribution, limits, links, sequence, summary};
+use super::{Runs, distribution, first_screen, limits, links, sequence, summary};
 use crate::document::{Block, Chapter, Document};
 use crate::figure::{Curve, CurveKind, Figure, Point};
 use lasthop_charts::time_series::{self, FlowSeries, figure};
 use lasthop_scenario::{Scenario, Traffic};
-use lasthop_sim::QueueSample;
+use lasthop_sim::{FlowSample, QueueSample};
 use lasthop_wire::LossReason;
 
 const MOST_FLOWS: usize = 4;
 const MOST_CURVES: usize = 8;
 
-/// The report: means over all repetitions, and figures of windows, round trips, queues, goodput and losses in the first
-/// repetition.
+/// The report: goodput and queues on the first screen, then means over all repetitions, and figures of windows, round
+/// trips and losses in the first repetition.
 pub fn document(scenario: &Scenario, seed: u64, runs: &Runs) -> Document {
     let named = scenario.flows.iter().enumerate();
     let all: Vec<FlowSeries> =
@@ -34,12 +34,10 @@ pub fn document(scenario: &Scenario, seed: u64, runs: &Runs) -> Document {
     blocks.extend(links::tables(outcomes).into_iter().map(Block::Table));
     blocks.extend(distribution::of_run(outcomes).map(Block::Figure));
     blocks.push(Block::Heading(format!("The first repetition (seed {seed}) over time")));
-    blocks.push(Block::Figure(goodput(scenario, &all)));
     blocks.extend(sequence::of_run(scenario, &runs.segments));
     for (flow, series) in drawn().take(MOST_FLOWS) {
         blocks.extend(of_flow(flow, &series.name, std::slice::from_ref(series)).map(Block::Figure));
     }
-    blocks.push(Block::Figure(queues(scenario, &runs.samples.queues)));
     blocks.push(Block::Figure(losses(&runs.samples.queues)));
     let unseen = drawn().count().saturating_sub(MOST_FLOWS);
     if unseen > 0 {
@@ -53,6 +51,7 @@ pub fn document(scenario: &Scenario, seed: u64, runs: &Runs) -> Document {
     let chapter = Chapter { id: "run".into(), title: "Results".into(), blocks };
     Document {
         title: scenario.title.clone(),
+        first_screen: Some(first_screen::of(scenario, runs, outcomes)),
         introduction: scenario.source.as_ref().map_or(String::new(), |source| format!("Source: {source}.")),
         chapters: vec![chapter],
     }
@@ -77,7 +76,7 @@ fn lowered(title: &str) -> String {
     letters.next().map_or(String::new(), |first| first.to_lowercase().chain(letters).collect())
 }
 
-fn queues(scenario: &Scenario, samples: &[QueueSample]) -> Figure {
+pub(super) fn queues(scenario: &Scenario, samples: &[QueueSample]) -> Figure {
     let (mut curves, mut has_average) = (Vec::new(), false);
     for (index, link) in scenario.links.iter().enumerate() {
         for down in [true, false] {
@@ -111,9 +110,10 @@ fn queues(scenario: &Scenario, samples: &[QueueSample]) -> Figure {
     figure("queues", "Queue lengths", caption, "packets", curves)
 }
 
-fn goodput(scenario: &Scenario, flow_series: &[FlowSeries]) -> Figure {
-    let each: Vec<(String, Vec<(f64, u64)>)> = flow_series
-        .iter()
+pub(super) fn goodput(scenario: &Scenario, samples: &[FlowSample]) -> Figure {
+    let named = scenario.flows.iter().enumerate();
+    let each: Vec<(String, Vec<(f64, u64)>)> = named
+        .map(|(flow, it)| FlowSeries::of(&it.name, samples, flow))
         .filter(|series| series.samples.len() > 1)
         .map(|series| (series.name.clone(), series.delivered()))
         .collect();

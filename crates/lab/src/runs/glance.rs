@@ -122,6 +122,6 @@ fn sentence(scenario: &Scenario, outcomes: &[Outcome], rows: &Rows<'_>) -> Strin
         format!(", limited by {limit} for {share:.0} % of the time{average}")
     });
     let used = links::busiest_link(outcomes)
-        .map_or(String::new(), |(link, used)| format!("; {link} is utilised to {used:.0} %"));
+        .map_or(String::new(), |(link, used)| format!("; {link} is utilised to {:.0} %", used.mean));
     format!("{delivered}{limited}{used}.")
 }

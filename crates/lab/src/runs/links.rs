@@ -72,15 +72,15 @@ pub fn glance(outcomes: &[Outcome]) -> Option<Table> {
 }
 
 /// Name and utilisation, %, of the link direction that is used most.
-pub fn busiest_link(outcomes: &[Outcome]) -> Option<(String, f64)> {
-    let used = |direction: &DirectionColumn| {
+pub fn busiest_link(outcomes: &[Outcome]) -> Option<(String, Estimate)> {
+    let used = |direction: DirectionColumn| {
         let share = |link: &LinkOutcome, side: usize| (metric("utilisation_pct")?.of)(&link.traffic[side]);
-        direction.estimate(outcomes, share).map_or(0.0, |used| used.mean)
+        Some((direction.estimate(outcomes, share)?, direction.name))
     };
-    let all = directions(outcomes.first()?).into_iter().map(|direction| (used(&direction), direction));
-    // The first of several equals.
-    let (used, direction) = all.reduce(|best, one| if one.0 > best.0 { one } else { best })?;
-    Some((direction.name, used))
+    let all = directions(outcomes.first()?).into_iter().filter_map(used);
+    // If several directions are equal, the first of them is chosen.
+    let (used, name) = all.reduce(|best, one| if one.0.mean > best.0.mean { one } else { best })?;
+    Some((name, used))
 }
 
 /// Headings and metrics of the short table.
@@ -160,7 +160,7 @@ fn busiest(outcomes: &[Outcome]) -> Vec<DirectionColumn> {
                 let traffic = &link.traffic[side];
                 Some(traffic.carried_bytes as f64 / traffic.capacity_bytes.max(1.0))
             };
-            (it.estimate(outcomes, &share).map_or(0.0, |used| used.mean), place, it)
+            (it.estimate(outcomes, share).map_or(0.0, |used| used.mean), place, it)
         })
         .collect();
     ranked.sort_by(|one, other| other.0.total_cmp(&one.0));

@@ -6,9 +6,9 @@
 //! * [`completion`]: completion times, with transfers that were cut off; [`distribution`]: distribution of completion
 //!   times.
 //! * [`csv`]: all repetitions and samples of the first as CSV; [`fields`]: descriptions of columns and fields.
-//! * [`document`]: the report; [`sequence`]: recorded segments in a report.
+//! * [`document`]: the report; [`first_screen`]: its beginning; [`sequence`]: recorded segments in a report.
 //! * [`limits`]: what limits each flow; [`random`]: whether repetitions differ at all.
-//! * [`number`]: formats of means and intervals; [`measure`]: numbers of several flows together.
+//! * [`number`]: formats of means and intervals; [`label`]: names of metrics; [`measure`]: numbers of several flows together.
 
 pub mod clock;
 pub mod completion;
@@ -16,8 +16,10 @@ pub mod csv;
 pub mod distribution;
 pub mod document;
 pub mod fields;
+pub mod first_screen;
 pub mod glance;
 pub mod groups;
+pub mod label;
 pub mod limits;
 pub mod links;
 pub mod measure;

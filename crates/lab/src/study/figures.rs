@@ -49,6 +49,7 @@ pub fn figure(
         y_bounds: drawing.bounds(),
         source: format!("lasthop reproduce {}", study.file.paper),
         panels: figure.panels,
+        bars: false,
         curves,
     })
 }

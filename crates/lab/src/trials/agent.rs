@@ -138,6 +138,7 @@ pub fn document(setup: &Setup<'_>, all: &[AgentResults]) -> Document {
              changing the ACKs."
                 .to_owned(),
         chapters: vec![Chapter { id: "measured".to_owned(), title: "Results".to_owned(), blocks }],
+        ..Document::default()
     }
 }
 

@@ -195,6 +195,7 @@ pub fn document(all: &[CrosscheckResults]) -> Document {
             "The same scenario in virtual time, and in real time with real TCP over the same links."
                 .to_owned(),
         chapters: vec![Chapter { id: "compared".to_owned(), title: "Results".to_owned(), blocks }],
+        ..Document::default()
     }
 }
 

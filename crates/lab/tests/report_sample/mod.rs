@@ -26,6 +26,7 @@ pub fn document() -> Document {
         introduction: "What was published beside what we measure.\n\nA second paragraph, with <script>alert(1)</script> in it."
             .to_string(),
         chapters: vec![overview(), first(), second()],
+        ..Document::default()
     }
 }
 

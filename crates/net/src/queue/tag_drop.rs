@@ -2,8 +2,8 @@
 //! the sender (huang §3.B).
 //!
 //! One dropped tagged packet is the notice for all losses since the last notice. If no tagged packet waits, the next
-//! one is dropped at its arrival, even if there is room. The packet that found the queue full stays lost. If that
-//! packet is tagged, it is the notice itself.
+//! one is dropped at its arrival, even if there is room. The packet that found the queue full is not admitted, even if
+//! dropping the tagged packet makes room. If that packet is tagged, it is the notice itself.
 
 use super::{Build, Dropped, Queue};
 use crate::discipline::Discipline;

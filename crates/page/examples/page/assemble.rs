@@ -64,7 +64,7 @@ pub fn packed_in(page: &str) -> std::io::Result<&str> {
 pub fn page(engine: &str) -> String {
     let scripts: String = lasthop_charts::SCRIPTS.into_iter().chain(SCRIPTS).map(bare).collect();
     let script = format!("(() => {{\n'use strict';\n{scripts}}})();\n");
-    let style = bare(lasthop_charts::STYLE) + &bare(STYLE);
+    let style = bare_style(lasthop_charts::STYLE) + &bare_style(STYLE);
     let policy = format!(
         "default-src 'none'; script-src {} 'wasm-unsafe-eval'; style-src {}; worker-src blob:; img-src data: blob:; \
          base-uri 'none'; form-action 'none'",
@@ -96,10 +96,19 @@ pub fn page(engine: &str) -> String {
     page + rest
 }
 
-/// A script or style without indentation and comment lines. None of its strings may extend over several lines.
+/// A script without indentation and comment lines. None of its strings may extend over several lines.
 fn bare(text: &str) -> String {
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("//"));
     lines.flat_map(|line| [line, "\n"]).collect()
+}
+
+/// A style without line ends, comment lines, and spaces beside punctuation. Each line must end with a punctuation mark.
+/// No string of a style may contain the pairs that are replaced, and each comment must be a line of its own.
+fn bare_style(text: &str) -> String {
+    let style: String = text.lines().map(str::trim).filter(|line| !line.starts_with("/*")).collect();
+    let shorter =
+        [(" {", "{"), ("{ ", "{"), ("; }", "}"), (" }", "}"), ("; ", ";"), (": ", ":"), (", ", ",")];
+    shorter.into_iter().fold(style, |style, (from, to)| style.replace(from, to))
 }
 
 fn hash(text: &str) -> String {

@@ -1,5 +1,4 @@
 // Curves drawn by the engine, with a common cursor, and the table of numbers.
-const list = (values, of) => Array.from(values || [], of);
 const flowOf = run => `flow.${run.header.path.shown}`;
 let between = null;
 

@@ -91,7 +91,6 @@ function slider(key) {
   const now = scale.read(written === undefined ? ofPath(key) : written);
   const text = made('input', { type: 'text', id: `text-${key}`, 'aria-label': `${scale.name}, as in a scenario`, spellcheck: 'false', value: written === undefined ? '' : written, placeholder: ofPath(key) || 'as in the path', 'data-key': key });
   const bar = made('input', { type: 'range', id: `slide-${key}`, 'aria-label': scale.name, min: '0', max: String(STEPS), step: '1' });
-  const word = made('span', { class: 'value', id: `value-${key}` });
   const show = () => {
     const value = written === undefined && S.keys[key] === undefined ? ofPath(key) : S.keys[key];
     bar.setAttribute('aria-valuetext', value || 'as in the path');
@@ -116,7 +115,7 @@ function slider(key) {
     byId(`text-${key}`).focus();
   });
   show();
-  return made('div', { class: 'slider', 'data-place': key }, made('div', { class: 'top' }, made('label', { for: `slide-${key}` }, scale.name), word, made('span', { class: 'inner' }, text, ...(unitChoice ? [unitChoice] : []))), bar);
+  return made('div', { class: 'slider', 'data-place': key }, made('div', { class: 'top' }, made('label', { for: `slide-${key}` }, scale.name), made('span', { class: 'inner' }, text, ...(unitChoice ? [unitChoice] : []))), bar);
 }
 
 function lossKind() {
@@ -175,7 +174,7 @@ function fieldset(variant) {
     changed();
     byId('variants').children[variant].querySelector('.change:last-of-type select, .change:last-of-type input')?.focus();
   } }, made('option', { value: '' }, 'add a change …'), ...groups(keys));
-  const remove = made('button', { type: 'button', class: 'small', disabled: S.variants.length < 2, 'aria-label': `Remove variant ${letterOf(variant)}`, onclick: () => {
+  const remove = made('button', { class: 'small', disabled: S.variants.length < 2, 'aria-label': `Remove variant ${letterOf(variant)}`, onclick: () => {
     S.variants.splice(variant, 1);
     S.shown = Math.min(S.shown, S.variants.length - 1);
     S.over = S.over.filter(one => one !== variant).map(one => one > variant ? one - 1 : one);
@@ -212,7 +211,7 @@ function change(variant, key, value) {
   const { keys } = S.variants[variant];
   const question = catalogue.questions.find(one => one.name === key);
   const label = made('label', { for: `change-${variant}-${key}`, title: question ? question.question : '' }, key.replaceAll('_', ' '));
-  const remove = made('button', { type: 'button', class: 'small', 'aria-label': `Remove ${key} from variant ${letterOf(variant)}`, onclick: () => { delete keys[key]; drawVariants(); changed(); byId('add').focus(); } }, '×');
+  const remove = made('button', { class: 'small', 'aria-label': `Remove ${key} from variant ${letterOf(variant)}`, onclick: () => { delete keys[key]; drawVariants(); changed(); byId('add').focus(); } }, '×');
   const put = text => { keys[key] = text; changed(); };
   const names = question ? question.mechanisms.map(one => [one.name, one.summary]) : key === 'profile' ? catalogue.entries.filter(one => one.kind === 'profile').map(one => [one.name, one.summary]) : null;
   const { kind, parameters } = read(value);

@@ -19,7 +19,7 @@ function drawLesson() {
   box.hidden = !lesson;
   if (!lesson) { box.replaceChildren(); return; }
   const next = LESSONS[LESSONS.indexOf(lesson) + 1];
-  box.replaceChildren(made('h2', {}, lesson.name), made('p', {}, lesson.text), made('p', {}, made('strong', {}, 'Question: '), lesson.question), made('div', { class: 'buttons' }, ...(next ? [made('button', { type: 'button', onclick: () => open(next.id) }, `Next: ${next.name}`)] : []), made('button', { type: 'button', onclick: () => { S.lesson = ''; drawControls(); remember(); } }, 'Leave the lesson')));
+  box.replaceChildren(made('h2', {}, lesson.name), made('p', {}, lesson.text), made('p', {}, made('strong', {}, 'Question: '), lesson.question), made('div', { class: 'buttons' }, ...(next ? [made('button', { onclick: () => open(next.id) }, `Next: ${next.name}`)] : []), made('button', { onclick: () => { S.lesson = ''; drawControls(); remember(); } }, 'Leave the lesson')));
 }
 
 function open(id) {

@@ -1,7 +1,5 @@
 // Reactions to changed settings, answers of the engine, and buttons.
 let S = usual();
-let keptError = false;
-let drawnWith = null;
 let asksAt = 0;
 // Interface for programs, beside the controls.
 window.lab = {
@@ -39,7 +37,6 @@ let waiting = false;
 function picture(what) {
   const segments = segmentsWanted || { from_s: 0, to_s: 1e9, most: MOST_SEGMENTS };
   if (what === 'all') {
-    drawnWith = S.variants.length;
     const inPicture = drawnVariants();
     const requests = S.variants.map((_, variant) => ({ line: lineOf(S, variant), seed: S.seed, variant, samples: true, segments: inPicture.includes(variant) ? segments : null }));
     begin({ kind: 'all', requests, seed: S.seed, runs: S.runs, keeps: true, between });
@@ -123,7 +120,16 @@ function refreshSliders() {
   if (focused) byId(focused)?.focus();
 }
 
+// A sentence that describes the variants, above the pictures.
+function drawAbout() {
+  const names = S.variants.map((_, variant) => letterOf(variant)), changes = S.variants.map(({ keys }) => `with${describe(keys) ? ` ${describe(keys)}` : 'out a change'}`);
+  byId('about').textContent = names.length > 1
+    ? `Variants ${new Intl.ListFormat('en-GB').format(names)} run over the same path with the same random losses: ${names.map((name, variant) => `${name} ${changes[variant]}`).join('; ')}.`
+    : `Variant A runs over this path, ${changes[0]}.`;
+}
+
 function drawShown() {
+  drawAbout();
   byId('shown').replaceChildren(...S.variants.map((_, variant) => made('option', { value: String(variant), selected: variant === S.shown }, letterOf(variant))));
   drawOver();
 }
@@ -195,6 +201,15 @@ on('scenario', 'click', async () => {
 on('csv', 'click', () => save('lab.csv', new Blob([csv()], { type: 'text/csv' })));
 on('png', 'click', png);
 on('svg', 'click', () => save('lab.svg', new Blob([wholePicture()], { type: 'image/svg+xml' })));
+
+// The menu closes after a choice, a click elsewhere, or Escape.
+function closeMenu() {
+  const menu = byId('saves'), summary = menu.firstElementChild;
+  if (menu.contains(document.activeElement)) summary.focus();
+  menu.open = false;
+}
+document.addEventListener('click', event => { if (!event.target.closest('#saves > summary')) closeMenu(); });
+on('saves', 'keydown', event => { if (event.key === 'Escape') closeMenu(); });
 on('curves', 'click', () => showBetween(between ? null : graph.view));
 on('licence', 'click', () => { byId('licences').hidden = !byId('licences').hidden; });
 on('shown', 'change', event => { S.shown = Number(event.target.value); changed(); });

@@ -36,9 +36,9 @@ function drawOver() {
 async function tell(index) {
   const box = byId('story');
   const { start, length } = graph.segments;
-  const { header } = { header: await ask({ ask: 'story', line: lineOf(S, S.shown), seed: S.seed, offset: Math.round(start[index]) }) };
+  const header = await ask({ ask: 'story', line: lineOf(S, S.shown), seed: S.seed, offset: Math.round(start[index]) });
   box.hidden = false;
-  const close = made('button', { type: 'button', class: 'small', onclick: () => { box.hidden = true; canvas.focus(); } }, 'Close');
+  const close = made('button', { class: 'small', onclick: () => { box.hidden = true; canvas.focus(); } }, 'Close');
   if (header.error) { box.replaceChildren(made('p', {}, header.error.message), close); return; }
   const link = pipe => { const it = shownPath.links[pipe >> 1]; return `${it.name}${pipe & 1 ? ', up' : ''}`; };
   const words = line => {
@@ -72,5 +72,5 @@ function losable(line) {
     changed();
     canvas.focus();
   };
-  return [' ', made('button', { type: 'button', class: 'small', onclick: toggle }, isLost ? 'Deliver it' : 'Drop this packet here; the link then drops only chosen packets')];
+  return [' ', made('button', { class: 'small', onclick: toggle }, isLost ? 'Deliver it' : 'Drop this packet here; the link then drops only chosen packets')];
 }

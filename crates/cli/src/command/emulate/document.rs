@@ -49,6 +49,7 @@ pub(super) fn document(
                        reported by the kernel (tcp_info)."
                 .to_owned(),
         chapters: vec![Chapter { id: "run".to_owned(), title: "Results".to_owned(), blocks }],
+        ..Document::default()
     }
 }
 

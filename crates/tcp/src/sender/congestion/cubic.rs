@@ -2,8 +2,8 @@
 //!
 //! An epoch of congestion avoidance begins with the first ACK after a reduction or slow start. The plateau is the
 //! window that caused the loss. Growth slows down before the plateau and accelerates after it. The RFC lets the window
-//! grow "for each received new ACK". Here growth is in proportion to the ACK's credit, so `ack_counting = "bytes"`
-//! counts delayed ACKs in full. Reno's estimate always counts bytes (§4.3).
+//! grow "for each received new ACK". Here growth is in proportion to the bytes that `ack_counting` credits for an ACK.
+//! With `ack_counting = "bytes"`, a delayed ACK for two segments therefore counts as two. Reno's estimate always counts bytes (§4.3).
 //!
 //! # Choices that the RFC leaves open
 //! * At cwnd = ssthresh, the sender is in avoidance, as in Linux. §4.10 says slow start; RFC 5681 §3.1 leaves this

@@ -1,0 +1,215 @@
+//! First screen of a comparison: a sentence with the largest difference, and figures of two metrics over the varied key.
+
+use super::axis::{Axis, MOST_CURVES};
+use super::{CaseDifference, Comparison, Quantity};
+use crate::document::FirstScreen;
+use crate::figure::{Curve, CurveKind, Figure, Point};
+use crate::runs::label;
+use crate::runs::measure;
+use crate::runs::number::{self, signed, with_interval};
+use crate::stats::Estimate;
+use lasthop_sim::{FLOW_METRICS, Outcome};
+
+const SECOND: &str = "mean_rtt_ms";
+
+impl Comparison {
+    /// The first screen.
+    pub fn first_screen(&self) -> FirstScreen {
+        let [main, second] = self.drawn();
+        let figures = [self.figure(main), self.figure(second)];
+        let drawn = figures.into_iter().filter(|it| it.curves.iter().any(|curve| !curve.points.is_empty()));
+        FirstScreen { sentence: self.sentence(main), tiles: Vec::new(), figures: drawn.collect() }
+    }
+
+    /// Figure of the main metric: the first metric that the user chose, otherwise goodput.
+    pub fn main_figure(&self) -> Figure {
+        self.figure(self.drawn()[0])
+    }
+
+    /// The main metric, and a second metric for the second figure.
+    fn drawn(&self) -> [Quantity; 2] {
+        let goodput = Quantity::OfFlow(&FLOW_METRICS[0]);
+        let main = self.chosen.first().copied().unwrap_or(goodput);
+        let other = || if main.name() == SECOND { Some(goodput) } else { Quantity::named(SECOND) };
+        [main, self.chosen.get(1).copied().or_else(other).unwrap_or(goodput)]
+    }
+
+    /// Number over all flows of `case`, and its difference from `base`.
+    fn over_all_flows(&self, base: usize, case: usize, quantity: Quantity) -> CaseDifference {
+        self.compared_with(base, case, quantity, None, &|outcome: &Outcome| match quantity {
+            Quantity::OfFlow(metric) => measure::of_all_flows(outcome, metric),
+            Quantity::Aggregate(_) => quantity.of_all(outcome),
+        })
+    }
+
+    /// Figure of a metric over the varied keys: bars for names, curves for numbers.
+    fn figure(&self, quantity: Quantity) -> Figure {
+        let axis = Axis::of(self);
+        let point = |(x, case): &(f64, usize)| {
+            Some(Point::of(*x, &self.over_all_flows(*case, *case, quantity).mean?))
+        };
+        let only =
+            if self.outcomes.first().map_or(0, Vec::len) > 1 { "mean, 95 % interval" } else { "one run" };
+        let curve = |(name, places): &(String, Vec<(f64, usize)>)| Curve {
+            name: if name.is_empty() { only.to_owned() } else { name.clone() },
+            kind: CurveKind::Measured,
+            points: places.iter().filter_map(point).collect(),
+        };
+        let left_out = axis.curves.len().saturating_sub(MOST_CURVES);
+        let several = self.cases.iter().any(|case| case.scenario.flows.len() > 1);
+        let flows = match (several, quantity.name()) {
+            (false, _) => String::new(),
+            (true, name) if name == FLOW_METRICS[0].name => "Sum over all flows.".to_owned(),
+            (true, _) if matches!(quantity, Quantity::OfFlow(_)) => "Mean over all flows.".to_owned(),
+            (true, _) => String::new(),
+        };
+        let hidden = match left_out {
+            0 => String::new(),
+            _ => format!("{left_out} further combinations appear only in the table."),
+        };
+        let (words, _) = label::words(quantity.name());
+        Figure {
+            id: quantity.name().to_owned(),
+            title: format!("{} by {}", capitalised(&words), self.paths.join(" and ")),
+            caption: [flows, hidden].join(" ").trim().to_owned(),
+            x_label: axis.label.clone(),
+            y_label: label::axis(quantity.name()),
+            x_log: axis.log,
+            bars: !axis.categories.is_empty(),
+            curves: axis.curves.iter().take(MOST_CURVES).map(curve).collect(),
+            x_categories: axis.categories,
+            y_bounds: Some([0.0, f64::INFINITY]),
+            ..Figure::default()
+        }
+    }
+
+    /// `The largest difference in goodput from recovery=sack is that of recovery=reno: -198 ± 12 kbit/s, …`. If the
+    /// figure has several curves, differences are those between curves at the same x.
+    fn sentence(&self, quantity: Quantity) -> String {
+        let (words, unit) = label::words(quantity.name());
+        let unit = if unit.is_empty() { String::new() } else { format!(" {unit}") };
+        let axis = Axis::of(self);
+        let pairs = axis.pairs();
+        let compared =
+            |(base, case): &(usize, usize)| (*base, *case, self.over_all_flows(*base, *case, quantity));
+        let all: Vec<(usize, usize, CaseDifference)> = pairs.iter().map(compared).collect();
+        let known =
+            || all.iter().filter_map(|(base, case, it)| Some((*base, *case, it, it.difference.as_ref()?)));
+        let is_clear = |one: &Estimate| one.ci95.is_some_and(|[low, high]| low > 0.0 || high < 0.0);
+        // A difference whose interval excludes 0 precedes a larger one whose interval includes 0.
+        let rank = |one: &Estimate| (is_clear(one), one.mean.abs());
+        let largest = known().reduce(|best, one| if rank(one.3) > rank(best.3) { one } else { best });
+        let Some((base, case, compared, difference)) = largest else {
+            let mean = self.over_all_flows(0, 0, quantity).mean;
+            return match mean {
+                Some(mean) => {
+                    format!(
+                        "With {}, {words} is {}{unit}.",
+                        self.case_name(0, &all_keys),
+                        with_interval(&mean)
+                    )
+                }
+                None => format!("No case has a number for {words}."),
+            };
+        };
+        let is_shared = |key: usize| axis.curves.len() > 1 && key == axis.key;
+        let [first, this] = [base, case].map(|case| self.case_name(case, &|key| !is_shared(key)));
+        let (at, equal) = match axis.curves.len() {
+            0 | 1 => (String::new(), String::new()),
+            _ => (
+                format!("At {}, the", self.case_name(case, &is_shared)),
+                format!("At equal {}, no", self.paths[axis.key]),
+            ),
+        };
+        let begin = |given: String, other: &str| if given.is_empty() { other.to_owned() } else { given };
+        let (the, no) = (begin(at, "The"), begin(equal, "No"));
+        if known()
+            .all(|(.., it)| it.mean == 0.0 && it.ci95.is_none_or(|[low, high]| low == 0.0 && high == 0.0))
+        {
+            return format!("{no} value changes {words}: every repetition gives the same number as {first}.");
+        }
+        let percent = compared.percent.as_ref().map(|it| format!(", which is {} %", number::change(it)));
+        let amount = format!("{}{unit}{}", signed(difference), percent.unwrap_or_default());
+        let paired = format!("95 % interval, paired by seed over {} repetitions", difference.runs);
+        match (difference.runs, is_clear(difference)) {
+            (0 | 1, _) => format!(
+                "{the} largest difference in {words} from {first} is that of {this}: {amount}. Each value ran once, so \
+                 there is no interval."
+            ),
+            (_, true) => {
+                format!(
+                    "{the} largest difference in {words} from {first} is that of {this}: {amount} ({paired})."
+                )
+            }
+            (_, false) => format!(
+                "{no} difference in {words} from {first} exceeds its interval ({paired}). The largest is that of {this}: \
+                 {amount}."
+            ),
+        }
+    }
+
+    /// Values of a case as settings, for these keys: `recovery=reno, loss=1%`.
+    fn case_name(&self, case: usize, is_named: &dyn Fn(usize) -> bool) -> String {
+        let values = self.cases.get(case).map_or(&[][..], |case| &case.values);
+        let named = self.paths.iter().zip(values).enumerate().filter(|(key, _)| is_named(*key));
+        named.map(|(_, (path, value))| format!("{path}={value}")).collect::<Vec<_>>().join(", ")
+    }
+}
+
+fn all_keys(_: usize) -> bool {
+    true
+}
+
+fn capitalised(words: &str) -> String {
+    let mut letters = words.chars();
+    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::comparison;
+    use super::*;
+    use crate::repeat::estimate_by;
+
+    #[test]
+    fn the_numeric_key_is_the_axis_and_the_other_key_names_the_curves() {
+        let comparison = comparison(
+            &["recovery", "path.down.rate"],
+            &[&["sack", "reno"], &["2Mbit/s", "500kbit/s", "1Mbit/s"]],
+        );
+        let screen = comparison.first_screen();
+        let [goodput, rtt] = &screen.figures[..] else { panic!("two figures") };
+        assert_eq!((&*goodput.x_label, &*goodput.y_label), ("path.down.rate, Mbit/s", "goodput, kbit/s"));
+        assert_eq!(rtt.y_label, "mean RTT, ms");
+        let names: Vec<&str> = goodput.curves.iter().map(|curve| curve.name.as_str()).collect();
+        assert_eq!((names, goodput.bars), (vec!["sack", "reno"], false));
+        let xs: Vec<f64> = goodput.curves[1].points.iter().map(|point| point.x).collect();
+        assert_eq!(xs, [0.5, 1.0, 2.0]);
+        // The case before the last has reno at 500 kbit/s.
+        let expected = estimate_by(&comparison.outcomes[4], measure::total_goodput_kbps).unwrap();
+        let point = goodput.curves[1].points[0];
+        assert!((point.y - expected.mean).abs() < 1e-9 * expected.mean && point.ci95 == expected.ci95);
+        assert!(screen.sentence.contains("recovery=reno: "), "{}", screen.sentence);
+        assert!(screen.sentence.contains("paired by seed over 3 repetitions"), "{}", screen.sentence);
+    }
+
+    #[test]
+    fn names_are_bars_and_the_largest_difference_has_its_interval() {
+        let channels = ["none", "{kind=\"iid\", loss=0.2}"];
+        let comparison = comparison(&["path.down.channel"], &[&channels]);
+        let figure = comparison.main_figure();
+        assert_eq!((figure.bars, &figure.x_categories[..]), (true, &channels.map(String::from)[..]));
+        let sentence = comparison.first_screen().sentence;
+        let begin = "The largest difference in goodput from path.down.channel=none is that of \
+                     path.down.channel={kind=\"iid\", loss=0.2}: -";
+        assert!(sentence.starts_with(begin) && sentence.contains(" kbit/s, which is -"), "{sentence}");
+    }
+
+    #[test]
+    fn equal_values_and_single_values_are_no_difference() {
+        let of = |values: &[&str]| comparison(&["recovery"], &[values]).first_screen().sentence;
+        let same = "No value changes goodput: every repetition gives the same number as recovery=sack.";
+        assert_eq!(of(&["sack", "sack"]), same);
+        assert!(of(&["sack"]).starts_with("With recovery=sack, goodput is "));
+    }
+}

@@ -1,0 +1,22 @@
+"""Errors about packages that only some functions need."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from lasthop._error import Error
+
+
+@contextmanager
+def needs(function: str, package: str) -> Iterator[None]:
+    """Imports in the `with` block belong to a package that `function` needs.
+
+    If a module is missing, raises an error whose help is the line that installs the package.
+    """
+    try:
+        yield
+    except ModuleNotFoundError as missing:
+        raise Error(
+            f"{function} needs {package}, and {missing.name} is not installed", f"pip install {package}"
+        ) from None
