@@ -214,8 +214,8 @@ mod tests {
         assert_eq!(lines(36, &["difference"]), two);
         let one = lines(30, &["difference"]);
         assert!(!one.contains("difference") && one.contains("1915 ± 12"), "{one}");
-        let cells = lines(26, &[]);
-        assert!(cells.lines().all(|line| width(line) <= 26), "{cells}");
+        let cells = lines(28, &[]);
+        assert!(cells.lines().all(|line| width(line) <= 28), "{cells}");
         assert!(cells.contains("goodput_") && cells.contains("difference"), "{cells}");
     }
 
