@@ -1,97 +1,155 @@
-"""Draws the pictures of the gallery, and writes its page. Each picture has the command that drew it.
+"""Draws the pictures of the gallery and of the showcases, and writes the gallery's page. Each picture has its command.
 
-To add a picture, append a `Picture`. If its command has `--figure FILE.svg`, the command writes the picture itself. If
-its command has `--report FILE.html`, the picture is the figure of the report whose title is `figure`.
+To add a picture, append a `Picture` whose command ends with `--figure FILE.svg`. A page may have a picture, too: the
+comment `<!-- figure: COMMAND -->` becomes the picture that the command writes. A comment `<!-- set-up … -->` in the page
+holds shell commands that make the files of the command. The gallery shows the pictures of all showcases.
 """
 
 import html
+import os
 import re
 import shlex
 import shutil
+import subprocess
 from typing import NamedTuple
 
-from program import DOCS, SOURCE, WORK, lasthop, write
+from program import DOCS, PROGRAM, SOURCE, WORK, lasthop, write
+
+SET_UP = re.compile(r"<!-- set-up\n(.*?)-->", re.DOTALL)
+FIGURE = re.compile(r"^<!-- figure: (.*?) -->$", re.MULTILINE)
 
 
 class Picture(NamedTuple):
-    """A picture: its title, the question that it answers, its command, and the title of its figure in a report."""
+    """A picture: its title, the question that it answers, and its command."""
 
     title: str
     question: str
     command: str
-    figure: str = ""
 
 
 PICTURES = [
     Picture(
-        "Snoop at the base station",
-        "Do retransmissions by the base station help a path that loses packets on the air?",
-        "lasthop compare wavelan --vary middlebox=none,snoop --report snoop.html",
-        "Goodput",
+        "A UMTS path over time",
+        "Is goodput steady on a UMTS path with bit errors and link retransmissions?",
+        "lasthop run umts --figure umts.svg",
     ),
     Picture(
-        "A deep queue",
-        "Does the congestion control decide the round-trip time if the queue holds 500 packets?",
-        "lasthop compare rate=10Mbit/s,rtt=40ms,queue=500packets --vary congestion=cubic,bbr3 --report deep.html",
-        "bulk: round-trip time",
+        "LTE over time",
+        "How long is the queue of a base station while CUBIC downloads?",
+        "lasthop run lte --set duration=20s --figure lte.svg",
     ),
     Picture(
-        "CUBIC and BBRv3 on LTE",
-        "Does BBRv3 leave a shorter queue than CUBIC at the base station?",
-        "lasthop compare lte --vary congestion=cubic,bbr3 --set duration=20s --report lte.html",
-        "wireless down: queue length",
+        "A handover",
+        "What does a handover between two LTE cells do to goodput and queue?",
+        "lasthop run lte-handover --figure handover.svg",
     ),
     Picture(
         "Prague beside CUBIC",
         "Do a scalable and a classic flow share one DualPI2 queue fairly?",
-        "lasthop run l4s --set duration=20s --report l4s.html",
-        "Goodput",
+        "lasthop run l4s --set duration=20s --figure l4s.svg",
     ),
     Picture(
-        "Recovery, packet by packet",
-        "Does Reno recover from four losses in one window without a timeout?",
-        "lasthop run drop-patterns --report four.html",
-        "Segments and ACKs",
+        "Congestion controls on UMTS",
+        "Which congestion control leaves the shortest round trip?",
+        "lasthop compare umts --vary congestion=reno,cubic,bbr,bbr3,westwood,veno --metric "
+        "mean_rtt_ms --figure controls.svg",
     ),
     Picture(
-        "Goodput over time",
-        "Is goodput steady on a UMTS path with bit errors and link retransmissions?",
-        "lasthop run umts --report umts.html",
-        "Goodput",
+        "Loss recovery on a radio link",
+        "How much goodput does loss recovery decide on WaveLAN?",
+        "lasthop compare wavelan --vary recovery=tahoe,reno,new_reno,sack,rack --figure "
+        "recoveries.svg",
+    ),
+    Picture(
+        "Queue disciplines",
+        "How much delay does each queue discipline leave?",
+        "lasthop compare rate=10Mbit/s,rtt=40ms,duration=20s,start_spread=100ms --vary "
+        "queue=4bdp,codel,pie,fq_codel,cake --runs 5 --metric mean_rtt_ms --figure queues.svg",
+    ),
+    Picture(
+        "Transmissions on the link",
+        "How many transmissions should a link layer try?",
+        "lasthop compare umts --vary link.wireless.down.arq.transmissions=1,2,3,4,8 --vary "
+        "recovery=sack,rack --runs 5 --figure repeats.svg",
+    ),
+    Picture(
+        "Long round trips",
+        "Which congestion control keeps its goodput on a long path with random loss?",
+        "lasthop compare rate=10Mbit/s,loss=0.1%,duration=30s --vary "
+        "rtt=10ms,20ms,50ms,100ms,200ms,500ms --vary congestion=reno,cubic,hybla --runs 5 --figure "
+        "long.svg",
+    ),
+    Picture(
+        "ACK splitting over the bit error rate",
+        "At which bit error rates does ACK splitting help?",
+        "lasthop compare hasegawa --set duration=100s --vary channel.rate=1e-5,3e-5,7e-5,1e-4 "
+        "--vary ack_splitting=once,split --runs 5 --figure splitting.svg",
+    ),
+    Picture(
+        "Losses in bursts",
+        "Does loss recovery matter if packets are lost in bursts?",
+        "lasthop compare rate=10Mbit/s,rtt=40ms,loss=1%,duration=20s --vary burst=1,2,5,10 --vary "
+        "recovery=reno,sack,rack --runs 5 --figure bursts.svg",
+    ),
+    Picture(
+        "Fairness of several flows",
+        "Do several flows of one congestion control share a bottleneck evenly?",
+        "lasthop compare rate=20Mbit/s,rtt=40ms,queue=1bdp,duration=20s,start_spread=100ms --vary "
+        "flow.bulk.count=2,4,8,16 --vary congestion=reno,cubic,bbr3 --runs 5 --metric fairness "
+        "--figure flows.svg",
+    ),
+    Picture(
+        "Short transfers",
+        "How long does a transfer take, by its size?",
+        "lasthop compare rate=10Mbit/s,rtt=60ms,loss=1%,duration=20s --vary "
+        "transfer=10KB,30KB,100KB,300KB,1MB --vary recovery=sack,rack --runs 50 --metric "
+        "completed_s --figure transfers.svg",
+    ),
+    Picture(
+        "Snoop at the base station",
+        "Do retransmissions by the base station help a path that loses packets on the air?",
+        "lasthop compare wavelan --vary middlebox=none,snoop --figure snoop-wavelan.svg",
+    ),
+    Picture(
+        "A deep queue",
+        "Does the congestion control decide the round-trip time if the queue holds 500 packets?",
+        "lasthop compare rate=10Mbit/s,rtt=40ms,queue=500packets,duration=30s,start_spread=100ms "
+        "--vary congestion=reno,cubic,bbr,bbr3,vegas --runs 5 --metric mean_rtt_ms --figure "
+        "deep.svg",
+    ),
+    Picture(
+        "ACK policies and byte counting",
+        "What do delayed ACKs cost, and does byte counting repair it?",
+        "lasthop compare rate=10Mbit/s,rtt=40ms,loss=0.5%,duration=20s --vary "
+        "ack_policy=delayed,immediate --vary ack_counting=per_ack,bytes --runs 5 --figure acks.svg",
+    ),
+    Picture(
+        "A satellite link",
+        "Which sender fills a geostationary link?",
+        "lasthop compare geo-modern --vary congestion=reno,cubic,hybla,bbr --runs 5 --figure "
+        "geo.svg",
+    ),
+    Picture(
+        "The edge of a Wi-Fi cell",
+        "Which sender keeps the queue short at the edge of a Wi-Fi cell?",
+        "lasthop compare wifi-edge --vary congestion=reno,cubic,bbr,bbr3 --runs 5 --metric "
+        "mean_rtt_ms --figure wifi.svg",
     ),
 ]
 
-WIDTH, HEIGHT = 760, 380
-FRAME = (74, 46, 664, 270)
-
 
 def pages():
-    """Draws the pictures and completes the page. Returns the number of pictures."""
+    """Draws all pictures and completes the page. Returns the number of pictures."""
     place = WORK / "gallery"
     shutil.rmtree(place, ignore_errors=True)
     place.mkdir(parents=True)
     (SOURCE / "gallery").mkdir(parents=True, exist_ok=True)
-    cards = []
-    for picture in PICTURES:
-        words = shlex.split(picture.command)
-        lasthop(*words[1:], cwd=place)
-        made = place / next(
-            after for flag, after in zip(words, words[1:]) if flag in ("--report", "--figure")
-        )
-        name = f"{made.stem}.svg"
-        if made.suffix == ".html":
-            drawn = cut(made.read_text(encoding="utf-8"), picture.figure)
-            (SOURCE / "gallery" / name).write_text(drawn, encoding="utf-8")
-        else:
-            shutil.copy(made, SOURCE / "gallery" / name)
-        cards.append(
-            f"## {picture.title}\n\n{picture.question}\n\n![{picture.title}](gallery/{name})\n\n"
-            f"```sh\n{picture.command}\n```"
-        )
+    cards = [card(picture, drawn(picture.command, place)) for picture in PICTURES]
+    cards += [card(picture, name) for picture, name in showcases()]
     first = SOURCE / "index.md"
     first.write_text(
         first.read_text(encoding="utf-8").replace(
-            "<!-- picture -->", "![Goodput without a middlebox and with Snoop](gallery/snoop.svg)"
+            "<!-- picture -->", "![Mean RTT over a deep queue for five congestion controls](gallery/deep.svg)"
         ),
         encoding="utf-8",
     )
@@ -100,66 +158,38 @@ def pages():
     return len(cards)
 
 
-def cut(report, title):
-    """Returns the text of an SVG file with one figure of a report, in the report's colours for a light background."""
-    figures = re.findall(r"<figure.*?</figure>", report, re.DOTALL)
-    found = [figure for figure in figures if f'aria-label="{html.escape(title)}"' in figure]
-    if not found:
-        labels = [
-            label for figure in figures for label in re.findall(r'role="img" aria-label="([^"]*)"', figure)
-        ]
-        raise SystemExit(f"site: the report has no figure {title!r}, only {labels}")
-    figure = found[0]
-    styles = "".join(re.findall(r"<style>(.*?)</style>", report, re.DOTALL))
-    # Copies only the report's CSS rules for colours and plots.
-    colours = re.search(r":root \{.*?\n\}", styles, re.DOTALL)[0]
-    styles = colours + styles[styles.index(".c0 {") :].split("/* Names of categories")[0]
-    marks = re.search(r'<svg class="markers".*?</svg>', report, re.DOTALL)
-    area = figure[figure.index('<svg class="area"') :]
-    area = area[: _end(area)]
-    left, top, width, height = FRAME
-    area = area.replace(
-        "<svg ",
-        f'<svg x="{left}" y="{top}" width="{width}" height="{height}" style="width:{width}px;height:{height}px" ',
-        1,
-    )
-    unit = re.search(r'<p class="y-label">(.*?)</p>', figure)
-    across = re.search(r'<p class="x-label">(.*?)</p>', figure)
-    parts = [
-        f'<rect width="{WIDTH}" height="{HEIGHT}" fill="#ffffff"/>',
-        f'<text x="10" y="{top - 12}" class="label">{unit[1] if unit else ""}</text>',
-        f'<text x="{left + width}" y="{HEIGHT - 12}" class="label" text-anchor="end">{across[1] if across else ""}</text>',
-        '<g class="legend">',
-        *_legend(figure, left),
-        "</g>",
-        area,
-    ]
-    styles += "\ntext { font: 13px sans-serif; fill: var(--ink); } .label { fill: var(--muted); }"
+def drawn(command, folder):
+    """Runs a command in a folder and keeps its picture. Returns the picture's file name."""
+    words = shlex.split(command)
+    lasthop(*words[1:], cwd=folder)
+    name = words[words.index("--figure") + 1]
+    shutil.copy(folder / name, SOURCE / "gallery" / name)
+    return name
+
+
+def card(picture, name):
+    """Returns the gallery's section of a picture."""
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}">'
-        f"<style><![CDATA[{styles}]]></style>{marks[0] if marks else ''}{''.join(parts)}</svg>\n"
-    ).replace("&nbsp;", "\u00a0")
+        f"## {picture.title}\n\n{picture.question}\n\n![{picture.title}](gallery/{name})\n\n"
+        f"```sh\n{picture.command}\n```"
+    )
 
 
-def _end(text):
-    """Returns the position after the SVG element with which the text begins."""
-    depth = 0
-    for match in re.finditer(r"<svg\b[^>]*?(/?)>|</svg>", text):
-        depth += -1 if match[0] == "</svg>" else 0 if match[1] else 1
-        if depth == 0:
-            return match.end()
-    raise SystemExit("site: a figure of a report has no end")
-
-
-def _legend(figure, left):
-    """Yields the SVG elements of the legend, whose entries form a row above the picture."""
-    listed = re.search(r'<ul class="legend">(.*?)</ul>', figure, re.DOTALL)
-    at = left + 60
-    for entry in re.findall(r"<li[^>]*>(.*?)</li>", listed[1], re.DOTALL) if listed else []:
-        mark = re.match(r"(<svg.*?</svg>)?(.*)", entry, re.DOTALL)
-        words = re.sub(r"<[^>]*>", "", mark[2]).strip()
-        if mark[1]:
-            yield mark[1].replace("<svg ", f'<svg x="{at}" y="12" ', 1)
-            at += 38
-        yield f'<text x="{at}" y="24">{words}</text>'
-        at += 8 * len(html.unescape(words)) + 22
+def showcases():
+    """Draws the pictures of pages. Yields each showcase's picture with its file name."""
+    for page in sorted(SOURCE.rglob("*.md")):
+        text = page.read_text(encoding="utf-8")
+        found = FIGURE.search(text)
+        if not found:
+            continue
+        folder = WORK / "gallery" / page.stem
+        folder.mkdir(parents=True)
+        for commands in SET_UP.findall(text):
+            path = f"{PROGRAM.parent}{os.pathsep}{os.environ['PATH']}"
+            subprocess.run(["bash", "-ec", commands], cwd=folder, check=True, env={**os.environ, "PATH": path})
+        name = drawn(found[1], folder)
+        title = html.unescape(re.search(r"^# (.*)$", text, re.MULTILINE)[1])
+        picture = f"![{title}]({os.path.relpath(SOURCE / 'gallery' / name, page.parent)})"
+        page.write_text(text.replace(found[0], picture), encoding="utf-8")
+        question = f"[The whole answer]({page.relative_to(SOURCE).as_posix()})."
+        yield Picture(title, question, found[1]), name
