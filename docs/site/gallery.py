@@ -35,12 +35,12 @@ PICTURES = [
     ),
     Picture(
         "LTE over time",
-        "How long is the queue of a base station while CUBIC downloads?",
+        "Does CUBIC fill the queue of a base station?",
         "lasthop run lte --set duration=20s --figure lte.svg",
     ),
     Picture(
         "A handover",
-        "What does a handover between two LTE cells do to goodput and queue?",
+        "Do goodput and queue survive a handover between two LTE cells?",
         "lasthop run lte-handover --figure handover.svg",
     ),
     Picture(
@@ -56,19 +56,19 @@ PICTURES = [
     ),
     Picture(
         "Loss recovery on a radio link",
-        "How much goodput does loss recovery decide on WaveLAN?",
+        "Does loss recovery decide the goodput on WaveLAN?",
         "lasthop compare wavelan --vary recovery=tahoe,reno,new_reno,sack,rack --figure "
         "recoveries.svg",
     ),
     Picture(
         "Queue disciplines",
-        "How much delay does each queue discipline leave?",
+        "Which queue discipline leaves the shortest delay?",
         "lasthop compare rate=10Mbit/s,rtt=40ms,duration=20s,start_spread=100ms --vary "
         "queue=4bdp,codel,pie,fq_codel,cake --runs 5 --metric mean_rtt_ms --figure queues.svg",
     ),
     Picture(
         "Transmissions on the link",
-        "How many transmissions should a link layer try?",
+        "Do more transmissions by the link layer help TCP?",
         "lasthop compare umts --vary link.wireless.down.arq.transmissions=1,2,3,4,8 --vary "
         "recovery=sack,rack --runs 5 --figure repeats.svg",
     ),
@@ -100,7 +100,7 @@ PICTURES = [
     ),
     Picture(
         "Short transfers",
-        "How long does a transfer take, by its size?",
+        "Does RACK shorten transfers of every size?",
         "lasthop compare rate=10Mbit/s,rtt=60ms,loss=1%,duration=20s --vary "
         "transfer=10KB,30KB,100KB,300KB,1MB --vary recovery=sack,rack --runs 50 --metric "
         "completed_s --figure transfers.svg",
@@ -119,7 +119,7 @@ PICTURES = [
     ),
     Picture(
         "ACK policies and byte counting",
-        "What do delayed ACKs cost, and does byte counting repair it?",
+        "Do delayed ACKs cost goodput, and does byte counting repair the cost?",
         "lasthop compare rate=10Mbit/s,rtt=40ms,loss=0.5%,duration=20s --vary "
         "ack_policy=delayed,immediate --vary ack_counting=per_ack,bytes --runs 5 --figure acks.svg",
     ),
