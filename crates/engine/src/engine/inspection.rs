@@ -70,8 +70,7 @@ impl Engine {
         &self.pipes[pipe.0 as usize].account
     }
 
-    /// Bytes in flight on a pipe: counted in [`PipeAccount::carried_bytes`](crate::pipe::PipeAccount::carried_bytes),
-    /// but not yet at the pipe's end.
+    /// Bytes in flight on a pipe: counted in [`PipeAccount::carried_bytes`], but not yet at the pipe's end.
     pub fn bytes_in_flight(&self, pipe: PipeId) -> u64 {
         let pipe = &self.pipes[pipe.0 as usize];
         let ahead = pipe.in_flight.iter().filter(|one| one.due > self.now && !one.is_discard_notice());
