@@ -53,7 +53,7 @@ pub struct AgentOptions {
     pub watchdog_arguments: Vec<String>,
 }
 
-/// Data path: place where ACKs are rewritten.
+/// Data path: the part of the system that rewrites ACKs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum DataPath {
     /// In the kernel if possible, otherwise in user space.
@@ -174,7 +174,7 @@ impl Agent {
         Ok(agent)
     }
 
-    /// Whether the agent handles IPv6, too.
+    /// Whether the agent handles IPv6 in addition to IPv4.
     pub fn has_ipv6(&self) -> bool {
         self.watchdog.as_ref().map_or_else(ends::kernel_has_ipv6, Watchdog::has_ipv6)
     }

@@ -8,9 +8,9 @@ use std::net::{Ipv6Addr, SocketAddr};
 /// total payload length of all packets.
 #[derive(Debug)]
 pub(crate) struct Event {
-    /// Time of the last packet, CLOCK_MONOTONIC, ns.
+    /// Time in ns of the last packet, by CLOCK_MONOTONIC.
     pub(crate) at: u64,
-    /// Time of the first packet that echoed the same time stamp as the last packet, CLOCK_MONOTONIC, ns.
+    /// Time in ns, by CLOCK_MONOTONIC, of the first packet that echoed the same time stamp as the last packet.
     pub(crate) echoed: u64,
     pub(crate) direction: PacketDirection,
     pub(crate) key: ConnectionKey,

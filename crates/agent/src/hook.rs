@@ -1,4 +1,5 @@
-//! Attachment of the kernel program to a device: tcx (Linux 6.6), or a filter of the clsact qdisc on older kernels.
+//! Attaches the kernel program to a device: as a tcx link (since Linux 6.6), or as a filter of the clsact qdisc on
+//! older kernels.
 //!
 //! A tcx link is a file descriptor, so the kernel removes it when the process ends. A clsact filter remains after a
 //! kill. Without heartbeats the filter does nothing, and the next start of an agent removes the filter.

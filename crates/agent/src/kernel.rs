@@ -14,7 +14,8 @@ use std::thread::sleep;
 
 /// Packet events within this time are processed as one batch.
 const BATCH: std::time::Duration = std::time::Duration::from_millis(1);
-/// Interval of heartbeats. The program works without a heartbeat for ten times as long.
+/// Interval between two heartbeats. After the last heartbeat, the program continues to work for ten times this
+/// interval.
 const HEARTBEAT_INTERVAL: Duration = Duration::from_millis(HEARTBEAT_INTERVAL_MS as u64);
 const HEARTBEAT_INTERVAL_MS: u8 = 20;
 /// Idle time after which the loop waits for a wake-up instead of polling at every [`BATCH`].

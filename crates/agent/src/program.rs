@@ -41,8 +41,9 @@ type CounterWords = [u64; 7];
 const ETHERNET: u16 = 1;
 /// Device types of packets that begin with the IP header: PPP, raw IP, tunnels, and ARPHRD_NONE.
 const PLAIN: [u16; 6] = [512, 519, 768, 769, 776, 65534];
-/// Names of the programs for each kind of device: egress, ingress.
+/// Names of the programs for devices with Ethernet headers: egress, then ingress.
 const ETHERNET_PROGRAMS: [&str; 2] = ["lasthop_out", "lasthop_in"];
+/// Names of the programs for devices of [`PLAIN`] types: egress, then ingress.
 const PLAIN_PROGRAMS: [&str; 2] = ["lasthop_raw_out", "lasthop_raw_in"];
 /// Netlink group of device changes (linux/rtnetlink.h, RTMGRP_LINK).
 const LINKS: u32 = 1;

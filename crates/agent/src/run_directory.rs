@@ -24,8 +24,9 @@ pub struct RunDirectory {
 }
 
 const AGAIN: Duration = Duration::from_millis(10);
-/// Permission bits: the first lets group and others write, the second lets only owners remove files (sticky).
+/// Permission bits that let the group and others write.
 const OTHERS_WRITE: u32 = 0o022;
+/// Permission bit that lets only the owners of files remove them (sticky).
 const STICKY: u32 = 0o1000;
 
 impl RunDirectory {
@@ -93,7 +94,7 @@ impl RunDirectory {
         }
     }
 
-    /// Path of an entry as the user knows it, for messages.
+    /// Path of an entry in the form that the user gave, for messages.
     pub fn shown(&self, name: &str) -> PathBuf {
         self.path.join(name)
     }

@@ -43,7 +43,7 @@ impl AckSettings {
         }
     }
 
-    /// Number and form of the ACKs sent for each kernel ACK; `None` if the number varies.
+    /// Number and form of the ACKs sent for each kernel ACK; `None` if their number varies.
     pub fn pieces(&self) -> Option<FixedSplit> {
         match &self.ack_splitting {
             Some(ack_splitting) => (ack_splitting.build)(&ack_splitting.values).pieces(),

@@ -11,7 +11,7 @@ use std::collections::{HashMap, HashSet};
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-/// Maximum number of connections, which need about 100 MB.
+/// Maximum number of connections in the table. This number of connections needs about 100 MB.
 const MAX_CONNECTIONS: usize = 16_384;
 /// Time for which a closed connection stays in the table, for its last ACKs.
 const LINGER: Duration = Duration::from_secs(60);
@@ -153,7 +153,7 @@ impl ConnectionTable {
         self.flows.iter().filter(|(_, flow)| flow.is_known()).map(|(key, flow)| (key, flow.windows()))
     }
 
-    /// Removes closed connections.
+    /// Removes connections that have been closed for longer than [`LINGER`].
     pub fn remove_closed(&mut self, now: Time) {
         self.retain(|flow| !flow.is_over() || now.since(flow.last_packet()) < LINGER);
     }

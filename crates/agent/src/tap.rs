@@ -21,7 +21,7 @@ pub struct Tap {
 pub struct ObservedPacket<'a> {
     /// Direction.
     pub direction: PacketDirection,
-    /// Time by the kernel's wall clock, ns since 1970; `None` without a time stamp.
+    /// Arrival or send time by the kernel's wall clock, ns since 1970; `None` if the packet has no time stamp.
     pub stamp: Option<u64>,
     /// Headers.
     pub packet: &'a [u8],
@@ -29,8 +29,9 @@ pub struct ObservedPacket<'a> {
 
 /// ETH_P_ALL in network byte order (linux/if_ether.h).
 const ALL: i32 = (3_u16).to_be() as i32;
-/// Packet types (linux/if_packet.h): PACKET_HOST and PACKET_OUTGOING.
+/// Type of packets to this host (linux/if_packet.h, PACKET_HOST).
 const TO_US: u8 = 0;
+/// Type of packets from this host (linux/if_packet.h, PACKET_OUTGOING).
 const FROM_US: u8 = 4;
 /// Type of the loopback device (linux/if_arp.h). The firewall rules exclude this device, too.
 const LOOPBACK: u16 = 772;

@@ -179,7 +179,8 @@ pub fn room(text: &str) -> Result<Value, String> {
     }
 }
 
-/// The factor of a multiple of the bandwidth-delay product: 2.5 for `2.5 bdp`; `None` for other texts.
+/// Returns the factor of a multiple of the bandwidth-delay product, for example 2.5 for `2.5 bdp`; `None` for other
+/// texts.
 pub fn bdp(text: &str) -> Option<f64> {
     match split(text) {
         Ok((number, unit)) if unit.eq_ignore_ascii_case(BDP) => Some(number),

@@ -1,4 +1,5 @@
-//! Named random streams derived from one seed: one for each endpoint or link element and each purpose.
+//! Named random streams derived from one seed. Each endpoint and each link element has a stream of its own for each
+//! purpose.
 //!
 //! Senders and receivers do not draw from the channel's stream. With the same seed, all mechanisms therefore experience
 //! the same sequence of losses.
@@ -26,7 +27,7 @@ impl Stream {
         unit_interval(self.draw())
     }
 
-    /// An exponential number with this mean (same unit), from one draw.
+    /// An exponentially distributed number with this mean, in the unit of `mean`, from one draw.
     pub fn exponential(&mut self, mean: f64) -> f64 {
         -mean * libm::log1p(-self.uniform())
     }

@@ -10,8 +10,8 @@ pub enum Spread {
     Fixed,
     /// Exponential.
     Exponential,
-    /// Pareto of shape 1.5: finite mean, infinite variance, as for on and off times of self-similar traffic (Willinger
-    /// et al., IEEE/ACM ToN 5, 1997: shapes from 1 to 2; 1.5 is also ns-2's default).
+    /// Pareto of shape 1.5: finite mean and infinite variance. On and off times of self-similar traffic are Pareto
+    /// distributed with shapes from 1 to 2 (Willinger et al., IEEE/ACM ToN 5, 1997). 1.5 is also ns-2's default.
     Pareto,
     /// Log-normal with sigma 1.3: many small values, few large ones. Sizes of web files are log-normal (Downey,
     /// Computer Communications 28, 2005); this sigma is typical, without a source.
@@ -42,7 +42,7 @@ impl Spread {
         match self {
             Spread::Fixed => mean,
             Spread::Exponential => random.exponential(mean),
-            // Divides the minimum by a root of a uniform number, which is never zero.
+            // Divides the minimum by a root of a uniform number. This number is never zero.
             Spread::Pareto => mean * (SHAPE - 1.0) / SHAPE * libm::pow(1.0 - random.uniform(), -1.0 / SHAPE),
             Spread::Web => mean * log_normal(random, 1.3),
             Spread::Video => mean * log_normal(random, 0.3),
@@ -50,7 +50,8 @@ impl Spread {
     }
 }
 
-/// Log-normal number of mean 1: exp(sigma Z - sigma² / 2), Z by Box and Muller (1958).
+/// Returns a log-normal number of mean 1: exp(sigma Z - sigma² / 2). Z is a standard normal number by the method of Box
+/// and Muller (1958).
 fn log_normal(random: &mut Stream, sigma: f64) -> f64 {
     // `1 - uniform` is never zero, so that its logarithm is finite.
     let (one, other) = (1.0 - random.uniform(), random.uniform());
@@ -65,8 +66,8 @@ mod tests {
     /// Draws 90,000 numbers: means must agree within five standard errors, and medians within 3 %.
     #[test]
     fn numbers_have_their_mean_and_their_median() {
-        // Standard deviation and median, divided by the mean: exponential 1, ln 2; log-normal sqrt(exp(σ²) - 1),
-        // exp(-σ²/2).
+        // The table has the standard deviation and the median, each divided by the mean. For the exponential
+        // distribution these are 1 and ln 2; for the log-normal distribution, sqrt(exp(σ²) - 1) and exp(-σ²/2).
         let normal =
             |sigma: f64| (libm::sqrt(libm::exp(sigma * sigma) - 1.0), libm::exp(-0.5 * sigma * sigma));
         for (spread, (deviation, median)) in [

@@ -49,7 +49,8 @@ impl<W: Write> Capture<W> {
         Capture::begin(writer, interfaces, Some(snap.max(1)))
     }
 
-    /// Records a packet of `original_len` bytes (at least the length of `bytes`) on `interface` at `time`.
+    /// Records a packet on `interface` at `time`. `original_len` is the length of the packet in bytes, which is at
+    /// least the length of `bytes`.
     ///
     /// Comments are truncated to 65535 bytes, the maximum of the format.
     ///

@@ -1,4 +1,4 @@
-//! Captured packets read back with times, names, lengths and comments.
+//! Tests that a capture file, when read back, has the times, names, lengths and comments that were written.
 
 use lasthop_base::Time;
 use lasthop_capture::Capture;

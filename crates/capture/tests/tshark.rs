@@ -1,4 +1,4 @@
-//! Wireshark's dissectors read captured packets without complaints.
+//! Tests that Wireshark's dissectors read captured packets without complaints.
 
 use lasthop_base::Time;
 use lasthop_capture::Capture;

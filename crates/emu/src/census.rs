@@ -12,10 +12,11 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread::{JoinHandle, sleep};
 use std::time::{Duration, Instant};
 
-/// Congestion controls of a connection, in the order in which they were seen at each end; empty if none was seen.
+/// Congestion controls that a connection has used.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct UsedControls {
-    /// Congestion controls at the server and at the client.
+    /// Congestion controls at the server, then those at the client. Each list is in the order of use, and empty if the
+    /// thread did not see the connection at that end.
     pub controls: [Vec<CongestionName>; 2],
 }
 
@@ -34,7 +35,8 @@ const CHECK_INTERVAL: Duration = Duration::from_millis(5);
 /// Duration of frequent queries after the start of a connection: programs choose a congestion control in this time.
 const FREQUENT_QUERIES_FOR: Duration = Duration::from_millis(200);
 const QUERY_INTERVAL: Duration = Duration::from_secs(1);
-/// Ratio of the pause after a query to the query's duration. The thread thus uses at most 2 % of a processor.
+/// Ratio of the pause after a query to the duration of that query. With this ratio, the thread uses at most 2 % of a
+/// processor.
 const PAUSE_FACTOR: u32 = 50;
 const MAX_CONNECTIONS: usize = 10_000;
 

@@ -6,7 +6,7 @@ use lasthop_tcp::State;
 use std::io::{self, Read, Write};
 use std::ops::Range;
 
-/// The two streams of a connection, with their source and their sink.
+/// The two streams of a connection, with the source of the bytes to send and the sink of the received bytes.
 pub struct Exchange {
     handle: Handle,
     role: Role,

@@ -7,7 +7,7 @@ use std::collections::BinaryHeap;
 /// Impairments of packets in one direction, as in netem(8). Probabilities are 0 to 1 and independent.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Impairment {
-    /// Probability that a packet is lost or begins a burst of losses.
+    /// Probability that a burst of losses begins with a packet. A burst may be a single loss.
     pub loss: f64,
     /// Mean number of consecutive losses, at least 1 (0 counts as 1).
     pub burst: f64,

@@ -212,8 +212,8 @@ pub struct ConnectionSampler {
 }
 
 impl ConnectionSampler {
-    /// Queries the connections at these ends every `span`. Sample times are taken from `clock`. Fails if the kernel
-    /// refuses sock_diag.
+    /// Starts a thread that queries the connections at these ends every `span`. The times of the samples are those of
+    /// `clock`. Fails if the kernel refuses sock_diag.
     pub fn every(
         span: Duration,
         clock: Clock,

@@ -51,8 +51,8 @@ impl<W: Write> TunHost<W> {
         }
     }
 
-    /// Makes the host answer each packet before the next packet is read, as in a simulation. Unless this is set, one
-    /// ACK may cover several packets that arrive together.
+    /// Makes the host answer each packet before it reads the next packet, as in a simulation. If this function is not
+    /// called, one ACK may cover several packets that arrive together.
     pub fn answer_each(&mut self) {
         self.batch = 1;
     }

@@ -6,7 +6,7 @@ use lasthop_wire::LossReason;
 /// Totals of a flow. Counters of losses in full queues are inline; all others are allocated on first use.
 #[derive(Debug, Default)]
 pub(crate) struct CompactAccount {
-    /// Packets from the source that a full queue dropped: a part of [`FlowAccount::lost`].
+    /// Packets from the source that a full queue dropped. [`FlowAccount::lost`] includes these packets.
     queue_full: u64,
     lost_to_overshoot: u64,
     rest: Option<Box<FlowAccount>>,

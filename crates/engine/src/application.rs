@@ -74,7 +74,7 @@ struct Exchanging {
     requested_bytes: u64,
     /// Bytes of the pending response.
     pending_response: Option<u64>,
-    /// Total bytes that the client will have received when the last requested response is complete.
+    /// Total number of bytes that the client will have received when the response to the last request is complete.
     expected_bytes: u64,
     first: Time,
 }
@@ -87,8 +87,8 @@ struct Pausing {
 }
 
 /// An application without a rate writes until this many bytes are unsent. The value is that of `TCP_NOTSENT_LOWAT` on
-/// many servers, 128 KiB (from memory). The backlog at the end of an on period is still sent, so that a burst outlasts
-/// its period.
+/// many servers, 128 KiB (from memory). Data that is unsent at the end of an on period is still sent, so a burst lasts
+/// longer than its on period.
 const MAX_UNSENT: u64 = 128 << 10;
 const INITIAL_CAPACITY: u64 = 1024;
 
@@ -116,7 +116,7 @@ impl Application {
         }
     }
 
-    /// Time of the next action that the clock triggers, not an arrival.
+    /// Time of the next action that the clock triggers. Actions triggered by arrivals do not count.
     pub fn next(&self) -> Time {
         self.next
     }

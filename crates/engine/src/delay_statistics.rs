@@ -1,31 +1,33 @@
 //! Delay statistics of a pipe: a histogram whose size does not depend on the length of the run.
 //!
-//! Classes are 1/32 of an octave wide (log-linear, as in HdrHistogram): percentiles are exact to 1.6 % and 16 ns. The
-//! class is the exponent of the value as a 32-bit float and the first five bits of its fraction.
+//! A class is a bin of the histogram. Classes are 1/32 of an octave wide (log-linear, as in HdrHistogram): percentiles
+//! are exact to 1.6 % and 16 ns. The class of a value is given by the exponent and the first five fraction bits of the
+//! value as a 32-bit float.
 
 use lasthop_base::Duration;
 
-/// Limit to which longer delays are clamped, ns: 146 years.
+/// Largest delay that is recorded, ns (146 years). Longer delays are clamped to this value.
 const MAX_NANOS: u64 = 1 << 62;
-/// Offset added to each delay, ns, so that the smallest value has a known exponent: 2^10.
+/// Offset in ns added to each delay, so that the smallest value, 2^10, has a known exponent.
 const MIN_NANOS: u64 = 1 << 10;
-/// A class is given by the upper bits of a value as a float: `CLASS_SHIFT` lower bits are ignored. `FIRST_CLASS` is
-/// subtracted so that [`MIN_NANOS`] is in class 0.
+/// Number of lower bits of a value as a float that do not affect the class.
 const CLASS_SHIFT: u32 = 23 - 5;
+/// Number that is subtracted from the remaining bits, so that [`MIN_NANOS`] is in class 0.
 const FIRST_CLASS: u32 = (127 + 10) << 5;
 /// Number of classes, enough for all 64-bit numbers; a power of two.
 const CLASSES: usize = 2048;
 /// Classes added at once when the histogram grows: 8 octaves, a power of two.
 const CLASSES_PER_GROWTH: usize = 256;
 
-/// Times on a pipe beyond its propagation delay: queueing, transmission and link-layer retransmissions.
+/// Statistics of the time that packets spend on a pipe beyond its propagation delay: in queueing, transmission and
+/// link-layer retransmissions.
 #[derive(Clone, Debug)]
 pub struct DelayStatistics {
     /// [`MIN_NANOS`] minus the propagation delay, ns.
     offset: i64,
-    /// Sum of all delays with [`MIN_NANOS`] added to each, ns: `sum` holds the lower 64 bits, `sum_above` the upper
-    /// ones.
+    /// Lower 64 bits of the sum in ns of all delays, with [`MIN_NANOS`] added to each delay.
     sum: u64,
+    /// Upper 64 bits of that sum.
     sum_above: u64,
     /// Packets by class, up to the largest class needed.
     counts: Vec<u64>,
@@ -85,7 +87,7 @@ impl DelayStatistics {
         self.counts.iter().sum()
     }
 
-    /// Exact mean, s; `None` without packets.
+    /// Exact mean of the delays in s; `None` without packets.
     pub fn mean_s(&self) -> Option<f64> {
         let count = self.count();
         let sum = (u128::from(self.sum_above) << 64) + u128::from(self.sum)
@@ -93,7 +95,8 @@ impl DelayStatistics {
         (count > 0).then(|| sum as f64 / 1e9 / count as f64)
     }
 
-    /// Quantiles by nearest rank, s, as the middles of their classes; `None` without packets.
+    /// Quantiles in s of the delays, by nearest rank. Each is the middle of the class in which the quantile lies.
+    /// `None` without packets.
     pub fn quantiles_s<const SHARES: usize>(&self, shares: [f64; SHARES]) -> Option<[f64; SHARES]> {
         let count = self.count();
         let of = |share: f64| {
@@ -111,7 +114,7 @@ impl DelayStatistics {
     }
 }
 
-/// Class of a delay with its offset, ns, at least [`MIN_NANOS`].
+/// Returns the class of a delay. `nanos` is the delay in ns plus the offset [`MIN_NANOS`].
 fn class(nanos: i64) -> usize {
     let beginning = (nanos as f32).to_bits() >> CLASS_SHIFT;
     beginning.wrapping_sub(FIRST_CLASS) as usize & (CLASSES - 1)

@@ -5,14 +5,14 @@ mod tree;
 use lasthop_base::Time;
 use tree::{LargeTree, SmallTree, WideTree};
 
-/// The next due time of each source (pipe or timer), and the earliest of all. The number of sources is fixed. Among
-/// equal times, the lowest source number wins.
+/// A queue with the next due time of each source (a pipe or a timer). It returns the earliest source. The number of
+/// sources is fixed. Among sources with equal times, the lowest source number wins.
 ///
 /// Up to eight sources are kept sorted; more than eight compete in a tournament tree (`tree`).
 #[derive(Debug)]
 pub struct EventQueue {
-    /// Index 0 holds the earliest source. With at most eight sources, the array holds all of them in order, followed by
-    /// unused numbers.
+    /// Element 0 is the earliest source. With at most eight sources, the array holds all sources in order, followed by
+    /// unused source numbers.
     order: [(Time, u32); SORTED_CAPACITY],
     storage: Storage,
     count: usize,
@@ -154,7 +154,7 @@ impl EventQueue {
     }
 }
 
-/// Moves a source other than the first to its new place.
+/// Moves `source`, which is not the first element, to the position of its new time.
 #[cold]
 fn sort_in(order: &mut [(Time, u32); SORTED_CAPACITY], source: (Time, u32)) {
     let Some(mut place) = order.iter().position(|other| other.1 == source.1) else { return };
@@ -173,8 +173,8 @@ fn is_before(one: (Time, u32), other: (Time, u32)) -> bool {
     one.0 < other.0 || (one.0 == other.0 && one.1 < other.1)
 }
 
-/// Timers whose deadlines mostly move later. A postponed timer keeps its old time in the tree; it is rescheduled when
-/// that time is reached.
+/// Queue of timers, whose deadlines are mostly moved to later times. A postponed timer keeps its old time in the tree;
+/// it is rescheduled when that time is reached.
 #[derive(Debug)]
 pub struct Timers(EventQueue);
 

@@ -3,14 +3,15 @@
 //! A TCP flow is active from its start until its last byte is delivered. While at least two flows are active, each
 //! delivery counts for its flow. An equal part of the delivery is added to each active flow's fair share. The sum of
 //! these parts is the virtual time of fair queueing (Demers, Keshav, Shenker, SIGCOMM 1989). Memory and time per
-//! delivery do not grow with the run or its flows.
+//! delivery do not grow with the length of the run or with the number of flows.
 
 /// Share of a flow while other flows were active.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct ConcurrentShare {
     /// Payload delivered to the flow while at least one other flow was active, bytes.
     pub bytes: u64,
-    /// Payload that equal shares of all active flows at each instant would have given, bytes.
+    /// Payload in bytes that the flow would have received in the same time, if all active flows had equal shares at
+    /// each instant.
     pub fair_bytes: f64,
 }
 
@@ -24,7 +25,7 @@ impl ConcurrentShare {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ConcurrentFlows {
     active: u32,
-    /// Fair share that a flow active since the start of the run would have, bytes: the virtual time.
+    /// Virtual time: the fair share in bytes that a flow would have if it had been active since the start of the run.
     fair_bytes: f64,
 }
 
@@ -33,8 +34,9 @@ pub(crate) struct ConcurrentFlows {
 #[repr(C)]
 pub(crate) struct FlowShare {
     bytes: u64,
-    /// [`ConcurrentFlows`]'s `fair_bytes` when this flow began and when it ended, or [`NOT_YET`].
+    /// Value of [`ConcurrentFlows`]'s `fair_bytes` when this flow began, or [`NOT_YET`].
     began: f64,
+    /// Value of [`ConcurrentFlows`]'s `fair_bytes` when this flow ended, or [`NOT_YET`].
     ended: f64,
 }
 

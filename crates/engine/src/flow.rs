@@ -35,7 +35,7 @@ pub struct FlowSpec {
     pub opaque: bool,
 }
 
-/// Bytes of a packet that links charge in addition to its payload.
+/// Number of bytes that links charge for a packet in addition to its payload.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Overhead {
     /// IPv4 and TCP headers with options; 28 bytes of IPv4 and UDP headers for a datagram.
@@ -211,7 +211,7 @@ impl Datagrams {
         self.pattern.is_some_and(|pattern| pattern.exponential) || self.spacing.jitter > Duration::ZERO
     }
 
-    /// Returns the number of the datagram due now, and schedules the next.
+    /// Returns the number of the datagram that is due now, and schedules the next datagram.
     pub(crate) fn emit(&mut self) -> u64 {
         let burst = u64::from(self.spacing.burst);
         self.number += 1;
@@ -251,13 +251,15 @@ pub struct FlowAccount {
     pub lost_backward: PerReason<u64>,
     /// Tagged (low-priority) packets among `lost`, by reason.
     pub tagged_lost: PerReason<u64>,
-    /// Queue losses of packets sent before the source noticed its first loss: slow start's overshoot.
+    /// Packets lost in queues that the source sent before it noticed its first loss. These are the losses of slow
+    /// start's overshoot.
     pub lost_to_overshoot: u64,
-    /// Packets that middleboxes created or repeated, forward and backward.
+    /// Packets that middleboxes created or repeated: first in the forward direction, then in the backward direction.
     pub created: [u64; 2],
-    /// Packets that middleboxes received in place of the addressed host, forward and backward.
+    /// Packets that middleboxes received in place of the addressed host: first in the forward direction, then in the
+    /// backward direction.
     pub received: [u64; 2],
-    /// Copies that links made of packets, forward and backward.
+    /// Copies of packets that links made: first in the forward direction, then in the backward direction.
     pub duplicated: [u64; 2],
     /// Distinct datagrams that arrived.
     pub datagrams: u64,
@@ -294,9 +296,10 @@ impl FlowAccount {
     }
 }
 
-/// Accuracy of loss discrimination, for packets lost at their first transmission (hasegawa §4.2, Eq. 6 and 7).
+/// Accuracy of loss discrimination, for packets lost at their first transmission (hasegawa §4.2, Eq. 6 and 7). The
+/// fields count lost packets.
 ///
-/// A gap with both kinds of losses counts as congestion.
+/// If a gap contains both kinds of losses, the gap counts as congestion.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct DiscriminationAccuracy {
     /// Wireless losses.

@@ -16,7 +16,8 @@ pub struct PipeId(pub u32);
 pub struct PipeAccount {
     /// Packets that were sent into the pipe, including those lost.
     pub offered: u64,
-    /// Bytes, as the link charges them, of all packets that have arrived at the pipe's end or are in flight to it.
+    /// Bytes of all packets that have arrived at the pipe's end or are in flight to it. Packets count with the size
+    /// that the link charges.
     pub carried_bytes: u64,
     /// Packets lost, by reason.
     pub lost: PerReason<u64>,
@@ -41,13 +42,14 @@ impl PipeAccount {
 
 /// A link's direction, with its packets in order of arrival.
 ///
-/// A packet that passes an idle wire touches two cache lines: the first one of `line`, and the one with the fields of
-/// `account` that precede its losses.
+/// A packet that passes an idle wire touches two cache lines. One is the first cache line of `line`. The other holds
+/// the fields of `account` that precede its losses.
 #[repr(C, align(64))]
 pub(crate) struct Pipe {
     pub(crate) line: LinkDirection,
     pub(crate) delays: Option<Box<DelayStatistics>>,
-    /// Packets in flight that continue to another pipe. While there are any, the hops of later packets are not fused.
+    /// Packets in flight that continue to another pipe. While such packets are in flight, the hops of later packets are
+    /// not fused.
     pub(crate) continuing: u32,
     /// Whether each packet is reported to an observer or recorded in `delays`.
     pub(crate) is_observed: bool,

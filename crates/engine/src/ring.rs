@@ -16,8 +16,8 @@ pub(crate) enum EntryKind {
     DiscardedReadable,
 }
 
-/// A packet in flight, or the notice of a discard. It takes two cache lines; the first holds all that an endpoint reads
-/// of a segment without SACK blocks or SYN options.
+/// A packet in flight, or the notice of a discard. An entry takes two cache lines. If the segment has no SACK blocks or
+/// SYN options, the endpoint reads only the first cache line.
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
 pub(crate) struct InFlight {
@@ -90,8 +90,8 @@ impl Ring {
         true
     }
 
-    /// Adds an entry that overtakes others or needs more slots. Separate from [`Ring::push`], where these cases would
-    /// cost each packet two to six instructions.
+    /// Adds an entry that overtakes others or needs more slots. This function is separate, because these cases would
+    /// cost each packet two to six instructions in [`Ring::push`].
     #[cold]
     #[inline(never)]
     fn push_slow(&mut self, due: Time, packet: &Packet, next: Option<PipeId>, kind: EntryKind) -> bool {

@@ -14,8 +14,8 @@ pub(crate) fn number_of(routes: &mut Vec<Vec<PipeId>>, route: &[PipeId]) -> u32 
     number as u32
 }
 
-/// Marks the links whose hop can be fused with the previous hop: links fed by a single pipe that keeps the order of
-/// packets.
+/// Marks the pipes whose hop can be fused with the previous hop. All packets of such a pipe come from one other pipe,
+/// which keeps the order of packets.
 pub(crate) fn fuse(pipes: &mut [Pipe], routes: &[Vec<PipeId>]) {
     #[derive(Clone, Copy, PartialEq)]
     enum Feeder {

@@ -1,8 +1,8 @@
 //! Tests of the sizes of types that are written for each packet, and of a connection's types. Larger types cost time.
 //!
 //! If you need more bytes, change the number here and record the figures of `make count` in
-//! `docs/development/performance/journal.md`. Limits of connections count cache lines of 64 bytes, since the lines
-//! touched per packet determine the cost.
+//! `docs/development/performance/journal.md`. The sizes of a connection's types are in cache lines of 64 bytes, since
+//! the number of lines touched per packet determines the cost.
 
 use crate::ring::InFlight;
 use lasthop_net::Passage;

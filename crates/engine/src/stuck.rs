@@ -1,6 +1,6 @@
 //! Detection of a stuck run, in which a timer or deadline is due again and again at the same instant.
 //!
-//! Packets take time on links, so that only timers and deadlines of queueing elements can repeat endlessly at one
+//! Packets take time on links. Therefore only timers and deadlines of queueing elements can repeat endlessly at one
 //! instant. One counter covers all sources; after 2^20 events at one instant, each source is counted separately.
 
 use crate::flow::FlowSide;

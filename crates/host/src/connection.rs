@@ -26,9 +26,9 @@ pub(crate) struct Connection {
     id: u16,
     /// Whether the application has shut down sending.
     is_sending_shut: bool,
-    /// The last ICMP error. It is cleared when a segment is delivered (RFC 9293 §3.9.2.2).
+    /// The last ICMP error. The error is cleared when a segment is delivered (RFC 9293 §3.9.2.2).
     icmp_error: Option<Error>,
-    /// First offset that the application will not read. Bytes at this offset and later are discarded.
+    /// First stream offset that the application will not read. Bytes from this offset on are discarded.
     read_limit: u64,
     /// Whether the application has closed the handle. The connection lasts until both FINs are acknowledged.
     pub(crate) is_orphan: bool,

@@ -20,7 +20,7 @@ impl Incoming {
         Incoming { start: 1, bytes: VecDeque::new() }
     }
 
-    /// Number of readable bytes if the stream is complete up to offset `next`.
+    /// Returns the number of readable bytes. `next` is the offset up to which the stream is complete.
     pub(crate) fn readable(&self, next: u64) -> u64 {
         next.saturating_sub(self.start)
     }
@@ -54,7 +54,7 @@ impl Incoming {
         len
     }
 
-    /// Copies readable bytes, which end before offset `next`. The bytes stay in the buffer.
+    /// Copies readable bytes to `out`. The readable bytes end before offset `next`. The bytes stay in the buffer.
     pub(crate) fn peek(&self, out: &mut [u8], next: u64) -> usize {
         let len = (out.len() as u64).min(self.readable(next)) as usize;
         let (first, second) = self.bytes.as_slices();

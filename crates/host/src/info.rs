@@ -12,8 +12,9 @@ pub struct Info {
     pub state: State,
     /// Options that both ends agreed on in the handshake.
     pub options: Agreed,
-    /// Largest payload of a segment to send, bytes. The peer's MSS, this host's MTU and ICMP limit it; the options of
-    /// every segment are subtracted. Before the handshake ends, the peer's MSS counts as unlimited.
+    /// Largest payload in bytes of a segment that this host sends. The peer's MSS, this host's MTU and MTUs reported by
+    /// ICMP limit the payload. The bytes of the options that every segment has are subtracted. Before the handshake
+    /// ends, the peer's MSS counts as unlimited.
     pub snd_mss: u64,
     /// Congestion window, bytes.
     pub cwnd_bytes: u64,
@@ -29,11 +30,11 @@ pub struct Info {
     pub unacked_bytes: u64,
     /// Unacknowledged bytes that the peer has reported in SACK blocks.
     pub sacked_bytes: u64,
-    /// Unacknowledged bytes that are marked lost.
+    /// Unacknowledged bytes that the sender has marked as lost.
     pub lost_bytes: u64,
     /// Number of retransmitted segments.
     pub total_retrans: u64,
-    /// Number of later segments that must arrive before a hole is marked lost (RFC 6675 §2, DupThresh).
+    /// Number of later segments that must arrive before the sender marks a hole as lost (RFC 6675 §2, DupThresh).
     pub reordering: u32,
     /// Number of expiries of the retransmission timer.
     pub timeouts: u64,

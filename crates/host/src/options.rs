@@ -13,12 +13,13 @@ pub struct Options {
     ///
     /// [`Config::segment`] is an upper limit. The host's MTU and [`Options::mss`] may lower the segment size further.
     pub tcp: Config,
-    /// `TCP_MAXSEG`: largest MSS that the host announces, bytes, at least 64.
+    /// `TCP_MAXSEG`: largest MSS in bytes that the host announces, at least 64.
     pub mss: Option<u16>,
-    /// `SO_SNDBUF`: largest amount of written bytes that the peer has not acknowledged, at least 1.
+    /// `SO_SNDBUF`: largest number of bytes, at least 1, that the application has written and the peer has not
+    /// acknowledged.
     pub send_buffer: usize,
-    /// `SO_RCVBUF`: largest amount of unread bytes, from 1 to 1 GiB. `None`: the mechanism of the advertised window
-    /// sets the size.
+    /// `SO_RCVBUF`: largest number of bytes that the application has not read, from 1 to 1 GiB. If `None`, the
+    /// mechanism of the advertised window sets the size of the buffer.
     pub receive_buffer: Option<u64>,
     /// `IP_TOS` without its ECN bits: the differentiated services code point, 0 to 63.
     pub dscp: u8,

@@ -10,8 +10,8 @@ use std::net::{IpAddr, SocketAddr};
 const FIRST_EPHEMERAL: u16 = 49152;
 const EPHEMERAL: u16 = u16::MAX - FIRST_EPHEMERAL + 1;
 
-/// Distance from the last number of an earlier connection to the initial number of a new one, used if the clock has not
-/// passed the earlier number.
+/// Distance from the last sequence number of an earlier connection to the initial number of a new connection. This
+/// distance is used if the clock has not yet passed the earlier number.
 const BEHIND: u64 = 64_000;
 
 pub(crate) struct SecretNumbers {
@@ -24,8 +24,9 @@ impl SecretNumbers {
         SecretNumbers { secret, opened: 0 }
     }
 
-    /// Initial sequence number: a clock of 4 µs plus a keyed hash of both ends (RFC 9293 §3.4.1, RFC 6528 §3). The
-    /// result lies after `after`, the last number of an earlier connection between the same ends (RFC 9293 §3.6.1).
+    /// Returns an initial sequence number: a clock with ticks of 4 µs, plus a keyed hash of both ends (RFC 9293 §3.4.1,
+    /// RFC 6528 §3). The result lies after `after`, the last number of an earlier connection between the same ends (RFC
+    /// 9293 §3.6.1).
     pub(crate) fn initial(
         &self,
         now: Time,

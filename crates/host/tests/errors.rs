@@ -129,7 +129,7 @@ fn a_flood_of_syns_costs_no_more_than_the_backlog() {
     assert_eq!(world.server.counters().backlog_full, 16);
     let open = clients.iter().filter(|client| world.client.readiness(**client).unwrap().writable).count();
     assert_eq!(open, 4);
-    // Retransmitted SYNs use the places in the backlog that became free.
+    // As connections are accepted, the backlog has room again, and retransmitted SYNs open further connections.
     let mut accepted = 0;
     for _ in 0..200 {
         while world.server.accept(listener).is_ok() {

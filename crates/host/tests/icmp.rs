@@ -271,8 +271,8 @@ fn a_hard_error_ends_a_connection_that_is_being_accepted() {
     assert!(world.server.accept(listener).is_ok(), "the next SYN uses the free place in the backlog");
 }
 
-/// A link with this MTU, bytes. The link answers longer packets of the client with type 3, code 4, and the MTU `told`.
-/// Returns a counter of the packets that were too long.
+/// Makes the path a link with the MTU `mtu`, bytes. The link answers longer packets of the client with ICMP type 3,
+/// code 4, which reports the MTU `told`. Returns a counter of the packets that were too long.
 fn narrow(world: &mut World, mtu: Rc<Cell<usize>>, told: u16) -> Rc<Cell<u32>> {
     let refused = Rc::new(Cell::new(0));
     let count = Rc::clone(&refused);

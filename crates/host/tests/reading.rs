@@ -1,4 +1,5 @@
-//! A read by the application sends an ACK only if the ACK has news.
+//! Tests that a read by the application sends an ACK only if the ACK advertises a larger window or acknowledges new
+//! data.
 
 mod world;
 

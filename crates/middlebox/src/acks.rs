@@ -1,16 +1,16 @@
 //! Classifies ACKs, for middleboxes that suppress or change ACKs.
 //!
-//! The rules follow the snoop agents of ns-2, Click and a Linux module. A duplicate is a pure ACK with the number,
-//! window and ECN echo of the last ACK, without D-SACK, while data is outstanding. ACKs of data that the middlebox has
-//! not seen are not classified further. If the middlebox first sees a connection after its SYN, the first ACK only sets
-//! the state.
+//! The rules follow the snoop agents of ns-2, Click and a Linux module. A duplicate is a pure ACK that arrives while
+//! data is outstanding. It has the number, window and ECN echo of the last ACK, and no D-SACK. ACKs of data that the
+//! middlebox has not seen are not classified further. If the middlebox first sees a connection after its SYN, the first
+//! ACK only sets the state.
 
 use crate::sequence::{distance, end_of, is_before};
 use lasthop_wire::{Flags, Segment, Seq};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum AckKind {
-    /// Acknowledges new data. The number is that of the previous ACK.
+    /// Acknowledges new data. The value is the acknowledgement number of the previous ACK.
     New(Seq),
     /// Reports out-of-order data and nothing else.
     Duplicate,

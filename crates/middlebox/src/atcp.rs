@@ -81,7 +81,7 @@ struct Atcp {
 
 struct AtcpFlow {
     acks: Acks,
-    /// Window scales of the sender and of the mobile, from their SYNs.
+    /// Window scales from the SYNs: first that of the sender, then that of the mobile.
     scales: [Option<u8>; 2],
     has_syn: [bool; 2],
     /// Right edge of the window advertised to the sender.

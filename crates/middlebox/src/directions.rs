@@ -12,8 +12,8 @@ pub(crate) enum Toward {
     Network,
 }
 
-/// For each flow, the states of forward and of reverse data. A state is `None` if the middlebox does not serve that
-/// direction.
+/// For each flow, two states: first that of the forward data, then that of the reverse data. A state is `None` if the
+/// middlebox does not serve that direction.
 #[derive(Debug)]
 pub(crate) struct PerDirection<T>(Vec<[Option<T>; 2]>);
 

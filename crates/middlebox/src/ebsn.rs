@@ -43,7 +43,8 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
 struct Ebsn {
     attempts: u32,
     gap: Duration,
-    /// For each flow and direction: whether packets go down to the last hop, and the time of the last notice.
+    /// For each flow and each direction, two values: whether the packets of this direction go down to the last hop, and
+    /// the time of the last notice about them.
     flows: Vec<[(bool, Option<Time>); 2]>,
 }
 

@@ -72,8 +72,8 @@ pub trait Middlebox: Send {
         let _ = (now, packet);
     }
 
-    /// Handles the `attempt`-th failed transmission of a forwarded packet on the next link. The link may retransmit.
-    /// Called only if [`Middlebox::needs_failures`], and only for links that transmit packet by packet.
+    /// Handles the `attempt`-th failed transmission of a forwarded packet on the next link. The link may retransmit the
+    /// packet. Called only if [`Middlebox::needs_failures`], and only for links that transmit packet by packet.
     fn handle_failure(&mut self, now: Time, packet: &Packet, attempt: u32, out: &mut Vec<Decision>) {
         let _ = (now, packet, attempt, out);
     }
@@ -110,7 +110,7 @@ pub trait Middlebox: Send {
 pub struct Site {
     /// For each flow, the exits of forward and of reverse packets.
     pub flows: Vec<[Option<Exit>; 2]>,
-    /// Random numbers of the middlebox.
+    /// Random stream of the middlebox.
     pub random: Stream,
 }
 

@@ -40,8 +40,8 @@ impl SilenceDetector {
         self.outage
     }
 
-    /// Handles the link's report that an outage begins or ends. `has_outstanding` means that data is in flight to the
-    /// mobile. Returns true if the sender's window has to be closed or opened now.
+    /// Handles the link's report that an outage begins or ends (`outage`: begins). `has_outstanding` means that data is
+    /// in flight to the mobile. Returns true if the sender's window has to be closed or opened now.
     pub(crate) fn on_link_report(&mut self, now: Time, outage: bool, has_outstanding: bool) -> bool {
         let was_frozen = self.frozen;
         self.outage = outage;

@@ -63,9 +63,9 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
 
 /// Allowance for the processing time of mobile and station, in addition to the link's round trip.
 const MARGIN: Duration = Duration::from_millis(10);
-/// Smoothed round trip and variation before the first sample.
+/// Values of the smoothed round trip and of its variation before the first sample.
 const START: (Duration, Duration) = (Duration::from_millis(100), Duration::from_millis(250));
-/// Growth of the timestamps, in ticks, after which the length of a tick is known.
+/// Number of ticks by which the timestamps must have grown before the station knows the length of a tick.
 const TICK_LEARNED_AFTER: u32 = 100;
 /// Largest number of timeout doublings.
 const DOUBLINGS: u32 = 6;
@@ -90,7 +90,8 @@ struct BufferedPacket {
     arrived_at: Time,
     sent_at: Option<Time>,
     retransmissions: u32,
-    /// Whether the source retransmitted the packet, or the packet arrived out of order. Its loss is then not wireless.
+    /// Whether the source retransmitted the packet, or the packet arrived out of order. In both cases the packet was
+    /// not lost over the air.
     is_sender_retransmission: bool,
 }
 
@@ -102,7 +103,7 @@ struct WtcpFlow {
     single_packet_mode: bool,
     /// Whether duplicates have caused a retransmission of the first packet.
     has_retransmitted: bool,
-    /// Newest timestamp of the source and its arrival time.
+    /// Newest timestamp of the source, and the arrival time of this timestamp.
     newest_stamp: Option<(u32, Time)>,
     first_stamp: Option<(u32, Time)>,
     last_stamp: Option<u32>,

@@ -64,8 +64,8 @@ fn packet() -> impl Strategy<Value = Packet> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
-    /// Each packet is forwarded, consumed, dropped or held, exactly once. New packets belong to a flow that passes the
-    /// node. Only `wtcp` holds packets. Timers do not output endlessly at one instant.
+    /// Each packet has exactly one fate: it is forwarded, consumed, dropped or held. New packets belong to a flow that
+    /// passes the node. Only `wtcp` holds packets. Timers do not output endlessly at one instant.
     #[test]
     fn each_packet_has_one_fate(packets in prop::collection::vec((packet(), 0u64..300), 1..80)) {
         for (name, mut middlebox) in boxes() {

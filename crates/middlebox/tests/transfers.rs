@@ -1,6 +1,6 @@
 //! Tests whole transfers through every middlebox. Sequence numbers wrap, packets are lost and reordered on both sides,
 //! a middlebox sees a connection only from its middle, and resets and ACKs are forged. Each transfer has to complete,
-//! as without a middlebox.
+//! as a transfer without a middlebox does.
 
 use lasthop_base::{Choice, Duration, Stream, Time};
 use lasthop_middlebox::{ALL, Build, Decision, Exit, Middlebox, Site};
@@ -21,8 +21,9 @@ enum To {
 
 #[derive(Clone, Copy, Default)]
 struct Script {
-    /// Every n-th packet over the air is lost; 0: no packet. `wired` is the same for the wired network.
+    /// Every n-th packet over the air is lost; 0: no packet is lost.
     air: u64,
+    /// Every n-th packet over the wired network is lost; 0: no packet is lost.
     wired: u64,
     /// Every n-th packet is delayed by 15 ms.
     late: u64,

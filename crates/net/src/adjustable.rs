@@ -39,7 +39,8 @@ pub(crate) struct AdjustableParts {
 struct Sending {
     packet: Packet,
     begins: Time,
-    /// Unsent part of the packet at `since`, the time of the last rate change. Unit: bits times nanoseconds per second.
+    /// Part of the packet that was unsent at the last rate change (`since`). The unit is bits times nanoseconds per
+    /// second.
     left: u128,
     since: Time,
     ends: Time,
@@ -63,7 +64,7 @@ impl AdjustableLink {
         }
     }
 
-    /// Returns the end of a transmission of which `left` is unsent at `since`.
+    /// Returns the end of a transmission that has the unsent part `left` at the time `since`.
     fn ends(&self, since: Time, left: u128) -> Time {
         match u64::try_from(left.div_ceil(u128::from(self.bps.max(1)))) {
             Ok(nanos) if self.bps > 0 => Time::from_nanos(since.as_nanos().saturating_add(nanos)),

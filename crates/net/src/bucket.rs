@@ -1,9 +1,9 @@
-//! A token bucket, one token a byte, for shapers and policers (RFC 2697 §3).
+//! A token bucket for shapers and policers (RFC 2697 §3). One token permits one byte.
 
 use lasthop_base::{Duration, Rate, Time};
 
-/// A bucket that stores when it will be full, in whole nanoseconds, instead of its level. No update is needed while
-/// time passes.
+/// A token bucket. Instead of the level of the bucket, it stores the time in whole nanoseconds at which the bucket will
+/// be full. Therefore no update is needed while time passes.
 pub(crate) struct Bucket {
     rate: Rate,
     /// Time to fill the empty bucket.

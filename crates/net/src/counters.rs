@@ -57,7 +57,7 @@ pub struct RlcCounters {
     pub overflowed: u64,
     /// SDUs delivered.
     pub delivered: u64,
-    /// SDUs delivered after an SDU with a higher number.
+    /// SDUs delivered out of order, that is, after an SDU with a higher number.
     pub late: u64,
     /// SDUs delivered while an earlier SDU was missing.
     pub behind_gap: u64,

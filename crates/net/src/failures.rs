@@ -11,7 +11,8 @@ pub struct TransmissionFailures {
     pub failed: u32,
     /// End of the first transmission reported now.
     pub since: Time,
-    /// Time from a transmission's end until its failure is known. The next transmission ends after the same time.
+    /// Time from the end of a transmission until its failure is known. The same time lies between the ends of two
+    /// successive transmissions.
     pub apart: Duration,
 }
 

@@ -1,4 +1,4 @@
-//! Random processing delay of a host before its first link. Packets keep their order.
+//! Random processing delay of packets in a host, before the first link. Packets keep their order.
 //!
 //! The delay breaks the phase effects of drop-tail queues (Floyd and Jacobson 1992, §3), as ns-2's `overhead_` does.
 //! ns-2 draws one delay per burst of the sender. Here each packet of either end has its own delay.

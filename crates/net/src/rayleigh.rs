@@ -7,15 +7,16 @@ use std::f64::consts::PI;
 /// Sinusoids per quadrature; more do not change results visibly.
 const SINUSOIDS: usize = 16;
 
-/// Upper bound of the error of the approximate power of two paths. Each cosine has an error of 7e-5, so the sum of 16
-/// in a quadrature has 1.1e-3, at a magnitude of at most 16. The power of each of the four quadratures then has an
-/// error of at most 2.2e-3.
+/// Upper bound of the error of the approximate power of two paths. Each cosine has an error of 7e-5, so the sum of the
+/// 16 cosines of a quadrature has an error of 1.1e-3. The magnitude of this sum is at most 16. The power of each of the
+/// four quadratures then has an error of at most 2.2e-3.
 const MARGIN: f64 = 0.01;
 
 /// The complex envelope of a Rayleigh fading channel, mean power 1.
 pub(crate) struct RayleighFading {
-    /// Turns per second of each sinusoid, and its phase at time zero in turns. The real quadrature comes first.
+    /// Frequency of each sinusoid, turns per second. The sinusoids of the real quadrature come first.
     speeds: [f64; 2 * SINUSOIDS],
+    /// Phase of each sinusoid at time zero, turns, in the order of `speeds`.
     phases: [f64; 2 * SINUSOIDS],
 }
 

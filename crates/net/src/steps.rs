@@ -1,8 +1,8 @@
 //! Values that change by plan. A plan is a list of steps, each with a value and a length, repeated after the last step.
 //! The value of a step may be a range, from which each repetition draws.
 //!
-//! Draws depend only on the seed and on the number of the step. The two directions of a link have the same seed, so
-//! plans with equal steps have equal values in both.
+//! Draws depend only on the seed and on the number of the step. The two directions of a link have the same seed. If the
+//! plans of both directions have equal steps, both directions therefore draw equal values.
 
 use lasthop_base::{Duration, Time, Unit, Value, quantity, random};
 use std::hash::{Hash, Hasher};
@@ -173,7 +173,7 @@ impl<V: PlanValue> Steps<V> {
         })
     }
 
-    /// Returns the value at `now`, and start and end of its step.
+    /// Returns the value at `now`, and the start and the end of the step with this value.
     pub fn at(&self, now: Time) -> (V, [Time; 2]) {
         let length = self.length.as_nanos().max(1);
         let (pass, within) = (now.as_nanos() / length, Duration::from_nanos(now.as_nanos() % length));

@@ -1,5 +1,5 @@
-//! Tests that a direction whose rate can change gives the results of a link while nothing changes, and those of a
-//! planned rate after changes.
+//! Tests a direction whose rate can change at run time. Without changes, its results equal those of a link. With
+//! changes, its results equal those of a planned rate.
 
 use lasthop_base::{Choice, Duration, Rate, Stream, Time, Value};
 use lasthop_net::service::{RatePlan, Service};

@@ -1,4 +1,5 @@
-//! Tests that a scheduled direction and a link give every packet the same fate, for queues that both can have.
+//! Tests that a scheduled direction and a link give every packet the same fate. The tests use the queues that both
+//! kinds of direction support.
 
 use lasthop_base::{Choice, Duration, Rate, Stream, Time, Value};
 use lasthop_net::arq::{self, LinkLayer};

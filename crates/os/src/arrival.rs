@@ -1,8 +1,9 @@
-//! Arrival times of packets, from the kernel's time stamps. The times at which this process reads the packets are
-//! later.
+//! Arrival times of packets, from the kernel's time stamps. This process reads the packets later, so the times of
+//! reading are not used.
 //!
 //! After a stop or a wait for a processor, this process may read a packet and the preceding ACK at the same time. With
-//! reading times the round-trip time would be zero, and the minimum filter would store this value for a long time.
+//! the times of reading, the round-trip time would be zero, and the minimum filter would store this value for a long
+//! time.
 
 use crate::clock::Clock;
 use lasthop_base::{Duration, Time};
@@ -11,7 +12,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 /// Converts wall-clock time stamps (SO_TIMESTAMPNS) to the time of a [`Clock`].
 #[derive(Debug, Default)]
 pub struct ArrivalClock {
-    /// Wall-clock time at the clock's time zero, ns since 1970.
+    /// Wall-clock time in ns since 1970 at which the [`Clock`] had the time zero.
     zero: Option<u64>,
     latest: Time,
 }

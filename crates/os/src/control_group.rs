@@ -1,5 +1,5 @@
-//! Control groups (cgroup v2), one for the programs at each end of a path. A group measures how long all its programs
-//! waited for a processor at the same time, with pressure stall information (PSI).
+//! Control groups (cgroup v2). The programs at each end of a path have a group of their own. A group measures how long
+//! all its programs waited for a processor at the same time, with pressure stall information (PSI).
 
 use crate::namespace::locked;
 use crate::unprivileged;
@@ -22,7 +22,7 @@ pub struct ControlGroup {
 }
 
 const REMOVE_TIMEOUT: time::Duration = time::Duration::from_millis(500);
-/// Search depth below the root group; services of a user are 4 levels deep.
+/// Number of levels below the root group that are searched. The services of a user are 4 levels deep.
 const MAX_DEPTH: u32 = 8;
 
 impl ControlGroup {
@@ -49,7 +49,7 @@ impl ControlGroup {
         Ok(started)
     }
 
-    /// Total time in which processes of the group wanted a processor and none had one.
+    /// Total time in which processes of the group waited for a processor, while no process of the group ran.
     pub fn stalled(&self) -> Option<Duration> {
         stalled(&fs::read_to_string(self.folder.join("cpu.pressure")).ok()?)
     }
@@ -115,7 +115,7 @@ fn cgroup2_mount(mounts: &str) -> Option<&str> {
     })
 }
 
-/// Total time in which all tasks were stalled, from the text of a PSI file, which counts in us.
+/// Returns the total time in which all tasks were stalled, from the text of a PSI file. The file has this time in us.
 fn stalled(text: &str) -> Option<Duration> {
     let line = text.lines().find_map(|line| line.strip_prefix("full "))?;
     let total = line.split(' ').find_map(|word| word.strip_prefix("total="))?;

@@ -45,7 +45,7 @@ pub enum SourceBinding {
     Device(String, SocketAddr),
 }
 
-/// Receive buffer, bytes; the system may grant less (`net.core.rmem_max`).
+/// Size of the receive buffer, bytes. The system may grant a smaller buffer (`net.core.rmem_max`).
 const BUFFER_BYTES: usize = 4 << 20;
 const COMPARE_INTERVAL: Duration = Duration::from_millis(10);
 

@@ -19,7 +19,7 @@ pub const CLIENT: Ipv4Addr = Ipv4Addr::new(198, 18, 0, 2);
 pub const SERVER6: Ipv6Addr = Ipv6Addr::new(0x2001, 2, 0, 0, 0, 0, 0, 1);
 /// Client's IPv6 address.
 pub const CLIENT6: Ipv6Addr = Ipv6Addr::new(0x2001, 2, 0, 0, 0, 0, 0, 2);
-/// Highest number N of a network 198.18.N.0/24. Each nested emulation takes the next number.
+/// Highest N of the networks 198.18.N.0/24. Each nested emulation uses the network with the next N.
 const MAX_NETWORK: u8 = 255;
 /// Name of the device in its namespace. It differs from the device of `lasthop endpoint`, which may run in the same
 /// namespace.
@@ -28,7 +28,7 @@ pub const DEVICE: &str = "lasthop-path";
 pub const MIN_MTU6: u16 = 1280;
 
 /// Creates the device of one end in its namespace, with default routes. Omits IPv6 if `v6` is `None`, the `mtu` is too
-/// small, or the kernel lacks IPv6. The kernel sends no IPv6 packets except packets of programs.
+/// small, or the kernel lacks IPv6. The kernel sends only the IPv6 packets of programs, and none of its own.
 ///
 /// # Errors
 /// Fails if a system call fails.
@@ -54,9 +54,9 @@ pub fn open(
 }
 
 /// Sets the congestion control of TCP connections from this thread's namespace over a device to `peers` and, with
-/// `is_default`, to all other hosts. The setting applies from the first packet, also to accepted connections. It is an
-/// attribute of routes (ip-route(8), `congctl`), which permits every congestion control. The default of a namespace
-/// permits only unrestricted congestion controls.
+/// `is_default`, to all other hosts. The setting applies from the first packet, also to accepted connections. The
+/// setting is an attribute of routes (ip-route(8), `congctl`), for which the kernel permits every congestion control.
+/// As the default of a namespace, the kernel permits only unrestricted congestion controls.
 ///
 /// # Errors
 /// Fails if the kernel lacks the congestion control.
@@ -119,8 +119,8 @@ impl Network {
     /// Network of a path whose two ends both have their own namespace, so that addresses cannot conflict.
     pub const ISOLATED: Network = Network(0);
 
-    /// Network after the highest one that has an address in this thread's namespace. A nested emulation thus gets the
-    /// next network.
+    /// Returns the network whose number follows the highest number of a network in use in this thread's namespace. A
+    /// nested emulation thus gets the next network.
     ///
     /// # Errors
     /// Fails if all networks are in use.
@@ -173,7 +173,8 @@ pub fn kernel_has_ipv6() -> bool {
     Path::new("/proc/sys/net/ipv6/conf/all/disable_ipv6").exists()
 }
 
-/// Number of packets that a device of this thread's namespace dropped, on receipt and on sending (proc(5), net/dev).
+/// Number of packets that a device of this thread's namespace dropped. Received packets and sent packets both count
+/// (proc(5), net/dev).
 pub fn lost_in(device: &str) -> u64 {
     let text = fs::read_to_string("/proc/thread-self/net/dev").unwrap_or_default();
     let line = text.lines().find_map(|line| line.trim_start().strip_prefix(device)?.strip_prefix(':'));

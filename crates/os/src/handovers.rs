@@ -35,9 +35,10 @@ const HEAD_BYTES: usize = 60;
 /// All protocols, in network byte order (linux/if_ether.h).
 const ETH_P_ALL: i32 = (3_u16).to_be() as i32;
 const BATCH: usize = 64;
-/// Number of records searched for a packet. It exceeds the usual number of consecutive packets that the device drops.
+/// Number of records that are searched for a packet. This number exceeds the usual number of consecutive packets that
+/// the device drops.
 const SEARCH_DEPTH: usize = 256;
-/// Maximum number of packets in the record. It exceeds the size of the device's ring (`crate::tun`).
+/// Maximum number of packets in the record. This number exceeds the size of the device's ring (`crate::tun`).
 const MAX_RECORDS: usize = 16_384;
 const BUFFER_BYTES: usize = 8 << 20;
 /// Interval between comparisons of the clocks. A wall clock that is adjusted by 500 ppm drifts by 5 us in this time.
@@ -72,7 +73,8 @@ impl HandoverLog {
         })
     }
 
-    /// Time at which the kernel handed over a packet read at `now`; `None` if not recorded.
+    /// Time at which the kernel handed over a packet that this process reads at `now`; `None` if the packet is not in
+    /// the record.
     pub fn time(&mut self, packet: &[u8], clock: &Clock, now: Time) -> Option<Time> {
         if self.compared == Time::ZERO || now.since(self.compared) > COMPARE_INTERVAL {
             self.compared = self.arrival_clock.synchronize(clock);

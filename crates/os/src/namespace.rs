@@ -1,4 +1,4 @@
-//! Network namespaces, with or without a name. The names allow clean-up after a killed run.
+//! Network namespaces, with or without a name. The names allow a later run to remove the namespaces of a killed run.
 
 use crate::error::SystemError;
 use crate::owner::is_alive;

@@ -26,8 +26,9 @@ struct Virtio {
     kind: u8,
     /// Payload per segment, bytes.
     segment: usize,
-    /// Offset of the transport header in the packet, and offset of the checksum in the transport header, bytes.
+    /// Offset of the transport header in the packet, bytes.
     transport: usize,
+    /// Offset of the checksum in the transport header, bytes.
     checksum: usize,
 }
 

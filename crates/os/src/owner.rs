@@ -4,7 +4,7 @@ use nix::time::{ClockId, clock_gettime};
 use std::fs;
 use std::time::{Duration, SystemTime};
 
-/// Tolerated difference between the clock of file times and the clock of process start times.
+/// Largest difference that is tolerated between the clock of file times and the clock of process start times.
 const MARGIN: Duration = Duration::from_secs(1);
 /// Units of start times in /proc per second (proc(5): USER_HZ).
 const TICKS: u64 = 100;

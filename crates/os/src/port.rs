@@ -46,8 +46,8 @@ impl Port {
         self.handovers.is_some()
     }
 
-    /// Reads the next packet, or the next segments handed over together, into buffers from `spare`. Returns false if no
-    /// packet is waiting.
+    /// Reads the next packet into a buffer from `spare`. If the kernel hands over several segments together, reads all
+    /// of these into buffers from `spare`. Returns false if no packet is waiting.
     ///
     /// # Errors
     /// Fails if the device no longer exists.

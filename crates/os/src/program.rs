@@ -29,8 +29,8 @@ pub struct Program {
 }
 
 impl Program {
-    /// Starts a program in a namespace, as the user of `runner`. For the control group and the resolvers, `None` means
-    /// that the program uses this process's.
+    /// Starts a program in a namespace, as the user of `runner`. If the control group is `None`, the program runs in
+    /// the control group of this process. If the resolvers are `None`, the program uses the resolvers of this process.
     ///
     /// # Errors
     /// Fails if the program does not exist or is not executable.
@@ -93,7 +93,7 @@ impl Program {
         Ok(status.map(shell_status))
     }
 
-    /// Sends SIGTERM, or SIGKILL if `kills`.
+    /// Sends SIGTERM to the program, or SIGKILL if `kills`.
     pub fn stop(&self, kills: bool) {
         let pid = self.child.id() as i32;
         let signal = if kills { Signal::SIGKILL } else { Signal::SIGTERM };

@@ -29,9 +29,9 @@ pub struct ResolvConf {
 }
 
 impl ResolvConf {
-    /// Returns the first resolver that the path cannot reach, which is the first on the loopback device. With `all`,
-    /// the path reaches no resolver, so the first resolver of the file is returned. `None` means that the path reaches
-    /// all resolvers.
+    /// Returns the first resolver that programs behind the path cannot reach. This is the first resolver on the
+    /// loopback device. With `all`, the programs can reach no resolver, so the first resolver of the file is returned.
+    /// `None` means that the programs can reach all resolvers.
     pub fn resolver(all: bool) -> Option<IpAddr> {
         let text = fs::read_to_string(FILE).ok()?;
         servers(&text).find(|server| all || server.is_loopback())
@@ -80,7 +80,7 @@ impl Drop for ResolvConf {
 }
 
 /// Forwards DNS queries that arrive at the address `at` to the resolver `to`, port 53. The queries arrive in
-/// `namespace` or, without one, in this thread's namespace, from which they are forwarded.
+/// `namespace` or, if that is `None`, in this thread's namespace. They are forwarded from this thread's namespace.
 ///
 /// # Errors
 /// Fails if a system call fails.

@@ -1,6 +1,6 @@
 //! Carries TCP connections from a namespace to the network of this process. Each connection ends at this machine's
-//! kernel, and a second connection of this process continues to the destination. The kernel's congestion control thus
-//! controls the sender on the path. The programs of [`crate::uplink`] have no congestion control.
+//! kernel, and a second connection of this process continues to the destination. The sender on the path thus has the
+//! kernel's congestion control. The programs of [`crate::uplink`] have no congestion control.
 
 use crate::error::SystemError;
 use crate::namespace::Namespace;

@@ -23,7 +23,8 @@ pub struct Interface {
 
 /// Maximum length of an interface name, bytes (IFNAMSIZ without its zero).
 const MAX_NAME_BYTES: usize = 15;
-/// Length of the kernel's queue, packets: the default of 500 covers only a few milliseconds of a fast link.
+/// Length of the kernel's queue, packets. The default of 500 packets would cover only a few milliseconds of a fast
+/// link.
 const QUEUE_PACKETS: u32 = 10_000;
 
 /// A TUN device without offloads. Dropping this value removes the device.

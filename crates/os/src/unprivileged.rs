@@ -80,7 +80,7 @@ pub fn enter_pid_namespace() -> Result<(), SystemError> {
     enter().map_err(|error| forbidden("cannot create a PID namespace", &error.into()))
 }
 
-/// Returns the PID of the run's first process if the caller is the run's second process; otherwise `None`.
+/// Returns the PID of the run's first process if this process is the run's second process; otherwise `None`.
 pub fn first_process() -> Option<u32> {
     // The second process has PID 1. In a container the first process may also have PID 1, but lacks the variable.
     if std::process::id() == 1 { std::env::var(FIRST_PROCESS).ok()?.parse().ok() } else { None }

@@ -1,4 +1,4 @@
-//! Identity of programs that are started for a user. The programs get no rights that the user lacks.
+//! Users and rights of the programs that are started for a user. The programs get no rights that the user lacks.
 
 use nix::unistd::{Gid, Uid, User, geteuid};
 use std::env;

@@ -55,18 +55,22 @@ impl Directions {
 /// Progress of a recording.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ClientProgress {
-    /// The server answers. Contains the minimum and the median RTT without load.
+    /// The server answers. The values are the minimum RTT and the median RTT without load.
     Found([Duration; 2]),
-    /// A phase begins. Contains its directions (down, up) and its total duration.
+    /// A phase begins. The first value states whether packets are sent down and whether packets are sent up. The second
+    /// value is the total duration of the phase.
     Begins([bool; 2], Duration),
 }
 
-/// Timeout of one request, and maximum number of attempts.
+/// Time to wait for the answer to a request, before the next attempt.
 const ANSWER_TIMEOUT: Duration = Duration::from_millis(250);
+/// Maximum number of attempts for a request.
 const MAX_ATTEMPTS: u32 = 20;
-/// Number, interval and timeout of the RTT probes without load.
+/// Number of RTT probes without load.
 const PROBES: u32 = 20;
+/// Interval between two RTT probes.
 const PROBE_INTERVAL: Duration = Duration::from_millis(50);
+/// Time to wait for the answer to an RTT probe.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(1);
 /// Minimum time for which the queue is filled before recording, ms.
 const WARM_MS: u64 = 2000;
@@ -119,7 +123,7 @@ struct Probes {
     least: Duration,
     median: Duration,
     answered: u32,
-    /// Clock of the server minus clock of the client, ns.
+    /// Offset in ns of the server's clock from the client's clock: server's time minus client's time.
     offset: i128,
 }
 

@@ -81,7 +81,7 @@ pub(crate) enum Message {
         number: u8,
         part: u32,
     },
-    /// Part of a result: total number of parts, and number of result bytes that follow.
+    /// Part of a result. The message has the total number of parts, and the number of result bytes that follow.
     Part {
         session: u64,
         number: u8,
@@ -97,7 +97,7 @@ pub(crate) enum Message {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct RecordingPhase {
     pub(crate) number: u8,
-    /// Directions of packets: to the client, to the server.
+    /// Whether packets are sent to the client, and whether packets are sent to the server.
     pub(crate) directions: [bool; 2],
     /// Time for which the queue is filled before the recording starts, ms.
     pub(crate) warm_ms: u32,

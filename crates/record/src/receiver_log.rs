@@ -24,7 +24,7 @@ pub(crate) struct ReceiverLog {
     /// Histogram of queueing times: number of packets for each millisecond.
     waits: Vec<u64>,
     bytes: Vec<u32>,
-    /// Lowest and highest packet number within the recording.
+    /// Lowest packet number and highest packet number within the recording.
     numbers: Option<[u64; 2]>,
     packets: u64,
     is_over: bool,

@@ -11,7 +11,7 @@ pub struct Recording {
     pub directions: [Option<DirectionResult>; 2],
     /// Minimum and median RTT without load, measured before the first phase.
     pub rtt: [Duration; 2],
-    /// Numbers of RTT probes sent and answered.
+    /// Number of RTT probes sent, and number of RTT probes answered.
     pub probes: [u32; 2],
     /// Whether reports about one direction shared the path with packets of the other direction.
     pub shares_path: bool,
@@ -24,7 +24,7 @@ pub struct DirectionResult {
     pub recorded: ReceiverResult,
     /// Sender's part of the result.
     pub sent: SenderResult,
-    /// Drift between the clocks of both sides during the phase.
+    /// Change during the phase of the offset between the clocks of both sides.
     pub drift: Duration,
 }
 
@@ -32,7 +32,7 @@ pub struct DirectionResult {
 const MAX_EMPTY: f64 = 0.05;
 /// Minimum number of packets of a valid recording.
 const MIN_PACKETS: u64 = 100;
-/// Drift of the clocks that is always allowed.
+/// Largest drift of the clocks that is allowed in a phase of any length.
 const MIN_DRIFT: Duration = Duration::from_millis(2);
 
 impl DirectionResult {

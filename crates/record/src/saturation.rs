@@ -30,10 +30,11 @@ pub(crate) struct Saturation {
     report: Report,
     /// Number of packets that arrived since the last report.
     unreported: u64,
-    /// Arrival time of the first of these packets.
+    /// Arrival time of the first packet that arrived since the last report.
     since: Time,
-    /// Time of the last call of `send`, and whether the window was still open after it.
+    /// Time of the last call of `send`.
     last_send: Time,
+    /// Whether the window was still open after the last call of `send`.
     was_open: bool,
     behind: Duration,
 }

@@ -64,8 +64,9 @@ struct Server {
 struct Session {
     id: u64,
     nonce: u64,
-    /// The client's address for reports and answers (`reports`) and for packets (`packets`).
+    /// The client's address for reports and answers.
     reports: SocketAddr,
+    /// The client's address for the packets of the measurement.
     packets: SocketAddr,
     last_received: Time,
     phase: Option<(Saturation, u8, u32)>,

@@ -19,7 +19,8 @@ const MIN_WINDOW: u64 = 20;
 const MAX_WINDOW: u64 = 1 << 16;
 /// Share of lost packets above which the window shrinks, because further packets would be lost, too.
 const MAX_LOSS: f64 = 0.25;
-/// Reduced window after more losses than [`MAX_LOSS`], relative to the share of packets received.
+/// Factor for the reduced window if the losses exceed [`MAX_LOSS`]. The window is multiplied by this factor and by the
+/// share of packets received.
 const ABOVE: f64 = 1.25;
 /// Share of lost packets above which the queue counts as overflowing. The window then grows by only a sixteenth of the
 /// received packets, until the queueing time has halved.
@@ -37,13 +38,14 @@ pub(crate) struct Servo {
     /// Highest packet number reported, plus one.
     acked: u64,
     received: u64,
-    /// Packet number that ends the current round, and numbers of packets acknowledged and received at the start of the
-    /// round.
+    /// Packet number that ends the current round, which lasts a round trip.
     round: u64,
+    /// Values of `acked` and `received` at the start of the round.
     since: [u64; 2],
     latest: Option<Time>,
-    /// Queueing time at the last overflow, and number of received packets that have not yet enlarged the window.
+    /// Queueing time at the last overflow; zero before the first overflow.
     full: Duration,
+    /// Number of received packets that have not yet enlarged the window.
     grown: u64,
     /// Whether the losses of this round belong to packets sent before the last reduction.
     is_stale: bool,

@@ -20,8 +20,9 @@ pub(crate) struct Sockets {
     pub(crate) path: Datagrams,
     pub(crate) feedback: Option<Datagrams>,
     pub(crate) clock: Clock,
-    /// Last datagram received, and the range of the bytes after its message.
+    /// Last datagram received.
     buffer: Vec<u8>,
+    /// Range in `buffer` of the bytes after the message of the datagram.
     behind: std::ops::Range<usize>,
     out: Vec<u8>,
 }

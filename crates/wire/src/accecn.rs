@@ -33,7 +33,8 @@ const WRAPS: u32 = 1 << 24;
 const FIELD: usize = 3;
 
 impl AccEcnCounters {
-    /// The first `fields` (at most 3) byte counters, modulo 2^24, of ECT(0), CE and ECT(1) in the given order.
+    /// Returns an option with the first `fields` (at most 3) byte counters, in the given order. `ect0`, `ce` and `ect1`
+    /// are stored modulo 2^24.
     pub fn new(order: CounterOrder, fields: u8, ect0: u64, ce: u64, ect1: u64) -> AccEcnCounters {
         let low = |bytes: u64| (bytes % u64::from(WRAPS)) as u32;
         let values = match order {
@@ -61,22 +62,22 @@ impl AccEcnCounters {
         self.order
     }
 
-    /// The counters present, in order.
+    /// The counters that the option contains, in their order.
     pub fn as_slice(&self) -> &[u32] {
         &self.values[..usize::from(self.len)]
     }
 
-    /// Bytes with ECT(0), modulo 2^24, if present.
+    /// Number of bytes with ECT(0), modulo 2^24; `None` if the option lacks this counter.
     pub fn ect0(&self) -> Option<u32> {
         self.field(if self.order == CounterOrder::Ect0First { 0 } else { 2 })
     }
 
-    /// Bytes with CE, modulo 2^24, if present.
+    /// Number of bytes with CE, modulo 2^24; `None` if the option lacks this counter.
     pub fn ce(&self) -> Option<u32> {
         self.field(1)
     }
 
-    /// Bytes with ECT(1), modulo 2^24, if present.
+    /// Number of bytes with ECT(1), modulo 2^24; `None` if the option lacks this counter.
     pub fn ect1(&self) -> Option<u32> {
         self.field(if self.order == CounterOrder::Ect1First { 0 } else { 2 })
     }
@@ -91,7 +92,7 @@ impl AccEcnCounters {
         self.bytes().next_multiple_of(4) as u32
     }
 
-    /// Writes the option to the beginning of `out`; returns the length, bytes.
+    /// Writes the option to the beginning of `out`. Returns the length of the option in bytes.
     pub fn write(&self, out: &mut [u8; 12]) -> usize {
         (out[0], out[1]) = (self.order.kind(), self.bytes() as u8);
         for (place, value) in out[2..].chunks_exact_mut(FIELD).zip(self.as_slice()) {
@@ -104,7 +105,8 @@ impl AccEcnCounters {
         self.as_slice().get(index).copied()
     }
 
-    /// Returns a tag and the counters. The tag, which is never 0, holds their order and their number in one byte.
+    /// Returns a tag and the counters. The tag, which is never 0, holds the order and the number of the counters in one
+    /// byte.
     pub(crate) fn tagged(&self) -> (u8, [u32; 3]) {
         (1 + self.len + 4 * u8::from(self.order == CounterOrder::Ect1First), self.values)
     }

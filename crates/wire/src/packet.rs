@@ -33,7 +33,7 @@ impl Ecn {
         }
     }
 
-    /// Returns the field with these bits; higher bits than the lowest two are ignored.
+    /// Returns the field with the lowest two bits of `bits`; the other bits are ignored.
     pub const fn of_bits(bits: u8) -> Ecn {
         match bits & 0b11 {
             0b00 => Ecn::NotEct,
@@ -69,8 +69,8 @@ pub struct Packet {
     pub flow: FlowId,
     /// Index of the packet's route in the run.
     pub route: u32,
-    /// Nominal size, bytes, as papers count it. Links and error probabilities use this size; the real headers may
-    /// differ.
+    /// Nominal size in bytes, with headers as papers count them. Links and error probabilities use this size. The
+    /// headers of a real packet may have another size.
     pub wire_bytes: u32,
     /// Whether the direction is from the flow's source to its destination.
     pub forward: bool,
@@ -82,11 +82,12 @@ pub struct Packet {
     pub hop: u8,
     /// Content.
     pub body: Body,
-    /// Number in the run, from 0, in order of creation at a host or middlebox (for traces, not on the wire).
+    /// Number of the packet in the run, from 0. Hosts and middleboxes number packets in order of creation (for traces,
+    /// not on the wire).
     pub number: u64,
     /// Time of arrival at the current link, if measured (not on the wire).
     pub enqueued_at: Time,
-    /// Whether the sequence range was sent before (ground truth for accounting, not on the wire).
+    /// Whether the packet's sequence range was sent before (ground truth for accounting, not on the wire).
     pub is_retransmission: bool,
     /// Whether the packet was sent before the source detected its first loss (ground truth for slow start's overshoot).
     pub before_first_loss: bool,

@@ -20,7 +20,7 @@ impl<T> PerReason<T> {
 }
 
 impl PerReason<u64> {
-    /// Differences from `before`.
+    /// Differences between these values and those of `before`.
     pub fn since(&self, before: &PerReason<u64>) -> PerReason<u64> {
         PerReason::new(|reason| self[reason] - before[reason])
     }

@@ -3,16 +3,16 @@
 use crate::seq::Seq;
 use lasthop_base::Time;
 
-/// True reason of a packet loss, which the simulated path knows, but endpoints do not.
+/// True reason of a packet loss. The simulated path knows this reason, but endpoints do not.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum LossReason {
     /// No room in a queue.
     QueueFull,
-    /// Lost on the radio channel, like all ARQ retransmissions of the packet.
+    /// Lost on the radio channel. All ARQ retransmissions of the packet, if any, were lost there, too.
     Channel,
     /// Dropped by a queue in order to signal that another packet found no room (huang §3.B).
     TagDrop,
-    /// Discarded by the link layer's sender: too many retransmissions, or expired.
+    /// Discarded by the link layer's sender, because the packet had too many retransmissions or its lifetime expired.
     Discarded,
     /// Dropped by active queue management before the queue was full (RED).
     EarlyDrop,
@@ -75,7 +75,7 @@ pub enum LinkReport {
         /// Bit/s.
         bps: u64,
     },
-    /// The rate of the link towards the host from now on, and the rate planned after it (Freeze-TCP: Goff et al. 2000).
+    /// Current rate of the link towards the host, and the planned rate that follows (Freeze-TCP: Goff et al. 2000).
     Plan {
         /// Rate from now on, bit/s.
         bps: u64,
@@ -97,7 +97,8 @@ pub struct Backlog {
     pub bytes: u64,
 }
 
-/// Counters of a sending host since the start, which a TCP option could transmit (miyoshi §2.3).
+/// Counters of a sending host since its start. A TCP option could transmit these counters to the receiver (miyoshi
+/// §2.3).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct SenderCounts {
     /// Data segments sent, retransmissions included.

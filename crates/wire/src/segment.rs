@@ -5,7 +5,7 @@ use crate::seq::Seq;
 use std::fmt;
 use std::ops::BitOr;
 
-/// A TCP segment without ports (the packet's flow determines them) and without its bytes.
+/// A TCP segment without its ports and without its payload bytes. The packet's flow determines the ports.
 ///
 /// Fields that every segment needs come first, SACK blocks and SYN options last.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
@@ -49,7 +49,7 @@ impl Segment {
         let mss = if self.mss.is_some() { 4 } else { 0 };
         let scale = if self.window_scale.is_some() { 3 } else { 0 };
         let permitted = if self.sack_permitted { 2 } else { 0 };
-        // Together, timestamps and SACK need two NOPs each (RFC 7323 appendix A).
+        // If timestamps and SACK occur together, each of these options needs two NOPs (RFC 7323 appendix A).
         let timestamps = if self.timestamps.is_some() { 10 } else { 0 };
         let padding = if self.timestamps.is_some() && !self.sack.is_empty() { 4 } else { 0 };
         let sack = if self.sack.is_empty() { 0 } else { 2 + 8 * self.sack.len() as u32 + padding };
@@ -82,12 +82,12 @@ impl Segment {
     }
 }
 
-/// Timestamps option (RFC 7323 §3): the sender's clock and the echo of the peer's.
+/// Timestamps option (RFC 7323 §3): a timestamp of the sender's clock, and the echo of a timestamp of the peer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Timestamps {
-    /// TSval: the sender's clock, in its own ticks.
+    /// TSval: the time of the sender's clock, in ticks of that clock.
     pub value: u32,
-    /// TSecr: the most recent TSval taken from the peer.
+    /// TSecr: the echo of the peer's TSval that RFC 7323 §4.3 selects.
     pub echo: u32,
 }
 
@@ -206,8 +206,8 @@ const DAMAGED_BYTES: u32 = 8;
 #[repr(C)]
 pub struct SackBlocks {
     len: u8,
-    /// Tag of the AccECN option ([`AccEcnCounters::tagged`]); 0 if there is none. [`DAMAGED`]: the third block holds
-    /// the number of a damaged segment.
+    /// Tag of the AccECN option ([`AccEcnCounters::tagged`]); 0 without such an option. If the tag is [`DAMAGED`], the
+    /// third block holds the sequence number of a damaged segment.
     tag: u8,
     blocks: [(Seq, Seq); SackBlocks::CAPACITY],
 }
@@ -227,7 +227,7 @@ impl SackBlocks {
     /// Number of blocks that can be stored in addition to an AccECN option.
     pub const BESIDE_ACCECN: usize = 2;
 
-    /// Adds a block, unless all places are occupied.
+    /// Adds a block, unless the maximum number of blocks is stored already.
     pub fn push(&mut self, left: Seq, right: Seq) {
         let most = if self.tag == 0 { SackBlocks::CAPACITY } else { SackBlocks::BESIDE_ACCECN };
         if let Some(place) = self.blocks[..most].get_mut(usize::from(self.len)) {
@@ -273,7 +273,7 @@ impl SackBlocks {
         usize::from(self.len)
     }
 
-    /// Whether there are no SACK blocks and no option in their place (AccECN, damage).
+    /// Whether there are no SACK blocks, and no AccECN or damage option is stored in place of blocks.
     pub fn is_unused(&self) -> bool {
         self.len | self.tag == 0
     }

@@ -8,12 +8,13 @@ use std::fmt;
 pub struct Seq(pub u32);
 
 impl Seq {
-    /// Sequence number at absolute `offset`; `self` is the number of offset 0.
+    /// Returns the sequence number at the absolute offset `offset`. `self` is the sequence number at offset 0.
     pub const fn at(self, offset: u64) -> Seq {
         Seq(self.0.wrapping_add(offset as u32))
     }
 
-    /// Absolute offset, nearest to `near`, of `number`; `self` is the number of offset 0.
+    /// Returns the absolute offset of the sequence number `number`. `self` is the sequence number at offset 0. Because
+    /// numbers wrap, several offsets have this number; the result is the offset nearest to `near`.
     ///
     /// Exact if the true offset is within 2^31 bytes of `near`. `None` if the offset would be below 0.
     pub const fn offset_of(self, number: Seq, near: u64) -> Option<u64> {

@@ -16,11 +16,12 @@ use lasthop_tcp::receiver::window_estimate::WindowEstimator;
 use lasthop_wire::{Backlog, Flags, Segment, Seq};
 use stamps::Stamps;
 
-/// Minimum window that is advertised, segments.
+/// Minimum window that the agent advertises, segments.
 const FLOOR: u64 = 2;
 /// Payload of a segment without an MSS option, bytes (RFC 9293 §3.7.1).
 const DEFAULT_MSS: u64 = 536;
-/// Time after a lapse of decisions at which all ACKs held during the lapse have left.
+/// Time after a lapse (a gap in the agent's decisions) within which all ACKs that the kernel held during the lapse have
+/// left.
 const STALE: Duration = Duration::from_millis(100);
 /// Option bytes of a data segment that has time stamps.
 const TIMESTAMP_BYTES: u64 = 12;
@@ -38,10 +39,10 @@ pub struct ObservedFlow {
     /// Advertised right edge: offset of the first byte that the peer may not send.
     edge: u64,
     acknowledged: u64,
-    /// Whether the agent's window limits the peer. If so, RTT samples do not contain queueing delay caused by the
-    /// kernel's larger window.
+    /// Whether the agent's window limits the peer. If the agent's window limits the peer, RTT samples do not contain
+    /// queueing delay that the kernel's larger window causes.
     is_limiting: bool,
-    /// Time at which decisions resumed after a lapse.
+    /// Time at which the agent's decisions resumed after a lapse; `None` if all ACKs held during the lapse have left.
     lapsed: Option<Time>,
     windows: FlowWindows,
     /// Last request to the kernel program.
@@ -87,7 +88,8 @@ pub struct AckRequest {
     pub window: u64,
     /// Number of ACKs sent for each kernel ACK.
     pub count: u32,
-    /// Whether the ACKs are copies of the kernel's ACK. If false, each ACK acknowledges a part of the range.
+    /// Whether the ACKs are copies of the kernel's ACK. If false, each ACK acknowledges a part of the range that the
+    /// kernel's ACK acknowledges.
     pub is_copies: bool,
 }
 
@@ -154,7 +156,7 @@ impl ObservedFlow {
     }
 
     /// Handles an arriving packet. If the packet reveals a loss, returns the cause that loss discrimination assigns to
-    /// it.
+    /// the loss.
     pub fn handle_incoming(&mut self, now: Time, segment: &Segment) -> Option<Cause> {
         self.handle_several(now, segment, now)
     }
@@ -189,8 +191,8 @@ impl ObservedFlow {
         self.handle_data(now, range, sent, rtt)
     }
 
-    /// Handles an outgoing packet. Returns true if the packet is a pure ACK that advertised more than the agent had
-    /// decided.
+    /// Handles an outgoing packet. Returns true if the packet is a pure ACK whose right edge is beyond the edge that
+    /// the agent has decided.
     pub fn handle_outgoing(&mut self, now: Time, segment: &Segment) -> bool {
         self.last_packet = now;
         self.record_end(segment, 2);
@@ -224,7 +226,7 @@ impl ObservedFlow {
     }
 
     /// Decides on a pure ACK of the kernel. If the result is true, `acks` replace the kernel's ACK, in order; the last
-    /// one reuses the kernel's packet. If the result is false, the kernel's ACK leaves unchanged.
+    /// of `acks` reuses the kernel's packet. If the result is false, the kernel's ACK leaves unchanged.
     pub fn handle_ack(&mut self, now: Time, segment: &Segment, acks: &mut Vec<OutgoingAck>) -> bool {
         acks.clear();
         self.last_packet = now;
@@ -276,7 +278,7 @@ impl ObservedFlow {
         true
     }
 
-    /// Returns the request for the kernel program, if the request has changed.
+    /// Returns the request for the kernel program if it differs from the last request.
     pub fn changed_request(&mut self) -> Option<AckRequest> {
         let (segment, FixedSplit { count, are_copies: is_copies }) = (self.segment(), self.pieces);
         let window = self.window.as_mut().map_or(u64::MAX, |window| {

@@ -2,14 +2,15 @@
 
 use lasthop_base::{Duration, Time};
 
-/// Number of time stamps stored and minimum interval between them. Together they cover RTTs up to 1 s.
+/// Number of time stamps that are stored. With the interval [`APART`], they cover RTTs up to 1 s.
 const KEPT: usize = 256;
+/// Minimum interval between two stored time stamps.
 const APART: Duration = Duration::from_millis(4);
 
 pub(super) struct Stamps {
     stored: [(u32, Time); KEPT],
     count: usize,
-    /// Last time stamp that was not stored.
+    /// Value of the last time stamp that was not stored.
     skipped: u32,
 }
 

@@ -71,7 +71,7 @@ fn what_the_own_syn_told_holds() {
     }
 }
 
-/// The RTT sample of several packets ends at the first echo.
+/// If several packets echo the same time stamp, the RTT sample ends at the first of these packets.
 #[test]
 fn several_packets_are_measured_by_the_first_echo() {
     let settings =

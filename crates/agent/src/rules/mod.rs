@@ -95,7 +95,8 @@ fn first_working<T>(mut attempt: impl FnMut(Tool) -> Result<T, String>) -> Resul
     Err(reasons.join("; "))
 }
 
-/// Tries each tool in the caller's temporary namespace and reports the results in words; fails if all tools fail.
+/// Tries each tool in the caller's temporary namespace. Returns a text that describes the results; fails if all tools
+/// fail.
 pub(crate) fn trial() -> Result<String, String> {
     let results = Tool::ALL.map(|tool| (tool, tool.add(0).map(|_| ())));
     let words = describe(&results);

@@ -49,13 +49,13 @@ pub struct Info {
     pub parameters: &'static [Parameter],
     /// Properties of the connection that the mechanism requires.
     pub needs: &'static [Need],
-    /// Returns the parameters of which at least one must still be set in addition to these values; `None` if none is
-    /// missing.
+    /// Returns the parameters of which at least one must be set, if these values set none of them; otherwise `None`.
     pub one_of: fn(&Values) -> Option<OneOf>,
     /// Parameters that are effective only with certain values of other parameters. With other values, only their
     /// defaults are accepted.
     pub only_if: &'static [OnlyIf],
-    /// For queues: parameters that an amount sets if it replaces the mechanism's name (`queue = "50 packets"`).
+    /// For queues: parameters that are set if a scenario gives an amount in place of the mechanism's name (`queue = "50
+    /// packets"`).
     pub limit: Option<Limit>,
     /// Whether a Linux host can behave like this mechanism. Experiments with a real kernel report each mechanism that
     /// Linux cannot imitate.
@@ -85,7 +85,8 @@ impl Info {
         live: None,
     };
 
-    /// Returns the rule that makes a parameter ineffective with these values; `None` if the parameter is effective.
+    /// Returns the rule of `only_if` that makes a parameter ineffective with these values; `None` if the parameter is
+    /// effective.
     pub fn unmet_condition(&self, parameter: &str, values: &Values) -> Option<&'static OnlyIf> {
         let fails = |rule: &&OnlyIf| rule.parameters.contains(&parameter) && !rule.holds(self, values);
         self.only_if.iter().find(fails)
@@ -118,8 +119,8 @@ pub struct Live {
     pub parameter: &'static str,
     /// Value that the option has without `=VALUE`; `None` if `=VALUE` is required.
     pub usual: Option<&'static str>,
-    /// Parameter and value that make the mechanism work without loss discrimination, if its default needs loss
-    /// discrimination.
+    /// Name and value of a parameter that make the mechanism work without loss discrimination. `None` if the
+    /// mechanism's defaults already work without it.
     pub without_discrimination: Option<(&'static str, &'static str)>,
 }
 
@@ -147,7 +148,7 @@ impl Need {
 pub struct OneOf {
     /// Names of the parameters.
     pub parameters: &'static [&'static str],
-    /// The missing item, in two words: `no rate`.
+    /// Short description of what is missing: `no rate`.
     pub missing: &'static str,
     /// Consequence for the mechanism, as a phrase that follows its name: `loses nothing without a loss rate`.
     pub without: &'static str,
@@ -171,7 +172,7 @@ pub struct OnlyIf {
 pub enum Is {
     /// This value.
     This(&'static str),
-    /// Any value but this.
+    /// Any value other than this value.
     Not(&'static str),
 }
 
@@ -189,13 +190,13 @@ impl OnlyIf {
     }
 }
 
-/// Parameters set by an amount in place of a queue's name: `"50 packets"`, `"64 KB"`, `"1 bdp"`. `"unlimited"` sets
-/// both to 0.
+/// Parameters that an amount in place of a queue's name sets: `"50 packets"`, `"64 KB"` or `"1 bdp"`. `"unlimited"`
+/// sets both parameters to 0.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limit {
-    /// Parameter for packets, a [`Unit::Count`].
+    /// Parameter for amounts in packets; its unit is [`Unit::Count`].
     pub packets: &'static str,
-    /// Parameter for other amounts, a [`Unit::Room`].
+    /// Parameter for all other amounts; its unit is [`Unit::Room`].
     pub bytes: &'static str,
 }
 

@@ -2,12 +2,12 @@
 
 /// Declares a configuration, its constructor, and the catalogue of its seams.
 ///
-/// * A plain field is followed by its initial value. If its type does not implement `Hash`, `=>` and a conversion to a
-///   hashable type follow.
-/// * A seam is written `"side" name: Type = module, "label";`, where `Type` is the constructor type. Both structs get a
-///   field `name`, which is also the key in a scenario unless `as "key"` follows the name. `module` must define
-///   `DEFAULT` and `ALL`. `+ other` after the module also offers the mechanisms in `other::ALL`. `, at first CHOICE`
-///   after the label replaces `DEFAULT` as the initial choice.
+/// * A plain field is followed by its initial value. If the type of the field does not implement `Hash`, `=>` and a
+///   conversion to a hashable type follow the initial value.
+/// * A seam is written `"side" name: Type = module, "label";`, where `Type` is the constructor type. The configuration
+///   and the catalogue each get a field `name`. This name is also the key in a scenario, unless `as "key"` follows the
+///   name. `module` must define `DEFAULT` and `ALL`. `+ other` after the module also offers the mechanisms in
+///   `other::ALL`. `, at first CHOICE` after the label replaces `DEFAULT` as the initial choice.
 ///
 /// ```
 /// mod ack_splitting {

@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 
 pub(super) struct Entrance {
     waiting: [VecDeque<ReceivedPacket>; 2],
-    /// For each device, the time just before the last read that found no packet.
+    /// For each device, the start time of the last read that found no packet.
     emptied_at: [Option<Time>; 2],
 }
 
@@ -44,7 +44,7 @@ impl Entrance {
         Ok(self.waiting[end as usize].pop_front().map(|packet| (end, packet)))
     }
 
-    /// Time up to which all packets that entered have been read; `None` if unread packets remain.
+    /// Time up to which this process has read all packets that the kernel handed over; `None` if unread packets remain.
     pub(super) fn known(&self) -> Option<Time> {
         let [server, client] = self.emptied_at;
         self.waiting.iter().all(VecDeque::is_empty).then_some(server?.min(client?))

@@ -1,4 +1,4 @@
-//! Assigns packets to flows and measures the acknowledged part of each stream.
+//! Assigns packets to flows, and counts the acknowledged bytes of each stream.
 //!
 //! An acknowledgement counts only for payload that the path has delivered to the acknowledging end in this connection.
 //! Sequence numbers above the highest delivered one do not count. A SYN with a different initial sequence number, or a

@@ -14,7 +14,7 @@ pub struct EndCounters {
     pub delivered: u64,
     /// Bytes delivered, headers included.
     pub delivered_bytes: u64,
-    /// Stream bytes acknowledged by this end.
+    /// Bytes of TCP streams that this end has acknowledged.
     pub acknowledged_bytes: u64,
     /// TCP packets with payload sent towards this end, delivered or lost.
     pub stream_packets: u64,
@@ -22,7 +22,7 @@ pub struct EndCounters {
     pub lost: PerReason<u64>,
     /// Packets that the kernel refused to accept at this end.
     pub refused: u64,
-    /// Duplicates that links created of packets to this end. Not part of `offered`.
+    /// Duplicates of packets to this end that links created. `offered` does not include these duplicates.
     pub duplicated: u64,
     /// Packets delivered with a flipped bit; also part of `delivered`.
     pub damaged: u64,
@@ -33,15 +33,17 @@ pub struct EndCounters {
 pub struct Measurements {
     /// Counters of the server and of the client.
     pub counters: [EndCounters; 2],
-    /// Entry times of the first and the last packet.
+    /// Entry time of the first packet, and entry time of the last packet.
     pub active: Option<[Time; 2]>,
-    /// Delay of each delivery after its due time, ns, including the delay of the packet's entry.
+    /// Lateness of each packet: the time in ns from the packet's due time to its delivery, including the delay of its
+    /// entry.
     lateness: Histogram<u64>,
-    /// Delay of each packet's entry after the kernel's hand-over, ns.
+    /// Time in ns from the kernel's hand-over of each packet to the packet's entry into the engine.
     entry: Histogram<u64>,
     bound: Duration,
-    /// End of the last late period. `late_for` is the total duration of late periods; overlapping periods count once.
+    /// End of the last late period. A late period lasts from the due time of a late packet until its delivery.
     late_until: Time,
+    /// Total duration of the late periods; overlapping periods count once.
     late_for: Duration,
 }
 
@@ -179,8 +181,8 @@ impl Measurements {
         self.active.map_or(Duration::ZERO, |[first, last]| last.since(first))
     }
 
-    /// Rate of stream bytes acknowledged by this end over the time [`Measurements::active`], kbit/s. `None` if no TCP
-    /// payload was sent to this end, because acknowledgements in datagrams cannot be read.
+    /// Rate in kbit/s at which this end has acknowledged stream bytes, over the time [`Measurements::active`]. `None`
+    /// if no TCP payload was sent to this end, because acknowledgements in datagrams cannot be read.
     pub fn goodput_kbps(&self, to: End) -> Option<f64> {
         let (seconds, counters) = (self.active().as_secs(), &self.counters[to as usize]);
         let bits = counters.acknowledged_bytes as f64 * 8.0;

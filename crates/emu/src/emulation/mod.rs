@@ -66,7 +66,7 @@ pub struct PathSnapshot {
     pub time: Time,
     /// Backlog of each pipe (one direction of a link).
     pub backlogs: Vec<Backlog>,
-    /// Bytes delivered so far, headers included: to the server, to the client.
+    /// Bytes delivered so far, headers included: first those to the server, then those to the client.
     pub delivered_bytes: [u64; 2],
     /// Number of packets lost so far in both directions, by reason.
     pub lost: PerReason<u64>,
@@ -96,7 +96,7 @@ pub struct Emulation<W: Write> {
 
 struct InFlight {
     bytes: Vec<u8>,
-    /// Delay between the kernel's hand-over and the packet's entry into the engine.
+    /// Time from the kernel's hand-over to the packet's entry into the engine.
     late: Duration,
     forward: bool,
     payload: Option<PayloadRange>,
@@ -137,7 +137,7 @@ impl<W: Write> Emulation<W> {
         }
     }
 
-    /// Names of a capture's interfaces: server, client, then one interface per pipe for the packets lost there.
+    /// Names of a capture's interfaces: server, client, then one interface per pipe for the packets lost on that pipe.
     pub fn interfaces(pipes: &[String]) -> Vec<String> {
         let ends = ["server", "client"].map(str::to_owned);
         ends.into_iter().chain(pipes.iter().map(|pipe| format!("{pipe} (dropped)"))).collect()
@@ -159,7 +159,7 @@ impl<W: Write> Emulation<W> {
         &self.measurements
     }
 
-    /// Packets in flight: to the server, to the client.
+    /// Number of packets in flight to the server, then number of packets in flight to the client.
     pub fn in_flight(&self) -> [u64; 2] {
         End::BOTH.map(|end| {
             let is_towards = |packet: &&InFlight| packet.forward == (end == End::Client);

@@ -11,7 +11,7 @@ use std::io::Write;
 pub struct PathState {
     /// Time of the observation.
     pub time: Time,
-    /// Directions to the server and to the client.
+    /// State of the direction to the server, then state of the direction to the client.
     pub directions: [DirectionState; 2],
     /// 99th percentile and maximum of the lateness since the last observation; `None` if no packet was delivered.
     pub late: Option<[Duration; 2]>,
@@ -31,7 +31,7 @@ pub struct DirectionState {
     pub wait: Option<Duration>,
 }
 
-/// Histogram of the lateness since the last observation, ns, with two significant digits.
+/// Histogram of the lateness in ns since the last observation, with two significant digits.
 #[derive(Debug)]
 pub(super) struct RecentLateness(Option<Histogram<u64>>);
 

@@ -18,7 +18,7 @@ pub struct KernelSettings {
     pub route: Vec<String>,
 }
 
-/// Configured behaviour for which the kernel has no setting.
+/// Behaviour that a scenario configures, but for which the kernel has no setting. Each text describes one behaviour.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Unsupported {
     /// Behaviour of the sender.
@@ -105,7 +105,7 @@ fn buffer_of(window: u64) -> u64 {
     (2 * window).clamp(1 << 13, 1 << 30)
 }
 
-/// Initial window, bytes, of a receiver whose window grows like the kernel's; `None` for other receivers.
+/// Returns the initial window in bytes of a receiver whose window grows like the kernel's; `None` for other receivers.
 fn tuned_from(destination: &Config) -> Option<u64> {
     let mut window = (destination.window.build)(&destination.window.values);
     let is_tuned = destination.window.info.as_linux && window.buffer().is_none();

@@ -20,7 +20,8 @@ pub struct StreamResult {
     pub retransmissions: u64,
     /// Expiries of the sender's retransmission timer; `None` before Linux 6.7.
     pub timeouts: Option<u64>,
-    /// Samples of the sender's smoothed RTT, ms, with their times, starting at the first RTT sample.
+    /// Samples of the sender's smoothed RTT in ms, each with its time. The samples start at the sender's first RTT
+    /// measurement.
     pub srtts_ms: Vec<(Time, f64)>,
 }
 
@@ -35,7 +36,7 @@ pub(super) struct StreamResults {
 #[derive(Default)]
 struct StreamCounters {
     received: AtomicU64,
-    /// Time at which the receiver saw the end of the stream, ns; 0 until then.
+    /// Time in ns at which the receiver received the end of the stream; 0 before that time.
     completed: AtomicU64,
     sender: Mutex<SenderCounters>,
 }

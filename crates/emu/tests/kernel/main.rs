@@ -1,4 +1,5 @@
-//! Transfers between Lasthop's TCP and the kernel's TCP deliver all bytes unchanged, for all impairments of the path.
+//! Tests that transfers between Lasthop's TCP and the kernel's TCP deliver all bytes unchanged, for all impairments of
+//! the path.
 //!
 //! Each test has its own network namespace and uses no address outside it. Without permission to create namespaces, the
 //! tests print a note and pass.
@@ -15,8 +16,9 @@ use std::fs;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, TcpListener};
 use std::time::Instant;
 
-/// Address of the kernel in the namespace. `OURS` is the address of Lasthop's host.
+/// Address of the kernel in the namespace.
 pub(crate) const KERNEL: [u8; 4] = [10, 77, 0, 1];
+/// Address of Lasthop's host.
 pub(crate) const OURS: [u8; 4] = [10, 77, 0, 2];
 pub(crate) const KERNEL6: Ipv6Addr = Ipv6Addr::new(0xfd77, 0, 0, 0, 0, 0, 0, 1);
 pub(crate) const OURS6: Ipv6Addr = Ipv6Addr::new(0xfd77, 0, 0, 0, 0, 0, 0, 2);

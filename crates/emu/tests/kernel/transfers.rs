@@ -13,7 +13,7 @@ use lasthop_tcp::sender::{ack_counting, congestion, recovery};
 use std::io::Cursor;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
-/// Minimum number of transfers for each kind of impairment (more if there are more strategies).
+/// Minimum number of transfers for each kind of impairment. If there are more strategies, each strategy has a transfer.
 const TRANSFERS: usize = 84;
 /// Sizes of transfers, bytes. They include edge cases: nothing, one byte, about one segment, about one window.
 const SIZES: [usize; 12] =

@@ -4,7 +4,8 @@ use lasthop_wire::{Body, FlowId, Packet};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-/// For each duplicated datagram, by flow and number: its packets still in flight, and whether one has arrived.
+/// State of each duplicated datagram. The key is the datagram's flow and number. The value is the number of its packets
+/// that are still in flight, and whether one of its packets has arrived.
 #[derive(Default)]
 pub(super) struct Duplicates(BTreeMap<(FlowId, u64), (u32, bool)>);
 

@@ -8,7 +8,7 @@ use lasthop_base::Time;
 use lasthop_tcp::{Endpoint, Range};
 use lasthop_wire::{Body, LossReason, Packet, Priority};
 
-/// State of a flow, in two cache lines. The first holds all that is needed for each packet.
+/// State of a flow, in two cache lines. The first cache line holds all fields that each packet needs.
 #[repr(C, align(64))]
 pub(super) struct FlowState {
     /// The forward direction (from the source), then the backward direction (from the destination).
@@ -79,8 +79,8 @@ impl FlowState {
 /// One direction of a flow, 16 bytes.
 #[derive(Clone, Copy)]
 pub(super) struct FlowDirection {
-    /// The lower 31 bits are the route number. The highest bit is set if the sending end or its application needs
-    /// notices with each segment that this end receives.
+    /// The lower 31 bits are the route number. The highest bit is set if the end that sends in this direction, or its
+    /// application, needs notices with each segment that it receives.
     route_and_flag: u32,
     pub(super) first: PipeId,
     /// Pipe inside the host before the first link, or [`NO_PIPE`].

@@ -32,7 +32,8 @@ impl Engine {
         self.flows.len()
     }
 
-    /// Packets sent so far by sources, destinations and middleboxes, including ACKs and the copies that links made.
+    /// Number of packets sent so far by sources, destinations and middleboxes. ACKs and the copies that links made are
+    /// included.
     pub fn packets_sent(&self) -> u64 {
         self.packets
     }
@@ -69,7 +70,7 @@ impl Engine {
         &self.pipes[pipe.0 as usize].account
     }
 
-    /// Bytes counted as carried by a pipe that have not reached its end yet.
+    /// Bytes in flight on a pipe: counted in [`PipeAccount::carried_bytes`], but not yet at the pipe's end.
     pub fn bytes_in_flight(&self, pipe: PipeId) -> u64 {
         let pipe = &self.pipes[pipe.0 as usize];
         let ahead = pipe.in_flight.iter().filter(|one| one.due > self.now && !one.is_discard_notice());
@@ -98,7 +99,7 @@ impl Engine {
         self.pipes[pipe.0 as usize].line.rlc()
     }
 
-    /// Average queue of a pipe's RED as of the last arrival, packets; `None` without RED.
+    /// Average queue length in packets of a pipe with RED, after the last arrival; `None` without RED.
     pub fn average_queue(&self, pipe: PipeId) -> Option<f64> {
         self.pipes[pipe.0 as usize].line.average()
     }
@@ -139,8 +140,8 @@ impl Engine {
         self.apply_decisions(pipe);
     }
 
-    /// Time from now until the transmission of a packet that joins the pipe now would begin, if nothing else changes;
-    /// `None` if unknown.
+    /// Queueing delay of a packet that joins the pipe now: the time until its transmission would begin at the current
+    /// settings. `None` if unknown.
     pub fn queueing_delay(&mut self, pipe: PipeId) -> Option<Duration> {
         let now = self.now;
         self.pipes[pipe.0 as usize].line.queueing_delay(now)

@@ -12,8 +12,8 @@ use lasthop_tcp::rtt::RttEstimator;
 use lasthop_tcp::{Counters, State};
 use lasthop_wire::FlowId;
 
-/// Search depth, packets. If a flow's route holds more, the connection is kept, and release is retried when TIME-WAIT
-/// ends.
+/// Largest number of packets searched on a flow's route. If the route holds more packets, the connection is kept, and
+/// release is retried when TIME-WAIT ends.
 const MAX_SEARCHED: usize = 4096;
 
 /// Results of a released connection.
@@ -23,7 +23,7 @@ pub struct ReleasedConnection {
     pub source: Counters,
     /// Counters of the destination.
     pub destination: Counters,
-    /// Payload bytes delivered in order at the destination and at the source.
+    /// Payload bytes delivered in order: first at the destination, then at the source.
     pub delivered: [u64; 2],
     /// Round-trip estimate of the source.
     pub rtt: RttEstimator,

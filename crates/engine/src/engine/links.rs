@@ -62,7 +62,8 @@ impl Engine {
         }
     }
 
-    /// Sends a packet into a pipe, and in the same call through the following pipes whose hops can be fused.
+    /// Sends a packet into a pipe. In the same call, also sends the packet through those of the following pipes whose
+    /// hops can be fused.
     #[inline(never)]
     pub(super) fn send(&mut self, packet: &mut Packet, mut at: PipeId) {
         let mut now = self.now;

@@ -281,8 +281,8 @@ impl Engine {
         }
     }
 
-    /// The event source that keeps the run at one instant; `None` unless the run is stuck. A stuck run has no further
-    /// events.
+    /// The event source that is due again and again at one instant; `None` unless the run is stuck. A stuck run has no
+    /// further events.
     pub fn stuck(&self) -> Option<Stuck> {
         self.stuck_detector.stuck()
     }

@@ -270,8 +270,8 @@ impl Engine {
         self.timers.reschedule(timer, self.plans.due());
     }
 
-    /// Flows and directions (true: forward) that leave a node by this pipe, except flows whose headers the node's
-    /// middlebox cannot read.
+    /// Returns the flows that leave a node by this pipe, each with its direction (true: forward). Flows whose headers
+    /// the node's middlebox cannot read are excluded.
     fn flows_leaving(&self, node_index: usize, pipe: PipeId) -> Vec<(FlowId, bool)> {
         let node = &self.nodes[node_index];
         let leaves = |route: u32| {
@@ -288,7 +288,7 @@ impl Engine {
         leaving
     }
 
-    /// The side of a flow whose host is at this pipe's end, if its endpoint wants planned rates.
+    /// Returns the side of a flow whose host is at this pipe's end, if the endpoint of that side wants planned rates.
     fn side_wanting_plan(&self, index: usize, pipe: PipeId) -> Option<FlowSide> {
         let flow = &self.flows[index];
         let (source, destination) = self.endpoints(FlowId(index as u32))?;

@@ -11,11 +11,11 @@ pub(super) struct Plans(Vec<PlannedPipe>);
 struct PlannedPipe {
     pipe: PipeId,
     service: Service,
-    /// Time of the next change; zero until the first rate is reported.
+    /// Time of the next rate change; zero until the first rate is reported.
     due: Time,
 }
 
-/// A pipe's rate until `until`, and the rate after it.
+/// A pipe's rate until `until`, and its rate after that time.
 pub(super) struct RateChange {
     pub(super) pipe: PipeId,
     pub(super) rate: Rate,

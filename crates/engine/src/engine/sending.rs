@@ -133,7 +133,7 @@ pub(super) enum NextStep {
 }
 
 /// Fills `packet` with an endpoint's next segment; returns `None` if there is none. After the last segment, also
-/// updates the timer if nothing else remains to be done.
+/// updates the endpoint's timer if no other bookkeeping is necessary.
 #[inline(always)]
 pub(super) fn emit(
     now: Time,

@@ -14,7 +14,7 @@ pub(super) struct Tree<const SLOTS: usize> {
     keys: [u64; SLOTS],
 }
 
-/// Tree for up to 4096 sources. With more sources, keys could only hold times below 26 days.
+/// Tree for up to 4096 sources. With more sources, the time part of a key would end at 26 days.
 pub(super) type LargeTree = Tree<{ 2 << 12 }>;
 
 impl<const SLOTS: usize> Tree<SLOTS> {
@@ -93,7 +93,7 @@ const BUSY: usize = 2;
 impl SmallTree {
     pub(super) const CAPACITY: usize = Tree64::CAPACITY;
 
-    /// No source is due. The first two sources of `busiest` stay outside the tree.
+    /// Returns a tree in which no source is due. The first two sources of `busiest` stay outside the tree.
     pub(super) fn new(busiest: &[u32]) -> SmallTree {
         let mut places = [BUSY as u8; Tree64::CAPACITY];
         for (place, source) in busiest.iter().take(BUSY).enumerate() {

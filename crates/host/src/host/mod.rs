@@ -153,7 +153,7 @@ impl Host {
     /// as soon as the socket is [`Readiness::writable`].
     ///
     /// # Errors
-    /// [`Error::NetworkUnreachable`], [`Error::AddressNotAvailable`], [`Error::AddressInUse`]. [`Error::Invalid`] if
+    /// [`Error::NetworkUnreachable`], [`Error::AddressNotAvailable`] or [`Error::AddressInUse`]. [`Error::Invalid`] if
     /// the port is 0, the address is a broadcast or multicast address, the ends are of different families, or an option
     /// is out of range.
     pub fn connect(
@@ -221,8 +221,8 @@ impl Host {
     /// `MSG_PEEK`: like [`Host::recv`], but leaves the bytes in the buffer and the window unchanged.
     ///
     /// # Errors
-    /// The errors of [`Host::recv`]. If this call returns the error that ended the connection, that error counts as
-    /// reported, as on Linux.
+    /// The errors of [`Host::recv`]. If `peek` returns the error that ended the connection, later calls do not return
+    /// that error again, as on Linux.
     pub fn peek(&mut self, handle: Handle, out: &mut [u8]) -> Result<usize, Error> {
         self.connection(handle)?.peek(out)
     }
@@ -301,8 +301,8 @@ impl Host {
         Ok(self.connection(handle)?.take_error())
     }
 
-    /// The last ICMP error from a router or the peer, unless a later segment was delivered. The connection continues.
-    /// If it later times out, it ends with this error (RFC 9293 §3.9.2.2, SHLD-25).
+    /// The last ICMP error from a router or the peer; `None` if a segment was delivered after the error. The connection
+    /// continues. If the connection later times out, it ends with this error (RFC 9293 §3.9.2.2, SHLD-25).
     pub fn soft_error(&self, handle: Handle) -> Result<Option<Error>, Error> {
         Ok(self.connection_ref(handle)?.icmp_error())
     }

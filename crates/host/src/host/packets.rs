@@ -167,7 +167,7 @@ impl Host {
         ends.iter().find_map(|end| self.listeners.get(end)).copied()
     }
 
-    /// First sequence number after the numbers of an old connection; `None` if this SYN may not replace the old
+    /// Returns the first sequence number after those of an old connection; `None` if this SYN may not replace the old
     /// connection.
     fn number_after(&self, old: Handle, syn: &Segment) -> Option<Seq> {
         let old = &self.connection_ref_of(old)?.endpoint;

@@ -1,4 +1,4 @@
-//! Two honest hosts on a hostile path: invariants that must hold for arbitrary scripts. The fuzz target `connection`
+//! Tests two honest hosts on a hostile path. Invariants must hold for arbitrary scripts. The fuzz target `connection`
 //! plays the same kind of scripts for longer.
 
 mod middle;

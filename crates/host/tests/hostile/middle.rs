@@ -54,7 +54,7 @@ impl ObservedHost {
     }
 }
 
-/// A distance far beyond every window that does not wrap around.
+/// A distance of sequence numbers that is far beyond every window, but too short to wrap around.
 const FAR: u32 = 1 << 29;
 
 /// A forged segment from the host `from` that the host `to` must refuse. `None` if no segment of this kind is possible

@@ -25,8 +25,9 @@ struct ScriptedHost {
     host: Host,
     handle: Option<Handle>,
     observed: ObservedHost,
-    /// Text to send, and the number of bytes sent so far.
+    /// Text to send.
     text: Vec<u8>,
+    /// Number of bytes of `text` that the host has accepted so far.
     sent: usize,
     is_shut: bool,
     read: usize,
@@ -58,7 +59,7 @@ struct Playback<'a> {
     /// Whether no forged segment so far could be accepted.
     is_honest: bool,
     held: &'a dyn Fn() -> usize,
-    /// Limit of the memory without packets in flight, bytes.
+    /// Limit in bytes of the memory in use, without the packets in flight.
     room: usize,
 }
 

@@ -1,4 +1,4 @@
-//! A hostile path as plain data, which a fuzzer or a property test makes from arbitrary bytes.
+//! A hostile path as plain data. A fuzzer or a property test makes this data from arbitrary bytes.
 
 use arbitrary::{Arbitrary, Result, Unstructured};
 use lasthop_base::Choice;
@@ -157,7 +157,8 @@ impl Setup {
 }
 
 impl HostileScript {
-    /// Number of bytes up and down. The numbers are small if the window admits only single bytes.
+    /// Returns the number of bytes from the client, then the number of bytes from the server. Both numbers are small if
+    /// the window admits only single bytes.
     pub fn bytes(&self) -> (usize, usize) {
         let room = |from: &Setup, to: &Setup| from.send_buffer.min(to.receive_buffer).max(1);
         let most = |room: u16| MAX_BYTES.min(room.saturating_mul(100));

@@ -37,8 +37,9 @@ pub struct World {
     pub server: Host,
     pub faults: Faults,
     one_way: Duration,
-    /// Transmission time of a packet; `busy_until`: end of the current transmission in each direction.
+    /// Transmission time of a packet.
     pub each: Duration,
+    /// End of the current transmission in each direction.
     busy_until: [Time; 2],
     random: Stream,
     in_flight: BTreeMap<(Time, u64), (HostSide, Vec<u8>)>,

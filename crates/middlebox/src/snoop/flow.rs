@@ -31,7 +31,7 @@ pub(crate) struct SnoopRules {
 /// Largest number of retransmissions of a packet that duplicate ACKs trigger. Further duplicates are forwarded to the
 /// sender.
 const MAX_BY_DUPLICATES: u32 = 2;
-/// Smoothed round trip and its variation before the first sample (values of ns-2).
+/// Values before the first sample of the smoothed round trip and of its variation (those of ns-2).
 const START: (Duration, Duration) = (Duration::from_millis(100), Duration::from_millis(250));
 
 #[derive(Debug)]
@@ -41,7 +41,7 @@ pub(super) struct SnoopFlow {
     last: Option<Packet>,
     /// End of the highest data seen.
     highest: Option<Seq>,
-    /// Window and ECE of the last ACK forwarded.
+    /// Window and ECE flag of the last ACK that was forwarded.
     advertised: (u16, bool),
     duplicates: u32,
     /// Number of duplicate ACKs still expected for a locally recovered loss.

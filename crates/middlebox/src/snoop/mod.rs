@@ -112,7 +112,8 @@ pub(crate) fn snoop_rules() -> SnoopRules {
 
 pub(crate) struct Snoop {
     rules: SnoopRules,
-    /// For each flow, the states of forward and reverse data; `None` for data that the mobile sends.
+    /// For each flow, two states: first that of the forward data, then that of the reverse data. The state of data that
+    /// the mobile sends is `None`.
     flows: Vec<[Option<SnoopFlow>; 2]>,
     next: Time,
 }

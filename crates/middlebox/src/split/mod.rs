@@ -124,7 +124,7 @@ fn offered(config: &Config, syn: &Segment) -> Config {
 }
 
 struct Split {
-    /// Configurations of the wired half and of the last hop.
+    /// Configurations of the two connections: first that over the wired network, then that over the last hop.
     configs: [Config; 2],
     /// For each flow and direction, whether packets go towards the last hop.
     down: Vec<[bool; 2]>,

@@ -11,19 +11,21 @@ use lasthop_wire::{Body, Ecn, Flags, FlowId, Packet, Priority, Segment, Seq};
 pub(super) struct Relay {
     flow: FlowId,
     near_config: Config,
-    /// The opener's SYN, and whether that SYN travels forward.
+    /// The opener's SYN.
     syn: Segment,
+    /// Whether the opener's SYN travels forward, that is, from the flow's source to its destination.
     forward: bool,
     /// Connection to the opener; `None` until the node answers the SYN.
     near: Option<Half>,
     far: Half,
-    /// Whether the opener got a reset, because the connection to the other end failed.
+    /// Whether the node has reset the connection to the opener, because the connection to the other end failed.
     refused: bool,
 }
 
-/// One of the two connections: its endpoint, and the number of received bytes that were passed to the other connection.
+/// One of the two connections.
 struct Half {
     endpoint: Endpoint,
+    /// Number of received bytes that were passed to the other connection.
     relayed: u64,
     closed: bool,
 }

@@ -24,7 +24,7 @@ pub trait Admission: Send {
     /// Decides on a packet that arrives at a queue in this state.
     fn admit(&mut self, now: Time, packet: &mut Packet, queue: &ArrivalState) -> Verdict;
 
-    /// Average queue length after the last arrival, packets; `None` if the admission has no average.
+    /// Average queue length in packets after the last arrival; `None` if the admission has no average.
     fn average(&self) -> Option<f64> {
         None
     }
@@ -45,7 +45,7 @@ pub trait Admission: Send {
     }
 }
 
-/// Queue limit.
+/// Limit of a queue's length. A packet must fit within both limits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct QueueLimit {
     /// Limit in packets; [`u64::MAX`]: unlimited.

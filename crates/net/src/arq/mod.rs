@@ -33,8 +33,8 @@ impl ArqOutcome {
 }
 
 impl ArqOutcome {
-    /// Whether the last transmission of a packet that was given up had an intact header. `first` is the first
-    /// transmission.
+    /// For a packet that was given up, returns whether its last transmission had an intact header. `first` is the first
+    /// transmission of the packet.
     pub(crate) fn is_readable(&self, first: &Transmission, channel: &dyn Channel) -> bool {
         channel.has_intact_header(&Transmission { attempt: self.attempts - 1, ..*first }, HEADER)
     }
@@ -98,7 +98,7 @@ pub trait Layer: Send {
     /// Whether failed transmissions of packets are reported ([`Element::report_failures`]).
     fn reports_failures(&self) -> bool;
 
-    /// Returns the shared medium, if any, which makes several links share a cell.
+    /// Returns the shared medium, if any. A shared medium connects several links in a cell.
     fn medium(&self) -> Option<Medium> {
         None
     }
@@ -111,7 +111,7 @@ pub struct Medium {
     pub equal_in_cell: &'static [&'static str],
     /// Parameters that must be equal in the members of one sender.
     pub equal_per_sender: &'static [&'static str],
-    /// Parameters that must be equal in some members: those in which the first parameter, a count, is above 0.
+    /// Parameters that must be equal in the members whose first parameter of this list, a count, is above 0.
     pub equal_if_set: &'static [&'static str],
     /// Builds the arbiter of transmissions, which exchanges [messages](crate::peer_message::MediumMessage) with its
     /// members and carries no packets.

@@ -46,8 +46,8 @@ impl Channel for BitError {
     }
 
     /// The header is damaged if the packet's draw is below the header's own loss probability. A lost packet then has an
-    /// intact header with probability ((1 - b)^h - (1 - b)^n) / (1 - (1 - b)^n), as for independent errors in h of n
-    /// bits.
+    /// intact header with probability ((1 - b)^h - (1 - b)^n) / (1 - (1 - b)^n), as for independent errors: the header
+    /// has h of the n bits.
     fn has_intact_header(&self, transmission: &Transmission, header: u32) -> bool {
         let hit = -libm::expm1(self.log_intact_byte * f64::from(header.min(transmission.bytes)));
         self.draws.spares(transmission.attempt, Threshold::of(hit))

@@ -77,8 +77,8 @@ impl Channel for FadingChannel {
     }
 }
 
-/// Returns the threshold below which the summed power of `paths` paths is for a share `loss` of the time. Each path has
-/// a mean power of 1.
+/// Returns the threshold of the summed power of `paths` paths. The power is below this threshold for a share `loss` of
+/// the time. Each path has a mean power of 1.
 fn threshold(loss: f64, paths: usize) -> f64 {
     let share_below = |power: f64| match paths {
         1 => -libm::expm1(-power),

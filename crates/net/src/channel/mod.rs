@@ -100,7 +100,7 @@ pub const ALL: &[Mechanism<Build>] = &[
 /// The default.
 pub const DEFAULT: Mechanism<Build> = none::MECHANISM;
 
-/// The draws of a channel: one per packet, from which those for retransmissions are derived.
+/// The random draws of a channel: one draw per packet, from which the draws for its retransmissions are derived.
 struct PacketDraws {
     stream: Stream,
     draw: u64,
@@ -118,7 +118,7 @@ impl PacketDraws {
         lasthop_base::random::derive(self.draw, attempt) < threshold.0
     }
 
-    /// Whether the attempt's draw is at or above the threshold, so that the event does not happen.
+    /// Returns true if the event does not happen, because the attempt's draw is at or above the threshold.
     fn spares(&self, attempt: u32, threshold: Threshold) -> bool {
         lasthop_base::random::derive(self.draw, attempt) >= threshold.0
     }

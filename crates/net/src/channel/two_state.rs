@@ -17,7 +17,7 @@ use lasthop_base::{Duration, Info, Is, Mechanism, OneOf, OnlyIf, Parameter, Stre
 use lasthop_wire::Priority;
 
 const LONGEST: Duration = Duration::from_secs(1_000_000);
-/// Shortest mean length of a state. Each shorter state would cost a draw but not affect packets.
+/// Shortest mean length of a state. Shorter states would not affect packets, but each state would cost a random draw.
 const SHORTEST: Duration = Duration::from_micros(1);
 
 pub const MECHANISM: Mechanism<Build> = Mechanism {
@@ -208,10 +208,11 @@ struct ByTime {
     shields_tags: bool,
     /// Total transmission time so far, if states last only while something is sent.
     sent: Option<Time>,
-    /// Bad period that was drawn last, `from..until`.
+    /// Start of the bad period that was drawn last.
     from: Time,
+    /// End of the bad period that was drawn last.
     until: Time,
-    /// Previous bad period, which an earlier transmission may overlap.
+    /// Start and end of the previous bad period. A transmission that began before `from` may overlap this period.
     before: (Time, Time),
 }
 

@@ -10,8 +10,8 @@ use std::collections::VecDeque;
 pub(super) struct Decoder {
     code: Code,
     blocks: Vec<DecoderBlock>,
-    /// Packets that are not delivered yet, in order of transmission. These are the lost ones and, if the order is kept,
-    /// packets after a lost one.
+    /// Packets that are not delivered yet, in order of transmission. These are the lost packets and, if the order is
+    /// kept, the packets after a lost packet.
     held: VecDeque<HeldPacket>,
 }
 
@@ -40,7 +40,7 @@ impl Decoder {
         Decoder { code, blocks: vec![DecoderBlock::default(); code.depth], held: VecDeque::new() }
     }
 
-    /// Handles a data packet of a block, which arrives at `at` if `intact`, and is lost otherwise.
+    /// Handles a data packet of a block. The packet arrives at `at` if `intact`; otherwise the packet is lost.
     pub(super) fn on_data(
         &mut self,
         block: usize,
@@ -60,8 +60,8 @@ impl Decoder {
         self.held.push_back(HeldPacket { packet, block, state });
     }
 
-    /// Handles a parity packet of a block, which arrives at `at` if `intact`, and is lost otherwise. No data packet of
-    /// that block follows.
+    /// Handles a parity packet of a block. The packet arrives at `at` if `intact`; otherwise the packet is lost. No
+    /// data packet of that block follows.
     pub(super) fn on_parity(&mut self, block: usize, intact: bool, at: Time, out: &mut Vec<Output>) {
         self.blocks[block].arrived += usize::from(intact);
         self.decode(block, at, out);

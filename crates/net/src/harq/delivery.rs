@@ -2,7 +2,7 @@
 //!
 //! RLC (LTE) or PDCP (NR) delivers SDUs in order. PDCP waits for a missing SDU for at most t-Reordering (TS 38.323
 //! §5.2.2). At its expiry, PDCP delivers the complete SDUs up to the highest one that was complete when the timer
-//! started. It skips the missing ones below that SDU.
+//! started. It skips the missing SDUs below that SDU.
 
 use crate::counters::RlcCounters;
 use crate::element::Output;
@@ -37,8 +37,9 @@ pub(super) struct Sdu {
     pub(super) bytes: Span,
     missing: u64,
     state: DeliveryState,
-    /// Number of status reports that requested a retransmission. The next field is the time of the last such report.
+    /// Number of status reports that requested a retransmission of the SDU.
     pub(super) requests: u32,
+    /// Time of the last status report that requested a retransmission of the SDU.
     pub(super) requested_at: Time,
 }
 
@@ -47,16 +48,18 @@ pub(super) struct Delivery {
     delay: Duration,
     order: DeliveryOrder,
     sdus: VecDeque<Sdu>,
-    /// Number of the first SDU in `sdus`. The next two fields are the number of the first SDU that is neither delivered
-    /// nor skipped, and one past the number of the highest complete SDU.
+    /// Number of the first SDU in `sdus`.
     base: u64,
+    /// Number of the first SDU that is neither delivered nor skipped.
     next: u64,
+    /// Number of the highest complete SDU, plus one.
     complete_end: u64,
     end: u64,
     waiting: u32,
-    /// One past the highest SDU that was complete when t-Reordering started. The timer stops when all SDUs below are
-    /// delivered or skipped. The next field is its expiry.
+    /// Number of the highest SDU that was complete when t-Reordering started, plus one. The timer stops when all SDUs
+    /// below this number are delivered or skipped.
     trigger: u64,
+    /// Expiry of t-Reordering.
     deadline: Time,
     pub(super) counters: RlcCounters,
 }

@@ -35,8 +35,9 @@ pub(super) struct HarqDirection {
     statuses: StatusReports,
     /// Status reports on the other direction's data, to be sent in this direction.
     status_queue: VecDeque<Status>,
-    /// Time at which the transmitter is free. The next field is the next slot that will be used.
+    /// Time at which the transmitter is free.
     free_at: Time,
+    /// Start of the next slot that will be used.
     next_slot: Time,
     /// Bits saved from slots that were too small for a block.
     saved_bits: u64,

@@ -8,9 +8,9 @@
 //! * `status`: status reports of the receiver. `delivery`: SDUs (packets) and the order of their delivery.
 //!
 //! A slot (LTE: subframe) carries one block, whose size is the link's rate times the slot's length. The block is
-//! decoded at the slot's end. A block that failed is retransmitted one HARQ round trip later, before new data. This
-//! repeats until the block arrives, its transmissions are used up, or a NACK is misread as an ACK. Later blocks may
-//! overtake it. Status reports travel in the blocks of the other direction, and are lost with these.
+//! decoded at the slot's end. A block that failed is retransmitted one HARQ round trip later, before new data. The
+//! block is retransmitted until it arrives, its transmissions are used up, or a NACK is misread as an ACK. Later blocks
+//! may overtake the block. Status reports travel in the blocks of the other direction, and are lost with these blocks.
 //!
 //! The `channel` decides whether a first transmission fails. A retransmission that the channel destroys fails only with
 //! probability `combining` to the power of the earlier transmissions; otherwise the receiver decodes it (rule of
@@ -18,7 +18,7 @@
 //! that other traffic does not change the outcome.
 //!
 //! Here sequence numbers count bytes of the direction's stream. NR numbers SDUs and segments (TS 38.322 §6.2.2), and
-//! LTE numbers PDUs. All three ways lose and retransmit the same bytes.
+//! LTE numbers PDUs. All three kinds of numbering lose and retransmit the same bytes.
 //!
 //! # Not modelled
 //! * Spatial layers and further carriers: each slot has one block.
@@ -28,8 +28,8 @@
 //! * Re-establishing the connection: an SDU with too many retransmissions is given up, and the receiver learns of it.
 //! * The wrapping of sequence numbers.
 //!
-//! NR's unacknowledged mode does not number complete SDUs; here t-Reassembly waits for these, too. In a planned outage
-//! no new block is sent, and retransmissions are lost.
+//! NR's unacknowledged mode does not number complete SDUs; here t-Reassembly waits for complete SDUs, too. In a planned
+//! outage no new block is sent, and retransmissions are lost.
 
 mod delivery;
 mod direction;

@@ -9,7 +9,7 @@ pub(super) struct Polling {
     timer: Duration,
     pdus: u64,
     bytes: u64,
-    /// One past the highest byte that had been sent at the last poll.
+    /// Highest byte that had been sent at the last poll, plus one.
     polled_end: u64,
     expires: Time,
 }
@@ -33,7 +33,7 @@ impl Polling {
     }
 
     /// Returns whether a block with this many PDUs and bytes has to poll. `last` means that no other data can be sent
-    /// after it. `sent` is one past the highest byte sent.
+    /// after the block. `sent` is the highest byte sent, plus one.
     pub(super) fn should_poll(&mut self, now: Time, [pdus, bytes]: [u64; 2], last: bool, sent: u64) -> bool {
         if pdus == 0 {
             return false;

@@ -24,10 +24,12 @@ impl TransportBlock {
 }
 
 struct Process {
-    /// Time of the next retransmission. If none is left, time at which the process is free for a new block.
+    /// Time of the next retransmission. If no retransmission is left, this is the time at which the process is free for
+    /// a new block.
     due: Time,
     retransmissions_left: u32,
-    /// Time at which the receiver decodes the block; [`Time::NEVER`] if that is past, or if decoding fails.
+    /// Time at which the receiver decodes the block; [`Time::NEVER`] if the block is already decoded, or if decoding
+    /// fails.
     decoded: Time,
     block: TransportBlock,
 }
@@ -74,8 +76,8 @@ impl Processes {
         self.decodes_at
     }
 
-    /// Returns the time of the next retransmission, and the time at which a process is free. Each is [`Time::NEVER`] if
-    /// unknown.
+    /// Returns two times: that of the next retransmission, and that at which a process is free. A time is
+    /// [`Time::NEVER`] if unknown.
     pub(super) fn due(&self) -> [Time; 2] {
         self.processes.iter().fold([Time::NEVER; 2], |[repeat, free], process| {
             match process.retransmissions_left {
@@ -85,7 +87,7 @@ impl Processes {
         })
     }
 
-    /// Retransmits a block if one is due in this slot. Returns whether one was due.
+    /// Retransmits a block if a retransmission is due in this slot. Returns whether a retransmission was due.
     pub(super) fn retransmit_due(&mut self, now: Time) -> bool {
         let round_trip = self.round_trip;
         let due =

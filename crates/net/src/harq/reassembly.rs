@@ -12,9 +12,9 @@ use std::collections::VecDeque;
 pub(super) struct Reassembly {
     timer: Duration,
     holes: VecDeque<Span>,
-    /// One past the highest byte received.
+    /// Highest byte received, plus one.
     highest: u64,
-    /// Bytes missing below this one count as lost by HARQ, so RLC has to retransmit them.
+    /// Missing bytes below this position count as lost by HARQ, so RLC has to retransmit them.
     harq_lost_end: u64,
     /// Value that `harq_lost_end` gets when the timer expires.
     trigger: u64,
@@ -37,7 +37,7 @@ impl Reassembly {
         self.deadline
     }
 
-    /// Handles bytes that arrive or are given up. Appends those that were missing to `new`.
+    /// Handles bytes that arrive or are given up. Appends the bytes that were missing until now to `new`.
     pub(super) fn on_bytes(&mut self, now: Time, bytes: Span, new: &mut Vec<Span>) {
         self.fill(Span { end: bytes.end.min(self.highest).max(bytes.start), ..bytes }, new);
         if bytes.end > self.highest {

@@ -63,7 +63,7 @@ impl RlcSender {
         self.queue.average()
     }
 
-    /// Handles a packet that was enqueued. Returns whether no dequeue was pending.
+    /// Handles a packet that was enqueued. Returns true if no dequeue was planned yet.
     pub(super) fn on_enqueued(&mut self, now: Time) -> bool {
         let was_idle = self.dequeues_at > now;
         self.dequeues_at = self.dequeues_at.min(now);
@@ -163,8 +163,8 @@ impl RlcSender {
         packet.is_some()
     }
 
-    /// If t-PollRetransmit has expired and there is no other data, retransmits the last unacknowledged SDU to carry a
-    /// poll.
+    /// If t-PollRetransmit has expired and there is no other data, retransmits the last unacknowledged SDU, so that
+    /// this SDU carries a poll.
     fn retransmit_unanswered(&mut self, now: Time, to: &mut ReceivingEnd<'_>, out: &mut Vec<Output>) {
         if !self.has_outstanding()
             || self.polling.expires() > now

@@ -18,11 +18,12 @@ pub(super) struct StatusReports {
     /// Earliest time of the next report, because of t-StatusProhibit.
     allowed: Time,
     due: Time,
-    /// Bytes of the first and of the last poll that is not answered yet. A poll is answered when the fate of all bytes
-    /// before it is known.
+    /// Positions in the stream, in bytes, of the first and the last unanswered poll. A poll is answered when the fate
+    /// of all bytes before its position is known.
     pending_polls: Option<[u64; 2]>,
-    /// Reports in flight. The next field has empty lists for reuse.
+    /// Reports in flight.
     reports: Vec<Report>,
+    /// Empty lists of missing bytes, for reuse.
     spare: Vec<Vec<Span>>,
     /// Received reports that are not handled yet, with their arrival times.
     received: VecDeque<(Time, Status)>,

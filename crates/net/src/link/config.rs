@@ -82,7 +82,7 @@ impl Config {
         }
     }
 
-    /// Whether every packet is lost, retransmissions included.
+    /// Whether the direction loses every packet, retransmissions included.
     pub fn loses_all(&self) -> bool {
         let channel = (self.channel.build)(&self.channel.values, Stream::named(0, "any"));
         self.residual_loss >= 1.0 || channel.loss_probability().is_some_and(|share| share >= 1.0)

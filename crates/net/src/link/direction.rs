@@ -100,7 +100,7 @@ impl LinkDirection {
         }
     }
 
-    /// Whether packets arrive in order, and fates are known when packets enter.
+    /// Whether packets arrive in order and the fate of each packet is known when the packet enters.
     pub fn keeps_order(&self) -> bool {
         match self {
             LinkDirection::Link(link) => link.keeps_order(),

@@ -1,5 +1,5 @@
-//! Duplicates and damage before a link direction, as netem's `duplicate` and `corrupt` (tc-netem(8)), and residual
-//! losses after the direction.
+//! Duplicates and damages packets before they enter a link direction, as netem's `duplicate` and `corrupt` do
+//! (tc-netem(8)). Causes residual losses after the direction.
 //!
 //! Duplicates and damage have their own random streams, so other draws stay the same. A copy has its own packet number
 //! and enters right after the original. Queue limit, channel, damage and jitter apply to the copy, but this link does

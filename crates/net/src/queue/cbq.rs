@@ -182,8 +182,8 @@ impl Queue for Cbq {
         class.packets.pop_front()
     }
 
-    /// Called while no class may send. Returns the time at which a waiting class may send, because that class, or the
-    /// link that it borrows from, recovers.
+    /// Returns the time at which a waiting class may send. At that time the class recovers from being over its limit,
+    /// or the link from which the class borrows recovers. Call this only while no class may send.
     fn ready_at(&self, now: Time) -> Time {
         let waiting = self.classes.iter().filter(|class| !class.packets.is_empty());
         let recovers = waiting.map(|class| {
@@ -227,8 +227,9 @@ struct Estimator {
 #[derive(Clone, Copy)]
 struct PacketTiming {
     bytes: u64,
-    /// Time that a packet of `bytes` takes at the allocated rate. `due` is the same in s.
+    /// Time that a packet of `bytes` takes at the allocated rate.
     service_time: Duration,
+    /// Value of `service_time` in s.
     due: f64,
     largest: f64,
 }
@@ -286,8 +287,8 @@ impl Estimator {
         PacketTiming { bytes, service_time, due, largest: self.largest(due) }
     }
 
-    /// Returns the largest average, which the literature calls maxidle. It lets `max_burst` packets of this size leave
-    /// back to back after a pause (Floyd, Notes on Class-Based Queueing: Setting Parameters, 1996).
+    /// Returns the largest average idle time in s, which the literature calls maxidle. It lets `max_burst` packets of
+    /// this size leave back to back after a pause (Floyd, Notes on Class-Based Queueing: Setting Parameters, 1996).
     fn largest(&self, due: f64) -> f64 {
         let excess = due * (1.0 - self.share);
         (excess * (1.0 - self.decay) / self.decay).max(due * self.share * self.weight)
@@ -329,8 +330,8 @@ mod tests {
         Cbq::new(&values)
     }
 
-    /// Returns the throughput of each class in the first second, Mbit/s. `offered` is the smallest number of waiting
-    /// packets, of TCP and of datagrams.
+    /// Returns the throughput in Mbit/s of each class in the first second. `offered` has the smallest numbers of
+    /// waiting packets: for TCP, and for datagrams.
     fn run(mut cbq: Cbq, offered: [usize; 2]) -> [f64; 2] {
         let link = Rate::from_bps(100_000_000);
         let end = Time::ZERO + Duration::from_secs(1);

@@ -116,11 +116,12 @@ struct DualPi2 {
     classic: PacketFifo,
     low: PacketFifo,
     base: f64,
-    /// Delay at the last update, s. The next field is the time of the next update.
+    /// Delay at the last update, s.
     last_delay: f64,
+    /// Time of the next update.
     updates_at: Time,
-    /// Bytes that the C queue may still send for its share of the link. A negative number means that it has sent more
-    /// than its share.
+    /// Bytes that the C queue may still send for its share of the link. A negative number means that the C queue has
+    /// sent more than its share.
     classic_credit: f64,
 }
 

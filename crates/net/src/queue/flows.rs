@@ -63,8 +63,9 @@ struct FlowQueue {
     bytes: u64,
     /// Bytes left in the flow's current turn.
     deficit: i64,
-    /// Whether the flow is in the list of new or of old flows. The next field is its successor in that list.
+    /// Whether the flow is in the list of new flows or in the list of old flows.
     is_listed: bool,
+    /// Successor of the flow in its list.
     next: u32,
 }
 
@@ -182,8 +183,8 @@ impl Flows {
         Some((slot.arrived_at, slot.packet))
     }
 
-    /// Returns the flow with the most bytes, the first one if there are several. Scans all queues, so this is only for
-    /// a full router.
+    /// Returns the flow with the most bytes. If several flows have the same number of bytes, returns the first of these
+    /// flows. Scans all queues, so call this only if the router is full.
     pub(super) fn longest_queue(&self) -> u32 {
         let mut longest_queue = 0;
         for (flow, queue) in self.flows.iter().enumerate() {

@@ -60,12 +60,13 @@ impl CoDelParameters {
 pub(super) struct ControlLaw {
     /// End of the interval that began when the delay exceeded the target; `None` while the delay is below the target.
     first_above: Option<Time>,
-    /// Whether the queue is in the dropping state. The next field is the time of the next drop; after the dropping
-    /// state, the time that was planned last.
+    /// Whether the queue is in the dropping state.
     is_dropping: bool,
+    /// Time of the next drop. After the dropping state, the time of the drop that was planned last.
     drops_at: Time,
-    /// Drops in this dropping state. The next field is the count at its beginning.
+    /// Number of drops in this dropping state.
     count: u64,
+    /// Value of `count` at the beginning of this dropping state.
     last_count: u64,
 }
 

@@ -96,12 +96,13 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
     build: &|values, context| Discipline::scheduled(Pie::new(values, context.random)),
 };
 
-/// Bytes of a departure-rate measurement (DQ_THRESHOLD). The next constant is the weight of the latest measurement
-/// (§5.2).
+/// Bytes of a departure-rate measurement (DQ_THRESHOLD, §5.2).
 const THRESHOLD: u64 = 16_384;
+/// Weight of the latest departure-rate measurement (§5.2).
 const WEIGHT: f64 = 0.25;
 
-/// Divisors of the controller's steps, each for probabilities below the given limit (§4.2).
+/// Pairs of a probability and a divisor. The divisor applies to the controller's steps while the drop probability is
+/// below the pair's probability (§4.2).
 const STEPS: [(f64, f64); 6] =
     [(1e-6, 2048.0), (1e-5, 512.0), (1e-4, 128.0), (1e-3, 32.0), (1e-2, 8.0), (1e-1, 2.0)];
 
@@ -119,10 +120,12 @@ struct Pie {
     waiting: PacketFifo,
     estimator: Estimator,
     probability: f64,
-    /// Sum of the probabilities since the last drop, which keeps drops apart.
+    /// Sum of the drop probabilities of the packets since the last drop. It ensures a minimum and a maximum gap between
+    /// drops.
     probability_sum: f64,
-    /// Current delay, s. The next field is the delay at the last update.
+    /// Current delay, s.
     delay: f64,
+    /// Delay at the last update, s.
     last_delay: f64,
     burst_left: Duration,
     updates_at: Time,

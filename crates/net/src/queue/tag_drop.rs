@@ -114,7 +114,7 @@ impl TagDrop {
         self.waiting.is_empty() || fits
     }
 
-    /// Drops a tagged packet for a loss of this flow. If none waits, records that a notice is pending.
+    /// Drops a tagged packet for a loss of this flow. If no tagged packet waits, records that a notice is pending.
     fn drop_tag_for(&mut self, flow: FlowId, dropped: &mut Dropped) {
         let is_notice =
             |packet: &Packet| packet.priority == Priority::Low && (self.of_any || packet.flow == flow);

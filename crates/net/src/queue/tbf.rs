@@ -2,8 +2,8 @@
 //! Linux's tbf).
 //!
 //! A packet takes one token per byte. It waits, and delays all packets after it, until the bucket has enough tokens. A
-//! packet larger than the bucket leaves when the bucket is full, and makes its level negative (Linux drops or segments
-//! such packets). A second bucket for a peak rate is not modelled.
+//! packet larger than the bucket leaves when the bucket is full, and makes the level of the bucket negative (Linux
+//! drops or segments such packets). A second bucket for a peak rate is not modelled.
 
 use super::fifo::{Front, PacketFifo};
 use super::{Build, Dropped, Queue};

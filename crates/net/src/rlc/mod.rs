@@ -254,8 +254,8 @@ impl Rlc {
         out.extend(self.dropped.drain(..).map(|(packet, reason)| Output::lost(packet, now, reason)));
     }
 
-    /// If the poll timer has expired and there is no other data, retransmits the last PDU to carry a poll. Returns
-    /// whether that PDU had arrived already.
+    /// If the poll timer has expired and there is no other data, retransmits the last PDU, so that this PDU carries a
+    /// poll. Returns whether that PDU had already arrived.
     fn poll_after_timeout(&mut self, now: Time) -> bool {
         let expired = self.polling.as_ref().is_some_and(|polling| polling.expires() <= now);
         expired

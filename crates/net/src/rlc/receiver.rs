@@ -44,7 +44,7 @@ pub(super) struct RlcReceiver {
     waiting: u32,
     /// Number of skipped SDUs that may still arrive.
     holes: u32,
-    /// One past the highest number of a delivered SDU.
+    /// Highest number of a delivered SDU, plus one.
     highest: u64,
     deadline: Time,
 }

@@ -34,9 +34,9 @@ pub(super) struct Polling {
     polls: VecDeque<Time>,
     /// Earliest permitted time of the next status report.
     allowed: Time,
-    /// One past the highest PDU received by the last update. The next field has the PDUs in flight, in order of
-    /// arrival.
+    /// Highest PDU received by the last update, plus one.
     highest: u64,
+    /// PDUs in flight, in order of arrival: for each group, the time of arrival and its highest PDU plus one.
     on_air: VecDeque<(Time, u64)>,
 }
 
@@ -94,7 +94,8 @@ impl Polling {
         self.on_air.push_back((at, end));
     }
 
-    /// Records a poll that arrives at `at`. It is answered then, or as soon as permitted.
+    /// Records a poll that arrives at `at`. The poll is answered at that time, or as soon as the prohibit timer
+    /// permits.
     pub(super) fn on_poll(&mut self, at: Time) {
         self.polls.push_back(at);
     }
@@ -111,7 +112,7 @@ impl Polling {
         self.statuses_in_flight.pop_front().map(|(_, status)| status)
     }
 
-    /// If a status report is due now, returns one past the highest PDU received.
+    /// If a status report is due now, returns the highest PDU received, plus one.
     pub(super) fn due_status(&mut self, now: Time) -> Option<u64> {
         if now < self.allowed || self.polls.front().is_none_or(|at| *at > now) {
             return None;

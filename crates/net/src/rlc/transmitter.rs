@@ -51,8 +51,9 @@ pub(super) struct RlcTransmitter {
     /// Whether status is polled, so that one report covers many PDUs. If false, the outcome of each PDU is reported.
     polls: bool,
     /// PDUs that arrived but are not reported yet, each with the time of its report. With polled status, the time is
-    /// that of arrival. The field `losses` is the same for lost PDUs.
+    /// that of arrival.
     acknowledgements: VecDeque<(Time, Pdus)>,
+    /// PDUs that were lost but are not reported yet, with times as in `acknowledgements`.
     losses: VecDeque<(Time, PduRange)>,
     held: u32,
     held_bytes: u64,
@@ -86,7 +87,7 @@ impl RlcTransmitter {
         self.fresh.start
     }
 
-    /// Adds an SDU. An SDU without PDUs does not enter the buffer; only its number is used up.
+    /// Adds an SDU. An SDU without PDUs does not enter the buffer, but uses up a number.
     pub(super) fn push(&mut self, now: Time, bytes: u32, pdus: Pdus, counters: &mut RlcCounters) {
         let is_discarded = pdus.is_empty();
         self.sdus.push_back(Sdu {
@@ -269,8 +270,8 @@ impl RlcTransmitter {
         self.retransmissions.is_empty() && self.has_outstanding()
     }
 
-    /// Makes a status report at `made`, whose list has room for `pairs`. `highest` is one past the highest PDU
-    /// received.
+    /// Makes a status report at `made`, whose list has room for `pairs`. `highest` is the highest PDU received, plus
+    /// one.
     pub(super) fn status(&mut self, made: Time, highest: u64, mut pairs: u64) -> Status {
         let mut missing = std::mem::take(&mut self.missing);
         let late = self.acknowledgements.iter().filter(|(at, _)| *at > made).map(|(_, pdus)| *pdus);

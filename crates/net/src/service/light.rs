@@ -7,8 +7,8 @@
 //! and the arrival of each packet after the first, all in ms.
 //!
 //! A packet that finds the link idle begins a train, with the base delay and the opportunities recorded at that time.
-//! Later packets use the train's opportunities, of 1400 bytes each. Packets beyond the last opportunity enter the queue
-//! and are served by the heavy trace.
+//! Later packets use the train's opportunities, of 1400 bytes each. Packets that find no opportunity left enter the
+//! queue and are served by the heavy trace.
 //!
 //! # Differences
 //! Decisions use CellReplay's clock of whole milliseconds, but delays run from a packet's exact time. CellReplay's
@@ -187,7 +187,7 @@ pub struct Light {
     pub sizes: Option<Arc<SizeDelays>>,
 }
 
-/// Time at which the light trace releases a packet, and the packet's further route.
+/// Decision of the light trace on a packet: the time of release, and whether the packet may bypass the queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Released {
     pub(crate) at: Time,
@@ -199,17 +199,21 @@ pub(crate) struct Released {
 #[derive(Debug)]
 pub(crate) struct TrainCursor {
     light: Light,
-    /// Current train: arrival of its first packet, index of the train, and base delay, ms.
+    /// Arrival of the first packet of the current train; `None` before the first train.
     begun: Option<Time>,
+    /// Index of the current train.
     train: usize,
+    /// Base delay of the current train, ms.
     base: u64,
-    /// Index of the current opportunity, and its remaining bytes.
+    /// Index of the current opportunity.
     next: usize,
+    /// Remaining bytes of the current opportunity.
     left: u32,
-    /// Time at which the last packet was released, without the delay by size, ms. The next two fields are the latest
-    /// release time with that delay, in ms and exactly.
+    /// Time in ms at which the last packet was released, without the delay by size.
     last_millis: u64,
+    /// Latest release time in ms, with the delay by size.
     latest_millis: u64,
+    /// Exact value of the latest release time, with the delay by size.
     latest: Time,
 }
 
@@ -262,7 +266,8 @@ impl TrainCursor {
         self.in_order(now, cost, exact, bypasses_queue)
     }
 
-    /// Charges a packet to the train's opportunities, beginning with the first one that is not past.
+    /// Takes the bytes of a packet from the train's opportunities, beginning with the first opportunity that is not
+    /// past.
     fn charge(&mut self, since: u64, cost: u32) {
         let opportunities = self.light.trace.opportunities(self.train);
         while opportunities.get(self.next).is_some_and(|opportunity| since > u64::from(*opportunity)) {
@@ -280,7 +285,8 @@ impl TrainCursor {
         self.next = self.next.min(opportunities.len());
     }
 
-    /// Adds the delay by size, unless the packet would then overtake an earlier one. Releases stay in order.
+    /// Adds the delay by size, unless the packet would then overtake an earlier packet. No packet is released before an
+    /// earlier packet.
     fn in_order(&mut self, now: Time, cost: u32, exact: Time, bypasses_queue: bool) -> Released {
         let later = self.light.sizes.as_ref().map_or(0, |sizes| sizes.of(cost));
         let (mut millis, mut at, mut bypasses_queue) = (self.last_millis, exact, bypasses_queue);

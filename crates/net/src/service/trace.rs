@@ -188,8 +188,9 @@ pub(crate) struct Cursor {
     trace: Arc<Trace>,
     next: u64,
     next_time: Time,
-    /// Time of the opportunity that was used last. The next field is its remaining bytes.
+    /// Time of the opportunity that was used last.
     used_at: Time,
+    /// Remaining bytes of the opportunity that was used last.
     left: u64,
 }
 

@@ -20,9 +20,11 @@ pub(super) struct Arbiter {
     first_load: usize,
     free_at: Time,
     next: Time,
-    /// Stations that started to transmit at `round_at`. The round is settled at `settles_at`.
+    /// Stations that started to transmit at the same time: the round.
     round: Vec<usize>,
+    /// Time at which the stations of the round started.
     round_at: Time,
+    /// Time at which the round is settled.
     settles_at: Time,
 }
 
@@ -33,9 +35,11 @@ struct Station {
 }
 
 enum StationKind {
-    /// A station with directions: their member indices, the one whose turn is next, and the number of those with data.
+    /// A station with directions. `members` are the member indices of the directions, `next_member` is the index in
+    /// `members` of the direction whose turn is next, and `with_data` is the number of directions that have data.
     Sends { members: Vec<u32>, next_member: usize, with_data: u32 },
-    /// A load station: the number of frames left, and the transmissions of the first frame.
+    /// A load station. `pending` is the number of frames left, and `sent` is the number of transmissions of the first
+    /// frame.
     Load { pending: u64, sent: u64 },
 }
 

@@ -95,8 +95,8 @@ struct WifiDirection {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum DirectionState {
-    /// Has nothing to send. The time is when the queue may release a packet that it holds back (a shaper, for example);
-    /// `Time::NEVER` if the queue is empty.
+    /// The direction has nothing to send. The time is that at which the queue may release a packet that it holds back,
+    /// as a shaper does; `Time::NEVER` if the queue is empty.
     Idle(Time),
     Contending,
     Starting(Time),

@@ -57,8 +57,8 @@ pub(crate) fn bianchis_throughput(n: i32) -> f64 {
 /// collision. A station with another draw waits for that many idle slots. Returns the throughput, and the share of
 /// colliding transmissions.
 pub(crate) fn dcf(n: i32) -> (f64, f64) {
-    // Returns a station's rate of transmissions per idle slot: those after idle slots, and those at once after its last
-    // one.
+    // Returns two rates of a station's transmissions per idle slot: transmissions after idle slots, and transmissions
+    // at once after its previous transmission.
     let rates = |p: f64| {
         let (mut visits, mut sent, mut at_once, mut slots) = (1.0, 0.0, 0.0, 0.0);
         for stage in 0..=5 {

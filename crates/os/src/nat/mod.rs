@@ -1,5 +1,5 @@
-//! Makes the host's network the remote end of a path: adds rules named `lasthop` and enables forwarding. Both changes
-//! are undone at the end.
+//! Makes the host's network the remote end of a path: adds rules named `lasthop` and enables forwarding. The rules are
+//! removed and forwarding is restored at the end.
 //!
 //! * `forwarding`: enables forwarding for each interface. `filter`: rules that limit forwarding to the path.
 //! * This file: makes the changes in a safe order, and lists them in a file (the note) for clean-up after a kill.
@@ -36,8 +36,8 @@ struct Changes {
 }
 
 impl Nat {
-    /// Forwards and masquerades packets from `network` that enter through `device`, and forwards their answers. The
-    /// host does not forward any other packets because of this call.
+    /// Forwards and masquerades packets from `network` that enter through `device`, and forwards their answers. This
+    /// call does not make the host forward any other packets.
     ///
     /// # Errors
     /// Fails if another process already uses the host's network in this way, a system call fails, or neither `nft` nor

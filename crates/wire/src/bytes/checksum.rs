@@ -1,12 +1,12 @@
 use etherparse::checksum::Sum16BitWords;
 use std::net::IpAddr;
 
-/// Internet checksum (RFC 1071); 0 if the bytes include their correct checksum.
+/// Returns the internet checksum of the bytes (RFC 1071). The result is 0 if the bytes include their correct checksum.
 pub(super) fn plain(bytes: &[u8]) -> u16 {
     finish(Sum16BitWords::new().add_slice(bytes))
 }
 
-/// Checksum of a TCP or UDP packet with its pseudo header (RFC 9293 §3.1, RFC 8200 §8.1).
+/// Returns the checksum of a TCP or UDP packet with its pseudo header (RFC 9293 §3.1, RFC 8200 §8.1).
 pub(super) fn transport(source: IpAddr, destination: IpAddr, protocol: u8, bytes: &[u8]) -> u16 {
     let length = (bytes.len() as u32).to_be_bytes();
     let sum = address(Sum16BitWords::new(), source);

@@ -106,13 +106,13 @@ impl Transport {
 /// Position of the TCP header byte that has the data offset, the reserved bits and AE.
 const RESERVED_AT: usize = 12;
 
-/// Loss hints as reserved header bits.
+/// Returns the reserved header bits for the loss hints in `flags`.
 fn reserved(flags: Flags) -> u8 {
     ((flags.0 & (Flags::WIRELESS.0 | Flags::CONGESTION.0)) >> 8) as u8
 }
 
-/// Builds a node's notice: an experimental ICMP type, the kind of notice as code, the flow's ports, and sequence number
-/// and length of the data concerned.
+/// Builds a node's notice. It has an experimental ICMP type, and the kind of notice as ICMP code. The flow's ports
+/// follow, then the sequence number and the length of the data concerned.
 fn icmp(source: u16, destination: u16, notice: NodeNotice) -> [u8; NOTICE_BYTES] {
     let (code, seq, len) = match notice {
         NodeNotice::BadState => (0, 0, 0),
@@ -234,7 +234,8 @@ fn ecn(ecn: Ecn) -> IpEcn {
     }
 }
 
-/// Sequence number of the payload's first byte (a SYN occupies the number before it), or the datagram's number.
+/// Returns the number with which the payload's pattern begins. For a segment, this is the sequence number of the first
+/// payload byte; a SYN occupies the number before that byte. For a datagram, this is the datagram's number.
 fn first_number(body: &Body) -> u32 {
     match body {
         Body::Tcp(segment) => segment.seq.0.wrapping_add(u32::from(segment.flags.has(Flags::SYN))),

@@ -1,6 +1,6 @@
 use std::fmt;
 
-/// Part of a packet to which an error refers.
+/// Part of a packet in which an error was found.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum HeaderPart {
     /// The IPv4 packet.
@@ -20,9 +20,9 @@ pub enum HeaderPart {
 /// Reason why bytes are not a valid packet. `at` counts bytes from the start of the packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ParseError {
-    /// No bytes.
+    /// There are no bytes.
     Empty,
-    /// A part exceeds the bytes present.
+    /// A part of the packet needs more bytes than are present.
     Truncated {
         /// The truncated part.
         part: HeaderPart,
@@ -33,7 +33,7 @@ pub enum ParseError {
         /// Bytes present.
         present: usize,
     },
-    /// Neither IPv4 nor IPv6.
+    /// The packet is neither IPv4 nor IPv6.
     Version {
         /// Value of the version field.
         version: u8,
@@ -63,7 +63,7 @@ pub enum ParseError {
         /// Position of the fragment in the whole payload, bytes.
         offset: usize,
     },
-    /// Neither TCP nor UDP.
+    /// The packet contains neither TCP nor UDP.
     Protocol {
         /// Protocol number; for IPv6 the next header.
         number: u8,

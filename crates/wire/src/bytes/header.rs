@@ -1,7 +1,7 @@
 use crate::packet::{Ecn, Packet, Priority};
 use std::net::SocketAddr;
 
-/// Addresses of a flow; both of the same address family.
+/// Addresses and ports of a flow's ends. Both addresses have the same family.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FlowAddresses {
     /// Address and port of the source.

@@ -18,16 +18,16 @@ use std::net::{IpAddr, SocketAddr};
 pub struct IcmpError {
     /// Destination of the error.
     pub to: IpAddr,
-    /// Addresses of the quoted segment; its source is the host that sent it.
+    /// Addresses and ports of the quoted segment. `source` is the host that sent the segment.
     pub ends: FlowAddresses,
-    /// The segment's sequence number.
+    /// Sequence number of the quoted segment.
     pub seq: Seq,
     /// Reported problem.
     pub problem: Problem,
 }
 
-/// Problem according to ICMP type and code. RFC 9293 §3.9.2.2 defines which problems are hard (a retry is useless) or
-/// soft. For other problems, Linux's choice applies.
+/// Problem that ICMP type and code report. A problem is hard if a retry is useless, and soft otherwise. RFC 9293
+/// §3.9.2.2 defines which problems are hard or soft. For problems that the RFC does not list, Linux's choice applies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Problem {
     /// Currently no route to the network. Soft.

@@ -8,7 +8,7 @@ use etherparse::tcp_option::{
 };
 use etherparse::{TcpOptionElement, TcpOptions};
 
-/// Largest window scale, which replaces larger values (RFC 7323 §2.3).
+/// Largest window scale. A larger value in an option counts as this value (RFC 7323 §2.3).
 const LARGEST_SCALE: u8 = 14;
 
 const KIND_ACCECN0: u8 = CounterOrder::Ect0First.kind();
@@ -115,8 +115,8 @@ pub(super) fn read(options: &[u8], at: usize, segment: &mut Segment) -> Result<(
     Ok(())
 }
 
-/// Elements collected by [`write`], NOPs included: 1 for MSS, 3 for timestamps (or 2 with SACK permitted), 2 for the
-/// window scale, 3 for SACK blocks.
+/// Options collected by [`write`], with each NOP as an element of its own. MSS needs 1 element, timestamps 3 (or 2 with
+/// SACK permitted), the window scale 2, and SACK blocks 3.
 struct OptionList {
     elements: [TcpOptionElement; OptionList::CAPACITY],
     len: usize,

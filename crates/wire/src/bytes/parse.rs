@@ -13,8 +13,8 @@ use std::net::{IpAddr, SocketAddr};
 /// Verification of checksums. Captures at a sending host often lack them, because the network card fills them in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Checksums {
-    /// A wrong checksum is an error. A UDP checksum of 0 means "none": valid over IPv4 (RFC 768), an error over IPv6
-    /// (RFC 8200 §8.1).
+    /// A wrong checksum is an error. A UDP checksum of 0 means "no checksum", which is valid over IPv4 (RFC 768) and an
+    /// error over IPv6 (RFC 8200 §8.1).
     Verify,
     /// Checksums are ignored.
     Ignore,
@@ -219,7 +219,8 @@ fn ecn(ecn: IpEcn) -> Ecn {
     }
 }
 
-/// Loss hints in the byte of the data offset; etherparse ignores these reserved bits.
+/// Returns the loss hints, which are reserved bits in the header byte of the data offset. etherparse ignores these
+/// bits.
 fn reserved(tcp: &[u8]) -> Flags {
     let hints = Flags::WIRELESS.0 | Flags::CONGESTION.0;
     Flags(tcp.get(12).map_or(0, |byte| u16::from(*byte) << 8 & hints))

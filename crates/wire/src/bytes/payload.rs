@@ -5,11 +5,13 @@ pub enum Payload<'a> {
     Bytes(&'a [u8]),
     /// Two consecutive parts, e.g. of a ring buffer.
     Parts(&'a [u8], &'a [u8]),
-    /// This many bytes of a printable pattern that depends only on sequence (or datagram) numbers.
+    /// This number of bytes of a printable pattern. Each byte depends only on its sequence number (for datagrams, on
+    /// the datagram's number).
     Pattern(u32),
 }
 
-/// The number of letters is a power of two: the pattern is continuous at the wrap of sequence numbers.
+/// Letters of the pattern. Their number is a power of two, so the pattern is continuous at the wrap of sequence
+/// numbers.
 const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
 impl Payload<'_> {
@@ -40,7 +42,8 @@ impl Payload<'_> {
     }
 }
 
-/// Appends as many letters as possible at once: byte by byte, the pattern would dominate the cost of a packet.
+/// Appends as many letters as possible at once. If letters were appended byte by byte, the pattern would cause most of
+/// the cost of a packet.
 fn append_letters(first: u32, len: usize, out: &mut Vec<u8>) {
     let end = out.len().saturating_add(len);
     let mut from = first as usize % LETTERS.len();

@@ -5,9 +5,9 @@ use crate::admission::mark;
 use lasthop_base::{Duration, Stream, Time};
 use lasthop_wire::Packet;
 
-/// BLUE's increment of the drop probability if the router is full. The next constant is the decrement if the queue is
-/// empty. Both apply at most once per `target`.
+/// BLUE's increment of the drop probability if the router is full, applied at most once per `target`.
 const MORE: f64 = 1.0 / 256.0;
+/// BLUE's decrement of the drop probability if the queue is empty, applied at most once per `target`.
 const LESS: f64 = 1.0 / 4096.0;
 
 pub(super) struct CobaltParameters {
@@ -22,10 +22,11 @@ pub(super) struct CobaltParameters {
 pub(super) struct Cobalt {
     is_dropping: bool,
     count: u64,
-    /// Time of the next drop. If the count is zero, one interval after the last packet.
+    /// Time of the next drop. If `count` is zero, this is the time one interval after the last packet.
     drops_at: Time,
-    /// BLUE's drop probability. The next field is the time of its last change.
+    /// BLUE's drop probability.
     probability: f64,
+    /// Time of the last change of BLUE's drop probability.
     changed_at: Time,
 }
 

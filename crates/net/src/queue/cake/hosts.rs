@@ -1,8 +1,9 @@
 //! Fairness between hosts, as in sch_cake. A flow's turn is divided by the number of bulk flows of its host.
 //!
 //! A flow counts as bulk if it still has packets after its first turn, and until its queue is empty. `triple_isolate`
-//! divides by the number of the busier of source and destination. The remainder of the division is given at random
-//! (dithering). A host is a node of the scenario, whereas sch_cake hashes addresses to 1024 slots.
+//! divides by the bulk flows of the source or of the destination, whichever host has more. The remainder of the
+//! division is given at random (dithering). A host is a node of the scenario, whereas sch_cake hashes addresses to 1024
+//! slots.
 
 use super::super::Hosts;
 use lasthop_base::Stream;
@@ -41,9 +42,9 @@ enum BulkState {
 pub(super) struct Isolation {
     sides: Sides,
     hosts: Hosts,
-    /// For each queue, the state of its flow, and that flow's source and destination.
+    /// For each queue, the state of the queue's flow, and the source and the destination of that flow.
     queues: Vec<(BulkState, [u32; 2])>,
-    /// For each node, the number of bulk flows of which it is the source, and of which it is the destination.
+    /// For each node, two numbers of bulk flows: those that the node sends, and those that the node receives.
     busy: Vec<[u32; 2]>,
     random: Stream,
 }
