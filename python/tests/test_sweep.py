@@ -137,7 +137,7 @@ def test_bad_input_is_one_clear_error(tmp_path: Path) -> None:
         ({"set": KEYS, "until": float("nan")}, "until = NaN"),
         ({"set": KEYS, "runs": 0}, "runs"),
         ({"set": KEYS, "shard": (3, 2)}, "shard"),
-        ({"set": KEYS, "metrics": "goodput"}, "no metric `goodput`"),
+        ({"set": KEYS, "metrics": "goodputt"}, "no metric `goodputt`"),
         ({"set": KEYS, "store": tmp_path / "notes.txt"}, "is not a store"),
         ({"set": KEYS, "executor": 4}, "`executor` is 4: expected a Dask Client"),
     ]
