@@ -147,8 +147,8 @@ impl Ring {
         self.slots.resize((2 * self.slots.len()).max(MIN_SLOTS), filler);
     }
 
-    /// Moves the last entry to its place by due time, after entries with the same time (ARQ lets packets overtake).
-    /// Returns whether the entry is the first now.
+    /// Moves the last entry to its position in the order of due times, after entries with the same due time. This is
+    /// needed because ARQ may let packets overtake each other. Returns whether the entry is the first now.
     #[cold]
     fn overtake(&mut self) -> bool {
         let mut number = self.len - 1;

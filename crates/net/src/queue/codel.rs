@@ -117,7 +117,7 @@ mod tests {
     }
 
     /// Dequeues a packet of 1000 bytes each millisecond, from a queue that is kept `waits` ms long. Returns the times
-    /// of drops and marks, ms.
+    /// in ms of drops and marks.
     fn drops(codel: &mut CoDel, from: u64, until: u64, waits: u64, ecn: Ecn) -> Vec<u64> {
         let (mut drop_times, mut dropped) = (Vec::new(), Dropped::new());
         for now in from..until {

@@ -136,7 +136,7 @@ enum Estimator {
     DepartureRate {
         /// Start of the measurement, and bytes counted since then.
         cycle: Option<(Time, u64)>,
-        /// Time in which [`THRESHOLD`] bytes leave, s; `None` if not measured yet.
+        /// Average time in s in which [`THRESHOLD`] bytes leave; `None` before the first measurement.
         average: Option<f64>,
     },
 }

@@ -28,7 +28,7 @@ pub(crate) fn bianchis(more: &[(&'static str, Value)]) -> Config {
 
 /// Payload of a frame, bytes.
 pub(crate) const PAYLOAD: u32 = 1023;
-/// Time of a frame, ACK and DIFS included, us.
+/// Time in us for which a frame occupies the medium, ACK and DIFS included.
 pub(crate) const BUSY: f64 = 128.0 + 272.0 + 8184.0 + 28.0 + 240.0 + 128.0;
 
 /// Solves Eq. 7 and 9 for `n` stations. Returns the probability that a transmission collides, and the probability that
@@ -90,7 +90,7 @@ fn root(function: impl Fn(f64) -> f64) -> f64 {
     low
 }
 
-/// Returns the throughput of payload on these directions, Mbit/s.
+/// Returns the throughput of payload in Mbit/s on these directions.
 pub(crate) fn throughput(
     statistics: &AirStatistics,
     directions: std::ops::Range<usize>,
