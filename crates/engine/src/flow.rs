@@ -327,7 +327,7 @@ impl DiscriminationAccuracy {
         }
     }
 
-    /// Compares the receiver's verdict on a gap with the true reasons of the losses inside the gap, and counts the
+    /// Compares an endpoint's verdict on a gap with the true reasons of the losses inside the gap, and counts the
     /// results. Earlier losses never opened a gap, and count as misclassified.
     pub(crate) fn classify_gap(
         &mut self,

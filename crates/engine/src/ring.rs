@@ -69,7 +69,7 @@ impl Default for Ring {
 }
 
 impl Ring {
-    /// Adds an entry; returns whether it is the first now.
+    /// Adds an entry. Returns whether this entry is now the first of the ring.
     pub(crate) fn push(&mut self, due: Time, packet: &Packet, next: Option<PipeId>, kind: EntryKind) -> bool {
         if due < self.last_due || self.len >= self.slots.len() {
             return self.push_slow(due, packet, next, kind);

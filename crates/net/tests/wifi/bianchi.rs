@@ -5,9 +5,9 @@ use lasthop_base::{Duration, Rate, Time, Value};
 use lasthop_net::Config;
 use lasthop_net::service::Service;
 
-/// Returns the configuration of Bianchi 2000, §V. Frames have 8184 bits of payload at 1 Mbit/s, after headers of 272
-/// and 128 bits. ACKs have 112 and 128 bits. Slots last 50 us, SIFS 28 us and DIFS 128 us. The windows are those of
-/// Fig. 6, W = 32 and m = 5.
+/// Returns the configuration of Bianchi 2000, §V. The rate is 1 Mbit/s. Frames have 8184 bits of payload, a MAC header
+/// of 272 bits and a PHY header of 128 bits. ACKs have 112 bits and a PHY header of 128 bits. Slots last 50 us, SIFS 28
+/// us and DIFS 128 us. The windows are those of Fig. 6, W = 32 and m = 5.
 pub(crate) fn bianchis(more: &[(&'static str, Value)]) -> Config {
     let us = |micros| Value::Duration(Duration::from_micros(micros));
     let mut settings = vec![
