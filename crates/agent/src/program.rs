@@ -216,7 +216,7 @@ impl Program {
     }
 }
 
-/// CLOCK_MONOTONIC, the clock of [`Event`]s, ns.
+/// Returns the time in ns of CLOCK_MONOTONIC, the clock of [`Event`]s.
 pub(crate) fn monotonic() -> io::Result<u64> {
     let now = clock_gettime(ClockId::CLOCK_MONOTONIC)?;
     Ok(now.tv_sec() as u64 * 1_000_000_000 + now.tv_nsec() as u64)

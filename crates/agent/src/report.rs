@@ -22,7 +22,7 @@ pub(crate) struct Summary {
     object: Value,
 }
 
-/// Maximum number of connections listed; those with the most ACKs are listed.
+/// Maximum number of connections that are listed. These are the connections with the most ACKs.
 const SHOWN: usize = 20;
 /// Maximum number of metrics clients that have sent no request yet.
 const MOST_WAITING: usize = 64;

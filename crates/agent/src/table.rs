@@ -217,7 +217,7 @@ impl ParsedPacket {
 /// Maximum length of headers, bytes: IPv4 and TCP, both with options.
 pub const MAX_HEADERS: usize = 120;
 
-/// Total length and header length of a TCP packet, bytes.
+/// Returns the total length and the header length in bytes of a TCP packet.
 fn lengths(packet: &[u8]) -> Option<(usize, usize)> {
     let word = |at: usize| Some(usize::from(u16::from_be_bytes([*packet.get(at)?, *packet.get(at + 1)?])));
     let (ip, total) = match packet.first()? >> 4 {

@@ -154,7 +154,7 @@ fn receive(socket: &Socket, buffer: &mut [u8], connections: &mut Vec<KernelConne
     }
 }
 
-/// Offset of the attributes in an answer, bytes: they follow the netlink header and `inet_diag_msg`.
+/// Offset in bytes of the attributes in an answer. The attributes follow the netlink header and `inet_diag_msg`.
 const ATTRIBUTES: usize = 16 + 72;
 /// Attribute with `tcp_info` (`INET_DIAG_INFO`).
 const INFO: u16 = 2;

@@ -327,8 +327,8 @@ impl DiscriminationAccuracy {
         }
     }
 
-    /// Compares the verdict on a gap with the true reasons of the losses inside, and counts the results. Earlier
-    /// losses, which never opened a gap, count as misclassified.
+    /// Compares an endpoint's verdict on a gap with the true reasons of the losses inside the gap, and counts the
+    /// results. Earlier losses never opened a gap, and count as misclassified.
     pub(crate) fn classify_gap(
         &mut self,
         unclassified: &mut Vec<(Range, LossReason)>,
@@ -359,7 +359,8 @@ impl DiscriminationAccuracy {
 mod tests {
     use super::*;
 
-    /// Departure times, us, of the first `count` datagrams of 500 bytes at 6 Mbit/s (667 us apart).
+    /// Returns the departure times in us of the first `count` datagrams of 500 bytes at 6 Mbit/s. On average, datagrams
+    /// are 667 us apart.
     fn times(spacing: Spacing, count: usize) -> Vec<u64> {
         let span = (Time::ZERO, Time::NEVER);
         let mut source = Datagrams::new(Rate::from_bps(6_000_000), 500, span, None, Stream::named(1, "test"))

@@ -38,7 +38,8 @@ pub(crate) struct Node {
     /// node.
     pub(crate) exits: Vec<Option<u8>>,
     pub(crate) account: NodeAccount,
-    /// Pending reports of failed transmissions on links that leave the node. Empty unless the middlebox wants them.
+    /// Pending reports of failed transmissions on links that leave the node. Empty unless the middlebox wants such
+    /// reports.
     pub(crate) failing: BinaryHeap<FailingTransmission>,
 }
 

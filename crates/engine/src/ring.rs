@@ -69,7 +69,7 @@ impl Default for Ring {
 }
 
 impl Ring {
-    /// Adds an entry; returns whether it is the first now.
+    /// Adds an entry. Returns whether this entry is now the first of the ring.
     pub(crate) fn push(&mut self, due: Time, packet: &Packet, next: Option<PipeId>, kind: EntryKind) -> bool {
         if due < self.last_due || self.len >= self.slots.len() {
             return self.push_slow(due, packet, next, kind);
@@ -147,8 +147,8 @@ impl Ring {
         self.slots.resize((2 * self.slots.len()).max(MIN_SLOTS), filler);
     }
 
-    /// Moves the last entry to its place by due time, after entries with the same time (ARQ lets packets overtake).
-    /// Returns whether the entry is the first now.
+    /// Moves the last entry to its position in the order of due times, after entries with the same due time. This is
+    /// needed because ARQ may let packets overtake each other. Returns whether the entry is the first now.
     #[cold]
     fn overtake(&mut self) -> bool {
         let mut number = self.len - 1;

@@ -46,8 +46,8 @@ impl SecretNumbers {
         self.hash(b's', Some(local), remote)
     }
 
-    /// Ephemeral ports in the order to try. The first is a hash of the destination plus the number of earlier calls
-    /// (RFC 6056 §3.3.3).
+    /// Returns all ephemeral ports, in the order in which the host should try them. The first port is a hash of the
+    /// destination plus the number of earlier calls (RFC 6056 §3.3.3).
     pub(crate) fn ports(&mut self, remote: SocketAddr) -> impl Iterator<Item = u16> + use<> {
         let first = (self.hash(b'p', None, remote) as u16).wrapping_add(self.opened);
         self.opened = self.opened.wrapping_add(1);

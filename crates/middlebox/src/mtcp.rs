@@ -58,7 +58,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
 /// Range of `silence`. With 0 s, the probes would repeat endlessly at one instant.
 pub(crate) const SILENCE: Unit = Unit::Duration(Duration::from_millis(1), Duration::from_secs(60));
 
-/// Rate below which a link with a planned rate counts as being in an outage.
+/// Rate below which the station treats a link with a planned rate as in an outage.
 pub(crate) const AWAY: Parameter = Parameter {
     name: "away",
     unit: Unit::Rate,

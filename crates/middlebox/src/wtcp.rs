@@ -101,7 +101,7 @@ struct WtcpFlow {
     bytes: u64,
     /// Whether only the first packet may be sent, until a new ACK arrives.
     single_packet_mode: bool,
-    /// Whether duplicates have caused a retransmission of the first packet.
+    /// Whether duplicate ACKs have caused a retransmission of the first packet.
     has_retransmitted: bool,
     /// Newest timestamp of the source, and the arrival time of this timestamp.
     newest_stamp: Option<(u32, Time)>,
@@ -318,8 +318,8 @@ impl WtcpFlow {
         self.restart_timer(now);
     }
 
-    /// Handles a duplicate ACK. The first one retransmits the first packet at once; later ones report the same hole.
-    /// Returns whether to forward the ACK.
+    /// Handles a duplicate ACK. At the first duplicate, retransmits the first packet of the buffer at once. Later
+    /// duplicates report the same hole. Returns whether to forward the ACK.
     fn on_duplicate(&mut self, now: Time, rules: &WtcpRules, ack: Seq, out: &mut Vec<Decision>) -> bool {
         let Some(first) = self.buffer.front() else { return true };
         let covers_ack = !is_before(ack, first.seq) && is_before(ack, first.end);
@@ -390,7 +390,7 @@ impl WtcpFlow {
         Packet { body: Body::Tcp(Segment { timestamps, ..*segment }), ..buffered.packet }
     }
 
-    /// Returns the source's tick, ns, if known.
+    /// Returns the length in ns of a tick of the source's clock, if known.
     fn tick(&self, rules: &WtcpRules) -> Option<f64> {
         if rules.tick > Duration::ZERO {
             return Some(rules.tick.as_nanos() as f64);

@@ -20,8 +20,8 @@ pub(crate) struct AdjustableLink {
     waiting: VecDeque<Packet>,
     bytes: u64,
     sending: Option<Sending>,
-    /// Time at which the transmitter becomes free. A stop-and-wait ARQ keeps the link busy beyond the end of a
-    /// transmission.
+    /// Time at which the transmitter becomes free for the next packet. A stop-and-wait ARQ keeps the link busy beyond
+    /// the end of a transmission.
     held_until: Time,
     keeps_order: bool,
     last_arrival: Time,

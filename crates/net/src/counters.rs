@@ -3,7 +3,7 @@
 use lasthop_base::Duration;
 
 impl RlcCounters {
-    /// Returns the counts since `before`. Maxima cover the whole time, because they cannot be subtracted.
+    /// Returns the counts since `before`. Maxima cannot be subtracted, so they are those of the whole time up to now.
     pub fn since(&self, before: &RlcCounters) -> RlcCounters {
         RlcCounters {
             blocks: self.blocks - before.blocks,

@@ -48,7 +48,7 @@ impl Discipline {
         }
     }
 
-    /// Average queue length of RED or another admission with an average, packets; otherwise `None`.
+    /// Average queue length in packets, if RED or another admission computes an average; otherwise `None`.
     pub(crate) fn average(&self) -> Option<f64> {
         match self {
             Discipline::Fifo(admission) => admission.average(),

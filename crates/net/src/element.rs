@@ -98,7 +98,7 @@ pub trait Element: Send {
     /// Counters of a link layer with PDUs (RLC), else `None`.
     fn rlc(&self) -> Option<&RlcCounters>;
 
-    /// Average queue length of RED or another admission with an average, packets; otherwise `None`.
+    /// Average queue length in packets, if RED or another admission computes an average; otherwise `None`.
     fn average(&self) -> Option<f64>;
 
     /// Requests reports of failed transmissions ([`Output::TransmissionFailed`]); false if the link layer reports none.

@@ -49,7 +49,7 @@ pub enum MediumMessage {
     Occupies(Time),
     /// Sent by a direction after `Transmit` if no data is left.
     NoData,
-    /// Sent to a transmitting direction, because others started at the same time.
+    /// Sent to a transmitting direction, because other stations started to transmit at the same time.
     Collision,
     /// Sent by a direction at the end of its transmission.
     Done {

@@ -110,7 +110,7 @@ impl PlanValue for PacketShare {
 pub struct Steps<V> {
     steps: Vec<PlanStep<V>>,
     length: Duration,
-    /// Seed of the draws. Without a seed, a range counts as its middle.
+    /// Seed of the draws. Without a seed, the value of a range is its middle.
     seed: Option<u64>,
 }
 
@@ -154,7 +154,7 @@ impl<V: PlanValue> Steps<V> {
         self.steps.iter().any(|step| step.low != step.high)
     }
 
-    /// Sets the seed. Without a seed, a range counts as its middle.
+    /// Sets the seed of the draws. Without a seed, the value of a range is its middle.
     pub fn seeded(mut self, seed: u64) -> Steps<V> {
         self.seed = Some(seed);
         self

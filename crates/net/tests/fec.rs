@@ -85,9 +85,10 @@ fn backlogged(count: usize) -> Vec<(Time, u32)> {
     vec![(Time::ZERO, 1250); count]
 }
 
-/// A block has 4 data packets of 6. Packets 0 to 3 end at 10 to 40 ms, parity packets at 50 and 60 ms, and packet 4 at
-/// 70 ms; they arrive 20 ms later. Packets 1 and 3 are lost, so the second parity packet is the fourth packet of the
-/// block to arrive.
+/// A block has 6 packets, of which 4 are data packets. The transmissions of packets 0 to 3 end at 10, 20, 30 and 40 ms,
+/// those of the parity packets at 50 and 60 ms, and that of packet 4 at 70 ms. Each packet arrives 20 ms after the end
+/// of its transmission. Packets 1 and 3 are lost, so the second parity packet is the fourth packet of the block to
+/// arrive.
 #[test]
 fn lost_packets_are_rebuilt_when_as_many_arrived_as_the_block_has_of_data() {
     let ends = offered(&losing(&code(6, 4.0 / 6.0), &[1, 3]), 1, &backlogged(5));
@@ -130,8 +131,8 @@ fn packets_behind_a_lost_one_wait_where_order_is_kept() {
     assert_eq!(ends, [(0, at(30), true), (1, at(80), false), (2, at(80), true), (3, at(80), false)]);
 }
 
-/// Two packets end at 10 and 20 ms. After 10 ms of idle time, the block is closed with parity packets from 30 to 50 ms.
-/// Packet 2 is offered at 35 ms and sent from 50 to 60 ms.
+/// The transmissions of two packets end at 10 and 20 ms. After 10 ms of idle time, the block is closed with parity
+/// packets from 30 to 50 ms. Packet 2 is offered at 35 ms and sent from 50 to 60 ms.
 #[test]
 fn an_incomplete_block_ends_by_the_timer() {
     let packets = [(Time::ZERO, 1250), (Time::ZERO, 1250), (at(35), 1250)];
@@ -147,7 +148,7 @@ fn an_incomplete_block_ends_by_the_timer() {
 }
 
 /// The parity packet for packets of 1250 and 125 bytes has 1250 bytes. The data takes 10 + 1 ms, and the parity packet
-/// 10 ms. With a larger block, 10 ms of idle time come before it.
+/// 10 ms. With a larger block, the parity packet is sent only after 10 ms of idle time.
 #[test]
 fn parity_is_as_long_as_the_longest_packet() {
     let ends = offered(&losing(&code(3, 2.0 / 3.0), &[1]), 1, &[(Time::ZERO, 1250), (Time::ZERO, 125)]);
@@ -229,8 +230,8 @@ fn residual_losses_are_those_of_the_binomial_formula() {
 }
 
 proptest! {
-    /// Each packet is delivered once or lost once, not before its transmission ends. If the order is kept, packets
-    /// arrive in order.
+    /// Each packet is either delivered once or lost once, and not before its transmission ends. If the order is kept,
+    /// packets arrive in order.
     #[test]
     fn every_packet_has_one_end(
         block in 1u64..12,

@@ -1,8 +1,8 @@
 //! Tests light and heavy traces against arrivals computed by hand with CellReplay's rules (its `cellular_queue.cc`).
 //!
-//! The base delays are 20, 40 and 20 ms at 0, 1 and 2 s. Each train has three opportunities, at 0, 3 and 6 ms. The
-//! heavy trace has an opportunity every 10 ms. A packet of 1396 bytes fills an opportunity (4 bytes are the device's
-//! header).
+//! The base delay is 20 ms at 0 s, 40 ms at 1 s and 20 ms at 2 s. Each train has three opportunities, at 0, 3 and 6 ms.
+//! The heavy trace has an opportunity every 10 ms. A packet of 1396 bytes fills an opportunity (4 bytes are the
+//! device's header).
 
 use lasthop_base::{Choice, Duration, Stream, Time, Value};
 use lasthop_net::service::{Light, LightTrace, Service, SizeDelays, Trace};
@@ -107,10 +107,13 @@ fn base_delays_are_interpolated_and_repeat() {
     arrive(&config(0), &alone, &[20, 530, 1530, 2019, 2275]);
 }
 
-/// Three packets use the train. The fourth waits for the later of the base delay and the train's last opportunity, and
-/// for the third packet. It enters the heavy queue at 26 ms, and is sent at 30 ms. The fifth follows at 40 ms. The
-/// sixth is offered at 7 ms. It begins a train, because 7 + 20 ms is later than 26 ms, but the heavy queue is busy
-/// until 40 ms, so it is sent at 50 ms.
+/// The fates of the six packets:
+/// * The first three packets use the train.
+/// * The fourth packet finds no opportunity left. It waits for the base delay, for the train's last opportunity, and
+///   for the third packet, whichever is latest. The packet enters the heavy queue at 26 ms, and is sent at 30 ms.
+/// * The fifth packet is sent at 40 ms.
+/// * The sixth packet is offered at 7 ms. It begins a train, because 7 + 20 ms is later than 26 ms. The heavy queue is
+///   busy until 40 ms, so the packet is sent at 50 ms.
 #[test]
 fn beyond_the_train_packets_use_the_heavy_trace() {
     let packets = [(0, FULL), (0, FULL), (0, FULL), (0, FULL), (0, FULL), (7, FULL)];
@@ -121,7 +124,8 @@ fn beyond_the_train_packets_use_the_heavy_trace() {
     arrive(&config(0), &later, &[20, 23, 26, 30, 40, 61]);
 }
 
-/// Packets beyond the train wait for its last opportunity, if that is later than the base delay.
+/// Packets that find no opportunity of their train left wait for the train's last opportunity, if that is later than
+/// the base delay.
 #[test]
 fn the_last_opportunity_holds_if_it_is_later_than_the_base_delay() {
     let mut config = config(0);
@@ -244,8 +248,8 @@ fn losses_are_anybody_s() {
     assert_eq!(millis(&config, &[(0, FULL); 4]), [None; 4]);
 }
 
-/// Every packet fails twice, both on a train and beyond it, with either kind of queue. Failures are reported only on
-/// request.
+/// The first two transmissions of every packet fail, whether or not the packet uses an opportunity of a train, and with
+/// either kind of queue. Failures are reported only on request.
 #[test]
 fn trouble_is_told_of_on_a_train_and_behind_it() {
     for queue in ["drop_tail", "codel"] {

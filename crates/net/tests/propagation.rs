@@ -41,8 +41,8 @@ fn with_jitter(reorders: bool) -> Config {
     config
 }
 
-/// Sends `count` packets, one every `apart` ms. Returns the delay of each packet, ms, and whether a packet overtook
-/// another.
+/// Sends `count` packets, one every `apart` ms. Returns the delay in ms of each packet, and whether a packet overtook
+/// another packet.
 fn travel(mut line: LinkDirection, count: u64, apart: u64) -> (Vec<f64>, bool) {
     let mut arrivals: Vec<(u64, Time)> = Vec::new();
     let mut out = Vec::new();

@@ -108,7 +108,8 @@ fn run(link: &mut Rlc, until: Time, out: &mut Vec<Output>) {
     }
 }
 
-/// Returns the throughput of payload, kbit/s, for 1500-byte segments in 1540-byte SDUs, if the sender always has data.
+/// Returns the throughput of payload in kbit/s of a sender that always has data. A segment of 1500 bytes is an SDU of
+/// 1540 bytes.
 fn payload_kbps(config: &Config) -> f64 {
     let seconds = 400;
     let (ends, _) = offer(config, 20_000, 1540, at(1000 * seconds));

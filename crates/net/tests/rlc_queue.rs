@@ -1,4 +1,4 @@
-//! Tests a queue that decides at dequeue before RLC, where each block dequeues as many packets as fit.
+//! Tests RLC with a queue that decides at dequeue. Each block of RLC dequeues as many packets as fit into the block.
 
 use lasthop_base::{Choice, Duration, Rate, Stream, Time, Value};
 use lasthop_net::service::Service;

@@ -4,8 +4,8 @@
 
 /// First bytes of every datagram: protocol and version.
 const MAGIC: [u8; 4] = *b"LHr1";
-/// Minimum size of a hello, bytes. A client without a proven address sends at least this much and gets a shorter
-/// answer.
+/// Minimum size of a hello, bytes. A client without a proven address sends at least this number of bytes, and gets a
+/// shorter answer.
 pub(crate) const HELLO_BYTES: usize = 64;
 pub(crate) const LARGEST: usize = 2048;
 /// Maximum number of bytes of a result in one datagram.
@@ -49,7 +49,7 @@ pub(crate) enum Message {
         session: u64,
         number: u32,
     },
-    /// Answer with the clock of the answering side, ns.
+    /// Answer with the time in ns by the clock of the side that answers.
     Pong {
         session: u64,
         number: u32,

@@ -17,7 +17,7 @@ pub(crate) struct ReceiverLog {
     until: Time,
     /// A queueing time up to this value counts as zero.
     jitter: Duration,
-    /// Smallest one-way time so far, ns, including the offset between the clocks.
+    /// Smallest one-way time in ns so far. It includes the offset between the clocks.
     base: Option<i128>,
     last: Option<Time>,
     empty: Duration,
@@ -139,8 +139,8 @@ mod tests {
         Time::ZERO + Duration::from_millis(millis)
     }
 
-    /// Records packets, each given as number, send time and arrival time, ms. The sender's clock is 1 h ahead. The
-    /// one-way time without queueing is 20 ms.
+    /// Records packets. Each packet is given as its number, its send time in ms and its arrival time in ms. The
+    /// sender's clock is 1 h ahead. The one-way time without queueing is 20 ms.
     fn recorded(packets: &[(u64, u64, u64)]) -> ReceiverResult {
         let mut log = ReceiverLog::new(Time::ZERO, &PHASE);
         for (packet, sent, at) in packets {

@@ -36,7 +36,7 @@ const MIN_PACKETS: u64 = 100;
 const MIN_DRIFT: Duration = Duration::from_millis(2);
 
 impl DirectionResult {
-    /// Mean rate received, IP headers included, bit/s.
+    /// Mean rate in bit/s at which bytes were received, IP headers included.
     pub fn mean_bps(&self) -> f64 {
         let bytes: f64 = self.recorded.bytes.iter().map(|bytes| f64::from(*bytes)).sum();
         bytes * 8e3 / self.recorded.bytes.len().max(1) as f64

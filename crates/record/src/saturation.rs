@@ -14,8 +14,8 @@ const REPORT_AFTER: u64 = 16;
 const MAX_REPORT_DELAY: Duration = Duration::from_millis(5);
 /// Maximum number of packets sent in one call, before received datagrams are processed.
 const BURST: u32 = 32;
-/// Maximum gap between two calls of `send` with a closed window; the rest of a longer gap counts as lack of processor
-/// time.
+/// Maximum gap between two calls of `send` while the window is closed. If a gap is longer, the excess counts as lack of
+/// processor time.
 const MAX_GAP: Duration = Duration::from_millis(20);
 
 #[derive(Debug)]
@@ -156,7 +156,7 @@ mod tests {
 
     /// A link with a varying rate, a queue in packets, and a delay in both directions.
     struct Link {
-        /// Pairs of a start time, s, and the rate from that time on, bit/s.
+        /// Pairs of a start time in s and the rate in bit/s from that time on.
         rates: &'static [(u64, u64)],
         queue: usize,
         delay: Duration,

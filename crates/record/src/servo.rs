@@ -12,7 +12,8 @@ use lasthop_base::{Duration, Time};
 const MIN_WAIT: Duration = Duration::from_millis(750);
 /// Maximum queueing time.
 const MAX_WAIT: Duration = Duration::from_secs(3);
-/// Queueing time to which the window is reduced after the maximum is exceeded, s.
+/// Queueing time in s after a reduction: if the queueing time exceeds the maximum, the window is reduced so that this
+/// time remains.
 const TARGET_WAIT: f64 = 1.5;
 const MIN_WINDOW: u64 = 20;
 /// Maximum window, packets (94 MB).

@@ -292,7 +292,7 @@ impl ObservedFlow {
         request.filter(|_| has_changed)
     }
 
-    /// Returns the acknowledged offset of a kernel ACK and the window that it offers, bytes.
+    /// Returns the acknowledged offset of a kernel ACK, and the window in bytes that the ACK offers.
     fn offered(&self, segment: &Segment) -> Option<(u64, u64)> {
         let (_, peer) = (self.own?, self.peer?);
         if !segment.flags.has(Flags::ACK) {

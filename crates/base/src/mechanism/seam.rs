@@ -77,7 +77,7 @@ impl<B: ?Sized> Seam<B> {
         }
     }
 
-    /// Keeps only the mechanisms that satisfy `keeps`.
+    /// Removes all mechanisms for which `keeps` returns false.
     pub fn retain(&mut self, keeps: impl Fn(&Info) -> bool) {
         let infos = std::mem::take(&mut self.info.mechanisms);
         let both = infos.into_iter().zip(std::mem::take(&mut self.builds));
@@ -146,7 +146,8 @@ impl SeamInfo {
         self.mechanisms.iter().map(|info| info.name).collect()
     }
 
-    /// The mechanism selected by an amount in place of a name (see [`Info::limit`]), if any.
+    /// The mechanism that is selected if a scenario gives an amount in place of a name (see [`Info::limit`]); `None` if
+    /// this kind of mechanism has none.
     pub fn limited(&self) -> Option<&'static Info> {
         self.mechanisms.iter().copied().find(|info| info.limit.is_some())
     }

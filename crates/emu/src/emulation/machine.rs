@@ -20,7 +20,7 @@ pub struct Load {
 }
 
 impl Ticks {
-    /// Current counts; `None` if /proc/stat is unreadable.
+    /// Returns the current tick counts; `None` if /proc/stat is unreadable.
     pub fn now() -> Option<Ticks> {
         Ticks::read(&fs::read_to_string("/proc/stat").ok()?)
     }

@@ -28,7 +28,7 @@ pub struct StreamResult {
 pub(super) struct StreamResults {
     streams: Vec<StreamCounters>,
     is_frozen: AtomicBool,
-    /// Longest wake-up delay of an endpoint of Lasthop's TCP, ns.
+    /// Longest wake-up delay in ns of an endpoint of Lasthop's TCP.
     longest_delay: AtomicU64,
     error: Mutex<Option<SystemError>>,
 }

@@ -15,7 +15,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 /// Minimum number of transfers for each kind of impairment. If there are more strategies, each strategy has a transfer.
 const TRANSFERS: usize = 84;
-/// Sizes of transfers, bytes. They include edge cases: nothing, one byte, about one segment, about one window.
+/// Sizes of transfers in bytes. They include edge cases: nothing, one byte, about one segment, about one window.
 const SIZES: [usize; 12] =
     [0, 1, 1447, 1448, 1449, 14_480, 30_000, 65_535, 100_000, 250_000, 500_000, 1_000_000];
 /// Size of the two largest transfers for each kind of impairment, bytes.

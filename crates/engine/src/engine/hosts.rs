@@ -29,7 +29,7 @@ impl Engine {
         }
     }
 
-    /// Passes an endpoint the notices (about the peer and the uplink) that the endpoint requests before each segment.
+    /// Passes to an endpoint the notices about the peer and the uplink that the endpoint requests before each segment.
     #[cold]
     fn send_notices_before(&mut self, id: FlowId, side: FlowSide) {
         let FlowState { traffic, directions, .. } = &mut self.flows[id.0 as usize];
@@ -60,8 +60,8 @@ impl Engine {
         }
     }
 
-    /// Lets the endpoint read a pipe's first packet in place, removes the packet, and sends the first packet with which
-    /// the endpoint responds.
+    /// Lets the endpoint read a pipe's first packet, without copying the packet. Then removes the packet, and sends the
+    /// first packet with which the endpoint responds.
     #[inline(always)]
     fn deliver_first(&mut self, pipe: u32, id: FlowId, side: FlowSide, scratch: &mut Packet) {
         let now = self.now;

@@ -296,7 +296,8 @@ impl Engine {
         !self.stuck_detector.tick(self.now) || self.may_continue_counting(EventSource::Element(PipeId(pipe)))
     }
 
-    /// Counts an event by its source, at an instant with very many events. Cancels all events if the run is stuck.
+    /// Counts an event for its source. Called only at an instant with very many events. Cancels all events if the run
+    /// is stuck.
     #[cold]
     #[inline(never)]
     fn may_continue_counting(&mut self, source: EventSource) -> bool {
@@ -321,7 +322,7 @@ impl Engine {
 
 const LAST: Time = Time::from_nanos(u64::MAX - 1);
 
-/// Hop number of a packet inside its host. Adding 1 gives 0, the first link.
+/// Hop number of a packet inside its host. Adding 1 wraps to 0, the hop number of the first link.
 const IN_HOST: u8 = u8::MAX;
 
 fn timer_of(flow: usize, side: FlowSide) -> u32 {

@@ -39,7 +39,8 @@ impl ArqOutcome {
         channel.has_intact_header(&Transmission { attempt: self.attempts - 1, ..*first }, HEADER)
     }
 
-    /// Returns the failed transmissions. The first one ended at `ends`, and the others are spread evenly over `delay`.
+    /// Returns the failed transmissions. The first failed transmission ended at `ends`. The ends of the others are
+    /// spread evenly over `delay`.
     #[cold]
     pub(crate) fn failures(&self, ends: Time) -> TransmissionFailures {
         let failed = self.attempts - u32::from(self.is_delivered);

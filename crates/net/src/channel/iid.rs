@@ -41,7 +41,7 @@ impl Channel for Iid {
         (self.loss, self.probability) = (Threshold::of(share), share);
     }
 
-    /// A lost transmission has one error at a random place. The probability that this error is in the header is
+    /// A lost transmission has one error at a random position. The probability that this error is in the header is
     /// proportional to the header's length (our choice).
     fn has_intact_header(&self, transmission: &Transmission, header: u32) -> bool {
         let part = f64::from(header.min(transmission.bytes)) / f64::from(transmission.bytes.max(1));

@@ -74,7 +74,7 @@ struct FecDirection {
     draws: bool,
     queue: LinkQueue,
     decoder: Decoder,
-    /// Size of the longest data packet of each open block, bytes.
+    /// Size in bytes of the longest data packet of each open block.
     longest: Vec<u32>,
     /// Number of data packets sent in all open blocks.
     sent: usize,

@@ -13,9 +13,9 @@ use std::collections::VecDeque;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum DeliveryOrder {
-    /// RLC keeps the order. It waits until missing bytes arrive or are given up.
+    /// RLC delivers SDUs in order. It waits for missing bytes until these arrive or are given up.
     Rlc,
-    /// PDCP keeps the order. It waits for at most this time (t-Reordering).
+    /// PDCP delivers SDUs in order. It waits for a missing SDU for at most this time (t-Reordering).
     Pdcp(Duration),
     None,
 }
@@ -213,7 +213,8 @@ impl Delivery {
         }
     }
 
-    /// Handles bytes that RLC gives up. If PDCP keeps the order, PDCP does not know of the loss.
+    /// Handles bytes that RLC gives up. If PDCP restores the order of SDUs, the receiver's PDCP does not know of the
+    /// loss.
     pub(super) fn abandon(&mut self, at: Time, bytes: Span, out: &mut Vec<Output>) {
         if let DeliveryOrder::Pdcp(_) = self.order {
             return self.lose_unnoticed(bytes, LossReason::Discarded, out);

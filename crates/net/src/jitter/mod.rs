@@ -10,7 +10,7 @@ pub trait Jitter: Send {
     /// Returns the additional delay of the packet that left at `now`.
     fn delay(&mut self, now: Time) -> Duration;
 
-    /// Whether packets may overtake earlier ones. If not, packets wait for earlier ones.
+    /// Whether packets may overtake earlier packets. If false, packets wait for earlier packets.
     fn reorders(&self) -> bool {
         false
     }

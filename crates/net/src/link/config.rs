@@ -32,7 +32,7 @@ seams! {
         pub corrupt: f64 = 0.0 => f64::to_bits,
         /// Probability that a packet is lost after its delivery by the link layer, 0 to 1.
         pub residual_loss: f64 = 0.0 => f64::to_bits,
-        /// Mean length of a burst of residual losses, packets; `None` if these losses are independent.
+        /// Mean length in packets of a burst of residual losses; `None` if these losses are independent.
         pub residual_burst: Option<f64> = None => bits,
     }
     /// A wire of this rate and one-way delay with an unlimited queue.

@@ -131,7 +131,7 @@ impl LinkDirection {
         }
     }
 
-    /// Average queue length of RED or another admission with an average, packets; otherwise `None`.
+    /// Average queue length in packets, if RED or another admission computes an average; otherwise `None`.
     pub fn average(&self) -> Option<f64> {
         match self {
             LinkDirection::Link(link) => link.admission_gate.average(),

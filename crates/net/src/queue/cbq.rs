@@ -99,8 +99,8 @@ struct Class {
     priority: u64,
     borrows: bool,
     estimator: Estimator,
-    /// Bytes served, divided by the allocated rate, s. Among classes of equal priority, the class with the smallest
-    /// value sends next.
+    /// Bytes served, divided by the allocated rate; the unit is s. Among classes of equal priority, the class with the
+    /// smallest value sends next.
     served: f64,
 }
 
@@ -213,7 +213,7 @@ impl Queue for Cbq {
 struct Estimator {
     rate: Rate,
     weight: f64,
-    /// Average idle time, s, which is at most [`PacketTiming::largest`].
+    /// Average idle time in s, at most [`PacketTiming::largest`].
     idle: f64,
     /// Factor by which the weighting reduces an old average during `max_burst` packets.
     decay: f64,
@@ -234,7 +234,7 @@ struct PacketTiming {
     largest: f64,
 }
 
-/// Tolerance for the clock's resolution, s, so that rounding does not put a busy link over its limit.
+/// Tolerance in s for the clock's resolution. Without it, rounding could put a busy link over its limit.
 const GRAIN: f64 = 2e-9;
 
 impl Estimator {

@@ -117,7 +117,7 @@ mod tests {
     }
 
     /// Dequeues a packet of 1000 bytes each millisecond, from a queue that is kept `waits` ms long. Returns the times
-    /// of drops and marks, ms.
+    /// in ms of drops and marks.
     fn drops(codel: &mut CoDel, from: u64, until: u64, waits: u64, ecn: Ecn) -> Vec<u64> {
         let (mut drop_times, mut dropped) = (Vec::new(), Dropped::new());
         for now in from..until {
@@ -156,7 +156,7 @@ mod tests {
     #[test]
     fn a_queue_within_the_target_is_left_alone() {
         assert!(drops(&mut codel(&[]), 100, 2000, 4, Ecn::NotEct).is_empty());
-        // A burst shorter than an interval is left alone, too.
+        // No packet of a burst shorter than an interval is dropped, either.
         let mut bursty = codel(&[]);
         assert!(drops(&mut bursty, 100, 190, 50, Ecn::NotEct).is_empty());
         empty(&mut bursty, 190);
@@ -185,8 +185,8 @@ mod tests {
         assert!(dropped.is_empty());
     }
 
-    /// RFC 8289 §5.5: within 16 intervals the dropping state resumes with the count of the last one. After that, it
-    /// starts with a count of one.
+    /// RFC 8289 §5.5: if the dropping state begins again within 16 intervals, it starts with the count of the last
+    /// dropping state. After 16 intervals, it starts with a count of one.
     #[test]
     fn it_begins_where_it_was_if_that_is_not_long_ago() {
         for (pause, expected) in [(200, 8), (1700, 1)] {

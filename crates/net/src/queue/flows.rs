@@ -120,7 +120,8 @@ impl Flows {
         self.old.len
     }
 
-    /// Whether the flow is in one of the lists. A flow without packets stays there until its next turn.
+    /// Whether the flow is in the list of new flows or in the list of old flows. A flow without packets stays in its
+    /// list until its next turn.
     pub(super) fn is_active(&self, flow: u32) -> bool {
         self.flows[flow as usize].is_listed
     }

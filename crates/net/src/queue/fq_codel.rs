@@ -140,8 +140,8 @@ mod tests {
         assert_eq!(flows, [1, 1, 2, 2, 3, 3, 1, 1, 2, 2, 3, 3]);
     }
 
-    /// RFC 8290 §1.3, §4.2: a flow that was empty is served before the others. Before it counts as new again, it has to
-    /// go through the list of old flows.
+    /// RFC 8290 §1.3, §4.2: a flow whose queue was empty is served before the other flows. Before the flow counts as
+    /// new again, it has to go through the list of old flows.
     #[test]
     fn a_sparse_flow_comes_first_but_not_for_ever() {
         let mut queue = fq_codel(&[("quantum", Value::Bytes(1514))]);

@@ -136,7 +136,7 @@ enum Estimator {
     DepartureRate {
         /// Start of the measurement, and bytes counted since then.
         cycle: Option<(Time, u64)>,
-        /// Time in which [`THRESHOLD`] bytes leave, s; `None` if not measured yet.
+        /// Average time in s in which [`THRESHOLD`] bytes leave; `None` before the first measurement.
         average: Option<f64>,
     },
 }
@@ -421,7 +421,8 @@ mod tests {
         }
     }
 
-    /// RFC 8033 §5.1: up to a probability of 10 %, packets are marked instead of dropped. Above it, none is marked.
+    /// RFC 8033 §5.1: up to a probability of 10 %, packets are marked instead of dropped. Above this probability, no
+    /// packet is marked.
     #[test]
     fn ecn_protects_up_to_a_tenth() {
         let (gentle, harsh) = (gaps(0.05, Ecn::Ect0, 100), gaps(0.11, Ecn::Ect0, 100));

@@ -28,7 +28,7 @@ struct Sdu {
     bytes: u32,
     joined: Time,
     unacknowledged: u64,
-    /// Whether the SDU counts as being in the buffer.
+    /// Whether the SDU still counts towards the number of SDUs and bytes in the sender's buffer.
     held: bool,
     /// Whether the SDU was discarded, or never entered the buffer.
     is_discarded: bool,
@@ -37,8 +37,8 @@ struct Sdu {
 #[derive(Debug)]
 pub(super) struct RlcTransmitter {
     discard: Discard,
-    /// Whether an SDU counts in the buffer until it is acknowledged. If false, it counts until its last PDU was sent
-    /// once.
+    /// Whether an SDU counts towards the sender's buffer until the SDU is acknowledged. If false, the SDU counts until
+    /// its last PDU was sent once.
     holds_sent: bool,
     sdus: VecDeque<Sdu>,
     /// Number of the first SDU in `sdus`.

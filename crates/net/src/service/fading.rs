@@ -17,7 +17,7 @@ use lasthop_base::{Rate, Stream};
 pub struct FadingModel {
     /// Mean rate over the trace.
     pub mean: Rate,
-    /// Doppler frequency, Hz, which is speed over wavelength. Walking pace at 2 GHz gives about 5 Hz.
+    /// Doppler frequency in Hz, which is speed divided by wavelength. Walking pace at 2 GHz gives about 5 Hz.
     pub doppler_hz: f64,
     /// Mean signal-to-noise ratio, dB. The lower this ratio, the more the rate varies.
     pub snr_db: f64,

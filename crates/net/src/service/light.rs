@@ -83,7 +83,8 @@ impl LightTrace {
         self.trains.len()
     }
 
-    /// Time after which the trace repeats, ms. It is the time of the last train, of which only the base delay is used.
+    /// Time in ms after which the trace repeats. It is the time of the last train; only the base delay of that train is
+    /// used.
     pub fn length_millis(&self) -> u64 {
         self.trains.last().map_or(1, |train| train.at)
     }
@@ -98,8 +99,8 @@ impl LightTrace {
         Duration::from_nanos((twice * u128::from(NANOS_PER_MILLI) / 2 / length) as u64)
     }
 
-    /// Returns the index of the train at `millis`, and the base delay, ms, interpolated between this train and the
-    /// next.
+    /// Returns the index of the train at `millis`, and the base delay in ms. The base delay is interpolated between
+    /// this train and the next train.
     fn at(&self, millis: u64) -> (usize, u64) {
         let within = millis % self.length_millis();
         let number = self.trains.partition_point(|train| train.at <= within).saturating_sub(1);
@@ -127,7 +128,7 @@ fn delay(word: &str) -> Result<u64, TraceFault> {
 /// ms.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SizeDelays {
-    /// Delays for packets of 100 bytes, 200 bytes and so on, ms.
+    /// Delays in ms for packets of 100 bytes, 200 bytes and so on.
     millis: Vec<f64>,
 }
 

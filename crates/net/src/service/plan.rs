@@ -36,7 +36,7 @@ impl RatePlan {
         RatePlan { steps: self.steps.clone().seeded(seed) }
     }
 
-    /// Returns the mean rate over the length of the plan. A range counts as its middle.
+    /// Returns the mean rate over the length of the plan. The value of a range is its middle.
     pub fn mean_rate(&self) -> Rate {
         let bits = |(low, high, span): (PlannedRate, PlannedRate, Duration)| {
             (u128::from(low.0) + u128::from(high.0)) * u128::from(span.as_nanos()) / 2

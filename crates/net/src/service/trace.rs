@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 /// Bytes of one opportunity.
 pub const OPPORTUNITY_BYTES: u64 = 1504;
-/// Bytes of one opportunity of CellReplay's traces, both light and heavy ones.
+/// Bytes of one opportunity of CellReplay's light traces and heavy traces.
 pub const CELL_BYTES: u32 = 1400;
 /// Bytes that a packet uses in addition to its IP length.
 pub(super) const PACKET_OVERHEAD: u64 = 4;
@@ -49,9 +49,9 @@ pub enum TraceFault {
     },
     /// All opportunities are at 0 ms, so the trace has no length after which it can repeat.
     NoLength,
-    /// The time, ms, is too late: nanoseconds would exceed 64 bits.
+    /// A time is too late, because its value in nanoseconds would exceed 64 bits. The value is the time in ms.
     TooLate(u64),
-    /// A delay, ms, is longer than 1000 s.
+    /// A delay is longer than 1000 s. The value is the delay in ms.
     TooLong(u64),
     /// A line of a light trace lacks a time, a base delay or an opportunity.
     NoTrain,
@@ -94,7 +94,8 @@ impl Trace {
         }
     }
 
-    /// Builds a trace from time stamps, ms. These are not empty and do not decrease, and the last one is not 0.
+    /// Builds a trace from a list of time stamps in ms. The list must not be empty, the time stamps must not decrease,
+    /// and the last one must not be 0.
     pub(super) fn from_millis(millis: Vec<u64>) -> Trace {
         Trace { millis, bytes: OPPORTUNITY_BYTES }
     }
@@ -104,7 +105,7 @@ impl Trace {
         Trace { bytes: u64::from(CELL_BYTES), ..self }
     }
 
-    /// Returns the time stamps, ms, without repetition.
+    /// Returns the time stamps in ms of one repetition of the trace.
     pub fn millis(&self) -> impl Iterator<Item = u64> + '_ {
         self.millis.iter().copied()
     }

@@ -6,7 +6,7 @@ use lasthop_base::{Choice, Duration, Value};
 use lasthop_net::channel;
 use proptest::prelude::*;
 
-/// For each packet, the time since the previous one, ms, and its bytes.
+/// For each packet, the time in ms since the previous packet, and the size of the packet in bytes.
 type Offers = Vec<(u64, u32)>;
 
 fn offers() -> impl Strategy<Value = Offers> {

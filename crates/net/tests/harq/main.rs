@@ -183,7 +183,7 @@ fn a_status_brings_a_lost_block_back() {
     assert_eq!((counters.retransmissions, counters.discarded, counters.blocks_given_up), (1, 0, 1));
 }
 
-/// A poll that is lost with its SDU is repeated after t-PollRetransmit.
+/// If a poll is lost with its SDU, the sender polls again after t-PollRetransmit.
 #[test]
 fn a_lost_poll_is_sent_again() {
     let mut link = Link::with(&config(&[count("transmissions", 1)], 0.0), losing(&[0]), 1);

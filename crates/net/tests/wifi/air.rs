@@ -34,11 +34,13 @@ pub(crate) fn config(settings: &[(&'static str, Value)], loss: f64) -> Config {
     config
 }
 
-/// Result of a run: for each direction, the arrivals with their times, the number of losses, and the starts of
-/// transmissions.
+/// Result of a run.
 pub(crate) struct AirStatistics {
+    /// For each direction, the number and the arrival time of each packet that arrived.
     pub(crate) arrived: Vec<Vec<(u64, Time)>>,
+    /// For each direction, the number of lost packets.
     pub(crate) lost: Vec<u64>,
+    /// For each direction, the start times of its transmissions.
     pub(crate) begun: Vec<Vec<Time>>,
     until: Time,
 }

@@ -5,9 +5,9 @@ use lasthop_base::{Duration, Rate, Time, Value};
 use lasthop_net::Config;
 use lasthop_net::service::Service;
 
-/// Returns the configuration of Bianchi 2000, §V. Frames have 8184 bits of payload at 1 Mbit/s, after headers of 272
-/// and 128 bits. ACKs have 112 and 128 bits. Slots last 50 us, SIFS 28 us and DIFS 128 us. The windows are those of
-/// Fig. 6, W = 32 and m = 5.
+/// Returns the configuration of Bianchi 2000, §V. The rate is 1 Mbit/s. Frames have 8184 bits of payload, a MAC header
+/// of 272 bits and a PHY header of 128 bits. ACKs have 112 bits and a PHY header of 128 bits. Slots last 50 us, SIFS 28
+/// us and DIFS 128 us. The windows are those of Fig. 6, W = 32 and m = 5.
 pub(crate) fn bianchis(more: &[(&'static str, Value)]) -> Config {
     let us = |micros| Value::Duration(Duration::from_micros(micros));
     let mut settings = vec![
@@ -28,7 +28,7 @@ pub(crate) fn bianchis(more: &[(&'static str, Value)]) -> Config {
 
 /// Payload of a frame, bytes.
 pub(crate) const PAYLOAD: u32 = 1023;
-/// Time of a frame, ACK and DIFS included, us.
+/// Time in us for which a frame occupies the medium, ACK and DIFS included.
 pub(crate) const BUSY: f64 = 128.0 + 272.0 + 8184.0 + 28.0 + 240.0 + 128.0;
 
 /// Solves Eq. 7 and 9 for `n` stations. Returns the probability that a transmission collides, and the probability that
@@ -90,7 +90,7 @@ fn root(function: impl Fn(f64) -> f64) -> f64 {
     low
 }
 
-/// Returns the throughput of payload on these directions, Mbit/s.
+/// Returns the throughput of payload in Mbit/s on these directions.
 pub(crate) fn throughput(
     statistics: &AirStatistics,
     directions: std::ops::Range<usize>,

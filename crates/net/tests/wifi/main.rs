@@ -13,9 +13,9 @@ use lasthop_net::{Config, arq};
 
 const SECOND: Time = Time::from_nanos(1_000_000_000);
 
-/// A single station sends single frames. Each takes DIFS 34, on average 7.5 slots of 9, preamble 40, frame 228.1, SIFS
-/// 16 and ACK 32, in all 417.6 us. Aggregates are limited to 64 frames or 4 ms. 17.5 frames last 4 ms, and a frame that
-/// starts within this time is included, so 18 frames take 4296 us.
+/// A single station sends single frames. Each frame takes 417.6 us: DIFS 34 us, on average 7.5 slots of 9 us, preamble
+/// 40 us, frame 228.1 us, SIFS 16 us and ACK 32 us. Aggregates are limited to 64 frames or 4 ms. 17.5 frames last 4 ms,
+/// and a frame that starts within this time is included, so 18 frames take 4296 us.
 #[test]
 fn a_station_alone_has_the_medium() {
     let seconds = 20.0;

@@ -10,8 +10,8 @@ fn seconds(seconds: u64) -> Time {
     Time::ZERO + Duration::from_secs(seconds)
 }
 
-/// Throughput and collisions agree with Bianchi's model within 1 % and 4 %, and with DCF's back-off within 0.5 % and 3
-/// %.
+/// The throughput agrees with Bianchi's model within 1 %, and with the model of DCF's back-off within 0.5 %. The share
+/// of collisions agrees with Bianchi's model within 4 %, and with the model of DCF's back-off within 3 %.
 #[test]
 fn saturated_stations_are_bianchis() {
     let near = |value: f64, expected: f64, by: f64| (value - expected).abs() < by * expected + 0.001;
@@ -54,8 +54,8 @@ fn one_slow_station_makes_all_slow() {
     assert!(measured > 2.0 * each[1]);
 }
 
-/// An access point is one station. With three other senders it has a quarter of the accesses, which its receivers share
-/// equally.
+/// An access point is one station. With three other senders, the access point has a quarter of the accesses. Its
+/// receivers share these accesses equally.
 #[test]
 fn an_access_point_is_one_of_them() {
     let config = bianchis(&[]);

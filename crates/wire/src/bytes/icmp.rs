@@ -44,8 +44,8 @@ pub enum Problem {
     NoPort,
     /// The packet exceeded the next link's MTU (RFC 1191, RFC 8201).
     TooLong {
-        /// The MTU, bytes. If an IPv4 router does not report it, the largest usual MTU below the packet's length (RFC
-        /// 1191 §7.1).
+        /// The MTU in bytes. If an IPv4 router does not report its MTU, this is the largest usual MTU below the
+        /// packet's length (RFC 1191 §7.1).
         mtu: u32,
     },
     /// The packet's time to live, or the reassembly timeout, expired. Soft.

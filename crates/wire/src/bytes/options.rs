@@ -91,7 +91,7 @@ fn with_accecn(written: &TcpOptions, counters: &AccEcnCounters) -> Result<TcpOpt
 
 /// Parses the options at byte `at` of the packet into a segment whose flags are already set.
 ///
-/// If an option is repeated, its last occurrence counts. Unknown options, and SYN options on other segments, are
+/// If an option is repeated, its last occurrence applies. Unknown options, and SYN options on other segments, are
 /// skipped.
 pub(super) fn read(options: &[u8], at: usize, segment: &mut Segment) -> Result<(), ParseError> {
     let mut next = 0;

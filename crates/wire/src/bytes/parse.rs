@@ -10,7 +10,7 @@ use etherparse::{IpEcn, IpNumber, Ipv4HeaderSlice, Ipv6Header, Ipv6HeaderSlice, 
 use etherparse::{UdpHeader, UdpHeaderSlice};
 use std::net::{IpAddr, SocketAddr};
 
-/// Verification of checksums. Captures at a sending host often lack them, because the network card fills them in.
+/// Verification of checksums. Captures at a sending host often lack checksums, because the network card fills them in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Checksums {
     /// A wrong checksum is an error. A UDP checksum of 0 means "no checksum", which is valid over IPv4 (RFC 768) and an

@@ -122,7 +122,8 @@ mod tests {
         marks: true,
     };
 
-    /// Dequeues a packet every millisecond, each with a delay of `waited` ms. Returns the times of drops and marks, ms.
+    /// Dequeues a packet every millisecond. Each packet has waited for `waited` ms. Returns the times in ms of drops
+    /// and marks.
     fn dropped_at(cobalt: &mut Cobalt, from: u64, until: u64, waited: u64, ecn: Ecn) -> Vec<u64> {
         let mut random = Stream::named(1, "cobalt");
         let mut is_dropped = |now: &u64| {
@@ -135,8 +136,8 @@ mod tests {
     }
 
     /// CoDel's schedule (RFC 8289 §5.3): the first drop or mark follows an interval of excess delay. The gaps to
-    /// further ones are interval / sqrt(count). The count is 2 after the first drop or mark, because that one is
-    /// counted, too.
+    /// further drops and marks are interval / sqrt(count). The first drop or mark also counts, so the count is 2 after
+    /// it.
     #[test]
     fn the_schedule_is_codels() {
         let mut expected = vec![200u64];

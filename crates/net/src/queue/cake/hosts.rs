@@ -9,7 +9,7 @@ use super::super::Hosts;
 use lasthop_base::Stream;
 use lasthop_wire::Packet;
 
-/// Kinds of hosts that get equal shares.
+/// Whether sources get equal shares, and whether destinations get equal shares.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Sides {
     pub(super) source: bool,

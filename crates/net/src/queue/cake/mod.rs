@@ -145,8 +145,9 @@ impl Cake {
         self
     }
 
-    /// Returns the queue of a flow. It is the flow's own queue, else a free one of its set, else the queue of its hash,
-    /// which the flow then shares.
+    /// Returns the queue of a flow. If the flow already has a queue, returns that queue. Otherwise returns a free queue
+    /// of the flow's set. If the set has no free queue, returns the queue of the flow's hash, which the flow then
+    /// shares.
     fn queue_of(&mut self, hash: u64) -> u32 {
         let wanted = (hash % self.tags.len() as u64) as usize;
         if self.tags[wanted] == hash && self.flows.is_active(wanted as u32) {
@@ -241,7 +242,7 @@ mod tests {
         Cake::new(&MECHANISM.info.defaults(), rate, queues, Stream::named(1, "queue"))
     }
 
-    /// Eight flows of one set have a queue each. A ninth flow shares one of these.
+    /// Eight flows of one set have a queue each. A ninth flow shares one of these queues.
     #[test]
     fn flows_of_a_set_have_a_queue_each() {
         let mut cake = cake(None, WAYS);
