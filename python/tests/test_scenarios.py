@@ -105,7 +105,7 @@ def test_errors_are_the_commands(command: Command, source: str, change: str) -> 
     with pytest.raises(lasthop.Error) as caught:
         lasthop.run(source, set={path: value} if change else None)
     # The command also names the page of the documentation.
-    said = [line for line in finished.stderr.splitlines() if not line.startswith("more: ")]
+    said = [line for line in finished.stderr.splitlines() if not line.lstrip().startswith("more: ")]
     assert str(caught.value).strip("\n") == "\n".join(said).strip("\n")
     assert caught.value.line == 1 and caught.value.column
 
