@@ -153,7 +153,7 @@ impl ConnectionTable {
         self.flows.iter().filter(|(_, flow)| flow.is_known()).map(|(key, flow)| (key, flow.windows()))
     }
 
-    /// Removes connections that have been closed for longer than [`LINGER`].
+    /// Removes connections that have been closed for longer than `LINGER`.
     pub fn remove_closed(&mut self, now: Time) {
         self.retain(|flow| !flow.is_over() || now.since(flow.last_packet()) < LINGER);
     }
