@@ -153,7 +153,7 @@ stubs:
 	$(VENV)/bin/python python/build/keys.py > target/python/keys.py
 	mv target/python/keys.py python/lasthop/keys.py
 
-# Rebuilds the page (crates/page/lab.html, part of the program). Run this after a change of its content or computation.
+# Rebuilds the page (crates/cli/lab.html, part of the program). Run this after a change of its content or computation.
 # wasm-opt's last pass saves 20 KB beyond rustc's own optimiser.
 WASM_FEATURES = bulk-memory multivalue mutable-globals nontrapping-float-to-int reference-types sign-ext
 .PHONY: page
@@ -163,7 +163,7 @@ page:
 	$(CARGO) rustc --package lasthop-page --lib --crate-type cdylib --profile page --target wasm32-unknown-unknown \
 		-- --remap-path-prefix="$${CARGO_HOME:-$$HOME/.cargo}=cargo" --remap-path-prefix="$(CURDIR)=lasthop"
 	wasm-opt -Oz -Oz $(WASM_FEATURES:%=--enable-%) target/wasm32-unknown-unknown/page/lasthop_page.wasm -o target/lasthop_page.wasm
-	$(CARGO) run --quiet --package lasthop-page --example page -- target/lasthop_page.wasm crates/page/lab.html
+	$(CARGO) run --quiet --package lasthop-page --example page -- target/lasthop_page.wasm crates/cli/lab.html
 
 # Builds the agent's kernel program with Debian 12's clang. Run this after a change of crates/agent/bpf/window.c.
 BPF_OBJECT ?= crates/agent/bpf/window.o

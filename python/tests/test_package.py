@@ -75,7 +75,7 @@ def test_the_source_distribution_has_all_that_a_build_needs(tmp_path: Path) -> N
     known = {name for name in listed.decode().split("\0") if name and (ROOT / name).is_file()}
     # The source archive has the whole repository except dot files, and also Python's metadata.
     assert {name for name in known - there if not name.startswith(".")} == set()
-    for name in ("PKG-INFO", "Cargo.lock", "crates/page/lab.html", "papers/huang/study.toml", "python/build/backend.py"):
+    for name in ("PKG-INFO", "Cargo.lock", "crates/cli/lab.html", "papers/huang/study.toml", "python/build/backend.py"):
         assert name in there, name
 
 

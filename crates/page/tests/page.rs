@@ -3,7 +3,7 @@
 #[path = "../examples/page/assemble.rs"]
 mod assemble;
 
-const PAGE: &str = include_str!("../lab.html");
+const PAGE: &str = include_str!("../../cli/lab.html");
 
 /// Largest size of the page, bytes. People send the page by mail and open it on telephones.
 const MAX_BYTES: usize = 730_000;

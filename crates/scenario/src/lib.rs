@@ -87,3 +87,6 @@ pub use scenario::{
     Exchanges, Flow, Headers, Hop, Link, Pattern, Pauses, Route, Scenario, Traffic, Transfer,
 };
 pub use suggest::{hint, nearest};
+
+/// Hash of this crate's sources, 16 hexadecimal digits.
+pub const SOURCES: &str = lasthop_sources::hash!();

@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The self-contained page, built by `make page`.
-const PAGE: &str = include_str!("../../../page/lab.html");
+const PAGE: &str = include_str!("../../lab.html");
 /// Element of the page that holds the initial scenario.
 const GIVEN: &str = "<script type=\"application/json\" id=\"given\">";
 

@@ -76,10 +76,10 @@ pub fn data_packets(outcome: &Outcome) -> u64 {
 }
 
 /// Twenty SACK flows together with five CBR streams at a CBQ router, 20 s: koga §3.3.3.
-const KOGA3: &str = include_str!("../../../../papers/koga3/multiple-cbr.toml");
+const KOGA3: &str = lasthop_papers::KOGA3_MULTIPLE_CBR;
 
 /// NewReno over RLC at 384 kbit/s, FER 5.9 %, WT 300 ms, 80 s: koga §4.3.
-const KOGA4: &str = include_str!("../../../../papers/koga4/ordered.toml");
+const KOGA4: &str = lasthop_papers::KOGA4_ORDERED;
 
 /// One SACK flow over a wireless last hop with ARQ: hasegawa §4.1.
 const HASEGAWA: &str = r#"

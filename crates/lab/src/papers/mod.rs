@@ -3,7 +3,6 @@
 
 pub(crate) mod cells;
 pub mod deviation;
-mod files;
 
 use crate::document::Chapter;
 use crate::item::Item;
@@ -31,7 +30,7 @@ impl Paper {
 
     /// The built-in paper of this name (see [`NAMES`]); `None` if unknown, an error if its files are invalid.
     pub fn named(name: &str) -> Option<Result<Paper, Problem>> {
-        let (name, files) = files::ALL.iter().find(|(known, _)| *known == name)?;
+        let (name, files) = lasthop_papers::ALL.iter().find(|(known, _)| *known == name)?;
         Some(Study::read(PaperSource::Within(name, files)).map(|study| Paper { study }))
     }
 
@@ -114,7 +113,7 @@ mod tests {
 
     #[test]
     fn every_paper_within_the_program_is_in_the_list() {
-        let within: Vec<&str> = files::ALL.iter().map(|(name, _)| *name).collect();
+        let within: Vec<&str> = lasthop_papers::ALL.iter().map(|(name, _)| *name).collect();
         assert!(within.iter().all(|name| NAMES.contains(name)), "{within:?}");
         assert_eq!(within.len(), NAMES.len());
     }

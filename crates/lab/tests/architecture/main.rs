@@ -2,6 +2,7 @@
 //! Rust version. `names` tests that no code matches on a mechanism's name.
 
 mod names;
+mod packages;
 
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -9,24 +10,30 @@ use std::process::Command;
 
 /// Each crate with the workspace crates that it may import.
 const MAY_IMPORT: &[(&str, &[&str])] = &[
-    ("base", &[]),
-    ("wire", &["base"]),
-    ("tcp", &["base", "wire"]),
-    ("net", &["base", "wire"]),
+    ("sources", &[]),
+    ("scenarios", &[]),
+    ("papers", &[]),
+    ("base", &["sources"]),
+    ("wire", &["base", "sources"]),
+    ("tcp", &["base", "wire", "sources"]),
+    ("net", &["base", "wire", "sources"]),
     ("capture", &["base", "wire"]),
     ("host", &["base", "wire", "tcp"]),
     ("os", &["base"]),
     ("agent", &["base", "wire", "tcp", "os"]),
     ("emu", &["base", "wire", "tcp", "host", "os", "engine", "capture"]),
-    ("middlebox", &["base", "wire", "tcp"]),
-    ("engine", &["base", "wire", "net", "tcp", "middlebox"]),
-    ("scenario", &["base", "net", "tcp", "middlebox"]),
-    ("sim", &["base", "wire", "net", "tcp", "middlebox", "engine", "scenario", "capture"]),
+    ("middlebox", &["base", "wire", "tcp", "sources"]),
+    ("engine", &["base", "wire", "net", "tcp", "middlebox", "sources"]),
+    ("scenario", &["base", "net", "tcp", "middlebox", "scenarios", "sources"]),
+    ("sim", &["base", "wire", "net", "tcp", "middlebox", "engine", "scenario", "capture", "sources"]),
     ("import", &["base"]),
     ("record", &["base", "os"]),
     ("stats", &[]),
     ("charts", &["base", "wire", "tcp", "engine", "scenario", "sim", "stats"]),
-    ("lab", &["base", "wire", "net", "tcp", "engine", "scenario", "capture", "sim", "stats", "charts"]),
+    (
+        "lab",
+        &["base", "wire", "net", "tcp", "engine", "scenario", "capture", "sim", "stats", "charts", "papers"],
+    ),
     ("page", &["base", "wire", "net", "tcp", "engine", "scenario", "sim", "stats", "charts"]),
     ("sweep", &["lab", "scenario", "sim"]),
     ("python", &["base", "wire", "tcp", "net", "engine", "scenario", "sim", "lab", "sweep"]),

@@ -1,9 +1,11 @@
-//! Files of each paper, compiled into the program.
+//! Data of the crate `lasthop-lab`: each paper's study, published numbers, causes and scenarios, the folders beside this
+//! file.
 
 macro_rules! papers {
     ($($paper:literal: $($file:literal)+;)+) => {
-        pub(super) const ALL: &[(&str, &[(&str, &str)])] = &[$(
-            ($paper, &[$(($file, include_str!(concat!("../../../../papers/", $paper, "/", $file)))),+]),
+        /// Name of each paper, with the name and text of each of its files.
+        pub const ALL: &[(&str, &[(&str, &str)])] = &[$(
+            ($paper, &[$(($file, include_str!(concat!($paper, "/", $file)))),+]),
         )+];
     };
 }
@@ -21,3 +23,9 @@ papers! {
     "today": "study.toml" "causes.toml" "deviations.toml" "chapter.md" "acks.toml" "copies.toml" "tags.toml" "window.toml" "repeats.toml" "marks.toml" "classes.toml" "neighbour.toml";
     "related": "study.toml" "causes.toml" "deviations.toml" "chapter.md" "test.toml" "hasegawa.toml" "huang.toml" "koga.toml" "fading.toml" "neighbour.toml";
 }
+
+/// Scenario of koga §3.3.3, which `lasthop bench` runs, too.
+pub const KOGA3_MULTIPLE_CBR: &str = include_str!("koga3/multiple-cbr.toml");
+
+/// Scenario of koga §4.3, which `lasthop bench` runs, too.
+pub const KOGA4_ORDERED: &str = include_str!("koga4/ordered.toml");
