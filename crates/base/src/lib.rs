@@ -23,3 +23,6 @@ pub use random::Stream;
 pub use rate::Rate;
 pub use spread::Spread;
 pub use time::{Duration, Time};
+
+/// Hash of this crate's sources, 16 hexadecimal digits.
+pub const SOURCES: &str = lasthop_sources::hash!();

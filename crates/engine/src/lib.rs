@@ -48,3 +48,6 @@ pub use node::{NodeAccount, NodeId};
 pub use observer::{Fate, MiddleboxAction, Observer};
 pub use pipe::{PipeAccount, PipeId};
 pub use stuck::{EventSource, Stuck};
+
+/// Hash of this crate's sources, 16 hexadecimal digits.
+pub const SOURCES: &str = lasthop_sources::hash!();

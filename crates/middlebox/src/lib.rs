@@ -35,6 +35,9 @@ pub use catalogue::Catalogue;
 use lasthop_base::{Choice, Duration, Mechanism, Rate, Stream, Time, Values};
 use lasthop_wire::{FlowId, LossReason, Packet};
 
+/// Hash of this crate's sources, 16 hexadecimal digits.
+pub const SOURCES: &str = lasthop_sources::hash!();
+
 /// Decision of a middlebox on a packet, or a new packet.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Decision {

@@ -50,3 +50,6 @@ pub use element::{Element, Output};
 pub use failures::TransmissionFailures;
 pub use link::{Catalogue, Config, Link, LinkDirection, Passage};
 pub use processing::Processing;
+
+/// Hash of this crate's sources, 16 hexadecimal digits.
+pub const SOURCES: &str = lasthop_sources::hash!();

@@ -37,3 +37,18 @@ pub use probe::{FlowSample, QueueSample, Samples};
 pub use rlc_metrics::{RLC_METRICS, RlcMetric};
 pub use run::{Observation, SteppedRun, run, run_observed, run_probed};
 pub use stuck::Stuck;
+
+/// Hash of this crate's sources, 16 hexadecimal digits.
+pub const SOURCES: &str = lasthop_sources::hash!();
+
+/// Hashes of the sources of all crates that determine the result of a run.
+pub const ENGINE_SOURCES: [&str; 8] = [
+    lasthop_base::SOURCES,
+    lasthop_wire::SOURCES,
+    lasthop_tcp::SOURCES,
+    lasthop_net::SOURCES,
+    lasthop_middlebox::SOURCES,
+    lasthop_engine::SOURCES,
+    lasthop_scenario::SOURCES,
+    SOURCES,
+];

@@ -59,7 +59,7 @@ fn scenario(digest: &str, text: &str) -> Result<Scenario, String> {
     if Digests::default().of(&scenario) == digest {
         Ok(scenario)
     } else {
-        Err(format!("its engine is {ENGINE}, and its scenario differs from the sweep's scenario"))
+        Err(format!("its engine is {}, and its scenario differs from the sweep's scenario", *ENGINE))
     }
 }
 
@@ -186,7 +186,7 @@ mod tests {
         let grid = Grid::of(&Draft::load("rate=2Mbit/s,rtt=40ms,duration=1s").unwrap(), &[]).unwrap();
         let point = &grid.points[0];
         let why = run(&[("another".into(), point.text.clone(), 1)], &ScenarioCache::empty()).unwrap_err();
-        assert!(why.contains(ENGINE), "{why}");
+        assert!(why.contains(&*ENGINE), "{why}");
         assert!(run(&[(point.digest.clone(), "rate = ".into(), 1)], &ScenarioCache::empty()).is_err());
     }
 

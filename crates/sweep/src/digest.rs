@@ -3,9 +3,11 @@
 use lasthop_lab::digest::key;
 use lasthop_scenario::Scenario;
 use std::hash::{Hash, Hasher};
+use std::sync::LazyLock;
 
 /// Name of the engine: its version and a hash of its sources. Runs of one engine are never reused for another engine.
-pub const ENGINE: &str = env!("LASTHOP_ENGINE");
+pub static ENGINE: LazyLock<String> =
+    LazyLock::new(|| format!("{}+{}", env!("CARGO_PKG_VERSION"), &key(&lasthop_sim::ENGINE_SOURCES)[..16]));
 
 /// Computes digests. The buffer is reused from one digest to the next.
 #[derive(Debug, Default)]

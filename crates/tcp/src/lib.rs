@@ -71,3 +71,6 @@ pub use endpoint::{Arriving, Endpoint, Role, State};
 pub use event::{Counters, Event};
 pub use notice::{Notice, WantedNotices};
 pub use ranges::Range;
+
+/// Hash of this crate's sources, 16 hexadecimal digits.
+pub const SOURCES: &str = lasthop_sources::hash!();

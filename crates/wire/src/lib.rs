@@ -20,3 +20,6 @@ pub use per_reason::PerReason;
 pub use report::{Backlog, LinkReport, LossReason, SenderCounts, UplinkCounts};
 pub use segment::{Flags, LossHint, SackBlocks, Segment, Timestamps};
 pub use seq::Seq;
+
+/// Hash of this crate's sources, 16 hexadecimal digits.
+pub const SOURCES: &str = lasthop_sources::hash!();

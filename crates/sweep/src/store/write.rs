@@ -27,7 +27,7 @@ impl Store {
                  ON CONFLICT DO NOTHING",
             )?;
             for (number, one) in grid.points.iter().enumerate() {
-                point.execute(params![one.digest, ENGINE, one.text])?;
+                point.execute(params![one.digest, *ENGINE, one.text])?;
                 place.execute(params![sweep, number as i64, one.digest, json!(one.values).to_string()])?;
             }
             Ok(sweep)
