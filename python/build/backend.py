@@ -2,6 +2,9 @@
 
 maturin builds either an extension or programs, not both. But maturin packs the files in `<data>/scripts` as scripts of
 the wheel. Therefore cargo builds the command first, and this module copies the command there.
+
+The command is built for the same target as the extension: this machine's, or the one in `CARGO_BUILD_TARGET`. With a
+file as its argument (`python3 python/build/backend.py FILE`), this module copies a command that was built elsewhere.
 """
 
 import os
@@ -38,23 +41,35 @@ DATA.mkdir(parents=True, exist_ok=True)
 
 
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
-    add_command()
+    copy_command(build_command())
     return maturin.build_wheel(wheel_directory, config_settings, metadata_directory)
 
 
 def build_editable(wheel_directory, config_settings=None, metadata_directory=None):
-    add_command()
+    copy_command(build_command())
     return maturin.build_editable(wheel_directory, config_settings, metadata_directory)
 
 
-def add_command():
-    """Builds the command and copies it to the folder that maturin packs as scripts."""
+def build_command():
+    """Builds the command for the target of the extension. Returns the command's file."""
     if shutil.which("cargo") is None:
         sys.exit("building lasthop needs Rust, and cargo is not installed: https://rustup.rs")
     subprocess.run(["cargo", "build", "--release", "--package", "lasthop"], cwd=ROOT, check=True)
-    target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
-    name = "lasthop.exe" if os.name == "nt" else "lasthop"
+    target = os.environ.get("CARGO_BUILD_TARGET", "")
+    folder = ROOT / os.environ.get("CARGO_TARGET_DIR", "target") / target / "release"
+    is_for_windows = "windows" in target if target else os.name == "nt"
+    return folder / ("lasthop.exe" if is_for_windows else "lasthop")
+
+
+def copy_command(file):
+    """Copies the command to the folder that maturin packs as scripts."""
     scripts = DATA / "scripts"
     shutil.rmtree(DATA, ignore_errors=True)
     scripts.mkdir(parents=True)
-    shutil.copy2(target / "release" / name, scripts / name)
+    shutil.copy2(file, scripts / file.name)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2 or not Path(sys.argv[1]).is_file():
+        sys.exit("usage: backend.py FILE, the command that the wheel shall have")
+    copy_command(Path(sys.argv[1]))
