@@ -11,8 +11,6 @@ pub(crate) enum LinuxOnly {
     Endpoint(Rest),
     /// Run the receiver's mechanisms on a live host (Linux only)
     Agent(Rest),
-    /// Check whether this machine meets the requirements of emulate, endpoint and agent (Linux only)
-    Doctor(Rest),
     /// Run real programs on an emulated path (Linux only)
     Emulate(Rest),
     /// Simulate a scenario and emulate it with real TCP (Linux only)
@@ -31,9 +29,6 @@ impl LinuxOnly {
         let (name, needed) = match self {
             LinuxOnly::Endpoint(_) => ("endpoint", "a TUN device with a kernel route"),
             LinuxOnly::Agent(_) => ("agent", "netfilter, to rewrite the kernel's ACKs"),
-            LinuxOnly::Doctor(_) => {
-                ("doctor", "the kernel interfaces of emulate, endpoint and agent, which it checks")
-            }
             LinuxOnly::Emulate(_) => ("emulate", "network namespaces and TUN devices"),
             LinuxOnly::Crosscheck(_) => {
                 ("crosscheck", "network namespaces, TUN devices and the kernel's TCP")
@@ -57,10 +52,9 @@ mod tests {
         command: LinuxOnly,
     }
 
-    const CALLS: [&str; 5] = [
+    const CALLS: [&str; 4] = [
         "endpoint serve 8080 --file README.md --loss 1%",
         "agent run --window dynamic",
-        "doctor",
         "emulate umts --out run -- iperf3 -c {server} -R",
         "crosscheck umts --runs 3",
     ];

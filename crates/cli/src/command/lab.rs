@@ -6,6 +6,7 @@ use crate::scenario_args;
 use crate::target::Target;
 use clap::Args;
 use lasthop_scenario::{Catalogue, Disk, FileSource};
+use lasthop_sweep::digest::ENGINE;
 use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -18,6 +19,16 @@ use std::time::{SystemTime, UNIX_EPOCH};
 const PAGE: &str = include_str!("../../lab.html");
 /// Element of the page that holds the initial scenario.
 const GIVEN: &str = "<script type=\"application/json\" id=\"given\">";
+
+/// First element of the page's head that follows the engine's name.
+const TITLE: &str = "<title>";
+/// Element of the page that names the engine of the program that wrote the page, up to the name.
+const GENERATOR: &str = "<meta name=\"generator\" content=\"lasthop ";
+
+/// The engine that a page names.
+pub(super) fn engine_of(page: &str) -> Option<&str> {
+    page.split_once(GENERATOR)?.1.split('"').next()
+}
 
 /// Open the lab: an offline page with the simulator, where you change paths and mechanisms and see the effect at once
 ///
@@ -39,6 +50,7 @@ impl Lab {
             Some(path) => Cow::Owned(page_with(path)?),
             None => Cow::Borrowed(PAGE),
         };
+        let page = page.replacen(TITLE, &format!("{GENERATOR}{}\">\n{TITLE}", *ENGINE), 1);
         if let Some(file) = &self.export {
             return Target::create(file)?.write_and_finish(&page);
         }

@@ -1,6 +1,6 @@
 //! Commands that need Linux: TUN devices, namespaces, netfilter. `elsewhere.rs` replaces them on other systems.
 
-use super::{agent, crosscheck, doctor, emulate, endpoint, tidy};
+use super::{agent, crosscheck, emulate, endpoint, tidy};
 use crate::failure::Failure;
 use clap::Subcommand;
 
@@ -10,7 +10,6 @@ pub(crate) enum LinuxOnly {
     #[command(subcommand)]
     Endpoint(endpoint::Endpoint),
     Agent(agent::Agent),
-    Doctor(doctor::Doctor),
     Emulate(emulate::Actions),
     Crosscheck(crosscheck::Crosscheck),
     #[command(name = TIDY, hide = true)]
@@ -25,7 +24,6 @@ impl LinuxOnly {
         match self {
             LinuxOnly::Endpoint(endpoint) => endpoint.execute(),
             LinuxOnly::Agent(agent) => agent.execute(),
-            LinuxOnly::Doctor(doctor) => doctor.execute(),
             LinuxOnly::Emulate(emulate) => emulate.execute(),
             LinuxOnly::Crosscheck(crosscheck) => crosscheck.execute(),
             LinuxOnly::Tidy(tidy) => tidy.execute(),

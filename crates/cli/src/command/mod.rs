@@ -10,7 +10,6 @@ mod compare;
 mod completion;
 #[cfg(target_os = "linux")]
 mod crosscheck;
-#[cfg(target_os = "linux")]
 mod doctor;
 #[cfg(any(test, not(target_os = "linux")))]
 mod elsewhere;
@@ -68,6 +67,7 @@ pub(crate) enum Command {
     Explain(explain::Explain),
     Help(help::Help),
     Lab(lab::Lab),
+    Doctor(doctor::Doctor),
     #[command(flatten)]
     LinuxOnly(LinuxOnly),
     Completion(completion::Completion),
@@ -94,6 +94,7 @@ impl Command {
             Command::Explain(explain) => explain.execute(),
             Command::Help(help) => help.execute(),
             Command::Lab(lab) => lab.execute(),
+            Command::Doctor(doctor) => doctor.execute(),
             Command::LinuxOnly(command) => command.execute(),
             Command::Completion(completion) => completion.execute(),
             Command::Man(man) => man.execute(),

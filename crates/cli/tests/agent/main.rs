@@ -31,7 +31,8 @@ fn can_run() -> bool {
     let output = lasthop().args(["doctor", "--format", "json"]).output().unwrap();
     let missing: Vec<String> = objects(&String::from_utf8(output.stdout).unwrap())
         .into_iter()
-        .filter(|finding| finding["is_there"] != true && finding["name"] != "ip" && finding["name"] != "BPF")
+        .filter(|finding| finding.get("is_there").is_some_and(|is_there| *is_there != true))
+        .filter(|finding| finding["name"] != "ip" && finding["name"] != "BPF")
         .map(|finding| format!("{}: {}", finding["name"], finding["found"]))
         .collect();
     if !missing.is_empty() {

@@ -1,42 +1,29 @@
-//! `lasthop doctor`.
+//! Checks whether this machine meets the requirements of emulate, endpoint and agent.
 
 use crate::failure::Failure;
 use crate::output::{self, Format};
 use crate::table;
-use clap::Args;
 use lasthop_agent::doctor::{self, Finding};
 use lasthop_lab::document::{Cell, Table};
 use lasthop_os::unprivileged;
 use serde_json::json;
 use std::process::{Command, Stdio};
 
-/// Check whether this machine meets the requirements of emulate, endpoint and agent, and print how to meet them.
+/// Runs all checks and prints the findings.
 ///
-/// Exit status 1 if something is missing. Simulations have no requirements; `emulate` also works without root.
-#[derive(Args)]
-pub(crate) struct Doctor {
-    /// Output format
-    #[arg(long, value_enum, default_value = "table")]
-    format: Format,
-}
-
-impl Doctor {
-    pub(crate) fn execute(&self) -> Result<(), Failure> {
-        let mut findings = doctor::examine();
-        findings.push(emulation_mode());
-        match self.format {
-            Format::Json => output::print(&lines(&findings))?,
-            Format::Csv => return Err(Failure::bad_input("doctor has no CSV format", "use --format json")),
-            Format::Table => output::print(&text(&findings))?,
-        }
-        let missing: Vec<&Finding> = findings.iter().filter(|one| one.is_there == Some(false)).collect();
-        if missing.is_empty() {
-            return Ok(());
-        }
-        let names: Vec<&str> = missing.iter().map(|one| one.name).collect();
-        let helps: Vec<String> = missing.iter().map(|one| format!("{}: {}", one.name, one.help)).collect();
-        Err(Failure::failed(format!("missing on this machine: {}", names.join(", ")), helps.join("\n")))
+/// # Errors
+/// Fails if something is missing; the help says how to get it.
+pub(super) fn check(format: Format) -> Result<(), Failure> {
+    let mut findings = doctor::examine();
+    findings.push(emulation_mode());
+    output::print(&if format == Format::Json { lines(&findings) } else { text(&findings) })?;
+    let missing: Vec<&Finding> = findings.iter().filter(|one| one.is_there == Some(false)).collect();
+    if missing.is_empty() {
+        return Ok(());
     }
+    let names: Vec<&str> = missing.iter().map(|one| one.name).collect();
+    let helps: Vec<String> = missing.iter().map(|one| format!("{}: {}", one.name, one.help)).collect();
+    Err(Failure::failed(format!("missing on this machine: {}", names.join(", ")), helps.join("\n")))
 }
 
 /// Determines the mode of `emulate` on this machine. Without root, a test run shows whether the unprivileged mode
