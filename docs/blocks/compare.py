@@ -3,7 +3,7 @@
 import difflib
 import re
 
-# A line of its own that stands for any lines.
+# A line with only this sign stands for any number of lines.
 GAP = "…"
 
 # Parts of an output that differ from machine to machine, and what replaces them on both sides.

@@ -721,7 +721,7 @@ def run(scenario: Scenario, runs: SupportsIndex | None = None, seed: SupportsInd
 
 def run_orders(orders: SupportsGetItem[int, tuple[str, str, SupportsIndex]]) -> bytes:
     """
-    Does runs for a sweep in another process; returns the bytes for `Sweep.take`.
+    Does runs for a sweep in another process; returns the bytes for `Sweep.store_results`.
     """
 
 def schema() -> str:

@@ -19,7 +19,9 @@ pub(crate) fn without(table: &Table, expendable: &[&str]) -> String {
     fitted(table, output::width(), expendable)
 }
 
-/// A table of at most `width` columns of the terminal (`None`: no limit), if its longest words fit.
+/// Formats a table for a terminal of `width` columns (`None`: no limit). If the table is too wide, the columns named in
+/// `expendable` go, one after the other, and then words wrap. A table whose longest words do not fit is wider than the
+/// terminal.
 fn fitted(table: &Table, width: Option<usize>, expendable: &[&str]) -> String {
     let width = width.unwrap_or(usize::MAX);
     let mut table = table.clone();

@@ -171,7 +171,7 @@ fn delays_by_size(file: RecordingFile) -> Result<String, ImportError> {
         }
     }
     if text.is_empty() {
-        Err(ImportError::new("the file has no delays by size", "remove the file, or fill it"))
+        Err(ImportError::new("the file has no line with a size and a delay", "remove the file, or fill it"))
     } else {
         Ok(text)
     }

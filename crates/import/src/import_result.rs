@@ -109,7 +109,7 @@ impl ImportResult {
         let _ = writeln!(text, "\ntitle = {}", quoted(&format!("the path of {source}")));
         let _ = writeln!(text, "source = {}", quoted(&format!("{source}: {}", self.kind)));
         let duration = self.seconds.clamp(SHORTEST, LONGEST);
-        let _ = writeln!(text, "# The recording's length, within {SHORTEST} s to {LONGEST} s.");
+        let _ = writeln!(text, "# The recording's length, limited to between {SHORTEST} s and {LONGEST} s.");
         let _ = writeln!(text, "duration = \"{} s\"", duration.ceil());
         let (rtt, queue) = (self.rtt(options), self.queue_limit(options));
         text.push_str("\n[link.path]\nfrom = \"server\"\nto = \"client\"\n");

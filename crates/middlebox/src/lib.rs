@@ -163,7 +163,8 @@ pub fn builds_middlebox(choice: &Choice<Build>) -> bool {
     (choice.build)(&choice.values, &empty_site).is_some()
 }
 
-/// Returns whether this choice's middlebox needs failed transmissions ([`Middlebox::needs_failures`]).
+/// Returns whether the link layer must notify this choice's middlebox of failed transmissions
+/// ([`Middlebox::needs_failures`]).
 pub fn needs_failures(choice: &Choice<Build>) -> bool {
     let empty_site = Site { flows: Vec::new(), random: Stream::named(0, "any") };
     (choice.build)(&choice.values, &empty_site).is_some_and(|middlebox| middlebox.needs_failures())

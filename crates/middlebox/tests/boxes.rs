@@ -8,6 +8,7 @@ use lasthop_wire::{
 
 /// Initial sequence number, chosen so that numbers wrap in the middle of every test.
 const ISN: u32 = u32::MAX - 2500;
+/// Payload of every packet, bytes.
 const SIZE: u32 = 1000;
 
 /// A middlebox for one flow, and the current time. The flow's data goes down to the last hop, or up from it.

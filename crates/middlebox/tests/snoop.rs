@@ -153,8 +153,8 @@ fn more_duplicates_than_expected_bring_one_more_repeat_and_then_pass() {
     script.ack(1000);
     assert_eq!(script.ack(1000), [Out::Retransmission(1000)]);
     assert_eq!(script.ack(1000), []);
-    // The duplicates caused by packets 2000 and 3000 have arrived. Further ones come from packets sent after the
-    // retransmission.
+    // The receiver has sent one duplicate ACK for each of the packets 2000 and 3000. Further duplicate ACKs are for
+    // packets sent after the retransmission. Snoop then retransmits once more.
     script.send([4000, 5000]);
     assert_eq!(script.ack(1000), [Out::Retransmission(1000)]);
     assert_eq!(script.ack(1000), []);

@@ -1,25 +1,25 @@
-//! Errors of the operating system, each with a remedy.
+//! Errors of the operating system, each with a help text.
 
 use std::fmt;
 use std::io;
 
-/// An error message and its remedy.
+/// An error message, and a help text that says how to mend the error.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SystemError {
     /// Description of the error, and of the object concerned.
     pub message: String,
-    /// Remedy.
+    /// Remedy for the error.
     pub help: String,
 }
 
 impl SystemError {
-    /// Creates an error from a message and its help.
+    /// Creates an error from a message and a help text.
     pub fn new(message: impl Into<String>, help: impl Into<String>) -> SystemError {
         SystemError { message: message.into(), help: help.into() }
     }
 
-    /// Describes an error of a system call. The help is the usual remedy for this kind of error. Errors without a usual
-    /// remedy get `otherwise`.
+    /// Describes an error of a system call. The help text depends on the kind of error; it is `otherwise` if there is
+    /// none for this kind.
     pub fn of_system(what: &str, error: &io::Error, otherwise: &str) -> SystemError {
         let help = match error.kind() {
             io::ErrorKind::PermissionDenied => {

@@ -209,7 +209,7 @@ impl Sweep {
     }
 }
 
-/// Does runs for a sweep in another process; returns the bytes for `Sweep.take`.
+/// Does runs for a sweep in another process; returns the bytes for `Sweep.store_results`.
 #[pyfunction]
 pub fn run_orders(py: Python<'_>, orders: Vec<(String, String, u64)>) -> PyResult<Bound<'_, PyBytes>> {
     static KNOWN: batch::ScenarioCache = batch::ScenarioCache::empty();

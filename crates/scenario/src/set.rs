@@ -66,8 +66,8 @@ pub(crate) fn unset_direction_key(draft: &mut Draft, direction: &str, key: &str,
 type OnPath<'c> = Option<(usize, &'c SeamInfo)>;
 
 /// Advances by one part of a key path. Returns two values:
-/// * the mechanism, counted from the next part; `None` if the mechanism is not after this part;
-/// * the kind of mechanism if this part is the mechanism.
+/// * the same mechanism with its distance from the next part; `None` if this part is the mechanism or none follows;
+/// * the kind of mechanism, if this part is the mechanism.
 fn step(mechanism: OnPath<'_>) -> (OnPath<'_>, Option<&SeamInfo>) {
     match mechanism {
         Some((0, seam)) => (None, Some(seam)),

@@ -89,7 +89,8 @@ impl Watchdog {
         Ok((watchdog, Heartbeat(pipe)))
     }
 
-    /// Sends the first heartbeat, at which the watchdog process adds the rules, and waits for the rules.
+    /// Sends the first heartbeat and waits until the watchdog process has added the rules. The process adds the rules
+    /// when the first heartbeat arrives.
     pub(crate) fn add_rules(&mut self, heartbeat: &mut Heartbeat) -> Result<(), SystemError> {
         // If the watchdog process has ended, reading its message reports the reason.
         let _ = heartbeat.send();

@@ -6,11 +6,12 @@ use std::hash::{Hash, Hasher};
 use std::ops::Deref;
 use std::sync::Arc;
 
-/// Constructor of a mechanism, callable like the function itself.
+/// Constructor of a mechanism: a function that is a constant, or one that was created at run time. Dereferences to the
+/// function.
 pub enum Constructor<B: ?Sized + 'static> {
-    /// A constant of the program.
+    /// Function that is a constant of the program.
     Constant(&'static B),
-    /// Created at run time and shared.
+    /// Function created at run time, for example by a Python class.
     Shared(Arc<B>),
 }
 

@@ -186,10 +186,7 @@ impl Engine {
 
     /// Runs all events up to and including `until`, or until the run is [stuck](Engine::stuck).
     pub fn run_until(&mut self, until: Time) {
-        self.horizon = until;
-        let mut scratch = empty_packet();
-        while self.step(until, &mut scratch) {}
-        self.now = self.now.max(until);
+        while self.advance(until, usize::MAX) {}
     }
 
     /// Runs at most `most` events up to and including `until`; returns true if more are due. Calls repeated until it

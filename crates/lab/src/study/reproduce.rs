@@ -23,11 +23,11 @@ pub struct AnswerRun<'a> {
     pub label: String,
     /// Open question that the answer belongs to; empty for the default reading.
     pub question: &'a str,
-    /// Parts of the answer; empty under the default reading.
+    /// Parts of the answer; empty for the default reading.
     parts: &'a [AnswerPart],
-    /// Results by grid under the answer.
+    /// Results of the runs with this answer, by grid.
     pub by_grid: ResultsByGrid,
-    /// Rows of results under the answer.
+    /// Rows of results with this answer.
     pub items: Vec<Item>,
 }
 

@@ -50,7 +50,7 @@ pub enum RunEvent {
     Dropped { number: u64, reason: LossReason },
     /// An ACK of all segments up to this one reaches the source.
     Acked { number: Option<u64> },
-    /// The source reports an event.
+    /// The source's TCP endpoint reports an event, for example a timeout.
     Reported(Event),
 }
 

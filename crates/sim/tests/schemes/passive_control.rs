@@ -23,9 +23,9 @@ static INFO: Info = Info {
 
 #[derive(Clone, Default)]
 pub(super) struct Log {
-    /// Time of each ACK, and the rate estimates of the observing controls at that time, bytes/s.
+    /// Time of each ACK, and at that time the estimate of each observing congestion control, in bytes/s.
     pub(super) rates: Vec<(Time, Vec<f64>)>,
-    /// Time of each loss that a recovery repairs, and cwnd before and after that loss, bytes.
+    /// Time of each loss that the congestion control handles, and cwnd in bytes before and after its reaction.
     pub(super) losses: Vec<(Time, [u64; 2])>,
 }
 

@@ -88,7 +88,8 @@ pub struct Sender {
     peer: Peer,
     /// Payload of a full segment that remains with the options in use, bytes.
     full_payload: u64,
-    /// Fast-path condition: nothing is lost, reported or retransmitted, so all outstanding data is in flight.
+    /// Fast-path condition: no outstanding segment is marked lost, SACKed or retransmitted. All outstanding data is then
+    /// in flight.
     is_on_fast_path: bool,
     has_fast_path: bool,
     /// Whether `congestion` or `loss_discrimination` observes every ACK before its effect.

@@ -2,7 +2,7 @@
 //!
 //! * [`emit`]: converts structs to bytes.
 //! * [`parse`]: converts bytes to structs; never panics.
-//! * [`parse_icmp_error`]: parses ICMP errors about TCP segments, which this module cannot write.
+//! * [`parse_icmp_error`]: parses ICMP errors about TCP segments. This module cannot write such errors.
 //! * [`rewrite()`]: replaces acknowledgement number and window in a packet.
 //! * `header`, `payload`, `options`, `checksum`, `error`: parts of a packet, and errors.
 //!

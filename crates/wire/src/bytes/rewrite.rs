@@ -9,10 +9,11 @@ const ACK: usize = 8;
 const WINDOW: usize = 14;
 const CHECKSUM: usize = 16;
 
-/// Replaces acknowledgement number and unscaled window of a TCP packet in place, and updates its TCP checksum.
+/// Replaces the acknowledgement number and the window field (unscaled) of a TCP packet in place, and updates the TCP
+/// checksum.
 ///
 /// # Errors
-/// If the bytes are not a TCP packet: see [`ParseError`]. They are then unchanged.
+/// [`ParseError`] if the bytes are not a TCP packet. The bytes are then unchanged.
 pub fn rewrite(bytes: &mut [u8], ack: Seq, window: u16) -> Result<(), ParseError> {
     let parsed = parse(bytes, Checksums::Ignore)?;
     if parsed.content == Content::Datagram {

@@ -57,7 +57,8 @@ impl LossRecovery for Sack1 {
         if self.recovering {
             return self.on_ack_in_recovery(news, scoreboard);
         }
-        // A copy of an ACK reports nothing new. After a recovery, the reports of its last ACK are discarded.
+        // An ACK without new SACK information is no duplicate here. After a recovery, ns-2 discards the SACK reports of
+        // the ACK that ended the recovery.
         let duplicate = news.is_pure_duplicate() && scoreboard.sacked() > 0 && !self.deaf;
         if news.acked > 0 || self.deaf || scoreboard.una() <= self.recover {
             scoreboard.forget_reports();
