@@ -12,7 +12,7 @@ HEADERS = /usr/include/linux/bpf.h:linux-libc-dev /usr/include/bpf/bpf_helpers.h
 # Version of axe-core (MPL 2.0), which checks the page's accessibility in tests if npm is installed.
 AXE = 4.14.1
 
-.PHONY: test waiting judge computing compiling tools format unit live others quiet lint doc python stubs bench measured count count-update peers growth crosscheck-ns2 crosscheck-kernel site
+.PHONY: test waiting judge computing compiling tools format unit live others quiet lint workflows doc python stubs bench measured count count-update peers growth crosscheck-ns2 crosscheck-kernel site
 
 # List of tests that could not be judged on a busy machine, one per line, written by crates/cli/tests/common/machine.rs.
 NOT_JUDGED = target/tmp/not-judged.txt
@@ -85,9 +85,27 @@ tools:
 format:
 	$(CARGO) fmt --all --check
 
-lint:
+lint: workflows
 	docs/words/check
 	nice $(CARGO) clippy --workspace --all-targets -- -D warnings
+
+# Checks the workflows of .github, the scripts that they call, and the Containerfile. actionlint needs Go.
+LINT_VENV = target/lint/venv
+ACTIONLINT = github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
+workflows: $(LINT_VENV)/installed
+	$(LINT_VENV)/bin/check-jsonschema --quiet --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	$(LINT_VENV)/bin/zizmor --offline --quiet --no-progress .github/workflows
+	$(LINT_VENV)/bin/shellcheck scripts/release .ci/run
+	$(LINT_VENV)/bin/hadolint Containerfile
+	@if [ -x target/lint/bin/actionlint ]; then target/lint/bin/actionlint -shellcheck $(LINT_VENV)/bin/shellcheck; \
+		else echo "make: Go is missing: actionlint does not check the workflows"; fi
+
+$(LINT_VENV)/installed: pyproject.toml
+	$(PYTHON) -m venv --clear $(LINT_VENV)
+	$(LINT_VENV)/bin/pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
+	$(LINT_VENV)/bin/pip install --quiet --disable-pip-version-check --group lint
+	@! command -v go >/dev/null || GOBIN=$(CURDIR)/target/lint/bin go install $(ACTIONLINT)
+	touch $@
 
 # The tests run whole simulations, so the build is slightly optimised (see `profile.dev` in Cargo.toml).
 unit:
