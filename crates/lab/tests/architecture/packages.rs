@@ -93,3 +93,18 @@ fn the_data_crate_of_papers_names_every_file_of_every_paper() {
     }
     assert!(files > 80, "{files}");
 }
+
+#[test]
+fn every_file_that_names_the_version_names_the_same() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let read = |name: &str| fs::read_to_string(root.join(name)).unwrap_or_else(|why| panic!("{name}: {why}"));
+    let version = env!("CARGO_PKG_VERSION");
+    assert!(read("CITATION.cff").contains(&format!("\nversion: {version}\n")), "CITATION.cff");
+    assert!(read("docs/cite.md").contains(&format!("version = {{{version}}}")), "docs/cite.md");
+    assert!(read("CHANGELOG.md").contains(&format!("\n## {version}\n")), "CHANGELOG.md");
+    let zenodo: serde_json::Value = serde_json::from_str(&read(".zenodo.json")).expect("JSON");
+    assert_eq!(zenodo["version"], version, ".zenodo.json");
+    for line in read("Cargo.toml").lines().filter(|line| line.starts_with("lasthop-")) {
+        assert!(line.contains(&format!("version = \"{version}\"")), "{line}");
+    }
+}
