@@ -39,10 +39,24 @@ fn here(path: &str) -> Vec<ReferenceSection> {
         }
         found.is_empty()
     };
-    if add(&|name| name == path) {
-        add(&|name| stem(name) == path);
+    if add(&|name| name == path) && add(&|name| stem(name) == path) {
+        found = with_value(path);
     }
     found
+}
+
+/// Returns the keys that accept this word as a value: `cbr` is a value of a flow's `kind`.
+fn with_value(word: &str) -> Vec<ReferenceSection> {
+    let accepts = |key: &KeyDescription| {
+        let list = key.takes.strip_prefix("one of ");
+        list.is_some_and(|list| list.split([',', ';', ' ']).any(|value| value == word))
+    };
+    let sections = Catalogue::default().reference().into_iter();
+    let kept = sections.map(|mut section| {
+        section.keys.retain(accepts);
+        section
+    });
+    kept.filter(|section| !section.keys.is_empty()).collect()
 }
 
 /// Returns the suggestion "did you mean …?" for an unknown name.

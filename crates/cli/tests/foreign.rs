@@ -65,6 +65,14 @@ fn rows_and_metrics_without_their_unit_are_explained() {
 }
 
 #[test]
+fn a_value_of_a_key_is_explained_by_the_key() {
+    for value in ["cbr", "on_off"] {
+        assert!(stdout(&["explain", value]).contains("one of tcp, cbr, on_off"), "{value}");
+    }
+    assert!(stdout(&["explain", "prr"]).contains("window reduction in recovery"));
+}
+
+#[test]
 fn scenarios_and_flags_are_answered_with_the_name_here() {
     for (arguments, expected) in [
         (&["run", "rate=1Mbit/s,delay=20ms"][..], "did you mean `one_way_delay` or `rtt`?"),

@@ -25,7 +25,6 @@ impl SystemError {
             io::ErrorKind::PermissionDenied => {
                 "run it as root, or set the capability: setcap cap_net_admin+ep lasthop"
             }
-            io::ErrorKind::NotFound => "the kernel has no TUN devices: modprobe tun",
             io::ErrorKind::ResourceBusy => "another program uses this name: choose another name",
             _ => otherwise,
         };

@@ -53,7 +53,11 @@ pub(crate) fn device(interface: &Interface, offloads: bool) -> Result<SyncDevice
     }
     let refused = |error: io::Error| {
         let what = format!("cannot create the TUN device `{name}`");
-        SystemError::of_system(&what, &error, "see `ip link` for existing devices")
+        let help = match error.kind() {
+            io::ErrorKind::NotFound => "the kernel has no TUN devices: modprobe tun",
+            _ => "see `ip link` for existing devices",
+        };
+        SystemError::of_system(&what, &error, help)
     };
     let device = builder.build_sync().map_err(refused)?;
     // The ioctl(2) needs root. If it fails, `ip` uses rtnetlink(7), which the owner of the namespace may use.
