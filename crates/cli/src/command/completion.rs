@@ -10,7 +10,8 @@ const PLACES: &str = "\
 To install the script:
   lasthop completion bash > ~/.local/share/bash-completion/completions/lasthop
   lasthop completion zsh > _lasthop        # in a directory of $fpath
-  lasthop completion fish > ~/.config/fish/completions/lasthop.fish";
+  lasthop completion fish > ~/.config/fish/completions/lasthop.fish
+  lasthop completion powershell >> $PROFILE";
 
 /// Print a shell script that completes commands, flags and names
 #[derive(Args)]
@@ -25,6 +26,8 @@ enum Shell {
     Bash,
     Zsh,
     Fish,
+    #[value(name = "powershell")]
+    PowerShell,
 }
 
 impl Completion {
@@ -33,6 +36,7 @@ impl Completion {
             Shell::Bash => aot::Shell::Bash,
             Shell::Zsh => aot::Shell::Zsh,
             Shell::Fish => aot::Shell::Fish,
+            Shell::PowerShell => aot::Shell::PowerShell,
         };
         let mut script = Vec::new();
         aot::generate(shell, &mut CommandLine::command(), "lasthop", &mut script);
