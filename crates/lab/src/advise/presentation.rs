@@ -252,7 +252,7 @@ const ANY: [f64; 2] = [f64::NEG_INFINITY, f64::INFINITY];
 
 fn plain(estimate: Option<&Estimate>) -> Cell {
     estimate.map_or(Cell::Empty, |estimate| {
-        // Differences within the rounding error of the sum count as zero.
+        // A half-width within the rounding error of the mean counts as zero.
         let rounding = 1e-9 * estimate.mean.abs();
         let half = estimate.half_width().map(|half| if half < rounding { 0.0 } else { half });
         let mean = number(estimate.mean);
@@ -293,7 +293,7 @@ fn changed(row: &CandidateResults, change: Option<&PercentChange>) -> Cell {
     })
 }
 
-/// An estimate as JSON. `any` replaces a missing interval; JSON has null for an infinite end.
+/// An estimate as JSON. `any` replaces a missing interval. An infinite end of an interval becomes `null`.
 fn estimate(estimate: &Estimate, any: [f64; 2]) -> Value {
     json!({ "mean": estimate.mean, "ci95": estimate.ci95.unwrap_or(any), "runs": estimate.runs })
 }

@@ -161,7 +161,7 @@ fn of_all(outcomes: &[Outcome], flows: usize, chosen: &[Quantity]) -> Value {
     for (name, of, _) in AGGREGATE_METRICS.iter().filter(|(name, ..)| is_chosen(name, chosen)) {
         object.insert((*name).into(), estimate_by(outcomes, of).map_or(Value::Null, |e| value(&e)));
     }
-    // Without a choice, the object holds only these metrics of flows.
+    // Unless the user chose numbers, completion times are the only metrics of flows in this object.
     let of_flows = FLOW_METRICS.iter().filter(|metric| match chosen {
         [] => [COMPLETED, RESTRICTED].contains(&metric.name),
         _ => is_chosen(metric.name, chosen),
