@@ -167,7 +167,7 @@ impl Advice {
     }
 
     /// Commands to run next, each with its purpose: one command simulates the first candidate; the others use real TCP
-    /// to try all candidates that surely help. `path` is the same as in [`Advice::command`].
+    /// to try all candidates whose 95 % interval shows a gain. `path` is the same as in [`Advice::command`].
     pub fn next_steps(&self, path: &str) -> Vec<(String, String)> {
         let first =
             self.rows.first().map(|row| ("Simulate the first candidate".to_owned(), self.command(path, row)));

@@ -1,6 +1,7 @@
 //! Order of the candidates, and whether the order is certain.
 //!
-//! All candidates have the same random losses in a repetition, and are compared repetition by repetition.
+//! In a repetition, all candidates have the same random losses. Candidates are therefore compared repetition by
+//! repetition. "Surely" means: by the whole 95 % interval.
 //!
 //! The order of two adjacent candidates is certain if the 95 % interval of the difference of their scores excludes
 //! zero. The order also counts as certain if the interval lies within ±2 % (indifference zone: Bechhofer, Ann. Math.

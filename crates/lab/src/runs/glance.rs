@@ -41,9 +41,9 @@ pub const METRICS: [&str; 17] = [
 pub struct Glance {
     /// Sentence with the delivered rate, the main limit and the busiest link.
     pub sentence: String,
-    /// At most ten metrics, as rows.
+    /// Table with at most ten metrics as rows.
     pub flows: Table,
-    /// Busiest link directions, as rows.
+    /// Table with the busiest link directions as rows.
     pub links: Option<Table>,
     /// Line that counts the metrics that are not shown.
     pub more: String,
@@ -78,7 +78,7 @@ impl Glance {
     }
 }
 
-/// Table of the chosen numbers, as rows.
+/// Table with the chosen numbers as rows.
 pub fn chosen(outcomes: &[Outcome], chosen: &[Quantity]) -> Table {
     let rows = Rows::of(outcomes);
     let cells = chosen.iter().flat_map(|quantity| match quantity {

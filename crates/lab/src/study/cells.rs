@@ -71,7 +71,7 @@ pub struct GridCell<'a> {
     pub grid: &'a Grid,
     /// Value on each axis.
     pub coordinates: Coordinates,
-    /// Parts of the answers to open questions.
+    /// Scenario changes that make up the answers to open questions.
     pub parts: &'a [&'a AnswerPart],
     /// Extent of the runs: full or quick, with or without answers to open questions.
     pub mode: Mode,

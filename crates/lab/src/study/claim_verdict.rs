@@ -34,8 +34,8 @@ impl PointTest {
         }
     }
 
-    /// Tests whether the mean of `values` is above `least` (or equal, unless `strictly`); `None` without values. With
-    /// `is_exact`, nothing is random, and one value suffices.
+    /// Tests whether the mean of `values` is above `least` (or equal, unless `strictly`); `None` without values.
+    /// `is_exact` means that the scenario has no randomness, so that one value suffices.
     pub fn above(values: &[f64], least: f64, strictly: bool, is_exact: bool) -> Option<PointTest> {
         let n = values.len() as f64;
         if values.is_empty() {

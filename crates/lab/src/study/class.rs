@@ -523,8 +523,8 @@ mod tests {
         let margin = |published| margin_of_place(published, &grid).map(|margin| (1e9 * margin).round() / 1e9);
         assert_eq!(margin(0.05), Some(0.02));
         assert_eq!(margin(0.1), Some(0.025));
-        // The last axis value has one neighbour. 0.06 lies between two axis values: the margin is half of their
-        // distance.
+        // The last axis value has one neighbour. The number 0.06 lies between two axis values: the margin is half of
+        // their distance.
         assert_eq!(margin(0.2), Some(0.05));
         assert_eq!(margin(0.06), Some(0.025));
         assert_eq!(margin(0.3), None);

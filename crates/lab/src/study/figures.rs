@@ -254,7 +254,7 @@ impl Drawing<'_> {
     }
 }
 
-/// Curve kind for our results in this style.
+/// Kind of a curve that shows our results in this style.
 pub fn curve_kind(drawn: Drawn) -> CurveKind {
     match drawn {
         Drawn::Points => CurveKind::Measured,

@@ -66,7 +66,7 @@ pub type ResultsByGrid = BTreeMap<String, GridResults>;
 pub struct RunRequest<'a> {
     /// Names of the grids.
     pub grids: Vec<&'a str>,
-    /// Parts of these answers.
+    /// Scenario changes that make up these answers.
     pub parts: Vec<&'a AnswerPart>,
     /// Extent of the runs.
     pub mode: Mode,
