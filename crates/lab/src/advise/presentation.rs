@@ -74,8 +74,8 @@ impl Advice {
         }
     }
 
-    /// Short table: the first candidates with gain, delay and the competing flow; the unchanged path comes last. Returns
-    /// the number of further candidates.
+    /// Short table: the first candidates with gain, delay and the competing flow; the unchanged path comes last.
+    /// Returns the number of further candidates.
     pub fn glance(&self) -> (Table, usize) {
         let columns = ["", "cure", "where", "gain, %", "RTT p95, ms", "competing flow, %"];
         let shown = self.rows.len().min(MOST_ROWS);

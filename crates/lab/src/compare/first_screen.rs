@@ -1,4 +1,5 @@
-//! First screen of a comparison: a sentence with the largest difference, and figures of two metrics over the varied key.
+//! First screen of a comparison: a sentence with the largest difference, and figures of two metrics over the varied
+//! key.
 
 use super::axis::{Axis, MOST_CURVES};
 use super::{CaseDifference, Comparison, Quantity};

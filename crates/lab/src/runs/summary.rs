@@ -126,8 +126,8 @@ fn completion_rows(completions: &[Option<Completion>]) -> Vec<Row> {
     rows
 }
 
-/// One JSON object for each flow, and one for all flows together if there are several (`flow` is null). The objects hold
-/// the `chosen` numbers, or all if none is chosen. The iterator is lazy, because the objects need much memory.
+/// One JSON object for each flow, and one for all flows together if there are several (`flow` is null). The objects
+/// hold the `chosen` numbers, or all if none is chosen. The iterator is lazy, because the objects need much memory.
 pub fn objects(outcomes: &[Outcome], chosen: &[Quantity]) -> impl Iterator<Item = Value> {
     let flows = outcomes.first().map_or(0, |first| first.flows.len());
     let together = (flows > 1).then_some(flows).into_iter();

@@ -99,7 +99,8 @@ mod tests {
 
     #[test]
     fn one_point_by_the_tables() {
-        // The values have mean 3 and standard error sqrt(0.5). t = 2.776 is the 97.5 % quantile at 4 degrees of freedom.
+        // The values have mean 3 and standard error sqrt(0.5). t = 2.776 is the 97.5 % quantile at 4 degrees of
+        // freedom.
         let values = [1.0, 2.0, 3.0, 4.0, 5.0];
         let at = |least| PointTest::above(&values, least, true, false).unwrap();
         let edge = 3.0 - 2.776 * 0.5_f64.sqrt();
