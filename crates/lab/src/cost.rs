@@ -16,6 +16,7 @@ pub const PACKETS_PER_S: f64 = 4e6;
 
 /// Memory of a running flow, bytes: its endpoints with scoreboards and timers (measured with 10,000 and 50,000 flows).
 const FLOW_BYTES: f64 = 10.7e3;
+/// IP and TCP headers of a data packet, bytes.
 const HEADERS: f64 = 52.0;
 
 /// Cost of all runs of a command.

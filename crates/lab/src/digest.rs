@@ -1,4 +1,4 @@
-//! Keys of stored results: digests of everything that decides a result.
+//! Keys of stored results. A key is a digest of all inputs that determine the result.
 
 use sha2::{Digest, Sha256};
 
@@ -23,7 +23,8 @@ mod tests {
         assert_ne!(key(&["ab", "c"]), key(&["a", "bc"]));
     }
 
-    /// SHA-256 of eight zero bytes, the length of an empty part (verified with another program).
+    /// The key of one empty part is the beginning of the SHA-256 of eight zero bytes, which encode the length 0. The
+    /// expected value comes from another program.
     #[test]
     fn it_is_the_beginning_of_a_sha_256() {
         assert_eq!(key(&[""]), "af5570f5a1810b7af78caf4bc70a660f");

@@ -11,7 +11,7 @@ use lasthop_charts::segments::Segments;
 pub struct Document {
     /// Title of the page.
     pub title: String,
-    /// The answer, shown before everything else.
+    /// Main result, shown before everything else.
     pub first_screen: Option<FirstScreen>,
     /// Introductory paragraph.
     pub introduction: String,
@@ -19,7 +19,7 @@ pub struct Document {
     pub chapters: Vec<Chapter>,
 }
 
-/// The answer of a report, on the first screen.
+/// Main result of a report, on the first screen.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct FirstScreen {
     /// Result in a sentence.
@@ -96,7 +96,7 @@ pub struct Sequence {
     pub title: String,
     /// Caption below the graph.
     pub caption: String,
-    /// Whether the graphs are to be compared. If so, the first two are at first shown in one picture.
+    /// Whether the graphs are to be compared. If so, the page first shows the first two graphs in one picture.
     pub is_comparison: bool,
     /// Graphs from which the reader can select: one for each compared case, or one for each flow.
     pub runs: Vec<FlowSequence>,

@@ -76,7 +76,8 @@ impl<T: Send + 'static> InOrder<T> {
         })
     }
 
-    /// The next result, if it arrives within this time.
+    /// Waits up to `wait` for the next result in order. Returns `NotYet` if no result arrives, or only
+    /// that of a later job.
     ///
     /// # Panics
     /// If a job panics.
@@ -104,7 +105,7 @@ impl<T: Send + 'static> InOrder<T> {
         }
     }
 
-    /// The same work with the clock of its runs.
+    /// Attaches the virtual clock of the runs that the jobs execute.
     #[must_use]
     pub fn with_clock(mut self, clock: Arc<VirtualClock>) -> InOrder<T> {
         self.clock = Some(clock);

@@ -7,7 +7,8 @@ use serde_json::{Map, Value};
 /// Name of the default reading, which follows only the paper's text and answers none of the paper's open questions.
 pub const DEFAULT: &str = "default";
 
-/// Prefix in the names of rows that repeat another row under an answer to an open question.
+/// Prefix of the item names of rows that an entry `[[try]]` of `study.toml` repeats, each under one answer to an open
+/// question.
 pub const SENSITIVITY_PREFIX: &str = "sensitivity-";
 
 /// A published number, claim or point of a figure, with our measurement.
@@ -25,7 +26,7 @@ pub struct Item {
     pub metric: String,
     /// Unit: `kbit/s`.
     pub unit: String,
-    /// Published number; `None` if the paper gives a point of a figure without a number.
+    /// Published number; `None` for a point of a figure that the paper prints without a number.
     pub published: Option<f64>,
     /// Measured number; `None` if undefined.
     #[serde(serialize_with = "finite")]
@@ -55,8 +56,8 @@ pub struct Item {
     pub experiment: Option<String>,
     /// Note for the reader.
     pub note: String,
-    /// Probability of a deviation at least this large if the paper is right. `None` unless the paper's number is
-    /// compared with single runs.
+    /// Probability of a deviation at least this large if the paper's number is right. `None` unless the paper's number
+    /// is compared with single runs.
     #[serde(skip)]
     pub chance: Option<f64>,
 }
@@ -88,7 +89,7 @@ impl Item {
         }
     }
 
-    /// Whether the interval is so asymmetric that `mean ± half width` would mislead.
+    /// Whether the interval is so asymmetric about the measured number that `mean ± half width` would mislead.
     pub fn is_skewed(&self) -> bool {
         let (Some(mean), Some([low, high])) = (self.measured, self.ci95) else { return false };
         let (half, middle) = ((high - low) / 2.0, (low + high) / 2.0);
@@ -151,10 +152,10 @@ pub enum Verdict {
     /// Numbers: the whole interval lies outside of the margin. Claims: the claim fails significantly at one point or
     /// more.
     Differs,
-    /// No number of repetitions decides. Either the published number comes from one run that varies too much, or the
-    /// margin is the spread of the paper's own runs.
+    /// No number of repetitions decides: the published number comes from one run that varies too much, or the margin is
+    /// the spread of the paper's own runs.
     Undecidable,
-    /// The result does not decide yet: more repetitions are needed.
+    /// More repetitions are needed to decide.
     Inconclusive,
 }
 

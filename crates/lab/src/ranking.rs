@@ -9,7 +9,7 @@ pub struct Ranking {
     pub heading: String,
     /// Label of the value axis, with its unit: `gain, %`.
     pub axis: String,
-    /// Heading of the column with the remarks; empty if there are none.
+    /// Heading of the column with the remarks; empty without remarks.
     pub says: String,
     /// Candidates in display order.
     pub rows: Vec<Ranked>,

@@ -34,7 +34,7 @@ impl DeploymentSite {
         }
     }
 
-    /// Operator who would deploy a cure here.
+    /// Party that deploys a cure at this site.
     pub const fn operator(self) -> &'static str {
         match self {
             DeploymentSite::Sender => "the server",
@@ -75,12 +75,12 @@ pub fn unchanged() -> Candidate {
 /// If the receive window limits the flow for at least this share of time (%), a larger receive buffer becomes a
 /// candidate.
 const TOO_SMALL_PCT: f64 = 10.0;
-/// Limits of the queue, in bandwidth-delay products. A queue above `DEEP` counts as deep, a queue below `SHORT` as
-/// short.
+/// A queue longer than this many bandwidth-delay products is deep: a shorter queue becomes a candidate.
 const DEEP: f64 = 1.5;
+/// A queue shorter than this many bandwidth-delay products becomes a candidate for a longer queue.
 const SHORT: f64 = 0.75;
 
-/// Middleboxes that need no second box on the path.
+/// Middleboxes to try at the base station. None of them needs a second box on the path.
 const BOXES: [&str; 3] = ["snoop", "snoop_sack", "split"];
 
 /// Congestion controls to try: value of the scenario key, and display name.
@@ -116,7 +116,8 @@ pub fn single(scenario: &Scenario, path: &PathParameters, rwnd_limited_pct: f64)
     list.candidates
 }
 
-/// Pairs of cures. For each site, the best cure that surely helps alone is chosen. Every two chosen cures are a pair.
+/// Pairs of cures. For each site, the function selects the best cure whose gain over the unchanged path is certain.
+/// Each two selected cures form a pair.
 pub fn pairs(scored: &[ScoredCandidate<'_>]) -> Vec<Candidate> {
     let mut best: Vec<&Candidate> = Vec::new();
     for standing in scored.iter().filter(|standing| standing.surely_helps) {

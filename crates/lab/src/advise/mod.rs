@@ -1,8 +1,9 @@
 //! Advice for a network path. Cures (mechanisms that may improve TCP) at every site are simulated under the same losses
 //! and ranked.
 //!
-//! * [`candidates`]: cures to try, and who would deploy them.
-//! * `scenarios`: simulates the user's flows together with short transfers, and together with an unmodified neighbour.
+//! * [`candidates`]: cures to try, and the party that deploys each cure.
+//! * `scenarios`: two scenarios for each candidate: the user's flows beside short transfers, and beside a flow without
+//!   the candidate's changes (the neighbour).
 //! * `repetition`: numbers measured in one repetition.
 //! * [`ranking`]: order of the candidates, and whether the order is certain.
 //! * [`sender`]: replaces the sender of the user's flows.
@@ -34,12 +35,12 @@ use scenarios::CandidateScenarios;
 const BLOCK: usize = 4;
 /// Largest number of repetitions of a candidate.
 const MOST_RUNS: usize = 40;
-/// Limit of the work: number of data packets of 1500 bytes over all repetitions. The limit is not a time, so that the
-/// advice is the same on every machine.
+/// Limit of the work, in data packets of 1500 bytes over all repetitions. A limit in seconds would make the advice
+/// depend on the machine.
 const BUDGET: f64 = 100e6;
-/// Longest run, as a number of packets at the bottleneck's rate. This limit never makes a run shorter than
-/// [`SHORTEST`].
+/// Upper limit of a run's duration, as a number of packets at the bottleneck's rate; at least [`SHORTEST`].
 const PACKETS: f64 = 25_000.0;
+/// Smallest value of the upper limit that `PACKETS` sets.
 const SHORTEST: Duration = Duration::from_secs(10);
 /// Number of candidates at the top of the ranking whose order has to be certain.
 pub const TOP: usize = 3;
@@ -97,8 +98,8 @@ impl LinkDirection {
     }
 }
 
-/// Tries and ranks cures; `None` if cancelled. `name` is the scenario's file name; trace files are searched in the same
-/// folder.
+/// Simulates and ranks cures; returns `None` if the user cancels. `name` is the scenario's file name; trace files are
+/// searched in the folder of this file.
 ///
 /// # Errors
 /// If the scenario is invalid or has no TCP flow.
@@ -170,7 +171,7 @@ pub struct CandidateRuns {
     scenarios: CandidateScenarios,
     /// Measured numbers, by repetition.
     pub repetitions: Vec<RepetitionMeasures>,
-    /// Whether the candidate is surely not among the first [`TOP`]. Then no further repetition of it is run.
+    /// Whether the candidate is certainly not among the first [`TOP`]. Such a candidate gets no further repetitions.
     pub is_screened_out: bool,
 }
 
@@ -190,8 +191,8 @@ impl CandidateRuns {
     }
 }
 
-/// Runs these repetitions of all candidates that are not screened out. Returns false if cancelled, an error if a run
-/// gets stuck.
+/// Runs the given repetitions of all candidates that are not screened out. Returns `false` if the user cancels, and an
+/// error if a run gets stuck.
 fn run(
     candidates: &mut [CandidateRuns],
     repetitions: std::ops::Range<usize>,

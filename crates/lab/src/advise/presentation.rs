@@ -74,8 +74,8 @@ impl Advice {
         }
     }
 
-    /// Short table: the first candidates with gain, delay and the competing flow; the unchanged path comes last. Returns
-    /// the number of further candidates.
+    /// Short table: the first candidates with gain, delay and the competing flow; the unchanged path comes last.
+    /// Returns the number of further candidates.
     pub fn glance(&self) -> (Table, usize) {
         let columns = ["", "cure", "where", "gain, %", "RTT p95, ms", "competing flow, %"];
         let shown = self.rows.len().min(MOST_ROWS);
@@ -167,7 +167,7 @@ impl Advice {
     }
 
     /// Commands to run next, each with its purpose: one command simulates the first candidate; the others use real TCP
-    /// to try all candidates that surely help. `path` is the same as in [`Advice::command`].
+    /// to try all candidates whose 95 % interval shows a gain. `path` is the same as in [`Advice::command`].
     pub fn next_steps(&self, path: &str) -> Vec<(String, String)> {
         let first =
             self.rows.first().map(|row| ("Simulate the first candidate".to_owned(), self.command(path, row)));
@@ -252,7 +252,7 @@ const ANY: [f64; 2] = [f64::NEG_INFINITY, f64::INFINITY];
 
 fn plain(estimate: Option<&Estimate>) -> Cell {
     estimate.map_or(Cell::Empty, |estimate| {
-        // Differences within the rounding error of the sum count as zero.
+        // A half-width within the rounding error of the mean counts as zero.
         let rounding = 1e-9 * estimate.mean.abs();
         let half = estimate.half_width().map(|half| if half < rounding { 0.0 } else { half });
         let mean = number(estimate.mean);
@@ -293,7 +293,7 @@ fn changed(row: &CandidateResults, change: Option<&PercentChange>) -> Cell {
     })
 }
 
-/// An estimate as JSON. `any` replaces a missing interval; JSON has null for an infinite end.
+/// An estimate as JSON. `any` replaces a missing interval. An infinite end of an interval becomes `null`.
 fn estimate(estimate: &Estimate, any: [f64; 2]) -> Value {
     json!({ "mean": estimate.mean, "ci95": estimate.ci95.unwrap_or(any), "runs": estimate.runs })
 }

@@ -1,13 +1,14 @@
 //! Order of the candidates, and whether the order is certain.
 //!
-//! All candidates have the same random losses in a repetition, and are compared repetition by repetition.
+//! In a repetition, all candidates have the same random losses. Candidates are therefore compared repetition by
+//! repetition. "Surely" means: by the whole 95 % interval.
 //!
-//! The order of two neighbours in the ranking is certain if the 95 % interval of their difference excludes zero. It
-//! also counts as certain if the interval lies within ±2 % (indifference zone: Bechhofer, Ann. Math. Stat. 25(1),
-//! 1954). Four repetitions at a time are added until the order of the first three is certain or the work limit is
-//! reached. A pair of cures is not ranked unless it is surely better than each of its two cures. A candidate that is
-//! surely worse than the third one gets no further runs (screening: Gupta, Technometrics 7(2), 1965). Intervals are not
-//! corrected for the number of checks and candidates.
+//! The order of two adjacent candidates is certain if the 95 % interval of the difference of their scores excludes
+//! zero. The order also counts as certain if the interval lies within ±2 % (indifference zone: Bechhofer, Ann. Math.
+//! Stat. 25(1), 1954). Repetitions are added in blocks of four until the order of the first three candidates is certain
+//! or the work limit is reached. A pair of cures is ranked only if the pair is surely better than each of its two
+//! cures. A candidate that is surely worse than the third one gets no further runs (screening: Gupta, Technometrics
+//! 7(2), 1965). Intervals are not corrected for the number of checks and candidates.
 
 use super::repetition::RepetitionMeasures;
 use super::{Candidate, CandidateRuns, TOP};
@@ -16,7 +17,7 @@ use crate::stats::change::PercentChange;
 
 /// Indifference zone: scores that differ by less than this share count as equal.
 pub const ALIKE: f64 = 0.02;
-/// Number of repetitions before which no candidate is screened out.
+/// Candidates are screened out only after this number of repetitions.
 const RUNS_BEFORE_SCREENING: usize = 8;
 
 /// A candidate, and whether its gain is certain.
@@ -69,7 +70,7 @@ pub fn rows(candidates: &[CandidateRuns]) -> Vec<CandidateResults> {
     order(candidates).into_iter().map(|at| row(&candidates[at], &candidates[0])).collect()
 }
 
-/// Whether the order of the first three is certain.
+/// Whether the order of the first three candidates is certain.
 pub fn is_certain(candidates: &[CandidateRuns]) -> bool {
     let order = order(candidates);
     order.windows(2).take(TOP).all(|pair| {
@@ -80,7 +81,7 @@ pub fn is_certain(candidates: &[CandidateRuns]) -> bool {
     })
 }
 
-/// Marks candidates that are surely worse than the third one.
+/// Marks candidates that are surely worse than the third candidate of the ranking.
 pub fn screen_out(candidates: &mut [CandidateRuns]) {
     let Some(third) = order(candidates).get(TOP - 1).copied() else { return };
     if candidates[third].repetitions.len() < RUNS_BEFORE_SCREENING {
@@ -131,7 +132,7 @@ fn difference(one: &CandidateRuns, other: &CandidateRuns, base: &CandidateRuns) 
     Estimate::of(&differences)
 }
 
-/// Results of a candidate compared with the unchanged path.
+/// Results of the candidate `one`, with changes relative to the unchanged path `base`.
 pub fn row(one: &CandidateRuns, base: &CandidateRuns) -> CandidateResults {
     let pairs = || one.repetitions.iter().zip(&base.repetitions);
     let change = |of: &dyn Fn(&RepetitionMeasures) -> Option<f64>| {

@@ -51,7 +51,7 @@ impl RepetitionMeasures {
         }
     }
 
-    /// Gain over `base`: logarithm of the geometric mean of the aim's ratios, which all have the same weight.
+    /// Gain over `base`: logarithm of the geometric mean of the ratios that `aim` selects.
     pub fn score(&self, base: &RepetitionMeasures, aim: Aim) -> f64 {
         let short = |it: &RepetitionMeasures| it.short_s.map_or(1.0, |[_, p95, _]| p95);
         let goodput = (self.goodput_kbps, base.goodput_kbps);
@@ -93,7 +93,7 @@ impl Aim {
     }
 }
 
-/// Lower bound of rates and durations, which keeps the logarithm defined: 1 bit/s, 1 ms.
+/// Lower bound of rates (1e-3 kbit/s) and durations (1e-3 s). The bound keeps the logarithm finite.
 const LEAST: f64 = 1e-3;
 
 fn goodput(outcome: &Outcome, is_meant: impl Fn(&str) -> bool) -> f64 {

@@ -13,12 +13,15 @@ use toml::{Table, Value};
 
 /// Share of the bottleneck's rate used by short transfers.
 const SHARE: f64 = 0.05;
-/// Smallest and largest short transfer, bytes.
+/// Size of the smallest short transfer, bytes.
 const SMALLEST: f64 = 10e3;
+/// Size of the largest short transfer, bytes.
 const LARGEST: f64 = 100e3;
+/// Largest number of short transfers in a run.
 const MOST: f64 = 40.0;
-/// Shares of a run, at its start and at its end, in which no short transfer starts.
+/// Share of a run, at its start, in which no short transfer starts.
 const BEFORE: f64 = 0.1;
+/// Share of a run, at its end, in which no short transfer starts.
 const AFTER: f64 = 0.1;
 
 pub(super) struct CandidateScenarios {
@@ -118,7 +121,7 @@ pub(super) fn tcp_flows(draft: &Draft) -> Result<Vec<String>, Problem> {
 /// The scenario as `lasthop show` prints it: all keys with their values.
 fn resolved_table(draft: &Draft) -> Result<Table, Problem> {
     let text = draft.show()?;
-    // If the text could not be parsed, the scenario would be empty, and the later check would report this.
+    // If the text cannot be parsed, the table is empty, and the later check of the scenario fails.
     Ok(text.parse().unwrap_or_default())
 }
 

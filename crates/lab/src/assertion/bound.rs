@@ -10,9 +10,9 @@ pub struct Bound {
     pub written: String,
     /// Name of the metric, with its unit.
     pub metric: String,
-    /// Text after `@` (a flow), if any.
+    /// Flow named after `@`; `None` if the assertion has no `@`.
     pub at: Option<String>,
-    /// Whether the metric has to be above the bound; if false, below.
+    /// `true` for `>`: the metric has to be above the bound. `false` for `<`: below the bound.
     pub is_above: bool,
     /// Bound in the metric's own unit.
     pub bound: f64,
@@ -53,7 +53,8 @@ pub struct CheckedBound {
     pub undefined: usize,
 }
 
-/// Units that a bound may have, by the suffix of the metric's name. Each unit has its factor to the metric's own unit.
+/// Units that a bound may have, by the suffix of the metric's name. The factor converts a number in this unit to the
+/// metric's own unit.
 const UNITS: [(&str, &[(&str, f64)]); 5] = [
     ("_kbps", &[("bit/s", 1e-3), ("kbit/s", 1.0), ("Mbit/s", 1e3), ("Gbit/s", 1e6)]),
     ("_ms", &[("us", 1e-3), ("ms", 1.0), ("s", 1e3)]),
@@ -117,7 +118,7 @@ impl Bound {
     }
 
     /// Compares the bound with the values of all repetitions; a value is `None` if the repetition does not define the
-    /// metric. If `is_exact`, nothing is random, and one value suffices.
+    /// metric. `is_exact` means that the scenario has no randomness, so that one value suffices.
     pub fn check(&self, values: &[Option<f64>], is_exact: bool) -> CheckedBound {
         let defined: Vec<f64> = values.iter().copied().flatten().collect();
         let undefined = values.len() - defined.len();
@@ -223,7 +224,7 @@ mod tests {
         assert_eq!((below.is_above, below.bound), (false, 100.0));
         assert_eq!(below.status(&estimate(80.0, 10.0, 10), false), BoundStatus::Holds);
         assert_eq!(below.status(&estimate(120.0, 10.0, 10), false), BoundStatus::Fails);
-        // One run decides only if nothing is random.
+        // A single run decides only if the scenario has no randomness (`is_exact`).
         assert_eq!(below.status(&estimate(80.0, f64::INFINITY, 1), false), BoundStatus::Open);
         assert_eq!(below.status(&estimate(80.0, f64::INFINITY, 1), true), BoundStatus::Holds);
         assert_eq!(below.check(&[Some(80.0), None], true).status, BoundStatus::Fails);

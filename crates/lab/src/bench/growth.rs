@@ -11,7 +11,8 @@ pub const LIMIT_PCT: f64 = 2.0;
 /// separated from growth caused by the program. No compiler version in use has changed a case by this much.
 pub const LIMIT_OTHER_COMPILER_PCT: f64 = 10.0;
 
-/// Cost of a case: the difference between a shorter and a longer run, so that the cost of the set-up cancels out.
+/// Cost of a case. Costs are differences between a longer and a shorter run, so that the cost of the set-up cancels
+/// out.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CaseCost {
     /// Name of the case.
@@ -37,14 +38,14 @@ pub fn read(text: &str) -> Result<Vec<CaseCost>, csv::Error> {
     csv::Reader::from_reader(text.as_bytes()).deserialize().collect()
 }
 
-/// A case: its cost in the table and its cost now.
+/// Cost of a case in the stored table and in the current build.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Growth {
     /// Name of the case.
     pub case: String,
-    /// Instructions per data packet in the table.
+    /// Instructions per data packet in the stored table.
     pub before: f64,
-    /// Instructions per data packet now.
+    /// Instructions per data packet in the current build.
     pub now: f64,
     /// Compiler of the table, if its version differs from the current one.
     pub other_compiler: Option<String>,
@@ -73,7 +74,7 @@ impl Growth {
         100.0 * (self.now - self.before) / self.before
     }
 
-    /// Whether the growth exceeds the limit. NaN exceeds the limit.
+    /// Whether the growth exceeds the limit. A growth of NaN exceeds every limit.
     pub fn is_too_much(&self) -> bool {
         let limit = if self.other_compiler.is_some() { LIMIT_OTHER_COMPILER_PCT } else { LIMIT_PCT };
         self.pct().is_nan() || self.pct() > limit
@@ -93,7 +94,7 @@ pub enum Incomparable {
     Absent,
     /// The table's row was measured with other durations of the runs.
     Durations,
-    /// The table's row was measured on this other target.
+    /// The table's row was measured on another target, which is given here.
     Target(String),
 }
 
@@ -115,8 +116,8 @@ fn target(compiler: &str) -> &str {
 }
 
 impl BenchCase {
-    /// Cost from a short and a long run, each given as data packets and instructions; `None` if the longer run sent no
-    /// more packets.
+    /// Cost from a short and a long run. Each run is a pair: number of data packets, number of instructions. `None` if
+    /// the longer run sent no more packets than the shorter one.
     pub fn counted(&self, short: (u64, u64), long: (u64, u64), compiler: &str) -> Option<CaseCost> {
         let data_packets = long.0.checked_sub(short.0).filter(|packets| *packets > 0)?;
         let instructions = long.1.checked_sub(short.1)? as f64;

@@ -9,7 +9,8 @@ use lasthop_sim::Outcome;
 pub struct BenchCase {
     /// Name on the command line.
     pub name: &'static str,
-    /// Virtual times between which instructions are counted, s. The case is in a steady state from the first time on.
+    /// Virtual durations of the shorter and the longer run whose instruction counts are compared, s. The case is in a
+    /// steady state after the first duration.
     pub counted_s: [u32; 2],
     text: &'static str,
     change: Option<(&'static str, &'static str)>,
@@ -54,7 +55,7 @@ impl BenchCase {
         self.draft()?.check()
     }
 
-    /// The scenario with another duration; fails if [`BenchCase::scenario`] fails.
+    /// The scenario with the duration `duration_s`, s; fails if [`BenchCase::scenario`] fails.
     pub fn scenario_of(&self, duration_s: u32) -> Result<Scenario, Problem> {
         let mut draft = self.draft()?;
         draft.set("duration", &format!("{duration_s} s"))?;
@@ -78,7 +79,7 @@ pub fn data_packets(outcome: &Outcome) -> u64 {
 /// Twenty SACK flows together with five CBR streams at a CBQ router, 20 s: koga §3.3.3.
 const KOGA3: &str = lasthop_papers::KOGA3_MULTIPLE_CBR;
 
-/// NewReno over RLC at 384 kbit/s, FER 5.9 %, WT 300 ms, 80 s: koga §4.3.
+/// NewReno over RLC at 384 kbit/s, FER 5.9 %, reordering limit WT of 300 ms, 80 s: koga §4.3.
 const KOGA4: &str = lasthop_papers::KOGA4_ORDERED;
 
 /// One SACK flow over a wireless last hop with ARQ: hasegawa §4.1.
@@ -122,7 +123,7 @@ initial_window = 2
 ack_policy = "immediate"
 "#;
 
-/// One flow between two Linux hosts, with RACK-TLP, PRR, CUBIC and receiver of Linux. One packet in a thousand is lost.
+/// One flow between two Linux hosts, with Linux's RACK-TLP, PRR, CUBIC and receiver. One packet in a thousand is lost.
 const LINUX: &str = r#"
 duration = "60 s"
 

@@ -5,7 +5,7 @@ use lasthop_base::quantity;
 
 /// Largest number of curves in a figure.
 pub(super) const MOST_CURVES: usize = 8;
-/// Ratio of the largest to the smallest value from which on a numeric axis is logarithmic.
+/// A numeric axis is logarithmic if its largest value is at least this many times its smallest value.
 const LOG_FROM: f64 = 30.0;
 
 /// Positions of the cases in a figure.

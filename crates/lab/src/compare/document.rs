@@ -26,7 +26,9 @@ impl From<Observations> for FirstRunRecord {
 
 /// Largest number of curves in a figure.
 pub const MOST_CASES: usize = 8;
+/// Largest number of flows that have figures in the report.
 const MOST_FLOWS: usize = 4;
+/// Largest number of queue figures in the report.
 const MOST_QUEUES: usize = 4;
 
 impl Comparison {

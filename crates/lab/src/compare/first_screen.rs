@@ -1,4 +1,5 @@
-//! First screen of a comparison: a sentence with the largest difference, and figures of two metrics over the varied key.
+//! First screen of a comparison: a sentence with the largest difference, and figures of two metrics over the varied
+//! key.
 
 use super::axis::{Axis, MOST_CURVES};
 use super::{CaseDifference, Comparison, Quantity};
@@ -10,6 +11,7 @@ use crate::runs::number::{self, signed, with_interval};
 use crate::stats::Estimate;
 use lasthop_sim::{FLOW_METRICS, Outcome};
 
+/// Metric of the second figure by default.
 const SECOND: &str = "mean_rtt_ms";
 
 impl Comparison {
@@ -34,7 +36,7 @@ impl Comparison {
         [main, self.chosen.get(1).copied().or_else(other).unwrap_or(goodput)]
     }
 
-    /// Number over all flows of `case`, and its difference from `base`.
+    /// Value of `quantity` over all flows in `case`, and its difference from the value in `base`.
     fn over_all_flows(&self, base: usize, case: usize, quantity: Quantity) -> CaseDifference {
         self.compared_with(base, case, quantity, None, &|outcome: &Outcome| match quantity {
             Quantity::OfFlow(metric) => measure::of_all_flows(outcome, metric),
@@ -42,7 +44,7 @@ impl Comparison {
         })
     }
 
-    /// Figure of a metric over the varied keys: bars for names, curves for numbers.
+    /// Figure of a metric over the varied keys. Values that are names get bars; values that are numbers get curves.
     fn figure(&self, quantity: Quantity) -> Figure {
         let axis = Axis::of(self);
         let point = |(x, case): &(f64, usize)| {
@@ -83,8 +85,8 @@ impl Comparison {
         }
     }
 
-    /// `The largest difference in goodput from recovery=sack is that of recovery=reno: -198 ± 12 kbit/s, …`. If the
-    /// figure has several curves, differences are those between curves at the same x.
+    /// Sentence such as `The largest difference in goodput from recovery=sack is that of recovery=reno: -198 ± 12
+    /// kbit/s, …`. If the figure has several curves, only cases at the same x are compared.
     fn sentence(&self, quantity: Quantity) -> String {
         let (words, unit) = label::words(quantity.name());
         let unit = if unit.is_empty() { String::new() } else { format!(" {unit}") };
@@ -148,7 +150,7 @@ impl Comparison {
         }
     }
 
-    /// Values of a case as settings, for these keys: `recovery=reno, loss=1%`.
+    /// Settings of a case, for the keys that `is_named` selects: `recovery=reno, loss=1%`.
     fn case_name(&self, case: usize, is_named: &dyn Fn(usize) -> bool) -> String {
         let values = self.cases.get(case).map_or(&[][..], |case| &case.values);
         let named = self.paths.iter().zip(values).enumerate().filter(|(key, _)| is_named(*key));
@@ -185,7 +187,7 @@ mod tests {
         assert_eq!((names, goodput.bars), (vec!["sack", "reno"], false));
         let xs: Vec<f64> = goodput.curves[1].points.iter().map(|point| point.x).collect();
         assert_eq!(xs, [0.5, 1.0, 2.0]);
-        // The case before the last has reno at 500 kbit/s.
+        // Case 4 is reno at 500 kbit/s (cases count from 0; the last key varies fastest).
         let expected = estimate_by(&comparison.outcomes[4], measure::total_goodput_kbps).unwrap();
         let point = goodput.curves[1].points[0];
         assert!((point.y - expected.mean).abs() < 1e-9 * expected.mean && point.ci95 == expected.ci95);

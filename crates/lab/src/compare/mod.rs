@@ -3,7 +3,8 @@
 //!
 //! * `quantity`: numbers that can be compared.
 //! * `table`: means and differences as a table and JSON. `completions`: completion times. `rows`: all repetitions as
-//!   CSV. `document`: a report. `first_screen`: its sentence and main figures, which `axis` places.
+//!   CSV.
+//! * `document`: a report. `first_screen`: the report's first sentence and main figures. `axis`: axes of these figures.
 
 mod axis;
 mod completions;
@@ -54,7 +55,7 @@ pub fn cases(draft: &Draft, variations: &[Variation]) -> Result<Vec<ComparedCase
     drafts.map(|(values, draft)| Ok(ComparedCase { values, scenario: draft.check()? })).collect()
 }
 
-/// All combinations before validation, each with its values; fails if the scenario has no such key.
+/// All combinations before validation, each with its values; fails if the scenario lacks a varied key.
 pub fn drafts(draft: &Draft, variations: &[Variation]) -> Result<Vec<(Vec<String>, Draft)>, Problem> {
     let mut drafts = vec![(Vec::new(), draft.clone())];
     for variation in variations {
@@ -92,8 +93,8 @@ impl Comparison {
     }
 
     /// Starts to run every case `runs` times with seeds `seed`, `seed + 1` …, on `threads` threads (`None`: one per
-    /// core). All cases of a repetition run before the next repetition. If `is_drawn`, first repetitions are sampled
-    /// for figures. Fails if the system provides no thread.
+    /// core). All cases of a repetition run before the next repetition. If `is_drawn`, the first repetition of each of
+    /// the first `MOST_CASES` cases is sampled for figures. Fails if the system provides no thread.
     pub fn begin(
         &self,
         runs: u32,
@@ -137,7 +138,7 @@ impl Comparison {
         whole
     }
 
-    /// If no case is random, discards all repetitions but the first, to which the others are equal.
+    /// If no case is random, all repetitions are equal, and only the first is kept.
     pub fn truncate_to_independent(&mut self, determinism: &Determinism) {
         for outcomes in &mut self.outcomes {
             outcomes.truncate(determinism.independent(outcomes).len());

@@ -4,7 +4,7 @@ use crate::runs::measure;
 use crate::runs::summary::{AGGREGATE_METRICS, AggregateMetric};
 use lasthop_sim::{FLOW_METRICS, FlowMetric, FlowOutcome, Outcome};
 
-/// Endings of names with a unit.
+/// Suffixes of quantity names that state a unit.
 const UNITS: [&str; 6] = ["_kbps", "_bytes", "_s", "_ms", "_pct", "_per_s"];
 
 /// A number to compare.

@@ -44,8 +44,8 @@ impl Comparison {
         self.table_of(&self.subjects())
     }
 
-    /// As [`Comparison::table`], but without a choice of numbers only with the most important metrics that differ.
-    /// Returns the number of further metrics that differ, too.
+    /// As [`Comparison::table`], but if the user has not chosen numbers, the table is limited to the most important
+    /// metrics that differ. Also returns the number of metrics left out.
     pub fn glance(&self) -> (Table, usize) {
         let mut subjects = self.subjects();
         if !self.chosen.is_empty() {

@@ -30,8 +30,8 @@ pub(crate) fn measured(item: &Item) -> Cell {
     }
 }
 
-/// Formats a number with three significant digits, but never fewer than all integer digits. Small numbers are written
-/// with a power of ten, such as 4.5e-5.
+/// Formats a number with three significant digits, or with all integer digits if there are more than three. Numbers
+/// below 0.001 get a power of ten: 4.5e-5.
 pub(crate) fn number(value: f64) -> String {
     let rounded: f64 = format!("{value:.2e}").parse().unwrap_or(value);
     match rounded.abs() {

@@ -33,7 +33,7 @@ pub fn link(name: &str, words: &str) -> String {
     if name.is_empty() { words } else { format!("<a href=\"#{}\">{words}</a>", plain(name)) }
 }
 
-/// Keeps letters, digits, `-`, `_` and `.`; one dash replaces all characters between them.
+/// Keeps letters, digits, `-`, `_` and `.`. Each sequence of other characters becomes one dash.
 fn plain(wanted: &str) -> String {
     let kept = |character: char| character.is_ascii_alphanumeric() || "-_.".contains(character);
     let words: Vec<&str> =

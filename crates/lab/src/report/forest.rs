@@ -5,9 +5,11 @@ use crate::overview::{Distance, Forest, ForestRow};
 use lasthop_charts::plot::escape::escaped;
 use lasthop_charts::plot::percent;
 
+/// Largest number of rows that are drawn.
 const MOST: usize = 40;
-/// Half width of the plot in margins: `FARTHEST` excludes the space for arrows, `EDGE` includes it.
+/// Half of the plot's width without the space for arrows, in margins.
 const FARTHEST: f64 = 4.0;
+/// Half of the plot's width with the space for arrows, in margins.
 const EDGE: f64 = 4.4;
 
 pub fn html(forest: &Forest) -> String {

@@ -1,7 +1,8 @@
 //! HTML of a document: one self-contained page that works offline.
 //!
 //! * [`html`]: the page. `page.css`: its style on screen, in dark mode and on paper.
-//! * `first_screen`: the answer. `matrix`, `forest`: overview of a reproduction. `ranking`: ranked candidates. `table`: tables and the explanation of verdicts.
+//! * `first_screen`: the main result. `matrix`, `forest`: overview of a reproduction. `ranking`: ranked candidates.
+//! * `table`: tables and the explanation of verdicts.
 //! * `sequence`: time-sequence graphs, with the segments as data.
 //! * `anchor`: names of the anchors to which links refer.
 //!
@@ -9,7 +10,7 @@
 //! The page's script adds tooltips, a save button, a choice of settings above tables, and interactive time-sequence
 //! graphs.
 //!
-//! Equal documents give equal bytes. The content security policy forbids network access.
+//! Equal documents produce byte-identical pages. The content security policy forbids network access.
 
 mod anchor;
 mod first_screen;

@@ -96,9 +96,11 @@ enum ColumnKind {
     Mixed,
 }
 
+/// Number of columns for which the style sheet has classes of column kinds.
 const MOST_KINDS: usize = 16;
-/// Largest number of characters of a short word (`SHORT`), and of a text that is not a long note (`MIDDLING`).
+/// Largest number of characters of a short word, which never wraps.
 const SHORT: usize = 20;
+/// A text with more characters than this is a long note.
 const MIDDLING: usize = 40;
 
 fn kinds(table: &Table) -> Vec<ColumnKind> {
@@ -129,7 +131,7 @@ fn class_of(kinds: &[ColumnKind], column: usize, cell: &Cell) -> Option<&'static
         Cell::Verdict(None) | Cell::Empty => "none",
         // Long notes wrap, and short words never wrap. For texts between these lengths, the table's width decides.
         Cell::Text(text) => match text.chars().count() {
-            // A row's name has the same size in all rows.
+            // Row names have the same font size in all rows, even if they are long.
             letters if letters > MIDDLING && column == 0 => "name",
             letters if letters > MIDDLING => "note",
             letters if letters > SHORT || kind == ColumnKind::Words => return None,

@@ -4,7 +4,7 @@ use lasthop_base::Duration;
 use lasthop_sim::SteppedRun;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// Events between two looks at the request: some milliseconds of computation.
+/// Number of events that a run simulates between two checks of `stop`. They take some milliseconds to compute.
 const EVENTS_PER_STEP: usize = 20_000;
 
 /// Virtual time that runs on several threads have simulated.
@@ -26,12 +26,12 @@ impl VirtualClock {
         self.simulated_us.load(Ordering::Relaxed) as f64 / 1e6
     }
 
-    /// Virtual time that all runs simulate together, s.
+    /// Sum of the durations of all runs, s.
     pub fn total_s(&self) -> f64 {
         self.total_s
     }
 
-    /// Asks runs in progress to end. Their results then cover the time until their end.
+    /// Asks runs in progress to end early. Their results then cover the time that has been simulated.
     pub fn stop(&self) {
         self.stop.store(true, Ordering::Relaxed);
     }

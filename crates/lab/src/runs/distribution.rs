@@ -5,6 +5,7 @@ use super::csv::line;
 use crate::figure::{Curve, CurveKind, Figure, Point};
 use lasthop_sim::{FlowOutcome, Outcome};
 
+/// Largest number of curves in a figure.
 const MOST_CURVES: usize = 8;
 /// Largest number of points of a curve in JSON, at equal steps of the share.
 pub const POINTS: usize = 100;
@@ -26,7 +27,8 @@ pub(super) fn completion_curve(times: &[(f64, bool)]) -> Vec<[f64; 2]> {
     steps
 }
 
-/// Keeps the last point, and the first point in each hundredth of the share.
+/// Keeps the last point of the curve, and the first point in each hundredth of the share. A curve of at most `POINTS`
+/// points stays as it is.
 pub(super) fn thinned(completion_curve: Vec<[f64; 2]>) -> Vec<[f64; 2]> {
     if completion_curve.len() <= POINTS {
         return completion_curve;
@@ -173,8 +175,8 @@ mod tests {
         assert_eq!(completion_curve.len(), 3);
     }
 
-    /// Computed by hand for four transfers. At 1 one of four completes: share 1/4. At 2 the second is cut off. At 3 one
-    /// of the remaining two completes: share 1 - 3/4 · 1/2.
+    /// Expected shares, computed by hand for four transfers. At 1 s one of four completes: 1/4. At 2 s another transfer
+    /// is cut off. At 3 s one of the remaining two completes: 1 - 3/4 · 1/2 = 0.625.
     #[test]
     fn what_is_cut_off_counts_as_later() {
         let completion_curve = completion_curve(&[(1.0, true), (2.0, false), (3.0, true), (5.0, false)]);

@@ -9,7 +9,9 @@ use lasthop_scenario::{Scenario, Traffic};
 use lasthop_sim::{FlowSample, QueueSample};
 use lasthop_wire::LossReason;
 
+/// Largest number of flows that have figures of windows and round trips.
 const MOST_FLOWS: usize = 4;
+/// Largest number of curves in a figure.
 const MOST_CURVES: usize = 8;
 
 /// The report: goodput and queues on the first screen, then means over all repetitions, and figures of windows, round

@@ -15,6 +15,7 @@ const FIRST: &[(&str, &str)] = &[
     ("seed", "seed of the repetition; equal seeds give equal losses"),
 ];
 
+/// Fields of JSON objects, with their meanings.
 const OBJECTS: &[(&str, &str)] = &[
     ("flow", "name of the flow; null for all flows together"),
     ("flows", "all flows together: number of flows"),

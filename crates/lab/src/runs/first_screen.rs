@@ -1,4 +1,4 @@
-//! First screen of a run's report: a sentence, four numbers, and the figures that answer.
+//! First screen of a run's report: a sentence, four numbers, and figures of goodput and queues.
 
 use super::completion::Completion;
 use super::glance::Glance;
@@ -11,7 +11,7 @@ use crate::stats::Estimate;
 use lasthop_scenario::Scenario;
 use lasthop_sim::{FLOW_METRICS, FlowMetric, FlowOutcome, Outcome};
 
-/// First screen of these repetitions; `outcomes` are the independent ones.
+/// First screen of a run; `outcomes` are its independent repetitions.
 pub(super) fn of(scenario: &Scenario, runs: &Runs, outcomes: &[Outcome]) -> FirstScreen {
     FirstScreen {
         sentence: Glance::of(scenario, outcomes).sentence,
@@ -23,7 +23,7 @@ pub(super) fn of(scenario: &Scenario, runs: &Runs, outcomes: &[Outcome]) -> Firs
 /// Figures of goodput and of queues in the first repetition; figures without points are left out.
 pub fn figures(scenario: &Scenario, runs: &Runs) -> Vec<Figure> {
     let mut queues = document::queues(scenario, &runs.samples.queues);
-    // The first curve is solid: the longest queue.
+    // The plot draws the first curve as a solid line: the queue that is longest on average.
     let sum = |curve: &Curve| curve.points.iter().map(|point| point.y).sum::<f64>();
     queues.curves.sort_by(|one, other| sum(other).total_cmp(&sum(one)));
     let mut all = vec![document::goodput(scenario, &runs.samples.flows), queues];
@@ -76,8 +76,8 @@ fn goodput(outcomes: &[Outcome], metric: &FlowMetric) -> Option<Tile> {
     Some(tile(&words, &estimate_by(outcomes, |outcome| measure::of_all_flows(outcome, metric))?, unit))
 }
 
-/// Median completion time, if every flow is a finite transfer. Its mean over repetitions needs a median in each of
-/// them; otherwise the tile shows the median over all transfers.
+/// Tile with the median completion time; `None` unless every flow is a finite transfer. The tile shows the mean of the
+/// repetitions' medians. If a repetition has no median, the tile shows the median over all transfers.
 fn completion(outcomes: &[Outcome]) -> Option<Tile> {
     let is_finite =
         |flow: &FlowOutcome| flow.exchanges.is_none() && Completion::of([flow].into_iter()).is_some();

@@ -15,8 +15,8 @@ use lasthop_sim::{FLOW_METRICS, Outcome};
 /// Largest number of rows.
 const MOST_ROWS: usize = 10;
 
-/// Metrics of the first screen, in the order of importance. A run shows each that is not zero, a comparison each that
-/// differs.
+/// Metrics of the first screen, in the order of importance. A run shows each metric that is not zero; a comparison
+/// shows each metric that differs between cases.
 pub const METRICS: [&str; 17] = [
     "goodput_kbps",
     COMPLETED,
@@ -39,11 +39,11 @@ pub const METRICS: [&str; 17] = [
 
 /// First screen of a run.
 pub struct Glance {
-    /// Sentence that says what the flows delivered and what limited them.
+    /// Sentence with the delivered rate, the main limit and the busiest link.
     pub sentence: String,
-    /// At most ten metrics, as rows.
+    /// Table with at most ten metrics as rows.
     pub flows: Table,
-    /// Busiest link directions, as rows.
+    /// Table with the busiest link directions as rows.
     pub links: Option<Table>,
     /// Line that counts the metrics that are not shown.
     pub more: String,
@@ -78,7 +78,7 @@ impl Glance {
     }
 }
 
-/// Table of the chosen numbers, as rows.
+/// Table with the chosen numbers as rows.
 pub fn chosen(outcomes: &[Outcome], chosen: &[Quantity]) -> Table {
     let rows = Rows::of(outcomes);
     let cells = chosen.iter().flat_map(|quantity| match quantity {
@@ -104,7 +104,8 @@ fn more(zero: usize, further: usize) -> String {
     }
 }
 
-/// `bulk delivers 1915 ± 12 kbit/s, limited by cwnd for 98 % of the time; wireless.down is utilised to 99 %.`
+/// Sentence such as `bulk delivers 1915 ± 12 kbit/s, limited by cwnd for 98 % of the time; wireless.down is utilised to
+/// 99 %.`
 fn sentence(scenario: &Scenario, outcomes: &[Outcome], rows: &Rows<'_>) -> String {
     let flows: usize = rows.groups.iter().map(|group| group.flows.len()).sum();
     let goodput = if flows == 1 {

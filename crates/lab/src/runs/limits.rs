@@ -6,8 +6,9 @@ use crate::repeat::estimate_by;
 use lasthop_scenario::{Flow, Scenario, Traffic};
 use lasthop_sim::{FlowOutcome, Outcome};
 
+/// Largest number of TCP flows with a line for each. With more flows, one line shows the mean over all flows.
 const MOST_LINES: usize = 4;
-/// Ratio of mean to smallest RTT from which on a hint about long queues is given.
+/// A hint about long queues is given if the mean RTT is at least this many times the smallest RTT.
 const BLOATED: f64 = 5.0;
 /// Smallest share of time that a line shows, %.
 const SHOWN: f64 = 0.5;
@@ -32,7 +33,8 @@ pub fn hint(scenario: &Scenario, outcomes: &[Outcome]) -> Option<String> {
     tcp_flows(scenario).find_map(|(index, flow)| queue_hint(outcomes, index, flow))
 }
 
-/// Name and share of the time, %, of the limit that holds for the longest time, on average over all TCP flows.
+/// Name of the limit that applies for the longest time, and its share of the time, %. Shares are means over all TCP
+/// flows.
 pub fn longest(scenario: &Scenario, outcomes: &[Outcome]) -> Option<(&'static str, f64)> {
     let share = |of: FlowValue| {
         measure::mean(tcp_flows(scenario).filter_map(|(index, _)| mean(outcomes, index, of))).unwrap_or(0.0)
@@ -62,7 +64,7 @@ fn line(name: &str, of_flow: impl Fn(FlowValue) -> Option<f64>) -> Option<String
     for (limit, of) in LIMITS {
         shares.push((limit, of_flow(of)?));
     }
-    // The rest of the time of a flow is the handshake.
+    // The remaining time of a flow is its handshake.
     shares.push(("handshake", 100.0 - shares.iter().map(|(_, share)| share).sum::<f64>()));
     shares.retain(|(_, share)| *share >= SHOWN);
     shares.sort_by(|(_, one), (_, other)| other.total_cmp(one));

@@ -46,7 +46,7 @@ pub fn tables(outcomes: &[Outcome]) -> Vec<Table> {
     tables
 }
 
-/// Short table with link directions as rows. Its captions are those of [`tables`].
+/// Short table with link directions as rows. The caption is empty if the table has all directions.
 pub fn glance(outcomes: &[Outcome]) -> Option<Table> {
     let first = outcomes.first()?;
     let (all, busiest) = (directions(first).len(), busiest(outcomes));
@@ -92,7 +92,7 @@ const GLANCE: [(&str, &str); 5] = [
     ("lost packets", "lost_packets"),
 ];
 
-/// Heading of the column that a narrow terminal may leave out: it follows from the utilisation.
+/// Heading of the column that a narrow terminal may leave out, because its number follows from the utilisation.
 pub const CARRIED: &str = "carried, kbit/s";
 
 fn metric(name: &str) -> Option<&'static LinkMetric> {

@@ -10,7 +10,7 @@ pub fn total_goodput_kbps(outcome: &Outcome) -> Option<f64> {
 }
 
 /// Jain's index of TCP flows with overlapping lifetimes (Jain, Chiu, Hawe, DEC-TR-301, 1984): 1 if all flows have equal
-/// parts, 1/n if one of n flows has everything.
+/// allocations, 1/n if one of n flows has everything.
 ///
 /// The allocation of a flow is the number of its bytes while other flows were active, divided by its fair share during
 /// that time ([`lasthop_sim::ConcurrentShare`]). The allocation is weighted by the fair share. If all flows have the

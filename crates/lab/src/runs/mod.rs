@@ -6,9 +6,10 @@
 //! * [`completion`]: completion times, with transfers that were cut off; [`distribution`]: distribution of completion
 //!   times.
 //! * [`csv`]: all repetitions and samples of the first as CSV; [`fields`]: descriptions of columns and fields.
-//! * [`document`]: the report; [`first_screen`]: its beginning; [`sequence`]: recorded segments in a report.
-//! * [`limits`]: what limits each flow; [`random`]: whether repetitions differ at all.
-//! * [`number`]: formats of means and intervals; [`label`]: names of metrics; [`measure`]: numbers of several flows together.
+//! * [`document`]: the report; [`first_screen`]: the report's beginning; [`sequence`]: recorded segments in a report.
+//! * [`limits`]: limits of each flow's rate; [`random`]: detection of scenarios whose repetitions are all equal.
+//! * [`number`]: formats of means and intervals; [`label`]: names of metrics; [`measure`]: numbers of several flows
+//!   together.
 
 pub mod clock;
 pub mod completion;

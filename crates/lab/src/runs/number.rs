@@ -31,8 +31,8 @@ pub fn change(change: &PercentChange) -> String {
         let is_zero = !text.bytes().any(|byte| (b'1'..=b'9').contains(&byte));
         if is_zero || text.starts_with('-') { text } else { format!("+{text}") }
     };
-    // With an interval, its half width determines the precision: two significant digits. Without an interval, the
-    // change has three.
+    // With an interval, the half width is shown with two significant digits, and the change with as many decimals.
+    // Without an interval, the change has three significant digits.
     let (half, digits) = match change.ci95 {
         Some([low, high]) if high - low > 1e-9 => ((high - low) / 2.0, 1),
         _ => (change.percent.abs(), 2),

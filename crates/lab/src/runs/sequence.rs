@@ -8,6 +8,7 @@ use std::any::Any;
 
 /// Largest number of segments and ACKs in a report, about 0.4 MB.
 const MOST: usize = 50_000;
+/// Largest number of flows of one run that have a graph.
 const MOST_FLOWS: usize = 4;
 
 /// Observers that record the segments of a run's first TCP flows, for a report with `runs` runs.

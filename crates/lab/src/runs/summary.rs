@@ -126,8 +126,8 @@ fn completion_rows(completions: &[Option<Completion>]) -> Vec<Row> {
     rows
 }
 
-/// One JSON object for each flow, and one for all flows together if there are several (`flow` is null). The objects hold
-/// the `chosen` numbers, or all if none is chosen. The iterator is lazy, because the objects need much memory.
+/// One JSON object for each flow, and one for all flows together if there are several (`flow` is null). The objects
+/// hold the `chosen` numbers, or all if none is chosen. The iterator is lazy, because the objects need much memory.
 pub fn objects(outcomes: &[Outcome], chosen: &[Quantity]) -> impl Iterator<Item = Value> {
     let flows = outcomes.first().map_or(0, |first| first.flows.len());
     let together = (flows > 1).then_some(flows).into_iter();
@@ -161,7 +161,7 @@ fn of_all(outcomes: &[Outcome], flows: usize, chosen: &[Quantity]) -> Value {
     for (name, of, _) in AGGREGATE_METRICS.iter().filter(|(name, ..)| is_chosen(name, chosen)) {
         object.insert((*name).into(), estimate_by(outcomes, of).map_or(Value::Null, |e| value(&e)));
     }
-    // Without a choice, the object holds only these metrics of flows.
+    // Unless the user chose numbers, completion times are the only metrics of flows in this object.
     let of_flows = FLOW_METRICS.iter().filter(|metric| match chosen {
         [] => [COMPLETED, RESTRICTED].contains(&metric.name),
         _ => is_chosen(metric.name, chosen),

@@ -21,6 +21,7 @@ pub fn crossing(means: &[Option<f64>]) -> Option<usize> {
     (first < means.len()).then_some(first)
 }
 
+/// Number of bootstrap draws.
 const DRAWS: usize = 1000;
 /// Number of bootstrap draws that lie outside of the interval at each end: 2.5 % of all draws.
 const OUTSIDE: usize = DRAWS / 40;
@@ -95,13 +96,13 @@ mod tests {
 
     #[test]
     fn where_they_do_not_it_is_wider() {
-        // A draw without the low repetition (0.8^5 = 33 % of the draws) crosses at 1; a draw that contains the low
-        // repetition crosses later.
+        // The last repetition is low. A bootstrap draw without this repetition (0.8^5 = 33 % of the draws) crosses at
+        // 1; every other draw crosses later.
         let runs = [[1.0, 1.0, 1.0], [1.0, 1.0, 1.0], [1.0, 1.0, 1.0], [1.0, 1.0, 1.0], [-9.0, -3.0, 1.0]];
         let (at, search) = found(&VALUES, &along(&runs), crossing).unwrap();
         assert_eq!((at, search.mean), (Some(1), 2.0));
-        // In 26 % of the bootstrap draws, the low repetition occurs at least twice among the five values. Then the
-        // second mean is below 0, too.
+        // In 26 % of the bootstrap draws, the low repetition occurs at least twice among the five. Such a draw has a
+        // mean below 0 at the second value, too, and crosses at 4.
         assert_eq!(search.ci95, Some([1.0, 4.0]));
     }
 

@@ -41,10 +41,10 @@ pub enum CauseKind {
     /// The paper contradicts itself.
     #[serde(rename = "paper")]
     Paper,
-    /// The cause cannot be known; the sentence proves this.
+    /// The cause cannot be known; the sentence in `causes.toml` proves this.
     #[serde(rename = "unknowable")]
     Unknowable,
-    /// No cause was found; the sentence names what was searched.
+    /// No cause was found; the sentence lists the causes that were tried.
     #[serde(rename = "open")]
     Open,
 }

@@ -38,7 +38,7 @@ impl Mode {
         }
     }
 
-    /// Whether cells get more repetitions as long as their interval is too wide.
+    /// Whether cells get more repetitions if their intervals are too wide.
     pub fn grows(&self) -> bool {
         !self.quick && !self.under_answers
     }
@@ -49,12 +49,12 @@ impl Mode {
         if self.grows() { grid.runs.most.unwrap_or(runs).max(runs) } else { runs }
     }
 
-    /// Number of repetitions of a grid at the start.
+    /// Initial number of repetitions of each cell of the grid.
     pub fn runs(&self, grid: &Grid) -> u32 {
         self.of(&grid.runs)
     }
 
-    /// Factor by which the run is longer than at length 1.
+    /// Value of the variable `{length}`: factor by which runs are longer; 1 without the key `length`.
     pub fn length(&self, grid: &Grid) -> u32 {
         grid.length.as_ref().map_or(1, |length| self.of(length)).max(1)
     }
@@ -71,7 +71,7 @@ pub struct GridCell<'a> {
     pub grid: &'a Grid,
     /// Value on each axis.
     pub coordinates: Coordinates,
-    /// Parts of the answers to open questions.
+    /// Scenario changes that make up the answers to open questions.
     pub parts: &'a [&'a AnswerPart],
     /// Extent of the runs: full or quick, with or without answers to open questions.
     pub mode: Mode,

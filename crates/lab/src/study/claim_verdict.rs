@@ -18,9 +18,9 @@ const LEVEL: f64 = 0.025;
 pub struct PointTest {
     /// Whether the mean satisfies the claim.
     pub holds: bool,
-    /// Probability of data at least as favourable if the claim is false.
+    /// Probability of data at least as favourable to the claim as ours, if the claim is false.
     pub p_if_false: f64,
-    /// Probability of data at least as adverse if the claim is true.
+    /// Probability of data at least as adverse to the claim as ours, if the claim is true.
     pub p_if_true: f64,
 }
 
@@ -34,8 +34,8 @@ impl PointTest {
         }
     }
 
-    /// Tests whether the mean of `values` is above `least` (or equal, unless `strictly`); `None` without values. With
-    /// `is_exact`, nothing is random, and one value suffices.
+    /// Tests whether the mean of `values` is above `least` (or equal, unless `strictly`); `None` without values.
+    /// `is_exact` means that the scenario has no randomness, so that one value suffices.
     pub fn above(values: &[f64], least: f64, strictly: bool, is_exact: bool) -> Option<PointTest> {
         let n = values.len() as f64;
         if values.is_empty() {
@@ -67,7 +67,7 @@ impl PointTest {
         (!points.is_empty()).then(|| PointTest {
             holds: points.iter().all(|point| point.holds),
             p_if_false: points.iter().map(|point| point.p_if_false).fold(0.0, f64::max),
-            // Bonferroni correction, because each of the points may fail by chance.
+            // Bonferroni correction for the number of points, because each point may fail by chance.
             p_if_true: (least * points.len() as f64).min(1.0),
         })
     }
@@ -86,7 +86,7 @@ pub fn verdict(points: &[PointTest]) -> Option<Verdict> {
     let least_likely = points.iter().map(|point| point.p_if_true).fold(1.0, f64::min);
     Some(match () {
         () if points.iter().all(PointTest::is_sure) => Verdict::Agrees,
-        // This is Holm's first step; one significant failure decides.
+        // First step of Holm's correction: one significant failure is enough.
         () if least_likely * points.len() as f64 <= LEVEL => Verdict::Differs,
         () if points.iter().all(|point| point.holds) => Verdict::Shape,
         () => Verdict::Inconclusive,
@@ -99,7 +99,8 @@ mod tests {
 
     #[test]
     fn one_point_by_the_tables() {
-        // Mean 3, standard error sqrt(0.5); t = 2.776 is the 97.5 % quantile at 4 degrees of freedom.
+        // The values have mean 3 and standard error sqrt(0.5). t = 2.776 is the 97.5 % quantile at 4 degrees of
+        // freedom.
         let values = [1.0, 2.0, 3.0, 4.0, 5.0];
         let at = |least| PointTest::above(&values, least, true, false).unwrap();
         let edge = 3.0 - 2.776 * 0.5_f64.sqrt();

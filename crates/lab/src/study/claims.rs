@@ -200,7 +200,8 @@ impl ConditionTest<'_> {
         end(&self.along(coordinates)?, sign)
     }
 
-    /// Tests that, along the axis, no other number is smaller by more than [`MARGIN`] than the number at `than`.
+    /// Tests that the number at the axis value `than` is the smallest along the axis: no other number is smaller by
+    /// more than [`MARGIN`].
     fn smallest(&self, coordinates: &Coordinates) -> Option<PointTest> {
         let measurements = self.along(coordinates)?;
         let Some(Than::Number(number)) = self.condition.than else { return None };
@@ -214,7 +215,7 @@ impl ConditionTest<'_> {
         PointTest::all(&points?)
     }
 
-    /// Tests that, along the axis, no number is below the largest by more than the share `by`.
+    /// Tests that all numbers along the axis are alike: none is below the largest by more than the share `by`.
     fn alike(&self, coordinates: &Coordinates) -> Option<PointTest> {
         let measurements = self.along(coordinates)?;
         let kept = 1.0 - self.condition.by.unwrap_or(MARGIN);
@@ -245,7 +246,8 @@ fn shifted(mut measurement: Measurement, by: f64) -> Measurement {
     measurement
 }
 
-/// Splits an axis and the bounds on its values: `ber >= 5e-5`, `awnd >= 4 and awnd <= 13`.
+/// Splits the text of a condition into the axis and the bounds on its values. Examples: `ber >= 5e-5`,
+/// `awnd >= 4 and awnd <= 13`.
 fn split(written: &str) -> (&str, Vec<AxisBound>) {
     let bounds = parts(written).filter_map(|(_, bound)| bound.and_then(Result::ok)).collect();
     (parts(written).next().map_or("", |(axis, _)| axis), bounds)

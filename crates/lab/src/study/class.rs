@@ -31,7 +31,8 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 pub enum Class {
     /// Goodput, time and the like: the margin is 5 % of the published number.
     Quantity,
-    /// Gain in per cent: the margin is 5 points, at most half of the gain. Our gain must have the same sign as the published gain.
+    /// Gain in per cent: the margin is 5 points, at most half of the gain. Our gain must have the same sign as the
+    /// published gain.
     Gain,
     /// Share as a fraction: the margin is 0.02.
     Share,
@@ -42,9 +43,9 @@ pub enum Class {
     Index,
     /// Mean of counts: the margin is half a count or 5 %, whichever is larger.
     Count,
-    /// Count in one run: the margin is that of `Count`; the number is compared with one more run.
+    /// Count in one run: the margin is that of `Count`; the number is compared with one more run of ours.
     OneRun,
-    /// Goodput, time and the like of one run: the margin is 5 %; the number is compared with one more run.
+    /// Goodput, time and the like of one run: the margin is 5 %; the number is compared with one more run of ours.
     OneRunQuantity,
     /// Place on an axis: the margin is half of the distance to the nearest value on the axis.
     Place,
@@ -151,7 +152,7 @@ pub struct NumberComparison<'a> {
     pub class: Class,
     /// Our mean with its interval.
     pub ours: &'a Estimate,
-    /// Whether nothing is random, so that one run suffices.
+    /// Whether the scenario has no randomness, so that one run suffices.
     pub is_exact: bool,
     /// Standard deviation of the repetitions.
     pub spread: f64,
@@ -185,8 +186,8 @@ pub struct NotedVerdict {
     pub verdict: Verdict,
     /// Note for the reader, such as the number of runs needed.
     pub note: String,
-    /// Probability of a deviation at least this large if the paper is right; only for a verdict by the rule for one
-    /// run.
+    /// Probability of a deviation at least this large if the paper's number is right; only for a verdict by the rule
+    /// for one run.
     pub chance: Option<f64>,
 }
 
@@ -300,7 +301,7 @@ impl NumberComparison<'_> {
         }
     }
 
-    /// Number of repetitions that would make the interval narrow enough, if mean and spread stay equal.
+    /// Number of repetitions that would make the interval narrow enough, if the mean and the spread do not change.
     fn runs_needed(&self) -> String {
         let distance =
             self.band().iter().map(|end| (end - self.ours.mean).abs()).fold(f64::INFINITY, f64::min);
@@ -413,10 +414,12 @@ mod tests {
         // With t(19) = 2.093, one more run lies within 72 ± 6.4. This interval includes the published 67.
         assert_eq!(of(72.0, 3.0), Verdict::Agrees);
         assert_eq!(of(80.0, 3.0), Verdict::Differs);
-        // Five margins are 16.75, so that the interval 80 ± 17.2 is not informative.
+        // An informative interval is at most ± 16.75 (five margins): 80 ± 15.0 for a spread of 7. For a spread of 9,
+        // even infinitely many runs would leave 1.96 * 9 = 17.6.
         assert_eq!(of(80.0, 7.0), Verdict::Agrees);
         assert_eq!(of(80.0, 9.0), Verdict::Undecidable);
-        // Infinitely many runs would leave a half width of 1.96 * 8 = 15.7, below five margins.
+        // For a spread of 8, the interval 80 ± 17.2 is not informative. Infinitely many runs would leave 1.96 * 8 =
+        // 15.7, which is informative.
         assert_eq!(of(80.0, 8.0), Verdict::Inconclusive);
     }
 
@@ -442,8 +445,8 @@ mod tests {
         // One more run lies within 112 ± 14.2. If single runs vary by less than the margin, the published number counts
         // as a mean.
         assert_eq!((of(6.0, unknown), of(4.0, unknown)), (Verdict::Agrees, Verdict::Differs));
-        // The paper's run is a fifth as long as ours, and varies 2.24 times as much. At best the interval is 112 ±
-        // 26.3, wider than the informative ± 25.
+        // The paper's run is a fifth as long as ours, and varies 2.24 times as much. Even with infinitely many runs of
+        // ours, the interval is 112 ± 26.3, wider than the informative ± 25.
         let shorter = PaperRuns { times_shorter: 5.0, ..unknown };
         assert_eq!(of(6.0, shorter), Verdict::Undecidable);
     }
@@ -494,8 +497,8 @@ mod tests {
             };
             comparison.verdict().verdict
         };
-        // One event falls into the ninth of nine runs with probability 1/9. Two events both do so with probability
-        // 1/81, below 2.5 %.
+        // After eight runs without an event, one event falls into the ninth run with probability 1/9, and two events do
+        // so with probability 1/81, below 2.5 %.
         assert_eq!(of(8, 1.0), Verdict::Inconclusive);
         assert_eq!(of(8, 3.0), Verdict::Differs);
         assert_eq!(of(38, 1.0), Verdict::Inconclusive);
@@ -520,7 +523,8 @@ mod tests {
         let margin = |published| margin_of_place(published, &grid).map(|margin| (1e9 * margin).round() / 1e9);
         assert_eq!(margin(0.05), Some(0.02));
         assert_eq!(margin(0.1), Some(0.025));
-        // The last axis value has one neighbour. Midway between two values, both neighbours are equally near.
+        // The last axis value has one neighbour. The number 0.06 lies between two axis values: the margin is half of
+        // their distance.
         assert_eq!(margin(0.2), Some(0.05));
         assert_eq!(margin(0.06), Some(0.025));
         assert_eq!(margin(0.3), None);

@@ -26,7 +26,7 @@ pub fn words(counts: &VerdictCounts) -> String {
     parts.join(", ")
 }
 
-/// Differences expected by chance.
+/// Number of rows that differ, compared with the number expected by chance.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Chance {
     /// Number of rows with a verdict.
@@ -99,8 +99,8 @@ mod tests {
     #[test]
     fn one_that_barely_differs_among_many_does_not_stay() {
         let mut items: Vec<Item> = (0..39).map(|_| number(100.0, 1.0, Verdict::Agrees)).collect();
-        // This number lies just outside of the margin. Its probability is 2.5 %, so that one such row is expected among
-        // 40.
+        // This number lies just outside of the margin. Its p-value is 2.5 %: among 40 rows, one such row is expected by
+        // chance.
         items.push(number(107.0, 1.99, Verdict::Differs));
         let chance = Chance::of(items.iter());
         assert_eq!((chance.rows, chance.differ, chance.kept), (40, 1, 0));

@@ -26,9 +26,9 @@ pub enum Expression {
 /// Functions of numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Function {
-    /// The smaller of two.
+    /// Smaller of two numbers.
     Min,
-    /// The larger of two.
+    /// Larger of two numbers.
     Max,
     /// Square root.
     Sqrt,

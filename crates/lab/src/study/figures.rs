@@ -78,7 +78,7 @@ impl Drawing<'_> {
         each?.into_iter().reduce(wider)
     }
 
-    /// Curves along the axis `x`. If the axis values are not numbers, their names are returned, too.
+    /// Curves along the axis `x`, and the names of the axis values if they are not numbers.
     fn curves_over_axis(&self, results: &PaperResults<'_>) -> (Vec<Curve>, Vec<String>) {
         let Some(x) = self.figure.x.as_deref() else { return (Vec::new(), Vec::new()) };
         let mut curves = if self.figure.curve.is_empty() {
@@ -254,7 +254,7 @@ impl Drawing<'_> {
     }
 }
 
-/// Curve kind for our results in this style.
+/// Kind of a curve that shows our results in this style.
 pub fn curve_kind(drawn: Drawn) -> CurveKind {
     match drawn {
         Drawn::Points => CurveKind::Measured,

@@ -19,7 +19,7 @@ pub struct Measurement {
     pub values: Vec<Option<f64>>,
     /// Axis and axis value that a search along an axis found.
     pub found: Option<(String, Value)>,
-    /// Whether nothing is random, so that the value has no interval.
+    /// Whether the scenario has no randomness, so that the value has no interval.
     pub is_exact: bool,
     /// The place with its interval, if the number is a place on an axis. `values` then holds only the mean.
     pub place: Option<Estimate>,
@@ -50,7 +50,7 @@ impl Measurement {
         self.estimate().map(|estimate| estimate.mean)
     }
 
-    /// Mean with its interval; the interval is a point if nothing is random.
+    /// Mean with its interval; the interval is a point if `is_exact`.
     pub fn estimate(&self) -> Option<Estimate> {
         if let Some(place) = self.place {
             return Some(place);

@@ -42,7 +42,7 @@
 //! * [`claims`]: tests of claims at points. [`claim_verdict`]: verdicts on claims.
 //! * [`ns2`]: ns-2's numbers. [`readings`]: comparison of readings. [`causes`]: causes of differences. [`counts`]:
 //!   number of rows with each verdict.
-//! * [`selector`]: how tables, causes and placeholders select rows.
+//! * [`selector`]: selection of rows for tables, causes and placeholders.
 //! * [`prose`]: text of the paper's chapter in the report, with [`tables`], [`switches`] (a choice of answers),
 //!   [`figures`] and [`time_series`]. [`overview`]: the report's first screen.
 

@@ -65,7 +65,7 @@ pub fn read(source: &PaperSource) -> Result<Vec<Ns2>, Problem> {
     published::rows(source, FILE, "item, series, x, metric, reading, value, half_width, source")
 }
 
-/// Checks that every result belongs to an existing row, and to the default reading or an answer that a try tests.
+/// Checks that every result belongs to an existing item, and to the default reading or an existing answer.
 pub fn check(study: &Study) -> Result<(), Problem> {
     let file = &study.file;
     let answers = study.answers();

@@ -14,6 +14,7 @@ use crate::papers::cells::words;
 /// Themes of claims and numbers.
 pub const THEMES: [&str; 5] = ["the cure helps", "order of the cures", "mechanism", "fairness", "tables"];
 
+/// Largest number of headline numbers of a paper.
 const HEADLINES: usize = 4;
 
 /// Part of one paper on the first screen.
@@ -75,7 +76,8 @@ pub fn matrix(overviews: &[Overview]) -> Matrix {
     }
 }
 
-/// Theme of a row. A claim has its own theme; a number has the theme of its binding, by default `tables`.
+/// Theme of a row. A claim names its theme, by default `mechanism`. A number has the theme of its binding, by default
+/// `tables`.
 fn theme_of<'a>(study: &'a Study, item: &Item) -> &'a str {
     if let Some(claim) = claim_of(study, item) {
         return claim.theme.as_deref().unwrap_or("mechanism");

@@ -1,9 +1,10 @@
 //! `chapter.md`: text of a paper's chapter in the report, with directives that insert results.
 //!
-//! The text consists of paragraphs, `## headings`, and directives on separate lines: `{verdicts}`, `{table:ID}`,
-//! `{figure:ID}`, `{readings}`, `{deviations}`. Lines directly below a figure are its caption. Sentences may contain
-//! placeholders. `{value:ITEM, series=…, x=…}` gives our number with its interval, and `{published:…}` gives the
-//! paper's number. `{verdict:…}` gives the row's verdict, and `{count:agrees}` the number of rows with that verdict.
+//! The text consists of paragraphs, `## headings`, and directives on separate lines: `{verdicts}`, `{rows}`,
+//! `{table:ID}`, `{figure:ID}`, `{readings}`, `{deviations}`. Lines directly below a figure are its caption. Sentences
+//! may contain placeholders. `{value:ITEM, series=…, x=…}` gives our number with its interval, and `{published:…}`
+//! gives the paper's number. `{verdict:…}` gives the row's verdict, and `{count:agrees}` the number of rows with that
+//! verdict.
 
 use super::counts::{self, Chance};
 use super::published::Published;

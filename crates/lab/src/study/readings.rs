@@ -11,7 +11,7 @@ use crate::item::Item;
 use crate::papers::cells::{measured, short, words};
 use lasthop_scenario::Problem;
 
-/// Parts of all answers of a reading, in order; fails if the paper's questions do not have such an answer.
+/// Scenario changes that make up all answers of a reading, in order; fails if `study.toml` defines no such answer.
 pub fn parts<'a>(study: &'a Study, name: &str, reading: &'a Reading) -> Result<Vec<&'a AnswerPart>, Problem> {
     let mut parts = Vec::new();
     for label in &reading.answers {

@@ -13,33 +13,33 @@ use crate::papers::{Reproduction, ReproductionSettings};
 use crate::progress::Progress;
 use lasthop_scenario::Problem;
 
-/// An answer to an open question that a try tests, with its results.
+/// Runs of one answer to an open question, requested by an entry `[[try]]` of `study.toml`.
 pub struct AnswerRun<'a> {
-    /// Index of the try.
+    /// Index of the entry in `[[try]]`, from 0.
     pub try_index: usize,
-    /// The try that tests the answer.
+    /// The entry of `[[try]]`.
     pub definition: &'a Try,
-    /// `question: answer`, or `default`.
+    /// Label in the results: `question: answer`, or `default` for the default reading.
     pub label: String,
-    /// Open question that the answer belongs to; empty for the default reading.
+    /// Open question that the answer settles; empty for the default reading.
     pub question: &'a str,
-    /// Parts of the answer; empty for the default reading.
+    /// Scenario changes that make up the answer; empty for the default reading.
     parts: &'a [AnswerPart],
-    /// Results of the runs with this answer, by grid.
+    /// Metrics measured in the runs of this answer, by grid.
     pub by_grid: ResultsByGrid,
-    /// Rows of results with this answer.
+    /// Rows of the results: published numbers, claims and points, with our measurements under this answer.
     pub items: Vec<Item>,
 }
 
-/// Results of a paper's runs.
+/// Results of all runs of a paper.
 pub struct PaperResults<'a> {
-    /// Results under the default reading.
+    /// Metrics measured under the default reading, by grid.
     pub by_grid: ResultsByGrid,
-    /// Rows under the default reading.
+    /// Rows of the results under the default reading.
     pub items: Vec<Item>,
-    /// Results under each answer.
+    /// Runs of single answers, with their results.
     pub answer_runs: Vec<AnswerRun<'a>>,
-    /// Results under other readings.
+    /// Rows of the results under the other readings.
     pub readings: Vec<ReadingResults<'a>>,
 }
 

@@ -22,7 +22,7 @@ pub fn all(view: &View<'_>) -> Vec<Item> {
     numbers.chain(claims).chain(points).collect()
 }
 
-/// Rows that a try repeats under an answer.
+/// Rows that an entry `[[try]]` of `study.toml` repeats under an answer.
 pub fn under_answer(view: &View<'_>, definition: &Try) -> Vec<Item> {
     let study = view.study;
     let again = study.published.iter().filter(|published| definition.rows.matches(&published.item));

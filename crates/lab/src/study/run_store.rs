@@ -11,6 +11,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
+/// Largest number of files in the folder, each of one build of the program. The oldest files are removed.
 const MOST_FILES: usize = 6;
 
 /// Metrics of a run; `None` if undefined.

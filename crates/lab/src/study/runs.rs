@@ -23,9 +23,9 @@ pub struct GridResults {
     pub axes: Vec<(String, Vec<Value>)>,
     /// Number of requested repetitions.
     pub runs: usize,
-    /// Factor by which the runs are longer than at length 1.
+    /// Value of the variable `{length}`: factor by which the runs are longer.
     pub length: u32,
-    /// Whether nothing is random.
+    /// Whether nothing in the scenarios is random.
     pub is_exact: bool,
     cells: Vec<CellResults>,
 }
@@ -66,7 +66,7 @@ pub type ResultsByGrid = BTreeMap<String, GridResults>;
 pub struct RunRequest<'a> {
     /// Names of the grids.
     pub grids: Vec<&'a str>,
-    /// Parts of these answers.
+    /// Scenario changes that make up these answers.
     pub parts: Vec<&'a AnswerPart>,
     /// Extent of the runs.
     pub mode: Mode,

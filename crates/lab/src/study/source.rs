@@ -15,6 +15,7 @@ pub enum PaperSource {
     Folder(PathBuf),
 }
 
+/// Largest size of a file that is read, bytes.
 const LARGEST: u64 = 4 << 20;
 
 impl PaperSource {
@@ -49,7 +50,8 @@ impl PaperSource {
         Ok(self.text(file)?.map(|text| NamedText { name: self.path(file), text }))
     }
 
-    /// Parses a scenario file. Fails if the file is unreadable; if the file is missing, the error is that of `wanted`.
+    /// Parses a scenario file. Fails if the file is unreadable. If the file is missing, `wanted` makes the error from a
+    /// message.
     pub fn draft(&self, file: &str, wanted: impl FnOnce(String) -> Problem) -> Result<Draft, Problem> {
         match self.text(file)? {
             Some(text) => Draft::parse(&text, &self.path(file)),

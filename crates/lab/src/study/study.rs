@@ -1,4 +1,4 @@
-//! The files of a paper after reading and checking, so that all names in the files exist.
+//! A paper's files, read and checked: every name that they use is defined.
 
 use super::causes::{self, Cause};
 use super::expression::Expression;

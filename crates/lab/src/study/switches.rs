@@ -6,6 +6,7 @@ use super::reproduce::PaperResults;
 use crate::document::{Block, Cell, Table, TableSetting};
 use crate::item::{Item, Verdict};
 
+/// Headings of the columns whose cells depend on the chosen answer.
 const CHANGED: [&str; 4] = ["ours", "off by", "verdict", "remark"];
 
 /// Lets the reader of a table choose a reading or an answer, if at least one of them changes a verdict. `row` returns

@@ -165,7 +165,8 @@ fn answers_table(results: &PaperResults<'_>, table: &file::Table, try_index: usi
 /// Explanation of the numbers from [`distance`], which replace verdicts in rows with few repetitions.
 pub const DISTANCES: &str = "numbers: distance from the published number in margins, near if within ±1; claims: number of points at which the mean satisfies the claim";
 
-/// Distance between the paper and a row under an answer, as text.
+/// Result of a row under an answer, as text: distance from the published number in margins, or number of points at
+/// which a claim is satisfied.
 pub fn distance(item: &Item) -> Option<String> {
     let measured = item.measured.filter(|measured| measured.is_finite())?;
     match (item.published, item.margin) {

@@ -1,4 +1,5 @@
-//! Choice of the cells that get more repetitions, because a published number has too wide an interval there.
+//! Selection of the cells that get more repetitions, because a published number has too wide an interval in these
+//! cells.
 //!
 //! This is a fixed-width sequential procedure (Chow and Robbins, Ann. Math. Stat. 36(2), 1965). After a first block of
 //! repetitions, their number grows by half each time. The procedure stops if the half width is at most a third of the
@@ -12,7 +13,8 @@ use super::rows;
 /// Largest half width as a share of the margin.
 const SHARE_OF_MARGIN: f64 = 1.0 / 3.0;
 
-/// Returns the cells from which numbers with too wide an interval are computed, one set for each such row.
+/// Returns one set of cells for each published number whose interval is too wide: the cells from which the number is
+/// computed.
 pub fn wide(view: &View<'_>) -> Vec<ReadCells> {
     let of = |published| {
         let class = rows::binding(view.study, published)?.class;

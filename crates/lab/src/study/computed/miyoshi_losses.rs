@@ -27,6 +27,7 @@ pub fn curves(mut scenario: Scenario, seed: u64) -> Vec<Curve> {
 
 #[derive(Default)]
 struct Losses {
+    /// Counts in each second: data packets sent, and recoveries that the senders entered.
     seconds: Vec<(u64, u64)>,
 }
 

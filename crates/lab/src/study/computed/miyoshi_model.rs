@@ -1,6 +1,7 @@
 //! miyoshi's analysis (§2.4): probability of a loss event with n ACKs per segment, and throughput.
 //!
-//! Coordinates: `n`, `p` (p_err) and `joined`.
+//! Coordinates: `n` (ACKs per segment), `p` (p_err, the loss probability of an ACK) and `joined` (rule that combines
+//! the probabilities of triple duplicate ACKs and of a timeout).
 
 use crate::study::value::{Coordinates, Value};
 
@@ -117,7 +118,7 @@ mod tests {
         assert_eq!(received(3, 2, 0.1), 0.0);
         assert!((received(1, 2, 0.1) - 0.99).abs() < 1e-12);
         assert!((received(2, 2, 0.1) - 0.81).abs() < 1e-12);
-        // The probability is 3 0.9^2 0.1 + 0.9^3.
+        // At least two of three ACKs arrive with probability 3 * 0.9^2 * 0.1 + 0.9^3.
         assert!((received(2, 3, 0.1) - 0.972).abs() < 1e-12);
     }
 
@@ -127,7 +128,7 @@ mod tests {
         // three.
         let q = libm::cbrt(0.01);
         assert!((loss(1, 0.0, AS_PRINTED) - q * q).abs() < 1e-12);
-        // If all ACKs are lost, only the loss of segments in the buffer remains.
+        // If all ACKs are lost, only the loss probability of the segment in the buffer remains.
         assert!((loss(3, 1.0, AS_PRINTED) - 0.01).abs() < 1e-12);
     }
 
@@ -142,8 +143,9 @@ mod tests {
 
     #[test]
     fn where_two_cross_one_solved_by_hand() {
-        // With the sum, the crossing is where q^2 (1-x) + x equals (q - q^2)(1-x)^2 + (q^2 - q^3)(1 - x^2) + x^2; both
-        // sides also contain q^3. The sign of the difference is checked on both sides of the crossing.
+        // With `SUM`, loss(1) equals loss(2) at the x = p_err at which (q^2 - q^3)(1-x) + x equals (q - q^2)(1-x)^2 +
+        // (q^2 - q^3)(1 - x^2) + x^2; both sides also contain q^3. The sign of the difference is checked on both sides
+        // of this x.
         let q = libm::cbrt(0.01);
         let one = |x: f64| (q * q - q * q * q) * (1.0 - x) + x;
         let two = |x: f64| (q - q * q) * (1.0 - x) * (1.0 - x) + (q * q - q * q * q) * (1.0 - x * x) + x * x;
@@ -153,7 +155,7 @@ mod tests {
 
     #[test]
     fn padhyes_formula_is_mathis_where_timeouts_are_rare() {
-        // Mathis et al. 1997 give the throughput sqrt(3 / (2 b p)) / RTT.
+        // Mathis et al. 1997 give the throughput sqrt(3 / (2 b p)) / RTT (b: segments per ACK).
         let p = 1e-6;
         let mathis = libm::sqrt(3.0 / (2.0 * B * p)) / RTT_S;
         assert!((throughput(p) / mathis - 1.0).abs() < 0.01);

@@ -7,7 +7,7 @@ use serde::Deserialize;
 /// Answer to an open question: one or more changes of the scenarios.
 pub type Answer = OneOrMore<AnswerPart>;
 
-/// A part of an answer.
+/// Part of an answer: changes that apply at some axis values, in some grids.
 #[derive(Debug, Deserialize)]
 #[serde(expecting = "struct Part")]
 pub struct AnswerPart {
