@@ -84,7 +84,8 @@ impl NextHops {
         self.at(self.index_of(packet)).pipe()
     }
 
-    /// Table index of the pipe that [`NextHops::after`] returns. The next index belongs to the hop after that pipe.
+    /// Table index of the pipe that [`NextHops::after`] returns. The following index is that of the pipe after that
+    /// one.
     pub(crate) fn index_of(&self, packet: &Packet) -> usize {
         let hop = usize::from(packet.hop.wrapping_add(1));
         packet.route as usize * self.width + hop

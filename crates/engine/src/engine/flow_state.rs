@@ -52,7 +52,7 @@ impl FlowState {
         }
     }
 
-    /// Counts a lost packet. Stores the range of a lost first transmission if the flow has loss discrimination.
+    /// Counts a lost packet. If the flow has loss discrimination, stores the byte range of a lost first transmission.
     pub(super) fn count_loss(&mut self, packet: &Packet, reason: LossReason) {
         let FlowState { traffic, account, has_loss_discrimination, .. } = self;
         if !packet.forward {
@@ -79,8 +79,8 @@ impl FlowState {
 /// One direction of a flow, 16 bytes.
 #[derive(Clone, Copy)]
 pub(super) struct FlowDirection {
-    /// The lower 31 bits are the route number. The highest bit is set if the end that sends in this direction, or its
-    /// application, needs notices with each segment that it receives.
+    /// The lower 31 bits are the route number. The highest bit is set if the endpoint that sends in this direction, or
+    /// the endpoint's application, needs notices with each received segment.
     route_and_flag: u32,
     pub(super) first: PipeId,
     /// Pipe inside the host before the first link, or [`NO_PIPE`].

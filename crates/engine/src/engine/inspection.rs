@@ -77,7 +77,7 @@ impl Engine {
         ahead.map(|one| u64::from(one.packet.wire_bytes)).sum()
     }
 
-    /// Starts to measure how long packets stay on a pipe beyond its propagation delay.
+    /// Starts to measure the time that packets spend on a pipe beyond the pipe's propagation delay.
     pub fn measure_delays(&mut self, pipe: PipeId, propagation: Duration) {
         let pipe = &mut self.pipes[pipe.0 as usize];
         pipe.delays = Some(Box::new(DelayStatistics::new(propagation)));
@@ -127,7 +127,7 @@ impl Engine {
         self.pipes[pipe.0 as usize].line.settings()
     }
 
-    /// Reason why a pipe cannot be changed in this way, if any.
+    /// Reason why a pipe cannot be changed in this way; `None` if the change is possible.
     pub fn refusal(&self, pipe: PipeId, change: &LinkChange) -> Option<ChangeRefused> {
         self.pipes[pipe.0 as usize].line.refusal(change)
     }

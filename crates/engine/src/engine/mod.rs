@@ -59,7 +59,7 @@ use sending::empty_packet;
 /// accounts between calls.
 pub struct Engine {
     now: Time,
-    /// End of the current [`Engine::run_until`]; fused hops do not go beyond it.
+    /// End time of the current [`Engine::run_until`]. No fused hop begins after this time.
     horizon: Time,
     packets: u64,
     pipes: Vec<Pipe>,
@@ -157,7 +157,7 @@ impl Engine {
         self.unfuse();
     }
 
-    /// Handles each hop as an event of its own, so that every queue is exact between events.
+    /// Disables fused hops: each hop becomes a separate event, so that all queue lengths are exact between events.
     pub fn unfuse(&mut self) {
         for pipe in &mut self.pipes {
             pipe.is_fusible = false;
@@ -192,8 +192,9 @@ impl Engine {
         self.now = self.now.max(until);
     }
 
-    /// Runs at most `most` events up to and including `until`; returns true if more are due. Calls repeated until it
-    /// returns false give the same results as one [`Engine::run_until`].
+    /// Runs at most `most` events up to and including `until`. Returns true if the limit `most` ended the call, and
+    /// false if no further event was due. Repeated calls until the result is false give the same results as one
+    /// [`Engine::run_until`].
     pub fn advance(&mut self, until: Time, most: usize) -> bool {
         self.horizon = until;
         let mut scratch = empty_packet();
@@ -281,8 +282,8 @@ impl Engine {
         }
     }
 
-    /// The event source that is due again and again at one instant; `None` unless the run is stuck. A stuck run has no
-    /// further events.
+    /// The event source that is due again and again at one instant; `None` unless the run is stuck. The engine cancels
+    /// all further events of a stuck run.
     pub fn stuck(&self) -> Option<Stuck> {
         self.stuck_detector.stuck()
     }
@@ -296,8 +297,8 @@ impl Engine {
         !self.stuck_detector.tick(self.now) || self.may_continue_counting(EventSource::Element(PipeId(pipe)))
     }
 
-    /// Counts an event for its source. Called only at an instant with very many events. Cancels all events if the run
-    /// is stuck.
+    /// Counts an event for its source. Called only at an instant with very many events. If the run is stuck, cancels
+    /// all events and returns false.
     #[cold]
     #[inline(never)]
     fn may_continue_counting(&mut self, source: EventSource) -> bool {
@@ -329,8 +330,8 @@ fn timer_of(flow: usize, side: FlowSide) -> u32 {
     2 * flow as u32 + u32::from(side == FlowSide::Destination)
 }
 
-/// Event queue of all pipes. Queueing elements are the busiest: each packet causes a decision event and an arrival
-/// event.
+/// Creates the event queue of all pipes. Pipes with queueing elements are the busiest sources, because each packet
+/// causes a decision event and an arrival event.
 fn event_queue_of(pipes: &[Pipe]) -> EventQueue {
     let elements = (0..).zip(pipes).filter(|(_, pipe)| matches!(pipe.line, LinkDirection::Element(_)));
     let often: Vec<u32> = elements.map(|(number, _)| number).collect();

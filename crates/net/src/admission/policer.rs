@@ -1,7 +1,7 @@
 //! A policer: drops packets that exceed a token bucket (RFC 2475 §2.3.3.4; RFC 2697 with one bucket), before a
 //! first-in-first-out queue.
 //!
-//! A policer does not smooth bursts. Because TCP sends bursts, it gets less than the policer's rate (Flach et al.,
+//! A policer does not smooth bursts. Because TCP sends bursts, TCP gets less than the policer's rate (Flach et al.,
 //! SIGCOMM 2016).
 
 use super::{Admission, ArrivalState, Build, Verdict};
