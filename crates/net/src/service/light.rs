@@ -27,7 +27,8 @@ const LONGEST_MILLIS: u64 = 1_000_000;
 #[derive(Clone, Hash, Debug, PartialEq, Eq)]
 pub struct LightTrace {
     trains: Vec<Train>,
-    /// Opportunities of all trains in order. Each is a time in ms after its train's first packet.
+    /// Opportunities of all trains, in the order of trains. Each opportunity is a time in ms after the arrival of its
+    /// train's first packet.
     opportunities: Vec<u32>,
 }
 
@@ -133,7 +134,7 @@ pub struct SizeDelays {
 }
 
 impl Hash for SizeDelays {
-    /// Hashes the bits of each number.
+    /// Hashes the bits of each delay, because `f64` has no `Hash`.
     fn hash<H: Hasher>(&self, state: &mut H) {
         state.write_usize(self.millis.len());
         self.millis.iter().for_each(|millis| millis.to_bits().hash(state));
@@ -180,7 +181,7 @@ impl SizeDelays {
 /// A light trace with its settings, placed before a direction's queue.
 #[derive(Clone, Hash, Debug, PartialEq)]
 pub struct Light {
-    /// The trains.
+    /// The recorded packet trains.
     pub trace: Arc<LightTrace>,
     /// Idle time of the link after which the next packet begins a new train, whole ms.
     pub timer_millis: u64,

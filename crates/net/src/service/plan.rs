@@ -1,5 +1,6 @@
 //! A planned rate, which is a list of steps with a rate and a length, repeated after the last step (koga §5.4.2, Fig.
-//! 5.8). A rate of `0 bit/s` is an outage. If a rate is a range, each repetition draws from it.
+//! 5.8). A rate of `0 bit/s` is an outage. If a rate is a range, each repetition of the step draws a rate from the
+//! range.
 
 use super::Served;
 use crate::steps::{PlannedRate, Steps};
@@ -27,7 +28,7 @@ impl RatePlan {
         }
     }
 
-    /// Whether a step is a range.
+    /// Whether the rate of some step is a range.
     pub fn draws(&self) -> bool {
         self.steps.draws()
     }
@@ -111,7 +112,7 @@ mod tests {
         assert_eq!(plan.serve(start, 1500).ends, secs(10) + Duration::from_micros(127_500));
     }
 
-    /// An outage of 50 ms in each second delays packets. The mean rate of a range is its middle.
+    /// An outage of 50 ms in each second must delay packets. The mean rate of a range must be its middle.
     #[test]
     fn outages_and_ranges() {
         let plan = RatePlan::parse("1 Mbit/s for 950 ms, 0 bit/s for 50 ms").unwrap();

@@ -2,7 +2,8 @@
 
 use lasthop_base::{Duration, Stream, Time, Values};
 
-/// State of the back-off. Slots are counted from the end of the interframe space after the medium became free.
+/// State of the back-off. Slots are counted from the end of the interframe space (DIFS) that begins when the medium
+/// becomes free.
 pub(super) struct Backoff {
     slot: Duration,
     space: Duration,
