@@ -23,7 +23,7 @@ use pcap_file::{DataLink, Endianness, PcapError};
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-/// A capture file in progress (draft-ietf-opsawg-pcapng).
+/// Writer of a capture file in the format pcapng (draft-ietf-opsawg-pcapng).
 ///
 /// Each packet causes several small writes, so use a [`std::io::BufWriter`] for files.
 pub struct Capture<W: Write> {
@@ -97,7 +97,7 @@ impl<W: Write> Capture<W> {
         for name in interfaces {
             capture.write(InterfaceDescriptionBlock {
                 linktype: DataLink::RAW,
-                // 0 means no limit.
+                // A snap length of 0 means no limit.
                 snaplen: snap.unwrap_or(0),
                 options: vec![
                     InterfaceDescriptionOption::IfName(Cow::Borrowed(fitting(name.as_ref()))),

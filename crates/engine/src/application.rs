@@ -46,15 +46,15 @@ pub struct Exchanges {
 /// Parameters of a source that alternates between sending and silence.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Pauses {
-    /// Mean length of a period with data.
+    /// Mean length of an on period, in which the source writes data.
     pub on: Duration,
-    /// Mean length of a period without data.
+    /// Mean length of an off period, in which the source is silent.
     pub off: Duration,
-    /// Distribution of both lengths.
+    /// Distribution of the lengths of on and off periods.
     pub lengths: Spread,
     /// Rate at which the source writes; `None`: as fast as the connection accepts.
     pub rate: Option<Rate>,
-    /// Bytes of each write, at least 1; only with a rate.
+    /// Bytes of each write, at least 1. Used only if `rate` is set.
     pub chunk: u32,
 }
 
@@ -110,7 +110,7 @@ impl Application {
         Application { script, next: start, sizes: lengths.clone(), pauses: lengths }
     }
 
-    /// The end that opens the connection.
+    /// Side of the flow that opens the connection.
     pub fn opener(&self) -> FlowSide {
         match self.script {
             Script::Exchanges(..) => FlowSide::Destination,

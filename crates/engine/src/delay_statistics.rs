@@ -62,7 +62,7 @@ impl DelayStatistics {
         }
     }
 
-    /// Clamps a negative or very long delay to the nearest valid one.
+    /// Clamps a negative or very long delay to the nearest valid delay.
     #[cold]
     fn out_of_range(&self, time: Duration) -> i64 {
         let nanos = i128::from(time.as_nanos()) + i128::from(self.offset);
@@ -82,7 +82,7 @@ impl DelayStatistics {
         self.counts.fill(0);
     }
 
-    /// Number of packets.
+    /// Number of recorded packets.
     pub fn count(&self) -> u64 {
         self.counts.iter().sum()
     }
@@ -95,7 +95,7 @@ impl DelayStatistics {
         (count > 0).then(|| sum as f64 / 1e9 / count as f64)
     }
 
-    /// Quantiles in s of the delays, by nearest rank. Each is the middle of the class in which the quantile lies.
+    /// Quantiles in s of the delays, by nearest rank. Each value is the middle of the class in which the quantile lies.
     /// `None` without packets.
     pub fn quantiles_s<const SHARES: usize>(&self, shares: [f64; SHARES]) -> Option<[f64; SHARES]> {
         let count = self.count();
@@ -166,7 +166,8 @@ mod tests {
         assert_eq!((delays.count(), delays.mean_s(), delays.quantiles_s([0.5])), (0, None, None));
     }
 
-    /// The delays of 2,000,000 packets, 10,000 s each, sum to 2e19 ns, which exceeds 64 bits.
+    /// The delays of 2,000,000 packets, 10,000 s each, sum to 2e19 ns, which exceeds 64 bits. The mean must be exact
+    /// all the same.
     #[test]
     fn neither_a_wait_nor_their_sum_overflows() {
         let mut delays = DelayStatistics::new(Duration::from_millis(40));

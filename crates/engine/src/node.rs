@@ -83,7 +83,8 @@ impl FailingTransmission {
     }
 }
 
-/// The order is reversed, since the top of a `BinaryHeap` is its greatest element: here the earliest report.
+/// The order is reversed, because the top of a `BinaryHeap` is its greatest element. The top is then the earliest
+/// report.
 impl Ord for FailingTransmission {
     fn cmp(&self, other: &FailingTransmission) -> Ordering {
         other.rank().cmp(&self.rank())

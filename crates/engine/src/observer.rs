@@ -1,4 +1,4 @@
-//! The interface of traces and captures.
+//! The interface through which traces and captures receive the events of a run.
 
 use crate::flow::FlowSide;
 use crate::node::NodeId;

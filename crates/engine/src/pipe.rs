@@ -24,7 +24,7 @@ pub struct PipeAccount {
 }
 
 impl PipeAccount {
-    /// Counts since `before`.
+    /// Returns the counts since `before`.
     pub fn since(&self, before: &PipeAccount) -> PipeAccount {
         PipeAccount {
             offered: self.offered - before.offered,

@@ -48,7 +48,7 @@ pub(crate) struct NextHops {
     width: usize,
 }
 
-/// The next pipe, if any; the highest bit marks a pipe whose hop can be fused with the previous hop
+/// Number of the next pipe, or `NO_NEXT_HOP`. The highest bit marks a pipe whose hop can be fused with the previous hop
 /// ([`Pipe::is_fusible`]).
 #[derive(Clone, Copy)]
 pub(crate) struct NextHop(u32);

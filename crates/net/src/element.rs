@@ -84,7 +84,7 @@ pub trait Element: Send {
     /// Handles the expiry of the deadline that [`Element::poll_timeout`] returned.
     fn handle_timeout(&mut self, now: Time, out: &mut Vec<Output>);
 
-    /// Returns the deadline of `handle_timeout`, or [`Time::NEVER`].
+    /// Returns the time at which `handle_timeout` is due, or [`Time::NEVER`].
     fn poll_timeout(&self) -> Time;
 
     /// Handles a message from the link's other direction, or from the medium.
@@ -102,7 +102,8 @@ pub trait Element: Send {
     /// Average queue length in packets, if RED or another admission computes an average; otherwise `None`.
     fn average(&self) -> Option<f64>;
 
-    /// Requests reports of failed transmissions ([`Output::TransmissionFailed`]); false if the link layer reports none.
+    /// Requests reports of failed transmissions ([`Output::TransmissionFailed`]). Returns false if the link layer
+    /// cannot report failures.
     fn report_failures(&mut self) -> bool;
 
     /// Current rate, delay and losses; `None` if the link layer schedules transmissions itself.

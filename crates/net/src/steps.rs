@@ -14,7 +14,7 @@ pub trait PlanValue: Copy + PartialEq + PartialOrd {
     /// Name in messages, such as `a rate`.
     const DESCRIPTION: &'static str;
 
-    /// Converts a value of [`PlanValue::UNIT`].
+    /// Converts a value with the unit [`PlanValue::UNIT`]. Returns `None` for a value of another kind.
     fn from_value(value: &Value) -> Option<Self>;
 
     /// Parses a value.

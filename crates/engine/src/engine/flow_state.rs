@@ -27,7 +27,7 @@ pub(super) struct FlowState {
 const _: () = {
     use std::mem::{offset_of, size_of};
     assert!(offset_of!(FlowState, share) <= 56 && size_of::<FlowState>() == 128);
-    // One cache line holds all fields that a loss changes.
+    // `account`, which each loss changes, must lie in one cache line.
     assert!(
         offset_of!(FlowState, account) / 64
             == (offset_of!(FlowState, account) + size_of::<CompactAccount>() - 1) / 64

@@ -89,7 +89,7 @@ impl Engine {
         self.pipes.iter_mut().filter_map(|pipe| pipe.delays.as_mut()).for_each(|delays| delays.clear());
     }
 
-    /// Delay statistics of a pipe, if measured.
+    /// Delay statistics of a pipe; `None` unless `measure_delays` was called for the pipe.
     pub fn delay_statistics(&self, pipe: PipeId) -> Option<&DelayStatistics> {
         self.pipes[pipe.0 as usize].delays.as_deref()
     }
@@ -99,7 +99,8 @@ impl Engine {
         self.pipes[pipe.0 as usize].line.rlc()
     }
 
-    /// Average queue length in packets of a pipe with RED, after the last arrival; `None` without RED.
+    /// Average queue length in packets of a pipe after the last arrival, if RED or another admission computes an
+    /// average; otherwise `None`.
     pub fn average_queue(&self, pipe: PipeId) -> Option<f64> {
         self.pipes[pipe.0 as usize].line.average()
     }

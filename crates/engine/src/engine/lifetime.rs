@@ -1,7 +1,7 @@
 //! [`Engine`]: connections that are created when they begin and released when they have ended.
 //!
-//! With very many flows, few are active at any time. Results do not change, since a connection is released only when
-//! both ends have finished and none of its packets is in flight.
+//! If there are very many flows, few are active at any time, so this saves memory. Results do not change, since a
+//! connection is released only when both ends have finished and none of its packets is in flight.
 
 use super::Engine;
 use super::flow_state::FlowState;

@@ -55,8 +55,8 @@ use sending::empty_packet;
 
 /// A simulation: flows, links and middleboxes, and the event loop that drives them.
 ///
-/// Create it with links and flows, then call [`Engine::run_until`] as often as you like. You may read endpoints and
-/// accounts between calls.
+/// Create an engine with links and flows, then call [`Engine::run_until`] as often as you like. You may read endpoints
+/// and accounts between calls.
 pub struct Engine {
     now: Time,
     /// End time of the current [`Engine::run_until`]. No fused hop begins after this time.
@@ -288,7 +288,7 @@ impl Engine {
         self.stuck_detector.stuck()
     }
 
-    /// Counts a timer event; returns false if the run is stuck.
+    /// Counts an event of this timer; returns false if the run is stuck.
     pub(super) fn may_continue_at_timer(&mut self, timer: u32) -> bool {
         !self.stuck_detector.tick(self.now) || self.may_continue_counting(self.source_of(timer))
     }

@@ -53,7 +53,7 @@ impl Average {
         self.value
     }
 
-    /// Updates the average at an arrival, and returns it.
+    /// Updates the average at an arrival, and returns the new average.
     pub(super) fn on_arrival(&mut self, queue: &ArrivalState) -> f64 {
         if queue.idle > Duration::ZERO {
             let missed = queue.idle.as_nanos() / self.packet_time.as_nanos().max(1);
@@ -76,7 +76,8 @@ pub(super) mod tests {
         ArrivalState { backlog: Backlog { waiting, in_service: true, bytes: 0 }, idle: Duration::ZERO }
     }
 
-    /// Builds the admission of this name with its defaults, but with a weight of 1.
+    /// Builds the admission of this name with its defaults, but with a weight of 1, so that the average is the current
+    /// queue length.
     pub(in crate::admission) fn unaveraged(name: &str) -> Box<dyn Admission> {
         let mut choice = Choice::named(ALL, name);
         choice.values.set(WEIGHT.name, Value::Number(1.0));

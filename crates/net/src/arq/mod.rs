@@ -39,8 +39,8 @@ impl ArqOutcome {
         channel.has_intact_header(&Transmission { attempt: self.attempts - 1, ..*first }, HEADER)
     }
 
-    /// Returns the failed transmissions. The first failed transmission ended at `ends`. The ends of the others are
-    /// spread evenly over `delay`.
+    /// Returns the failed transmissions. The first transmission ended at `ends`. The ends of the other transmissions
+    /// are spread evenly over `delay`.
     #[cold]
     pub(crate) fn failures(&self, ends: Time) -> TransmissionFailures {
         let failed = self.attempts - u32::from(self.is_delivered);
@@ -60,7 +60,7 @@ pub trait Arq: Send {
         true
     }
 
-    /// Whether the scheme retransmits.
+    /// Whether the scheme retransmits lost packets.
     fn retransmits(&self) -> bool {
         true
     }
@@ -89,7 +89,7 @@ pub enum LinkLayer {
 
 /// A link layer that builds an element for the whole direction.
 pub trait Layer: Send {
-    /// Builds the direction.
+    /// Builds the element for the direction from the direction's other parts.
     fn build_direction(self: Box<Self>, parts: DirectionParts) -> Box<dyn Element>;
 
     /// Returns the reason why the other direction must have the same layer, or `None` if it need not.
@@ -111,7 +111,7 @@ pub trait Layer: Send {
 pub struct Medium {
     /// Parameters that must be equal in all members.
     pub equal_in_cell: &'static [&'static str],
-    /// Parameters that must be equal in the members of one sender.
+    /// Parameters that must be equal in all members with the same sending node.
     pub equal_per_sender: &'static [&'static str],
     /// Parameters that must be equal in some members only: those in which the first parameter of this list, a count, is
     /// above 0.

@@ -156,8 +156,8 @@ impl Processes {
         probability >= 1.0 || unit_interval(derive(draw, draw_index)) < probability
     }
 
-    /// Takes the earliest block that is decoded by `now`. Returns its process, the time of decoding and the block. Call
-    /// [`Processes::put_back`] afterwards.
+    /// Takes the earliest block that is decoded by `now`. Returns the index of the block's process, the time of
+    /// decoding and the block. Call [`Processes::put_back`] afterwards.
     pub(super) fn decode(&mut self, now: Time) -> Option<(usize, Time, TransportBlock)> {
         if self.decodes_at > now {
             return None;

@@ -150,13 +150,13 @@ mod tests {
         let unmarked = drops(&mut codel(&[]), 100, expected[8] + 1, 50, Ecn::NotEct);
         assert_eq!(unmarked, expected);
         let marked = drops(&mut codel(&[]), 100, expected[8] + 1, 50, Ecn::Ect0);
-        assert_eq!(marked, expected, "ECN-capable packets must be marked at the times at which other packets are dropped");
+        assert_eq!(marked, expected, "marks must happen at the same times as drops");
     }
 
     #[test]
     fn a_queue_within_the_target_is_left_alone() {
         assert!(drops(&mut codel(&[]), 100, 2000, 4, Ecn::NotEct).is_empty());
-        // No packet of a burst shorter than an interval is dropped, either.
+        // If a burst is shorter than an interval, none of its packets may be dropped.
         let mut bursty = codel(&[]);
         assert!(drops(&mut bursty, 100, 190, 50, Ecn::NotEct).is_empty());
         empty(&mut bursty, 190);

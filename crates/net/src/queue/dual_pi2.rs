@@ -325,7 +325,8 @@ mod tests {
         (share - p).abs() <= 4.0 * (p * (1.0 - p) / 20_000.0).sqrt() + 1e-9
     }
 
-    /// RFC 9332 §2.1: p_C = p'^2 and p_L = k p'. Packets that are not ECN-capable are dropped instead of marked.
+    /// RFC 9332 §2.1: the C queue must mark with probability p'^2, the L queue with probability k p'. Packets that are
+    /// not ECN-capable must be dropped instead of marked.
     #[test]
     fn the_two_queues_are_coupled_by_a_square() {
         for base in [0.05, 0.2, 0.4] {

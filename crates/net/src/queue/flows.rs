@@ -130,7 +130,7 @@ impl Flows {
         Backlog { waiting: self.waiting, in_service: false, bytes: self.bytes }
     }
 
-    /// Enqueues a packet. A flow that was not in a list gets a first turn of `quantum` bytes.
+    /// Enqueues a packet. A flow that is in neither list (new or old flows) gets a first turn of `quantum` bytes.
     pub(super) fn push(&mut self, flow: u32, now: Time, packet: Packet, quantum: i64) {
         let bytes = u64::from(packet.wire_bytes);
         let slot = PacketSlot { arrived_at: now, packet, next: NONE };

@@ -241,8 +241,8 @@ impl Pie {
             }
             Estimator::DepartureRate { cycle, average } => {
                 if cycle.is_none() && left >= THRESHOLD {
-                    // Counts from the next packet on, so that the time from `now` to the n-th counted departure is n
-                    // transmissions.
+                    // Counting begins with the next packet. The time from `now` to the n-th counted departure is then
+                    // that of n transmissions.
                     *cycle = Some((now, 0));
                     return;
                 }
@@ -374,8 +374,9 @@ mod tests {
         (gaps, marked)
     }
 
-    /// RFC 8033 §5.4: after a drop, 0.85 / p packets pass, then packets are dropped with probability p, and after 8.5 /
-    /// p packets in any case. At p = 0.05, 16 packets pass, then the wait is geometric with mean 20.
+    /// RFC 8033 §5.4: after a drop, 0.85 / p packets pass. Then packets are dropped with probability p, and after 8.5 /
+    /// p packets in any case. At p = 0.05, 16 packets must pass, and the number of packets from then to the drop is
+    /// geometric with mean 20.
     #[test]
     fn drops_keep_a_distance() {
         let count = 4000;

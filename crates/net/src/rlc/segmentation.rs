@@ -56,8 +56,8 @@ mod tests {
     #[test]
     fn concatenation_fills_the_last_pdu_unless_it_is_sent() {
         let mut cutter = Segmentation::new(40, true);
-        assert_eq!(cutter.cut(1540, 0), Pdus { start: 0, end: 39 }); // 20 bytes free in PDU 38
-        assert_eq!(cutter.cut(1540, 0), Pdus { start: 38, end: 77 }); // two SDUs: 77 PDUs, not 78
+        assert_eq!(cutter.cut(1540, 0), Pdus { start: 0, end: 39 }); // 20 bytes of PDU 38 stay free
+        assert_eq!(cutter.cut(1540, 0), Pdus { start: 38, end: 77 }); // both SDUs together take 77 PDUs instead of 78
         assert_eq!(cutter.cut(10, 0), Pdus { start: 77, end: 78 });
         assert_eq!(cutter.cut(10, 0), Pdus { start: 77, end: 78 });
         assert_eq!(cutter.cut(10, 78), Pdus { start: 78, end: 79 });

@@ -35,7 +35,7 @@ pub(super) struct Polling {
     polls: VecDeque<Time>,
     /// Earliest permitted time of the next status report.
     allowed: Time,
-    /// Highest PDU received by the last update, plus one.
+    /// Highest PDU that had been received at the last `update_highest`, plus one.
     highest: u64,
     /// PDUs in flight, in order of arrival: for each group, the time of arrival and its highest PDU plus one.
     on_air: VecDeque<(Time, u64)>,

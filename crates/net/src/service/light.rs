@@ -234,7 +234,8 @@ impl TrainCursor {
         }
     }
 
-    /// Returns the release of a packet that arrives at `now`. `now` never decreases.
+    /// Decides the release time of a packet that arrives at `now`, and whether the packet may bypass the queue. `now`
+    /// never decreases.
     pub(crate) fn release(&mut self, now: Time, bytes: u32) -> Released {
         let millis = now.as_nanos() / NANOS_PER_MILLI;
         let cost = bytes + PACKET_OVERHEAD as u32;

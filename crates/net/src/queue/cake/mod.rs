@@ -122,7 +122,7 @@ impl Cake {
             parameters: CobaltParameters { target, interval, mtu_time, marks: values.flag("marks") },
             rate,
             overhead: values.bytes("overhead"),
-            // The quantum is 1/4096 of the bytes that the shaper's rate allows in a second.
+            // The quantum is 1/4096 of the bytes that the shaper's rate allows in a second, but 300 bytes to one MTU.
             quantum: rate.map_or(MTU, |rate| (rate.bps() / 8 / 4096).clamp(300, MTU)) as i64,
             memory: values.bytes("memory"),
             salt: values.count("salt"),
