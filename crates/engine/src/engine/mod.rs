@@ -85,8 +85,8 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// An engine at time zero. The [`PipeId`]s in flows are indices into `lines`. Pass a lazy iterator of flows to save
-    /// memory.
+    /// Creates an engine at time zero. The [`PipeId`]s in flows are indices into `lines`. Pass a lazy iterator of flows
+    /// to save memory.
     pub fn new(lines: Vec<LinkDirection>, flows: impl IntoIterator<Item = FlowSpec>) -> Engine {
         let mut pipes: Vec<Pipe> = lines.into_iter().map(Pipe::new).collect();
         let mut routes = Vec::new();

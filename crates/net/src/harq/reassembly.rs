@@ -1,6 +1,5 @@
-//! Missing bytes of the stream, and the timer t-Reassembly. RLC waits for the duration of this timer for HARQ to
-//! deliver the missing bytes (TS 38.322 §5.2.2.2, §5.2.3.2). LTE calls the timer t-Reordering (TS 36.322 §5.1.2.2,
-//! §5.1.3.2).
+//! Missing bytes of the stream, and the timer t-Reassembly. While the timer runs, RLC waits for HARQ to deliver the
+//! missing bytes (TS 38.322 §5.2.2.2, §5.2.3.2). LTE calls the timer t-Reordering (TS 36.322 §5.1.2.2, §5.1.3.2).
 //!
 //! The timer starts when a hole (a range of missing bytes) appears. Its trigger is the highest byte received so far.
 //! When the timer expires, all missing bytes below the trigger count as lost by HARQ. The timer restarts if there are

@@ -2,7 +2,7 @@
 //!
 //! No packet is dropped while at least one packet in each `interval` waits for less than `target`. Otherwise the next
 //! packet is dropped. The gap to each further drop is `interval` divided by the square root of the number of drops.
-//! With `marks`, ECN-capable packets are marked instead (§3 allows this, Linux does so).
+//! With `marks`, ECN-capable packets are marked instead (RFC 8289 §3 allows this, Linux does so).
 
 use super::fifo::PacketFifo;
 use super::law::{CoDelParameters, ControlLaw, INTERVAL, MARKS, MTU, TARGET};

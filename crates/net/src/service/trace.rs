@@ -276,7 +276,7 @@ mod tests {
         let mut link = cursor("0\n5\n10\n");
         assert_eq!(link.serve(at(1), 1500).ends, at(5));
         assert_eq!(link.serve(at(6), 1500).ends, at(10));
-        // The trace repeats from 10 ms on. The repetition's first opportunity is at 10 ms, too.
+        // The trace repeats from 10 ms on. The time stamp 0 of the repetition is an opportunity at 10 ms, too.
         assert_eq!(link.serve(at(10), 1500).ends, at(10));
         assert_eq!(link.trace.bytes_until(at(10)), 4.0 * 1504.0);
         assert_eq!(link.trace.bytes_until(at(9)), 2.0 * 1504.0);
