@@ -154,7 +154,7 @@ impl Engine {
         self.send(packet, first);
     }
 
-    /// Calls [`Engine::join_element`]. This function is not inlined, to keep [`Engine::send`] small.
+    /// Calls [`Engine::join_element`]. This function is not inlined, to keep `send` small.
     #[inline(never)]
     fn enter_element(&mut self, packet: &mut Packet, at: PipeId) {
         self.join_element(packet, at);

@@ -9,9 +9,9 @@
 //! code such as Reed-Solomon. The parameter `excess` models codes that need more packets. Packets that cannot be
 //! rebuilt are given up at the end of the last parity packet of the interleaved blocks.
 //!
-//! After an idle time of `wait`, an incomplete block of k' data packets is closed with all n - k parity packets. This is
-//! a shortened code: any k' of the packets of that block suffice. The channel decides for each packet separately, parity
-//! packets included.
+//! After an idle time of `wait`, an incomplete block of k' data packets is closed with all n - k parity packets. This
+//! is a shortened code: any k' of the packets of that block suffice. The channel decides for each packet separately,
+//! parity packets included.
 //!
 //! # Not modelled
 //! Headers and computing times of the code, adaptive code rates, and parity in several pieces are not modelled. Codes
