@@ -23,7 +23,7 @@ use pcap_file::{DataLink, Endianness, PcapError};
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-/// A capture file in progress (draft-ietf-opsawg-pcapng).
+/// Writer of a capture file in the format pcapng (draft-ietf-opsawg-pcapng).
 ///
 /// Each packet causes several small writes, so use a [`std::io::BufWriter`] for files.
 pub struct Capture<W: Write> {
@@ -32,7 +32,7 @@ pub struct Capture<W: Write> {
 }
 
 impl<W: Write> Capture<W> {
-    /// Begins a capture of raw IP packets; interfaces are numbered from 0 in the order of `interfaces`.
+    /// Begins a capture of raw IP packets. Interfaces have the names in `interfaces` and are numbered from 0.
     ///
     /// # Errors
     /// Errors of the writer.
@@ -40,8 +40,8 @@ impl<W: Write> Capture<W> {
         Capture::begin(writer, interfaces, None)
     }
 
-    /// As [`Capture::new`], but stores at most `snap` bytes of each packet (at least 1; 120 include all headers). The
-    /// file still records the original lengths. Checksums of truncated packets cannot be verified.
+    /// As [`Capture::new`], but stores at most `snap` bytes of each packet; 0 counts as 1. 120 bytes include all
+    /// headers. The file still records the original lengths. Checksums of truncated packets cannot be verified.
     ///
     /// # Errors
     /// Errors of the writer.
@@ -97,7 +97,7 @@ impl<W: Write> Capture<W> {
         for name in interfaces {
             capture.write(InterfaceDescriptionBlock {
                 linktype: DataLink::RAW,
-                // 0 means no limit.
+                // A snap length of 0 means no limit.
                 snaplen: snap.unwrap_or(0),
                 options: vec![
                     InterfaceDescriptionOption::IfName(Cow::Borrowed(fitting(name.as_ref()))),
@@ -119,13 +119,13 @@ impl<W: Write> std::fmt::Debug for Capture<W> {
     }
 }
 
-/// Timestamps count units of 10^-9 s (option if_tsresol).
+/// Value of pcapng's option `if_tsresol`: timestamps are in units of 10^-9 s.
 const NANOSECONDS: u8 = 9;
 
-/// Wireshark's maximum length of a packet, bytes; exceeds any IP packet.
+/// Wireshark's maximum packet length in bytes. No IP packet is longer.
 const LONGEST_PACKET: usize = 262_144;
 
-/// Truncates an option's text to the range of its 16-bit length field.
+/// Truncates the text of a pcapng option to 65535 bytes, because the option's length field has 16 bits.
 fn fitting(text: &str) -> &str {
     let longest = usize::from(u16::MAX).min(text.len());
     let end = (0..=longest).rev().find(|end| text.is_char_boundary(*end));

@@ -3,7 +3,8 @@
 use crate::flow::FlowAccount;
 use lasthop_wire::LossReason;
 
-/// Totals of a flow. Counters of losses in full queues are inline; all others are allocated on first use.
+/// Totals of a flow. The counters of losses in full queues and in slow start's overshoot are inline; all others are
+/// allocated on first use.
 #[derive(Debug, Default)]
 pub(crate) struct CompactAccount {
     /// Packets from the source that a full queue dropped. [`FlowAccount::lost`] includes these packets.
@@ -13,7 +14,7 @@ pub(crate) struct CompactAccount {
 }
 
 impl CompactAccount {
-    /// Counts a lost packet of the source. `is_early`: the packet belonged to slow start's overshoot.
+    /// Counts a lost packet that the source sent. If `is_early`, the packet belonged to slow start's overshoot.
     pub(crate) fn count_loss(&mut self, reason: LossReason, is_early: bool) {
         match reason {
             LossReason::QueueFull => self.queue_full += 1,
@@ -22,7 +23,7 @@ impl CompactAccount {
         self.lost_to_overshoot += u64::from(is_early);
     }
 
-    /// Returns the counters that [`CompactAccount::count_loss`] does not keep inline, allocated if needed.
+    /// Returns the counters that are not inline, and allocates them on the first call.
     pub(crate) fn rest(&mut self) -> &mut FlowAccount {
         self.rest.get_or_insert_default()
     }

@@ -23,7 +23,7 @@ enum Script {
     Pauses(Pauses, Pausing),
 }
 
-/// Requests and responses, one after the other.
+/// Parameters of an application in which a client sends requests and a server responds, one exchange at a time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Exchanges {
     /// Bytes of a request, at least 1.
@@ -36,25 +36,25 @@ pub struct Exchanges {
     pub think: Duration,
     /// Distribution of the think times.
     pub pauses: Spread,
-    /// Period of the requests, used instead of `think`. If the previous response is late, the next request waits for
-    /// it.
+    /// Period of the requests, used instead of `think`. A request that is due before the previous response is complete
+    /// waits for that response.
     pub every: Option<Duration>,
     /// Number of exchanges, at least 1, after which the client closes; `None`: unlimited.
     pub most: Option<u64>,
 }
 
-/// A source that alternates between sending and silence.
+/// Parameters of a source that alternates between sending and silence.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Pauses {
-    /// Mean length of a period with data.
+    /// Mean length of an on period, in which the source writes data.
     pub on: Duration,
-    /// Mean length of a period without data.
+    /// Mean length of an off period, in which the source is silent.
     pub off: Duration,
-    /// Distribution of both lengths.
+    /// Distribution of the lengths of on and off periods.
     pub lengths: Spread,
     /// Rate at which the source writes; `None`: as fast as the connection accepts.
     pub rate: Option<Rate>,
-    /// Bytes of each write, at least 1; only with a rate.
+    /// Bytes of each write, at least 1. Used only if `rate` is set.
     pub chunk: u32,
 }
 
@@ -86,14 +86,15 @@ struct Pausing {
     write: Time,
 }
 
-/// An application without a rate writes until this many bytes are unsent. The value is that of `TCP_NOTSENT_LOWAT` on
-/// many servers, 128 KiB (from memory). Data that is unsent at the end of an on period is still sent, so a burst lasts
-/// longer than its on period.
+/// An application without a rate writes until this many bytes are unsent. Many servers set `TCP_NOTSENT_LOWAT` to this
+/// value, 128 KiB (known from memory, without a source). Data that is unsent at the end of an on period is still sent,
+/// so a burst lasts longer than its on period.
 const MAX_UNSENT: u64 = 128 << 10;
 const INITIAL_CAPACITY: u64 = 1024;
 
 impl Application {
-    /// Exchanges from `start` on, with random streams for response sizes and think times.
+    /// Creates the applications of exchanges from `start` on. `sizes` is the random stream of response sizes, `pauses`
+    /// that of think times.
     pub fn exchanges(exchanges: Exchanges, start: Time, sizes: Stream, pauses: Stream) -> Application {
         let room = exchanges.most.unwrap_or(INITIAL_CAPACITY).min(INITIAL_CAPACITY);
         let all = Vec::with_capacity(room as usize);
@@ -101,14 +102,15 @@ impl Application {
         Application { script: Script::Exchanges(exchanges, state), next: start, sizes, pauses }
     }
 
-    /// A source that sends and pauses from `start` on, with a random stream for both lengths.
+    /// Creates a source that sends and pauses from `start` on. `lengths` is the random stream of the on and off
+    /// periods.
     pub fn pauses(pauses: Pauses, start: Time, lengths: Stream) -> Application {
         let state = Pausing { until: start, ..Pausing::default() };
         let script = Script::Pauses(Pauses { chunk: pauses.chunk.max(1), ..pauses }, state);
         Application { script, next: start, sizes: lengths.clone(), pauses: lengths }
     }
 
-    /// The end that opens the connection.
+    /// Side of the flow that opens the connection.
     pub fn opener(&self) -> FlowSide {
         match self.script {
             Script::Exchanges(..) => FlowSide::Destination,
@@ -116,7 +118,7 @@ impl Application {
         }
     }
 
-    /// Time of the next action that the clock triggers. Actions triggered by arrivals do not count.
+    /// Time of the next action that the clock triggers, as opposed to an action that an arrival triggers.
     pub fn next(&self) -> Time {
         self.next
     }
@@ -150,7 +152,8 @@ impl Application {
         }
     }
 
-    /// Acts on arrived data or elapsed time. Returns whether the source and the destination have something to send.
+    /// Acts on arrived data or elapsed time. Returns whether the source (first) and the destination (second) have
+    /// something to send.
     pub(crate) fn act(&mut self, now: Time, source: &mut Endpoint, destination: &mut Endpoint) -> [bool; 2] {
         let Application { script, next, sizes, pauses } = self;
         match script {
@@ -235,7 +238,7 @@ impl Pausing {
         writes
     }
 
-    /// Writes the data that is due before `until`.
+    /// Writes the data that is due by `until`. Returns whether there was any.
     fn write_until(&mut self, it: &Pauses, until: Time, source: &mut Endpoint) -> bool {
         let mut writes = false;
         match it.rate {

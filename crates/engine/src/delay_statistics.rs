@@ -10,9 +10,9 @@ use lasthop_base::Duration;
 const MAX_NANOS: u64 = 1 << 62;
 /// Offset in ns added to each delay, so that the smallest value, 2^10, has a known exponent.
 const MIN_NANOS: u64 = 1 << 10;
-/// Number of lower bits of a value as a float that do not affect the class.
+/// Number of low-order bits of a 32-bit float that do not affect the class.
 const CLASS_SHIFT: u32 = 23 - 5;
-/// Number that is subtracted from the remaining bits, so that [`MIN_NANOS`] is in class 0.
+/// Number that is subtracted from the high-order bits of a 32-bit float, so that [`MIN_NANOS`] is in class 0.
 const FIRST_CLASS: u32 = (127 + 10) << 5;
 /// Number of classes, enough for all 64-bit numbers; a power of two.
 const CLASSES: usize = 2048;
@@ -27,9 +27,9 @@ pub struct DelayStatistics {
     offset: i64,
     /// Lower 64 bits of the sum in ns of all delays, with [`MIN_NANOS`] added to each delay.
     sum: u64,
-    /// Upper 64 bits of that sum.
+    /// Upper 64 bits of the sum whose lower 64 bits are in `sum`.
     sum_above: u64,
-    /// Packets by class, up to the largest class needed.
+    /// Number of packets in each class, up to the largest class needed.
     counts: Vec<u64>,
 }
 
@@ -44,7 +44,7 @@ impl DelayStatistics {
         }
     }
 
-    /// Records a packet's time on the pipe, at least the propagation delay.
+    /// Records a packet's time on the pipe. `time` includes the propagation delay.
     pub(crate) fn record(&mut self, time: Duration) {
         let mut nanos = (time.as_nanos() as i64).wrapping_add(self.offset);
         if nanos < MIN_NANOS as i64 {
@@ -62,14 +62,14 @@ impl DelayStatistics {
         }
     }
 
-    /// Clamps a negative or very long delay to the nearest valid one.
+    /// Clamps a negative or very long delay to the nearest valid delay.
     #[cold]
     fn out_of_range(&self, time: Duration) -> i64 {
         let nanos = i128::from(time.as_nanos()) + i128::from(self.offset);
         nanos.clamp(i128::from(MIN_NANOS), i128::from(MAX_NANOS)) as i64
     }
 
-    /// Adds classes for a delay longer than all before.
+    /// Adds classes up to at least `class`, and counts the first delay in `class`.
     #[cold]
     fn grow(&mut self, class: usize) {
         self.counts.resize((class | (CLASSES_PER_GROWTH - 1)) + 1, 0);
@@ -82,7 +82,7 @@ impl DelayStatistics {
         self.counts.fill(0);
     }
 
-    /// Number of packets.
+    /// Number of recorded packets.
     pub fn count(&self) -> u64 {
         self.counts.iter().sum()
     }
@@ -95,7 +95,7 @@ impl DelayStatistics {
         (count > 0).then(|| sum as f64 / 1e9 / count as f64)
     }
 
-    /// Quantiles in s of the delays, by nearest rank. Each is the middle of the class in which the quantile lies.
+    /// Quantiles in s of the delays, by nearest rank. Each value is the middle of the class in which the quantile lies.
     /// `None` without packets.
     pub fn quantiles_s<const SHARES: usize>(&self, shares: [f64; SHARES]) -> Option<[f64; SHARES]> {
         let count = self.count();
@@ -135,7 +135,7 @@ mod tests {
             let (low, next) = (lowest(number), lowest(number + 1));
             assert!(next > low && next / low < 1.0 + 1.0 / 31.9, "class {number}: {low} to {next}");
             assert_eq!((class(low as i64), class(next as i64)), (number, number + 1));
-            // Near the upper bound, rounding to f32 may reach the next class.
+            // The factor is 0.99, because a value closer to the upper bound may round to the next class in f32.
             assert_eq!(class(((next - low) * 0.99 + low) as i64), number);
         }
     }
@@ -166,7 +166,8 @@ mod tests {
         assert_eq!((delays.count(), delays.mean_s(), delays.quantiles_s([0.5])), (0, None, None));
     }
 
-    /// The delays of 2,000,000 packets, 10,000 s each, sum to 2e19 ns, which exceeds 64 bits.
+    /// The delays of 2,000,000 packets, 10,000 s each, sum to 2e19 ns, which exceeds 64 bits. The mean must be exact
+    /// all the same.
     #[test]
     fn neither_a_wait_nor_their_sum_overflows() {
         let mut delays = DelayStatistics::new(Duration::from_millis(40));

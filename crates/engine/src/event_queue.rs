@@ -1,12 +1,13 @@
-//! The event queue: one tournament tree holds the next event of each pipe, another the timers, which are moved lazily.
+//! The event queue. One tournament tree holds the next event of each pipe, another holds the timers. If a timer's
+//! deadline moves to a later time, the tree is updated lazily.
 
 mod tree;
 
 use lasthop_base::Time;
 use tree::{LargeTree, SmallTree, WideTree};
 
-/// A queue with the next due time of each source (a pipe or a timer). It returns the earliest source. The number of
-/// sources is fixed. Among sources with equal times, the lowest source number wins.
+/// A queue that stores the next due time of each source (a pipe or a timer), and returns the earliest source. The
+/// number of sources is fixed. Among sources with equal times, the lowest source number wins.
 ///
 /// Up to eight sources are kept sorted; more than eight compete in a tournament tree (`tree`).
 #[derive(Debug)]
@@ -35,7 +36,7 @@ impl EventQueue {
         EventQueue::with_busiest(count, &[])
     }
 
-    /// As [`EventQueue::new`], with a hint: the due times of the sources in `busiest` change most often.
+    /// As [`EventQueue::new`]. `busiest` is a hint for speed: the sources whose due times change most often.
     pub fn with_busiest(count: usize, busiest: &[u32]) -> EventQueue {
         let storage = if count <= SORTED_CAPACITY {
             Storage::Sorted
@@ -91,7 +92,7 @@ impl EventQueue {
         order[place] = (time, number);
     }
 
-    /// Sets the due time of a source that was not due.
+    /// Sets the due time of a source whose due time is `Time::NEVER`.
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub fn insert(&mut self, number: u32, time: Time) {
         match self.storage {
@@ -100,7 +101,7 @@ impl EventQueue {
         }
     }
 
-    /// Sets the due time of source `number` unless an earlier one is set.
+    /// Sets the due time of source `number`, unless an earlier time is set.
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub fn at_latest(&mut self, number: u32, time: Time) {
         match self.storage {
@@ -212,7 +213,7 @@ impl Timers {
         self.0.time_of(number) <= deadline
     }
 
-    /// Sets the next scheduled time of timer `number`, whose previous one has been reached.
+    /// Sets the next scheduled time of timer `number`, whose previous scheduled time has been reached.
     pub fn reschedule(&mut self, number: u32, deadline: Time) {
         self.0.set(number, deadline);
     }
@@ -244,7 +245,7 @@ mod tests {
         assert_eq!(queue.first(), (at(9), 2));
     }
 
-    /// Compares with a linear search, with many equal times.
+    /// Compares the queue's first source with that of a linear search over all due times. Many due times are equal.
     #[test]
     fn the_earliest_is_that_of_all() {
         for count in [1, 4, 5, 8, 9, 33, 40, 64, 65, 100, 512, 513, 4096, 4097] {

@@ -7,7 +7,7 @@ use lasthop_wire::{Body, Ecn, LossReason, Priority};
 /// An external packet that enters the simulation.
 #[derive(Clone, Copy, Debug)]
 pub struct ExternalPacket {
-    /// Size for which links charge transmission time, bytes.
+    /// Size of the packet on links, in bytes. It determines the transmission time.
     pub wire_bytes: u32,
     /// Direction: true from source to destination.
     pub forward: bool,
@@ -28,7 +28,7 @@ pub struct Departure {
     pub forward: bool,
     /// Simulated time of the arrival or loss.
     pub at: Time,
-    /// ECN field on departure.
+    /// ECN field of the packet when it left the simulation.
     pub ecn: Ecn,
     /// Whether the packet carries a bit error.
     pub damaged: bool,

@@ -1,9 +1,9 @@
 //! Fair shares of concurrent flows.
 //!
-//! A TCP flow is active from its start until its last byte is delivered. While at least two flows are active, each
-//! delivery counts for its flow. An equal part of the delivery is added to each active flow's fair share. The sum of
-//! these parts is the virtual time of fair queueing (Demers, Keshav, Shenker, SIGCOMM 1989). Memory and time per
-//! delivery do not grow with the length of the run or with the number of flows.
+//! A TCP flow is active from its start until its last byte is delivered. While at least two flows are active, the bytes
+//! of each delivery are counted for the receiving flow. An equal part of these bytes is added to the fair share of each
+//! active flow. The sum of these parts over time is the virtual time of fair queueing (Demers, Keshav, Shenker, SIGCOMM
+//! 1989). Memory and time per delivery do not grow with the length of the run or with the number of flows.
 
 /// Share of a flow while other flows were active.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
@@ -16,7 +16,7 @@ pub struct ConcurrentShare {
 }
 
 impl ConcurrentShare {
-    /// Share since `before`.
+    /// Returns the difference between this share and the earlier share `before`.
     pub fn since(&self, before: &ConcurrentShare) -> ConcurrentShare {
         ConcurrentShare { bytes: self.bytes - before.bytes, fair_bytes: self.fair_bytes - before.fair_bytes }
     }

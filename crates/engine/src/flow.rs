@@ -18,7 +18,7 @@ pub enum FlowSide {
     Destination,
 }
 
-/// A flow.
+/// Description of a flow, from which the engine creates the flow.
 pub struct FlowSpec {
     /// Traffic that the flow carries.
     pub traffic: Traffic,
@@ -48,8 +48,8 @@ pub enum Overhead {
 pub enum Traffic {
     /// A TCP connection.
     Tcp(Box<TcpConnection>),
-    /// Traffic without simulated endpoints. Its kinds are in an enum of their own, so that the engine distinguishes
-    /// only two kinds for each packet.
+    /// Traffic without simulated endpoints. Its kinds are in a separate enum, so that the engine distinguishes only two
+    /// kinds for each packet.
     NoEndpoint(NoEndpoint),
 }
 
@@ -60,8 +60,9 @@ pub enum NoEndpoint {
     /// External packets: real traffic that enters at the first node of the flow's forward or backward route
     /// ([`crate::Engine::inject`]).
     External,
-    /// A connection that is created only at its start time; the results are identical. It must have no applications,
-    /// and its endpoints must want neither notices nor planned rates.
+    /// A connection that is created only at its start time. The results are those of a connection that exists from the
+    /// start of the run. The connection must have no applications, and its endpoints must want neither notices nor
+    /// planned rates.
     ///
     /// The closure is boxed twice, since a single box would take two words and make this enum larger.
     Deferred(Box<Box<dyn FnOnce() -> TcpConnection + Send>>),
@@ -251,7 +252,7 @@ pub struct FlowAccount {
     pub lost_backward: PerReason<u64>,
     /// Tagged (low-priority) packets among `lost`, by reason.
     pub tagged_lost: PerReason<u64>,
-    /// Packets lost in queues that the source sent before it noticed its first loss. These are the losses of slow
+    /// Packets lost in queues that the source had sent before it noticed its first loss. These are the losses of slow
     /// start's overshoot.
     pub lost_to_overshoot: u64,
     /// Packets that middleboxes created or repeated: first in the forward direction, then in the backward direction.
@@ -272,7 +273,7 @@ pub struct FlowAccount {
 }
 
 impl FlowAccount {
-    /// Counts since `before`; `completed` and `limited` are kept unchanged.
+    /// Returns the counts since `before`. `completed` and `limited` are copied unchanged.
     pub fn since(&self, before: &FlowAccount) -> FlowAccount {
         let both = |now: [u64; 2], then: [u64; 2]| [now[0] - then[0], now[1] - then[1]];
         FlowAccount {
@@ -299,7 +300,7 @@ impl FlowAccount {
 /// Accuracy of loss discrimination, for packets lost at their first transmission (hasegawa §4.2, Eq. 6 and 7). The
 /// fields count lost packets.
 ///
-/// If a gap contains both kinds of losses, the gap counts as congestion.
+/// If a gap contains both kinds of losses, all losses in the gap count as congestion losses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct DiscriminationAccuracy {
     /// Wireless losses.
@@ -313,8 +314,8 @@ pub struct DiscriminationAccuracy {
 }
 
 impl DiscriminationAccuracy {
-    /// Compares a sender's verdict on one lost segment with the true reason, and counts the result. Earlier losses
-    /// without a verdict (repaired by a timeout) are removed without being counted.
+    /// Compares a sender's verdict on one lost segment with the true reason, and counts the result. Losses before this
+    /// segment that got no verdict, because a timeout repaired them, are removed without being counted.
     pub(crate) fn classify_segment(
         &mut self,
         unclassified: &mut Vec<(Range, LossReason)>,
@@ -328,7 +329,7 @@ impl DiscriminationAccuracy {
     }
 
     /// Compares an endpoint's verdict on a gap with the true reasons of the losses inside the gap, and counts the
-    /// results. Earlier losses never opened a gap, and count as misclassified.
+    /// results. Losses before the gap, on which the endpoint gave no verdict, count as misclassified.
     pub(crate) fn classify_gap(
         &mut self,
         unclassified: &mut Vec<(Range, LossReason)>,
@@ -389,8 +390,8 @@ mod tests {
         assert!(late.windows(2).all(|pair| pair[0] <= pair[1]));
         let delays: Vec<u64> = late.iter().zip(&even).skip(1).map(|(late, even)| late - even).collect();
         assert!(delays.iter().all(|delay| *delay <= 671));
-        // The uniform delay has a mean of 335 us and a standard error of 670 / sqrt(12 * 3000) = 3.5 us. Keeping the
-        // order adds a little.
+        // The uniform delay has a mean of 335 us and a standard error of 670 / sqrt(12 * 3000) = 3.5 us. The delay that
+        // keeps the order of datagrams adds a little.
         let mean = delays.iter().sum::<u64>() as f64 / delays.len() as f64;
         assert!((mean - 335.0).abs() < 4.0 * 3.5, "{mean}");
     }

@@ -21,9 +21,9 @@ pub struct NodeAccount {
     pub forwarded: u64,
     /// Packets forwarded with a changed header.
     pub changed: u64,
-    /// Copies of earlier packets that were sent.
+    /// Copies of earlier packets that the middlebox sent.
     pub repeated: u64,
-    /// New packets that were sent.
+    /// New packets that the middlebox created and sent.
     pub created: u64,
     /// Packets received in place of the addressed host.
     pub received: u64,
@@ -83,7 +83,8 @@ impl FailingTransmission {
     }
 }
 
-/// The order is reversed, since the top of a `BinaryHeap` is its greatest element: here the earliest report.
+/// The order is reversed, because the top of a `BinaryHeap` is its greatest element. The top is then the earliest
+/// report.
 impl Ord for FailingTransmission {
     fn cmp(&self, other: &FailingTransmission) -> Ordering {
         other.rank().cmp(&self.rank())

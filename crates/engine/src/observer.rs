@@ -1,4 +1,4 @@
-//! The interface of traces and captures.
+//! The interface through which traces and captures receive the events of a run.
 
 use crate::flow::FlowSide;
 use crate::node::NodeId;
@@ -25,7 +25,8 @@ pub trait Observer: Any + Send {
         let _ = (now, pipe, copy);
     }
 
-    /// A middlebox creates, repeats or changes a packet and is about to send it, or it receives or drops a packet.
+    /// A middlebox has created, repeated or changed a packet that the node sends next, or has received or dropped a
+    /// packet.
     fn on_middlebox(&mut self, now: Time, node: NodeId, packet: &Packet, action: MiddleboxAction) {
         let _ = (now, node, packet, action);
     }

@@ -24,7 +24,7 @@ pub struct PipeAccount {
 }
 
 impl PipeAccount {
-    /// Counts since `before`.
+    /// Returns the counts since `before`.
     pub fn since(&self, before: &PipeAccount) -> PipeAccount {
         PipeAccount {
             offered: self.offered - before.offered,
@@ -43,13 +43,13 @@ impl PipeAccount {
 /// A link's direction, with its packets in order of arrival.
 ///
 /// A packet that passes an idle wire touches two cache lines. One is the first cache line of `line`. The other holds
-/// the fields of `account` that precede its losses.
+/// the fields of `account` before `lost`.
 #[repr(C, align(64))]
 pub(crate) struct Pipe {
     pub(crate) line: LinkDirection,
     pub(crate) delays: Option<Box<DelayStatistics>>,
-    /// Packets in flight that continue to another pipe. While such packets are in flight, the hops of later packets are
-    /// not fused.
+    /// Number of packets in flight that continue to another pipe. Unless this number is 0, the hops of later packets
+    /// are not fused.
     pub(crate) continuing: u32,
     /// Whether each packet is reported to an observer or recorded in `delays`.
     pub(crate) is_observed: bool,

@@ -1,5 +1,5 @@
-//! The packets on a pipe, in order of arrival at its end: a ring buffer, in which packets move only if one overtakes
-//! another.
+//! The packets on a pipe, in order of arrival at the pipe's end. They are stored in a ring buffer, in which an entry
+//! moves only if a packet overtakes another.
 
 use crate::pipe::PipeId;
 use lasthop_base::Time;
@@ -147,8 +147,8 @@ impl Ring {
         self.slots.resize((2 * self.slots.len()).max(MIN_SLOTS), filler);
     }
 
-    /// Moves the last entry to its position in the order of due times, after entries with the same due time. This is
-    /// needed because ARQ may let packets overtake each other. Returns whether the entry is the first now.
+    /// Moves the last entry to its position in the order of due times, after entries with the same due time. ARQ may
+    /// let packets overtake each other. Returns whether the entry is the first of the ring after the move.
     #[cold]
     fn overtake(&mut self) -> bool {
         let mut number = self.len - 1;
@@ -200,7 +200,7 @@ mod tests {
         let mut ring = Ring::default();
         assert!(push(&mut ring, 10, 0), "the first");
         assert!(!push(&mut ring, 20, 1));
-        assert!(!push(&mut ring, 10, 2), "an entry follows entries of the same time");
+        assert!(!push(&mut ring, 10, 2), "an entry must follow entries with the same time");
         assert!(push(&mut ring, 5, 3), "before all");
         assert!(!push(&mut ring, 20, 4) && !push(&mut ring, 19, 5));
         assert_eq!(numbers(&ring), [3, 0, 2, 5, 1, 4]);
@@ -208,7 +208,7 @@ mod tests {
         assert_eq!(ring.first().map(|one| one.due), Some(Time::from_nanos(10)));
     }
 
-    /// Compares with a sorted list over many turns of the ring.
+    /// Compares the ring with a sorted list while the ring grows and its head wraps around many times.
     #[test]
     fn it_turns_and_grows() {
         let (mut ring, mut list) = (Ring::default(), Vec::new());

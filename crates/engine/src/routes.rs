@@ -48,7 +48,7 @@ pub(crate) struct NextHops {
     width: usize,
 }
 
-/// The next pipe, if any; the highest bit marks a pipe whose hop can be fused with the previous hop
+/// Number of the next pipe, or `NO_NEXT_HOP`. The highest bit marks a pipe whose hop can be fused with the previous hop
 /// ([`Pipe::is_fusible`]).
 #[derive(Clone, Copy)]
 pub(crate) struct NextHop(u32);
@@ -84,7 +84,8 @@ impl NextHops {
         self.at(self.index_of(packet)).pipe()
     }
 
-    /// Table index of the pipe that [`NextHops::after`] returns. The next index belongs to the hop after that pipe.
+    /// Table index of the pipe that [`NextHops::after`] returns. The following index is that of the pipe after that
+    /// one.
     pub(crate) fn index_of(&self, packet: &Packet) -> usize {
         let hop = usize::from(packet.hop.wrapping_add(1));
         packet.route as usize * self.width + hop

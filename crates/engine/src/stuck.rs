@@ -11,8 +11,8 @@ use lasthop_wire::FlowId;
 use std::collections::BTreeMap;
 
 const COUNT_BY_SOURCE_FROM: u64 = 1 << 20;
-/// After this many further events of one source, the run is considered stuck. A datagram source has at most 10,000
-/// events at an instant.
+/// After this many events of one source, counted separately, the run is considered stuck. A datagram source has at most
+/// 10,000 events at an instant.
 const MAX_EVENTS_OF_SOURCE: u64 = 1 << 20;
 
 /// Source of an event that is not a packet's arrival.
@@ -53,7 +53,8 @@ impl Default for StuckDetector {
 }
 
 impl StuckDetector {
-    /// Counts an event; returns whether this instant has so many events that each source must be counted separately.
+    /// Counts an event at `now`. Returns true if this instant has so many events that the caller must also count by
+    /// source.
     pub(crate) fn tick(&mut self, now: Time) -> bool {
         if now != self.at {
             (self.at, self.events) = (now, 0);
@@ -63,7 +64,7 @@ impl StuckDetector {
         self.events >= COUNT_BY_SOURCE_FROM
     }
 
-    /// Counts an event by source; returns whether the source has too many.
+    /// Counts an event of this source; returns whether the source has too many events at this instant.
     pub(crate) fn exceeds_limit(&mut self, source: EventSource) -> bool {
         if self.events == COUNT_BY_SOURCE_FROM {
             self.by_source.clear();

@@ -3,7 +3,8 @@
 use lasthop_base::Duration;
 
 impl RlcCounters {
-    /// Returns the counts since `before`. Maxima cannot be subtracted, so they are those of the whole time up to now.
+    /// Returns the counts since `before`. Maxima cannot be subtracted, so maxima cover the time from the start of the
+    /// run.
     pub fn since(&self, before: &RlcCounters) -> RlcCounters {
         RlcCounters {
             blocks: self.blocks - before.blocks,

@@ -13,7 +13,7 @@ pub enum Discipline {
     Scheduled(Box<dyn Queue>),
 }
 
-/// Environment of a queue, for building it.
+/// Input for building a queue, in addition to the queue's parameters.
 pub struct QueueContext {
     /// The link's rate. For a plan, this is its first rate; for a trace, its mean rate.
     pub rate: Rate,
@@ -35,7 +35,7 @@ impl Discipline {
         Discipline::Fifo(Box::new(admission))
     }
 
-    /// Builds a discipline with this queue.
+    /// Builds a discipline from a queue that decides at dequeue, or removes packets from its middle.
     pub fn scheduled(queue: impl Queue + 'static) -> Discipline {
         Discipline::Scheduled(Box::new(queue))
     }

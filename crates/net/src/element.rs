@@ -1,7 +1,8 @@
 //! Link directions whose decisions depend on later events. Examples are removal from the middle of a queue, class
 //! scheduling, and link layers that retransmit and reorder.
 //!
-//! An element receives packets and timeouts in time order. Each call outputs the fates decided by then.
+//! An element receives packets and timeouts in time order. Each call outputs the packets' fates that have been decided
+//! since the last call.
 //!
 //! [`Element`] has no default methods, so an element that wraps another cannot forget to forward a method. The macro
 //! `lacks!` implements methods that an element does not support. `forwards!` forwards methods to the inner element.
@@ -42,7 +43,7 @@ pub enum Output {
         /// Time at which the receiver's link layer notices the loss.
         at: Time,
     },
-    /// Failed transmissions of a packet. Their times may lie in the future. Output only after
+    /// Failed transmissions of a packet, possibly at later times. Output only after a call of
     /// [`Element::report_failures`].
     TransmissionFailed {
         /// The packet. An ECN mark that this queue sets may still be missing.
@@ -62,7 +63,7 @@ pub enum Output {
 }
 
 impl Output {
-    /// Returns the loss of a packet whose header does not arrive either.
+    /// Returns the output for a lost packet whose header does not arrive intact.
     pub(crate) fn lost(packet: Packet, at: Time, reason: LossReason) -> Output {
         Output::Lost { packet, at, reason, readable: false }
     }
@@ -83,7 +84,7 @@ pub trait Element: Send {
     /// Handles the expiry of the deadline that [`Element::poll_timeout`] returned.
     fn handle_timeout(&mut self, now: Time, out: &mut Vec<Output>);
 
-    /// Returns the deadline of `handle_timeout`, or [`Time::NEVER`].
+    /// Returns the time at which `handle_timeout` is due, or [`Time::NEVER`].
     fn poll_timeout(&self) -> Time;
 
     /// Handles a message from the link's other direction, or from the medium.
@@ -101,7 +102,8 @@ pub trait Element: Send {
     /// Average queue length in packets, if RED or another admission computes an average; otherwise `None`.
     fn average(&self) -> Option<f64>;
 
-    /// Requests reports of failed transmissions ([`Output::TransmissionFailed`]); false if the link layer reports none.
+    /// Requests reports of failed transmissions ([`Output::TransmissionFailed`]). Returns false if the link layer
+    /// cannot report failures.
     fn report_failures(&mut self) -> bool;
 
     /// Current rate, delay and losses; `None` if the link layer schedules transmissions itself.

@@ -33,7 +33,7 @@ use std::collections::VecDeque;
 pub struct Link {
     frees_at: Time,
     delay: Duration,
-    /// Whether the link is a lossless wire with an unlimited queue, whose backlog is not counted.
+    /// Whether the link is lossless, without variable delay, and with an unlimited queue whose backlog is not counted.
     is_plain: bool,
     tracks: bool,
     keeps_order: bool,
@@ -41,7 +41,7 @@ pub struct Link {
     /// Whether [`Link::decide`] outputs failed transmissions.
     reports_failures: bool,
     server: Server,
-    /// For each waiting packet, the time at which it leaves the queue, and its bytes.
+    /// For each waiting packet, the time at which the packet leaves the queue, and the packet's size in bytes.
     waiting: VecDeque<(Time, u32)>,
     waiting_bytes: u64,
     admission_gate: AdmissionGate,
@@ -157,7 +157,7 @@ impl Link {
         self.is_plain
     }
 
-    /// Returns when a packet of `bytes` arrives over a [plain](Link::is_plain) link.
+    /// Carries a packet of `bytes` over a [plain](Link::is_plain) link, and returns the packet's arrival time.
     #[inline]
     pub fn pass(&mut self, now: Time, bytes: u32) -> Time {
         let served = self.server.serve(now.max(self.frees_at), bytes);
@@ -190,8 +190,8 @@ impl Link {
         self.propagate(served, packet)
     }
 
-    /// Carries a packet for an element around this link, and outputs the packet's fate to `out`. If `bypasses_queue`,
-    /// the packet bypasses queue and service.
+    /// Carries a packet for an element that wraps this link, and outputs the packet's fate to `out`. If
+    /// `bypasses_queue`, the packet bypasses queue and service.
     #[inline(never)]
     fn decide(&mut self, now: Time, mut packet: Packet, bypasses_queue: bool, out: &mut Vec<Output>) {
         self.failures = None;
@@ -245,8 +245,8 @@ impl Link {
         Passage::Lost { at, reason: LossReason::Channel, readable }
     }
 
-    /// Returns the arrival of a packet whose first transmission ends at `ends`, and whose last one ends at `done`. If
-    /// the link keeps the order, later packets wait for earlier ones.
+    /// Returns the arrival time of a packet whose first transmission ends at `ends` and whose last transmission ends at
+    /// `done`. If the link keeps the order, later packets wait for earlier packets.
     #[inline]
     fn arrival(&mut self, ends: Time, done: Time) -> Time {
         let mut at = done + self.delay;

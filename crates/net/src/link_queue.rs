@@ -67,7 +67,7 @@ impl LinkQueue {
         packet
     }
 
-    /// After a `pop` without packet, returns the time of the next useful `pop`.
+    /// Returns the time at which `pop` may return a packet, after a `pop` that returned `None`.
     pub(crate) fn ready_at(&self, now: Time) -> Time {
         match &self.kind {
             QueueKind::Fifo { .. } => Time::NEVER,

@@ -18,14 +18,14 @@ pub struct Status {
 pub enum PeerMessage {
     /// Asks the other direction to send this report with its next transmission.
     SendStatus(Status),
-    /// Announces that a report, carried by the sender of this message, will arrive.
+    /// Announces that a report, which the sender of this message has transmitted, will arrive.
     StatusArrives {
         /// The report.
         status: Status,
         /// Time of arrival.
         at: Time,
     },
-    /// Announces that a report, carried by the sender of this message, was destroyed.
+    /// Announces that a report, which the sender of this message has transmitted, was destroyed.
     StatusLost(Status),
     /// Message between a direction and its shared medium.
     Medium {
@@ -43,13 +43,13 @@ pub enum MediumMessage {
     Joined,
     /// Sent by a direction that has data to send.
     HasData,
-    /// Sent to a direction, which has to transmit now.
+    /// Sent to a direction that has to transmit now.
     Transmit,
     /// Sent by a direction after `Transmit`. The medium is busy until this time, which includes the ACK.
     Occupies(Time),
     /// Sent by a direction after `Transmit` if no data is left.
     NoData,
-    /// Sent to a transmitting direction, because other stations started to transmit at the same time.
+    /// Sent to a transmitting direction if other stations started to transmit at the same time.
     Collision,
     /// Sent by a direction at the end of its transmission.
     Done {

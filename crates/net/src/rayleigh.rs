@@ -4,17 +4,17 @@
 use lasthop_base::Stream;
 use std::f64::consts::PI;
 
-/// Sinusoids per quadrature; more do not change results visibly.
+/// Number of sinusoids per quadrature. More sinusoids do not change results visibly.
 const SINUSOIDS: usize = 16;
 
 /// Upper bound of the error of the approximate power of two paths. Each cosine has an error of 7e-5, so the sum of the
-/// 16 cosines of a quadrature has an error of 1.1e-3. The magnitude of this sum is at most 16. The power of each of the
-/// four quadratures then has an error of at most 2.2e-3.
+/// 16 cosines of a quadrature has an error of 1.1e-3. The magnitude of this sum is at most 16. The power of each
+/// quadrature then has an error of at most 2.2e-3. The four quadratures together have an error of at most 9e-3.
 const MARGIN: f64 = 0.01;
 
 /// The complex envelope of a Rayleigh fading channel, mean power 1.
 pub(crate) struct RayleighFading {
-    /// Frequency of each sinusoid, turns per second. The sinusoids of the real quadrature come first.
+    /// Frequency of each sinusoid in turns per second (Hz). The sinusoids of the real quadrature come first.
     speeds: [f64; 2 * SINUSOIDS],
     /// Phase of each sinusoid at time zero, turns, in the order of `speeds`.
     phases: [f64; 2 * SINUSOIDS],
@@ -49,7 +49,7 @@ impl RayleighFading {
     fn rough_part(&self, quadrature: usize, t: f64) -> f64 {
         let from = quadrature * SINUSOIDS;
         let (speeds, phases) = (&self.speeds[from..from + SINUSOIDS], &self.phases[from..from + SINUSOIDS]);
-        // Four independent sums, for instruction-level parallelism.
+        // Four independent sums allow instruction-level parallelism.
         let mut sums = [0.0; 4];
         for (speeds, phases) in speeds.as_chunks::<4>().0.iter().zip(phases.as_chunks::<4>().0) {
             for (sum, (speed, phase)) in sums.iter_mut().zip(speeds.iter().zip(phases)) {
@@ -63,9 +63,9 @@ impl RayleighFading {
 
 /// Returns whether the powers of one or two paths ([`RayleighFading::power`]) add up to less than `threshold` at `t`.
 ///
-/// An approximate sum of some quadratures usually suffices. The summation begins with the quadrature that was strongest
-/// in the last call (`strongest`, initially 0), because the channel changes slowly. The result does not depend on this
-/// order.
+/// The approximate powers of some quadratures usually suffice. The summation begins with the quadrature that was
+/// strongest in the last call (`strongest`, initially 0), because the channel changes slowly. The result does not
+/// depend on this order.
 pub(crate) fn are_below(paths: &[RayleighFading], t: f64, threshold: f64, strongest: &mut usize) -> bool {
     let (mut power, mut largest) = (0.0, 0.0);
     let first = *strongest;
@@ -117,8 +117,8 @@ fn rough_cosine(turns: f64) -> f64 {
     x * (TERMS[0] + square * (TERMS[1] + square * TERMS[2]))
 }
 
-/// Returns turns from -1/4 to 1/4 whose sine is the cosine of `turns`. For |p| <= 1/2, cos(2 pi p) = sin(2 pi (1/4 -
-/// |p|)).
+/// Returns an angle from -1/4 to 1/4 turn whose sine is the cosine of `turns`. For |p| <= 1/2, cos(2 pi p) = sin(2 pi
+/// (1/4 - |p|)).
 #[inline]
 fn from_quarter(turns: f64) -> f64 {
     /// 1.5 x 2^52. Adding and then subtracting this number rounds to a whole number.
@@ -153,7 +153,7 @@ mod tests {
         }
         let of_sum = SINUSOIDS as f64 * 7e-5;
         let of_part = (2.0 * SINUSOIDS as f64 + of_sum) * of_sum / SINUSOIDS as f64;
-        assert!(4.0 * of_part < MARGIN, "{of_part:e} of each quadrature");
+        assert!(4.0 * of_part < MARGIN, "error of each quadrature's power: {of_part:e}");
     }
 
     #[test]
@@ -184,8 +184,9 @@ mod tests {
 
     #[test]
     fn the_envelope_is_rayleigh() {
-        // The mean power is 1, and P(power > 1) = 1/e. The RMS level is crossed upwards sqrt(2 pi) f_d / e times a
-        // second (Jakes 1974, Eq. 1.3-35). The test averages over channels, because each has only 16 sinusoids.
+        // The mean power is 1, and P(power > 1) = 1/e. With Doppler frequency f_d, the RMS level is crossed upwards
+        // sqrt(2 pi) f_d / e times a second (Jakes 1974, Eq. 1.3-35). The test averages over channels, because each has
+        // only 16 sinusoids.
         let (channels, seconds, per_second) = (60, 100, 1000);
         let doppler = 5.0;
         let (mut sum, mut above, mut crossings) = (0.0, 0u32, 0u32);

@@ -129,8 +129,8 @@ impl ScheduledLink {
         });
     }
 
-    /// Returns the arrival of a packet, or the time at which a lost packet is given up. Its first transmission ends at
-    /// `ends`, its last one at `done`.
+    /// Returns the arrival time of a packet, or the time at which a lost packet is given up. The packet's first
+    /// transmission ends at `ends`, its last transmission at `done`.
     #[inline(always)]
     fn arrival(&mut self, ends: Time, done: Time) -> Time {
         let mut at = done + self.delay;

@@ -1,8 +1,8 @@
 //! Values that change by plan. A plan is a list of steps, each with a value and a length, repeated after the last step.
-//! The value of a step may be a range, from which each repetition draws.
+//! The value of a step may be a range. Each repetition of the step then draws a value from the range.
 //!
-//! Draws depend only on the seed and on the number of the step. The two directions of a link have the same seed. If the
-//! plans of both directions have equal steps, both directions therefore draw equal values.
+//! Draws depend only on the seed and on the number of the step. The two directions of a link have the same seed. Both
+//! directions therefore draw equal values if their plans have equal steps.
 
 use lasthop_base::{Duration, Time, Unit, Value, quantity, random};
 use std::hash::{Hash, Hasher};
@@ -14,7 +14,7 @@ pub trait PlanValue: Copy + PartialEq + PartialOrd {
     /// Name in messages, such as `a rate`.
     const DESCRIPTION: &'static str;
 
-    /// Converts a value of [`PlanValue::UNIT`].
+    /// Converts a value with the unit [`PlanValue::UNIT`]. Returns `None` for a value of another kind.
     fn from_value(value: &Value) -> Option<Self>;
 
     /// Parses a value.
@@ -61,7 +61,7 @@ impl PlanValue for PlannedRate {
         }
     }
 
-    /// Accepts `0 bit/s`, too, which [`Unit::Rate`] refuses.
+    /// Parses a rate, including `0 bit/s`, which [`Unit::Rate`] refuses.
     fn read(text: &str) -> Result<PlannedRate, String> {
         match quantity::split(text.trim()) {
             Ok((0.0, unit)) if Unit::Rate.parse(&format!("1 {unit}")).is_ok() => Ok(PlannedRate(0)),
@@ -83,7 +83,7 @@ impl PlanValue for PlannedRate {
 pub struct PacketShare(pub f64);
 
 impl Hash for PacketShare {
-    /// Hashes the bits of the number.
+    /// Hashes the bits of the share, because `f64` has no `Hash`.
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.0.to_bits().hash(state);
     }
@@ -118,7 +118,7 @@ pub struct Steps<V> {
 struct PlanStep<V> {
     low: V,
     high: V,
-    /// End of the step, from the start of a repetition.
+    /// End of the step, as a time since the plan last started from its first step.
     ends: Duration,
 }
 
@@ -149,7 +149,7 @@ impl<V: PlanValue> Steps<V> {
         Ok(Steps { steps, length: ends, seed: None })
     }
 
-    /// Whether a step is a range.
+    /// Whether the value of some step is a range.
     pub fn draws(&self) -> bool {
         self.steps.iter().any(|step| step.low != step.high)
     }

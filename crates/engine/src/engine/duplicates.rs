@@ -1,4 +1,4 @@
-//! Datagrams that links have duplicated: only the first arrival counts.
+//! Datagrams that links have duplicated. Only the first arrival of each datagram is counted as a received datagram.
 
 use lasthop_wire::{Body, FlowId, Packet};
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! A log of departures and copies of external packets. It keeps them until the driver takes them.
+//! A log of departures and copies of external packets. The driver takes the entries out of the log.
 
 use crate::external::{Departure, ExternalCopy};
 use crate::pipe::PipeId;

@@ -27,7 +27,7 @@ pub(super) struct FlowState {
 const _: () = {
     use std::mem::{offset_of, size_of};
     assert!(offset_of!(FlowState, share) <= 56 && size_of::<FlowState>() == 128);
-    // One cache line holds all fields that a loss changes.
+    // `account`, which each loss changes, must lie in one cache line.
     assert!(
         offset_of!(FlowState, account) / 64
             == (offset_of!(FlowState, account) + size_of::<CompactAccount>() - 1) / 64
@@ -52,7 +52,7 @@ impl FlowState {
         }
     }
 
-    /// Counts a lost packet. Stores the range of a lost first transmission if the flow has loss discrimination.
+    /// Counts a lost packet. If the flow has loss discrimination, stores the byte range of a lost first transmission.
     pub(super) fn count_loss(&mut self, packet: &Packet, reason: LossReason) {
         let FlowState { traffic, account, has_loss_discrimination, .. } = self;
         if !packet.forward {
@@ -79,8 +79,8 @@ impl FlowState {
 /// One direction of a flow, 16 bytes.
 #[derive(Clone, Copy)]
 pub(super) struct FlowDirection {
-    /// The lower 31 bits are the route number. The highest bit is set if the end that sends in this direction, or its
-    /// application, needs notices with each segment that it receives.
+    /// The lower 31 bits are the route number. The highest bit is set if the endpoint that sends in this direction, or
+    /// the endpoint's application, needs notices with each received segment.
     route_and_flag: u32,
     pub(super) first: PipeId,
     /// Pipe inside the host before the first link, or [`NO_PIPE`].

@@ -60,8 +60,8 @@ impl Engine {
         }
     }
 
-    /// Lets the endpoint read a pipe's first packet, without copying the packet. Then removes the packet, and sends the
-    /// first packet with which the endpoint responds.
+    /// Passes a pipe's first packet to the endpoint without copying, and removes the packet from the pipe. Then sends
+    /// the first packet of the endpoint's response.
     #[inline(always)]
     fn deliver_first(&mut self, pipe: u32, id: FlowId, side: FlowSide, scratch: &mut Packet) {
         let now = self.now;

@@ -77,7 +77,7 @@ impl Engine {
         ahead.map(|one| u64::from(one.packet.wire_bytes)).sum()
     }
 
-    /// Starts to measure how long packets stay on a pipe beyond its propagation delay.
+    /// Starts to measure the time that packets spend on a pipe beyond the pipe's propagation delay.
     pub fn measure_delays(&mut self, pipe: PipeId, propagation: Duration) {
         let pipe = &mut self.pipes[pipe.0 as usize];
         pipe.delays = Some(Box::new(DelayStatistics::new(propagation)));
@@ -89,7 +89,7 @@ impl Engine {
         self.pipes.iter_mut().filter_map(|pipe| pipe.delays.as_mut()).for_each(|delays| delays.clear());
     }
 
-    /// Delay statistics of a pipe, if measured.
+    /// Delay statistics of a pipe; `None` unless `measure_delays` was called for the pipe.
     pub fn delay_statistics(&self, pipe: PipeId) -> Option<&DelayStatistics> {
         self.pipes[pipe.0 as usize].delays.as_deref()
     }
@@ -99,7 +99,8 @@ impl Engine {
         self.pipes[pipe.0 as usize].line.rlc()
     }
 
-    /// Average queue length in packets of a pipe with RED, after the last arrival; `None` without RED.
+    /// Average queue length in packets of a pipe after the last arrival, if RED or another admission computes an
+    /// average; otherwise `None`.
     pub fn average_queue(&self, pipe: PipeId) -> Option<f64> {
         self.pipes[pipe.0 as usize].line.average()
     }
@@ -127,7 +128,7 @@ impl Engine {
         self.pipes[pipe.0 as usize].line.settings()
     }
 
-    /// Reason why a pipe cannot be changed in this way, if any.
+    /// Reason why a pipe cannot be changed in this way; `None` if the change is possible.
     pub fn refusal(&self, pipe: PipeId, change: &LinkChange) -> Option<ChangeRefused> {
         self.pipes[pipe.0 as usize].line.refusal(change)
     }

@@ -1,7 +1,7 @@
 //! [`Engine`]: connections that are created when they begin and released when they have ended.
 //!
-//! With very many flows, few are active at any time. Results do not change, since a connection is released only when
-//! both ends have finished and none of its packets is in flight.
+//! If there are very many flows, few are active at any time, so this saves memory. Results do not change, since a
+//! connection is released only when both ends have finished and none of its packets is in flight.
 
 use super::Engine;
 use super::flow_state::FlowState;
@@ -12,8 +12,8 @@ use lasthop_tcp::rtt::RttEstimator;
 use lasthop_tcp::{Counters, State};
 use lasthop_wire::FlowId;
 
-/// Largest number of packets searched on a flow's route. If the route holds more packets, the connection is kept, and
-/// release is retried when TIME-WAIT ends.
+/// Largest number of packets on a flow's two routes that a release searches for packets of the flow. If the routes hold
+/// more packets, the connection is kept, and release is retried when TIME-WAIT ends.
 const MAX_SEARCHED: usize = 4096;
 
 /// Results of a released connection.

@@ -62,8 +62,8 @@ impl Engine {
         }
     }
 
-    /// Sends a packet into a pipe. In the same call, also sends the packet through those of the following pipes whose
-    /// hops can be fused.
+    /// Sends a packet into a pipe. In the same call, the packet also passes the following pipes as long as their hops
+    /// can be fused.
     #[inline(never)]
     pub(super) fn send(&mut self, packet: &mut Packet, mut at: PipeId) {
         let mut now = self.now;
@@ -154,7 +154,7 @@ impl Engine {
         self.send(packet, first);
     }
 
-    /// Calls [`Engine::join_element`] without being inlined.
+    /// Calls [`Engine::join_element`]. This function is not inlined, to keep `send` small.
     #[inline(never)]
     fn enter_element(&mut self, packet: &mut Packet, at: PipeId) {
         self.join_element(packet, at);
@@ -237,7 +237,7 @@ impl Engine {
                     continue;
                 }
             };
-            // The fate of a damaged packet is reported only when it reaches its host.
+            // The fate of a damaged packet is reported only when the packet reaches its host.
             let is_open = packet.damaged && lost.is_none() && self.next_hops.after(packet).is_none();
             if let Some(observer) = self.observer.as_mut().filter(|_| packet.hop != IN_HOST && !is_open) {
                 observer.on_fate(
@@ -293,7 +293,7 @@ impl Engine {
         flow.count_loss(packet, reason);
     }
 
-    /// Adds the copy of a packet that a link has duplicated. The copy has a new packet number and follows the original.
+    /// Sends a link's copy of a packet into the same link, right after the original. The copy has a new packet number.
     #[cold]
     fn join_copy(&mut self, original: Packet, at: PipeId) {
         let mut packet = Packet { is_retransmission: true, ..original };

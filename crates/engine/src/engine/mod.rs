@@ -55,11 +55,11 @@ use sending::empty_packet;
 
 /// A simulation: flows, links and middleboxes, and the event loop that drives them.
 ///
-/// Create it with links and flows, then call [`Engine::run_until`] as often as you like. You may read endpoints and
-/// accounts between calls.
+/// Create an engine with links and flows, then call [`Engine::run_until`] as often as you like. You may read endpoints
+/// and accounts between calls.
 pub struct Engine {
     now: Time,
-    /// End of the current [`Engine::run_until`]; fused hops do not go beyond it.
+    /// End time of the current [`Engine::run_until`]. No fused hop begins after this time.
     horizon: Time,
     packets: u64,
     pipes: Vec<Pipe>,
@@ -85,8 +85,8 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// An engine at time zero. The [`PipeId`]s in flows are indices into `lines`. Pass a lazy iterator of flows to save
-    /// memory.
+    /// Creates an engine at time zero. The [`PipeId`]s in flows are indices into `lines`. Pass a lazy iterator of flows
+    /// to save memory.
     pub fn new(lines: Vec<LinkDirection>, flows: impl IntoIterator<Item = FlowSpec>) -> Engine {
         let mut pipes: Vec<Pipe> = lines.into_iter().map(Pipe::new).collect();
         let mut routes = Vec::new();
@@ -157,7 +157,7 @@ impl Engine {
         self.unfuse();
     }
 
-    /// Handles each hop as an event of its own, so that every queue is exact between events.
+    /// Disables fused hops: each hop becomes a separate event, so that all queue lengths are exact between events.
     pub fn unfuse(&mut self) {
         for pipe in &mut self.pipes {
             pipe.is_fusible = false;
@@ -189,8 +189,9 @@ impl Engine {
         while self.advance(until, usize::MAX) {}
     }
 
-    /// Runs at most `most` events up to and including `until`; returns true if more are due. Calls repeated until it
-    /// returns false give the same results as one [`Engine::run_until`].
+    /// Runs at most `most` events up to and including `until`. Returns true if the limit `most` ended the call, and
+    /// false if no further event was due. Repeated calls until the result is false give the same results as one
+    /// [`Engine::run_until`].
     pub fn advance(&mut self, until: Time, most: usize) -> bool {
         self.horizon = until;
         let mut scratch = empty_packet();
@@ -278,13 +279,13 @@ impl Engine {
         }
     }
 
-    /// The event source that is due again and again at one instant; `None` unless the run is stuck. A stuck run has no
-    /// further events.
+    /// The event source that is due again and again at one instant; `None` unless the run is stuck. The engine cancels
+    /// all further events of a stuck run.
     pub fn stuck(&self) -> Option<Stuck> {
         self.stuck_detector.stuck()
     }
 
-    /// Counts a timer event; returns false if the run is stuck.
+    /// Counts an event of this timer; returns false if the run is stuck.
     pub(super) fn may_continue_at_timer(&mut self, timer: u32) -> bool {
         !self.stuck_detector.tick(self.now) || self.may_continue_counting(self.source_of(timer))
     }
@@ -293,8 +294,8 @@ impl Engine {
         !self.stuck_detector.tick(self.now) || self.may_continue_counting(EventSource::Element(PipeId(pipe)))
     }
 
-    /// Counts an event for its source. Called only at an instant with very many events. Cancels all events if the run
-    /// is stuck.
+    /// Counts an event for its source. Called only at an instant with very many events. If the run is stuck, cancels
+    /// all events and returns false.
     #[cold]
     #[inline(never)]
     fn may_continue_counting(&mut self, source: EventSource) -> bool {
@@ -326,8 +327,8 @@ fn timer_of(flow: usize, side: FlowSide) -> u32 {
     2 * flow as u32 + u32::from(side == FlowSide::Destination)
 }
 
-/// Event queue of all pipes. Queueing elements are the busiest: each packet causes a decision event and an arrival
-/// event.
+/// Creates the event queue of all pipes. Pipes with queueing elements are the busiest sources, because each packet
+/// causes a decision event and an arrival event.
 fn event_queue_of(pipes: &[Pipe]) -> EventQueue {
     let elements = (0..).zip(pipes).filter(|(_, pipe)| matches!(pipe.line, LinkDirection::Element(_)));
     let often: Vec<u32> = elements.map(|(number, _)| number).collect();

@@ -29,7 +29,7 @@ impl Engine {
         for (route, exit) in self.routes.iter().zip(&exits) {
             if let Some(hop) = exit {
                 let pipe = &mut self.pipes[route[usize::from(*hop)].0 as usize];
-                // A middlebox may drop, delay and create packets.
+                // The hop cannot be fused, because the middlebox before the pipe may drop, delay and create packets.
                 pipe.is_fusible = false;
                 if middlebox.needs_failures() {
                     pipe.line.report_failures();
@@ -68,7 +68,7 @@ impl Engine {
         self.timers.at_latest(2 * self.flows.len() as u32 + node_index, deadline);
     }
 
-    /// Handles a middlebox's timer, which may have moved to a later time.
+    /// Handles the timer of a middlebox or of the planned rates. The timer's deadline may have moved to a later time.
     #[cold]
     pub(super) fn handle_node_timer(&mut self, timer: u32) {
         let node_index = timer - 2 * self.flows.len() as u32;
@@ -132,7 +132,8 @@ impl Engine {
         self.onward = onward;
     }
 
-    /// Sends a packet that a middlebox created, if the flow's route in the packet's direction passes this node.
+    /// Sends a packet that a middlebox created or repeated, if the flow's route in the packet's direction passes this
+    /// node.
     fn send_from_middlebox(&mut self, node_index: u32, mut packet: Packet, action: MiddleboxAction) {
         let flow = &mut self.flows[packet.flow.0 as usize];
         let route = flow.directions[usize::from(!packet.forward)].route();
@@ -221,7 +222,7 @@ impl Engine {
     }
 
     /// Declares that the rate of this pipe follows a plan. Call before the first event, after all middleboxes are
-    /// attached. The rates are reported only to a middlebox at the pipe's start that [needs
+    /// attached. The planned rates are reported only to a middlebox at the pipe's start that [needs
     /// rates](lasthop_middlebox::Middlebox::needs_rates), and to an endpoint at the pipe's end that [uses the
     /// plan](Endpoint::uses_link_plan).
     pub fn declare_plan(&mut self, pipe: PipeId, service: &Service) {

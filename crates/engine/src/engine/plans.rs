@@ -33,7 +33,7 @@ impl Plans {
         self.0.len()
     }
 
-    /// Returns the rate change of the pipe at index `index`, if one is due at `now`.
+    /// Returns the rate change of the pipe with this index, if a change is due at `now`.
     pub(super) fn poll_change(&mut self, index: usize, now: Time) -> Option<RateChange> {
         let PlannedPipe { pipe, service, due } = self.0.get_mut(index).filter(|one| one.due <= now)?;
         let (rate, until) = (service.rate_at(now), service.change_after(now));

@@ -132,8 +132,8 @@ pub(super) enum NextStep {
     SendMore,
 }
 
-/// Fills `packet` with an endpoint's next segment; returns `None` if there is none. After the last segment, also
-/// updates the endpoint's timer if no other bookkeeping is necessary.
+/// Fills `packet` with an endpoint's next segment; returns `None` if the endpoint has nothing to send. After the last
+/// segment, also updates the endpoint's timer if no other bookkeeping is necessary.
 #[inline(always)]
 pub(super) fn emit(
     now: Time,

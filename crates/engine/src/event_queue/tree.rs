@@ -1,6 +1,6 @@
 //! Tournament trees of due times. The small tree holds up to 64 sources (six rounds), the large tree up to 4096 (twelve
-//! rounds), and the wide tree any number, with keys of 128 bits. In the small tree, the two busiest sources stay
-//! outside and are compared only with the winner.
+//! rounds), and the wide tree any number, with keys of 128 bits. The two busiest sources stay outside the small tree
+//! and are compared only with its winner.
 //!
 //! A key is a time (ns) followed by the source number, so that the lower number wins among equal times.
 
@@ -14,7 +14,8 @@ pub(super) struct Tree<const SLOTS: usize> {
     keys: [u64; SLOTS],
 }
 
-/// Tree for up to 4096 sources. With more sources, the time part of a key would end at 26 days.
+/// Tree for up to 4096 sources. With this many sources, the time part of a key ends at 26 days; with more sources it
+/// would end earlier.
 pub(super) type LargeTree = Tree<{ 2 << 12 }>;
 
 impl<const SLOTS: usize> Tree<SLOTS> {

@@ -26,7 +26,8 @@ pub(super) const PACKETS: Parameter = Parameter {
 };
 
 /// The average queue length, packets (Floyd and Jacobson 1993 §4, as in ns-2). At each arrival `avg = (1 - w) avg + w
-/// q`. An idle time in which m packets could have been sent counts as m arrivals at an empty queue.
+/// q`, where w is the weight and q the current queue length. An idle time in which m packets could have been sent
+/// counts as m arrivals at an empty queue.
 pub(super) struct Average {
     packets: u64,
     value: f64,
@@ -52,7 +53,7 @@ impl Average {
         self.value
     }
 
-    /// Updates the average at an arrival, and returns it.
+    /// Updates the average at an arrival, and returns the new average.
     pub(super) fn on_arrival(&mut self, queue: &ArrivalState) -> f64 {
         if queue.idle > Duration::ZERO {
             let missed = queue.idle.as_nanos() / self.packet_time.as_nanos().max(1);
@@ -75,7 +76,8 @@ pub(super) mod tests {
         ArrivalState { backlog: Backlog { waiting, in_service: true, bytes: 0 }, idle: Duration::ZERO }
     }
 
-    /// Builds the admission of this name with its defaults, but with a weight of 1.
+    /// Builds the admission of this name with its defaults, but with a weight of 1, so that the average is the current
+    /// queue length.
     pub(in crate::admission) fn unaveraged(name: &str) -> Box<dyn Admission> {
         let mut choice = Choice::named(ALL, name);
         choice.values.set(WEIGHT.name, Value::Number(1.0));
@@ -83,7 +85,7 @@ pub(super) mod tests {
             QueueContext { rate: Rate::from_bps(1_000_000), random: Stream::named(1, "test"), hosts: None };
         match (choice.build)(&choice.values, context) {
             Discipline::Fifo(admission) => admission,
-            Discipline::Scheduled(_) => panic!("`{name}` is first in, first out"),
+            Discipline::Scheduled(_) => panic!("`{name}` must be a first-in-first-out queue"),
         }
     }
 
@@ -113,8 +115,8 @@ pub(super) mod tests {
         Average::new(&values, Rate::from_bps(1_000_000))
     }
 
-    /// If the queue grows from 0 by one packet at each of L arrivals, the average is then L + 1 + ((1 - w)^(L + 1) - 1)
-    /// / w (Floyd and Jacobson 1993 §6, Eq. 4).
+    /// If the queue grows from 0 by one packet at each of L arrivals, the average with weight w is then L + 1 + ((1 -
+    /// w)^(L + 1) - 1) / w (Floyd and Jacobson 1993 §6, Eq. 4).
     #[test]
     fn a_growing_queue() {
         let weight = 0.002;

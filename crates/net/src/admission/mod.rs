@@ -19,7 +19,7 @@ pub enum Verdict {
     Drop(LossReason),
 }
 
-/// Decides whether an arriving packet is enqueued. It may also mark the packet (ECN).
+/// Decides whether an arriving packet is enqueued, and may mark the packet (ECN).
 pub trait Admission: Send {
     /// Decides on a packet that arrives at a queue in this state.
     fn admit(&mut self, now: Time, packet: &mut Packet, queue: &ArrivalState) -> Verdict;
@@ -55,7 +55,7 @@ pub struct QueueLimit {
 }
 
 impl QueueLimit {
-    /// Whether the queue is unlimited. The backlog then need not be counted.
+    /// Whether the queue is unlimited. The backlog of an unlimited queue need not be counted.
     pub fn is_unlimited(&self) -> bool {
         self.packets == u64::MAX && self.bytes == u64::MAX
     }
@@ -80,7 +80,7 @@ pub struct ArrivalState {
     pub idle: Duration,
 }
 
-/// All admissions.
+/// All mechanisms of admission to a first-in-first-out queue.
 pub const ALL: &[Mechanism<Build>] =
     &[drop_tail::MECHANISM, red::MECHANISM, warn::MECHANISM, policer::MECHANISM];
 

@@ -1,7 +1,7 @@
 //! A policer: drops packets that exceed a token bucket (RFC 2475 §2.3.3.4; RFC 2697 with one bucket), before a
 //! first-in-first-out queue.
 //!
-//! A policer does not smooth bursts. Because TCP sends bursts, it gets less than the policer's rate (Flach et al.,
+//! A policer does not smooth bursts. Because TCP sends bursts, TCP gets less than the policer's rate (Flach et al.,
 //! SIGCOMM 2016).
 
 use super::{Admission, ArrivalState, Build, Verdict};
@@ -82,7 +82,7 @@ mod tests {
     }
 
     /// Packets have 1000 bytes, and at 8 Mbit/s the tokens for one packet arrive each millisecond. A source of twice
-    /// the rate loses every second packet as soon as the burst's tokens are spent.
+    /// the rate must lose every second packet as soon as the burst's tokens are spent.
     #[test]
     fn a_source_of_twice_the_rate_loses_half() {
         let mut policer = policer(4000);

@@ -74,7 +74,7 @@ struct Red {
     gentle: bool,
     marks: bool,
     average: Average,
-    /// Number of packets since the last mark or drop. It is 0 while the average is below the lower threshold.
+    /// Number of packets since the last mark or drop; 0 while the average is below the lower threshold.
     since_mark: u64,
     random: Stream,
 }
@@ -126,7 +126,8 @@ impl Red {
         }
     }
 
-    /// Returns true with probability p_a = p_b / (1 - count p_b). Gaps between marks are then uniform from 1 to 1/p_b.
+    /// Returns true with probability p_a = p_b / (1 - count p_b), where count is the number of packets since the last
+    /// mark. Gaps between marks are then uniform from 1 to 1/p_b.
     fn should_drop(&mut self, probability: f64) -> bool {
         let spent = self.since_mark as f64 * probability;
         let now = if spent < 1.0 { probability / (1.0 - spent) } else { 1.0 };
@@ -153,15 +154,15 @@ mod tests {
             assert_eq!(
                 verdict,
                 Verdict::Drop(LossReason::EarlyDrop),
-                "from maxth on, ECN-capable packets are dropped, too"
+                "ECN-capable packets, too, must be dropped if the average is at least maxth"
             );
             let verdict = red.admit(Time::ZERO, &mut one, &busy(50));
             assert_eq!(verdict, Verdict::Drop(LossReason::QueueFull));
         }
     }
 
-    /// With p_a, gaps between marks are uniform on 1 … 1/p_b (Floyd and Jacobson 1993 §7). At a queue of 10 packets p_b
-    /// is 0.05, so gaps are 1 … 20, with mean 10.5 and variance (20^2 - 1) / 12.
+    /// If each packet is marked with probability p_a, gaps between marks are uniform on 1 … 1/p_b (Floyd and Jacobson
+    /// 1993 §7). At a queue of 10 packets p_b is 0.05, so gaps are 1 … 20, with mean 10.5 and variance (20^2 - 1) / 12.
     #[test]
     fn gaps_between_marks_are_uniform() {
         for (ecn, marked) in [(Ecn::Ect0, true), (Ecn::NotEct, false)] {

@@ -10,7 +10,7 @@ use crate::failures::TransmissionFailures;
 use crate::service::Service;
 use lasthop_base::{Duration, Mechanism, Stream, Time, Values};
 
-/// Bytes of the IPv4 and TCP headers. They must be intact so that the receiver can read a damaged packet.
+/// Bytes of the IPv4 and TCP headers. The receiver can read the header of a damaged packet if these bytes are intact.
 const HEADER: u32 = 40;
 
 /// Outcome of the retransmissions of a packet.
@@ -39,8 +39,8 @@ impl ArqOutcome {
         channel.has_intact_header(&Transmission { attempt: self.attempts - 1, ..*first }, HEADER)
     }
 
-    /// Returns the failed transmissions. The first failed transmission ended at `ends`. The ends of the others are
-    /// spread evenly over `delay`.
+    /// Returns the failed transmissions. The first transmission ended at `ends`. The ends of the other transmissions
+    /// are spread evenly over `delay`.
     #[cold]
     pub(crate) fn failures(&self, ends: Time) -> TransmissionFailures {
         let failed = self.attempts - u32::from(self.is_delivered);
@@ -51,8 +51,8 @@ impl ArqOutcome {
 
 /// A scheme that retransmits lost packets one by one.
 pub trait Arq: Send {
-    /// Decides the outcome of a packet whose first `transmission` was lost. Not called for other packets; their outcome
-    /// is [`ArqOutcome::FIRST_TRY`].
+    /// Decides the outcome of a packet whose first transmission, `transmission`, was lost. Other packets have the
+    /// outcome [`ArqOutcome::FIRST_TRY`] without a call.
     fn retransmit(&mut self, transmission: &Transmission, channel: &mut dyn Channel) -> ArqOutcome;
 
     /// Whether packets wait for earlier packets that are being retransmitted.
@@ -60,7 +60,7 @@ pub trait Arq: Send {
         true
     }
 
-    /// Whether the scheme retransmits.
+    /// Whether the scheme retransmits lost packets.
     fn retransmits(&self) -> bool {
         true
     }
@@ -80,7 +80,8 @@ pub(crate) fn transmit(
 
 /// A link layer.
 pub enum LinkLayer {
-    /// Retransmits packet by packet. Fates are known when packets enter, unless the queue decides at dequeue.
+    /// Retransmits packet by packet. A packet's fate is known when the packet enters, unless the queue decides at
+    /// dequeue.
     PerPacket(Box<dyn Arq>),
     /// Replaces the whole direction by an element.
     Full(Box<dyn Layer>),
@@ -88,7 +89,7 @@ pub enum LinkLayer {
 
 /// A link layer that builds an element for the whole direction.
 pub trait Layer: Send {
-    /// Builds the direction.
+    /// Builds the element for the direction from the direction's other parts.
     fn build_direction(self: Box<Self>, parts: DirectionParts) -> Box<dyn Element>;
 
     /// Returns the reason why the other direction must have the same layer, or `None` if it need not.
@@ -110,9 +111,10 @@ pub trait Layer: Send {
 pub struct Medium {
     /// Parameters that must be equal in all members.
     pub equal_in_cell: &'static [&'static str],
-    /// Parameters that must be equal in the members of one sender.
+    /// Parameters that must be equal in all members with the same sending node.
     pub equal_per_sender: &'static [&'static str],
-    /// Parameters that must be equal in the members whose first parameter of this list, a count, is above 0.
+    /// Parameters that must be equal in some members only: those in which the first parameter of this list, a count, is
+    /// above 0.
     pub equal_if_set: &'static [&'static str],
     /// Builds the arbiter of transmissions, which exchanges [messages](crate::peer_message::MediumMessage) with its
     /// members and carries no packets.
@@ -125,13 +127,13 @@ pub struct Member<'a> {
     pub values: &'a Values,
     /// Number of the sending node. Directions of one sender share a back-off.
     pub sender: usize,
-    /// Random numbers of the contention.
+    /// Random stream of this direction's contention for the medium.
     pub random: Stream,
 }
 
-/// Parts of a direction that the configuration determines apart from the link layer.
+/// Parts of a direction other than the link layer, as configured.
 pub struct DirectionParts {
-    /// The rate.
+    /// Rate: constant, planned or recorded.
     pub service: Service,
     /// One-way propagation delay.
     pub delay: Duration,
@@ -143,7 +145,7 @@ pub struct DirectionParts {
     pub random: Stream,
 }
 
-/// Reason why a layer needs the same layer in the other direction, and a remedy.
+/// Reason why a link layer needs the same link layer in the other direction, and a remedy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Partner {
     /// The reason, for example `status = "polled" needs RLC in the other direction`.
@@ -165,5 +167,5 @@ pub type Build = dyn Fn(&Values) -> LinkLayer + Send + Sync;
 /// All ARQ schemes that retransmit packet by packet.
 pub const ALL: &[Mechanism<Build>] = &[none::MECHANISM, repeat::MECHANISM];
 
-/// The default.
+/// The default: no retransmission.
 pub const DEFAULT: Mechanism<Build> = none::MECHANISM;

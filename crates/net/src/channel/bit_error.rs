@@ -1,4 +1,4 @@
-//! Independent bit errors: a transmission of n bits is lost with probability 1 - (1 - b)^n.
+//! Independent bit errors. With bit error rate b, a transmission of n bits is lost with probability 1 - (1 - b)^n.
 
 use super::{Build, Channel, PacketDraws, Reception, Threshold, Transmission};
 use lasthop_base::{Info, Mechanism, Parameter, Unit};
@@ -20,8 +20,8 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
         let rate = values.number("rate");
         Box::new(BitError {
             draws: PacketDraws::new(stream),
-            // ln((1 - b)^8), the logarithm of the probability that a byte has no error; `log1p` is accurate for small
-            // b.
+            // With bit error rate b, this is ln((1 - b)^8): the logarithm of the probability that a byte has no error.
+            // `log1p` is accurate for small b.
             log_intact_byte: 8.0 * libm::log1p(-rate),
             bytes: 0,
             loss: Threshold::of(0.0),
@@ -45,9 +45,9 @@ impl Channel for BitError {
         if self.draws.happens(transmission.attempt, self.loss) { Reception::Lost } else { Reception::Intact }
     }
 
-    /// The header is damaged if the packet's draw is below the header's own loss probability. A lost packet then has an
-    /// intact header with probability ((1 - b)^h - (1 - b)^n) / (1 - (1 - b)^n), as for independent errors: the header
-    /// has h of the n bits.
+    /// The header is damaged if the packet's draw is below the probability of an error in the header alone. A lost
+    /// packet then has an intact header with probability ((1 - b)^h - (1 - b)^n) / (1 - (1 - b)^n), as for independent
+    /// errors. Here b is the bit error rate, and the header has h of the packet's n bits.
     fn has_intact_header(&self, transmission: &Transmission, header: u32) -> bool {
         let hit = -libm::expm1(self.log_intact_byte * f64::from(header.min(transmission.bytes)));
         self.draws.spares(transmission.attempt, Threshold::of(hit))
@@ -60,7 +60,8 @@ mod tests {
     use lasthop_base::{Stream, Time};
     use lasthop_wire::Priority;
 
-    /// A share of ((1 - b)^h - (1 - b)^n) / (1 - (1 - b)^n) of the lost packets has an intact header.
+    /// The share of lost packets with an intact header must be ((1 - b)^h - (1 - b)^n) / (1 - (1 - b)^n), for a bit
+    /// error rate b and a header of h of the packet's n bits.
     #[test]
     fn headers_are_spared_as_often_as_the_formula_says() {
         for rate in [1e-5, 1e-4] {

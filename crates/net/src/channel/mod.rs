@@ -1,4 +1,4 @@
-//! Channels, which decide the losses over the air.
+//! Channels: models that decide which transmissions over the air are lost.
 
 mod bit_error;
 mod fading;
@@ -40,8 +40,8 @@ pub enum Reception {
 
 /// A channel with its random stream.
 ///
-/// Each packet takes one draw from the stream, and its retransmissions derive their draws from that draw. The outcome
-/// of the n-th packet's first transmission therefore depends only on the seed and on n (or on time).
+/// Each packet takes one draw from the stream, and its retransmissions derive their draws from that draw. Therefore the
+/// outcome of the n-th packet's first transmission depends only on the seed and on n, or on the seed and on time.
 pub trait Channel: Send {
     /// Decides the outcome of a transmission. The `start` of first transmissions never decreases.
     fn transmit(&mut self, transmission: &Transmission) -> Reception;
@@ -81,7 +81,7 @@ pub(crate) fn with_settable_loss(random: Stream) -> Box<dyn Channel> {
     (iid::MECHANISM.build)(&iid::MECHANISM.info.defaults().with("loss", Value::Number(0.0)), random)
 }
 
-/// Returns the reason why the loss probability cannot change, or `None` if it can.
+/// Returns the reason why the loss probability cannot change as requested, or `None` if the change is possible.
 pub(crate) fn refusal(channel: &dyn Channel, change: &LinkChange) -> Option<ChangeRefused> {
     (change.loss.is_some() && channel.loss_probability().is_none())
         .then_some(ChangeRefused("its channel does not lose each packet with the same probability"))
@@ -97,7 +97,7 @@ pub const ALL: &[Mechanism<Build>] = &[
     scripted::MECHANISM,
 ];
 
-/// The default.
+/// The default: a lossless channel.
 pub const DEFAULT: Mechanism<Build> = none::MECHANISM;
 
 /// The random draws of a channel: one draw per packet, from which the draws for its retransmissions are derived.

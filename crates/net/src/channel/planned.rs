@@ -42,7 +42,7 @@ mod tests {
     use lasthop_wire::Priority;
 
     /// During the planned burst, the channel loses a tenth of all packets, and the plan loses half of the others. The
-    /// total is 0.1 + 0.9 * 0.5. The plan does not change which packets the channel itself loses.
+    /// total loss must be 0.1 + 0.9 * 0.5. The plan must not change which packets the channel itself loses.
     #[test]
     fn losses_by_plan_come_on_top() {
         let transmission = |at: u64| {

@@ -1,4 +1,4 @@
-//! Losses of the packets with given numbers, so that the loss pattern is the same for every sender.
+//! Loses the packets with the given numbers, so that the loss pattern is the same for every sender.
 
 use super::{Build, Channel, Reception, Transmission};
 use lasthop_base::{Info, Mechanism, Parameter, Unit};
@@ -23,7 +23,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
 };
 
 struct Scripted {
-    /// Numbers of the packets that are still to be lost, in ascending order.
+    /// Numbers of the packets that will still be lost, in ascending order.
     lost: VecDeque<u64>,
     next: u64,
 }

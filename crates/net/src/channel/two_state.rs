@@ -1,9 +1,10 @@
 //! The Gilbert-Elliott channel (Gilbert 1960, Elliott 1963): a good and a bad state, for bursts of losses.
 //!
 //! With `clock = "packets"`, the Markov chain of the two states steps once per packet, as in netem's `loss gemodel`. A
-//! retransmission steps a copy of the chain from its packet's state. If the bad state loses everything, a lost packet
-//! therefore loses its first n transmissions with probability (1 - r)^(n - 1). The chain itself continues from the
-//! state of the first transmission, so retransmissions do not change later first transmissions.
+//! retransmission steps a copy of the chain from its packet's state. Let r be the probability of leaving the bad state,
+//! in which everything is lost. Then the first n transmissions of a lost packet all fail with probability (1 - r)^(n -
+//! 1). The chain itself continues from the state of the first transmission, so retransmissions do not change later
+//! first transmissions.
 //!
 //! With `clock = "time"`, states have exponentially distributed lengths in time, whether or not packets are sent. The
 //! parameter `meets` defines which state applies to a transmission. Two values of `meets` select other models. With
@@ -126,8 +127,8 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
     },
 };
 
-/// With `clock = "packets"`, one of the loss rates is required. With `clock = "time"` no rate is required, because
-/// `good` and `bad` have defaults.
+/// Requires one of the loss rates if `clock` is `packets`. If `clock` is `time`, no rate is required, because `good`
+/// and `bad` have defaults.
 fn rates(values: &Values) -> Option<OneOf> {
     (values.word("clock") == "packets").then_some(OneOf {
         parameters: &["mean_loss", "p", "loss_good"],
@@ -206,7 +207,8 @@ struct ByTime {
     loss_good: Threshold,
     at_end: bool,
     shields_tags: bool,
-    /// Total transmission time so far, if states last only while something is sent.
+    /// Total transmission time so far, if time in a state advances only during transmissions (`meets` is `sent`);
+    /// otherwise `None`.
     sent: Option<Time>,
     /// Start of the bad period that was drawn last.
     from: Time,
@@ -315,8 +317,8 @@ mod tests {
         assert!((losses / bursts - 4.0).abs() < 5.0 * 4.0 / 5000.0f64.sqrt());
     }
 
-    /// For a share of `share * (1 - r)^(n - 1)` of the packets, all n transmissions fail. The bound is 4 standard
-    /// errors of 200,000 packets in bursts of 5.
+    /// With r = 1 / `burst`, all n transmissions must fail for a share of `share * (1 - r)^(n - 1)` of the packets. The
+    /// bound is 4 standard errors of 200,000 packets in bursts of 5.
     #[test]
     fn by_packets_the_chain_steps_at_each_repeat() {
         let (share, burst) = (0.05, 5.0);
@@ -337,7 +339,8 @@ mod tests {
         }
     }
 
-    /// With r = 1 - p the chain has no memory, so the n transmissions of a packet are lost independently.
+    /// If the probability of a change to good is r = 1 - p, the chain has no memory. The n transmissions of a packet
+    /// must then be lost independently.
     #[test]
     fn by_packets_a_chain_without_memory_loses_repeats_independently() {
         let settings = [("p", Value::Number(0.2)), ("r", Value::Number(0.8))];
@@ -391,9 +394,11 @@ mod tests {
         };
         let (dense, sparse) = (receptions(1), receptions(10));
         let share = dense.iter().filter(|one| **one == Reception::Lost).count() as f64 / dense.len() as f64;
-        // The bound is five standard errors of a ratio of exponential times, for 2000 periods.
+        // The share of bad time must be 0.1. The bound is five standard errors of a ratio of exponential times, for
+        // 2000 periods.
         assert!((share - 0.1).abs() < 5.0 * 0.1 * (2.0 / 2000.0f64).sqrt(), "{share}");
-        // States do not depend on traffic, so transmissions at the same times find the same states.
+        // States do not depend on traffic, so a transmission at a given time must meet the same state with dense and
+        // with sparse traffic.
         let thinned: Vec<Reception> = dense.iter().step_by(10).copied().collect();
         assert_eq!(thinned, sparse);
     }

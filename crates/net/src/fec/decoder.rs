@@ -1,4 +1,4 @@
-//! The receiving side, which decides the fate of each packet of the open blocks.
+//! The receiving side of the erasure code, which decides the fate of each data packet of the open blocks.
 
 use super::parameters::Code;
 use crate::element::Output;
@@ -6,7 +6,7 @@ use lasthop_base::Time;
 use lasthop_wire::{LossReason, Packet};
 use std::collections::VecDeque;
 
-/// Receiver of a set of interleaved blocks. A set ends before the next one begins.
+/// Receiver of a set of interleaved blocks. All blocks of a set end before the next set begins.
 pub(super) struct Decoder {
     code: Code,
     blocks: Vec<DecoderBlock>,
@@ -79,7 +79,7 @@ impl Decoder {
         self.deliver(at, out);
     }
 
-    /// Ends all blocks at `at`. Packets that cannot be rebuilt are given up.
+    /// Ends all blocks at `at`. Packets that cannot be rebuilt are output as lost.
     pub(super) fn end_blocks(&mut self, at: Time, out: &mut Vec<Output>) {
         for held in &mut self.held {
             if held.state == PacketState::Missing {

@@ -5,18 +5,18 @@
 //!
 //! A block has k data packets, sent as they arrive, followed by n - k parity packets. Parity packets use the link's
 //! capacity. Each is as long as the block's longest data packet (padding: RFC 6363 §3, RFC 6865). Intact data packets
-//! are delivered at once. Lost ones are rebuilt as soon as any k packets of the block have arrived, as with an ideal
+//! are delivered at once. Lost packets are rebuilt as soon as any k packets of the block have arrived, as with an ideal
 //! code such as Reed-Solomon. The parameter `excess` models codes that need more packets. Packets that cannot be
 //! rebuilt are given up at the end of the last parity packet of the interleaved blocks.
 //!
-//! After an idle time of `wait`, an incomplete block of k' data packets is closed with all n - k parity packets. This is
-//! a shortened code: any k' of the packets of that block suffice. The channel decides for each packet separately, parity
-//! packets included.
+//! After an idle time of `wait`, an incomplete block of k' data packets is closed with all n - k parity packets. This
+//! is a shortened code: any k' of the packets of that block suffice. The channel decides for each packet separately,
+//! parity packets included.
 //!
 //! # Not modelled
 //! Headers and computing times of the code, adaptive code rates, and parity in several pieces are not modelled. Codes
-//! of the physical layer (convolutional, turbo, LDPC) correct bits. A channel's loss rate already is the rate after
-//! their decoding.
+//! of the physical layer (convolutional, turbo, LDPC) correct bits. A channel's loss rate already is the rate after the
+//! decoding of these codes.
 
 mod decoder;
 mod parameters;
@@ -33,7 +33,7 @@ use lasthop_base::{Duration, Mechanism, Time};
 use lasthop_wire::{Backlog, Packet, Priority};
 use parameters::Code;
 
-/// All link layers of this kind.
+/// List of this module's link layers: `fec`.
 pub const ALL: &[Mechanism<Build>] = &[MECHANISM];
 
 struct FecLayer {
@@ -80,7 +80,7 @@ struct FecDirection {
     sent: usize,
     phase: FecPhase,
     frees_at: Time,
-    /// Time of the next action; [`Time::NEVER`] if there is none before the next packet.
+    /// Time of the next action; [`Time::NEVER`] if nothing is due before the next packet arrives.
     acts_at: Time,
 }
 
@@ -159,7 +159,7 @@ impl FecDirection {
         self.code.parity * self.open()
     }
 
-    /// Sends a packet that starts at `now`. Returns whether it arrives intact.
+    /// Transmits a packet from `now` on. Returns whether the packet arrives intact.
     fn transmit(&mut self, now: Time, bytes: u32, priority: Priority) -> bool {
         let served = self.server.serve(now, bytes);
         self.frees_at = served.ends;

@@ -56,8 +56,8 @@ pub(super) struct Delivery {
     complete_end: u64,
     end: u64,
     waiting: u32,
-    /// Number of the highest SDU that was complete when t-Reordering started, plus one. The timer stops when all SDUs
-    /// below this number are delivered or skipped.
+    /// Number of the highest SDU that was complete when t-Reordering started, plus one. The timer t-Reordering stops
+    /// when all SDUs below this number are delivered or skipped.
     trigger: u64,
     /// Expiry of t-Reordering.
     deadline: Time,
@@ -227,13 +227,13 @@ impl Delivery {
         self.advance(at, out);
     }
 
-    /// Handles an SDU that the sender gives up. The sender announces this to the receiver.
+    /// Handles an SDU that the sender gives up. The sender announces the discard to the receiver.
     pub(super) fn discard(&mut self, index: usize, at: Time, out: &mut Vec<Output>) {
         self.skip_missing(index, at, out);
         self.advance(at, out);
     }
 
-    /// Removes SDUs that both ends have finished. The sender has finished all bytes before `released`.
+    /// Removes SDUs that neither end needs any longer. The sender needs no bytes before `released`.
     pub(super) fn remove_finished(&mut self, released: u64) {
         while self.base < self.next && self.sdus.front().is_some_and(|sdu| sdu.bytes.end <= released) {
             self.sdus.pop_front();

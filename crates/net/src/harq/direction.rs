@@ -19,7 +19,8 @@ use std::collections::VecDeque;
 
 /// Bytes of a status report in a block, for a header and three NACKs with ranges (our choice).
 pub(super) const STATUS_BYTES: u64 = 16;
-/// Smallest payload of a block, bytes. If a slot has fewer bytes, a block is sent only every few slots.
+/// Smallest payload of a block, bytes. If the rate allows fewer bytes per slot, the bits of several slots are saved for
+/// one block.
 const MIN_PAYLOAD: u64 = 16;
 
 pub(super) struct HarqDirection {
@@ -37,7 +38,7 @@ pub(super) struct HarqDirection {
     status_queue: VecDeque<Status>,
     /// Time at which the transmitter is free.
     free_at: Time,
-    /// Start of the next slot that will be used.
+    /// Start of the next slot in which a block will be sent.
     next_slot: Time,
     /// Bits saved from slots that were too small for a block.
     saved_bits: u64,
@@ -193,7 +194,7 @@ impl HarqDirection {
         }
     }
 
-    /// Makes a status report if one is due, and handles received reports.
+    /// Builds a status report if a report is due, and handles received reports.
     fn exchange_status(&mut self, now: Time, out: &mut Vec<Output>) {
         if let Some(status) = self.statuses.build_due(now, &self.reassembly) {
             self.delivery.counters.statuses += 1;

@@ -13,9 +13,9 @@
 //! may overtake the block. Status reports travel in the blocks of the other direction, and are lost with these blocks.
 //!
 //! The `channel` decides whether a first transmission fails. A retransmission that the channel destroys fails only with
-//! probability `combining` to the power of the earlier transmissions; otherwise the receiver decodes it (rule of
-//! Simu5G's `LteRealisticChannelModel`, `harqReduction`). All transmissions of a block are decided at the first one, so
-//! that other traffic does not change the outcome.
+//! probability `combining` to the power n, where n is the number of earlier transmissions; otherwise the receiver
+//! decodes it (rule of Simu5G's `LteRealisticChannelModel`, `harqReduction`). The outcome of all transmissions of a
+//! block is decided at the first transmission, so that other traffic does not change the outcome.
 //!
 //! Here sequence numbers count bytes of the direction's stream. NR numbers SDUs and segments (TS 38.322 §6.2.2), and
 //! LTE numbers PDUs. All three kinds of numbering lose and retransmit the same bytes.
@@ -23,7 +23,8 @@
 //! # Not modelled
 //! * Spatial layers and further carriers: each slot has one block.
 //! * The scheduler, other users, uplink grants, and ACKs misread as NACKs.
-//! * The time on the air: the HARQ round trip includes it. The link's propagation delay follows after the link layer.
+//! * The propagation time of each transmission: the HARQ round trip includes this time. The link's propagation delay is
+//!   added after the link layer.
 //! * The size of a status report: it always has 16 bytes.
 //! * Re-establishing the connection: an SDU with too many retransmissions is given up, and the receiver learns of it.
 //! * The wrapping of sequence numbers.
@@ -47,7 +48,7 @@ use crate::element::Element;
 use direction::HarqDirection;
 use lasthop_base::{Mechanism, Values};
 
-/// All link layers of this kind.
+/// List of this module's link layers: `harq`.
 pub const ALL: &[Mechanism<Build>] = &[MECHANISM];
 
 struct HarqLayer {

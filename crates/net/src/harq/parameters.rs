@@ -1,4 +1,4 @@
-//! Parameters of hybrid ARQ and of RLC. Defaults are LTE's.
+//! Parameters of hybrid ARQ and of RLC. The defaults are those of LTE.
 //!
 //! The defaults of timers and polls are those of srsRAN 4G's bearer of QCI 9 (`rb.conf`: 120, 50 and 50 ms, 64 PDUs,
 //! 750 KB, 32 retransmissions). PDCP's t-Reordering is that of srsRAN Project's 5QI 9 (`qos.yml`: 220 ms). Eight

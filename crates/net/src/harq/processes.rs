@@ -13,7 +13,7 @@ use lasthop_wire::Priority;
 pub(super) struct TransportBlock {
     pub(super) spans: Vec<Span>,
     pub(super) statuses: Vec<Status>,
-    /// Whether the last data PDU has a poll.
+    /// Whether the block's last data PDU polls for a status report.
     pub(super) polls: bool,
 }
 
@@ -76,8 +76,8 @@ impl Processes {
         self.decodes_at
     }
 
-    /// Returns two times: that of the next retransmission, and that at which a process is free. A time is
-    /// [`Time::NEVER`] if unknown.
+    /// Returns the time of the next retransmission, and the time at which a process is free. Either is [`Time::NEVER`]
+    /// if no process has such a time.
     pub(super) fn due(&self) -> [Time; 2] {
         self.processes.iter().fold([Time::NEVER; 2], |[repeat, free], process| {
             match process.retransmissions_left {
@@ -156,8 +156,8 @@ impl Processes {
         probability >= 1.0 || unit_interval(derive(draw, draw_index)) < probability
     }
 
-    /// Takes the earliest block that is decoded by `now`. Returns its process, the time of decoding and the block. Call
-    /// [`Processes::put_back`] afterwards.
+    /// Takes the earliest block that is decoded by `now`. Returns the index of the block's process, the time of
+    /// decoding and the block. Call [`Processes::put_back`] afterwards.
     pub(super) fn decode(&mut self, now: Time) -> Option<(usize, Time, TransportBlock)> {
         if self.decodes_at > now {
             return None;

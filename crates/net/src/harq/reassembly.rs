@@ -1,8 +1,9 @@
-//! Missing bytes of the stream, and the timer t-Reassembly, for which RLC waits for HARQ to deliver these bytes (TS
-//! 38.322 §5.2.2.2, §5.2.3.2). LTE calls the timer t-Reordering (TS 36.322 §5.1.2.2, §5.1.3.2).
+//! Missing bytes of the stream, and the timer t-Reassembly. While the timer runs, RLC waits for HARQ to deliver the
+//! missing bytes (TS 38.322 §5.2.2.2, §5.2.3.2). LTE calls the timer t-Reordering (TS 36.322 §5.1.2.2, §5.1.3.2).
 //!
-//! The timer starts when a hole appears, and remembers the highest byte received by then. At its expiry, all bytes
-//! missing below that byte count as lost by HARQ. The timer restarts if there are later holes.
+//! The timer starts when a hole (a range of missing bytes) appears. Its trigger is the highest byte received so far.
+//! When the timer expires, all missing bytes below the trigger count as lost by HARQ. The timer restarts if there are
+//! later holes.
 
 use crate::span::Span;
 use lasthop_base::{Duration, Time};
@@ -88,7 +89,7 @@ impl Reassembly {
         self.holes.front().map_or(self.highest, |hole| hole.start)
     }
 
-    /// Returns the first byte whose fate is unknown. All bytes before it have arrived or count as lost by HARQ.
+    /// Returns the first byte whose fate is unknown. All earlier bytes have arrived or count as lost by HARQ.
     pub(super) fn known(&self) -> u64 {
         let index = self.holes.partition_point(|hole| hole.end <= self.harq_lost_end);
         self.holes.get(index).map_or(self.highest, |hole| hole.start.max(self.harq_lost_end))
@@ -110,7 +111,7 @@ impl Reassembly {
         }
     }
 
-    /// In unacknowledged mode, gives up the next hole that HARQ lost, and returns it.
+    /// In unacknowledged mode, gives up the next range of missing bytes that HARQ lost, and returns the range.
     pub(super) fn abandon_next(&mut self) -> Option<Span> {
         let hole = self.holes.front_mut().filter(|hole| hole.start < self.harq_lost_end)?;
         let gone = Span { end: hole.end.min(self.harq_lost_end), ..*hole };

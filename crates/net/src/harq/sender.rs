@@ -100,7 +100,7 @@ impl RlcSender {
             && delivery.count() - delivery.find(self.acknowledged) >= self.window
     }
 
-    /// Fills a block of `room` bytes, with retransmissions first. Returns the bytes left.
+    /// Fills a block of `room` bytes, with retransmissions first. Returns the number of unused bytes.
     pub(super) fn fill(
         &mut self,
         now: Time,
@@ -206,7 +206,7 @@ impl RlcSender {
                 && sdu.bytes.start < span.end
             {
                 let bytes = sdu.bytes.common(*span);
-                // A late report may list bytes that have arrived since.
+                // A late report may list bytes that have arrived since the report was built.
                 if bytes.end > self.acknowledged {
                     self.schedule_retransmission(now, status.made, index, bytes, to, out);
                 }
@@ -215,7 +215,8 @@ impl RlcSender {
         }
     }
 
-    /// Schedules a retransmission, unless one is pending or the SDU had too many retransmissions.
+    /// Schedules the retransmission of `bytes`, unless these bytes are already scheduled. Gives the SDU up if it had
+    /// too many retransmissions.
     fn schedule_retransmission(
         &mut self,
         now: Time,
@@ -231,7 +232,7 @@ impl RlcSender {
             return;
         }
         if sdu.requests > self.max_retransmissions {
-            // The SDU was given up before this report arrived, so another report has to cover later bytes.
+            // This SDU was given up earlier. Another report has to cover the later bytes, so the poll timer must run.
             if self.polling.expires() == Time::NEVER {
                 self.polling.restart_timer(now);
             }
@@ -245,7 +246,7 @@ impl RlcSender {
             return self.retransmissions.push_back(Span { end: bytes.end.min(self.fresh.start), ..bytes });
         }
         // The SDU is given up. Its remaining bytes are not sent, and the receiver stops waiting for them. The poll
-        // timer requests a report on later bytes, unless one arrives earlier.
+        // timer requests a report on later bytes, unless a report arrives earlier.
         self.polling.restart_timer(now);
         self.retransmissions.retain(|span| span.common(sdu).is_empty());
         if self.fresh.start < sdu.end {

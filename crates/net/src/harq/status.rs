@@ -15,7 +15,7 @@ struct Report {
 #[derive(Debug)]
 pub(super) struct StatusReports {
     prohibit: Duration,
-    /// Earliest time of the next report, because of t-StatusProhibit.
+    /// Earliest time at which t-StatusProhibit permits the next report.
     allowed: Time,
     due: Time,
     /// Positions in the stream, in bytes, of the first and the last unanswered poll. A poll is answered when the fate
@@ -54,7 +54,8 @@ impl StatusReports {
         });
     }
 
-    /// Answers polls up to byte `known`, before which all bytes have arrived or count as lost by HARQ.
+    /// Schedules a report for the polls at positions up to `known`. All bytes before `known` have arrived or count as
+    /// lost by HARQ.
     pub(super) fn answer_polls(&mut self, now: Time, known: u64) {
         if let Some([first, last]) = self.pending_polls
             && first <= known

@@ -32,5 +32,5 @@ pub type Build = dyn Fn(&Values, Stream) -> Box<dyn Jitter> + Send + Sync;
 /// All models of jitter.
 pub const ALL: &[Mechanism<Build>] = &[none::MECHANISM, random::MECHANISM];
 
-/// The default.
+/// The default: no jitter.
 pub const DEFAULT: Mechanism<Build> = none::MECHANISM;

@@ -64,8 +64,8 @@ struct Random {
     random: Stream,
 }
 
-/// Number of draws after which the nearest bound is used. This happens only if almost the whole distribution is out of
-/// range.
+/// Number of draws after which the mean is used, limited to the range. This happens only if almost the whole
+/// distribution is out of range.
 const TRIES: usize = 100;
 
 impl Random {
@@ -142,8 +142,8 @@ mod tests {
             (half.to_vec(), 2.0 * (2.0 / pi).sqrt(), 2.0 * (1.0 - 2.0 / pi).sqrt()),
         ] {
             let (found, spread) = moments(&sample(&settings));
-            // The bounds are five standard errors, of a mean, and of a deviation (at most that of a normal
-            // distribution).
+            // The bounds are five standard errors of a mean and of a standard deviation. For the deviation, the error
+            // of a normal distribution is an upper bound.
             assert!((found - mean).abs() < 5.0 * deviation / 200.0, "{settings:?}: {found}");
             assert!((spread - deviation).abs() < 5.0 * deviation / 282.0, "{settings:?}: {spread}");
         }

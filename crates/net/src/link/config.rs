@@ -101,7 +101,7 @@ impl Config {
         }
     }
 
-    /// Returns the delay without queueing. It is the propagation delay, plus the mean base delay of recorded trains.
+    /// Returns the delay without queueing: the propagation delay, plus the mean base delay of recorded trains.
     pub fn base_delay(&self) -> Duration {
         self.delay + self.light.as_ref().map_or(Duration::ZERO, |light| light.trace.mean_delay())
     }
@@ -134,7 +134,8 @@ impl Config {
         if may_change && channel.is_perfect() { channel::with_settable_loss(other) } else { channel }
     }
 
-    /// Builds the channel of residual losses, which follow the link layer, if there are any.
+    /// Builds the channel of residual losses, which happen after the link layer. Returns `None` without residual
+    /// losses.
     pub(super) fn residual_with(&self, random: Stream) -> Option<Box<dyn Channel>> {
         let (kind, values) = match self.residual_burst {
             _ if self.residual_loss <= 0.0 => return None,
@@ -148,7 +149,7 @@ impl Config {
         Some((choice.build)(&choice.values, random))
     }
 
-    /// Builds the channel, with planned losses of this seed if there are any.
+    /// Builds the channel, with planned losses if configured. `seed` is the seed of the planned losses.
     pub(super) fn channel_with(&self, random: Stream, seed: u64) -> Box<dyn Channel> {
         let beside = Stream::named(random.clone().draw(), "loss_plan");
         let channel = (self.channel.build)(&self.channel.values, random);

@@ -1,10 +1,10 @@
 //! Duplicates and damages packets before they enter a link direction, as netem's `duplicate` and `corrupt` do
 //! (tc-netem(8)). Causes residual losses after the direction.
 //!
-//! Duplicates and damage have their own random streams, so other draws stay the same. A copy has its own packet number
-//! and enters right after the original. Queue limit, channel, damage and jitter apply to the copy, but this link does
-//! not copy it further. A damaged packet uses capacity on this and later links, and its host discards it. As in netem,
-//! damage happens before the queue, and link layers do not repair it.
+//! Duplicates and damage use separate random streams, so that they do not change other random draws. A copy has its own
+//! packet number and enters right after the original. Queue limit, channel, damage and jitter apply to the copy, but
+//! this link does not copy it further. A damaged packet uses capacity on this and later links, and its host discards
+//! it. As in netem, damage happens before the queue, and link layers do not repair it.
 //!
 //! A residual loss destroys a packet after its delivery by the link layer, so the packet is not retransmitted. Random
 //! numbers are drawn in the order of delivery.

@@ -1,6 +1,6 @@
 //! Light traces ([`crate::service::Light`]) before a direction's queue. Each packet waits for its base delay and for an
-//! opportunity of its train. If the train has no opportunity left for a packet, the packet then enters the queue. While
-//! the queue is in use, all packets enter the queue.
+//! opportunity of its train. A packet for which its train has no opportunity left then enters the queue. While the
+//! queue is in use, all packets enter the queue.
 //!
 //! Packets that use an opportunity of their train bypass queue and service. Channel, retransmission, jitter and the
 //! link's delay apply to all packets. The backlog does not count packets that wait for their train.

@@ -26,7 +26,7 @@ impl LinkDirection {
         }
     }
 
-    /// Applies a change that [`LinkDirection::refusal`] allows. Decisions go to `out`.
+    /// Applies a change that [`LinkDirection::refusal`] allows. Appends decisions to `out`.
     pub fn change(&mut self, now: Time, change: &LinkChange, out: &mut Vec<Output>) {
         match self {
             LinkDirection::Link(link) => link.change(change),

@@ -2,9 +2,9 @@
 //! Link-sharing and Resource Management Models, IEEE/ACM ToN 3(4), 1995).
 //!
 //! There are two classes, TCP segments and datagrams. The link's allocated rate is the sum of their rates. For each
-//! class, CBQ keeps an average idle time: the time by which the packets of the class leave later than at the allocated
-//! rate. A class is over its limit from the time at which this average becomes negative until it would have recovered.
-//! Nested classes are not modelled.
+//! class, CBQ keeps an average idle time: the average time by which a packet of the class leaves later than at the
+//! allocated rate. A class is over its limit from the time at which this average becomes negative until the average
+//! would have recovered. Nested classes are not modelled.
 //!
 //! The formal link-sharing guidelines (§3) decide which classes may send. A class may send if it is not over its limit.
 //! A class over its limit may send only if it may borrow and the link is not over its limit. In addition, every other
@@ -99,8 +99,8 @@ struct Class {
     priority: u64,
     borrows: bool,
     estimator: Estimator,
-    /// Bytes served, divided by the allocated rate; the unit is s. Among classes of equal priority, the class with the
-    /// smallest value sends next.
+    /// Time in s that the bytes served so far take at the allocated rate. Among classes of equal priority, the class
+    /// with the smallest value sends next.
     served: f64,
 }
 
@@ -159,7 +159,7 @@ impl Queue for Cbq {
             return;
         }
         if self.classes[at].packets.is_empty() {
-            // A class that was idle does not get the turns that it missed.
+            // A class that was idle gets no compensation for the turns that it missed.
             let least = self.classes.iter().filter(|class| !class.packets.is_empty());
             let least = least.map(|class| class.served).fold(f64::INFINITY, f64::min);
             if least.is_finite() {
@@ -182,8 +182,8 @@ impl Queue for Cbq {
         class.packets.pop_front()
     }
 
-    /// Returns the time at which a waiting class may send. At that time the class recovers from being over its limit,
-    /// or the link from which the class borrows recovers. Call this only while no class may send.
+    /// Returns the earliest time at which a waiting class may send. From that time on, the class, or the link from
+    /// which it borrows, is not over its limit. Call this only while no class may send.
     fn ready_at(&self, now: Time) -> Time {
         let waiting = self.classes.iter().filter(|class| !class.packets.is_empty());
         let recovers = waiting.map(|class| {
@@ -215,11 +215,11 @@ struct Estimator {
     weight: f64,
     /// Average idle time in s, at most [`PacketTiming::largest`].
     idle: f64,
-    /// Factor by which the weighting reduces an old average during `max_burst` packets.
+    /// Weight that an old average still has after `max_burst` further packets.
     decay: f64,
     share: f64,
     left: Time,
-    /// Time until which the class is over its limit.
+    /// Time until which the class, or the link, is over its limit.
     recovers: Time,
     timing: PacketTiming,
 }
@@ -264,7 +264,7 @@ impl Estimator {
         self.idle = if average < largest { average } else { largest };
         self.left = leaves;
         self.recovers = if self.idle < -GRAIN {
-            // At the end of this wait, a packet would bring the average back to zero.
+            // If the next packet leaves after this wait, the average becomes zero.
             let wait = due - self.idle * (1.0 - self.weight) / self.weight;
             leaves + Duration::from_secs_f64((wait - due * self.share).max(0.0))
         } else {
@@ -330,8 +330,8 @@ mod tests {
         Cbq::new(&values)
     }
 
-    /// Returns the throughput in Mbit/s of each class in the first second. `offered` has the smallest numbers of
-    /// waiting packets: for TCP, and for datagrams.
+    /// Returns the throughput in Mbit/s of each class in the first second. At each dequeue, at least `offered[0]` TCP
+    /// packets and `offered[1]` datagrams wait.
     fn run(mut cbq: Cbq, offered: [usize; 2]) -> [f64; 2] {
         let link = Rate::from_bps(100_000_000);
         let end = Time::ZERO + Duration::from_secs(1);
@@ -423,8 +423,8 @@ mod tests {
 
     #[test]
     fn the_average_of_idle_times_by_hand() {
-        // The class has 30 of 100 Mbit/s. Packets of 500 bytes take 133.3 us at the allocated rate and 40 us on the
-        // link. The weight is 1/16.
+        // The class is allocated 30 Mbit/s of a link of 100 Mbit/s. Packets of 500 bytes take 133.3 us at the allocated
+        // rate and 40 us on the link. The weight is 1/16.
         let link = Rate::from_bps(100_000_000);
         let mut class = Estimator::new(Rate::from_bps(30_000_000), link, 1.0 / 16.0, 16);
         let start = Time::ZERO + Duration::from_secs(1);

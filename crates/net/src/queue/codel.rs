@@ -2,7 +2,7 @@
 //!
 //! No packet is dropped while at least one packet in each `interval` waits for less than `target`. Otherwise the next
 //! packet is dropped. The gap to each further drop is `interval` divided by the square root of the number of drops.
-//! With `marks`, ECN-capable packets are marked instead (§3 allows this, Linux does so).
+//! With `marks`, ECN-capable packets are marked instead (RFC 8289 §3 allows this, Linux does so).
 
 use super::fifo::PacketFifo;
 use super::law::{CoDelParameters, ControlLaw, INTERVAL, MARKS, MTU, TARGET};
@@ -137,8 +137,8 @@ mod tests {
         assert_eq!(codel.dequeue(at(now), &mut Dropped::new()), None);
     }
 
-    /// RFC 8289 §5.3: the first drop follows an interval of excess delay. The gaps to further drops are `interval /
-    /// sqrt(count)`, which is 100, 70.7, 57.7, 50 … ms. The backlog is constant.
+    /// RFC 8289 §5.3: with a constant backlog, the first drop must follow an interval of excess delay. The gaps to
+    /// further drops must be `interval / sqrt(count)`: 100, 70.7, 57.7, 50 … ms.
     #[test]
     fn a_queue_that_stands_is_dropped_from_by_the_control_law() {
         let mut expected = vec![200];
@@ -150,20 +150,21 @@ mod tests {
         let unmarked = drops(&mut codel(&[]), 100, expected[8] + 1, 50, Ecn::NotEct);
         assert_eq!(unmarked, expected);
         let marked = drops(&mut codel(&[]), 100, expected[8] + 1, 50, Ecn::Ect0);
-        assert_eq!(marked, expected, "packets are marked at the times at which others are dropped");
+        assert_eq!(marked, expected, "marks must happen at the same times as drops");
     }
 
     #[test]
     fn a_queue_within_the_target_is_left_alone() {
         assert!(drops(&mut codel(&[]), 100, 2000, 4, Ecn::NotEct).is_empty());
-        // No packet of a burst shorter than an interval is dropped, either.
+        // If a burst is shorter than an interval, none of its packets may be dropped.
         let mut bursty = codel(&[]);
         assert!(drops(&mut bursty, 100, 190, 50, Ecn::NotEct).is_empty());
         empty(&mut bursty, 190);
         assert!(drops(&mut bursty, 190, 280, 50, Ecn::NotEct).is_empty());
     }
 
-    /// RFC 8289 §5.6: on a link where one packet takes longer than the target, one packet may wait.
+    /// RFC 8289 §5.6: on a link where the transmission of a packet takes longer than the target, no packet may be
+    /// dropped while at most `mtu` bytes wait.
     #[test]
     fn what_waits_behind_the_last_packet_must_be_more_than_one_mtu() {
         let (mut slow, mut dropped) = (codel(&[]), Dropped::new());
@@ -173,7 +174,7 @@ mod tests {
                 assert!(slow.dequeue(at(50 * now), &mut dropped).is_some());
             }
         }
-        // Packets wait for 100 ms, and 2000 bytes remain after the packet that leaves.
+        // Packets wait for 100 ms. After each dequeue, 2000 bytes wait, which exceeds `mtu`.
         assert!(!dropped.is_empty());
         let (mut slower, mut dropped) = (codel(&[("mtu", Value::Bytes(2000))]), Dropped::new());
         for now in 0..100u64 {
@@ -192,7 +193,7 @@ mod tests {
         for (pause, expected) in [(200, 8), (1700, 1)] {
             let mut codel = codel(&[]);
             let first = drops(&mut codel, 100, 660, 50, Ecn::NotEct);
-            assert_eq!(first.len(), 9, "8 drops in the dropping state, and the drop that began it");
+            assert_eq!(first.len(), 9, "8 drops in the dropping state, and 1 drop that began the state");
             empty(&mut codel, 660);
             let again = drops(&mut codel, 660 + pause, 660 + pause + 101, 50, Ecn::NotEct);
             assert_eq!((again[0], codel.law.last_count()), (660 + pause + 100, expected));

@@ -6,8 +6,8 @@
 //! threshold. Flows of either kind then get about the same rate.
 //!
 //! Each packet takes a random draw, as in Linux. The RFC's pseudocode instead adds up probabilities (`recur`). p' is
-//! updated when a packet arrives or leaves, once for each update interval since then. The sources are the RFC's
-//! pseudocode (from memory), and Linux's sch_dualpi2 for details.
+//! updated when a packet arrives or leaves: once for each update interval since the last update. The sources are the
+//! RFC's pseudocode (from memory), and Linux's sch_dualpi2 for details.
 
 use super::fifo::{Front, PacketFifo};
 use super::{Build, Dropped, Queue};
@@ -152,8 +152,8 @@ impl DualPi2 {
         }
     }
 
-    /// Runs `dualpi2_update` (appendix A.1) once for each update interval up to `now`. As soon as p' and the delay are
-    /// zero, the rest of an idle time is skipped.
+    /// Runs `dualpi2_update` (RFC 9332, appendix A.1) once for each update interval up to `now`. As soon as p' and the
+    /// delay are zero, the remaining updates are skipped.
     fn advance(&mut self, now: Time) {
         while self.updates_at <= now {
             let delay =
@@ -169,13 +169,13 @@ impl DualPi2 {
 
     fn update_controller(&mut self, delay: f64) {
         let change = self.alpha * (delay - self.target.as_secs()) + self.beta * (delay - self.last_delay);
-        // If overload does not cause drops, k p' is at most 1.
+        // If overload does not cause drops, p' is limited to 1/k, so that k p' is at most 1.
         let max = if self.drops_overload { 1.0 } else { 1.0 / self.coupling };
         self.base = (self.base + change).clamp(0.0, max);
         self.last_delay = delay;
     }
 
-    /// The scheduler (§4.2.2): the L queue has priority, except for the C queue's share.
+    /// The scheduler (RFC 9332 §4.2.2): the L queue has priority, except for the C queue's share of the link.
     fn next_is_low(&self) -> bool {
         !self.low.is_empty() && (self.classic.is_empty() || self.classic_credit <= 0.0)
     }
@@ -190,7 +190,8 @@ impl DualPi2 {
         if self.is_short() || !self.draw(self.base * self.base) {
             return true;
         }
-        // If p'^2 is at least 1/k^2, which is 25 % for k = 2, ECN-capable packets are dropped, too (appendix A.2).
+        // If p'^2 is at least 1/k^2, which is 25 % for k = 2, ECN-capable packets are dropped, too (RFC 9332, appendix
+        // A.2).
         let overload = self.coupling * self.base >= 1.0 && self.drops_overload;
         !overload && mark(packet)
     }
@@ -227,12 +228,12 @@ impl Queue for DualPi2 {
         if packet.ecn.is_l4s() { self.low.push(now, packet) } else { self.classic.push(now, packet) }
     }
 
-    /// Implements `dualpi2_dequeue` (appendix A.1, A.2).
+    /// Implements `dualpi2_dequeue` (RFC 9332, appendices A.1 and A.2).
     fn dequeue(&mut self, now: Time, dropped: &mut Dropped) -> Option<Packet> {
         self.advance(now);
         loop {
             let is_low = self.next_is_low();
-            // From here on, [`DualPi2::is_short`] does not count the packet that leaves.
+            // After this `pop`, [`DualPi2::is_short`] does not count the packet that leaves.
             let waiting = if is_low { &mut self.low } else { &mut self.classic };
             let (arrived_at, mut packet) = waiting.pop()?;
             let bytes = f64::from(packet.wire_bytes);
@@ -324,7 +325,8 @@ mod tests {
         (share - p).abs() <= 4.0 * (p * (1.0 - p) / 20_000.0).sqrt() + 1e-9
     }
 
-    /// RFC 9332 §2.1: p_C = p'^2 and p_L = k p'. Packets that are not ECN-capable are dropped instead of marked.
+    /// RFC 9332 §2.1: the C queue must mark with probability p'^2, the L queue with probability k p'. Packets that are
+    /// not ECN-capable must be dropped instead of marked.
     #[test]
     fn the_two_queues_are_coupled_by_a_square() {
         for base in [0.05, 0.2, 0.4] {
@@ -336,15 +338,15 @@ mod tests {
         }
     }
 
-    /// Appendix A.2: if k p' is at least 1, where p'^2 is 25 %, both queues drop packets with probability p'^2. The
-    /// other packets of the L queue are marked.
+    /// RFC 9332, appendix A.2: if k p' is at least 1 (for k = 2, if p'^2 is at least 25 %), both queues must drop
+    /// packets with probability p'^2. The other packets of the L queue must be marked.
     #[test]
     fn overload_drops_whatever_the_code_point() {
         let of = |ecn| fates(0.6, ecn, 20_000, &[]);
         let (low, ect0) = (of(Ecn::Ect1), of(Ecn::Ect0));
         assert!(is_near(low.1, 0.36) && is_near(low.0, 0.64), "{low:?}");
         assert!(is_near(ect0.1, 0.36) && ect0.0 == 0.0, "{ect0:?}");
-        // At k p' = 1 (p_Lmax), the L queue is saturated already.
+        // Overload already applies at exactly k p' = 1 (p_Lmax in the RFC).
         let (low, ect0) = (fates(0.5, Ecn::Ect1, 20_000, &[]), fates(0.5, Ecn::Ect0, 20_000, &[]));
         assert!(is_near(low.1, 0.25) && is_near(low.0, 0.75), "{low:?}");
         assert!(is_near(ect0.1, 0.25) && ect0.0 == 0.0, "{ect0:?}");
@@ -352,8 +354,8 @@ mod tests {
         assert_eq!(marked, (1.0, 0.0));
     }
 
-    /// The delay is 25 ms, 10 ms above the target. The first update adds alpha * 10 ms + beta * 25 ms, and each further
-    /// one adds alpha * 10 ms (appendix A.1).
+    /// The delay is 25 ms, 10 ms above the target. The first update must add alpha * 10 ms + beta * 25 ms, and each
+    /// further update alpha * 10 ms (RFC 9332, appendix A.1).
     #[test]
     fn the_controller_integrates() {
         let mut dual = dual(&[]);
@@ -368,7 +370,7 @@ mod tests {
         assert_eq!(dual.base, 0.0);
     }
 
-    /// L packets that have waited for more than a millisecond are marked, except the last packet of a queue.
+    /// An L packet that has waited for more than a millisecond must be marked if another L packet waits behind it.
     #[test]
     fn the_step_marks_by_waiting_time() {
         let mut dropped = Dropped::new();
@@ -382,7 +384,7 @@ mod tests {
         }
     }
 
-    /// While both queues have packets, the C queue gets a tenth of the link.
+    /// While both queues have packets, the C queue must get a tenth of the link.
     #[test]
     fn nobody_starves() {
         let (mut dual, mut dropped) = (dual(&[]), Dropped::new());

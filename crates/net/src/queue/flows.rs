@@ -1,8 +1,8 @@
 //! One queue per flow, served by deficit round robin (Shreedhar and Varghese 1996; new flows before old ones: RFC 8290
 //! §4). The packets of all queues are stored in one vector.
 //!
-//! Here a flow is one direction of one of the run's flows, whereas real routers hash addresses and ports. The flow's
-//! number and direction are hashed with a salt (SplitMix64), so collisions are the same in every repetition.
+//! Here a flow is one direction of a flow of the run, and its number and direction are hashed with a salt (SplitMix64).
+//! Collisions are therefore the same in every repetition. Real routers hash addresses and ports.
 
 use super::fifo::Front;
 use lasthop_base::{Parameter, Time, Unit, random};
@@ -38,7 +38,7 @@ const NONE: u32 = u32::MAX;
 
 pub(super) struct Flows {
     slots: Vec<PacketSlot>,
-    /// Index of the first free slot, which heads the list of free slots.
+    /// Index of the first free slot; its `next` is the second free slot.
     free: u32,
     flows: Vec<FlowQueue>,
     /// Whether a flow whose queue was empty is served before the other flows.
@@ -130,7 +130,7 @@ impl Flows {
         Backlog { waiting: self.waiting, in_service: false, bytes: self.bytes }
     }
 
-    /// Enqueues a packet. A flow that was not in a list gets a first turn of `quantum` bytes.
+    /// Enqueues a packet. A flow that is in neither list (new or old flows) gets a first turn of `quantum` bytes.
     pub(super) fn push(&mut self, flow: u32, now: Time, packet: Packet, quantum: i64) {
         let bytes = u64::from(packet.wire_bytes);
         let slot = PacketSlot { arrived_at: now, packet, next: NONE };
@@ -243,8 +243,8 @@ impl Flows {
                 return Some(packet);
             }
             self.drop_head(is_new);
-            // A new flow that is empty moves to the list of old flows once. Otherwise such a flow could starve old
-            // flows.
+            // A new flow whose queue is empty first moves to the list of old flows. Otherwise such flows could starve
+            // old flows.
             if is_new && self.old.head != NONE {
                 append(&mut self.old, &mut self.flows, flow);
             } else {

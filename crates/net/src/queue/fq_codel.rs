@@ -42,7 +42,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
     build: &|values, _| Discipline::scheduled(FqCoDel::new(values)),
 };
 
-/// Largest number of packets dropped at once from a full router.
+/// Largest number of packets that are dropped at once if the router is full.
 const BATCH: u32 = 64;
 
 struct FqCoDel {
@@ -67,7 +67,7 @@ impl FqCoDel {
         }
     }
 
-    /// Drops packets of the longest queue from its head, so that the sender notices soon.
+    /// Drops packets from the head of the longest queue, so that the sender notices the losses soon.
     fn make_room(&mut self, dropped: &mut Dropped) {
         let longest_queue = self.flows.longest_queue();
         let many = self.flows.waiting_of(longest_queue).div_ceil(2).min(BATCH);
@@ -129,7 +129,7 @@ mod tests {
         dropped
     }
 
-    /// RFC 8290 §4.2: with a quantum of two packets, each flow sends two packets per turn.
+    /// RFC 8290 §4.2: with a quantum of two packets, each flow must send two packets per turn.
     #[test]
     fn backlogged_flows_take_turns_of_a_quantum() {
         let mut queue = fq_codel(&[("quantum", Value::Bytes(2000))]);
@@ -151,14 +151,14 @@ mod tests {
         assert_eq!(
             [leave(&mut queue), leave(&mut queue)],
             [Some(1); 2],
-            "flow 1 sends one packet, and another on credit"
+            "flow 1 sends two packets, because the first packet leaves a positive deficit"
         );
         put(&mut queue, 1, 2, 1);
         assert_eq!(leave(&mut queue), Some(2), "flow 2 is served before the other 48 packets of flow 1");
         // Flow 2 is empty, so flow 1 has its turn.
         assert_eq!(leave(&mut queue), Some(1));
         put(&mut queue, 1, 2, 1);
-        assert_eq!(leave(&mut queue), Some(1), "flow 2 is an old flow behind flow 1");
+        assert_eq!(leave(&mut queue), Some(1), "flow 2 is behind flow 1 in the list of old flows");
         assert_eq!(leave(&mut queue), Some(2));
     }
 
@@ -177,8 +177,8 @@ mod tests {
         assert_eq!(put(&mut wide, 0, 1, 301).len(), 64);
     }
 
-    /// Each queue has its own CoDel state. A flow with a standing queue for 400 ms loses packets; a flow with a packet
-    /// every 10 ms does not.
+    /// Each queue has its own CoDel state. A flow with a standing queue for 400 ms must lose packets; a flow that sends
+    /// one packet every 10 ms must not.
     #[test]
     fn only_who_builds_a_queue_is_dropped_from() {
         let (mut queue, mut dropped) = (fq_codel(&[]), Dropped::new());
@@ -201,7 +201,7 @@ mod tests {
         assert!((3..=20).contains(&dropped.len()), "{}", dropped.len());
     }
 
-    /// 100,000 packets reuse the same 20 slots.
+    /// 100,000 packets must reuse at most 21 slots, if at most 21 packets wait at a time.
     #[test]
     fn places_are_used_again() {
         let (mut queue, mut dropped) = (fq_codel(&[]), Dropped::new());

@@ -70,7 +70,7 @@ pub(super) struct ControlLaw {
     last_count: u64,
 }
 
-/// A packet that leaves, and whether the delay has been too large for a whole interval.
+/// A dequeued packet, and whether the delay has exceeded the target for a whole interval.
 type Leaving = (Option<Packet>, bool);
 
 struct DequeueContext<'a, F> {
@@ -97,7 +97,7 @@ impl ControlLaw {
         }
     }
 
-    /// Implements `dodequeue` (§5.6).
+    /// Implements `dodequeue` of RFC 8289 §5.6.
     fn pop_head<F: Front>(&mut self, context: &mut DequeueContext<'_, F>) -> Leaving {
         let Some((arrived_at, packet)) = context.front.pop() else {
             self.first_above = None;
@@ -113,12 +113,12 @@ impl ControlLaw {
         (Some(packet), context.now >= above)
     }
 
-    /// The control law (§5.3): returns the time of the next drop after a drop at `from`.
+    /// Implements the control law of RFC 8289 §5.3: returns the time of the next drop after a drop at `from`.
     fn next_after(&self, from: Time, parameters: &CoDelParameters) -> Time {
         from + Duration::from_secs_f64(parameters.interval.as_secs() / libm::sqrt(self.count as f64))
     }
 
-    /// Marks the packet if possible; otherwise drops it and returns the next one.
+    /// Marks the packet if possible; otherwise drops the packet and returns the next packet.
     fn mark_or_drop<F: Front>(
         &mut self,
         packet: Option<Packet>,
@@ -132,14 +132,14 @@ impl ControlLaw {
         self.pop_head(context)
     }
 
-    /// The part of `dequeue` for the dropping state (§5.5).
+    /// Implements the part of `dequeue` for the dropping state (RFC 8289 §5.5).
     fn continue_dropping<F: Front>(
         &mut self,
         (mut packet, mut is_late): Leaving,
         context: &mut DequeueContext<'_, F>,
     ) -> Option<Packet> {
         self.is_dropping = is_late;
-        // A large backlog may require the next drop at once.
+        // With a large backlog, several drops may be due at the same time.
         while self.is_dropping && context.now >= self.drops_at {
             self.count += 1;
             let before = context.dropped.len();
@@ -155,7 +155,7 @@ impl ControlLaw {
         packet
     }
 
-    /// The part of `dequeue` that starts the dropping state (§5.5).
+    /// Implements the part of `dequeue` that starts the dropping state (RFC 8289 §5.5).
     fn start_dropping<F: Front>(
         &mut self,
         packet: Option<Packet>,
@@ -163,7 +163,8 @@ impl ControlLaw {
     ) -> Option<Packet> {
         let (packet, _) = self.mark_or_drop(packet, context);
         self.is_dropping = true;
-        // Soon after the last dropping state, the drop rate continues from the rate of that state.
+        // If the last planned drop is less than 16 intervals ago, the drop rate continues from the rate of the last
+        // dropping state.
         let more = self.count - self.last_count;
         let is_soon = context.now.since(self.drops_at) < context.parameters.interval * 16;
         self.count = if more > 1 && is_soon { more } else { 1 };

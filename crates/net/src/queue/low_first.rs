@@ -94,8 +94,8 @@ mod tests {
     use super::*;
     use lasthop_wire::Ecn;
 
-    /// Offers packets of these priorities (true: low) to a queue of three. Returns the numbers of dropped and of sent
-    /// packets.
+    /// Enqueues packets of these priorities (true: low) in a queue with a limit of three packets. Returns the numbers
+    /// of the dropped packets, and of the packets dequeued afterwards.
     fn offered(low: &[bool]) -> (Vec<u64>, Vec<u64>) {
         let (mut queue, mut dropped) = (LowFirst::new(3), Dropped::new());
         for (number, low) in (0..).zip(low) {

@@ -24,7 +24,7 @@ use lasthop_wire::{Backlog, LossReason, Packet};
 /// Dropped packets, with the reasons of the drops.
 pub type Dropped = Vec<(Packet, LossReason)>;
 
-/// A queue in front of a transmitter. Each enqueued packet is output once, either by `dequeue` or in `dropped`.
+/// A queue in front of a transmitter. Each enqueued packet is output once, either by `dequeue` or in a list `dropped`.
 pub trait Queue: Send {
     /// Enqueues or drops a packet. May also drop other packets.
     fn enqueue(&mut self, now: Time, packet: Packet, dropped: &mut Dropped);
@@ -32,8 +32,8 @@ pub trait Queue: Send {
     /// Returns the next packet, if one may be sent now.
     fn dequeue(&mut self, now: Time, dropped: &mut Dropped) -> Option<Packet>;
 
-    /// After a `dequeue` without packet, returns the time of the next useful `dequeue`. [`Time::NEVER`] means at the
-    /// next arrival.
+    /// Returns the time at which `dequeue` may return a packet, after a `dequeue` that returned `None`. [`Time::NEVER`]
+    /// means not before the next arrival.
     fn ready_at(&self, now: Time) -> Time {
         let _ = now;
         Time::NEVER
@@ -58,7 +58,7 @@ pub trait Queue: Send {
     }
 }
 
-/// All queues of this kind.
+/// All queues that decide at dequeue, or remove packets from their middle.
 pub const ALL: &[Mechanism<Build>] = &[
     tag_drop::MECHANISM,
     cbq::MECHANISM,

@@ -5,12 +5,12 @@
 //! without drops (§4.4). Between two drops, a minimum number of packets passes (§5.4). Above a threshold of the
 //! probability, ECN-capable packets are dropped, too (§5.1).
 //!
-//! The delay is that of the last packet that left (§4.3; Linux's default). With `estimator = "departure_rate"` it is
-//! the backlog divided by the departure rate, which is measured over 16 KB at a time (§5.2).
+//! The delay is the queueing delay of the last packet that left (§4.3; Linux's default). With `estimator =
+//! "departure_rate"` it is the backlog divided by the departure rate, which is measured over 16 KB at a time (§5.2).
 //!
 //! # Differences from the RFC
 //! PIE is always on (§5.3 allows switching it off while the queue is less than a third full). The controller is updated
-//! when a packet arrives or leaves, once for each update interval since then.
+//! when a packet arrives or leaves: once for each update interval since the last update.
 
 use super::fifo::{Front, PacketFifo};
 use super::{Build, Dropped, Queue};
@@ -96,13 +96,13 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
     build: &|values, context| Discipline::scheduled(Pie::new(values, context.random)),
 };
 
-/// Bytes of a departure-rate measurement (DQ_THRESHOLD, §5.2).
+/// Number of bytes over which the departure rate is measured (DQ_THRESHOLD, RFC 8033 §5.2).
 const THRESHOLD: u64 = 16_384;
-/// Weight of the latest departure-rate measurement (§5.2).
+/// Weight of the latest measurement in the average departure rate (RFC 8033 §5.2).
 const WEIGHT: f64 = 0.25;
 
 /// Pairs of a probability and a divisor. The divisor applies to the controller's steps while the drop probability is
-/// below the pair's probability (§4.2).
+/// below the pair's probability (RFC 8033 §4.2).
 const STEPS: [(f64, f64); 6] =
     [(1e-6, 2048.0), (1e-5, 512.0), (1e-4, 128.0), (1e-3, 32.0), (1e-2, 8.0), (1e-1, 2.0)];
 
@@ -120,8 +120,8 @@ struct Pie {
     waiting: PacketFifo,
     estimator: Estimator,
     probability: f64,
-    /// Sum of the drop probabilities of the packets since the last drop. It ensures a minimum and a maximum gap between
-    /// drops.
+    /// Sum of the drop probabilities of the packets since the last drop. This sum limits the gap between two drops to a
+    /// minimum and a maximum.
     probability_sum: f64,
     /// Current delay, s.
     delay: f64,
@@ -134,7 +134,7 @@ struct Pie {
 enum Estimator {
     Timestamp,
     DepartureRate {
-        /// Start of the measurement, and bytes counted since then.
+        /// Start of the current measurement, and bytes that have left since then; `None` between measurements.
         cycle: Option<(Time, u64)>,
         /// Average time in s in which [`THRESHOLD`] bytes leave; `None` before the first measurement.
         average: Option<f64>,
@@ -190,7 +190,7 @@ impl Pie {
         }
     }
 
-    /// Implements `calculate_drop_prob` (§4.2, §4.4, §5.5).
+    /// Implements `calculate_drop_prob` (RFC 8033 §4.2, §4.4, §5.5).
     fn update_controller(&mut self) {
         let change = self.alpha * (self.delay - self.target) + self.beta * (self.delay - self.last_delay);
         let scale =
@@ -213,7 +213,7 @@ impl Pie {
         self.last_delay = self.delay;
     }
 
-    /// Implements `drop_early` (§4.1, §5.4). Returns whether to drop or mark the arriving packet.
+    /// Implements `drop_early` (RFC 8033 §4.1, §5.4). Returns whether to drop or mark the arriving packet.
     fn should_drop(&mut self) -> bool {
         if self.burst_left > Duration::ZERO {
             return false;
@@ -241,8 +241,8 @@ impl Pie {
             }
             Estimator::DepartureRate { cycle, average } => {
                 if cycle.is_none() && left >= THRESHOLD {
-                    // Counts from the next packet on, so that the time from `now` to the n-th counted departure is n
-                    // transmissions.
+                    // Counting begins with the next packet. The time from `now` to the n-th counted departure is then
+                    // that of n transmissions.
                     *cycle = Some((now, 0));
                     return;
                 }
@@ -304,8 +304,8 @@ mod tests {
         Pie::new(&values, Stream::named(1, "queue"))
     }
 
-    /// RFC 8033 §4.2: p += alpha (delay - target) + beta (delay - old delay), with the right side divided as in the
-    /// table. If p is at least 10 %, it grows by at most 2 % (§5.5).
+    /// RFC 8033 §4.2: p += alpha (delay - target) + beta (delay - old delay), with the right side divided by the number
+    /// in the table. If p is at least 0.1, p must grow by at most 0.02 per update (§5.5).
     #[test]
     fn the_controller_takes_smaller_steps_the_smaller_the_probability() {
         let table = [
@@ -328,13 +328,13 @@ mod tests {
         (late.probability, late.delay, late.last_delay) = (0.2, 0.5, 0.1);
         late.update_controller();
         assert!((late.probability - 0.22).abs() < 1e-12);
-        // After two updates without delay, the probability also shrinks by 2 %.
+        // If the delay is zero at two consecutive updates, the probability is also multiplied by 0.98.
         (late.probability, late.delay, late.last_delay) = (0.2, 0.0, 0.0);
         late.update_controller();
         assert!((late.probability - 0.98 * (0.2 - 0.125 * 0.015)).abs() < 1e-12);
     }
 
-    /// RFC 8033 §4.4: after a quiet time, no packet is dropped for 150 ms (ten updates), whatever the delay.
+    /// RFC 8033 §4.4: after a quiet time, no packet may be dropped for 150 ms (ten updates), whatever the delay.
     #[test]
     fn a_burst_passes() {
         let mut pie = pie(&[]);
@@ -348,8 +348,8 @@ mod tests {
         assert_eq!(pie.burst_left, Duration::ZERO);
     }
 
-    /// Returns the gaps between drops or marks, and the number of marks. The queue has 100 packets, and the probability
-    /// is fixed.
+    /// Returns the gaps between drops or marks, in packets, and the number of marks. The queue has 100 packets, and the
+    /// drop probability is fixed.
     fn gaps(probability: f64, ecn: Ecn, count: usize) -> (Vec<u64>, u64) {
         let still = [("alpha", Value::Number(0.0)), ("beta", Value::Number(0.0))];
         let mut pie = pie(&still);
@@ -374,8 +374,9 @@ mod tests {
         (gaps, marked)
     }
 
-    /// RFC 8033 §5.4: after a drop, 0.85 / p packets pass, then packets are dropped with probability p, and after 8.5 /
-    /// p packets in any case. At p = 0.05, 16 packets pass, then the wait is geometric with mean 20.
+    /// RFC 8033 §5.4: after a drop, 0.85 / p packets pass. Then packets are dropped with probability p, and after 8.5 /
+    /// p packets in any case. At p = 0.05, 16 packets must pass, and the number of packets from then to the drop is
+    /// geometric with mean 20.
     #[test]
     fn drops_keep_a_distance() {
         let count = 4000;
@@ -408,8 +409,8 @@ mod tests {
         }
     }
 
-    /// RFC 8033 §4.2: bursts are allowed again if the probability is zero, and the current and the last delay are below
-    /// half the target.
+    /// RFC 8033 §4.2: bursts must be allowed again if the probability is zero, and the current and the last delay are
+    /// below half the target.
     #[test]
     fn bursts_are_allowed_anew_below_half_of_the_reference() {
         for (last_delay, now, anew) in [(0.49, 0.49, true), (0.5, 0.49, false), (0.49, 0.5, false)] {
@@ -421,16 +422,16 @@ mod tests {
         }
     }
 
-    /// RFC 8033 §5.1: up to a probability of 10 %, packets are marked instead of dropped. Above this probability, no
-    /// packet is marked.
+    /// RFC 8033 §5.1: up to a probability of 10 %, packets must be marked instead of dropped. Above this probability,
+    /// no packet may be marked.
     #[test]
     fn ecn_protects_up_to_a_tenth() {
         let (gentle, harsh) = (gaps(0.05, Ecn::Ect0, 100), gaps(0.11, Ecn::Ect0, 100));
         assert_eq!((gentle.1, harsh.1), (100, 0));
     }
 
-    /// RFC 8033 §4.3, §5.2: 16 packets of 1000 bytes leave in 16 ms. 16,384 bytes therefore take 16.384 ms, and 50
-    /// packets wait for 50 ms.
+    /// RFC 8033 §4.3, §5.2: one packet of 1000 bytes leaves each millisecond, so 16,384 bytes take 16.384 ms. Both
+    /// estimators must find a delay of about 50 ms in a queue of 50 packets.
     #[test]
     fn both_estimators_tell_how_long_packets_wait() {
         for estimator in ["timestamp", "departure_rate"] {

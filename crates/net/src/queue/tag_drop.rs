@@ -2,8 +2,9 @@
 //! the sender (huang §3.B).
 //!
 //! One dropped tagged packet is the notice for all losses since the last notice. If no tagged packet waits, the next
-//! one is dropped at its arrival, even if there is room. The packet that found the queue full is not admitted, even if
-//! dropping the tagged packet makes room. If that packet is tagged, it is the notice itself.
+//! tagged packet is dropped at its arrival, even if there is room. The packet that found the queue full is not
+//! admitted, even if dropping the tagged packet makes room. If the packet that found the queue full is tagged, its drop
+//! is the notice.
 
 use super::{Build, Dropped, Queue};
 use crate::discipline::Discipline;
@@ -65,7 +66,7 @@ struct TagDrop {
     newest: bool,
     waiting: VecDeque<Packet>,
     waiting_bytes: u64,
-    /// Flows that had a loss for which no notice was given yet.
+    /// Flows that had a loss for which no tagged packet has been dropped yet.
     pending_notices: Vec<FlowId>,
 }
 
@@ -138,7 +139,8 @@ impl TagDrop {
         if self.of_any { !self.pending_notices.is_empty() } else { self.pending_notices.contains(&flow) }
     }
 
-    /// Handles a drop of a tagged packet of this flow. The drop is the notice, so the notice is no longer pending.
+    /// Handles a drop of a tagged packet. The drop is the notice, so no notice is pending for this flow (or, with `of =
+    /// "any"`, for any flow).
     fn clear_pending_notice(&mut self, flow: FlowId) {
         let of_any = self.of_any;
         self.pending_notices.retain(|pending| !of_any && *pending != flow);
@@ -182,8 +184,8 @@ mod tests {
         }
     }
 
-    /// Enqueues packets (flow, tagged) with numbers from 0. Returns the drops in order, and the numbers of the packets
-    /// left.
+    /// Enqueues packets, given as (flow, tagged), with numbers from 0. Returns the drops in order, and the numbers of
+    /// the packets dequeued afterwards.
     fn put(queue: &mut dyn Queue, packets: &[(u32, bool)]) -> (Vec<(u64, LossReason)>, Vec<u64>) {
         let mut dropped = Dropped::new();
         for (number, (flow, tagged)) in packets.iter().enumerate() {
@@ -224,7 +226,7 @@ mod tests {
         let (lost, left) =
             put(&mut *queue(&[]), &[(0, true), (0, false), (0, false), (0, true), (0, false), (0, true)]);
         // Packet 3 is tagged, so its drop is the notice. For the loss of packet 4, the tagged packet 0 is dropped, and
-        // packet 5 gets its place.
+        // packet 5 gets the place of packet 0.
         assert_eq!(lost, [(3, QueueFull), (4, QueueFull), (0, TagDrop)]);
         assert_eq!(left, [1, 2, 5]);
     }

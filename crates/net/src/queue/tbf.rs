@@ -1,9 +1,9 @@
 //! A shaper: packets leave at a rate below the link's rate, or in bursts that a token bucket allows (RFC 2475 §2.3.3.3;
 //! Linux's tbf).
 //!
-//! A packet takes one token per byte. It waits, and delays all packets after it, until the bucket has enough tokens. A
-//! packet larger than the bucket leaves when the bucket is full, and makes the level of the bucket negative (Linux
-//! drops or segments such packets). A second bucket for a peak rate is not modelled.
+//! A packet takes one token per byte. The first packet waits, and delays all packets after it, until the bucket has
+//! enough tokens. A packet larger than the bucket leaves when the bucket is full, and makes the level of the bucket
+//! negative (Linux drops or segments such packets). A second bucket for a peak rate is not modelled.
 
 use super::fifo::{Front, PacketFifo};
 use super::{Build, Dropped, Queue};
@@ -108,7 +108,7 @@ mod tests {
     use lasthop_base::{Rate, Value};
     use lasthop_wire::Ecn;
 
-    /// The rate is 8 Mbit/s, so 1000 bytes take 1 ms.
+    /// Builds a shaper of 8 Mbit/s, at which the tokens for 1000 bytes arrive in 1 ms.
     fn shaper(burst: u64) -> TokenBucket {
         let mut values = MECHANISM.info.defaults();
         values.set("rate", Value::Rate(Rate::from_bps(8_000_000)));
@@ -132,8 +132,8 @@ mod tests {
         left
     }
 
-    /// RFC 2475 §2.3.3.3, RFC 2697 §3: a full bucket passes its burst at once. In any time t, at most burst + rate t
-    /// passes.
+    /// RFC 2475 §2.3.3.3, RFC 2697 §3: a full bucket must pass its burst at once. In any time t, at most burst + rate *
+    /// t bytes may pass.
     #[test]
     fn a_burst_and_then_the_rate() {
         let (mut queue, mut dropped) = (shaper(5000), Dropped::new());

@@ -1,4 +1,4 @@
-//! Shared parts of the queues' tests.
+//! Helper functions for the tests of several queues.
 
 use super::{Dropped, Queue};
 use lasthop_base::{Duration, Time};

@@ -6,9 +6,9 @@
 //! * `status`: polls and status reports.
 //!
 //! Each transmission time interval (TTI) carries a block, whose size is the link's rate times the interval. The block
-//! is decoded at the interval's end. There is one event per block and none per PDU, so the receiver is simulated ahead
-//! to the block's arrival. If an interval is too short for a PDU, a block has one PDU and takes as many whole intervals
-//! as needed.
+//! is decoded at the interval's end. There is one event per block and none per PDU. When a block is sent, the receiver
+//! is therefore simulated ahead to the block's arrival. If an interval is too short for a PDU, a block has one PDU and
+//! takes as many whole intervals as needed.
 //!
 //! With `status = "constant"` (the default), the outcome of each block is reported without errors. The report arrives a
 //! propagation delay and a constant time after the block, and does not use the other direction's capacity. With `status
@@ -19,11 +19,11 @@
 //! at its dequeue.
 //!
 //! # Not modelled
-//! The announcement of a discard arrives with the next block, even if that block is lost. A block has at most one poll,
-//! on its last data PDU. A status report is one PDU; PDUs for which its list has no room wait for the next report. The
-//! sender knows the time of a report. A PDU that was retransmitted after that time is not retransmitted because of this
-//! report. Sequence numbers do not wrap (TS 25.322 has 4096, and its sender may stall). For a recorded rate (`trace`),
-//! the mean rate applies.
+//! Loss of a discard's announcement is not modelled: the announcement arrives with the next block, even if that block
+//! is lost. A block has at most one poll, on its last data PDU. A status report is one PDU; PDUs for which its list has
+//! no room wait for the next report. The sender knows the time at which a report was made, and does not retransmit a
+//! PDU again that was already retransmitted after that time. Sequence numbers do not wrap (TS 25.322 has 4096, and its
+//! sender may stall). For a recorded rate (`trace`), the mean rate applies.
 
 mod parameters;
 mod receiver;
@@ -71,7 +71,7 @@ impl Layer for RlcLayer {
     }
 }
 
-/// All link layers of this kind.
+/// List of this module's link layers: `rlc`.
 pub const ALL: &[Mechanism<Build>] = &[MECHANISM];
 
 /// One direction of a link with RLC in acknowledged mode.
@@ -166,7 +166,7 @@ impl Rlc {
         while at < Time::NEVER {
             let an_interval = u128::from(self.rate(at).bps()) * tti;
             let needed = left.div_ceil(an_interval.max(1));
-            // An interval has the rate at its beginning.
+            // The rate at an interval's beginning applies to the whole interval.
             let change = u128::from(self.service.change_after(at).since(at).as_nanos());
             let intervals = needed.min(change.div_ceil(tti).max(1));
             at += Duration::from_nanos(u64::try_from(intervals * tti).unwrap_or(u64::MAX));
@@ -194,7 +194,7 @@ impl Rlc {
         };
     }
 
-    /// Starts an interval: handles reports, fills and sends a block, and passes its outcome to the receiver.
+    /// Starts an interval: handles reports, fills and sends a block, and passes the block's outcome to the receiver.
     fn send_block(&mut self, now: Time, out: &mut Vec<Output>) {
         let BlockSize { bytes, pdus: room, .. } = self.block_size(now);
         let ends = if bytes < self.pdu { self.end_of_long_block(now) } else { now + self.tti };
@@ -381,9 +381,9 @@ struct BlockContents<'a> {
     /// Number of status PDUs on the other direction's data.
     status: u64,
     ranges: &'a [PduRange],
-    /// Whether the block has an additional PDU, which had arrived already and only carries the poll.
+    /// Whether the block repeats a PDU that has arrived already, only to carry a poll.
     poll_only: bool,
-    /// Whether the last data PDU has a poll.
+    /// Whether the block's last data PDU polls for a status report.
     has_poll: bool,
 }
 

@@ -113,8 +113,8 @@ impl RlcReceiver {
         self.remove_finished();
     }
 
-    /// Handles a discard by the sender. If `is_announced`, the receiver learns of it now. Otherwise the host learns of
-    /// the loss when WT expires, or never if the SDU was skipped already.
+    /// Handles a discard by the sender. If `is_announced`, the receiver learns of it now. Otherwise the loss is
+    /// reported when WT expires, or never if the SDU was skipped already.
     pub(super) fn discard(
         &mut self,
         at: Time,
@@ -159,7 +159,7 @@ impl RlcReceiver {
         counters.largest_receiving = counters.largest_receiving.max(self.waiting);
     }
 
-    /// Skips missing SDUs before the first complete one.
+    /// Skips the missing SDUs before the first complete SDU, and delivers the SDUs that are then in order.
     fn expire(&mut self, at: Time, counters: &mut RlcCounters, out: &mut Vec<Output>) {
         while let Some(sdu) = self.sdus.get_mut((self.next - self.base) as usize) {
             match sdu.state {

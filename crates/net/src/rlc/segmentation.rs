@@ -5,11 +5,11 @@ pub(super) use crate::span::Span as Pdus;
 #[derive(Debug)]
 pub(super) struct Segmentation {
     payload: u64,
-    /// Whether an SDU may begin in the last PDU of the previous one.
+    /// Whether an SDU may begin in the last PDU of the previous SDU.
     concatenates: bool,
     /// First PDU number that is not assigned yet.
     next: u64,
-    /// Free bytes in the last PDU, which is `next` minus one.
+    /// Free bytes in the last assigned PDU, whose number is `next` minus one.
     room: u64,
 }
 
@@ -18,8 +18,8 @@ impl Segmentation {
         Segmentation { payload: payload.max(1), concatenates, next: 0, room: 0 }
     }
 
-    /// Returns the PDUs of the next SDU, which has `bytes`. PDUs below `sent` have been sent with padding, so they have
-    /// no room.
+    /// Returns the PDUs of the next SDU, which has `bytes`. PDUs below `sent` have already been sent with padding, and
+    /// cannot hold the beginning of this SDU.
     pub(super) fn cut(&mut self, bytes: u32, sent: u64) -> Pdus {
         let shares = self.concatenates && self.room > 0 && sent < self.next;
         let start = self.next - u64::from(shares);
@@ -56,8 +56,8 @@ mod tests {
     #[test]
     fn concatenation_fills_the_last_pdu_unless_it_is_sent() {
         let mut cutter = Segmentation::new(40, true);
-        assert_eq!(cutter.cut(1540, 0), Pdus { start: 0, end: 39 }); // 20 bytes free in PDU 38
-        assert_eq!(cutter.cut(1540, 0), Pdus { start: 38, end: 77 }); // two SDUs: 77 PDUs, not 78
+        assert_eq!(cutter.cut(1540, 0), Pdus { start: 0, end: 39 }); // 20 bytes of PDU 38 stay free
+        assert_eq!(cutter.cut(1540, 0), Pdus { start: 38, end: 77 }); // both SDUs together take 77 PDUs instead of 78
         assert_eq!(cutter.cut(10, 0), Pdus { start: 77, end: 78 });
         assert_eq!(cutter.cut(10, 0), Pdus { start: 77, end: 78 });
         assert_eq!(cutter.cut(10, 78), Pdus { start: 78, end: 79 });

@@ -6,7 +6,8 @@ use std::collections::VecDeque;
 
 /// Bits of a status PDU's header and ACK field (TS 25.322 §9.2.1.5, §9.2.2.11.3).
 const STATUS_BITS: u64 = 4 + 16;
-/// Bits of a LIST field's type and length. Up to 15 pairs of a number and a count follow (§9.2.2.11.4).
+/// Bits of a LIST field's type and length (TS 25.322 §9.2.2.11.4). Up to 15 pairs of a PDU number and a PDU count
+/// follow.
 const LIST_BITS: u64 = 8;
 const PAIRS_IN_LIST: u64 = 15;
 const PAIR_BITS: u64 = 16;
@@ -34,7 +35,7 @@ pub(super) struct Polling {
     polls: VecDeque<Time>,
     /// Earliest permitted time of the next status report.
     allowed: Time,
-    /// Highest PDU received by the last update, plus one.
+    /// Highest PDU that had been received at the last `update_highest`, plus one.
     highest: u64,
     /// PDUs in flight, in order of arrival: for each group, the time of arrival and its highest PDU plus one.
     on_air: VecDeque<(Time, u64)>,
@@ -141,8 +142,8 @@ mod tests {
 
     #[test]
     fn a_status_lists_what_fits() {
-        // 336 bits less 20 have room for a full LIST of 8 + 15 x 16 bits. The other 68 bits have room for a second one
-        // of 8 + 3 x 16 bits.
+        // A PDU of 42 bytes has 336 bits, of which header and ACK field take 20. A full LIST field takes 8 + 15 x 16
+        // bits. A second LIST field of 8 + 3 x 16 bits fits into the other 68 bits, so there are 18 pairs.
         assert_eq!(pairs_in(42), 18);
         assert_eq!((pairs_in(10), pairs_in(1)), (3, 1));
     }

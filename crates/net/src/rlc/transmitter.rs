@@ -7,7 +7,7 @@ use crate::peer_message::Status;
 use lasthop_base::{Duration, Time};
 use std::collections::VecDeque;
 
-/// Consecutive PDUs that have been transmitted equally often before (`attempt`).
+/// Consecutive PDUs with the same number of earlier transmissions (`attempt`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct PduRange {
     pub(super) pdus: Pdus,
@@ -136,8 +136,8 @@ impl RlcTransmitter {
         (before.0 && self.retransmissions.is_empty()) || (before.1 && self.fresh.is_empty() && !more_wait)
     }
 
-    /// Records the outcome of consecutive PDUs, which is reported at `at`. With polled status, `at` is their arrival.
-    /// `at` never decreases.
+    /// Records the outcome of consecutive PDUs. The outcome is reported at `at`; with polled status, `at` is instead
+    /// the PDUs' arrival time. `at` never decreases.
     pub(super) fn report(&mut self, at: Time, range: PduRange, is_lost: bool) {
         if is_lost {
             self.losses.push_back((at, range))
@@ -214,8 +214,8 @@ impl RlcTransmitter {
         }
     }
 
-    /// Handles a status report. It does not cover PDUs that were retransmitted after the report was made. Appends the
-    /// numbers of discarded SDUs to `discarded`.
+    /// Handles a status report. The report does not cover PDUs that were retransmitted after the report was made.
+    /// Appends the numbers of discarded SDUs to `discarded`.
     pub(super) fn on_status(&mut self, status: &Status, discarded: &mut Vec<u64>) {
         let is_covered = |at, pdus: Pdus| at <= status.made && pdus.start < status.until;
         for _ in 0..self.acknowledgements.len() {
@@ -270,8 +270,8 @@ impl RlcTransmitter {
         self.retransmissions.is_empty() && self.has_outstanding()
     }
 
-    /// Makes a status report at `made`, whose list has room for `pairs`. `highest` is the highest PDU received, plus
-    /// one.
+    /// Builds a status report at `made`, with room for `pairs` pairs in its list of missing PDUs. `highest` is the
+    /// highest PDU received, plus one.
     pub(super) fn status(&mut self, made: Time, highest: u64, mut pairs: u64) -> Status {
         let mut missing = std::mem::take(&mut self.missing);
         let late = self.acknowledgements.iter().filter(|(at, _)| *at > made).map(|(_, pdus)| *pdus);

@@ -27,7 +27,8 @@ const LONGEST_MILLIS: u64 = 1_000_000;
 #[derive(Clone, Hash, Debug, PartialEq, Eq)]
 pub struct LightTrace {
     trains: Vec<Train>,
-    /// Opportunities of all trains in order. Each is a time in ms after its train's first packet.
+    /// Opportunities of all trains, in the order of trains. Each opportunity is a time in ms after the arrival of its
+    /// train's first packet.
     opportunities: Vec<u32>,
 }
 
@@ -133,7 +134,7 @@ pub struct SizeDelays {
 }
 
 impl Hash for SizeDelays {
-    /// Hashes the bits of each number.
+    /// Hashes the bits of each delay, because `f64` has no `Hash`.
     fn hash<H: Hasher>(&self, state: &mut H) {
         state.write_usize(self.millis.len());
         self.millis.iter().for_each(|millis| millis.to_bits().hash(state));
@@ -180,7 +181,7 @@ impl SizeDelays {
 /// A light trace with its settings, placed before a direction's queue.
 #[derive(Clone, Hash, Debug, PartialEq)]
 pub struct Light {
-    /// The trains.
+    /// The recorded packet trains.
     pub trace: Arc<LightTrace>,
     /// Idle time of the link after which the next packet begins a new train, whole ms.
     pub timer_millis: u64,
@@ -233,7 +234,8 @@ impl TrainCursor {
         }
     }
 
-    /// Returns the release of a packet that arrives at `now`. `now` never decreases.
+    /// Decides the release time of a packet that arrives at `now`, and whether the packet may bypass the queue. `now`
+    /// never decreases.
     pub(crate) fn release(&mut self, now: Time, bytes: u32) -> Released {
         let millis = now.as_nanos() / NANOS_PER_MILLI;
         let cost = bytes + PACKET_OVERHEAD as u32;

@@ -1,5 +1,6 @@
 //! A planned rate, which is a list of steps with a rate and a length, repeated after the last step (koga §5.4.2, Fig.
-//! 5.8). A rate of `0 bit/s` is an outage. If a rate is a range, each repetition draws from it.
+//! 5.8). A rate of `0 bit/s` is an outage. If a rate is a range, each repetition of the step draws a rate from the
+//! range.
 
 use super::Served;
 use crate::steps::{PlannedRate, Steps};
@@ -27,7 +28,7 @@ impl RatePlan {
         }
     }
 
-    /// Whether a step is a range.
+    /// Whether the rate of some step is a range.
     pub fn draws(&self) -> bool {
         self.steps.draws()
     }
@@ -103,15 +104,15 @@ mod tests {
         // 1500 bytes at 64 kbit/s take 187.5 ms.
         let alone = plan.serve(secs(12), 1500);
         assert_eq!(alone.ends, secs(12) + Duration::from_micros(187_500));
-        // The first 20 s have 560,000 bytes, the next 10 s 480,000 bytes, and the last 5 s have 8,000 bytes a second.
+        // The first 20 s allow 560,000 bytes, the next 10 s 480,000 bytes, and the last 5 s 8,000 bytes a second.
         assert!((plan.bytes_until(secs(35)) - 1_080_000.0).abs() < 1e-6);
-        // A packet of 12 000 bits starts 10 ms before the change. 3840 bits are sent before it, and the other 8160 take
-        // 127.5 ms at 64 kbit/s.
+        // A packet of 12 000 bits starts 10 ms before the change. 3840 bits are sent before the change, and the other
+        // 8160 bits take 127.5 ms at 64 kbit/s.
         let start = Time::ZERO + Duration::from_millis(9990);
         assert_eq!(plan.serve(start, 1500).ends, secs(10) + Duration::from_micros(127_500));
     }
 
-    /// An outage of 50 ms in each second delays packets. The mean rate of a range is its middle.
+    /// An outage of 50 ms in each second must delay packets. The mean rate of a range must be its middle.
     #[test]
     fn outages_and_ranges() {
         let plan = RatePlan::parse("1 Mbit/s for 950 ms, 0 bit/s for 50 ms").unwrap();

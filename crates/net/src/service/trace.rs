@@ -49,15 +49,16 @@ pub enum TraceFault {
     },
     /// All opportunities are at 0 ms, so the trace has no length after which it can repeat.
     NoLength,
-    /// A time is too late, because its value in nanoseconds would exceed 64 bits. The value is the time in ms.
+    /// A time is later than the latest time accepted, about 30 years. The value is the time in ms.
     TooLate(u64),
     /// A delay is longer than 1000 s. The value is the delay in ms.
     TooLong(u64),
-    /// A line of a light trace lacks a time, a base delay or an opportunity.
+    /// A line of a light trace has no time, no base delay or no opportunity.
     NoTrain,
     /// A light trace has fewer than two lines.
     TooFewTrains,
-    /// A line of the delays by size is not the line for the expected size, which is this number of bytes.
+    /// A line in a file of delays by packet size is not the line for the expected size. The value is the expected size
+    /// in bytes.
     NotASize(u64),
 }
 
@@ -262,7 +263,7 @@ mod tests {
     fn large_packets_take_several_opportunities_and_small_ones_share() {
         let mut link = cursor("1\n2\n3\n10\n");
         assert_eq!(link.serve(at(0), 2000).ends, at(2));
-        // At 2 ms, 1004 of 1504 bytes are left, for a small packet that has arrived by then.
+        // At 2 ms, 1004 of 1504 bytes are left for a small packet that has arrived by 2 ms.
         assert_eq!(link.serve(at(2), 500).ends, at(2));
         // 500 bytes are left at 2 ms. The rest of this packet follows at 3 ms.
         assert_eq!(link.serve(at(2), 900), Served { begins: at(2), ends: at(3) });
@@ -275,7 +276,7 @@ mod tests {
         let mut link = cursor("0\n5\n10\n");
         assert_eq!(link.serve(at(1), 1500).ends, at(5));
         assert_eq!(link.serve(at(6), 1500).ends, at(10));
-        // The trace repeats from 10 ms on. The repetition's first opportunity is at 10 ms, too.
+        // The trace repeats from 10 ms on. The time stamp 0 of the repetition is an opportunity at 10 ms, too.
         assert_eq!(link.serve(at(10), 1500).ends, at(10));
         assert_eq!(link.trace.bytes_until(at(10)), 4.0 * 1504.0);
         assert_eq!(link.trace.bytes_until(at(9)), 2.0 * 1504.0);

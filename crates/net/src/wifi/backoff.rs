@@ -2,7 +2,8 @@
 
 use lasthop_base::{Duration, Stream, Time, Values};
 
-/// State of the back-off. Slots are counted from the end of the interframe space after the medium became free.
+/// State of the back-off. Slots are counted from the end of the interframe space (DIFS) that begins when the medium
+/// becomes free.
 pub(super) struct Backoff {
     slot: Duration,
     space: Duration,
@@ -34,7 +35,7 @@ impl Backoff {
         free_at + self.space + self.slot * self.slots
     }
 
-    /// Handles new data after an idle time.
+    /// Handles new data of a station that had no data.
     pub(super) fn on_new_data(&mut self, now: Time, free_at: Time) {
         // 802.11-2016 §10.3.4.2: a station that finds the medium busy draws a back-off, unless one is running.
         if self.slots == 0 && now < free_at + self.space {

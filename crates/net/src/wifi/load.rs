@@ -33,7 +33,7 @@ impl Load {
         self.stations
     }
 
-    /// Returns the number of frames that a load station has at the beginning.
+    /// Returns the number of frames that each load station has at the start of the run.
     pub(super) fn pending(&self) -> u64 {
         if self.interval.is_some() { 0 } else { u64::MAX }
     }

@@ -1,7 +1,7 @@
 //! The arbiter of a cell, which simulates the contention of the stations for the medium.
 //!
-//! The arbiter is an element without packets. Directions of links exchange [`MediumMessage`]s with it. Directions with
-//! the same sender, such as an access point, share one back-off and take turns.
+//! The arbiter is an element without packets. It exchanges [`MediumMessage`]s with the directions of links. Directions
+//! with the same sender, such as an access point, share one back-off and take turns.
 
 use super::backoff::Backoff;
 use super::load::Load;
@@ -20,11 +20,11 @@ pub(super) struct Arbiter {
     first_load: usize,
     free_at: Time,
     next: Time,
-    /// Stations that started to transmit at the same time: the round.
+    /// Stations that started to transmit at the same time, called the round. They collide if there are several.
     round: Vec<usize>,
     /// Time at which the stations of the round started.
     round_at: Time,
-    /// Time at which the round is settled.
+    /// Time at which the outcome of the round is decided.
     settles_at: Time,
 }
 
@@ -119,7 +119,7 @@ impl Arbiter {
         self.next = self.next.min(self.begins_at(&self.stations[station]).max(now));
     }
 
-    /// Starts all stations whose back-off is over.
+    /// Starts the transmissions of all stations whose back-off has ended.
     fn start_transmissions(&mut self, now: Time, out: &mut Vec<Output>) {
         let mut is_member_started = false;
         let mut loads = 0;
@@ -171,7 +171,7 @@ impl Arbiter {
         self.free_at = self.free_at.max(until);
     }
 
-    /// Settles the round, after all stations that start now have started.
+    /// Decides whether the stations of the round collide. Call this after all stations of the round have started.
     fn settle_round(&mut self, out: &mut Vec<Output>) {
         let collides = self.round.len() > 1;
         for number in self.round.drain(..) {

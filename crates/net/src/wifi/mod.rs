@@ -4,11 +4,11 @@
 //! * `medium`: contention for the medium. `backoff`: the back-off of one station. `load`: stations without packets.
 //!
 //! A station with data waits until the medium has been free for DIFS, and then for a random number of slots, which are
-//! counted only while the medium is free. Stations that start in the same slot collide. Nothing arrives then, and each
-//! station draws from twice as many slots. The `channel` decides for each frame of an aggregate separately. One ACK
-//! covers the aggregate, and lost frames are retransmitted with the next one. The receiver delivers in order. Packets
-//! after a missing frame wait until that frame arrives or is given up. The link's rate is the rate of frames over the
-//! air (for a trace, its mean rate).
+//! counted only while the medium is free. Stations that start in the same slot collide. A collision destroys all their
+//! frames, and each station then draws from twice as many slots. The `channel` decides for each frame of an aggregate
+//! separately. One ACK covers the aggregate, and lost frames are retransmitted in the next aggregate. The receiver
+//! delivers in order. Packets after a missing frame wait until that frame arrives or is given up. The link's rate is
+//! the rate of frames over the air (for a trace, its mean rate).
 //!
 //! Links of one cell share the medium. All directions with the same sending node share a back-off, and take turns with
 //! one aggregate each (Linux's access points also have a queue per station). The link's propagation delay follows after
@@ -17,8 +17,8 @@
 //! # Not modelled
 //! Hidden stations, capture, RTS and CTS, rate adaptation and power saving are not modelled. Access categories exist
 //! only through the parameters of each direction. A collision occupies the medium until the ACK of its longest
-//! transmission would have ended (EIFS is this time plus DIFS). A planned outage has a rate of 1 bit/s here, so use
-//! `loss_plan` for outages.
+//! transmission would have ended (EIFS is this time plus DIFS). In a planned outage (rate 0), this link layer sends at
+//! 1 bit/s, so use `loss_plan` for outages.
 
 mod backoff;
 mod load;
@@ -38,7 +38,7 @@ use lasthop_base::{Duration, Mechanism, Time, Values};
 use lasthop_wire::{Backlog, LossReason, Packet};
 use std::collections::VecDeque;
 
-/// All link layers of this kind.
+/// List of this module's link layers: `wifi`.
 pub const ALL: &[Mechanism<Build>] = &[MECHANISM];
 
 struct WifiLayer {
@@ -216,7 +216,8 @@ impl WifiDirection {
                 _ => FrameState::ToSend,
             };
             if self.reports_failures && frame.state != FrameState::Arrived {
-                // The sender learns of the loss from the ACK, which ends SIFS and its duration after the aggregate.
+                // The sender learns of the loss from the ACK, which ends one SIFS and one ACK duration after the
+                // aggregate.
                 let (before, since) = (frame.sent - 1, aggregate.ends);
                 let failures = TransmissionFailures { before, failed: 1, since, apart: self.sifs + self.ack };
                 out.push(Output::TransmissionFailed { packet: frame.packet, failures });

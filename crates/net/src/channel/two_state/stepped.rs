@@ -1,6 +1,6 @@
-//! A chain that steps once per packet time, also while the link is idle. A step leaves a state of mean length m with
-//! probability 1 - exp(-step/m). The lengths of states are then geometric and at least one step, so every bad period
-//! destroys at least one packet of a saturated link.
+//! The two-state channel with `meets = "step"`: a Markov chain that steps once per packet time, also while the link is
+//! idle. A step leaves a state of mean length m with probability 1 - exp(-step/m). The lengths of states are then
+//! geometric and at least one step, so every bad period destroys at least one packet of a saturated link.
 
 use super::{Channel, PacketDraws, Reception, Threshold, Transmission, is_shielded};
 use lasthop_base::{Stream, Values};
@@ -41,7 +41,8 @@ impl Stepped {
     fn change_state(&mut self) {
         self.is_bad = !self.is_bad;
         let mean = if self.is_bad { self.bad } else { self.good };
-        // An exponential length, rounded up to whole steps, is geometric with exactly the probability above.
+        // An exponential length, rounded up to whole steps, is geometric: each step leaves the state with probability 1
+        // - exp(-1 / mean).
         let stay = libm::floor(self.states.exponential(mean));
         self.until = self.until.saturating_add(stay as u64).saturating_add(1);
     }
@@ -56,7 +57,8 @@ impl Stepped {
 
 impl Channel for Stepped {
     fn transmit(&mut self, transmission: &Transmission) -> Reception {
-        // The state at the time of the retransmission applies, unless the chain is already past that step.
+        // The state at the start of the transmission applies. If the chain is already past that step, the chain's
+        // current state applies.
         let loss = if self.is_bad_at(transmission.start.as_nanos() / self.step_nanos) {
             self.loss_bad
         } else {

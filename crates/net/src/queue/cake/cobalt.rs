@@ -32,7 +32,7 @@ pub(super) struct Cobalt {
 
 impl Cobalt {
     /// Returns whether to drop the packet that is about to leave. Marks the packet instead if possible. `arrived_at` is
-    /// the packet's arrival time, and `bulk` is the number of backlogged flows.
+    /// the packet's arrival time, and `bulk` is the length of the list of old flows.
     pub(super) fn should_drop(
         &mut self,
         parameters: &CobaltParameters,
@@ -63,7 +63,7 @@ impl Cobalt {
             self.drops_at = self.next_after(self.drops_at, parameters);
             is_late = now > self.drops_at;
         } else {
-            // The delay is small again, so the count decreases by one for each drop that would have been due.
+            // If the delay has become small, the count decreases by one for each drop that would have been due.
             while is_due {
                 self.count -= 1;
                 self.drops_at = self.next_after(self.drops_at, parameters);
@@ -154,8 +154,8 @@ mod tests {
         assert!(dropped_at(&mut Cobalt::default(), 100, 1000, 5, Ecn::NotEct).is_empty());
     }
 
-    /// If the delay becomes small, the count decreases step by step, with the intervals of the schedule. CoDel leaves
-    /// its dropping state at once.
+    /// If the delay becomes small, COBALT's count decreases step by step, with the intervals of the schedule. CoDel
+    /// instead leaves its dropping state at once.
     #[test]
     fn it_slows_down_as_it_came() {
         let mut cobalt = Cobalt::default();
@@ -169,7 +169,7 @@ mod tests {
     }
 
     /// BLUE's probability grows by 1/256 per target while the router is full, and shrinks by 1/4096 per target while
-    /// the queue is empty. BLUE drops packets whatever their code point.
+    /// the queue is empty. BLUE drops packets whatever their ECN code point.
     #[test]
     fn blue_counts_what_the_schedule_cannot() {
         let mut cobalt = Cobalt::default();

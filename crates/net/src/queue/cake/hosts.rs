@@ -1,15 +1,16 @@
-//! Fairness between hosts, as in sch_cake. A flow's turn is divided by the number of bulk flows of its host.
+//! Fairness between hosts, as in sch_cake. The bytes of a flow's turn are divided by the number of bulk flows of the
+//! flow's host.
 //!
 //! A flow counts as bulk if it still has packets after its first turn, and until its queue is empty. `triple_isolate`
-//! divides by the bulk flows of the source or of the destination, whichever host has more. The remainder of the
-//! division is given at random (dithering). A host is a node of the scenario, whereas sch_cake hashes addresses to 1024
-//! slots.
+//! divides by the bulk flows of the source or of the destination, whichever host has more. The quotient is rounded up
+//! or down at random, so that its mean is exact (dithering). A host is a node of the scenario, whereas sch_cake hashes
+//! addresses to 1024 slots.
 
 use super::super::Hosts;
 use lasthop_base::Stream;
 use lasthop_wire::Packet;
 
-/// Whether sources get equal shares, and whether destinations get equal shares.
+/// Hosts that get equal shares: sources, destinations, or both.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Sides {
     pub(super) source: bool,
@@ -35,7 +36,7 @@ enum BulkState {
     Sparse,
     /// The flow's queue was empty at the end of its first turn.
     Waits,
-    /// The flow had more to send than one turn allows, and counts as bulk.
+    /// The flow still had packets after its first turn, and counts as bulk.
     Bulk,
 }
 
@@ -61,8 +62,8 @@ impl Isolation {
         }
     }
 
-    /// Handles a packet that is about to be enqueued. Returns the bytes of the first turn, for a flow that was not in a
-    /// list.
+    /// Handles a packet that is about to be enqueued. If the flow is not active, returns the bytes of the flow's first
+    /// turn.
     pub(super) fn on_packet(&mut self, queue: u32, packet: &Packet, is_active: bool, quantum: i64) -> i64 {
         let [from, to] = self.hosts.get(packet.flow.0 as usize).copied().unwrap_or_default();
         let ends = if packet.forward { [from, to] } else { [to, from] };
@@ -72,7 +73,7 @@ impl Isolation {
             BulkState::Waits => BulkState::Bulk,
             same => same,
         };
-        // If flows of several hosts share a queue, it counts for the hosts of the last packet.
+        // If flows of several hosts share a queue, the queue counts as a flow between the hosts of the last packet.
         if (state == BulkState::Bulk) != (next == BulkState::Bulk)
             || (state == BulkState::Bulk && known != ends)
         {
@@ -113,7 +114,7 @@ impl Isolation {
         }
     }
 
-    /// Returns the bytes of a turn, divided by the number of bulk flows of the host.
+    /// Returns the bytes of a turn: `quantum` divided by the number of bulk flows of the host.
     fn share(&mut self, [from, to]: [u32; 2], quantum: i64) -> i64 {
         let of =
             |counts: bool, node: u32, side: usize| if counts { self.busy[node as usize][side] } else { 0 };

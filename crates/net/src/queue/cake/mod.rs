@@ -5,13 +5,13 @@
 //! * `cobalt`: drops and marks. `hosts`: fairness between hosts.
 //!
 //! The shaper has no burst: a packet may leave as soon as the previous one would have been sent at `rate`. Flows are
-//! hashed to sets of eight queues. Each flow gets its own queue while one of its set is free. At a low rate, target and
-//! interval grow with the time of a packet.
+//! hashed to sets of eight queues. Each flow gets a separate queue while a queue of its set is free. At a low rate,
+//! `target` and the interval grow with the transmission time of a packet.
 //!
 //! # Not modelled
 //! DiffServ priorities (all packets count as `besteffort`), ACK filter, NAT, framing except `overhead`, and rate
-//! estimation are not modelled. COBALT's count of a flow that pauses stays until its next packet, instead of decreasing
-//! step by step. Host fairness is off by default, whereas sch_cake's default is `triple-isolate`.
+//! estimation are not modelled. While a flow pauses, its COBALT count stays constant, instead of decreasing step by
+//! step. Host fairness is off by default, whereas sch_cake's default is `triple-isolate`.
 
 mod cobalt;
 mod hosts;
@@ -122,7 +122,7 @@ impl Cake {
             parameters: CobaltParameters { target, interval, mtu_time, marks: values.flag("marks") },
             rate,
             overhead: values.bytes("overhead"),
-            // The quantum is 1/4096 of the bytes that the shaper's rate allows in a second.
+            // The quantum is 1/4096 of the bytes that the shaper's rate allows in a second, but 300 bytes to one MTU.
             quantum: rate.map_or(MTU, |rate| (rate.bps() / 8 / 4096).clamp(300, MTU)) as i64,
             memory: values.bytes("memory"),
             salt: values.count("salt"),
@@ -242,7 +242,7 @@ mod tests {
         Cake::new(&MECHANISM.info.defaults(), rate, queues, Stream::named(1, "queue"))
     }
 
-    /// Eight flows of one set have a queue each. A ninth flow shares one of these queues.
+    /// Eight flows of one set must have a queue each. A ninth flow must share one of these queues.
     #[test]
     fn flows_of_a_set_have_a_queue_each() {
         let mut cake = cake(None, WAYS);
@@ -289,8 +289,8 @@ mod tests {
         assert_eq!(cake(Some(1_000_000), QUEUES).quantum, 300);
     }
 
-    /// Returns the number of packets per flow among 900, if all flows are backlogged. `hosts[n]` are the hosts of flow
-    /// n.
+    /// Returns the number of packets of each flow among 900 dequeued packets, if all flows are backlogged. `hosts[n]`
+    /// are the source and the destination of flow n.
     fn shares(isolation: &'static str, hosts: &[[u32; 2]]) -> Vec<usize> {
         let mut values = MECHANISM.info.defaults();
         values.set("isolation", Value::Word(isolation));
@@ -303,7 +303,7 @@ mod tests {
             flows.for_each(|flow| cake.enqueue(at(0), packet(number, flow, Ecn::NotEct), &mut dropped));
         }
         let mut shares = vec![0; hosts.len()];
-        // The first 900 packets, with the first turns of new flows, do not count.
+        // The first 900 packets are not counted, because they include the first turns of new flows.
         for number in 0..1800 {
             let packet = cake.dequeue(at(1), &mut dropped).expect("plenty");
             shares[packet.flow.0 as usize] += usize::from(number >= 900);
@@ -318,8 +318,8 @@ mod tests {
         }
     }
 
-    /// One host has eight flows, another has one. With fairness between hosts, each host gets half. With fairness
-    /// between flows, their shares are 8 to 1.
+    /// One host has eight flows, another has one. With fairness between hosts, each host must get half of the packets.
+    /// With fairness between flows, the hosts' shares must be 8 to 1.
     #[test]
     fn hosts_get_the_same_however_many_flows_they_have() {
         let mut from = [[0, 2]; 9];
@@ -333,8 +333,8 @@ mod tests {
                 nearly(&shares(isolation, &hosts), &by_host);
             }
         }
-        // Both hosts send to one host. With fairness between sources, each source gets half. With the other two modes,
-        // all flows get the same.
+        // Both hosts send to the same destination. With fairness between sources, each source must get half. With the
+        // other two modes, all flows must get equal shares.
         let mut one = [[0, 2]; 9];
         one[8] = [1, 2];
         nearly(&shares("dual_srchost", &one), &by_host);
@@ -370,7 +370,7 @@ mod tests {
         assert_eq!(*busy, 0, "no bulk flows are left");
     }
 
-    /// The longest queue loses packets from its head, and BLUE's probability grows.
+    /// If the packets exceed the memory limit, the longest queue must lose packets from its head.
     #[test]
     fn the_longest_queue_makes_room() {
         let (mut cake, mut dropped) = (cake(None, QUEUES), Dropped::new());
