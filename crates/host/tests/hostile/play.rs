@@ -39,6 +39,7 @@ struct ScriptedHost {
     /// Whether Reno's rule bounds the growth of the window: true for Reno with an immediate window reduction and
     /// without undo.
     is_plain: bool,
+    sends_dummies: bool,
 }
 
 /// Whether the window grows exactly as described in RFC 5681.
@@ -102,6 +103,7 @@ impl<'a> Playback<'a> {
                 receive_buffer: options.receive_buffer.expect("the script sets the receive buffer"),
                 ack_counting: options.tcp.ack_counting.info.name,
                 is_plain: is_plain(&options.tcp),
+                sends_dummies: options.tcp.congestion.info.name == "peach",
             }
         });
         let server = SocketAddr::new(address(1), 80);
@@ -199,14 +201,18 @@ impl<'a> Playback<'a> {
         side.handle.and_then(|handle| side.host.info(handle).ok())
     }
 
+    /// Sends all packets that a host has ready. Returns the number of segments without data, SYN and FIN, then the
+    /// number of bytes of data without Peach's dummies, which are copies of the segment before them.
     fn send_all(&mut self, from: usize) -> (usize, usize) {
-        let (mut acks, mut bytes) = (0, 0);
+        let (mut acks, mut bytes, mut previous) = (0, 0, None);
         let now = self.now;
         while let Some(packet) = self.sides[from].host.poll_packet(now).map(<[u8]>::to_vec) {
             let segment = self.sides[from].observed.observe(&packet);
-            match segment.len {
-                0 => acks += 1,
-                len => bytes += len as usize,
+            let is_copy = previous.replace((segment.seq, segment.len)) == Some((segment.seq, segment.len));
+            if segment.sequence_space() == 0 {
+                acks += 1;
+            } else if !(is_copy && self.sides[from].sends_dummies) {
+                bytes += segment.len as usize;
             }
             self.carry(from, packet);
         }
