@@ -17,6 +17,9 @@ AXE = 4.14.1
 # List of tests that could not be judged on a busy machine, one per line, written by crates/cli/tests/common/machine.rs.
 NOT_JUDGED = target/tmp/not-judged.txt
 
+# Property tests draw the same inputs in every run, so that a failure can be repeated. Another number draws others.
+export PROPTEST_RNG_SEED ?= 20261126
+
 # Runs three jobs concurrently, each with its output in one block: real-time tests, computation, compilation. Jobs that
 # mostly wait have priority (nice). Tests that were not judged are repeated at the end, when nothing else runs.
 test: tools format

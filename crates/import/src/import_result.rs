@@ -237,6 +237,18 @@ pub(crate) fn plain(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
 }
 
+/// Largest number of characters of an input's text in a message.
+const MAX_SHOWN: usize = 80;
+
+/// As [`plain`], and shortened for a message.
+pub(crate) fn shortened(text: &str) -> String {
+    let mut shown: String = plain(text).chars().take(MAX_SHOWN).collect();
+    if text.chars().nth(MAX_SHOWN).is_some() {
+        shown.push('…');
+    }
+    shown
+}
+
 fn quoted(text: &str) -> String {
     let mut quoted = String::from("\"");
     for c in text.chars() {

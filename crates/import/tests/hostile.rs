@@ -227,3 +227,14 @@ proptest! {
         survive(&bytes, &ImportOptions { format: None, time: None, rate: None, unit: None, packets: None, ..options });
     }
 }
+
+/// A cell of any length in the column of units does not make the message long.
+#[test]
+fn a_long_cell_is_shortened_in_the_message() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("input");
+    std::fs::write(&path, format!("value,unit\n1,{}\n", "long ".repeat(1000))).expect("written");
+    let options = ImportOptions { unit: Some("Mbit/s".to_owned()), ..ImportOptions::default() };
+    let error = read(&path, &options, &mut sink(), &mut sink()).expect_err("no unit of a rate");
+    assert!(error.message.len() < 300 && error.message.contains("long long"), "{}", error.message);
+}

@@ -22,6 +22,7 @@ pub(crate) struct Completion {
 }
 
 #[derive(Clone, Copy, ValueEnum)]
+#[expect(clippy::enum_variant_names, reason = "PowerShell is the shell's name")]
 enum Shell {
     Bash,
     Zsh,

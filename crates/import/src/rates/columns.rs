@@ -255,7 +255,7 @@ fn column(
         _ => {
             let all: Vec<&str> = fitting.iter().map(|at| names[*at].trim()).collect();
             Err(ImportError::new(
-                format!("several columns match: {}", crate::import_result::plain(&all.join(", "))),
+                format!("several columns match: {}", crate::import_result::shortened(&all.join(", "))),
                 format!("name one of them: {flag} COLUMN"),
             ))
         }
@@ -280,7 +280,7 @@ fn check_unit(names: &[String], column: usize, options: &ImportOptions) -> Resul
             )
         })?),
     };
-    let name_of = crate::import_result::plain(name);
+    let name_of = crate::import_result::shortened(name);
     match (unit_in(name), asked) {
         (Some((said, bits)), Some(asked)) if bits != asked => Err(ImportError::new(
             format!(
@@ -308,8 +308,8 @@ fn time_format_of(
         ImportError::new(
             format!(
                 "the column `{}` begins with `{}`, which is not a time",
-                crate::import_result::plain(name.trim()),
-                crate::import_result::plain(first)
+                crate::import_result::shortened(name.trim()),
+                crate::import_result::shortened(first)
             ),
             "times are numbers, or dates such as 2020-01-31 10:07:03; --time COLUMN names another column",
         )
@@ -324,7 +324,7 @@ fn time_format_of(
         (_, Some(asked), Some(said)) if asked != said => Err(ImportError::new(
             format!(
                 "units contradict: the name of the column `{}` has a different unit than --time-unit",
-                crate::import_result::plain(name.trim())
+                crate::import_result::shortened(name.trim())
             ),
             "leave --time-unit out, or correct the column's name",
         )),

@@ -3,7 +3,7 @@
 use super::Opportunities;
 use super::columns::{self, ColumnPlan, RateColumn, TimeColumn};
 use super::rate_series::{RateSeries, THROUGHPUT_NOTE};
-use crate::import_result::{ImportResult, Sourced, plain};
+use crate::import_result::{ImportResult, Sourced, shortened};
 use crate::limited::LineLimited;
 use crate::{ImportError, ImportOptions};
 use csv::{ByteRecord, ReaderBuilder};
@@ -149,7 +149,7 @@ impl RateTable<'_> {
                     (Some(number), Some(bits)) => Some(number * bits),
                     (Some(_), None) => {
                         return Err(ImportError::new(
-                            format!("row {}: `{}` is not a unit of a rate", self.row, plain(unit)),
+                            format!("row {}: `{}` is not a unit of a rate", self.row, shortened(unit)),
                             "use a unit such as Mbits/sec, Kbits/sec or bits/sec",
                         ));
                     }
