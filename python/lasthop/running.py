@@ -57,11 +57,16 @@ def compare(
     seed: int | None = None,
     jobs: int | None = None,
     metrics: Iterable[str] = (),
+    against: Mapping[str, object] | None = None,
 ) -> Comparison:
-    """Compares values of keys in paired runs: all variants have the same losses. The first value is the baseline.
+    """Compares values of keys in paired runs: all variants have the same losses.
 
     `vary` gives the values of each key: `{"recovery": ["sack", "new_reno", "reno"]}`. With several keys every
     combination runs. If you give `metrics`, `summary` and `to_json` contain only these metrics.
+
+    `against` is the baseline of the differences in `summary`: `{"congestion": "reno"}` compares each variant with Reno
+    at the same values of the other keys. The default baseline is the first value of a key; with several keys, the
+    key on the x axis of a figure keeps its value and the others have their first values.
     """
     if not isinstance(vary, Mapping) or not vary:
         raise Error(
@@ -90,6 +95,7 @@ def compare(
         _whole("seed", seed, 0, 2**63 - 1),
         _whole("jobs", jobs, 1, 1024),
         _metrics(metrics),
+        [(str(path), _toml.typed(str(path), value, strategies)) for path, value in (against or {}).items()],
     )
     comparison = Comparison(scenario, made)
     _note(comparison)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import queue
 import sys
@@ -11,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import BrokenExecutor
 from typing import Any
 
-from lasthop import _lasthop, _toml
+from lasthop import _command, _lasthop, _toml
 from lasthop._error import Error
 from lasthop.running import _metrics, _whole
 from lasthop.scenario import Scenario, Source
@@ -43,6 +44,21 @@ class Sweep(Table):
     def __init__(self, store: str, number: int, failed: Iterable[str] = ()) -> None:
         super().__init__(_lasthop.read_store(store, number))
         self.store, self.number, self.failed = store, number, list(failed)
+
+    def summary(
+        self, *, against: Mapping[str, object] | None = None, metrics: Iterable[str] = ()
+    ) -> list[dict[str, Any]]:
+        """Means of each point with their intervals: the objects of `lasthop results --format json`.
+
+        With `against={"congestion": "reno"}`, each mean has its `difference` from the point with this value and equal
+        values of the other keys, paired by seed. `metrics` are the names of the numbers, by default all.
+        """
+        wanted = [f"--against={path}={_toml.typed(path, value, Strategies())}" for path, value in (against or {}).items()]
+        wanted += [f"--metric={name}" for name in _metrics(metrics)]
+        printed, _ = _command.output(
+            ["results", self.store, f"--sweep={self.number}", "--format=json", *wanted]
+        )
+        return [json.loads(line) for line in printed.splitlines()]
 
 
 def read_store(store: str | os.PathLike[str], sweep: int | None = None) -> Table:

@@ -29,7 +29,9 @@ def rows(table: lasthop.Table) -> dict[str, list[Any]]:
 def test_rows_are_those_of_the_command(tmp_path: Path, command: Command) -> None:
     ours = lasthop.sweep(PATH, set=KEYS, runs=4, store=tmp_path / "ours")
     assert len(ours) == 24 and ours.failed == [] and ours.number == 1
-    assert ours.column_names[:4] == ["recovery", "channel.loss", "flow", "seed"]
+    assert ours.column_names[:6] == ["recovery", "channel.loss", "channel.loss_share", "flow", "run", "seed"]
+    assert sorted(set(ours["channel.loss_share"])) == [0.005, 0.01, 0.03]
+    assert list(zip(ours["run"], ours["seed"], strict=True)) == [(run, run) for run in (1, 2, 3, 4)] * 6
     settings = ["--set", "recovery=sack,reno", "--set", "channel.loss=0.5%,1%,3%"]
     theirs = str(tmp_path / "theirs")
     assert command("sweep", PATH, *settings, "--runs", "4", "--store", theirs).returncode == 0
@@ -37,6 +39,22 @@ def test_rows_are_those_of_the_command(tmp_path: Path, command: Command) -> None
     # The command accepts a store made by the package and finds that no run remains.
     finished = command("sweep", PATH, *settings, "--runs", "4", "--store", str(tmp_path / "ours"))
     assert "24 runs are in the store, 0 remain" in finished.stderr
+
+
+def test_differences_are_those_of_a_comparison(tmp_path: Path) -> None:
+    swept = lasthop.sweep(PATH, set=KEYS, runs=3, store=tmp_path / "s")
+    vary: dict[str, Any] = {key: values for key, values in KEYS.items()}
+    reno = {"recovery": "reno"}
+    compared = lasthop.compare(PATH, vary=vary, runs=3, against=reno, metrics=["goodput_kbps"])
+    stored = swept.summary(against=reno, metrics=["goodput_kbps"])
+    assert [{**one, "sweep": 1} for one in compared.summary] == stored
+    first = stored[0]
+    assert first["x"] == {"recovery": "sack", "channel.loss": "0.5%"}
+    assert first["against"] == {"recovery": "reno", "channel.loss": "0.5%"}
+    difference = first["goodput_kbps"]["mean"] - stored[3]["goodput_kbps"]["mean"]
+    assert first["goodput_kbps"]["difference"]["mean"] == pytest.approx(difference)
+    with pytest.raises(lasthop.Error, match="`against`: `recovery` has no value sakc"):
+        lasthop.compare(PATH, vary=vary, runs=3, against={"recovery": "sakc"})
 
 
 def test_numbers_are_those_of_run(tmp_path: Path) -> None:

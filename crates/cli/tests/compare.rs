@@ -5,6 +5,7 @@ mod common;
 use common::{LOSSY, call_in, objects, stderr_of, stdout};
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::path::Path;
 
 const SHORT: [&str; 7] = ["compare", LOSSY, "--runs", "3", "--set", "duration=5s", "--vary"];
 
@@ -29,7 +30,7 @@ fn chosen_metrics_are_shown_and_no_others() {
 
     let lines = objects(&stdout(&with(&[&chosen[..], &["--format", "json"]].concat())));
     let keys: Vec<&str> = lines[0].keys().map(String::as_str).collect();
-    assert_eq!(keys, ["x", "flow", "goodput_kbps", "retransmissions"]);
+    assert_eq!(keys, ["x", "against", "flow", "goodput_kbps", "retransmissions"]);
     let csv = stdout(&with(&[&chosen[..], &["--format", "csv"]].concat()));
     assert!(csv.starts_with("recovery,flow,run,seed,goodput_kbps,retransmissions\n"), "{csv}");
     assert_eq!(csv.lines().count(), 1 + 2 * 3);
@@ -115,4 +116,48 @@ fn values_are_drawn_over_each_other() {
     assert!(page.contains("--vary recovery=sack,reno --report a.html</pre>"), "the command line");
     // Drawing does not change the results.
     assert_eq!(String::from_utf8(output.stdout).unwrap(), stdout(&with(&[])));
+}
+
+/// Means of goodput by case, and differences as printed, in the order of the cases.
+fn goodputs(arguments: &[&str]) -> Vec<(Value, f64, Option<f64>)> {
+    let two_keys = ["channel.loss=0.5%,3%", "--vary", "recovery=sack,reno", "--format", "json"];
+    let lines = objects(&stdout(&[&SHORT[..], &two_keys, arguments].concat()));
+    let number = |value: &Value| value.as_f64();
+    let of = |line: &serde_json::Map<String, Value>| {
+        let goodput = &line["goodput_kbps"];
+        let mean = number(&goodput["mean"]).unwrap();
+        (line["against"].clone(), mean, number(&goodput["difference"]["mean"]))
+    };
+    lines.iter().map(of).collect()
+}
+
+/// With two keys, a case is compared with the baseline at equal values of the other key. Cases: 0.5 % sack, 0.5 % reno,
+/// 3 % sack, 3 % reno.
+#[test]
+fn the_baseline_has_the_same_values_of_the_other_key() {
+    let check = |arguments: &[&str], bases: [usize; 4]| {
+        let cases = goodputs(arguments);
+        assert_eq!(cases.len(), 4);
+        for (case, base) in bases.into_iter().enumerate() {
+            let (against, mean, difference) = &cases[case];
+            if case == base {
+                assert_eq!((against, difference), (&Value::Null, &None), "{case}");
+            } else {
+                let expected = mean - cases[base].1;
+                assert!((difference.unwrap() - expected).abs() < 1e-6 * mean, "{case} to {base}: {cases:?}");
+                assert!(against.is_object(), "{against}");
+            }
+        }
+    };
+    check(&[], [0, 0, 2, 2]);
+    check(&["--against", "recovery=reno"], [1, 1, 3, 3]);
+    check(&["--against", "channel.loss=3%"], [2, 3, 2, 3]);
+    check(&["--against", "channel.loss=0.5%", "--against", "recovery=sack"], [0, 0, 0, 0]);
+    let two_keys = ["channel.loss=0.5%,3%", "--vary", "recovery=sack,reno"];
+    let table = stdout(&[&SHORT[..], &two_keys].concat());
+    assert!(table.contains("differences to recovery=sack at the same channel.loss"), "{table}");
+    let output = call_in(Path::new("."), &[&SHORT[..], &two_keys, &["--against", "recovery=rono"]].concat());
+    let error = stderr_of(&output);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(error.contains("--against: `recovery` has no value rono") && error.contains("`reno`"), "{error}");
 }

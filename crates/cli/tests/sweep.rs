@@ -197,6 +197,35 @@ fn results_are_filtered() {
     }
 }
 
+/// A store's differences are those of `compare` with the same values and seeds.
+#[test]
+fn results_have_the_differences_of_compare() {
+    let folder = tempfile::tempdir().unwrap();
+    stdout_of(call_in(folder.path(), &sweep("r", "3")));
+    let against = ["--against", "recovery=sack", "--metric", "goodput_kbps,timeouts", "--format", "json"];
+    let call = |arguments: &[&str]| objects(&stdout_of(call_in(folder.path(), arguments)));
+    let stored = call(&[&["results", "r"][..], &against].concat());
+    let values = ["--vary", "recovery=sack,reno", "--vary", "channel.loss=0.1%,0.2%,0.5%,1%,2%"];
+    let compared = call(&[&["compare", PATH][..], &values, &["--runs", "3"], &against].concat());
+    assert_eq!((stored.len(), compared.len()), (10, 10));
+    for (mut stored, compared) in stored.into_iter().zip(compared) {
+        stored.remove("sweep");
+        assert_eq!(stored, compared);
+    }
+    let table = stdout_of(call_in(folder.path(), &["results", "r", "--against", "recovery=sack"]));
+    let reno = table.lines().find(|line| line.starts_with("reno") && line.contains(" 2% ")).unwrap();
+    assert!(table.contains("difference, %") && reno.contains(" to "), "{table}");
+    for (arguments, message) in [
+        (&["--against", "recovry=sack"][..], "no sweep varies `recovry`"),
+        (&["--against", "recovery=sack,reno"], "--against has 2 values of `recovery`"),
+        (&["--against", "recovery=sack", "--format", "csv"], "CSV has one row per run"),
+    ] {
+        let output = call_in(folder.path(), &[&["results", "r"], arguments].concat());
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        assert!(stderr_of(&output).contains(message), "{}", stderr_of(&output));
+    }
+}
+
 #[test]
 fn mistakes_are_told_before_anything_is_made() {
     let folder = tempfile::tempdir().unwrap();

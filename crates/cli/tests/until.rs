@@ -107,7 +107,7 @@ fn a_comparison_says_which_difference_is_not_exact() {
     for expected in [
         "note: goodput_kbps of sack misses the precision of --until after 12 runs: half the interval is",
         "note: the difference of goodput_kbps of reno misses the precision of --until after 12 runs: half the interval",
-        "% of the first value's mean",
+        "% of the baseline's mean",
     ] {
         assert!(said.contains(expected), "{said}");
     }

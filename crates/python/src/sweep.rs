@@ -272,6 +272,8 @@ fn rows(py: Python<'_>, store: &Path, number: Option<i64>) -> PyResult<Table> {
         })
     };
     let read = read().map_err(failed)?;
+    // Repetitions have consecutive seeds, so a run has the same number in every combination.
+    let first = read.iter().flat_map(|(_, runs)| runs).map(|run| run.seed).min().unwrap_or(0);
     let all: Vec<(&Combination, &StoredRun, &str, &SubjectMetrics)> = read
         .iter()
         .flat_map(|(combination, runs)| runs.iter().map(move |run| (combination, run)))
@@ -283,11 +285,14 @@ fn rows(py: Python<'_>, store: &Path, number: Option<i64>) -> PyResult<Table> {
             all.iter().map(|(combination, ..)| combination.x.get(at).map_or("", String::as_str)).collect();
         columns = columns.values(path, "value of the varied key", &values);
     }
-    columns = columns.words("flow", "the flow's name", all.iter().map(|(_, _, name, _)| Some(*name))).seeds(
-        "seed",
-        "seed of the run: equal seeds give equal losses",
-        all.iter().map(|it| it.1.seed),
-    );
+    columns = columns
+        .words("flow", "the flow's name", all.iter().map(|(_, _, name, _)| Some(*name)))
+        .counts(
+            "run",
+            "number of the repetition, from 1",
+            all.iter().map(|it| i64::try_from(it.1.seed - first + 1).ok()),
+        )
+        .seeds("seed", "seed of the run: equal seeds give equal losses", all.iter().map(|it| it.1.seed));
     for quantity in Quantity::all() {
         columns = match quantity {
             Quantity::OfFlow(metric) => columns.numbers(metric.name, metric.doc, {

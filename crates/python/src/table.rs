@@ -11,6 +11,7 @@ use arrow_array::{
 };
 use arrow_schema::ffi::FFI_ArrowSchema;
 use arrow_schema::{DataType, Field, Schema};
+use lasthop_lab::compare::Amounts;
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
@@ -46,15 +47,23 @@ impl Columns {
     }
 
     /// Adds a column with the values of a key as the user wrote them. If all values are numbers without a unit, the
-    /// column has numbers (integers if all are whole). Otherwise the column has text.
+    /// column has numbers (integers if all are whole). Otherwise the column has text. If all texts are amounts of one
+    /// quantity, a second column has the numbers in the base unit: `rate_bps` beside `rate`.
     pub fn values(self, name: &str, doc: &str, values: &[&str]) -> Columns {
         if let Some(whole) = all(values, |value| value.trim().parse::<i64>().ok()) {
             return self.counts(name, doc, whole.into_iter().map(Some));
         }
         let number = |value: &str| value.trim().parse::<f64>().ok().filter(|number| number.is_finite());
-        match all(values, number) {
-            Some(numbers) => self.numbers(name, doc, numbers.into_iter().map(Some)),
-            None => self.words(name, doc, values.iter().copied().map(Some)),
+        if let Some(numbers) = all(values, number) {
+            return self.numbers(name, doc, numbers.into_iter().map(Some));
+        }
+        let columns = self.words(name, doc, values.iter().copied().map(Some));
+        match Amounts::of(values) {
+            Some(Amounts { suffix, unit, numbers }) => {
+                let doc = format!("{name} as a number, {unit}");
+                columns.numbers(&format!("{name}{suffix}"), &doc, numbers.into_iter().map(Some))
+            }
+            None => columns,
         }
     }
 

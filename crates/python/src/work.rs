@@ -74,7 +74,8 @@ pub fn run(
 
 /// Runs every combination of the values in paired runs: all combinations have the same losses.
 #[pyfunction]
-#[pyo3(signature = (scenario, vary, runs=None, seed=None, jobs=None, metrics=Vec::new()))]
+#[pyo3(signature = (scenario, vary, runs=None, seed=None, jobs=None, metrics=Vec::new(), against=Vec::new()))]
+#[expect(clippy::too_many_arguments, reason = "keywords of a Python function")]
 pub fn compare(
     py: Python<'_>,
     scenario: &Scenario,
@@ -83,6 +84,7 @@ pub fn compare(
     seed: Option<u64>,
     jobs: Option<i64>,
     metrics: Vec<String>,
+    against: Vec<(String, String)>,
 ) -> PyResult<Comparison> {
     let chosen = metrics.iter().map(|name| quantity(py, name)).collect::<PyResult<Vec<Quantity>>>()?;
     let variations: Vec<Variation> =
@@ -97,6 +99,12 @@ pub fn compare(
     let seed = seed.unwrap_or(first.seed);
     let paths = variations.into_iter().map(|variation| variation.path).collect();
     let mut done = Cases::new(paths, cases, chosen);
+    if !against.is_empty() {
+        let one = |(path, value)| Variation { path, values: vec![value] };
+        let against: Vec<Variation> = against.into_iter().map(one).collect();
+        done.set_baseline(&against)
+            .map_err(|it| bad_input(py, format!("`against`: {}", it.message), it.help))?;
+    }
     let scenarios: Vec<_> = done.cases.iter().map(|case| Arc::new(case.scenario.clone())).collect();
     let count = runs as usize * scenarios.len();
     let repetition = move |at: usize| Repetition {

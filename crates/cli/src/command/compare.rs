@@ -23,7 +23,7 @@ use lasthop_lab::runs::random::Determinism;
 use lasthop_sweep::rule::{DEFAULT_MAX_RUNS, Precision};
 use std::path::PathBuf;
 
-/// Compare values of a key with the same losses. Prints the differences to the first value
+/// Compare values of a key with the same losses. Prints the differences to a baseline
 #[derive(Args)]
 pub(crate) struct Compare {
     #[command(flatten)]
@@ -31,10 +31,14 @@ pub(crate) struct Compare {
     /// Key and its values: recovery=sack,new_reno,reno. Repeat --vary for every combination
     #[arg(long, value_name = "PATH=A,B,C", required = true)]
     vary: Vec<Choices>,
+    /// Baseline of the differences: congestion=reno; the other keys keep their values. Default: the first value; with
+    /// several keys, the first value of all keys but the one on the x axis of a figure
+    #[arg(long, value_name = "PATH=VALUE")]
+    against: Vec<Choices>,
     #[command(flatten)]
     repetitions: Repetitions,
     /// Repeat until half the 95 % interval is within this percentage of the mean, for every --metric; for differences,
-    /// of the first value's mean. Minimum: 10 runs; maximum: --runs, or 10000
+    /// of the baseline's mean. Minimum: 10 runs; maximum: --runs, or 10000
     #[arg(long, value_name = "2%", value_parser = values::precision)]
     until: Option<Precision>,
     /// Exclude measurements and transfers that begin before this time; sets the scenario's warmup
@@ -81,7 +85,7 @@ impl Compare {
                  shares such as goodput_kbps",
             );
         }
-        // The first value is the reference: its scenario sets the number of runs and the seed.
+        // The first case's scenario sets the number of runs and the seed.
         let first = &cases[0].scenario;
         let determinism = Determinism::of(cases.iter().map(|case| &case.scenario));
         let seed = self.repetitions.seed(first);
@@ -102,9 +106,15 @@ impl Compare {
             cost::print_if_large(&estimate(cases.iter().map(|case| &case.scenario), plan), &plan);
         }
         let names = cases.iter().map(|case| case.values.join(", ")).collect();
-        let mut tracker = PrecisionTracker::new(self.until, &self.metric, names);
         let paths = variations.into_iter().map(|variation| variation.path).collect();
         let mut done = Comparison::new(paths, cases, self.metric.clone());
+        if !self.against.is_empty() {
+            let against: Vec<Variation> = self.against.iter().map(Variation::from).collect();
+            done.set_baseline(&against)
+                .map_err(|it| Failure::bad_input(format!("--against: {}", it.message), it.help))?;
+        }
+        let mut tracker =
+            PrecisionTracker::new(self.until, &self.metric, names, done.baseline().bases().to_vec());
         if self.format == Format::Csv {
             output::print(&done.header())?;
         }
@@ -188,9 +198,10 @@ impl Compare {
             Format::Table => {
                 let how_many = if runs == 1 { "one run".to_owned() } else { format!("{runs} runs") };
                 let heading = format!(
-                    "{how_many} of {}{} each, seeds from {seed}; differences to the first row, {}",
+                    "{how_many} of {}{} each, seeds from {seed}; differences to {}, {}",
                     lengths(&done.cases),
                     warm_up(&done.cases),
+                    done.baseline().words(&done.paths),
                     determinism.note().unwrap_or("paired by seed; 95 % intervals")
                 );
                 let (table, more) = if self.all { (done.table(), 0) } else { done.glance() };
@@ -211,7 +222,8 @@ impl Compare {
     }
 
     fn refuse_invalid(&self) -> Result<(), Failure> {
-        values::refuse_invalid("--vary", self.vary.iter())
+        values::refuse_invalid("--vary", self.vary.iter())?;
+        values::refuse_invalid("--against", self.against.iter())
     }
 }
 

@@ -47,7 +47,7 @@ impl PrecisionArgs {
     }
 
     pub(crate) fn tracker(&self) -> PrecisionTracker {
-        PrecisionTracker::new(self.until, &self.metric, vec![String::new()])
+        PrecisionTracker::new(self.until, &self.metric, vec![String::new()], vec![0])
     }
 }
 
@@ -56,12 +56,14 @@ impl PrecisionArgs {
 ///
 /// With several cases (compared values), two conditions must hold for each case:
 /// * Half the interval of its mean is within the required share of this mean.
-/// * Half the interval of its difference to the first case, paired by repetition, is within the same share of the first
-///   case's mean.
+/// * Half the interval of its difference to its baseline, paired by repetition, is within the same share of the
+///   baseline's mean.
 pub(crate) struct PrecisionTracker {
     precision: Option<Precision>,
     quantities: Vec<Quantity>,
     cases: Vec<String>,
+    /// Index of the baseline of each case.
+    bases: Vec<usize>,
     /// Values of the runs, indexed by quantity, case and repetition.
     values: Vec<Vec<Vec<Option<f64>>>>,
     /// Number of repetitions at which the precision is checked next.
@@ -76,11 +78,13 @@ impl PrecisionTracker {
         precision: Option<Precision>,
         chosen: &[Quantity],
         cases: Vec<String>,
+        bases: Vec<usize>,
     ) -> PrecisionTracker {
         let quantities =
             if chosen.is_empty() { vec![Quantity::OfFlow(&FLOW_METRICS[0])] } else { chosen.to_vec() };
         let values = vec![vec![Vec::new(); cases.len()]; quantities.len()];
-        PrecisionTracker { precision, quantities, cases, values, next: Precision::next_check(0), expected: 0 }
+        let next = Precision::next_check(0);
+        PrecisionTracker { precision, quantities, cases, bases, values, next, expected: 0 }
     }
 
     pub(crate) fn record(&mut self, case: usize, outcome: &Outcome) {
@@ -112,8 +116,7 @@ impl PrecisionTracker {
         Demand::Expect(u64::from(runs) * cases as u64)
     }
 
-    /// Returns the numbers that must be precise: the mean of each case, and its difference to the mean of the first
-    /// case.
+    /// Returns the numbers that must be precise: the mean of each case, and its difference to the mean of its baseline.
     fn numbers(&self) -> impl Iterator<Item = TrackedNumber<'_>> {
         self.quantities.iter().zip(&self.values).flat_map(|(quantity, values)| {
             let means = values.iter().zip(&self.cases).map(|(values, case)| TrackedNumber {
@@ -121,12 +124,13 @@ impl PrecisionTracker {
                 values: Cow::Borrowed(&values[..]),
                 of: &values[..],
             });
-            let differences = values.iter().zip(&self.cases).skip(1).map(|(these, case)| {
-                let pairs = these.iter().zip(&values[0]);
+            let differing = self.bases.iter().enumerate().filter(|(case, base)| case != *base);
+            let differences = differing.map(|(case, base)| {
+                let pairs = values[case].iter().zip(&values[*base]);
                 TrackedNumber {
-                    what: format!("the difference of {}", name(quantity, case)),
+                    what: format!("the difference of {}", name(quantity, &self.cases[case])),
                     values: pairs.map(|(this, first)| Some((*this)? - (*first)?)).collect(),
-                    of: &values[0][..],
+                    of: &values[*base][..],
                 }
             });
             means.chain(differences)
@@ -148,7 +152,7 @@ impl PrecisionTracker {
                 let half = estimate(&it.values)
                     .zip(estimate(it.of))
                     .and_then(|(it, of)| Some(100.0 * it.half_width()? / of.mean.abs()));
-                let whose = if it.what.starts_with("the difference") { "the first value's" } else { "its" };
+                let whose = if it.what.starts_with("the difference") { "the baseline's" } else { "its" };
                 let half = half.filter(|half| half.is_finite()).map_or(String::new(), |half| {
                     format!(": half the interval is {half:.2} % of {whose} mean")
                 });

@@ -8,8 +8,8 @@ use crate::values::{self, Choices};
 use clap::{Args, ValueEnum};
 use lasthop_lab::compare::{Quantity, Variation};
 use lasthop_scenario::nearest;
-use lasthop_sweep::results::{self, ResultSelection, TableRows};
-use lasthop_sweep::store::{Contents, Error, Store, StoreReader, StoredSweep};
+use lasthop_sweep::results::{self, BaseRuns, ResultSelection, TableRows};
+use lasthop_sweep::store::{Combination, Contents, Error, Store, StoreReader, StoredSweep};
 use std::path::PathBuf;
 
 const MORE: &str = "\
@@ -28,6 +28,9 @@ pub(crate) struct Results {
     /// Only points with one of these values: recovery=sack,reno
     #[arg(long = "where", value_name = "PATH=A,B")]
     filter: Vec<Choices>,
+    /// Print differences from this value at the same values of the other keys, paired by seed: congestion=reno
+    #[arg(long, value_name = "PATH=VALUE")]
+    against: Vec<Choices>,
     /// Only this flow
     #[arg(long, value_name = "NAME")]
     flow: Option<String>,
@@ -67,6 +70,19 @@ impl Results {
                 "JSON includes links and flows: --format json",
             ));
         }
+        if !self.against.is_empty() && format == Format::Csv {
+            return Err(Failure::bad_input(
+                "--against needs means, and CSV has one row per run",
+                "choose --format table or json",
+            ));
+        }
+        values::refuse_invalid("--against", self.against.iter())?;
+        if let Some(Choices { path, values }) = self.against.iter().find(|it| it.values.len() > 1) {
+            return Err(Failure::bad_input(
+                format!("--against has {} values of `{path}`", values.len()),
+                format!("give one value: --against {path}={}", values[0]),
+            ));
+        }
         self.merge()?;
         let reader = StoreReader::open(&self.store)?;
         let contents = reader.contents();
@@ -75,6 +91,7 @@ impl Results {
             quantities: self.metric.clone(),
             flow: self.flow.clone(),
             filter: self.filter.iter().map(Variation::from).collect(),
+            against: self.against.iter().map(Variation::from).collect(),
         };
         self.refuse_unknown(&sweeps)?;
         self.refuse_unknown_value(&contents, &sweeps)?;
@@ -158,7 +175,8 @@ impl Results {
     /// Refuses a filter for a key that no sweep varies.
     fn refuse_unknown(&self, sweeps: &[StoredSweep]) -> Result<(), Failure> {
         let paths = || sweeps.iter().flat_map(|sweep| &sweep.paths);
-        match self.filter.iter().find(|wanted| !paths().any(|path| *path == wanted.path)) {
+        match self.filter.iter().chain(&self.against).find(|wanted| !paths().any(|path| *path == wanted.path))
+        {
             Some(wanted) => {
                 let known: Vec<&str> = paths().map(String::as_str).collect();
                 let help = if known.is_empty() {
@@ -174,7 +192,7 @@ impl Results {
 
     /// Refuses a filter for a value that no point has.
     fn refuse_unknown_value(&self, contents: &Contents<'_>, sweeps: &[StoredSweep]) -> Result<(), Failure> {
-        for wanted in self.filter.iter().map(Variation::from) {
+        for wanted in self.filter.iter().chain(&self.against).map(Variation::from) {
             let mut known: Vec<String> = Vec::new();
             for sweep in sweeps {
                 let Some(at) = sweep.paths.iter().position(|path| *path == wanted.path) else { continue };
@@ -235,15 +253,18 @@ fn show_sweep(
     wanted: &ResultSelection,
     format: Format,
 ) -> Result<(), Failure> {
-    let combinations = contents.combinations(sweep.number)?;
-    let combinations = || combinations.iter().filter(|combination| wanted.selects(sweep, combination));
+    let all = contents.combinations(sweep.number)?;
+    let combinations = || all.iter().filter(|combination| wanted.selects(sweep, combination));
+    let base = |combination| results::base(sweep, &all, combination, &wanted.against);
     match format {
         Format::Table => {
             let mut rows = TableRows::of(sweep, wanted);
             let numbers = contents.of_flows(&rows.names())?;
             contents.with_snapshot(|| {
                 combinations().try_for_each(|combination| {
-                    rows.add(combination, &contents.runs_with(&combination.digest, &numbers)?);
+                    let runs = |of: &Combination| contents.runs_with(&of.digest, &numbers);
+                    let base = base(combination).map(runs).transpose()?;
+                    rows.add(combination, &runs(combination)?, base.as_deref());
                     Ok::<_, Error>(())
                 })
             })?;
@@ -261,9 +282,10 @@ fn show_sweep(
         }
         Format::Json => {
             for combination in combinations() {
-                for object in
-                    results::objects(sweep, combination, &contents.runs(&combination.digest, true)?, wanted)
-                {
+                let runs = |of: &Combination| contents.runs(&of.digest, true);
+                let base = base(combination).map(|it| Ok::<_, Error>((it, runs(it)?))).transpose()?;
+                let base = base.as_ref().map(|(combination, runs)| BaseRuns { combination, runs });
+                for object in results::objects(sweep, combination, &runs(combination)?, base, wanted) {
                     output::print_line(&object.to_string())?;
                 }
             }

@@ -1,6 +1,6 @@
 //! Axes of a comparison's figures: the varied key on the x axis, and the other keys as curves.
 
-use super::Comparison;
+use super::{Amounts, ComparedCase};
 use lasthop_base::quantity;
 
 /// Largest number of curves in a figure.
@@ -24,23 +24,23 @@ pub(super) struct Axis {
 
 impl Axis {
     /// The numeric key with the most values is on the x axis. If no key is numeric, the first key is on the x axis.
-    pub(super) fn of(comparison: &Comparison) -> Axis {
-        let keys = comparison.paths.len();
-        let values: Vec<Vec<&str>> = (0..keys).map(|key| distinct(comparison, key)).collect();
+    pub(super) fn of(paths: &[String], cases: &[ComparedCase]) -> Axis {
+        let keys = paths.len();
+        let values: Vec<Vec<&str>> = (0..keys).map(|key| distinct(cases, key)).collect();
         let numeric = |key: usize| Some((key, numbers(&values[key]).filter(|_| values[key].len() > 1)?));
         // If several keys have the most values, the first of them is chosen.
         let best = (0..keys)
             .filter_map(numeric)
             .reduce(|best, one| if values[one.0].len() > values[best.0].len() { one } else { best });
         let (key, numbers) = best.map_or((0, None), |(key, numbers)| (key, Some(numbers)));
-        let path = comparison.paths.get(key).cloned().unwrap_or_default();
+        let path = paths.get(key).cloned().unwrap_or_default();
         let of_key = values.get(key).map_or(&[][..], |values| values);
         let place = |value: &str| {
             let at = of_key.iter().position(|one| *one == value).unwrap_or(0);
             numbers.as_ref().map_or(at as f64 + 1.0, |(numbers, _)| numbers[at])
         };
         let mut curves: Vec<(String, Vec<(f64, usize)>)> = Vec::new();
-        for (index, case) in comparison.cases.iter().enumerate() {
+        for (index, case) in cases.iter().enumerate() {
             let others = case.values.iter().enumerate().filter(|(other, _)| *other != key);
             let name = others.map(|(_, value)| value.as_str()).collect::<Vec<_>>().join(", ");
             let point = (case.values.get(key).map_or(1.0, |value| place(value)), index);
@@ -68,25 +68,10 @@ impl Axis {
     }
 }
 
-impl Axis {
-    /// Pairs of cases to compare: each case with the first curve's case at the same x, or with the first case if there
-    /// is only one curve.
-    pub(super) fn pairs(&self) -> Vec<(usize, usize)> {
-        let Some(((_, first), others)) = self.curves.split_first() else { return Vec::new() };
-        if others.is_empty() {
-            let base = first.iter().map(|(_, case)| *case).min().unwrap_or(0);
-            return first.iter().map(|(_, case)| (base, *case)).collect();
-        }
-        let base = |x: f64| first.iter().find(|(at, _)| *at == x).map(|(_, case)| *case);
-        let points = others.iter().flat_map(|(_, points)| points);
-        points.filter_map(|(x, case)| Some((base(*x)?, *case))).collect()
-    }
-}
-
 /// Values of a key, each once, in the order of the cases.
-fn distinct(comparison: &Comparison, key: usize) -> Vec<&str> {
+fn distinct(cases: &[ComparedCase], key: usize) -> Vec<&str> {
     let mut values: Vec<&str> = Vec::new();
-    for value in comparison.cases.iter().filter_map(|case| case.values.get(key)) {
+    for value in cases.iter().filter_map(|case| case.values.get(key)) {
         if !values.contains(&value.as_str()) {
             values.push(value);
         }
@@ -103,16 +88,9 @@ fn numbers(values: &[&str]) -> Option<(Vec<f64>, String)> {
     if parts.iter().all(|(number, of)| *of == unit || *number == 0.0) {
         return Some((parts.iter().map(|(number, _)| *number).collect(), unit.to_owned()));
     }
-    let readings: [fn(&str) -> Option<f64>; 3] = [
-        |text| Some(quantity::duration(text).ok()?.as_secs()),
-        |text| Some(quantity::rate(text).ok()?.bps() as f64),
-        |text| Some(quantity::bytes(text).ok()? as f64),
-    ];
-    readings.into_iter().find_map(|of| {
-        let one = of(&format!("1 {unit}"))?;
-        let numbers: Option<Vec<f64>> = values.iter().map(|value| Some(of(value)? / one)).collect();
-        Some((numbers?, unit.to_owned()))
-    })
+    let amounts = Amounts::of(values)?;
+    let one = Amounts::of(&[&format!("1 {unit}")]).filter(|one| one.suffix == amounts.suffix)?.numbers[0];
+    Some((amounts.numbers.iter().map(|number| number / one).collect(), unit.to_owned()))
 }
 
 #[cfg(test)]

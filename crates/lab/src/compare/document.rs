@@ -40,8 +40,9 @@ impl Comparison {
         let mut blocks = vec![
             Block::Text(format!(
                 "Means over {runs} repetitions of {} with their 95 % intervals. Seeds begin at {seed}; every value \
-                 has the same random losses. Differences are relative to the first value, paired by seed.",
-                first.scenario.duration
+                 has the same random losses. Differences are relative to {}, paired by seed.",
+                first.scenario.duration,
+                self.baseline.words(&self.paths)
             )),
             Block::Table(self.table()),
         ];

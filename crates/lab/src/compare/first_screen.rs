@@ -46,7 +46,7 @@ impl Comparison {
 
     /// Figure of a metric over the varied keys. Values that are names get bars; values that are numbers get curves.
     fn figure(&self, quantity: Quantity) -> Figure {
-        let axis = Axis::of(self);
+        let axis = Axis::of(&self.paths, &self.cases);
         let point = |(x, case): &(f64, usize)| {
             Some(Point::of(*x, &self.over_all_flows(*case, *case, quantity).mean?))
         };
@@ -86,15 +86,14 @@ impl Comparison {
     }
 
     /// Sentence such as `The largest difference in goodput from recovery=sack is that of recovery=reno: -198 ± 12
-    /// kbit/s, …`. If the figure has several curves, only cases at the same x are compared.
+    /// kbit/s, …`. Each case is compared with its baseline.
     fn sentence(&self, quantity: Quantity) -> String {
         let (words, unit) = label::words(quantity.name());
         let unit = if unit.is_empty() { String::new() } else { format!(" {unit}") };
-        let axis = Axis::of(self);
-        let pairs = axis.pairs();
         let compared =
-            |(base, case): &(usize, usize)| (*base, *case, self.over_all_flows(*base, *case, quantity));
-        let all: Vec<(usize, usize, CaseDifference)> = pairs.iter().map(compared).collect();
+            |(case, base): (usize, &usize)| (*base, case, self.over_all_flows(*base, case, quantity));
+        let all: Vec<(usize, usize, CaseDifference)> =
+            self.baseline.bases().iter().enumerate().map(compared).collect();
         let known =
             || all.iter().filter_map(|(base, case, it)| Some((*base, *case, it, it.difference.as_ref()?)));
         let is_clear = |one: &Estimate| one.ci95.is_some_and(|[low, high]| low > 0.0 || high < 0.0);
@@ -114,14 +113,17 @@ impl Comparison {
                 None => format!("No case has a number for {words}."),
             };
         };
-        let is_shared = |key: usize| axis.curves.len() > 1 && key == axis.key;
+        let shared: Vec<usize> = (0..self.paths.len()).filter(|key| !self.baseline.is_fixed(*key)).collect();
+        let is_shared = |key: usize| shared.contains(&key);
         let [first, this] = [base, case].map(|case| self.case_name(case, &|key| !is_shared(key)));
-        let (at, equal) = match axis.curves.len() {
-            0 | 1 => (String::new(), String::new()),
-            _ => (
+        let (at, equal) = if shared.is_empty() {
+            (String::new(), String::new())
+        } else {
+            let keys: Vec<&str> = shared.iter().map(|key| self.paths[*key].as_str()).collect();
+            (
                 format!("At {}, the", self.case_name(case, &is_shared)),
-                format!("At equal {}, no", self.paths[axis.key]),
-            ),
+                format!("At equal {}, no", keys.join(", ")),
+            )
         };
         let begin = |given: String, other: &str| if given.is_empty() { other.to_owned() } else { given };
         let (the, no) = (begin(at, "The"), begin(equal, "No"));

@@ -4,9 +4,13 @@
 //! * `quantity`: numbers that can be compared.
 //! * `table`: means and differences as a table and JSON. `completions`: completion times. `rows`: all repetitions as
 //!   CSV.
+//! * `baseline`: the case to which each case is compared.
 //! * `document`: a report. `first_screen`: the report's first sentence and main figures. `axis`: axes of these figures.
+//! * `amounts`: values of a varied key as numbers in a base unit.
 
+mod amounts;
 mod axis;
+mod baseline;
 mod completions;
 mod document;
 mod first_screen;
@@ -14,6 +18,8 @@ mod quantity;
 mod rows;
 mod table;
 
+pub use amounts::Amounts;
+pub use baseline::{Baseline, BaselineProblem};
 pub use document::FirstRunRecord;
 pub use quantity::Quantity;
 
@@ -76,8 +82,9 @@ pub fn drafts(draft: &Draft, variations: &[Variation]) -> Result<Vec<(Vec<String
 pub struct Comparison {
     /// Key paths of the varied keys.
     pub paths: Vec<String>,
-    /// Compared cases; the first is the baseline.
+    /// Compared cases.
     pub cases: Arc<[ComparedCase]>,
+    baseline: Baseline,
     chosen: Vec<Quantity>,
     /// Outcomes of each case, by repetition.
     pub outcomes: Vec<Vec<Outcome>>,
@@ -89,7 +96,20 @@ impl Comparison {
     /// A comparison without outcomes. `chosen` are the numbers that the user wants to compare; empty for the defaults.
     pub fn new(paths: Vec<String>, cases: Vec<ComparedCase>, chosen: Vec<Quantity>) -> Comparison {
         let outcomes = cases.iter().map(|_| Vec::new()).collect();
-        Comparison { paths, cases: cases.into(), chosen, outcomes, assigned: 0 }
+        let baseline = Baseline::of(&paths, &cases);
+        Comparison { paths, cases: cases.into(), baseline, chosen, outcomes, assigned: 0 }
+    }
+
+    /// Baselines of all cases.
+    pub fn baseline(&self) -> &Baseline {
+        &self.baseline
+    }
+
+    /// Sets the baseline: keys with one value each. The other keys keep the value of the compared case. Fails if a key
+    /// is not varied or no case has the value.
+    pub fn set_baseline(&mut self, against: &[Variation]) -> Result<(), BaselineProblem> {
+        self.baseline = Baseline::against(&self.paths, &self.cases, against)?;
+        Ok(())
     }
 
     /// Starts to run every case `runs` times with seeds `seed`, `seed + 1` …, on `threads` threads (`None`: one per
@@ -145,8 +165,8 @@ impl Comparison {
         }
     }
 
-    /// Mean of a number in a case (over all flows, or of the flow with this name), and the difference from the first
-    /// case.
+    /// Mean of a number in a case (over all flows, or of the flow with this name), and the difference from the case's
+    /// baseline.
     fn compared(
         &self,
         case: usize,
@@ -154,7 +174,7 @@ impl Comparison {
         flow: Option<&str>,
         of: &dyn Fn(&Outcome) -> Option<f64>,
     ) -> CaseDifference {
-        self.compared_with(0, case, quantity, flow, of)
+        self.compared_with(self.baseline.base(case), case, quantity, flow, of)
     }
 
     /// [`Comparison::compared`], with the difference from the case `base`.

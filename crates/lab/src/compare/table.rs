@@ -167,10 +167,23 @@ impl Comparison {
         lasthop_scenario::notes_of_all(self.cases.iter().map(|case| &case.scenario))
     }
 
-    fn object(&self, case: usize, flow: Option<&str>) -> Value {
+    /// Values of the case's baseline; null for a baseline.
+    fn against(&self, case: usize) -> Value {
+        match self.baseline().base(case) {
+            base if base == case => Value::Null,
+            base => self.x(base),
+        }
+    }
+
+    fn x(&self, case: usize) -> Value {
         let values = self.paths.iter().cloned().zip(self.cases[case].values.iter().map(|value| json!(value)));
+        Value::Object(values.collect())
+    }
+
+    fn object(&self, case: usize, flow: Option<&str>) -> Value {
         let mut object = Map::new();
-        object.insert("x".into(), Value::Object(values.collect()));
+        object.insert("x".into(), self.x(case));
+        object.insert("against".into(), self.against(case));
         object.insert("flow".into(), json!(flow));
         let is_wanted = |quantity: &Quantity| {
             let is_chosen = self.chosen.iter().any(|chosen| chosen.name() == quantity.name());

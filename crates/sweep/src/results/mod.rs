@@ -1,13 +1,15 @@
 //! Output of a store's results, one combination at a time.
 //!
 //! * `table`: a row for each combination, with means and intervals; `json`: the same means for programs.
-//! * `csv`: the numbers of each run.
+//! * `csv`: the numbers of each run. `difference`: differences from a baseline, paired by seed.
 
 mod csv;
+mod difference;
 mod json;
 mod table;
 
 pub use csv::{flow_header, flow_rows, link_header, link_rows};
+pub use difference::base;
 pub use json::objects;
 pub use table::TableRows;
 
@@ -24,6 +26,17 @@ pub struct ResultSelection {
     pub flow: Option<String>,
     /// Combinations to output: keys with their allowed values.
     pub filter: Vec<Variation>,
+    /// Baseline of differences: keys, each with one value. If empty, no differences are output.
+    pub against: Vec<Variation>,
+}
+
+/// A baseline and its runs.
+#[derive(Clone, Copy)]
+pub struct BaseRuns<'b> {
+    /// The baseline.
+    pub combination: &'b Combination,
+    /// Runs of the baseline.
+    pub runs: &'b [StoredRun],
 }
 
 impl ResultSelection {

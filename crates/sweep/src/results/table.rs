@@ -1,11 +1,12 @@
 //! Results as a table, with a row for each combination and flow and a column for each quantity.
 
+use super::difference::Difference;
 use super::{ResultSelection, completion, flow_names, has_several_flows};
 use crate::store::{Combination, StoredRun, StoredSweep};
 use lasthop_lab::compare::Quantity;
 use lasthop_lab::document::{Cell, Table};
 use lasthop_lab::runs::completion::{COMPLETED, RESTRICTED};
-use lasthop_lab::runs::number::with_interval;
+use lasthop_lab::runs::number::{self, with_interval};
 use lasthop_lab::runs::summary::AGGREGATE_METRICS;
 use lasthop_lab::stats::Estimate;
 use lasthop_sim::FLOW_METRICS;
@@ -28,7 +29,8 @@ struct TableRow {
     x: Vec<String>,
     flow: String,
     runs: usize,
-    cells: Vec<Option<String>>,
+    /// For each quantity: its mean, and its difference from the baseline in per cent.
+    cells: Vec<[Option<String>; 2]>,
 }
 
 impl TableRows {
@@ -50,8 +52,9 @@ impl TableRows {
         self.quantities.iter().map(|quantity| quantity.name()).chain([COMPLETED, RESTRICTED]).collect()
     }
 
-    /// Adds a combination, which may have no runs yet. `runs` need only contain the numbers in [`TableRows::names`].
-    pub fn add(&mut self, combination: &Combination, runs: &[StoredRun]) {
+    /// Adds a combination, which may have no runs yet. `base` has the runs of its baseline. The runs need only contain
+    /// the numbers in [`TableRows::names`].
+    pub fn add(&mut self, combination: &Combination, runs: &[StoredRun], base: Option<&[StoredRun]>) {
         let several = has_several_flows(runs);
         self.has_several_flows |= several;
         let names = flow_names(runs);
@@ -59,21 +62,27 @@ impl TableRows {
             if names.len() <= MAX_TABLE_FLOWS || self.selection.flow.is_some() { &names[..] } else { &[] };
         for name in shown {
             if self.selection.selects_flow(name) {
-                self.push(combination, runs, Some(name));
+                self.push(combination, runs, base, Some(name));
             }
         }
         if names.is_empty() || (several && self.selection.flow.is_none()) {
-            self.push(combination, runs, None);
+            self.push(combination, runs, base, None);
         }
     }
 
-    fn push(&mut self, combination: &Combination, runs: &[StoredRun], flow: Option<&str>) {
+    fn push(
+        &mut self,
+        combination: &Combination,
+        runs: &[StoredRun],
+        base: Option<&[StoredRun]>,
+        flow: Option<&str>,
+    ) {
         let is_whole = completion(runs, flow).is_none_or(|it| it.is_whole());
         let cell = |quantity: &Quantity| {
             // If some transfers did not finish, a mean over the finished transfers would mislead. The cell then shows
             // the number of finished transfers.
             if quantity.name() == COMPLETED && !is_whole {
-                return completion(runs, flow).map(|it| it.count());
+                return [completion(runs, flow).map(|it| it.count()), None];
             }
             let of = |run: &StoredRun| match (flow, quantity) {
                 (Some(flow), Quantity::OfFlow(metric)) => run.of_flow(flow, metric.name),
@@ -82,7 +91,11 @@ impl TableRows {
                 (_, quantity) => run.of_all(*quantity),
             };
             let values: Vec<f64> = runs.iter().filter_map(of).collect();
-            Estimate::of(&values).map(|estimate| with_interval(&estimate))
+            let difference = base.and_then(|base| Difference::of(runs, base, of).percent);
+            [
+                Estimate::of(&values).map(|estimate| with_interval(&estimate)),
+                difference.map(|percent| number::change(&percent)),
+            ]
         };
         let cells = self.quantities.iter().map(cell).collect();
         let name = flow.map_or_else(|| "mean".to_owned(), str::to_owned);
@@ -101,13 +114,21 @@ impl TableRows {
         columns.extend(self.has_several_flows.then(|| "flow".to_owned()));
         columns.push("runs".to_owned());
         let numbers = self.quantities.iter().zip(&shown).filter(|(_, shown)| **shown);
-        columns.extend(numbers.map(|(quantity, _)| quantity.name().to_owned()));
+        let has_differences = !self.selection.against.is_empty();
+        for (quantity, _) in numbers {
+            columns.push(quantity.name().to_owned());
+            columns.extend(has_differences.then(|| "difference, %".to_owned()));
+        }
         let row = |TableRow { x, flow, runs, cells }: TableRow| {
             let mut row: Vec<Cell> = x.into_iter().map(Cell::Text).collect();
             row.extend(self.has_several_flows.then_some(Cell::Text(flow)));
             row.push(Cell::Number(runs.to_string()));
             let cells = cells.into_iter().zip(&shown).filter(|(_, shown)| **shown);
-            row.extend(cells.map(|(text, _)| text.map_or(Cell::Empty, Cell::Number)));
+            let cell = |text: Option<String>| text.map_or(Cell::Empty, Cell::Number);
+            for ([mean, difference], _) in cells {
+                row.push(cell(mean));
+                row.extend(has_differences.then(|| cell(difference)));
+            }
             row
         };
         Table { caption: String::new(), columns, rows: self.rows.into_iter().map(row).collect() }
