@@ -2,23 +2,32 @@
 
 mod bbr;
 pub mod bbr3;
+mod bic;
+mod compound;
 mod cubic;
 mod cubic_linux;
 mod estimate;
+mod htcp;
 mod hybla;
+mod illinois;
 mod jersey;
 mod jtcp;
+mod ledbat;
 mod new_jersey;
 mod non_congestion;
 mod peach;
 mod prague;
 mod reno;
+#[cfg(test)]
+mod rounds;
+mod scalable;
 mod variant;
 mod vegas;
 mod veno;
 mod w_cw;
 mod westwood;
 mod westwood_plus;
+mod yeah;
 
 pub use crate::sender::rate::{LostSegment, RateSample};
 pub use reno::Reno;
@@ -310,6 +319,13 @@ pub const ALL: &[Mechanism<Build>] = &[
     hybla::MECHANISM,
     peach::MECHANISM,
     vegas::MECHANISM,
+    scalable::MECHANISM,
+    htcp::MECHANISM,
+    illinois::MECHANISM,
+    bic::MECHANISM,
+    yeah::MECHANISM,
+    compound::MECHANISM,
+    ledbat::MECHANISM,
 ];
 
 /// Default mechanism.

@@ -101,6 +101,35 @@ impl Reno {
         self.cwnd = bytes.min(LARGEST);
     }
 
+    /// As [`CongestionControl::on_ack`], but avoidance adds `segments` segments per window of credit instead of one. If
+    /// the ACK counting collects credit, avoidance nevertheless adds fractions.
+    pub fn on_ack_adding(&mut self, segments: f64, ack: &AckEvent, ack_counting: &mut dyn AckCounting) {
+        if self.in_slow_start() || !self.may_grow(ack) {
+            return self.on_ack(ack, ack_counting);
+        }
+        let credit = ack_counting.credit(ack, self.mss, Regime::Avoidance);
+        self.set_cwnd(self.cwnd + segments * real(self.mss) * real(credit) / self.cwnd);
+    }
+
+    /// Whether an ACK may raise the window.
+    pub fn may_grow(&self, ack: &AckEvent) -> bool {
+        ack.acked > 0 && !ack.held && ack.phase != LossPhase::Recovery && !self.is_full()
+    }
+
+    /// A loss or a mark sets ssthresh and cwnd to a share of FlightSize or cwnd, whichever is smaller.
+    pub fn keep(&mut self, share: f64, loss: &LossEvent) {
+        self.set_ssthresh((share * loss.flight.min(self.window()) as f64) as u64);
+        self.cap_at_ssthresh();
+    }
+
+    /// As [`CongestionControl::on_timeout`], but ssthresh is a share of FlightSize or cwnd, whichever is smaller.
+    pub fn time_out_keeping(&mut self, share: f64, loss: &LossEvent, first: bool) {
+        if first {
+            self.set_ssthresh((share * loss.flight.min(self.window()) as f64) as u64);
+        }
+        self.restart_with_in_flight(loss.still_in_flight);
+    }
+
     /// Sets cwnd to one segment.
     pub fn restart(&mut self) {
         self.restart_with_in_flight(0);

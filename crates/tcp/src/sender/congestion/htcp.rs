@@ -1,0 +1,174 @@
+//! H-TCP: growth depends on the time since the last loss, and the reduction on the range of round-trip times.
+//!
+//! With Δ seconds since the last loss, a round trip adds `2 (1 - β) f(Δ)` segments: f = 1 in the first second, then `1 +
+//! 10 (Δ - 1) + ((Δ - 1) / 2)²`. RTT scaling multiplies f by RTTmin / 100 ms, within 0.1 to 2, and keeps f at least 1.
+//! A loss keeps the share `β = RTTmin / RTTmax`, within 0.5 to 0.8. If the throughput before the loss differs by more
+//! than 20 % from that before the previous loss, β is 0.5.
+//!
+//! RTTmax loses 5 % of its distance from RTTmin at each loss, as in Linux. Our choice: the throughput before a loss is
+//! FlightSize over the smoothed RTT; Linux averages over round trips.
+
+use super::{AckEvent, Build, CongestionControl, LossEvent, LossPhase, OnReno, Reno, Variant};
+use crate::sender::ack_counting::AckCounting;
+use lasthop_base::{Duration, Info, Mechanism, Parameter, Time, Unit};
+
+pub const MECHANISM: Mechanism<Build> = Mechanism {
+    info: Info {
+        name: "htcp",
+        summary: "grows faster with the time since the last loss; a loss keeps RTTmin / RTTmax of the window",
+        source: "Leith and Shorten, PFLDnet 2004; draft-leith-tcp-htcp-06 (from descriptions and Linux's module)",
+        parameters: &[
+            Parameter {
+                name: "rtt_scaling",
+                unit: Unit::Flag,
+                default: Some("true"),
+                doc: "growth per time that does not depend on the round-trip time",
+            },
+            Parameter {
+                name: "bandwidth_switch",
+                unit: Unit::Flag,
+                default: Some("true"),
+                doc: "halve the window if the throughput has changed by more than 20 %",
+            },
+        ],
+        linux_name: Some("htcp"),
+        ..Info::PLAIN
+    },
+    build: &|values, start| {
+        let [scales, switches] = ["rtt_scaling", "bandwidth_switch"].map(|name| values.flag(name));
+        let (smallest, largest) = (None, Duration::ZERO);
+        let (since, srtt, throughput, keeps) = (Time::ZERO, None, 0.0, 0.5);
+        OnReno::boxed(&start, HTcp { scales, switches, smallest, largest, since, srtt, throughput, keeps })
+    },
+};
+
+/// RTTmax follows a larger sample by at most this much.
+const LARGEST_STEP: Duration = Duration::from_millis(20);
+/// Smallest RTT for which β differs from 0.5.
+const SHORTEST: Duration = Duration::from_millis(10);
+
+struct HTcp {
+    scales: bool,
+    switches: bool,
+    smallest: Option<Duration>,
+    largest: Duration,
+    /// End of the last recovery.
+    since: Time,
+    srtt: Option<Duration>,
+    /// Throughput before the last loss, bytes/s; 0 before the first loss.
+    throughput: f64,
+    /// β.
+    keeps: f64,
+}
+
+impl HTcp {
+    fn measure(&mut self, ack: &AckEvent) {
+        self.srtt = ack.srtt;
+        let Some(rtt) = ack.rtt else { return };
+        let smallest = self.smallest.map_or(rtt, |smallest| smallest.min(rtt));
+        self.smallest = Some(smallest);
+        if ack.phase == LossPhase::Open {
+            self.largest = self.largest.max(smallest);
+            if rtt > self.largest && rtt <= self.largest + LARGEST_STEP {
+                self.largest = rtt;
+            }
+        }
+    }
+
+    fn segments(&self, now: Time) -> f64 {
+        let late = now.since(self.since).as_secs() - 1.0;
+        let mut factor = if late > 0.0 { 1.0 + 10.0 * late + (late / 2.0) * (late / 2.0) } else { 1.0 };
+        if let (true, Some(rtt)) = (self.scales, self.smallest) {
+            factor = (factor * (rtt.as_secs() / 0.1).clamp(0.1, 2.0)).max(1.0);
+        }
+        2.0 * (1.0 - self.keeps) * factor
+    }
+
+    /// Updates β at a loss.
+    fn update(&mut self, reno: &Reno, loss: &LossEvent) -> f64 {
+        let srtt = self.srtt.map_or(1.0, |srtt| srtt.as_secs().max(1e-9));
+        let (throughput, before) = (loss.flight.min(reno.window()) as f64 / srtt, self.throughput);
+        self.throughput = throughput;
+        let has_changed = (throughput - before).abs() > 0.2 * before;
+        let range = self.smallest.filter(|smallest| *smallest > SHORTEST && self.largest >= *smallest);
+        self.keeps = match range {
+            Some(smallest) if before > 0.0 && !(self.switches && has_changed) => {
+                (smallest.as_secs() / self.largest.as_secs()).clamp(0.5, 0.8)
+            }
+            _ => 0.5,
+        };
+        if let Some(smallest) = self.smallest.filter(|smallest| self.largest > *smallest) {
+            let faded = 0.95 * (self.largest.as_secs() - smallest.as_secs());
+            self.largest = smallest + Duration::from_secs_f64(faded);
+        }
+        self.since = loss.now;
+        self.keeps
+    }
+}
+
+impl Variant for HTcp {
+    fn on_ack(&mut self, reno: &mut Reno, ack: &AckEvent, ack_counting: &mut dyn AckCounting) {
+        self.measure(ack);
+        if ack.phase != LossPhase::Open {
+            self.since = ack.now;
+        }
+        reno.on_ack_adding(self.segments(ack.now), ack, ack_counting);
+    }
+
+    fn on_loss(&mut self, reno: &mut Reno, loss: &LossEvent) {
+        let share = self.update(reno, loss);
+        reno.keep(share, loss);
+    }
+
+    fn on_mark(&mut self, reno: &mut Reno, loss: &LossEvent) {
+        self.on_loss(reno, loss);
+    }
+
+    fn on_timeout(&mut self, reno: &mut Reno, loss: &LossEvent, first: bool) {
+        let share = if first { self.update(reno, loss) } else { self.keeps };
+        reno.time_out_keeping(share, loss, first);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::rounds::Rounds;
+    use super::*;
+
+    /// Without a loss β is 0.5, so 2 (1 - β) is 1. In the first second a round trip adds one segment. f(3 s) = 1 + 20 +
+    /// 1 = 22 and f(5 s) = 1 + 40 + 4 = 45; at 100 ms the scaling is 1.
+    #[test]
+    fn growth_depends_on_the_time_since_the_loss() {
+        let mut path = Rounds::of(&MECHANISM, 1000);
+        let mut before = 1000.0;
+        for round in 1..=50 {
+            let now = path.round(100.0);
+            let grown = now - before;
+            let time = f64::from(round) * 0.1 - 0.05;
+            let late = (time - 1.0).max(0.0);
+            let expected = 1.0 + 10.0 * late + late * late / 4.0;
+            assert!((grown - expected).abs() < 0.08 * expected + 0.3, "{time}: {grown} for {expected}");
+            before = now;
+        }
+    }
+
+    /// RTTmin / RTTmax = 100 / 125 = 0.8 and 100 / 150 = 0.67, and at most 0.8 and at least 0.5. RTTmax grows by at most
+    /// 20 ms per sample. The first loss halves the window, because no throughput before it is known.
+    #[test]
+    fn the_reduction_is_the_range_of_round_trips() {
+        for (largest, share) in [(110.0, 0.8), (125.0, 0.8), (150.0, 100.0 / 150.0), (250.0, 0.5)] {
+            let mut path = Rounds::of(&MECHANISM, 1000);
+            for rtt in [100.0, 118.0, 136.0, 154.0, 172.0, 190.0, 208.0, 226.0, 244.0, 250.0] {
+                path.round(f64::min(rtt, largest));
+            }
+            let first = path.segments();
+            assert!((path.lose() / first - 0.5).abs() < 0.01);
+            while path.segments() < first {
+                path.round(largest);
+            }
+            let second = path.segments();
+            let kept = path.lose() / second;
+            assert!((kept - share).abs() < 0.03, "{largest}: {kept}");
+        }
+    }
+}

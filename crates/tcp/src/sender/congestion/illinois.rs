@@ -1,0 +1,211 @@
+//! TCP Illinois: losses decide the direction of the window, delay decides the size of the step.
+//!
+//! With the average queueing delay da of a round trip and its largest value dm so far, a round trip adds α segments and
+//! a loss removes the share β:
+//! * α falls from `alpha_max` at da ≤ dm / 100 to `alpha_min` at dm, as κ1 / (κ2 + da).
+//! * β rises from 1/8 at da ≤ dm / 10 to 1/2 at da ≥ 0.8 dm.
+//!
+//! After da has exceeded dm / 100, α returns to `alpha_max` only after five round trips below. Below `threshold`
+//! segments, and after a timeout until the next round trip, α is 1 and β is 1/2.
+
+use super::{AckEvent, Build, LossEvent, OnReno, Reno, Variant};
+use crate::sender::ack_counting::AckCounting;
+use lasthop_base::{Duration, Info, Mechanism, Parameter, Unit};
+
+pub const MECHANISM: Mechanism<Build> = Mechanism {
+    info: Info {
+        name: "illinois",
+        summary: "adds 10 to 0.3 segments per round trip and removes 1/8 to 1/2 at a loss, by the queueing delay",
+        source: "Liu, Başar and Srikant, Performance Evaluation 65, 2008 (from descriptions and Linux's module)",
+        parameters: &[
+            Parameter {
+                name: "alpha_max",
+                unit: Unit::Number(1.0, 1000.0),
+                default: Some("10"),
+                doc: "segments added per round trip without queueing delay",
+            },
+            Parameter {
+                name: "alpha_min",
+                unit: Unit::Number(0.01, 1.0),
+                default: Some("0.3"),
+                doc: "segments added per round trip at the largest queueing delay",
+            },
+            Parameter {
+                name: "threshold",
+                unit: Unit::Number(0.0, 1e6),
+                default: Some("15"),
+                doc: "segments below which the control is Reno",
+            },
+        ],
+        linux_name: Some("illinois"),
+        ..Info::PLAIN
+    },
+    build: &|values, start| {
+        let [alpha_max, alpha_min, threshold] =
+            ["alpha_max", "alpha_min", "threshold"].map(|name| values.number(name));
+        let mss = start.mss as f64;
+        OnReno::boxed(
+            &start,
+            Illinois {
+                alpha_max,
+                alpha_min,
+                threshold,
+                mss,
+                base: Duration::MAX,
+                largest: Duration::ZERO,
+                sum: 0.0,
+                count: 0,
+                until: 0,
+                alpha: alpha_max,
+                beta: 0.5,
+                was_above: false,
+                low_rounds: 0,
+            },
+        )
+    },
+};
+
+/// Round trips with low delay after which α returns to its maximum (θ).
+const LOW_ROUNDS: u32 = 5;
+
+struct Illinois {
+    alpha_max: f64,
+    alpha_min: f64,
+    threshold: f64,
+    mss: f64,
+    /// Smallest and largest RTT so far.
+    base: Duration,
+    largest: Duration,
+    /// Sum, s, and number of the RTT samples of this round trip.
+    sum: f64,
+    count: u32,
+    /// First byte that was not yet sent when the round trip began.
+    until: u64,
+    alpha: f64,
+    beta: f64,
+    /// Whether the delay has exceeded dm / 100 since α was last at its maximum.
+    was_above: bool,
+    low_rounds: u32,
+}
+
+impl Illinois {
+    fn update(&mut self, reno: &Reno) {
+        if reno.exact_cwnd() < self.threshold * self.mss {
+            (self.alpha, self.beta) = (1.0, 0.5);
+        } else if self.count > 0 {
+            let base = self.base.as_secs();
+            let (average, largest) = (self.sum / f64::from(self.count) - base, self.largest.as_secs() - base);
+            self.alpha = self.alpha(average, largest);
+            self.beta = beta(average, largest);
+        }
+        (self.sum, self.count) = (0.0, 0);
+    }
+
+    fn alpha(&mut self, average: f64, largest: f64) -> f64 {
+        let low = largest / 100.0;
+        if average > low {
+            (self.was_above, self.low_rounds) = (true, 0);
+            let (average, largest) = (average - low, largest - low);
+            let slope = (self.alpha_max - self.alpha_min) / self.alpha_min;
+            return largest * self.alpha_max / (largest + average * slope);
+        }
+        self.low_rounds += 1;
+        if self.was_above && self.low_rounds < LOW_ROUNDS {
+            return self.alpha;
+        }
+        (self.was_above, self.low_rounds) = (false, 0);
+        self.alpha_max
+    }
+
+    fn share(&self) -> f64 {
+        1.0 - self.beta
+    }
+}
+
+fn beta(average: f64, largest: f64) -> f64 {
+    let (low, high) = (0.1 * largest, 0.8 * largest);
+    if average <= low {
+        0.125
+    } else if average >= high {
+        0.5
+    } else {
+        0.125 + 0.375 * (average - low) / (high - low)
+    }
+}
+
+impl Variant for Illinois {
+    fn on_ack(&mut self, reno: &mut Reno, ack: &AckEvent, ack_counting: &mut dyn AckCounting) {
+        if let Some(rtt) = ack.rtt {
+            (self.base, self.largest) = (self.base.min(rtt), self.largest.max(rtt));
+            self.sum += rtt.as_secs();
+            self.count += 1;
+        }
+        if ack.una > self.until {
+            self.update(reno);
+            self.until = ack.nxt;
+        }
+        reno.on_ack_adding(self.alpha, ack, ack_counting);
+    }
+
+    fn on_loss(&mut self, reno: &mut Reno, loss: &LossEvent) {
+        reno.keep(self.share(), loss);
+    }
+
+    fn on_mark(&mut self, reno: &mut Reno, loss: &LossEvent) {
+        reno.keep(self.share(), loss);
+    }
+
+    fn on_timeout(&mut self, reno: &mut Reno, loss: &LossEvent, first: bool) {
+        reno.time_out_keeping(self.share(), loss, first);
+        (self.alpha, self.beta, self.was_above, self.low_rounds) = (1.0, 0.5, false, 0);
+        (self.sum, self.count, self.until) = (0.0, 0, loss.nxt);
+    }
+
+    fn on_segment(&mut self, mss: u64) {
+        self.mss = mss as f64;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::rounds::Rounds;
+    use super::*;
+
+    /// Growth of a window of 1000 segments in a round trip, and the share that a loss keeps, after round trips with
+    /// these delays. The RTT is 100 ms, the largest delay 100 ms.
+    fn at(delay_ms: f64) -> (f64, f64) {
+        let mut path = Rounds::of(&MECHANISM, 1000);
+        for rtt in [100.0, 200.0, 200.0] {
+            path.round(rtt);
+        }
+        // The first ACK of a round trip ends the previous one, so a round counts from its second on.
+        for _ in 0..8 {
+            path.round(100.0 + delay_ms);
+        }
+        let before = path.segments();
+        let grown = path.round(100.0 + delay_ms) - before;
+        let full = path.segments();
+        (grown, path.lose() / full)
+    }
+
+    /// α(0) = 10 and α(dm) = 0.3. At da = dm / 2, without the 1 % offset: 10 / (1 + 0.5 × 9.7 / 0.3) = 0.583. β is 1/8
+    /// up to 0.1 dm, 1/2 from 0.8 dm, and 0.3125 at 0.45 dm.
+    #[test]
+    fn steps_follow_the_delay() {
+        for (delay, alpha, share) in
+            [(0.0, 10.0, 0.875), (50.0, 0.583, 0.661), (45.0, 0.64, 0.6875), (100.0, 0.3, 0.5)]
+        {
+            let (grown, kept) = at(delay);
+            assert!((grown - alpha).abs() < 0.05 * alpha + 0.02, "{delay}: {grown} for {alpha}");
+            assert!((kept - share).abs() < 0.01, "{delay}: {kept} for {share}");
+        }
+    }
+
+    #[test]
+    fn a_small_window_is_renos() {
+        let mut path = Rounds::of(&MECHANISM, 10);
+        let grown = path.round(100.0);
+        assert!((grown - 11.0).abs() < 0.1);
+        assert!((path.lose() / grown - 0.5).abs() < 0.01);
+    }
+}

@@ -1,0 +1,203 @@
+//! YeAH: Scalable TCP while the path's queue is short, Reno otherwise.
+//!
+//! Once a round trip, with the smallest RTT of the round: `Q = W (RTT - base) / RTT` segments are queued, and `L = (RTT -
+//! base) / base` measures congestion.
+//! * Fast mode, if Q < `most_queued` and L < 1 / `phi`: each acknowledged segment adds 0.01 segments (at most 1 per W).
+//! * Slow mode otherwise: Reno. If Q > `most_queued` and no Reno flow competes, the window loses Q segments, at most half
+//!   of W (precautionary decongestion).
+//!
+//! A loss removes Q segments, at least W / 8 and at most W / 2; after `rho` round trips in slow mode, where Reno flows
+//! compete, it removes W / 2. An estimate of a competing Reno flow's window grows by a segment per round trip in slow
+//! mode, is halved at a loss, and bounds the decongestion.
+
+use super::{AckEvent, Build, LossEvent, LossPhase, OnReno, Reno, Variant};
+use crate::sender::ack_counting::AckCounting;
+use lasthop_base::{Duration, Info, Mechanism, Parameter, Unit};
+
+pub const MECHANISM: Mechanism<Build> = Mechanism {
+    info: Info {
+        name: "yeah",
+        summary: "Scalable TCP while few segments are queued, otherwise Reno; empties the queue before it overflows",
+        source: "Baiocchi, Castellani and Vacirca, PFLDnet 2007 (from descriptions and Linux's module)",
+        parameters: &[
+            Parameter {
+                name: "most_queued",
+                unit: Unit::Number(1.0, 1e6),
+                default: Some("80"),
+                doc: "segments in the queue above which the window is reduced",
+            },
+            Parameter {
+                name: "phi",
+                unit: Unit::Number(1.0, 1000.0),
+                default: Some("8"),
+                doc: "slow mode from a queueing delay of base RTT / phi on",
+            },
+            Parameter {
+                name: "rho",
+                unit: Unit::Number(0.0, 1e6),
+                default: Some("16"),
+                doc: "round trips in slow mode after which a loss halves the window",
+            },
+        ],
+        linux_name: Some("yeah"),
+        ..Info::PLAIN
+    },
+    build: &|values, start| {
+        let [most_queued, phi, rho] = ["most_queued", "phi", "rho"].map(|name| values.number(name));
+        let (base, least) = (Duration::MAX, Duration::MAX);
+        OnReno::boxed(
+            &start,
+            Yeah {
+                most_queued,
+                phi,
+                rho,
+                mss: start.mss as f64,
+                base,
+                least,
+                until: 0,
+                queued: 0.0,
+                slow_rounds: 0,
+                fast_rounds: 0,
+                rival: SMALLEST,
+            },
+        )
+    },
+};
+
+/// Smallest window of a competing Reno flow, segments.
+const SMALLEST: f64 = 2.0;
+/// Round trips in fast mode since the last loss after which no Reno flow competes.
+const ALONE: u32 = 50;
+
+struct Yeah {
+    most_queued: f64,
+    phi: f64,
+    rho: f64,
+    mss: f64,
+    /// Smallest RTT so far, and of this round.
+    base: Duration,
+    least: Duration,
+    /// First byte that was not yet sent when the round began.
+    until: u64,
+    /// Q, segments.
+    queued: f64,
+    /// Consecutive round trips in slow mode; 0: fast mode.
+    slow_rounds: u32,
+    /// Round trips in fast mode since the last loss.
+    fast_rounds: u32,
+    /// Estimated window of a competing Reno flow, segments.
+    rival: f64,
+}
+
+impl Yeah {
+    fn decide(&mut self, reno: &mut Reno) {
+        let (window, excess) = (reno.exact_cwnd() / self.mss, self.least.as_secs() - self.base.as_secs());
+        self.queued = window * excess / self.least.as_secs();
+        let is_full = self.queued > self.most_queued;
+        if !is_full && excess <= self.base.as_secs() / self.phi {
+            self.slow_rounds = 0;
+            self.fast_rounds += 1;
+            if self.fast_rounds > ALONE {
+                (self.rival, self.fast_rounds) = (SMALLEST, 0);
+            }
+            return;
+        }
+        if is_full && window > self.rival && !reno.in_slow_start() {
+            let left = (window - self.queued.min(window / 2.0)).max(self.rival) * self.mss;
+            reno.set_ssthresh(left as u64);
+            reno.set_cwnd(left);
+        }
+        let half = (reno.exact_cwnd() / self.mss / 2.0).max(SMALLEST);
+        self.rival = if self.rival <= SMALLEST { half } else { self.rival + 1.0 };
+        self.slow_rounds = self.slow_rounds.saturating_add(1);
+    }
+
+    /// Share of the window that a loss keeps.
+    fn react(&mut self, reno: &Reno) -> f64 {
+        let window = reno.exact_cwnd() / self.mss;
+        let is_alone = f64::from(self.slow_rounds) < self.rho;
+        self.fast_rounds = 0;
+        self.rival = (self.rival / 2.0).max(SMALLEST);
+        if is_alone { 1.0 - (self.queued / window).clamp(0.125, 0.5) } else { 0.5 }
+    }
+}
+
+impl Variant for Yeah {
+    fn on_ack(&mut self, reno: &mut Reno, ack: &AckEvent, ack_counting: &mut dyn AckCounting) {
+        if let Some(rtt) = ack.rtt {
+            (self.base, self.least) = (self.base.min(rtt), self.least.min(rtt));
+        }
+        if ack.phase == LossPhase::Open && self.least < Duration::MAX && ack.una > self.until {
+            self.decide(reno);
+            (self.until, self.least) = (ack.nxt, Duration::MAX);
+        }
+        let is_fast = self.slow_rounds == 0;
+        let segments = if is_fast { (0.01 * reno.exact_cwnd() / self.mss).max(1.0) } else { 1.0 };
+        reno.on_ack_adding(segments, ack, ack_counting);
+    }
+
+    fn on_loss(&mut self, reno: &mut Reno, loss: &LossEvent) {
+        let share = self.react(reno);
+        reno.keep(share, loss);
+    }
+
+    fn on_mark(&mut self, reno: &mut Reno, loss: &LossEvent) {
+        self.on_loss(reno, loss);
+    }
+
+    fn on_timeout(&mut self, reno: &mut Reno, loss: &LossEvent, first: bool) {
+        let share = self.react(reno);
+        reno.time_out_keeping(share, loss, first);
+    }
+
+    fn on_segment(&mut self, mss: u64) {
+        self.mss = mss as f64;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::rounds::Rounds;
+    use super::*;
+
+    /// Without queueing delay a window of 1000 segments grows by 1 % per round trip; at a queueing delay of base / 4,
+    /// above base / 8, by a segment.
+    #[test]
+    fn the_mode_follows_the_delay() {
+        let grown = |rtt: f64| {
+            let mut path = Rounds::of(&MECHANISM, 200);
+            path.round(100.0);
+            path.round(rtt);
+            let before = path.segments();
+            path.round(rtt) - before
+        };
+        assert!((grown(100.0) - 2.0).abs() < 0.1, "{}", grown(100.0));
+        assert!((grown(125.0) - 1.0).abs() < 0.1, "{}", grown(125.0));
+    }
+
+    /// 1000 segments at 110 ms and a base of 100 ms: 91 are queued, above 80. The window loses them.
+    #[test]
+    fn a_long_queue_is_emptied_before_it_overflows() {
+        let mut path = Rounds::of(&MECHANISM, 1000);
+        path.round(100.0);
+        let before = path.round(110.0);
+        // The first ACK of the next round ends this one.
+        let after = path.round(110.0);
+        let queued = before * 10.0 / 110.0;
+        assert!((before - queued - after).abs() < 3.0, "{before} to {after}, {queued} queued");
+    }
+
+    /// A loss removes the queued segments: 200 × 40 / 140 = 57; without a queue, an eighth.
+    #[test]
+    fn a_loss_removes_what_is_queued() {
+        for (rtt, share) in [(100.0, 0.875), (140.0, 1.0 - 40.0 / 140.0)] {
+            let mut path = Rounds::of(&MECHANISM, 200);
+            path.round(100.0);
+            path.round(rtt);
+            path.round(rtt);
+            let full = path.segments();
+            let kept = path.lose() / full;
+            assert!((kept - share).abs() < 0.01, "{rtt}: {kept}");
+        }
+    }
+}
