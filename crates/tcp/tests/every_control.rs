@@ -52,7 +52,7 @@ fn play(control: &mut dyn CongestionControl, ack_counting: &mut dyn AckCounting,
     let (mut now, mut mss) = (Time::ZERO, MSS);
     // Controls that model the path, or manage their window, may change it with any ACK.
     let nature = control.nature();
-    let is_plain = !nature.uses_rate_samples && !nature.is_scalable;
+    let is_plain = !nature.uses_rate_samples && !nature.is_scalable && !nature.follows_delay;
     let mut windows = Vec::new();
     control.on_open(Some(Duration::from_millis(100)));
     for op in ops {

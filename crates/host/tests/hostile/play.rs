@@ -9,8 +9,9 @@
 
 use super::middle::{self, ObservedHost};
 use super::script::{HostileScript, PathAction};
-use lasthop_base::{Duration, Time};
+use lasthop_base::{Duration, Stream, Time};
 use lasthop_host::{Error, Handle, Host, Info};
+use lasthop_tcp::sender::congestion::Start;
 use lasthop_tcp::{Config, State};
 use std::collections::{BTreeMap, VecDeque};
 use std::net::{IpAddr, SocketAddr};
@@ -47,6 +48,12 @@ fn is_plain(config: &Config) -> bool {
     config.congestion.info.name == "reno"
         && (config.reduction.build)(&config.reduction.values).is_none()
         && (config.sender_discrimination.build)(&config.sender_discrimination.values).is_none()
+}
+
+fn sends_dummies(config: &Config) -> bool {
+    let random = Stream::named(1, "sender");
+    let start = Start { window: 1000, ssthresh: 1000, mss: 1000, selective: true, random };
+    (config.congestion.build)(&config.congestion.values, start).nature().sends_extra
 }
 
 struct Playback<'a> {
@@ -103,7 +110,7 @@ impl<'a> Playback<'a> {
                 receive_buffer: options.receive_buffer.expect("the script sets the receive buffer"),
                 ack_counting: options.tcp.ack_counting.info.name,
                 is_plain: is_plain(&options.tcp),
-                sends_dummies: options.tcp.congestion.info.name == "peach",
+                sends_dummies: sends_dummies(&options.tcp),
             }
         });
         let server = SocketAddr::new(address(1), 80);

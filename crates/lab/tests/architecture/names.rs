@@ -12,6 +12,7 @@ const OTHER_WORDS: &[(&str, &str, &str)] = &[
     ("lab/src/papers/cells.rs", "w_cw", "an axis: number of such flows"),
     ("middlebox/src/spack.rs", "bytes", "a value of its parameter `pieces`"),
     ("net/src/arq/repeat.rs", "once", "a value of its parameter `mode`"),
+    ("lab/src/compare/amounts.rs", "packets", "a unit"),
     ("net/src/channel/two_state.rs", "packets", "a value of its parameter `clock`"),
     ("net/src/harq/direction.rs", "none", "a value of HARQ's parameter `order`"),
     ("python/src/events.rs", "sack", "a column"),

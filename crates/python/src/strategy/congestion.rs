@@ -172,6 +172,8 @@ impl PythonCongestionControl {
             conserves,
             draws,
             is_scalable,
+            sends_ect1: is_scalable,
+            follows_delay: true,
             mark_pace,
             judges_by_mark: discriminates_by_mark,
             ..Nature::FIXED

@@ -78,7 +78,7 @@ impl Endpoint {
             Feedback::None => Ecn::NotEct,
             _ if is_mangled || is_withdrawn => Ecn::NotEct,
             // ECT(1) promises a response to each mark (RFC 9331 §4.3).
-            Feedback::Accurate if self.sender().is_scalable() => Ecn::Ect1,
+            Feedback::Accurate if self.sender().sends_ect1() => Ecn::Ect1,
             Feedback::Classic | Feedback::Accurate => Ecn::Ect0,
         };
     }

@@ -138,4 +138,9 @@ impl Sender {
     pub fn is_scalable(&self) -> bool {
         self.window.control().nature().is_scalable
     }
+
+    /// Whether packets carry ECT(1) if the peer gives accurate feedback.
+    pub fn sends_ect1(&self) -> bool {
+        self.window.control().nature().sends_ect1
+    }
 }

@@ -11,7 +11,7 @@
 //! # Not modelled
 //! Gamma is constant: the draft's auto-tuning is absent.
 
-use super::{AckEvent, Build, CongestionControl, LossEvent, LossPhase, OnReno, Reno, Variant};
+use super::{AckEvent, Build, CongestionControl, LossEvent, LossPhase, Nature, OnReno, Reno, Variant};
 use crate::sender::ack_counting::AckCounting;
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Unit};
 
@@ -131,6 +131,10 @@ impl Compound {
 }
 
 impl Variant for Compound {
+    fn nature(&self) -> Nature {
+        Nature { follows_delay: true, ..Nature::FIXED }
+    }
+
     fn on_ack(&mut self, reno: &mut Reno, ack: &AckEvent, ack_counting: &mut dyn AckCounting) {
         if let Some(rtt) = ack.rtt {
             self.base = self.base.min(rtt);

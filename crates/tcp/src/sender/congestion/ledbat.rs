@@ -10,7 +10,7 @@
 //! The RFC measures one-way delays; the samples here are round-trip times. A queue of ACKs therefore counts as
 //! queueing, too.
 
-use super::{AckEvent, Build, LossEvent, LossPhase, OnReno, Reno, Start, Variant};
+use super::{AckEvent, Build, LossEvent, LossPhase, Nature, OnReno, Reno, Start, Variant};
 use crate::sender::ack_counting::AckCounting;
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Time, Unit};
 
@@ -42,8 +42,9 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
             mss: start.mss as f64,
             delays: Delays::new(),
         };
-        let window = start.window.min(INITIAL_SEGMENTS * start.mss);
-        OnReno::boxed(&Start { window, ssthresh: 0, ..start }, ledbat)
+        // cwnd is never below ssthresh: there is no slow start.
+        let window = INITIAL_SEGMENTS * start.mss;
+        OnReno::boxed(&Start { window, ssthresh: window, ..start }, ledbat)
     },
 };
 
@@ -105,6 +106,10 @@ impl Delays {
 }
 
 impl Variant for Ledbat {
+    fn nature(&self) -> Nature {
+        Nature { follows_delay: true, ..Nature::FIXED }
+    }
+
     fn on_ack(&mut self, reno: &mut Reno, ack: &AckEvent, _: &mut dyn AckCounting) {
         if let Some(rtt) = ack.rtt {
             self.delays.record(ack.now, rtt);

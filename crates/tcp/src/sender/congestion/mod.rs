@@ -4,8 +4,10 @@ mod bbr;
 pub mod bbr3;
 mod bic;
 mod compound;
+mod copa;
 mod cubic;
 mod cubic_linux;
+mod dctcp;
 mod estimate;
 mod htcp;
 mod hybla;
@@ -13,6 +15,7 @@ mod illinois;
 mod jersey;
 mod jtcp;
 mod ledbat;
+mod ledbat_plus_plus;
 mod new_jersey;
 mod non_congestion;
 mod peach;
@@ -27,6 +30,7 @@ mod veno;
 mod w_cw;
 mod westwood;
 mod westwood_plus;
+mod windowed_min;
 mod yeah;
 
 pub use crate::sender::rate::{LostSegment, RateSample};
@@ -193,9 +197,13 @@ pub struct Nature {
     pub conserves: bool,
     /// Whether the control uses [`Start::random`], so that repetitions may differ.
     pub draws: bool,
-    /// Whether the control is scalable (L4S, RFC 9331 §4.3). With AccECN, packets carry ECT(1), [`AckEvent::marked`]
-    /// reports marks, and [`CongestionControl::on_mark`] is not called.
+    /// Whether the control is scalable (RFC 9331 §4.3). With AccECN, [`AckEvent::marked`] reports marks, and
+    /// [`CongestionControl::on_mark`] is not called.
     pub is_scalable: bool,
+    /// Whether packets of a scalable control carry ECT(1) (L4S) instead of ECT(0) (DCTCP).
+    pub sends_ect1: bool,
+    /// Whether the control is delay-based: an ACK may lower the window.
+    pub follows_delay: bool,
     /// Frequency of reactions to marks.
     pub mark_pace: MarkPace,
     /// Whether a loss reported by an unmarked duplicate ACK counts as a random error. Such attributions are counted.
@@ -211,6 +219,8 @@ impl Nature {
         conserves: false,
         draws: false,
         is_scalable: false,
+        sends_ect1: false,
+        follows_delay: false,
         mark_pace: MarkPace::Window,
         judges_by_mark: false,
     };
@@ -326,6 +336,9 @@ pub const ALL: &[Mechanism<Build>] = &[
     yeah::MECHANISM,
     compound::MECHANISM,
     ledbat::MECHANISM,
+    ledbat_plus_plus::MECHANISM,
+    copa::MECHANISM,
+    dctcp::MECHANISM,
 ];
 
 /// Default mechanism.

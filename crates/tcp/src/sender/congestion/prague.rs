@@ -171,7 +171,7 @@ impl CongestionControl for Prague {
     }
 
     fn nature(&self) -> Nature {
-        Nature { uses_rate_samples: true, is_scalable: true, ..Nature::FIXED }
+        Nature { uses_rate_samples: true, is_scalable: true, sends_ect1: true, ..Nature::FIXED }
     }
 
     fn on_ack(&mut self, ack: &AckEvent, ack_counting: &mut dyn AckCounting) {

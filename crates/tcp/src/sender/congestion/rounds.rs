@@ -21,10 +21,15 @@ impl Rounds {
     }
 
     pub(super) fn with_ssthresh(mechanism: &Mechanism<Build>, window: u64, ssthresh: u64) -> Rounds {
+        Rounds::new((mechanism.build)(&mechanism.info.defaults(), Rounds::start(window, ssthresh)))
+    }
+
+    pub(super) fn start(window: u64, ssthresh: u64) -> Start {
         let random = Stream::named(1, "sender");
-        let start =
-            Start { window: window * MSS, ssthresh: ssthresh * MSS, mss: MSS, selective: true, random };
-        let control = (mechanism.build)(&mechanism.info.defaults(), start);
+        Start { window: window * MSS, ssthresh: ssthresh * MSS, mss: MSS, selective: true, random }
+    }
+
+    pub(super) fn new(control: Box<dyn CongestionControl>) -> Rounds {
         let counting = Choice::of(&ack_counting::DEFAULT);
         let ack_counting = (counting.build)(&counting.values);
         let nxt = 1 + control.window();

@@ -9,7 +9,7 @@
 //! Vegas' fine-grained retransmission timer, and its reduction by a quarter. The sender's recovery mechanism finds
 //! losses, and a loss halves the window as in Reno. A loss therefore costs more than in the paper.
 
-use super::{AckEvent, Build, CongestionControl, LossPhase, OnReno, Reno, Variant};
+use super::{AckEvent, Build, CongestionControl, LossPhase, Nature, OnReno, Reno, Variant};
 use crate::sender::ack_counting::AckCounting;
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Unit};
 
@@ -86,6 +86,10 @@ impl Vegas {
 }
 
 impl Variant for Vegas {
+    fn nature(&self) -> Nature {
+        Nature { follows_delay: true, ..Nature::FIXED }
+    }
+
     fn on_ack(&mut self, reno: &mut Reno, ack: &AckEvent, ack_counting: &mut dyn AckCounting) {
         if let Some(rtt) = ack.rtt {
             (self.base, self.least) = (self.base.min(rtt), self.least.min(rtt));

@@ -10,7 +10,7 @@
 //! compete, it removes W / 2. An estimate of a competing Reno flow's window grows by a segment per round trip in slow
 //! mode, is halved at a loss, and bounds the decongestion.
 
-use super::{AckEvent, Build, LossEvent, LossPhase, OnReno, Reno, Variant};
+use super::{AckEvent, Build, LossEvent, LossPhase, Nature, OnReno, Reno, Variant};
 use crate::sender::ack_counting::AckCounting;
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Unit};
 
@@ -123,6 +123,10 @@ impl Yeah {
 }
 
 impl Variant for Yeah {
+    fn nature(&self) -> Nature {
+        Nature { follows_delay: true, ..Nature::FIXED }
+    }
+
     fn on_ack(&mut self, reno: &mut Reno, ack: &AckEvent, ack_counting: &mut dyn AckCounting) {
         if let Some(rtt) = ack.rtt {
             (self.base, self.least) = (self.base.min(rtt), self.least.min(rtt));

@@ -1,0 +1,340 @@
+//! Copa: aims at a rate of `1 / (δ dq)` segments per second, with dq the queueing delay.
+//!
+//! RTTmin is the smallest RTT of the last ten seconds, RTTstanding that of the last half of a smoothed RTT, `dq =
+//! RTTstanding - RTTmin`. With the rate λ = cwnd / RTTstanding, an ACK adds `v / (δ cwnd)` segments if λ is at most the
+//! aim, and removes as much otherwise. The velocity v doubles each round trip from the third on in which the window moved
+//! in the same direction, and is 1 after a change of direction. Slow start doubles cwnd each round trip until λ exceeds
+//! the aim. The pacing rate is 2 cwnd / RTTstanding.
+//!
+//! **Mode switching.** A queue that other flows keep full is not emptied within five round trips: dq stays above a tenth of
+//! `RTTmax - RTTmin`, with RTTmax of the last four round trips. Then δ follows additive increase: 1/δ grows by 1 per round
+//! trip and is halved at a loss. When the queue is nearly empty again, δ is `delta`.
+//!
+//! A loss has no other effect. Our choices: a timeout restarts slow start from one segment; cwnd is at least two segments;
+//! v is at most such that an ACK changes cwnd by at most a segment.
+
+use super::windowed_min::WindowedMin;
+use super::{AckEvent, Build, CongestionControl, LossEvent, LossPhase, Nature, RateHooks, Recovered, Start};
+use crate::sender::ack_counting::AckCounting;
+use lasthop_base::{Duration, Info, Mechanism, Parameter, Rate, Time, Unit, Values};
+
+pub const MECHANISM: Mechanism<Build> = Mechanism {
+    info: Info {
+        name: "copa",
+        summary: "paces towards a rate of 1 / (0.5 × queueing delay); competes like TCP while others fill the queue",
+        source: "Arun and Balakrishnan, NSDI 2018 §2 (from descriptions)",
+        parameters: &[
+            Parameter {
+                name: "delta",
+                unit: Unit::Number(0.001, 100.0),
+                default: Some("0.5"),
+                doc: "weight of delay beside throughput: about 1 / delta segments of each flow are queued",
+            },
+            Parameter {
+                name: "mode_switching",
+                unit: Unit::Flag,
+                default: Some("true"),
+                doc: "compete with flows that fill the queue",
+            },
+        ],
+        ..Info::PLAIN
+    },
+    build: &|values, start| Box::new(Copa::new(values, &start)),
+};
+
+/// Window of RTTmin.
+const MIN_WINDOW: Duration = Duration::from_secs(10);
+/// Smallest cwnd, segments.
+const SMALLEST: f64 = 2.0;
+/// Round trips in one direction before the velocity doubles.
+const STEADY: u32 = 3;
+/// Round trips without a nearly empty queue after which the flow competes.
+const FULL_ROUNDS: u32 = 5;
+/// Share of RTTmax - RTTmin below which the queue is nearly empty.
+const NEARLY_EMPTY: f64 = 0.1;
+/// Round trips over which RTTmax is measured.
+const MAX_ROUNDS: usize = 4;
+
+struct Copa {
+    delta: f64,
+    switches: bool,
+    mss: f64,
+    /// cwnd, segments.
+    cwnd: f64,
+    is_slow_start: bool,
+    smallest: WindowedMin,
+    standing: WindowedMin,
+    srtt: Option<Duration>,
+    velocity: f64,
+    round: Round,
+    mode: Mode,
+}
+
+/// A round trip: from a byte sent to its acknowledgement.
+#[derive(Clone, Copy, Debug, Default)]
+struct Round {
+    /// First byte that was not yet sent when the round began.
+    until: u64,
+    /// cwnd when the round began, segments.
+    cwnd: f64,
+    is_up: bool,
+    /// Rounds in the same direction.
+    steady: u32,
+}
+
+/// Whether others fill the queue.
+#[derive(Clone, Copy, Debug)]
+struct Mode {
+    /// Largest RTT of each of the last rounds, the newest last.
+    largest: [Duration; MAX_ROUNDS],
+    was_nearly_empty: bool,
+    full_rounds: u32,
+    /// 1/δ in competition; `None` otherwise.
+    competes: Option<f64>,
+}
+
+impl Copa {
+    fn new(values: &Values, start: &Start) -> Copa {
+        let mss = start.mss as f64;
+        let largest = [Duration::ZERO; MAX_ROUNDS];
+        Copa {
+            delta: values.number("delta"),
+            switches: values.flag("mode_switching"),
+            mss,
+            cwnd: (start.window as f64 / mss).max(SMALLEST),
+            is_slow_start: true,
+            smallest: WindowedMin::new(),
+            standing: WindowedMin::new(),
+            srtt: None,
+            velocity: 1.0,
+            round: Round::default(),
+            mode: Mode { largest, was_nearly_empty: true, full_rounds: 0, competes: None },
+        }
+    }
+
+    fn delta(&self) -> f64 {
+        self.mode.competes.map_or(self.delta, |inverse| 1.0 / inverse)
+    }
+
+    /// Queueing delay, s.
+    fn queueing(&self) -> f64 {
+        self.standing.get().as_secs() - self.smallest.get().as_secs()
+    }
+
+    fn is_below_aim(&self) -> bool {
+        // λ = cwnd / RTTstanding ≤ 1 / (δ dq), without division by a delay of 0.
+        self.cwnd * self.delta() * self.queueing().max(0.0) <= self.standing.get().as_secs()
+    }
+
+    fn measure(&mut self, now: Time, rtt: Duration) {
+        self.smallest.record(now, rtt, MIN_WINDOW);
+        let half = self.srtt.unwrap_or(rtt).divided_by(2);
+        self.standing.record(now, rtt, half);
+        let newest = &mut self.mode.largest[MAX_ROUNDS - 1];
+        *newest = rtt.max(*newest);
+        let largest = self.mode.largest.iter().max().map_or(0.0, |largest| largest.as_secs());
+        let range = largest - self.smallest.get().as_secs();
+        self.mode.was_nearly_empty |= self.queueing() < NEARLY_EMPTY * range || range <= 0.0;
+    }
+
+    fn end_round(&mut self, nxt: u64) {
+        let is_up = self.cwnd >= self.round.cwnd;
+        let steady = if is_up == self.round.is_up { self.round.steady + 1 } else { 0 };
+        self.velocity = match steady {
+            0 => 1.0,
+            _ if steady >= STEADY => (2.0 * self.velocity).min(self.delta() * self.cwnd * self.cwnd),
+            _ => self.velocity,
+        };
+        self.velocity = self.velocity.max(1.0);
+        self.round = Round { until: nxt, cwnd: self.cwnd, is_up, steady };
+        self.switch_mode();
+    }
+
+    fn switch_mode(&mut self) {
+        let mode = &mut self.mode;
+        mode.largest.rotate_left(1);
+        mode.largest[MAX_ROUNDS - 1] = Duration::ZERO;
+        mode.full_rounds = if mode.was_nearly_empty { 0 } else { mode.full_rounds + 1 };
+        mode.was_nearly_empty = false;
+        let is_full = self.switches && !self.is_slow_start && mode.full_rounds >= FULL_ROUNDS;
+        mode.competes = match (is_full, mode.competes) {
+            (false, _) => None,
+            (true, None) => Some(1.0 / self.delta),
+            (true, Some(inverse)) => Some(inverse + 1.0),
+        };
+    }
+
+    fn move_window(&mut self, segments: f64) {
+        let is_below = self.is_below_aim();
+        if self.is_slow_start {
+            if is_below {
+                self.cwnd += segments;
+                return;
+            }
+            self.is_slow_start = false;
+            self.round.cwnd = self.cwnd;
+        }
+        // The direction against that of the round resets the velocity at once.
+        if is_below != self.round.is_up && self.velocity > 1.0 {
+            (self.velocity, self.round.is_up, self.round.steady) = (1.0, is_below, 0);
+        }
+        let step = (segments * self.velocity / (self.delta() * self.cwnd)).min(segments);
+        self.cwnd = if is_below { self.cwnd + step } else { (self.cwnd - step).max(SMALLEST) };
+    }
+}
+
+impl CongestionControl for Copa {
+    fn window(&self) -> u64 {
+        (self.cwnd.min((1u64 << 30) as f64 / self.mss) * self.mss) as u64
+    }
+
+    fn ssthresh(&self) -> u64 {
+        if self.is_slow_start { u64::MAX >> 2 } else { self.window() }
+    }
+
+    fn nature(&self) -> Nature {
+        Nature { uses_rate_samples: true, conserves: true, follows_delay: true, ..Nature::FIXED }
+    }
+
+    fn on_ack(&mut self, ack: &AckEvent, _: &mut dyn AckCounting) {
+        self.srtt = ack.srtt.or(self.srtt);
+        if let Some(rtt) = ack.rtt {
+            self.measure(ack.now, rtt);
+        }
+        if ack.delivered == 0 || self.smallest.get() == Duration::MAX {
+            return;
+        }
+        if ack.una > self.round.until {
+            self.end_round(ack.nxt);
+        }
+        let is_limited = ack.held && self.is_below_aim();
+        if !is_limited && ack.phase != LossPhase::Restart {
+            self.move_window(ack.delivered as f64 / self.mss);
+        } else if ack.phase == LossPhase::Restart {
+            self.cwnd += ack.delivered as f64 / self.mss;
+        }
+    }
+
+    fn on_loss(&mut self, _: &LossEvent) {
+        if let Some(inverse) = &mut self.mode.competes {
+            *inverse = (*inverse / 2.0).max(1.0 / self.delta);
+        }
+    }
+
+    fn on_restart(&mut self, loss: &LossEvent) {
+        self.on_timeout(loss, true);
+    }
+
+    fn on_timeout(&mut self, loss: &LossEvent, _: bool) {
+        self.on_loss(loss);
+        self.cwnd = 1.0 + loss.still_in_flight as f64 / self.mss;
+        (self.is_slow_start, self.velocity, self.round.steady) = (true, 1.0, 0);
+    }
+
+    fn on_mark(&mut self, loss: &LossEvent) {
+        self.on_loss(loss);
+    }
+
+    fn leave_slow_start(&mut self) {
+        self.is_slow_start = false;
+    }
+
+    fn on_idle(&mut self, window: u64) {
+        self.cwnd = self.cwnd.min(window as f64 / self.mss).max(1.0);
+    }
+
+    fn on_segment(&mut self, mss: u64) {
+        self.cwnd *= self.mss / mss as f64;
+        self.mss = mss as f64;
+    }
+
+    fn on_recovered(&mut self, _: u64, recovered: Recovered) {
+        if let Recovered::Revised { to, .. } = recovered {
+            self.cwnd = self.cwnd.max(to.window as f64 / self.mss);
+        }
+    }
+}
+
+impl RateHooks for Copa {
+    fn pacing_rate(&self) -> Option<Rate> {
+        let standing = self.standing.get();
+        if standing == Duration::MAX {
+            return None;
+        }
+        let bps = 8.0 * 2.0 * self.cwnd * self.mss / standing.as_secs().max(1e-9);
+        Some(Rate::from_bps(bps.clamp(1.0, 1e15) as u64))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::rounds::Rounds;
+    use super::*;
+
+    /// A bottleneck of `capacity` segments per 100 ms with an unlimited queue: the RTT is 100 ms plus the queue's part.
+    fn rtt(window: f64, capacity: f64) -> f64 {
+        100.0 * (window / capacity).max(1.0)
+    }
+
+    /// NSDI 2018 §2.1, §3.1: in equilibrium 1/δ segments of a flow are queued, on average, and the window moves around
+    /// it. A window of 200 + 2 segments at a BDP of 200 has the aim λ = 1 / (δ dq).
+    #[test]
+    fn about_two_segments_are_queued() {
+        let mut path = Rounds::new((MECHANISM.build)(&MECHANISM.info.defaults(), Rounds::start(10, 2)));
+        let mut windows = Vec::new();
+        for round in 0..400 {
+            let window = path.segments();
+            path.round(rtt(window, 200.0));
+            if round >= 200 {
+                windows.push(path.segments());
+            }
+        }
+        let mean = windows.iter().sum::<f64>() / windows.len() as f64;
+        assert!((195.0..=215.0).contains(&mean), "{mean}");
+    }
+
+    /// Slow start doubles cwnd in each round trip.
+    #[test]
+    fn slow_start_doubles() {
+        let mut path = Rounds::new((MECHANISM.build)(&MECHANISM.info.defaults(), Rounds::start(10, 2)));
+        assert_eq!([path.round(100.0), path.round(100.0), path.round(100.0)], [20.0, 40.0, 80.0]);
+    }
+
+    /// A queue that stays full for five round trips makes the flow compete: 1/δ grows by one per round trip.
+    #[test]
+    fn a_full_queue_switches_the_mode() {
+        let mut copa = Copa::new(&MECHANISM.info.defaults(), &Rounds::start(10, 2));
+        copa.is_slow_start = false;
+        let (mut now, mut una) = (Time::ZERO, 1);
+        let mut round = |copa: &mut Copa, rtt: u64| {
+            let rtt = Duration::from_millis(rtt);
+            now += rtt;
+            una += 10_000;
+            let ack = AckEvent {
+                now,
+                una,
+                nxt: una + 9_999,
+                acked: 10_000,
+                delivered: 10_000,
+                rtt: Some(rtt),
+                srtt: Some(rtt),
+                ..AckEvent::default()
+            };
+            let mut counting = (crate::sender::ack_counting::DEFAULT.build)(
+                &crate::sender::ack_counting::DEFAULT.info.defaults(),
+            );
+            copa.on_ack(&ack, &mut *counting);
+            copa.mode.competes
+        };
+        round(&mut copa, 100);
+        let modes: Vec<Option<f64>> = (0..9).map(|_| round(&mut copa, 200)).collect();
+        assert_eq!(modes[..4], [None; 4]);
+        assert!(modes[8].is_some_and(|inverse| inverse > 2.0), "{modes:?}");
+        copa.on_loss(&LossEvent::default());
+        assert_eq!(copa.mode.competes, modes[8].map(|inverse| (inverse / 2.0).max(2.0)));
+        for _ in 0..3 {
+            round(&mut copa, 100);
+        }
+        assert_eq!(copa.mode.competes, None);
+    }
+}

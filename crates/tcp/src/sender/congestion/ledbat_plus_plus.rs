@@ -1,0 +1,256 @@
+//! LEDBAT++: LEDBAT on round-trip times, without its unfairness to late-comers.
+//!
+//! With `queueing = current - base`, a round trip adds GAIN segments below the target, where `GAIN = 1 / min(16, ⌈2 target
+//! / base⌉)`. Above the target it changes the window W by `GAIN - W (queueing / target - 1)`, at most by -W / 2. Slow
+//! start adds GAIN × acked bytes and ends at a queueing delay of 3/4 of the target.
+//!
+//! Two round trips after slow start ends, and later after nine times the time that the last slowdown took, a slowdown
+//! measures the base delay: the window is two segments for two round trips, then slow start leads back to the window
+//! before.
+//!
+//! # Not modelled
+//! The draft's base delay is the smallest of the last ten minutes, too, but it also suggests a correction of clocks, which
+//! round-trip times do not need.
+
+use super::ledbat::Delays;
+use super::{AckEvent, Build, CongestionControl, LossEvent, LossPhase, Nature, OnReno, Reno, Start, Variant};
+use crate::sender::ack_counting::AckCounting;
+use lasthop_base::{Duration, Info, Mechanism, Parameter, Time, Unit};
+
+pub const MECHANISM: Mechanism<Build> = Mechanism {
+    info: Info {
+        name: "ledbat_plus_plus",
+        summary: "keeps the queueing delay at 60 ms, yields to others, and empties the queue at times",
+        source: "draft-irtf-iccrg-ledbat-plus-plus-01 §4 (from descriptions)",
+        parameters: &[
+            Parameter {
+                name: "target",
+                unit: Unit::Duration(Duration::from_millis(1), Duration::from_secs(10)),
+                default: Some("60 ms"),
+                doc: "queueing delay that the flow aims at",
+            },
+            Parameter {
+                name: "slowdowns",
+                unit: Unit::Flag,
+                default: Some("true"),
+                doc: "empty the queue after slow start and at times, to measure the base delay",
+            },
+        ],
+        ..Info::PLAIN
+    },
+    build: &|values, start| {
+        let control = LedbatPlusPlus {
+            target: values.duration("target").as_secs(),
+            slows_down: values.flag("slowdowns"),
+            mss: start.mss as f64,
+            delays: Delays::new(),
+            srtt: Duration::ZERO,
+            slowdown: Slowdown::Never,
+        };
+        OnReno::boxed(&Start { window: start.window.min(SMALLEST * start.mss), ..start }, control)
+    },
+};
+
+/// Initial and smallest window, segments.
+const SMALLEST: u64 = 2;
+/// Largest divisor of the gain.
+const MOST_DIVISOR: f64 = 16.0;
+/// Share of the target at which slow start ends.
+const SLOW_START_UNTIL: f64 = 0.75;
+/// Round trips from the end of slow start to the first slowdown, and length of a slowdown.
+const ROUND_TRIPS: u64 = 2;
+/// Factor from the duration of a slowdown to the time until the next.
+const INTERVAL: u64 = 9;
+
+struct LedbatPlusPlus {
+    /// Seconds.
+    target: f64,
+    slows_down: bool,
+    mss: f64,
+    delays: Delays,
+    srtt: Duration,
+    slowdown: Slowdown,
+}
+
+/// Periodic slowdown (draft §4.4).
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Slowdown {
+    /// Before the end of slow start.
+    Never,
+    Planned(Time),
+    /// The window is at its smallest until `until`; it returns to `window`.
+    Slow {
+        begun: Time,
+        until: Time,
+        window: f64,
+    },
+    /// Slow start back to `window`.
+    Return {
+        begun: Time,
+        window: f64,
+    },
+}
+
+impl LedbatPlusPlus {
+    fn gain(&self) -> f64 {
+        let base = self.delays.base().map_or(self.target, |base| base.as_secs().max(1e-9));
+        1.0 / libm::ceil(2.0 * self.target / base).clamp(1.0, MOST_DIVISOR)
+    }
+
+    fn smallest(&self) -> f64 {
+        SMALLEST as f64 * self.mss
+    }
+
+    /// Change of the window for these acknowledged bytes in avoidance (draft §4.2).
+    fn change(&self, window: f64, acked: f64, queueing: f64) -> f64 {
+        let excess = queueing / self.target - 1.0;
+        let per_round_trip = match excess {
+            excess if excess <= 0.0 => self.gain() * self.mss,
+            excess => (self.gain() * self.mss - window * excess).max(-window / 2.0),
+        };
+        per_round_trip * acked / window
+    }
+
+    /// Returns whether a slowdown holds the window.
+    fn slow_down(&mut self, reno: &mut Reno, now: Time) -> bool {
+        let round_trips = self.srtt * ROUND_TRIPS;
+        match self.slowdown {
+            Slowdown::Planned(at) if self.slows_down && now >= at => {
+                let window = reno.exact_cwnd();
+                self.slowdown = Slowdown::Slow { begun: now, until: now + round_trips, window };
+                reno.set_cwnd(self.smallest());
+                true
+            }
+            Slowdown::Slow { begun, until, window } if now >= until => {
+                reno.set_ssthresh(window as u64);
+                self.slowdown = Slowdown::Return { begun, window };
+                false
+            }
+            Slowdown::Slow { .. } => true,
+            Slowdown::Return { begun, window } if reno.exact_cwnd() >= window => {
+                self.plan_next(begun, now);
+                false
+            }
+            Slowdown::Never | Slowdown::Planned(_) | Slowdown::Return { .. } => false,
+        }
+    }
+
+    fn plan_next(&mut self, begun: Time, now: Time) {
+        self.slowdown = Slowdown::Planned(now + now.since(begun) * INTERVAL);
+    }
+
+    fn leave(&mut self, now: Time) {
+        match self.slowdown {
+            Slowdown::Never => self.slowdown = Slowdown::Planned(now + self.srtt * ROUND_TRIPS),
+            Slowdown::Return { begun, .. } => self.plan_next(begun, now),
+            Slowdown::Planned(_) | Slowdown::Slow { .. } => {}
+        }
+    }
+}
+
+impl Variant for LedbatPlusPlus {
+    fn nature(&self) -> Nature {
+        Nature { follows_delay: true, ..Nature::FIXED }
+    }
+
+    fn on_ack(&mut self, reno: &mut Reno, ack: &AckEvent, _: &mut dyn AckCounting) {
+        if let Some(rtt) = ack.rtt {
+            self.delays.record(ack.now, rtt);
+        }
+        self.srtt = ack.srtt.unwrap_or(self.srtt);
+        let Some(queueing) = self.delays.queueing() else { return };
+        if ack.acked == 0 || ack.phase == LossPhase::Recovery || self.slow_down(reno, ack.now) {
+            return;
+        }
+        let (window, acked) = (reno.exact_cwnd(), ack.acked as f64);
+        if reno.in_slow_start() {
+            if queueing > SLOW_START_UNTIL * self.target {
+                reno.leave_slow_start();
+                self.leave(ack.now);
+            } else if !ack.held {
+                reno.set_cwnd((window + self.gain() * acked).min(window.max(reno.ssthresh() as f64)));
+            }
+            return;
+        }
+        self.leave_first(ack.now);
+        let change = self.change(window, acked, queueing);
+        if change < 0.0 || !ack.held {
+            reno.set_cwnd((window + change).max(self.smallest()));
+        }
+    }
+
+    fn on_loss(&mut self, reno: &mut Reno, loss: &LossEvent) {
+        reno.on_loss(loss);
+        self.leave(loss.now);
+    }
+
+    fn on_segment(&mut self, mss: u64) {
+        self.mss = mss as f64;
+    }
+}
+
+impl LedbatPlusPlus {
+    /// Plans the first slowdown if slow start has ended without [`LedbatPlusPlus::leave`].
+    fn leave_first(&mut self, now: Time) {
+        if self.slowdown == Slowdown::Never {
+            self.leave(now);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::rounds::Rounds;
+    use super::*;
+
+    /// GAIN = 1 / min(16, ⌈120 ms / base⌉): 1/2 at a base of 100 ms, 1/12 at 10 ms, 1/16 at 1 ms. Slow start multiplies
+    /// the window by 1 + GAIN in a round trip.
+    #[test]
+    fn slow_start_is_slower_on_short_paths() {
+        for (base, gain) in [(100.0, 1.0 / 2.0), (10.0, 1.0 / 12.0), (1.0, 1.0 / 16.0)] {
+            let mut path = Rounds::with_ssthresh(&MECHANISM, 2, 1_000_000);
+            while path.segments() < 200.0 {
+                path.round(base);
+            }
+            let before = path.segments();
+            let grown = path.round(base) / before - 1.0;
+            assert!((grown - gain).abs() < 0.02, "{base}: {grown} for {gain}");
+        }
+    }
+
+    /// Slow start ends at 3/4 of 60 ms. Two round trips later the window is two segments for two round trips. Slow start
+    /// then returns to the window before.
+    #[test]
+    fn a_slowdown_follows_slow_start() {
+        let mut path = Rounds::with_ssthresh(&MECHANISM, 2, 1_000_000);
+        while path.segments() < 100.0 {
+            path.round(100.0);
+        }
+        let before = path.round(150.0);
+        let slow = (1..10).find(|_| path.round(150.0) <= 2.0);
+        assert!(slow.is_some_and(|rounds| rounds <= 4), "{slow:?}");
+        let returned = (1..100).find(|_| path.round(100.0) > 0.9 * before);
+        // 1.5^10 = 58: from 2 to 100 segments within ten round trips.
+        assert!(returned.is_some_and(|rounds| (8..=12).contains(&rounds)), "{returned:?}");
+    }
+
+    /// Above the target the window shrinks in proportion: at 90 ms of queueing (1.5 times the target) by half of W per
+    /// round trip, at 66 ms by a tenth, less the gain of half a segment.
+    #[test]
+    fn above_the_target_the_window_shrinks_in_proportion() {
+        for (queueing, share) in [(90.0, 0.5), (66.0, 0.1)] {
+            let mut values = MECHANISM.info.defaults();
+            values.set("slowdowns", lasthop_base::Value::Flag(false));
+            let mut path = Rounds::new((MECHANISM.build)(&values, Rounds::start(2, 2)));
+            for _ in 0..400 {
+                path.round(100.0);
+            }
+            path.round(100.0 + queueing);
+            let before = path.segments();
+            let kept = path.round(100.0 + queueing) / before;
+            // The window shrinks with each ACK, and later ACKs are relative to a smaller window.
+            let expected = 1.0 - share;
+            assert!((kept - expected).abs() < 0.12, "{queueing}: {kept} for {expected}");
+        }
+    }
+}

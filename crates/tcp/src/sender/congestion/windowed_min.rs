@@ -1,0 +1,89 @@
+//! Smallest sample of a sliding window, in constant memory.
+
+use lasthop_base::{Duration, Time};
+
+/// Keeps the smallest sample, and the smallest of the later parts of the window (Kathleen Nichols' filter, as in Linux's
+/// `win_minmax`). The result is at most a quarter of a window old when it expires.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct WindowedMin {
+    /// Samples with their times: the smallest of the window, of the part after the first, and of the part after the
+    /// second.
+    best: [(Time, Duration); 3],
+}
+
+impl WindowedMin {
+    pub(super) fn new() -> WindowedMin {
+        WindowedMin { best: [(Time::ZERO, Duration::MAX); 3] }
+    }
+
+    /// Smallest sample; `Duration::MAX` before the first.
+    pub(super) fn get(&self) -> Duration {
+        self.best[0].1
+    }
+
+    /// Adds a sample; the window has the length `span`.
+    pub(super) fn record(&mut self, now: Time, sample: Duration, span: Duration) {
+        let new = (now, sample);
+        if sample <= self.best[0].1 || now.since(self.best[2].0) > span {
+            self.best = [new; 3];
+            return;
+        }
+        if sample <= self.best[1].1 {
+            (self.best[1], self.best[2]) = (new, new);
+        } else if sample <= self.best[2].1 {
+            self.best[2] = new;
+        }
+        self.expire(new, span);
+    }
+
+    fn expire(&mut self, new: (Time, Duration), span: Duration) {
+        let age = |one: (Time, Duration)| new.0.since(one.0);
+        if age(self.best[0]) > span {
+            self.best = [self.best[1], self.best[2], new];
+            if age(self.best[0]) > span {
+                self.best = [self.best[1], self.best[2], new];
+            }
+        } else if self.best[1].0 == self.best[0].0 && age(self.best[1]) > span.divided_by(4) {
+            (self.best[1], self.best[2]) = (new, new);
+        } else if self.best[2].0 == self.best[1].0 && age(self.best[2]) > span.divided_by(2) {
+            self.best[2] = new;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// The filter never exceeds the largest sample of the window and never falls below its smallest. A rising
+        /// series of samples makes the result at most as old as the window.
+        #[test]
+        fn the_result_is_a_sample_of_the_window(samples in prop::collection::vec((0..30u64, 1..1000u64), 1..200)) {
+            let (span, mut now, mut filter) = (Duration::from_millis(100), Time::ZERO, WindowedMin::new());
+            let mut seen: Vec<(Time, Duration)> = Vec::new();
+            for (later, sample) in samples {
+                now += Duration::from_millis(later);
+                seen.push((now, Duration::from_millis(sample)));
+                filter.record(now, Duration::from_millis(sample), span);
+                let window = seen.iter().filter(|(at, _)| now.since(*at) <= span).map(|(_, sample)| *sample);
+                prop_assert!(window.clone().any(|sample| sample == filter.get()));
+                prop_assert!(filter.get() >= window.min().unwrap_or_default());
+            }
+        }
+    }
+
+    #[test]
+    fn a_smallest_sample_expires_after_the_window() {
+        let (span, mut filter) = (Duration::from_millis(100), WindowedMin::new());
+        let at = |millis| Time::ZERO + Duration::from_millis(millis);
+        filter.record(at(0), Duration::from_millis(10), span);
+        for millis in (10..=100).step_by(10) {
+            filter.record(at(millis), Duration::from_millis(50), span);
+            assert_eq!(filter.get(), Duration::from_millis(10), "{millis}");
+        }
+        filter.record(at(110), Duration::from_millis(60), span);
+        assert_eq!(filter.get(), Duration::from_millis(50));
+    }
+}
