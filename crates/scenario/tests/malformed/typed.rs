@@ -54,7 +54,7 @@ pub(crate) const SETS: &[MalformedCase] = &[
     ("duratoin", "1 s", 1, "duratoin", "`duratoin` is not a key", "did you mean `duration`"),
     ("duration", "1", 1, "1", "`1` has no unit", "such as \"45 ms\""),
     ("stagger", "", 1, "stagger", "`stagger` is not set", "stagger=VALUE"),
-    ("sender", "illinois", 1, "illinois", "`illinois` is not a mechanism of a sender", "new_reno"),
+    ("sender", "allegro", 1, "allegro", "`allegro` is not a mechanism of a sender", "new_reno"),
     ("duration.x", "1", 1, "x", "`duration` has no keys below it", "duration=VALUE"),
     ("link.wirelss.down.rate", "1 Mbit/s", 1, "wirelss", "`link` has no `wirelss`", "did you mean `wireless`"),
     ("link.wireless.dwn.rate", "1 Mbit/s", 1, "dwn", "`link.wireless` has no `dwn`", "did you mean `down`"),
