@@ -170,6 +170,10 @@ class Comparison:
     """
     Variants of a scenario, paired by repetition.
     """
+    def classes(self, /) -> Table:
+        """
+        One row per case, repetition and class of flows.
+        """
     def flows(self, /) -> Table:
         """
         One row per case, repetition and flow: the varied keys, then every metric.
@@ -447,6 +451,10 @@ class Runs:
     """
     Repetitions of a scenario.
     """
+    def classes(self, /) -> Table:
+        """
+        One row per repetition and class of flows.
+        """
     def events(self, /) -> Table | None:
         """
         Every packet and event of the first repetition; None if not requested.
@@ -689,7 +697,7 @@ class UplinkCounts:
         Packets offered to the queue.
         """
 
-def compare(scenario: Scenario, vary: SupportsGetItem[int, tuple[str, SupportsGetItem[int, str]]], runs: SupportsIndex | None = None, seed: SupportsIndex | None = None, jobs: SupportsIndex | None = None, metrics: SupportsGetItem[int, str] = ...) -> Comparison:
+def compare(scenario: Scenario, vary: SupportsGetItem[int, tuple[str, SupportsGetItem[int, str]]], runs: SupportsIndex | None = None, seed: SupportsIndex | None = None, jobs: SupportsIndex | None = None, metrics: SupportsGetItem[int, str] = ..., against: SupportsGetItem[int, tuple[str, str]] = ...) -> Comparison:
     """
     Runs every combination of the values in paired runs: all combinations have the same losses.
     """

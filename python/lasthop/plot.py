@@ -74,16 +74,16 @@ def series(
     ax: Axes | None = None,
 ) -> Axes:
     """Draws means of a metric with 95 % intervals over a varied key `x` (by default the first varied key). Each
-    combination of values of the other varied keys is one line."""
+    combination of values of the other varied keys is one line. `flow` is a flow or a class, by default the first flow."""
     _expect(comparison, "series", Comparison, "lasthop.compare(…)")
     x = x or comparison.paths[0]
     if x not in comparison.paths:
         raise Error(f"`{x}` was not varied", f"the varied keys: {', '.join(comparison.paths)}")
-    objects = [one for one in comparison.summary if flow is None or one["flow"] == flow]
+    objects = [one for one in comparison.summary if flow is None or flow in (one.get("flow"), one.get("class"))]
     if not objects:
         raise Error(f"there is no flow `{flow}`", f"the flows: {', '.join(comparison.scenario.flows)}")
-    first = objects[0]["flow"]
-    objects = [one for one in objects if one["flow"] == first]
+    first = objects[0].get("flow", objects[0].get("class"))
+    objects = [one for one in objects if first in (one.get("flow"), one.get("class"))]
     if metric not in objects[0]:
         comparison.flows.doc(metric)
     lines: dict[str, list[tuple[str, Any]]] = {}

@@ -52,6 +52,12 @@ class _Numbers:
         """One row for each repetition and link direction, with its traffic."""
         return Table(self._made.links())
 
+    @cached_property
+    def classes(self) -> Table:
+        """One row for each repetition and class: the replicas of a flow together. The columns are the number of flows,
+        total_goodput_kbps, fairness, and the mean of every metric over the flows."""
+        return Table(self._made.classes())
+
     def to_json(self) -> str:
         """Returns the exact output of the command with `--format json`: one object per line."""
         return self._made.json()
@@ -105,12 +111,17 @@ class Results(_Numbers):
         return _recorded(self._made.events(), "events")
 
     def mean(self, metric: str, flow: str | None = None) -> Estimate | None:
-        """Mean of a flow's metric over the repetitions; None if undefined. The default is the first flow."""
-        objects = [one for one in self.summary if "flow" in one]
-        names = [one["flow"] for one in objects]
-        if flow is not None and flow not in names:
-            raise Error(f"there is no flow `{flow}`", f"the flows: {', '.join(filter(None, names))}")
-        found = next(one for one in objects if flow is None or one["flow"] == flow)
+        """Mean of a flow's metric over the repetitions; None if undefined. The default is the first flow.
+
+        If `flow` names a class (the replicas of a flow), the mean is over its flows. A class also has the metrics
+        `total_goodput_kbps` and `fairness`.
+        """
+        objects = {one["flow"]: one for one in self.summary if one.get("flow")}
+        classes = {one["class"]: one for one in self.summary if "class" in one}
+        known = {**classes, **objects}
+        if flow is not None and flow not in known:
+            raise Error(f"there is no flow `{flow}`", f"the flows: {', '.join(known)}")
+        found = next(iter(objects.values())) if flow is None else known[flow]
         if metric not in found:
             self.flows.doc(metric)  # raises an error with the nearest name
             raise Error(f"`{metric}` is not a metric of flows")

@@ -67,6 +67,31 @@ def test_a_comparison_is_the_commands(command: Command) -> None:
     assert set(frame.groupby(["recovery", "ack_counting"]).seed.sum()) == {1 + 2 + 3}
 
 
+def test_classes_are_the_commands(command: Command, tmp_path: Path) -> None:
+    path = tmp_path / "classes.toml"
+    link = '[link.l]\nfrom = "a"\nto = "b"\nrate = "10 Mbit/s"\none_way_delay = "10 ms"\n'
+    many = '[flow.many]\nfrom = "a"\nto = "b"\ncount = 3\nstart_spread = "100 ms"\n'
+    one = '[flow.one]\nfrom = "a"\nto = "b"\n'
+    path.write_text(f'title = "classes"\nduration = "5 s"\n{link}{many}{one}')
+    results = lasthop.run(path, runs=2)
+    printed = command("run", str(path), "--runs", "2", "--classes", "--format", "csv").stdout
+    rows = list(csv.DictReader(io.StringIO(printed)))
+    assert results.classes.column_names == list(rows[0])
+    for name in results.classes.column_names:
+        parse = str if name == "class" else lambda text: float(text) if text else None
+        assert results.classes[name] == [parse(row[name]) for row in rows], name
+    # The class's sum and mean are those of its flows.
+    goodputs = [results.mean("goodput_kbps", f"many.{number}") for number in (1, 2, 3)]
+    mean, total = results.mean("goodput_kbps", "many"), results.mean("total_goodput_kbps", "many")
+    assert mean is not None and total is not None and all(goodputs)
+    assert mean.mean == pytest.approx(sum(one.mean for one in goodputs if one) / 3)
+    assert total.mean == pytest.approx(sum(results.flows["delivered_bytes"][:3]) * 8 / 5 / 1e3, rel=0.2)
+    with pytest.raises(lasthop.Error, match="no flow `few`"):
+        results.mean("goodput_kbps", "few")
+    compared = lasthop.compare(path, vary={"l.down.queue": ["5 packets", "50 packets"]}, runs=2)
+    assert set(compared.classes["class"]) == {"many", "one"} and len(compared.classes) == 8
+
+
 def test_events_are_the_commands_trace(command: Command, tmp_path: Path) -> None:
     line = "rate=2Mbit/s,rtt=40ms,queue=10packets,loss=2%,duration=5s"
     for source in (line, "drop-patterns"):

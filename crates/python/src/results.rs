@@ -2,7 +2,8 @@
 
 use crate::events::Events;
 use crate::table::{Columns, Table};
-use lasthop_lab::compare::Comparison as Cases;
+use lasthop_lab::compare::{Comparison as Cases, Quantity};
+use lasthop_lab::runs::classes::Class;
 use lasthop_lab::runs::random::Determinism;
 use lasthop_lab::runs::{csv, links, summary};
 use lasthop_scenario::Scenario;
@@ -38,6 +39,11 @@ impl Runs {
     /// One row per repetition and link direction, with every metric.
     fn links(&self, py: Python<'_>) -> PyResult<Table> {
         py.detach(|| link_columns(Columns::default(), &numbered(&self.outcomes))).table(py)
+    }
+
+    /// One row per repetition and class of flows.
+    fn classes(&self, py: Python<'_>) -> PyResult<Table> {
+        py.detach(|| class_columns(Columns::default(), &numbered(&self.outcomes))).table(py)
     }
 
     /// Output of `lasthop run --format json`: one object a line.
@@ -155,6 +161,16 @@ impl Comparison {
         .table(py)
     }
 
+    /// One row per case, repetition and class of flows.
+    fn classes(&self, py: Python<'_>) -> PyResult<Table> {
+        py.detach(|| {
+            let rows = self.rows();
+            let columns = self.varied(&rows, |_, outcome| Class::all(outcome).len());
+            class_columns(columns, &rows.iter().map(|(_, run, outcome)| (*run, *outcome)).collect::<Vec<_>>())
+        })
+        .table(py)
+    }
+
     /// Output of `lasthop compare --format json`: one object a line.
     fn json(&self, py: Python<'_>) -> String {
         py.detach(|| self.0.objects().iter().map(|object| format!("{object}\n")).collect())
@@ -204,6 +220,34 @@ fn flow_columns(columns: Columns, runs: &[(usize, &Outcome)]) -> Columns {
     FLOW_METRICS.iter().fold(columns, |columns, metric| {
         let values = rows().map(|(_, _, flow)| (metric.of)(flow).filter(|value| value.is_finite()));
         columns.numbers(metric.name, metric.doc, values)
+    })
+}
+
+fn class_columns(columns: Columns, runs: &[(usize, &Outcome)]) -> Columns {
+    let classes = runs.iter().map(|(run, outcome)| (*run, *outcome, Class::all(outcome)));
+    let classes: Vec<(usize, &Outcome, Vec<Class>)> = classes.collect();
+    let rows = || {
+        classes.iter().flat_map(|(run, outcome, classes)| classes.iter().map(|class| (*run, *outcome, class)))
+    };
+    let columns = columns
+        .words(
+            "class",
+            "name of the flow, without the number of the replica",
+            rows().map(|(.., class)| Some(class.name.as_str())),
+        )
+        .counts("flows", "number of flows", rows().map(|(.., class)| i64::try_from(class.flows.len()).ok()))
+        .counts("run", "number of the repetition, from 1", rows().map(|(run, ..)| i64::try_from(run).ok()))
+        .seeds(
+            "seed",
+            "seed of the repetition: equal seeds give equal losses",
+            rows().map(|(_, outcome, _)| outcome.seed),
+        );
+    let together = summary::AGGREGATE_METRICS.iter().map(|metric| (Quantity::Aggregate(metric), metric.2));
+    let each = FLOW_METRICS.iter().map(|metric| (Quantity::OfFlow(metric), metric.doc));
+    together.chain(each).fold(columns, |columns, (quantity, doc)| {
+        let values =
+            rows().map(|(_, outcome, class)| class.value(outcome, quantity).filter(|it| it.is_finite()));
+        columns.numbers(quantity.name(), doc, values)
     })
 }
 

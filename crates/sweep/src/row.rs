@@ -126,7 +126,8 @@ mod tests {
         let outcomes = [outcome];
         let objects = summary::objects(&outcomes, &[]).chain(links::objects(&outcomes));
         let mut numbers = 0;
-        for object in objects {
+        // A store has no rows of classes: results compute them from the flows.
+        for object in objects.filter(|object| object.get("class").is_none()) {
             let subject = match (object["flow"].as_str(), object["link"].as_str()) {
                 (Some(flow), _) => Subject::Flow(flow.to_owned()),
                 (None, Some(link)) => Subject::Link(link.to_owned()),

@@ -7,6 +7,7 @@ use crate::table;
 use crate::values::{self, Choices};
 use clap::{Args, ValueEnum};
 use lasthop_lab::compare::{Quantity, Variation};
+use lasthop_lab::runs::classes::is_named;
 use lasthop_scenario::nearest;
 use lasthop_sweep::results::{self, BaseRuns, ResultSelection, TableRows};
 use lasthop_sweep::store::{Combination, Contents, Error, Store, StoreReader, StoredSweep};
@@ -31,7 +32,7 @@ pub(crate) struct Results {
     /// Print differences from this value at the same values of the other keys, paired by seed: congestion=reno
     #[arg(long, value_name = "PATH=VALUE")]
     against: Vec<Choices>,
-    /// Only this flow
+    /// Only this flow, or all replicas of this flow
     #[arg(long, value_name = "NAME")]
     flow: Option<String>,
     /// Metrics to print: goodput_kbps,timeouts; repeatable
@@ -217,7 +218,7 @@ impl Results {
     fn refuse_unknown_flow(&self, contents: &Contents<'_>) -> Result<(), Failure> {
         let Some(flow) = &self.flow else { return Ok(()) };
         let known = contents.flows()?;
-        if known.contains(flow) {
+        if known.iter().any(|name| is_named(name, flow)) {
             Ok(())
         } else {
             Err(Failure::bad_input(format!("unknown flow `{flow}`"), format!("flows: {}", known.join(", "))))

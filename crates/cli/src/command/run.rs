@@ -14,13 +14,15 @@ use clap::Args;
 use lasthop_base::Duration;
 use lasthop_lab::assertion::{Assertion, BoundStatus, CheckedBound, junit};
 use lasthop_lab::cost::{RunPlan, estimate};
+use lasthop_lab::document::Table;
 use lasthop_lab::in_order::threads;
 use lasthop_lab::report;
 use lasthop_lab::runs::glance::{self, Glance};
 use lasthop_lab::runs::random::Determinism;
 use lasthop_lab::runs::sequence;
 use lasthop_lab::runs::{
-    self, Observations, Repetition, Runs, csv, distribution, document, first_screen, limits, links, summary,
+    self, Observations, Repetition, Runs, classes, csv, distribution, document, first_screen, limits, links,
+    summary,
 };
 use lasthop_scenario::Scenario;
 use lasthop_sim::pcap::SourceCapture;
@@ -56,6 +58,9 @@ pub(crate) struct Run {
     /// Output format
     #[arg(long, value_enum, default_value = "table")]
     format: Format,
+    /// With --format csv or json: one row or object per class ([flow.NAME] with all replicas) instead of one per flow
+    #[arg(long)]
+    classes: bool,
     #[command(flatten)]
     files: RunFiles,
 }
@@ -135,7 +140,7 @@ impl Run {
         );
         let (mut open, observation) = self.files.open(&scenario)?;
         if self.format == Format::Csv {
-            output::print(&csv::header(&[]))?;
+            output::print(&if self.classes { classes::header() } else { csv::header(&[]) })?;
         }
         let junit = self.junit.as_deref().map(Target::create).transpose()?;
         let keeps_outcomes = self.format != Format::Csv || open.report.is_some();
@@ -171,7 +176,12 @@ impl Run {
                     ended_at_s = Some(outcome.duration_s + outcome.warmup_s);
                 }
                 if self.format == Format::Csv && is_whole {
-                    output::print(&csv::rows(&[], number, &outcome))?;
+                    let rows = if self.classes {
+                        classes::rows(number, &outcome)
+                    } else {
+                        csv::rows(&[], number, &outcome)
+                    };
+                    output::print(&rows)?;
                 }
                 if let Some(file) = open.completions.as_mut().filter(|_| is_whole) {
                     file.append(&distribution::rows(&[], number, &outcome))?;
@@ -216,7 +226,7 @@ impl Run {
 
     fn refuse_unknown_flows(&self, scenario: &Scenario) -> Result<(), Failure> {
         for flow in self.assertions.iter().filter_map(Assertion::flow) {
-            if scenario.flows.iter().all(|known| known.name != flow) {
+            if scenario.flows.iter().all(|known| !classes::is_named(&known.name, flow)) {
                 let names: Vec<&str> =
                     scenario.flows.iter().take(20).map(|known| known.name.as_str()).collect();
                 return Err(Failure::bad_input(
@@ -263,22 +273,26 @@ impl Run {
     /// Tables of flows and links: the chosen metrics, all metrics, or the first screen.
     fn tables(&self, scenario: &Scenario, outcomes: &[Outcome]) -> String {
         if !self.precision.metrics().is_empty() {
-            return table::text(&glance::chosen(outcomes, self.precision.metrics()));
+            let chosen = self.precision.metrics();
+            return table::text(&glance::chosen(outcomes, chosen))
+                + &spaced(classes::table(outcomes, chosen));
         }
         if self.all {
             let links = links::tables(outcomes).into_iter();
             let links: String = links.map(|links| format!("\n{}", table::text(&links))).collect();
             return table::text(&summary::table(outcomes))
+                + &spaced(classes::table(outcomes, &[]))
                 + &links
                 + &below(&limits::lines(scenario, outcomes));
         }
-        let Glance { sentence, flows, links, more } = Glance::of(scenario, outcomes);
+        let Glance { sentence, flows, classes, links, more } = Glance::of(scenario, outcomes);
         let links =
             links.map_or(String::new(), |links| format!("\n{}", table::without(&links, &[links::CARRIED])));
         let hint = limits::hint(scenario, outcomes).into_iter();
         prose(&sentence)
             + "\n"
             + &table::text(&flows)
+            + &spaced(classes)
             + &links
             + &below(&[more].into_iter().chain(hint).collect::<Vec<_>>())
     }
@@ -304,12 +318,22 @@ impl Run {
             Format::Json => {
                 let chosen = self.precision.metrics();
                 let links = if chosen.is_empty() { links::objects(outcomes) } else { Vec::new() };
-                let numbers = summary::objects(outcomes, chosen).chain(links);
-                output::print_lines(numbers.chain(summary::notes(scenario.notes())))
+                let further = links.into_iter().chain(summary::notes(scenario.notes()));
+                if self.classes {
+                    output::print_lines(summary::class_objects(outcomes, chosen).chain(further))
+                } else {
+                    output::print_lines(summary::objects(outcomes, chosen).chain(further))
+                }
             }
             Format::Csv => Ok(()),
         }
     }
+}
+
+/// The table of classes below an empty line.
+fn spaced(classes: Option<Table>) -> String {
+    let expendable = ["retransmissions", "mean_rtt_ms", "completed"];
+    classes.map_or(String::new(), |classes| format!("\n{}", table::without(&classes, &expendable)))
 }
 
 /// A line that fits the terminal.

@@ -1,5 +1,6 @@
 //! Percentiles within a repetition: `p95(rtt)`.
 
+use crate::runs::classes::is_named;
 use crate::runs::completion::Completion;
 use lasthop_base::Time;
 use lasthop_sim::{Outcome, Samples};
@@ -52,9 +53,9 @@ impl Quantile {
         self.of != SampledQuantity::Completion
     }
 
-    /// Value of one flow, or of all flows together; `None` if undefined.
+    /// Value of one flow or class, or of all flows together; `None` if undefined.
     pub(super) fn of(self, outcome: &Outcome, samples: Option<&Samples>, flow: Option<&str>) -> Option<f64> {
-        let is_meant = |name: &str| flow.is_none_or(|flow| flow == name);
+        let is_meant = |name: &str| flow.is_none_or(|flow| is_named(name, flow));
         match self.of {
             SampledQuantity::Completion => {
                 let flows = outcome.flows.iter().filter(|flow| is_meant(&flow.name));

@@ -3,6 +3,7 @@
 use super::Comparison;
 use super::table::Subject;
 use crate::document::Cell;
+use crate::runs::classes::is_named;
 use crate::runs::completion::{Completion, RESTRICTED};
 
 impl Comparison {
@@ -20,10 +21,10 @@ impl Comparison {
         if completed < transfers { vec![note] } else { Vec::new() }
     }
 
-    /// Completions of the finite transfers of a case: of all flows, or of the flow with this name.
+    /// Completions of the finite transfers of a case: of all flows, or of the flow or class with this name.
     pub(super) fn completion(&self, case: usize, flow: Option<&str>) -> Option<Completion> {
         let flows = self.outcomes[case].iter().flat_map(|outcome| &outcome.flows);
-        Completion::of(flows.filter(|it| flow.is_none_or(|name| it.name == name)))
+        Completion::of(flows.filter(|it| flow.is_none_or(|name| is_named(&it.name, name))))
     }
 
     pub(super) fn is_whole(&self) -> bool {

@@ -1,5 +1,6 @@
 //! Numbers that can be compared: metrics of each flow, and numbers of all flows together.
 
+use crate::runs::classes::Class;
 use crate::runs::measure;
 use crate::runs::summary::{AGGREGATE_METRICS, AggregateMetric};
 use lasthop_sim::{FLOW_METRICS, FlowMetric, FlowOutcome, Outcome};
@@ -49,9 +50,12 @@ impl Quantity {
         }
     }
 
-    /// Value for the flow of this name.
-    pub fn of_flow(self, outcome: &Outcome, flow: &str) -> Option<f64> {
-        outcome.flows.iter().find(|other| other.name == flow).and_then(|flow| self.of(flow))
+    /// Value for the flow of this name, or for the class of this name.
+    pub fn of_flow(self, outcome: &Outcome, name: &str) -> Option<f64> {
+        match outcome.flows.iter().find(|flow| flow.name == name) {
+            Some(flow) => self.of(flow),
+            None => Class::named(outcome, name)?.value(outcome, self),
+        }
     }
 
     /// Value over all flows: the total for goodput, the mean of the flows for other metrics, or the number of all flows

@@ -2,6 +2,7 @@
 
 use super::{Comparison, Quantity};
 use crate::document::{Cell, Table};
+use crate::runs::classes::{Class, class_of};
 use crate::runs::completion::{COMPLETED, RESTRICTED};
 use crate::runs::number::{self, signed, with_interval};
 use crate::runs::summary::{self, AGGREGATE_METRICS};
@@ -9,9 +10,10 @@ use crate::runs::{glance, measure};
 use lasthop_sim::{FLOW_METRICS, Outcome};
 use serde_json::{Map, Value, json};
 
-/// Largest number of flows for which a table has rows of single flows. With more flows, the table has only means over
-/// all flows.
+/// Largest number of flows for which a table has rows of single flows. With more flows, the table has rows of classes.
 const MOST_FLOWS: usize = 4;
+/// Largest number of classes for which a table has rows of classes. With more, the table has only means over all flows.
+const MOST_CLASSES: usize = 8;
 
 /// Subject of a table row: a number of one flow or of all flows.
 #[derive(Clone, Copy)]
@@ -86,8 +88,7 @@ impl Comparison {
         let several = self.has_several_flows();
         let names = if several { self.flow_names() } else { Vec::new() };
         let each = |quantity: Quantity| {
-            let shown = if names.len() <= MOST_FLOWS { &names[..] } else { &[] };
-            let shown = if let Quantity::OfFlow(_) = quantity { shown } else { &[] };
+            let shown = if let Quantity::OfFlow(_) = quantity { &names[..] } else { &[] };
             shown.iter().map(move |flow| Subject { quantity, flow: Some(*flow) }).collect::<Vec<Subject>>()
         };
         let all = |quantity: Quantity| Subject { quantity, flow: None };
@@ -111,15 +112,16 @@ impl Comparison {
         subjects
     }
 
-    /// Names of the flows of all cases, at most `MOST_FLOWS` + 1, in the order of the cases.
+    /// Names of the flows of all cases, in the order of the cases. With too many flows: names of the classes; with too
+    /// many classes, or only one: none.
     fn flow_names(&self) -> Vec<&str> {
-        let mut names: Vec<&str> = Vec::new();
-        for flow in self.cases.iter().flat_map(|case| &case.scenario.flows) {
-            if names.len() <= MOST_FLOWS && !names.contains(&flow.name.as_str()) {
-                names.push(&flow.name);
-            }
+        let flows = || self.cases.iter().flat_map(|case| &case.scenario.flows).map(|flow| flow.name.as_str());
+        let names = distinct(flows(), MOST_FLOWS);
+        if names.len() <= MOST_FLOWS {
+            return names;
         }
-        names
+        let classes = distinct(flows().map(class_of), MOST_CLASSES);
+        if (2..=MOST_CLASSES).contains(&classes.len()) { classes } else { Vec::new() }
     }
 
     fn row(&self, subject: &Subject<'_>, case: usize) -> Vec<Cell> {
@@ -147,15 +149,17 @@ impl Comparison {
         row
     }
 
-    /// JSON objects: one for each case and flow, one for all flows together if there are several (`flow` is null), then
-    /// one for each note.
+    /// JSON objects: one for each case and flow, one for each class with several flows (`class`), one for all flows
+    /// together if there are several (`flow` is null), then one for each note.
     pub fn objects(&self) -> Vec<Value> {
         let mut objects = Vec::new();
         for (case, outcomes) in self.outcomes.iter().enumerate() {
             let Some(first) = outcomes.first() else { continue };
-            objects.extend(first.flows.iter().map(|flow| self.object(case, Some(&flow.name))));
+            objects.extend(first.flows.iter().map(|flow| self.object(case, "flow", Some(&flow.name))));
+            let classes = Class::all(first).into_iter().filter(|class| class.flows.len() > 1);
+            objects.extend(classes.map(|class| self.object(case, "class", Some(&class.name))));
             if first.flows.len() > 1 {
-                objects.push(self.object(case, None));
+                objects.push(self.object(case, "flow", None));
             }
         }
         objects.extend(summary::notes(self.scenario_notes()));
@@ -180,23 +184,23 @@ impl Comparison {
         Value::Object(values.collect())
     }
 
-    fn object(&self, case: usize, flow: Option<&str>) -> Value {
+    fn object(&self, case: usize, kind: &str, flow: Option<&str>) -> Value {
         let mut object = Map::new();
         object.insert("x".into(), self.x(case));
         object.insert("against".into(), self.against(case));
-        object.insert("flow".into(), json!(flow));
+        object.insert(kind.into(), json!(flow));
         let is_wanted = |quantity: &Quantity| {
             let is_chosen = self.chosen.iter().any(|chosen| chosen.name() == quantity.name());
             self.chosen.is_empty() || is_chosen
         };
         for quantity in Quantity::all().filter(is_wanted) {
-            if matches!(quantity, Quantity::Aggregate(_)) && flow.is_some() {
+            if matches!(quantity, Quantity::Aggregate(_)) && flow.is_some() && kind == "flow" {
                 continue;
             }
             let of = |outcome: &Outcome| match (quantity, flow) {
                 (Quantity::OfFlow(metric), None) => measure::of_all_flows(outcome, metric),
-                (Quantity::Aggregate((_, of, _)), _) => of(outcome),
-                (Quantity::OfFlow(_), Some(flow)) => quantity.of_flow(outcome, flow),
+                (Quantity::Aggregate((_, of, _)), None) => of(outcome),
+                (_, Some(flow)) => quantity.of_flow(outcome, flow),
             };
             let compared = self.compared(case, quantity, flow, &of).value();
             let shown = match quantity.name() {
@@ -207,4 +211,15 @@ impl Comparison {
         }
         Value::Object(object)
     }
+}
+
+/// The names without duplicates, in order, but at most one more than `most`.
+fn distinct<'n>(all: impl Iterator<Item = &'n str>, most: usize) -> Vec<&'n str> {
+    let mut names: Vec<&str> = Vec::new();
+    for name in all {
+        if names.len() <= most && !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
 }

@@ -1,5 +1,6 @@
 //! First screen of a run: a sentence, the metrics that matter, and a short table of links.
 
+use super::classes;
 use super::completion::COMPLETED;
 use super::limits;
 use super::links;
@@ -43,6 +44,8 @@ pub struct Glance {
     pub sentence: String,
     /// Table with at most ten metrics as rows.
     pub flows: Table,
+    /// Table with a row for each class of flows, if there are several classes and one has several flows.
+    pub classes: Option<Table>,
     /// Table with the busiest link directions as rows.
     pub links: Option<Table>,
     /// Line that counts the metrics that are not shown.
@@ -72,6 +75,7 @@ impl Glance {
         Glance {
             sentence: sentence(scenario, outcomes, &rows),
             flows: Table { caption: String::new(), columns: rows.columns(false), rows: cells },
+            classes: classes::table(outcomes, &[]),
             links: links::glance(outcomes),
             more: more(zero, further),
         }

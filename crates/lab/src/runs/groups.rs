@@ -1,5 +1,6 @@
 //! Columns of a table of flows: one for each flow, or one for the replicas of a flow.
 
+use super::classes::class_of;
 use super::completion::Completion;
 use super::measure;
 use crate::repeat::estimate_by;
@@ -25,13 +26,13 @@ impl Group {
         let names: Vec<&str> = outcome.flows.iter().map(|flow| flow.name.as_str()).collect();
         let mut groups: Vec<Group> = Vec::new();
         for (flow, name) in names.iter().enumerate() {
-            match groups.iter().position(|group| group.label == class(name)) {
+            match groups.iter().position(|group| group.label == class_of(name)) {
                 Some(group) => groups[group].flows.push(flow),
                 None if groups.len() == MOST_COLUMNS => {
                     let label = format!("mean of {} flows", names.len());
                     return vec![Group { label, flows: (0..names.len()).collect() }];
                 }
-                None => groups.push(Group { label: class(name).to_owned(), flows: vec![flow] }),
+                None => groups.push(Group { label: class_of(name).to_owned(), flows: vec![flow] }),
             }
         }
         for group in &mut groups {
@@ -60,13 +61,5 @@ impl Group {
 
     fn of_outcome<'a>(&'a self, outcome: &'a Outcome) -> impl Iterator<Item = &'a FlowOutcome> {
         self.flows.iter().filter_map(|flow| outcome.flows.get(*flow))
-    }
-}
-
-/// Name of the flow of which `name` is a replica, or `name`.
-fn class(name: &str) -> &str {
-    match name.rsplit_once('.') {
-        Some((class, number)) if number.bytes().all(|digit| digit.is_ascii_digit()) => class,
-        _ => name,
     }
 }

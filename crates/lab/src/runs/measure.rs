@@ -1,12 +1,18 @@
 //! Numbers of several flows together.
 
-use lasthop_sim::{FLOW_METRICS, FlowMetric, Outcome};
+use super::classes;
+use lasthop_sim::{FLOW_METRICS, FlowMetric, FlowOutcome, Outcome};
 
 /// Payload delivered by all flows divided by the run's duration, kbit/s. The goodput of a single flow covers only the
 /// flow's lifetime, so that the sum of goodputs may exceed the rates of the links.
 pub fn total_goodput_kbps(outcome: &Outcome) -> Option<f64> {
-    let bytes: u64 = outcome.flows.iter().map(|flow| flow.delivered_bytes).sum();
-    (outcome.duration_s > 0.0).then(|| bytes as f64 * 8.0 / outcome.duration_s / 1e3)
+    total_goodput_of(outcome.flows.iter(), outcome.duration_s)
+}
+
+/// Payload delivered by these flows divided by the run's duration, kbit/s.
+pub fn total_goodput_of<'f>(flows: impl Iterator<Item = &'f FlowOutcome>, duration_s: f64) -> Option<f64> {
+    let bytes: u64 = flows.map(|flow| flow.delivered_bytes).sum();
+    (duration_s > 0.0).then(|| bytes as f64 * 8.0 / duration_s / 1e3)
 }
 
 /// Jain's index of TCP flows with overlapping lifetimes (Jain, Chiu, Hawe, DEC-TR-301, 1984): 1 if all flows have equal
@@ -17,8 +23,13 @@ pub fn total_goodput_kbps(outcome: &Outcome) -> Option<f64> {
 /// same lifetime, the result is Jain's index of their goodputs. `None` if no two flows overlap or no flow delivers
 /// data.
 pub fn fairness(outcome: &Outcome) -> Option<f64> {
+    fairness_of(outcome.flows.iter())
+}
+
+/// Jain's index of these flows, as [`fairness`].
+pub fn fairness_of<'f>(flows: impl Iterator<Item = &'f FlowOutcome>) -> Option<f64> {
     let (mut got, mut fair, mut squares) = (0.0, 0.0, 0.0);
-    for share in outcome.flows.iter().map(|flow| flow.share).filter(|share| share.fair_bytes > 0.0) {
+    for share in flows.map(|flow| flow.share).filter(|share| share.fair_bytes > 0.0) {
         let bytes = share.bytes as f64;
         got += bytes;
         fair += share.fair_bytes;
@@ -47,11 +58,15 @@ pub fn of_all_flows(outcome: &Outcome, metric: &FlowMetric) -> Option<f64> {
     }
 }
 
-/// Mean completion time of the finite transfers of all flows, or of this flow, s. The time of a transfer counts at most
+/// Mean completion time of the finite transfers of all flows, or of this flow or class, s. The time of a transfer counts at most
 /// up to the end of its run. If the same transfer in `other` can be observed only for a shorter time, this shorter time
 /// is the limit. The time of a request is limited only by the end of its run.
 pub fn restricted_s(outcome: &Outcome, other: &Outcome, flow: Option<&str>) -> Option<f64> {
-    let times = outcome.flows.iter().enumerate().filter(|(_, it)| flow.is_none_or(|name| it.name == name));
+    let times = outcome
+        .flows
+        .iter()
+        .enumerate()
+        .filter(|(_, it)| flow.is_none_or(|name| classes::is_named(&it.name, name)));
     let times: Vec<f64> = times
         .filter_map(|(place, it)| match it.exchanges {
             Some(_) => it.restricted_s(),

@@ -3,6 +3,7 @@
 //! * [`begin`]: runs all repetitions and observes the first one over time; [`clock`]: virtual time of runs in progress.
 //! * [`glance`]: the first screen. [`summary`]: means of flows as a table and JSON, by [`groups`] of flows; [`links`]:
 //!   means of links.
+//! * [`classes`]: numbers of the replicas of a flow together.
 //! * [`completion`]: completion times, with transfers that were cut off; [`distribution`]: distribution of completion
 //!   times.
 //! * [`csv`]: all repetitions and samples of the first as CSV; [`fields`]: descriptions of columns and fields.
@@ -11,6 +12,7 @@
 //! * [`number`]: formats of means and intervals; [`label`]: names of metrics; [`measure`]: numbers of several flows
 //!   together.
 
+pub mod classes;
 pub mod clock;
 pub mod completion;
 pub mod csv;

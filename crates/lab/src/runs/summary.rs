@@ -1,5 +1,6 @@
 //! Means over repetitions as a table and as JSON objects.
 
+use super::classes;
 use super::completion::{COMPLETED, Completion, RESTRICTED};
 use super::groups::Group;
 use super::measure;
@@ -126,14 +127,23 @@ fn completion_rows(completions: &[Option<Completion>]) -> Vec<Row> {
     rows
 }
 
-/// One JSON object for each flow, and one for all flows together if there are several (`flow` is null). The objects
-/// hold the `chosen` numbers, or all if none is chosen. The iterator is lazy, because the objects need much memory.
+/// One JSON object for each flow, one for each class with several flows, and one for all flows together if there are
+/// several (`flow` is null). The objects hold the `chosen` numbers, or all if none is chosen. The iterator is lazy,
+/// because the objects need much memory.
 pub fn objects(outcomes: &[Outcome], chosen: &[Quantity]) -> impl Iterator<Item = Value> {
     let flows = outcomes.first().map_or(0, |first| first.flows.len());
     let together = (flows > 1).then_some(flows).into_iter();
     (0..flows)
         .map(|index| of_one(outcomes, index, chosen))
+        .chain(classes::objects(outcomes, chosen, false))
         .chain(together.map(|flows| of_all(outcomes, flows, chosen)))
+}
+
+/// One JSON object for each class, and one for all flows together if there are several.
+pub fn class_objects(outcomes: &[Outcome], chosen: &[Quantity]) -> impl Iterator<Item = Value> {
+    let flows = outcomes.first().map_or(0, |first| first.flows.len());
+    let together = (flows > 1).then(|| of_all(outcomes, flows, chosen));
+    classes::objects(outcomes, chosen, true).into_iter().chain(together)
 }
 
 fn is_chosen(name: &str, chosen: &[Quantity]) -> bool {

@@ -2,7 +2,7 @@
 //! link direction. The fields are the combination's values, followed by the fields of `lasthop run --format json`.
 
 use super::difference::{Difference, against};
-use super::{BaseRuns, ResultSelection, completion, flow_names, has_several_flows};
+use super::{BaseRuns, ResultSelection, class_names, completion, flow_names, has_several_flows};
 use crate::store::{Combination, StoredRun, StoredSweep};
 use lasthop_lab::compare::Quantity;
 use lasthop_lab::runs::completion::COMPLETED;
@@ -34,12 +34,14 @@ pub fn objects(
     };
     // A baseline itself has the fields of differences, which are null.
     let base = (!selection.against.is_empty()).then_some(base.map_or(&[][..], |base| base.runs));
-    let mut flows: Vec<Option<&str>> =
-        flow_names(runs).into_iter().filter(|name| selection.selects_flow(name)).map(Some).collect();
-    flows.extend((selection.flow.is_none() && has_several_flows(runs)).then_some(None));
+    let named = flow_names(runs).into_iter().filter(|name| selection.selects_flow(name));
+    let mut flows: Vec<(&str, Option<&str>)> = named.map(|name| ("flow", Some(name))).collect();
+    let classes = class_names(runs).into_iter().filter(|name| selection.selects_flow(name));
+    flows.extend(classes.map(|name| ("class", Some(name))));
+    flows.extend((selection.flow.is_none() && has_several_flows(runs)).then_some(("flow", None)));
     let mut objects = Vec::new();
-    for flow in flows {
-        let mut object = head("flow", json!(flow));
+    for (kind, flow) in flows {
+        let mut object = head(kind, json!(flow));
         for quantity in quantities(selection) {
             let mean = match (flow, quantity) {
                 (Some(_), Quantity::Aggregate(_)) => continue,

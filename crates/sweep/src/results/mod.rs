@@ -15,6 +15,7 @@ pub use table::TableRows;
 
 use crate::store::{Combination, StoredRun, StoredSweep};
 use lasthop_lab::compare::{Quantity, Variation};
+use lasthop_lab::runs::classes::{class_of, is_named};
 use lasthop_lab::runs::completion::{COMPLETED, Completion, RESTRICTED};
 
 /// Selects the results to output.
@@ -22,7 +23,7 @@ use lasthop_lab::runs::completion::{COMPLETED, Completion, RESTRICTED};
 pub struct ResultSelection {
     /// Quantities to output. If empty, the default quantities are output.
     pub quantities: Vec<Quantity>,
-    /// Name of the flow to output. `None` means all flows.
+    /// Name of the flow or class to output. `None` means all flows.
     pub flow: Option<String>,
     /// Combinations to output: keys with their allowed values.
     pub filter: Vec<Variation>,
@@ -49,14 +50,14 @@ impl ResultSelection {
     }
 
     fn selects_flow(&self, name: &str) -> bool {
-        self.flow.as_deref().is_none_or(|selection| selection == name)
+        self.flow.as_deref().is_none_or(|selection| is_named(name, selection))
     }
 }
 
-/// Completion times of the finite transfers of a flow, or of all flows if `flow` is `None`.
+/// Completion times of the finite transfers of a flow or class, or of all flows if `flow` is `None`.
 fn completion(runs: &[StoredRun], flow: Option<&str>) -> Option<Completion> {
     let flows = runs.iter().flat_map(|run| run.flows());
-    let its = flows.filter(|(name, _)| flow.is_none_or(|flow| flow == *name));
+    let its = flows.filter(|(name, _)| flow.is_none_or(|flow| is_named(name, flow)));
     Completion::of_times(
         its.filter_map(|(_, metrics)| {
             Some((metrics.number(RESTRICTED)?, metrics.number(COMPLETED).is_some()))
@@ -71,4 +72,13 @@ fn has_several_flows(runs: &[StoredRun]) -> bool {
 
 fn flow_names(runs: &[StoredRun]) -> Vec<&str> {
     runs.first().map_or(Vec::new(), |run| run.flows().map(|(name, _)| name).collect())
+}
+
+/// Names of the classes that have several flows.
+fn class_names(runs: &[StoredRun]) -> Vec<&str> {
+    let names = flow_names(runs);
+    let mut classes: Vec<&str> = names.iter().map(|name| class_of(name)).collect();
+    classes.dedup();
+    classes.retain(|class| !names.contains(class));
+    classes
 }

@@ -5,15 +5,17 @@ use super::{ResultSelection, completion, flow_names, has_several_flows};
 use crate::store::{Combination, StoredRun, StoredSweep};
 use lasthop_lab::compare::Quantity;
 use lasthop_lab::document::{Cell, Table};
+use lasthop_lab::runs::classes::{class_of, is_named};
 use lasthop_lab::runs::completion::{COMPLETED, RESTRICTED};
 use lasthop_lab::runs::number::{self, with_interval};
 use lasthop_lab::runs::summary::AGGREGATE_METRICS;
 use lasthop_lab::stats::Estimate;
 use lasthop_sim::FLOW_METRICS;
 
-/// Largest number of flows for which the table has a row per flow. With more flows, the table shows only means over
-/// flows.
+/// Largest number of flows for which the table has a row per flow. With more flows, the table has a row per class.
 const MAX_TABLE_FLOWS: usize = 4;
+/// Largest number of classes for which the table has a row per class. With more, the table shows only means over flows.
+const MAX_TABLE_CLASSES: usize = 8;
 
 /// A table being built.
 pub struct TableRows {
@@ -58,16 +60,27 @@ impl TableRows {
         let several = has_several_flows(runs);
         self.has_several_flows |= several;
         let names = flow_names(runs);
-        let shown =
-            if names.len() <= MAX_TABLE_FLOWS || self.selection.flow.is_some() { &names[..] } else { &[] };
-        for name in shown {
-            if self.selection.selects_flow(name) {
-                self.push(combination, runs, base, Some(name));
-            }
+        let shown: Vec<String> = self.shown(&names).into_iter().map(str::to_owned).collect();
+        for name in &shown {
+            self.push(combination, runs, base, Some(name));
         }
         if names.is_empty() || (several && self.selection.flow.is_none()) {
             self.push(combination, runs, base, None);
         }
+    }
+
+    /// Names of the rows: the chosen flow or class; otherwise the flows, or the classes if there are too many flows.
+    fn shown<'n>(&'n self, names: &[&'n str]) -> Vec<&'n str> {
+        if let Some(chosen) = self.selection.flow.as_deref() {
+            let is_known = names.iter().any(|name| is_named(name, chosen));
+            return if is_known { vec![chosen] } else { Vec::new() };
+        }
+        if names.len() <= MAX_TABLE_FLOWS {
+            return names.to_vec();
+        }
+        let mut classes: Vec<&str> = names.iter().map(|name| class_of(name)).collect();
+        classes.dedup();
+        if (2..=MAX_TABLE_CLASSES).contains(&classes.len()) { classes } else { Vec::new() }
     }
 
     fn push(

@@ -4,6 +4,8 @@ use super::file_kind::FileKind;
 use super::{BUSY_TIMEOUT, Error, flags, plan_once};
 use crate::row::{Subject, SubjectMetrics};
 use lasthop_lab::compare::Quantity;
+use lasthop_lab::runs::classes::is_named;
+use lasthop_lab::runs::measure;
 use lasthop_lab::runs::summary::AGGREGATE_METRICS;
 use lasthop_sim::{FLOW_METRICS, LINK_METRICS, RLC_METRICS};
 use rusqlite::types::ValueRef;
@@ -117,9 +119,10 @@ impl StoredRun {
         self.subject_metrics.iter().find(|metrics| metrics.subject == Subject::All)?.number(name)
     }
 
-    /// A number of one flow.
+    /// A number of one flow, or the mean over the flows of a class.
     pub fn of_flow(&self, flow: &str, name: &str) -> Option<f64> {
-        self.flows().find(|(known, _)| *known == flow)?.1.number(name)
+        let numbers = self.flows().filter(|(known, _)| is_named(known, flow));
+        measure::mean(numbers.filter_map(|(_, metrics)| metrics.number(name)))
     }
 
     /// A quantity for all flows: the mean over flows, or the number that describes all flows together.
