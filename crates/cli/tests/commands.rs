@@ -142,12 +142,15 @@ fn several_flows_have_a_total_and_jains_index() {
         assert!(table.contains(expected), "{table}");
     }
     let lines = objects(&stdout(&[&arguments[..], &["--format", "json"]].concat()));
-    assert_eq!(lines.len(), 6, "three flows, their total, both directions of a link");
-    assert_eq!((&lines[3]["flow"], &lines[3]["flows"]), (&Value::Null, &Value::from(3)));
+    assert_eq!(lines.len(), 7, "three flows, their class, their total, both directions of a link");
+    assert_eq!((&lines[3]["class"], &lines[3]["flows"]), (&Value::from("bulk"), &Value::from(3)));
+    assert_eq!((&lines[4]["flow"], &lines[4]["flows"]), (&Value::Null, &Value::from(3)));
     let mean = |line: usize, name: &str| lines[line][name]["mean"].as_f64().unwrap();
     let sum: f64 = (0..3).map(|flow| mean(flow, "goodput_kbps")).sum();
+    assert!((mean(4, "total_goodput_kbps") - sum).abs() < 1e-6);
+    assert!(mean(4, "fairness") > 0.3 && mean(4, "fairness") <= 1.0);
     assert!((mean(3, "total_goodput_kbps") - sum).abs() < 1e-6);
-    assert!(mean(3, "fairness") > 0.3 && mean(3, "fairness") <= 1.0);
+    assert!((3.0 * mean(3, "goodput_kbps") - sum).abs() < 1e-6);
 }
 
 #[test]

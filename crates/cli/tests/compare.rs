@@ -54,9 +54,10 @@ fn several_flows_are_compared_one_by_one_and_together() {
         assert!((0.5..=1.0).contains(&fairness), "{table}");
     }
     let lines = objects(&stdout(&with(&[&two[..], &["--format", "json"]].concat())));
-    assert_eq!(lines.len(), 2 * 3);
-    assert_eq!(lines[2]["flow"], Value::Null);
-    assert!(lines[2]["fairness"]["mean"].is_number() && lines[5]["fairness"]["difference"].is_object());
+    assert_eq!(lines.len(), 2 * 4, "two flows, their class, and all flows");
+    assert_eq!((&lines[2]["class"], &lines[3]["flow"]), (&Value::from("bulk"), &Value::Null));
+    assert!(lines[3]["fairness"]["mean"].is_number() && lines[7]["fairness"]["difference"].is_object());
+    assert_eq!(lines[6]["fairness"], lines[7]["fairness"], "the class has all flows");
     assert!(!lines[0].contains_key("fairness"));
 
     let table = stdout(&with(&[&two[..], &["--metric", "timeouts"]].concat()));

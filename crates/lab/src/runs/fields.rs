@@ -18,10 +18,12 @@ const FIRST: &[(&str, &str)] = &[
 /// Fields of JSON objects, with their meanings.
 const OBJECTS: &[(&str, &str)] = &[
     ("flow", "name of the flow; null for all flows together"),
-    ("flows", "all flows together: number of flows"),
+    ("class", "name of a class: the replicas of [flow.NAME] together"),
+    ("flows", "class, or all flows together: number of flows"),
     ("link", "link direction: wireless.down"),
     ("sweep", "results: number of the sweep in its store"),
     ("x", "compare, results: varied keys and their values"),
+    ("against", "compare, results: values of the baseline; null for the baseline itself"),
     ("mean", "metric: mean over the repetitions in which the metric is defined"),
     ("ci95", "metric: ends of the 95 % interval; null for one repetition"),
     ("runs", "metric: number of repetitions in which the metric is defined"),
@@ -35,8 +37,8 @@ const OBJECTS: &[(&str, &str)] = &[
         "distribution",
         "completed_s: pairs of a time, s, and the share complete by then (0 to 1), at hundredths; needs two transfers",
     ),
-    ("difference", "compare, metric: difference from the first case, paired by repetition"),
-    ("difference_percent", "compare, metric: difference in per cent of the first case"),
+    ("difference", "compare, metric: difference from the baseline, paired by repetition"),
+    ("difference_percent", "compare, metric: difference in per cent of the baseline"),
 ];
 
 /// Leading columns of samples, then the columns of each link direction.
