@@ -34,7 +34,7 @@ SlowStartChoice: TypeAlias = Literal["none", "hystart", "hystart_pp"] | str | Ma
 
 
 CongestionChoice: TypeAlias = (
-    Literal["reno", "cubic", "bbr", "bbr3", "prague", "westwood", "westwood_plus", "w_cw", "veno", "jersey", "new_jersey", "jtcp", "hybla", "peach", "vegas"]
+    Literal["reno", "cubic", "bbr", "bbr3", "prague", "westwood", "westwood_plus", "w_cw", "veno", "jersey", "new_jersey", "jtcp", "hybla", "peach", "vegas", "scalable", "htcp", "illinois", "bic", "yeah", "compound", "ledbat", "ledbat_plus_plus", "copa", "dctcp"]
     | str
     | Mapping[str, object]
     | CongestionControl
@@ -404,12 +404,13 @@ class Flow(_FlowWords, total=False):
     """distribution of `on` and `off`, or of `think`; pareto: shape 1.5; default: constant"""
     write_rate: str
     """rate at which the sender's application writes (outside pauses); default: as fast as TCP accepts"""
+    stop: str
+    """time in the run at which the sender's application closes the connection: the flow leaves; default:
+    never"""
     rate: str
     """rate while sending, payload only"""
     packet: str
     """payload of a datagram"""
-    stop: str
-    """end time; default: the end of the run"""
     jitter: str
     """largest random delay of each datagram, without reordering; "0 s" by default"""
     burst: int | str

@@ -246,7 +246,7 @@ struct Device {
     is_ethernet: bool,
 }
 
-/// Returns all devices with supported packets, except loopback.
+/// Returns all devices whose link-layer header the agent can read, except loopback.
 fn devices() -> io::Result<Vec<Device>> {
     // Types of the devices that have a link-layer address. A device without such an address has no Ethernet header.
     let kinds: Hashed<String, u16> = getifaddrs()?

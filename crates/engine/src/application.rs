@@ -56,6 +56,8 @@ pub struct Pauses {
     pub rate: Option<Rate>,
     /// Bytes of each write, at least 1. Used only if `rate` is set.
     pub chunk: u32,
+    /// Time at which the source closes the connection; `None`: never. Unsent data is still sent.
+    pub stop: Option<Time>,
 }
 
 /// A request and its response.
@@ -81,6 +83,7 @@ struct Exchanging {
 
 #[derive(Default)]
 struct Pausing {
+    is_closed: bool,
     is_on: bool,
     until: Time,
     write: Time,
@@ -219,6 +222,14 @@ impl Pausing {
         lengths: &mut Stream,
     ) -> bool {
         let mut writes = false;
+        if self.is_closed {
+            return false;
+        }
+        if it.stop.is_some_and(|stop| now >= stop) {
+            source.close();
+            (self.is_closed, *next) = (true, Time::NEVER);
+            return true;
+        }
         loop {
             if self.is_on {
                 writes |= self.write_until(it, now.min(self.until), source);
@@ -235,6 +246,7 @@ impl Pausing {
             Some(_) if self.is_on => self.until.min(self.write),
             _ => self.until,
         };
+        *next = it.stop.map_or(*next, |stop| stop.min(*next));
         writes
     }
 

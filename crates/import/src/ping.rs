@@ -116,7 +116,7 @@ impl PingLog {
             (self.duplicates, "answers were duplicates"),
             (self.late, "answers were reordered"),
             (self.restarts, "times the sequence numbers restart"),
-            (self.errors, "lines without a readable round trip were left out"),
+            (self.errors, "lines without a readable round-trip time were left out"),
         ] {
             if count > 0 {
                 found.findings.push(format!("{count} {what}"));

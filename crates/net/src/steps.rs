@@ -7,7 +7,7 @@
 use lasthop_base::{Duration, Time, Unit, Value, quantity, random};
 use std::hash::{Hash, Hasher};
 
-/// A value of a plan.
+/// Quantity that a plan changes at given times: a rate, a delay or a share of losses.
 pub trait PlanValue: Copy + PartialEq + PartialOrd {
     /// Unit and permitted range.
     const UNIT: Unit;

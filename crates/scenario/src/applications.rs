@@ -6,7 +6,7 @@ use crate::language::{LONGEST, SPAN, TIME};
 use crate::problem::Problem;
 use crate::reader::{TableHead, TableReader};
 use crate::scenario::{Exchanges, Pauses, Transfer};
-use lasthop_base::{Duration, Spread, Unit, Value};
+use lasthop_base::{Duration, Spread, Time, Unit, Value};
 
 const MAX_BYTES: u64 = 1_000_000_000_000;
 
@@ -76,6 +76,12 @@ pub(crate) fn keys() -> Vec<Key> {
             "3 Mbit/s",
             "rate at which the sender's application writes (outside pauses); default: as fast as TCP accepts",
         ),
+        Key::optional(
+            "stop",
+            ValueType::Unit(SPAN),
+            "30 s",
+            "time in the run at which the sender's application closes the connection: the flow leaves; default: never",
+        ),
     ]
 }
 
@@ -108,12 +114,13 @@ pub(crate) fn read(
             return refuse(key, why, format!("set `{names}`, too, or leave `{key}` out"));
         }
     }
-    let mode = ["response", "on", "write_rate"].into_iter().find(|key| has(key));
+    let mode = ["response", "on", "write_rate", "stop"].into_iter().find(|key| has(key));
     let Some(mode) = mode else { return Ok(None) };
     let is_bulk = !matches!(fields.find("transfer"), Some(FieldValue::Value(Value::Bytes(_))));
     let clash = match () {
         () if mode == "response" && has("on") => Some(("on", "response")),
         () if mode == "response" && has("write_rate") => Some(("write_rate", "response")),
+        () if mode == "response" && has("stop") => Some(("stop", "response")),
         () if has("think") && has("every") => Some(("every", "think")),
         () if has("arrivals") => Some(("arrivals", mode)),
         () if !is_bulk => Some(("transfer", mode)),
@@ -140,6 +147,7 @@ pub(crate) fn read(
             off: fields.duration("off").unwrap_or(LONGEST),
             period: spread("period"),
             rate: fields.rate("write_rate"),
+            stop: fields.duration("stop").map(|stop| Time::ZERO + stop),
         }),
     }))
 }

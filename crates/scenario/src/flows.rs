@@ -68,9 +68,10 @@ fn flow(
             .help("make `count` smaller"));
     }
     let (first, last) = starts(reader, head, &fields, count, duration)?;
+    let stop = stop(reader, head, &fields, last)?;
     let traffic = match fields.rate("rate") {
         None => tcp(reader, head, table, &fields)?,
-        Some(rate) => datagrams(reader, head, &fields, rate, last)?,
+        Some(rate) => datagrams(&fields, rate, stop),
     };
     let span = |key| fields.duration(key).unwrap_or(Duration::ZERO);
     let opaque = fields.flag("opaque").unwrap_or(false);
@@ -192,13 +193,13 @@ fn starts(
     Ok((first, latest))
 }
 
-fn datagrams(
+/// Time at which the flow stops. Fails if the flow may begin later.
+fn stop(
     reader: &TableReader<'_>,
     head: TableHead<'_>,
     fields: &Fields,
-    rate: Rate,
     last_start: Time,
-) -> Result<Traffic, Problem> {
+) -> Result<Option<Time>, Problem> {
     let stop = fields.duration("stop").map(|stop| Time::ZERO + stop);
     if stop.is_some_and(|stop| stop <= last_start) {
         let place = fields.place("stop").unwrap_or(head.place);
@@ -207,6 +208,10 @@ fn datagrams(
             .problem(place, format!("{}: the flow ends before its start at {start}", head.key("stop")))
             .help("`stop` is a time in the run, not a length; leave it out to send until the run ends"));
     }
+    Ok(stop)
+}
+
+fn datagrams(fields: &Fields, rate: Rate, stop: Option<Time>) -> Traffic {
     let pattern = match (fields.duration("on"), fields.duration("off")) {
         (Some(on), Some(off)) => {
             Pattern::OnOff { on, off, exponential: fields.word("period") == Some("exponential") }
@@ -216,7 +221,7 @@ fn datagrams(
     let packet = fields.bytes("packet").unwrap_or(1) as u32;
     let jitter = fields.duration("jitter").unwrap_or(Duration::ZERO);
     let burst = fields.count("burst").unwrap_or(1) as u32;
-    Ok(Traffic::Datagrams { rate, packet, stop, pattern, jitter, burst })
+    Traffic::Datagrams { rate, packet, stop, pattern, jitter, burst }
 }
 
 fn tcp(

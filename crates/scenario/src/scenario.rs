@@ -163,6 +163,8 @@ pub struct Pauses {
     pub period: Spread,
     /// Rate at which data is written between pauses; `None`: as fast as the connection accepts it.
     pub rate: Option<Rate>,
+    /// Time at which the source closes the connection; `None`: never.
+    pub stop: Option<Time>,
 }
 
 /// Pattern of a datagram source.

@@ -27,7 +27,14 @@ pub(crate) fn of(
             Some(Application::exchanges(exchanges, start, stream("sizes"), stream("pauses")))
         }
         Transfer::Pauses(it) => {
-            let pauses = Pauses { on: it.on, off: it.off, lengths: it.period, rate: it.rate, chunk: segment };
+            let pauses = Pauses {
+                on: it.on,
+                off: it.off,
+                lengths: it.period,
+                rate: it.rate,
+                chunk: segment,
+                stop: it.stop,
+            };
             Some(Application::pauses(pauses, start, stream("pauses")))
         }
     }

@@ -175,8 +175,8 @@ fn the_timer_starts_anew_at_the_first_partial_ack() {
     script.run([Ack(7), Again(7), Deadline(600), Tick(600), Again(7), Cwnd(1)]);
 }
 
-/// Reno leaves fast recovery at the first new ACK, and a second loss waits for the timer. The Reno of the 1990s enters
-/// fast recovery and halves the window a second time.
+/// Reno leaves fast recovery at the first ACK of new data (RFC 5681 §3.2, step 6). The retransmission timer repairs a
+/// second loss in the window. The Reno of the 1990s differs: it enters fast recovery and halves the window again.
 #[test]
 fn reno_and_a_second_loss() {
     let mut script = windowed("reno", 16);

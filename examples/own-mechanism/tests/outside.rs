@@ -1,4 +1,4 @@
-//! Tests that the examples run, and that scenarios find their mechanisms in the same way as Lasthop's own.
+//! Tests that the examples run, and that a scenario can name a mechanism of an example like a mechanism of Lasthop.
 
 #[path = "../examples/own_ack_policy.rs"]
 mod own_ack_policy;

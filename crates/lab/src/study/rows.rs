@@ -165,8 +165,8 @@ fn values_along(view: &View<'_>, binding: &Binding) -> Option<Vec<f64>> {
     view.results(binding.quantity())?.axis(axis).iter().map(Value::number).collect()
 }
 
-/// Margin around a published number, at least half of its last digit. This minimum does not apply to places on an axis,
-/// because axis values are exact.
+/// Margin around a published number, at least half a unit of its last decimal place. This minimum does not apply to a
+/// value on an axis, because axis values are exact.
 fn margin(view: &View<'_>, binding: &Binding, published: &Published) -> f64 {
     let (class, value) = (binding.class, published.value());
     let within = match &binding.within {

@@ -32,6 +32,8 @@ pub(crate) const SCENARIOS: &[MalformedCase] = &[
     ("segment = ", "on = \"1 s\"\noff = \"1 s\"\nperiod = \"web\"\nsegment = ", 32, "\"web\"", "not one of fixed, exponential, pareto", "one of fixed"),
     ("segment = ", "request = \"1 B\"\nresponse = \"1 B\"\nthink = \"1 s\"\nevery = \"1 s\"\nsegment = ", 33, "\"1 s\"", "`think` already sets", "leave `every` or `think` out"),
     ("segment = ", "request = \"1 B\"\nresponse = \"1 B\"\nwrite_rate = \"1 Mbit/s\"\nsegment = ", 32, "\"1 Mbit/s\"", "`response` already sets", "leave `write_rate` or `response` out"),
+    ("segment = ", "request = \"1 B\"\nresponse = \"1 B\"\nstop = \"1 s\"\nsegment = ", 32, "\"1 s\"", "`response` already sets", "leave `stop` or `response` out"),
+    ("segment = ", "start = \"2 s\"\nstop = \"2 s\"\nsegment = ", 31, "\"2 s\"", "ends before its start", "not a length"),
     // Mechanisms that need each other.
     ("arq = \"repeat\"", "arq = { kind = \"rlc\", status = \"polled\" }", 14, "wireless", "needs RLC in the other direction", "link.wireless.up.arq = \"rlc\""),
     ("arq = \"repeat\"", "arq = \"harq\"", 14, "wireless", "needs HARQ in the other direction", "link.wireless.up.arq = \"harq\""),

@@ -1,4 +1,5 @@
-//! Without --server the path leads to the host's network. In these tests, a namespace plays the host.
+//! Tests of `emulate` without --server: the emulated path ends at the host's network. A network namespace replaces the
+//! host.
 
 use crate::common::{lasthop, stderr_of};
 use crate::is_possible;

@@ -134,7 +134,7 @@ pub struct Binding {
     pub at: Ordered<Value>,
     /// Axis whose values are the series names of the rows.
     pub series_is: Option<String>,
-    /// Class of the numbers; the class gives the margin.
+    /// Class of the published numbers. The class gives the permitted difference between a published and a measured number.
     pub class: Class,
     /// Margin that replaces the margin of the class, for all rows or by series.
     pub within: Option<Within>,

@@ -102,7 +102,11 @@ pub(super) const PARAMETERS: &[Parameter] = &[
         "0.5",
         "largest number of bandwidth-delay products in flight in ProbeRTT (BBR.ProbeRTTCwndGain, §2.16.2)",
     ),
-    share("margin", "0.01", "share of the rate left to drain queues (BBR.PacingMarginPercent, §2.5)"),
+    share(
+        "margin",
+        "0.01",
+        "share by which the pacing rate is below the estimated bandwidth, so that queues drain (BBR.PacingMarginPercent, §2.5)",
+    ),
     share(
         "most_lost",
         "0.02",

@@ -117,7 +117,8 @@ mod tests {
         assert!((share - 0.632).abs() < 0.002, "{share}");
     }
 
-    /// Two ACKs at the same instant form one sample with the next ACK.
+    /// Two ACKs at the same instant give no sample, because the interval is 0. The next ACK gives one sample with the bytes
+    /// of all three.
     #[test]
     fn acks_at_one_instant() {
         let (mut one, mut two) = (Tustin::new(TAU, 2), Tustin::new(TAU, 2));
