@@ -7,10 +7,12 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from threading import Lock
 
 ROOT = Path(__file__).resolve().parents[2]
 WORK = ROOT / "target" / "blocks"
 VENV = ROOT / "target" / "python" / "venv"
+LINKING = Lock()
 LIMIT = 120  # s of a command or of all Python blocks of a page
 PYTHON = r"""
 import json, sys, traceback
@@ -51,9 +53,11 @@ class Folder:
         beside = WORK / ".bin"
         beside.mkdir(exist_ok=True)
         link = beside / "lasthop"
-        if not link.is_symlink() or link.resolve() != program():
-            link.unlink(missing_ok=True)
-            link.symlink_to(program())
+        # Pages run in threads, which share the link.
+        with LINKING:
+            if not link.is_symlink() or link.resolve() != program():
+                link.unlink(missing_ok=True)
+                link.symlink_to(program())
         self.environment = {
             **{name: value for name, value in os.environ.items() if not name.startswith("LASTHOP_")},
             "PATH": f"{beside}:{os.environ['PATH']}",
