@@ -55,6 +55,13 @@ PICTURES = [
         "mean_rtt_ms --figure controls.svg",
     ),
     Picture(
+        "Random loss and eight congestion controls",
+        "Which congestion control keeps its goodput if packets are lost at random?",
+        "lasthop compare rate=20Mbit/s,rtt=40ms,duration=20s --vary loss=0.01%,0.1%,0.3%,1%,3% "
+        "--vary congestion=reno,cubic,illinois,vegas,copa,westwood_plus,bbr,bbr3 --runs 5 --figure "
+        "loss.svg",
+    ),
+    Picture(
         "Loss recovery on a radio link",
         "Does loss recovery decide the goodput on WaveLAN?",
         "lasthop compare wavelan --vary recovery=tahoe,reno,new_reno,sack,rack --figure "
