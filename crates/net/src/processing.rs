@@ -9,6 +9,7 @@ use lasthop_wire::{Backlog, Packet};
 
 /// The processing delay of a flow's packets in their host, outside of any link.
 pub struct Processing {
+    fixed: Duration,
     max_delay: Duration,
     random: Stream,
     last: Time,
@@ -17,14 +18,19 @@ pub struct Processing {
 impl Processing {
     /// Builds a delay that is uniform on 0 to `max_delay`. A packet never leaves before the previous one.
     pub fn new(max_delay: Duration, random: Stream) -> Processing {
-        Processing { max_delay, random, last: Time::ZERO }
+        Processing { fixed: Duration::ZERO, max_delay, random, last: Time::ZERO }
+    }
+
+    /// Adds a constant delay: the propagation delay of the host's own access.
+    pub fn with_fixed(self, fixed: Duration) -> Processing {
+        Processing { fixed, ..self }
     }
 }
 
 impl Element for Processing {
     fn handle_packet(&mut self, now: Time, packet: Packet, out: &mut Vec<Output>) {
         let late = Duration::from_secs_f64(self.random.uniform() * self.max_delay.as_secs());
-        self.last = self.last.max(now + late);
+        self.last = self.last.max(now + self.fixed + late);
         out.push(Output::Arrives { packet, at: self.last });
     }
 

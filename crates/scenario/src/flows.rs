@@ -9,6 +9,7 @@ use crate::links::{Network, check_name};
 use crate::problem::Problem;
 use crate::profiles;
 use crate::reader::{TableHead, TableReader};
+use crate::replicas::{self, VariedKey};
 use crate::resolved::{Detail, Resolved};
 use crate::scenario::{Flow, Pattern, Traffic, Transfer};
 use crate::source::Span;
@@ -18,6 +19,8 @@ use lasthop_base::{Duration, Info, Need, Rate, Time, Value};
 use lasthop_tcp::Config;
 use lasthop_tcp::config::UserTimeouts;
 use lasthop_tcp::profile::{self, Profile};
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 pub(crate) struct PlacedFlow {
     pub(crate) flow: Flow,
@@ -49,6 +52,147 @@ fn flow(
     let path = format!("flow.{}", entry.key);
     let head = TableHead { path: &path, place: entry.place };
     let table = reader.table(TableHead { path: "flow", place: entry.place }, entry)?;
+    let count = table.find("count").and_then(|count| count.node.scalar()?.parse().ok()).unwrap_or(1);
+    let varied = replicas::varied_keys(reader, head, table, count)?;
+    if varied.is_empty() {
+        equal_flows(reader, entry, table, net, duration, flows)
+    } else {
+        varied_flows(reader, entry, table, &varied, net, duration, flows)
+    }
+}
+
+/// Reads the replicas of a flow with lists or mixes. Replicas with the same values are read once.
+fn varied_flows(
+    reader: &mut TableReader<'_>,
+    entry: &TomlEntry,
+    table: &TomlTable,
+    varied: &[VariedKey],
+    net: &Network,
+    duration: Duration,
+    flows: &mut Vec<PlacedFlow>,
+) -> Result<(), Problem> {
+    let path = format!("flow.{}", entry.key);
+    let head = TableHead { path: &path, place: entry.place };
+    let shared = |key: &str| varied.iter().find(|varied| varied.path == [key]);
+    if let Some(wrong) = ["count", "stagger", "kind", "arrivals"].into_iter().find_map(shared) {
+        return Err(reader
+            .problem(wrong.place, format!("{}: all replicas have one value", head.key(&wrong.path.join("."))))
+            .help("write one value"));
+    }
+    let fields = some_keys(reader, head, table, &["count", "stagger"])?;
+    let count = fields.count("count").unwrap_or(1);
+    if count < 2 || table.find("arrivals").is_some() {
+        let key = head.key(&varied[0].path.join("."));
+        return Err(reader
+            .problem(varied[0].place, format!("{key}: a list or mix needs several replicas"))
+            .help("set count = 20, without `arrivals`; or write one value"));
+    }
+    if flows.len() as u64 + count > MAX_FLOWS {
+        return Err(too_many(reader, head, entry, &fields, "count"));
+    }
+    let stagger = fields.duration("stagger").unwrap_or(Duration::ZERO);
+    let assigned: Vec<Vec<usize>> =
+        varied.iter().map(|varied| varied.assigned(&entry.key, count as usize)).collect();
+    let mut known: BTreeMap<Vec<usize>, PlacedFlow> = BTreeMap::new();
+    for replica in 0..count as usize {
+        let values: Vec<usize> = assigned.iter().map(|values| values[replica]).collect();
+        let PlacedFlow { flow, place } = match known.entry(values) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(new) => {
+                let is_first = replica == 0;
+                let one = read_variant(reader, entry, table, varied, new.key(), is_first, net, duration)?;
+                new.insert(one)
+            }
+        };
+        let start = flow.start + stagger * replica as u64;
+        if start + flow.start_spread >= Time::ZERO + duration {
+            let place = fields.place("stagger").unwrap_or(*place);
+            let start = start.since(Time::ZERO);
+            return Err(reader
+                .problem(place, format!("{path}.stagger: a flow would begin at {start}, after the run's end"))
+                .help(format!("the run ends at {duration} (`duration`)")));
+        }
+        let name = format!("{}.{}", entry.key, replica + 1);
+        flows.push(PlacedFlow { flow: Flow { name, start, ..flow.clone() }, place: *place });
+    }
+    for varied in varied {
+        let (mut toml, last) = (String::new(), varied.path.len() - 1);
+        varied.written.push_toml(&mut toml);
+        let table = varied.path[..last].iter().fold(path.clone(), |path, key| format!("{path}.{key}"));
+        reader.resolved.vary(&table, &varied.path[last], &toml);
+    }
+    reader.resolved.vary(&path, "count", &count.to_string());
+    Ok(())
+}
+
+/// Reads the flow with one combination of the varied values. Only the first combination is recorded.
+#[expect(clippy::too_many_arguments, reason = "a step of `varied_flows`")]
+fn read_variant(
+    reader: &mut TableReader<'_>,
+    entry: &TomlEntry,
+    table: &TomlTable,
+    varied: &[VariedKey],
+    values: &[usize],
+    is_recorded: bool,
+    net: &Network,
+    duration: Duration,
+) -> Result<PlacedFlow, Problem> {
+    let mut one = table.clone();
+    for (varied, value) in varied.iter().zip(values) {
+        varied.substitute(&mut one, *value);
+    }
+    one.entries.retain(|entry| entry.key != "count" && entry.key != "stagger");
+    let recorded =
+        (!is_recorded).then(|| std::mem::replace(&mut reader.resolved, Resolved::new(Detail::Nothing)));
+    let mut flows = Vec::new();
+    let done = equal_flows(reader, entry, &one, net, duration, &mut flows);
+    if let Some(recorded) = recorded {
+        reader.resolved = recorded;
+    }
+    done?;
+    match flows.pop() {
+        Some(flow) => Ok(flow),
+        None => Err(reader.problem(entry.place, format!("flow.{}: no flow begins", entry.key))),
+    }
+}
+
+fn too_many(
+    reader: &TableReader<'_>,
+    head: TableHead<'_>,
+    entry: &TomlEntry,
+    fields: &Fields,
+    key: &str,
+) -> Problem {
+    let place = fields.place(key).unwrap_or(entry.place);
+    reader
+        .problem(place, format!("{}.{key}: more than {MAX_FLOWS} flows in total", head.path))
+        .help("make `count` smaller")
+}
+
+/// Reads the keys with these names, without their defaults.
+fn some_keys(
+    reader: &TableReader<'_>,
+    head: TableHead<'_>,
+    table: &TomlTable,
+    names: &[&str],
+) -> Result<Fields, Problem> {
+    let is_wanted = |name: &str| names.contains(&name);
+    let keys: Vec<Key> = language::flow("tcp").iter().filter(|key| is_wanted(key.name)).cloned().collect();
+    let entries = table.entries.iter().filter(|entry| is_wanted(&entry.key)).cloned().collect();
+    reader.given(head, &TomlTable { entries }, &keys)
+}
+
+/// Reads a flow whose replicas are equal.
+fn equal_flows(
+    reader: &mut TableReader<'_>,
+    entry: &TomlEntry,
+    table: &TomlTable,
+    net: &Network,
+    duration: Duration,
+    flows: &mut Vec<PlacedFlow>,
+) -> Result<(), Problem> {
+    let path = format!("flow.{}", entry.key);
+    let head = TableHead { path: &path, place: entry.place };
     let keys = language::flow(kind(reader, head, table)?);
     let fields = reader.read(head, table, &[], keys)?;
     let from = end_node(reader, head, &fields, net, "from")?;
@@ -62,10 +206,7 @@ fn flow(
     }
     let count = fields.count("count").unwrap_or(1);
     if flows.len() as u64 + count > MAX_FLOWS {
-        let place = fields.place("count").unwrap_or(entry.place);
-        return Err(reader
-            .problem(place, format!("{path}.count: more than {MAX_FLOWS} flows in total"))
-            .help("make `count` smaller"));
+        return Err(too_many(reader, head, entry, &fields, "count"));
     }
     let (first, last) = starts(reader, head, &fields, count, duration)?;
     let stop = stop(reader, head, &fields, last)?;
@@ -75,7 +216,8 @@ fn flow(
     };
     let span = |key| fields.duration(key).unwrap_or(Duration::ZERO);
     let opaque = fields.flag("opaque").unwrap_or(false);
-    let (stagger, start_spread, processing) = (span("stagger"), span("start_spread"), span("processing"));
+    let (stagger, start_spread) = (span("stagger"), span("start_spread"));
+    let (processing, extra_delay) = (span("processing"), span("extra_delay"));
     let each: Vec<(Time, Traffic)> = match fields.text("arrivals") {
         Some(file) => transfers_from_file(reader, head, &fields, file, (first, duration), &traffic)?,
         None => (0..count).map(|number| (first + stagger * number, traffic.clone())).collect(),
@@ -89,7 +231,7 @@ fn flow(
     let is_one = each.len() == 1;
     for (number, (start, traffic)) in each.into_iter().enumerate() {
         let name = if is_one { entry.key.clone() } else { format!("{}.{}", entry.key, number + 1) };
-        let flow = Flow { name, from, to, start, start_spread, processing, opaque, traffic };
+        let flow = Flow { name, from, to, start, start_spread, processing, extra_delay, opaque, traffic };
         flows.push(PlacedFlow { flow, place });
     }
     Ok(())
@@ -140,12 +282,7 @@ fn transfers_from_file(
 
 /// The flow's kind of traffic, which determines its valid keys.
 fn kind(reader: &TableReader<'_>, head: TableHead<'_>, table: &TomlTable) -> Result<&'static str, Problem> {
-    let Some(entry) = table.find("kind") else { return Ok("tcp") };
-    let only_kind: Vec<Key> =
-        language::flow("tcp").iter().filter(|key| key.name == "kind").cloned().collect();
-    let given = TomlTable { entries: vec![entry.clone()] };
-    let fields = reader.given(head, &given, &only_kind)?;
-    Ok(fields.word("kind").unwrap_or("tcp"))
+    Ok(some_keys(reader, head, table, &["kind"])?.word("kind").unwrap_or("tcp"))
 }
 
 fn end_node(

@@ -59,6 +59,7 @@ mod quantities;
 mod reader;
 mod ready;
 mod reference;
+mod replicas;
 mod resolved;
 mod routes;
 pub mod scenario;

@@ -45,6 +45,8 @@ pub(crate) enum ResolvedValue {
     Text(String),
     /// Name of a mechanism, or an example.
     Word(&'static str),
+    /// TOML: a list or a mix.
+    Toml(String),
 }
 
 impl ResolvedValue {
@@ -53,6 +55,7 @@ impl ResolvedValue {
             ResolvedValue::Value(value) => text::push_toml(value, text),
             ResolvedValue::Text(words) => text::push_quoted(words, text),
             ResolvedValue::Word(word) => text::push_quoted(word, text),
+            ResolvedValue::Toml(toml) => text.push_str(toml),
         }
     }
 }
@@ -115,6 +118,24 @@ impl Resolved {
         for line in sections.flat_map(|section| &mut section.lines).filter(|line| line.key == key) {
             line.value = ResolvedValue::Value(value.clone());
             line.doc = format!("{}; here: {from}", line.doc);
+        }
+    }
+}
+
+impl Resolved {
+    /// Replaces a key's value, or its table, by TOML: the value differs between the replicas of a flow.
+    pub(crate) fn vary(&mut self, path: &str, key: &str, toml: &str) {
+        let table = format!("{path}.{key}");
+        let doc = self.sections.iter().find(|section| section.path == table).and_then(|it| it.doc.clone());
+        self.sections.retain(|section| section.path != table);
+        let Some(section) = self.sections.iter_mut().find(|section| section.path == path) else { return };
+        let value = ResolvedValue::Toml(toml.to_owned());
+        match section.lines.iter_mut().find(|line| line.key == key) {
+            Some(line) => (line.value, line.is_set) = (value, true),
+            None => {
+                let (key, doc) = (Cow::Owned(key.to_owned()), doc.unwrap_or_default());
+                section.lines.push(KeyValue { key, value, is_set: true, doc });
+            }
         }
     }
 }

@@ -84,6 +84,8 @@ pub struct Flow {
     pub start_spread: Duration,
     /// Largest random delay that a host adds to each TCP packet; packets stay in order.
     pub processing: Duration,
+    /// Delay that a host adds to each TCP packet, beside the delays of the links.
+    pub extra_delay: Duration,
     /// Whether middleboxes cannot read the headers; then they let the packets pass unchanged.
     pub opaque: bool,
     /// Traffic of the flow.

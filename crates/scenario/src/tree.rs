@@ -2,6 +2,7 @@
 
 use crate::problem::Problem;
 use crate::source::{SourceText, Span};
+use crate::text::push_quoted;
 use std::ops::Range;
 use std::sync::Arc;
 use toml::Spanned;
@@ -33,7 +34,9 @@ pub(crate) enum Content {
     Flag(bool),
     /// Tables are shared and copied on write, because the drafts of a sweep's points share most of their tables.
     Table(Arc<TomlTable>),
-    /// A list or a date, which is not a valid value for any key.
+    /// A list: a value for each replica of a flow.
+    List(Vec<TomlNode>),
+    /// A date, or a value that is nested too deeply: no valid value for any key.
     Other(&'static str),
 }
 
@@ -81,7 +84,35 @@ impl TomlNode {
             Content::Text(text) | Content::Number(text) => Some(text),
             Content::Flag(true) => Some("true"),
             Content::Flag(false) => Some("false"),
-            Content::Table(_) | Content::Other(_) => None,
+            Content::Table(_) | Content::List(_) | Content::Other(_) => None,
+        }
+    }
+
+    /// The value as TOML on one line.
+    pub(crate) fn push_toml(&self, text: &mut String) {
+        match &self.content {
+            Content::Text(words) => push_quoted(words, text),
+            Content::Number(digits) => text.push_str(digits),
+            Content::Flag(flag) => text.push_str(if *flag { "true" } else { "false" }),
+            Content::List(values) => {
+                text.push('[');
+                for (at, value) in values.iter().enumerate() {
+                    text.push_str(if at > 0 { ", " } else { "" });
+                    value.push_toml(text);
+                }
+                text.push(']');
+            }
+            Content::Table(table) => {
+                text.push_str("{ ");
+                for (at, entry) in table.entries.iter().enumerate() {
+                    text.push_str(if at > 0 { ", " } else { "" });
+                    push_quoted(&entry.key, text);
+                    text.push_str(" = ");
+                    entry.node.push_toml(text);
+                }
+                text.push_str(" }");
+            }
+            Content::Other(_) => {}
         }
     }
 
@@ -91,6 +122,7 @@ impl TomlNode {
             Content::Number(_) => "a number",
             Content::Flag(_) => "true or false",
             Content::Table(_) => "a table",
+            Content::List(_) => "a list",
             Content::Other(kind) => kind,
         }
     }
@@ -132,11 +164,15 @@ pub(crate) fn parse_typed(written: &str, place: Span) -> TomlNode {
 /// Sets the source position of a node and of all keys and values in the node.
 fn relocate(node: &mut TomlNode, place: Span) {
     node.place = place;
-    if let Content::Table(table) = &mut node.content {
-        for entry in &mut Arc::make_mut(table).entries {
-            entry.place = place;
-            relocate(&mut entry.node, place);
+    match &mut node.content {
+        Content::Table(table) => {
+            for entry in &mut Arc::make_mut(table).entries {
+                entry.place = place;
+                relocate(&mut entry.node, place);
+            }
         }
+        Content::List(values) => values.iter_mut().for_each(|value| relocate(value, place)),
+        _ => {}
     }
 }
 
@@ -183,7 +219,9 @@ fn node(value: &Spanned<DeValue<'_>>, source: usize, depth: usize) -> TomlNode {
         DeValue::Float(float) => Content::Number(float.as_str().to_owned()),
         DeValue::Boolean(flag) => Content::Flag(*flag),
         DeValue::Datetime(_) => Content::Other("a date"),
-        DeValue::Array(_) => Content::Other("a list"),
+        DeValue::Array(values) => {
+            Content::List(values.iter().map(|value| node(value, source, depth + 1)).collect())
+        }
         DeValue::Table(inner) => Content::Table(table(inner, source, depth).into()),
     };
     TomlNode { place: place(value.span(), source), content }

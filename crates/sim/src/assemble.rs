@@ -111,7 +111,7 @@ fn assemble_with_links(scenario: &Scenario, replaced: usize, seed: u64, build: B
     engine_with_links(scenario, seed, flows, hosts(scenario, seed, numbered), build, &ends)
 }
 
-/// Returns the pipes inside the hosts of flows with a processing time. `flows`: for each flow, its index in the
+/// Returns the pipes inside the hosts of flows with a processing time or an extra delay. `flows`: for each flow, its index in the
 /// scenario and its number in the engine.
 fn hosts(
     scenario: &Scenario,
@@ -119,11 +119,12 @@ fn hosts(
     flows: impl Iterator<Item = (usize, u32)>,
 ) -> Vec<(FlowId, [LinkDirection; 2])> {
     let flows = flows.map(|(index, number)| (&scenario.flows[index], FlowId(number)));
-    let busy = flows.filter(|(flow, _)| flow.processing > Duration::ZERO);
+    let busy = flows.filter(|(flow, _)| flow.processing.max(flow.extra_delay) > Duration::ZERO);
     busy.map(|(flow, id)| {
         let line = |end| {
             let random = Stream::named(seed, &format!("flow.{}.{end}.processing", flow.name));
-            LinkDirection::Element(Box::new(Processing::new(flow.processing, random)))
+            let processing = Processing::new(flow.processing, random).with_fixed(flow.extra_delay);
+            LinkDirection::Element(Box::new(processing))
         };
         (id, [line("source"), line("destination")])
     })

@@ -146,6 +146,12 @@ fn tcp() -> Vec<Key> {
             "0 s",
             "largest random processing delay of each packet at its host, without reordering (as ns-2's overhead_)",
         ),
+        Key::default(
+            "extra_delay",
+            ValueType::Unit(Unit::Duration(Duration::ZERO, Duration::from_secs(100))),
+            "0 s",
+            "propagation delay of the flow's own access, in each direction, in addition to the links' delays",
+        ),
         flag(
             "opaque",
             false,
