@@ -26,6 +26,9 @@ from lasthop.strategy import (
     LossDiscriminator,
     Queue,
 )
+
+Replicas: TypeAlias = list[object] | Mapping[str, Mapping[str, float]]
+"""A value for each replica of a flow, or values with their shares: {"mix": {"cubic": 0.6, "bbr": 0.4}}."""
 '''
 
 # Keys that accept a Python class.
@@ -43,7 +46,7 @@ def written(schema: dict) -> str:
     """Returns the text of the module."""
     parts = [HEAD]
     for name, definition in schema["$defs"].items():
-        if name != "name":
+        if name not in ("name", "replicas"):
             parts.append(mechanism(name, definition))
     link = schema["properties"]["link"]["additionalProperties"]
     flow = schema["properties"]["flow"]["additionalProperties"]["anyOf"]
@@ -137,6 +140,9 @@ def kind(value: dict, known: str | None) -> str:
         if True in value["enum"]:
             return "bool | str"
         return f"Literal[{', '.join(words)}] | str"
+    if value.get("anyOf", [])[1:] == [{"$ref": "#/$defs/replicas"}]:
+        one = kind(value["anyOf"][0], None)
+        return f"{one} | Replicas"
     if "anyOf" in value:
         types = [one.get("type") for one in value["anyOf"]]
         for number, python in (("integer", "int | str"), ("number", "float | str")):

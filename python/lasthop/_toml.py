@@ -65,6 +65,8 @@ def _value(path: str, value: object, strategies: Strategies) -> str:
             f"{_key(str(key))} = {_value(f'{path}.{key}', one, strategies)}" for key, one in value.items()
         )
         return "{ " + ", ".join(inner) + " }"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(_value(path, one, strategies) for one in value) + "]"
     if (item := getattr(value, "item", None)) is not None and callable(item):
         return _value(path, item(), strategies)  # a numpy number
     name = strategies.name_at(path, value)

@@ -263,3 +263,18 @@ def test_words_of_a_line_are_keys_of_it() -> None:
     assert compared.paths == ["loss", "rtt"] and len(compared.flows) == 8
     with pytest.raises(lasthop.Error, match="write it after the path: umts,rtt="):
         lasthop.run("umts", set={"rtt": "80ms"})
+
+
+def test_replicas_of_a_flow_differ() -> None:
+    flow = {
+        "from": "a",
+        "to": "b",
+        "count": 4,
+        "extra_delay": ["0 s", "50 ms"],
+        "sender": {"congestion": {"mix": {"cubic": 0.5, "bbr": 0.5}}},
+    }
+    link = {"from": "a", "to": "b", "rate": "100 Mbit/s", "one_way_delay": "10 ms"}
+    results = lasthop.run({"duration": "5 s", "link": {"l": link}, "flow": {"x": flow}}, runs=1)
+    rtts = results.flows["smallest_rtt_ms"]
+    assert [rtt > 100 for rtt in rtts] == [False, True, False, True]
+    assert 'congestion = { "mix" = { "cubic" = 0.5, "bbr" = 0.5 } }' in results.scenario.to_toml()

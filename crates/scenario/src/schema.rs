@@ -20,6 +20,7 @@ impl Catalogue {
 fn document(catalogue: &Catalogue) -> Value {
     let mut definitions = Map::new();
     definitions.insert("name".into(), json!({ "type": "string", "pattern": NAME }));
+    definitions.insert("replicas".into(), replicas());
     for seam in catalogue.seams() {
         definitions.insert(definition(seam), mechanism(seam));
     }
@@ -89,8 +90,45 @@ fn link(catalogue: &Catalogue) -> Value {
     link
 }
 
+/// Values that differ between the replicas of a flow.
+fn replicas() -> Value {
+    let share = json!({ "type": "number", "exclusiveMinimum": 0 });
+    let mix = json!({ "type": "object", "minProperties": 1, "additionalProperties": share });
+    json!({
+        "description": "a value for each replica of a flow, values with shares, or a uniform range",
+        "anyOf": [
+            { "type": "array", "minItems": 1 },
+            { "type": "object", "required": ["mix"], "properties": { "mix": mix }, "additionalProperties": false },
+            { "type": "string", "pattern": "^uniform .* to " },
+        ],
+    })
+}
+
+/// Keys of a flow whose value is the same for all replicas.
+const SHARED: [&str; 6] = ["from", "to", "kind", "count", "stagger", "arrivals"];
+
+/// Permits lists, mixes and ranges as values of all keys but [`SHARED`] keys and tables.
+fn vary(keys: &[Key], table: &mut Value) {
+    let Some(properties) = table.get_mut("properties").and_then(Value::as_object_mut) else { return };
+    let is_varied = |key: &&Key| !SHARED.contains(&key.name) && !matches!(key.value_type, ValueType::Table);
+    for key in keys.iter().filter(is_varied) {
+        if let Some(schema) = properties.get_mut(key.name) {
+            let mut one = schema.take();
+            let mut outer = Map::new();
+            for shared in ["description", "default", "examples"] {
+                if let Some(value) = one.as_object_mut().and_then(|one| one.remove(shared)) {
+                    outer.insert(shared.into(), value);
+                }
+            }
+            outer.insert("anyOf".into(), json!([one, { "$ref": "#/$defs/replicas" }]));
+            *schema = Value::Object(outer);
+        }
+    }
+}
+
 fn flow(catalogue: &Catalogue, kind: &str) -> Value {
     let mut flow = object("", language::flow(kind));
+    vary(language::flow(kind), &mut flow);
     if let Some(properties) = flow.get_mut("properties").and_then(Value::as_object_mut) {
         properties.insert("kind".into(), json!({ "const": kind }));
         for (end, keys) in
@@ -99,6 +137,7 @@ fn flow(catalogue: &Catalogue, kind: &str) -> Value {
             if let Some(place) = properties.get_mut(end) {
                 let doc = place.get("description").and_then(Value::as_str).unwrap_or_default().to_owned();
                 *place = object(&doc, &keys);
+                vary(&keys, place);
             }
         }
     }
