@@ -16,6 +16,9 @@ from lasthop.strategy import (
     Queue,
 )
 
+Replicas: TypeAlias = list[object] | Mapping[str, Mapping[str, float]]
+"""A value for each replica of a flow, or values with their shares: {"mix": {"cubic": 0.6, "bbr": 0.4}}."""
+
 
 RecoveryChoice: TypeAlias = (
     Literal["tahoe", "reno", "new_reno", "sack", "sack1", "rack", "ncr", "dcr"]
@@ -254,75 +257,75 @@ class Node(TypedDict, total=False):
 class Sender(TypedDict, total=False):
     """A flow's sender."""
 
-    recovery: RecoveryChoice
+    recovery: RecoveryChoice | Replicas
     """loss recovery; "sack" by default"""
-    reduction: ReductionChoice
+    reduction: ReductionChoice | Replicas
     """window reduction in recovery; "at_once" by default"""
-    slow_start: SlowStartChoice
+    slow_start: SlowStartChoice | Replicas
     """slow start exit; "none" by default"""
-    congestion: CongestionChoice
+    congestion: CongestionChoice | Replicas
     """congestion control; "reno" by default"""
-    ack_counting: AckCountingChoice
+    ack_counting: AckCountingChoice | Replicas
     """window credit per ACK (byte counting); "rfc5681" by default"""
-    loss_discrimination: SenderLossDiscriminationChoice
+    loss_discrimination: SenderLossDiscriminationChoice | Replicas
     """loss discrimination by the sender; "always" by default"""
-    initial_window: int | str
+    initial_window: int | str | Replicas
     """initial window, segments (RFC 6928: 10; the papers of the 2000s: 1 or 2); 10 by default"""
-    initial_ssthresh: str
+    initial_ssthresh: str | Replicas
     """initial slow start threshold: "unlimited" or an amount; "unlimited" by default"""
-    validate_window: bool | str
+    validate_window: bool | str | Replicas
     """cwnd grows only while the sender uses it (see validate_by); false by default"""
-    validate_by: Literal["rfc7661", "linux"] | str
+    validate_by: Literal["rfc7661", "linux"] | str | Replicas
     """part of cwnd that must be used for cwnd to grow: half per round trip (RFC 7661); more than half in slow
     start, all in congestion avoidance (Linux); "rfc7661" by default"""
-    ecn_waits: bool | str
+    ecn_waits: bool | str | Replicas
     """an ECN echo at a window of one segment delays the next segment until the timer expires (RFC 3168);
     false by default"""
-    freeze: bool | str
+    freeze: bool | str | Replicas
     """a zero window stops the retransmission timer and keeps cwnd (BSD's persist; Linux retransmits and
     reduces cwnd); false by default"""
-    f_rto: bool | str
+    f_rto: bool | str | Replicas
     """detect and undo spurious timeouts (F-RTO, RFC 5682; with SACK its section 3); false by default"""
-    dsack_undo: bool | str
+    dsack_undo: bool | str | Replicas
     """undo a recovery if all its retransmissions were unnecessary (D-SACK, RFC 3708); false by default"""
-    eifel: bool | str
+    eifel: bool | str | Replicas
     """undo timeouts and recoveries if a timestamp shows that an original arrived (Eifel, RFC 3522); false by
     default"""
-    undo: Literal["rfc4015", "linux"] | str
+    undo: Literal["rfc4015", "linux"] | str | Replicas
     """window after an undo: bytes in flight and a small burst, with a longer timeout (RFC 4015), or the whole
     former window (Linux); "rfc4015" by default"""
-    loss_window: Literal["one", "in_flight"] | str
+    loss_window: Literal["one", "in_flight"] | str | Replicas
     """cwnd after a timeout: one segment (RFC 5681), or one segment plus bytes not marked lost (Linux; always
     with BBR); "one" by default"""
-    sack_rtt: bool | str
+    sack_rtt: bool | str | Replicas
     """also measure round trips from SACK blocks (Linux; with recovery = "rack"); false by default"""
-    rto: Literal["rfc6298", "linux"] | str
+    rto: Literal["rfc6298", "linux"] | str | Replicas
     """timeout formula: max(min_rto, SRTT + 4 RTTVAR) (RFC 6298), or SRTT + max(min_rto, 4 RTTVAR) (Linux);
     "rfc6298" by default"""
-    min_rto: str
+    min_rto: str | Replicas
     """smallest retransmission timeout (RFC 6298: 1 s); "200 ms" by default"""
-    max_rto: str
+    max_rto: str | Replicas
     """largest timeout, back-off included (RFC 6298: at least 60 s); "60 s" by default"""
-    initial_rto: str
+    initial_rto: str | Replicas
     """timeout before the first round trip is measured (RFC 6298: 1 s); "1 s" by default"""
-    tick: str
+    tick: str | Replicas
     """clock granularity of the timeout; "0 s": exact; "1 ms" by default"""
 
 
 class Receiver(TypedDict, total=False):
     """A flow's receiver."""
 
-    ack_policy: AckPolicyChoice
+    ack_policy: AckPolicyChoice | Replicas
     """ACK policy; "delayed" by default"""
-    ack_splitting: AckSplittingChoice
+    ack_splitting: AckSplittingChoice | Replicas
     """ACK splitting; "once" by default"""
-    ecn_echo: EcnEchoChoice
+    ecn_echo: EcnEchoChoice | Replicas
     """ECN echo; "latched" by default"""
-    window: WindowChoice
+    window: WindowChoice | Replicas
     """advertised window; "buffer" by default"""
-    loss_discrimination: ReceiverLossDiscriminationChoice
+    loss_discrimination: ReceiverLossDiscriminationChoice | Replicas
     """loss discrimination by the receiver; "always" by default"""
-    window_estimate: WindowEstimateChoice
+    window_estimate: WindowEstimateChoice | Replicas
     """estimate of the sender's window; "rate_times_rtt" by default"""
 
 
@@ -336,84 +339,87 @@ class Flow(_FlowWords, total=False):
     """node that receives"""
     kind: Literal["tcp", "cbr", "on_off"] | str
     """traffic of the flow"""
-    start: str
+    start: str | Replicas
     """start time; "0 s" by default"""
     count: int | str
     """number of such flows; two or more are called NAME.1, NAME.2 …; 1 by default"""
     stagger: str
     """time between the starts of two replicas; "0 s" by default"""
-    start_spread: str
+    start_spread: str | Replicas
     """largest random delay of each start, drawn anew in each run; "0 s" by default"""
-    profile: Literal["plain", "rfc", "linux"] | str
+    profile: Literal["plain", "rfc", "linux"] | str | Replicas
     """defaults of sender and receiver; one-line scenarios and most ready paths use linux; "plain" by default"""
-    transfer: str
+    transfer: str | Replicas
     """"bulk": as much as possible until the run ends; or an amount; "bulk" by default"""
     arrivals: str
     """file of transfers, next to the scenario's file: one start (seconds) and one size (bytes) per line; each
     transfer is a connection, NAME.1, NAME.2 …; transfers that begin after the run's end are left out"""
-    segment: str
+    segment: str | Replicas
     """payload of a full segment; "1448 bytes" by default"""
-    sack: bool | str
+    sack: bool | str | Replicas
     """offer selective acknowledgements (RFC 2018); true by default"""
-    dsack: bool | str
+    dsack: bool | str | Replicas
     """with SACK, report segments that arrived twice (D-SACK, RFC 2883); true by default"""
-    timestamps: bool | str
+    timestamps: bool | str | Replicas
     """offer timestamps (RFC 7323); true by default"""
-    timestamp_tick: str
+    timestamp_tick: str | Replicas
     """tick of the timestamp clock (RFC 7323: 1 ms to 1 s; "1 us" is practically exact); "1 ms" by default"""
-    ecn: bool | str
+    ecn: bool | str | Replicas
     """offer explicit congestion notification (RFC 3168); false by default"""
-    ecn_feedback: Literal["auto", "classic", "accurate"] | str
+    ecn_feedback: Literal["auto", "classic", "accurate"] | str | Replicas
     """ECN feedback as set by ecn (classic), or AccECN (accurate, RFC 9768); auto: AccECN if congestion
     control needs it (prague); "auto" by default"""
-    nagle: bool | str
+    nagle: bool | str | Replicas
     """Nagle's algorithm: a short segment waits while data is outstanding (RFC 9293, section 3.7.4); true by
     default"""
-    processing: str
+    processing: str | Replicas
     """largest random processing delay of each packet at its host, without reordering (as ns-2's overhead_);
     "0 s" by default"""
-    opaque: bool | str
+    extra_delay: str | Replicas
+    """propagation delay of the flow's own access, in each direction, in addition to the links' delays; "0 s"
+    by default"""
+    opaque: bool | str | Replicas
     """encrypted headers (IPsec): middleboxes cannot read the packets and forward them unchanged; false by
     default"""
-    time_wait: str
+    time_wait: str | Replicas
     """length of TIME-WAIT (2 MSL); "60 s" by default"""
     sender: Sender
     """keys of the sending end"""
     receiver: Receiver
     """keys of the receiving end"""
-    request: str
+    request: str | Replicas
     """size of each request; the client (at `to`) opens the connection and sends requests in sequence; needs
     `response`"""
-    response: str
+    response: str | Replicas
     """size of the response to each request; completion times are per request; the first includes the
     handshake"""
-    sizes: Literal["fixed", "exponential", "pareto", "web", "video"] | str
+    sizes: Literal["fixed", "exponential", "pareto", "web", "video"] | str | Replicas
     """distribution of response sizes, as in `lasthop arrivals`; pareto: shape 1.5; default: all equal"""
-    think: str
+    think: str | Replicas
     """time from a response's last byte to the next request; default: 0 s"""
-    every: str
+    every: str | Replicas
     """interval between requests, instead of `think`, as for video segments; a request waits for the preceding
     response"""
-    exchanges: int | str
+    exchanges: int | str | Replicas
     """number of requests after which the client closes; default: no limit until the run ends"""
-    on: str
+    on: str | Replicas
     """time for which the sender has data before it pauses for `off`"""
-    off: str
+    off: str | Replicas
     """length of the pause; the sender starts with data"""
-    period: Literal["fixed", "exponential", "pareto"] | str
+    period: Literal["fixed", "exponential", "pareto"] | str | Replicas
     """distribution of `on` and `off`, or of `think`; pareto: shape 1.5; default: constant"""
-    write_rate: str
+    write_rate: str | Replicas
     """rate at which the sender's application writes (outside pauses); default: as fast as TCP accepts"""
-    stop: str
+    stop: str | Replicas
     """time in the run at which the sender's application closes the connection: the flow leaves; default:
     never"""
-    rate: str
+    rate: str | Replicas
     """rate while sending, payload only"""
-    packet: str
+    packet: str | Replicas
     """payload of a datagram"""
-    jitter: str
+    jitter: str | Replicas
     """largest random delay of each datagram, without reordering; "0 s" by default"""
-    burst: int | str
+    burst: int | str | Replicas
     """number of datagrams sent back to back, at the same mean rate; 1: evenly spaced; 1 by default"""
 
 

@@ -10,7 +10,10 @@
 //! `RTTmax - RTTmin`, with RTTmax of the last four round trips. Then δ follows additive increase: 1/δ grows by 1 per round
 //! trip and is halved at a loss. When the queue is nearly empty again, δ is `delta`.
 //!
-//! A loss has no other effect. Our choices: a timeout restarts slow start from one segment; cwnd is at least two segments;
+//! A loss has no other effect. If other flows keep the queue full for ten seconds, RTTmin therefore includes the queueing
+//! delay, the queue seems empty, and the flow sends as fast as the queue's losses permit.
+//!
+//! Our choices: a timeout restarts slow start from one segment; cwnd is at least two segments;
 //! v is at most such that an ACK changes cwnd by at most a segment.
 
 use super::windowed_min::WindowedMin;
