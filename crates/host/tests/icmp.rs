@@ -300,10 +300,10 @@ fn transfer(world: &mut World, options: &Options, bytes: usize) -> Handle {
 }
 
 /// Number of segments of a control's first flight, if the initial window has ten.
-fn first_flight(control: &Mechanism<congestion::Build>) -> usize {
+fn first_flight(control: &Mechanism<congestion::Build>) -> u32 {
     let random = Stream::named(1, "sender");
     let start = congestion::Start { window: 10_000, ssthresh: 1 << 30, mss: 1000, selective: true, random };
-    (control.build)(&control.info.defaults(), start).window() as usize / 1000
+    (control.build)(&control.info.defaults(), start).window() as u32 / 1000
 }
 
 /// RFC 1191: the segments of the first flight are too long. The data is retransmitted in shorter segments, without a

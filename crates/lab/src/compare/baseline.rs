@@ -3,6 +3,7 @@
 use super::axis::Axis;
 use super::{ComparedCase, Variation};
 use lasthop_scenario::nearest;
+use std::collections::BTreeMap;
 
 /// Baselines of all cases.
 #[derive(Clone, Debug, PartialEq)]
@@ -45,13 +46,17 @@ impl Baseline {
     }
 
     fn fixed(fixed: Vec<(usize, String)>, cases: &[ComparedCase]) -> Baseline {
+        let mut known: BTreeMap<&[String], usize> = BTreeMap::new();
+        for (index, case) in cases.iter().enumerate() {
+            known.entry(&case.values).or_insert(index);
+        }
         let base = |case: &ComparedCase| {
             let mut wanted = case.values.clone();
             for (key, value) in &fixed {
                 wanted[*key].clone_from(value);
             }
             // All combinations of values are cases.
-            cases.iter().position(|other| other.values == wanted).unwrap_or(0)
+            known.get(wanted.as_slice()).copied().unwrap_or(0)
         };
         let bases = cases.iter().map(base).collect();
         Baseline { fixed, bases }
