@@ -68,8 +68,8 @@ fn examine(tun: Tun, seed: u64) -> (bool, Tun) {
 
     // A capture at the sender has sending order. tshark calls a retransmission "out of order" if it fills its hole
     // within the RTT of the handshake.
-    let again =
-        "tcp.analysis.retransmission || tcp.analysis.fast_retransmission || tcp.analysis.out_of_order";
+    let again = "tcp.analysis.retransmission || tcp.analysis.fast_retransmission || tcp.analysis.spurious_retransmission \
+         || tcp.analysis.out_of_order";
     let ours = format!("ip.src == {} && tcp.len > 0 && ({again})", Ipv4Addr::from(OURS));
     let seen = frames(&path, &ours);
     assert_eq!(seen, info.total_retrans, "seed {seed}: retransmissions seen by tshark and sent");
