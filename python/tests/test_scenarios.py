@@ -123,7 +123,8 @@ def test_a_file_with_a_mistake_is_shown_with_its_line(command: Command, tmp_path
 @pytest.mark.parametrize(
     "change, words",
     [
-        ({"rate": ["2 Mbit/s"]}, "`link.wireless.rate` is ['2 Mbit/s']: a scenario cannot hold a list"),
+        ({"rate": ["2 Mbit/s"]}, "link.wireless.rate: a list is not expected here"),
+        ({"rate": {"2 Mbit/s"}}, "`link.wireless.rate` is {'2 Mbit/s'}: a scenario cannot hold a set"),
         ({"rate": object()}, "a scenario cannot hold a object"),
         ({"rate": float("nan")}, "link.wireless.rate: `nan` does not begin with a number"),
         ({"rate": -2e6}, "link.wireless.rate: "),
