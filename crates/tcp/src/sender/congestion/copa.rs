@@ -7,8 +7,8 @@
 //! the aim. The pacing rate is 2 cwnd / RTTstanding.
 //!
 //! **Mode switching.** A queue that other flows keep full is not emptied within five round trips: dq stays above a tenth of
-//! `RTTmax - RTTmin`, with RTTmax of the last four round trips. Then δ follows additive increase: 1/δ grows by 1 per round
-//! trip and is halved at a loss. When the queue is nearly empty again, δ is `delta`.
+//! `RTTmax - RTTmin`, with RTTmax of the last four round trips. Then δ follows additive increase: 1/δ is halved at a
+//! loss and grows by 1 in a round trip without a loss. When the queue is nearly empty again, δ is `delta`.
 //!
 //! A loss has no other effect. If other flows keep the queue full for ten seconds, RTTmin therefore includes the queueing
 //! delay, the queue seems empty, and the flow sends as fast as the queue's losses permit.
@@ -92,6 +92,8 @@ struct Mode {
     largest: [Duration; MAX_ROUNDS],
     was_nearly_empty: bool,
     full_rounds: u32,
+    /// Whether a loss or mark has halved 1/δ in this round.
+    is_halved: bool,
     /// 1/δ in competition; `None` otherwise.
     competes: Option<f64>,
 }
@@ -111,7 +113,7 @@ impl Copa {
             srtt: None,
             velocity: 1.0,
             round: Round::default(),
-            mode: Mode { largest, was_nearly_empty: true, full_rounds: 0, competes: None },
+            mode: Mode { largest, was_nearly_empty: true, full_rounds: 0, is_halved: false, competes: None },
         }
     }
 
@@ -163,8 +165,10 @@ impl Copa {
         mode.competes = match (is_full, mode.competes) {
             (false, _) => None,
             (true, None) => Some(1.0 / self.delta),
+            (true, Some(inverse)) if mode.is_halved => Some(inverse),
             (true, Some(inverse)) => Some(inverse + 1.0),
         };
+        mode.is_halved = false;
     }
 
     fn move_window(&mut self, segments: f64) {
@@ -221,6 +225,7 @@ impl CongestionControl for Copa {
     fn on_loss(&mut self, _: &LossEvent) {
         if let Some(inverse) = &mut self.mode.competes {
             *inverse = (*inverse / 2.0).max(1.0 / self.delta);
+            self.mode.is_halved = true;
         }
     }
 
@@ -252,8 +257,10 @@ impl CongestionControl for Copa {
     }
 
     fn on_recovered(&mut self, _: u64, recovered: Recovered) {
-        if let Recovered::Revised { to, .. } = recovered {
-            self.cwnd = self.cwnd.max(to.window as f64 / self.mss);
+        match recovered {
+            Recovered::Revised { to, .. } => self.cwnd = self.cwnd.max(to.window as f64 / self.mss),
+            Recovered::Probed { window } => self.cwnd = window as f64 / self.mss,
+            Recovered::Kept => {}
         }
     }
 }
@@ -303,6 +310,15 @@ mod tests {
         assert_eq!([path.round(100.0), path.round(100.0), path.round(100.0)], [20.0, 40.0, 80.0]);
     }
 
+    /// F-RTO (RFC 5682 §2.1 step 3 a): cwnd has room for the two segments that decide.
+    #[test]
+    fn f_rto_sets_the_window() {
+        let mut copa = Copa::new(&MECHANISM.info.defaults(), &Rounds::start(10, 2));
+        copa.on_timeout(&LossEvent::default(), true);
+        copa.on_recovered(0, Recovered::Probed { window: 13_000 });
+        assert_eq!(copa.window(), 13_000);
+    }
+
     /// A queue that stays full for five round trips makes the flow compete: 1/δ grows by one per round trip.
     #[test]
     fn a_full_queue_switches_the_mode() {
@@ -334,7 +350,10 @@ mod tests {
         assert_eq!(modes[..4], [None; 4]);
         assert!(modes[8].is_some_and(|inverse| inverse > 2.0), "{modes:?}");
         copa.on_loss(&LossEvent::default());
-        assert_eq!(copa.mode.competes, modes[8].map(|inverse| (inverse / 2.0).max(2.0)));
+        let halved = modes[8].map(|inverse| (inverse / 2.0).max(2.0));
+        assert_eq!(copa.mode.competes, halved);
+        assert_eq!(round(&mut copa, 200), halved, "1/δ does not grow in a round with a loss");
+        assert_eq!(round(&mut copa, 200), halved.map(|inverse| inverse + 1.0));
         for _ in 0..3 {
             round(&mut copa, 100);
         }

@@ -105,6 +105,12 @@ impl Delays {
     }
 }
 
+/// Halves cwnd, but to at least two segments (RFC 6817 §2.4.2).
+pub(super) fn halve_cwnd(reno: &mut Reno) {
+    reno.set_ssthresh((reno.exact_cwnd() / 2.0) as u64);
+    reno.cap_at_ssthresh();
+}
+
 impl Variant for Ledbat {
     fn nature(&self) -> Nature {
         Nature { follows_delay: true, ..Nature::FIXED }
@@ -129,6 +135,11 @@ impl Variant for Ledbat {
         // Our choice: the bound does not lower a window that is not used fully.
         let aim = if off > 0.0 { aim.min(allowed.max(cwnd)) } else { aim };
         reno.set_cwnd(aim.max(INITIAL_SEGMENTS as f64 * self.mss));
+    }
+
+    /// Halves cwnd (RFC 6817 §2.4.2), not FlightSize.
+    fn on_loss(&mut self, reno: &mut Reno, _: &LossEvent) {
+        halve_cwnd(reno);
     }
 
     fn on_timeout(&mut self, reno: &mut Reno, loss: &LossEvent, _: bool) {
@@ -174,6 +185,17 @@ mod tests {
         // At most one segment per round trip. A round trip with a fraction of a segment has fewer ACKs.
         assert!((20.0..=22.0).contains(&full), "{full}");
         assert!((path.lose() / full - 0.5).abs() < 0.01);
+    }
+
+    /// RFC 6817 §2.4.2 halves cwnd, also if more than cwnd is outstanding.
+    #[test]
+    fn a_loss_halves_the_window_and_not_the_flight() {
+        let mut reno = Reno::plain(&Rounds::start(20, 2));
+        halve_cwnd(&mut reno);
+        assert_eq!(reno.exact_cwnd(), 10_000.0);
+        reno.set_cwnd(3_000.0);
+        halve_cwnd(&mut reno);
+        assert_eq!(reno.exact_cwnd(), 2_000.0);
     }
 
     /// BASE_HISTORY = 10: a base delay is forgotten after ten minutes.

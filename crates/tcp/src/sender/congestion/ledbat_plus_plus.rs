@@ -12,8 +12,10 @@
 //! The draft's base delay is the smallest of the last ten minutes, too, but it also suggests a correction of clocks, which
 //! round-trip times do not need.
 
-use super::ledbat::Delays;
-use super::{AckEvent, Build, CongestionControl, LossEvent, LossPhase, Nature, OnReno, Reno, Start, Variant};
+use super::ledbat::{Delays, halve_cwnd};
+use super::{
+    AckEvent, Build, CongestionControl, LossEvent, LossPhase, Nature, OnReno, Recovered, Reno, Start, Variant,
+};
 use crate::sender::ack_counting::AckCounting;
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Time, Unit};
 
@@ -111,6 +113,13 @@ impl LedbatPlusPlus {
         per_round_trip * acked / window
     }
 
+    /// Halves the window to which a slowdown returns.
+    fn halve_saved(&mut self) {
+        if let Slowdown::Slow { window, .. } = &mut self.slowdown {
+            *window /= 2.0;
+        }
+    }
+
     /// Returns whether a slowdown holds the window.
     fn slow_down(&mut self, reno: &mut Reno, now: Time) -> bool {
         let round_trips = self.srtt * ROUND_TRIPS;
@@ -180,8 +189,29 @@ impl Variant for LedbatPlusPlus {
     }
 
     fn on_loss(&mut self, reno: &mut Reno, loss: &LossEvent) {
-        reno.on_loss(loss);
+        self.halve_saved();
+        halve_cwnd(reno);
         self.leave(loss.now);
+    }
+
+    fn on_timeout(&mut self, reno: &mut Reno, loss: &LossEvent, first: bool) {
+        if first {
+            self.halve_saved();
+        }
+        reno.on_timeout(loss, first);
+    }
+
+    fn on_recovered(&mut self, reno: &mut Reno, flight: u64, recovered: Recovered) {
+        reno.on_recovered(flight, recovered);
+        let smallest = self.smallest();
+        if let Slowdown::Slow { window, .. } = &mut self.slowdown {
+            if let Recovered::Revised { to, .. } = recovered {
+                *window = window.max(to.window as f64);
+            }
+            if !matches!(recovered, Recovered::Probed { .. }) {
+                reno.set_cwnd(smallest);
+            }
+        }
     }
 
     fn on_segment(&mut self, mss: u64) {
@@ -200,6 +230,7 @@ impl LedbatPlusPlus {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Level;
     use super::super::rounds::Rounds;
     use super::*;
 
@@ -232,6 +263,42 @@ mod tests {
         let returned = (1..100).find(|_| path.round(100.0) > 0.9 * before);
         // 1.5^10 = 58: from 2 to 100 segments within ten round trips.
         assert!(returned.is_some_and(|rounds| (8..=12).contains(&rounds)), "{returned:?}");
+    }
+
+    /// A loss during a slowdown halves the window to which the flow returns. An undo during a slowdown restores that
+    /// window, and the flow stays at two segments until the slowdown ends.
+    #[test]
+    fn losses_during_a_slowdown_count() {
+        let begin = |reno: &mut Reno| {
+            let mut control = LedbatPlusPlus {
+                target: 0.06,
+                slows_down: true,
+                mss: 1000.0,
+                delays: Delays::new(),
+                srtt: Duration::from_millis(100),
+                slowdown: Slowdown::Planned(Time::ZERO),
+            };
+            assert!(control.slow_down(reno, Time::ZERO));
+            control
+        };
+        let saved = |control: &LedbatPlusPlus| match control.slowdown {
+            Slowdown::Slow { window, .. } => window,
+            _ => panic!("{:?}", control.slowdown),
+        };
+        let loss = LossEvent { flight: 40_000, window: 40_000, ..LossEvent::default() };
+        let mut reno = Reno::plain(&Rounds::start(40, 2));
+        let mut control = begin(&mut reno);
+        control.on_loss(&mut reno, &loss);
+        assert_eq!((saved(&control), reno.exact_cwnd()), (20_000.0, 2_000.0));
+        control.on_timeout(&mut reno, &loss, true);
+        assert_eq!((saved(&control), reno.exact_cwnd()), (10_000.0, 1_000.0));
+        let before = Level { window: 40_000, ssthresh: 40_000 };
+        let undone = Recovered::Revised { from: Level::default(), to: before };
+        control.on_recovered(&mut reno, 0, undone);
+        assert_eq!((saved(&control), reno.exact_cwnd()), (40_000.0, 2_000.0));
+        assert!(control.slow_down(&mut reno, Time::ZERO + Duration::from_millis(100)));
+        assert!(!control.slow_down(&mut reno, Time::ZERO + Duration::from_millis(200)));
+        assert_eq!(reno.ssthresh(), 40_000);
     }
 
     /// Above the target the window shrinks in proportion: at 90 ms of queueing (1.5 times the target) by half of W per
