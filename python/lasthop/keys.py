@@ -54,6 +54,10 @@ AckCountingChoice: TypeAlias = (
 """window credit per ACK (byte counting)"""
 
 
+PacingChoice: TypeAlias = Literal["control", "linux"] | str | Mapping[str, object]
+"""pacing"""
+
+
 SenderLossDiscriminationChoice: TypeAlias = (
     Literal["always", "tagged", "eln", "hack", "lhack", "coherence", "ecn", "ncpld", "santa_cruz", "trend", "ebsn"]
     | str
@@ -267,6 +271,8 @@ class Sender(TypedDict, total=False):
     """congestion control; "reno" by default"""
     ack_counting: AckCountingChoice | Replicas
     """window credit per ACK (byte counting); "rfc5681" by default"""
+    pacing: PacingChoice | Replicas
+    """pacing; "control" by default"""
     loss_discrimination: SenderLossDiscriminationChoice | Replicas
     """loss discrimination by the sender; "always" by default"""
     initial_window: int | str | Replicas

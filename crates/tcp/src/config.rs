@@ -6,7 +6,7 @@ use crate::receiver::loss_discrimination as receiver_loss;
 use crate::receiver::{ack_policy, ack_splitting, ecn_echo, window, window_estimate};
 use crate::rtt::RtoLimits;
 use crate::sender::loss_discrimination as sender_loss;
-use crate::sender::{ack_counting, congestion, recovery, reduction, slow_start};
+use crate::sender::{ack_counting, congestion, pacing, recovery, reduction, slow_start};
 use lasthop_base::{Choice, Duration, Selection, Value, seams};
 
 seams! {
@@ -129,6 +129,8 @@ seams! {
         "sender" congestion: congestion::Build = congestion, "congestion control";
         /// Window credit for an ACK.
         "sender" ack_counting: ack_counting::Build = ack_counting, "window credit per ACK (byte counting)";
+        /// Pacing of controls that set no rate.
+        "sender" pacing: pacing::Build = pacing, "pacing";
         /// Loss discrimination at the sender, after a loss is repaired.
         "sender" sender_discrimination as "loss_discrimination": sender_loss::Build = sender_loss, "loss \
          discrimination by the sender";

@@ -6,7 +6,7 @@ use crate::emulation::End;
 use crate::kernel::ConnectionSampler;
 use lasthop_base::Duration as Span;
 use lasthop_os::clock::Clock;
-use lasthop_os::ends::{PathEnds, congestion_error};
+use lasthop_os::ends::{PathEnds, congestion_error, pace};
 use lasthop_os::error::SystemError;
 use socket2::{Domain, Socket, Type};
 use std::io::{self, ErrorKind, Read, Write};
@@ -63,11 +63,15 @@ pub(super) fn senders(
     ends: &PathEnds,
     streams: &[TrialStream],
     congestion: &[String],
+    paces: bool,
 ) -> Result<Vec<KernelSender>, SystemError> {
     let one = |((number, stream), congestion): ((usize, &TrialStream), &String)| {
         let namespace = ends.namespace(stream.from());
         let socket = namespace.within(|| Socket::new(Domain::IPV4, Type::STREAM, None))?.map_err(refused)?;
         choose(&socket, congestion)?;
+        if paces {
+            pace(&socket).map_err(refused)?;
+        }
         Ok(KernelSender { number, socket, to: address_of(number, stream), stream: stream.clone() })
     };
     streams.iter().enumerate().zip(congestion).map(one).collect()

@@ -148,7 +148,7 @@ impl Trial {
                 kernel_tcp::check(ends, congestion)?;
                 settings.with_congestion(congestion).apply(ends)?;
                 ready.receivers = kernel_tcp::receivers(ends, streams)?;
-                ready.senders = kernel_tcp::senders(ends, streams, congestion)?;
+                ready.senders = kernel_tcp::senders(ends, streams, congestion, settings.paces)?;
             }
             Tcp::Own(configs) => ready.hosts = own_tcp::open(ends, streams, configs, false, self.mtu)?,
             Tcp::OwnToKernel { configs, settings } => {

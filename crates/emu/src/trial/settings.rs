@@ -16,6 +16,8 @@ pub struct KernelSettings {
     pub sysctls: Vec<(String, String)>,
     /// Attributes of the routes, for `ip route` (ip-route(8)).
     pub route: Vec<String>,
+    /// Whether the sending sockets are paced by TCP itself.
+    pub paces: bool,
 }
 
 /// Behaviour that a scenario configures, but for which the kernel has no setting. Each text describes one behaviour.
@@ -63,7 +65,8 @@ impl KernelSettings {
         let sysctls = sysctls.map(|(name, value)| (name.to_owned(), value)).to_vec();
         let unsupported =
             Unsupported { sender: unsupported_sender(source), receiver: unsupported_receiver(destination) };
-        (KernelSettings { sysctls, route }, unsupported)
+        let paces = (source.pacing.build)(&source.pacing.values).is_some();
+        (KernelSettings { sysctls, route, paces }, unsupported)
     }
 
     /// Adds the congestion control to the routes if all streams have the same one. Accepted connections then use it
@@ -144,6 +147,7 @@ fn unsupported_sender(source: &Config) -> Vec<String> {
             source.sender_discrimination.info.as_linux,
             format!("loss_discrimination = {}", source.sender_discrimination.info.name),
         ),
+        (source.pacing.info.as_linux, format!("pacing = {}", source.pacing.info.name)),
         (!source.accecn, format!("ecn_feedback = accurate: {ACCURATE}")),
     ])
 }

@@ -438,7 +438,8 @@ impl Sender {
         if !has_observers {
             return self.window.grow(event);
         }
-        self.window.grow_monitored(event, self.mss);
+        let is_paced = self.rates.as_ref().is_some_and(|rates| rates.has_pacing());
+        self.window.grow_monitored(event, self.mss, is_paced);
         if let Some(rates) = &mut self.rates
             && self.window.control().holds_back()
         {

@@ -22,6 +22,7 @@
 pub mod ack_counting;
 pub mod congestion;
 pub mod loss_discrimination;
+pub mod pacing;
 pub mod rate;
 pub mod recovery;
 pub mod reduction;
@@ -100,7 +101,7 @@ pub struct Sender {
     current_limit: Option<Limit>,
     /// Whether the next new segment carries CWR (RFC 3168 §6.1.2).
     needs_cwr: bool,
-    /// `None`: `congestion` needs neither rate samples nor pacing.
+    /// `None`: `congestion` needs no rate samples, and nothing is paced.
     rates: Option<Box<Rates>>,
     application: Application,
     timer: Timer,
@@ -206,7 +207,9 @@ impl Sender {
         let tail = TailLossProbe::new(recovery.probes_tail());
         let mut scoreboard = Scoreboard::starting_at(1);
         let nature = congestion.nature();
-        if nature.uses_rate_samples {
+        let pacing = (config.pacing.build)(&config.pacing.values);
+        let has_rates = nature.uses_rate_samples || pacing.is_some();
+        if has_rates {
             scoreboard.keep_losses();
         } else if recovery.needs_times() {
             scoreboard.keep_times();
@@ -230,11 +233,8 @@ impl Sender {
             is_on_fast_path: config.has_fast_path,
             has_fast_path: config.has_fast_path,
             observes,
-            has_observers: observes
-                || config.validates_window
-                || nature.uses_rate_samples
-                || slow_start.is_some(),
-            rates: nature.uses_rate_samples.then(|| Rates::boxed(nature.sends_extra)),
+            has_observers: observes || config.validates_window || has_rates || slow_start.is_some(),
+            rates: has_rates.then(|| Rates::boxed(nature.sends_extra, pacing)),
             window: CongestionWindow::new(congestion, ack_counting, slow_start),
             application: Application::new(config.nagle),
             peer: Peer::closed_at(1),

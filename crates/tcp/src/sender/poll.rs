@@ -328,7 +328,8 @@ impl Sender {
     #[cold]
     fn is_paced(&mut self, now: Time) -> bool {
         let Some(rates) = &self.rates else { return false };
-        let (extra_at, may_leave) = (rates.extra_at(&self.scoreboard, &self.window), rates.next_departure());
+        let (extra_at, may_leave) =
+            (rates.extra_at(&self.scoreboard, &self.window), rates.next_departure(now));
         let waits = now < may_leave;
         self.timer.set_departure(if waits { may_leave.min(extra_at) } else { extra_at });
         if waits {

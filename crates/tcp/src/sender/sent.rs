@@ -89,7 +89,8 @@ impl Sender {
     fn note_sent(&mut self, now: Time, range: Range) {
         let Some(rates) = &mut self.rates else { return };
         let in_flight = self.repair.recovery().in_flight(&self.scoreboard);
-        rates.on_sent(now, range, in_flight, &self.scoreboard, &mut self.window);
+        let path = (self.full_payload, self.rtt.srtt());
+        rates.on_sent(now, range, in_flight, &self.scoreboard, &mut self.window, path);
     }
 
     /// Lowers cwnd if nothing was sent for longer than a timeout. The idle time excludes the zero-window probes of a

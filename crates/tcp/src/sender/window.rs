@@ -71,23 +71,23 @@ impl CongestionWindow {
 
     /// Applies an ACK. The caller must call [`CongestionWindow::update_cwnd`] afterwards.
     #[inline(always)]
-    pub(super) fn grow_monitored(&mut self, event: &AckEvent, mss: u64) {
+    pub(super) fn grow_monitored(&mut self, event: &AckEvent, mss: u64, is_paced: bool) {
         let is_watched = event.phase != LossPhase::Recovery && self.slow_start.is_some();
         if is_watched && self.cwnd < self.control.ssthresh() {
-            self.leave_or_grow(event, mss);
+            self.leave_or_grow(event, mss, is_paced);
         } else {
             self.control.on_ack(event, &mut *self.ack_counting);
         }
     }
 
     #[inline(never)]
-    fn leave_or_grow(&mut self, event: &AckEvent, mss: u64) {
+    fn leave_or_grow(&mut self, event: &AckEvent, mss: u64, is_paced: bool) {
         let Some(watch) = self.slow_start.as_mut().filter(|_| event.acked > 0) else {
             return self.control.on_ack(event, &mut *self.ack_counting);
         };
         let AckEvent { now, una, nxt, rtt, .. } = *event;
         let mut by = 1;
-        match watch.on_ack(&SlowStartAck { now, una, nxt, rtt, window: self.cwnd, mss }) {
+        match watch.on_ack(&SlowStartAck { now, una, nxt, rtt, window: self.cwnd, mss, is_paced }) {
             Growth::Full => {}
             Growth::DividedCounting(divisor) => by = divisor,
             Growth::Over => self.control.leave_slow_start(),

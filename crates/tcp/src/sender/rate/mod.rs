@@ -1,6 +1,7 @@
 //! Delivery rate samples (`sampler.rs`) and pacing (`pacer.rs`).
 //!
-//! Both exist only if the congestion control [requests](super::congestion::Nature::uses_rate_samples) samples.
+//! Both exist only if the congestion control [requests](super::congestion::Nature::uses_rate_samples) samples, or if a
+//! [rule](super::pacing::Pacing) paces the sender.
 
 mod pacer;
 mod sampler;
@@ -8,6 +9,7 @@ mod sampler;
 pub use sampler::{LostSegment, RateSample};
 
 use super::congestion::SentEvent;
+use super::pacing::{Pace, PacedSegment, Pacing};
 use super::scoreboard::Scoreboard;
 use super::window::CongestionWindow;
 use crate::ranges::Range;
@@ -15,10 +17,14 @@ use lasthop_base::{Duration, Time};
 use pacer::Pacer;
 use sampler::Sampler;
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(super) struct Rates {
     sampler: Sampler,
     pacer: Pacer,
+    /// Rule that paces if the congestion control sets no rate.
+    pacing: Option<Box<dyn Pacing>>,
+    /// Number of segments sent.
+    segments: u64,
     sends_extra: bool,
     /// Ranges found lost last. This buffer is reused.
     lost: Vec<Range>,
@@ -26,8 +32,8 @@ pub(super) struct Rates {
 
 // These functions are not inlined, to keep the path of most senders short: most senders have no `Rates`.
 impl Rates {
-    pub(super) fn boxed(sends_extra: bool) -> Box<Rates> {
-        Box::new(Rates { sends_extra, ..Rates::default() })
+    pub(super) fn boxed(sends_extra: bool, pacing: Option<Box<dyn Pacing>>) -> Box<Rates> {
+        Box::new(Rates { sends_extra, pacing, ..Rates::default() })
     }
 
     /// Samples the delivery rate at an ACK; `smallest` is the smallest RTT so far.
@@ -42,8 +48,14 @@ impl Rates {
         self.sampler.on_ack(now, delivered, scoreboard, smallest)
     }
 
-    pub(super) fn next_departure(&self) -> Time {
-        self.pacer.next_departure()
+    /// Earliest departure of the next segment, as known at `now`.
+    pub(super) fn next_departure(&self, now: Time) -> Time {
+        self.pacer.next_departure(now)
+    }
+
+    /// Whether a rule paces, not the congestion control.
+    pub(super) fn has_pacing(&self) -> bool {
+        self.pacing.is_some()
     }
 
     #[inline(always)]
@@ -86,7 +98,8 @@ impl Rates {
         scoreboard.take_losses(&mut self.lost);
     }
 
-    /// Records a sent segment that is already in the scoreboard. `in_flight` includes the segment, bytes.
+    /// Records a sent segment that is already in the scoreboard. `in_flight` includes the segment, bytes; `mss`: payload
+    /// of a full segment, bytes.
     #[inline(always)]
     pub(super) fn on_sent(
         &mut self,
@@ -95,14 +108,28 @@ impl Rates {
         in_flight: u64,
         scoreboard: &Scoreboard,
         window: &mut CongestionWindow,
+        (mss, srtt): (u64, Option<Duration>),
     ) {
         let begins = scoreboard.outstanding() == range.len();
         let limited = self.sampler.is_limited();
         self.sampler.on_sent(now, range, begins, in_flight, scoreboard.lost_total());
         let (una, nxt) = (scoreboard.una(), scoreboard.nxt());
         window.on_sent(&SentEvent { now, una, nxt, bytes: range.len(), in_flight, limited });
-        if let Some(rate) = window.control().pacing_rate() {
-            self.pacer.on_sent(now, range.len(), rate);
+        self.segments += 1;
+        let pace = match (window.control().pacing_rate(), &self.pacing) {
+            (Some(rate), _) => Some(Pace { rate, burst: 0 }),
+            (None, Some(pacing)) => pacing.pace(&PacedSegment {
+                number: self.segments,
+                window: window.bytes(),
+                ssthresh: window.control().ssthresh(),
+                outstanding: scoreboard.outstanding(),
+                srtt,
+                mss,
+            }),
+            (None, None) => None,
+        };
+        if let Some(pace) = pace {
+            self.pacer.on_sent(now, range.len(), pace);
         }
     }
 }

@@ -1,45 +1,103 @@
-//! Pacing: spaces packets at the congestion control's rate, without bursts (draft-ietf-ccwg-bbr §5.6.2).
+//! Pacing: spaces packets at a rate (draft-ietf-ccwg-bbr §5.6.2).
 //!
-//! The pacer spaces single segments. Real hosts pace bursts of 1 to 2 ms, because their timers are coarse.
+//! With a burst of 0 bytes the pacer spaces single segments. Real hosts pace bursts of 1 to 2 ms, because their timers are
+//! coarse and because they hand over several segments at once (TSO).
 
-use lasthop_base::{Rate, Time};
+use super::super::pacing::Pace;
+use lasthop_base::{Duration, Time};
 
 #[derive(Debug, Default)]
 pub(super) struct Pacer {
+    /// Earliest departure after the current burst.
     next_departure: Time,
+    burst: Burst,
+}
+
+/// Segments that leave at one instant.
+#[derive(Debug, Default)]
+struct Burst {
+    at: Time,
+    /// Bytes that may still leave at `at`.
+    left: u64,
+    /// Time that the burst takes at the pacing rate.
+    duration: Duration,
+    /// Time for which the pacer had not delayed the burst.
+    unused: Duration,
 }
 
 impl Pacer {
-    /// Earliest departure of the next packet. A time in the past delays nothing.
-    pub(super) fn next_departure(&self) -> Time {
-        self.next_departure
+    /// Earliest departure of the next packet, as known at `now`. A time in the past delays nothing.
+    pub(super) fn next_departure(&self, now: Time) -> Time {
+        if self.burst.left > 0 && self.burst.at == now { now } else { self.next_departure }
     }
 
-    /// Records a packet of `bytes` payload bytes. Unused time does not permit a burst later.
-    pub(super) fn on_sent(&mut self, now: Time, bytes: u64, rate: Rate) {
-        self.next_departure = self.next_departure.max(now) + rate.time_for(bytes);
+    /// Records a packet of `bytes` payload bytes. With bursts, unused time shortens the wait after a burst by at most a
+    /// half. Without bursts, unused time has no effect.
+    pub(super) fn on_sent(&mut self, now: Time, bytes: u64, pace: Pace) {
+        let duration = pace.rate.time_for(bytes);
+        if pace.burst == 0 {
+            self.burst.left = 0;
+            self.next_departure = self.next_departure.max(now) + duration;
+            return;
+        }
+        let burst = &mut self.burst;
+        if burst.left > 0 && burst.at == now {
+            burst.left = burst.left.saturating_sub(bytes);
+            burst.duration += duration;
+        } else {
+            let unused = now.since(self.next_departure);
+            // A retransmission that must not wait delays the next burst.
+            let duration = duration + self.next_departure.since(now);
+            *burst = Burst { at: now, left: pace.burst.saturating_sub(bytes), duration, unused };
+        }
+        self.next_departure =
+            now + burst.duration.saturating_sub(burst.unused.min(burst.duration.divided_by(2)));
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lasthop_base::Duration;
+    use lasthop_base::Rate;
+
+    fn at(millis: u64) -> Time {
+        Time::ZERO + Duration::from_millis(millis)
+    }
 
     /// 1000 bytes at 8 Mbit/s take 1 ms. A silence permits no burst afterwards.
     #[test]
     fn packets_are_spaced_by_what_they_take() {
-        let at = |millis| Time::ZERO + Duration::from_millis(millis);
         let mut pacer = Pacer::default();
-        let rate = Rate::from_bps(8_000_000);
-        pacer.on_sent(at(10), 1000, rate);
-        assert_eq!(pacer.next_departure(), at(11));
-        pacer.on_sent(at(11), 2000, rate);
-        assert_eq!(pacer.next_departure(), at(13));
+        let pace = Pace { rate: Rate::from_bps(8_000_000), burst: 0 };
+        pacer.on_sent(at(10), 1000, pace);
+        assert_eq!(pacer.next_departure(at(10)), at(11));
+        pacer.on_sent(at(11), 2000, pace);
+        assert_eq!(pacer.next_departure(at(11)), at(13));
         // A retransmission that must not wait delays the next packet.
-        pacer.on_sent(at(12), 1000, rate);
-        assert_eq!(pacer.next_departure(), at(14));
-        pacer.on_sent(at(50), 1000, rate);
-        assert_eq!(pacer.next_departure(), at(51));
+        pacer.on_sent(at(12), 1000, pace);
+        assert_eq!(pacer.next_departure(at(12)), at(14));
+        pacer.on_sent(at(50), 1000, pace);
+        assert_eq!(pacer.next_departure(at(50)), at(51));
+    }
+
+    /// Bursts of 2 segments of 1 ms each. A burst that stops early delays the next one by what was sent. Unused time
+    /// shortens the wait by at most half of the burst.
+    #[test]
+    fn a_burst_leaves_at_one_instant() {
+        let mut pacer = Pacer::default();
+        let pace = Pace { rate: Rate::from_bps(8_000_000), burst: 2000 };
+        pacer.on_sent(Time::ZERO, 1000, pace);
+        assert_eq!(pacer.next_departure(Time::ZERO), Time::ZERO, "the second segment may leave at once");
+        assert_eq!(pacer.next_departure(at(1)), at(1), "the burst stopped after one segment");
+        pacer.on_sent(Time::ZERO, 1000, pace);
+        assert_eq!(pacer.next_departure(Time::ZERO), at(2));
+        for millis in [2, 4] {
+            pacer.on_sent(at(millis), 1000, pace);
+            pacer.on_sent(at(millis), 1000, pace);
+            assert_eq!(pacer.next_departure(at(millis)), at(millis + 2), "no time was unused");
+        }
+        pacer.on_sent(at(100), 1000, pace);
+        pacer.on_sent(at(100), 1000, pace);
+        assert_eq!(pacer.next_departure(at(100)), at(101));
     }
 }

@@ -1,6 +1,7 @@
 //! HyStart of Linux's CUBIC (Ha and Rhee 2011): a long ACK train or a grown round-trip time ends slow start.
 //!
-//! The train is compared with half of the smallest round-trip time, as in Linux and unlike the paper. The delay
+//! The train is compared with half of the smallest round-trip time, as in Linux and unlike the paper. With pacing, which
+//! can spread a window over half a round trip, the train is compared with the whole. The delay
 //! threshold is at most 16 ms, and neither test runs while cwnd is below 16 segments.
 
 use super::round::{SlowStartRound, threshold};
@@ -64,12 +65,12 @@ struct HyStart {
 }
 
 impl HyStart {
-    fn has_long_train(&mut self, now: Time, began: Time, shortest: Duration) -> bool {
+    fn has_long_train(&mut self, now: Time, began: Time, longest: Duration) -> bool {
         if now.since(self.last) > TRAIN_GAP {
             return false;
         }
         self.last = now;
-        now.since(began) > shortest.divided_by(2)
+        now.since(began) > longest
     }
 }
 
@@ -92,7 +93,8 @@ impl SlowStart for HyStart {
             return Growth::Full;
         }
         let is_late = self.delay && samples > SAMPLES && least > shortest + threshold(shortest);
-        let is_full = self.train && self.has_long_train(sample.now, began, shortest);
+        let longest = if sample.is_paced { shortest } else { shortest.divided_by(2) };
+        let is_full = self.train && self.has_long_train(sample.now, began, longest);
         if is_late || is_full { Growth::Over } else { Growth::Full }
     }
 
@@ -136,6 +138,16 @@ mod tests {
         assert_eq!(threshold(MS * 8), MS * 4);
         assert_eq!(threshold(MS * 64), MS * 8);
         assert_eq!(threshold(MS * 600), MS * 16);
+    }
+
+    /// Linux, hystart_update: pacing can spread a window over half a round trip, so a train of a whole one ends slow
+    /// start.
+    #[test]
+    fn a_paced_train_may_be_twice_as_long() {
+        let mut rounds = Rounds::new(built("hystart", &[("delay", Value::Flag(false))]));
+        rounds.is_paced = true;
+        let grown = rounds.play(60, MS * 40, MS);
+        assert_eq!(grown.iter().position(|growth| *growth == Growth::Over), Some(41));
     }
 
     /// ACKs 1 ms apart form a train, which ends slow start when it exceeds half of 40 ms. ACKs 3 ms apart form no

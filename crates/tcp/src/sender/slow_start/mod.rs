@@ -27,6 +27,8 @@ pub struct SlowStartAck {
     pub window: u64,
     /// Payload of a full segment, bytes.
     pub mss: u64,
+    /// Whether a [pacing rule](super::pacing::Pacing) spreads the segments of a round trip.
+    pub is_paced: bool,
 }
 
 /// Growth of the window in slow start.
@@ -93,13 +95,14 @@ mod tests {
     pub(super) struct Rounds {
         pub(super) watch: Box<dyn SlowStart>,
         pub(super) window: u64,
+        pub(super) is_paced: bool,
         now: Time,
         una: u64,
     }
 
     impl Rounds {
         pub(super) fn new(watch: Box<dyn SlowStart>) -> Rounds {
-            Rounds { watch, window: 100, now: Time::ZERO, una: 1 }
+            Rounds { watch, window: 100, is_paced: false, now: Time::ZERO, una: 1 }
         }
 
         pub(super) fn play(&mut self, acks: u64, rtt: Duration, gap: Duration) -> Vec<Growth> {
@@ -115,6 +118,7 @@ mod tests {
                     rtt: Some(rtt),
                     window: self.window * 1000,
                     mss: 1000,
+                    is_paced: self.is_paced,
                 };
                 self.watch.on_ack(&sample)
             };
