@@ -23,6 +23,7 @@ KINDS = {
     "recovery": Kind("Loss recovery", "explanation/loss-recovery-in-pictures", "recovery", "reno"),
     "reduction": Kind("Window reduction", None, "reduction", "at_once"),
     "slow_start": Kind("Slow start exit", "explanation/senders", "slow_start", "none"),
+    "pacing": Kind("Pacing", "explanation/senders", "pacing", "control"),
     "congestion": Kind("Congestion control", "explanation/senders", "congestion", "reno"),
     "ack_counting": Kind("ACK counting", None, "ack_counting", "rfc5681"),
     "sender.loss_discrimination": Kind(

@@ -17,7 +17,7 @@ fn rows_json_and_table_agree() {
     let json = objects(&String::from_utf8_lossy(&output.stdout));
     let rows = std::fs::read_to_string(directory.path().join("c.csv")).expect("written");
     let mut lines = rows.lines();
-    assert_eq!(lines.next(), Some("flow,run,seed,transfer,began_s,took_s,complete"));
+    assert_eq!(lines.next(), Some("flow,run,seed,transfer,began_s,took_s,complete,class,bytes,slowdown"));
     let rows: Vec<Vec<&str>> = lines.map(|line| line.split(',').collect()).collect();
     let complete: Vec<f64> =
         rows.iter().filter(|row| row[6] == "1").map(|row| row[5].parse().expect("a number")).collect();
@@ -43,6 +43,46 @@ fn rows_json_and_table_agree() {
         assert!((pause - 0.5).abs() < 1e-6, "{pause}");
         assert_eq!(number(pair[1], 3), number(pair[0], 3) + 1.0);
     }
+}
+
+/// Tables, JSON and rows have completion times and slowdowns by size.
+#[test]
+fn times_by_size() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = "profile=plain,rate=10Mbit/s,rtt=40ms,duration=20s,request=300bytes,response=50KB,sizes=web";
+    let text = stdout(&["run", path, "--runs", "2"]);
+    let heading = text.lines().find(|line| line.starts_with("size ")).expect("a table by size");
+    assert!(heading.ends_with("slowdown_p50  slowdown_p95"), "{heading}");
+    let arguments = ["run", path, "--runs", "2", "--format", "json", "--completions", "c.csv"];
+    let output = call_in(directory.path(), &arguments);
+    let json = objects(&String::from_utf8_lossy(&output.stdout));
+    let classes = json[0]["completed_s"]["by_size"].as_array().expect("a list");
+    let rows = std::fs::read_to_string(directory.path().join("c.csv")).expect("written");
+    let rows: Vec<Vec<&str>> = rows.lines().skip(1).map(|line| line.split(',').collect()).collect();
+    for class in classes {
+        let from = class["from_bytes"].as_u64().expect("a bound");
+        let below = class["below_bytes"].as_u64().unwrap_or(u64::MAX);
+        let members = rows.iter().filter(|row| (from..below).contains(&row[8].parse().expect("bytes")));
+        let (mut slowdowns, mut complete) = (Vec::<f64>::new(), Vec::<f64>::new());
+        for row in members {
+            let slowdown = row[9].parse().expect("a number");
+            slowdowns.push(slowdown);
+            complete.extend((row[6] == "1").then_some(slowdown));
+        }
+        assert_eq!(class["transfers"].as_u64(), Some(slowdowns.len() as u64));
+        slowdowns.sort_by(f64::total_cmp);
+        assert!(complete.iter().all(|slowdown| *slowdown >= 1.0), "no transfer is faster than the idle path");
+        if class["completed"] == class["transfers"] {
+            let median = slowdowns[slowdowns.len().div_ceil(2) - 1];
+            let reported = class["slowdown"]["p50"].as_f64().expect("a number");
+            assert!((reported - median).abs() < 1e-9, "{reported} {median}");
+        }
+    }
+    assert!(classes.len() > 1 && rows.iter().all(|row| row[7] == "bulk" || row[7] == "web"), "{rows:?}");
+    let page = call_in(directory.path(), &["run", path, "--runs", "2", "--report", "r.html"]);
+    assert!(page.status.success(), "{page:?}");
+    let page = std::fs::read_to_string(directory.path().join("r.html")).expect("written");
+    assert!(page.contains("run-slowdown-by-size"), "the report has a figure");
 }
 
 /// The chart has one curve per value, and its axes have units.

@@ -65,6 +65,8 @@ pub struct Pauses {
 pub struct Exchange {
     /// Time of the request; the first request also opens the connection.
     pub requested: Time,
+    /// Size of the response, bytes.
+    pub bytes: u64,
     /// Time from the request to the response's last byte; `None`: unfinished.
     pub response_time: Option<Duration>,
 }
@@ -205,7 +207,7 @@ impl Exchanging {
             self.requested_bytes += it.request;
             self.pending_response = Some(response);
             self.expected_bytes += response;
-            self.all.push(Exchange { requested: now, response_time: None });
+            self.all.push(Exchange { requested: now, bytes: response, response_time: None });
             has_output[1] = true;
         }
         has_output

@@ -38,13 +38,19 @@ pub const FLOW_METRICS: &[FlowMetric] = &[
         doc: "completion time of a finite transfer, or mean response time of a run's requests, s; undefined unless all \
               are complete",
         of: |flow| {
-            if flow.transfers().all(|(_, is_complete)| is_complete) { flow.restricted_s() } else { None }
+            if flow.transfers().all(|it| it.is_complete) { flow.restricted_s() } else { None }
         },
     },
     FlowMetric {
         name: "restricted_completed_s",
         doc: "completion time, or time until the run's end if incomplete, s: averages are restricted means",
         of: FlowOutcome::restricted_s,
+    },
+    FlowMetric {
+        name: "slowdown",
+        doc: "completion time relative to the time on an idle path without slow start; mean of a run's requests; \
+              undefined unless all are complete",
+        of: FlowOutcome::slowdown,
     },
     FlowMetric {
         name: "exchanges",

@@ -1,11 +1,12 @@
 //! Results of a run.
 
+use crate::idle_path::{IdlePath, IdlePaths};
 use crate::link_metrics::LinkTraffic;
 use crate::stuck::Stuck;
 use crate::warm_up::RttTotal;
 use lasthop_base::{Duration, Time};
 use lasthop_engine::{ConcurrentShare, Engine, Exchange, FlowAccount, PipeAccount};
-use lasthop_scenario::{Flow, Traffic, Transfer};
+use lasthop_scenario::{Exchanges, Flow, Traffic, Transfer};
 use lasthop_tcp::Counters;
 use lasthop_tcp::rtt::RttEstimator;
 use lasthop_tcp::sender::Limited;
@@ -41,6 +42,10 @@ pub struct FlowOutcome {
     pub limit_s: f64,
     /// Whether the transfer is finite.
     pub is_finite: bool,
+    /// Size of a finite transfer, bytes; 0 otherwise.
+    pub size_bytes: u64,
+    /// Time of a finite transfer on the idle path, s (see [`TransferOutcome::idle_s`]); 0 otherwise.
+    pub idle_s: f64,
     /// Requests of the destination, with their responses; `None` if the flow has no requests.
     pub exchanges: Option<Vec<ExchangeOutcome>>,
     /// Payload that the flow delivered while other TCP flows were active, and the payload that a fair share would have
@@ -84,6 +89,33 @@ pub struct ExchangeOutcome {
     pub response_time_s: f64,
     /// Whether the response is complete.
     pub is_complete: bool,
+    /// Size of the response, bytes.
+    pub bytes: u64,
+    /// Response time on the idle path, s (see [`TransferOutcome::idle_s`]).
+    pub idle_s: f64,
+}
+
+/// Result of a finite transfer, or of a request with its response.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct TransferOutcome {
+    /// Start of the transfer, or time of the request, s.
+    pub began_s: f64,
+    /// Time from the start to the last byte, or to the run's end if the transfer is not complete, s.
+    pub took_s: f64,
+    /// Whether the transfer is complete.
+    pub is_complete: bool,
+    /// Size of the transfer or response, bytes.
+    pub bytes: u64,
+    /// Time that the transfer takes at least on the path: handshake, propagation, and transmission at the mean rate of
+    /// the slowest link, without queueing, losses and slow start, s.
+    pub idle_s: f64,
+}
+
+impl TransferOutcome {
+    /// Slowdown: the time taken, relative to [`TransferOutcome::idle_s`]; a lower bound if the transfer is not complete.
+    pub fn slowdown(&self) -> f64 {
+        self.took_s / self.idle_s.max(1e-9)
+    }
 }
 
 /// Results of a link.
@@ -102,7 +134,19 @@ pub struct LinkOutcome {
 }
 
 impl FlowOutcome {
-    pub(crate) fn of(flow: &Flow, id: FlowId, engine: &Engine, end: Time) -> FlowOutcome {
+    pub(crate) fn of(
+        flow: &Flow,
+        id: FlowId,
+        engine: &Engine,
+        end: Time,
+        paths: &IdlePaths<'_>,
+    ) -> FlowOutcome {
+        let (is_finite, size_bytes) = match &flow.traffic {
+            Traffic::Tcp { transfer: Transfer::Bytes(bytes), .. } => (true, *bytes),
+            _ => (false, 0),
+        };
+        let requests = engine.application(id).and_then(|it| it.requests());
+        let path = if is_finite || requests.is_some() { paths.of(id.0 as usize) } else { None };
         let account = engine.account(id);
         let active = account.completed.unwrap_or(end).since(engine.start(id)).as_secs();
         let mut outcome = FlowOutcome {
@@ -110,8 +154,10 @@ impl FlowOutcome {
             began_s: engine.start(id).as_secs(),
             active_s: active,
             limit_s: end.since(engine.start(id)).as_secs(),
-            is_finite: matches!(flow.traffic, Traffic::Tcp { transfer: Transfer::Bytes(_), .. }),
-            exchanges: engine.application(id).and_then(|it| exchange_outcomes(it.requests()?, end)),
+            is_finite,
+            size_bytes,
+            idle_s: path.as_ref().filter(|_| is_finite).map_or(0.0, |path| path.transfer_s(size_bytes)),
+            exchanges: path.and_then(|path| exchange_outcomes(&path, flow, requests?, end)),
             share: engine.share(id),
             delivered_bytes: 0,
             requested_bytes: 0,
@@ -162,19 +208,39 @@ impl FlowOutcome {
         self.largest_rtt_s = rtt.largest().map(|largest| largest.as_secs());
     }
 
-    /// Returns one pair for the finite transfer, or one pair for each request: the time in s until the completion (or
-    /// until the run's end, if there was no completion), and whether the transfer or response is complete.
-    pub fn transfers(&self) -> impl Iterator<Item = (f64, bool)> {
-        let whole = (self.is_finite && self.exchanges.is_none())
-            .then_some((self.active_s, self.account.completed.is_some()));
-        let each = self.exchanges.iter().flatten().map(|it| (it.response_time_s, it.is_complete));
+    /// The finite transfer, or each request with its response.
+    pub fn transfers(&self) -> impl Iterator<Item = TransferOutcome> {
+        let whole = (self.is_finite && self.exchanges.is_none()).then_some(TransferOutcome {
+            began_s: self.began_s,
+            took_s: self.active_s,
+            is_complete: self.account.completed.is_some(),
+            bytes: self.size_bytes,
+            idle_s: self.idle_s,
+        });
+        let each = self.exchanges.iter().flatten().map(|it| TransferOutcome {
+            began_s: it.requested_s,
+            took_s: it.response_time_s,
+            is_complete: it.is_complete,
+            bytes: it.bytes,
+            idle_s: it.idle_s,
+        });
         whole.into_iter().chain(each)
     }
 
     /// Mean completion time of the [`FlowOutcome::transfers`], s. An incomplete transfer counts with its time until the
     /// run's end.
     pub fn restricted_s(&self) -> Option<f64> {
-        let (sum, count) = self.transfers().fold((0.0, 0.0), |(sum, count), (s, _)| (sum + s, count + 1.0));
+        let (sum, count) =
+            self.transfers().fold((0.0, 0.0), |(sum, count), it| (sum + it.took_s, count + 1.0));
+        (count > 0.0).then(|| sum / count)
+    }
+
+    /// Mean [slowdown](TransferOutcome::slowdown) of the [`FlowOutcome::transfers`]; `None` if there are none, or if one
+    /// is incomplete.
+    pub fn slowdown(&self) -> Option<f64> {
+        let (sum, count) = self.transfers().try_fold((0.0, 0.0), |(sum, count), it| {
+            it.is_complete.then(|| (sum + it.slowdown(), count + 1.0))
+        })?;
         (count > 0.0).then(|| sum / count)
     }
 
@@ -220,11 +286,22 @@ impl FlowOutcome {
     }
 }
 
-fn exchange_outcomes(requests: &[Exchange], end: Time) -> Option<Vec<ExchangeOutcome>> {
+fn exchange_outcomes(
+    path: &IdlePath,
+    flow: &Flow,
+    requests: &[Exchange],
+    end: Time,
+) -> Option<Vec<ExchangeOutcome>> {
+    let Traffic::Tcp { transfer: Transfer::Exchanges(Exchanges { request, .. }), .. } = &flow.traffic else {
+        return None;
+    };
+    let first = requests.first().map(|it| it.requested);
     let one = |it: &Exchange| ExchangeOutcome {
         requested_s: it.requested.as_secs(),
         response_time_s: it.response_time.unwrap_or_else(|| end.since(it.requested)).as_secs(),
         is_complete: it.response_time.is_some(),
+        bytes: it.bytes,
+        idle_s: path.exchange_s(*request, it.bytes, Some(it.requested) == first),
     };
     // A request at the very end of the run is left out, since its response is not observed for any time.
     Some(requests.iter().filter(|it| it.requested < end).map(one).collect())

@@ -1,6 +1,7 @@
 //! One repetition of a scenario.
 
 use crate::assemble::{assemble, pipe_of, seeded_service};
+use crate::idle_path::IdlePaths;
 use crate::link_metrics::{LinkDelay, LinkTraffic};
 use crate::outcome::{FlowOutcome, LinkOutcome, Outcome};
 use crate::probe::{Prober, Samples};
@@ -203,11 +204,12 @@ fn end_of(scenario: &Scenario) -> Time {
 
 /// Results up to `end`, the engine's current time.
 fn outcome(scenario: &Scenario, seed: u64, engine: &Engine, end: Time) -> Outcome {
+    let paths = IdlePaths::new(scenario);
     let flows: Vec<FlowOutcome> = scenario
         .flows
         .iter()
         .enumerate()
-        .map(|(index, flow)| FlowOutcome::of(flow, FlowId(index as u32), engine, end))
+        .map(|(index, flow)| FlowOutcome::of(flow, FlowId(index as u32), engine, end, &paths))
         .collect();
     let links = scenario
         .links

@@ -20,6 +20,7 @@ use lasthop_lab::in_order::threads;
 use lasthop_lab::report;
 use lasthop_lab::runs::Repetition;
 use lasthop_lab::runs::random::Determinism;
+use lasthop_lab::runs::sizes;
 use lasthop_sweep::rule::{DEFAULT_MAX_RUNS, Precision};
 use std::path::PathBuf;
 
@@ -210,10 +211,13 @@ impl Compare {
                     1 => Some("1 more metric differs: --all".to_owned()),
                     more => Some(format!("{more} more metrics differ: --all")),
                 };
+                let sizes = sizes::table(&done.transfers(), &done.paths.join(", "));
+                let sizes = sizes.map_or(String::new(), |sizes| format!("\n{}", table::text(&sizes)));
                 let notes = done.notes().into_iter().chain(more);
                 let notes: String = notes.map(|note| format!("\n{}\n", output::prose(&note))).collect();
                 format!("{}\n{}\n\n", output::prose(&first.title), output::prose(&heading))
                     + &table::without(&table, &["difference"])
+                    + &sizes
                     + &notes
             }
             Format::Json => done.objects().iter().map(|object| format!("{object}\n")).collect(),

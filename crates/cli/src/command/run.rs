@@ -22,7 +22,7 @@ use lasthop_lab::runs::random::Determinism;
 use lasthop_lab::runs::sequence;
 use lasthop_lab::runs::{
     self, Observations, Repetition, Runs, classes, csv, distribution, document, first_screen, limits, links,
-    summary,
+    sizes, summary,
 };
 use lasthop_scenario::Scenario;
 use lasthop_sim::pcap::SourceCapture;
@@ -282,10 +282,11 @@ impl Run {
             let links: String = links.map(|links| format!("\n{}", table::text(&links))).collect();
             return table::text(&summary::table(outcomes))
                 + &spaced(classes::table(outcomes, &[]))
+                + &spaced(sizes::table(&sizes::of_run(outcomes), "class"))
                 + &links
                 + &below(&limits::lines(scenario, outcomes));
         }
-        let Glance { sentence, flows, classes, links, more } = Glance::of(scenario, outcomes);
+        let Glance { sentence, flows, classes, sizes, links, more } = Glance::of(scenario, outcomes);
         let links =
             links.map_or(String::new(), |links| format!("\n{}", table::without(&links, &[links::CARRIED])));
         let hint = limits::hint(scenario, outcomes).into_iter();
@@ -293,6 +294,7 @@ impl Run {
             + "\n"
             + &table::text(&flows)
             + &spaced(classes)
+            + &spaced(sizes)
             + &links
             + &below(&[more].into_iter().chain(hint).collect::<Vec<_>>())
     }

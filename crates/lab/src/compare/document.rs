@@ -4,7 +4,8 @@ use super::Comparison;
 use crate::document::{Block, Chapter, Document};
 use crate::figure::{Curve, CurveKind, Figure};
 use crate::runs::document::of_flow;
-use crate::runs::{Observations, distribution, sequence};
+use crate::runs::sizes::NamedTransfers;
+use crate::runs::{Observations, distribution, sequence, sizes};
 use lasthop_charts::segments::Segments;
 use lasthop_charts::time_series::{self, FlowSeries, figure};
 use lasthop_sim::{FlowOutcome, Samples};
@@ -46,7 +47,10 @@ impl Comparison {
             )),
             Block::Table(self.table()),
         ];
+        let named = self.transfers();
+        blocks.extend(sizes::table(&named, &self.paths.join(", ")).map(Block::Table));
         blocks.extend(self.completions().map(Block::Figure));
+        blocks.extend(sizes::figure(&named[..named.len().min(MOST_CASES)]).map(Block::Figure));
         blocks.extend([
             Block::Heading(format!("The first repetition (seed {seed}) over time")),
             Block::Figure(self.goodput(first_runs)),
@@ -102,9 +106,19 @@ impl Comparison {
         let cases = self.cases.iter().zip(&self.outcomes).take(MOST_CASES);
         let named = cases.map(|(case, outcomes)| {
             let flows = outcomes.iter().flat_map(|outcome| &outcome.flows);
-            (case.values.join(", "), flows.flat_map(FlowOutcome::transfers).collect())
+            (case.values.join(", "), distribution::times(flows))
         });
         distribution::figure(named.collect())
+    }
+
+    /// Finite transfers of each case, over all flows and repetitions.
+    pub fn transfers(&self) -> Vec<NamedTransfers> {
+        let cases = self.cases.iter().zip(&self.outcomes);
+        let named = cases.map(|(case, outcomes)| {
+            let flows = outcomes.iter().flat_map(|outcome| &outcome.flows);
+            (case.values.join(", "), flows.flat_map(FlowOutcome::transfers).collect())
+        });
+        named.collect()
     }
 
     fn sequence(&self, first_runs: &[FirstRunRecord]) -> Option<Block> {

@@ -3,7 +3,8 @@
 
 use super::distribution;
 use super::number::plain;
-use lasthop_sim::{FlowOutcome, Outcome};
+use super::sizes::SizeClass;
+use lasthop_sim::{FlowOutcome, Outcome, TransferOutcome};
 use serde_json::{Map, Value, json};
 
 /// Metric of completion times. Its mean exists only if all transfers completed.
@@ -30,6 +31,8 @@ pub struct Completion {
     pub distribution: Vec<[f64; 2]>,
     /// Longest time for which a transfer was observed, s. If a quantile is `None`, its true value exceeds this time.
     pub max_follow_up_s: f64,
+    /// Completions by size; empty if all transfers have similar sizes.
+    pub sizes: Vec<SizeClass>,
 }
 
 impl Completion {
@@ -58,13 +61,16 @@ impl Completion {
 
     /// Completions of the finite transfers of these flows; `None` if there are no such transfers.
     pub fn of<'a>(flows: impl Iterator<Item = &'a FlowOutcome>) -> Option<Completion> {
-        Completion::of_times(flows.flat_map(FlowOutcome::transfers).collect())
+        let transfers: Vec<TransferOutcome> = flows.flat_map(FlowOutcome::transfers).collect();
+        let times = transfers.iter().map(|it| (it.took_s, it.is_complete)).collect();
+        Some(Completion { sizes: SizeClass::all(&transfers), ..Completion::of_times(times)? })
     }
 
     /// Time by which this share of the flows' finite transfers is complete, s; `None` if a smaller share completed
     /// during the observation.
     pub fn quantile_of<'a>(flows: impl Iterator<Item = &'a FlowOutcome>, share: f64) -> Option<f64> {
-        let mut times: Vec<(f64, bool)> = flows.flat_map(FlowOutcome::transfers).collect();
+        let transfers = flows.flat_map(FlowOutcome::transfers);
+        let mut times: Vec<(f64, bool)> = transfers.map(|it| (it.took_s, it.is_complete)).collect();
         Completion::sort(&mut times);
         if times.is_empty() { None } else { quantile(&times, share) }
     }
@@ -80,6 +86,7 @@ impl Completion {
             quantiles: QUANTILES.map(|(_, share)| quantile(&times, share)),
             distribution: distribution::thinned(distribution::completion_curve(&times)),
             max_follow_up_s,
+            sizes: Vec::new(),
         })
     }
 
@@ -111,16 +118,25 @@ impl Completion {
     }
 
     /// Adds fields to the JSON object of [`COMPLETED`]: counts, quantiles (null if larger than `max_follow_up_s`),
-    /// `max_follow_up_s` and the distribution.
+    /// `max_follow_up_s`, the distribution, and the quantiles by size (`by_size`).
     pub fn extend(&self, object: &mut Map<String, Value>) {
+        self.insert_quantiles(object);
+        object.insert("max_follow_up_s".into(), json!(self.max_follow_up_s));
+        if self.transfers > 1 {
+            object.insert("distribution".into(), json!(self.distribution));
+        }
+        if !self.sizes.is_empty() {
+            let sizes: Vec<Value> = self.sizes.iter().map(SizeClass::object).collect();
+            object.insert("by_size".into(), Value::Array(sizes));
+        }
+    }
+
+    /// Adds counts and quantiles to a JSON object.
+    pub(super) fn insert_quantiles(&self, object: &mut Map<String, Value>) {
         object.insert("completed".into(), json!(self.completed));
         object.insert("transfers".into(), json!(self.transfers));
         for ((name, _), seconds) in QUANTILES.iter().zip(self.quantiles) {
             object.insert((*name).into(), json!(seconds));
-        }
-        object.insert("max_follow_up_s".into(), json!(self.max_follow_up_s));
-        if self.transfers > 1 {
-            object.insert("distribution".into(), json!(self.distribution));
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Distribution of completion times (share of transfers that are complete by each time) in reports, JSON and CSV.
 
+use super::classes::class_of;
 use super::completion::Completion;
 use super::csv::line;
 use crate::figure::{Curve, CurveKind, Figure, Point};
@@ -53,7 +54,7 @@ pub fn of_run(outcomes: &[Outcome]) -> Option<Figure> {
     let first = outcomes.first()?;
     let mut names: Vec<&str> = Vec::new();
     for flow in first.flows.iter().filter(|flow| flow.transfers().next().is_some()) {
-        let name = base_name(&flow.name);
+        let name = class_of(&flow.name);
         if names.last() != Some(&name) && !names.contains(&name) {
             names.push(name);
         }
@@ -61,8 +62,8 @@ pub fn of_run(outcomes: &[Outcome]) -> Option<Figure> {
     names.truncate(MOST_CURVES);
     let of = |name: &&str| {
         let flows =
-            outcomes.iter().flat_map(|outcome| &outcome.flows).filter(|flow| base_name(&flow.name) == *name);
-        ((*name).to_owned(), flows.flat_map(FlowOutcome::transfers).collect())
+            outcomes.iter().flat_map(|outcome| &outcome.flows).filter(|flow| class_of(&flow.name) == *name);
+        ((*name).to_owned(), times(flows))
     };
     figure(names.iter().map(of).collect())
 }
@@ -111,12 +112,9 @@ pub fn figure(named: Vec<(String, Vec<(f64, bool)>)>) -> Option<Figure> {
     })
 }
 
-/// Name of a flow without the number that distinguishes flows declared together.
-fn base_name(name: &str) -> &str {
-    match name.rsplit_once('.') {
-        Some((before, number)) if number.bytes().all(|byte| byte.is_ascii_digit()) => before,
-        _ => name,
-    }
+/// Observed time, s, of each finite transfer of these flows, and whether the transfer completed.
+pub fn times<'a>(flows: impl Iterator<Item = &'a FlowOutcome>) -> Vec<(f64, bool)> {
+    flows.flat_map(FlowOutcome::transfers).map(|it| (it.took_s, it.is_complete)).collect()
 }
 
 /// Column names of [`rows`].
@@ -134,22 +132,27 @@ pub const COLUMNS: &[(&str, &str)] = &[
     ("began_s", "start of the transfer, or time of the request, from the run's beginning, s"),
     ("took_s", "duration from `began_s` to the last byte, or to the run's end, s"),
     ("complete", "1; 0 if cut off by the run's end"),
+    ("class", "name of the flow without the number of the replica"),
+    ("bytes", "size of the transfer or response, bytes"),
+    ("slowdown", "`took_s` relative to the time on an idle path without slow start"),
 ];
 
 /// One row for each transfer and each request of a repetition; `run` is the repetition's number, from 1.
 pub fn rows(before: &[&str], run: usize, outcome: &Outcome) -> String {
     let mut text = String::new();
     for flow in &outcome.flows {
-        let began = flow.exchanges.iter().flatten().map(|it| it.requested_s).chain([flow.began_s]);
-        for (number, ((took, complete), began)) in flow.transfers().zip(began).enumerate() {
+        for (number, it) in flow.transfers().enumerate() {
             let own = [
                 flow.name.clone(),
                 run.to_string(),
                 outcome.seed.to_string(),
                 (number + 1).to_string(),
-                began.to_string(),
-                took.to_string(),
-                u8::from(complete).to_string(),
+                it.began_s.to_string(),
+                it.took_s.to_string(),
+                u8::from(it.is_complete).to_string(),
+                class_of(&flow.name).to_owned(),
+                it.bytes.to_string(),
+                it.slowdown().to_string(),
             ];
             text += &line(before.iter().map(|it| (*it).to_owned()).chain(own));
         }
@@ -199,11 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn replicas_are_kin_and_one_transfer_is_no_distribution() {
-        assert_eq!(
-            (base_name("web.12"), base_name("web"), base_name("a.b"), base_name("a.b.3")),
-            ("web", "web", "a.b", "a.b")
-        );
+    fn one_transfer_is_no_distribution() {
         assert_eq!(figure(vec![("one".into(), vec![(1.0, true)])]), None);
         let drawn = figure(vec![("two".into(), vec![(3.0, true), (1.0, true), (90.0, false)])]).unwrap();
         assert!(drawn.x_log && drawn.caption.contains("cut off by the run's end (1)"), "{drawn:?}");

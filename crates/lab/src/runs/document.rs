@@ -1,7 +1,7 @@
 //! Report of a scenario: means over repetitions, and figures of the first repetition over time.
 
 use super::random::Determinism;
-use super::{Runs, distribution, first_screen, limits, links, sequence, summary};
+use super::{Runs, distribution, first_screen, limits, links, sequence, sizes, summary};
 use crate::document::{Block, Chapter, Document};
 use crate::figure::{Curve, CurveKind, Figure, Point};
 use lasthop_charts::time_series::{self, FlowSeries, figure};
@@ -34,7 +34,10 @@ pub fn document(scenario: &Scenario, seed: u64, runs: &Runs) -> Document {
     blocks.push(Block::Table(summary::table(outcomes)));
     blocks.extend(limits::lines(scenario, outcomes).into_iter().map(Block::Text));
     blocks.extend(links::tables(outcomes).into_iter().map(Block::Table));
+    let transfers = sizes::of_run(outcomes);
+    blocks.extend(sizes::table(&transfers, "class").map(Block::Table));
     blocks.extend(distribution::of_run(outcomes).map(Block::Figure));
+    blocks.extend(sizes::figure(&transfers).map(Block::Figure));
     blocks.push(Block::Heading(format!("The first repetition (seed {seed}) over time")));
     blocks.extend(sequence::of_run(scenario, &runs.segments));
     for (flow, series) in drawn().take(MOST_FLOWS) {

@@ -5,6 +5,7 @@ use super::completion::COMPLETED;
 use super::limits;
 use super::links;
 use super::number::with_interval;
+use super::sizes;
 use super::summary::{Row, Rows};
 use crate::compare::Quantity;
 use crate::document::Table;
@@ -46,6 +47,8 @@ pub struct Glance {
     pub flows: Table,
     /// Table with a row for each class of flows, if there are several classes and one has several flows.
     pub classes: Option<Table>,
+    /// Table with completion times by size, if the sizes of the transfers differ.
+    pub sizes: Option<Table>,
     /// Table with the busiest link directions as rows.
     pub links: Option<Table>,
     /// Line that counts the metrics that are not shown.
@@ -76,6 +79,7 @@ impl Glance {
             sentence: sentence(scenario, outcomes, &rows),
             flows: Table { caption: String::new(), columns: rows.columns(false), rows: cells },
             classes: classes::table(outcomes, &[]),
+            sizes: sizes::table(&sizes::of_run(outcomes), "class"),
             links: links::glance(outcomes),
             more: more(zero, further),
         }

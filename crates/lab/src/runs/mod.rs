@@ -29,6 +29,7 @@ pub mod measure;
 pub mod number;
 pub mod random;
 pub mod sequence;
+pub mod sizes;
 pub mod summary;
 
 use crate::in_order::InOrder;

@@ -1,0 +1,202 @@
+//! Completion times and slowdowns of finite transfers by size.
+
+use super::classes::Class;
+use super::completion::Completion;
+use crate::document::{Cell, Table};
+use crate::figure::{Curve, CurveKind, Figure, Point};
+use lasthop_sim::{Outcome, TransferOutcome};
+use serde_json::{Map, Value, json};
+
+/// Bounds between the classes of sizes, bytes, with their names.
+const BOUNDS: [(u64, &str); 4] =
+    [(10_000, "10 KB"), (100_000, "100 KB"), (1_000_000, "1 MB"), (10_000_000, "10 MB")];
+
+/// Transfers of similar size.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SizeClass {
+    /// Smallest size, bytes.
+    pub from_bytes: u64,
+    /// Upper bound of the sizes, exclusive, bytes; `None`: no bound.
+    pub below_bytes: Option<u64>,
+    /// Completion times, s.
+    pub times: Completion,
+    /// Completions with the slowdown in place of the time.
+    pub slowdowns: Completion,
+}
+
+impl SizeClass {
+    /// Classes with at least one transfer, by ascending size; empty if all transfers are in one class.
+    pub fn all(transfers: &[TransferOutcome]) -> Vec<SizeClass> {
+        let bound = |at: Option<usize>| at.and_then(|at| BOUNDS.get(at)).map(|(bytes, _)| *bytes);
+        let classes: Vec<SizeClass> = (0..=BOUNDS.len())
+            .filter_map(|at| {
+                let (from_bytes, below_bytes) = (bound(at.checked_sub(1)).unwrap_or(0), bound(Some(at)));
+                let members = || {
+                    let is_below = |bytes| below_bytes.is_none_or(|below| bytes < below);
+                    transfers.iter().filter(move |it| it.bytes >= from_bytes && is_below(it.bytes))
+                };
+                let times = members().map(|it| (it.took_s, it.is_complete)).collect();
+                let slowdowns = members().map(|it| (it.slowdown(), it.is_complete)).collect();
+                Some(SizeClass {
+                    from_bytes,
+                    below_bytes,
+                    times: Completion::of_times(times)?,
+                    slowdowns: Completion::of_times(slowdowns)?,
+                })
+            })
+            .collect();
+        if classes.len() > 1 { classes } else { Vec::new() }
+    }
+
+    /// Range of sizes: `10 KB to 100 KB`.
+    pub fn label(&self) -> String {
+        let name = |bound: u64| BOUNDS.iter().find(|(bytes, _)| *bytes == bound).map_or("", |(_, name)| name);
+        match self.below_bytes {
+            Some(below) if self.from_bytes == 0 => format!("below {}", name(below)),
+            Some(below) => format!("{} to {}", name(self.from_bytes), name(below)),
+            None => format!("from {}", name(self.from_bytes)),
+        }
+    }
+
+    /// JSON object: bounds, counts, quantiles of the time and of the slowdown.
+    pub fn object(&self) -> Value {
+        let mut object = Map::new();
+        object.insert("from_bytes".into(), json!(self.from_bytes));
+        object.insert("below_bytes".into(), json!(self.below_bytes));
+        self.times.insert_quantiles(&mut object);
+        let mut slowdown = Map::new();
+        self.slowdowns.insert_quantiles(&mut slowdown);
+        slowdown.remove("completed");
+        slowdown.remove("transfers");
+        object.insert("slowdown".into(), Value::Object(slowdown));
+        Value::Object(object)
+    }
+}
+
+/// Transfers with a name: a class of flows, or a case of a comparison.
+pub type NamedTransfers = (String, Vec<TransferOutcome>);
+
+/// Transfers of each class of flows that has some, over all repetitions.
+pub fn of_run(outcomes: &[Outcome]) -> Vec<NamedTransfers> {
+    let classes = outcomes.first().map(Class::all).unwrap_or_default();
+    let named = classes.into_iter().map(|class| {
+        let flows = outcomes.iter().flat_map(|outcome| class.of_outcome(outcome));
+        let transfers = flows.flat_map(lasthop_sim::FlowOutcome::transfers).collect::<Vec<_>>();
+        (class.name, transfers)
+    });
+    named.filter(|(_, transfers)| !transfers.is_empty()).collect()
+}
+
+/// Table with a row for each range of sizes and each name; `heading` is the column of names. `None` if the transfers
+/// of no name have different sizes.
+pub fn table(named: &[NamedTransfers], heading: &str) -> Option<Table> {
+    let classes: Vec<(&str, Vec<SizeClass>)> =
+        named.iter().map(|(name, transfers)| (name.as_str(), SizeClass::all(transfers))).collect();
+    if classes.iter().all(|(_, classes)| classes.is_empty()) {
+        return None;
+    }
+    let mut rows: Vec<(u64, Vec<Cell>)> = Vec::new();
+    for (name, classes) in &classes {
+        for class in classes {
+            let [(_, half), (_, most), _] = class.times.rows();
+            let [(_, half_slowdown), (_, most_slowdown), _] = class.slowdowns.rows();
+            let mut row = vec![Cell::Text(class.label()), Cell::Text((*name).to_owned())];
+            if named.len() == 1 {
+                row.truncate(1);
+            }
+            row.extend([class.times.count(), half, most, half_slowdown, most_slowdown].map(Cell::Number));
+            rows.push((class.from_bytes, row));
+        }
+    }
+    rows.sort_by_key(|(from_bytes, _)| *from_bytes);
+    let mut columns = vec!["size", heading];
+    columns.truncate(if named.len() == 1 { 1 } else { 2 });
+    let numbers = ["completed", Completion::ROWS[0].0, Completion::ROWS[1].0, "slowdown_p50", "slowdown_p95"];
+    columns.extend(numbers);
+    Some(Table {
+        caption: String::new(),
+        columns: columns.into_iter().map(str::to_owned).collect(),
+        rows: rows.into_iter().map(|(_, row)| row).collect(),
+    })
+}
+
+/// Figure of the 95th percentile of the slowdown over the size, with a curve for each name. `None` if the transfers of
+/// no name have different sizes.
+pub fn figure(named: &[NamedTransfers]) -> Option<Figure> {
+    let curves: Vec<Curve> = named
+        .iter()
+        .filter_map(|(name, transfers)| {
+            let points = SizeClass::all(transfers).into_iter().filter_map(|class| {
+                let place = BOUNDS.iter().filter(|(bytes, _)| *bytes <= class.from_bytes).count() + 1;
+                Some(Point::exact(place as f64, class.slowdowns.quantiles[1]?))
+            });
+            let points: Vec<Point> = points.collect();
+            (!points.is_empty()).then(|| Curve { name: name.clone(), kind: CurveKind::Measured, points })
+        })
+        .collect();
+    if curves.is_empty() {
+        return None;
+    }
+    let categories = (0..=BOUNDS.len()).map(|at| match at {
+        0 => format!("below {}", BOUNDS[0].1),
+        _ => format!("from {}", BOUNDS[at - 1].1),
+    });
+    Some(Figure {
+        id: "slowdown-by-size".into(),
+        title: "Slowdown by size".into(),
+        caption: "95th percentile of the completion time relative to the time on an idle path, over all repetitions."
+            .into(),
+        x_label: "size of the transfer".into(),
+        y_label: "slowdown, 95th percentile".into(),
+        x_categories: categories.collect(),
+        y_log: true,
+        y_bounds: Some([0.0, f64::INFINITY]),
+        curves,
+        ..Figure::default()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn transfer(bytes: u64, took_s: f64) -> TransferOutcome {
+        TransferOutcome { began_s: 0.0, took_s, is_complete: true, bytes, idle_s: 0.5 }
+    }
+
+    /// The bounds belong to the upper class. Ten transfers of 1 to 10 s have a median of 5 s, and a slowdown twice as
+    /// large on a path with an idle time of 0.5 s.
+    #[test]
+    fn sizes_have_classes() {
+        let mut transfers: Vec<TransferOutcome> =
+            (1..=10).map(|second| transfer(9_999, f64::from(second))).collect();
+        assert_eq!(SizeClass::all(&transfers), Vec::new(), "one class is no distribution by size");
+        transfers.extend([transfer(10_000, 3.0), transfer(20_000_000, 40.0)]);
+        let classes = SizeClass::all(&transfers);
+        let labels: Vec<String> = classes.iter().map(SizeClass::label).collect();
+        assert_eq!(labels, ["below 10 KB", "10 KB to 100 KB", "from 10 MB"]);
+        assert_eq!(classes[0].times.quantiles, [Some(5.0), Some(10.0), Some(10.0)]);
+        assert_eq!(classes[0].slowdowns.quantiles[0], Some(10.0));
+        let object = classes[2].object();
+        assert_eq!((&object["from_bytes"], &object["below_bytes"]), (&json!(10_000_000), &Value::Null));
+        assert_eq!((&object["p50"], &object["slowdown"]["p50"]), (&json!(40.0), &json!(80.0)));
+    }
+
+    #[test]
+    fn a_table_has_a_row_for_each_size_and_name() {
+        let web = vec![transfer(1_000, 1.0), transfer(200_000, 2.0)];
+        let named = vec![("red".to_owned(), web.clone()), ("codel".to_owned(), web)];
+        let both = table(&named, "queue").expect("two sizes");
+        assert_eq!(both.columns[..3], ["size", "queue", "completed"]);
+        let heads: Vec<[String; 2]> =
+            both.rows.iter().map(|row| [row[0].text().to_owned(), row[1].text().to_owned()]).collect();
+        assert_eq!(heads[0], ["below 10 KB", "red"]);
+        assert_eq!(heads[1], ["below 10 KB", "codel"]);
+        assert_eq!(heads[2], ["100 KB to 1 MB", "red"]);
+        let one = table(&named[..1], "queue").expect("two sizes");
+        assert_eq!(one.columns[..2], ["size", "completed"]);
+        let drawn = figure(&named).expect("two sizes");
+        assert_eq!(drawn.curves[0].points[1].x, 3.0);
+        assert_eq!(drawn.x_categories[2], "from 100 KB");
+    }
+}
