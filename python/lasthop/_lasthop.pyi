@@ -174,6 +174,10 @@ class Comparison:
         """
         One row per case, repetition and class of flows.
         """
+    def completions(self, /) -> Table:
+        """
+        One row per case, repetition, and finite transfer or request.
+        """
     def flows(self, /) -> Table:
         """
         One row per case, repetition and flow: the varied keys, then every metric.
@@ -454,6 +458,10 @@ class Runs:
     def classes(self, /) -> Table:
         """
         One row per repetition and class of flows.
+        """
+    def completions(self, /) -> Table:
+        """
+        One row per repetition and finite transfer or request.
         """
     def events(self, /) -> Table | None:
         """

@@ -7,19 +7,25 @@ Okabe and Ito's; lines also differ in dashes and markers.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from itertools import cycle
+from math import inf
+from random import Random
+from re import sub
 from typing import TYPE_CHECKING, Any
 
 from lasthop._error import Error
 from lasthop._extra import needs
 from lasthop.results import Comparison, Reproduction, Results
+from lasthop.table import Table
 
 with needs("lasthop.plot", "matplotlib"):
     import matplotlib as mpl
     import matplotlib.pyplot as plt
+    import numpy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -30,6 +36,7 @@ __all__ = [
     "paper",
     "queue",
     "series",
+    "slowdown_by_size",
     "time_sequence",
     "time_series",
 ]
@@ -264,45 +271,42 @@ def cdf(
     by: str | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draws the cumulative distribution of a metric over runs and flows. Each value of the column `by` is one line."""
+    """Draws the cumulative distribution of a metric over runs and flows. Each value of the column `by` is one line.
+
+    `by="class"` draws a line for each class of flows. The metrics of `completions` (`took_s`, `slowdown`, `bytes`) are
+    distributed over transfers.
+    """
     _expect(results, "cdf", (Results, Comparison), "lasthop.run(…) or lasthop.compare(…)")
-    table = results.flows
-    if by is None and isinstance(results, Comparison):
-        by = results.paths[0]
-    groups = table[by] if by is not None else [""] * len(table)
+    is_flow_metric = metric in results.flows.column_names
+    table = results.flows if is_flow_metric else results.completions
     values: dict[str, list[float]] = {}
-    for group, value in zip(groups, table[metric], strict=True):
+    for group, value in zip(_groups(results, table, by), table[metric], strict=True):
         if value is not None:
-            values.setdefault(str(group), []).append(value)
+            values.setdefault(group, []).append(value)
     with _axes(ax) as ax:
         for (name, line), (colour, dash, _) in zip(values.items(), _looks(), strict=False):
             ax.ecdf(line, label=name or None, color=colour, linestyle=dash)
         ax.set_xlabel(_label(metric))
-        ax.set_ylabel("cumulative share of runs")
+        ax.set_ylabel(f"cumulative share of {'runs' if is_flow_metric else 'transfers'}")
         ax.set_ylim(0, 1.02)
         _legend(ax, len(values))
     return ax
 
 
 def completion_times(results: Results | Comparison, *, by: str | None = None, ax: Axes | None = None) -> Axes:
-    """Draws the share of finite transfers that are complete, over time. Each value of the column `by` is one line.
+    """Draws the share of finite transfers and requests that are complete, over time. Each value of the column `by` of
+    `completions` is one line, for example `by="class"`.
 
     Unfinished transfers are treated as censored (product-limit estimate; Kaplan and Meier 1958) and drawn as ticks.
     """
     _expect(results, "completion_times", (Results, Comparison), "lasthop.run(…) or lasthop.compare(…)")
-    table = results.flows
-    if by is None and isinstance(results, Comparison):
-        by = results.paths[0]
-    groups = table[by] if by is not None else [""] * len(table)
-    watched: dict[str, list[tuple[float, bool]]] = {}
-    rows = zip(groups, table["restricted_completed_s"], table["completed_s"], strict=True)
-    for group, seconds, completed in rows:
-        if seconds is not None:
-            watched.setdefault(str(group), []).append((seconds, completed is not None))
-    if not watched:
-        raise Error("there are no finite transfers", 'give the flows a size: set={"transfer": "1 MB"}')
+    table = _transfers(results)
+    observed: dict[str, list[tuple[float, bool]]] = {}
+    rows = zip(_groups(results, table, by), table["took_s"], table["complete"], strict=True)
+    for group, seconds, complete in rows:
+        observed.setdefault(group, []).append((seconds, complete))
     with _axes(ax) as ax:
-        for (name, times), (colour, dash, _) in zip(watched.items(), _looks(), strict=False):
+        for (name, times), (colour, dash, _) in zip(observed.items(), _looks(), strict=False):
             steps, cut = product_limit(times)
             ax.step(*_columns(steps, 2), where="post", label=name or None, color=colour, linestyle=dash)
             ax.plot(*_columns(cut, 2), "|", color=colour, markersize=8)
@@ -310,7 +314,60 @@ def completion_times(results: Results | Comparison, *, by: str | None = None, ax
         ax.set_ylabel("share of transfers complete")
         ax.set_ylim(0, 1.02)
         ax.set_xlim(left=0)
-        _legend(ax, len(watched))
+        _legend(ax, len(observed))
+    return ax
+
+
+def slowdown_by_size(
+    results: Results | Comparison,
+    *,
+    quantile: float = 0.95,
+    by: str | None = None,
+    bounds: Sequence[float] = (1e4, 1e5, 1e6, 1e7),
+    ax: Axes | None = None,
+) -> Axes:
+    """Draws a quantile of the slowdown (time relative to an idle path) of transfers, for ranges of sizes with these
+    bounds in bytes. Each value of the column `by` of `completions` is one line.
+
+    The 95 % intervals are percentiles of a bootstrap over repetitions (200 resamples, fixed seed). Unfinished transfers
+    count as slower than all others; a range whose quantile is unfinished has no point.
+    """
+    _expect(results, "slowdown_by_size", (Results, Comparison), "lasthop.run(…) or lasthop.compare(…)")
+    if not 0 < quantile < 1:
+        raise Error(f"quantile is {quantile}", "give a share between 0 and 1: 0.5 is the median")
+    table = _transfers(results)
+    slow: dict[str, dict[int, dict[int, list[float]]]] = {}
+    columns = (table[name] for name in ("bytes", "run", "slowdown", "complete"))
+    for group, size, run, value, complete in zip(_groups(results, table, by), *columns, strict=True):
+        ranges = slow.setdefault(group, {})
+        runs = ranges.setdefault(bisect_right(bounds, size), {})
+        runs.setdefault(run, []).append(value if complete else inf)
+    with _axes(ax) as ax:
+        for number, ((name, ranges), (colour, dash, marker)) in enumerate(zip(slow.items(), _looks(), strict=False)):
+            points = [(place, *_quantile(list(ranges[place].values()), quantile)) for place in sorted(ranges)]
+            shift = 0.06 * (number - (len(slow) - 1) / 2)
+            drawn = [(place + shift, middle, *ends) for place, middle, ends in points if middle < inf]
+            places, middles, lows, highs = _columns(drawn, 4)
+            below = [middle - low for middle, low in zip(middles, lows, strict=True)]
+            above = [min(high, 1e9) - middle for middle, high in zip(middles, highs, strict=True)]
+            ax.errorbar(
+                places,
+                middles,
+                yerr=[below, above],
+                label=name or None,
+                color=colour,
+                linestyle=dash,
+                marker=marker,
+                markersize=4.5,
+                capsize=3,
+            )
+        names = [_bytes(bound) for bound in bounds]
+        between = [f"{low} to\n{high}" for low, high in zip(names, names[1:], strict=False)]
+        ax.set_xticks(range(len(bounds) + 1), [f"below\n{names[0]}", *between, f"from\n{names[-1]}"])
+        ax.set_xlabel("size of the transfer")
+        ax.set_ylabel(f"slowdown, {100 * quantile:g}th percentile")
+        ax.set_ylim(bottom=0)
+        _legend(ax, len(slow))
     return ax
 
 
@@ -393,6 +450,45 @@ def product_limit(
     if cut:
         steps.append((max(seconds for seconds, _ in cut), share))
     return steps, cut
+
+
+def _transfers(results: Results | Comparison) -> Table:
+    table = results.completions
+    if not len(table):
+        raise Error("there are no finite transfers", 'give the flows a size: set={"transfer": "1 MB"}')
+    return table
+
+
+def _groups(results: Results | Comparison, table: Table, by: str | None) -> list[str]:
+    """Returns the name of the line to which each row belongs: the value of the column `by`. By default the lines of a
+    comparison are the values of the first varied key."""
+    if by is None and isinstance(results, Comparison):
+        by = results.paths[0]
+    if by is None:
+        return [""] * len(table)
+    if by == "class" and "class" not in table.column_names:
+        return [sub(r"\.[0-9]+$", "", flow) for flow in table["flow"]]
+    return [str(value) for value in table[by]]
+
+
+def _quantile(runs: list[list[float]], share: float) -> tuple[float, tuple[float, float]]:
+    """Returns a quantile of the values of all runs, and its 95 % interval from a bootstrap over the runs."""
+    arrays = [numpy.asarray(run) for run in runs]
+
+    def of(chosen: list[Any]) -> float:
+        return float(numpy.quantile(numpy.concatenate(chosen), share, method="inverted_cdf"))
+
+    random = Random(1)
+    drawn = sorted(of(random.choices(arrays, k=len(arrays))) for _ in range(200))
+    return of(arrays), (min(drawn[4], of(arrays)), max(drawn[194], of(arrays)))
+
+
+def _bytes(count: float) -> str:
+    """Returns a number of bytes with its unit: `10 KB`."""
+    for unit, size in (("GB", 1e9), ("MB", 1e6), ("KB", 1e3)):
+        if count >= size:
+            return f"{count / size:g} {unit}"
+    return f"{count:g} B"
 
 
 @contextmanager

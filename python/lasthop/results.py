@@ -58,6 +58,13 @@ class _Numbers:
         total_goodput_kbps, fairness, and the mean of every metric over the flows."""
         return Table(self._made.classes())
 
+    @cached_property
+    def completions(self) -> Table:
+        """One row for each repetition and finite transfer or request: flow, class, run, seed, transfer, bytes, began_s,
+        took_s, complete, slowdown. `took_s` is relative to the time on an idle path in `slowdown`. If `complete` is
+        false, the run's end cut the transfer off, and both are lower bounds."""
+        return Table(self._made.completions())
+
     def to_json(self) -> str:
         """Returns the exact output of the command with `--format json`: one object per line."""
         return self._made.json()

@@ -111,6 +111,31 @@ def test_distributions(comparison: lasthop.Comparison, tmp_path: Path) -> None:
     saved(ax, tmp_path)
 
 
+def test_distributions_of_transfers_and_classes(tmp_path: Path) -> None:
+    results = lasthop.run(
+        "rate=10Mbit/s,rtt=40ms,duration=20s,request=300bytes,response=50KB,sizes=web", runs=4, set={"count": 3}
+    )
+    table = results.completions
+    assert set(table["class"]) == {"bulk"} and set(table["flow"]) == {"bulk.1", "bulk.2", "bulk.3"}
+    complete = [value for value, done in zip(table["slowdown"], table["complete"], strict=True) if done]
+    assert min(complete) >= 1.0
+    ax = plot.cdf(results, "slowdown", by="class")
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("slowdown", "cumulative share of transfers")
+    saved(ax, tmp_path)
+    assert len(plot.cdf(results, "goodput_kbps", by="class").lines) == 1
+    ax = plot.slowdown_by_size(results, quantile=0.5)
+    small = [
+        value
+        for value, size, done in zip(table["slowdown"], table["bytes"], table["complete"], strict=True)
+        if size < 1e4 and done
+    ]
+    drawn = float(numpy.asarray(ax.lines[0].get_ydata(), dtype=float)[0])
+    assert drawn == numpy.quantile(small, 0.5, method="inverted_cdf")
+    saved(ax, tmp_path)
+    with pytest.raises(lasthop.Error, match="quantile is 95"):
+        plot.slowdown_by_size(results, quantile=95)
+
+
 def test_completion_times_count_those_that_were_cut_off(tmp_path: Path) -> None:
     # Weeks of remission under 6-MP (Freireich et al. 1963); a plus sign means censored. The published survival shares
     # S(t) are those at 13, 16, 22 and 23 weeks.

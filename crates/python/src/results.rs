@@ -3,13 +3,14 @@
 use crate::events::Events;
 use crate::table::{Columns, Table};
 use lasthop_lab::compare::{Comparison as Cases, Quantity};
-use lasthop_lab::runs::classes::Class;
+use lasthop_lab::runs::classes::{Class, class_of};
 use lasthop_lab::runs::random::Determinism;
-use lasthop_lab::runs::{csv, links, summary};
+use lasthop_lab::runs::{csv, distribution, links, summary};
 use lasthop_scenario::Scenario;
-use lasthop_sim::{FLOW_METRICS, LINK_METRICS, Outcome, RLC_METRICS, Samples};
+use lasthop_sim::{FLOW_METRICS, FlowOutcome, LINK_METRICS, Outcome, RLC_METRICS, Samples, TransferOutcome};
 use pyo3::prelude::*;
 use std::any::Any;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Repetitions of a scenario.
@@ -44,6 +45,11 @@ impl Runs {
     /// One row per repetition and class of flows.
     fn classes(&self, py: Python<'_>) -> PyResult<Table> {
         py.detach(|| class_columns(Columns::default(), &numbered(&self.outcomes))).table(py)
+    }
+
+    /// One row per repetition and finite transfer or request.
+    fn completions(&self, py: Python<'_>) -> PyResult<Table> {
+        py.detach(|| completion_columns(Columns::default(), &numbered(&self.outcomes))).table(py)
     }
 
     /// Output of `lasthop run --format json`: one object a line.
@@ -171,6 +177,18 @@ impl Comparison {
         .table(py)
     }
 
+    /// One row per case, repetition, and finite transfer or request.
+    fn completions(&self, py: Python<'_>) -> PyResult<Table> {
+        py.detach(|| {
+            let rows = self.rows();
+            let count = |flow: &FlowOutcome| flow.transfers().count();
+            let columns = self.varied(&rows, |_, outcome| outcome.flows.iter().map(count).sum());
+            let runs: Vec<_> = rows.iter().map(|(_, run, outcome)| (*run, *outcome)).collect();
+            completion_columns(columns, &runs)
+        })
+        .table(py)
+    }
+
     /// Output of `lasthop compare --format json`: one object a line.
     fn json(&self, py: Python<'_>) -> String {
         py.detach(|| self.0.objects().iter().map(|object| format!("{object}\n")).collect())
@@ -249,6 +267,35 @@ fn class_columns(columns: Columns, runs: &[(usize, &Outcome)]) -> Columns {
             rows().map(|(_, outcome, class)| class.value(outcome, quantity).filter(|it| it.is_finite()));
         columns.numbers(quantity.name(), doc, values)
     })
+}
+
+fn completion_columns(columns: Columns, runs: &[(usize, &Outcome)]) -> Columns {
+    let rows: Vec<(usize, &Outcome, &FlowOutcome, usize, TransferOutcome)> = runs
+        .iter()
+        .flat_map(|(run, outcome)| outcome.flows.iter().map(move |flow| (*run, *outcome, flow)))
+        .flat_map(|(run, outcome, flow)| {
+            let numbered = (1..).zip(flow.transfers());
+            numbered.map(move |(number, transfer)| (run, outcome, flow, number, transfer))
+        })
+        .collect();
+    let docs: HashMap<&str, &str> = distribution::COLUMNS.iter().copied().collect();
+    let doc = |name: &str| docs.get(name).copied().unwrap_or_default();
+    let whole = |number: usize| i64::try_from(number).ok();
+    columns
+        .words("flow", doc("flow"), rows.iter().map(|row| Some(row.2.name.as_str())))
+        .words("class", doc("class"), rows.iter().map(|row| Some(class_of(&row.2.name))))
+        .counts("run", doc("run"), rows.iter().map(|row| whole(row.0)))
+        .seeds("seed", doc("seed"), rows.iter().map(|row| row.1.seed))
+        .counts("transfer", doc("transfer"), rows.iter().map(|row| whole(row.3)))
+        .counts("bytes", doc("bytes"), rows.iter().map(|row| i64::try_from(row.4.bytes).ok()))
+        .numbers("began_s", doc("began_s"), rows.iter().map(|row| Some(row.4.began_s)))
+        .numbers("took_s", doc("took_s"), rows.iter().map(|row| Some(row.4.took_s)))
+        .flags(
+            "complete",
+            "false if cut off by the run's end",
+            rows.iter().map(|row| Some(row.4.is_complete)),
+        )
+        .numbers("slowdown", doc("slowdown"), rows.iter().map(|row| Some(row.4.slowdown())))
 }
 
 fn link_columns(columns: Columns, runs: &[(usize, &Outcome)]) -> Columns {
