@@ -735,9 +735,10 @@ def run(scenario: Scenario, runs: SupportsIndex | None = None, seed: SupportsInd
     Runs a scenario several times.
     """
 
-def run_orders(orders: SupportsGetItem[int, tuple[str, str, SupportsIndex]]) -> bytes:
+def run_orders(orders: SupportsGetItem[int, tuple[str, str, SupportsIndex]], strategies: SupportsGetItem[int, tuple[str, str, Any]] = ...) -> bytes:
     """
-    Does runs for a sweep in another process; returns the bytes for `Sweep.store_results`.
+    Does runs for a sweep in another process; returns the bytes for `Sweep.store_results`. `strategies` are additional
+    mechanisms: seam, name, and the object that is copied for each use.
     """
 
 def schema() -> str:

@@ -6,8 +6,9 @@ Derive a class from one of these and use your class in place of a mechanism's na
     lasthop.compare("umts", vary={"congestion": ["reno", "cubic", MyControl]})
 
 A class is constructed once, without arguments; an object (`MyControl(beta=0.8)`) is used as it is. In each repetition,
-each flow gets a deep copy of the object, before `on_start` is called. Runs with such classes use one thread. Results
-depend only on the scenario and the seed if the behaviour of your class depends on nothing else.
+each flow gets a deep copy of the object, before `on_start` is called. Runs with such classes use one thread; `sweep`
+uses one process per core. Results depend only on the scenario and the seed if the behaviour of your class depends on
+nothing else.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import FunctionType
 from typing import ClassVar, NamedTuple, Self
 
+from lasthop import _version
 from lasthop._error import Error
 from lasthop._lasthop import (
     Ack,
@@ -60,6 +62,9 @@ class Strategy:
 
     draws: bool = True
     """Whether the mechanism draws random numbers. Set False if not: a scenario without random numbers runs once."""
+    version: str | None = None
+    """Version of the class in the stores of `sweep`. None: a digest of the source. Runs are repeated if the version, or
+    an attribute of the object, differs."""
 
 
 class CongestionControl(Strategy):
@@ -325,10 +330,14 @@ _BASES: Sequence[type[Strategy]] = (
 
 
 class Strategies:
-    """Strategies (Python mechanisms) of one scenario, with their names in the scenario."""
+    """Strategies (Python mechanisms) of one scenario, with their names in the scenario.
 
-    def __init__(self) -> None:
+    If `versioned`, a name has the strategy's version, as stores need it: `Mine@3fa9c1d2e0`.
+    """
+
+    def __init__(self, *, versioned: bool = False) -> None:
         self._given: list[tuple[object, str, str, Strategy]] = []
+        self._is_versioned = versioned
 
     def name_of(self, value: object) -> str | None:
         """Returns the name of a strategy, given as a class or an object; None if `value` is not a strategy."""
@@ -346,6 +355,11 @@ class Strategies:
         _check(type(made))
         _refuse_old_names(made)
         name = type(made).__name__
+        if self._is_versioned:
+            name = f"{name}@{_version.of_strategy(made)}"
+            if all(known != name for _, _, known, _ in self._given):
+                self._given.append((value, made._seam, name, made))
+            return name
         same_name = sum(1 for _, _, known, _ in self._given if known == name or known.startswith(f"{name}_"))
         name = f"{name}_{same_name + 1}" if same_name else name
         self._given.append((value, made._seam, name, made))

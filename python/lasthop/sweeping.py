@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 import queue
 import sys
 import time
 import warnings
 from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import BrokenExecutor
+from concurrent.futures import BrokenExecutor, Future
 from typing import Any
 
-from lasthop import _command, _lasthop, _toml
+from lasthop import _command, _lasthop, _toml, _version
 from lasthop._error import Error
+from lasthop._extra import needs
 from lasthop.running import _metrics, _whole
 from lasthop.scenario import Scenario, Source
 from lasthop.strategy import Strategies
@@ -53,7 +55,7 @@ class Sweep(Table):
         With `against={"congestion": "reno"}`, each mean has its `difference` from the point with this value and equal
         values of the other keys, paired by seed. `metrics` are the names of the numbers, by default all.
         """
-        wanted = [f"--against={path}={_toml.typed(path, value, Strategies())}" for path, value in (against or {}).items()]
+        wanted = [f"--against={path}={_toml.typed(path, value, Strategies(versioned=True))}" for path, value in (against or {}).items()]
         wanted += [f"--metric={name}" for name in _metrics(metrics)]
         printed, _ = _command.output(
             ["results", self.store, f"--sweep={self.number}", "--format=json", *wanted]
@@ -110,6 +112,10 @@ def sweep(
     use `jobs` threads of this machine, or an `executor`: a Dask `Client`, or any executor of `concurrent.futures`. The
     rows are the same in all cases. `shard=(2, 4)` runs the second of four parts of the sweep; each part has its own
     store, and `merge` joins the stores.
+
+    A value may be a strategy: `set={"congestion": ["cubic", Mine(beta=0.8)]}`. Such sweeps use processes instead of
+    threads (`jobs=1`: this process). The table has the strategy's name with its version: `Mine@3fa9c1d2e0-51c8e07f2a`,
+    which are digests of its source and of the object's attributes. The attribute `version` replaces the first one.
     """
     if executor is not None and not callable(getattr(executor, "submit", None)):
         raise Error(
@@ -117,14 +123,11 @@ def sweep(
             "for threads of this machine use jobs=4; for Dask: pip install distributed, then "
             "executor=distributed.Client(ADDRESS)",
         )
-    strategies = Strategies()
+    strategies = Strategies(versioned=True)
     keys = [(str(path), _values(str(path), values, strategies)) for path, values in set.items()]
-    scenario = source if isinstance(source, Scenario) else Scenario(source)
-    if strategies.for_engine():
-        raise Error(
-            "a strategy in Python cannot be swept: a store cannot distinguish versions of its code",
-            "use lasthop.compare",
-        )
+    scenario = Scenario.__new__(Scenario)
+    scenario._make(source, None, strategies)
+    payload = _pickled(strategies)
     path = os.fspath(store)
     made = _lasthop.Sweep(
         scenario._made,
@@ -140,10 +143,11 @@ def sweep(
         warnings.warn(note, stacklevel=2)
     progress_line = _Progress(made, progress)
     try:
-        if executor is None:
+        if executor is None and payload is None:
             made.work(_whole("jobs", jobs, 1, 1024), progress_line.update)
         else:
-            _elsewhere(made, executor, progress_line.update)
+            executor = executor or _processes(_whole("jobs", jobs, 1, 1024))
+            _elsewhere(made, executor, payload, progress_line.update)
     finally:
         progress_line.end()
         failed = made.failed()
@@ -172,12 +176,59 @@ def _shard(shard: tuple[int, int]) -> tuple[int, int]:
     raise Error(f"`shard` is {shard!r}: expected (number, count)", "for instance shard=(1, 4)")
 
 
-def _work(scenarios: dict[str, str], runs: list[tuple[str, int]]) -> bytes:
+def _pickled(strategies: Strategies) -> bytes | None:
+    """Returns the strategies for workers; None if there are none."""
+    if not strategies.for_engine():
+        return None
+    with needs("lasthop.sweep of a strategy", "loky"):
+        import cloudpickle
+    # A worker may not be able to import the user's own modules, so their contents are sent.
+    modules = {sys.modules[name] for _, _, made in strategies.for_engine() for name in _version.modules_of(made)}
+    modules -= {sys.modules[name] for name in cloudpickle.list_registry_pickle_by_value()}
+    for module in modules:
+        cloudpickle.register_pickle_by_value(module)
+    try:
+        pickled: bytes = cloudpickle.dumps(strategies.for_engine())
+    except Exception as why:
+        raise Error(
+            f"a strategy cannot be sent to another process: {why}",
+            "its attributes must be picklable: no open files, locks or threads",
+        ) from why
+    finally:
+        for module in modules:
+            cloudpickle.unregister_pickle_by_value(module)
+    return pickled
+
+
+def _processes(jobs: int | None) -> Any:
+    """Returns an executor with processes of this machine, or one that runs the tasks in this process."""
+    if jobs == 1:
+        return _Here()
+    with needs("lasthop.sweep of a strategy", "loky"):
+        import loky
+    return loky.get_reusable_executor(max_workers=jobs or os.cpu_count())
+
+
+class _Here:
+    """Executor that runs each task in this process, at once."""
+
+    _max_workers = 1
+
+    def submit(self, function: Callable[..., Any], *given: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        future.set_result(function(*given))
+        return future
+
+
+def _work(scenarios: dict[str, str], runs: list[tuple[str, int]], strategies: bytes | None = None) -> bytes:
     """Does one task on a worker: runs the orders and returns their results as bytes. It opens no file."""
-    return _lasthop.run_orders([(digest, scenarios[digest], seed) for digest, seed in runs])
+    orders = [(digest, scenarios[digest], seed) for digest, seed in runs]
+    return _lasthop.run_orders(orders, pickle.loads(strategies) if strategies else [])
 
 
-def _elsewhere(made: _lasthop.Sweep, executor: Any, on_progress: Callable[[], None]) -> None:
+def _elsewhere(
+    made: _lasthop.Sweep, executor: Any, strategies: bytes | None, on_progress: Callable[[], None]
+) -> None:
     """Submits the runs to an executor in tasks of about 1 s, and stores the results."""
     is_dask = type(executor).__module__.partition(".")[0] == "distributed"
     options = {"pure": False} if is_dask else {}
@@ -197,7 +248,9 @@ def _elsewhere(made: _lasthop.Sweep, executor: Any, on_progress: Callable[[], No
             size = min(size, max(1, made.progress()[1] // (2 * most)))
             while len(out) < most and (orders := [retries.pop()] if retries else made.orders(size)):
                 runs = [(digest, seed) for digest, _, seed in orders]
-                future = executor.submit(_work, {digest: text for digest, text, _ in orders}, runs, **options)
+                future = executor.submit(
+                    _work, {digest: text for digest, text, _ in orders}, runs, strategies, **options
+                )
                 ticket += 1
                 out[ticket] = (future, orders)
                 future.add_done_callback(lambda _, ticket=ticket: returned.put(ticket))

@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
@@ -15,6 +16,7 @@ import pyarrow.parquet  # type: ignore[import-untyped]
 import pytest
 
 import lasthop
+from lasthop import _version
 
 PATH = "rate=2Mbit/s,rtt=40ms,queue=20packets,loss=1%,duration=5s"
 KEYS: dict[str, object] = {"recovery": ["sack", "reno"], "channel.loss": ["0.5%", "1%", "3%"]}
@@ -133,9 +135,116 @@ class _Killing:
         return future
 
 
+GAIN = 1.0
+
+
+def half(window: float) -> float:
+    return window / 2
+
+
+class Additive(lasthop.CongestionControl):
+    """Adds `gain` segments per window of ACKs, and halves the window at a loss."""
+
+    draws = False
+
+    def __init__(self, gain: float = 1.0) -> None:
+        self.gain = gain
+
+    def on_ack(self, ack: lasthop.Ack) -> None:
+        self.cwnd += GAIN * self.gain * self.mss * ack.acked_bytes / self.cwnd
+
+    def on_loss(self, loss: lasthop.Loss) -> None:
+        self.cwnd = max(half(self.cwnd), 2 * self.mss)
+        self.ssthresh = self.cwnd
+
+
+def test_strategies_are_swept_in_any_process(tmp_path: Path) -> None:
+    set: dict[str, object] = {"congestion": ["reno", Additive(), Additive(4.0)], "loss": [0.001, 0.01]}
+    here = lasthop.sweep(PATH, set=set, runs=2, store=tmp_path / "here", jobs=1)
+    assert len(here) == 12 and not here.failed
+    names = list(dict.fromkeys(here["congestion"]))
+    assert names[0] == "reno" and names[1].startswith("Additive@") and len(names_of(names)) == 3
+    table = lasthop.compare(PATH, vary=set, runs=2).flows
+    assert here["goodput_kbps"] == sorted_like(here, table, names)
+    processes = lasthop.sweep(PATH, set=set, runs=2, store=tmp_path / "processes", jobs=2)
+    assert rows(processes) == rows(here)
+    distributed = pytest.importorskip("distributed")
+    with (
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        dask = lasthop.sweep(PATH, set=set, runs=2, store=tmp_path / "dask", executor=client)
+    assert rows(dask) == rows(here)
+    # A second sweep finds the runs; the summary knows the strategy as a baseline.
+    again = lasthop.sweep(PATH, set=set, runs=2, store=tmp_path / "here", jobs=1)
+    assert rows(again) == rows(here)
+    differences = again.summary(against={"congestion": Additive()}, metrics=["goodput_kbps"])
+    assert any(one["goodput_kbps"]["difference"] for one in differences)
+
+
+def test_a_changed_strategy_is_another_point(monkeypatch: pytest.MonkeyPatch) -> None:
+    def version(made: object) -> str:
+        return _version.of_strategy(made)
+
+    first = version(Additive())
+    assert version(Additive()) == first != version(Additive(2.0))
+    with monkeypatch.context() as patch:
+        patch.setitem(globals(), "GAIN", 2.0)
+        assert version(Additive()) != first, "a constant that a method uses"
+    with monkeypatch.context() as patch:
+        patch.setitem(globals(), "half", lambda window: window / 3)
+        assert version(Additive()) != first, "a function that a method uses"
+    with monkeypatch.context() as patch:
+        patch.setattr(Additive, "on_loss", lambda self, loss: None)
+        assert version(Additive()) != first, "a method"
+    with monkeypatch.context() as patch:
+        patch.setattr(Additive, "version", "mine 2", raising=False)
+        assert version(Additive()).startswith("mine 2-") and version(Additive()) != version(Additive(2.0))
+
+    def closed_over(factor: float) -> str:
+        class Inner(lasthop.CongestionControl):
+            def on_ack(self, ack: lasthop.Ack) -> None:
+                self.cwnd += factor
+
+            def on_loss(self, loss: lasthop.Loss) -> None:
+                self.cwnd /= 2
+
+        return version(Inner())
+
+    assert closed_over(1.0) == closed_over(1.0) != closed_over(2.0)
+
+
+def test_an_exception_of_a_hook_fails_its_run_alone(tmp_path: Path) -> None:
+    class Broken(Additive):
+        def on_loss(self, loss: lasthop.Loss) -> None:
+            raise ZeroDivisionError("my mistake")
+
+    done = lasthop.sweep(PATH, set={"congestion": ["reno", Broken()]}, runs=2, store=tmp_path / "s", jobs=1)
+    assert len(done) == 2 and len(done.failed) == 2
+    assert "ZeroDivisionError: my mistake" in done.failed[0]
+
+
+def names_of(names: list[str]) -> set[str]:
+    return {name for name in names if name == "reno" or "-" in name}
+
+
+def sorted_like(sweep: lasthop.Sweep, table: lasthop.Table, names: list[str]) -> list[float]:
+    """Goodputs of a comparison, in the order of the sweep's rows."""
+    order = list(dict.fromkeys(table["congestion"]))
+    found = {
+        (names[order.index(name)], loss, seed): goodput
+        for name, loss, seed, goodput in zip(
+            table["congestion"], table["loss"], table["seed"], table["goodput_kbps"], strict=True
+        )
+    }
+    keys = zip(sweep["congestion"], sweep["loss"], sweep["seed"], strict=True)
+    return [found[key] for key in keys]
+
+
 def test_bad_input_is_one_clear_error(tmp_path: Path) -> None:
-    class Mine(lasthop.CongestionControl):
-        draws = False
+    class Locked(lasthop.CongestionControl):
+        def __init__(self) -> None:
+            self.lock = threading.Lock()
 
         def on_ack(self, ack: lasthop.Ack) -> None:
             pass
@@ -150,7 +259,7 @@ def test_bad_input_is_one_clear_error(tmp_path: Path) -> None:
         ({"set": {"recovery": ["sack", "sack"]}}, "twice"),
         ({"set": {"recovry": ["sack"]}}, "recovry"),
         ({"set": {"seed": [1, 2]}}, "cannot be varied"),
-        ({"set": {"congestion": [Mine(), "reno"]}}, "cannot be swept"),
+        ({"set": {"congestion": [Locked()]}}, "cannot be sent to another process"),
         ({"set": KEYS, "until": 2}, "until = 2"),
         ({"set": KEYS, "until": float("nan")}, "until = NaN"),
         ({"set": KEYS, "runs": 0}, "runs"),

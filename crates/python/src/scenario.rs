@@ -1,8 +1,8 @@
 //! Scenarios, changes to them, and the problems of both.
 
 use crate::error::{bad_input, of_problem};
-use crate::strategy::{self, Strategy};
-use lasthop_scenario::{Catalogue, Draft};
+use crate::strategy;
+use lasthop_scenario::Draft;
 use pyo3::prelude::*;
 use std::sync::Arc;
 
@@ -27,13 +27,10 @@ impl Scenario {
         source: &str,
         name: Option<&str>,
         changes: Vec<(String, String)>,
-        strategies: Vec<(String, String, Py<PyAny>)>,
+        strategies: Vec<strategy::Named>,
     ) -> PyResult<Scenario> {
         let has_strategies = !strategies.is_empty();
-        let mut catalogue = Catalogue::default();
-        for (seam, name, object) in strategies {
-            strategy::add(py, &mut catalogue, &seam, Strategy::new(&name, object))?;
-        }
+        let catalogue = strategy::catalogue(py, strategies)?;
         let draft = match name {
             Some(name) => catalogue.parse(source, name),
             None => catalogue.load(source),

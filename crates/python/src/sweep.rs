@@ -3,22 +3,25 @@
 
 use crate::error::{bad_input, of_problem};
 use crate::scenario::{Scenario, checked_runs};
+use crate::strategy;
 use crate::table::{Columns, Table};
-use crate::work::{SIGNAL_CHECK_INTERVAL, quantity, threads};
+use crate::work::{SIGNAL_CHECK_INTERVAL, quantity, run_with_python, threads};
 use lasthop_lab::compare::{Quantity, Variation};
 use lasthop_lab::runs::random::Determinism;
 use lasthop_sim::FLOW_METRICS;
 use lasthop_sweep::batch;
 use lasthop_sweep::driver::{Driver, RunCount, Shard};
 use lasthop_sweep::grid::Grid;
-use lasthop_sweep::row::{RunRow, SubjectMetrics};
+use lasthop_sweep::row::{RunRow, SubjectMetrics, subject_metrics};
 use lasthop_sweep::rule::{DEFAULT_MAX_RUNS, Precision};
 use lasthop_sweep::store::{Combination, Error, Store, StoreReader, StoredRun};
 use lasthop_sweep::thread_pool::ThreadPool;
+use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 /// A sweep in progress and the only writer of its store until closed.
 #[pyclass(frozen, module = "lasthop._lasthop")]
@@ -46,11 +49,6 @@ impl Sweep {
         seed: Option<u64>,
         shard: (u32, u32),
     ) -> PyResult<Sweep> {
-        if scenario.has_strategies {
-            let message =
-                "a strategy in Python cannot be swept: a store cannot distinguish versions of its code";
-            return Err(bad_input(py, message, "use lasthop.compare"));
-        }
         let variations: Vec<Variation> =
             keys.into_iter().map(|(path, values)| Variation { path, values }).collect();
         let grid = Grid::of(&scenario.draft, &variations).map_err(|problem| of_problem(py, &problem))?;
@@ -209,12 +207,22 @@ impl Sweep {
     }
 }
 
-/// Does runs for a sweep in another process; returns the bytes for `Sweep.store_results`.
+/// Does runs for a sweep in another process; returns the bytes for `Sweep.store_results`. `strategies` are additional
+/// mechanisms: seam, name, and the object that is copied for each use.
 #[pyfunction]
-pub fn run_orders(py: Python<'_>, orders: Vec<(String, String, u64)>) -> PyResult<Bound<'_, PyBytes>> {
+#[pyo3(signature = (orders, strategies=Vec::new()))]
+pub fn run_orders(
+    py: Python<'_>,
+    orders: Vec<(String, String, u64)>,
+    strategies: Vec<strategy::Named>,
+) -> PyResult<Bound<'_, PyBytes>> {
     static KNOWN: batch::ScenarioCache = batch::ScenarioCache::empty();
-    let packed = py.detach(|| batch::run(&orders, &KNOWN).map(|rows| batch::pack(&rows)));
-    packed.map(|packed| PyBytes::new(py, &packed)).map_err(|why| {
+    let rows = if strategies.is_empty() {
+        py.detach(|| batch::run(&orders, &KNOWN))
+    } else {
+        run_with_strategies(py, &orders, strategies)?
+    };
+    rows.map(|rows| PyBytes::new(py, &batch::pack(&rows))).map_err(|why| {
         let message = format!("a worker cannot run this sweep: {why}");
         bad_input(
             py,
@@ -222,6 +230,32 @@ pub fn run_orders(py: Python<'_>, orders: Vec<(String, String, u64)>) -> PyResul
             "install the same version of lasthop on all machines, with the same recordings",
         )
     })
+}
+
+/// Does runs with mechanisms in Python, one after the other. A run whose hook raises an exception has the exception in
+/// place of numbers.
+fn run_with_strategies(
+    py: Python<'_>,
+    orders: &[batch::RunRequest],
+    strategies: Vec<strategy::Named>,
+) -> PyResult<Result<Vec<RunRow>, String>> {
+    let (catalogue, known) = (strategy::catalogue(py, strategies)?, batch::ScenarioCache::empty());
+    let mut rows = Vec::new();
+    for (digest, text, seed) in orders {
+        let scenario = match known.scenario(digest, text, &catalogue) {
+            Ok(scenario) => scenario,
+            Err(why) => return Ok(Err(why)),
+        };
+        let begun = Instant::now();
+        let outcome = match run_with_python(py, scenario, *seed) {
+            Ok(outcome) => Ok(subject_metrics(&outcome)),
+            Err(error) if error.is_instance_of::<PyException>(py) => Err(error.to_string()),
+            Err(interrupt) => return Err(interrupt),
+        };
+        let wall_s = begun.elapsed().as_secs_f64();
+        rows.push(RunRow { digest: digest.clone(), seed: *seed, wall_s, outcome });
+    }
+    Ok(Ok(rows))
 }
 
 /// Table of a sweep in a store: one row for each run and flow. `sweep` may be omitted if the store has only one sweep.

@@ -128,6 +128,19 @@ pub fn quantity(py: Python<'_>, name: &str) -> PyResult<Quantity> {
     })
 }
 
+/// Does a run whose scenario has mechanisms in Python, on this thread.
+///
+/// # Errors
+/// Fails with the first exception of a hook.
+pub fn run_with_python(
+    py: Python<'_>,
+    scenario: Arc<lasthop_scenario::Scenario>,
+    seed: u64,
+) -> PyResult<Outcome> {
+    let repetition = Repetition { scenario, seed, samples: false, events: false };
+    repetition.run_on_this_thread(py).map(|done| done.outcome)
+}
+
 struct Repetition {
     scenario: Arc<lasthop_scenario::Scenario>,
     seed: u64,

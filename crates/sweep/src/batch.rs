@@ -5,7 +5,7 @@
 
 use crate::digest::{Digests, ENGINE};
 use crate::row::{self, RunRow, Subject, SubjectMetrics};
-use lasthop_scenario::{Draft, Scenario};
+use lasthop_scenario::{Catalogue, Scenario};
 use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -26,12 +26,16 @@ impl ScenarioCache {
         ScenarioCache(Mutex::new(BTreeMap::new()))
     }
 
-    fn scenario(&self, digest: &str, text: &str) -> Result<Arc<Scenario>, String> {
+    /// The scenario with this digest and text, whose mechanisms are in `catalogue`.
+    ///
+    /// # Errors
+    /// Fails if the text is not the scenario with this digest for this engine.
+    pub fn scenario(&self, digest: &str, text: &str, catalogue: &Catalogue) -> Result<Arc<Scenario>, String> {
         let cache = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(scenario) = cache().get(digest) {
             return Ok(Arc::clone(scenario));
         }
-        let scenario = Arc::new(scenario(digest, text)?);
+        let scenario = Arc::new(scenario(digest, text, catalogue)?);
         let mut cache = cache();
         if cache.len() >= MAX_CACHED {
             cache.clear();
@@ -47,14 +51,15 @@ impl ScenarioCache {
 /// Fails if results could differ: this process has another engine, or a recording with the same name but other
 /// contents.
 pub fn run(requests: &[RunRequest], cache: &ScenarioCache) -> Result<Vec<RunRow>, String> {
+    let catalogue = Catalogue::default();
     let one = |(digest, text, seed): &RunRequest| -> Result<RunRow, String> {
-        Ok(row::run(cache.scenario(digest, text)?.as_ref(), digest, *seed))
+        Ok(row::run(cache.scenario(digest, text, &catalogue)?.as_ref(), digest, *seed))
     };
     requests.iter().map(one).collect()
 }
 
-fn scenario(digest: &str, text: &str) -> Result<Scenario, String> {
-    let checked = Draft::parse(text, "sweep").and_then(|draft| draft.check());
+fn scenario(digest: &str, text: &str, catalogue: &Catalogue) -> Result<Scenario, String> {
+    let checked = catalogue.parse(text, "sweep").and_then(|draft| draft.check());
     let scenario = checked.map_err(|problem| problem.message().to_owned())?;
     if Digests::default().of(&scenario) == digest {
         Ok(scenario)
@@ -167,6 +172,7 @@ fn decode_metrics(
 mod tests {
     use super::*;
     use crate::grid::Grid;
+    use lasthop_scenario::Draft;
 
     #[test]
     fn a_run_elsewhere_is_the_same_to_the_bit() {

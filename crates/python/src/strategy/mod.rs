@@ -74,8 +74,20 @@ impl Strategy {
     }
 }
 
+/// A strategy for the engine: kind of mechanism (seam), name in scenarios, and the object that is copied for each use.
+pub type Named = (String, String, Py<PyAny>);
+
+/// Returns the engine's catalogue with these strategies.
+pub fn catalogue(py: Python<'_>, strategies: Vec<Named>) -> PyResult<Catalogue> {
+    let mut catalogue = Catalogue::default();
+    for (seam, name, object) in strategies {
+        add(py, &mut catalogue, &seam, Strategy::new(&name, object))?;
+    }
+    Ok(catalogue)
+}
+
 /// Adds a strategy to the catalogue of the seam (kind of mechanism) with this name.
-pub fn add(py: Python<'_>, catalogue: &mut Catalogue, seam: &str, strategy: Strategy) -> PyResult<()> {
+fn add(py: Python<'_>, catalogue: &mut Catalogue, seam: &str, strategy: Strategy) -> PyResult<()> {
     let is_scalable = seam == "congestion" && strategy.object.getattr(py, "is_scalable")?.is_truthy(py)?;
     let (info, tcp) = (strategy.info(is_scalable), &mut catalogue.tcp);
     match seam {
