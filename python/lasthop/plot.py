@@ -273,12 +273,12 @@ def cdf(
 ) -> Axes:
     """Draws the cumulative distribution of a metric over runs and flows. Each value of the column `by` is one line.
 
-    `by="class"` draws a line for each class of flows. The metrics of `completions` (`took_s`, `slowdown`, `bytes`) are
-    distributed over transfers.
+    `by="class"` draws a line for each class of flows. `took_s`, `slowdown` and `bytes` are columns of `completions`:
+    their distribution is over transfers.
     """
     _expect(results, "cdf", (Results, Comparison), "lasthop.run(…) or lasthop.compare(…)")
-    is_flow_metric = metric in results.flows.column_names
-    table = results.flows if is_flow_metric else results.completions
+    is_of_transfers = metric in ("took_s", "slowdown", "bytes")
+    table = _transfers(results) if is_of_transfers else results.flows
     values: dict[str, list[float]] = {}
     for group, value in zip(_groups(results, table, by), table[metric], strict=True):
         if value is not None:
@@ -287,7 +287,7 @@ def cdf(
         for (name, line), (colour, dash, _) in zip(values.items(), _looks(), strict=False):
             ax.ecdf(line, label=name or None, color=colour, linestyle=dash)
         ax.set_xlabel(_label(metric))
-        ax.set_ylabel(f"cumulative share of {'runs' if is_flow_metric else 'transfers'}")
+        ax.set_ylabel(f"cumulative share of {'transfers' if is_of_transfers else 'runs'}")
         ax.set_ylim(0, 1.02)
         _legend(ax, len(values))
     return ax

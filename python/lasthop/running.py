@@ -126,18 +126,24 @@ def advise(
     set: Mapping[str, object] | None = None,
     sender: str | None = None,
     by: str = "all",
+    place: str | Iterable[str] = (),
+    flow: str | Iterable[str] = (),
     seed: int | None = None,
     jobs: int | None = None,
 ) -> Advice:
     """Ranks remedies for a path with the command `lasthop advise`; reports the gain and the owner of each remedy.
 
     `sender` is the sender of the path's flows (`"linux-cubic"`, `"bbr3"`, …), by default the sender that the scenario
-    sets. `by` is the criterion of the ranking: `"all"`, `"goodput"` or `"short"`.
+    sets. `by` is the criterion of the ranking: `"all"`, `"goodput"` or `"short"`. `place` limits the remedies to places:
+    `"sender"` (then all congestion controls are tried), `"receiver"`, `"router"`, `"base-station"`, `"link"`. `flow`
+    limits the changes to flows or classes.
     """
     scenario = Scenario(source, set=set)
     if scenario._has_strategies:
         raise Error("advise does not support strategies in Python", "advise accepts the engine's own mechanisms only")
     further = [f"--by={by}", *([] if sender is None else [f"--sender={sender}"]), *_jobs(jobs)]
+    for option, given in (("place", place), ("flow", flow)):
+        further += [f"--{option}={one}" for one in ([given] if isinstance(given, str) else given)]
     if (number := _whole("seed", seed, 0, 2**63 - 1)) is not None:
         further.append(f"--seed={number}")
     with tempfile.TemporaryDirectory() as folder:

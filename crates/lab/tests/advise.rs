@@ -1,6 +1,6 @@
 //! Tests of the advice for paths on which theory or papers say which mechanisms help.
 
-use lasthop_lab::advise::{Advice, Aim, CandidateResults, DeploymentSite, advise, sender};
+use lasthop_lab::advise::{Advice, Aim, CandidateResults, DeploymentSite, Question, advise, sender};
 use lasthop_lab::progress::Silent;
 use lasthop_lab::repeat::on_threads;
 use lasthop_scenario::Draft;
@@ -10,7 +10,9 @@ fn advice(path: &str, set: &[(&str, &str)], threads: usize) -> Advice {
     for (key, value) in set {
         draft.set(key, value).unwrap();
     }
-    on_threads(Some(threads), || advise(&draft, "advice", Aim::All, None, &Silent)).unwrap().unwrap()
+    on_threads(Some(threads), || advise(&draft, "advice", &Question::general(Aim::All), &Silent))
+        .unwrap()
+        .unwrap()
 }
 
 fn first_three(advice: &Advice) -> Vec<&CandidateResults> {
@@ -138,7 +140,9 @@ fn beside_datagrams_that_do_not_yield_a_queue_for_each_flow_helps() {
                 [flow.video]\nfrom = \"x\"\nto = \"y\"\nkind = \"cbr\"\nrate = \"8 Mbit/s\"\npacket = \"1200 bytes\"\n";
     let draft = Draft::parse(text, "beside.toml").unwrap();
     let advice =
-        on_threads(Some(2), || advise(&draft, "beside.toml", Aim::Goodput, None, &Silent)).unwrap().unwrap();
+        on_threads(Some(2), || advise(&draft, "beside.toml", &Question::general(Aim::Goodput), &Silent))
+            .unwrap()
+            .unwrap();
     let first = &advice.rows[0];
     let is_fair = |row: &CandidateResults| {
         row.candidate
@@ -196,7 +200,35 @@ fn datagrams_alone_are_refused() {
     let text = "[link.a]\nfrom = \"x\"\nto = \"y\"\nrate = \"1 Mbit/s\"\none_way_delay = \"1 ms\"\n\
                 [flow.voice]\nfrom = \"x\"\nto = \"y\"\nkind = \"cbr\"\nrate = \"64 kbit/s\"\npacket = \"160 bytes\"\n";
     let draft = Draft::parse(text, "voice.toml").unwrap();
-    let problem = advise(&draft, "voice.toml", Aim::All, None, &Silent).unwrap_err();
+    let problem = advise(&draft, "voice.toml", &Question::general(Aim::All), &Silent).unwrap_err();
     assert!(problem.message().contains("no TCP flow"), "{}", problem.message());
     assert!(problem.advice().is_some_and(|help| help.contains("[flow.bulk]")), "{:?}", problem.advice());
+}
+
+/// With a place, only its changes are tried; at the sender, all congestion controls. The changed flow is the chosen one.
+#[test]
+fn advice_for_a_place_and_a_flow() {
+    let text = "duration = \"10 s\"\n[link.a]\nfrom = \"x\"\nto = \"y\"\nrate = \"4 Mbit/s\"\none_way_delay = \"20 ms\"\n\
+                down.channel = { kind = \"iid\", loss = 0.01 }\n[flow.bulk]\nfrom = \"x\"\nto = \"y\"\n\
+                [flow.many]\nfrom = \"x\"\nto = \"y\"\ncount = 2\n";
+    let draft = Draft::parse(text, "two.toml").unwrap();
+    let question = Question {
+        sites: vec![DeploymentSite::Sender],
+        flows: vec!["many".into()],
+        ..Question::general(Aim::Goodput)
+    };
+    let advice = on_threads(Some(2), || advise(&draft, "two.toml", &question, &Silent)).unwrap().unwrap();
+    let tried: Vec<&Vec<(String, String)>> = advice.rows.iter().map(|row| &row.candidate.set).collect();
+    assert!(advice.rows.iter().all(|row| row.candidate.sites.iter().all(|it| *it == DeploymentSite::Sender)));
+    assert!(
+        tried.iter().flat_map(|set| set.iter()).all(|(key, _)| key.starts_with("flow.many.")),
+        "{tried:?}"
+    );
+    let has = |wanted: &str| tried.iter().flat_map(|set| set.iter()).any(|(_, value)| value == wanted);
+    assert!(has("vegas") && has("copa") && has("bbr3") && has("linux"), "{tried:?}");
+    assert!(advice.rule().contains("Only changes at these places were tried: sender."), "{}", advice.rule());
+    let unknown = Question { flows: vec!["none".into()], ..question };
+    let problem = advise(&draft, "two.toml", &unknown, &Silent).unwrap_err();
+    assert_eq!(problem.message(), "there is no TCP flow `none`");
+    assert!(problem.advice().is_some_and(|help| help.contains("bulk, many")), "{:?}", problem.advice());
 }

@@ -11,7 +11,7 @@ use crate::values::{self, KnownNames};
 use clap::builder::TypedValueParser;
 use clap::{Args, ValueEnum};
 use lasthop_lab::advise::sender::{self, SENDERS};
-use lasthop_lab::advise::{self, Advice, Aim};
+use lasthop_lab::advise::{self, Advice, Aim, DeploymentSite, Question};
 use lasthop_lab::repeat::on_threads;
 use lasthop_lab::report;
 use std::path::{Path, PathBuf};
@@ -35,6 +35,12 @@ pub(crate) struct Advise {
     /// Criterion of the ranking
     #[arg(long, value_enum, default_value = "all")]
     by: By,
+    /// Places where changes may be deployed; by default all. With `sender`, all congestion controls are tried
+    #[arg(long, value_enum, value_name = "A,B", value_delimiter = ',')]
+    place: Vec<Place>,
+    /// Flows that may be changed, each with its replicas; by default all TCP flows
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    flow: Vec<String>,
     /// Seed of the first repetition; each further repetition adds 1. Default: the scenario's seed
     #[arg(long, value_name = "S", allow_negative_numbers = true, value_parser = values::seed)]
     seed: Option<u64>,
@@ -59,6 +65,33 @@ enum AdviceFormat {
     Table,
     /// One JSON object per candidate, one per line, the best first
     Json,
+}
+
+/// Place of a change.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Place {
+    /// The sending TCP
+    Sender,
+    /// The receiving TCP
+    Receiver,
+    /// The router with the bottleneck's queue
+    Router,
+    /// The node before the wireless hop
+    BaseStation,
+    /// The link layer of the wireless hop
+    Link,
+}
+
+impl From<Place> for DeploymentSite {
+    fn from(place: Place) -> DeploymentSite {
+        match place {
+            Place::Sender => DeploymentSite::Sender,
+            Place::Receiver => DeploymentSite::Receiver,
+            Place::Router => DeploymentSite::Router,
+            Place::BaseStation => DeploymentSite::BaseStation,
+            Place::Link => DeploymentSite::Link,
+        }
+    }
 }
 
 /// Criterion of a ranking.
@@ -102,8 +135,13 @@ impl Advise {
         let report = self.report.as_deref().map(Target::create).transpose()?;
         let bar = Bar::default();
         let name = self.base_file();
-        let advice =
-            on_threads(self.jobs, || advise::advise(&draft, &name, self.by.into(), self.seed, &bar))?;
+        let question = Question {
+            aim: self.by.into(),
+            seed: self.seed,
+            sites: self.place.iter().map(|place| (*place).into()).collect(),
+            flows: self.flow.clone(),
+        };
+        let advice = on_threads(self.jobs, || advise::advise(&draft, &name, &question, &bar))?;
         let Some(advice) = advice else {
             return Err(Failure::Interrupted("interrupted before the first ranking".to_owned()));
         };

@@ -1,11 +1,13 @@
 //! Candidates: cures grouped by the site where they are deployed. Each candidate is a list of scenario keys to change.
 
 use super::ranking::ScoredCandidate;
+use super::scenarios::belongs_to;
 use super::{LinkDirection, PathParameters};
 use lasthop_base::{Duration, Value};
 use lasthop_net::link::Config;
 use lasthop_scenario::{Hop, Scenario, Traffic};
 use lasthop_tcp::profile;
+use lasthop_tcp::sender::pacing;
 
 /// Site at which a cure is deployed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -93,6 +95,22 @@ const CONTROLS: [(&str, &str); 6] = [
     ("reno", "Reno"),
 ];
 
+/// Further congestion controls to try if advice is for the sender: value of the scenario key, and display name. The first
+/// ones are modules of Linux.
+const FURTHER_CONTROLS: [(&str, &str); 11] = [
+    ("vegas", "Vegas"),
+    ("htcp", "H-TCP"),
+    ("illinois", "Illinois"),
+    ("bic", "BIC"),
+    ("yeah", "YeAH"),
+    ("scalable", "Scalable TCP"),
+    ("hybla", "Hybla"),
+    ("westwood", "Westwood"),
+    ("compound", "Compound TCP"),
+    ("ledbat_plus_plus", "LEDBAT++"),
+    ("copa", "Copa"),
+];
+
 /// Queue disciplines to try at the router: value of the scenario key, and display name.
 const ROUTERS: [(&str, &str); 4] = [
     ("codel", "active queue management (CoDel)"),
@@ -101,18 +119,25 @@ const ROUTERS: [(&str, &str); 4] = [
     ("cake", "per-flow active queue management (CAKE)"),
 ];
 
-/// Single cures for this path. `rwnd_limited_pct` is the share of time in which the receive window limits the user's
-/// first flow, %.
-pub fn single(scenario: &Scenario, path: &PathParameters, rwnd_limited_pct: f64) -> Vec<Candidate> {
+/// Single cures for this path at these sites, or at all sites if `sites` is empty. If the sender is among the sites, all
+/// congestion controls are tried, otherwise the usual ones. `rwnd_limited_pct` is the share of time in which the receive
+/// window limits the user's first flow, %.
+pub fn single(
+    scenario: &Scenario,
+    path: &PathParameters,
+    rwnd_limited_pct: f64,
+    sites: &[DeploymentSite],
+) -> Vec<Candidate> {
     let mut list = CandidateList { path, candidates: Vec::new() };
     let air: Vec<LossyDirection<'_>> = lossy_directions(scenario);
-    list.senders(scenario);
+    list.senders(scenario, sites.contains(&DeploymentSite::Sender));
     list.receivers(rwnd_limited_pct, !air.is_empty());
     list.router(scenario);
     for air in &air {
         list.link(air);
         list.base_station(scenario, air);
     }
+    list.candidates.retain(|one| sites.is_empty() || one.sites.iter().all(|site| sites.contains(site)));
     list.candidates
 }
 
@@ -207,14 +232,19 @@ impl CandidateList<'_> {
         self.path.flows.iter().map(|flow| (format!("flow.{flow}.{key}"), value.to_owned())).collect()
     }
 
-    fn senders(&mut self, scenario: &Scenario) {
-        let source = scenario.flows.iter().find_map(|flow| match &flow.traffic {
+    fn senders(&mut self, scenario: &Scenario, tries_all: bool) {
+        let own = scenario
+            .flows
+            .iter()
+            .filter(|flow| self.path.flows.iter().any(|own| belongs_to(&flow.name, own)));
+        let source = own.into_iter().find_map(|flow| match &flow.traffic {
             Traffic::Tcp { source, .. } => Some(source),
             Traffic::Datagrams { .. } => None,
         });
         let Some(source) = source else { return };
         let present = source.congestion.info.name;
-        for (control, name) in CONTROLS.iter().filter(|(control, _)| *control != present) {
+        let further = if tries_all { &FURTHER_CONTROLS[..] } else { &[] };
+        for (control, name) in CONTROLS.iter().chain(further).filter(|(control, _)| *control != present) {
             let set = self.of_flows("sender.congestion", control);
             self.add(DeploymentSite::Sender, (*name).to_owned(), set);
         }
@@ -222,6 +252,10 @@ impl CandidateList<'_> {
         if !linux.sender.contains(&("recovery", source.recovery.info.name)) {
             let set = self.of_flows("profile", linux.name);
             self.add(DeploymentSite::Sender, "Linux sender (CUBIC, RACK-TLP, PRR)", set);
+        }
+        if tries_all && source.pacing.info.name == pacing::DEFAULT.info.name {
+            let set = self.of_flows("sender.pacing", "linux");
+            self.add(DeploymentSite::Sender, "pacing (fq of Linux)", set);
         }
     }
 

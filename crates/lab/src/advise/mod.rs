@@ -45,6 +45,27 @@ const SHORTEST: Duration = Duration::from_secs(10);
 /// Number of candidates at the top of the ranking whose order has to be certain.
 pub const TOP: usize = 3;
 
+/// Scope of the advice.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Question {
+    /// Ranking criterion.
+    pub aim: Aim,
+    /// The first seed; `None`: the scenario's seed.
+    pub seed: Option<u64>,
+    /// Sites at which cures may be deployed; empty: all sites.
+    pub sites: Vec<DeploymentSite>,
+    /// Names of the flows that a cure may change, each with its replicas; empty: all TCP flows. The other flows stay as
+    /// they are.
+    pub flows: Vec<String>,
+}
+
+impl Question {
+    /// All sites and all TCP flows, from the scenario's seed.
+    pub const fn general(aim: Aim) -> Question {
+        Question { aim, seed: None, sites: Vec::new(), flows: Vec::new() }
+    }
+}
+
 /// Advice for one network path.
 #[derive(Clone, Debug)]
 pub struct Advice {
@@ -56,6 +77,8 @@ pub struct Advice {
     pub aim: Aim,
     /// The first seed.
     pub seed: u64,
+    /// Sites at which cures were tried; empty: all sites.
+    pub sites: Vec<DeploymentSite>,
     /// Results of the unchanged path, the baseline of all comparisons.
     pub base: CandidateResults,
     /// Candidates, the best first.
@@ -102,17 +125,16 @@ impl LinkDirection {
 /// searched in the folder of this file.
 ///
 /// # Errors
-/// If the scenario is invalid or has no TCP flow.
+/// If the scenario is invalid, has no TCP flow, or lacks one of the question's flows.
 pub fn advise(
     draft: &Draft,
     name: &str,
-    aim: Aim,
-    seed: Option<u64>,
+    question: &Question,
     progress: &dyn Progress,
 ) -> Result<Option<Advice>, Problem> {
     let scenario = draft.check()?;
-    let path = facts(draft, &scenario, name)?;
-    let seed = seed.unwrap_or(scenario.seed);
+    let path = facts(draft, &scenario, name, &question.flows)?;
+    let (aim, seed) = (question.aim, question.seed.unwrap_or(scenario.seed));
     let mut left_out = Vec::new();
     let mut candidates = vec![CandidateRuns::new(draft, &path, (name, aim), candidates::unchanged())?];
     let mut make = |list: Vec<Candidate>| -> Vec<CandidateRuns> {
@@ -128,7 +150,7 @@ pub fn advise(
         is_whole.map_err(|stuck| path_problem(name, &stuck.message).advise(stuck.help))
     };
     let rwnd_limited_pct = candidates[0].scenarios.rwnd_limited_pct(seed);
-    candidates.extend(make(candidates::single(&scenario, &path, rwnd_limited_pct)));
+    candidates.extend(make(candidates::single(&scenario, &path, rwnd_limited_pct, &question.sites)));
     let mut most = most_runs(&path, candidates.len());
     if !run(&mut candidates, 0..BLOCK.min(most), "single cures")? {
         return Ok(None);
@@ -159,7 +181,8 @@ pub fn advise(
     left_out.extend(idle.map(why));
     let base = ranking::row(&candidates[0], &candidates[0]);
     let rows = ranking::rows(&candidates);
-    Ok(Some(Advice { title: scenario.title, path, aim, seed, base, rows, is_certain, left_out }))
+    let sites = question.sites.clone();
+    Ok(Some(Advice { title: scenario.title, path, aim, seed, sites, base, rows, is_certain, left_out }))
 }
 
 /// A candidate and the results of its repetitions.
@@ -233,9 +256,24 @@ fn most_runs(path: &PathParameters, candidates: usize) -> usize {
     ((runs as usize) / BLOCK * BLOCK).clamp(BLOCK, MOST_RUNS)
 }
 
-fn facts(draft: &Draft, scenario: &Scenario, name: &str) -> Result<PathParameters, Problem> {
-    let is_tcp = |at: &usize| matches!(scenario.flows[*at].traffic, Traffic::Tcp { .. });
-    let Some(first) = (0..scenario.flows.len()).find(is_tcp) else {
+fn facts(
+    draft: &Draft,
+    scenario: &Scenario,
+    name: &str,
+    chosen: &[String],
+) -> Result<PathParameters, Problem> {
+    let known = scenarios::tcp_flows(draft)?;
+    if let Some(unknown) = chosen.iter().find(|flow| !known.contains(flow)) {
+        let message = format!("there is no TCP flow `{unknown}`");
+        return Err(path_problem(name, &message).advise(format!("the TCP flows: {}", known.join(", "))));
+    }
+    let flows = if chosen.is_empty() { known } else { chosen.to_vec() };
+    let is_own = |at: &usize| {
+        let flow = &scenario.flows[*at];
+        let is_tcp = matches!(flow.traffic, Traffic::Tcp { .. });
+        is_tcp && flows.iter().any(|own| scenarios::belongs_to(&flow.name, own))
+    };
+    let Some(first) = (0..scenario.flows.len()).find(is_own) else {
         let why = "the scenario has no TCP flow: advice needs at least one";
         return Err(path_problem(name, why)
             .advise("add [flow.bulk] with from and to; `lasthop show umts` prints an example"));
@@ -255,7 +293,7 @@ fn facts(draft: &Draft, scenario: &Scenario, name: &str) -> Result<PathParameter
     let packets = Duration::from_secs_f64(PACKETS * 1500.0 * 8.0 / rate_bps as f64);
     let hops = route.there.iter().chain(&route.back);
     Ok(PathParameters {
-        flows: scenarios::tcp_flows(draft)?,
+        flows,
         bottleneck: LinkDirection {
             link: scenario.links[bottleneck.link].name.clone(),
             direction: if bottleneck.is_down { "down" } else { "up" },

@@ -28,8 +28,15 @@ impl Advice {
         } else {
             format!("the order of the first {TOP} is not certain: their intervals overlap")
         };
+        let scope = match &self.sites[..] {
+            [] => String::new(),
+            sites => {
+                let names: Vec<&str> = sites.iter().map(|site| site.name()).collect();
+                format!(" Only changes at these places were tried: {}.", names.join(", "))
+            }
+        };
         format!(
-            "{} runs of {} each, seeds from {}, the same losses for all candidates; 95 % intervals; {certain}. The score is {}.",
+            "{} runs of {} each, seeds from {}, the same losses for all candidates; 95 % intervals; {certain}. The score is {}.{scope}",
             runs(&mut self.rows.iter()),
             self.path.duration,
             self.seed,

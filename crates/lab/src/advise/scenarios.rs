@@ -126,7 +126,7 @@ fn resolved_table(draft: &Draft) -> Result<Table, Problem> {
 }
 
 /// Whether `flow` is the flow `name`, or one of several flows `name.1`, `name.2` … that the scenario declares together.
-fn belongs_to(flow: &str, name: &str) -> bool {
+pub(super) fn belongs_to(flow: &str, name: &str) -> bool {
     flow.strip_prefix(name).is_some_and(|rest| {
         let number = rest.strip_prefix('.');
         rest.is_empty() || number.is_some_and(|digits| digits.chars().all(|digit| digit.is_ascii_digit()))
