@@ -2,7 +2,7 @@
 
 use crate::error::{bad_input, of_problem};
 use crate::strategy;
-use lasthop_scenario::Draft;
+use lasthop_scenario::{Catalogue, Draft};
 use pyo3::prelude::*;
 use std::sync::Arc;
 

@@ -186,7 +186,7 @@ impl Sweep {
     fn step(&self, pool: &mut ThreadPool) -> Result<bool, Error> {
         let mut driver = self.driver();
         let Some(driver) = driver.as_mut() else { return Ok(false) };
-        let until = std::time::Instant::now() + SIGNAL_CHECK_INTERVAL;
+        let until = Instant::now() + SIGNAL_CHECK_INTERVAL;
         loop {
             while pool.has_room()
                 && let Some(job) = driver.poll_job()
@@ -196,7 +196,7 @@ impl Sweep {
             if pool.is_idle() {
                 return Ok(false);
             }
-            let left = until.saturating_duration_since(std::time::Instant::now());
+            let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 return driver.handle_time().map(|()| true);
             }

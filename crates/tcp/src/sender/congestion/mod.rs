@@ -27,6 +27,7 @@ mod scalable;
 mod variant;
 mod vegas;
 mod veno;
+mod vivace;
 mod w_cw;
 mod westwood;
 mod westwood_plus;
@@ -101,6 +102,8 @@ pub struct SentEvent {
     pub una: u64,
     /// Next byte to send (SND.NXT), after the segment.
     pub nxt: u64,
+    /// First byte of the segment.
+    pub start: u64,
     /// Payload, bytes.
     pub bytes: u64,
     /// Bytes in flight, including the segment.
@@ -339,6 +342,7 @@ pub const ALL: &[Mechanism<Build>] = &[
     ledbat_plus_plus::MECHANISM,
     copa::MECHANISM,
     dctcp::MECHANISM,
+    vivace::MECHANISM,
 ];
 
 /// Default mechanism.

@@ -114,7 +114,15 @@ impl Rates {
         let limited = self.sampler.is_limited();
         self.sampler.on_sent(now, range, begins, in_flight, scoreboard.lost_total());
         let (una, nxt) = (scoreboard.una(), scoreboard.nxt());
-        window.on_sent(&SentEvent { now, una, nxt, bytes: range.len(), in_flight, limited });
+        window.on_sent(&SentEvent {
+            now,
+            una,
+            nxt,
+            start: range.start,
+            bytes: range.len(),
+            in_flight,
+            limited,
+        });
         self.segments += 1;
         let pace = match (window.control().pacing_rate(), &self.pacing) {
             (Some(rate), _) => Some(Pace { rate, burst: 0 }),

@@ -1,0 +1,567 @@
+//! PCC Vivace: ascends the gradient of a utility of rate, RTT growth and loss.
+//!
+//! The sender's pacing rate is constant in each monitor interval (MI). For a rate of x Mbit/s, the slope of the RTT
+//! `dRTT/dt` (linear regression over the MI) and the share L of lost bytes, the utility is
+//!
+//! ```text
+//! u = x^0.9 - 900 x dRTT/dt - 11.35 x L
+//! ```
+//!
+//! **Starting**: the rate doubles until the utility falls, and then returns to the rate before. **Learning**: two MIs
+//! have the rates r (1 + ε) and r (1 - ε) in random order, with ε = 0.05. With the gradient γ = (u₊ - u₋) / (2 ε r), the
+//! rate changes by m γ Mbit/s. The amplifier m grows with the number of successive changes in the same direction. The
+//! change is at most ω r. The bound ω begins at 0.05, grows by 0.1 with each change that reaches the bound, and shrinks
+//! with smaller changes.
+//!
+//! Slopes below `tolerance` count as 0. On links whose delay varies by more than that within an RTT (LTE, UMTS), the slope
+//! outweighs the other terms, and the rate wanders; a larger `tolerance` helps. cwnd is twice the rate times SRTT, so that pacing limits the sender.
+//!
+//! Our choices: an MI has at least ten segments; while the results of an MI are awaited, the rate stays; the results are
+//! known when the data is acknowledged, at the latest after 1.5 SRTT; a timeout halves the rate; a lower RTT does not
+//! raise the utility while starting.
+
+use super::{
+    AckEvent, Build, CongestionControl, LossEvent, LostSegment, Nature, RateHooks, Recovered, SentEvent,
+    Start,
+};
+use crate::sender::ack_counting::AckCounting;
+use lasthop_base::{Duration, Info, Mechanism, Parameter, Rate, Stream, Time, Unit};
+use std::collections::{BTreeMap, VecDeque};
+
+const WEIGHT: Unit = Unit::Number(0.0, 1e6);
+
+pub const MECHANISM: Mechanism<Build> = Mechanism {
+    info: Info {
+        name: "vivace",
+        summary: "tries rates 5 % up and down, and ascends the utility of rate, RTT growth and loss",
+        source: "Dong et al., NSDI 2018 §4 (from descriptions; amplifier and bound from memory)",
+        parameters: &[
+            Parameter {
+                name: "latency",
+                unit: WEIGHT,
+                default: Some("900"),
+                doc: "weight of RTT growth in the utility; 0: Vivace-Loss",
+            },
+            Parameter {
+                name: "loss",
+                unit: WEIGHT,
+                default: Some("11.35"),
+                doc: "weight of the loss rate in the utility",
+            },
+            Parameter {
+                name: "tolerance",
+                unit: Unit::Number(0.0, 1.0),
+                default: Some("0.01"),
+                doc: "RTT growth that counts as 0, in s per s: a filter of jitter",
+            },
+        ],
+        ..Info::PLAIN
+    },
+    build: &|values, start| {
+        let [latency, loss, tolerance] = ["latency", "loss", "tolerance"].map(|name| values.number(name));
+        Box::new(Vivace::new(Weights { latency, loss, tolerance }, start))
+    },
+};
+
+/// Exponent of the rate in the utility.
+const EXPONENT: f64 = 0.9;
+/// Share ε by which the rates of a trial differ from the rate.
+const EPSILON: f64 = 0.05;
+/// First bound ω of a change, and its growth δ.
+const BOUND: f64 = 0.05;
+const BOUND_STEP: f64 = 0.1;
+/// Smallest number of segments of an MI.
+const SMALLEST_INTERVAL: u64 = 10;
+/// Smallest rate, segments per SRTT.
+const SMALLEST_RATE: f64 = 2.0;
+/// Smallest cwnd, segments.
+const SMALLEST_WINDOW: f64 = 4.0;
+/// SRTT before the first RTT sample.
+const UNKNOWN_RTT: Duration = Duration::from_millis(100);
+
+#[derive(Clone, Copy)]
+struct Weights {
+    latency: f64,
+    loss: f64,
+    tolerance: f64,
+}
+
+impl Weights {
+    /// Utility of a rate, Mbit/s.
+    fn utility(self, rate: f64, slope: f64, loss: f64) -> f64 {
+        let slope = if slope.abs() < self.tolerance { 0.0 } else { slope };
+        libm::pow(rate, EXPONENT) - self.latency * rate * slope - self.loss * rate * loss
+    }
+}
+
+struct Vivace {
+    weights: Weights,
+    mss: u64,
+    random: Stream,
+    srtt: Option<Duration>,
+    first_window: u64,
+    /// Rate r, Mbit/s; 0 before the connection is open.
+    rate: f64,
+    phase: Phase,
+    /// Intervals whose bytes are not all delivered or lost; the last one is being sent.
+    intervals: VecDeque<Interval>,
+    /// Number of the interval in which each outstanding segment was sent last, by the segment's first byte.
+    outstanding: BTreeMap<u64, u64>,
+    /// Number of intervals so far.
+    count: u64,
+    step: Step,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Phase {
+    /// Rate and utility of the interval before, if there was one.
+    Starting(Option<(f64, f64)>),
+    /// Utilities of the trial's intervals, at the higher and at the lower rate.
+    Learning([Option<f64>; 2]),
+}
+
+/// Reason for an interval's rate.
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Purpose {
+    /// Results of earlier intervals are awaited.
+    Waiting,
+    Starting,
+    /// A trial's interval at the higher or lower rate, with the number (0 or 1) in the trial.
+    Trial {
+        is_higher: bool,
+        number: u8,
+    },
+}
+
+/// Monitor interval. Losses and RTT samples belong to the interval in which the segment was sent last.
+#[derive(Debug)]
+struct Interval {
+    purpose: Purpose,
+    /// Mbit/s.
+    rate: f64,
+    began: Time,
+    ended: Option<Time>,
+    number: u64,
+    /// SND.NXT at the end of the interval.
+    until: u64,
+    /// Bytes sent, including retransmissions; part of them that was lost.
+    sent: u64,
+    lost: u64,
+    is_limited: bool,
+    slope: Regression,
+}
+
+/// Linear regression of the RTT over the time of sending, both in s.
+#[derive(Clone, Copy, Debug, Default)]
+struct Regression {
+    count: f64,
+    time: f64,
+    rtt: f64,
+    time_squared: f64,
+    product: f64,
+}
+
+impl Regression {
+    fn add(&mut self, time: f64, rtt: f64) {
+        self.count += 1.0;
+        self.time += time;
+        self.rtt += rtt;
+        self.time_squared += time * time;
+        self.product += time * rtt;
+    }
+
+    fn slope(&self) -> f64 {
+        let spread = self.count * self.time_squared - self.time * self.time;
+        if spread > 1e-18 { (self.count * self.product - self.time * self.rtt) / spread } else { 0.0 }
+    }
+}
+
+/// Amplifier and bound of the changes of the rate.
+#[derive(Clone, Copy, Debug, Default)]
+struct Step {
+    is_up: bool,
+    /// Number of successive changes in the same direction.
+    same: u32,
+    /// Number of growths of the bound.
+    growths: u32,
+}
+
+impl Step {
+    /// Amplifier of this number of successive changes.
+    fn amplifier(same: u32) -> f64 {
+        let same = f64::from(same);
+        match same {
+            _ if same <= 3.0 => same,
+            _ if same <= 6.0 => 2.0 * same - 3.0,
+            _ if same <= 9.0 => 4.0 * same - 15.0,
+            _ => 9.0 * same - 60.0,
+        }
+    }
+
+    /// Change of the rate for this gradient, Mbit/s.
+    fn change(&mut self, gradient: f64, rate: f64) -> f64 {
+        let is_up = gradient > 0.0;
+        if is_up != self.is_up || self.same == 0 {
+            *self = Step { is_up, same: 0, growths: 0 };
+        }
+        self.same += 1;
+        let wanted = Step::amplifier(self.same) * gradient.abs();
+        let bound = |growths: u32| (BOUND + BOUND_STEP * f64::from(growths)) * rate;
+        let size = wanted.min(bound(self.growths));
+        if wanted > bound(self.growths) {
+            self.growths += 1;
+        } else {
+            while self.growths > 0 && wanted <= bound(self.growths - 1) {
+                self.growths -= 1;
+            }
+        }
+        if is_up { size } else { -size }
+    }
+}
+
+impl Vivace {
+    fn new(weights: Weights, start: Start) -> Vivace {
+        Vivace {
+            weights,
+            mss: start.mss,
+            random: start.random,
+            srtt: None,
+            first_window: start.window,
+            rate: 0.0,
+            phase: Phase::Starting(None),
+            intervals: VecDeque::new(),
+            outstanding: BTreeMap::new(),
+            count: 0,
+            step: Step::default(),
+        }
+    }
+
+    fn rtt(&self) -> Duration {
+        self.srtt.unwrap_or(UNKNOWN_RTT)
+    }
+
+    fn smallest_rate(&self) -> f64 {
+        SMALLEST_RATE * 8e-6 * self.mss as f64 / self.rtt().as_secs().max(1e-6)
+    }
+
+    /// Ends the current interval and begins one.
+    fn begin(&mut self, now: Time, purpose: Purpose) {
+        let rate = match purpose {
+            Purpose::Trial { is_higher: true, .. } => self.rate * (1.0 + EPSILON),
+            Purpose::Trial { is_higher: false, .. } => self.rate * (1.0 - EPSILON),
+            Purpose::Waiting | Purpose::Starting => self.rate,
+        };
+        self.count += 1;
+        if let Some(current) = self.intervals.back_mut() {
+            current.ended.get_or_insert(now);
+        }
+        self.intervals.push_back(Interval {
+            purpose,
+            rate,
+            began: now,
+            ended: None,
+            number: self.count,
+            until: 0,
+            sent: 0,
+            lost: 0,
+            is_limited: false,
+            slope: Regression::default(),
+        });
+    }
+
+    /// Begins the intervals of the phase.
+    fn begin_phase(&mut self, now: Time) {
+        match self.phase {
+            Phase::Starting(_) => self.begin(now, Purpose::Starting),
+            Phase::Learning(_) => {
+                self.phase = Phase::Learning([None; 2]);
+                let is_higher = self.random.uniform() < 0.5;
+                self.begin(now, Purpose::Trial { is_higher, number: 0 });
+            }
+        }
+    }
+
+    /// Evaluates the intervals whose losses are known: all data was acknowledged, or the losses had time to be found.
+    fn evaluate(&mut self, now: Time, una: u64) {
+        let patience = self.rtt() * 3;
+        while let Some(front) = self.intervals.front() {
+            let Some(ended) = front.ended else { return };
+            if una < front.until && now.since(ended) * 2 < patience {
+                return;
+            }
+            let Some(done) = self.intervals.pop_front() else { return };
+            self.handle(now, &done);
+        }
+    }
+
+    fn handle(&mut self, now: Time, done: &Interval) {
+        if done.purpose == Purpose::Waiting {
+            return;
+        }
+        if done.is_limited || done.sent == 0 {
+            // The application limited the rate: the phase begins anew.
+            return self.begin_phase(now);
+        }
+        let slope = done.slope.slope();
+        let slope = if matches!(self.phase, Phase::Starting(_)) { slope.max(0.0) } else { slope };
+        let utility = self.weights.utility(done.rate, slope, done.lost as f64 / done.sent as f64);
+        match (&mut self.phase, done.purpose) {
+            (Phase::Starting(before), Purpose::Starting) => {
+                match *before {
+                    Some((rate, former)) if utility < former => {
+                        self.rate = rate;
+                        self.phase = Phase::Learning([None; 2]);
+                    }
+                    _ => {
+                        *before = Some((self.rate, utility));
+                        self.rate *= 2.0;
+                    }
+                }
+                self.begin_phase(now);
+            }
+            (Phase::Learning(utilities), Purpose::Trial { is_higher, .. }) => {
+                utilities[usize::from(!is_higher)] = Some(utility);
+                if let [Some(higher), Some(lower)] = *utilities {
+                    self.learn(now, higher, lower);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn learn(&mut self, now: Time, higher: f64, lower: f64) {
+        let gradient = (higher - lower) / (2.0 * EPSILON * self.rate);
+        self.rate = (self.rate + self.step.change(gradient, self.rate)).max(self.smallest_rate());
+        self.begin_phase(now);
+    }
+}
+
+impl CongestionControl for Vivace {
+    fn window(&self) -> u64 {
+        let mss = self.mss as f64;
+        if self.srtt.is_none() || self.rate == 0.0 {
+            return self.first_window;
+        }
+        let rate = self.intervals.back().map_or(self.rate, |current| current.rate);
+        let bytes = 2.0 * rate * 1e6 / 8.0 * self.rtt().as_secs();
+        bytes.clamp(SMALLEST_WINDOW * mss, (1u64 << 30) as f64) as u64
+    }
+
+    fn ssthresh(&self) -> u64 {
+        if matches!(self.phase, Phase::Starting(_)) { u64::MAX >> 2 } else { self.window() }
+    }
+
+    fn nature(&self) -> Nature {
+        let fixed = Nature::FIXED;
+        Nature { uses_rate_samples: true, conserves: true, follows_delay: true, draws: true, ..fixed }
+    }
+
+    fn on_ack(&mut self, ack: &AckEvent, _: &mut dyn AckCounting) {
+        self.srtt = ack.srtt.or(self.srtt);
+        if self.rate == 0.0 {
+            return;
+        }
+        if let Some(rtt) = ack.rtt {
+            let sent = ack.now.since(Time::ZERO).saturating_sub(rtt);
+            let sent = Time::ZERO + sent;
+            let is_own = |it: &&mut Interval| sent >= it.began && it.ended.is_none_or(|ended| sent < ended);
+            if let Some(interval) = self.intervals.iter_mut().find(is_own) {
+                interval.slope.add(sent.since(interval.began).as_secs(), rtt.as_secs());
+            }
+        }
+        while self.outstanding.first_key_value().is_some_and(|(start, _)| *start < ack.una) {
+            self.outstanding.pop_first();
+        }
+        self.evaluate(ack.now, ack.una);
+    }
+
+    fn on_loss(&mut self, _: &LossEvent) {}
+
+    fn on_restart(&mut self, loss: &LossEvent) {
+        self.on_timeout(loss, true);
+    }
+
+    fn on_timeout(&mut self, loss: &LossEvent, _: bool) {
+        if self.rate == 0.0 {
+            return;
+        }
+        self.rate = (self.rate / 2.0).max(self.smallest_rate());
+        self.intervals.clear();
+        (self.phase, self.step) = (Phase::Learning([None; 2]), Step::default());
+        self.begin_phase(loss.now);
+    }
+
+    fn on_mark(&mut self, _: &LossEvent) {}
+
+    fn on_idle(&mut self, _: u64) {}
+
+    fn on_segment(&mut self, mss: u64) {
+        self.mss = mss;
+    }
+
+    fn on_recovered(&mut self, _: u64, _: Recovered) {}
+}
+
+impl RateHooks for Vivace {
+    fn on_sent(&mut self, sent: &SentEvent) {
+        if self.rate == 0.0 {
+            let rtt = self.rtt().as_secs().max(1e-6);
+            self.rate = self.first_window as f64 * 8e-6 / rtt;
+            self.begin_phase(sent.now);
+        }
+        let length = self.rtt();
+        let smallest = SMALLEST_INTERVAL * self.mss;
+        let Some(current) = self.intervals.back_mut() else { return };
+        current.is_limited |= sent.limited;
+        current.sent += sent.bytes;
+        current.until = sent.nxt;
+        self.outstanding.insert(sent.start, current.number);
+        let is_over = sent.now.since(current.began) >= length && current.sent >= smallest;
+        if is_over {
+            match current.purpose {
+                Purpose::Waiting => {}
+                Purpose::Trial { is_higher, number: 0 } => {
+                    self.begin(sent.now, Purpose::Trial { is_higher: !is_higher, number: 1 });
+                }
+                Purpose::Trial { .. } | Purpose::Starting => self.begin(sent.now, Purpose::Waiting),
+            }
+        }
+    }
+
+    fn on_open(&mut self, rtt: Option<Duration>) {
+        self.srtt = rtt;
+    }
+
+    fn on_lost(&mut self, _: Time, lost: &LostSegment) {
+        let Some(number) = self.outstanding.get(&lost.range.start) else { return };
+        if let Some(interval) = self.intervals.iter_mut().find(|it| it.number == *number) {
+            interval.lost = (interval.lost + lost.range.len()).min(interval.sent);
+        }
+    }
+
+    fn pacing_rate(&self) -> Option<Rate> {
+        let current = self.intervals.back()?;
+        Some(Rate::from_bps((current.rate * 1e6).clamp(1.0, 1e15) as u64))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::rounds::{MSS, Rounds};
+    use super::*;
+    use crate::ranges::Range;
+    use lasthop_base::{Choice, Value};
+
+    /// A bottleneck of `capacity` Mbit/s with a base RTT of 50 ms, an unlimited queue, and periodic losses of this share.
+    /// Returns the delivered share of the capacity and the mean queueing delay, s, of the second half of `seconds`.
+    fn on_a_bottleneck(capacity: f64, loss: f64, seconds: f64, values: &[(&'static str, f64)]) -> (f64, f64) {
+        let mut choice = Choice::of(&MECHANISM);
+        values.iter().for_each(|(name, value)| choice.values.set(name, Value::Number(*value)));
+        let mut control = (choice.build)(&choice.values, Rounds::start(10, 1 << 20));
+        let counting = Choice::of(&crate::sender::ack_counting::DEFAULT);
+        let mut counting = (counting.build)(&counting.values);
+        let at = |seconds: f64| Time::ZERO + Duration::from_secs_f64(seconds);
+        control.on_open(Some(Duration::from_millis(50)));
+        // Arrivals of ACKs: time, RTT; `None`: the segment is lost.
+        let mut acks: VecDeque<(f64, Option<f64>)> = VecDeque::new();
+        let (mut now, mut departure, mut free) = (0.0_f64, 0.0_f64, 0.0_f64);
+        let (mut una, mut nxt, mut in_flight, mut credit) = (1, 1, 0, 0.0);
+        let (mut delivered, mut waited, mut count) = (0.0, 0.0, 0.0);
+        while now < seconds {
+            let may_send = in_flight + MSS <= control.window();
+            let next_ack = acks.front().map_or(f64::INFINITY, |(time, _)| *time);
+            if may_send && departure.max(now) <= next_ack {
+                now = departure.max(now);
+                (nxt, in_flight) = (nxt + MSS, in_flight + MSS);
+                let sent = SentEvent {
+                    now: at(now),
+                    una,
+                    nxt,
+                    start: nxt - MSS,
+                    bytes: MSS,
+                    in_flight,
+                    limited: false,
+                };
+                control.on_sent(&sent);
+                free = free.max(now) + MSS as f64 * 8e-6 / capacity;
+                credit += loss;
+                let is_lost = credit >= 1.0;
+                credit -= if is_lost { 1.0 } else { 0.0 };
+                let rtt = free - now + 0.05;
+                acks.push_back((now + rtt, (!is_lost).then_some(rtt)));
+                let rate = control.pacing_rate().expect("the control paces").bps() as f64;
+                departure = now + MSS as f64 * 8.0 / rate;
+                continue;
+            }
+            let Some((time, rtt)) = acks.pop_front() else { panic!("neither data nor ACKs") };
+            now = time;
+            let range = Range { start: una, end: una + MSS };
+            (una, in_flight) = (una + MSS, in_flight - MSS);
+            let Some(rtt) = rtt else {
+                let lost = LostSegment { range, in_flight, lost: MSS, delivered: una, app_limited: false };
+                control.on_lost(at(now), &lost);
+                continue;
+            };
+            if now > seconds / 2.0 {
+                (delivered, waited, count) = (delivered + MSS as f64, waited + rtt - 0.05, count + 1.0);
+            }
+            let rtt = Some(Duration::from_secs_f64(rtt));
+            let ack = AckEvent {
+                now: at(now),
+                una,
+                nxt,
+                acked: MSS,
+                delivered: MSS,
+                segments: 1,
+                rtt,
+                srtt: rtt,
+                in_flight,
+                ..AckEvent::default()
+            };
+            control.on_ack(&ack, &mut *counting);
+        }
+        (delivered * 8e-6 / (seconds / 2.0) / capacity, waited / count)
+    }
+
+    /// NSDI 2018 §4.1: beyond the capacity the RTT grows, and 900 x dRTT/dt outweighs x^0.9. The rate stays near the
+    /// capacity, and the queue is shorter than a base RTT.
+    #[test]
+    fn the_rate_finds_the_capacity() {
+        for capacity in [5.0, 40.0] {
+            let (share, delay) = on_a_bottleneck(capacity, 0.0, 60.0, &[]);
+            assert!((0.85..=1.0).contains(&share), "{capacity}: {share}");
+            assert!(delay < 0.05, "{capacity}: {delay}");
+        }
+    }
+
+    /// Without queueing du/dx = 0.9 x^-0.1 - 11.35 L: at 100 Mbit/s a loss of up to 5.0 % does not lower the utility (NSDI
+    /// 2018 §4.2). At 3 % the rate stays near the capacity, at 12 % it falls.
+    #[test]
+    fn random_losses_below_five_per_cent_are_tolerated() {
+        let (share, _) = on_a_bottleneck(100.0, 0.03, 40.0, &[]);
+        assert!(share > 0.75, "{share}");
+        let (share, _) = on_a_bottleneck(100.0, 0.12, 40.0, &[]);
+        assert!(share < 0.3, "{share}");
+    }
+
+    #[test]
+    fn changes_in_the_same_direction_grow() {
+        assert_eq!([1, 3, 5, 8, 10].map(Step::amplifier), [1.0, 3.0, 7.0, 17.0, 30.0]);
+        let mut step = Step::default();
+        // 5 %, 15 %, 25 % of 10 Mbit/s bound a steep gradient.
+        for bound in [0.5, 1.5, 2.5] {
+            assert!((step.change(9.0, 10.0) - bound).abs() < 1e-9, "{bound}");
+        }
+        assert_eq!(step.change(-0.2, 10.0), -0.2, "a change of direction begins anew");
+    }
+
+    /// The slope of 0, 10, 20 ms at 0, 1, 2 s is 0.01.
+    #[test]
+    fn the_slope_is_a_regression() {
+        let mut slope = Regression::default();
+        for (time, rtt) in [(0.0, 0.0), (1.0, 0.01), (2.0, 0.02)] {
+            slope.add(time, rtt);
+        }
+        assert!((slope.slope() - 0.01).abs() < 1e-12);
+    }
+}
