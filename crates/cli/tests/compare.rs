@@ -162,3 +162,35 @@ fn the_baseline_has_the_same_values_of_the_other_key() {
     assert_eq!(output.status.code(), Some(2));
     assert!(error.contains("--against: `recovery` has no value rono") && error.contains("`reno`"), "{error}");
 }
+
+/// With `--flow`, tables, objects and the figure have only this class, whose numbers are those of its objects without
+/// the option.
+#[test]
+fn one_class_is_compared() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let text = "title = \"two classes\"\nduration = \"5 s\"\n[link.l]\nfrom = \"a\"\nto = \"b\"\nrate = \"10 Mbit/s\"\n\
+                one_way_delay = \"10 ms\"\n[flow.many]\nfrom = \"a\"\nto = \"b\"\ncount = 2\nstart_spread = \"1 s\"\n\
+                [flow.one]\nfrom = \"a\"\nto = \"b\"\n";
+    std::fs::write(directory.path().join("two.toml"), text).expect("written");
+    let vary = ["compare", "two.toml", "--vary", "queue=20packets,40packets", "--runs", "3"];
+    let with = |more: &[&str]| call_in(directory.path(), &[&vary[..], more].concat());
+    let all = objects(&String::from_utf8_lossy(&with(&["--format", "json"]).stdout));
+    let one = objects(&String::from_utf8_lossy(&with(&["--format", "json", "--flow", "many"]).stdout));
+    let names: Vec<&Value> = one.iter().map(|it| it.get("class").unwrap_or(&it["flow"])).collect();
+    assert_eq!(names, ["many.1", "many.2", "many", "many.1", "many.2", "many"]);
+    let wanted: Vec<&Value> = all
+        .iter()
+        .filter(|it| it.get("class").unwrap_or(&it["flow"]).as_str().is_some_and(|it| it.starts_with("many")))
+        .collect();
+    assert_eq!(one.iter().collect::<Vec<_>>(), wanted);
+    let output = with(&["--flow", "many", "--metric", "goodput", "--figure", "f.svg"]);
+    let text = String::from_utf8_lossy(&output.stdout);
+    let rows: Vec<&str> = text.lines().filter(|line| line.starts_with("goodput_kbps")).collect();
+    assert_eq!(rows.len(), 2, "{text}");
+    assert!(rows.iter().all(|row| row.contains(" many ")), "{text}");
+    let figure = std::fs::read_to_string(directory.path().join("f.svg")).expect("written");
+    assert!(figure.contains("many: goodput, kbit/s"), "{figure}");
+    let unknown = with(&["--flow", "web"]);
+    let message = String::from_utf8_lossy(&unknown.stderr).into_owned();
+    assert!(message.contains("there is no flow `web`") && message.contains("many, one"), "{message}");
+}

@@ -48,6 +48,9 @@ pub(crate) struct Compare {
     /// Metrics to compare: goodput_kbps,timeouts; repeatable (default: goodput and the most important that differ)
     #[arg(long, value_name = "A,B,C", value_delimiter = ',', value_parser = values::quantity)]
     metric: Vec<Quantity>,
+    /// Print and draw only this flow, or the flow with all its replicas (class)
+    #[arg(long, value_name = "NAME")]
+    flow: Option<String>,
     /// Print every metric that differs
     #[arg(long, conflicts_with = "metric")]
     all: bool,
@@ -113,6 +116,14 @@ impl Compare {
             let against: Vec<Variation> = self.against.iter().map(Variation::from).collect();
             done.set_baseline(&against)
                 .map_err(|it| Failure::bad_input(format!("--against: {}", it.message), it.help))?;
+        }
+        if let Some(flow) = &self.flow {
+            done.set_flow(flow).map_err(|names| {
+                Failure::bad_input(
+                    format!("--flow: there is no flow `{flow}`"),
+                    format!("the flows: {names}"),
+                )
+            })?;
         }
         let mut tracker =
             PrecisionTracker::new(self.until, &self.metric, names, done.baseline().bases().to_vec());

@@ -3,6 +3,7 @@
 use super::Comparison;
 use crate::document::{Block, Chapter, Document};
 use crate::figure::{Curve, CurveKind, Figure};
+use crate::runs::classes::is_named;
 use crate::runs::document::of_flow;
 use crate::runs::sizes::NamedTransfers;
 use crate::runs::{Observations, distribution, sequence, sizes};
@@ -116,6 +117,8 @@ impl Comparison {
         let cases = self.cases.iter().zip(&self.outcomes);
         let named = cases.map(|(case, outcomes)| {
             let flows = outcomes.iter().flat_map(|outcome| &outcome.flows);
+            let only = self.only.as_deref();
+            let flows = flows.filter(|flow| only.is_none_or(|only| is_named(&flow.name, only)));
             (case.values.join(", "), flows.flat_map(FlowOutcome::transfers).collect())
         });
         named.collect()

@@ -38,9 +38,11 @@ impl Comparison {
 
     /// Value of `quantity` over all flows in `case`, and its difference from the value in `base`.
     fn over_all_flows(&self, base: usize, case: usize, quantity: Quantity) -> CaseDifference {
-        self.compared_with(base, case, quantity, None, &|outcome: &Outcome| match quantity {
-            Quantity::OfFlow(metric) => measure::of_all_flows(outcome, metric),
-            Quantity::Aggregate(_) => quantity.of_all(outcome),
+        let only = self.only.as_deref();
+        self.compared_with(base, case, quantity, only, &|outcome: &Outcome| match (only, quantity) {
+            (Some(flow), _) => quantity.of_flow(outcome, flow),
+            (None, Quantity::OfFlow(metric)) => measure::of_all_flows(outcome, metric),
+            (None, Quantity::Aggregate(_)) => quantity.of_all(outcome),
         })
     }
 
@@ -60,6 +62,7 @@ impl Comparison {
         let left_out = axis.curves.len().saturating_sub(MOST_CURVES);
         let several = self.cases.iter().any(|case| case.scenario.flows.len() > 1);
         let flows = match (several, quantity.name()) {
+            _ if self.only.is_some() => format!("Only `{}`.", self.only.as_deref().unwrap_or_default()),
             (false, _) => String::new(),
             (true, name) if name == FLOW_METRICS[0].name => "Sum over all flows.".to_owned(),
             (true, _) if matches!(quantity, Quantity::OfFlow(_)) => "Mean over all flows.".to_owned(),
@@ -72,10 +75,18 @@ impl Comparison {
         let (words, _) = label::words(quantity.name());
         Figure {
             id: quantity.name().to_owned(),
-            title: format!("{} by {}", capitalised(&words), self.paths.join(" and ")),
+            title: match &self.only {
+                Some(flow) => {
+                    format!("{} of {flow} by {}", capitalised(&words), self.paths.join(" and "))
+                }
+                None => format!("{} by {}", capitalised(&words), self.paths.join(" and ")),
+            },
             caption: [flows, hidden].join(" ").trim().to_owned(),
             x_label: axis.label.clone(),
-            y_label: label::axis(quantity.name()),
+            y_label: match &self.only {
+                Some(flow) => format!("{flow}: {}", label::axis(quantity.name())),
+                None => label::axis(quantity.name()),
+            },
             x_log: axis.log,
             bars: !axis.categories.is_empty(),
             curves: axis.curves.iter().take(MOST_CURVES).map(curve).collect(),

@@ -26,6 +26,7 @@ pub use quantity::Quantity;
 use crate::change::PercentChange;
 use crate::in_order::InOrder;
 use crate::repeat::{estimate_by, seed_of};
+use crate::runs::classes::{class_of, is_named};
 use crate::runs::clock::VirtualClock;
 use crate::runs::completion::{COMPLETED, RESTRICTED};
 use crate::runs::random::Determinism;
@@ -86,6 +87,8 @@ pub struct Comparison {
     pub cases: Arc<[ComparedCase]>,
     baseline: Baseline,
     chosen: Vec<Quantity>,
+    /// Flow or class to which tables, figures and objects are limited; `None`: all flows.
+    only: Option<String>,
     /// Outcomes of each case, by repetition.
     pub outcomes: Vec<Vec<Outcome>>,
     /// Number of outcomes whose index [`Comparison::next_index`] has returned.
@@ -97,7 +100,24 @@ impl Comparison {
     pub fn new(paths: Vec<String>, cases: Vec<ComparedCase>, chosen: Vec<Quantity>) -> Comparison {
         let outcomes = cases.iter().map(|_| Vec::new()).collect();
         let baseline = Baseline::of(&paths, &cases);
-        Comparison { paths, cases: cases.into(), baseline, chosen, outcomes, assigned: 0 }
+        Comparison { paths, cases: cases.into(), baseline, chosen, only: None, outcomes, assigned: 0 }
+    }
+
+    /// Limits tables, figures and objects to the flow or class of this name.
+    ///
+    /// # Errors
+    /// Fails with the names of the classes if a case has no such flow.
+    pub fn set_flow(&mut self, name: &str) -> Result<(), String> {
+        for case in &*self.cases {
+            let names = || case.scenario.flows.iter().map(|flow| flow.name.as_str());
+            if !names().any(|flow| is_named(flow, name)) {
+                let mut classes: Vec<&str> = names().map(class_of).collect();
+                classes.dedup();
+                return Err(classes.join(", "));
+            }
+        }
+        self.only = Some(name.to_owned());
+        Ok(())
     }
 
     /// Baselines of all cases.

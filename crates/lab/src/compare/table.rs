@@ -2,7 +2,7 @@
 
 use super::{Comparison, Quantity};
 use crate::document::{Cell, Table};
-use crate::runs::classes::{Class, class_of};
+use crate::runs::classes::{Class, class_of, is_named};
 use crate::runs::completion::{COMPLETED, RESTRICTED};
 use crate::runs::number::{self, signed, with_interval};
 use crate::runs::summary::{self, AGGREGATE_METRICS};
@@ -85,6 +85,9 @@ impl Comparison {
     }
 
     fn subjects(&self) -> Vec<Subject<'_>> {
+        if let Some(flow) = self.only.as_deref() {
+            return self.subjects_of(flow);
+        }
         let several = self.has_several_flows();
         let names = if several { self.flow_names() } else { Vec::new() };
         let each = |quantity: Quantity| {
@@ -110,6 +113,22 @@ impl Comparison {
             _ => self.differs(&|outcome| subject.of(outcome)),
         }));
         subjects
+    }
+
+    /// The chosen numbers of a flow or class, or by default goodput and every metric that differs between cases.
+    fn subjects_of<'a>(&'a self, flow: &'a str) -> Vec<Subject<'a>> {
+        let of = |quantity: Quantity| Subject { quantity, flow: Some(flow) };
+        if !self.chosen.is_empty() {
+            return self.chosen.iter().map(|quantity| of(*quantity)).collect();
+        }
+        let goodput = of(Quantity::OfFlow(&FLOW_METRICS[0]));
+        let others = FLOW_METRICS.iter().skip(1).map(|metric| of(Quantity::OfFlow(metric)));
+        let others = others.filter(|subject| match subject.quantity.name() {
+            COMPLETED => true,
+            RESTRICTED if self.is_whole() => false,
+            _ => self.differs(&|outcome| subject.of(outcome)),
+        });
+        [goodput].into_iter().chain(others).collect()
     }
 
     /// Names of the flows of all cases, in the order of the cases. With too many flows: names of the classes; with too
@@ -155,10 +174,13 @@ impl Comparison {
         let mut objects = Vec::new();
         for (case, outcomes) in self.outcomes.iter().enumerate() {
             let Some(first) = outcomes.first() else { continue };
-            objects.extend(first.flows.iter().map(|flow| self.object(case, "flow", Some(&flow.name))));
-            let classes = Class::all(first).into_iter().filter(|class| class.flows.len() > 1);
+            let is_wanted = |name: &str| self.only.as_deref().is_none_or(|only| is_named(name, only));
+            let flows = first.flows.iter().filter(|flow| is_wanted(&flow.name));
+            objects.extend(flows.map(|flow| self.object(case, "flow", Some(&flow.name))));
+            let classes = Class::all(first).into_iter();
+            let classes = classes.filter(|class| class.flows.len() > 1 && is_wanted(&class.name));
             objects.extend(classes.map(|class| self.object(case, "class", Some(&class.name))));
-            if first.flows.len() > 1 {
+            if first.flows.len() > 1 && self.only.is_none() {
                 objects.push(self.object(case, "flow", None));
             }
         }

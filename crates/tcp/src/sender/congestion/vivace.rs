@@ -107,8 +107,9 @@ struct Vivace {
     intervals: VecDeque<Interval>,
     /// Number of the interval in which each outstanding segment was sent last, by the segment's first byte.
     outstanding: BTreeMap<u64, u64>,
-    /// Number of intervals so far.
+    /// Number of intervals so far, and number of the first interval of the phase or trial.
     count: u64,
+    first: u64,
     step: Step,
 }
 
@@ -232,6 +233,7 @@ impl Vivace {
             intervals: VecDeque::new(),
             outstanding: BTreeMap::new(),
             count: 0,
+            first: 0,
             step: Step::default(),
         }
     }
@@ -271,6 +273,7 @@ impl Vivace {
 
     /// Begins the intervals of the phase.
     fn begin_phase(&mut self, now: Time) {
+        self.first = self.count + 1;
         match self.phase {
             Phase::Starting(_) => self.begin(now, Purpose::Starting),
             Phase::Learning(_) => {
@@ -295,10 +298,11 @@ impl Vivace {
     }
 
     fn handle(&mut self, now: Time, done: &Interval) {
-        if done.purpose == Purpose::Waiting {
+        // An interval without data, or of an earlier phase, was replaced by a later one.
+        if done.purpose == Purpose::Waiting || done.sent == 0 || done.number < self.first {
             return;
         }
-        if done.is_limited || done.sent == 0 {
+        if done.is_limited {
             // The application limited the rate: the phase begins anew.
             return self.begin_phase(now);
         }
@@ -542,6 +546,37 @@ mod tests {
         assert!(share > 0.75, "{share}");
         let (share, _) = on_a_bottleneck(100.0, 0.12, 40.0, &[]);
         assert!(share < 0.3, "{share}");
+    }
+
+    /// Intervals that end without data, or because the application limits the rate, cause one new trial each.
+    #[test]
+    fn limited_intervals_are_repeated() {
+        let mut vivace =
+            Vivace::new(Weights { latency: 900.0, loss: 11.35, tolerance: 0.01 }, Rounds::start(10, 2));
+        vivace.on_open(Some(Duration::from_millis(50)));
+        let at = |millis: u64| Time::ZERO + Duration::from_millis(millis);
+        let mut nxt: u64 = 1;
+        let counting = Choice::of(&crate::sender::ack_counting::DEFAULT);
+        let mut counting = (counting.build)(&counting.values);
+        for millis in (0..2000).step_by(5) {
+            let (start, una) = (nxt, nxt.saturating_sub(10 * MSS).max(1));
+            nxt += MSS;
+            let event =
+                SentEvent { now: at(millis), una, nxt, start, bytes: MSS, in_flight: MSS, limited: true };
+            vivace.on_sent(&event);
+            let rtt = Some(Duration::from_millis(50));
+            let ack =
+                AckEvent { now: at(millis), una, nxt, acked: MSS, rtt, srtt: rtt, ..AckEvent::default() };
+            vivace.on_ack(&ack, &mut *counting);
+        }
+        vivace.on_timeout(&LossEvent { now: at(2000), ..LossEvent::default() }, true);
+        vivace.evaluate(at(4000), nxt);
+        assert!(
+            vivace.intervals.len() <= 3 && vivace.count < 100,
+            "{} {}",
+            vivace.intervals.len(),
+            vivace.count
+        );
     }
 
     #[test]
