@@ -39,8 +39,8 @@ pub(crate) struct AdjustableParts {
 struct Sending {
     packet: Packet,
     begins: Time,
-    /// Part of the packet that was unsent at the last rate change (`since`). The unit is bits times nanoseconds per
-    /// second.
+    /// Part of the packet that was unsent at the time `since`, which is the last rate change or the start of the
+    /// transmission. The unit is bits times nanoseconds per second.
     left: u128,
     since: Time,
     ends: Time,
@@ -84,7 +84,7 @@ impl AdjustableLink {
             if self.held_until > now {
                 return;
             }
-            // The next packet started as soon as the transmitter was free, which may be before `now`.
+            // The transmitter became free at `held_until`, possibly before `now`. The next packet started at that time.
             let Some(packet) = self.waiting.pop_front() else { return };
             self.bytes -= u64::from(packet.wire_bytes);
             self.begin(self.held_until, packet);

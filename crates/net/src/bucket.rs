@@ -2,8 +2,8 @@
 
 use lasthop_base::{Duration, Rate, Time};
 
-/// A token bucket. Instead of the level of the bucket, it stores the time in whole nanoseconds at which the bucket will
-/// be full. The stored time needs no update while the bucket fills.
+/// A token bucket. The state is the time in whole nanoseconds at which the bucket will be full, instead of the number
+/// of tokens. This time needs no update while the bucket fills.
 pub(crate) struct Bucket {
     rate: Rate,
     /// Time to fill the empty bucket.
@@ -28,7 +28,7 @@ impl Bucket {
         self.ready_again_at()
     }
 
-    /// Returns the result of [`Bucket::ready_at`] for the packet size of its last call.
+    /// As [`Bucket::ready_at`], for another packet of the size given in the last call of that function.
     pub(crate) fn ready_again_at(&self) -> Time {
         let spare = self.depth.saturating_sub(self.last.1);
         Time::from_nanos(self.full_at.as_nanos().saturating_sub(spare.as_nanos()))

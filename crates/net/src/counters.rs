@@ -1,4 +1,4 @@
-//! Counters of a link layer that segments packets into PDUs. They cover both ends of one direction.
+//! Counters of a link layer that segments packets into PDUs. They count events at both ends of one direction of a link.
 
 use lasthop_base::Duration;
 
@@ -68,8 +68,8 @@ pub struct RlcCounters {
     pub waited: Duration,
     /// Longest reordering delay.
     pub longest_wait: Duration,
-    /// Largest number of SDUs in the sender's queue. Depending on the parameter `holds`, these are all unacknowledged
-    /// SDUs or all SDUs not sent completely.
+    /// Largest number of SDUs in the sender's queue. The parameter `holds` selects the SDUs that count: all
+    /// unacknowledged SDUs, or only SDUs that are not completely sent.
     pub largest_sending: u32,
     /// Largest number of complete SDUs in the reordering buffer.
     pub largest_receiving: u32,

@@ -21,7 +21,7 @@ impl Processing {
         Processing { fixed: Duration::ZERO, max_delay, random, last: Time::ZERO }
     }
 
-    /// Adds a constant delay: the propagation delay of the host's own access.
+    /// Adds a constant delay, which is the propagation delay of the host's access link.
     pub fn with_fixed(self, fixed: Duration) -> Processing {
         Processing { fixed, ..self }
     }

@@ -7,7 +7,7 @@ use lasthop_base::{Duration, Mechanism, Stream, Time, Values};
 
 /// Model of jitter, which determines an additional delay for each packet.
 pub trait Jitter: Send {
-    /// Returns the additional delay of the packet that left at `now`.
+    /// Returns the additional delay of a packet that would arrive, or leaves the transmitter, at `now`.
     fn delay(&mut self, now: Time) -> Duration;
 
     /// Whether packets may overtake earlier packets. If false, packets wait for earlier packets.
@@ -26,7 +26,7 @@ pub trait Jitter: Send {
     }
 }
 
-/// Builds a model of jitter.
+/// Function that builds a model of jitter.
 pub type Build = dyn Fn(&Values, Stream) -> Box<dyn Jitter> + Send + Sync;
 
 /// All models of jitter.

@@ -101,7 +101,8 @@ impl Config {
         }
     }
 
-    /// Returns the delay without queueing: the propagation delay, plus the mean base delay of recorded trains.
+    /// Returns the delay without queueing: the propagation delay, plus the light trace's mean base delay if there is
+    /// such a trace.
     pub fn base_delay(&self) -> Duration {
         self.delay + self.light.as_ref().map_or(Duration::ZERO, |light| light.trace.mean_delay())
     }
@@ -127,7 +128,7 @@ impl Config {
         (self.queue.build)(&self.queue.values, context)
     }
 
-    /// Builds the channel. If `may_change`, a lossless channel can get losses at run time.
+    /// Builds the channel. If `may_change` is true, losses can be set at run time even on a lossless channel.
     pub(super) fn channel_of(&self, random: Stream, seed: u64, may_change: bool) -> Box<dyn Channel> {
         let other = random.clone();
         let channel = self.channel_with(random, seed);

@@ -1,5 +1,5 @@
-//! Run-time changes of a direction. On a [`Link`], which decides fates when packets enter, changes affect only later
-//! packets.
+//! Run-time changes of a direction's settings. A [`Link`] decides a packet's fate when the packet enters, so a change
+//! affects only packets that enter later.
 
 use super::{Link, LinkDirection};
 use crate::change::{ChangeRefused, LinkChange, LinkSettings};

@@ -1,8 +1,8 @@
 //! Packet-delivery traces in Mahimahi's format (Winstein et al., NSDI 2013; Netravali et al., ATC 2015).
 //!
 //! Each line has one integer, a time in milliseconds; times do not decrease. Each line is an opportunity to deliver
-//! 1504 bytes (1500 and the TUN header). A packet uses its IP length plus 4 bytes. The rest of an opportunity serves
-//! the next packet only if that packet arrived before the opportunity. The trace repeats after its last time stamp.
+//! 1504 bytes (1500 and the TUN header). A packet uses its IP length plus 4 bytes. The next packet may use the rest of
+//! an opportunity only if that packet arrived before the opportunity. The trace repeats after its last time stamp.
 
 use super::Served;
 use lasthop_base::{Duration, Rate, Time};
@@ -142,7 +142,8 @@ impl Trace {
     /// Returns the index of the first opportunity at or after `time`, repetitions included.
     fn first_from(&self, time: Time) -> u64 {
         let millis = time.as_nanos().div_ceil(NANOS_PER_MILLI);
-        // A time stamp equal to the trace's length belongs to the earlier repetition.
+        // A time stamp equal to the trace's length is the last opportunity of one repetition, not the first of the
+        // next.
         let pass = millis.saturating_sub(1) / self.length_millis();
         let within = millis - pass * self.length_millis();
         pass * self.millis.len() as u64 + self.millis.partition_point(|stamp| *stamp < within) as u64
@@ -265,9 +266,9 @@ mod tests {
         assert_eq!(link.serve(at(0), 2000).ends, at(2));
         // At 2 ms, 1004 of 1504 bytes are left for a small packet that has arrived by 2 ms.
         assert_eq!(link.serve(at(2), 500).ends, at(2));
-        // 500 bytes are left at 2 ms. The rest of this packet follows at 3 ms.
+        // 500 bytes of the opportunity at 2 ms are left. The rest of this packet is sent at 3 ms.
         assert_eq!(link.serve(at(2), 900), Served { begins: at(2), ends: at(3) });
-        // This packet arrived after 3 ms, so the rest of that opportunity is lost.
+        // This packet arrives after 3 ms, so it cannot use the rest of the opportunity at 3 ms.
         assert_eq!(link.serve(at(4), 40).ends, at(10));
     }
 
@@ -276,7 +277,7 @@ mod tests {
         let mut link = cursor("0\n5\n10\n");
         assert_eq!(link.serve(at(1), 1500).ends, at(5));
         assert_eq!(link.serve(at(6), 1500).ends, at(10));
-        // The trace repeats from 10 ms on. The time stamp 0 of the repetition is an opportunity at 10 ms, too.
+        // The trace repeats from 10 ms on, so the repetition's time stamp 0 is another opportunity at 10 ms.
         assert_eq!(link.serve(at(10), 1500).ends, at(10));
         assert_eq!(link.trace.bytes_until(at(10)), 4.0 * 1504.0);
         assert_eq!(link.trace.bytes_until(at(9)), 2.0 * 1504.0);

@@ -57,8 +57,8 @@ impl Stepped {
 
 impl Channel for Stepped {
     fn transmit(&mut self, transmission: &Transmission) -> Reception {
-        // The state at the start of the transmission applies. If the chain is already past that step, the chain's
-        // current state applies.
+        // The state at the step in which the transmission starts applies. If the chain is already past that step, the
+        // chain's current state applies.
         let loss = if self.is_bad_at(transmission.start.as_nanos() / self.step_nanos) {
             self.loss_bad
         } else {
