@@ -230,7 +230,7 @@ struct PacketTiming {
     bytes: u64,
     /// Time in which a packet of `bytes` is sent at the allocated rate.
     service_time: Duration,
-    /// Value of `service_time` in s.
+    /// Same value as `service_time`, as a number in s.
     due: f64,
     largest: f64,
 }
