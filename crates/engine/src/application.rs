@@ -36,8 +36,8 @@ pub struct Exchanges {
     pub think: Duration,
     /// Distribution of the think times.
     pub pauses: Spread,
-    /// Period of the requests, used instead of `think`. A request that is due before the previous response is complete
-    /// waits for that response.
+    /// Period of the requests, used instead of `think`. If a request is due before the previous response is complete,
+    /// the request waits for that response.
     pub every: Option<Duration>,
     /// Number of exchanges, at least 1, after which the client closes; `None`: unlimited.
     pub most: Option<u64>,
@@ -121,7 +121,7 @@ impl Application {
         }
     }
 
-    /// Time of the next action that the clock triggers, as opposed to an action that an arrival triggers.
+    /// Time of the application's next action that depends on the clock, and not on an arrival.
     pub fn next(&self) -> Time {
         self.next
     }

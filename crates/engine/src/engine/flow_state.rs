@@ -79,8 +79,8 @@ impl FlowState {
 /// One direction of a flow, 16 bytes.
 #[derive(Clone, Copy)]
 pub(super) struct FlowDirection {
-    /// The lower 31 bits are the route number. The highest bit is set if the endpoint that sends in this direction, or
-    /// the endpoint's application, needs notices with each received segment.
+    /// The lower 31 bits are the route number. The highest bit is set if each received segment causes notices to the
+    /// endpoint that sends in this direction, or to the endpoint's application.
     route_and_flag: u32,
     pub(super) first: PipeId,
     /// Pipe inside the host before the first link, or [`NO_PIPE`].

@@ -1,6 +1,6 @@
 //! [`Engine`]: connections that are created when they begin and released when they have ended.
 //!
-//! If there are very many flows, few are active at any time, so this saves memory. Results do not change, since a
+//! If there are very many flows, only few are active at any time, so this saves memory. Results do not change: a
 //! connection is released only when both ends have finished and none of its packets is in flight.
 
 use super::Engine;
@@ -12,8 +12,8 @@ use lasthop_tcp::rtt::RttEstimator;
 use lasthop_tcp::{Counters, State};
 use lasthop_wire::FlowId;
 
-/// Largest number of packets on a flow's two routes that a release searches for packets of the flow. If the routes hold
-/// more packets, the connection is kept, and release is retried when TIME-WAIT ends.
+/// Largest number of packets on a flow's two routes among which a release searches for packets of the flow. If the
+/// routes hold more packets, the connection is kept, and another release is tried when TIME-WAIT ends.
 const MAX_SEARCHED: usize = 4096;
 
 /// Results of a released connection.
@@ -29,7 +29,7 @@ pub struct ReleasedConnection {
     pub rtt: RttEstimator,
     /// Congestion window of the source, bytes.
     pub window: u64,
-    /// Congestion window of the source with its inflation during recovery, bytes.
+    /// Congestion window of the source, including its inflation during recovery, bytes.
     pub inflated: u64,
 }
 
@@ -52,7 +52,7 @@ impl Engine {
         (0..self.flows.len()).for_each(|index| self.create(index));
     }
 
-    /// Creates a deferred connection, in the state of a connection that has existed since time zero.
+    /// Creates a connection at its start time. Its state is that of a connection that has existed since time zero.
     #[inline(never)]
     pub(super) fn create(&mut self, index: usize) {
         let FlowState { traffic, has_loss_discrimination, .. } = &mut self.flows[index];
