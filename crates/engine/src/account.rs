@@ -24,7 +24,7 @@ impl CompactAccount {
         self.lost_to_overshoot += u64::from(is_early);
     }
 
-    /// Returns the counters that are not inline, and allocates them on the first call.
+    /// Returns the counters that are not inline. The first call allocates these counters.
     pub(crate) fn rest(&mut self) -> &mut FlowAccount {
         self.rest.get_or_insert_default()
     }

@@ -10,7 +10,7 @@ use lasthop_base::Duration;
 const MAX_NANOS: u64 = 1 << 62;
 /// Offset in ns added to each delay. The smallest sum is therefore 2^10, whose exponent is known.
 const MIN_NANOS: u64 = 1 << 10;
-/// Number of low-order bits of a 32-bit float that do not affect the class.
+/// Number of low-order bits of the float's fraction that do not affect the class.
 const CLASS_SHIFT: u32 = 23 - 5;
 /// Number subtracted from the high-order bits of a 32-bit float, so that class 0 begins at [`MIN_NANOS`].
 const FIRST_CLASS: u32 = (127 + 10) << 5;
@@ -70,7 +70,7 @@ impl DelayStatistics {
         nanos.clamp(i128::from(MIN_NANOS), i128::from(MAX_NANOS)) as i64
     }
 
-    /// Adds classes up to at least `class`, and counts the first delay in `class`.
+    /// Adds classes up to at least `class`, and counts one delay in the new class `class`.
     #[cold]
     fn grow(&mut self, class: usize) {
         self.counts.resize((class | (CLASSES_PER_GROWTH - 1)) + 1, 0);
@@ -142,7 +142,8 @@ mod tests {
         }
     }
 
-    /// Compares with the sorted list of all delays: the mean must be exact, and percentiles within half a class.
+    /// Compares the statistics with a sorted list of all delays. The mean must be exact, and percentiles must agree
+    /// within half a class.
     #[test]
     fn percentiles_are_those_of_all_times() {
         let mut random = lasthop_base::Stream::named(5, "waits");

@@ -12,8 +12,8 @@ use tree::{LargeTree, SmallTree, WideTree};
 /// Up to eight sources are kept sorted; more than eight compete in a tournament tree (`tree`).
 #[derive(Debug)]
 pub struct EventQueue {
-    /// Element 0 is the earliest source. With at most eight sources, the array holds all sources in order, followed by
-    /// unused source numbers.
+    /// Element 0 is the earliest source. With at most eight sources, the array holds all sources in order of time.
+    /// Unused elements come last.
     order: [(Time, u32); SORTED_CAPACITY],
     storage: Storage,
     count: usize,
@@ -26,12 +26,12 @@ enum Storage {
     Sorted,
     Small(Box<SmallTree>),
     Large(Box<LargeTree>),
-    /// Tree for more sources, or for times that do not fit in the keys of the other trees.
+    /// Tree for more sources, or for times that do not fit in the keys of the smaller trees.
     Wide(Box<WideTree>),
 }
 
 impl EventQueue {
-    /// An event queue of `count` sources, none of them due.
+    /// An event queue of `count` sources. No source is due.
     pub fn new(count: usize) -> EventQueue {
         EventQueue::with_busiest(count, &[])
     }
@@ -180,12 +180,12 @@ fn is_before(one: (Time, u32), other: (Time, u32)) -> bool {
 pub struct Timers(EventQueue);
 
 impl Timers {
-    /// Timers numbered from 0, none of them set.
+    /// Timers numbered from 0. No timer is set.
     pub fn new(count: usize) -> Timers {
         Timers(EventQueue::new(count))
     }
 
-    /// The earliest time in the tree, and its timer. The time is a lower bound of the timer's deadline; [`Time::NEVER`]
+    /// The earliest time in the tree, and its timer. The timer's deadline may be later than this time. [`Time::NEVER`]
     /// if no timer is set.
     pub fn first(&self) -> (Time, u32) {
         self.0.first()

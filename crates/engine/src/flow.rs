@@ -9,7 +9,7 @@ use lasthop_tcp::sender::Limited;
 use lasthop_tcp::{Endpoint, Range};
 use lasthop_wire::{LossReason, PerReason};
 
-/// One of the two ends of a flow.
+/// Side of a flow: its source or its destination.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum FlowSide {
     /// Sender of the data.
@@ -202,7 +202,7 @@ impl Datagrams {
         datagrams
     }
 
-    /// Returns the source with another spacing.
+    /// Returns the same source, with another spacing of datagrams.
     pub fn with_spacing(mut self, spacing: Spacing) -> Datagrams {
         self.spacing = Spacing { burst: spacing.burst.max(1), ..spacing };
         self
@@ -273,7 +273,8 @@ pub struct FlowAccount {
 }
 
 impl FlowAccount {
-    /// Returns the counts since `before`. `completed` and `limited` are copied unchanged.
+    /// Returns the counts since `before`, which are the counts at an earlier time. `completed` and `limited` are copied
+    /// unchanged.
     pub fn since(&self, before: &FlowAccount) -> FlowAccount {
         let both = |now: [u64; 2], then: [u64; 2]| [now[0] - then[0], now[1] - then[1]];
         FlowAccount {

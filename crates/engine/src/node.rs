@@ -21,7 +21,7 @@ pub struct NodeAccount {
     pub forwarded: u64,
     /// Packets forwarded with a changed header.
     pub changed: u64,
-    /// Copies of earlier packets that the middlebox sent.
+    /// Packets that the middlebox sent and that are copies of earlier packets.
     pub repeated: u64,
     /// New packets that the middlebox created and sent.
     pub created: u64,

@@ -14,7 +14,7 @@ pub trait Observer: Any + Send {
     /// A packet enters a pipe. If `fate` is [`Fate::Open`], a call of [`Observer::on_fate`] follows later.
     fn on_packet(&mut self, now: Time, pipe: PipeId, packet: &Packet, fate: Fate);
 
-    /// The fate of a packet that was reported as [`Fate::Open`] is now known.
+    /// The fate of a packet is now known. Earlier, the packet was reported as [`Fate::Open`].
     fn on_fate(&mut self, now: Time, pipe: PipeId, packet: &Packet, fate: Fate) {
         let _ = (now, pipe, packet, fate);
     }

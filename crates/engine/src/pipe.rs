@@ -6,7 +6,7 @@ use lasthop_base::Time;
 use lasthop_net::LinkDirection;
 use lasthop_wire::{PerReason, UplinkCounts};
 
-/// Number of a pipe in the engine.
+/// Number of a pipe in the engine. A pipe is one direction of a link.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct PipeId(pub u32);
 
@@ -24,7 +24,7 @@ pub struct PipeAccount {
 }
 
 impl PipeAccount {
-    /// Returns the counts since `before`.
+    /// Returns the counts since `before`, which are the counts at an earlier time.
     pub fn since(&self, before: &PipeAccount) -> PipeAccount {
         PipeAccount {
             offered: self.offered - before.offered,
@@ -52,7 +52,7 @@ pub(crate) struct Pipe {
     /// Number of packets in flight that continue to another pipe. While this number is above 0, the hops of later
     /// packets are not fused.
     pub(crate) continuing: u32,
-    /// Whether each packet is reported to an observer or recorded in `delays`.
+    /// Whether packets on this pipe are reported to an observer or recorded in `delays`.
     pub(crate) is_observed: bool,
     /// Whether all packets come from one other pipe that keeps their order, so that hops can be fused.
     pub(crate) is_fusible: bool,

@@ -42,7 +42,7 @@ pub(crate) fn fuse(pipes: &mut [Pipe], routes: &[Vec<PipeId>]) {
     }
 }
 
-/// The next pipe after each hop of each route, as a flat table.
+/// Table of the pipe that follows each hop of each route.
 pub(crate) struct NextHops {
     table: Vec<NextHop>,
     width: usize,
@@ -68,7 +68,7 @@ impl NextHop {
 }
 
 impl NextHops {
-    /// Builds the table; rebuild it whenever [`Pipe::is_fusible`] changes.
+    /// Builds the table. Rebuild the table whenever [`Pipe::is_fusible`] changes.
     pub(crate) fn of(routes: &[Vec<PipeId>], pipes: &[Pipe]) -> NextHops {
         let width = 1 + routes.iter().map(Vec::len).max().unwrap_or(0);
         let next =

@@ -29,7 +29,7 @@ pub enum EventSource {
     Element(PipeId),
 }
 
-/// A stuck run: time does not advance.
+/// A stuck run, in which time no longer advances.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Stuck {
     /// Instant at which time stopped.

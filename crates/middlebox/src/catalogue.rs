@@ -8,7 +8,7 @@ use lasthop_base::{Choice, Seam, SeamInfo, Selection};
 /// middleboxes.
 #[derive(Clone, Debug)]
 pub struct Catalogue {
-    /// The middleboxes, by default those of [`ALL`].
+    /// The middleboxes that scenarios can select; by default, all of [`ALL`].
     pub middlebox: Seam<Build>,
 }
 

@@ -38,7 +38,7 @@ struct Lhack {
     flows: PerDirection<Batch>,
 }
 
-/// Data that the next notice will cover.
+/// Data that reached the last hop and that the next notice will report.
 #[derive(Default)]
 struct Batch {
     seq: Seq,

@@ -131,8 +131,8 @@ impl Site {
 pub struct Exit {
     /// Whether packets go down towards the last hop, that is, from the link's `from` to its `to`.
     pub down: bool,
-    /// Round trip of a packet of 1500 bytes over the link, without queueing. It is the sum of both propagation delays
-    /// and one transmission time.
+    /// Round trip of a packet of 1500 bytes over the link, without queueing. The round trip is the sum of both
+    /// propagation delays and one transmission time.
     pub round_trip: Duration,
 }
 
@@ -165,7 +165,7 @@ pub fn builds_middlebox(choice: &Choice<Build>) -> bool {
     (choice.build)(&choice.values, &empty_site).is_some()
 }
 
-/// Returns whether the link layer must notify this choice's middlebox of failed transmissions
+/// Returns whether this choice's middlebox needs notices of failed transmissions from the link layer
 /// ([`Middlebox::needs_failures`]).
 pub fn needs_failures(choice: &Choice<Build>) -> bool {
     let empty_site = Site { flows: Vec::new(), random: Stream::named(0, "any") };

@@ -368,7 +368,7 @@ impl WtcpFlow {
         out.push(Decision::Retransmit(packet));
     }
 
-    /// Returns the packet with its residence time added to its timestamp.
+    /// Returns the packet with a later timestamp: the time that the packet has spent at the station is added.
     fn with_residence_time(&mut self, now: Time, rules: &WtcpRules, buffered: &BufferedPacket) -> Packet {
         let (Some(segment), Some((newest, at))) = (buffered.packet.segment(), self.newest_stamp) else {
             return buffered.packet;

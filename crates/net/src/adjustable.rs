@@ -64,7 +64,7 @@ impl AdjustableLink {
         }
     }
 
-    /// Returns the end of a transmission that has the unsent part `left` at the time `since`.
+    /// Returns the end of a transmission whose part `left` is still unsent at the time `since`.
     fn ends(&self, since: Time, left: u128) -> Time {
         match u64::try_from(left.div_ceil(u128::from(self.bps.max(1)))) {
             Ok(nanos) if self.bps > 0 => Time::from_nanos(since.as_nanos().saturating_add(nanos)),
@@ -72,7 +72,7 @@ impl AdjustableLink {
         }
     }
 
-    /// Advances transmissions to `now`.
+    /// Ends the transmissions that are complete by `now`, and starts the next ones.
     fn advance(&mut self, now: Time, out: &mut Vec<Output>) {
         loop {
             if self.sending.as_ref().is_some_and(|sending| sending.ends > now) {

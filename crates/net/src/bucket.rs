@@ -9,7 +9,7 @@ pub(crate) struct Bucket {
     /// Time to fill the empty bucket.
     depth: Duration,
     full_at: Time,
-    /// Packet size in the last `ready_at`, and the time in which the tokens for that size arrive.
+    /// Packet size in the last call of `ready_at`, and the time in which tokens for a packet of that size arrive.
     last: (u32, Duration),
 }
 
@@ -34,8 +34,8 @@ impl Bucket {
         Time::from_nanos(self.full_at.as_nanos().saturating_sub(spare.as_nanos()))
     }
 
-    /// Takes the tokens for the packet size of the last `ready_at`. A packet larger than the bucket leaves a negative
-    /// level.
+    /// Takes the tokens for a packet of the size in the last call of `ready_at`. A packet larger than the bucket makes
+    /// the number of tokens negative.
     pub(crate) fn spend(&mut self, now: Time) {
         self.full_at = self.full_at.max(now) + self.last.1;
     }

@@ -3,8 +3,8 @@
 use lasthop_base::Duration;
 
 impl RlcCounters {
-    /// Returns the counts since `before`. Maxima cannot be subtracted, so maxima cover the time from the start of the
-    /// run.
+    /// Returns the counts since `before`, which are the counts at an earlier time. Maxima cannot be subtracted, so
+    /// maxima cover the time from the start of the run.
     pub fn since(&self, before: &RlcCounters) -> RlcCounters {
         RlcCounters {
             blocks: self.blocks - before.blocks,
@@ -60,7 +60,7 @@ pub struct RlcCounters {
     pub delivered: u64,
     /// SDUs delivered out of order, that is, after an SDU with a higher number.
     pub late: u64,
-    /// SDUs delivered while an earlier SDU was missing.
+    /// SDUs delivered although an earlier SDU was still missing.
     pub behind_gap: u64,
     /// Expiries of the reordering timer.
     pub reordering_timeouts: u64,

@@ -36,14 +36,14 @@ pub enum Output {
         /// Whether the packet's header arrived intact.
         readable: bool,
     },
-    /// The receiver's link layer notices a loss later than the loss itself.
+    /// The receiver's link layer notices a loss that was output earlier.
     LossNoticed {
         /// The packet, output as [`Output::Lost`] earlier.
         packet: Packet,
         /// Time at which the receiver's link layer notices the loss.
         at: Time,
     },
-    /// Failed transmissions of a packet, possibly at later times. Output only after a call of
+    /// Failed transmissions of a packet, which may be at later times. Output only after a call of
     /// [`Element::report_failures`].
     TransmissionFailed {
         /// The packet, possibly without the ECN mark that this link's queue sets.
@@ -53,10 +53,10 @@ pub enum Output {
     },
     /// A packet is duplicated. The engine gives the copy a number, and calls [`Element::handle_copy`] at once.
     Duplicate {
-        /// The packet as the link received it.
+        /// The packet, as it entered the link.
         packet: Packet,
     },
-    /// A message to the other direction of the link, or to the medium.
+    /// A message to the other direction of the link, or to the shared medium.
     ToPeer(PeerMessage),
     /// A report of the link layer to the hosts at the receiving end of this direction.
     Report(LinkReport),

@@ -46,7 +46,7 @@ pub struct Link {
     waiting_bytes: u64,
     admission_gate: AdmissionGate,
     last_arrival: Time,
-    /// Channel and ARQ; `None` for a lossless link without additional delay.
+    /// Channel and ARQ; `None` if the link is lossless and has no variable delay.
     lossy_path: Option<(Box<dyn Channel>, Box<dyn Arq>)>,
     variable_delay: Option<Box<VariableDelay>>,
     /// Failed transmissions of the last packet, if any failed.

@@ -67,7 +67,7 @@ impl LinkQueue {
         packet
     }
 
-    /// Returns the time at which `pop` may return a packet, after a `pop` that returned `None`.
+    /// Returns the time at which `pop` may return a packet, if the last `pop` returned `None`.
     pub(crate) fn ready_at(&self, now: Time) -> Time {
         match &self.kind {
             QueueKind::Fifo { .. } => Time::NEVER,

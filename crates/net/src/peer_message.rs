@@ -53,7 +53,8 @@ pub enum MediumMessage {
     Collision,
     /// Sent by a direction at the end of its transmission.
     Done {
-        /// Whether a frame was acknowledged or discarded.
+        /// Whether the transmission delivered or discarded a frame; false if all frames failed and will be
+        /// retransmitted.
         is_settled: bool,
         /// Whether more data waits.
         has_data: bool,

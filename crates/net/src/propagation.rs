@@ -13,7 +13,7 @@ pub(crate) struct VariableDelay {
 }
 
 impl VariableDelay {
-    /// Returns `None` if there is neither a plan nor jitter.
+    /// Builds the variable delay. Returns `None` if there is neither a plan nor jitter.
     pub(crate) fn new(plan: Option<Steps<Duration>>, jitter: Box<dyn Jitter>) -> Option<Box<VariableDelay>> {
         let is_needed = plan.is_some() || !jitter.is_none();
         is_needed.then(|| Box::new(VariableDelay { plan: plan.map(PlanCursor::new), jitter }))

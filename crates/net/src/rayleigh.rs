@@ -35,7 +35,7 @@ impl RayleighFading {
         RayleighFading { speeds, phases }
     }
 
-    /// Returns the power |h(t)|^2 at `t` seconds.
+    /// Returns the power |h(t)|^2 of the envelope h at the time `t`, s.
     pub(crate) fn power(&self, t: f64) -> f64 {
         let mut rays = [0.0; 2 * SINUSOIDS];
         for (ray, (speed, phase)) in rays.iter_mut().zip(self.speeds.iter().zip(&self.phases)) {
@@ -50,7 +50,7 @@ impl RayleighFading {
     fn rough_part(&self, quadrature: usize, t: f64) -> f64 {
         let from = quadrature * SINUSOIDS;
         let (speeds, phases) = (&self.speeds[from..from + SINUSOIDS], &self.phases[from..from + SINUSOIDS]);
-        // Four independent sums allow instruction-level parallelism.
+        // Four independent sums let the processor add in parallel.
         let mut sums = [0.0; 4];
         for (speeds, phases) in speeds.as_chunks::<4>().0.iter().zip(phases.as_chunks::<4>().0) {
             for (sum, (speed, phase)) in sums.iter_mut().zip(speeds.iter().zip(phases)) {
@@ -71,7 +71,7 @@ pub(crate) fn are_below(paths: &[RayleighFading], t: f64, threshold: f64, strong
     let (mut power, mut largest) = (0.0, 0.0);
     let first = *strongest;
     for number in 0..2 * paths.len() {
-        // The exclusive or visits each of the two or four quadratures once.
+        // The exclusive or of `first` and `number` visits each of the two or four quadratures once.
         let quadrature = first ^ number;
         let part = paths[quadrature / 2].rough_part(quadrature % 2, t);
         if part > largest {
@@ -123,7 +123,7 @@ fn rough_cosine(turns: f64) -> f64 {
 /// sin(2 pi (1/4 - |p|)) for |p| <= 1/2.
 #[inline]
 fn from_quarter(turns: f64) -> f64 {
-    /// 1.5 x 2^52. Adding and then subtracting this number rounds to a whole number.
+    /// This number is 1.5 x 2^52. Adding and then subtracting the number rounds to a whole number.
     const ROUND: f64 = 6_755_399_441_055_744.0;
     let part = turns - ((turns + ROUND) - ROUND);
     0.25 - part.abs()

@@ -11,7 +11,7 @@ use std::hash::{Hash, Hasher};
 pub trait PlanValue: Copy + PartialEq + PartialOrd {
     /// Unit and permitted range.
     const UNIT: Unit;
-    /// Name in messages, such as `a rate`.
+    /// Name of the quantity in messages, such as `a rate`.
     const DESCRIPTION: &'static str;
 
     /// Converts a value with the unit [`PlanValue::UNIT`]. Returns `None` for a value of another kind.
@@ -61,7 +61,7 @@ impl PlanValue for PlannedRate {
         }
     }
 
-    /// Parses a rate, including `0 bit/s`, which [`Unit::Rate`] refuses.
+    /// Parses a rate. Also accepts `0 bit/s`, which [`Unit::Rate`] refuses.
     fn read(text: &str) -> Result<PlannedRate, String> {
         match quantity::split(text.trim()) {
             Ok((0.0, unit)) if Unit::Rate.parse(&format!("1 {unit}")).is_ok() => Ok(PlannedRate(0)),

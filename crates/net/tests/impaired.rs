@@ -150,7 +150,7 @@ fn residual_losses_come_in_bursts() {
     let lost: Vec<bool> = deliveries(&config, 100_000, 2).iter().map(|one| one.3.is_some()).collect();
     let bursts = lost.windows(2).filter(|pair| !pair[0] && pair[1]).count();
     let total = lost.iter().filter(|lost| **lost).count();
-    // There are 1,000 bursts. A geometric length of mean 5 has a standard deviation of 4.5.
+    // There are 1,000 bursts. The length of a burst is geometric with mean 5, so its standard deviation is 4.5.
     let mean = total as f64 / bursts as f64;
     assert!((mean - 5.0).abs() < 5.0 * 4.5 / (bursts as f64).sqrt(), "{mean} packets in {bursts} bursts");
 }

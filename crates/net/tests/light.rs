@@ -140,8 +140,8 @@ fn the_last_opportunity_holds_if_it_is_later_than_the_base_delay() {
 #[test]
 fn small_packets_share_opportunities() {
     let packets = [(0, 696), (0, 696), (0, 696), (0, 696), (0, 696), (4, 696), (5, FULL)];
-    // No opportunity is left for the last packet. It is released at 5 + max(20, 6) ms, but not before 26 ms, and the
-    // heavy trace sends it at 30 ms.
+    // No opportunity is left for the last packet. The packet is released at 5 + max(20, 6) ms, but not before 26 ms.
+    // The heavy trace then sends it at 30 ms.
     arrive(&config(0), &packets, &[20, 20, 23, 23, 26, 26, 30]);
 }
 

@@ -296,7 +296,7 @@ fn the_host_hears_of_an_unannounced_discard_when_the_wait_is_over() {
     assert_eq!(given_up, [(1, at(370))]);
 }
 
-/// Both directions of a link with 10 ms of delay, which exchange status reports.
+/// Both directions of a link with 10 ms of delay. The directions exchange status reports.
 struct LinkPair {
     lines: [Rlc; 2],
     out: [Vec<Output>; 2],

@@ -18,7 +18,7 @@ pub struct Outcome {
     pub seed: u64,
     /// Length of the run without its warm-up, s.
     pub duration_s: f64,
-    /// Length of the warm-up, s. The results do not include it.
+    /// Length of the warm-up, s. The results exclude the warm-up.
     pub warmup_s: f64,
     /// Results of each flow, in the scenario's order.
     pub flows: Vec<FlowOutcome>,

@@ -29,15 +29,15 @@ pub enum PacketFate {
 pub struct PacketHistory {
     /// Time of sending.
     pub sent: Time,
-    /// The packet as sent.
+    /// The packet, as it was when sent.
     pub packet: Packet,
     /// Whether a middlebox sent the packet.
     pub is_from_middlebox: bool,
     /// Pipe on which the packet was copied, if the packet is a copy.
     pub copied_on: Option<PipeId>,
-    /// Last change of the header by a middlebox: node and changed packet.
+    /// The last middlebox that changed the header: its node, and the packet after the change.
     pub changed: Option<(NodeId, Packet)>,
-    /// Middlebox that sent the packet, if any.
+    /// Middlebox that sent the packet, and its action; `None` if an endpoint sent the packet.
     pub created_by: Option<(NodeId, MiddleboxAction)>,
     /// Fate.
     pub end: PacketFate,

@@ -201,7 +201,7 @@ fn end_of(scenario: &Scenario) -> Time {
     Time::ZERO + scenario.duration
 }
 
-/// Results up to `end`, the engine's current time.
+/// Returns the results up to `end`, which is the engine's current time.
 fn outcome(scenario: &Scenario, seed: u64, engine: &Engine, end: Time) -> Outcome {
     let flows: Vec<FlowOutcome> = scenario
         .flows

@@ -1,4 +1,4 @@
-//! [`Engine`]: packets and link notices that reach an endpoint.
+//! [`Engine`]: packets that reach an endpoint, and notices from links to an endpoint.
 
 use super::Engine;
 use super::flow_state::{FlowState, endpoint_of, side_index};
@@ -97,7 +97,7 @@ impl Engine {
         }
     }
 
-    /// Delivers a packet for which no simulated endpoint exists.
+    /// Delivers a packet of a flow whose destination is not simulated: a datagram or an external packet.
     #[cold]
     fn deliver_without_endpoint(&mut self, pipe: u32, id: FlowId) {
         let FlowState { traffic, account, .. } = &mut self.flows[id.0 as usize];
@@ -183,8 +183,8 @@ fn handle_node_notice(now: Time, endpoint: &mut Endpoint, here: &Pipe) {
     }
 }
 
-/// Passes the notices to an endpoint that it has requested before each segment: the peer's window, counters, and the
-/// uplink's backlog.
+/// Passes to an endpoint the notices that the endpoint has requested for each segment: the peer's window, counters, and
+/// the uplink's backlog.
 fn send_notices(
     now: Time,
     wants: WantedNotices,

@@ -47,7 +47,7 @@ impl Engine {
         }
     }
 
-    /// Application of a flow, if it has one.
+    /// Application of a flow; `None` if the flow has no application.
     pub fn application(&self, flow: FlowId) -> Option<&Application> {
         match &self.flows[flow.0 as usize].traffic {
             Traffic::Tcp(connection) => connection.application.as_deref(),
@@ -95,7 +95,7 @@ impl Engine {
         self.pipes[pipe.0 as usize].delays.as_deref()
     }
 
-    /// Counters of a pipe's RLC entity, if it has one.
+    /// Counters of a pipe's RLC entity; `None` if the pipe has no RLC entity.
     pub fn rlc(&self, pipe: PipeId) -> Option<&RlcCounters> {
         self.pipes[pipe.0 as usize].line.rlc()
     }
@@ -124,7 +124,7 @@ impl Engine {
         })
     }
 
-    /// Current settings of a pipe; `None` if a [`LinkSettings`] cannot describe them.
+    /// Current settings of a pipe (rate, delay, losses); `None` if [`LinkSettings`] cannot describe this kind of pipe.
     pub fn settings(&self, pipe: PipeId) -> Option<LinkSettings> {
         self.pipes[pipe.0 as usize].line.settings()
     }

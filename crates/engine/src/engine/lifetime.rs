@@ -12,11 +12,12 @@ use lasthop_tcp::rtt::RttEstimator;
 use lasthop_tcp::{Counters, State};
 use lasthop_wire::FlowId;
 
-/// Largest number of packets on a flow's two routes among which a release searches for packets of the flow. If the
-/// routes hold more packets, the connection is kept, and another release is tried when TIME-WAIT ends.
+/// Largest number of packets that a release examines: packets on a flow's two routes, among which it searches for
+/// packets of the flow. If the routes hold more packets, the connection is kept until another attempt at the end of
+/// TIME-WAIT.
 const MAX_SEARCHED: usize = 4096;
 
-/// Results of a released connection.
+/// Results of a released connection, that is, a connection that has ended and whose endpoints are no longer stored.
 #[derive(Clone, Debug)]
 pub struct ReleasedConnection {
     /// Counters of the source.
@@ -34,7 +35,8 @@ pub struct ReleasedConnection {
 }
 
 impl Engine {
-    /// Creates all flows now and keeps them to the end, for inspection during the run. Call before the first event.
+    /// Creates all flows now and keeps them until the end of the run, so that a driver can inspect them. Call before
+    /// the first event.
     pub fn keep_flows(&mut self) {
         self.keeps_flows = true;
         self.create_all();

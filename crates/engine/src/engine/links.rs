@@ -1,4 +1,4 @@
-//! [`Engine`]: packets on links and in queueing elements, and their losses.
+//! [`Engine`]: packets on links and in queueing elements, and lost packets.
 
 use super::{Engine, IN_HOST};
 use crate::observer::{Fate, Observer};
@@ -29,7 +29,7 @@ impl Engine {
         if first.reaches_host { self.deliver(pipe, scratch) } else { self.forward_first(pipe) }
     }
 
-    /// Forwards the first packet of a pipe, or reports that the link layer discarded it.
+    /// Forwards the first packet of a pipe, or reports that the link layer has discarded this packet.
     #[inline(never)]
     fn forward_first(&mut self, pipe: u32) {
         let here = &mut self.pipes[pipe as usize];

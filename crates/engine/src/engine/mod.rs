@@ -144,7 +144,7 @@ impl Engine {
         engine
     }
 
-    /// Reports every event to `observer`, hop by hop. Call before the first event.
+    /// Reports every event to `observer`, separately for each hop. Call before the first event.
     pub fn observe(&mut self, observer: Box<dyn Observer>) {
         self.keep_flows();
         self.observer = Some(observer);

@@ -18,8 +18,8 @@ use lasthop_wire::{Body, FlowId, LinkReport, LossReason, NodeNotice, Packet};
 use std::collections::BinaryHeap;
 
 impl Engine {
-    /// Attaches a middlebox to the node where these pipes end. The middlebox sees each packet that arrives on one of
-    /// these pipes and continues on another. Call before the first event, and at most once for a pipe.
+    /// Attaches a middlebox to the node where the pipes `ending` end. The middlebox sees each packet that arrives on
+    /// one of these pipes and leaves on another pipe. Call before the first event, and at most once for a pipe.
     pub fn attach_middlebox(&mut self, node: NodeId, middlebox: Box<dyn Middlebox>, ending: &[PipeId]) {
         let node_index = self.nodes.len() as u32;
         for pipe in ending {
@@ -48,7 +48,7 @@ impl Engine {
         self.timers = self.timers.extended_to(2 * self.flows.len() + self.nodes.len());
     }
 
-    /// Totals of a node's middlebox, if the node has one.
+    /// Totals of a node's middlebox; `None` if the node has no middlebox.
     pub fn node_account(&self, node: NodeId) -> Option<&NodeAccount> {
         self.nodes.iter().find(|one| one.id == node).map(|node| &node.account)
     }

@@ -16,7 +16,7 @@ const TCP_IPV4_HEADER: u32 = 40;
 const UDP_IPV4_HEADER: u32 = 28;
 
 impl Engine {
-    /// Sends all that an endpoint has to send, and updates its timer.
+    /// Sends all segments that an endpoint has to send, and updates the endpoint's timer.
     pub(super) fn pump(&mut self, id: FlowId, side: FlowSide) {
         self.pump_with(id, side, &mut empty_packet());
     }
@@ -105,7 +105,7 @@ impl Engine {
     }
 }
 
-/// An empty packet, the scratch space of [`emit`].
+/// Returns an empty packet, as scratch space for [`emit`].
 pub(super) fn empty_packet() -> Packet {
     Packet {
         number: 0,
@@ -124,9 +124,9 @@ pub(super) fn empty_packet() -> Packet {
     }
 }
 
-/// Next step after a packet was sent.
+/// Work that remains after a packet was sent.
 pub(super) enum NextStep {
-    /// No packet follows, and all bookkeeping is done.
+    /// Nothing remains: no packet follows, and all bookkeeping is done.
     Done,
     UpdateEndpoint,
     SendMore,

@@ -99,7 +99,7 @@ impl SnoopFlow {
         self.last.as_ref().and_then(Packet::segment).map(|segment| segment.ack)
     }
 
-    /// Handles a data packet; returns whether to forward it.
+    /// Handles a data packet. Returns whether to forward the packet.
     pub(super) fn on_data(
         &mut self,
         now: Time,
@@ -168,7 +168,7 @@ impl SnoopFlow {
         }
     }
 
-    /// Handles an ACK of the mobile; returns whether to forward it.
+    /// Handles an ACK of the mobile. Returns whether to forward the ACK.
     pub(super) fn on_ack(
         &mut self,
         now: Time,
@@ -262,7 +262,7 @@ impl SnoopFlow {
                 return true;
             }
         }
-        // Each cached packet after the lost one causes a duplicate ACK.
+        // Each cached packet after the lost packet causes a duplicate ACK.
         let behind = self.cache.len() as u32 - 1;
         self.expected_duplicates = behind.saturating_sub(self.duplicates);
         self.retransmit_first(now, out);

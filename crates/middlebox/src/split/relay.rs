@@ -21,7 +21,7 @@ pub(super) struct Relay {
     refused: bool,
 }
 
-/// One of the two connections.
+/// A connection of the node: the connection to the opener, or the connection to the other end.
 struct Half {
     endpoint: Endpoint,
     /// Number of received bytes that were passed to the other connection.
@@ -34,7 +34,7 @@ impl Half {
         Half { endpoint, relayed: 0, closed: false }
     }
 
-    /// Returns the payload bytes that the peer has acknowledged, at most `written`.
+    /// Returns the number of payload bytes that the peer has acknowledged. The result is at most `written`.
     fn acknowledged(&self, written: u64) -> u64 {
         self.endpoint.sender().scoreboard().una().saturating_sub(1).min(written)
     }

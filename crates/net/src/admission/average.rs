@@ -1,5 +1,5 @@
-//! The average queue length of RED and of congestion warning, exponentially weighted over arrivals, and the queue
-//! limit.
+//! The average queue length that RED and congestion warning use, and the queue limit. Each arrival adds the current
+//! queue length to an exponentially weighted average.
 
 use super::ArrivalState;
 use lasthop_base::{Duration, Parameter, Rate, Unit, Values};

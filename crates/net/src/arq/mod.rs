@@ -27,7 +27,7 @@ pub struct ArqOutcome {
 }
 
 impl ArqOutcome {
-    /// Outcome of a packet that its first transmission delivers.
+    /// Outcome of a packet that arrives with its first transmission.
     pub const FIRST_TRY: ArqOutcome =
         ArqOutcome { is_delivered: true, occupancy: Duration::ZERO, delay: Duration::ZERO, attempts: 1 };
 }
@@ -114,7 +114,8 @@ pub struct Medium {
     pub equal_in_cell: &'static [&'static str],
     /// Parameters that must be equal in all members with the same sending node.
     pub equal_per_sender: &'static [&'static str],
-    /// Parameters that must be equal in all members in which the first parameter of this list, a count, is above 0.
+    /// Parameters that must be equal in some members. These are the members in which the first parameter of this list,
+    /// a count such as `stations`, is above 0.
     pub equal_if_set: &'static [&'static str],
     /// Builds the arbiter of transmissions, which exchanges [messages](crate::peer_message::MediumMessage) with its
     /// members and carries no packets.

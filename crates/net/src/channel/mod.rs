@@ -119,13 +119,14 @@ impl PacketDraws {
         lasthop_base::random::derive(self.draw, attempt) < threshold.0
     }
 
-    /// Returns true if the event does not happen, because the attempt's draw is at or above the threshold.
+    /// Returns the opposite of `happens` for a draw that was already taken: true if the draw is at or above the
+    /// threshold.
     fn spares(&self, attempt: u32, threshold: Threshold) -> bool {
         lasthop_base::random::derive(self.draw, attempt) >= threshold.0
     }
 }
 
-/// A probability as an upper bound for a random 64-bit number.
+/// A probability, stored as a bound: an event happens if a random 64-bit number is below this bound.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Threshold(u64);
 

@@ -6,7 +6,7 @@ use lasthop_base::Time;
 use lasthop_wire::{LossReason, Packet};
 use std::collections::VecDeque;
 
-/// Receiver of a set of interleaved blocks. All blocks of a set end before the next set begins.
+/// Receiver of a set of interleaved blocks. All blocks of a set end before the first block of the next set begins.
 pub(super) struct Decoder {
     code: Code,
     blocks: Vec<DecoderBlock>,

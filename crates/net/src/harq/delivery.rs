@@ -15,7 +15,7 @@ use std::collections::VecDeque;
 pub(super) enum DeliveryOrder {
     /// RLC delivers SDUs in order. It waits for missing bytes until they arrive or are given up.
     Rlc,
-    /// PDCP delivers SDUs in order. It waits for a missing SDU for at most this time (t-Reordering).
+    /// PDCP delivers SDUs in order. PDCP waits for a missing SDU for at most this time (t-Reordering).
     Pdcp(Duration),
     None,
 }
@@ -56,8 +56,8 @@ pub(super) struct Delivery {
     complete_end: u64,
     end: u64,
     waiting: u32,
-    /// Number of the highest SDU that was complete when t-Reordering started, plus one. The timer t-Reordering stops
-    /// when all SDUs below this number are delivered or skipped.
+    /// Number of the highest SDU that was complete when t-Reordering started, plus one. t-Reordering stops when all
+    /// SDUs below this number are delivered or skipped.
     trigger: u64,
     /// Expiry of t-Reordering.
     deadline: Time,

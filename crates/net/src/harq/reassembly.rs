@@ -17,7 +17,7 @@ pub(super) struct Reassembly {
     highest: u64,
     /// Missing bytes below this position count as lost by HARQ, so RLC has to retransmit them.
     harq_lost_end: u64,
-    /// Value that `harq_lost_end` gets when the timer expires.
+    /// Value that `harq_lost_end` will have after the timer has expired.
     trigger: u64,
     deadline: Time,
 }

@@ -22,7 +22,7 @@ pub(super) struct RlcSender {
     fresh: Span,
     /// Bytes to retransmit. Each range lies within one SDU.
     retransmissions: VecDeque<Span>,
-    /// All bytes before this one are acknowledged or given up.
+    /// Number of bytes at the start of the stream that are acknowledged or given up.
     acknowledged: u64,
     polling: Polling,
     scratch: Vec<Span>,
@@ -79,7 +79,7 @@ impl RlcSender {
         self.is_acknowledged && self.acknowledged < self.fresh.start
     }
 
-    /// Returns the first byte that the sender still needs.
+    /// Returns the first byte that the sender may still have to send.
     pub(super) fn released(&self) -> u64 {
         if self.is_acknowledged { self.acknowledged } else { self.fresh.start }
     }

@@ -23,7 +23,7 @@ pub(super) struct StatusReports {
     pending_polls: Option<[u64; 2]>,
     /// Reports in flight.
     reports: Vec<Report>,
-    /// Empty lists of missing bytes, for reuse.
+    /// Empty lists, which are reused for lists of missing bytes.
     spare: Vec<Vec<Span>>,
     /// Received reports that are not handled yet, with their arrival times.
     received: VecDeque<(Time, Status)>,

@@ -32,7 +32,8 @@ impl LinkDirection {
         LinkDirection::in_link(config, random, plans)
     }
 
-    /// Builds a direction of a link. Both directions get a copy of `plans`, so that their plans draw the same values.
+    /// Builds a direction of a link. Both directions get a copy of the stream `plans`, so that plans of both directions
+    /// draw the same values.
     pub fn in_link(config: &Config, random: Stream, plans: Stream) -> LinkDirection {
         LinkDirection::build(config, random, plans, false)
     }
@@ -141,8 +142,8 @@ impl LinkDirection {
         }
     }
 
-    /// Returns the failed transmissions of a link's last packet ([`Link::take_failures`]). An element returns `None`,
-    /// because it outputs [`Output::TransmissionFailed`].
+    /// Returns the failed transmissions of a link's last packet ([`Link::take_failures`]). For an element, returns
+    /// `None`, because an element outputs [`Output::TransmissionFailed`].
     pub fn take_failures(&mut self) -> Option<TransmissionFailures> {
         match self {
             LinkDirection::Link(link) => link.take_failures(),

@@ -155,7 +155,7 @@ mod tests {
         );
         put(&mut queue, 1, 2, 1);
         assert_eq!(leave(&mut queue), Some(2), "flow 2 is served before the other 48 packets of flow 1");
-        // Flow 2 is empty, so flow 1 has its turn.
+        // Flow 2 has no packets left, so flow 1 has its turn.
         assert_eq!(leave(&mut queue), Some(1));
         put(&mut queue, 1, 2, 1);
         assert_eq!(leave(&mut queue), Some(1), "flow 2 is behind flow 1 in the list of old flows");

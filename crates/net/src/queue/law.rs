@@ -58,7 +58,7 @@ impl CoDelParameters {
 
 #[derive(Clone, Default)]
 pub(super) struct ControlLaw {
-    /// End of the interval that began when the delay exceeded the target; `None` while the delay is below the target.
+    /// End of the interval that began when the delay exceeded the target. `None` while the delay is below the target.
     first_above: Option<Time>,
     /// Whether the queue is in the dropping state.
     is_dropping: bool,

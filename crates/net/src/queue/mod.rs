@@ -30,7 +30,7 @@ pub trait Queue: Send {
     /// Enqueues or drops a packet. May also drop other packets.
     fn enqueue(&mut self, now: Time, packet: Packet, dropped: &mut Dropped);
 
-    /// Returns the next packet, if one may be sent now.
+    /// Returns the next packet; `None` if no packet may be sent now.
     fn dequeue(&mut self, now: Time, dropped: &mut Dropped) -> Option<Packet>;
 
     /// Returns the time at which `dequeue` may return a packet, if the last `dequeue` returned `None`. [`Time::NEVER`]

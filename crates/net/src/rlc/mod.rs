@@ -97,7 +97,7 @@ pub struct Rlc {
     status_queue: VecDeque<Status>,
     counters: RlcCounters,
     free_at: Time,
-    /// Start of the next block; [`Time::NEVER`] if none is planned.
+    /// Start of the next block; [`Time::NEVER`] if no block is planned.
     next_block: Time,
     changes_at: Time,
     block: Vec<PduRange>,
@@ -378,7 +378,7 @@ impl BlockSize {
 }
 
 struct BlockContents<'a> {
-    /// Number of status PDUs on the other direction's data.
+    /// Number of status PDUs, which report on the other direction's data.
     status: u64,
     ranges: &'a [PduRange],
     /// Whether the block repeats a PDU that has already arrived, only to carry a poll.

@@ -45,7 +45,7 @@ pub(super) struct RlcReceiver {
     waiting: u32,
     /// Number of skipped SDUs that may still arrive.
     holes: u32,
-    /// Highest number of a delivered SDU, plus one.
+    /// Number of the highest SDU that was delivered, plus one.
     highest: u64,
     deadline: Time,
 }

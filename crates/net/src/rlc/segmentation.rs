@@ -7,7 +7,7 @@ pub(super) struct Segmentation {
     payload: u64,
     /// Whether an SDU may begin in the last PDU of the previous SDU.
     concatenates: bool,
-    /// First PDU number that is not assigned yet.
+    /// Number of the first PDU that is not assigned to an SDU yet.
     next: u64,
     /// Free bytes in the last assigned PDU, whose number is `next` minus one.
     room: u64,

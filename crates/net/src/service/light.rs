@@ -125,8 +125,8 @@ fn delay(word: &str) -> Result<u64, TraceFault> {
     if millis > LONGEST_MILLIS { Err(TraceFault::TooLong(millis)) } else { Ok(millis) }
 }
 
-/// Additional delay by packet size. The file has a line for every 100 bytes, with the size in bytes and the delay in
-/// ms.
+/// Additional delay by packet size, read from a file. The file has a line for every 100 bytes of size, with the size in
+/// bytes and the delay in ms.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SizeDelays {
     /// Delays in ms for packets of 100 bytes, 200 bytes and so on.
@@ -193,7 +193,7 @@ pub struct Light {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Released {
     pub(crate) at: Time,
-    /// Whether the packet may bypass the queue and the heavy trace, if these are idle.
+    /// Whether the packet may bypass the queue and the heavy trace. The packet does so only if both are idle.
     pub(crate) bypasses_queue: bool,
 }
 

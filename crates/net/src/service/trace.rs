@@ -40,11 +40,11 @@ pub enum TraceFault {
     Empty,
     /// The line has a word that is not a whole number of milliseconds.
     NotANumber(String),
-    /// The line's time is earlier than that of the previous line.
+    /// The line's time is earlier than the time of the previous line.
     Decreasing {
-        /// This line's time, ms.
+        /// Time of this line, ms.
         this: u64,
-        /// The previous line's time, ms.
+        /// Time of the previous line, ms.
         before: u64,
     },
     /// All opportunities are at 0 ms, so the trace has no length after which it can repeat.
@@ -96,7 +96,7 @@ impl Trace {
     }
 
     /// Builds a trace from a list of time stamps in ms. The list must not be empty, the time stamps must not decrease,
-    /// and the last one must not be 0.
+    /// and the last time stamp must not be 0.
     pub(super) fn from_millis(millis: Vec<u64>) -> Trace {
         Trace { millis, bytes: OPPORTUNITY_BYTES }
     }
@@ -127,7 +127,7 @@ impl Trace {
         Rate::from_bps(bits * 1000 / self.length_millis())
     }
 
-    /// Bytes of the opportunities up to and including `end`.
+    /// Number of bytes of all opportunities up to and including `end`.
     pub(super) fn bytes_until(&self, end: Time) -> f64 {
         (self.first_from(end + Duration::from_nanos(1)) * self.bytes) as f64
     }

@@ -216,8 +216,7 @@ impl WifiDirection {
                 _ => FrameState::ToSend,
             };
             if self.reports_failures && frame.state != FrameState::Arrived {
-                // The sender learns of the loss from the ACK, which ends one SIFS and one ACK duration after the
-                // aggregate.
+                // The sender learns of the loss when the ACK ends, one SIFS and one ACK duration after the aggregate.
                 let (before, since) = (frame.sent - 1, aggregate.ends);
                 let failures = TransmissionFailures { before, failed: 1, since, apart: self.sifs + self.ack };
                 out.push(Output::TransmissionFailed { packet: frame.packet, failures });

@@ -72,7 +72,7 @@ pub struct Link {
     pub arrived: Vec<(u64, Time)>,
     pub lost: Vec<(u64, Time, LossReason)>,
     pub given_up: Vec<(u64, Time)>,
-    /// Time of each status report.
+    /// Times at which the receiver made status reports.
     pub statuses: Vec<Time>,
 }
 

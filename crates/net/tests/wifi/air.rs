@@ -1,4 +1,4 @@
-//! Test fixture: runs a Wi-Fi cell without an engine, by passing the messages of directions and medium.
+//! Test fixture that runs a Wi-Fi cell without an engine. It passes the messages between directions and medium.
 
 use lasthop_base::{Choice, Duration, Rate, Stream, Time, Value};
 use lasthop_net::peer_message::{MediumMessage, PeerMessage};

@@ -1,4 +1,5 @@
-//! Bianchi's model of saturated stations (IEEE JSAC 18(3), 2000), and a cell with the paper's parameters.
+//! Bianchi's model of saturated stations (IEEE JSAC 18(3), 2000), and the configuration of a cell with the paper's
+//! parameters.
 
 use crate::air::{AirStatistics, Direction, config, run_cell_of};
 use lasthop_base::{Duration, Rate, Time, Value};
@@ -64,7 +65,7 @@ pub(crate) fn dcf(n: i32) -> (f64, f64) {
         for stage in 0..=5 {
             let w = 32.0 * f64::from(1 << stage);
             let fails = p * (1.0 - 1.0 / w);
-            // A station stays in the last stage while its transmissions fail.
+            // A station whose transmissions fail stays in the last back-off stage.
             let here = if stage < 5 { visits } else { visits / (1.0 - fails) };
             sent += here * (1.0 - 1.0 / w);
             at_once += here / w;
@@ -80,7 +81,7 @@ pub(crate) fn dcf(n: i32) -> (f64, f64) {
     (alone * f64::from(8 * PAYLOAD) / (50.0 + busy * BUSY), p * tau / (tau + at_once))
 }
 
-/// Returns the root between 0 and 1 of a falling function.
+/// Returns the root of a falling function between 0 and 1.
 fn root(function: impl Fn(f64) -> f64) -> f64 {
     let (mut low, mut high) = (0.0, 1.0);
     for _ in 0..100 {

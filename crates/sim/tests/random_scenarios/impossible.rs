@@ -43,7 +43,7 @@ pub fn impossible(scenario: &Scenario, outcome: &Outcome) -> Vec<String> {
                 complain(format!("carried {} of {} bytes", traffic.carried_bytes, traffic.capacity_bytes));
             }
             if let Some(delay) = traffic.delay {
-                // Quantiles are exact to 1.6 %.
+                // Quantiles have an error of up to 1.6 %.
                 let [p50, p95, p99] = delay.quantiles_s;
                 if p50 > p95 || p95 > p99 {
                     complain(format!("waits of {p50}, {p95}, {p99} s"));

@@ -64,7 +64,8 @@ const LOSSY: &[Setting<'_>] = &[
     ("recovery", "rack"),
 ];
 
-/// Returns three numbers: wireless losses classified as wireless, all classified wireless losses, and notices sent.
+/// Returns three numbers: wireless losses that were classified as wireless, wireless losses with any verdict, and
+/// notices sent.
 fn classified(loses: f64) -> [u64; 3] {
     // The queue is unlimited, so the queue drops neither packets nor notices.
     let scenario = path(false, &[LOSSY, &[("link.air.down.queue", "unlimited")]]);
@@ -97,7 +98,7 @@ fn a_lost_notice_of_lhack_is_one_reduction() {
     for loses in [0.01, 0.2, 0.5] {
         let (found, all) = share(loses);
         let expected = twice + (1.0 - twice) * loses;
-        // Three standard deviations, and a margin for the share of retransmitted segments.
+        // The bound is three standard deviations, and a margin of 0.02 for the share of retransmitted segments.
         let spread = 3.0 * (expected * (1.0 - expected) / all).sqrt() + 0.02;
         assert!((found - expected).abs() < spread, "{found} of {all}, {expected} expected");
     }

@@ -40,7 +40,7 @@ fn path(up: bool, settings: &[&[Setting<'_>]]) -> Scenario {
     path_with(&Catalogue::default(), up, "", settings)
 }
 
-/// Returns the same path with the mechanisms of `catalogue` and with additional tables.
+/// As [`path`], with the mechanisms of `catalogue` and with additional tables in the scenario.
 fn path_with(catalogue: &Catalogue, up: bool, tables: &str, settings: &[&[Setting<'_>]]) -> Scenario {
     let (from, to) = if up { ("client", "server") } else { ("server", "client") };
     let text = format!(
@@ -155,7 +155,7 @@ fn windows(samples: &Samples) -> Vec<(Time, f64)> {
     samples.flows.iter().map(|sample| (sample.time, sample.cwnd_bytes as f64 / 1000.0)).collect()
 }
 
-/// cwnd at the last sample up to `time`, segments.
+/// cwnd at the last sample that is not after `time`, segments.
 fn window_at(samples: &Samples, time: Time) -> f64 {
     let before = windows(samples).into_iter().take_while(|(at, _)| *at <= time);
     before.last().expect("a sample").1
