@@ -16,6 +16,7 @@
 //! The order of events depends only on their times and on the indices of pipes and timers. At the same instant, pipe
 //! events precede timers, and lower indices precede higher ones.
 //!
+//! # Fused hops
 //! A FIFO link can compute a packet's arrival time as soon as the packet joins the link. If all packets of a link come
 //! from one other link, the engine therefore moves a packet over both links in one event. With an observer, hops are
 //! not fused, so that the observer sees all hops in order of time. A test verifies that fused hops do not change the

@@ -33,7 +33,7 @@ impl Acks {
         self.last
     }
 
-    /// Returns the unscaled window of the last ACK that was not a duplicate.
+    /// Returns the window field (not scaled) of the last ACK that was not a duplicate.
     pub(crate) fn window(&self) -> u16 {
         self.advertised.0
     }

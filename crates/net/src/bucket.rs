@@ -28,7 +28,7 @@ impl Bucket {
         self.ready_again_at()
     }
 
-    /// As [`Bucket::ready_at`], for another packet of the size given in the last call of that function.
+    /// Returns the result of [`Bucket::ready_at`] again, for a packet of the same size as in its last call.
     pub(crate) fn ready_again_at(&self) -> Time {
         let spare = self.depth.saturating_sub(self.last.1);
         Time::from_nanos(self.full_at.as_nanos().saturating_sub(spare.as_nanos()))

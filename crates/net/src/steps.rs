@@ -149,7 +149,7 @@ impl<V: PlanValue> Steps<V> {
         Ok(Steps { steps, length: ends, seed: None })
     }
 
-    /// Whether the value of some step is a range.
+    /// Whether the plan draws random values, because the value of some step is a range.
     pub fn draws(&self) -> bool {
         self.steps.iter().any(|step| step.low != step.high)
     }

@@ -250,8 +250,8 @@ impl Engine {
         true
     }
 
-    /// Declares two pipes as the two directions of one link. These directions can then exchange messages. Messages of a
-    /// pipe without such a declaration are discarded.
+    /// Declares two pipes as the two directions of one link, which can then exchange messages. Messages of a pipe
+    /// without this declaration are discarded.
     pub fn couple(&mut self, one: PipeId, other: PipeId) {
         self.pipes[one.0 as usize].opposite = Some(other);
         self.pipes[other.0 as usize].opposite = Some(one);

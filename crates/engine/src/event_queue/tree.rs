@@ -21,7 +21,7 @@ pub(super) type LargeTree = Tree<{ 2 << 12 }>;
 impl<const SLOTS: usize> Tree<SLOTS> {
     pub(super) const CAPACITY: usize = SLOTS / 2;
     const ROUNDS: u32 = Self::CAPACITY.ilog2();
-    /// First time for which a key has no room. The highest bit of a key is reserved for [`Time::NEVER`].
+    /// First time in ns that does not fit in a key. The highest bit of a key is reserved for [`Time::NEVER`].
     const END: u64 = 1 << (63 - Self::ROUNDS);
 
     pub(super) fn new() -> Tree<SLOTS> {
@@ -37,7 +37,7 @@ impl<const SLOTS: usize> Tree<SLOTS> {
     }
 
     fn decode(key: u64) -> (Time, u32) {
-        // The arithmetic shift fills the upper bits with ones if the key is that of `NEVER`.
+        // `NEVER` is a key with all bits set, and the arithmetic shift keeps its upper bits set.
         let time = Time::from_nanos((key.cast_signed() >> Self::ROUNDS).cast_unsigned());
         (time, key as u32 % Self::CAPACITY as u32)
     }

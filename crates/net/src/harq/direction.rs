@@ -33,7 +33,7 @@ pub(super) struct HarqDirection {
     reassembly: Reassembly,
     delivery: Delivery,
     statuses: StatusReports,
-    /// Status reports that this direction has to send, on the other direction's data.
+    /// Status reports about the other direction's data, which this direction has to send.
     status_queue: VecDeque<Status>,
     /// Time at which the transmitter is free.
     free_at: Time,

@@ -139,7 +139,7 @@ mod tests {
         let (mut queue, mut dropped) = (shaper(5000), Dropped::new());
         (0..10).for_each(|number| queue.enqueue(at(100), packet(number, 0, Ecn::NotEct), &mut dropped));
         assert_eq!(leaves(&mut queue, 100), [100., 100., 100., 100., 100., 101., 102., 103., 104., 105.]);
-        // 3 ms after the last packet, the bucket has tokens for three packets.
+        // 3 ms after the previous packets, the bucket must have tokens for three packets.
         (0..4).for_each(|number| queue.enqueue(at(108), packet(number, 0, Ecn::NotEct), &mut dropped));
         assert_eq!(leaves(&mut queue, 108), [108., 108., 108., 109.]);
         assert!(dropped.is_empty());

@@ -93,7 +93,7 @@ pub struct Rlc {
     transmitter: RlcTransmitter,
     receiver: RlcReceiver,
     polling: Option<Polling>,
-    /// Status reports that this direction has to send, on the other direction's data.
+    /// Status reports about the other direction's data, which this direction has to send.
     status_queue: VecDeque<Status>,
     counters: RlcCounters,
     free_at: Time,

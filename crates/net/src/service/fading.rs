@@ -3,6 +3,7 @@
 //! The model is Rayleigh fading by a sum of sinusoids (Zheng and Xiao, IEEE Commun. Lett. 7(11), 2003, a corrected
 //! Jakes model). Shannon's formula converts the signal-to-noise ratio to a rate, which is scaled to a given mean.
 //!
+//! # Not modelled
 //! Shadowing, scheduling, other users and handover outages are not modelled. Recorded links therefore stall longer and
 //! more often than generated traces.
 

@@ -28,7 +28,7 @@ impl RatePlan {
         }
     }
 
-    /// Whether the rate of some step is a range.
+    /// Whether the plan draws random rates, because the rate of some step is a range.
     pub fn draws(&self) -> bool {
         self.steps.draws()
     }

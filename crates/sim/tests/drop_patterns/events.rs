@@ -54,7 +54,8 @@ pub enum RunEvent {
     Reported(Event),
 }
 
-/// All events in order of time. Each event has cwnd (bytes) after all events of its instant.
+/// All events in order of time. Each event has the sender's cwnd in bytes, as it is after all events of the same
+/// instant.
 pub struct EventList {
     pub events: Vec<(Time, RunEvent, u64)>,
 }

@@ -32,7 +32,7 @@ impl Sides {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum BulkState {
     None,
-    /// The flow still has bytes of its first turn.
+    /// The flow has not used up the bytes of its first turn.
     Sparse,
     /// The flow's queue was empty at the end of its first turn.
     Waits,
