@@ -44,9 +44,9 @@ fn what_is_written_for_each_packet_is_no_larger_than_it_has_to_be() {
 #[test]
 fn a_connection_takes_few_cache_lines() {
     let limits = [
-        // Fields that every ACK uses come first; rate samples, pacing, slow start exits and undo are boxed.
+        // Sender: the fields that every ACK uses come first. Rate samples, pacing, slow start exits and undo are boxed.
         ("Sender", size_of::<Sender>(), 14),
-        // Reassembly with its ranges, four boxed mechanisms, and the path estimate.
+        // Receiver: reassembly with its ranges, four boxed mechanisms, and the path estimate.
         ("Receiver", size_of::<Receiver>(), 8),
         // Sender and receiver (22 lines), the event log (3), and handshake, timers and challenge ACKs (5). Each part is
         // aligned to a cache line.

@@ -186,9 +186,9 @@ mod tests {
 
     #[test]
     fn the_envelope_is_rayleigh() {
-        // The mean power is 1, and P(power > 1) = 1/e. With Doppler frequency f_d, the RMS level is crossed upwards
-        // sqrt(2 pi) f_d / e times a second (Jakes 1974, Eq. 1.3-35). The test averages over channels, because each has
-        // only 16 sinusoids.
+        // The mean power must be 1, and P(power > 1) must be 1/e. With Doppler frequency f_d, the power must rise above
+        // its mean sqrt(2 pi) f_d / e times a second (Jakes 1974, Eq. 1.3-35). The test averages over channels, because
+        // each channel has only 16 sinusoids.
         let (channels, seconds, per_second) = (60, 100, 1000);
         let doppler = 5.0;
         let (mut sum, mut above, mut crossings) = (0.0, 0u32, 0u32);

@@ -82,7 +82,7 @@ fn sent(mut line: LinkDirection, packets: &[(Time, u32)]) -> Vec<Option<Time>> {
     arrivals
 }
 
-/// Returns the arrivals, in whole ms, of packets given by time (ms) and bytes.
+/// Returns the arrival times in whole ms. `packets` has the time in ms and the size in bytes of each packet.
 fn millis(config: &Config, packets: &[(u64, u32)]) -> Vec<Option<u64>> {
     let packets: Vec<(Time, u32)> =
         packets.iter().map(|(at, bytes)| (Time::ZERO + Duration::from_millis(*at), *bytes)).collect();

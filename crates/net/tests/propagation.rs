@@ -96,7 +96,7 @@ fn jitter_with_and_without_reordering() {
     }
 }
 
-/// Elements must delay each packet as links do.
+/// A direction that is an element must give each packet the same variable delay as a link does.
 #[test]
 fn every_kind_of_direction_varies_alike() {
     for reorders in [false, true] {

@@ -179,8 +179,8 @@ impl Engine {
         self.external_log.take_departures(into);
     }
 
-    /// Adds to `into` the copies of external packets that links made since the last call, in order of time. This
-    /// function reports a copy before [`Engine::take_departures`] does.
+    /// Adds to `into` the copies of external packets that links made since the last call, in order of time. A copy is
+    /// reported here when it is made. [`Engine::take_departures`] reports its departure later.
     pub fn take_copies(&mut self, into: &mut Vec<ExternalCopy>) {
         self.external_log.take_copies(into);
     }

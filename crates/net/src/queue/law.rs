@@ -163,8 +163,8 @@ impl ControlLaw {
     ) -> Option<Packet> {
         let (packet, _) = self.mark_or_drop(packet, context);
         self.is_dropping = true;
-        // If the last planned drop is less than 16 intervals ago, the count continues near the count of the last
-        // dropping state.
+        // If the last planned drop is less than 16 intervals ago, the count starts with the number of drops in the last
+        // dropping state. Otherwise the count starts with one.
         let more = self.count - self.last_count;
         let is_soon = context.now.since(self.drops_at) < context.parameters.interval * 16;
         self.count = if more > 1 && is_soon { more } else { 1 };

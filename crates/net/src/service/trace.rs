@@ -57,8 +57,8 @@ pub enum TraceFault {
     NoTrain,
     /// A light trace has fewer than two lines.
     TooFewTrains,
-    /// A line in a file of delays by packet size is not the line for the expected size. The value is the expected size
-    /// in bytes.
+    /// A line in a file of delays by packet size has a wrong size. The value is the size in bytes that the line should
+    /// have.
     NotASize(u64),
 }
 

@@ -73,7 +73,7 @@ fn at_the_receiver(recorded: &EventLog) -> Matrix {
     matrix
 }
 
-/// Accuracy of the sender's rule, which the flow accounts count.
+/// Accuracy of the sender's rule, summed over the flow accounts of five runs.
 fn at_the_sender(settings: &[&[Setting<'_>]], up: bool) -> Matrix {
     let judge: &[Setting<'_>] = &[(DISCRIMINATION, "coherence")];
     let scenario = path(up, &[settings, &[judge]].concat());
