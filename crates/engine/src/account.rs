@@ -1,10 +1,10 @@
-//! Compact storage of a flow's totals.
+//! Compact storage of a flow's totals (packets lost, datagrams and others).
 
 use crate::flow::FlowAccount;
 use lasthop_wire::LossReason;
 
-/// Totals of a flow. The counters of losses in full queues and in slow start's overshoot are inline; all others are
-/// allocated on first use.
+/// Totals of a flow. Two counters are inline: losses in full queues, and losses in slow start's overshoot. All other
+/// counters are allocated on first use.
 #[derive(Debug, Default)]
 pub(crate) struct CompactAccount {
     /// Packets from the source that a full queue dropped. [`FlowAccount::lost`] includes these packets.
@@ -14,7 +14,8 @@ pub(crate) struct CompactAccount {
 }
 
 impl CompactAccount {
-    /// Counts a lost packet that the source sent. If `is_early`, the packet belonged to slow start's overshoot.
+    /// Counts the loss of a packet that the source sent. `is_early` is true if the packet belonged to slow start's
+    /// overshoot.
     pub(crate) fn count_loss(&mut self, reason: LossReason, is_early: bool) {
         match reason {
             LossReason::QueueFull => self.queue_full += 1,
@@ -23,7 +24,7 @@ impl CompactAccount {
         self.lost_to_overshoot += u64::from(is_early);
     }
 
-    /// Returns the counters that are not inline, and allocates them on the first call.
+    /// Returns the counters that are not inline. The first call allocates these counters.
     pub(crate) fn rest(&mut self) -> &mut FlowAccount {
         self.rest.get_or_insert_default()
     }

@@ -23,7 +23,8 @@ enum Script {
     Pauses(Pauses, Pausing),
 }
 
-/// Parameters of an application in which a client sends requests and a server responds, one exchange at a time.
+/// Parameters of an application in which a client sends requests and a server responds. A request follows only after
+/// the response to the previous request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Exchanges {
     /// Bytes of a request, at least 1.
@@ -36,8 +37,8 @@ pub struct Exchanges {
     pub think: Duration,
     /// Distribution of the think times.
     pub pauses: Spread,
-    /// Period of the requests, used instead of `think`. A request that is due before the previous response is complete
-    /// waits for that response.
+    /// Period of the requests, used instead of `think`. If a request is due before the previous response is complete,
+    /// the request waits for that response.
     pub every: Option<Duration>,
     /// Number of exchanges, at least 1, after which the client closes; `None`: unlimited.
     pub most: Option<u64>,
@@ -74,7 +75,7 @@ pub struct Exchange {
 #[derive(Default)]
 struct Exchanging {
     all: Vec<Exchange>,
-    /// Bytes of all requests so far. The server responds as soon as all of them have arrived.
+    /// Bytes of all requests so far. The server responds as soon as all these bytes have arrived.
     requested_bytes: u64,
     /// Bytes of the pending response.
     pending_response: Option<u64>,
@@ -98,8 +99,8 @@ const MAX_UNSENT: u64 = 128 << 10;
 const INITIAL_CAPACITY: u64 = 1024;
 
 impl Application {
-    /// Creates the applications of exchanges from `start` on. `sizes` is the random stream of response sizes, `pauses`
-    /// that of think times.
+    /// Creates the applications of exchanges from `start` on. `sizes` is the random stream of response sizes, and
+    /// `pauses` is the random stream of think times.
     pub fn exchanges(exchanges: Exchanges, start: Time, sizes: Stream, pauses: Stream) -> Application {
         let room = exchanges.most.unwrap_or(INITIAL_CAPACITY).min(INITIAL_CAPACITY);
         let all = Vec::with_capacity(room as usize);
@@ -123,7 +124,7 @@ impl Application {
         }
     }
 
-    /// Time of the next action that the clock triggers, as opposed to an action that an arrival triggers.
+    /// Time of the application's next action that depends on the clock, and not on an arrival.
     pub fn next(&self) -> Time {
         self.next
     }
@@ -252,7 +253,7 @@ impl Pausing {
         writes
     }
 
-    /// Writes the data that is due by `until`. Returns whether there was any.
+    /// Writes the data that is due by `until`. Returns false if no data was due.
     fn write_until(&mut self, it: &Pauses, until: Time, source: &mut Endpoint) -> bool {
         let mut writes = false;
         match it.rate {

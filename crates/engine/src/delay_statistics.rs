@@ -1,18 +1,18 @@
 //! Delay statistics of a pipe: a histogram whose size does not depend on the length of the run.
 //!
-//! A class is a bin of the histogram. Classes are 1/32 of an octave wide (log-linear, as in HdrHistogram): percentiles
-//! are exact to 1.6 % and 16 ns. The class of a value is given by the exponent and the first five fraction bits of the
-//! value as a 32-bit float.
+//! A class is a bin of the histogram, 1/32 of an octave wide (log-linear, as in HdrHistogram). Percentiles are
+//! therefore exact to 1.6 % and 16 ns. To find a value's class, the value is converted to a 32-bit float. The float's
+//! exponent and the first five bits of its fraction give the class.
 
 use lasthop_base::Duration;
 
 /// Largest delay that is recorded, ns (146 years). Longer delays are clamped to this value.
 const MAX_NANOS: u64 = 1 << 62;
-/// Offset in ns added to each delay, so that the smallest value, 2^10, has a known exponent.
+/// Offset in ns added to each delay. The smallest sum is therefore 2^10, whose exponent is known.
 const MIN_NANOS: u64 = 1 << 10;
-/// Number of low-order bits of a 32-bit float that do not affect the class.
+/// Number of low-order bits of the float's fraction that do not affect the class.
 const CLASS_SHIFT: u32 = 23 - 5;
-/// Number that is subtracted from the high-order bits of a 32-bit float, so that [`MIN_NANOS`] is in class 0.
+/// Number subtracted from the high-order bits of a 32-bit float, so that class 0 begins at [`MIN_NANOS`].
 const FIRST_CLASS: u32 = (127 + 10) << 5;
 /// Number of classes, enough for all 64-bit numbers; a power of two.
 const CLASSES: usize = 2048;
@@ -23,11 +23,12 @@ const CLASSES_PER_GROWTH: usize = 256;
 /// link-layer retransmissions.
 #[derive(Clone, Debug)]
 pub struct DelayStatistics {
-    /// [`MIN_NANOS`] minus the propagation delay, ns.
+    /// [`MIN_NANOS`] minus the propagation delay, ns. Adding this number to a packet's time on the pipe gives the
+    /// recorded value.
     offset: i64,
-    /// Lower 64 bits of the sum in ns of all delays, with [`MIN_NANOS`] added to each delay.
+    /// Lower 64 bits of the sum in ns of all recorded values, each of which includes [`MIN_NANOS`].
     sum: u64,
-    /// Upper 64 bits of the sum whose lower 64 bits are in `sum`.
+    /// Upper 64 bits of the same sum.
     sum_above: u64,
     /// Number of packets in each class, up to the largest class needed.
     counts: Vec<u64>,
@@ -69,7 +70,7 @@ impl DelayStatistics {
         nanos.clamp(i128::from(MIN_NANOS), i128::from(MAX_NANOS)) as i64
     }
 
-    /// Adds classes up to at least `class`, and counts the first delay in `class`.
+    /// Adds classes up to at least `class`, and counts one delay in the new class `class`.
     #[cold]
     fn grow(&mut self, class: usize) {
         self.counts.resize((class | (CLASSES_PER_GROWTH - 1)) + 1, 0);
@@ -95,7 +96,7 @@ impl DelayStatistics {
         (count > 0).then(|| sum as f64 / 1e9 / count as f64)
     }
 
-    /// Quantiles in s of the delays, by nearest rank. Each value is the middle of the class in which the quantile lies.
+    /// Quantiles of the delays in s, by nearest rank. Each value is the middle of the class in which the quantile lies.
     /// `None` without packets.
     pub fn quantiles_s<const SHARES: usize>(&self, shares: [f64; SHARES]) -> Option<[f64; SHARES]> {
         let count = self.count();
@@ -135,12 +136,14 @@ mod tests {
             let (low, next) = (lowest(number), lowest(number + 1));
             assert!(next > low && next / low < 1.0 + 1.0 / 31.9, "class {number}: {low} to {next}");
             assert_eq!((class(low as i64), class(next as i64)), (number, number + 1));
-            // The factor is 0.99, because a value closer to the upper bound may round to the next class in f32.
+            // The test value lies at 0.99 of the class's width, because a value closer to the upper bound may round to
+            // the next class.
             assert_eq!(class(((next - low) * 0.99 + low) as i64), number);
         }
     }
 
-    /// Compares with the sorted list of all delays: the mean must be exact, and percentiles within half a class.
+    /// Compares the statistics with a sorted list of all delays. The mean must be exact, and percentiles must agree
+    /// within half a class.
     #[test]
     fn percentiles_are_those_of_all_times() {
         let mut random = lasthop_base::Stream::named(5, "waits");
@@ -166,8 +169,8 @@ mod tests {
         assert_eq!((delays.count(), delays.mean_s(), delays.quantiles_s([0.5])), (0, None, None));
     }
 
-    /// The delays of 2,000,000 packets, 10,000 s each, sum to 2e19 ns, which exceeds 64 bits. The mean must be exact
-    /// all the same.
+    /// The delays of 2,000,000 packets, 10,000 s each, sum to 2e19 ns, which does not fit in 64 bits. The mean must
+    /// still be exact.
     #[test]
     fn neither_a_wait_nor_their_sum_overflows() {
         let mut delays = DelayStatistics::new(Duration::from_millis(40));

@@ -1,5 +1,5 @@
-//! The event queue. One tournament tree holds the next event of each pipe, another holds the timers. If a timer's
-//! deadline moves to a later time, the tree is updated lazily.
+//! The event queue. One tournament tree holds the next event of each pipe, another tree holds the timers. If a timer's
+//! deadline moves to a later time, the tree changes only when the old time is reached.
 
 mod tree;
 
@@ -12,8 +12,8 @@ use tree::{LargeTree, SmallTree, WideTree};
 /// Up to eight sources are kept sorted; more than eight compete in a tournament tree (`tree`).
 #[derive(Debug)]
 pub struct EventQueue {
-    /// Element 0 is the earliest source. With at most eight sources, the array holds all sources in order, followed by
-    /// unused source numbers.
+    /// Element 0 is the earliest source. With at most eight sources, the array holds all sources in order of time.
+    /// Unused elements come last.
     order: [(Time, u32); SORTED_CAPACITY],
     storage: Storage,
     count: usize,
@@ -26,17 +26,17 @@ enum Storage {
     Sorted,
     Small(Box<SmallTree>),
     Large(Box<LargeTree>),
-    /// Tree for more sources, or for times that do not fit in the keys of the other trees.
+    /// Tree for more sources, or for times that do not fit in the keys of the smaller trees.
     Wide(Box<WideTree>),
 }
 
 impl EventQueue {
-    /// An event queue of `count` sources, none of them due.
+    /// An event queue of `count` sources. No source is due.
     pub fn new(count: usize) -> EventQueue {
         EventQueue::with_busiest(count, &[])
     }
 
-    /// As [`EventQueue::new`]. `busiest` is a hint for speed: the sources whose due times change most often.
+    /// As [`EventQueue::new`]. `busiest` is a hint for speed: it lists the sources whose due times change most often.
     pub fn with_busiest(count: usize, busiest: &[u32]) -> EventQueue {
         let storage = if count <= SORTED_CAPACITY {
             Storage::Sorted
@@ -121,8 +121,8 @@ impl EventQueue {
         };
     }
 
-    /// [`EventQueue::set`] for more than 4096 sources, or for times that do not fit in narrow keys. From then on, the
-    /// queue uses wide keys.
+    /// [`EventQueue::set`] for more than 4096 sources, or for a time that does not fit in narrow keys. After this call,
+    /// the queue uses wide keys.
     #[inline(never)]
     fn set_wide(&mut self, number: u32, time: Time) {
         if let Storage::Wide(tree) = &mut self.storage {
@@ -135,8 +135,8 @@ impl EventQueue {
         self.storage = Storage::Wide(tree);
     }
 
-    /// [`EventQueue::at_latest`] for more than eight sources: updates only the rounds of the tournament that the source
-    /// wins.
+    /// [`EventQueue::at_latest`] for more than eight sources. Updates only those rounds of the tournament that the
+    /// source wins.
     #[inline(never)]
     fn bring_forward(&mut self, number: u32, time: Time) {
         match &mut self.storage {
@@ -155,7 +155,7 @@ impl EventQueue {
     }
 }
 
-/// Moves `source`, which is not the first element, to the position of its new time.
+/// Moves `source`, which is not the first element, to the position that its new time requires.
 #[cold]
 fn sort_in(order: &mut [(Time, u32); SORTED_CAPACITY], source: (Time, u32)) {
     let Some(mut place) = order.iter().position(|other| other.1 == source.1) else { return };
@@ -174,24 +174,24 @@ fn is_before(one: (Time, u32), other: (Time, u32)) -> bool {
     one.0 < other.0 || (one.0 == other.0 && one.1 < other.1)
 }
 
-/// Queue of timers, whose deadlines are mostly moved to later times. A postponed timer keeps its old time in the tree;
-/// it is rescheduled when that time is reached.
+/// Queue of timers, whose deadlines are mostly moved to later times. A postponed timer keeps its old time in the tree.
+/// When that time is reached, the timer is rescheduled.
 #[derive(Debug)]
 pub struct Timers(EventQueue);
 
 impl Timers {
-    /// Timers numbered from 0, none of them set.
+    /// Timers numbered from 0. No timer is set.
     pub fn new(count: usize) -> Timers {
         Timers(EventQueue::new(count))
     }
 
-    /// The earliest time in the tree, and its timer. The time is a lower bound of the timer's deadline; [`Time::NEVER`]
+    /// The earliest time in the tree, and its timer. The timer's deadline may be later than this time. [`Time::NEVER`]
     /// if no timer is set.
     pub fn first(&self) -> (Time, u32) {
         self.0.first()
     }
 
-    /// A copy with `count` timers; the additional timers are not set.
+    /// A copy with `count` timers. The additional timers are not set.
     pub fn extended_to(&self, count: usize) -> Timers {
         let mut all = EventQueue::new(count);
         (0..self.0.count as u32).for_each(|number| all.set(number, self.0.time_of(number)));
@@ -213,7 +213,7 @@ impl Timers {
         self.0.time_of(number) <= deadline
     }
 
-    /// Sets the next scheduled time of timer `number`, whose previous scheduled time has been reached.
+    /// Sets the next scheduled time of timer `number`. The previous scheduled time of the timer has been reached.
     pub fn reschedule(&mut self, number: u32, deadline: Time) {
         self.0.set(number, deadline);
     }
@@ -245,7 +245,8 @@ mod tests {
         assert_eq!(queue.first(), (at(9), 2));
     }
 
-    /// Compares the queue's first source with that of a linear search over all due times. Many due times are equal.
+    /// Compares the queue's first source with the result of a linear search over all due times. Many due times are
+    /// equal.
     #[test]
     fn the_earliest_is_that_of_all() {
         for count in [1, 4, 5, 8, 9, 33, 40, 64, 65, 100, 512, 513, 4096, 4097] {

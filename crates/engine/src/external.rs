@@ -7,7 +7,7 @@ use lasthop_wire::{Body, Ecn, LossReason, Priority};
 /// An external packet that enters the simulation.
 #[derive(Clone, Copy, Debug)]
 pub struct ExternalPacket {
-    /// Size of the packet on links, in bytes. It determines the transmission time.
+    /// Size in bytes with which links charge the packet. The size determines the transmission time.
     pub wire_bytes: u32,
     /// Direction: true from source to destination.
     pub forward: bool,

@@ -2,15 +2,15 @@
 //!
 //! A TCP flow is active from its start until its last byte is delivered. While at least two flows are active, the bytes
 //! of each delivery are counted for the receiving flow. An equal part of these bytes is added to the fair share of each
-//! active flow. The sum of these parts over time is the virtual time of fair queueing (Demers, Keshav, Shenker, SIGCOMM
-//! 1989). Memory and time per delivery do not grow with the length of the run or with the number of flows.
+//! active flow. The sum of these parts is the virtual time of fair queueing (Demers, Keshav, Shenker, SIGCOMM 1989).
+//! Memory and time per delivery do not grow with the length of the run or with the number of flows.
 
 /// Share of a flow while other flows were active.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct ConcurrentShare {
     /// Payload delivered to the flow while at least one other flow was active, bytes.
     pub bytes: u64,
-    /// Payload in bytes that the flow would have received in the same time, if all active flows had equal shares at
+    /// Payload in bytes that the flow would have received in that time, if all active flows had had equal shares at
     /// each instant.
     pub fair_bytes: f64,
 }
@@ -25,11 +25,11 @@ impl ConcurrentShare {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ConcurrentFlows {
     active: u32,
-    /// Virtual time: the fair share in bytes that a flow would have if it had been active since the start of the run.
+    /// Virtual time: the fair share, in bytes, of a flow that is active from the start of the run.
     fair_bytes: f64,
 }
 
-/// A flow's share so far. The field that each delivery changes comes first.
+/// A flow's share so far. The field that changes at each delivery comes first.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(crate) struct FlowShare {
@@ -82,7 +82,7 @@ mod tests {
         let mut concurrent = ConcurrentFlows::default();
         let [mut a, mut b, mut c] = [FlowShare::default(); 3];
         concurrent.begin(&mut a);
-        // Bytes delivered while only one flow is active are not counted.
+        // These bytes are not counted, because only one flow is active.
         concurrent.deliver(&mut a, 5_000);
         concurrent.begin(&mut b);
         concurrent.deliver(&mut a, 300);
@@ -95,8 +95,8 @@ mod tests {
         concurrent.deliver(&mut c, 60);
         concurrent.end(&mut c);
         concurrent.deliver(&mut b, 9_000);
-        // Two active flows shared 400 bytes, three shared 300, and two shared 60. The other bytes were delivered while
-        // only one flow was active.
+        // The expected shares follow from three periods. Two flows shared 400 bytes, then three flows shared 300 bytes,
+        // then two flows shared 60 bytes. The other bytes were delivered while only one flow was active.
         let share = |flow| concurrent.share(flow);
         assert_eq!(share(&a), ConcurrentShare { bytes: 400, fair_bytes: 300.0 });
         assert_eq!(share(&b), ConcurrentShare { bytes: 200, fair_bytes: 330.0 });

@@ -9,7 +9,7 @@ use lasthop_tcp::sender::Limited;
 use lasthop_tcp::{Endpoint, Range};
 use lasthop_wire::{LossReason, PerReason};
 
-/// One of the two ends of a flow.
+/// Side of a flow: its source or its destination.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum FlowSide {
     /// Sender of the data.
@@ -30,8 +30,8 @@ pub struct FlowSpec {
     pub backward: Vec<PipeId>,
     /// Header bytes that links charge for each packet.
     pub overhead: Overhead,
-    /// Whether the packets' headers are unreadable (encrypted). Middleboxes that read headers then forward the packets
-    /// unread.
+    /// Whether the packets' headers are unreadable because of encryption. Middleboxes that read headers then forward
+    /// the packets unread.
     pub opaque: bool,
 }
 
@@ -48,8 +48,8 @@ pub enum Overhead {
 pub enum Traffic {
     /// A TCP connection.
     Tcp(Box<TcpConnection>),
-    /// Traffic without simulated endpoints. Its kinds are in a separate enum, so that the engine distinguishes only two
-    /// kinds for each packet.
+    /// Traffic without simulated endpoints. [`NoEndpoint`] has the kinds of such traffic, so that the engine
+    /// distinguishes only two cases for each packet.
     NoEndpoint(NoEndpoint),
 }
 
@@ -57,11 +57,11 @@ pub enum Traffic {
 pub enum NoEndpoint {
     /// Datagrams of an unresponsive source.
     Datagrams(Box<Datagrams>),
-    /// External packets: real traffic that enters at the first node of the flow's forward or backward route
+    /// External packets: real traffic. It enters at the first node of the flow's forward or backward route
     /// ([`crate::Engine::inject`]).
     External,
-    /// A connection that is created only at its start time. The results are those of a connection that exists from the
-    /// start of the run. The connection must have no applications, and its endpoints must want neither notices nor
+    /// A connection that is created only at its start time. Its results are those of a connection that exists from the
+    /// start of the run. The connection must have no applications. Its endpoints must request neither notices nor
     /// planned rates.
     ///
     /// The closure is boxed twice, since a single box would take two words and make this enum larger.
@@ -94,12 +94,12 @@ impl Traffic {
 
 /// The endpoints of a connection, with its applications.
 pub struct TcpConnection {
-    /// Data sender. Opens the connection unless an application's client does.
+    /// Endpoint that sends the data. It opens the connection, unless the client of an application does.
     pub source: Endpoint,
-    /// Data receiver.
+    /// Endpoint that receives the data.
     pub destination: Endpoint,
-    /// Whether to store the ranges of lost packets until an endpoint classifies them (loss discrimination), to measure
-    /// the accuracy.
+    /// Whether to store the ranges of lost packets until an endpoint classifies the losses. The stored ranges serve to
+    /// measure the accuracy of loss discrimination.
     pub has_loss_discrimination: bool,
     pub(crate) unclassified: Vec<(Range, LossReason)>,
     /// Applications; `None` if all data is written at the start.
@@ -164,7 +164,7 @@ pub struct OnOff {
 /// Spacing of the datagrams of a constant rate (koga §3.3.5, Fig. 3.14).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Spacing {
-    /// Upper bound of each datagram's random delay, which is uniformly distributed from 0.
+    /// Upper bound of the random delay of each datagram. The delay is uniform on 0 to this bound.
     pub jitter: Duration,
     /// Number of datagrams sent back to back, at least 1. The pause after each burst keeps the mean rate.
     pub burst: u32,
@@ -202,7 +202,7 @@ impl Datagrams {
         datagrams
     }
 
-    /// Returns the source with another spacing.
+    /// Returns the same source, with another spacing of datagrams.
     pub fn with_spacing(mut self, spacing: Spacing) -> Datagrams {
         self.spacing = Spacing { burst: spacing.burst.max(1), ..spacing };
         self
@@ -252,8 +252,8 @@ pub struct FlowAccount {
     pub lost_backward: PerReason<u64>,
     /// Tagged (low-priority) packets among `lost`, by reason.
     pub tagged_lost: PerReason<u64>,
-    /// Packets lost in queues that the source had sent before it noticed its first loss. These are the losses of slow
-    /// start's overshoot.
+    /// Packets of the source that were lost in queues and that the source had sent before it noticed its first loss.
+    /// These are the losses of slow start's overshoot.
     pub lost_to_overshoot: u64,
     /// Packets that middleboxes created or repeated: first in the forward direction, then in the backward direction.
     pub created: [u64; 2],
@@ -273,7 +273,8 @@ pub struct FlowAccount {
 }
 
 impl FlowAccount {
-    /// Returns the counts since `before`. `completed` and `limited` are copied unchanged.
+    /// Returns the counts since `before`, which are the counts at an earlier time. `completed` and `limited` are copied
+    /// unchanged.
     pub fn since(&self, before: &FlowAccount) -> FlowAccount {
         let both = |now: [u64; 2], then: [u64; 2]| [now[0] - then[0], now[1] - then[1]];
         FlowAccount {
@@ -300,7 +301,7 @@ impl FlowAccount {
 /// Accuracy of loss discrimination, for packets lost at their first transmission (hasegawa §4.2, Eq. 6 and 7). The
 /// fields count lost packets.
 ///
-/// If a gap contains both kinds of losses, all losses in the gap count as congestion losses.
+/// If a gap contains losses of both kinds, all losses in the gap count as congestion losses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct DiscriminationAccuracy {
     /// Wireless losses.
@@ -314,8 +315,8 @@ pub struct DiscriminationAccuracy {
 }
 
 impl DiscriminationAccuracy {
-    /// Compares a sender's verdict on one lost segment with the true reason, and counts the result. Losses before this
-    /// segment that got no verdict, because a timeout repaired them, are removed without being counted.
+    /// Compares a sender's verdict on one lost segment with the true reason, and counts the result. Earlier losses
+    /// without verdict are removed without being counted: a timeout repaired them.
     pub(crate) fn classify_segment(
         &mut self,
         unclassified: &mut Vec<(Range, LossReason)>,
@@ -328,8 +329,8 @@ impl DiscriminationAccuracy {
         }
     }
 
-    /// Compares an endpoint's verdict on a gap with the true reasons of the losses inside the gap, and counts the
-    /// results. Losses before the gap, on which the endpoint gave no verdict, count as misclassified.
+    /// Compares an endpoint's verdict on a gap with the true reasons of the losses in the gap, and counts the results.
+    /// Earlier losses without verdict count as misclassified.
     pub(crate) fn classify_gap(
         &mut self,
         unclassified: &mut Vec<(Range, LossReason)>,
@@ -360,8 +361,8 @@ impl DiscriminationAccuracy {
 mod tests {
     use super::*;
 
-    /// Returns the departure times in us of the first `count` datagrams of 500 bytes at 6 Mbit/s. On average, datagrams
-    /// are 667 us apart.
+    /// Returns the departure times in us of the first `count` datagrams of 500 bytes at 6 Mbit/s. The mean time between
+    /// two datagrams is 667 us.
     fn times(spacing: Spacing, count: usize) -> Vec<u64> {
         let span = (Time::ZERO, Time::NEVER);
         let mut source = Datagrams::new(Rate::from_bps(6_000_000), 500, span, None, Stream::named(1, "test"))
@@ -376,7 +377,7 @@ mod tests {
 
     #[test]
     fn a_burst_takes_the_time_of_its_datagrams() {
-        // A burst of 15 datagrams every 10 ms (koga §3.3.5).
+        // A burst of 15 datagrams must leave every 10 ms (koga §3.3.5).
         let times = times(Spacing { burst: 15, ..Spacing::EVEN }, 45);
         for (number, at) in times.iter().enumerate() {
             assert!(at.abs_diff(number as u64 / 15 * 10_000) <= 1, "{number}: {at}");
@@ -390,8 +391,8 @@ mod tests {
         assert!(late.windows(2).all(|pair| pair[0] <= pair[1]));
         let delays: Vec<u64> = late.iter().zip(&even).skip(1).map(|(late, even)| late - even).collect();
         assert!(delays.iter().all(|delay| *delay <= 671));
-        // The uniform delay has a mean of 335 us and a standard error of 670 / sqrt(12 * 3000) = 3.5 us. The delay that
-        // keeps the order of datagrams adds a little.
+        // The uniform delay has a mean of 335 us and a standard error of 670 / sqrt(12 * 3000) = 3.5 us. Some datagrams
+        // are delayed a little longer, to keep the order.
         let mean = delays.iter().sum::<u64>() as f64 / delays.len() as f64;
         assert!((mean - 335.0).abs() < 4.0 * 3.5, "{mean}");
     }

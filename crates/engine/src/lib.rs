@@ -3,7 +3,8 @@
 //! * [`engine`]: flows, endpoints, links and the event loop.
 //! * [`pipe`]: one direction of a link and its packets.
 //! * [`node`]: nodes with a middlebox.
-//! * [`event_queue`]: the event queue. One tournament tree holds the next event of each pipe, another the timers.
+//! * [`event_queue`]: the event queue. One tournament tree holds the next event of each pipe, another tree holds the
+//!   timers.
 //! * [`flow`]: TCP connections and datagram sources, and their totals.
 //! * [`application`]: applications with requests and responses, and sources that alternate between sending and silence.
 //! * [`fairness`]: fair shares of concurrent flows.
@@ -16,9 +17,10 @@
 //! events precede timers, and lower indices precede higher ones.
 //!
 //! # Fused hops
-//! A FIFO link can compute a packet's arrival time as soon as the packet joins. If all packets of a link come from one
-//! other link, the engine therefore moves a packet over both links in one event. With an observer, hops are not fused,
-//! so that the observer sees every hop in order of time. A test verifies that the results are the same.
+//! A FIFO link can compute a packet's arrival time as soon as the packet joins the link. If all packets of a link come
+//! from one other link, the engine therefore moves a packet over both links in one event. With an observer, hops are
+//! not fused, so that the observer sees all hops in order of time. A test verifies that fused hops do not change the
+//! results.
 
 mod account;
 pub mod application;

@@ -21,7 +21,7 @@ pub struct NodeAccount {
     pub forwarded: u64,
     /// Packets forwarded with a changed header.
     pub changed: u64,
-    /// Copies of earlier packets that the middlebox sent.
+    /// Packets that the middlebox sent and that are copies of earlier packets.
     pub repeated: u64,
     /// New packets that the middlebox created and sent.
     pub created: u64,
@@ -34,8 +34,7 @@ pub struct NodeAccount {
 pub(crate) struct Node {
     pub(crate) id: NodeId,
     pub(crate) middlebox: Box<dyn Middlebox>,
-    /// For each route, the index of the hop by which packets leave the node; `None` if the route does not pass the
-    /// node.
+    /// Index of the hop by which packets leave the node, for each route; `None` if the route does not pass the node.
     pub(crate) exits: Vec<Option<u8>>,
     pub(crate) account: NodeAccount,
     /// Pending reports of failed transmissions on links that leave the node. Empty unless the middlebox wants such
@@ -43,8 +42,8 @@ pub(crate) struct Node {
     pub(crate) failing: BinaryHeap<FailingTransmission>,
 }
 
-/// For each route, returns the index of the hop that follows the route's first pipe in `ending`; `None` if no such hop
-/// exists.
+/// Returns, for each route, the index of the hop that follows the route's first pipe in `ending`; `None` if there is no
+/// such hop.
 pub(crate) fn exits(routes: &[Vec<PipeId>], ending: &[PipeId]) -> Vec<Option<u8>> {
     let exit = |route: &Vec<PipeId>| {
         let before_last = &route[..route.len() - 1];

@@ -11,22 +11,22 @@ use std::any::Any;
 /// Receives all events of a run in order of time. The `Any` bound lets the caller downcast the observer that
 /// [`crate::Engine::take_observer`] returns.
 pub trait Observer: Any + Send {
-    /// A packet enters a pipe. [`Observer::on_fate`] follows if `fate` is [`Fate::Open`].
+    /// A packet enters a pipe. If `fate` is [`Fate::Open`], a call of [`Observer::on_fate`] follows later.
     fn on_packet(&mut self, now: Time, pipe: PipeId, packet: &Packet, fate: Fate);
 
-    /// The fate of a packet that was reported as [`Fate::Open`] is now known.
+    /// The fate of a packet is now known. Earlier, the packet was reported as [`Fate::Open`].
     fn on_fate(&mut self, now: Time, pipe: PipeId, packet: &Packet, fate: Fate) {
         let _ = (now, pipe, packet, fate);
     }
 
-    /// A link has duplicated a packet. The copy has its own packet number and joins this pipe now;
+    /// A link has duplicated a packet. The copy has its own packet number and joins this pipe now. A call of
     /// [`Observer::on_fate`] follows.
     fn on_copy(&mut self, now: Time, pipe: PipeId, copy: &Packet) {
         let _ = (now, pipe, copy);
     }
 
-    /// A middlebox has created, repeated or changed a packet that the node sends next, or has received or dropped a
-    /// packet.
+    /// A middlebox has acted on a packet. It has created, repeated or changed a packet that the node sends next, or it
+    /// has received or dropped a packet.
     fn on_middlebox(&mut self, now: Time, node: NodeId, packet: &Packet, action: MiddleboxAction) {
         let _ = (now, node, packet, action);
     }

@@ -6,7 +6,7 @@ use lasthop_base::Time;
 use lasthop_net::LinkDirection;
 use lasthop_wire::{PerReason, UplinkCounts};
 
-/// Number of a pipe in the engine.
+/// Number of a pipe in the engine. A pipe is one direction of a link.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct PipeId(pub u32);
 
@@ -14,7 +14,7 @@ pub struct PipeId(pub u32);
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(C)]
 pub struct PipeAccount {
-    /// Packets that were sent into the pipe, including those lost.
+    /// Packets that were sent into the pipe, including packets that the pipe lost.
     pub offered: u64,
     /// Bytes of all packets that have arrived at the pipe's end or are in flight to it. Packets count with the size
     /// that the link charges.
@@ -24,7 +24,7 @@ pub struct PipeAccount {
 }
 
 impl PipeAccount {
-    /// Returns the counts since `before`.
+    /// Returns the counts since `before`, which are the counts at an earlier time.
     pub fn since(&self, before: &PipeAccount) -> PipeAccount {
         PipeAccount {
             offered: self.offered - before.offered,
@@ -33,7 +33,8 @@ impl PipeAccount {
         }
     }
 
-    /// Counts that the sending host itself can know: packets offered to its own queue and dropped there.
+    /// Counts that the sending host itself can know: packets that it offered to its own queue, and packets dropped
+    /// there.
     pub(crate) fn uplink_counts(&self) -> UplinkCounts {
         let in_queue = self.lost.iter().filter(|(reason, _)| reason.is_congestion());
         UplinkCounts { offered: self.offered, dropped: in_queue.map(|(_, lost)| lost).sum() }
@@ -42,16 +43,16 @@ impl PipeAccount {
 
 /// A link's direction, with its packets in order of arrival.
 ///
-/// A packet that passes an idle wire touches two cache lines. One is the first cache line of `line`. The other holds
-/// the fields of `account` before `lost`.
+/// A packet that passes an idle wire needs only two cache lines of this struct. One is the first cache line of `line`.
+/// The other holds `account` up to its field `lost`.
 #[repr(C, align(64))]
 pub(crate) struct Pipe {
     pub(crate) line: LinkDirection,
     pub(crate) delays: Option<Box<DelayStatistics>>,
-    /// Number of packets in flight that continue to another pipe. Unless this number is 0, the hops of later packets
-    /// are not fused.
+    /// Number of packets in flight that continue to another pipe. While this number is above 0, the hops of later
+    /// packets are not fused.
     pub(crate) continuing: u32,
-    /// Whether each packet is reported to an observer or recorded in `delays`.
+    /// Whether packets on this pipe are reported to an observer or recorded in `delays`.
     pub(crate) is_observed: bool,
     /// Whether all packets come from one other pipe that keeps their order, so that hops can be fused.
     pub(crate) is_fusible: bool,

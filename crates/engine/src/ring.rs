@@ -1,5 +1,5 @@
-//! The packets on a pipe, in order of arrival at the pipe's end. They are stored in a ring buffer, in which an entry
-//! moves only if a packet overtakes another.
+//! The packets on a pipe, in order of arrival at the pipe's end. They are stored in a ring buffer, in which entries
+//! move only if a packet overtakes another packet.
 
 use crate::pipe::PipeId;
 use lasthop_base::Time;
@@ -10,9 +10,9 @@ use lasthop_wire::{Body, Packet, Segment};
 pub(crate) enum EntryKind {
     /// A packet in flight.
     Packet,
-    /// Notice of a packet that the link layer discarded.
+    /// Notice that the link layer has discarded a packet.
     Discarded,
-    /// Notice of a discarded packet whose header is readable.
+    /// Notice that the link layer has discarded a packet whose header is readable.
     DiscardedReadable,
 }
 
@@ -90,8 +90,8 @@ impl Ring {
         true
     }
 
-    /// Adds an entry that overtakes others or needs more slots. This function is separate, because these cases would
-    /// cost each packet two to six instructions in [`Ring::push`].
+    /// Adds an entry that overtakes other entries or needs more slots. These cases are in a separate function, because
+    /// in [`Ring::push`] they would cost each packet two to six instructions.
     #[cold]
     #[inline(never)]
     fn push_slow(&mut self, due: Time, packet: &Packet, next: Option<PipeId>, kind: EntryKind) -> bool {
@@ -147,8 +147,8 @@ impl Ring {
         self.slots.resize((2 * self.slots.len()).max(MIN_SLOTS), filler);
     }
 
-    /// Moves the last entry to its position in the order of due times, after entries with the same due time. ARQ may
-    /// let packets overtake each other. Returns whether the entry is the first of the ring after the move.
+    /// Moves the last entry to its position in the order of due times, behind entries with the same due time. Returns
+    /// true if the entry is then the first of the ring. ARQ may let packets overtake each other.
     #[cold]
     fn overtake(&mut self) -> bool {
         let mut number = self.len - 1;
@@ -208,7 +208,7 @@ mod tests {
         assert_eq!(ring.first().map(|one| one.due), Some(Time::from_nanos(10)));
     }
 
-    /// Compares the ring with a sorted list while the ring grows and its head wraps around many times.
+    /// Compares the ring with a sorted list. Meanwhile the ring grows, and its head wraps around many times.
     #[test]
     fn it_turns_and_grows() {
         let (mut ring, mut list) = (Ring::default(), Vec::new());

@@ -14,8 +14,8 @@ pub(crate) fn number_of(routes: &mut Vec<Vec<PipeId>>, route: &[PipeId]) -> u32 
     number as u32
 }
 
-/// Marks the pipes whose hop can be fused with the previous hop. All packets of such a pipe come from one other pipe,
-/// which keeps the order of packets.
+/// Marks each pipe whose hop can be fused with the previous hop. All packets of such a pipe come from one other pipe,
+/// which must keep the order of packets.
 pub(crate) fn fuse(pipes: &mut [Pipe], routes: &[Vec<PipeId>]) {
     #[derive(Clone, Copy, PartialEq)]
     enum Feeder {
@@ -42,7 +42,7 @@ pub(crate) fn fuse(pipes: &mut [Pipe], routes: &[Vec<PipeId>]) {
     }
 }
 
-/// The next pipe after each hop of each route, as a flat table.
+/// Table of the pipe that follows each hop of each route.
 pub(crate) struct NextHops {
     table: Vec<NextHop>,
     width: usize,
@@ -68,7 +68,7 @@ impl NextHop {
 }
 
 impl NextHops {
-    /// Builds the table; rebuild it whenever [`Pipe::is_fusible`] changes.
+    /// Builds the table. Rebuild the table whenever [`Pipe::is_fusible`] changes.
     pub(crate) fn of(routes: &[Vec<PipeId>], pipes: &[Pipe]) -> NextHops {
         let width = 1 + routes.iter().map(Vec::len).max().unwrap_or(0);
         let next =
@@ -79,13 +79,13 @@ impl NextHops {
         NextHops { table: routes.iter().flat_map(row).collect(), width }
     }
 
-    /// The pipe after the pipe that a packet has joined or is about to join; `None` at the end of the route.
+    /// The pipe that follows the packet's current pipe, which the packet has joined or is about to join. `None` at the
+    /// end of the route.
     pub(crate) fn after(&self, packet: &Packet) -> Option<PipeId> {
         self.at(self.index_of(packet)).pipe()
     }
 
-    /// Table index of the pipe that [`NextHops::after`] returns. The following index is that of the pipe after that
-    /// one.
+    /// Table index of the pipe that [`NextHops::after`] returns. The index after it belongs to the pipe that follows.
     pub(crate) fn index_of(&self, packet: &Packet) -> usize {
         let hop = usize::from(packet.hop.wrapping_add(1));
         packet.route as usize * self.width + hop

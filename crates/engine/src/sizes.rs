@@ -16,22 +16,23 @@ const LINE: usize = 64;
 #[test]
 fn what_is_written_for_each_packet_is_no_larger_than_it_has_to_be() {
     let sizes = [
-        // Four blocks of two 32-bit numbers, and their count. They are inline to avoid an allocation per packet.
+        // Four blocks of two 32-bit numbers, and their count. The blocks are inline, so that a packet needs no
+        // allocation.
         ("SackBlocks", size_of::<SackBlocks>(), 4 * 8 + 4),
         // SACK blocks (36); header fields (16); optional timestamps, MSS, window scale and SACK permission (20).
         ("Segment", size_of::<Segment>(), 36 + 16 + 20),
-        // Segment (72); number and joining time (16); flow, bytes and route (12); hop and six flags (7); padding to
-        // seven times 16.
+        // Segment (72), number and joining time (16), flow, bytes and route (12), hop and six flags (7), and padding to
+        // a multiple of 16.
         ("Packet", size_of::<Packet>(), 72 + 40),
         // Packet (112), due time (8), next pipe (4), two flags (2). The first of two cache lines holds all that an
         // endpoint usually reads.
         ("InFlight", size_of::<InFlight>(), 2 * LINE),
-        // A tag with the loss reason, and a time: returned in two registers.
+        // A tag with the loss reason, and a time. Both are returned in registers.
         ("Passage", size_of::<Passage>(), 16),
         // The ECN field of the IP header, passed in a register.
         ("Arriving", size_of::<Arriving>(), 1),
-        // Created on the stack for each ACK that does not take the fast path: a cache line, and the tick of the
-        // timestamp clock.
+        // A cache line, and the tick of the timestamp clock. An `Ack` is created on the stack for each ACK that does
+        // not take the fast path.
         ("Ack", size_of::<Ack<'_>>(), LINE + 8),
         ("Outgoing", size_of::<Outgoing>(), 16 + 8),
     ];
@@ -43,12 +44,12 @@ fn what_is_written_for_each_packet_is_no_larger_than_it_has_to_be() {
 #[test]
 fn a_connection_takes_few_cache_lines() {
     let limits = [
-        // Fields that every ACK uses come first; rate samples, pacing, slow start exits and undo are boxed.
+        // Sender: the fields that every ACK uses come first. Rate samples, pacing, slow start exits and undo are boxed.
         ("Sender", size_of::<Sender>(), 14),
-        // Reassembly with its ranges, four boxed mechanisms, and the path estimate.
+        // Receiver: reassembly with its ranges, four boxed mechanisms, and the path estimate.
         ("Receiver", size_of::<Receiver>(), 8),
-        // Sender and receiver (22 lines), the event log (3), and handshake, timers and challenge ACKs (5), each aligned
-        // to a line.
+        // Sender and receiver (22 lines), the event log (3), and handshake, timers and challenge ACKs (5). Each part is
+        // aligned to a cache line.
         ("Endpoint", size_of::<Endpoint>(), 30),
     ];
     for (name, is, most) in limits {

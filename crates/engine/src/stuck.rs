@@ -1,7 +1,8 @@
 //! Detection of a stuck run, in which a timer or deadline is due again and again at the same instant.
 //!
-//! Packets take time on links. Therefore only timers and deadlines of queueing elements can repeat endlessly at one
-//! instant. One counter covers all sources; after 2^20 events at one instant, each source is counted separately.
+//! Packets take time on links. Only timers and deadlines of queueing elements can therefore repeat endlessly at one
+//! instant. One counter covers all sources of events. After 2^20 events at one instant, the events of each source are
+//! counted separately.
 
 use crate::flow::FlowSide;
 use crate::node::NodeId;
@@ -11,7 +12,7 @@ use lasthop_wire::FlowId;
 use std::collections::BTreeMap;
 
 const COUNT_BY_SOURCE_FROM: u64 = 1 << 20;
-/// After this many events of one source, counted separately, the run is considered stuck. A datagram source has at most
+/// If one source has this many events, counted separately, the run is considered stuck. A datagram source has at most
 /// 10,000 events at an instant.
 const MAX_EVENTS_OF_SOURCE: u64 = 1 << 20;
 
@@ -28,14 +29,14 @@ pub enum EventSource {
     Element(PipeId),
 }
 
-/// A stuck run: time does not advance.
+/// A stuck run, in which time no longer advances.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Stuck {
     /// Instant at which time stopped.
     pub at: Time,
-    /// Source that is due again and again.
+    /// Source whose events repeat at this instant.
     pub source: EventSource,
-    /// Lower bound of the source's events at this instant.
+    /// Number of the source's events at this instant, at least.
     pub events: u64,
 }
 
@@ -53,8 +54,8 @@ impl Default for StuckDetector {
 }
 
 impl StuckDetector {
-    /// Counts an event at `now`. Returns true if this instant has so many events that the caller must also count by
-    /// source.
+    /// Counts an event at `now`. Returns true if this instant has so many events that the caller must also count them
+    /// by source.
     pub(crate) fn tick(&mut self, now: Time) -> bool {
         if now != self.at {
             (self.at, self.events) = (now, 0);

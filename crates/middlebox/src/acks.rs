@@ -1,9 +1,9 @@
 //! Classifies ACKs, for middleboxes that suppress or change ACKs.
 //!
 //! The rules follow the snoop agents of ns-2, Click and a Linux module. A duplicate is a pure ACK that arrives while
-//! data is outstanding. It has the number, window and ECN echo of the last ACK, and no D-SACK. ACKs of data that the
-//! middlebox has not seen are not classified further. If the middlebox first sees a connection after its SYN, the first
-//! ACK only sets the state.
+//! data is outstanding. Its acknowledgement number, window and ECN echo equal those of the last ACK, and it has no
+//! D-SACK. An ACK of data that the middlebox has not seen is not classified further. If the middlebox has not seen a
+//! connection's SYN, the first ACK only sets the state.
 
 use crate::sequence::{distance, end_of, is_before};
 use lasthop_wire::{Flags, Segment, Seq};
@@ -12,14 +12,14 @@ use lasthop_wire::{Flags, Segment, Seq};
 pub(crate) enum AckKind {
     /// Acknowledges new data. The value is the acknowledgement number of the previous ACK.
     New(Seq),
-    /// Reports out-of-order data and nothing else.
+    /// A duplicate ACK: reports out-of-order data and nothing else.
     Duplicate,
     Old,
     /// Any other ACK: a window update, the first ACK, or an ACK of data that the middlebox has not seen.
     Other,
 }
 
-/// State of the ACKs for one direction of a flow's data.
+/// ACK state of one flow, for the data of one direction.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Acks {
     last: Option<Seq>,
@@ -33,7 +33,7 @@ impl Acks {
         self.last
     }
 
-    /// Returns the unscaled window of the last ACK that was not a duplicate.
+    /// Returns the window field (not scaled) of the last ACK that was not a duplicate.
     pub(crate) fn window(&self) -> u16 {
         self.advertised.0
     }

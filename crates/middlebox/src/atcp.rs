@@ -1,13 +1,13 @@
 //! A-TCP: the base station retransmits as a snoop agent does, and closes the sender's window if the mobile falls
 //! silent. The station also limits the window in every ACK to the free space (or the size) of its retransmission buffer
-//! (Seok, Joo and Kang, N+I 2001; Computer Communications 26(17), 2003). Both ends are unchanged. ATCP by Liu and
-//! Singh, for ad hoc networks, is a different scheme.
+//! (Seok, Joo and Kang, N+I 2001; Computer Communications 26(17), 2003). Sender and mobile are unchanged. ATCP by Liu
+//! and Singh, for ad hoc networks, is a different scheme.
 //!
 //! # Our choices
-//! The sources are an abstract and koga §2.1.7. Retransmission uses the snoop agent's default rules. To freeze the
+//! The sources are an abstract and koga §2.1.7. Retransmission follows the snoop agent's default rules. To freeze the
 //! sender, the station advertises a zero window as M-TCP does, but does not withhold a byte. Except for freezing, the
-//! window's right edge never moves left. If the station has not seen a flow's SYNs, it leaves the windows unchanged,
-//! because the window scale is unknown. Each flow has its own buffer. The soft handoff is not modelled.
+//! window's right edge never moves left. If the station has not seen a flow's SYNs, it does not change the flow's
+//! windows, because the window scale is unknown. Each flow has its own buffer. The soft handoff is not modelled.
 
 use crate::acks::Acks;
 use crate::directions::{PerDirection, Toward};
@@ -81,7 +81,7 @@ struct Atcp {
 
 struct AtcpFlow {
     acks: Acks,
-    /// Window scales from the SYNs: first that of the sender, then that of the mobile.
+    /// Window scales from the SYNs: first the sender's scale, then the mobile's.
     scales: [Option<u8>; 2],
     has_syn: [bool; 2],
     /// Right edge of the window advertised to the sender.
@@ -244,7 +244,7 @@ impl AtcpFlow {
             return segment.window;
         };
         let offered = u64::from(segment.window) << shift;
-        // The station never shrinks the window that it has advertised.
+        // The station never moves the right edge of the advertised window to the left.
         let promised = self.edge.map_or(0, |edge| distance(segment.ack, edge).max(0).unsigned_abs());
         let wanted = room.max(u64::from(promised)).min(offered);
         let units = wanted.div_ceil(1 << shift).min(u64::from(segment.window)) as u16;

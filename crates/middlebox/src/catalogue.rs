@@ -1,13 +1,14 @@
-//! List of the middleboxes that a node can have, for scenarios, `lasthop list` and the schema. A caller may add
-//! middleboxes.
+//! List of the middleboxes that a node can have. Scenarios, `lasthop list` and the schema use this list. A caller may
+//! add middleboxes.
 
 use crate::{ALL, Build, DEFAULT};
 use lasthop_base::{Choice, Seam, SeamInfo, Selection};
 
-/// The kinds of mechanism of a node; there is only one. [`Catalogue::default`] lists this crate's middleboxes.
+/// The kinds of mechanism that a node has. The only kind is the middlebox. [`Catalogue::default`] lists this crate's
+/// middleboxes.
 #[derive(Clone, Debug)]
 pub struct Catalogue {
-    /// The middleboxes, by default those of [`ALL`].
+    /// The middleboxes that scenarios can select; by default, all of [`ALL`].
     pub middlebox: Seam<Build>,
 }
 

@@ -12,8 +12,8 @@ pub(crate) enum Toward {
     Network,
 }
 
-/// For each flow, two states: first that of the forward data, then that of the reverse data. A state is `None` if the
-/// middlebox does not serve that direction.
+/// Two states for each flow: first the state for the forward data, then the state for the reverse data. A state is
+/// `None` if the middlebox does not serve that direction.
 #[derive(Debug)]
 pub(crate) struct PerDirection<T>(Vec<[Option<T>; 2]>);
 
@@ -27,7 +27,7 @@ impl<T> PerDirection<T> {
         PerDirection((0..site.flows.len()).map(|flow| [made(flow, true), made(flow, false)]).collect())
     }
 
-    /// Returns two states: that of the data in the packet's direction, and that of the data which the packet
+    /// Returns two states: the state for data in the packet's direction, and the state for the data that the packet
     /// acknowledges.
     pub(crate) fn by_direction(&mut self, packet: &Packet) -> [Option<&mut T>; 2] {
         match self.0.get_mut(packet.flow.0 as usize) {

@@ -4,14 +4,15 @@
 //! A duplicate ACK requests the byte that follows the acknowledged data. If the mobile sends, a requested byte that
 //! never reached the station was lost over the air (Balakrishnan and Katz, GLOBECOM Internet Mini-Conference 1998;
 //! ns-2's `snoop.cc`). If the mobile receives, a requested byte that the station has forwarded was lost over the air.
-//! This rule is ours; the idea is that of the comparison of 1996/97 and of ACK_ELN in huang §2.
+//! The rule for a receiving mobile is ours. Its idea is that of Balakrishnan et al.'s comparison of 1996/97 and of
+//! ACK_ELN in huang §2.
 //!
-//! "ELN" has four meanings in the literature. The first is this bit, in both directions and polarities. The second is a
-//! receiver that reports the cause itself. The third is Gupta and Kuri's name for HACK's signal. The fourth is a hint
-//! from the link to a receiver that delays duplicates.
+//! "ELN" has four meanings in the literature. The first is this bit, for both directions and with either polarity. The
+//! second is a receiver that itself reports the cause of a loss. The third is Gupta and Kuri's name for HACK's signal.
+//! The fourth is a hint from the link, upon which the receiver delays duplicate ACKs.
 //!
 //! # Our choices
-//! Only duplicates are marked, whereas ns-2 also marks new ACKs and ACKs without outstanding data. Packets that the
+//! Only duplicate ACKs are marked, whereas ns-2 also marks new ACKs and ACKs without outstanding data. Packets that the
 //! station's queue drops do not count as forwarded. The mark is a reserved bit of the TCP header.
 
 use crate::acks::AckKind;

@@ -1,5 +1,5 @@
-//! Record of the unacknowledged data that the middlebox forwarded. If the receiver misses recorded data, the loss
-//! happened after the middlebox; otherwise it happened before.
+//! Record of the unacknowledged data that the middlebox forwarded. If the receiver misses data, the record shows where
+//! the loss happened: recorded data was lost after the middlebox, other data before.
 
 use crate::acks::{AckKind, Acks};
 use crate::sequence::{distance, end_of, is_before};
@@ -35,7 +35,7 @@ impl ForwardedData {
         kind
     }
 
-    /// Whether this byte was forwarded and is still unacknowledged.
+    /// Whether this byte was forwarded and is not acknowledged yet.
     pub(crate) fn contains(&self, number: Seq) -> bool {
         self.ranges.iter().any(|(start, end)| !is_before(number, *start) && is_before(number, *end))
     }

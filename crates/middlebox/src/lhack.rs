@@ -1,6 +1,6 @@
-//! Last-hop acknowledgements: the base station notifies the source of data that has reached the last hop. The source
-//! then attributes a loss of that data to the air (Cobb and Agrawal, ISCC 1995, as described in huang §2). The source
-//! must use the loss discrimination `lhack`.
+//! Last-hop acknowledgements: the base station sends the source a notice of data that has reached the last hop. If such
+//! data is lost, the source attributes the loss to the air (Cobb and Agrawal, ISCC 1995, as described in huang §2). The
+//! source must use the loss discrimination `lhack`.
 //!
 //! # Our choices
 //! The paper was not available. A notice has 40 bytes, and may be lost or queued like any packet. Captures show a
@@ -38,7 +38,7 @@ struct Lhack {
     flows: PerDirection<Batch>,
 }
 
-/// Data that the next notice will cover.
+/// Data that reached the last hop and that the next notice will report.
 #[derive(Default)]
 struct Batch {
     seq: Seq,

@@ -1,12 +1,12 @@
-//! Middleboxes. A middlebox is placed at a node between links, and may see and change the packets of both directions.
+//! Middleboxes. A middlebox stands at a node between links, and may see and change the packets of both directions.
 //!
 //! * [`Middlebox`]: the trait. A middlebox forwards, changes, holds or drops a packet, or emits new packets.
 //! * [`snoop`]: caches data until it is acknowledged and retransmits wireless losses.
 //! * [`split`]: terminates the connection and opens a second one.
-//! * `eln`, `lhack`, `ebsn`: notify the sender of the cause of a loss, in ACKs or in separate notices.
-//! * `spack`: splits an ACK, so that the sender's window grows back quickly. `mtcp`, `atcp`: close the sender's window
-//!   during an outage; `atcp` also retransmits. `wtcp`: retransmits, and hides the duration of a local recovery from
-//!   the sender.
+//! * `eln`, `lhack`, `ebsn`: report the cause of a loss to the sender, in ACKs or in separate notices.
+//! * `spack`: splits an ACK, so that the sender's window soon regains its size.
+//! * `mtcp`, `atcp`: close the sender's window during an outage; `atcp` also retransmits.
+//! * `wtcp`: retransmits, and hides the duration of this local recovery from the sender's round-trip samples.
 //! * `acks`, `forwarded`, `directions`, `silence`, `sequence`: code shared by several middleboxes.
 //! * `none`: the node only forwards.
 //! * [`Catalogue`]: the list of all middleboxes.
@@ -47,8 +47,8 @@ pub enum Decision {
     Rewrite(Packet),
     /// Retransmits a copy of a packet forwarded earlier.
     Retransmit(Packet),
-    /// Sends a segment or notice that the middlebox generated, in the direction of the packet's `forward`. The engine
-    /// computes the packet's size from the segment and the flow's headers, or from the notice.
+    /// Sends a segment or notice that the middlebox generated, in the direction given by the packet's `forward`. The
+    /// engine computes the packet's size, from the segment and the flow's headers or from the notice.
     Emit(Packet),
     /// Consumes the packet, because the middlebox is the endpoint of its connection (split connection).
     Consume(Packet),
@@ -56,10 +56,10 @@ pub enum Decision {
     Drop(Packet, LossReason),
 }
 
-/// A middlebox at a node, as a state machine. Methods append decisions to `out`, in the order in which packets leave.
-/// If a call adds no decision for a packet, the middlebox holds that packet.
+/// A middlebox at a node, as a state machine. Methods append decisions to `out`, in the order in which packets leave
+/// the node. If a call appends no decision on its packet, the middlebox holds the packet.
 ///
-/// The engine, not the middlebox, sets number, route and hop of a packet.
+/// The engine sets the number, route and hop of each packet.
 pub trait Middlebox: Send {
     /// Handles a packet that arrived from a link and continues on another link.
     fn handle_packet(&mut self, now: Time, packet: Packet, out: &mut Vec<Decision>);
@@ -70,13 +70,15 @@ pub trait Middlebox: Send {
     /// Returns the deadline of `handle_timeout`, or [`Time::NEVER`].
     fn poll_timeout(&self) -> Time;
 
-    /// Handles a drop of a forwarded packet by the queue of the next link, at the packet's arrival or later.
+    /// Handles a drop by the queue of the next link. The queue drops a packet that the middlebox forwarded, at the
+    /// packet's arrival or later.
     fn handle_queue_drop(&mut self, now: Time, packet: &Packet) {
         let _ = (now, packet);
     }
 
-    /// Handles the `attempt`-th failed transmission of a forwarded packet on the next link. The link may retransmit the
-    /// packet. Called only if [`Middlebox::needs_failures`], and only for links that transmit packet by packet.
+    /// Handles the `attempt`-th failed transmission of a forwarded packet on the next link. The link may still
+    /// retransmit the packet. Called only if [`Middlebox::needs_failures`] returns true, and only for links that
+    /// transmit packet by packet.
     fn handle_failure(&mut self, now: Time, packet: &Packet, attempt: u32, out: &mut Vec<Decision>) {
         let _ = (now, packet, attempt, out);
     }
@@ -87,7 +89,7 @@ pub trait Middlebox: Send {
     }
 
     /// Handles a planned rate change of the link by which packets of this flow and direction leave. Also called at the
-    /// start of the run. Called only if [`Middlebox::needs_rates`].
+    /// start of the run. Called only if [`Middlebox::needs_rates`] returns true.
     fn handle_rate(&mut self, now: Time, flow: FlowId, forward: bool, rate: Rate, out: &mut Vec<Decision>) {
         let _ = (now, flow, forward, rate, out);
     }
@@ -109,9 +111,9 @@ pub trait Middlebox: Send {
     }
 }
 
-/// Environment of a middlebox, for building it.
+/// Place of a middlebox in the network, as input for building the middlebox.
 pub struct Site {
-    /// For each flow, the exits of forward and of reverse packets.
+    /// The exit of each flow's forward packets, and the exit of its reverse packets.
     pub flows: Vec<[Option<Exit>; 2]>,
     /// Random stream of the middlebox.
     pub random: Stream,
@@ -129,12 +131,12 @@ impl Site {
 pub struct Exit {
     /// Whether packets go down towards the last hop, that is, from the link's `from` to its `to`.
     pub down: bool,
-    /// Round trip of a packet of 1500 bytes over the link, without queueing. It is the sum of both propagation delays
-    /// and one transmission time.
+    /// Round trip of a packet of 1500 bytes over the link, without queueing. The round trip is the sum of both
+    /// propagation delays and one transmission time.
     pub round_trip: Duration,
 }
 
-/// Builds a middlebox; `None` if the node only forwards.
+/// Function that builds a middlebox; `None` if the node only forwards.
 pub type Build = dyn Fn(&Values, &Site) -> Option<Box<dyn Middlebox>> + Send + Sync;
 
 /// All middleboxes.
@@ -157,13 +159,13 @@ pub const ALL: &[Mechanism<Build>] = &[
 /// The default: no middlebox.
 pub const DEFAULT: Mechanism<Build> = none::MECHANISM;
 
-/// Returns whether this choice builds a middlebox.
+/// Returns whether this choice builds a middlebox, instead of a node that only forwards.
 pub fn builds_middlebox(choice: &Choice<Build>) -> bool {
     let empty_site = Site { flows: Vec::new(), random: Stream::named(0, "any") };
     (choice.build)(&choice.values, &empty_site).is_some()
 }
 
-/// Returns whether the link layer must notify this choice's middlebox of failed transmissions
+/// Returns whether this choice's middlebox needs notices of failed transmissions from the link layer
 /// ([`Middlebox::needs_failures`]).
 pub fn needs_failures(choice: &Choice<Build>) -> bool {
     let empty_site = Site { flows: Vec::new(), random: Stream::named(0, "any") };

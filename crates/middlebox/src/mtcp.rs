@@ -1,17 +1,17 @@
-//! M-TCP: the base station lowers every ACK of the mobile by one byte. If the mobile falls silent, the station
-//! acknowledges that byte with a zero window, which closes the sender's window. The sender then waits with an unchanged
-//! congestion window until the mobile returns (Brown and Singh, Computer Communication Review 27(5), 1997). The station
-//! caches and retransmits nothing: M-TCP suits few losses and long outages. Haas's Mobile-TCP, also called MTCP, is a
-//! different scheme.
+//! M-TCP: in every ACK of the mobile, the base station lowers the acknowledgement number by one byte. If the mobile
+//! falls silent, the station acknowledges the withheld byte with a zero window, which closes the sender's window. The
+//! sender then waits with an unchanged congestion window until the mobile returns (Brown and Singh, Computer
+//! Communication Review 27(5), 1997). The station caches and retransmits nothing, so M-TCP suits few losses and long
+//! outages. Haas's Mobile-TCP, also called MTCP, is a different scheme.
 //!
 //! The sender must stop its retransmission timer at a zero window, as BSD does (parameter `freezes` of the sender).
 //! Otherwise the sender retransmits, and reduces its congestion window.
 //!
 //! # Our choices
-//! The sources are the author's page and lecture notes, not the paper. We chose the time after which the mobile counts
-//! as silent: `silence`, or twice the smoothed gap between the mobile's segments if that is longer. We also chose the
-//! time for which the last byte is withheld (`hold`). In the source, a returning mobile sends a message; here, the
-//! station probes with copies of the last data packet. A link with a planned rate reports its outages to the station
+//! The sources are the author's page and lecture notes, not the paper. We chose when the mobile counts as silent: after
+//! `silence`, or after twice the smoothed gap between the mobile's segments if that is longer. We also chose the time
+//! for which the last byte is withheld (`hold`). In the source, a returning mobile sends a message; here, the station
+//! probes the mobile with copies of the last data packet. A link with a planned rate reports its outages to the station
 //! (`away`). The source's wireless TCP and channel sharing are not modelled.
 
 use crate::acks::{AckKind, Acks};
@@ -55,10 +55,10 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
     },
 };
 
-/// Range of `silence`. With 0 s, the probes would repeat endlessly at one instant.
+/// Range of `silence`. With 0 s, the station would send endless probes at one instant.
 pub(crate) const SILENCE: Unit = Unit::Duration(Duration::from_millis(1), Duration::from_secs(60));
 
-/// Rate below which the station treats a link with a planned rate as in an outage.
+/// Rate limit: below this planned rate, the station treats the link as in an outage.
 pub(crate) const AWAY: Parameter = Parameter {
     name: "away",
     unit: Unit::Rate,
@@ -82,7 +82,7 @@ struct MtcpFlow {
     /// Last data packet to the mobile.
     last_data: Option<Packet>,
     silence: SilenceDetector,
-    /// Time at which the withheld byte is acknowledged.
+    /// Time at which the station acknowledges the withheld byte.
     release: Time,
 }
 
@@ -189,7 +189,7 @@ impl MtcpFlow {
         if self.silence.is_frozen()
             && let (Some(last_from_mobile), Some(last)) = (&self.last_from_mobile, self.acks.last())
         {
-            // While the window is closed, this also answers the sender's window probes.
+            // While the window is closed, this ACK also answers the sender's window probes.
             out.extend(synthetic_ack(last_from_mobile, last, 0).map(Decision::Emit));
         }
     }
@@ -228,7 +228,7 @@ impl MtcpFlow {
 
     fn on_timeout(&mut self, now: Time, out: &mut Vec<Decision>) {
         let (Some(last_from_mobile), Some(last)) = (self.last_from_mobile, self.acks.last()) else {
-            // The mobile has not sent a segment that an ACK could be copied from.
+            // The mobile has sent no segment yet that the station could copy for an ACK.
             self.silence.reset();
             return;
         };

@@ -7,7 +7,7 @@ pub(crate) fn is_before(one: Seq, other: Seq) -> bool {
     distance(other, one) < 0
 }
 
-/// Signed distance from `from` to `to`.
+/// Signed distance from `from` to `to`, modulo 2^32.
 pub(crate) fn distance(from: Seq, to: Seq) -> i32 {
     to.0.wrapping_sub(from.0) as i32
 }

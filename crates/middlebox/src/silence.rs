@@ -1,5 +1,5 @@
-//! Detects a silent mobile. A mobile is silent if data is in flight to it and it has sent nothing for longer than
-//! usual.
+//! Detects a silent mobile. A mobile is silent if data is in flight to the mobile, but it has sent nothing for longer
+//! than usual.
 
 use lasthop_base::{Duration, Time};
 use lasthop_wire::{Body, Ecn, Flags, Packet, Priority, Segment, Seq};
@@ -8,12 +8,12 @@ use lasthop_wire::{Body, Ecn, Flags, Packet, Priority, Segment, Seq};
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SilenceDetector {
     floor: Duration,
-    /// Time of the mobile's last segment, or of the first data sent while none was in flight.
+    /// Time of the mobile's last segment. If no data was in flight then, time of the first data sent afterwards.
     quiet_since: Time,
     /// Smoothed gap between the mobile's segments, measured while data is in flight.
     gap: Option<Duration>,
     frozen: bool,
-    /// Whether the link has reported an outage that has not ended.
+    /// Whether the link has reported an outage that lasts.
     outage: bool,
     timer: Time,
 }
@@ -31,7 +31,7 @@ impl SilenceDetector {
         }
     }
 
-    /// Whether silence has closed the sender's window.
+    /// Whether the sender's window is closed because of silence or an outage.
     pub(crate) fn is_frozen(&self) -> bool {
         self.frozen
     }
@@ -40,7 +40,7 @@ impl SilenceDetector {
         self.outage
     }
 
-    /// Handles the link's report that an outage begins or ends (`outage`: begins). `has_outstanding` means that data is
+    /// Handles the link's report that an outage begins (`outage` is true) or ends. `has_outstanding` is whether data is
     /// in flight to the mobile. Returns true if the sender's window has to be closed or opened now.
     pub(crate) fn on_link_report(&mut self, now: Time, outage: bool, has_outstanding: bool) -> bool {
         let was_frozen = self.frozen;
@@ -56,8 +56,8 @@ impl SilenceDetector {
         self.timer
     }
 
-    /// Handles a segment from the mobile. `has_outstanding` means that data is still in flight. Restarts the timer,
-    /// which detects silence after twice the smoothed gap.
+    /// Handles a segment from the mobile. `has_outstanding` is whether data is still in flight. Restarts the timer, so
+    /// that silence is detected after twice the smoothed gap.
     pub(crate) fn on_segment(&mut self, now: Time, has_outstanding: bool) {
         if self.outage {
             // The mobile sent this segment before the outage.
@@ -91,8 +91,8 @@ impl SilenceDetector {
         *self = SilenceDetector { outage: self.outage, ..SilenceDetector::new(self.floor) };
     }
 
-    /// Handles the timer. Returns `None` before the deadline, and `Some(true)` at the first expiry, which closes the
-    /// window. Returns `Some(false)` at each later expiry, which probes the mobile.
+    /// Handles the timer. Returns `None` before the deadline. At the first expiry, returns `Some(true)`, and the caller
+    /// closes the window. At each later expiry, returns `Some(false)`, and the caller probes the mobile.
     pub(crate) fn expire(&mut self, now: Time) -> Option<bool> {
         if now < self.timer {
             return None;
@@ -106,7 +106,7 @@ impl SilenceDetector {
     }
 }
 
-/// Builds a pure ACK in the mobile's name, with this number and window. `like` is the mobile's last segment.
+/// Builds a pure ACK with this number and window, as if the mobile had sent it. `like` is the mobile's last segment.
 pub(crate) fn synthetic_ack(like: &Packet, ack: Seq, window: u16) -> Option<Packet> {
     let last = like.segment()?;
     let segment = Segment {
@@ -156,7 +156,7 @@ mod tests {
         );
         assert!(silence.on_link_report(at(900), false, true) && !silence.is_frozen());
         assert_eq!(silence.deadline(), at(1400));
-        // If no data is in flight, the window closes at the next data packet.
+        // If no data is in flight when the outage begins, the window must close at the next data packet.
         silence.on_segment(at(1000), false);
         assert!(!silence.on_link_report(at(1100), true, false) && !silence.is_frozen());
         assert!(silence.on_data(at(1200)) && silence.is_frozen() && !silence.on_data(at(1210)));

@@ -1,16 +1,16 @@
-//! WTCP: the base station retransmits wireless losses, and adds each packet's residence time at the station to its
-//! timestamp. The source's round-trip samples and timeout then exclude the time of local recovery (Ratnam and Matta,
-//! ISCC 1998; International Journal of Communication Systems 2003). The source needs only the timestamps option. The
-//! WTCP of Sinha et al. (1999) is a different scheme, which works end to end without a station. The gains that are
-//! often quoted are those of that scheme.
+//! WTCP: the base station retransmits wireless losses, and adds the time that each packet has spent at the station to
+//! the packet's timestamp. The time of local recovery then does not count in the source's round-trip samples and
+//! timeout (Ratnam and Matta, ISCC 1998; International Journal of Communication Systems 2003). The source needs only
+//! the timestamps option. The WTCP of Sinha et al. (1999) is a different scheme, which works end to end without a
+//! station. The gains often quoted for WTCP are those of the scheme of Sinha et al.
 //!
 //! # Our choices
 //! The sources are abstracts; the rules are from memory. The station forwards retransmissions of acknowledged data. The
-//! original scheme drops them, so a lost ACK would never be repeated. Out-of-order data is forwarded at once. A packet
-//! that exceeds the buffer is forwarded without local recovery, or dropped while only one packet may be in flight. The
-//! retransmission timer backs off exponentially. A timestamp never decreases and never exceeds the source's current
-//! clock. The station learns the source's clock tick from its timestamps. Until these have grown by 100 ticks, the
-//! station changes no timestamp.
+//! original scheme drops such retransmissions, so a lost ACK would never be repeated. Out-of-order data is forwarded at
+//! once. A packet for which the buffer has no room is forwarded without local recovery. While only one packet may be in
+//! flight, such a packet is instead dropped. The retransmission timer backs off exponentially. A timestamp never
+//! decreases and never exceeds the source's current clock. The station learns the length of the source's clock tick
+//! from the source's timestamps. Until the timestamps have grown by 100 ticks, the station changes no timestamp.
 
 use crate::acks::{AckKind, Acks};
 use crate::directions::{PerDirection, Toward};
@@ -63,11 +63,11 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
 
 /// Allowance for the processing time of mobile and station, in addition to the link's round trip.
 const MARGIN: Duration = Duration::from_millis(10);
-/// Values of the smoothed round trip and of its variation before the first sample.
+/// Initial values of the smoothed round trip and of its variation, before the first sample.
 const START: (Duration, Duration) = (Duration::from_millis(100), Duration::from_millis(250));
 /// Number of ticks by which the timestamps must have grown before the station knows the length of a tick.
 const TICK_LEARNED_AFTER: u32 = 100;
-/// Largest number of timeout doublings.
+/// Largest number of times that the timeout is doubled.
 const DOUBLINGS: u32 = 6;
 
 #[derive(Clone, Copy)]
@@ -90,8 +90,8 @@ struct BufferedPacket {
     arrived_at: Time,
     sent_at: Option<Time>,
     retransmissions: u32,
-    /// Whether the source retransmitted the packet, or the packet arrived out of order. In both cases the packet was
-    /// not lost over the air.
+    /// Whether the source retransmitted the packet, or the packet arrived out of order. In both cases, an earlier loss
+    /// of the data was not wireless.
     is_sender_retransmission: bool,
 }
 
@@ -99,7 +99,7 @@ struct WtcpFlow {
     acks: Acks,
     buffer: VecDeque<BufferedPacket>,
     bytes: u64,
-    /// Whether only the first packet may be sent, until a new ACK arrives.
+    /// Whether only the first packet of the buffer may be sent, until a new ACK arrives.
     single_packet_mode: bool,
     /// Whether duplicate ACKs have caused a retransmission of the first packet.
     has_retransmitted: bool,
@@ -185,7 +185,7 @@ impl WtcpFlow {
         }
     }
 
-    /// Forgets the connection's state. Packets held back are forwarded unchanged.
+    /// Discards the connection's state. Forwards packets that are held back, unchanged.
     fn reset(&mut self, out: &mut Vec<Decision>) {
         out.extend(
             self.buffer
@@ -299,7 +299,7 @@ impl WtcpFlow {
         {
             once &= first.retransmissions == 0 && !first.is_sender_retransmission;
             newest = first.sent_at;
-            // The mobile has acknowledged this packet while it was held back.
+            // The packet was held back, but the mobile has acknowledged its data.
             if first.sent_at.is_none() {
                 out.push(Decision::Drop(first.packet, LossReason::MiddleboxRemoved));
             }
@@ -318,7 +318,7 @@ impl WtcpFlow {
         self.restart_timer(now);
     }
 
-    /// Handles a duplicate ACK. At the first duplicate, retransmits the first packet of the buffer at once. Later
+    /// Handles a duplicate ACK. The first duplicate triggers a retransmission of the first packet in the buffer. Later
     /// duplicates report the same hole. Returns whether to forward the ACK.
     fn on_duplicate(&mut self, now: Time, rules: &WtcpRules, ack: Seq, out: &mut Vec<Decision>) -> bool {
         let Some(first) = self.buffer.front() else { return true };
@@ -331,7 +331,7 @@ impl WtcpFlow {
             self.retransmit_first(now, rules, out);
             self.restart_timer(now);
         } else if let Some(held) = self.buffer.iter().position(|buffered| buffered.sent_at.is_none()) {
-            // The duplicate shows that a packet has left the network, so another one may be sent.
+            // The duplicate ACK shows that a packet has left the network, so one packet that is held back may be sent.
             self.release(now, rules, held, out);
         }
         false
@@ -368,7 +368,7 @@ impl WtcpFlow {
         out.push(Decision::Retransmit(packet));
     }
 
-    /// Returns the packet with its residence time added to its timestamp.
+    /// Returns the packet with a later timestamp: the time that the packet has spent at the station is added.
     fn with_residence_time(&mut self, now: Time, rules: &WtcpRules, buffered: &BufferedPacket) -> Packet {
         let (Some(segment), Some((newest, at))) = (buffered.packet.segment(), self.newest_stamp) else {
             return buffered.packet;
@@ -410,7 +410,7 @@ impl WtcpFlow {
         }
     }
 
-    /// Handles a drop in the next link's queue. This is congestion, so the packet is not recovered locally.
+    /// Handles a drop in the next link's queue. The loss is congestion, so the station does not recover the packet.
     fn on_queue_drop(&mut self, now: Time, seq: Seq) {
         if let Some(index) =
             self.buffer.iter().rposition(|buffered| buffered.seq == seq && buffered.retransmissions == 0)

@@ -11,20 +11,20 @@ const ISN: u32 = u32::MAX - 2500;
 /// Payload of every packet, bytes.
 const SIZE: u32 = 1000;
 
-/// A middlebox for one flow, and the current time. The flow's data goes down to the last hop, or up from it.
+/// A middlebox that one flow passes, and the current time. The flow's data goes down to the last hop, or up from it.
 struct Script {
     middlebox: Box<dyn Middlebox>,
     now: Time,
 }
 
-/// A decision in short form. Numbers are offsets of data and of ACKs.
+/// A decision in short form. The numbers are offsets of data or of ACKs from the initial sequence number.
 #[derive(Debug, PartialEq)]
 enum Out {
     Data(u32),
     Retransmission(u32),
     Ack(u32),
     Hinted(u32, LossHint),
-    /// An ACK that the middlebox generated: offset and window.
+    /// An ACK that the middlebox generated. The values are its offset and its window.
     Own(u32, u16),
     Notice(NodeNotice),
 }
@@ -153,9 +153,9 @@ fn snoop_sack_repeats_all_that_is_missing_at_once() {
         script.pass(ack_with(1000, &[(6000, 7000), (4000, 5000), (2000, 3000)])),
         [Out::Retransmission(5000)]
     );
-    // Within two round trips, the agent does not retransmit the hole again, and forwards no ACK to the sender.
+    // Within two round trips, the agent must not retransmit a hole again. It must not forward the ACK to the sender.
     assert_eq!(script.pass(ack_with(1000, &[(6000, 8000), (4000, 5000), (2000, 3000)])), []);
-    // With FACK's gap, three segments have to lie above the hole.
+    // With a FACK gap of 3, the hole counts as lost only when three segments above it have arrived.
     let mut script = Script::new("snoop_sack", true, &[("gap", Value::Count(3))]);
     script.send((0..8).map(|packet| packet * SIZE));
     script.after(20).pass(ack(1000));
@@ -169,7 +169,8 @@ fn snoop_sack_leaves_what_it_cannot_fill_to_the_sender() {
     let mut script = Script::new("snoop_sack", true, &[]);
     script.send([0, 1000, 3000, 4000]);
     script.after(20).pass(ack(1000));
-    // Packet 1000 was lost over the air, packet 2000 in the wired network.
+    // Packet 1000 was lost over the air, and packet 2000 in the wired network. The agent retransmits packet 1000, and
+    // must forward the ACK so that the sender retransmits packet 2000.
     assert_eq!(script.pass(ack_with(1000, &[(3000, 4000)])), [Out::Retransmission(1000), Out::Ack(1000)]);
 }
 
@@ -183,7 +184,7 @@ fn eln_marks_the_airs_hole_and_not_the_wired_networks() {
     script.send([1000]);
     assert_eq!(script.pass(ack(3000)), [Out::Ack(3000)]);
     assert_eq!(script.pass(ack(3000)), [Out::Ack(3000)]);
-    // No data is outstanding, so the ACK is not marked.
+    // No data is outstanding, so the ACK must not be marked.
     assert_eq!(script.pass(ack(5000)), [Out::Ack(5000)]);
     assert_eq!(script.pass(ack(5000)), [Out::Ack(5000)]);
 }
@@ -229,11 +230,11 @@ fn spack_splits_the_first_ack_behind_a_loss_on_the_air() {
     for _ in 0..3 {
         assert_eq!(script.pass(ack(1000)), [Out::Ack(1000)]);
     }
-    // The ACK is split into four ACKs over 4000 bytes, of which the original is the last.
+    // The ACK of 4000 new bytes must be split into four ACKs, of which the original is the last.
     let pieces = [Out::Own(2000, 1000), Out::Own(3000, 1000), Out::Own(4000, 1000), Out::Ack(5000)];
     assert_eq!(script.pass(ack(5000)), pieces);
     assert_eq!(script.pass(ack(6000)), [Out::Ack(6000)], "one ACK is split for each loss");
-    // The default is one ACK per byte, at most `most`.
+    // The default is one ACK per byte, but at most `most` ACKs.
     let mut script = Script::new("spack", true, &[]);
     script.send((0..6).map(|packet| packet * SIZE));
     script.pass(ack(1000));
@@ -255,12 +256,12 @@ fn mtcp_keeps_a_byte_back_and_closes_the_window_with_it() {
     let heard = script.now;
     assert_eq!(observed(&script.expire()), [Out::Own(1000, 0)]);
     assert_eq!(script.now.since(heard), Duration::from_millis(100));
-    // While the mobile is silent, the station answers the sender's probes, and probes the mobile.
+    // While the mobile is silent, the station must answer the sender's window probes, and probe the mobile.
     assert_eq!(script.pass(data(1000)), [Out::Own(1000, 0), Out::Data(1000)]);
     assert_eq!(observed(&script.expire()), [Out::Retransmission(1000)]);
     assert_eq!(script.pass(ack(1000)), [Out::Ack(1000)]);
     assert_eq!(script.pass(ack(2000)), [Out::Ack(1999)]);
-    // After all data has arrived, the withheld last byte is acknowledged.
+    // All data has arrived. After `hold`, the station must acknowledge the withheld last byte.
     assert_eq!(script.after(10).pass(ack(3000)), [Out::Ack(2999)]);
     let heard = script.now;
     assert_eq!(observed(&script.expire()), [Out::Own(3000, 1000)]);
@@ -294,11 +295,13 @@ fn wtcp_hides_the_time_that_a_repair_takes() {
         assert_eq!(stamps(&script.decide(stamped(data(number), value))), [value]);
     }
     script.after(20).pass(ack(1000));
-    // Packet 1000 is lost. The duplicate ACK triggers a retransmission with a timestamp 20 ms later, and is suppressed.
+    // Packet 1000 is lost. The duplicate ACK triggers a retransmission with a timestamp that is 20 ms later. The ACK is
+    // not forwarded.
     let out = script.decide(ack(1000));
     assert_eq!((observed(&out), stamps(&out)), (vec![Out::Retransmission(1000)], vec![520]));
     assert_eq!(script.pass(ack(1000)), []);
-    // The retransmission is lost, too. After the timeout, nothing else is sent until a new ACK arrives.
+    // The retransmission is lost, too. After the timeout, the station must send only the first packet until a new ACK
+    // arrives.
     let out = script.expire();
     let spent = (script.now.since(Time::ZERO).as_nanos() / 1_000_000) as u32;
     assert_eq!(stamps(&out), [500 + spent]);
@@ -312,14 +315,14 @@ fn wtcp_hides_the_time_that_a_repair_takes() {
 #[test]
 fn wtcp_learns_the_sources_tick() {
     let mut script = Script::new("wtcp", true, &[]);
-    // With a tick of 4 ms, the timestamps have grown by 100 after 400 ms.
+    // With a tick of 4 ms, the source's timestamps have grown by 100 ticks after 400 ms.
     for number in 0..3 {
         script.decide(stamped(data(number * SIZE), 500 + 50 * number));
         script.after(200);
     }
     script.pass(ack(1000));
     let out = script.decide(ack(1000));
-    // Packet 1000 arrived 400 ms ago.
+    // Packet 1000 arrived 400 ms ago, so its timestamp must grow by 100 ticks.
     assert_eq!((observed(&out), stamps(&out)), (vec![Out::Retransmission(1000)], vec![550 + 100]));
 }
 
@@ -333,7 +336,7 @@ fn wtcp_leaves_the_wired_networks_hole_to_the_source() {
     }
 }
 
-/// The advertised window is the free space of the buffer. Its right edge never moves left.
+/// The station must advertise the free space of its buffer as the window. The window's right edge must never move left.
 #[test]
 fn atcp_tells_what_is_free_and_freezes_the_sender() {
     let mut script = Script::new("atcp", true, &[("buffer", Value::Bytes(4000))]);
@@ -350,7 +353,7 @@ fn atcp_tells_what_is_free_and_freezes_the_sender() {
     script.send([3000]);
     assert_eq!(window(script.after(20), 2000), 2000);
     script.send([4000]);
-    // The advertised right edge is 4000, and 4000 - 2000 bytes are free now.
+    // The advertised right edge is 4000. The buffer holds 2000 of 4000 bytes, so the station must advertise 2000 bytes.
     assert_eq!(window(script.after(20), 3000), 2000);
     let heard = script.now;
     while !observed(&script.expire()).contains(&Out::Own(3000, 0)) {

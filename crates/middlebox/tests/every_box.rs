@@ -1,4 +1,4 @@
-//! Tests properties that every middlebox has for any input.
+//! Tests properties that every middlebox must have for any input.
 
 use lasthop_base::{Choice, Duration, Stream, Time};
 use lasthop_middlebox::{ALL, Decision, Exit, Middlebox, Site};
@@ -7,7 +7,8 @@ use proptest::prelude::*;
 
 const FLOWS: u32 = 2;
 
-/// Builds all middleboxes, at a node where the data of the first flow goes down and that of the second goes up.
+/// Builds all middleboxes, at a node where the data of the first flow goes down and the data of the second flow goes
+/// up.
 fn boxes() -> Vec<(&'static str, Box<dyn Middlebox>)> {
     let exit = |down| Some(Exit { down, round_trip: Duration::from_millis(10) });
     let flows = vec![[exit(true), exit(false)], [exit(false), exit(true)]];
@@ -64,8 +65,8 @@ fn packet() -> impl Strategy<Value = Packet> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
-    /// Each packet has exactly one fate: it is forwarded, consumed, dropped or held. New packets belong to a flow that
-    /// passes the node. Only `wtcp` holds packets. Timers do not output endlessly at one instant.
+    /// Each packet must have exactly one fate: forwarded, consumed, dropped or held. New packets must belong to a flow
+    /// that passes the node. Only `wtcp` may hold packets. Timers must not cause endless output at one instant.
     #[test]
     fn each_packet_has_one_fate(packets in prop::collection::vec((packet(), 0u64..300), 1..80)) {
         for (name, mut middlebox) in boxes() {
@@ -99,7 +100,7 @@ proptest! {
                     settle(name, &out, &packets, &mut fates)?;
                 }
             }
-            // Only `wtcp` may hold packets back, and a reset releases them.
+            // Only `wtcp` may hold packets back, and a reset must release them.
             let held = fates.iter().filter(|fates| **fates == 0).count();
             prop_assert!(held == 0 || name == "wtcp", "{name} holds {held}");
         }
@@ -121,7 +122,7 @@ fn settle(
         let number = packet.number as usize;
         fates[number] += 1;
         prop_assert_eq!(fates[number], 1, "{}: {:?}", name, packet);
-        // The output is the same packet, possibly with a changed header.
+        // The output must be the same packet, possibly with a changed header.
         let came = Packet { number: packet.number, ..packets[number].0 };
         let body = if let Decision::Rewrite(_) = one { packet.body } else { came.body };
         prop_assert_eq!(*packet, Packet { body, ..came }, "{}", name);
@@ -129,7 +130,7 @@ fn settle(
     Ok(())
 }
 
-/// Every middlebox forwards packets of flows that it does not serve.
+/// Every middlebox must forward packets of flows that it does not serve.
 #[test]
 fn what_is_not_its_own_passes() {
     let nowhere = Site { flows: vec![[None, None]], random: Stream::named(1, "test") };

@@ -92,7 +92,7 @@ impl Script {
         self
     }
 
-    /// Advances to the next output. Several deadlines may pass without output, because timers may have been restarted.
+    /// Advances to the next output. A deadline may pass without output, because the timer may have been restarted.
     fn expire(&mut self) -> Vec<Out> {
         let mut out = Vec::new();
         while out.is_empty() {
@@ -153,8 +153,9 @@ fn more_duplicates_than_expected_bring_one_more_repeat_and_then_pass() {
     script.ack(1000);
     assert_eq!(script.ack(1000), [Out::Retransmission(1000)]);
     assert_eq!(script.ack(1000), []);
-    // The receiver has sent one duplicate ACK for each of the packets 2000 and 3000. Further duplicate ACKs are for
-    // packets sent after the retransmission. Snoop then retransmits once more.
+    // The receiver has sent one duplicate ACK for each of the packets 2000 and 3000. Further duplicate ACKs are caused
+    // by packets sent after the retransmission, so the retransmission is lost, too. Snoop must then retransmit once
+    // more.
     script.send([4000, 5000]);
     assert_eq!(script.ack(1000), [Out::Retransmission(1000)]);
     assert_eq!(script.ack(1000), []);
@@ -169,7 +170,7 @@ fn what_was_lost_before_it_is_the_senders() {
     for _ in 0..3 {
         assert_eq!(script.ack(1000), [Out::Ack(1000)]);
     }
-    // The sender fills the gap. Until then, further duplicates are forwarded.
+    // The sender has to fill the gap, so further duplicate ACKs must be forwarded.
     script.send([1000]);
     assert_eq!(script.ack(1000), [Out::Ack(1000)]);
 }
@@ -190,7 +191,7 @@ fn silence_brings_the_first_packet_again_as_often_as_is_set() {
     script.after(20).ack(1000);
     let sent = script.now;
     assert_eq!(script.expire(), [Out::Retransmission(1000)]);
-    // The timeout is that of RFC 6298 after one sample of 20 ms, 20 + 4 x 10 ms.
+    // The timeout must be that of RFC 6298 after one sample of 20 ms: 20 + 4 x 10 ms.
     assert_eq!(script.now.since(sent), Duration::from_millis(60));
     assert_eq!(script.expire(), [Out::Retransmission(1000)]);
     let mut out = Vec::new();
@@ -206,7 +207,8 @@ fn the_timeout_keeps_its_floor_and_its_margin() {
             script.send([packet * SIZE]);
             script.after(20).ack((packet + 1) * SIZE);
         }
-        // All samples are equal, so the timeout is 20 ms, plus the link's 10 ms and 10 ms for the mobile.
+        // All samples are 20 ms, so the variation is zero. The timeout must be 20 ms plus the margin: the link's 10 ms,
+        // and 10 ms for the mobile.
         script.send([60 * SIZE]);
         let sent = script.now;
         assert_eq!(script.expire(), [Out::Retransmission(60 * SIZE)]);
@@ -214,8 +216,8 @@ fn the_timeout_keeps_its_floor_and_its_margin() {
     }
 }
 
-/// Each recovery takes ten round trips. If data after the hole gave samples, each recovery would start later than the
-/// previous one.
+/// Each recovery takes ten round trips. No recovery may start later than the previous one. It would start later if data
+/// after the hole gave round-trip samples.
 #[test]
 fn a_repair_makes_the_next_one_no_later() {
     let mut script = Script::new(&[]);
@@ -232,8 +234,8 @@ fn a_repair_makes_the_next_one_no_later() {
     assert!(timeouts.windows(2).all(|pair| pair[1] <= pair[0]), "{timeouts:?}");
 }
 
-/// The sender fills a hole that the full cache cannot hold. Data after the hole has waited for the recovery, so it
-/// gives no sample.
+/// The sender fills a hole that the full cache does not hold. Data after the hole has waited for the recovery, so it
+/// must give no round-trip sample.
 #[test]
 fn a_hole_that_is_not_kept_gives_no_sample() {
     let mut script = Script::new(&[("cache", Value::Count(2))]);
@@ -243,7 +245,7 @@ fn a_hole_that_is_not_kept_gives_no_sample() {
     script.send([3000]);
     let sent = script.now;
     assert_eq!(script.expire(), [Out::Retransmission(3000)]);
-    // The timeout is 100 ms + 4 x 250 ms, from the values before the first sample.
+    // The timeout must be 100 ms + 4 x 250 ms, from the initial values before the first sample.
     assert_eq!(script.now.since(sent), Duration::from_millis(1100));
 }
 
@@ -253,11 +255,11 @@ fn acks_that_say_something_else_pass() {
     script.send([0, 1000, 2000, 3000, 4000]);
     script.ack(1000);
     let mut pass = |segment: Segment| script.pass(packet(false, segment));
-    // An ACK with another window, a new ECN echo, or data is not a duplicate.
+    // An ACK with another window, with a new ECN echo, or with data is not a duplicate, so it must be forwarded.
     assert_eq!(pass(Segment { window: 900, ..ack(1000) }), [Out::Ack(1000)]);
     assert_eq!(pass(Segment { window: 900, flags: Flags::ACK | Flags::ECE, ..ack(1000) }), [Out::Ack(1000)]);
     assert_eq!(pass(Segment { window: 900, len: 10, ..ack(1000) }), [Out::Ack(1000)]);
-    // A D-SACK reports that a segment below the ACK arrived twice.
+    // A D-SACK reports that a segment below the ACK arrived twice. An ACK with a D-SACK must be forwarded.
     let mut segment = Segment { window: 900, ..ack(1000) };
     segment.sack.push(Seq(ISN.wrapping_add(1)), Seq(ISN.wrapping_add(1001)));
     assert_eq!(pass(segment), [Out::Ack(1000)]);
@@ -316,7 +318,7 @@ fn two_losses_take_a_repair_each() {
     let mut script = burst(false);
     assert_eq!(script.after(20).ack(2000), [Out::Ack(2000)]);
     assert_eq!(script.expire(), [Out::Retransmission(2000)]);
-    // Packet 2000 was sent before the retransmission that arrived, so it is lost, too.
+    // Packet 2000 was sent before the retransmission that has arrived, so packet 2000 is lost, too.
     let mut script = burst(true);
     assert_eq!(script.after(20).ack(2000), [Out::Retransmission(2000), Out::Ack(2000)]);
 }

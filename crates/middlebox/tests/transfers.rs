@@ -1,6 +1,6 @@
-//! Tests whole transfers through every middlebox. Sequence numbers wrap, packets are lost and reordered on both sides,
-//! a middlebox sees a connection only from its middle, and resets and ACKs are forged. Each transfer has to complete,
-//! as a transfer without a middlebox does.
+//! Tests whole transfers through every middlebox, under bad conditions. Sequence numbers wrap, packets are lost and
+//! reordered on both sides, a middlebox sees only the later part of a connection, and resets and ACKs are forged. Each
+//! transfer must complete, because the same transfer completes without a middlebox.
 
 use lasthop_base::{Choice, Duration, Stream, Time};
 use lasthop_middlebox::{ALL, Build, Decision, Exit, Middlebox, Site};
@@ -27,7 +27,7 @@ struct Script {
     wired: u64,
     /// Every n-th packet is delayed by 15 ms.
     late: u64,
-    /// Number of packets that pass before the middlebox sees the first packet.
+    /// Number of packets that pass by before the middlebox sees its first packet.
     begins: u64,
     /// Every n-th packet is followed by forged packets.
     forged: u64,
@@ -203,7 +203,7 @@ impl World {
         }
     }
 
-    /// Runs until the receiver has all data, and returns that time. Returns `None` if the transfer does not complete.
+    /// Runs until the receiver has all data, and returns the time. Returns `None` if the transfer does not complete.
     fn run(&mut self) -> Option<Time> {
         let limit = Time::ZERO + Duration::from_secs(600);
         while self.ends[1].delivered() < BYTES {

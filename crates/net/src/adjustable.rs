@@ -39,8 +39,8 @@ pub(crate) struct AdjustableParts {
 struct Sending {
     packet: Packet,
     begins: Time,
-    /// Part of the packet that was unsent at the last rate change (`since`). The unit is bits times nanoseconds per
-    /// second.
+    /// Part of the packet that was unsent at the time `since`, which is the last rate change or the start of the
+    /// transmission. The unit is bits times nanoseconds per second.
     left: u128,
     since: Time,
     ends: Time,
@@ -64,7 +64,7 @@ impl AdjustableLink {
         }
     }
 
-    /// Returns the end of a transmission that has the unsent part `left` at the time `since`.
+    /// Returns the end of a transmission whose part `left` is still unsent at the time `since`.
     fn ends(&self, since: Time, left: u128) -> Time {
         match u64::try_from(left.div_ceil(u128::from(self.bps.max(1)))) {
             Ok(nanos) if self.bps > 0 => Time::from_nanos(since.as_nanos().saturating_add(nanos)),
@@ -72,7 +72,7 @@ impl AdjustableLink {
         }
     }
 
-    /// Advances transmissions to `now`.
+    /// Ends the transmissions that are complete by `now`, and starts the next ones.
     fn advance(&mut self, now: Time, out: &mut Vec<Output>) {
         loop {
             if self.sending.as_ref().is_some_and(|sending| sending.ends > now) {
@@ -84,7 +84,7 @@ impl AdjustableLink {
             if self.held_until > now {
                 return;
             }
-            // The next packet started as soon as the transmitter was free, which may be before `now`.
+            // The transmitter became free at `held_until`, possibly before `now`. The next packet started at that time.
             let Some(packet) = self.waiting.pop_front() else { return };
             self.bytes -= u64::from(packet.wire_bytes);
             self.begin(self.held_until, packet);

@@ -2,14 +2,14 @@
 
 use lasthop_base::{Duration, Rate, Time};
 
-/// A token bucket. Instead of the level of the bucket, it stores the time in whole nanoseconds at which the bucket will
-/// be full. The stored time needs no update while the bucket fills.
+/// A token bucket. The state is the time in whole nanoseconds at which the bucket will be full, instead of the number
+/// of tokens. This time needs no update while the bucket fills.
 pub(crate) struct Bucket {
     rate: Rate,
     /// Time to fill the empty bucket.
     depth: Duration,
     full_at: Time,
-    /// Packet size in the last `ready_at`, and the time in which the tokens for that size arrive.
+    /// Packet size in the last call of `ready_at`, and the time in which tokens for a packet of that size arrive.
     last: (u32, Duration),
 }
 
@@ -28,14 +28,14 @@ impl Bucket {
         self.ready_again_at()
     }
 
-    /// Returns the result of [`Bucket::ready_at`] for the packet size of its last call.
+    /// Returns the result of [`Bucket::ready_at`] again, for a packet of the same size as in its last call.
     pub(crate) fn ready_again_at(&self) -> Time {
         let spare = self.depth.saturating_sub(self.last.1);
         Time::from_nanos(self.full_at.as_nanos().saturating_sub(spare.as_nanos()))
     }
 
-    /// Takes the tokens for the packet size of the last `ready_at`. A packet larger than the bucket leaves a negative
-    /// level.
+    /// Takes the tokens for a packet of the size in the last call of `ready_at`. A packet larger than the bucket makes
+    /// the number of tokens negative.
     pub(crate) fn spend(&mut self, now: Time) {
         self.full_at = self.full_at.max(now) + self.last.1;
     }

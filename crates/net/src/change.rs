@@ -20,11 +20,11 @@ pub struct LinkSettings {
     pub bps: Option<u64>,
     /// One-way propagation delay, without planned delay and jitter.
     pub delay: Duration,
-    /// Loss probability of the channel, without planned losses; `None` if packets are not lost independently with one
+    /// Loss probability of the channel, without planned losses. `None` unless packets are lost independently with a
     /// constant probability.
     pub loss: Option<f64>,
 }
 
-/// Reason why a setting cannot change, as a clause such as `its rate is recorded`.
+/// Reason why a setting cannot change. The text is a clause such as `its rate is recorded`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ChangeRefused(pub &'static str);

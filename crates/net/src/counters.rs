@@ -1,10 +1,10 @@
-//! Counters of a link layer that segments packets into PDUs. They cover both ends of one direction.
+//! Counters of a link layer that segments packets into PDUs. They count events at both ends of one direction of a link.
 
 use lasthop_base::Duration;
 
 impl RlcCounters {
-    /// Returns the counts since `before`. Maxima cannot be subtracted, so maxima cover the time from the start of the
-    /// run.
+    /// Returns the counts since `before`, which are the counts at an earlier time. Maxima cannot be subtracted, so
+    /// maxima cover the time from the start of the run.
     pub fn since(&self, before: &RlcCounters) -> RlcCounters {
         RlcCounters {
             blocks: self.blocks - before.blocks,
@@ -60,7 +60,7 @@ pub struct RlcCounters {
     pub delivered: u64,
     /// SDUs delivered out of order, that is, after an SDU with a higher number.
     pub late: u64,
-    /// SDUs delivered while an earlier SDU was missing.
+    /// SDUs delivered although an earlier SDU was still missing.
     pub behind_gap: u64,
     /// Expiries of the reordering timer.
     pub reordering_timeouts: u64,
@@ -68,8 +68,8 @@ pub struct RlcCounters {
     pub waited: Duration,
     /// Longest reordering delay.
     pub longest_wait: Duration,
-    /// Largest number of SDUs in the sender's queue. Depending on the parameter `holds`, these are all unacknowledged
-    /// SDUs or all SDUs not sent completely.
+    /// Largest number of SDUs in the sender's queue. The parameter `holds` selects the SDUs that count: all
+    /// unacknowledged SDUs, or only SDUs that are not completely sent.
     pub largest_sending: u32,
     /// Largest number of complete SDUs in the reordering buffer.
     pub largest_receiving: u32,

@@ -9,7 +9,7 @@ use std::sync::Arc;
 pub enum Discipline {
     /// First in, first out. A packet's fate is decided at its arrival.
     Fifo(Box<dyn Admission>),
-    /// A queue that decides at dequeue, or removes packets from its middle.
+    /// A queue that decides a packet's fate when the packet is dequeued, or that removes packets from its middle.
     Scheduled(Box<dyn Queue>),
 }
 
@@ -26,16 +26,16 @@ pub struct QueueContext {
 /// Source and destination node of each flow, by flow number.
 pub type Hosts = Arc<[[u32; 2]]>;
 
-/// Builds a discipline.
+/// Function that builds a queue discipline.
 pub type Build = dyn Fn(&Values, QueueContext) -> Discipline + Send + Sync;
 
 impl Discipline {
-    /// Builds a first-in-first-out discipline with this admission.
+    /// Builds a first-in-first-out discipline with this admission rule.
     pub fn fifo(admission: impl Admission + 'static) -> Discipline {
         Discipline::Fifo(Box::new(admission))
     }
 
-    /// Builds a discipline from a queue that decides at dequeue, or removes packets from its middle.
+    /// Builds a discipline from a queue that decides fates at dequeue, or that removes packets from its middle.
     pub fn scheduled(queue: impl Queue + 'static) -> Discipline {
         Discipline::Scheduled(Box::new(queue))
     }
@@ -48,7 +48,7 @@ impl Discipline {
         }
     }
 
-    /// Average queue length in packets, if RED or another admission computes an average; otherwise `None`.
+    /// Average queue length in packets, as RED computes it; `None` if the discipline computes no average.
     pub(crate) fn average(&self) -> Option<f64> {
         match self {
             Discipline::Fifo(admission) => admission.average(),

@@ -1,8 +1,8 @@
-//! Link directions whose decisions depend on later events. Examples are removal from the middle of a queue, class
-//! scheduling, and link layers that retransmit and reorder.
+//! Link directions that decide a packet's fate only after the packet has entered. Examples are queues that remove
+//! packets from their middle, class scheduling, and link layers that retransmit and reorder.
 //!
-//! An element receives packets and timeouts in time order. Each call outputs the packets' fates that have been decided
-//! since the last call.
+//! An element handles packets and timeouts in time order. Each call outputs the fates that were decided since the
+//! previous call.
 //!
 //! [`Element`] has no default methods, so an element that wraps another cannot forget to forward a method. The macro
 //! `lacks!` implements methods that an element does not support. `forwards!` forwards methods to the inner element.
@@ -36,27 +36,27 @@ pub enum Output {
         /// Whether the packet's header arrived intact.
         readable: bool,
     },
-    /// The receiver's link layer notices a loss later than the loss itself.
+    /// The receiver's link layer notices a loss that was output earlier.
     LossNoticed {
         /// The packet, output as [`Output::Lost`] earlier.
         packet: Packet,
         /// Time at which the receiver's link layer notices the loss.
         at: Time,
     },
-    /// Failed transmissions of a packet, possibly at later times. Output only after a call of
+    /// Failed transmissions of a packet, which may be at later times. Output only after a call of
     /// [`Element::report_failures`].
     TransmissionFailed {
-        /// The packet. An ECN mark that this queue sets may still be missing.
+        /// The packet, possibly without the ECN mark that this link's queue sets.
         packet: Packet,
         /// The failed transmissions.
         failures: TransmissionFailures,
     },
     /// A packet is duplicated. The engine gives the copy a number, and calls [`Element::handle_copy`] at once.
     Duplicate {
-        /// The packet as the link received it.
+        /// The packet, as it entered the link.
         packet: Packet,
     },
-    /// A message to the other direction of the link, or to the medium.
+    /// A message to the other direction of the link, or to the shared medium.
     ToPeer(PeerMessage),
     /// A report of the link layer to the hosts at the receiving end of this direction.
     Report(LinkReport),
@@ -77,8 +77,8 @@ pub trait Element: Send {
     /// Handles a copy requested by [`Output::Duplicate`].
     fn handle_copy(&mut self, now: Time, packet: Packet, out: &mut Vec<Output>);
 
-    /// Handles a packet that bypasses queue and service ([`crate::service::Light`]), or an ordinary packet if the
-    /// element has no bypass.
+    /// Handles a packet that bypasses queue and service ([`crate::service::Light`]). An element without bypass handles
+    /// the packet as any other packet.
     fn handle_bypass(&mut self, now: Time, packet: Packet, out: &mut Vec<Output>);
 
     /// Handles the expiry of the deadline that [`Element::poll_timeout`] returned.
@@ -99,7 +99,7 @@ pub trait Element: Send {
     /// Counters of a link layer with PDUs (RLC), else `None`.
     fn rlc(&self) -> Option<&RlcCounters>;
 
-    /// Average queue length in packets, if RED or another admission computes an average; otherwise `None`.
+    /// Average queue length in packets, as RED computes it; `None` if the element computes no average.
     fn average(&self) -> Option<f64>;
 
     /// Requests reports of failed transmissions ([`Output::TransmissionFailed`]). Returns false if the link layer
@@ -115,12 +115,13 @@ pub trait Element: Send {
     /// Applies a change that [`Element::refusal`] allows.
     fn change(&mut self, now: Time, change: &LinkChange, out: &mut Vec<Output>);
 
-    /// Time that a packet entering at `now` would wait until its first bit is sent, at the current settings; `None` if
-    /// unknown.
+    /// Time that a packet entering at `now` would wait until its first bit is sent, if the current settings stayed.
+    /// `None` if this time is unknown.
     fn queueing_delay(&mut self, now: Time) -> Option<Duration>;
 }
 
-/// Implements groups of [`Element`] methods that the element does not support.
+/// Implements [`Element`] methods for abilities that the element lacks. Each word, such as `peer`, stands for one or
+/// more methods.
 macro_rules! lacks {
     ($($ability:ident),*) => { $($crate::element::lacks!(@ $ability);)* };
     (@ copies) => {
@@ -169,7 +170,7 @@ macro_rules! lacks {
     };
 }
 
-/// Forwards groups of [`Element`] methods to the field `inner`.
+/// Forwards [`Element`] methods to the field `inner`. Each word, such as `peer`, stands for one or more methods.
 macro_rules! forwards {
     ($inner:ident: $($ability:ident),*) => { $($crate::element::forwards!(@ $inner $ability);)* };
     (@ $inner:ident deadline) => {

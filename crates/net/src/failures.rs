@@ -11,8 +11,8 @@ pub struct TransmissionFailures {
     pub failed: u32,
     /// End of the first transmission reported now.
     pub since: Time,
-    /// Time from the end of a transmission until its failure is known. The same time lies between the ends of two
-    /// successive transmissions.
+    /// Time from the end of a transmission until its failure is known. Successive transmissions of the packet end at
+    /// intervals of the same length.
     pub apart: Duration,
 }
 

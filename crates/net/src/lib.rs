@@ -15,8 +15,8 @@
 //! * [`peer_message`]: messages between the directions of a link. [`counters`]: counts of PDUs.
 //! * [`Catalogue`]: all mechanisms of a link, by kind (queue, channel, link layer, jitter).
 //!
-//! A [`Link`] returns a packet's fate at once, because no later event can change that fate. An [`Element`] decides
-//! later.
+//! A [`Link`] returns a packet's fate when the packet enters, because no later event can change that fate. An
+//! [`Element`] outputs the fate later.
 
 mod adjustable;
 pub mod admission;

@@ -27,8 +27,8 @@ use lasthop_base::{Duration, Time};
 use lasthop_wire::{Backlog, LossReason, Packet};
 use std::collections::VecDeque;
 
-/// One direction of a link with a first-in-first-out queue. The fields that each packet needs come first, to share
-/// cache lines.
+/// One direction of a link with a first-in-first-out queue. Fields that each packet needs come first, so that they
+/// share cache lines.
 #[repr(C)]
 pub struct Link {
     frees_at: Time,
@@ -46,7 +46,7 @@ pub struct Link {
     waiting_bytes: u64,
     admission_gate: AdmissionGate,
     last_arrival: Time,
-    /// Channel and ARQ; `None` for a lossless link without additional delay.
+    /// Channel and ARQ; `None` if the link is lossless and has no variable delay.
     lossy_path: Option<(Box<dyn Channel>, Box<dyn Arq>)>,
     variable_delay: Option<Box<VariableDelay>>,
     /// Failed transmissions of the last packet, if any failed.
@@ -136,7 +136,8 @@ impl Link {
         self.failures.take()
     }
 
-    /// Starts to count the backlog even if the queue is unlimited. [`Link::backlog`] is valid only then.
+    /// Starts to count the backlog even if the queue is unlimited. Without this call, [`Link::backlog`] is wrong for an
+    /// unlimited queue.
     pub fn track_backlog(&mut self) {
         (self.tracks, self.is_plain) = (true, false);
     }
@@ -151,7 +152,7 @@ impl Link {
         self.draws
     }
 
-    /// Whether the link loses nothing and counts no backlog.
+    /// Whether the link is lossless, without variable delay, and counts no backlog.
     #[inline]
     pub fn is_plain(&self) -> bool {
         self.is_plain
@@ -191,7 +192,7 @@ impl Link {
     }
 
     /// Carries a packet for an element that wraps this link, and outputs the packet's fate to `out`. If
-    /// `bypasses_queue`, the packet bypasses queue and service.
+    /// `bypasses_queue` is true, the packet skips queue and service.
     #[inline(never)]
     fn decide(&mut self, now: Time, mut packet: Packet, bypasses_queue: bool, out: &mut Vec<Output>) {
         self.failures = None;
@@ -246,7 +247,7 @@ impl Link {
     }
 
     /// Returns the arrival time of a packet whose first transmission ends at `ends` and whose last transmission ends at
-    /// `done`. If the link keeps the order, later packets wait for earlier packets.
+    /// `done`. If the link keeps the order, a packet does not arrive before earlier packets.
     #[inline]
     fn arrival(&mut self, ends: Time, done: Time) -> Time {
         let mut at = done + self.delay;

@@ -1,4 +1,4 @@
-//! Packets in front of a link layer that is an element. The queue is first in, first out, or a [`Queue`].
+//! Queue before a link layer that is an element, such as RLC. The queue is first in, first out, or a [`Queue`].
 
 use crate::admission::{Admission, ArrivalState, Verdict};
 use crate::discipline::Discipline;
@@ -27,8 +27,8 @@ impl LinkQueue {
         LinkQueue { kind, dropped: Dropped::new() }
     }
 
-    /// Admits or drops a packet. `busy` means that a transmission is in progress; `idle` is the time without a
-    /// transmission.
+    /// Admits or drops a packet. `busy` is whether a transmission is in progress. `idle` is the time since the last
+    /// transmission ended.
     pub(crate) fn push(
         &mut self,
         now: Time,
@@ -67,7 +67,7 @@ impl LinkQueue {
         packet
     }
 
-    /// Returns the time at which `pop` may return a packet, after a `pop` that returned `None`.
+    /// Returns the time at which `pop` may return a packet, if the last `pop` returned `None`.
     pub(crate) fn ready_at(&self, now: Time) -> Time {
         match &self.kind {
             QueueKind::Fifo { .. } => Time::NEVER,

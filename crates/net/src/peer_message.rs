@@ -2,8 +2,8 @@
 
 use lasthop_base::Time;
 
-/// A status report on all data units (PDUs or bytes) before `until`. This message does not contain the list of missing
-/// data units; the sender looks up this list by the time of the report.
+/// A status report on all data units (PDUs or bytes) before `until`. This message has no list of missing data units.
+/// The sender looks the list up by the report's time, `made`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Status {
     /// Time of the report.
@@ -53,7 +53,8 @@ pub enum MediumMessage {
     Collision,
     /// Sent by a direction at the end of its transmission.
     Done {
-        /// Whether a frame was acknowledged or discarded.
+        /// Whether the transmission delivered or discarded a frame; false if all frames failed and will be
+        /// retransmitted.
         is_settled: bool,
         /// Whether more data waits.
         has_data: bool,

@@ -1,7 +1,8 @@
 //! Random processing delay of packets in a host, before the first link. Packets keep their order.
 //!
 //! The delay breaks the phase effects of drop-tail queues (Floyd and Jacobson 1992, §3), as ns-2's `overhead_` does.
-//! ns-2 draws one delay per burst of the sender. Here each packet of either end has its own delay.
+//! ns-2 draws a delay for each burst of the sender. Here each packet has its own delay, at the source and at the
+//! destination.
 
 use crate::element::{Element, Output, lacks};
 use lasthop_base::{Duration, Stream, Time};
@@ -16,12 +17,12 @@ pub struct Processing {
 }
 
 impl Processing {
-    /// Builds a delay that is uniform on 0 to `max_delay`. A packet never leaves before the previous one.
+    /// Builds a delay that is uniform on 0 to `max_delay`. A packet never leaves before earlier packets.
     pub fn new(max_delay: Duration, random: Stream) -> Processing {
         Processing { fixed: Duration::ZERO, max_delay, random, last: Time::ZERO }
     }
 
-    /// Adds a constant delay: the propagation delay of the host's own access.
+    /// Adds a constant delay, which is the propagation delay of the host's access link.
     pub fn with_fixed(self, fixed: Duration) -> Processing {
         Processing { fixed, ..self }
     }

@@ -1,4 +1,4 @@
-//! Delay in addition to a constant propagation delay, from a plan and from jitter.
+//! Variable delay of a link, planned and random (jitter), in addition to the constant propagation delay.
 
 use crate::change::LinkChange;
 use crate::element::{Element, Output, forwards, lacks};
@@ -13,7 +13,7 @@ pub(crate) struct VariableDelay {
 }
 
 impl VariableDelay {
-    /// Returns `None` if there is neither a plan nor jitter.
+    /// Builds the variable delay. Returns `None` if there is neither a plan nor jitter.
     pub(crate) fn new(plan: Option<Steps<Duration>>, jitter: Box<dyn Jitter>) -> Option<Box<VariableDelay>> {
         let is_needed = plan.is_some() || !jitter.is_none();
         is_needed.then(|| Box::new(VariableDelay { plan: plan.map(PlanCursor::new), jitter }))
@@ -36,7 +36,7 @@ impl VariableDelay {
     }
 }
 
-/// A direction with its own link layer, and additional delay after that layer.
+/// A direction whose link layer is an element. Adds the variable delay to each arrival that this element outputs.
 pub(crate) struct Delayed {
     inner: Box<dyn Element>,
     variable_delay: Box<VariableDelay>,

@@ -7,9 +7,10 @@ use std::f64::consts::PI;
 /// Number of sinusoids per quadrature. More sinusoids do not change results visibly.
 const SINUSOIDS: usize = 16;
 
-/// Upper bound of the error of the approximate power of two paths. Each cosine has an error of 7e-5, so the sum of the
-/// 16 cosines of a quadrature has an error of 1.1e-3. The magnitude of this sum is at most 16. The power of each
-/// quadrature then has an error of at most 2.2e-3. The four quadratures together have an error of at most 9e-3.
+/// Upper bound of the error of the approximate power of two paths. Each cosine has an error of at most 7e-5, so the sum
+/// of the 16 cosines of a quadrature has an error of at most 1.1e-3. The magnitude of this sum is at most 16, so the
+/// power of a quadrature has an error of at most 2.2e-3. Two paths have four quadratures, so their power has an error
+/// of at most 9e-3.
 const MARGIN: f64 = 0.01;
 
 /// The complex envelope of a Rayleigh fading channel, mean power 1.
@@ -34,7 +35,7 @@ impl RayleighFading {
         RayleighFading { speeds, phases }
     }
 
-    /// Returns the power |h(t)|^2 at `t` seconds.
+    /// Returns the power |h(t)|^2 of the envelope h at the time `t`, s.
     pub(crate) fn power(&self, t: f64) -> f64 {
         let mut rays = [0.0; 2 * SINUSOIDS];
         for (ray, (speed, phase)) in rays.iter_mut().zip(self.speeds.iter().zip(&self.phases)) {
@@ -49,7 +50,7 @@ impl RayleighFading {
     fn rough_part(&self, quadrature: usize, t: f64) -> f64 {
         let from = quadrature * SINUSOIDS;
         let (speeds, phases) = (&self.speeds[from..from + SINUSOIDS], &self.phases[from..from + SINUSOIDS]);
-        // Four independent sums allow instruction-level parallelism.
+        // Four independent sums let the processor add in parallel.
         let mut sums = [0.0; 4];
         for (speeds, phases) in speeds.as_chunks::<4>().0.iter().zip(phases.as_chunks::<4>().0) {
             for (sum, (speed, phase)) in sums.iter_mut().zip(speeds.iter().zip(phases)) {
@@ -70,7 +71,7 @@ pub(crate) fn are_below(paths: &[RayleighFading], t: f64, threshold: f64, strong
     let (mut power, mut largest) = (0.0, 0.0);
     let first = *strongest;
     for number in 0..2 * paths.len() {
-        // The exclusive or visits each of the two or four quadratures once.
+        // The exclusive or of `first` and `number` visits each of the two or four quadratures once.
         let quadrature = first ^ number;
         let part = paths[quadrature / 2].rough_part(quadrature % 2, t);
         if part > largest {
@@ -88,7 +89,8 @@ pub(crate) fn are_below(paths: &[RayleighFading], t: f64, threshold: f64, strong
 /// compiler can vectorize it: `libm::cos` took 70 % of a run over RLC with faded blocks.
 #[inline]
 fn cosine(turns: f64) -> f64 {
-    /// Taylor coefficients of sin(x), (-1)^k / (2k + 1)!, highest first; the next term is 3e-18 at pi/2.
+    /// Taylor coefficients (-1)^k / (2k + 1)! of sin(x) for k = 10 down to 0. At x = pi/2, the first omitted term is
+    /// 3e-18.
     const TERMS: [f64; 11] = [
         1.0 / 51_090_942_171_709_440_000.0,
         -1.0 / 121_645_100_408_832_000.0,
@@ -117,11 +119,11 @@ fn rough_cosine(turns: f64) -> f64 {
     x * (TERMS[0] + square * (TERMS[1] + square * TERMS[2]))
 }
 
-/// Returns an angle from -1/4 to 1/4 turn whose sine is the cosine of `turns`. For |p| <= 1/2, cos(2 pi p) = sin(2 pi
-/// (1/4 - |p|)).
+/// Returns an angle, from -1/4 to 1/4 turn, whose sine equals the cosine of `turns`. This holds because cos(2 pi p) =
+/// sin(2 pi (1/4 - |p|)) for |p| <= 1/2.
 #[inline]
 fn from_quarter(turns: f64) -> f64 {
-    /// 1.5 x 2^52. Adding and then subtracting this number rounds to a whole number.
+    /// This number is 1.5 x 2^52. Adding and then subtracting the number rounds to a whole number.
     const ROUND: f64 = 6_755_399_441_055_744.0;
     let part = turns - ((turns + ROUND) - ROUND);
     0.25 - part.abs()
@@ -136,7 +138,7 @@ mod tests {
         for step in -4_000i32..=4_000 {
             let turns = f64::from(step) / 1_000.0;
             let error = cosine(turns) - libm::cos(2.0 * PI * turns);
-            // The bound allows for the rounding of libm's argument, half an ulp of 8 pi.
+            // Rounding of libm's argument, by up to half an ulp of 8 pi, contributes most of this bound.
             assert!(error.abs() < 3e-15, "{turns}: {error:e}");
         }
         for (turns, expected) in [(1e6, 1.0), (1e6 + 0.25, 0.0), (-1e9 - 0.5, -1.0), (0.125, 0.5f64.sqrt())] {
@@ -184,9 +186,9 @@ mod tests {
 
     #[test]
     fn the_envelope_is_rayleigh() {
-        // The mean power is 1, and P(power > 1) = 1/e. With Doppler frequency f_d, the RMS level is crossed upwards
-        // sqrt(2 pi) f_d / e times a second (Jakes 1974, Eq. 1.3-35). The test averages over channels, because each has
-        // only 16 sinusoids.
+        // The mean power must be 1, and P(power > 1) must be 1/e. With Doppler frequency f_d, the power must rise above
+        // its mean sqrt(2 pi) f_d / e times a second (Jakes 1974, Eq. 1.3-35). The test averages over channels, because
+        // each channel has only 16 sinusoids.
         let (channels, seconds, per_second) = (60, 100, 1000);
         let doppler = 5.0;
         let (mut sum, mut above, mut crossings) = (0.0, 0u32, 0u32);

@@ -11,7 +11,7 @@ use std::hash::{Hash, Hasher};
 pub trait PlanValue: Copy + PartialEq + PartialOrd {
     /// Unit and permitted range.
     const UNIT: Unit;
-    /// Name in messages, such as `a rate`.
+    /// Name of the quantity in messages, such as `a rate`.
     const DESCRIPTION: &'static str;
 
     /// Converts a value with the unit [`PlanValue::UNIT`]. Returns `None` for a value of another kind.
@@ -46,7 +46,7 @@ impl PlanValue for Duration {
     }
 }
 
-/// A rate, bit/s; 0 is allowed.
+/// A rate in bit/s; 0 means an outage.
 #[derive(Clone, Copy, PartialEq, PartialOrd, Hash, Debug)]
 pub(crate) struct PlannedRate(pub(crate) u64);
 
@@ -61,7 +61,7 @@ impl PlanValue for PlannedRate {
         }
     }
 
-    /// Parses a rate, including `0 bit/s`, which [`Unit::Rate`] refuses.
+    /// Parses a rate. Also accepts `0 bit/s`, which [`Unit::Rate`] refuses.
     fn read(text: &str) -> Result<PlannedRate, String> {
         match quantity::split(text.trim()) {
             Ok((0.0, unit)) if Unit::Rate.parse(&format!("1 {unit}")).is_ok() => Ok(PlannedRate(0)),
@@ -110,7 +110,7 @@ impl PlanValue for PacketShare {
 pub struct Steps<V> {
     steps: Vec<PlanStep<V>>,
     length: Duration,
-    /// Seed of the draws. Without a seed, the value of a range is its middle.
+    /// Seed of the draws. If `None`, a range has its middle as its value.
     seed: Option<u64>,
 }
 
@@ -118,7 +118,7 @@ pub struct Steps<V> {
 struct PlanStep<V> {
     low: V,
     high: V,
-    /// End of the step, as a time since the plan last started from its first step.
+    /// End of the step, counted from the start of the plan's current repetition.
     ends: Duration,
 }
 
@@ -149,12 +149,12 @@ impl<V: PlanValue> Steps<V> {
         Ok(Steps { steps, length: ends, seed: None })
     }
 
-    /// Whether the value of some step is a range.
+    /// Whether the plan draws random values, because the value of some step is a range.
     pub fn draws(&self) -> bool {
         self.steps.iter().any(|step| step.low != step.high)
     }
 
-    /// Sets the seed of the draws. Without a seed, the value of a range is its middle.
+    /// Sets the seed of the draws. Without a seed, a range has its middle as its value.
     pub fn seeded(mut self, seed: u64) -> Steps<V> {
         self.seed = Some(seed);
         self
@@ -192,7 +192,7 @@ impl<V: PlanValue> Steps<V> {
     }
 }
 
-/// Parses `5 ms` or `5..25 ms`.
+/// Parses a value such as `5 ms` or a range such as `5..25 ms`. Returns the lower and the upper end.
 fn range<V: PlanValue>(text: &str) -> Result<(V, V), String> {
     let Some((low, high)) = text.split_once("..") else {
         let value = V::read(text)?;

@@ -1,5 +1,5 @@
-//! Tests a direction whose rate can change at run time. Without changes, its results equal those of a link. With
-//! changes, its results equal those of a planned rate.
+//! Tests a direction whose rate can change at run time. Without changes, its results must equal those of a link. With
+//! changes, its results must equal those of a planned rate.
 
 use lasthop_base::{Choice, Duration, Rate, Stream, Time, Value};
 use lasthop_net::service::{RatePlan, Service};
@@ -43,8 +43,8 @@ fn by_link(config: &Config, arrivals: &[(Time, u32)]) -> Fates {
     fates.collect()
 }
 
-/// Returns the fates of packets on a direction with these changes. A change applies before the packets of the same
-/// time.
+/// Returns the fates of packets on a direction with these changes. If a change and a packet have the same time, the
+/// change applies first.
 fn by_adjustable_link(config: &Config, arrivals: &[(Time, u32)], changes: &[(Time, LinkChange)]) -> Fates {
     let streams = || Stream::named(7, "channel");
     let mut line = LinkDirection::adjustable(config, streams(), streams());
@@ -121,7 +121,7 @@ fn unchanged_it_is_a_link() {
     }
 }
 
-/// After a change, waiting packets and the rest of the packet in transmission are sent at the new rate, as with a
+/// After a change, waiting packets and the rest of the packet in transmission must be sent at the new rate, as with a
 /// planned rate.
 #[test]
 fn a_rate_that_is_set_is_a_plans() {
@@ -156,7 +156,8 @@ fn a_delay_that_is_set_keeps_packets_in_order() {
     let delay = |millis| LinkChange { delay: Some(Duration::from_millis(millis)), ..LinkChange::default() };
     let fates = by_adjustable_link(&config, &arrivals, &[(at(250), delay(300)), (at(550), delay(10))]);
     let times: Vec<Time> = fates.iter().map(|fate| fate.1).collect();
-    // A packet takes 18 ms until 250 ms, then 308 ms. From 550 ms on, no packet overtakes the arrival at 808 ms.
+    // The delay of a packet is 18 ms until 250 ms, and 308 ms from then on. From 550 ms on it is 18 ms again, but no
+    // packet may overtake the packet that arrives at 808 ms.
     let expected = [18, 118, 218, 608, 708, 808, 808, 808, 818, 918].map(at);
     assert_eq!(times, expected);
 }
@@ -173,7 +174,7 @@ fn losses_that_are_set_come_as_often() {
         part.filter(|fate| fate.2 == Some(LossReason::Channel)).count()
     };
     assert_eq!((lost(0, 10), lost(30, 40)), (0, 0));
-    // On average 4000 of 20,000 packets are lost, with a standard deviation of 56.6.
+    // On average, 4000 of 20,000 packets are lost, with a standard deviation of 56.6 packets.
     assert!((3760..4240).contains(&lost(10, 30)), "{}", lost(10, 30));
 }
 

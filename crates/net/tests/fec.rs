@@ -85,10 +85,10 @@ fn backlogged(count: usize) -> Vec<(Time, u32)> {
     vec![(Time::ZERO, 1250); count]
 }
 
-/// A block has 6 packets, of which 4 are data packets. The transmissions of packets 0 to 3 end at 10, 20, 30 and 40 ms,
-/// those of the parity packets at 50 and 60 ms, and that of packet 4 at 70 ms. Each packet arrives 20 ms after the end
-/// of its transmission. Packets 1 and 3 are lost, so the second parity packet is the fourth packet of the block to
-/// arrive.
+/// A block has 4 data packets (0 to 3) and 2 parity packets. The transmissions of packets 0 to 3 end at 10, 20, 30 and
+/// 40 ms. Those of the parity packets end at 50 and 60 ms, and that of packet 4, of the next block, ends at 70 ms. Each
+/// packet arrives 20 ms after the end of its transmission. Packets 1 and 3 are lost. They must be rebuilt at 80 ms,
+/// when the second parity packet arrives as the fourth packet of the block.
 #[test]
 fn lost_packets_are_rebuilt_when_as_many_arrived_as_the_block_has_of_data() {
     let ends = offered(&losing(&code(6, 4.0 / 6.0), &[1, 3]), 1, &backlogged(5));
@@ -105,14 +105,14 @@ fn rebuilding_does_not_wait_for_parity_that_is_not_needed() {
     settings.push(("excess", Value::Count(1)));
     let ends = offered(&losing(&settings, &[1]), 1, &backlogged(4));
     assert_eq!(ends[3], (1, at(80), true));
-    // Five of the six packets arrive, but six are needed.
+    // Five of the six packets arrive, but with an excess of two, six packets are needed. Packet 1 must be lost.
     settings[2].1 = Value::Count(2);
     let ends = offered(&losing(&settings, &[1]), 1, &backlogged(4));
     assert_eq!(ends[3], (1, at(80), false));
 }
 
-/// Three of six packets are lost. The two data packets among them are given up at the end of the last parity packet (60
-/// + 20 ms).
+/// Three of six packets are lost, two of them data packets. Both data packets must be given up when the last parity
+/// packet arrives (60 + 20 ms).
 #[test]
 fn too_many_losses_are_given_up_at_the_block_s_end() {
     let ends = offered(&losing(&code(6, 4.0 / 6.0), &[1, 3, 4]), 1, &backlogged(4));
@@ -131,24 +131,25 @@ fn packets_behind_a_lost_one_wait_where_order_is_kept() {
     assert_eq!(ends, [(0, at(30), true), (1, at(80), false), (2, at(80), true), (3, at(80), false)]);
 }
 
-/// The transmissions of two packets end at 10 and 20 ms. After 10 ms of idle time, the block is closed with parity
-/// packets from 30 to 50 ms. Packet 2 is offered at 35 ms and sent from 50 to 60 ms.
+/// The transmissions of two packets end at 10 and 20 ms. After 10 ms of idle time, the block must be closed with parity
+/// packets, sent from 30 to 50 ms. Packet 2 is offered at 35 ms, and must be sent from 50 to 60 ms.
 #[test]
 fn an_incomplete_block_ends_by_the_timer() {
     let packets = [(Time::ZERO, 1250), (Time::ZERO, 1250), (at(35), 1250)];
     let ends = offered(&losing(&code(6, 4.0 / 6.0), &[0, 1]), 1, &packets);
     assert_eq!(ends, [(0, at(70), true), (1, at(70), true), (2, at(80), true)]);
-    // The first parity packet is lost, too, so both data packets are given up at the block's end.
+    // The first parity packet is lost, too, so both data packets must be given up at the block's end.
     let ends = offered(&losing(&code(6, 4.0 / 6.0), &[0, 1, 2]), 1, &packets);
     assert_eq!(ends[..2], [(0, at(70), false), (1, at(70), false)]);
-    // A packet offered within the idle time belongs to the block, whose data then ends at 35 ms.
+    // A packet offered within the idle time must join the block, whose data then ends at 35 ms.
     let packets = [(Time::ZERO, 1250), (Time::ZERO, 1250), (at(25), 1250)];
     let ends = offered(&losing(&code(6, 4.0 / 6.0), &[0]), 1, &packets);
     assert_eq!(ends, [(1, at(40), true), (2, at(55), true), (0, at(75), true)]);
 }
 
-/// The parity packet for packets of 1250 and 125 bytes has 1250 bytes. The data takes 10 + 1 ms, and the parity packet
-/// 10 ms. With a larger block, the parity packet is sent only after 10 ms of idle time.
+/// A block has packets of 1250 and 125 bytes, so its parity packet must have 1250 bytes. The data takes 10 + 1 ms, and
+/// the parity packet 10 ms. If the block has room for another data packet, the parity packet must be sent only after 10
+/// ms of idle time.
 #[test]
 fn parity_is_as_long_as_the_longest_packet() {
     let ends = offered(&losing(&code(3, 2.0 / 3.0), &[1]), 1, &[(Time::ZERO, 1250), (Time::ZERO, 125)]);
@@ -157,8 +158,8 @@ fn parity_is_as_long_as_the_longest_packet() {
     assert_eq!(ends, [(0, at(30), true), (1, at(51), true)]);
 }
 
-/// Three blocks of 2 + 1 packets are interleaved, so a burst of three losses hits one packet of each. Without
-/// interleaving, losses of two packets hit the same block.
+/// Three blocks of 2 + 1 packets are interleaved, so a burst of three losses hits one packet of each block, and all are
+/// rebuilt. Without interleaving, two losses hit the same block, which then loses packets 2 and 3.
 #[test]
 fn interleaving_spreads_a_burst_over_blocks() {
     let mut settings = code(3, 2.0 / 3.0);
@@ -177,7 +178,8 @@ fn interleaving_spreads_a_burst_over_blocks() {
     assert_eq!(ends, expected);
 }
 
-/// Without losses, a full block of n packets delivers k data packets.
+/// Without losses, the data packets must arrive as soon as the parity packets before them allow. A block of n packets
+/// delivers k data packets.
 #[test]
 fn without_losses_only_the_rate_is_lost() {
     for (block, data) in [(10, 8), (10, 10), (6, 4), (1, 1)] {
@@ -185,7 +187,7 @@ fn without_losses_only_the_rate_is_lost() {
             offered(&config(&code(block, data as f64 / block as f64)), 1, &backlogged(data as usize * 50));
         let numbers: Vec<u64> = ends.iter().map(|end| end.0).collect();
         assert_eq!(numbers, (0..data * 50).collect::<Vec<_>>(), "packets arrive in order");
-        // The last data packet of the 50th block arrives after 49 blocks, k packets and the delay.
+        // The last data packet of the 50th block must arrive after 49 whole blocks, k packets and the delay.
         assert_eq!(
             ends.last().map(|end| end.1),
             Some(at((49 * block + data) * 10 + 20)),
@@ -199,9 +201,9 @@ fn binomial(n: u64, lost: u64, loss: f64) -> f64 {
     ways * loss.powi(lost as i32) * (1.0 - loss).powi((n - lost) as i32)
 }
 
-/// A block of n packets with loss probability p fails if more than n - k packets are lost. Among L losses, L k/n are
-/// data packets on average. The residual loss is therefore the sum of P(L) L / n over L > n - k, which is 0.0036 for k
-/// = 8, n = 10 and p = 5 %. The bound is five standard errors.
+/// A block of n packets with loss probability p cannot be decoded if more than n - k packets are lost. Among L lost
+/// packets, L k/n are data packets on average. The residual loss of data packets must therefore be the sum of P(L) L /
+/// n over L > n - k. For k = 8, n = 10 and p = 5 %, this sum is 0.0036. The bound is five standard errors.
 #[test]
 fn residual_losses_are_those_of_the_binomial_formula() {
     for (block, data, loss) in [(10u64, 8u64, 0.05), (10, 8, 0.2), (20, 15, 0.2), (4, 2, 0.3), (5, 5, 0.1)] {
@@ -230,8 +232,8 @@ fn residual_losses_are_those_of_the_binomial_formula() {
 }
 
 proptest! {
-    /// Each packet is either delivered once or lost once, and not before its transmission ends. If the order is kept,
-    /// packets arrive in order.
+    /// Each packet must be either delivered once or lost once, not before its transmission ends. If the order is kept,
+    /// packets must arrive in order.
     #[test]
     fn every_packet_has_one_end(
         block in 1u64..12,
@@ -272,7 +274,8 @@ proptest! {
         }
     }
 
-    /// A smaller `excess` loses no packet that a larger one delivers, because the channel's losses are the same.
+    /// With a smaller `excess`, each packet that arrives with a larger `excess` must arrive, too. The channel's losses
+    /// are the same in both cases.
     #[test]
     fn an_ideal_code_delivers_all_that_another_one_does(
         block in 2u64..12,

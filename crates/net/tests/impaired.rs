@@ -66,7 +66,7 @@ fn a_copy_comes_right_behind_and_is_not_copied_again() {
     let copy = 1_000_000;
     let expected = [(0, 21), (copy, 22), (1, 31), (copy + 1, 32), (2, 41), (copy + 2, 42)];
     assert_eq!(all, expected.map(|(number, at)| (number, ms(at), false, None)));
-    // A queue of one packet has no room for copies.
+    // A queue limit of one packet must apply to copies, too, so it drops them.
     let mut short = config(1.0, 0.0);
     short.queue = Choice::named(lasthop_net::admission::ALL, "drop_tail");
     short.queue.values.set("packets", Value::Count(1));
@@ -91,12 +91,12 @@ fn shares_are_as_told_and_each_is_drawn_by_itself() {
     let copies = deliveries(&config(0.02, 0.01), 100_000, 2);
     let copies: Vec<bool> = copies.iter().filter(|one| one.0 >= 1_000_000).map(|one| one.2).collect();
     assert!(is_near(copies.len(), 100_000.0, 0.02), "{}", copies.len());
-    // Copies are damaged independently of their originals.
+    // Damage to copies must be independent of damage to their originals.
     let of_copies = copies.iter().filter(|damaged| **damaged).count();
     assert!(is_near(of_copies, copies.len() as f64, 0.01), "{of_copies}");
 }
 
-/// The channel's losses do not depend on damage, with either kind of queue.
+/// Damage must not change which packets the channel loses. This must hold for a link and for a scheduled queue.
 #[test]
 fn damage_does_not_change_which_packets_the_channel_destroys() {
     for scheduled in [false, true] {
@@ -115,8 +115,8 @@ fn damage_does_not_change_which_packets_the_channel_destroys() {
     }
 }
 
-/// With any link layer, residual losses are a share of the delivered packets. Other packets keep their times, and no
-/// retransmission recovers a residual loss.
+/// With any link layer, a residual loss must destroy a share of the packets that the link layer delivers. Other packets
+/// must keep their times, and no retransmission may recover a residual loss.
 #[test]
 fn residual_losses_come_behind_the_link_layer() {
     let count = 50_000;
@@ -142,7 +142,7 @@ fn residual_losses_come_behind_the_link_layer() {
     }
 }
 
-/// Bursts of residual losses have the configured mean length, because the lengths of the bad state are geometric.
+/// Bursts of residual losses must have the configured mean length.
 #[test]
 fn residual_losses_come_in_bursts() {
     let mut config = config(0.0, 0.0);
@@ -150,7 +150,7 @@ fn residual_losses_come_in_bursts() {
     let lost: Vec<bool> = deliveries(&config, 100_000, 2).iter().map(|one| one.3.is_some()).collect();
     let bursts = lost.windows(2).filter(|pair| !pair[0] && pair[1]).count();
     let total = lost.iter().filter(|lost| **lost).count();
-    // There are 1,000 bursts. A geometric length of mean 5 has a standard deviation of 4.5.
+    // There are 1,000 bursts. The length of a burst is geometric with mean 5, so its standard deviation is 4.5.
     let mean = total as f64 / bursts as f64;
     assert!((mean - 5.0).abs() < 5.0 * 4.5 / (bursts as f64).sqrt(), "{mean} packets in {bursts} bursts");
 }

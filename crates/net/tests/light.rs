@@ -82,7 +82,7 @@ fn sent(mut line: LinkDirection, packets: &[(Time, u32)]) -> Vec<Option<Time>> {
     arrivals
 }
 
-/// Returns the arrivals, in whole ms, of packets given by time (ms) and bytes.
+/// Returns the arrival times in whole ms. `packets` has the time in ms and the size in bytes of each packet.
 fn millis(config: &Config, packets: &[(u64, u32)]) -> Vec<Option<u64>> {
     let packets: Vec<(Time, u32)> =
         packets.iter().map(|(at, bytes)| (Time::ZERO + Duration::from_millis(*at), *bytes)).collect();
@@ -98,19 +98,19 @@ fn arrive(config: &Config, packets: &[(u64, u32)], expected: &[u64]) {
     assert_eq!(millis(config, packets), expected, "{packets:?}");
 }
 
-/// A single packet has the base delay of its time, which is interpolated between trains. The trace repeats.
+/// A single packet must have the base delay of its time, interpolated between trains. The trace must repeat.
 #[test]
 fn base_delays_are_interpolated_and_repeat() {
     let alone = [(0, FULL), (500, FULL), (1500, FULL), (1999, FULL), (2250, 40)];
-    // The base delay is 30 ms at 500 and at 1500 ms, and 20.02 ms at 1999 ms. 2250 ms is 250 ms in the repetition,
-    // which has 25 ms.
+    // The base delay is 30 ms at 500 and at 1500 ms, and 20.02 ms at 1999 ms. The time 2250 ms is 250 ms after the
+    // start of the repetition, where the base delay is 25 ms.
     arrive(&config(0), &alone, &[20, 530, 1530, 2019, 2275]);
 }
 
-/// The fates of the six packets:
+/// Packets beyond the train's three opportunities must use the heavy trace:
 /// * The first three packets use the train.
-/// * The fourth packet finds no opportunity left. It waits for the base delay, for the train's last opportunity, and
-///   for the third packet, whichever is latest. The packet enters the heavy queue at 26 ms, and is sent at 30 ms.
+/// * The fourth packet finds no opportunity left. It waits for the latest of three times: its base delay, the train's
+///   last opportunity, and the third packet. It enters the heavy queue at 26 ms, and is sent at 30 ms.
 /// * The fifth packet is sent at 40 ms.
 /// * The sixth packet is offered at 7 ms. It begins a train, because 7 + 20 ms is later than 26 ms. The heavy queue is
 ///   busy until 40 ms, so the packet is sent at 50 ms.
@@ -118,14 +118,14 @@ fn base_delays_are_interpolated_and_repeat() {
 fn beyond_the_train_packets_use_the_heavy_trace() {
     let packets = [(0, FULL), (0, FULL), (0, FULL), (0, FULL), (0, FULL), (7, FULL)];
     arrive(&config(0), &packets, &[20, 23, 26, 30, 40, 50]);
-    // If the heavy queue is empty, the sixth packet bypasses it. It arrives at 41 ms plus its base delay in whole ms,
-    // 20 ms.
+    // If the heavy queue is empty, the sixth packet bypasses that queue. It arrives at 41 ms plus its base delay in
+    // whole ms, 20 ms.
     let later = [packets[0], packets[1], packets[2], packets[3], packets[4], (41, FULL)];
     arrive(&config(0), &later, &[20, 23, 26, 30, 40, 61]);
 }
 
-/// Packets that find no opportunity of their train left wait for the train's last opportunity, if that is later than
-/// the base delay.
+/// Packets for which their train has no opportunity left must wait for the train's last opportunity, if it is later
+/// than the base delay.
 #[test]
 fn the_last_opportunity_holds_if_it_is_later_than_the_base_delay() {
     let mut config = config(0);
@@ -135,23 +135,23 @@ fn the_last_opportunity_holds_if_it_is_later_than_the_base_delay() {
     arrive(&config, &[(0, FULL), (0, FULL), (0, FULL)], &[20, 53, 60]);
 }
 
-/// Two packets of 696 bytes share an opportunity. At 4 ms the first two opportunities are past, and the third has room
-/// for one more packet.
+/// Two packets of 696 bytes must share an opportunity. At 4 ms, the first two opportunities are past, and the third has
+/// room for one more packet.
 #[test]
 fn small_packets_share_opportunities() {
     let packets = [(0, 696), (0, 696), (0, 696), (0, 696), (0, 696), (4, 696), (5, FULL)];
-    // No opportunity is left for the last packet. It is released at 5 + max(20, 6) ms, but not before 26 ms, and the
-    // heavy trace sends it at 30 ms.
+    // No opportunity is left for the last packet. The packet is released at 5 + max(20, 6) ms, but not before 26 ms.
+    // The heavy trace then sends it at 30 ms.
     arrive(&config(0), &packets, &[20, 20, 23, 23, 26, 26, 30]);
 }
 
-/// A full-size packet needs a whole opportunity, so it begins with the next one.
+/// A full-size packet needs a whole opportunity, so it must begin with the next unused opportunity.
 #[test]
 fn full_packets_begin_an_opportunity() {
     arrive(&config(0), &[(0, 696), (0, FULL), (0, 696)], &[20, 23, 26]);
 }
 
-/// With a timer, packets that follow soon still belong to the same train.
+/// With a timer, a packet offered soon after another must belong to the same train.
 #[test]
 fn a_timer_keeps_a_train_going() {
     // Without a timer, each packet begins a train, because 1 + 20 ms is later than 20 ms.
@@ -165,30 +165,30 @@ fn a_timer_keeps_a_train_going() {
     arrive(&config(5), &[(0, FULL), (4, FULL), (11, FULL)], &[20, 26, 40]);
 }
 
-/// A packet larger than an opportunity uses part of the next one (our construction).
+/// A packet larger than an opportunity must use part of the next opportunity (our construction).
 #[test]
 fn large_packets_take_what_is_left() {
-    // Each packet uses 1504 bytes, which are 1400 + 104, 1296 + 208 and 1192 + 312 bytes of two opportunities. The
-    // fourth opportunity does not exist.
+    // Each packet uses 1504 bytes. The first packet takes 1400 + 104 bytes of two opportunities, the second 1296 + 208,
+    // and the third 1192 + 312. There is no fourth opportunity, so the third packet waits for the heavy trace.
     arrive(&config(0), &[(0, 1500), (0, 1500), (0, 1500)], &[23, 26, 40]);
 }
 
-/// Delays by size are interpolated and rounded to whole ms. Beyond the table they are constant.
+/// Delays by size must be interpolated and rounded to whole ms. Beyond the table they must be constant.
 #[test]
 fn sizes_delay() {
     let mut config = config(0);
     let sizes = Arc::new(SizeDelays::parse("100 -1\n200 0\n300 2.6\n").expect("delays by size"));
     config.light.as_mut().expect("trains").sizes = Some(sizes);
-    // The sizes with the device's header are 300, 250, 54 and 1400 bytes. Their delays are 2.6 (rounded to 3), 1.3
-    // (rounded to 1), -1 and again 3 ms.
+    // With the device's header, the packets have 300, 250, 54 and 1400 bytes. Their delays by size are 2.6 (rounded to
+    // 3), 1.3 (rounded to 1), -1 and 3 ms.
     let alone = [(0, 296), (100, 246), (200, 50), (300, FULL)];
     arrive(&config, &alone, &[23, 123, 223, 329]);
-    // At 20 - 1 ms, and also at 20 ms, the second packet would overtake the first. It is released with the first
-    // packet, and enters the heavy queue.
+    // With or without its delay by size (-1 ms), the second packet would overtake the first. It must be released
+    // together with the first packet, and enter the heavy queue.
     arrive(&config, &[(0, 296), (0, 50)], &[23, 30]);
 }
 
-/// Base delays run from a packet's exact time, and a train runs from the exact time of its first packet.
+/// Base delays must run from a packet's exact time, and a train must run from the exact time of its first packet.
 #[test]
 fn fractions_of_a_millisecond_stay() {
     let at = |micros| Time::ZERO + Duration::from_micros(micros);
@@ -200,8 +200,8 @@ fn fractions_of_a_millisecond_stay() {
     assert_eq!(sent(line(&config(0)), &packets), expected.map(Some));
 }
 
-/// If only the heavy trace is in use, a direction gives the same arrivals as one with just that trace. This holds for
-/// all packet sizes, with and without a queue.
+/// If the light trace has no base delay, a direction must give the same arrivals as a direction with only the heavy
+/// trace. This must hold for all packet sizes, with and without a queue.
 #[test]
 fn heavy_only_is_the_trace_service() {
     let mut random = Stream::named(5, "packets");
@@ -220,26 +220,26 @@ fn heavy_only_is_the_trace_service() {
     assert_eq!(ours[0], Some(packets[0].0 + Duration::from_millis(7)), "the first packet begins the train");
     let differs = ours[1..].iter().zip(&theirs).filter(|(ours, theirs)| ours != theirs).count();
     assert_eq!((differs, ours.len()), (0, packets.len()));
-    // Full-size packets use one opportunity each, as packets of 1500 bytes do with Mahimahi's 1504 bytes.
+    // Full-size packets must use one opportunity each, as packets of 1500 bytes do with Mahimahi's 1504 bytes.
     let mahimahi = Config::wire(Service::Trace(Arc::new(Trace::parse(text).expect("a trace"))), plain.delay);
     let of = |bytes| packets.iter().map(|(at, _)| (*at, bytes)).collect::<Vec<_>>();
     assert_eq!(sent(line(&plain), &of(FULL)), sent(line(&mahimahi), &of(1500)));
 }
 
-/// Only packets for the heavy trace fill the queue. A queue that decides at dequeue gives the same times.
+/// Only packets for the heavy trace may fill the queue. A queue that decides fates at dequeue must give the same times.
 #[test]
 fn the_queue_is_the_heavy_trace_s() {
     let six = [(0, FULL); 6];
     let mut config = config(0);
     config.queue = Choice::named(admission::ALL, "drop_tail");
     config.queue.values.set("packets", Value::Count(2));
-    // The fourth and fifth packets wait from 26 ms on, and the sixth finds the queue full.
+    // The fourth and fifth packets wait in the queue from 26 ms on, and the sixth packet finds the queue full.
     assert_eq!(millis(&config, &six), [Some(20), Some(23), Some(26), Some(30), Some(40), None]);
     config.queue = Choice::named(queue::ALL, "codel");
     arrive(&config, &six, &[20, 23, 26, 30, 40, 50]);
 }
 
-/// The channel destroys packets that bypass the queue, too.
+/// The channel must destroy packets that bypass the queue, too.
 #[test]
 fn losses_are_anybody_s() {
     let mut config = config(0);
@@ -248,8 +248,8 @@ fn losses_are_anybody_s() {
     assert_eq!(millis(&config, &[(0, FULL); 4]), [None; 4]);
 }
 
-/// The first two transmissions of every packet fail, whether or not the packet uses an opportunity of a train, and with
-/// either kind of queue. Failures are reported only on request.
+/// The first two transmissions of every packet fail. Failures must be reported only on request. They must be reported
+/// whether or not the packet uses an opportunity of a train, and with either kind of queue.
 #[test]
 fn trouble_is_told_of_on_a_train_and_behind_it() {
     for queue in ["drop_tail", "codel"] {

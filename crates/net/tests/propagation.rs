@@ -41,7 +41,7 @@ fn with_jitter(reorders: bool) -> Config {
     config
 }
 
-/// Sends `count` packets, one every `apart` ms. Returns the delay in ms of each packet, and whether a packet overtook
+/// Sends `count` packets, one every `apart` ms. Returns each packet's delay in ms, and whether any packet overtook
 /// another packet.
 fn travel(mut line: LinkDirection, count: u64, apart: u64) -> (Vec<f64>, bool) {
     let mut arrivals: Vec<(u64, Time)> = Vec::new();
@@ -80,8 +80,8 @@ fn line(config: &Config) -> LinkDirection {
     LinkDirection::new(config, Stream::named(7, "channel"))
 }
 
-/// The jitter is uniform on 0 to 10 ms. Packets that are far apart have the distribution's mean. Packets 2 ms apart
-/// overtake each other with reordering; without it, their mean delay is larger.
+/// The jitter is uniform on 0 to 10 ms. Packets that are far apart must have the distribution's mean, 5 ms. Packets 2
+/// ms apart must overtake each other with reordering; without reordering, their mean delay must be larger.
 #[test]
 fn jitter_with_and_without_reordering() {
     let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
@@ -96,7 +96,7 @@ fn jitter_with_and_without_reordering() {
     }
 }
 
-/// Elements give each packet the same delay as links do.
+/// A direction that is an element must give each packet the same variable delay as a link does.
 #[test]
 fn every_kind_of_direction_varies_alike() {
     for reorders in [false, true] {
@@ -105,7 +105,7 @@ fn every_kind_of_direction_varies_alike() {
         let link = travel(line(&config), 2000, 2);
         config.queue = Choice::named(queue::ALL, "tag_drop");
         assert_eq!(travel(line(&config), 2000, 2), link);
-        // RLC decodes a block at its end, so the times differ, but the kind of delay is the same.
+        // RLC decodes a block at its end, so the delays differ. Only the order of packets can be compared.
         config.queue = Choice::named(lasthop_net::admission::ALL, "drop_tail");
         config.arq = Choice::named(rlc::ALL, "rlc");
         let (_, overtakes) = travel(line(&config), 2000, 2);
@@ -114,7 +114,7 @@ fn every_kind_of_direction_varies_alike() {
     }
 }
 
-/// A handover has 100 ms without a rate, and 30 ms more delay after that.
+/// The handover has 100 ms without a rate. After the handover, the delay is 30 ms larger.
 #[test]
 fn a_handover_is_three_plans() {
     let mut config = config();
@@ -124,12 +124,12 @@ fn a_handover_is_three_plans() {
     let (took, overtakes) = travel(line(&config), 120, 10);
     assert!(!overtakes);
     assert_eq!((took[99], took[119]), (21.0, 51.0));
-    // The first packet in the gap waits for all of the gap, 100 ms. Its transmission adds 1 ms, and the propagation 50
-    // ms.
+    // Packet 100, the first packet in the gap, waits for the whole gap of 100 ms. Transmission takes 1 ms more, and
+    // propagation 50 ms.
     assert_eq!((took[100], took[101]), (151.0, 142.0));
 }
 
-/// The delay is drawn anew every 15 s. It is the same in both directions, and depends on the seed.
+/// The delay must be drawn anew every 15 s. It must be the same in both directions, and depend on the seed.
 #[test]
 fn both_directions_draw_alike() {
     let mut config = config();

@@ -75,7 +75,8 @@ fn built(config: &Config, seed: u64) -> Rlc {
     with_channel(config, channel)
 }
 
-/// Builds RLC with this channel. The queue's stream does not matter, because these queues do not draw.
+/// Builds RLC with this channel. The seed of the queue's stream has no effect, because these queues draw no random
+/// numbers.
 fn with_channel(config: &Config, channel: Box<dyn Channel>) -> Rlc {
     let place = QueueContext {
         rate: config.service.rate_at(Time::ZERO),
@@ -118,16 +119,18 @@ fn payload_kbps(config: &Config) -> f64 {
 
 #[test]
 fn throughput_without_and_with_errors_has_its_closed_form() {
-    // A block of 20 ms has 22 PDUs, and an SDU has 39. The throughput is 22 / 39 x 1500 x 8 / 0.02 = 338.46 kbit/s.
+    // A block of 20 ms has 22 PDUs, and an SDU has 39 PDUs. The throughput must be 22 / 39 x 1500 x 8 / 0.02 = 338.46
+    // kbit/s.
     let without = payload_kbps(&config(&[]));
     assert!((without / 338.46 - 1.0).abs() < 0.001, "{without}");
-    // With selective repeat, the throughput falls by the share of lost blocks, to 338.46 (1 - 0.059) = 318.49 kbit/s.
-    // Five standard errors of 20,000 blocks are 5 sqrt(0.059 0.941 / 20000) = 0.8 percentage points.
+    // With selective repeat, the throughput must fall by the share of lost blocks, to 338.46 (1 - 0.059) = 318.49
+    // kbit/s. Five standard errors of the share are 5 sqrt(0.059 x 0.941 / 20000) = 0.8 percentage points for 20,000
+    // blocks.
     let with = payload_kbps(&lossy(config(&[("discard", Value::Word("never"))]), 0.059));
     assert!((with / 318.49 - 1.0).abs() < 0.009, "{with}");
-    // The largest value of koga's table 4.2, 2085 packets in 80 s, is 312.75 kbit/s, which is below this throughput.
+    // The largest value of koga's table 4.2, 2085 packets in 80 s, is 312.75 kbit/s. This throughput must be higher.
     assert!(2085.0 * 12.0 / 80.0 < with);
-    // With concatenation, two packets take 77 PDUs instead of 78.
+    // With concatenation, two packets must take 77 PDUs instead of 78.
     let concatenated = payload_kbps(&config(&[("concatenate", Value::Flag(true))]));
     assert!((concatenated / (12_000.0 * 22.0 * 40.0 / 1540.0 / 20.0) - 1.0).abs() < 0.001, "{concatenated}");
 }
@@ -142,8 +145,8 @@ fn blocks_at_64_and_144_kbit_carry_3_and_8_pdus() {
     }
 }
 
-/// A PDU of 42 bytes has 336 bits and 40 bytes of payload. It takes four intervals of 20 ms at 5 kbit/s (100 bits
-/// each), two at 16.7 kbit/s (334 bits), and one at 16.8 kbit/s.
+/// A PDU of 42 bytes has 336 bits and 40 bytes of payload. It must take four intervals of 20 ms at 5 kbit/s (100 bits
+/// each), two at 16.7 kbit/s (334 bits), and one at 16.8 kbit/s (336 bits).
 #[test]
 fn a_pdu_that_an_interval_has_no_room_for_takes_several() {
     for (bps, intervals) in
@@ -159,22 +162,22 @@ fn a_pdu_that_an_interval_has_no_room_for_takes_several() {
     }
 }
 
-/// The rate is 5 kbit/s for 60 ms, then 0 for 100 ms. Three intervals carry 300 of a PDU's 336 bits, and the fourth
-/// interval begins after the outage, at 160 ms. The next PDU begins with the second interval after the outage.
+/// The rate is 5 kbit/s for 60 ms, then 0 for 100 ms. Three intervals carry 300 of a PDU's 336 bits. The fourth
+/// interval, after the outage, begins at 160 ms. The next PDU must begin with the second interval after the outage.
 #[test]
 fn an_outage_by_plan_carries_nothing() {
     let plan = RatePlan::parse("5 kbit/s for 60 ms, 0 bit/s for 100 ms").unwrap();
     let config = Config { service: Service::Plan(Arc::new(plan)), ..config(&[]) };
     let (ends, _) = offer(&config, 2, 40, at(10_000));
     let arrived: Vec<Time> = ends.iter().map(|end| end.1).collect();
-    // The second PDU uses the intervals at 180 and 200 ms, then those at 320 and 340 ms.
+    // The second PDU uses the intervals that begin at 180 and 200 ms, and then those that begin at 320 and 340 ms.
     assert_eq!(arrived, [at(180 + 10), at(360 + 10)]);
 }
 
 #[test]
 fn an_sdu_is_discarded_with_the_probability_that_its_retransmissions_fail() {
-    // SDUs have one PDU each, and PDUs are lost independently. With two retransmissions, a share of (1/2)^3 is
-    // discarded.
+    // SDUs have one PDU each, and PDUs are lost independently with probability 1/2. With two retransmissions, a share
+    // of (1/2)^3 must be discarded.
     let values = [
         ("retransmissions", Value::Count(2)),
         ("loses", Value::Word("pdu")),
@@ -184,7 +187,7 @@ fn an_sdu_is_discarded_with_the_probability_that_its_retransmissions_fail() {
     assert_eq!(ends.len(), 20_000);
     let share = counters.discarded as f64 / 20_000.0;
     assert!((share - 0.125).abs() < 5.0 * (0.125f64 * 0.875 / 20_000.0).sqrt(), "{share}");
-    // A PDU has 1 + 1/2 + 1/4 transmissions on average.
+    // A PDU must have 1 + 1/2 + 1/4 transmissions on average.
     let transmissions = counters.pdus as f64 / 20_000.0;
     assert!((transmissions - 1.75).abs() < 0.03, "{transmissions}");
 }
@@ -227,8 +230,8 @@ fn wait(span: Duration) -> (&'static str, Value) {
 
 #[test]
 fn in_order_later_sdus_wait_for_the_repeat() {
-    // SDU 1 is sent at 20 ms and lost. Its status arrives at 40 + 2 x 10 = 60 ms. It is retransmitted at 60 ms, instead
-    // of SDU 3, and arrives at 90 ms. SDU 2 is complete at 70 ms and waits.
+    // SDU 1 is sent at 20 ms and lost. Its status arrives at 40 + 2 x 10 = 60 ms. SDU 1 is retransmitted at 60 ms,
+    // before SDU 3, and arrives at 90 ms. SDU 2 is complete at 70 ms, and must wait until then.
     let (ends, counters) = whole_blocks(&config(&[wait(MS * 300)]), &[1], 5);
     let expected = [(0, 30), (1, 90), (2, 90), (3, 110), (4, 130)];
     assert_eq!(ends, expected.map(|(number, millis)| (number, at(millis), None)));
@@ -246,8 +249,8 @@ fn without_wait_they_overtake() {
 
 #[test]
 fn when_the_wait_is_over_what_is_whole_goes_up_as_far_as_the_next_hole() {
-    // The first transmissions of SDU 1, in blocks 1, 3 and 5, are lost. WT runs for 50 ms from the arrival of SDU 2 at
-    // 70 ms.
+    // The first three transmissions of SDU 1, in blocks 1, 3 and 5, are lost. WT runs for 50 ms from the arrival of SDU
+    // 2 at 70 ms, so SDU 2 must be delivered at 120 ms.
     let (ends, counters) = whole_blocks(&config(&[wait(MS * 50)]), &[1, 3, 5], 6);
     let of = |number| ends.iter().find(|end| end.0 == number).map(|end| end.1);
     assert_eq!(of(2), Some(at(120)));
@@ -259,15 +262,15 @@ fn when_the_wait_is_over_what_is_whole_goes_up_as_far_as_the_next_hole() {
 
 #[test]
 fn a_discard_is_announced_or_waited_for() {
-    // There are no retransmissions. SDU 1 is discarded at its loss report, at 60 ms. The announcement arrives with the
-    // next block, at 90 ms.
+    // There are no retransmissions. SDU 1 is discarded at 60 ms, when its loss is reported. The announcement of the
+    // discard arrives with the next block, at 90 ms.
     let none = ("retransmissions", Value::Count(0));
     let (outcomes, _) = whole_blocks(&config(&[none.clone(), wait(MS * 300)]), &[1], 5);
     assert!(outcomes.contains(&(1, at(90), Some(LossReason::Discarded))), "{outcomes:?}");
     assert!(outcomes.contains(&(2, at(90), None)), "{outcomes:?}");
     let silent = config(&[none, wait(MS * 300), ("announce", Value::Flag(false))]);
     let (untold, _) = whole_blocks(&silent, &[1], 5);
-    // SDU 2 is complete at 70 ms and waits for 300 ms.
+    // Without an announcement, SDU 2, complete at 70 ms, must wait for 300 ms.
     assert!(untold.contains(&(2, at(370), None)), "{untold:?}");
     assert!(
         untold.contains(&(1, Time::NEVER, Some(LossReason::Discarded))),
@@ -282,7 +285,7 @@ fn the_host_hears_of_an_unannounced_discard_when_the_wait_is_over() {
     let mut out = Vec::new();
     (0..3).for_each(|number| link.handle_packet(Time::ZERO, packet(number, 880), &mut out));
     run(&mut link, at(10_000), &mut out);
-    // SDU 2, in the third block, is complete at 70 ms.
+    // SDU 2, in the third block, is complete at 70 ms. WT expires 300 ms later.
     let given_up: Vec<(u64, Time)> = out
         .iter()
         .filter_map(|one| match one {
@@ -293,7 +296,7 @@ fn the_host_hears_of_an_unannounced_discard_when_the_wait_is_over() {
     assert_eq!(given_up, [(1, at(370))]);
 }
 
-/// Both directions of a link with 10 ms of delay, which exchange status reports.
+/// Both directions of a link with 10 ms of delay. The directions exchange status reports.
 struct LinkPair {
     lines: [Rlc; 2],
     out: [Vec<Output>; 2],
@@ -333,7 +336,7 @@ impl LinkPair {
     }
 }
 
-/// A link with polled status and 22 PDUs per block, on which only the last PDU in the buffer polls.
+/// A link with polled status and 22 PDUs per block, on which only the last PDU in the sender's buffer polls.
 fn polled(settings: &[(&'static str, Value)]) -> Config {
     let own = [("status", Value::Word("polled")), ("poll_pdus", Value::Count(0))];
     config(&[&own, settings].concat())
@@ -341,9 +344,9 @@ fn polled(settings: &[(&'static str, Value)]) -> Config {
 
 #[test]
 fn a_poll_is_answered_in_the_other_direction_and_the_missing_are_sent_again() {
-    // Blocks are sent at 0, 20 and 40 ms, and the second is lost. The third has the last PDU, so it polls, and arrives
-    // at 70 ms. The status report uses the other direction's block of 80 ms and arrives at 110 ms. SDU 1 is
-    // retransmitted at 120 ms and arrives at 150 ms.
+    // Blocks are sent at 0, 20 and 40 ms, and the second block (SDU 1) is lost. The third block has the last PDU, so it
+    // polls, and it arrives at 70 ms. The status report uses the other direction's block of 80 ms, and arrives at 110
+    // ms. SDU 1 is retransmitted at 120 ms and arrives at 150 ms.
     let config = polled(&[]);
     let mut both = LinkPair::new([&config, &config], [&[1], &[]]);
     (0..3).for_each(|number| both.send(0, Time::ZERO, packet(number, 880)));
@@ -351,7 +354,7 @@ fn a_poll_is_answered_in_the_other_direction_and_the_missing_are_sent_again() {
     let expected = [(0, 30), (1, 150), (2, 150)].map(|(number, millis)| (number, at(millis), None));
     assert_eq!(ends(both.out[0].clone()), expected);
     let [down, up] = both.counters();
-    // The last retransmission polls, too.
+    // The last retransmission must poll, too.
     assert_eq!((down.pdus, down.retransmissions, down.polls, down.statuses), (88, 22, 2, 2));
     assert_eq!((up.pdus, up.status_pdus, up.blocks), (0, 2, 2));
     assert_eq!(both.lines[0].backlog(at(10_000)).waiting, 0);
@@ -359,8 +362,8 @@ fn a_poll_is_answered_in_the_other_direction_and_the_missing_are_sent_again() {
 
 #[test]
 fn a_lost_status_is_recovered_by_the_poll_timer() {
-    // The status report of 80 ms is destroyed. The poll was sent at 40 ms, so its timer expires at 340 ms. The last
-    // PDU, which had arrived, is retransmitted at 340 ms to carry a poll, and arrives at 370 ms. The status report is
+    // The status report sent at 80 ms is destroyed. The poll was sent at 40 ms, so its timer expires at 340 ms. The
+    // last PDU, which had arrived, is then retransmitted to carry a poll, and arrives at 370 ms. The status report is
     // sent at 380 ms and arrives at 410 ms. SDU 1 is retransmitted at 420 ms and arrives at 450 ms.
     let config = polled(&[("wait", Value::Duration(MS * 1000))]);
     let mut both = LinkPair::new([&config, &config], [&[1], &[0]]);
@@ -374,9 +377,9 @@ fn a_lost_status_is_recovered_by_the_poll_timer() {
 
 #[test]
 fn a_lost_last_block_of_which_no_status_can_tell_is_recovered_by_the_poll_timer() {
-    // The poll is lost with all of SDU 0, so the receiver does not know that anything is missing. At 300 ms the last
-    // PDU is retransmitted, and arrives at 330 ms. The status report of 340 ms lists the other 21 PDUs, and arrives at
-    // 370 ms. These 21 are retransmitted at 380 ms.
+    // The poll is lost together with all of SDU 0, so the receiver does not know that anything is missing. At 300 ms
+    // the last PDU is retransmitted, and arrives at 330 ms. The status report sent at 340 ms lists the other 21 PDUs,
+    // and arrives at 370 ms. These 21 PDUs are retransmitted at 380 ms and arrive at 410 ms.
     let config = polled(&[]);
     let mut both = LinkPair::new([&config, &config], [&[0], &[]]);
     both.send(0, Time::ZERO, packet(0, 880));
@@ -387,7 +390,7 @@ fn a_lost_last_block_of_which_no_status_can_tell_is_recovered_by_the_poll_timer(
 
 #[test]
 fn status_takes_room_from_the_other_directions_data() {
-    // At 64 kbit/s a block has 3 PDUs. A status report every 20 ms leaves two for data.
+    // At 64 kbit/s a block has 3 PDUs. A status report in each block must leave two PDUs for data.
     let mut slow = config(&[]);
     slow.service = Service::Rate(Rate::from_bps(64_000));
     let delivered = |down: &Config| {
@@ -401,7 +404,8 @@ fn status_takes_room_from_the_other_directions_data() {
     };
     let (alone, _) = delivered(&config(&[]));
     let (beside, up) = delivered(&polled(&[("poll_pdus", Value::Count(1))]));
-    // 501 blocks begin from 0 to 10 s; polls arrive at 30, 50 … 9990 ms, and each status takes a PDU 10 ms later.
+    // 501 blocks begin from 0 to 10 s. Polls arrive at 30, 50, …, 9990 ms, and the status report for each poll takes a
+    // PDU 10 ms later.
     assert_eq!((alone, beside, up.status_pdus), (3 * 501, 3 * 501 - 499, 499));
 }
 
@@ -414,7 +418,7 @@ fn the_prohibit_timer_holds_status_back() {
         both.run(at(10_000));
         both.counters()[0].statuses
     };
-    // From 30 ms on, there is one status report per block, or one every 200 ms.
+    // From 30 ms on, there must be one status report per block or, with the prohibit timer, one every 200 ms.
     assert_eq!((count(Duration::ZERO), count(MS * 200)), (499, 50));
 }
 
@@ -463,7 +467,7 @@ fn an_sdu_that_overflows_is_waited_for_unless_it_has_no_number() {
         link.handle_packet(Time::ZERO, packet(0, 880), &mut out);
         link.handle_packet(at(1), packet(1, 880), &mut out);
         assert_eq!(ends(out.clone()), [(1, at(1), Some(LossReason::QueueFull))]);
-        // SDU 0 is acknowledged at 40 ms, so the buffer has room for SDU 2, which is sent at 40 ms.
+        // SDU 0 is acknowledged at 40 ms, so the buffer then has room for SDU 2, which is sent at once.
         run(&mut link, at(40), &mut out);
         link.handle_packet(at(40), packet(2, 880), &mut out);
         run(&mut link, at(10_000), &mut out);
@@ -512,9 +516,9 @@ fn a_changing_rate_changes_the_blocks_and_is_reported() {
 }
 
 /// TS 25.322 §9.7.3.3: an SDU is discarded when one of its PDUs was transmitted MaxDAT times in vain, here three times.
-/// This happens to a PDU with probability 0.2^3 = 0.008. An SDU of 1000 bytes has 25 PDUs of 40 bytes. With independent
-/// losses, 1 - (1 - 0.008)^25 = 18.19 % of the SDUs are discarded. Block losses discard fewer SDUs, but at least as
-/// many as with one PDU per SDU.
+/// With a loss probability of 0.2, this happens to a PDU with probability 0.2^3 = 0.008. An SDU of 1000 bytes has 25
+/// PDUs of 40 bytes. With independent losses, 1 - (1 - 0.008)^25 = 18.19 % of the SDUs must be discarded. If whole
+/// blocks are lost, fewer SDUs must be discarded, but at least 0.8 %.
 #[test]
 fn discards_after_three_transmissions_have_their_share() {
     let discarded = |loses| {
@@ -532,15 +536,15 @@ fn discards_after_three_transmissions_have_their_share() {
     };
     let one = 0.2_f64.powi(3);
     let any = 1.0 - (1.0 - one).powi(25);
-    // Four standard errors of the number of discarded SDUs among 2,000.
+    // The bounds are four standard errors of the number of discarded SDUs among 2,000.
     let error = |share: f64| 4.0 * (2000.0 * share * (1.0 - share)).sqrt();
     let (by_pdu, by_block) = (discarded("pdu"), discarded("block"));
     assert!((by_pdu - 2000.0 * any).abs() < error(any), "{by_pdu} of {}", 2000.0 * any);
     assert!(by_block > 2000.0 * one - error(one) && by_block < by_pdu, "{by_block} of {by_pdu}");
 }
 
-/// TS 25.322 §11.3: for in-sequence delivery, complete SDUs are buffered only to wait for earlier ones. A receiver
-/// without reordering timer buffers none.
+/// TS 25.322 §11.3: for in-sequence delivery, complete SDUs are buffered only to wait for earlier SDUs. A receiver
+/// without reordering timer must buffer no complete SDU.
 #[test]
 fn a_receiver_that_waits_no_time_keeps_no_sdu() {
     for (span, keeps) in [(Duration::ZERO, false), (MS * 300, true)] {

@@ -1,4 +1,5 @@
-//! Tests RLC with a queue that decides at dequeue. Each block of RLC dequeues as many packets as fit into the block.
+//! Tests RLC with a queue that decides fates at dequeue. Each block of RLC must dequeue as many packets as fit into the
+//! block.
 
 use lasthop_base::{Choice, Duration, Rate, Stream, Time, Value};
 use lasthop_net::service::Service;
@@ -85,14 +86,15 @@ fn a_queue_that_drops_nothing_changes_nothing() {
 fn what_finds_no_room_in_it_is_lost_there() {
     let ends = offered(tag_drop(12), normal(20));
     let lost: Vec<u64> = ends.iter().filter(|end| end.2.is_some()).map(|end| end.0).collect();
-    // No block has started when the packets are offered, so 12 of them wait in the queue.
+    // No block has started when the packets are offered, so only 12 of them fit into the queue.
     assert_eq!(lost, (12..20).collect::<Vec<_>>());
     assert!(ends.iter().all(|end| end.2.is_none_or(|reason| reason == LossReason::QueueFull)));
 }
 
 #[test]
 fn it_still_decides_when_a_packet_leaves() {
-    // Packet 3 is tagged. The 13th packet finds no room, so packet 3 is removed from the middle of the queue.
+    // Packet 3 is tagged. The 13th packet finds the queue full, so packet 3 must be removed from the middle of the
+    // queue.
     let packets =
         (0..13).map(|number| packet(number, if number == 3 { Priority::Low } else { Priority::Normal }));
     let ends = offered(tag_drop(12), packets);

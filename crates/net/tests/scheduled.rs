@@ -1,5 +1,5 @@
-//! Tests that a scheduled direction and a link give every packet the same fate. The tests use the queues that both
-//! kinds of direction support.
+//! Tests that a scheduled direction and a link give every packet the same fate, with queues that both kinds of
+//! direction support.
 
 use lasthop_base::{Choice, Duration, Rate, Stream, Time, Value};
 use lasthop_net::arq::{self, LinkLayer};
@@ -10,7 +10,8 @@ use lasthop_net::{Config, Element, LinkDirection, Output, Passage, channel, queu
 use lasthop_wire::{Backlog, Body, Ecn, FlowId, LossReason, Packet, Priority};
 use std::collections::VecDeque;
 
-/// A drop-tail queue that drops at arrival, as an implementation of [`Queue`].
+/// A drop-tail queue, which drops packets at arrival. This one implements [`Queue`], so that a scheduled direction can
+/// use it.
 struct Fifo {
     limit: usize,
     packets: VecDeque<Packet>,
@@ -138,7 +139,8 @@ fn a_scheduled_fifo_is_a_link() {
 
 #[test]
 fn without_tags_a_queue_that_drops_tags_is_drop_tail() {
-    // The channel is lossless, because with a tag-drop queue the channel's stream would skip a draw.
+    // The channel is lossless. With a lossy channel, losses would differ, because a scheduled queue makes the channel's
+    // stream skip a draw.
     let mut config = Config::wire(Service::Rate(Rate::from_bps(2_000_000)), Duration::from_millis(1));
     config.queue.values.set("packets", Value::Count(5));
     let mut random = Stream::named(3, "arrivals");

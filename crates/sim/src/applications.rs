@@ -1,11 +1,11 @@
-//! Conversion of a scenario's transfers to the engine's applications.
+//! Converts a scenario's transfers to the engine's applications.
 
 use lasthop_base::{Stream, Time};
 use lasthop_engine::{Application, Exchanges, Pauses};
 use lasthop_scenario::Transfer;
 
-/// Returns the application of a transfer that begins at `start`. The application has its own random streams. `None` for
-/// bulk and finite transfers.
+/// Returns the application of a transfer that begins at `start`, with its own random streams. Returns `None` for bulk
+/// and finite transfers, which need no application.
 pub(crate) fn of(
     transfer: &Transfer,
     segment: u32,

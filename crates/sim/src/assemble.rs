@@ -12,13 +12,13 @@ use lasthop_net::{Config, LinkDirection, Processing};
 use lasthop_scenario::{Headers, Hop, Link, Pattern, Route, Scenario};
 use lasthop_wire::FlowId;
 
-/// Returns the pipe of one direction of a link. `down`: from the link's `from` to its `to`.
+/// Returns the pipe of one direction of a link. `down` selects the direction from the link's `from` to its `to`.
 pub fn pipe_of(link: usize, down: bool) -> PipeId {
     PipeId(2 * link as u32 + u32::from(!down))
 }
 
-/// Builds an engine at time zero. The numbers of a random stream depend only on the seed and on the stream's name. The
-/// name contains the stream's owner and purpose.
+/// Builds an engine at time zero. Each random stream has a name made of its owner and its purpose. Its numbers depend
+/// only on the seed and on this name.
 pub fn assemble(scenario: &Scenario, seed: u64) -> Engine {
     let mut factory = ConnectionFactory::of(scenario);
     let flows = (0..scenario.flows.len()).map(|flow| factory.flow(scenario, flow, seed));
@@ -31,9 +31,9 @@ fn ends(flow: &lasthop_scenario::Flow) -> [u32; 2] {
     [flow.from as u32, flow.to as u32]
 }
 
-/// Whether a scenario draws no random numbers, so that all repetitions are equal.
+/// Returns whether a scenario draws no random numbers, so that all repetitions are equal.
 pub fn is_deterministic(scenario: &Scenario) -> bool {
-    // Builds one flow at a time, to save memory.
+    // The flows are built one at a time, to save memory.
     let flow_draws = |index: usize| {
         let flow = &scenario.flows[index];
         flow.start_spread.max(flow.processing) > Duration::ZERO
@@ -48,7 +48,7 @@ pub fn is_deterministic(scenario: &Scenario) -> bool {
         && !(0..scenario.flows.len()).any(flow_draws)
 }
 
-/// Start time of a flow with this seed: the scenario's `start` plus a random part of the flow's `start_spread`.
+/// Start time of a flow with this seed: the scenario's `start`, plus a random time of at most `start_spread`.
 pub fn start_of(flow: &lasthop_scenario::Flow, seed: u64) -> Time {
     match flow.start_spread {
         Duration::ZERO => flow.start,
@@ -59,11 +59,11 @@ pub fn start_of(flow: &lasthop_scenario::Flow, seed: u64) -> Time {
     }
 }
 
-/// Largest number of real flows that the engine can distinguish.
+/// Largest number of real flows that the engine can tell apart.
 pub const EXTERNAL_FLOWS: usize = 64;
 
-/// Indices of the TCP flows that real traffic replaces: all TCP flows between the end nodes of flow number `replaced`,
-/// including that flow.
+/// Indices of the TCP flows that real traffic replaces. These are all TCP flows between the end nodes of flow number
+/// `replaced`, including that flow.
 pub fn replaced_flows(scenario: &Scenario, replaced: usize) -> Vec<usize> {
     let ends = |flow: &lasthop_scenario::Flow| [flow.from.min(flow.to), flow.from.max(flow.to)];
     let between = ends(&scenario.flows[replaced]);
@@ -74,8 +74,8 @@ pub fn replaced_flows(scenario: &Scenario, replaced: usize) -> Vec<usize> {
     (0..scenario.flows.len()).filter(is_replaced).collect()
 }
 
-/// Builds an engine for real traffic, which takes the place of the [`replaced_flows`] of flow number `replaced`. Flows
-/// 0 to [`EXTERNAL_FLOWS`] - 1 are external and take the route of flow `replaced`. The scenario's other flows are
+/// Builds an engine for real traffic, which replaces the [`replaced_flows`] of flow number `replaced`. Engine flows 0
+/// to [`EXTERNAL_FLOWS`] - 1 are external and take the route of flow `replaced`. The scenario's other flows are
 /// simulated.
 pub fn assemble_external(scenario: &Scenario, replaced: usize, seed: u64) -> Engine {
     assemble_with_links(scenario, replaced, seed, LinkDirection::in_link)
@@ -86,8 +86,8 @@ pub fn assemble_changeable(scenario: &Scenario, replaced: usize, seed: u64) -> E
     assemble_with_links(scenario, replaced, seed, LinkDirection::adjustable)
 }
 
-/// Builds a link's direction from its configuration, the direction's random stream, and the random stream of the link's
-/// plans.
+/// Function that builds a link's direction. Its arguments are the configuration, the direction's random stream, and the
+/// random stream of the link's plans.
 type BuildLine = fn(&Config, Stream, Stream) -> LinkDirection;
 
 fn assemble_with_links(scenario: &Scenario, replaced: usize, seed: u64, build: BuildLine) -> Engine {
@@ -111,8 +111,8 @@ fn assemble_with_links(scenario: &Scenario, replaced: usize, seed: u64, build: B
     engine_with_links(scenario, seed, flows, hosts(scenario, seed, numbered), build, &ends)
 }
 
-/// Returns the pipes inside the hosts of flows with a processing time or an extra delay. `flows`: for each flow, its index in the
-/// scenario and its number in the engine.
+/// Returns the pipes inside the hosts of flows with a processing time or an extra delay. `flows` has a pair for each
+/// flow: its index in the scenario, and its number in the engine.
 fn hosts(
     scenario: &Scenario,
     seed: u64,
@@ -131,7 +131,8 @@ fn hosts(
     .collect()
 }
 
-/// Builds an engine with the scenario's links and these flows. `ends`: source and destination node of each engine flow.
+/// Builds an engine with the scenario's links and these flows. `ends` returns the source and destination node of each
+/// flow.
 fn engine_with_links(
     scenario: &Scenario,
     seed: u64,
@@ -140,7 +141,7 @@ fn engine_with_links(
     build: BuildLine,
     ends: &dyn Fn() -> Hosts,
 ) -> Engine {
-    // The list of hosts is built only if a queue needs it.
+    // `ends` is called only if a queue needs the hosts.
     let mut known: Option<Hosts> = None;
     let mut build = |config: &Config, own: Stream, plans: Stream| {
         if config.needs_hosts() {
@@ -210,7 +211,7 @@ fn middlebox(
     (choice.build)(&choice.values, &place)
 }
 
-/// The exit by which packets on this route leave a node; `None` if the route does not pass the node.
+/// Returns the exit by which packets on this route leave a node; `None` if the route does not pass the node.
 fn exit(scenario: &Scenario, node: usize, hops: &[Hop]) -> Option<Exit> {
     let leaves = |hop: &&Hop| {
         let link = &scenario.links[hop.link];

@@ -1,4 +1,4 @@
-//! Shared media: links of one cell, or both directions of a link.
+//! Shared media: a medium that the links of one cell share, or one that both directions of a link share.
 
 use crate::assemble::{channel_stream, pipe_of};
 use lasthop_base::Stream;

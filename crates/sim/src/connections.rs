@@ -1,4 +1,4 @@
-//! Creation of connections: at time zero, or each at its start time if a scenario has very many flows.
+//! Creation of connections: at time zero or, if a scenario has very many flows, at each flow's start time.
 
 use crate::applications;
 use crate::assemble::{assemble_flow, start_of, with_traffic};
@@ -10,15 +10,15 @@ use lasthop_tcp::{Config, Endpoint, Role};
 use lasthop_wire::Seq;
 use std::sync::Arc;
 
-/// With at least this many flows, each connection is created only at its start time.
+/// From this number of flows on, each connection is created only at its start time.
 const DEFER_FROM_FLOWS: usize = 1000;
 
-/// Decides which flows may be created at their start time: flows whose endpoints need neither notices nor planned
-/// rates.
+/// Decides which flows may be created at their start time. A flow may if its endpoints request neither notices nor
+/// planned rates.
 pub(crate) struct ConnectionFactory {
     defers: bool,
-    /// Configurations of both ends of the last flow examined, and whether that flow may be created at its start time.
-    /// The decision is the same for all flows with these configurations.
+    /// Configurations of both ends of the flow examined last, and whether that flow may be created at its start time.
+    /// The decision is the same for all flows with equal configurations.
     last: Option<([Arc<Config>; 2], bool)>,
 }
 

@@ -9,7 +9,7 @@ pub struct FlowMetric {
     pub name: &'static str,
     /// Description.
     pub doc: &'static str,
-    /// Returns the value; `None` if undefined.
+    /// Returns the value; `None` if the metric is undefined for this flow.
     pub of: fn(&FlowOutcome) -> Option<f64>,
 }
 

@@ -8,20 +8,20 @@ use lasthop_wire::{LossReason, PerReason};
 pub struct LinkTraffic {
     /// Length of the run, s.
     pub duration_s: f64,
-    /// Bytes, as the link charges them, that reached the end of the link during the run.
+    /// Bytes that reached the end of the link during the run, with the sizes that the link charges.
     pub carried_bytes: u64,
-    /// Bytes that the link's rate, rate plan or recording could carry during the run.
+    /// Bytes that the link could carry during the run, at its constant, planned or recorded rate.
     pub capacity_bytes: f64,
     /// Payload delivered by all flows whose data takes the link, bytes.
     pub payload_bytes: u64,
     /// Packets of all flows lost on the link, by reason.
     pub lost: PerReason<u64>,
-    /// Delay statistics, if measured and not empty.
+    /// Delay statistics. `None` if delays were not measured, or if no packet was measured.
     pub delay: Option<LinkDelay>,
 }
 
-/// Time of packets on a link's direction beyond the propagation delay: queueing, transmission, link-layer
-/// retransmissions and jitter.
+/// Delay of packets on a link's direction beyond the propagation delay. Queueing, transmission, link-layer
+/// retransmissions and jitter contribute to this delay.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct LinkDelay {
     /// Mean, s.

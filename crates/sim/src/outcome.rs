@@ -19,7 +19,7 @@ pub struct Outcome {
     pub seed: u64,
     /// Length of the run without its warm-up, s.
     pub duration_s: f64,
-    /// Length of the warm-up, s. The results do not include it.
+    /// Length of the warm-up, s. The results exclude the warm-up.
     pub warmup_s: f64,
     /// Results of each flow, in the scenario's order.
     pub flows: Vec<FlowOutcome>,
@@ -48,11 +48,11 @@ pub struct FlowOutcome {
     pub idle_s: f64,
     /// Requests of the destination, with their responses; `None` if the flow has no requests.
     pub exchanges: Option<Vec<ExchangeOutcome>>,
-    /// Payload that the flow delivered while other TCP flows were active, and the payload that a fair share would have
+    /// Payload delivered by the flow while other TCP flows were active, and payload that equal shares would have
     /// delivered in that time.
     pub share: ConcurrentShare,
-    /// Payload bytes delivered in order at the destination. For datagrams: payload of all that arrived, each counted
-    /// once.
+    /// Payload bytes delivered in order at the destination. For datagrams: payload of all datagrams that arrived,
+    /// without copies.
     pub delivered_bytes: u64,
     /// Payload bytes delivered in order at the source (requests).
     pub requested_bytes: u64,
@@ -64,17 +64,17 @@ pub struct FlowOutcome {
     pub account: FlowAccount,
     /// Smoothed RTT at the end, s.
     pub srtt_s: Option<f64>,
-    /// Number and sum of the RTTs that the sender measured.
+    /// Number and sum of the RTT samples of the sender.
     pub rtt_total: RttTotal,
-    /// Mean of the RTTs that the sender measured, s.
+    /// Mean of the RTT samples of the sender, s.
     pub mean_rtt_s: Option<f64>,
-    /// Smallest measured RTT, s.
+    /// Smallest RTT sample, s.
     pub smallest_rtt_s: Option<f64>,
-    /// Largest measured RTT, s.
+    /// Largest RTT sample, s.
     pub largest_rtt_s: Option<f64>,
     /// cwnd at the end, bytes.
     pub cwnd_bytes: u64,
-    /// cwnd at the end with its inflation during recovery, bytes.
+    /// cwnd at the end, including its inflation during recovery, bytes.
     pub inflated_bytes: u64,
     /// Time during which each factor (cwnd, receive window, application) limited the source; `None` for datagrams.
     pub limited: Option<Limited>,
@@ -194,7 +194,7 @@ impl FlowOutcome {
         } else if let Traffic::Datagrams { packet, .. } = &flow.traffic {
             outcome.delivered_bytes = account.datagrams * u64::from(*packet);
         } else {
-            // The connection is not created yet: the flow has not begun.
+            // The flow has not begun, so its connection does not exist yet.
             outcome.limited = Some(Limited::default());
         }
         outcome
@@ -228,7 +228,7 @@ impl FlowOutcome {
     }
 
     /// Mean completion time of the [`FlowOutcome::transfers`], s. An incomplete transfer counts with its time until the
-    /// run's end.
+    /// run's end (restricted mean).
     pub fn restricted_s(&self) -> Option<f64> {
         let (sum, count) =
             self.transfers().fold((0.0, 0.0), |(sum, count), it| (sum + it.took_s, count + 1.0));
@@ -244,8 +244,8 @@ impl FlowOutcome {
         (count > 0.0).then(|| sum / count)
     }
 
-    /// Quantile `share` (0 to 1) of the response times, s. An incomplete response counts as longer than any complete
-    /// response. `None` without requests, or if the quantile falls on an incomplete response.
+    /// Quantile `share` (0 to 1) of the response times, s. An incomplete response counts as longer than every complete
+    /// response. `None` if there are no requests, or if the quantile falls on an incomplete response.
     pub fn exchange_s(&self, share: f64) -> Option<f64> {
         let all = self.exchanges.as_ref()?;
         let mut times: Vec<f64> =
@@ -303,6 +303,6 @@ fn exchange_outcomes(
         bytes: it.bytes,
         idle_s: path.exchange_s(*request, it.bytes, Some(it.requested) == first),
     };
-    // A request at the very end of the run is left out, since its response is not observed for any time.
+    // Leaves out a request at the very end of the run, because no time remains to observe its response.
     Some(requests.iter().filter(|it| it.requested < end).map(one).collect())
 }

@@ -1,8 +1,8 @@
-//! The history of each packet: when it was sent, its content, and its fate.
+//! The history of each packet: its sending time, its content and its fate.
 //!
-//! The engine reports single hops; this module combines them into one history per packet. Histories are returned in
-//! order of sending, each as soon as it and all earlier ones are complete. Packet numbers increase, but need not be
-//! consecutive.
+//! The engine reports single hops. This module combines the reports into one history per packet. Histories are returned
+//! in order of sending. A history is returned as soon as it and all earlier histories are complete. Packet numbers
+//! increase, but need not be consecutive.
 
 use lasthop_base::Time;
 use lasthop_engine::{Fate, MiddleboxAction, NodeId, PipeId};
@@ -29,15 +29,15 @@ pub enum PacketFate {
 pub struct PacketHistory {
     /// Time of sending.
     pub sent: Time,
-    /// The packet as sent.
+    /// The packet, as it was when sent.
     pub packet: Packet,
     /// Whether a middlebox sent the packet.
     pub is_from_middlebox: bool,
     /// Pipe on which the packet was copied, if the packet is a copy.
     pub copied_on: Option<PipeId>,
-    /// Last change of the header by a middlebox: node and changed packet.
+    /// The last middlebox that changed the header: its node, and the packet after the change.
     pub changed: Option<(NodeId, Packet)>,
-    /// Middlebox that sent the packet, if any.
+    /// Middlebox that sent the packet, and its action; `None` if an endpoint sent the packet.
     pub created_by: Option<(NodeId, MiddleboxAction)>,
     /// Fate.
     pub end: PacketFate,
@@ -64,7 +64,7 @@ impl PacketHistories {
         self.begin(now, copy, None, Some(pipe));
     }
 
-    /// Records the fate of a packet on its present pipe. The packet's route has `hops` pipes.
+    /// Records the fate of a packet on the pipe where it currently is. The packet's route has `hops` pipes.
     pub fn on_fate(&mut self, pipe: PipeId, packet: &Packet, hops: usize, fate: Fate) {
         match fate {
             Fate::Lost(reason) => self.end(packet, PacketFate::Lost(pipe, reason)),
@@ -125,7 +125,7 @@ impl PacketHistories {
         place.ok().and_then(|place| self.open.get_mut(place))
     }
 
-    /// Time at which the oldest stored packet was sent. Packets recorded later are not older.
+    /// Sending time of the oldest stored packet. Packets that are recorded later were not sent earlier.
     pub fn oldest(&self) -> Option<Time> {
         self.open.front().map(|(history, _)| history.sent)
     }
@@ -139,7 +139,7 @@ impl PacketHistories {
         self.pop_first()
     }
 
-    /// Removes and returns the oldest history, complete or not; call at the end of the run.
+    /// Removes and returns the oldest history, even if it is incomplete. Call this at the end of the run.
     pub fn pop_first(&mut self) -> Option<PacketHistory> {
         self.open.pop_front().map(|(history, _)| history)
     }

@@ -1,9 +1,9 @@
 //! Captures at the flows' sources, as a packet sniffer there would record them.
 //!
 //! The capture has one interface for each link direction on which a source sends. A packet from the source is recorded
-//! when it is sent, with a comment if it was lost. A packet to the source is recorded when it arrives, with a comment
-//! if a middlebox created or changed it or a link copied it. Packets of middleboxes and copies of links are recorded
-//! only if they reach the source.
+//! when it is sent; a comment reports its loss, if it was lost. A packet to the source is recorded when it arrives; a
+//! comment reports that a middlebox created or changed it, or that a link copied it. Packets created by middleboxes and
+//! copies made by links are recorded only if they reach the source.
 //!
 //! ACKs that a middlebox dropped appear on a separate interface, such as `dropped at bs`, at the time of sending.
 //! Otherwise Wireshark would assume that the source received these ACKs. Headers, checksums and payload are real; times
@@ -28,10 +28,10 @@ pub struct SourceCapture<W: Write + Send> {
     flows: Vec<CapturedFlow>,
     links: Vec<String>,
     nodes: Vec<String>,
-    /// For each node with a middlebox, the interface for the packets that the middlebox drops.
+    /// Interface of each node with a middlebox, for the packets that the middlebox drops.
     dropped_interfaces: Vec<Option<usize>>,
     histories: PacketHistories,
-    /// Records that are not written yet, since an earlier record may still follow.
+    /// Records that are not written yet, because a record with an earlier time may still be added.
     pending: BinaryHeap<Reverse<PendingRecord>>,
     buffer: Vec<u8>,
     failed: Option<io::Error>,
@@ -44,8 +44,8 @@ struct CapturedFlow {
     datagram_bytes: u32,
 }
 
-/// A packet to be written with the timestamp `time`. Packets of the same time are written in the order of `place`, the
-/// packet number.
+/// A packet to be written with the timestamp `time`. Packets with the same time are written in the order of `place`,
+/// which is the packet number.
 struct PendingRecord {
     time: Time,
     place: u64,
@@ -55,7 +55,7 @@ struct PendingRecord {
 }
 
 impl<W: Write + Send> SourceCapture<W> {
-    /// A capture of all flows of a scenario. Keeps at most the first `snap` bytes of each packet.
+    /// A capture of all flows of a scenario. The capture keeps at most the first `snap` bytes of each packet.
     ///
     /// # Errors
     /// Errors of the writer.
@@ -167,7 +167,7 @@ impl<W: Write + Send> SourceCapture<W> {
             // Packets that did not reach the source are not recorded.
             (false, _) => return,
         };
-        // Packets to the source are recorded with the header that they have on arrival.
+        // A packet to the source is recorded with the header that it has at its arrival.
         let packet = match changed {
             Some((_, changed)) if !packet.forward => changed,
             _ => packet,
@@ -181,8 +181,8 @@ impl<W: Write + Send> SourceCapture<W> {
         }));
     }
 
-    /// Writes all records before `time`. The caller passes the start of the oldest incomplete history, since no record
-    /// before that time can follow.
+    /// Writes all records before `time`. The caller passes the sending time of the oldest incomplete history, because
+    /// no record with an earlier time can follow.
     fn write_before(&mut self, time: Time) {
         while let Some(Reverse(record)) = self.pending.peek() {
             if record.time >= time {
@@ -244,7 +244,8 @@ fn side_name(scenario: &Scenario, link: usize, down: bool) -> String {
     format!("{} {}", scenario.links[link].name, if down { "down" } else { "up" })
 }
 
-/// Addresses and ports of a flow. Each node has one address. Wireshark assumes no application protocol on these ports.
+/// Returns addresses and ports of a flow. Each node has one address. Wireshark assumes no application protocol on these
+/// ports.
 fn ends_of(from: usize, to: usize, flow: usize) -> FlowAddresses {
     let address =
         |node: usize| IpAddr::V4(Ipv4Addr::new(10, (node >> 16) as u8, (node >> 8) as u8, node as u8 + 1));

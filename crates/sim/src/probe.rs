@@ -24,7 +24,7 @@ pub struct FlowSample {
     pub flow: usize,
     /// Congestion window, bytes.
     pub cwnd_bytes: u64,
-    /// Congestion window with its inflation during recovery, as in the papers' figures, bytes.
+    /// Congestion window including its inflation during recovery, as in the papers' figures, bytes.
     pub inflated_bytes: u64,
     /// Slow start threshold, bytes.
     pub ssthresh_bytes: u64,
@@ -34,7 +34,7 @@ pub struct FlowSample {
     pub srtt_ms: Option<f64>,
     /// Retransmission timeout, ms.
     pub rto_ms: f64,
-    /// The receiver's estimate of the sender's window, segments.
+    /// The receiver's estimate of the sender's congestion window, segments.
     pub cwnd_r: f64,
     /// Payload delivered so far, bytes.
     pub delivered_bytes: u64,
@@ -57,7 +57,7 @@ pub struct QueueSample {
     pub packets: u32,
     /// Waiting bytes.
     pub bytes: u64,
-    /// Average queue of RED as of the last arrival, packets; `None` without RED.
+    /// Average queue length that RED computed at the last arrival, packets; `None` without RED.
     pub average: Option<f64>,
     /// Packets of all flows lost so far on the link, by reason.
     pub lost: PerReason<u64>,
@@ -88,7 +88,7 @@ impl Prober {
                 in_flight_bytes: sender.in_flight(),
                 srtt_ms: sender.rtt().srtt().map(|srtt| srtt.as_millis()),
                 rto_ms: sender.rtt().rto().as_millis(),
-                // Receivers without an estimator assume one segment.
+                // If the receiver has no window estimator, the sample reports one segment.
                 cwnd_r: destination.receiver().estimator().map_or(1.0, |it| it.path().cwnd_r),
                 delivered_bytes: destination.delivered(),
                 acks_sent: destination.counters().acks_sent,

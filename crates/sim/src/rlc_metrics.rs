@@ -8,7 +8,8 @@ pub struct RlcMetric {
     pub name: &'static str,
     /// Description.
     pub doc: &'static str,
-    /// Returns the value; `None` if undefined, or if the link did not use the mechanism (polling, HARQ).
+    /// Returns the value. Returns `None` if the value is undefined, or if the link did not use the mechanism (polling,
+    /// HARQ).
     pub of: fn(&RlcCounters) -> Option<f64>,
 }
 

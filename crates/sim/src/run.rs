@@ -80,8 +80,8 @@ pub fn run_observed(
     running.finish()
 }
 
-/// A run in steps, for callers that may stop early or interleave other work. The division into steps does not affect
-/// the results.
+/// A run in steps, for callers that may stop early or that do other work between steps. The division into steps does
+/// not change the results.
 pub struct SteppedRun<'s> {
     scenario: Cow<'s, Scenario>,
     seed: u64,
@@ -137,7 +137,7 @@ impl<'s> SteppedRun<'s> {
     }
 
     /// Runs the warm-up and the main part. `to` runs the engine until a given time, and returns true if the engine
-    /// stopped before that time. In this case the run is not over, and this function returns true.
+    /// stopped earlier. If the engine stopped earlier, the run is not over, and this function returns true.
     fn run_with(&mut self, to: impl Fn(&mut Engine, Time) -> bool) -> bool {
         let warm = Time::ZERO + self.scenario.warmup;
         if warm > Time::ZERO && self.at_warm_up_end.is_none() {
@@ -172,14 +172,14 @@ impl<'s> SteppedRun<'s> {
         self.engine.now()
     }
 
-    /// Ends the run; returns results, samples and observers. If the run was stopped early, counts are partial, but
+    /// Ends the run. Returns results, samples and observers. If the run was stopped early, counts are partial, but
     /// rates still refer to the scenario's duration.
     pub fn finish(self) -> (Outcome, Samples, Vec<Box<dyn Observer>>) {
         let end = end_of(&self.scenario);
         self.finish_at(end)
     }
 
-    /// Ends the run now, as if its duration were the time until now.
+    /// Ends the run now. Results refer to the time until now, as if the scenario's duration were that time.
     pub fn finish_early(self) -> (Outcome, Samples, Vec<Box<dyn Observer>>) {
         let now = self.now();
         self.finish_at(now)
@@ -202,7 +202,7 @@ fn end_of(scenario: &Scenario) -> Time {
     Time::ZERO + scenario.duration
 }
 
-/// Results up to `end`, the engine's current time.
+/// Returns the results up to `end`, which is the engine's current time.
 fn outcome(scenario: &Scenario, seed: u64, engine: &Engine, end: Time) -> Outcome {
     let paths = IdlePaths::new(scenario);
     let flows: Vec<FlowOutcome> = scenario

@@ -7,7 +7,7 @@ use lasthop_scenario::Scenario;
 /// The error of a stuck run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stuck {
-    /// One sentence that names the mechanism, node, link or flow that keeps time from advancing, and the virtual time.
+    /// Sentence that names the virtual time, and the mechanism, node, link or flow that keeps time from advancing.
     pub message: String,
     /// Advice that helps to avoid the error.
     pub help: String,
@@ -70,7 +70,8 @@ fn link_of(scenario: &Scenario, pipe: PipeId) -> String {
     }
 }
 
-/// Returns the advice to raise those parameters of the mechanisms that are durations, with their present values.
+/// Returns the advice to raise those parameters of the mechanisms that are durations. The advice has their present
+/// values.
 fn times_of(whose: &str, mechanisms: &[(&Info, &Values)]) -> String {
     let times = mechanisms.iter().flat_map(|(info, values)| {
         let times = info.parameters.iter().filter(|parameter| matches!(parameter.unit, Unit::Duration(..)));

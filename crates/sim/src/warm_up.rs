@@ -1,15 +1,15 @@
 //! Exclusion of the warm-up from the results of a run.
 //!
-//! Counters start at time zero. The counter values at the end of the warm-up are subtracted from the values at the end
-//! of the run, so the exclusion costs nothing per packet. The smallest RTT covers the whole run, since it is a property
-//! of the path. The largest RTT after the warm-up is unknown and therefore `None`.
+//! Counters start at time zero. The values at the end of the warm-up are subtracted from the values at the end of the
+//! run, so the exclusion costs no time per packet. The smallest RTT covers the whole run, because it is a property of
+//! the path. The largest RTT after the warm-up is unknown, so it is `None`.
 
 use crate::link_metrics::LinkTraffic;
 use crate::outcome::{FlowOutcome, LinkOutcome, Outcome};
 use lasthop_base::Duration;
 
 impl Outcome {
-    /// Results since `before`, which are the results of the same run at the end of its warm-up.
+    /// Results from the end of the warm-up on. `before` has the results of the same run at the end of its warm-up.
     pub(crate) fn since(self, before: &Outcome) -> Outcome {
         let warmup_s = before.duration_s;
         let flows = self.flows.into_iter().zip(&before.flows).map(|(flow, then)| flow.since(then, warmup_s));
@@ -28,7 +28,7 @@ impl FlowOutcome {
     fn since(mut self, before: &FlowOutcome, warmup_s: f64) -> FlowOutcome {
         self.active_s -= before.active_s;
         self.limit_s -= before.limit_s;
-        // A transfer that began during the warm-up has no completion time, since its first part is excluded.
+        // A transfer that began during the warm-up gets no completion time, because its first part is excluded.
         self.is_finite &= self.began_s >= warmup_s;
         if let Some(all) = &mut self.exchanges {
             all.retain(|it| it.requested_s >= warmup_s);

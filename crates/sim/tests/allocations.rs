@@ -1,4 +1,5 @@
-//! Packets cause no allocations in the steady state, and memory does not grow with the run.
+//! Tests that packets cause no allocations in the steady state, and that memory does not grow with the length of the
+//! run.
 
 use lasthop_base::{Duration, Time};
 use lasthop_scenario::Draft;
@@ -10,11 +11,11 @@ use std::sync::Mutex;
 #[global_allocator]
 static COUNTED: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
-/// Serialises the tests: allocations are counted for the whole process.
+/// Lock that keeps the tests from running at the same time, because allocations are counted for the whole process.
 static ALONE: Mutex<()> = Mutex::new(());
 
-/// Returns, for the time between two instants of a run: number of packets sent, number of allocations, and growth of
-/// memory in bytes.
+/// Returns three numbers for the time between two instants of a run: packets sent, allocations, and growth of memory in
+/// bytes.
 fn between(path: &str, settings: &[(&str, &str)], from_s: u64, until_s: u64) -> (u64, usize, isize) {
     between_in(Draft::load(path).expect("a path"), settings, from_s, until_s)
 }
@@ -59,7 +60,7 @@ fn allocations_do_not_grow_with_packets() {
     for settings in [&[][..], &split, &jtcp, &reno, &w_cw, &cubic] {
         let (packets, allocations, kept) = between("hasegawa", settings, 1000, 10_000);
         assert!(packets > 1_000_000, "{packets} packets");
-        // Queues and lists may still grow when they reach a new maximum length, but not with each packet.
+        // Queues and lists may still grow when they become longer than before, but not with each packet.
         assert!(allocations < 40, "{settings:?}: {allocations} allocations for {packets} packets");
         assert!(kept < 65_536, "{settings:?}: {kept} bytes kept");
     }
@@ -125,7 +126,7 @@ fn nor_do_those_of_hybrid_arq() {
         let (packets, allocations, kept) = between_in(draft, settings, 200, 1000);
         assert!(packets > 800_000, "{settings:?}: {packets} packets");
         assert!(allocations < 40, "{settings:?}: {allocations} allocations for {packets} packets");
-        // A lost status report may double the capacity of a list of waiting SDUs.
+        // A lost status report may double the capacity of a list of waiting SDUs, so the limit is higher here.
         assert!(kept < 262_144, "{settings:?}: {kept} bytes kept");
     }
 }
@@ -135,7 +136,7 @@ fn nor_do_those_of_rlc() {
     let _alone = ALONE.lock();
     let in_order = ("link.wireless.down.channel", "iid");
     let out_of_order = ("link.wireless.down.arq.wait", "0 ms");
-    // PDUs are lost independently, one in thirty. SDUs are discarded without notice to the receiver.
+    // Each PDU is lost with probability 3 %, independently. The sender discards SDUs without notice to the receiver.
     let discards = [
         in_order,
         ("link.wireless.down.channel.loss", "0.03"),
@@ -162,7 +163,7 @@ fn nor_do_those_of_rlc() {
         let text = include_str!("../../../papers/koga4/ordered.toml");
         let mut draft = Draft::parse(text, "ordered.toml").expect("a scenario");
         draft.set("duration", "10000 s").expect("a duration");
-        // Without a limit, window and buffer would grow until a loss.
+        // Without a queue limit, window and queue would grow until a loss.
         draft.set("link.wireless.down.queue", "30 packets").expect("a queue");
         let (packets, allocations, kept) = between_in(draft, settings, 1000, 10_000);
         assert!(packets > 50_000, "{settings:?}: {packets} packets");

@@ -1,10 +1,11 @@
-//! BBRv3 beside other flows, as in google/quiche's public simulator tests (`bbr3_simulator_test.cc`): 4 Mbit/s, 32 ms
-//! one way, a queue of two bandwidth-delay products; each flow transfers 10 MiB (50 MiB beside CUBIC).
+//! BBRv3 together with other flows, as in google/quiche's public simulator tests (`bbr3_simulator_test.cc`). The path
+//! has 4 Mbit/s, 32 ms one way, and a queue of two bandwidth-delay products. Each flow transfers 10 MiB (50 MiB if the
+//! other flow uses CUBIC).
 
 use lasthop_scenario::Draft;
 use lasthop_sim::{FlowOutcome, run};
 
-/// Completion time of the last flow, divided by the time in which one flow alone would transmit its bytes.
+/// Returns the completion time of the last flow, divided by the time in which one flow alone would transmit its bytes.
 fn done(flows: &[FlowOutcome], starts_s: &[f64], bytes: f64) -> f64 {
     let alone = bytes * 8.0 / (4e6 * 1448.0 / 1500.0);
     let ends = flows.iter().zip(starts_s).map(|(flow, start)| {
@@ -14,8 +15,8 @@ fn done(flows: &[FlowOutcome], starts_s: &[f64], bytes: f64) -> f64 {
     ends.fold(0.0, f64::max) / alone
 }
 
-/// Runs two flows of equal size; the second starts when about a tenth of the first is transmitted. Returns the result
-/// of [`done`].
+/// Runs two flows of equal size. The second flow starts when about a tenth of the first is transmitted. Returns the
+/// result of [`done`].
 fn beside(other: &str, mib: u32) -> f64 {
     let bytes = f64::from(mib) * f64::from(1 << 20);
     let second = 0.1 * bytes * 8.0 / 3.8e6;
@@ -48,8 +49,8 @@ fn beside(other: &str, mib: u32) -> f64 {
     done(&outcome.flows, &[0.0, second], bytes)
 }
 
-/// As in the tests Bbr2VsBbr2, Bbr2VsBbr1, Bbr2VsReno and Bbr2VsCubic, both flows finish within three times the time
-/// that one flow alone takes.
+/// As in the tests Bbr2VsBbr2, Bbr2VsBbr1, Bbr2VsReno and Bbr2VsCubic, both flows must finish within three times the
+/// time that one flow alone takes.
 #[test]
 fn beside_another_both_are_done_in_time() {
     for (other, mib) in [("bbr3", 10), ("bbr", 10), ("reno", 10), ("cubic", 50)] {
@@ -58,8 +59,8 @@ fn beside_another_both_are_done_in_time() {
     }
 }
 
-/// As in the test MultipleBbr2s, six flows that start two seconds apart finish within 1.1 times the transmission time
-/// of all their bytes.
+/// As in the test MultipleBbr2s, six flows that start two seconds apart must finish within 1.1 times the transmission
+/// time of all their bytes.
 #[test]
 fn six_flows_use_the_path() {
     let text = r#"

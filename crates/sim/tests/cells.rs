@@ -3,8 +3,8 @@
 use lasthop_scenario::Scenario;
 use lasthop_sim::run;
 
-/// Goodput of each flow. `links`: name of each station, and the keys of its link except for the ends. `flows`: the
-/// flows as TOML lines.
+/// Returns the goodput of each flow. `links` has the name of each station, and the keys of the station's link except
+/// `from` and `to`. `flows` has the flows as TOML lines.
 fn goodputs(links: &[(&str, &str)], flows: &str) -> Vec<f64> {
     let links: String = links
         .iter()
@@ -22,8 +22,8 @@ fn goodputs(links: &[(&str, &str)], flows: &str) -> Vec<f64> {
 
 const SINGLE: &str = "queue = \"200 packets\", arq = { kind = \"wifi\", frames = 1 }";
 
-/// Heusse et al., INFOCOM 2003: stations at 6 and 54 Mbit/s get the same goodput; without the slow station, the fast
-/// stations get more than three times as much.
+/// Heusse et al., INFOCOM 2003: stations at 6 and 54 Mbit/s must get the same goodput. If both stations have 54 Mbit/s,
+/// each must get more than 2.5 times as much.
 #[test]
 fn one_slow_station_makes_all_slow() {
     let fast = format!("rate = \"54 Mbit/s\", {SINGLE}");
@@ -35,8 +35,8 @@ fn one_slow_station_makes_all_slow() {
     assert!(both_fast[0] > 2.5 * mixed[0], "{both_fast:?}, {mixed:?}");
 }
 
-/// The access point is one of n + 1 contenders for the channel, so that n uploads get at least n times the goodput of
-/// one download.
+/// The access point is one of n + 1 contenders for the channel. n uploads must therefore get at least n times the
+/// goodput of one download (n = 3).
 #[test]
 fn uploads_win() {
     let fast = format!("rate = \"54 Mbit/s\", {SINGLE}");
@@ -50,8 +50,8 @@ fn uploads_win() {
     assert!(up > 3.0 * all[0], "{all:?}");
 }
 
-/// One other station that is saturated and has equally long frames leaves half of the air time. Five stations at half
-/// load leave less.
+/// A saturated station with equally long frames must leave half of the air time to TCP. Five stations at half load must
+/// leave less.
 #[test]
 fn load_takes_its_share() {
     let of = |others: &str| {

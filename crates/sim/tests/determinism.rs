@@ -1,4 +1,5 @@
-//! The same scenario and seed give the same outcome: in repeated runs, in steps, and with fused or unfused hops.
+//! Tests that the same scenario and seed give the same outcome: in repeated runs, in steps, and with fused or unfused
+//! hops.
 
 use lasthop_base::Time;
 use lasthop_engine::{Fate, FlowSide, Observer, PipeId};
@@ -14,7 +15,7 @@ impl Observer for NullObserver {
     fn on_event(&mut self, _: Time, _: FlowId, _: FlowSide, _: &Event) {}
 }
 
-/// Two stations and an access point, beside stations that are modelled only as load.
+/// Builds a cell of two stations and an access point. Further stations are modelled only as load.
 fn cell() -> Scenario {
     let text = r#"duration = "20 s"
 [link]
@@ -126,8 +127,8 @@ fn is_fast(scenario: &Scenario) -> bool {
     scenario.links.iter().map(|link| link.down.service.mean_rate().bps()).min() > Some(200_000_000)
 }
 
-/// Two senders that tag segments, a queue that drops tagged packets (`tag_drop`), and a channel whose good and bad
-/// states are measured in time.
+/// Two senders that tag segments, a queue that drops tagged packets (`tag_drop`), and a channel whose states have
+/// lengths in time.
 fn tagged() -> Scenario {
     let settings = [
         ("duration", "20 s"),
@@ -147,7 +148,7 @@ fn tagged() -> Scenario {
     draft.check().expect("a valid scenario")
 }
 
-/// RLC in both directions, with status reports that are lost in the other direction's blocks.
+/// RLC in both directions. Status reports may be lost with the other direction's blocks.
 fn polled() -> Scenario {
     let text = include_str!("../../../papers/koga4/ordered.toml");
     let mut draft = Draft::parse(text, "ordered.toml").expect("a scenario");
@@ -175,8 +176,8 @@ fn status_reports_are_lost_and_tcp_hardly_notices() {
     assert!(outcome.flows[0].delivered_bytes > 200_000);
 }
 
-/// Two TCP flows beside bursts and jitter in a class-based queue; the receiver sends additional ACKs while its estimate
-/// of the loss exceeds a threshold.
+/// Two TCP flows share a class-based queue with datagrams in bursts and with jitter. The receiver sends additional ACKs
+/// while its loss estimate exceeds a threshold.
 fn classes() -> Scenario {
     let text = r#"
         duration = "20 s"
@@ -280,8 +281,8 @@ fn fused_hops_change_nothing() {
 
 #[test]
 fn a_receiver_does_not_change_which_packets_the_channel_destroys() {
-    // The channel decides only by the position of a packet in its sequence, so that it destroys the same positions with
-    // any receiver.
+    // The channel decides a packet's fate only by the packet's position in the sequence. It must therefore destroy the
+    // same positions with any receiver.
     let lost = |ack_splitting: &str| {
         let mut draft = Draft::load("profile=plain,rate=5Mbit/s,rtt=30ms,queue=1000packets,loss=2%")
             .expect("an inline path");
@@ -301,7 +302,7 @@ fn a_receiver_does_not_change_which_packets_the_channel_destroys() {
     assert_eq!(once[..common], copies[..common]);
 }
 
-/// Records the indices of packets that the first link destroyed, counted among all packets that entered it.
+/// Records the positions of packets that the first link destroyed, counted among all packets that entered that link.
 #[derive(Default)]
 struct LossRecorder {
     entered: u64,

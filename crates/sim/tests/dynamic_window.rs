@@ -1,4 +1,4 @@
-//! A receive window of the path's size keeps a deep buffer empty.
+//! Tests that a receive window adapted to the path keeps a deep buffer nearly empty, without loss of goodput.
 
 use lasthop_scenario::Draft;
 use lasthop_sim::Outcome;
@@ -16,11 +16,12 @@ fn outcome(settings: &[(&str, &str)]) -> Outcome {
 fn the_round_trip_falls_and_the_goodput_stays() {
     let (plain, cured) = (outcome(&[]), outcome(&[("window", "dynamic")]));
     let (before, after) = (&plain.flows[0], &cured.flows[0]);
-    // 500 packets of 1500 bytes at 10 Mbit/s take 600 ms; the sawtooth varies between half of that time and all of it.
+    // A full queue of 500 packets of 1500 bytes takes 600 ms at 10 Mbit/s. The window's sawtooth varies the queueing
+    // delay between half of that time and all of it.
     let mean = |flow: &lasthop_sim::FlowOutcome| flow.mean_rtt_s.expect("round trips");
     assert!(mean(before) > 0.25, "{}", mean(before));
-    // A window of two bandwidth-delay products doubles the RTT. With an empty queue, the RTT is 20 ms of propagation
-    // plus 1.2 ms of transmission for a packet.
+    // The dynamic window is two bandwidth-delay products, which doubles the RTT. With an empty queue, the RTT would be
+    // 20 ms of propagation plus 1.2 ms of transmission for a packet.
     assert!(mean(after) < 0.060 && after.srtt_s.expect("a round trip") < 0.060, "{}", mean(after));
     assert!(mean(after) > 0.021, "{}", mean(after));
     let share = after.goodput_kbps() / before.goodput_kbps();

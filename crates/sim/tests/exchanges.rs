@@ -1,5 +1,5 @@
-//! Requests and responses on one connection, and sources that pause: tests of times computed by hand, and of general
-//! properties.
+//! Tests of requests and responses on one connection, and of sources that pause. The tests compare with times computed
+//! by hand, and verify general properties.
 
 use lasthop_scenario::{Draft, Scenario};
 use lasthop_sim::{FlowOutcome, Outcome, run, run_observed};
@@ -30,8 +30,9 @@ fn times(outcome: &Outcome) -> Vec<f64> {
         .collect()
 }
 
-/// A request of 100 bytes takes 0.1 ms plus 50 ms, and the response of five 1-ms segments takes 5 ms plus 50 ms: 105.1
-/// ms in total. The first request takes 100 ms more, since it waits for the handshake. Headers cost nothing here.
+/// A request of 100 bytes must take 0.1 ms plus 50 ms, and the response of five segments must take 5 ms plus 50 ms:
+/// 105.1 ms in total. The first request waits for the handshake, so it must take 100 ms more. Headers have no bytes in
+/// this scenario.
 #[test]
 fn small_exchanges_take_a_round_trip_and_their_transmission() {
     let scenario = scenario(&[
@@ -47,15 +48,16 @@ fn small_exchanges_take_a_round_trip_and_their_transmission() {
     assert!(times[1..].iter().all(|time| (time - 0.1051).abs() < 1e-6), "{times:?}");
     let flow = web(&outcome);
     assert_eq!((flow.delivered_bytes, flow.source.retransmitted), (50_000, 0));
-    // The flow is complete after the last response: 0.2051 + 9 (0.3 + 0.1051).
+    // The flow must be complete after the last response, at 0.2051 + 9 (0.3 + 0.1051) s.
     assert!((flow.active_s - (0.2051 + 9.0 * 0.4051)).abs() < 1e-6, "{}", flow.active_s);
     assert!(flow.account.completed.is_some());
-    // The client's data segments are the ten requests; its FIN counts as another.
+    // The client must send eleven segments that use sequence space: ten requests and the FIN.
     assert_eq!(flow.destination.data_sent, 11);
 }
 
-/// A response of 40 segments needs windows of 10, 20 (15 with delayed ACKs) and more. After a pause longer than the
-/// timeout, slow start restarts (RFC 5681 §4.1); without a pause, the window remains.
+/// A response of 40 segments takes several round trips, with windows of 10, 20 (15 with delayed ACKs) and more
+/// segments. After a pause longer than the timeout, slow start must restart (RFC 5681 §4.1). Without a pause, the
+/// window must remain.
 #[test]
 fn a_pause_longer_than_the_timeout_restarts_slow_start() {
     let of = |think: &str, validate: &str| {
@@ -64,7 +66,7 @@ fn a_pause_longer_than_the_timeout_restarts_slow_start() {
         times(&run(&scenario(&draft), 1))
     };
     let (at_once, later) = (of("0 s", "false"), of("3 s", "false"));
-    // With an open window, a response takes 40 ms of transmission and a round trip.
+    // With an open window, a response must take 40 ms of transmission and a round trip.
     let last = at_once.last().unwrap();
     assert!((last - 0.1401).abs() < 0.002, "{last}");
     for time in &later[1..] {
@@ -73,8 +75,8 @@ fn a_pause_longer_than_the_timeout_restarts_slow_start() {
     assert!((later[1] - later[2]).abs() < 0.01, "each begins from the same window: {later:?}");
 }
 
-/// Requests are sent every 4 s, as for segments of a video: five in 20 s. After a longer response, the next request
-/// waits.
+/// Requests are due every 4 s, as for segments of a video, so there must be five requests in 20 s. If a response takes
+/// longer, the next request must wait for it.
 #[test]
 fn requests_are_due_by_the_clock_or_wait_for_the_response() {
     let asked = |response: &str| -> Vec<f64> {
@@ -88,7 +90,8 @@ fn requests_are_due_by_the_clock_or_wait_for_the_response() {
     assert!(late.windows(2).all(|pair| pair[1] - pair[0] > 5.0 && pair[1] - pair[0] < 5.8), "{late:?}");
 }
 
-/// Size and think time of the n-th request do not depend on the path. With other losses, the requests are the same.
+/// Size and think time of the n-th request must depend only on the seed. On a path with another delay, the requests
+/// must be the same.
 #[test]
 fn draws_depend_on_the_seed_alone() {
     let draws = [("request", "100 bytes"), ("response", "20 KB"), ("sizes", "web"), ("think", "200 ms")];
@@ -128,17 +131,18 @@ fn exchanges_survive_losses_in_both_directions() {
     assert!(flow.destination.retransmitted > 0 && flow.source.retransmitted > 0, "both ends retransmit");
 }
 
-/// The source sends at 4 Mbit/s for 2 s and is silent for 3 s: in 20 s, four bursts of 1 MB.
+/// The source sends at 4 Mbit/s for 2 s and is silent for 3 s. In 20 s, it must send four bursts of 1 MB.
 #[test]
 fn bursts_at_a_rate_carry_that_rate() {
     let scenario = scenario(&[("on", "2 s"), ("off", "3 s"), ("write_rate", "4 Mbit/s")]);
     let (outcome, samples, _) =
         run_observed(&scenario, 1, lasthop_sim::Observation { probes: true, ..Default::default() });
     assert_eq!(web(&outcome).delivered_bytes, 4_000_000);
-    // The source is silent for 60 % of the time, and each pause resets the window to the initial window.
+    // The source is silent for 60 % of the time. After each pause, slow start begins from the initial window.
     let limited = web(&outcome).app_limited_pct().unwrap();
     assert!(limited > 60.0 && limited < 100.0, "{limited}");
-    // No data arrives from 2.2 s (half a round trip and queued data after the burst) to 5 s.
+    // From 2.2 s to 5 s, no data may arrive: the last data arrives half a round trip and its queueing delay after the
+    // burst.
     let at = |second: f64| {
         let sample = samples.flows.iter().find(|sample| sample.time.as_secs() >= second).unwrap();
         sample.delivered_bytes
@@ -147,7 +151,8 @@ fn bursts_at_a_rate_carry_that_rate() {
     assert!(at(3.5) == at(4.5) && at(6.0) > at(5.0));
 }
 
-/// Without a rate, a burst fills the link; data written but unsent at its end (128 KiB) is still sent.
+/// Without a rate, a burst must fill the link. Up to 128 KiB of data is written but unsent at the burst's end, and must
+/// still be sent.
 #[test]
 fn bursts_without_a_rate_fill_the_link() {
     let outcome = run(&scenario(&[("on", "4 s"), ("off", "6 s")]), 1);
@@ -163,7 +168,7 @@ fn a_rate_alone_is_a_source_that_the_application_limits() {
     assert!((goodput - 1000.0).abs() < 10.0, "{goodput}");
 }
 
-/// Exponential and Pareto lengths have the configured means in a run of 2,000 s.
+/// Exponential and Pareto lengths must have the configured means in a run of 2,000 s.
 #[test]
 fn drawn_periods_have_their_means() {
     for (period, within) in [("exponential", 0.15), ("pareto", 0.4)] {

@@ -1,4 +1,4 @@
-//! External packets: real traffic in place of a flow, beside simulated flows.
+//! Tests of external packets: real traffic that replaces a flow, while other flows are simulated.
 
 use lasthop_base::{Duration, Time};
 use lasthop_engine::{Departure, Engine, ExternalPacket};
@@ -27,7 +27,7 @@ fn millis(millis: u64) -> Time {
 
 #[test]
 fn arrivals_are_computed_however_late_the_engine_is_asked() {
-    // 1250 bytes take 10 ms of transmission and 10 ms of propagation.
+    // A packet of 1250 bytes takes 10 ms of transmission and 10 ms of propagation.
     let scenario = scenario("profile=plain,rate=1Mbit/s,rtt=20ms");
     let expected: Vec<Time> = (1..=10).map(|n| millis(10 * n + 10)).collect();
     for asked_every in [1, 7, 1000] {
@@ -65,7 +65,7 @@ fn what_is_lost_is_told_with_its_place_and_reason() {
     for _ in 0..6 {
         engine.inject(FlowId(0), &packet(true, 1250));
     }
-    // One packet is in transmission and three are in the queue; the other two are lost.
+    // One packet is in transmission and three packets are in the queue, so the other two packets must be lost.
     let lost: Vec<Option<_>> = left(&mut engine).iter().map(|one| one.lost).collect();
     assert_eq!(lost, [Some((pipe_of(0, true), LossReason::QueueFull)); 2]);
     engine.run_until(millis(1000));
@@ -95,7 +95,8 @@ fn datagrams_of_the_scenario_compete_and_its_tcp_gives_way() {
     assert_eq!(engine.flow_count(), EXTERNAL_FLOWS + 1);
     engine.run_until(millis(1000));
     let carried = engine.pipe_account(pipe_of(0, true)).carried_bytes;
-    // The datagrams take 500 kbit/s of payload plus headers; TCP would take the whole link.
+    // Datagrams must use 500 kbit/s of payload plus headers. If TCP were simulated, too, it would use the rest of the
+    // link.
     assert!((60_000..70_000).contains(&carried), "{carried} bytes");
     assert!(left(&mut engine).is_empty());
 }

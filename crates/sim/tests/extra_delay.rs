@@ -1,9 +1,9 @@
-//! A flow's own delay beside its links (`extra_delay`).
+//! Tests a flow's own delay (`extra_delay`), which is added to the delay of its links.
 
 use lasthop_scenario::Draft;
 
-/// The smallest RTT of a flow on an empty path is the RTT of the links plus twice its own delay: 20 ms, and 20 ms + 2 ×
-/// 15, 35, 55 or 75 ms. The transmission of a segment takes 0.01 ms.
+/// On an empty path, a flow's smallest RTT must be the RTT of the links (20 ms) plus twice the flow's own delay (15,
+/// 35, 55 or 75 ms). The transmission of a segment takes only 0.01 ms.
 #[test]
 fn the_round_trip_grows_by_twice_the_delay() {
     let text = "title = \"t\"\nduration = \"5 s\"\n[link.l]\nfrom = \"a\"\nto = \"b\"\nrate = \"1 Gbit/s\"\n\

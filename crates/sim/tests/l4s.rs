@@ -1,4 +1,4 @@
-//! L4S over simulated links: short queues, fairness, and fallback.
+//! Tests of L4S over simulated links: short queues, fairness, and behaviour without marks.
 
 use lasthop_base::{Duration, Time};
 use lasthop_engine::{Fate, FlowSide, Observer, PipeId};
@@ -17,7 +17,7 @@ fn scenario(path: &str, settings: &[(&str, &str)]) -> Scenario {
     draft.check().expect("a valid scenario")
 }
 
-/// Queueing delays of L4S packets on the first link after slow start, s.
+/// Records the queueing delays, s, of L4S packets on the first link after slow start.
 struct LowQueue {
     from: Time,
     bps: f64,
@@ -52,8 +52,9 @@ impl Observer for LowQueue {
     fn on_event(&mut self, _: Time, _: FlowId, _: FlowSide, _: &Event) {}
 }
 
-/// "Consistently low" queueing (RFC 9332 §1.1, RFC 9331 §5.2): below 1 ms on average and below 2 ms for 99 of 100
-/// packets, with 95 % utilisation; for one flow alone, for four flows, and beside CUBIC.
+/// RFC 9332 §1.1 and RFC 9331 §5.2 promise "consistently low" queueing. The queueing delay must be below 1 ms on
+/// average, and below 2 ms for 99 of 100 packets, at 95 % utilisation. This must hold for one flow alone, for four
+/// flows, and together with CUBIC.
 #[test]
 fn the_low_queue_is_short_and_the_link_in_use() {
     let (rate, seconds) = (50e6, 30.0);
@@ -85,7 +86,7 @@ fn the_low_queue_is_short_and_the_link_in_use() {
     }
 }
 
-/// Two and four Prague flows have equal shares (Jain's index 0.99; heistp/l4s-tests: 1.000).
+/// Two or four Prague flows must have equal shares (Jain's index above 0.99; heistp/l4s-tests measured 1.000).
 #[test]
 fn prague_beside_prague_is_fair() {
     for (count, rtt) in [("2", "20ms"), ("2", "80ms"), ("4", "10ms")] {
@@ -100,7 +101,8 @@ fn prague_beside_prague_is_fair() {
     }
 }
 
-/// Without AccECN or marks, Prague behaves as Reno: the same goodput under the same losses, within a tenth.
+/// Without AccECN or without marks, Prague must behave as Reno: with the same loss rate, its goodput must be the same
+/// within a tenth.
 #[test]
 fn without_marks_prague_is_reno() {
     let goodput = |settings: &str| {

@@ -1,4 +1,4 @@
-//! TCP flows that leave before the run ends (`stop`).
+//! Tests of TCP flows that end before the run ends (key `stop`).
 
 use lasthop_scenario::Draft;
 use lasthop_sim::{FlowOutcome, Outcome};
@@ -20,9 +20,9 @@ fn megabits(flow: &FlowOutcome) -> f64 {
     flow.delivered_bytes as f64 * 8.0 / 1e6
 }
 
-/// Alone until 5 s and from 10 s on, the first flow has 9.6 of 10 Mbit/s (1000 of 1040 bytes are payload). From 5 s to
-/// 10 s two equal flows share the link, so the second flow carries about half of 48 Mbit and then leaves within a second:
-/// at most 128 KiB are unsent.
+/// While the first flow is alone (until 5 s and from 10 s on), it has 9.6 of 10 Mbit/s, because 1000 of 1040 bytes are
+/// payload. From 5 s to 10 s, two equal flows share the link, so the second flow must carry about half of 48 Mbit. It
+/// must end within a second after its stop, because at most 128 KiB are unsent.
 #[test]
 fn the_other_flow_has_the_link_again() {
     let outcome = run(&(flow("stays", "") + &flow("leaves", "start = \"5 s\"\nstop = \"10 s\"")));
@@ -38,7 +38,7 @@ fn the_other_flow_has_the_link_again() {
     assert!(!leaves.is_finite && leaves.transfers().count() == 0, "a flow that leaves is no transfer");
 }
 
-/// An application that writes 1 Mbit/s from 2 s to 12 s writes 10 Mbit, and all of it arrives.
+/// An application that writes 1 Mbit/s from 2 s to 12 s writes 10 Mbit, all of which must arrive.
 #[test]
 fn everything_written_before_arrives() {
     let outcome = run(&flow("paced", "write_rate = \"1 Mbit/s\"\nstart = \"2 s\"\nstop = \"12 s\""));

@@ -1,4 +1,4 @@
-//! Metrics of the limiting factor of a flow.
+//! Tests of the metrics that show which factor limits a flow: cwnd, the receive window or the application.
 
 use lasthop_scenario::Draft;
 use lasthop_sim::FlowOutcome;
@@ -11,7 +11,7 @@ fn run(path: &str, settings: &[(&str, &str)]) -> FlowOutcome {
     lasthop_sim::run(&draft.check().expect("a valid scenario"), 1).flows.remove(0)
 }
 
-/// Shares of the active time in which cwnd, the receive window and the application limited the source, %.
+/// Returns the shares of the active time in which cwnd, the receive window and the application limited the source, %.
 fn shares(flow: &FlowOutcome) -> [f64; 3] {
     [flow.cwnd_limited_pct(), flow.rwnd_limited_pct(), flow.app_limited_pct()]
         .map(|share| share.expect("TCP"))
@@ -19,8 +19,8 @@ fn shares(flow: &FlowOutcome) -> [f64; 3] {
 
 #[test]
 fn a_small_receive_window() {
-    // The receive window holds 20 segments. cwnd is the limit during the handshake and the first round trip of 100 ms,
-    // but not after the second.
+    // The receive window has 20 segments. cwnd must be the limit during the handshake and the first round trips of 100
+    // ms. After that, the receive window must be the limit.
     let settings = [("receiver.window.size", "20000 bytes"), ("segment", "1000 bytes"), ("duration", "60 s")];
     let [cwnd, receiver, application] = shares(&run(
         "profile=plain,rate=100Mbit/s,rtt=100ms,queue=1000packets,ack_policy=immediate",
@@ -35,7 +35,7 @@ fn a_queue_that_drops() {
     let settings = [("receiver.window.size", "16 MiB"), ("duration", "60 s")];
     let [cwnd, receiver, application] =
         shares(&run("profile=plain,rate=10Mbit/s,rtt=20ms,queue=50packets", &settings));
-    // cwnd limits all the time except for the handshake, 20 ms of 60 s.
+    // cwnd must be the limit for all the time except the handshake, which takes 20 ms of 60 s.
     assert!((cwnd - 100.0 * (60.0 - 0.02) / 60.0).abs() < 0.01, "{cwnd}");
     assert_eq!([receiver, application], [0.0; 2]);
 }
@@ -50,12 +50,12 @@ fn timeouts_are_the_networks() {
 
 #[test]
 fn a_transfer_that_fits_the_first_window() {
-    // The handshake takes a round trip. Then all data takes half a round trip, plus 0.9 ms of transmission at 100
-    // Mbit/s.
+    // The handshake takes a round trip. All data then takes half a round trip, plus 0.9 ms of transmission at 100
+    // Mbit/s. The application must be the limit for that last third of the time.
     let flow = run("profile=plain,rate=100Mbit/s,rtt=100ms", &[("transfer", "10000 bytes")]);
     let [cwnd, receiver, application] = shares(&flow);
     assert!((application - 100.0 / 3.0).abs() < 0.5, "{application}");
     assert_eq!([cwnd, receiver], [0.0; 2]);
-    // Time after the completion is not counted: the run lasts 60 s.
+    // The run lasts 60 s, but the time after the completion must not count.
     assert!(flow.active_s < 0.16, "{}", flow.active_s);
 }

@@ -1,5 +1,5 @@
-//! Link delay statistics for all kinds of queues: comparison with values computed by hand, and independence of
-//! observation.
+//! Tests of link delay statistics for all kinds of queues. The statistics must agree with values computed by hand, and
+//! must not depend on observation.
 
 use lasthop_scenario::{Draft, Scenario};
 use lasthop_sim::{LinkDelay, Observation, Outcome, run, run_observed};
@@ -21,7 +21,8 @@ fn link_delay(outcome: &Outcome, link: usize) -> LinkDelay {
     outcome.links[link].traffic[0].delay.expect("packets arrived")
 }
 
-/// 1000 bytes take 1 ms at 8 Mbit/s, 0.1 ms at 80 Mbit/s; with a packet every 8 ms, no queue forms.
+/// A packet of 1000 bytes takes 1 ms at 8 Mbit/s, and 0.1 ms at 80 Mbit/s. With a packet every 8 ms, no queue forms, so
+/// the delay must be the transmission time.
 #[test]
 fn without_a_queue_it_is_the_transmission() {
     let cbr = "kind = \"cbr\"\nrate = \"1 Mbit/s\"\npacket = \"1000 bytes\"\n";
@@ -35,8 +36,8 @@ fn without_a_queue_it_is_the_transmission() {
     }
 }
 
-/// A burst of four packets arrives every 40 ms. On the slow link, its packets take 1 to 4 ms, minus 0.1 ms for each
-/// packet before, since the fast link spaces them.
+/// A burst of four packets arrives every 40 ms. The fast link spaces the packets by 0.1 ms. On the slow link, packet n
+/// (1 to 4) must take n ms minus 0.1 ms for each packet before it.
 #[test]
 fn a_burst_waits_for_itself() {
     let bursts = "kind = \"cbr\"\nrate = \"800 kbit/s\"\npacket = \"1000 bytes\"\nburst = 4\n";
@@ -47,8 +48,8 @@ fn a_burst_waits_for_itself() {
     assert_eq!(p95, p99);
 }
 
-/// A bulk flow keeps a queue of 60 packets of 1 ms nearly full: a packet takes at most 61 ms, and all losses occur in
-/// this queue.
+/// A bulk flow keeps a queue of 60 packets of 1 ms nearly full. A packet must take at most 61 ms, and all losses must
+/// occur in this queue.
 #[test]
 fn a_full_queue_waits_for_all_of_it() {
     let bulk = "segment = \"1000 bytes\"\n[flow.f.sender]\ncongestion = \"cubic\"\n";
@@ -60,7 +61,7 @@ fn a_full_queue_waits_for_all_of_it() {
     assert!(lost.total() > 0 && lost.total() == lost[lasthop_wire::LossReason::QueueFull]);
 }
 
-/// Fused and unfused hops give the same statistics, and a run without measurement has the same outcome.
+/// Fused and unfused hops must give the same statistics. A run without measurement must have the same outcome.
 #[test]
 fn watching_changes_nothing() {
     let bulk = "segment = \"1000 bytes\"\n";
@@ -77,9 +78,9 @@ fn watching_changes_nothing() {
     }
 }
 
-/// Packets of 10 bytes are sent every 0.5 s into a link that takes 1 s for each: packet k joins at 0.5 k s and leaves
-/// at k + 1 s, after 1 + 0.5 k s. In 20,000 s, the first 20,000 packets leave, with a mean delay of 5,000.75 s and a
-/// maximum of 10,000.5 s.
+/// Packets of 10 bytes are sent every 0.5 s into a link on which each packet takes 1 s. Packet k joins at 0.5 k s and
+/// leaves at k + 1 s, so its delay is 1 + 0.5 k s. In 20,000 s, the first 20,000 packets leave. Their mean delay must
+/// be 5,000.75 s, and their largest delay 10,000.5 s.
 #[test]
 fn delays_of_hours_are_measured() {
     for queue in [
@@ -100,7 +101,7 @@ fn delays_of_hours_are_measured() {
     }
 }
 
-/// The transmission of a byte at 10 Tbit/s takes a nanosecond (rounded up) in every kind of queueing element.
+/// At 10 Tbit/s, the transmission of a byte must take a nanosecond (rounded up) in every kind of queueing element.
 #[test]
 fn no_wait_is_shorter_than_the_transmission() {
     for beside in ["corrupt = 0.001", "duplicate = 0.001", "queue = \"codel\"", "queue = \"sfq\""] {

@@ -1,9 +1,9 @@
-//! SACK retransmits exactly as many segments as packets were lost.
+//! Tests that SACK retransmits exactly as many segments as packets were lost.
 
 use lasthop_scenario::Draft;
 
-/// Returns the numbers of losses, retransmissions and timeouts of a run with about 400 losses. The last losses may not
-/// be repaired before the run ends.
+/// Returns the numbers of losses, retransmissions and timeouts of a run with about 400 losses. The run may end before
+/// the last losses are repaired.
 fn lost_and_sent_again(path: &str, settings: &[(&str, &str)], seed: u64) -> (u64, u64, u64) {
     let mut draft = Draft::load(path).expect("a ready path");
     for (key, value) in settings {
@@ -48,9 +48,9 @@ fn with_random_and_burst_losses_too() {
     }
 }
 
-/// The channel loses 1 % of packets in bursts of 5. With four transmissions, a share of 0.8^3 of these losses remains
-/// (docs/explanation/links/losses.md). With the same seed, the first transmissions of the same datagrams are lost. The
-/// datagrams that retransmissions do not save are a subset of these datagrams.
+/// The channel loses 1 % of packets in bursts of 5. With up to four transmissions, a share of 0.8^3 of these losses
+/// must remain (docs/explanation/links/losses.md). The seed is the same for any number of transmissions, so the same
+/// datagrams lose their first transmission. The datagrams that remain lost are a subset of these.
 #[test]
 fn repeats_against_bursts_leave_what_the_chain_says() {
     let lost = |transmissions: u32| -> f64 {
@@ -64,7 +64,8 @@ fn repeats_against_bursts_leave_what_the_chain_says() {
         let outcome = lasthop_sim::run(&draft.check().expect("a valid scenario"), 1);
         outcome.flows[0].account.lost.total() as f64
     };
-    // The channel loses 2,500 of 250,000 datagrams, in 500 bursts; the standard error is 2500 / sqrt(500 / 2).
+    // The channel loses 2,500 of 250,000 datagrams in 500 bursts. The standard error of this number is 2500 / sqrt(500
+    // / 2) = 158.
     let alone = lost(1);
     assert!((alone - 2500.0).abs() < 4.0 * 158.0, "{alone}");
     for (transmissions, left) in [(2, 0.8), (4, 0.512), (16, 0.0352)] {

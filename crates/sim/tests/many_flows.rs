@@ -1,4 +1,4 @@
-//! Late creation and early release of very many flows do not change the results.
+//! Tests that late creation and early release of very many flows do not change the results.
 
 use lasthop_base::{Duration, Time};
 use lasthop_scenario::{Draft, Scenario};
@@ -14,7 +14,8 @@ fn scenario(path: &str, settings: &[(&str, &str)]) -> Scenario {
     draft.check().unwrap_or_else(|problem| panic!("{problem}"))
 }
 
-/// Compares with a run with probes, which creates all flows at the start and keeps them to the end.
+/// Compares two runs. The run with probes creates all flows at the start and keeps them to the end; the other run does
+/// not.
 #[test]
 fn flows_made_late_and_given_up_come_to_the_same() {
     let many =

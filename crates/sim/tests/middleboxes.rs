@@ -1,4 +1,5 @@
-//! Middleboxes at the base station on whole paths: their benefit, and no change without channel errors.
+//! Tests of middleboxes at the base station on whole paths. They must be of benefit, and without channel errors they
+//! must change nothing.
 
 use lasthop_scenario::{Catalogue, Draft, Scenario};
 use lasthop_sim::pcap::SourceCapture;
@@ -21,7 +22,7 @@ fn flow(scenario: &Scenario, seed: u64) -> FlowOutcome {
 
 const MIDDLEBOX: &str = "node.bs.middlebox";
 const DISCRIMINATION: &str = "flow.bulk.sender.loss_discrimination";
-/// hasegawa's path without link-layer retransmissions: a BER of 1e-5 loses 8 % of the packets.
+/// hasegawa's path without link-layer retransmissions. A bit error rate of 1e-5 loses 8 % of the packets.
 const RAW: &[Setting<'_>] =
     &[("link.wireless.down.arq", "none"), ("link.wireless.down.channel.rate", "1e-5"), ("duration", "60 s")];
 
@@ -30,7 +31,7 @@ fn means(settings: &[&[Setting<'_>]], of: &dyn Fn(&FlowOutcome) -> f64) -> f64 {
     (1..=5).map(|seed| of(&flow(&scenario, seed))).sum::<f64>() / 5.0
 }
 
-/// Without channel errors, all losses are queue drops, and goodput is the same as without a middlebox within 1 %.
+/// Without channel errors, all losses are queue drops. Goodput must be the same as without a middlebox, within 1 %.
 #[test]
 fn with_congestion_alone_each_box_changes_next_to_nothing() {
     let clean: &[Setting<'_>] = &[("link.wireless.down.channel", "none"), ("duration", "60 s")];
@@ -81,8 +82,8 @@ fn congestion_stays_congestion() {
     }
 }
 
-/// ACK splitting restores the window sooner if the sender counts ACKs. With byte counting, the additional ACKs have no
-/// effect.
+/// If the sender counts ACKs, ACK splitting must restore the window sooner. If the sender counts bytes, the additional
+/// ACKs must have little effect.
 #[test]
 fn split_acks_are_worth_something_to_those_who_count_acks() {
     let reno: &[Setting<'_>] = &[("recovery", "reno")];
@@ -93,7 +94,8 @@ fn split_acks_are_worth_something_to_those_who_count_acks() {
     assert!(goodput(&[RAW, bytes, split]) < 1.3 * goodput(&[RAW, bytes]));
 }
 
-/// The ARQ is persistent, and bad states last 2 s. Without notices, the sender times out in most bad states.
+/// The ARQ is persistent, and bad states last 2 s. Without notices, the sender times out in most bad states. With
+/// notices, it must have less than a fifth of these timeouts.
 #[test]
 fn notices_of_a_bad_state_keep_the_timer_from_expiring() {
     let air: &[Setting<'_>] = &[
@@ -137,8 +139,9 @@ fn a_closed_window_keeps_the_timer_from_expiring() {
     }
 }
 
-/// The link delivers repaired packets out of order. A receiver that delays duplicate ACKs then causes fewer recoveries
-/// and more goodput. (The sender is NewReno, since each ACK that reports a repair shows a SACK sender further holes.)
+/// The link delivers repaired packets out of order. A receiver that delays duplicate ACKs must then cause fewer
+/// recoveries and more goodput. The sender is NewReno, because each ACK that reports a repair would show further holes
+/// to a SACK sender.
 #[test]
 fn duplicates_that_wait_spare_the_sender_repeats() {
     let air: &[Setting<'_>] = &[
@@ -159,7 +162,7 @@ fn duplicates_that_wait_spare_the_sender_repeats() {
         assert!(waited * 2.0 < plain, "{ack_policy}: {waited} recoveries, without {plain}");
         assert!(more > 1.2 * goodput, "{ack_policy}: {more} kbit/s, without {goodput}");
     }
-    // With a delay of 0 s, each duplicate ACK is sent at once.
+    // With a delay of 0 s, the receiver must send each duplicate ACK at once.
     let none: &[Setting<'_>] =
         &[("flow.bulk.receiver.ack_policy", "{ kind = \"dupack_delay\", wait = \"0 s\" }")];
     let immediate: &[Setting<'_>] = &[("flow.bulk.receiver.ack_policy", "immediate")];
@@ -169,7 +172,7 @@ fn duplicates_that_wait_spare_the_sender_repeats() {
     );
 }
 
-/// WTCP removes the repair time from timestamps, so that the sender measures the RTT of the path alone.
+/// WTCP excludes the repair time from timestamps, so the sender must measure a smaller RTT than with snoop.
 #[test]
 fn repairs_are_hidden_from_the_senders_clock() {
     let largest = |name| means(&[RAW, &[(MIDDLEBOX, name)]], &|flow| flow.mean_rtt_s.unwrap_or(0.0) * 1000.0);

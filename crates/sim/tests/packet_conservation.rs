@@ -1,4 +1,5 @@
-//! Conservation of packets: each packet sent arrives, is lost for a stated reason, or is in flight at the end.
+//! Tests the conservation of packets: each packet sent arrives, is lost for a stated reason, or is in flight at the
+//! end.
 
 use lasthop_base::Time;
 use lasthop_engine::{Fate, FlowSide, MiddleboxAction, NodeId, Observer, PipeId};
@@ -94,7 +95,8 @@ fn counted(path: &str, settings: &[(&str, &str)]) -> (Outcome, Vec<[DirectionCou
     (outcome, counts.flows)
 }
 
-/// Metrics of a source's lost packets; each packet counts in exactly one. `middlebox_removed` counts both directions.
+/// Metrics that count lost packets of a source. Each lost packet counts in exactly one of them. `middlebox_removed` is
+/// not in this list, because it counts both directions.
 const CAUSES: [&str; LossReason::ALL.len() - 1] =
     ["lost_queue_full", "lost_channel", "lost_tag_drop", "lost_discarded", "lost_early", "lost_corrupt"];
 
@@ -163,7 +165,7 @@ fn full_queues_and_the_air() {
     check(PATH, &[(down, bits), ("link.path.down.arq", repeated)], &["lost_channel"]);
 }
 
-/// Frames are sent only once, so that collisions lose them in both directions. The second run adds duplication and
+/// Frames are sent only once, so collisions lose frames in both directions. The second run adds duplication and
 /// corruption.
 #[test]
 fn a_crowded_cell() {
@@ -185,7 +187,7 @@ fn copies_and_damage() {
     let rlc = concat!(env!("CARGO_MANIFEST_DIR"), "/../../papers/koga4/ordered.toml");
     let wireless = [("link.wireless.duplicate", "3 %"), ("link.wireless.corrupt", "2 %")];
     check(rlc, &wireless, &["lost_corrupt", "acks_lost", "duplicated"]);
-    // The link that corrupts packets is followed by a middlebox that reads headers and another link.
+    // The link that corrupts packets is followed by a middlebox that reads headers, and by another link.
     let wired = [("link.wired.duplicate", "1 %"), ("link.wired.corrupt", "1 %"), ("duration", "60 s")];
     let snoop = [("link.wireless.down.arq", "none"), ("node.bs.middlebox", "snoop")];
     let all = ["lost_corrupt", "lost_channel", "middlebox_sent", "duplicated"];

@@ -1,5 +1,6 @@
-//! Phase effects (Floyd and Jacobson 1992): two drop-tail flows of equal RTT lock to each other's phase. Random starts
-//! and processing times of hosts break the lock. Without both, a scenario is deterministic and reported as such.
+//! Tests of phase effects (Floyd and Jacobson 1992). Two drop-tail flows of equal RTT lock to each other's phase, so
+//! that one flow may get most of the link. Random starts or processing times of hosts break the lock. Without both, a
+//! scenario is deterministic, and must be reported as deterministic.
 
 use lasthop_base::Time;
 use lasthop_engine::{Fate, FlowSide, Observer, PipeId};
@@ -41,7 +42,7 @@ fn starts_that_are_drawn_differ_and_flows_share_in_the_mean() {
         let mean = first.iter().sum::<f64>() / 20.0;
         let deviation = (first.iter().map(|it| (it - mean).powi(2)).sum::<f64>() / 19.0).sqrt();
         assert!(deviation > 10.0, "{setting:?}: {deviation}");
-        // The flows are equal, so that each gets half of the total on average, within four standard errors.
+        // The flows are equal. Each flow must therefore get half of the total on average, within four standard errors.
         let total =
             outcomes.iter().map(|outcome| outcome.flows.iter().map(|flow| flow.goodput_kbps()).sum::<f64>());
         let half = total.sum::<f64>() / 40.0;
@@ -60,13 +61,15 @@ fn a_start_is_drawn_from_its_spread() {
     });
     let starts: Vec<f64> = starts.collect();
     assert!(starts.iter().all(|start| (2.0..2.5).contains(start)));
-    // The starts are independent and uniform: their mean is within five standard errors, each 0.5 / sqrt(12 x 400).
+    // The starts are independent and uniform on a spread of 0.5 s. Their mean must be within five standard errors, each
+    // 0.5 / sqrt(12 x 400).
     let mean = starts.iter().sum::<f64>() / 400.0;
     assert!((mean - 2.25).abs() < 5.0 * 0.5 / (12.0 * 400.0f64).sqrt(), "{mean}");
     assert!(starts.chunks(2).all(|pair| pair[0] != pair[1]));
 }
 
-/// Records sequence numbers of new data in order of sending, packet numbers, and losses of the first link.
+/// Records the packets of a run: sequence numbers of new data in order of sending, packet numbers, and losses of the
+/// first link.
 #[derive(Default)]
 struct PacketRecorder {
     new: Vec<u32>,
@@ -112,7 +115,7 @@ fn processing_keeps_the_order_and_moves_no_other_draw() {
     let ascend = |numbers: &[u32]| numbers.windows(2).all(|pair| pair[1].wrapping_sub(pair[0]) < 1 << 31);
     assert!(on.new.len() > 1000 && ascend(&on.new) && ascend(&on.acks));
     assert!(on.numbers.windows(2).all(|pair| pair[0] + 1 == pair[1]), "numbered as they leave");
-    // The channel destroys the same positions of its packet sequence, whenever the packets arrive.
+    // The channel must destroy the same positions of its packet sequence, even if the packets arrive at other times.
     let both = on.lost.len().min(off.lost.len());
     assert!(both > 20, "{both}");
     assert_eq!(on.lost[..both], off.lost[..both]);
@@ -120,7 +123,7 @@ fn processing_keeps_the_order_and_moves_no_other_draw() {
 
 #[test]
 fn processing_adds_its_mean_at_both_ends() {
-    // With one segment per round trip there is no queueing: random delays occur only in the two hosts, 5 ms each on
+    // With one segment per round trip, there is no queueing. Random delays occur only in the two hosts, 5 ms each on
     // average.
     let settings = [
         ("processing", "10 ms"),
@@ -134,8 +137,8 @@ fn processing_adds_its_mean_at_both_ends() {
     ];
     let outcome = run(&scenario("profile=plain,rate=100Mbit/s,rtt=100ms,queue=10packets", &settings), 1);
     let rtt = 0.1 + (1040.0 + 40.0) * 8.0 / 100e6 + 0.01;
-    // About 1080 round trips, each with the standard deviation of two uniform delays of up to 10 ms: 10 ms x sqrt(2 /
-    // 12).
+    // The run has about 1080 round trips. Each has two uniform delays of up to 10 ms, whose sum has a standard
+    // deviation of 10 ms x sqrt(2 / 12).
     let error = 0.01 * (2.0f64 / 12.0).sqrt() / 1080f64.sqrt();
     let mean = outcome.flows[0].mean_rtt_s.expect("measured");
     assert!((mean - rtt).abs() < 4.0 * error, "{mean} {rtt}");

@@ -1,4 +1,4 @@
-//! Ready paths behave as their sources report.
+//! Tests that ready paths behave as their sources report.
 
 mod packet_delays;
 
@@ -18,9 +18,9 @@ fn quantile(sorted: &[f64], share: f64) -> f64 {
     sorted[(sorted.len() as f64 * share) as usize]
 }
 
-/// arXiv 2107.13968 (Comcast, 2020): an upload waits for about 250 ms in a modem with a plain queue, and for 15 to 30
-/// ms with DOCSIS-PIE. A full queue takes 250 ms. CUBIC's window falls to 0.7 of the bandwidth-delay product plus the
-/// queue.
+/// arXiv 2107.13968 (Comcast, 2020): an upload must wait for about 250 ms in a modem with a plain queue, and for 15 to
+/// 30 ms with DOCSIS-PIE. A full queue takes 250 ms. CUBIC reduces its window to 0.7 times the sum of bandwidth-delay
+/// product and queue, so the delay varies.
 #[test]
 fn an_upload_over_cable_waits_as_measured() {
     let upload = [("flow.bulk.from", "client"), ("flow.bulk.to", "server"), ("duration", "60 s")];
@@ -32,9 +32,9 @@ fn an_upload_over_cable_waits_as_measured() {
     assert!((10.0..=30.0).contains(&mean), "{mean} ms");
 }
 
-/// Michel et al., IMC 2022: the median RTT is 50 ms. arXiv 2310.09242: the delay changes every 15 s. Without the wired
-/// path's 10 ms each way, the satellite link takes 15 ms one way: 4 to 19 ms depending on the slot, and up to 7 ms of
-/// jitter.
+/// Michel et al., IMC 2022: the median RTT is 50 ms. arXiv 2310.09242: the delay changes every 15 s. The wired path
+/// takes 10 ms each way, so the satellite link must take 15 ms one way in the median. Its delay is 4 to 19 ms depending
+/// on the slot, plus up to 7 ms of jitter.
 #[test]
 fn starlink_steps_every_15_s_about_its_median() {
     let text = concat!(
@@ -50,13 +50,15 @@ fn starlink_steps_every_15_s_about_its_median() {
     let all = of("1500 s");
     let (low, median, high) = (quantile(&all, 0.0), quantile(&all, 0.5), quantile(&all, 0.9999));
     assert!((4.0..6.0).contains(&low) && (24.0..26.1).contains(&high), "{low} to {high}");
-    // The tolerance is four standard errors (0.75 ms each) of the median of a hundred slots, uniform over 15 ms.
+    // The median is that of a hundred slots, whose delays are uniform over 15 ms. The tolerance is four standard errors
+    // of 0.75 ms each.
     assert!((median - 15.0).abs() < 3.0, "{median}");
     let slot = of("14 s");
     assert!(slot[slot.len() - 1] - slot[0] < 7.1 && high - low > 15.0);
 }
 
-/// RFC 3135: after a split at the gateway, the window's growth does not depend on the satellite's round trip.
+/// RFC 3135: if the gateway splits the connection, the window's growth does not depend on the satellite's RTT. Goodput
+/// must more than double.
 #[test]
 fn a_gateway_that_splits_helps_a_satellite() {
     let goodput = |path: &str| {
@@ -67,7 +69,8 @@ fn a_gateway_that_splits_helps_a_satellite() {
     assert!(split > 2.0 * whole, "{split} with a split, {whole} without");
 }
 
-/// A link's capacity is its drawn rate: a bulk flow uses nearly all of it, and never more than 100 %.
+/// The capacity of a link must follow from its drawn rate. A bulk flow must use nearly all of the capacity, and never
+/// more than 100 %.
 #[test]
 fn a_drawn_rate_is_what_use_is_measured_by() {
     let path = "rate=10Mbit/s,rtt=10ms,queue=1000packets,congestion=cubic,duration=60s";

@@ -1,10 +1,10 @@
-//! Counters of the other end and of the host's own interface reach a receiver that wants them.
+//! Tests that counters of the other end and of the host's own interface reach a receiver that requests them.
 
 use lasthop_scenario::Draft;
 use lasthop_sim::{Outcome, run};
 
-/// Outcome of a run with a terminal that doubles ACKs while p_err exceeds the threshold. Data is lost on the air. ACKs
-/// are lost in the terminal's own uplink queue, which holds one packet in addition to the one in transmission.
+/// Runs a terminal that doubles ACKs while its loss estimate p_err exceeds the threshold. Data is lost over the air.
+/// ACKs are lost in the terminal's own uplink queue, which holds one packet in addition to the packet in transmission.
 fn terminal(ack_splitting: &str, loss: f64, uplink: &str) -> Outcome {
     let text = format!(
         r#"
@@ -35,7 +35,7 @@ fn terminal(ack_splitting: &str, loss: f64, uplink: &str) -> Outcome {
     run(&Draft::parse(&text, "counts").and_then(|draft| draft.check()).expect("a valid scenario"), 1)
 }
 
-/// ACKs per arrived segment: 1 if no ACK is repeated, 2 if every ACK is repeated.
+/// ACKs per segment that arrived: 1 if no ACK is repeated, 2 if every ACK is repeated.
 fn acks_per_segment(outcome: &Outcome) -> f64 {
     let terminal = &outcome.flows[0].destination;
     terminal.acks_sent as f64 / terminal.data_received as f64
@@ -43,8 +43,9 @@ fn acks_per_segment(outcome: &Outcome) -> f64 {
 
 #[test]
 fn the_senders_own_counts_reach_the_terminal() {
-    // A fast uplink loses no ACKs. The sender retransmits 30 of 100 segments, mostly after a timeout (its windows are
-    // too small for three duplicates), so that the two counts lie on different sides of a threshold of 0.2.
+    // A fast uplink loses no ACKs. The sender retransmits 30 of 100 segments, mostly after a timeout, because its
+    // windows are too small for three duplicate ACKs. The share of retransmissions is therefore above the threshold of
+    // 0.2, and the share of losses seen by duplicate ACKs is below it.
     let all = terminal("threshold = 0.2, source = 'retransmissions'", 0.3, "1 Mbit/s");
     let counters = &all.flows[0].source;
     assert!(counters.retransmitted * 4 > counters.data_sent, "{counters:?}");
@@ -57,8 +58,9 @@ fn the_senders_own_counts_reach_the_terminal() {
 
 #[test]
 fn the_terminals_own_buffer_is_counted() {
-    // A tenth of the data is lost, and a larger share of ACKs in the uplink, so that p minus p_buff is 0. With p_buff
-    // set to 0, all of p remains.
+    // A tenth of the data is lost, and a larger share of ACKs is dropped in the uplink. p is the estimated loss rate,
+    // and p_buff the drop rate in the terminal's own queue. With p_buff counted, p minus p_buff is 0, so hardly any ACK
+    // is repeated. With p_buff fixed at 0, all of p remains, so most ACKs are repeated.
     let acks = |buffer: &str| {
         let ack_splitting = format!("threshold = 0.05, source = 'retransmissions', buffer = '{buffer}'");
         let outcome = terminal(&ack_splitting, 0.1, "32 kbit/s");

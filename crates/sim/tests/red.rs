@@ -1,4 +1,4 @@
-//! RED: a loss reduces the window once, and a timeout during recovery does not undo the reduction.
+//! Tests of RED: a loss must reduce the window once, and a timeout during recovery must not undo the reduction.
 
 use lasthop_scenario::Draft;
 use lasthop_sim::{FlowOutcome, Outcome};
@@ -18,8 +18,8 @@ fn flows(path: &str, settings: &[(&str, &str)]) -> Vec<FlowOutcome> {
 const RED: &str = "profile=plain,rate=20Mbit/s,rtt=24ms,queue=red,duration=60s";
 
 /// A link of 20 Mbit/s carries 19.3 Mbit/s of payload. RED's thresholds of 5 and 15 packets are below the path's
-/// bandwidth-delay product of 40 packets, which costs part of that rate. A single flow rarely loses whole windows: at
-/// most a few timeouts a minute.
+/// bandwidth-delay product of 40 packets, so part of that rate is lost. A single flow must rarely lose whole windows,
+/// so it must have at most a few timeouts a minute.
 #[test]
 fn a_flow_of_today_s_defaults_fills_most_of_the_link() {
     for settings in [&[][..], &[("ecn", "true")][..]] {
@@ -31,8 +31,8 @@ fn a_flow_of_today_s_defaults_fills_most_of_the_link() {
     }
 }
 
-/// NewReno's slow-start overshoot ends in a timeout; the slow start after that timeout must end below the excessive
-/// window.
+/// NewReno's slow-start overshoot ends in a timeout. The slow start after that timeout must end below the window that
+/// caused the overshoot.
 #[test]
 fn new_reno_overshoots_once() {
     let path =

@@ -1,4 +1,4 @@
-//! AQM under TCP: short queues at full utilisation, fair shares, and no queueing for sparse flows.
+//! Tests of AQM under TCP: short queues at full utilisation, fair shares, and no queueing delay for sparse flows.
 
 mod packet_delays;
 
@@ -14,13 +14,13 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// One CUBIC flow at 10 Mbit/s and 40 ms (a bandwidth-delay product of 33 packets). Each AQM keeps the queue near its
-/// target (RFC 8289: 5 ms; RFC 8033: 15 ms) at full utilisation. This delay is a tenth of the delay of drop-tail with
-/// 500 packets. Mean delays are at most twice the target, since CUBIC oscillates around it.
+/// One CUBIC flow has a path of 10 Mbit/s and 40 ms (a bandwidth-delay product of 33 packets). Each AQM must keep the
+/// queueing delay near its target (RFC 8289: 5 ms; RFC 8033: 15 ms) at full utilisation. Drop-tail with 500 packets has
+/// a delay about ten times as long. The mean delay may be up to twice the target, because CUBIC oscillates.
 #[test]
 fn a_bulk_flow_waits_for_about_the_target() {
     let path = |queue: &str| format!("rate=10Mbit/s,rtt=40ms,queue={queue},congestion=cubic,duration=60s");
-    // The delay without queueing: 20 ms of propagation and 1.2 ms of transmission.
+    // Subtracts the delay without queueing: 20 ms of propagation and 1.2 ms of transmission.
     let wait = |queue: &str| {
         let (millis, bytes) = packet_delays(&scenario(&path(queue)), 0, 0, 10);
         (mean(&millis) - 21.2, bytes as f64 * 8.0 / 10e6 / 50.0)
@@ -79,10 +79,11 @@ fn far_and_near(queue: &str) -> Scenario {
     Draft::parse(&text, "far-and-near.toml").and_then(|draft| draft.check()).expect("valid")
 }
 
-/// RFC 8290 §1, §6: backlogged flows get equal shares at any round trip. In one queue of 50 packets, Reno's rate
-/// follows 1/RTT: 3.7 to 9 times as much, depending on the queue. Separate queues of one bandwidth-delay product each
-/// equalise the rates. CoDel keeps the queue of the flow with the long RTT below its bandwidth-delay product. Reno
-/// without a queue uses three quarters of its 5 Mbit/s, and the other flow takes the rest: 6.25 to 3.75.
+/// RFC 8290 §1, §6: backlogged flows must get equal shares at any RTT. In one queue of 50 packets, Reno's rate follows
+/// 1/RTT, so one flow gets 3.7 to 9 times as much as the other. With SFQ, each flow has a queue of a bandwidth-delay
+/// product, so the rates must be equal. CoDel keeps the queue of the flow with the long RTT below its bandwidth-delay
+/// product. Without a queue, Reno uses three quarters of its 5 Mbit/s, and the other flow uses the rest. The ratio may
+/// therefore be up to 6.25 to 3.75.
 #[test]
 fn flows_of_different_round_trips_share_alike() {
     let ratio = |queue: &str| {
@@ -99,8 +100,9 @@ fn flows_of_different_round_trips_share_alike() {
     }
 }
 
-/// A host with eight connections beside a host with one, over 20 Mbit/s: isolation by host gives each host half,
-/// isolation by flow gives eight to one. The hosts at home receive data; their upstream ACKs count for them as well.
+/// A host with eight connections and a host with one connection share 20 Mbit/s. Isolation by host must give each host
+/// half, and isolation by flow must give eight to one. The hosts at home receive data. Their upstream ACKs also count
+/// as flows of these hosts.
 #[test]
 fn cake_divides_between_hosts() {
     let goodputs = |isolation: &str| {
@@ -142,13 +144,14 @@ fn cake_divides_between_hosts() {
     assert!((6.8..9.5).contains(&(many / single)), "{many} {single}");
     let (many, single) = goodputs("dual_dsthost");
     assert!((0.85..1.25).contains(&(many / single)), "{many} {single}");
-    // All data comes from one server, the busier side of each flow.
+    // All data comes from one server. `triple_isolate` uses the busier host of each flow, which is the server, so all
+    // flows must be equal.
     let (many, single) = goodputs("triple_isolate");
     assert!((6.8..9.5).contains(&(many / single)), "{many} {single}");
 }
 
-/// RFC 8290 §1.3: packets of a flow below its fair share wait only for the packet in transmission (1.2 ms) and for
-/// other flows' first packets. Four bulk flows and a call of 64 kbit/s over 10 Mbit/s.
+/// RFC 8290 §1.3: four bulk flows and a call of 64 kbit/s share 10 Mbit/s. Packets of the call, a flow below its fair
+/// share, must wait only for the packet in transmission (1.2 ms) and for other flows' first packets.
 #[test]
 fn a_call_beside_bulk_flows_finds_no_queue() {
     let path = |queue: &str| {
@@ -187,13 +190,14 @@ fn a_call_beside_bulk_flows_finds_no_queue() {
     assert!(tail > 80.0, "{tail}");
     for queue in ["\"fq_codel\"", "\"cake\""] {
         let wait = p99(queue);
-        // The call's packet takes 0.15 ms, another packet 1.2 ms; the call waits for at most two other packets.
+        // The call's packet takes 0.15 ms and any other packet 1.2 ms. The call must wait for at most two other
+        // packets.
         assert!(wait < 2.6, "{queue}: {wait} ms");
     }
 }
 
-/// A shaper turns a link of 100 Mbit/s into one of 10 Mbit/s. For TCP, a policer has the same effect only with a bucket
-/// of at least a bandwidth-delay product (50 KB): a smaller bucket drops TCP's bursts (Flach et al. 2016).
+/// A shaper must turn a link of 100 Mbit/s into a link of 10 Mbit/s. A policer must have the same effect only if its
+/// bucket has at least a bandwidth-delay product (50 KB). A smaller bucket drops TCP's bursts (Flach et al. 2016).
 #[test]
 fn shaped_and_policed() {
     let goodput = |queue: &str| {

@@ -1,4 +1,5 @@
-//! Current senders on simulated paths: each keeps the promises of its source, compared with other senders.
+//! Tests of current senders on simulated paths. Each must keep the promises of its source, in comparison with other
+//! senders.
 
 use lasthop_scenario::Draft;
 use lasthop_sim::{FlowOutcome, run, run_probed};
@@ -13,9 +14,9 @@ fn outcomes(path: &str, settings: &[(&str, &str)]) -> Vec<FlowOutcome> {
     (1..=3).map(|seed| run(&scenario, seed).flows.swap_remove(0)).collect()
 }
 
-/// BBR's window does not depend on losses. At a loss rate of 1 %, BBR fills the link except for headers (52 of 1500
+/// BBR's window does not depend on losses. At a loss rate of 1 %, BBR must fill the link except for headers (52 of 1500
 /// bytes) and retransmissions (1 %): 9.55 of 10 Mbit/s. A sender that halves its window at each loss gets about 1.2 MSS
-/// / (RTT sqrt(p)), 1.4 Mbit/s (Mathis et al. 1997).
+/// / (RTT sqrt(p)), which is 1.4 Mbit/s for p = 1 % (Mathis et al. 1997).
 #[test]
 fn bbr_does_not_take_a_loss_for_congestion() {
     let path = "profile=plain,rate=10Mbit/s,rtt=100ms,queue=50packets,loss=1%";
@@ -28,7 +29,8 @@ fn bbr_does_not_take_a_loss_for_congestion() {
     }
 }
 
-/// BBR has at most two bandwidth-delay products in flight, so that the queue holds at most one. Reno fills the queue.
+/// BBR has at most two bandwidth-delay products in flight, so the queue must hold at most one of them. Reno fills the
+/// queue.
 #[test]
 fn bbr_keeps_the_queue_short() {
     let path = "profile=plain,rate=10Mbit/s,rtt=40ms,queue=8bdp";
@@ -41,7 +43,8 @@ fn bbr_keeps_the_queue_short() {
     }
 }
 
-/// RACK-TLP detects lost retransmissions and lost tails without timeouts. RFC 6675 has many timeouts at 3 %.
+/// RACK-TLP must detect lost retransmissions and lost tails without timeouts. RFC 6675 has many timeouts at a loss rate
+/// of 3 %.
 #[test]
 fn rack_needs_no_timeouts_at_random_losses() {
     let path = "profile=plain,rate=10Mbit/s,rtt=40ms,queue=100packets,loss=3%";
@@ -53,8 +56,8 @@ fn rack_needs_no_timeouts_at_random_losses() {
     assert!(by_rack <= 1 && by_sack >= 10, "rack {by_rack}, sack {by_sack}");
 }
 
-/// PRR changes when segments are sent during recovery, but not the window after recovery. Goodput is therefore equal
-/// within a few percent.
+/// PRR changes the times at which segments are sent during recovery, but not the window after recovery. Goodput must
+/// therefore differ by less than a tenth.
 #[test]
 fn prr_leaves_the_window_as_it_is() {
     let path = "profile=plain,rate=10Mbit/s,rtt=100ms,queue=1bdp,loss=0.05%";
@@ -66,8 +69,8 @@ fn prr_leaves_the_window_as_it_is() {
     assert!((0.9..1.1).contains(&ratio), "{ratio}");
 }
 
-/// About every ten seconds, BBR has only four segments in flight for 200 ms: the queue drains and shows the smallest
-/// RTT (draft-cardwell-iccrg-bbr §4.3.5), four to six times a minute.
+/// About every ten seconds, BBR must have only four segments in flight for 200 ms. The queue then drains, so BBR can
+/// measure the smallest RTT (draft-cardwell-iccrg-bbr §4.3.5). This must happen four to six times a minute.
 #[test]
 fn bbr_looks_for_the_smallest_rtt() {
     let mut draft = Draft::load("profile=plain,rate=10Mbit/s,rtt=40ms,queue=8bdp").expect("an inline path");
@@ -79,12 +82,12 @@ fn bbr_looks_for_the_smallest_rtt() {
     let episodes = small.windows(2).filter(|pair| pair == &[false, true]).count();
     let share = small.iter().filter(|small| **small).count() as f64 / small.len() as f64;
     assert!((4..=6).contains(&episodes), "{episodes}");
-    // The share of time in this state: about 200 to 300 ms in ten seconds.
+    // BBR must spend about 200 to 300 ms in ten seconds in this state.
     assert!((0.015..0.035).contains(&share), "{share}");
 }
 
 /// Slow start that lasts until a loss overshoots by the growth of one round trip, here 133 segments. HyStart and
-/// HyStart++ leave earlier without loss of goodput (Ha and Rhee 2011, §5; RFC 9406 §1).
+/// HyStart++ must leave slow start earlier, without loss of goodput (Ha and Rhee 2011, §5; RFC 9406 §1).
 #[test]
 fn slow_start_that_is_left_early_does_not_overshoot() {
     let path = "profile=plain,rate=10Mbit/s,rtt=40ms,queue=100packets,congestion=cubic,recovery=rack";
@@ -97,8 +100,8 @@ fn slow_start_that_is_left_early_does_not_overshoot() {
     assert!(none > 100 && hystart < 60 && hystart_pp < 60, "{none}, {hystart}, {hystart_pp}");
 }
 
-/// Between two Linux hosts, lost retransmissions are repaired without a timeout, and no more segments are retransmitted
-/// than were lost. (Linux 6.18 over the same emulated path has no timeouts in twenty runs,
+/// Between two Linux hosts, lost retransmissions must be repaired without a timeout. No more segments may be
+/// retransmitted than were lost. (Linux 6.18 over the same emulated path has no timeouts in twenty runs,
 /// docs/development/validation/linux.md.)
 #[test]
 fn linux_hosts_need_no_timeouts_at_random_losses() {

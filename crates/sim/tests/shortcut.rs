@@ -1,5 +1,5 @@
-//! The sender's fast path only saves time: without the fast path, all packets and events of a broad set of runs are the
-//! same.
+//! Tests that the sender's fast path only saves time. Without the fast path, all packets and events of a broad set of
+//! runs must be the same.
 
 #[path = "../examples/outcomes/fingerprint.rs"]
 mod fingerprint;
@@ -11,8 +11,8 @@ use lasthop_scenario::{Draft, Scenario, Traffic};
 use lasthop_sim::{Observation, Outcome, Samples, run_observed};
 use std::sync::Arc;
 
-/// Returns the hash and number of all packets and events, the outcome, and samples of the senders' state (ten a
-/// second).
+/// Returns the hash and the number of all packets and events, the outcome, and ten samples a second of the senders'
+/// state.
 fn known(scenario: &Scenario) -> ((u64, u64), Outcome, Samples) {
     let observation =
         Observation { observers: vec![Box::new(Fingerprint::new())], probes: true, ..Observation::default() };
@@ -31,7 +31,7 @@ fn without_shortcut(mut scenario: Scenario) -> Scenario {
     scenario
 }
 
-/// Compares a run with and without the fast path; returns the number of packets and events.
+/// Compares a run with and without the fast path. Returns the number of packets and events.
 fn compare(named: &str, scenario: Scenario) -> u64 {
     let (short, outcome, samples) = known(&scenario);
     let (long, long_outcome, long_samples) = known(&without_shortcut(scenario));

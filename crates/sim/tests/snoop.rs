@@ -1,4 +1,4 @@
-//! A snoop agent at the base station: its effects on a path, and cases without effect.
+//! Tests of a snoop agent at the base station: its effects on a path, and cases in which it must have no effect.
 
 use lasthop_base::Time;
 use lasthop_engine::{Fate, FlowSide, MiddleboxAction, NodeId, Observer, PipeId};
@@ -20,7 +20,8 @@ fn scenario(path: &str, settings: &[&[Setting<'_>]]) -> Scenario {
 
 const SNOOP: &[Setting<'_>] = &[("node.bs.middlebox", "snoop")];
 const AIR: &str = "link.wireless.down.channel";
-/// hasegawa's path without link-layer retransmissions, 1040-byte packets: a BER of 1e-5 loses 8 % of them.
+/// hasegawa's path without link-layer retransmissions and with packets of 1040 bytes. A bit error rate of 1e-5 loses 8
+/// % of them.
 const RAW: &[Setting<'_>] =
     &[("link.wireless.down.arq", "none"), ("link.wireless.down.channel.rate", "1e-5"), ("duration", "100 s")];
 
@@ -28,15 +29,17 @@ fn flow(scenario: &Scenario, seed: u64) -> FlowOutcome {
     run(scenario, seed).flows.remove(0)
 }
 
-/// Mean, and half the width of its 95 % confidence interval; 2.093 is Student's t for 19 degrees of freedom.
+/// Returns the mean, and half the width of its 95 % confidence interval. 2.093 is Student's t for 19 degrees of
+/// freedom.
 fn interval(values: [f64; 20]) -> (f64, f64) {
     let mean = values.iter().sum::<f64>() / 20.0;
     let variance = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / 19.0;
     (mean, 2.093 * (variance / 20.0).sqrt())
 }
 
-/// A loss that the base station repairs within the air's round trip (about 7 ms) causes neither three duplicate ACKs
-/// nor a timeout at the sender. Only repeated failures do. Pairs of runs have the same seed.
+/// If the base station repairs a loss within the air's RTT (about 7 ms), the sender sees neither three duplicate ACKs
+/// nor a timeout. Goodput must therefore grow, and timeouts and recoveries must become fewer. The runs of a pair have
+/// the same seed.
 #[test]
 fn it_repairs_what_the_air_loses_before_the_sender_knows() {
     let (plain, snoop) = (scenario("hasegawa", &[RAW]), scenario("hasegawa", &[RAW, SNOOP]));
@@ -52,7 +55,7 @@ fn it_repairs_what_the_air_loses_before_the_sender_knows() {
     let (recoveries, half) = gain(&|flow| flow.source.recoveries as f64);
     assert!(recoveries + half < 0.0, "{recoveries} ± {half}");
     for (_, snoop) in &pairs {
-        // The base station retransmitted nearly all wireless losses, the sender hardly any.
+        // The base station must retransmit nearly all packets lost over the air, and the sender hardly any.
         let lost: u64 = snoop.account.lost.total();
         assert!(lost > 100, "{lost}");
         assert!(snoop.source.retransmitted * 5 < lost, "{} of {lost}", snoop.source.retransmitted);
@@ -103,7 +106,7 @@ fn one_loss_on_the_air_is_repeated_once_and_the_sender_hears_nothing() {
     assert_eq!(log.iter().filter(|line| line.ends_with("Repeated")).count(), 1);
 }
 
-/// No packet is dropped by a queue, since the receive window of 32 packets is smaller than the bottleneck's queue.
+/// The receive window of 32 packets is smaller than the bottleneck's queue, so no queue drops a packet.
 const UNFILLED: &[Setting<'_>] = &[
     ("link.wireless.down.arq", "none"),
     ("window", "{ kind = \"buffer\", size = \"32 KB\" }"),
@@ -135,8 +138,8 @@ fn an_observer_changes_nothing() {
     assert_eq!(run_observed(&scenario, 3, observation).0, run(&scenario, 3));
 }
 
-/// The middlebox forwards encrypted packets unchanged (koga §2.1.7; hasegawa §1): the run is the same as without the
-/// middlebox.
+/// The middlebox must forward encrypted packets unchanged (koga §2.1.7; hasegawa §1), so the run must be the same as
+/// without the middlebox.
 #[test]
 fn what_it_cannot_read_passes() {
     let opaque: &[Setting<'_>] = &[("opaque", "true")];

@@ -1,4 +1,5 @@
-//! A connection split at the base station: retransmissions and RTTs of each half, and buffered data.
+//! Tests of a connection split at the base station: retransmissions and RTTs of each half, and the data held by the
+//! station.
 
 use lasthop_base::{Duration, Time};
 use lasthop_engine::{NodeId, Observer};
@@ -85,14 +86,14 @@ fn what_the_air_loses_is_not_sent_again_over_the_wire() {
 #[test]
 fn the_servers_round_trip_has_no_air_in_it() {
     let flow = flow(&path(&[AIR]), 1);
-    // The RTT has 20 ms of propagation, at most 52 ms in the wired queue (64 KiB at 10 Mbit/s), and sometimes a delayed
-    // ACK (200 ms).
+    // The server's RTT has three parts: 20 ms of propagation, at most 52 ms in the wired queue (64 KiB at 10 Mbit/s),
+    // and sometimes a delayed ACK (200 ms). The radio link must not contribute.
     assert!(flow.smallest_rtt_s.expect("measured") < 0.0225);
     assert!(flow.mean_rtt_s.expect("measured") < 0.080);
 }
 
-/// The radio link is silent for 10 s. The receive window that the node advertises closes, and the node holds no more
-/// than its buffer.
+/// The radio link carries nothing for 10 s. The receive window that the node advertises must close, so the node must
+/// hold no more data than its buffer.
 #[test]
 fn the_node_holds_no_more_than_its_buffer() {
     let silent = ("link.air.down.plan", "2 Mbit/s for 3 s, 1 bit/s for 10 s, 2 Mbit/s for 107 s");
@@ -106,8 +107,8 @@ fn the_node_holds_no_more_than_its_buffer() {
         most = most.max(acknowledged.saturating_sub(client.delivered()));
         at += Duration::from_millis(10);
     }
-    // Data that has crossed the air but is not acknowledged yet counts too. The data at the node never exceeds the
-    // buffer, and nearly fills the buffer.
+    // The count includes data that has crossed the air but is not acknowledged yet. The data at the node must never
+    // exceed the buffer, and must nearly fill it.
     assert!(most <= 65_536, "{most}");
     assert!(most > 50_000, "{most}");
     let (_, client) = engine.endpoints(FlowId(0)).expect("TCP");
@@ -139,7 +140,8 @@ fn captures_and_traces_know_the_node() {
         observers.next().and_then(|any| any.downcast::<SourceCapture<Vec<u8>>>().ok()).expect("first");
     let capture = String::from_utf8_lossy(&capture.finish().expect("memory")).into_owned();
     let account = &outcome.flows[0].account;
-    // One comment for each server packet that reached the node; the rest were on the wire at the end.
+    // The capture must have one comment for each packet of the server that reached the node. Other packets were still
+    // on the wire at the end.
     let received = capture.matches("received by the middlebox of bs").count() as u64;
     assert_eq!(received, account.received[0]);
     assert!(received > 100);

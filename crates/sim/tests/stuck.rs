@@ -1,4 +1,5 @@
-//! A run whose time does not advance ends with an error. No valid parameters of a mechanism cause such a run.
+//! Tests that a run whose time does not advance ends with an error, and that no valid parameters of a mechanism cause
+//! such a run.
 
 use lasthop_base::{Duration, Info, Is, Mechanism, OnlyIf, Parameter, Time, Unit};
 use lasthop_middlebox::{Build, Decision, Middlebox};
@@ -44,7 +45,8 @@ fn restless() -> Scenario {
     draft.check().expect("a valid scenario")
 }
 
-/// The SYN (at least 44 bytes) reaches the middlebox after its transmission and 10 ms of propagation; then time stops.
+/// The SYN (at least 44 bytes) reaches the middlebox after its transmission and 10 ms of propagation. From then on,
+/// time must not advance.
 #[test]
 fn a_timer_that_is_always_due_ends_the_run_with_its_name() {
     let scenario = restless();
@@ -62,7 +64,8 @@ fn a_timer_that_is_always_due_ends_the_run_with_its_name() {
     }
 }
 
-/// The middlebox probes again after each silence. With a silence of 0 s, it would probe endlessly at one instant.
+/// The middlebox probes the mobile again after each silence. With a silence of 0 s, it would send endless probes at one
+/// instant, so this value must be refused.
 #[test]
 fn a_silence_of_nothing_is_refused() {
     for name in ["mtcp", "atcp"] {
@@ -75,8 +78,8 @@ fn a_silence_of_nothing_is_refused() {
     }
 }
 
-/// 300 flows that send 10,000 datagrams each at one instant do not make a run stuck, although these are about three
-/// times the 2^20 events after which each source is counted separately.
+/// 300 flows that send 10,000 datagrams each at one instant must not make a run stuck. These are about three times the
+/// 2^20 events after which the events of each source are counted separately.
 #[test]
 fn many_events_at_an_instant_are_none() {
     let text = PATH.replace("to = \"b\"", "to = \"b\"\nqueue = \"10 packets\"");
@@ -91,7 +94,7 @@ fn many_events_at_an_instant_are_none() {
     assert_eq!(outcome.flows.len(), 300);
 }
 
-/// Sets each duration parameter of each mechanism to its minimum, separately and all together. Every run completes.
+/// Sets each duration parameter of each mechanism to its minimum, separately and all together. Every run must complete.
 #[test]
 fn the_least_time_of_no_parameter_stops_a_run() {
     let catalogue = Catalogue::default();
@@ -117,8 +120,8 @@ fn the_least_time_of_no_parameter_stops_a_run() {
     assert!(stuck.is_empty(), "{stuck:#?}");
 }
 
-/// Hasegawa's lossy path without link-layer retransmissions, for 5 s, with these values of a mechanism's duration
-/// parameters.
+/// Builds hasegawa's lossy path without link-layer retransmissions, for 5 s. The mechanism's duration parameters have
+/// these values.
 fn with(side: &str, seam: &str, info: &Info, times: &[(&str, Duration)]) -> Result<Scenario, Problem> {
     let mut draft = Draft::load("hasegawa")?;
     let table = match side {

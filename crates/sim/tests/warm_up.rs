@@ -1,4 +1,5 @@
-//! Exclusion of the warm-up: results before and after the end of the warm-up add up to the results of the whole run.
+//! Tests that the warm-up is excluded. Results before and after the end of the warm-up must add up to the results of
+//! the whole run.
 
 use lasthop_scenario::{Draft, Scenario};
 use lasthop_sim::{Observation, Outcome, SteppedRun, run, run_observed};
@@ -13,7 +14,7 @@ fn scenario(path: &str, settings: &[(&str, &str)]) -> Scenario {
 
 const LOSSY: &str = "rate=4Mbit/s,rtt=60ms,queue=30packets,loss=0.5%,duration=20s,count=2";
 
-/// The counts of a run of 7 s plus those of a run of 20 s with a warm-up of 7 s equal those of a run of 20 s.
+/// The counts of two runs must add up to those of a run of 20 s: a run of 7 s, and a run of 20 s with a warm-up of 7 s.
 #[test]
 fn before_and_after_make_the_whole() {
     for path in [
@@ -52,8 +53,8 @@ fn before_and_after_make_the_whole() {
     }
 }
 
-/// The goodput of a run with a warm-up equals the rate after slow start in the samples of a run without a
-/// warm-up.
+/// The goodput of a run with a warm-up must equal the rate after slow start in a run without a warm-up, computed from
+/// samples.
 #[test]
 fn rates_are_of_the_rest() {
     let path = "rate=10Mbit/s,rtt=200ms,duration=30s,sample=1s";

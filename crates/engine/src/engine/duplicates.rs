@@ -4,8 +4,8 @@ use lasthop_wire::{Body, FlowId, Packet};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-/// State of each duplicated datagram. The key is the datagram's flow and number. The value is the number of its packets
-/// that are still in flight, and whether one of its packets has arrived.
+/// State of each duplicated datagram, by the datagram's flow and number. The value has the number of the datagram's
+/// packets in flight, and whether one of these packets has arrived.
 #[derive(Default)]
 pub(super) struct Duplicates(BTreeMap<(FlowId, u64), (u32, bool)>);
 
@@ -17,8 +17,8 @@ impl Duplicates {
         }
     }
 
-    /// Counts a packet that has arrived or was lost. Returns whether this is the first arrival of the packet's
-    /// datagram.
+    /// Counts a packet that has arrived or was lost. Returns true if this is the first packet of its datagram that
+    /// arrives.
     pub(super) fn count_end(&mut self, packet: &Packet, arrives: bool) -> bool {
         if self.0.is_empty() { arrives } else { self.count_end_of_copy(packet, arrives) }
     }

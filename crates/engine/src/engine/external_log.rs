@@ -1,4 +1,4 @@
-//! A log of departures and copies of external packets. The driver takes the entries out of the log.
+//! A log of departures and copies of external packets (real traffic). The driver reads and removes the entries.
 
 use crate::external::{Departure, ExternalCopy};
 use crate::pipe::PipeId;
@@ -20,7 +20,7 @@ impl ExternalLog {
         self.departures.push(Departure { number, forward, at, ecn, damaged, lost });
     }
 
-    /// Records a link's copy of packet number `original`.
+    /// Records a copy that a link made of the packet with the number `original`.
     pub(super) fn record_copy(&mut self, copy: &Packet, original: u64) {
         let Packet { number, forward, .. } = *copy;
         self.copies.push(ExternalCopy { number, original, forward });

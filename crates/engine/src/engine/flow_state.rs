@@ -27,7 +27,7 @@ pub(super) struct FlowState {
 const _: () = {
     use std::mem::{offset_of, size_of};
     assert!(offset_of!(FlowState, share) <= 56 && size_of::<FlowState>() == 128);
-    // `account`, which each loss changes, must lie in one cache line.
+    // `account` changes at each loss, so it must lie within one cache line.
     assert!(
         offset_of!(FlowState, account) / 64
             == (offset_of!(FlowState, account) + size_of::<CompactAccount>() - 1) / 64
@@ -52,7 +52,8 @@ impl FlowState {
         }
     }
 
-    /// Counts a lost packet. If the flow has loss discrimination, stores the byte range of a lost first transmission.
+    /// Counts a lost packet. If the flow has loss discrimination, also stores the byte range of a lost first
+    /// transmission, to compare it with the verdict later.
     pub(super) fn count_loss(&mut self, packet: &Packet, reason: LossReason) {
         let FlowState { traffic, account, has_loss_discrimination, .. } = self;
         if !packet.forward {
@@ -79,11 +80,11 @@ impl FlowState {
 /// One direction of a flow, 16 bytes.
 #[derive(Clone, Copy)]
 pub(super) struct FlowDirection {
-    /// The lower 31 bits are the route number. The highest bit is set if the endpoint that sends in this direction, or
-    /// the endpoint's application, needs notices with each received segment.
+    /// The lower 31 bits are the route number. The highest bit is set if each received segment causes notices to the
+    /// endpoint that sends in this direction, or to the endpoint's application.
     route_and_flag: u32,
     pub(super) first: PipeId,
-    /// Pipe inside the host before the first link, or [`NO_PIPE`].
+    /// Pipe inside the host, which packets pass before the first link; [`NO_PIPE`] if there is no such pipe.
     pub(super) host: PipeId,
     overhead: u32,
 }

@@ -1,4 +1,4 @@
-//! [`Engine`]: packets and link notices that reach an endpoint.
+//! [`Engine`]: packets that reach an endpoint, and notices from links to an endpoint.
 
 use super::Engine;
 use super::flow_state::{FlowState, endpoint_of, side_index};
@@ -29,7 +29,7 @@ impl Engine {
         }
     }
 
-    /// Passes to an endpoint the notices about the peer and the uplink that the endpoint requests before each segment.
+    /// Passes to an endpoint, before it handles a segment, the notices about peer and uplink that it has requested.
     #[cold]
     fn send_notices_before(&mut self, id: FlowId, side: FlowSide) {
         let FlowState { traffic, directions, .. } = &mut self.flows[id.0 as usize];
@@ -43,7 +43,8 @@ impl Engine {
         send_notices(self.now, endpoint.wanted_notices(), endpoint, peer, &mut self.pipes[uplink.0 as usize]);
     }
 
-    /// Reports the ACK backlog and calls the application, after a segment has arrived and the endpoint has responded.
+    /// After an endpoint has responded to a segment, reports the backlog of ACKs to the endpoint, and calls the
+    /// application.
     #[cold]
     fn send_notices_after(&mut self, id: FlowId, side: FlowSide) {
         let FlowState { traffic, directions, .. } = &mut self.flows[id.0 as usize];
@@ -60,8 +61,8 @@ impl Engine {
         }
     }
 
-    /// Passes a pipe's first packet to the endpoint without copying, and removes the packet from the pipe. Then sends
-    /// the first packet of the endpoint's response.
+    /// Passes a pipe's first packet to the endpoint without copying the packet, and removes it from the pipe. Then
+    /// sends the first packet of the endpoint's response.
     #[inline(always)]
     fn deliver_first(&mut self, pipe: u32, id: FlowId, side: FlowSide, scratch: &mut Packet) {
         let now = self.now;
@@ -96,7 +97,7 @@ impl Engine {
         }
     }
 
-    /// Delivers a packet for which no simulated endpoint exists.
+    /// Delivers a packet of a flow whose destination is not simulated: a datagram or an external packet.
     #[cold]
     fn deliver_without_endpoint(&mut self, pipe: u32, id: FlowId) {
         let FlowState { traffic, account, .. } = &mut self.flows[id.0 as usize];
@@ -113,8 +114,8 @@ impl Engine {
         self.event_queue.set(pipe, here.due());
     }
 
-    /// Reports to the receiving endpoint that the link layer has discarded a packet, if the link ends at the endpoint's
-    /// host.
+    /// Reports a discard by the link layer to the endpoint that the packet was for. Reports it only if the link ends at
+    /// that endpoint's host.
     pub(super) fn report_discard(&mut self, packet: &Packet, at_host: bool, readable: bool) {
         let (Body::Tcp(segment), true) = (&packet.body, at_host) else { return };
         let side = if packet.forward { FlowSide::Destination } else { FlowSide::Source };
@@ -128,7 +129,7 @@ impl Engine {
         }
     }
 
-    /// Reports the uplink backlog, queued ACKs included, to an endpoint.
+    /// Reports the backlog of the uplink, including queued ACKs, to an endpoint.
     pub(super) fn report_backlog(&mut self, flow: FlowId, side: FlowSide, uplink: PipeId) {
         let now = self.now;
         let after = self.pipes[uplink.0 as usize].line.backlog(now);
@@ -138,8 +139,8 @@ impl Engine {
         self.drain_events(flow, side);
     }
 
-    /// Discards a damaged packet at its host (checksum). External packets are delivered, since real hosts verify the
-    /// checksum themselves.
+    /// Discards a damaged packet at its host, because the checksum is wrong. External packets are delivered, since real
+    /// hosts verify the checksum themselves.
     #[cold]
     fn deliver_damaged(&mut self, pipe: u32) {
         let here = &mut self.pipes[pipe as usize];
@@ -157,7 +158,7 @@ impl Engine {
 
     pub(super) fn report_to_hosts(&mut self, at: PipeId, report: &LinkReport) {
         let now = self.now;
-        // Flows that have not begun also receive the report.
+        // Creates flows that have not begun, because they also receive the report.
         self.create_all();
         for flow in &mut self.flows {
             let is_last =
@@ -182,8 +183,8 @@ fn handle_node_notice(now: Time, endpoint: &mut Endpoint, here: &Pipe) {
     }
 }
 
-/// Passes an endpoint the notices that the endpoint requests before a segment: the peer's window, counters, and the
-/// uplink's backlog.
+/// Passes to an endpoint the notices that the endpoint has requested for each segment: the peer's window, counters, and
+/// the uplink's backlog.
 fn send_notices(
     now: Time,
     wants: WantedNotices,

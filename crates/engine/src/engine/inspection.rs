@@ -1,7 +1,7 @@
 //! [`Engine`]: methods with which a driver reads results, changes links and injects packets between events.
 //!
-//! Changes of a pipe's rate, delay and losses take effect at the current simulated time. The same changes at the same
-//! times therefore give the same run.
+//! Changes of a pipe's rate, delay and losses take effect at the current simulated time. A run with the same changes at
+//! the same simulated times therefore has the same results.
 
 use super::Engine;
 use crate::application::Application;
@@ -32,8 +32,8 @@ impl Engine {
         self.flows.len()
     }
 
-    /// Number of packets sent so far by sources, destinations and middleboxes. ACKs and the copies that links made are
-    /// included.
+    /// Number of packets sent so far by sources, destinations and middleboxes. The number includes ACKs, and copies
+    /// that links made.
     pub fn packets_sent(&self) -> u64 {
         self.packets
     }
@@ -47,7 +47,7 @@ impl Engine {
         }
     }
 
-    /// Application of a flow, if it has one.
+    /// Application of a flow; `None` if the flow has no application.
     pub fn application(&self, flow: FlowId) -> Option<&Application> {
         match &self.flows[flow.0 as usize].traffic {
             Traffic::Tcp(connection) => connection.application.as_deref(),
@@ -70,7 +70,8 @@ impl Engine {
         &self.pipes[pipe.0 as usize].account
     }
 
-    /// Bytes in flight on a pipe: counted in [`PipeAccount::carried_bytes`], but not yet at the pipe's end.
+    /// Bytes in flight on a pipe. These are bytes that [`PipeAccount::carried_bytes`] includes but that have not
+    /// reached the pipe's end.
     pub fn bytes_in_flight(&self, pipe: PipeId) -> u64 {
         let pipe = &self.pipes[pipe.0 as usize];
         let ahead = pipe.in_flight.iter().filter(|one| one.due > self.now && !one.is_discard_notice());
@@ -94,18 +95,18 @@ impl Engine {
         self.pipes[pipe.0 as usize].delays.as_deref()
     }
 
-    /// Counters of a pipe's RLC entity, if it has one.
+    /// Counters of a pipe's RLC entity; `None` if the pipe has no RLC entity.
     pub fn rlc(&self, pipe: PipeId) -> Option<&RlcCounters> {
         self.pipes[pipe.0 as usize].line.rlc()
     }
 
-    /// Average queue length in packets of a pipe after the last arrival, if RED or another admission computes an
-    /// average; otherwise `None`.
+    /// Average queue length of a pipe in packets after the last arrival, as RED computes it; `None` if the pipe
+    /// computes no average.
     pub fn average_queue(&self, pipe: PipeId) -> Option<f64> {
         self.pipes[pipe.0 as usize].line.average()
     }
 
-    /// Current backlog of a pipe; exact only after [`Engine::unfuse`].
+    /// Current backlog of a pipe. The backlog is exact only if [`Engine::unfuse`] was called.
     pub fn backlog(&mut self, pipe: PipeId) -> Backlog {
         let now = self.now;
         self.pipes[pipe.0 as usize].line.backlog(now)
@@ -123,12 +124,12 @@ impl Engine {
         })
     }
 
-    /// Current settings of a pipe; `None` if a [`LinkSettings`] cannot describe them.
+    /// Current settings of a pipe (rate, delay, losses); `None` if [`LinkSettings`] cannot describe this kind of pipe.
     pub fn settings(&self, pipe: PipeId) -> Option<LinkSettings> {
         self.pipes[pipe.0 as usize].line.settings()
     }
 
-    /// Reason why a pipe cannot be changed in this way; `None` if the change is possible.
+    /// Reason why a pipe cannot be changed as requested; `None` if the change is possible.
     pub fn refusal(&self, pipe: PipeId, change: &LinkChange) -> Option<ChangeRefused> {
         self.pipes[pipe.0 as usize].line.refusal(change)
     }
@@ -141,8 +142,8 @@ impl Engine {
         self.apply_decisions(pipe);
     }
 
-    /// Queueing delay of a packet that joins the pipe now: the time until its transmission would begin at the current
-    /// settings. `None` if unknown.
+    /// Queueing delay of a packet that would join the pipe now: the time until its transmission would begin, if the
+    /// current settings stayed. `None` if this time is unknown.
     pub fn queueing_delay(&mut self, pipe: PipeId) -> Option<Duration> {
         let now = self.now;
         self.pipes[pipe.0 as usize].line.queueing_delay(now)
@@ -178,8 +179,8 @@ impl Engine {
         self.external_log.take_departures(into);
     }
 
-    /// Adds to `into` the copies of external packets made since the last call, in order of time. A copy appears here
-    /// before it appears in [`Engine::take_departures`].
+    /// Adds to `into` the copies of external packets that links made since the last call, in order of time. A copy is
+    /// reported here when it is made. [`Engine::take_departures`] reports its departure later.
     pub fn take_copies(&mut self, into: &mut Vec<ExternalCopy>) {
         self.external_log.take_copies(into);
     }

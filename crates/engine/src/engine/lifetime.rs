@@ -1,6 +1,6 @@
 //! [`Engine`]: connections that are created when they begin and released when they have ended.
 //!
-//! If there are very many flows, few are active at any time, so this saves memory. Results do not change, since a
+//! If there are very many flows, only few are active at any time, so this saves memory. Results do not change: a
 //! connection is released only when both ends have finished and none of its packets is in flight.
 
 use super::Engine;
@@ -12,11 +12,12 @@ use lasthop_tcp::rtt::RttEstimator;
 use lasthop_tcp::{Counters, State};
 use lasthop_wire::FlowId;
 
-/// Largest number of packets on a flow's two routes that a release searches for packets of the flow. If the routes hold
-/// more packets, the connection is kept, and release is retried when TIME-WAIT ends.
+/// Largest number of packets that a release examines: packets on a flow's two routes, among which it searches for
+/// packets of the flow. If the routes hold more packets, the connection is kept until another attempt at the end of
+/// TIME-WAIT.
 const MAX_SEARCHED: usize = 4096;
 
-/// Results of a released connection.
+/// Results of a released connection, that is, a connection that has ended and whose endpoints are no longer stored.
 #[derive(Clone, Debug)]
 pub struct ReleasedConnection {
     /// Counters of the source.
@@ -29,12 +30,13 @@ pub struct ReleasedConnection {
     pub rtt: RttEstimator,
     /// Congestion window of the source, bytes.
     pub window: u64,
-    /// Congestion window of the source with its inflation during recovery, bytes.
+    /// Congestion window of the source, including its inflation during recovery, bytes.
     pub inflated: u64,
 }
 
 impl Engine {
-    /// Creates all flows now and keeps them to the end, for inspection during the run. Call before the first event.
+    /// Creates all flows now and keeps them until the end of the run, so that a driver can inspect them. Call before
+    /// the first event.
     pub fn keep_flows(&mut self) {
         self.keeps_flows = true;
         self.create_all();
@@ -52,7 +54,7 @@ impl Engine {
         (0..self.flows.len()).for_each(|index| self.create(index));
     }
 
-    /// Creates a deferred connection, in the state of a connection that has existed since time zero.
+    /// Creates a connection at its start time. Its state is that of a connection that has existed since time zero.
     #[inline(never)]
     pub(super) fn create(&mut self, index: usize) {
         let FlowState { traffic, has_loss_discrimination, .. } = &mut self.flows[index];

@@ -1,4 +1,4 @@
-//! [`Engine`]: packets on links and in queueing elements, and their losses.
+//! [`Engine`]: packets on links and in queueing elements, and lost packets.
 
 use super::{Engine, IN_HOST};
 use crate::observer::{Fate, Observer};
@@ -29,7 +29,7 @@ impl Engine {
         if first.reaches_host { self.deliver(pipe, scratch) } else { self.forward_first(pipe) }
     }
 
-    /// Forwards the first packet of a pipe, or reports that the link layer discarded it.
+    /// Forwards the first packet of a pipe, or reports that the link layer has discarded this packet.
     #[inline(never)]
     fn forward_first(&mut self, pipe: u32) {
         let here = &mut self.pipes[pipe as usize];
@@ -62,8 +62,8 @@ impl Engine {
         }
     }
 
-    /// Sends a packet into a pipe. In the same call, the packet also passes the following pipes as long as their hops
-    /// can be fused.
+    /// Sends a packet into a pipe. If the hops that follow can be fused with this hop, the same call also moves the
+    /// packet over them.
     #[inline(never)]
     pub(super) fn send(&mut self, packet: &mut Packet, mut at: PipeId) {
         let mut now = self.now;
@@ -111,7 +111,8 @@ impl Engine {
         }
     }
 
-    /// Handles a loss on the pipe that the packet joined at `now`; a link-layer discard is reported at `due`.
+    /// Handles the loss of a packet on a pipe, which the packet joined at `now`. A discard by the link layer is
+    /// reported at `due`.
     #[cold]
     fn lose_on_pipe(
         &mut self,
@@ -135,7 +136,7 @@ impl Engine {
         }
     }
 
-    /// Sends a packet through the pipe inside its host. The packet gets its number when it leaves the host.
+    /// Sends a packet into the pipe inside its host. The packet gets its number only when it leaves the host.
     #[cold]
     pub(super) fn send_in_host(&mut self, packet: &mut Packet, at: PipeId) {
         packet.hop = IN_HOST;
@@ -154,7 +155,7 @@ impl Engine {
         self.send(packet, first);
     }
 
-    /// Calls [`Engine::join_element`]. This function is not inlined, to keep `send` small.
+    /// Calls [`Engine::join_element`] without inlining it, so that `send` stays small.
     #[inline(never)]
     fn enter_element(&mut self, packet: &mut Packet, at: PipeId) {
         self.join_element(packet, at);
@@ -208,7 +209,8 @@ impl Engine {
         let mut decisions = std::mem::take(&mut self.decisions);
         let mut copied = None;
         if let Some(Output::Duplicate { packet }) = decisions.last() {
-            // The copy must be counted before the original's fate is applied.
+            // The copy must be counted before the original's fate is applied. Otherwise the original would seem to be
+            // the last packet of its datagram.
             self.duplicates.add(packet);
         }
         for output in &decisions {
@@ -237,7 +239,8 @@ impl Engine {
                     continue;
                 }
             };
-            // The fate of a damaged packet is reported only when the packet reaches its host.
+            // The observer learns the fate of a damaged packet only when the packet reaches its host, which discards
+            // it.
             let is_open = packet.damaged && lost.is_none() && self.next_hops.after(packet).is_none();
             if let Some(observer) = self.observer.as_mut().filter(|_| packet.hop != IN_HOST && !is_open) {
                 observer.on_fate(
@@ -314,7 +317,7 @@ impl Engine {
         self.apply_decisions(at);
     }
 
-    /// Passes a message between the directions of a link, or between a medium's arbiter and its members.
+    /// Passes a message to the other direction of a link, or between a medium's arbiter and a member of the medium.
     fn notify_opposite(&mut self, at: PipeId, message: PeerMessage) {
         let pipe = &self.pipes[at.0 as usize];
         let other = match (message, pipe.end) {

@@ -53,19 +53,19 @@ use media::Media;
 use plans::Plans;
 use sending::empty_packet;
 
-/// A simulation: flows, links and middleboxes, and the event loop that drives them.
+/// A simulation: flows, links and middleboxes, and the event loop that drives these parts.
 ///
 /// Create an engine with links and flows, then call [`Engine::run_until`] as often as you like. You may read endpoints
 /// and accounts between calls.
 pub struct Engine {
     now: Time,
-    /// End time of the current [`Engine::run_until`]. No fused hop begins after this time.
+    /// End time of the current [`Engine::run_until`]. No packet begins a fused hop after this time.
     horizon: Time,
     packets: u64,
     pipes: Vec<Pipe>,
     /// Nodes with a middlebox.
     nodes: Vec<Node>,
-    /// Distinct routes. Flows share them, so that routes stay in the cache.
+    /// Distinct routes. Flows share these routes, so that the routes stay in the processor's cache.
     routes: Vec<Vec<PipeId>>,
     next_hops: NextHops,
     flows: Vec<FlowState>,
@@ -85,7 +85,7 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// Creates an engine at time zero. The [`PipeId`]s in flows are indices into `lines`. Pass a lazy iterator of flows
+    /// Creates an engine at time zero. A [`PipeId`] in a flow is an index into `lines`. Pass a lazy iterator of flows
     /// to save memory.
     pub fn new(lines: Vec<LinkDirection>, flows: impl IntoIterator<Item = FlowSpec>) -> Engine {
         let mut pipes: Vec<Pipe> = lines.into_iter().map(Pipe::new).collect();
@@ -144,7 +144,7 @@ impl Engine {
         engine
     }
 
-    /// Reports every event to `observer`, hop by hop. Call before the first event.
+    /// Reports every event to `observer`, separately for each hop. Call before the first event.
     pub fn observe(&mut self, observer: Box<dyn Observer>) {
         self.keep_flows();
         self.observer = Some(observer);
@@ -157,7 +157,7 @@ impl Engine {
         self.unfuse();
     }
 
-    /// Disables fused hops: each hop becomes a separate event, so that all queue lengths are exact between events.
+    /// Disables fused hops. Each hop then is a separate event, so that all queue lengths are exact between events.
     pub fn unfuse(&mut self) {
         for pipe in &mut self.pipes {
             pipe.is_fusible = false;
@@ -167,8 +167,9 @@ impl Engine {
         self.next_hops = NextHops::of(&self.routes, &self.pipes);
     }
 
-    /// Adds pipes inside the hosts, before the first link of these flows: one for the source's packets, one for the
-    /// destination's. Call before the first event. Observers see a packet when it leaves the host.
+    /// Adds two pipes inside the hosts of each of these flows: one for the source's packets, one for the destination's.
+    /// A packet passes the pipe before its first link. Call before the first event. Observers see a packet when it
+    /// leaves the host.
     pub fn add_host_pipes(&mut self, lines: Vec<(FlowId, [LinkDirection; 2])>) {
         for (flow, lines) in lines {
             for (side, line) in lines.into_iter().enumerate() {
@@ -190,7 +191,7 @@ impl Engine {
     }
 
     /// Runs at most `most` events up to and including `until`. Returns true if the limit `most` ended the call, and
-    /// false if no further event was due. Repeated calls until the result is false give the same results as one
+    /// false if no further event is due. Repeated calls until the result is false give the same results as one
     /// [`Engine::run_until`].
     pub fn advance(&mut self, until: Time, most: usize) -> bool {
         self.horizon = until;
@@ -230,7 +231,8 @@ impl Engine {
         self.timers.at_latest(timer_of(index, opener), *start);
     }
 
-    /// Runs the next event if it is due by `until`; else returns false. `scratch` is a packet that may be overwritten.
+    /// Runs the next event if it is due by `until`; otherwise returns false. `scratch` is space for a packet; its
+    /// content may be overwritten.
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     fn step(&mut self, until: Time, scratch: &mut Packet) -> bool {
         let (due, pipe) = self.event_queue.first();
@@ -248,15 +250,15 @@ impl Engine {
         true
     }
 
-    /// Declares two pipes as directions of one link, so that they can exchange messages. Messages between directions
-    /// that are not coupled are discarded.
+    /// Declares two pipes as the two directions of one link, which can then exchange messages. Messages of a pipe
+    /// without this declaration are discarded.
     pub fn couple(&mut self, one: PipeId, other: PipeId) {
         self.pipes[one.0 as usize].opposite = Some(other);
         self.pipes[other.0 as usize].opposite = Some(one);
     }
 
-    /// Lets pipes share a medium. The arbiter receives their messages, each with the pipe's index in `members`. Call
-    /// before the first event.
+    /// Lets pipes share a medium. The arbiter receives each message of a pipe together with the pipe's index in
+    /// `members`. Call before the first event.
     pub fn share_medium(&mut self, arbiter: Box<dyn Element>, members: Vec<PipeId>) {
         let medium = PipeId(self.pipes.len() as u32);
         for (member, pipe) in members.iter().enumerate() {
@@ -279,13 +281,13 @@ impl Engine {
         }
     }
 
-    /// The event source that is due again and again at one instant; `None` unless the run is stuck. The engine cancels
-    /// all further events of a stuck run.
+    /// The event source that is due repeatedly at one instant; `None` unless the run is stuck. The engine cancels all
+    /// further events of a stuck run.
     pub fn stuck(&self) -> Option<Stuck> {
         self.stuck_detector.stuck()
     }
 
-    /// Counts an event of this timer; returns false if the run is stuck.
+    /// Counts an event of this timer. Returns false if the run is stuck.
     pub(super) fn may_continue_at_timer(&mut self, timer: u32) -> bool {
         !self.stuck_detector.tick(self.now) || self.may_continue_counting(self.source_of(timer))
     }
@@ -294,8 +296,8 @@ impl Engine {
         !self.stuck_detector.tick(self.now) || self.may_continue_counting(EventSource::Element(PipeId(pipe)))
     }
 
-    /// Counts an event for its source. Called only at an instant with very many events. If the run is stuck, cancels
-    /// all events and returns false.
+    /// Counts an event for its source. Called only at an instant that already has very many events. If the run is
+    /// stuck, cancels all events and returns false.
     #[cold]
     #[inline(never)]
     fn may_continue_counting(&mut self, source: EventSource) -> bool {
@@ -327,8 +329,8 @@ fn timer_of(flow: usize, side: FlowSide) -> u32 {
     2 * flow as u32 + u32::from(side == FlowSide::Destination)
 }
 
-/// Creates the event queue of all pipes. Pipes with queueing elements are the busiest sources, because each packet
-/// causes a decision event and an arrival event.
+/// Creates the event queue of all pipes. Pipes with queueing elements are the busiest sources of events, because each
+/// packet causes two events: a decision and an arrival.
 fn event_queue_of(pipes: &[Pipe]) -> EventQueue {
     let elements = (0..).zip(pipes).filter(|(_, pipe)| matches!(pipe.line, LinkDirection::Element(_)));
     let often: Vec<u32> = elements.map(|(number, _)| number).collect();

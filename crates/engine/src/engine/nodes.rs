@@ -18,8 +18,8 @@ use lasthop_wire::{Body, FlowId, LinkReport, LossReason, NodeNotice, Packet};
 use std::collections::BinaryHeap;
 
 impl Engine {
-    /// Attaches a middlebox to the node where these pipes end. The middlebox sees each packet that arrives on one of
-    /// these pipes and continues on another. Call before the first event, and at most once for a pipe.
+    /// Attaches a middlebox to the node where the pipes `ending` end. The middlebox sees each packet that arrives on
+    /// one of these pipes and leaves on another pipe. Call before the first event, and at most once for a pipe.
     pub fn attach_middlebox(&mut self, node: NodeId, middlebox: Box<dyn Middlebox>, ending: &[PipeId]) {
         let node_index = self.nodes.len() as u32;
         for pipe in ending {
@@ -29,7 +29,8 @@ impl Engine {
         for (route, exit) in self.routes.iter().zip(&exits) {
             if let Some(hop) = exit {
                 let pipe = &mut self.pipes[route[usize::from(*hop)].0 as usize];
-                // The hop cannot be fused, because the middlebox before the pipe may drop, delay and create packets.
+                // The hop into this pipe cannot be fused, because the middlebox before the pipe may drop, delay and
+                // create packets.
                 pipe.is_fusible = false;
                 if middlebox.needs_failures() {
                     pipe.line.report_failures();
@@ -47,7 +48,7 @@ impl Engine {
         self.timers = self.timers.extended_to(2 * self.flows.len() + self.nodes.len());
     }
 
-    /// Totals of a node's middlebox, if the node has one.
+    /// Totals of a node's middlebox; `None` if the node has no middlebox.
     pub fn node_account(&self, node: NodeId) -> Option<&NodeAccount> {
         self.nodes.iter().find(|one| one.id == node).map(|node| &node.account)
     }
@@ -68,7 +69,7 @@ impl Engine {
         self.timers.at_latest(2 * self.flows.len() as u32 + node_index, deadline);
     }
 
-    /// Handles the timer of a middlebox or of the planned rates. The timer's deadline may have moved to a later time.
+    /// Handles the timer of a middlebox, or that of the planned rates. The deadline may have moved to a later time.
     #[cold]
     pub(super) fn handle_node_timer(&mut self, timer: u32) {
         let node_index = timer - 2 * self.flows.len() as u32;
@@ -132,8 +133,8 @@ impl Engine {
         self.onward = onward;
     }
 
-    /// Sends a packet that a middlebox created or repeated, if the flow's route in the packet's direction passes this
-    /// node.
+    /// Sends a packet that a middlebox created or repeated. Does nothing unless the flow's route in the packet's
+    /// direction passes this node.
     fn send_from_middlebox(&mut self, node_index: u32, mut packet: Packet, action: MiddleboxAction) {
         let flow = &mut self.flows[packet.flow.0 as usize];
         let route = flow.directions[usize::from(!packet.forward)].route();
@@ -161,7 +162,7 @@ impl Engine {
         }
     }
 
-    /// Schedules the reports to a middlebox about failed transmissions of a packet on the next link.
+    /// Schedules reports to a middlebox. Each report is about one failed transmission of this packet on the next link.
     fn schedule_failure_reports(&mut self, node_index: u32, packet: Packet, failures: TransmissionFailures) {
         let is_hidden = self.flows[packet.flow.0 as usize].opaque
             && self.nodes[node_index as usize].middlebox.reads_headers();
@@ -170,8 +171,8 @@ impl Engine {
         }
     }
 
-    /// Schedules reports of a link's failed transmissions to the middlebox at the start of the link, if the middlebox
-    /// wants them.
+    /// Schedules reports of a packet's failed transmissions to the middlebox at the start of the link, if that
+    /// middlebox wants them.
     #[cold]
     pub(super) fn report_failures(&mut self, packet: &Packet, failures: TransmissionFailures) {
         let wants = |node: &Node| {
@@ -183,7 +184,7 @@ impl Engine {
         self.timers.at_latest((2 * self.flows.len() + node_index) as u32, deadline);
     }
 
-    /// Informs the middlebox in front of a queue that the queue has dropped a packet.
+    /// Reports a queue's drop to the middlebox in front of that queue.
     #[cold]
     pub(super) fn report_queue_drop(&mut self, packet: &Packet) {
         let is_before = |node: &&mut Node| node.exits[packet.route as usize] == Some(packet.hop);
@@ -192,7 +193,7 @@ impl Engine {
         }
     }
 
-    /// Counts a packet that ends at a middlebox: received if `reason` is `None`, otherwise dropped.
+    /// Counts a packet whose path ends at a middlebox: received if `reason` is `None`, otherwise dropped.
     fn end_at_middlebox(&mut self, node_index: u32, packet: &Packet, reason: Option<LossReason>) {
         self.duplicates.count_end(packet, reason.is_none());
         let node = &mut self.nodes[node_index as usize];
@@ -222,8 +223,8 @@ impl Engine {
     }
 
     /// Declares that the rate of this pipe follows a plan. Call before the first event, after all middleboxes are
-    /// attached. The planned rates are reported only to a middlebox at the pipe's start that [needs
-    /// rates](lasthop_middlebox::Middlebox::needs_rates), and to an endpoint at the pipe's end that [uses the
+    /// attached. Two recipients get reports of the planned rates: a middlebox at the pipe's start that [needs
+    /// rates](lasthop_middlebox::Middlebox::needs_rates), and an endpoint at the pipe's end that [uses the
     /// plan](Endpoint::uses_link_plan).
     pub fn declare_plan(&mut self, pipe: PipeId, service: &Service) {
         let wants = |node_index: &usize| {
@@ -271,8 +272,8 @@ impl Engine {
         self.timers.reschedule(timer, self.plans.due());
     }
 
-    /// Returns the flows that leave a node by this pipe, each with its direction (true: forward). Flows whose headers
-    /// the node's middlebox cannot read are excluded.
+    /// Returns the flows whose packets leave the node by this pipe, each with the packets' direction (true: forward).
+    /// Flows whose headers the node's middlebox cannot read are excluded.
     fn flows_leaving(&self, node_index: usize, pipe: PipeId) -> Vec<(FlowId, bool)> {
         let node = &self.nodes[node_index];
         let leaves = |route: u32| {
@@ -289,7 +290,8 @@ impl Engine {
         leaving
     }
 
-    /// Returns the side of a flow whose host is at this pipe's end, if the endpoint of that side wants planned rates.
+    /// Returns the side of a flow whose host is at this pipe's end; `None` unless the endpoint of that side wants
+    /// planned rates.
     fn side_wanting_plan(&self, index: usize, pipe: PipeId) -> Option<FlowSide> {
         let flow = &self.flows[index];
         let (source, destination) = self.endpoints(FlowId(index as u32))?;

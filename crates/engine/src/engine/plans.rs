@@ -15,7 +15,7 @@ struct PlannedPipe {
     due: Time,
 }
 
-/// A pipe's rate until `until`, and its rate after that time.
+/// A change of a pipe's rate: `rate` applies until the time `until`, and `next` after that time.
 pub(super) struct RateChange {
     pub(super) pipe: PipeId,
     pub(super) rate: Rate,
@@ -24,7 +24,7 @@ pub(super) struct RateChange {
 }
 
 impl Plans {
-    /// Adds a pipe; its first rate is reported at time zero.
+    /// Adds a pipe. The first rate of the pipe is reported at time zero.
     pub(super) fn add(&mut self, pipe: PipeId, service: &Service) {
         self.0.push(PlannedPipe { pipe, service: service.clone(), due: Time::ZERO });
     }

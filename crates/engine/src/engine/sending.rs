@@ -16,12 +16,12 @@ const TCP_IPV4_HEADER: u32 = 40;
 const UDP_IPV4_HEADER: u32 = 28;
 
 impl Engine {
-    /// Sends all that an endpoint has to send, and updates its timer.
+    /// Sends all segments that an endpoint has to send, and updates the endpoint's timer.
     pub(super) fn pump(&mut self, id: FlowId, side: FlowSide) {
         self.pump_with(id, side, &mut empty_packet());
     }
 
-    /// As [`Engine::pump`], but overwrites `packet` with each packet that is sent.
+    /// As [`Engine::pump`], but uses `packet` as scratch space for each packet that is sent.
     #[inline(never)]
     pub(super) fn pump_with(&mut self, id: FlowId, side: FlowSide, packet: &mut Packet) {
         let now = self.now;
@@ -54,14 +54,14 @@ impl Engine {
         }
     }
 
-    /// Updates an endpoint's timer, and handles its events and the end of the connection.
+    /// Updates an endpoint's timer, handles the endpoint's events, and handles the end of the connection.
     #[inline(never)]
     pub(super) fn update_endpoint(&mut self, id: FlowId, side: FlowSide) {
         let now = self.now;
         let flow = &mut self.flows[id.0 as usize];
         let Some(endpoint) = endpoint_of(&mut flow.traffic, side) else { return };
         if endpoint.state() == State::CloseWait {
-            // The receiving application closes as soon as it has read everything.
+            // The receiving application has read everything, so it closes the connection.
             endpoint.close();
             flow.complete(&mut self.concurrent, now);
             self.pump(id, side);
@@ -105,7 +105,7 @@ impl Engine {
     }
 }
 
-/// An empty packet, the scratch space of [`emit`].
+/// Returns an empty packet, as scratch space for [`emit`].
 pub(super) fn empty_packet() -> Packet {
     Packet {
         number: 0,
@@ -124,15 +124,15 @@ pub(super) fn empty_packet() -> Packet {
     }
 }
 
-/// Next step after a packet was sent.
+/// Work that remains after a packet was sent.
 pub(super) enum NextStep {
-    /// No packet follows, and all bookkeeping is done.
+    /// Nothing remains: no packet follows, and all bookkeeping is done.
     Done,
     UpdateEndpoint,
     SendMore,
 }
 
-/// Fills `packet` with an endpoint's next segment; returns `None` if the endpoint has nothing to send. After the last
+/// Writes an endpoint's next segment to `packet`. Returns `None` if the endpoint has nothing to send. After the last
 /// segment, also updates the endpoint's timer if no other bookkeeping is necessary.
 #[inline(always)]
 pub(super) fn emit(

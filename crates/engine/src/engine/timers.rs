@@ -9,7 +9,7 @@ use lasthop_tcp::State;
 use lasthop_wire::{FlowId, Packet};
 
 impl Engine {
-    /// Handles a timer, whose deadline may have moved to a later time.
+    /// Handles a timer. The timer's deadline may have moved to a later time.
     pub(super) fn handle_timer(&mut self, timer: u32, scratch: &mut Packet) {
         if !self.may_continue_at_timer(timer) {
             return;

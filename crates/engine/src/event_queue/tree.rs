@@ -1,6 +1,6 @@
-//! Tournament trees of due times. The small tree holds up to 64 sources (six rounds), the large tree up to 4096 (twelve
-//! rounds), and the wide tree any number, with keys of 128 bits. The two busiest sources stay outside the small tree
-//! and are compared only with its winner.
+//! Tournament trees of due times. The small tree holds up to 64 sources (six rounds), the large tree up to 4096 sources
+//! (twelve rounds). The wide tree holds any number of sources, with keys of 128 bits. The two busiest sources stay
+//! outside the small tree, and are compared only with the tree's winner.
 //!
 //! A key is a time (ns) followed by the source number, so that the lower number wins among equal times.
 
@@ -9,19 +9,19 @@ use lasthop_base::Time;
 /// A complete binary tree for `SLOTS / 2` sources.
 #[derive(Debug)]
 pub(super) struct Tree<const SLOTS: usize> {
-    /// Index 1 holds the winner of all; index i holds the winner of the pair at 2 i and 2 i + 1. The upper half holds
-    /// the sources.
+    /// Index 1 holds the winner of all sources. Index i holds the winner of the pair at 2 i and 2 i + 1. The upper half
+    /// of the array holds the sources.
     keys: [u64; SLOTS],
 }
 
-/// Tree for up to 4096 sources. With this many sources, the time part of a key ends at 26 days; with more sources it
-/// would end earlier.
+/// Tree for up to 4096 sources. With this many sources, a key has room for times up to 26 days; with more sources it
+/// would have room only for shorter times.
 pub(super) type LargeTree = Tree<{ 2 << 12 }>;
 
 impl<const SLOTS: usize> Tree<SLOTS> {
     pub(super) const CAPACITY: usize = SLOTS / 2;
     const ROUNDS: u32 = Self::CAPACITY.ilog2();
-    /// First time that does not fit in a key. The highest bit of a key is reserved for [`Time::NEVER`].
+    /// First time in ns that does not fit in a key. The highest bit of a key is reserved for [`Time::NEVER`].
     const END: u64 = 1 << (63 - Self::ROUNDS);
 
     pub(super) fn new() -> Tree<SLOTS> {
@@ -37,7 +37,7 @@ impl<const SLOTS: usize> Tree<SLOTS> {
     }
 
     fn decode(key: u64) -> (Time, u32) {
-        // The arithmetic shift restores the upper bits of `NEVER`.
+        // `NEVER` is a key with all bits set, and the arithmetic shift keeps its upper bits set.
         let time = Time::from_nanos((key.cast_signed() >> Self::ROUNDS).cast_unsigned());
         (time, key as u32 % Self::CAPACITY as u32)
     }
@@ -68,7 +68,7 @@ impl<const SLOTS: usize> Tree<SLOTS> {
         }
     }
 
-    /// Sets a source's due time to `time` unless the source is due earlier.
+    /// Sets a source's due time to `time`, unless the source is already due at or before that time.
     pub(super) fn bring_forward(&mut self, source: u32, time: Time) {
         let key = Self::encode(source, time);
         let mut place = Self::place_of(source);

@@ -14,8 +14,8 @@ pub(super) struct CachedPacket {
     pub(super) sent_at: Time,
     /// Local retransmissions since the sender's last transmission.
     pub(super) retransmissions: u32,
-    /// Whether the sender retransmitted the packet, or the packet fills a gap of data lost before the station. The
-    /// earlier loss of this data was therefore not wireless.
+    /// Whether the sender retransmitted the packet, or the packet fills a gap left by a loss before the station. If
+    /// true, the earlier loss of this data was not wireless.
     pub(super) is_sender_retransmission: bool,
     /// Whether a SACK block has reported the packet's arrival.
     pub(super) is_reported: bool,
@@ -57,8 +57,8 @@ impl Cache {
         &mut self.0[index]
     }
 
-    /// Finds the index of a packet in the cache, or the index at which the packet has to be inserted. The search runs
-    /// from the end, because nearly all packets belong there.
+    /// Finds the index of a packet in the cache, or the index at which the packet has to be inserted. The search starts
+    /// at the end, because nearly all packets belong there.
     pub(super) fn slot(&self, seq: Seq) -> Slot {
         let behind = self.0.iter().rev().take_while(|cached| distance(cached.seq, seq) < 0).count();
         let index = self.0.len() - behind;
@@ -85,8 +85,8 @@ impl Cache {
         );
     }
 
-    /// Removes packets below `ack`. Returns the last removed packet, and whether all bytes from `from` to `ack` were
-    /// cached and sent only once. In that case no byte has waited for the recovery of a loss.
+    /// Removes packets below `ack`. Returns the last removed packet. Also returns whether all bytes from `from` to
+    /// `ack` were cached and sent only once, so that no byte has waited for the recovery of a loss.
     pub(super) fn acknowledge(&mut self, from: Option<Seq>, ack: Seq) -> Option<(CachedPacket, bool)> {
         let (mut last, mut once, mut next) = (None, true, from);
         while let Some(first) = self.0.front()

@@ -1,12 +1,12 @@
 //! Rules of a snoop agent for the data of one direction of one flow.
 //!
-//! Where the papers leave a rule open, this module follows ns-2's `snoop.cc`, but without its defects. Duplicates are
-//! counted per flow, the round trip is smoothed as in RFC 6298, and the count of expected duplicates never falls below
-//! zero.
+//! If the papers leave a rule open, this module follows ns-2's `snoop.cc` without its defects. Duplicate ACKs are
+//! counted per flow, the round trip is smoothed as in RFC 6298, and the count of expected duplicate ACKs never falls
+//! below zero.
 //!
 //! Three rules are ours. The timeout exceeds the smoothed round trip by at least a margin. An ACK gives no round-trip
-//! sample if a byte that it acknowledges waited for a recovery. The duplicate ACK that a spurious retransmission causes
-//! does not trigger another retransmission.
+//! sample if a byte that it acknowledges has waited for a recovery. A spurious retransmission causes a duplicate ACK,
+//! which does not trigger another retransmission.
 
 use super::cache::{Cache, CachedPacket, Slot};
 use super::selective::{self, Selective};
@@ -28,16 +28,16 @@ pub(crate) struct SnoopRules {
     pub(super) selective: Option<Selective>,
 }
 
-/// Largest number of retransmissions of a packet that duplicate ACKs trigger. Further duplicates are forwarded to the
-/// sender.
+/// Largest number of retransmissions of a packet that duplicate ACKs trigger. After that, the agent forwards duplicate
+/// ACKs to the sender.
 const MAX_BY_DUPLICATES: u32 = 2;
-/// Values before the first sample of the smoothed round trip and of its variation (those of ns-2).
+/// Initial values of the smoothed round trip and of its variation, before the first sample (those of ns-2).
 const START: (Duration, Duration) = (Duration::from_millis(100), Duration::from_millis(250));
 
 #[derive(Debug)]
 pub(super) struct SnoopFlow {
     cache: Cache,
-    /// Last new ACK, as received. While this is `None`, everything is forwarded.
+    /// Last new ACK, as received. As long as `last` is `None`, the agent forwards everything.
     last: Option<Packet>,
     /// End of the highest data seen.
     highest: Option<Seq>,
@@ -46,7 +46,7 @@ pub(super) struct SnoopFlow {
     duplicates: u32,
     /// Number of duplicate ACKs still expected for a locally recovered loss.
     expected_duplicates: u32,
-    /// Number of duplicate ACKs expected from spurious retransmissions of data that has been acknowledged.
+    /// Number of duplicate ACKs still expected because of spurious retransmissions of data that is now acknowledged.
     spurious_duplicates: u32,
     rtt: Option<(Duration, Duration)>,
     limits: Limits,
@@ -56,8 +56,8 @@ pub(super) struct SnoopFlow {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
     pub(super) floor: Duration,
-    /// Smallest excess of the timeout over the smoothed round trip. It is needed because a constant round trip has no
-    /// variation.
+    /// Smallest excess of the timeout over the smoothed round trip. The timeout needs this margin because a constant
+    /// round trip has no variation.
     pub(super) margin: Duration,
 }
 
@@ -99,7 +99,7 @@ impl SnoopFlow {
         self.last.as_ref().and_then(Packet::segment).map(|segment| segment.ack)
     }
 
-    /// Handles a data packet; returns whether to forward it.
+    /// Handles a data packet. Returns whether to forward the packet.
     pub(super) fn on_data(
         &mut self,
         now: Time,
@@ -118,7 +118,8 @@ impl SnoopFlow {
         }
         let end = end_of(segment);
         if !is_before(last, end) {
-            // The mobile has acknowledged this data, so the ACK must have been lost on its way to the sender.
+            // The mobile has acknowledged this data. The sender retransmits it, so the ACK must have been lost on the
+            // way to the sender.
             if let (true, Some(ack)) = (rules.answers, self.last) {
                 out.extend([
                     Decision::Retransmit(ack),
@@ -143,8 +144,8 @@ impl SnoopFlow {
             }
             Slot::Free(index) if self.cache.len() < rules.cache => {
                 let is_new = self.highest.is_none_or(|highest| !is_before(segment.seq, highest));
-                // Data below the highest byte was lost before the station, and is now retransmitted. A SACK sender may
-                // fill several such holes.
+                // Data below the highest byte was lost before the station, and the sender now retransmits it. A SACK
+                // sender may fill several such holes.
                 self.cache.insert(index, now, *packet, !is_new);
                 if index == 0 {
                     self.restart_timer(now, rules);
@@ -158,7 +159,7 @@ impl SnoopFlow {
         true
     }
 
-    /// Handles a drop in the link's queue. This is congestion, so the packet is not recovered locally.
+    /// Handles a drop in the next link's queue. The loss is congestion, so the agent does not recover the packet.
     pub(super) fn on_queue_drop(&mut self, now: Time, rules: &SnoopRules, seq: Seq) {
         let was_first = self.cache.first().is_some_and(|first| first.seq == seq);
         self.cache.remove(seq);
@@ -167,7 +168,7 @@ impl SnoopFlow {
         }
     }
 
-    /// Handles an ACK of the mobile; returns whether to forward it.
+    /// Handles an ACK of the mobile. Returns whether to forward the ACK.
     pub(super) fn on_ack(
         &mut self,
         now: Time,
@@ -183,8 +184,8 @@ impl SnoopFlow {
                 self.last = Some(*packet);
                 self.restart_timer(now, rules);
                 if let Some(selective) = rules.selective.filter(|_| !segment.sack.is_empty()) {
-                    // The ACK reports further holes, so these are retransmitted. The sender needs the ACK number, so
-                    // the ACK is forwarded.
+                    // The ACK reports further holes, which the agent retransmits. The ACK is forwarded, because the
+                    // sender needs its acknowledgement number.
                     self.retransmit_holes(now, rules, selective, segment, out);
                 }
                 true
@@ -230,8 +231,8 @@ impl SnoopFlow {
                     && first.sent_at < newest.sent_at
             });
         if shows_next_hole {
-            // This hole was sent before the retransmission that has arrived, so it is lost, too. Later packets may
-            // still be in flight.
+            // The packet at this hole was sent before the retransmission that has arrived, so the packet is lost, too.
+            // Later packets may still be in flight.
             self.duplicates = rules.threshold;
             self.expected_duplicates = self.cache.sent_since(newest.sent_at) as u32;
             self.retransmit_first(now, out);
@@ -261,7 +262,7 @@ impl SnoopFlow {
                 return true;
             }
         }
-        // Each cached packet after the lost one causes a duplicate ACK.
+        // Each cached packet after the lost packet causes a duplicate ACK.
         let behind = self.cache.len() as u32 - 1;
         self.expected_duplicates = behind.saturating_sub(self.duplicates);
         self.retransmit_first(now, out);
@@ -269,8 +270,8 @@ impl SnoopFlow {
         false
     }
 
-    /// Retransmits the holes that SACK blocks show. Returns whether to forward the ACK, which is necessary if the
-    /// sender has to retransmit some holes.
+    /// Retransmits the holes that SACK blocks show. Returns whether to forward the ACK. The ACK must be forwarded if
+    /// the sender has to retransmit some holes.
     fn retransmit_holes(
         &mut self,
         now: Time,

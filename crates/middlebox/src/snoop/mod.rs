@@ -1,6 +1,6 @@
 //! The snoop agent at a base station: caches data to the mobile until it is acknowledged, retransmits wireless losses,
-//! and suppresses the duplicate ACKs of such a loss (Balakrishnan, Seshan, Amir and Katz, MobiCom 1995; Wireless
-//! Networks 1(4), 1995). Both endpoints are unchanged.
+//! and suppresses the duplicate ACKs that such a loss causes (Balakrishnan, Seshan, Amir and Katz, MobiCom 1995;
+//! Wireless Networks 1(4), 1995). Both endpoints are unchanged.
 //!
 //! * `flow`: the rules, for one direction of one flow.
 //! * `cache`: the cached packets.
@@ -10,12 +10,13 @@
 //!
 //! # With SACK
 //! An ACK that the agent forwards may report further holes to a SACK sender. The sender then retransmits the same data
-//! as the agent. A NewReno sender does not see further holes. docs/explanation/middleboxes.md has the figures.
+//! as the agent. A NewReno sender does not see these holes. docs/explanation/middleboxes.md has figures for both
+//! senders.
 //!
 //! # Not modelled
-//! A retransmission enters the station's queue at its tail, not at its head. Local recovery therefore takes at least
-//! the queueing delay. Handoff and the filling of a neighbour's cache are not modelled. State is kept until the run
-//! ends.
+//! A retransmission enters the station's queue at its tail, not at its head, so local recovery takes at least the
+//! queueing delay. Handoff and the filling of a neighbour's cache are not modelled. The state of a flow is kept until
+//! the run ends.
 
 mod cache;
 mod flow;
@@ -112,8 +113,8 @@ pub(crate) fn snoop_rules() -> SnoopRules {
 
 pub(crate) struct Snoop {
     rules: SnoopRules,
-    /// For each flow, two states: first that of the forward data, then that of the reverse data. The state of data that
-    /// the mobile sends is `None`.
+    /// Two states for each flow: first the state for the forward data, then the state for the reverse data. The state
+    /// for data that the mobile sends is `None`.
     flows: Vec<[Option<SnoopFlow>; 2]>,
     next: Time,
 }
@@ -136,7 +137,8 @@ impl Snoop {
         acknowledged.map_or(0, |flow| flow.cached_bytes())
     }
 
-    /// Returns the state of the data in the packet's direction, and that of the data in the opposite direction.
+    /// Returns two states: the state for data in the packet's direction, and the state for data in the opposite
+    /// direction.
     fn by_direction(&mut self, packet: &Packet) -> [Option<&mut SnoopFlow>; 2] {
         match self.flows.get_mut(packet.flow.0 as usize) {
             Some([forward, reverse]) => {

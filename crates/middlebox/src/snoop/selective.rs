@@ -1,14 +1,15 @@
-//! Snoop with SACK: the agent retransmits at once all holes that SACK blocks show, not only the first packet (the rule
-//! of a Linux module by Keberlein, 2005/06). For ACKs without blocks, the snoop agent's rules apply.
+//! Snoop with SACK: the agent retransmits all holes that SACK blocks show at once, not only the first missing packet.
+//! This is the rule of a Linux module by Keberlein, 2005/06. For ACKs without SACK blocks, the snoop agent's rules
+//! apply.
 //!
 //! The parameter `gap` applies FACK's rule (Mathis and Mahdavi 1996). A hole counts as lost if it lies at least `gap`
 //! segments below the highest byte that arrived. "Snoop with FACK" (Furat et al. 2006) is a different scheme, whose
 //! rules were not available.
 //!
 //! # Our choices
-//! The first retransmission of a packet may happen at any time after its transmission; `resend_after` spaces later
-//! ones. A new ACK with blocks also triggers retransmissions. It is forwarded, so the sender then learns of the holes,
-//! too.
+//! The first retransmission of a packet may happen at any time after its transmission. The parameter `resend_after`
+//! sets the time between further retransmissions. A new ACK with SACK blocks also triggers retransmissions. The agent
+//! forwards such an ACK, so the sender learns of the holes, too.
 
 use super::cache::Cache;
 use super::flow::SnoopRules;
@@ -20,7 +21,7 @@ use lasthop_wire::{Segment, Seq};
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Selective {
-    /// Number of segments above a hole from which on the hole counts as lost.
+    /// Number of segments that must have arrived above a hole before the hole counts as lost.
     pub(super) gap: u32,
     /// Time between two retransmissions of a packet, in smoothed round trips.
     pub(super) resend_after: u32,
@@ -82,8 +83,8 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
     },
 };
 
-/// Retransmits the holes below the SACK blocks. Returns whether the cache covers all holes. The three limits are the
-/// segments above a hole, the time between retransmissions of a packet, and the retransmissions per packet.
+/// Retransmits the holes below the SACK blocks. Returns whether the cache covers all holes. The tuple has three limits:
+/// the segments above a hole, the time between retransmissions of a packet, and the retransmissions per packet.
 pub(super) fn retransmit_holes(
     cache: &mut Cache,
     now: Time,
@@ -99,11 +100,11 @@ pub(super) fn retransmit_holes(
     let Some(highest) = blocks().map(|(_, right)| *right).max_by_key(|right| above(*right)) else {
         return false;
     };
-    // Bytes that are neither reported nor cached. The sender has to retransmit these.
+    // Number of bytes that are neither reported by SACK nor cached. The sender has to retransmit these bytes.
     let mut missing = i64::from(above(highest));
     for cached in cache.iter_mut().take_while(|cached| is_before(cached.seq, highest)) {
         let bytes = distance(cached.seq, cached.end);
-        // An ACK has room only for the newest blocks, so earlier reports stay valid.
+        // An ACK has room only for the newest blocks, so blocks of earlier ACKs stay valid.
         let is_inside =
             |(left, right): &(Seq, Seq)| !is_before(cached.seq, *left) && !is_before(*right, cached.end);
         cached.is_reported |= blocks().any(is_inside);

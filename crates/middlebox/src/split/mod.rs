@@ -4,8 +4,8 @@
 //! * `relay`: the two connections of one flow, and the data passed between them.
 //! * `presets`: the mechanisms I-TCP and METP; `fixed`: a congestion window of constant size.
 //!
-//! The node acknowledges data before the other end has received that data. If the node fails, the data is lost without
-//! notice to the sender.
+//! The node acknowledges data before the other end has received that data. If the node fails, the data is lost, and the
+//! sender does not notice.
 //!
 //! # Not modelled
 //! Handoff is not modelled. The node does not offer ECN on its own connection.
@@ -30,7 +30,7 @@ use std::sync::Arc;
 const RECOVERIES: &[&str] = &names::<_, { recovery::ALL.len() }>(recovery::ALL);
 const CONTROLS: &[&str] = &names::<_, { congestion::ALL.len() }>(congestion::ALL);
 
-/// Returns the names of all mechanisms in `list`, so that scenarios can select new mechanisms without a change here.
+/// Returns the names of all mechanisms in `list`. Scenarios can therefore select a new mechanism without a change here.
 const fn names<B: ?Sized, const N: usize>(list: &[Mechanism<B>]) -> [&'static str; N] {
     let mut names = [""; N];
     let mut index = 0;
@@ -111,7 +111,7 @@ fn config(values: &Values) -> Config {
 /// Bytes of the timestamps option in every segment (RFC 7323 appendix A).
 const TIMESTAMP_BYTES: u32 = 12;
 
-/// Returns the configuration with exactly the options that the SYN offers.
+/// Returns the configuration with the options that the SYN offers, and no other options.
 fn offered(config: &Config, syn: &Segment) -> Config {
     let stamps = if syn.timestamps.is_some() { TIMESTAMP_BYTES } else { 0 };
     let mss = syn.mss.map_or(config.default_mss, u32::from);
@@ -124,13 +124,13 @@ fn offered(config: &Config, syn: &Segment) -> Config {
 }
 
 struct Split {
-    /// Configurations of the two connections: first that over the wired network, then that over the last hop.
+    /// Configurations of two connections: first that over the wired network, then that over the last hop.
     configs: [Config; 2],
     /// For each flow and direction, whether packets go towards the last hop.
     down: Vec<[bool; 2]>,
     answers_at_once: bool,
     random: Stream,
-    /// The two connections of each flow, from its SYN on.
+    /// The two connections of each flow; `None` before the flow's SYN.
     flows: Vec<Option<Box<Relay>>>,
     next: Time,
 }
@@ -157,14 +157,15 @@ impl Middlebox for Split {
         };
         let is_new = opens(segment) && slot.as_ref().is_none_or(|relay| relay.is_over());
         if is_new {
-            // The connection on the last hop uses the air configuration. It leads to the other end if the SYN goes
-            // down, and to the opener if the SYN comes from the last hop.
+            // The connection over the last hop uses the configuration for the air. If the SYN goes down, that
+            // connection leads to the other end. If the SYN comes from the last hop, that connection leads to the
+            // opener.
             let goes_down = self.down[packet.flow.0 as usize][usize::from(!packet.forward)];
             let of_half = |is_air: bool| offered(&self.configs[usize::from(is_air)], segment);
             let configs = [of_half(!goes_down), of_half(goes_down)];
             *slot = Some(Box::new(Relay::new(now, configs, &packet, segment, &mut self.random)));
         }
-        // If the node has not seen the SYN, it only forwards the connection's packets.
+        // If the node has not seen the connection's SYN, it only forwards the packets.
         let Some(relay) = slot else { return out.push(Decision::Forward(packet)) };
         if is_new && self.answers_at_once {
             relay.answer(now, &mut self.random);

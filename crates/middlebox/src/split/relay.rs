@@ -6,8 +6,7 @@ use lasthop_tcp::endpoint::{EndReason, reset_for};
 use lasthop_tcp::{Arriving, Config, Endpoint, Role, State};
 use lasthop_wire::{Body, Ecn, Flags, FlowId, Packet, Priority, Segment, Seq};
 
-/// The connection to the opener (`near`) and the connection to the other end (`far`). The opener is the endpoint that
-/// sent the SYN.
+/// Two connections: `near` to the opener, which is the endpoint that sent the SYN, and `far` to the other end.
 pub(super) struct Relay {
     flow: FlowId,
     near_config: Config,
@@ -22,7 +21,7 @@ pub(super) struct Relay {
     refused: bool,
 }
 
-/// One of the two connections.
+/// A connection of the node: the connection to the opener, or the connection to the other end.
 struct Half {
     endpoint: Endpoint,
     /// Number of received bytes that were passed to the other connection.
@@ -35,12 +34,12 @@ impl Half {
         Half { endpoint, relayed: 0, closed: false }
     }
 
-    /// Returns the payload bytes that the peer has acknowledged, at most `written`.
+    /// Returns the number of payload bytes that the peer has acknowledged. The result is at most `written`.
     fn acknowledged(&self, written: u64) -> u64 {
         self.endpoint.sender().scoreboard().una().saturating_sub(1).min(written)
     }
 
-    /// Passes received data to `to`. The data occupies this endpoint's receive buffer until the other end has
+    /// Passes received data to `to`. The data stays in this endpoint's receive buffer until the peer of `to` has
     /// acknowledged it.
     fn relay(&mut self, to: &mut Half) {
         let delivered = self.endpoint.delivered();
@@ -92,7 +91,7 @@ fn packet(flow: FlowId, forward: bool, segment: Segment) -> Packet {
 }
 
 impl Relay {
-    /// Opens a connection to the other end, with the initial sequence number of the opener's SYN.
+    /// Opens a connection to the other end. Its initial sequence number is that of the opener's SYN.
     pub(super) fn new(
         now: Time,
         [near, far]: [Config; 2],
@@ -107,7 +106,7 @@ impl Relay {
         Relay { flow, near_config: near, syn: *syn, forward, near: None, far: Half::new(far), refused: false }
     }
 
-    /// Answers the SYN before the other end has answered, with a random initial sequence number.
+    /// Answers the opener's SYN with a random initial sequence number, before the other end has answered.
     pub(super) fn answer(&mut self, now: Time, random: &mut Stream) {
         let number = Seq(random.draw() as u32);
         self.answer_with(now, number, random);
@@ -136,7 +135,8 @@ impl Relay {
     ) {
         let arriving = Arriving { ecn: packet.ecn };
         if packet.forward == self.forward {
-            // A retransmitted SYN is ignored until the handshake is complete, because the node retransmits its own SYN.
+            // A retransmitted SYN is ignored until the handshake is complete, because the node itself retransmits a SYN
+            // to the other end.
             let is_known = segment.seq == self.syn.seq && segment.flags.has(Flags::SYN);
             return match &mut self.near {
                 Some(near) if !(is_known && near.endpoint.state() == State::SynReceived) => {

@@ -1,5 +1,5 @@
-//! The average queue length of RED and of congestion warning, exponentially weighted over arrivals, and the queue
-//! limit.
+//! The average queue length that RED and congestion warning use, and the queue limit. Each arrival adds the current
+//! queue length to an exponentially weighted average.
 
 use super::ArrivalState;
 use lasthop_base::{Duration, Parameter, Rate, Unit, Values};
@@ -25,9 +25,9 @@ pub(super) const PACKETS: Parameter = Parameter {
     doc: "queue limit, packets, without the packet in transmission (ns-2: 50)",
 };
 
-/// The average queue length, packets (Floyd and Jacobson 1993 §4, as in ns-2). At each arrival `avg = (1 - w) avg + w
-/// q`, where w is the weight and q the current queue length. An idle time in which m packets could have been sent
-/// counts as m arrivals at an empty queue.
+/// The average queue length, packets (Floyd and Jacobson 1993 §4, as in ns-2). At each arrival, `avg = (1 - w) avg + w
+/// q`, where w is the weight and q the current queue length. If m packets could have been sent in an idle time, that
+/// time counts as m arrivals at an empty queue.
 pub(super) struct Average {
     packets: u64,
     value: f64,
@@ -115,8 +115,8 @@ pub(super) mod tests {
         Average::new(&values, Rate::from_bps(1_000_000))
     }
 
-    /// If the queue grows from 0 by one packet at each of L arrivals, the average with weight w is then L + 1 + ((1 -
-    /// w)^(L + 1) - 1) / w (Floyd and Jacobson 1993 §6, Eq. 4).
+    /// If the queue grows from 0 by one packet at each of L arrivals, the average must be L + 1 + ((1 - w)^(L + 1) - 1)
+    /// / w, where w is the weight (Floyd and Jacobson 1993 §6, Eq. 4).
     #[test]
     fn a_growing_queue() {
         let weight = 0.002;
@@ -136,7 +136,8 @@ pub(super) mod tests {
             average.on_arrival(&busy(8));
         }
         assert!((average.value - 8.0).abs() < 1e-9);
-        // In 24 ms of idle time, three packets could have been sent. The arrival itself also finds an empty queue.
+        // In 24 ms of idle time, three packets could have been sent. With the arriving packet, the average is halved
+        // four times, from 8 to 0.5.
         let idle = ArrivalState { idle: Duration::from_millis(24), ..busy(0) };
         assert!((average.on_arrival(&idle) - 0.5).abs() < 1e-9);
     }

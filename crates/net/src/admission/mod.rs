@@ -1,4 +1,5 @@
-//! Admission to a first-in-first-out queue, which includes active queue management at arrival (RED).
+//! Rules of admission to a first-in-first-out queue. They include active queue management that acts at a packet's
+//! arrival, such as RED.
 
 mod average;
 mod drop_tail;

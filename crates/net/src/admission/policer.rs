@@ -81,8 +81,8 @@ mod tests {
         Policer { bucket: Bucket::new(Rate::from_bps(8_000_000), burst), packets: 40 }
     }
 
-    /// Packets have 1000 bytes, and at 8 Mbit/s the tokens for one packet arrive each millisecond. A source of twice
-    /// the rate must lose every second packet as soon as the burst's tokens are spent.
+    /// Packets have 1000 bytes, and at 8 Mbit/s the tokens for one packet arrive each millisecond. The source sends two
+    /// packets each millisecond. It must lose every second packet as soon as the burst's tokens are spent.
     #[test]
     fn a_source_of_twice_the_rate_loses_half() {
         let mut policer = policer(4000);

@@ -1,9 +1,9 @@
 //! Random early detection (RED) with explicit congestion notification.
 //!
-//! While the average queue is between two thresholds, a packet is marked, or dropped if it is not ECN-capable. The
-//! probability grows with the average queue and with the packets since the last mark. Above the upper threshold every
-//! packet is dropped. With `gentle`, the probability instead grows to 1 at twice the upper threshold. Probabilities are
-//! per packet and do not depend on its size.
+//! While the average queue is between two thresholds, packets are marked at random, or dropped if they are not
+//! ECN-capable. The probability grows with the average queue and with the number of packets since the last mark. Above
+//! the upper threshold, every packet is dropped. With `gentle`, the probability instead grows to 1 at twice the upper
+//! threshold. The probability does not depend on the packet's size.
 
 use super::average::{Average, MEAN_PACKET, PACKETS, WEIGHT};
 use super::{Admission, ArrivalState, Build, Verdict, mark};
@@ -111,8 +111,8 @@ impl Admission for Red {
 }
 
 impl Red {
-    /// Returns p_b, the probability before the correction for the packets since the last mark (Floyd and Jacobson 1993
-    /// §4).
+    /// Returns p_b, the marking probability before it is corrected for the number of packets since the last mark (Floyd
+    /// and Jacobson 1993 §4).
     fn probability(&self, average: f64) -> f64 {
         if average < self.min_threshold {
             0.0
@@ -161,8 +161,9 @@ mod tests {
         }
     }
 
-    /// If each packet is marked with probability p_a, gaps between marks are uniform on 1 … 1/p_b (Floyd and Jacobson
-    /// 1993 §7). At a queue of 10 packets p_b is 0.05, so gaps are 1 … 20, with mean 10.5 and variance (20^2 - 1) / 12.
+    /// If each packet is marked with probability p_a, the gaps between marks must be uniform on 1 to 1/p_b (Floyd and
+    /// Jacobson 1993 §7). At a queue of 10 packets, p_b is 0.05. Gaps must then be 1 to 20 packets, with mean 10.5 and
+    /// variance (20^2 - 1) / 12.
     #[test]
     fn gaps_between_marks_are_uniform() {
         for (ecn, marked) in [(Ecn::Ect0, true), (Ecn::NotEct, false)] {

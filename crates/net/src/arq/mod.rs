@@ -27,7 +27,7 @@ pub struct ArqOutcome {
 }
 
 impl ArqOutcome {
-    /// Outcome of a packet that its first transmission delivers.
+    /// Outcome of a packet that arrives with its first transmission.
     pub const FIRST_TRY: ArqOutcome =
         ArqOutcome { is_delivered: true, occupancy: Duration::ZERO, delay: Duration::ZERO, attempts: 1 };
 }
@@ -51,8 +51,8 @@ impl ArqOutcome {
 
 /// A scheme that retransmits lost packets one by one.
 pub trait Arq: Send {
-    /// Decides the outcome of a packet whose first transmission, `transmission`, was lost. Other packets have the
-    /// outcome [`ArqOutcome::FIRST_TRY`] without a call.
+    /// Decides the outcome of a packet whose first transmission, `transmission`, was lost. If a first transmission
+    /// arrives, the outcome is [`ArqOutcome::FIRST_TRY`], without a call of this function.
     fn retransmit(&mut self, transmission: &Transmission, channel: &mut dyn Channel) -> ArqOutcome;
 
     /// Whether packets wait for earlier packets that are being retransmitted.
@@ -87,7 +87,7 @@ pub enum LinkLayer {
     Full(Box<dyn Layer>),
 }
 
-/// A link layer that builds an element for the whole direction.
+/// A link layer that replaces the whole direction by an element.
 pub trait Layer: Send {
     /// Builds the element for the direction from the direction's other parts.
     fn build_direction(self: Box<Self>, parts: DirectionParts) -> Box<dyn Element>;
@@ -100,7 +100,8 @@ pub trait Layer: Send {
     /// Whether failed transmissions of packets are reported ([`Element::report_failures`]).
     fn reports_failures(&self) -> bool;
 
-    /// Returns the shared medium, if any. A shared medium connects several links in a cell.
+    /// Returns the medium that this direction shares with other links of its cell; `None` if the link layer has no
+    /// shared medium.
     fn medium(&self) -> Option<Medium> {
         None
     }
@@ -113,8 +114,8 @@ pub struct Medium {
     pub equal_in_cell: &'static [&'static str],
     /// Parameters that must be equal in all members with the same sending node.
     pub equal_per_sender: &'static [&'static str],
-    /// Parameters that must be equal in some members only: those in which the first parameter of this list, a count, is
-    /// above 0.
+    /// Parameters that must be equal in some members. These are the members in which the first parameter of this list,
+    /// a count such as `stations`, is above 0.
     pub equal_if_set: &'static [&'static str],
     /// Builds the arbiter of transmissions, which exchanges [messages](crate::peer_message::MediumMessage) with its
     /// members and carries no packets.
@@ -161,7 +162,7 @@ impl LinkLayer {
     }
 }
 
-/// Builds a link layer.
+/// Function that builds a link layer.
 pub type Build = dyn Fn(&Values) -> LinkLayer + Send + Sync;
 
 /// All ARQ schemes that retransmit packet by packet.

@@ -131,8 +131,8 @@ mod tests {
 
     #[test]
     fn thresholds_have_their_closed_form() {
-        // Let F be the loss. For one path, the threshold is -ln(1 - F). For two paths, the threshold is the x with F =
-        // 1 - (1 + x) exp(-x).
+        // F is the mean loss. The threshold must be -ln(1 - F) for one path. For two paths, it must be the x that
+        // satisfies F = 1 - (1 + x) exp(-x).
         assert!((threshold(0.059, 1) + libm::log(1.0 - 0.059)).abs() < 1e-9);
         let x = threshold(0.059, 2);
         assert!((1.0 - (1.0 + x) * libm::exp(-x) - 0.059).abs() < 1e-9);
@@ -142,7 +142,7 @@ mod tests {
     fn the_mean_loss_comes_out_and_slower_fading_has_longer_bursts() {
         for (loss, paths) in [(0.012, 2), (0.059, 2), (0.059, 1)] {
             let (share, _) = measure(loss, 5.0, paths);
-            // Fading of 5 Hz is independent after about 0.1 s, so 40 channels of 100 s have about 40,000 independent
+            // Fading of 5 Hz decorrelates within about 0.1 s, so 40 channels of 100 s give about 40,000 independent
             // values.
             assert!((share / loss - 1.0).abs() < 0.1, "{share} for {loss} and {paths} paths");
         }
@@ -151,9 +151,9 @@ mod tests {
 
     #[test]
     fn one_path_fades_for_as_long_as_theory_says() {
-        // The mean fade of a Rayleigh channel below R = sqrt(threshold) lasts (exp(R^2) - 1) / (R f_d sqrt(2 pi)),
-        // where f_d is the Doppler frequency (Jakes 1974, Eq. 1.3-42). At f_d = 0.5 Hz, fades are long enough to
-        // measure with blocks of 20 ms.
+        // A Rayleigh channel with Doppler frequency f_d stays below the level R = sqrt(threshold) for (exp(R^2) - 1) /
+        // (R f_d sqrt(2 pi)) on average (Jakes 1974, Eq. 1.3-42). At f_d = 0.5 Hz, fades are long enough to measure
+        // with blocks of 20 ms.
         let threshold = threshold(0.1, 1);
         let seconds =
             (libm::exp(threshold) - 1.0) / (threshold.sqrt() * 0.5 * (2.0 * std::f64::consts::PI).sqrt());

@@ -40,8 +40,9 @@ pub enum Reception {
 
 /// A channel with its random stream.
 ///
-/// Each packet takes one draw from the stream, and its retransmissions derive their draws from that draw. Therefore the
-/// outcome of the n-th packet's first transmission depends only on the seed and on n, or on the seed and on time.
+/// Each packet takes one draw from the stream, and its retransmissions derive their draws from that draw. The outcome
+/// of the n-th packet's first transmission therefore depends only on the seed and on n. For channels with states in
+/// time, the outcome depends only on the seed and on the time.
 pub trait Channel: Send {
     /// Decides the outcome of a transmission. The `start` of first transmissions never decreases.
     fn transmit(&mut self, transmission: &Transmission) -> Reception;
@@ -73,7 +74,7 @@ pub trait Channel: Send {
     }
 }
 
-/// Builds a channel.
+/// Function that builds a channel.
 pub type Build = dyn Fn(&Values, Stream) -> Box<dyn Channel> + Send + Sync;
 
 /// A lossless channel whose [loss probability](Channel::loss_probability) can be set.
@@ -118,19 +119,20 @@ impl PacketDraws {
         lasthop_base::random::derive(self.draw, attempt) < threshold.0
     }
 
-    /// Returns true if the event does not happen, because the attempt's draw is at or above the threshold.
+    /// Returns the opposite of `happens` for a draw that was already taken: true if the draw is at or above the
+    /// threshold.
     fn spares(&self, attempt: u32, threshold: Threshold) -> bool {
         lasthop_base::random::derive(self.draw, attempt) >= threshold.0
     }
 }
 
-/// A probability as an upper bound for a random 64-bit number.
+/// A probability, stored as a bound: an event happens if a random 64-bit number is below this bound.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Threshold(u64);
 
 impl Threshold {
     fn of(probability: f64) -> Threshold {
-        // The factor is 2^64. The cast saturates, so that probability 1 fails only once in 2^64 draws.
+        // The factor is 2^64. The cast saturates, so an event of probability 1 fails to happen once in 2^64 draws.
         Threshold((probability.clamp(0.0, 1.0) * 18_446_744_073_709_551_616.0) as u64)
     }
 }

@@ -41,8 +41,9 @@ mod tests {
     use lasthop_base::{Time, Value};
     use lasthop_wire::Priority;
 
-    /// During the planned burst, the channel loses a tenth of all packets, and the plan loses half of the others. The
-    /// total loss must be 0.1 + 0.9 * 0.5. The plan must not change which packets the channel itself loses.
+    /// In the planned burst, the channel loses a tenth of all packets, and the plan loses half of the packets that the
+    /// channel delivers. The total loss must be 0.1 + 0.9 * 0.5. The plan must not change which packets the channel
+    /// itself loses.
     #[test]
     fn losses_by_plan_come_on_top() {
         let transmission = |at: u64| {

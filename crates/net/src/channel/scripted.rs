@@ -29,8 +29,8 @@ struct Scripted {
 }
 
 impl Channel for Scripted {
-    /// Loses a packet if its number is in the list. Retransmissions by the link layer are not numbered, and always
-    /// arrive.
+    /// Loses a packet if its number is in the list. Numbers count first transmissions only, and retransmissions by the
+    /// link layer always arrive.
     fn transmit(&mut self, transmission: &Transmission) -> Reception {
         if transmission.attempt > 0 {
             return Reception::Intact;

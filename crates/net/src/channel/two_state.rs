@@ -127,8 +127,8 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
     },
 };
 
-/// Requires one of the loss rates if `clock` is `packets`. If `clock` is `time`, no rate is required, because `good`
-/// and `bad` have defaults.
+/// Requires one of the loss rates if `clock` is `packets`. If `clock` is `time`, no loss rate is required, because the
+/// mean lengths `good` and `bad` have defaults.
 fn rates(values: &Values) -> Option<OneOf> {
     (values.word("clock") == "packets").then_some(OneOf {
         parameters: &["mean_loss", "p", "loss_good"],
@@ -148,8 +148,8 @@ struct ByPackets {
     is_bad_again: bool,
 }
 
-/// Index of the derived draw that steps the chain for a first transmission. The n-th retransmission uses this index
-/// minus n.
+/// Index of the derived draw that steps the chain at a packet's first transmission. The packet's n-th retransmission
+/// uses the index `CHAIN` minus n.
 const CHAIN: u32 = u32::MAX;
 
 impl ByPackets {
@@ -243,7 +243,7 @@ impl ByTime {
         self.before = (self.from, self.until);
         let good = Duration::from_secs_f64(self.states.exponential(self.good));
         let bad = Duration::from_secs_f64(self.states.exponential(self.bad));
-        // A good period lasts at least 1 ns, so that time advances whatever the means are.
+        // A good period lasts at least 1 ns. Time therefore advances even if both mean lengths are tiny.
         self.from = self.until + good + Duration::from_nanos(1);
         self.until = self.from + bad;
     }
@@ -311,14 +311,15 @@ mod tests {
             (0..n).map(|at| channel.transmit(&transmission(at)) == Reception::Lost).collect();
         let losses = lost.iter().filter(|lost| **lost).count() as f64;
         let bursts = lost.windows(2).filter(|pair| !pair[0] && pair[1]).count() as f64;
-        // Losses are correlated over about 2 x 4 packets, which makes 5000 independent bursts. The bounds are five
-        // standard errors.
+        // Losses are correlated over about 2 x 4 packets, so the run has about 5000 independent bursts. The bounds are
+        // five standard errors.
         assert!((losses / n as f64 - 0.05).abs() < 5.0 * 0.05 * (2.0 / 5000.0f64).sqrt());
         assert!((losses / bursts - 4.0).abs() < 5.0 * 4.0 / 5000.0f64.sqrt());
     }
 
-    /// With r = 1 / `burst`, all n transmissions must fail for a share of `share * (1 - r)^(n - 1)` of the packets. The
-    /// bound is 4 standard errors of 200,000 packets in bursts of 5.
+    /// The probability of leaving the bad state is r = 1 / `burst`. All n transmissions of a packet must fail for a
+    /// share of `share * (1 - r)^(n - 1)` of the packets. The bound is 4 standard errors of 200,000 packets in bursts
+    /// of 5.
     #[test]
     fn by_packets_the_chain_steps_at_each_repeat() {
         let (share, burst) = (0.05, 5.0);
@@ -339,8 +340,8 @@ mod tests {
         }
     }
 
-    /// If the probability of a change to good is r = 1 - p, the chain has no memory. The n transmissions of a packet
-    /// must then be lost independently.
+    /// Let p be the probability of a change to the bad state, and r that of a change to the good state. If r = 1 - p,
+    /// the chain has no memory, so the n transmissions of a packet must be lost independently.
     #[test]
     fn by_packets_a_chain_without_memory_loses_repeats_independently() {
         let settings = [("p", Value::Number(0.2)), ("r", Value::Number(0.8))];
@@ -424,10 +425,10 @@ mod tests {
 
     #[test]
     fn the_readings_have_their_closed_forms() {
-        // Transmissions last 1 ms, and the states change at rates of a = 1/10 and b = 1/2 per ms. At an instant the
-        // state is bad with probability a / (a + b). A transmission overlaps a bad period unless the state is good at
-        // its start and stays good. The stepped chain is bad with probability p / (p + r), where p = 1 - exp(-a) and r
-        // = 1 - exp(-b).
+        // Transmissions last 1 ms. The good state ends at a rate of a = 1/10 per ms, and the bad state at a rate of b =
+        // 1/2 per ms. At an instant, the state is bad with probability a / (a + b). A transmission overlaps a bad
+        // period unless the state is good at its start and stays good. The stepped chain is bad with probability p / (p
+        // + r), where p = 1 - exp(-a) and r = 1 - exp(-b).
         let (a, b) = (0.1f64, 0.5f64);
         let (p, r) = (1.0 - libm::exp(-a), 1.0 - libm::exp(-b));
         let overlap = 1.0 - b / (a + b) * libm::exp(-a);
@@ -441,8 +442,8 @@ mod tests {
             ("sent", 7, overlap),
         ] {
             let share = share_lost(&good_10_bad_2(meets), (0..600_000).step_by(every).map(transmission));
-            // There are about 600 000 / 12 / `every` independent periods. The bound is five standard errors of a share
-            // with bursts of about 3.
+            // There are about 600 000 / 12 / `every` independent periods, each with about 3 losses in a row. The bound
+            // is five standard errors of the share.
             let periods = 600_000.0 / 12.0 / every as f64;
             let bound = 5.0 * (3.0 * expected * (1.0 - expected) / periods).sqrt();
             assert!((share - expected).abs() < bound, "{meets}, {every}: {share}, expected {expected}");

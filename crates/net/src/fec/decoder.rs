@@ -6,12 +6,12 @@ use lasthop_base::Time;
 use lasthop_wire::{LossReason, Packet};
 use std::collections::VecDeque;
 
-/// Receiver of a set of interleaved blocks. All blocks of a set end before the next set begins.
+/// Receiver of a set of interleaved blocks. All blocks of a set end before the first block of the next set begins.
 pub(super) struct Decoder {
     code: Code,
     blocks: Vec<DecoderBlock>,
-    /// Packets that are not delivered yet, in order of transmission. These are the lost packets and, if the order is
-    /// kept, the packets after a lost packet.
+    /// Packets that are not delivered yet, in order of transmission. These are the missing packets and, if the order is
+    /// kept, the packets after a missing packet.
     held: VecDeque<HeldPacket>,
 }
 

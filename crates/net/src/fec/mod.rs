@@ -9,8 +9,8 @@
 //! code such as Reed-Solomon. The parameter `excess` models codes that need more packets. Packets that cannot be
 //! rebuilt are given up at the end of the last parity packet of the interleaved blocks.
 //!
-//! After an idle time of `wait`, an incomplete block of k' data packets is closed with all n - k parity packets. This
-//! is a shortened code: any k' of the packets of that block suffice. The channel decides for each packet separately,
+//! After an idle time of `wait`, a block with only k' < k data packets is closed with all n - k parity packets. This is
+//! a shortened code: any k' of the packets of that block suffice. The channel decides for each packet separately,
 //! parity packets included.
 //!
 //! # Not modelled

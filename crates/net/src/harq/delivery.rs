@@ -1,8 +1,8 @@
-//! The SDUs (packets) that the sender or the receiver of a direction still needs, and their delivery.
+//! SDUs (packets) that an end of this direction still needs, and their delivery.
 //!
 //! RLC (LTE) or PDCP (NR) delivers SDUs in order. PDCP waits for a missing SDU for at most t-Reordering (TS 38.323
-//! §5.2.2). At its expiry, PDCP delivers the complete SDUs up to the highest one that was complete when the timer
-//! started. It skips the missing SDUs below that SDU.
+//! §5.2.2). At the timer's expiry, PDCP delivers the complete SDUs up to the highest SDU that was complete when the
+//! timer started. PDCP skips the missing SDUs below that SDU.
 
 use crate::counters::RlcCounters;
 use crate::element::Output;
@@ -13,9 +13,9 @@ use std::collections::VecDeque;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum DeliveryOrder {
-    /// RLC delivers SDUs in order. It waits for missing bytes until these arrive or are given up.
+    /// RLC delivers SDUs in order. It waits for missing bytes until they arrive or are given up.
     Rlc,
-    /// PDCP delivers SDUs in order. It waits for a missing SDU for at most this time (t-Reordering).
+    /// PDCP delivers SDUs in order. PDCP waits for a missing SDU for at most this time (t-Reordering).
     Pdcp(Duration),
     None,
 }
@@ -23,7 +23,7 @@ pub(super) enum DeliveryOrder {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum DeliveryState {
     Incomplete,
-    /// The SDU is lost, and the receiver does not know of the loss.
+    /// The SDU is lost, but the receiver does not know of the loss.
     LostUnnoticed,
     /// The SDU has been complete since this time, and waits for earlier SDUs.
     Complete(Time),
@@ -56,8 +56,8 @@ pub(super) struct Delivery {
     complete_end: u64,
     end: u64,
     waiting: u32,
-    /// Number of the highest SDU that was complete when t-Reordering started, plus one. The timer t-Reordering stops
-    /// when all SDUs below this number are delivered or skipped.
+    /// Number of the highest SDU that was complete when t-Reordering started, plus one. t-Reordering stops when all
+    /// SDUs below this number are delivered or skipped.
     trigger: u64,
     /// Expiry of t-Reordering.
     deadline: Time,
@@ -201,7 +201,7 @@ impl Delivery {
         sdu.state = DeliveryState::Done;
     }
 
-    /// Handles bytes that HARQ lost and that will not be retransmitted. The receiver does not know of the loss.
+    /// Handles bytes that HARQ lost and that RLC does not retransmit. The receiver does not know of the loss.
     pub(super) fn lose_unnoticed(&mut self, bytes: Span, reason: LossReason, out: &mut Vec<Output>) {
         let from = self.find(bytes.start);
         for sdu in self.sdus.range_mut(from..).take_while(|sdu| sdu.bytes.start < bytes.end) {
@@ -213,8 +213,7 @@ impl Delivery {
         }
     }
 
-    /// Handles bytes that RLC gives up. If PDCP restores the order of SDUs, the receiver's PDCP does not know of the
-    /// loss.
+    /// Handles bytes that RLC gives up. If PDCP restores the order, PDCP at the receiver does not know of the loss.
     pub(super) fn abandon(&mut self, at: Time, bytes: Span, out: &mut Vec<Output>) {
         if let DeliveryOrder::Pdcp(_) = self.order {
             return self.lose_unnoticed(bytes, LossReason::Discarded, out);

@@ -17,10 +17,9 @@ use lasthop_base::{Duration, Time, Values};
 use lasthop_wire::{Backlog, LossReason, Packet};
 use std::collections::VecDeque;
 
-/// Bytes of a status report in a block, for a header and three NACKs with ranges (our choice).
+/// Bytes that a status report takes in a block: a header and three NACKs with ranges (our choice).
 pub(super) const STATUS_BYTES: u64 = 16;
-/// Smallest payload of a block, bytes. If the rate allows fewer bytes per slot, the bits of several slots are saved for
-/// one block.
+/// Smallest payload of a block, bytes. If a slot has fewer bytes, the bits of several slots are saved up for one block.
 const MIN_PAYLOAD: u64 = 16;
 
 pub(super) struct HarqDirection {
@@ -34,7 +33,7 @@ pub(super) struct HarqDirection {
     reassembly: Reassembly,
     delivery: Delivery,
     statuses: StatusReports,
-    /// Status reports on the other direction's data, to be sent in this direction.
+    /// Status reports about the other direction's data, which this direction has to send.
     status_queue: VecDeque<Status>,
     /// Time at which the transmitter is free.
     free_at: Time,
@@ -82,8 +81,8 @@ impl HarqDirection {
         };
     }
 
-    /// Returns the first slot at or after `slot` that is not in a planned outage. After 100 rate changes, returns a
-    /// slot at which the caller has to check again.
+    /// Returns the first slot at or after `slot` that is not in a planned outage. Looks at no more than 100 rate
+    /// changes. If none of them ends the outage, returns a slot at which the caller has to look again.
     fn first_usable_slot(&self, mut slot: Time) -> Time {
         for _ in 0..100 {
             if slot == Time::NEVER || self.service.rate_at(slot).bps() > 1 {

@@ -8,14 +8,16 @@
 //! * `status`: status reports of the receiver. `delivery`: SDUs (packets) and the order of their delivery.
 //!
 //! A slot (LTE: subframe) carries one block, whose size is the link's rate times the slot's length. The block is
-//! decoded at the slot's end. A block that failed is retransmitted one HARQ round trip later, before new data. The
-//! block is retransmitted until it arrives, its transmissions are used up, or a NACK is misread as an ACK. Later blocks
-//! may overtake the block. Status reports travel in the blocks of the other direction, and are lost with these blocks.
+//! decoded at the slot's end. A failed block is retransmitted one HARQ round trip later, before new data.
+//! Retransmissions end when the block arrives, when its transmissions are used up, or when a NACK is misread as an ACK.
+//! Later blocks may overtake the block. Status reports travel in the blocks of the other direction, and are lost with
+//! these blocks.
 //!
-//! The `channel` decides whether a first transmission fails. A retransmission that the channel destroys fails only with
-//! probability `combining` to the power n, where n is the number of earlier transmissions; otherwise the receiver
-//! decodes it (rule of Simu5G's `LteRealisticChannelModel`, `harqReduction`). The outcome of all transmissions of a
-//! block is decided at the first transmission, so that other traffic does not change the outcome.
+//! The `channel` decides whether a first transmission fails. A retransmission that the channel destroys may still be
+//! decoded, because the receiver combines transmissions. Such a retransmission fails only with probability
+//! `combining`^n, where n is the number of earlier transmissions (rule of Simu5G's `LteRealisticChannelModel`,
+//! `harqReduction`). The outcome of all transmissions of a block is decided at the first transmission, so that other
+//! traffic does not change the outcome.
 //!
 //! Here sequence numbers count bytes of the direction's stream. NR numbers SDUs and segments (TS 38.322 §6.2.2), and
 //! LTE numbers PDUs. All three kinds of numbering lose and retransmit the same bytes.

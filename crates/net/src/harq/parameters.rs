@@ -1,9 +1,9 @@
-//! Parameters of hybrid ARQ and of RLC. The defaults are those of LTE.
+//! Parameters of hybrid ARQ and of RLC. The defaults are those of LTE, from these sources:
 //!
-//! The defaults of timers and polls are those of srsRAN 4G's bearer of QCI 9 (`rb.conf`: 120, 50 and 50 ms, 64 PDUs,
-//! 750 KB, 32 retransmissions). PDCP's t-Reordering is that of srsRAN Project's 5QI 9 (`qos.yml`: 220 ms). Eight
-//! processes and a round trip of eight subframes are those of TS 36.321. Four transmissions, one misread NACK in a
-//! thousand, and 8 bytes of headers are usual values, from memory.
+//! * Timers and polls: srsRAN 4G's bearer of QCI 9 (`rb.conf`: 120, 50 and 50 ms, 64 PDUs, 750 KB, 32 retransmissions).
+//! * PDCP's t-Reordering: srsRAN Project's 5QI 9 (`qos.yml`: 220 ms).
+//! * Eight processes and a round trip of eight subframes: TS 36.321.
+//! * Four transmissions, one misread NACK in a thousand, and 8 bytes of headers: usual values, from memory.
 
 use super::HarqLayer;
 use crate::arq::{Build, LinkLayer};

@@ -9,7 +9,7 @@ pub(super) struct Polling {
     timer: Duration,
     pdus: u64,
     bytes: u64,
-    /// Highest byte that had been sent at the last poll, plus one.
+    /// Number of bytes that had been sent at the last poll.
     polled_end: u64,
     expires: Time,
 }
@@ -32,8 +32,8 @@ impl Polling {
         self.expires
     }
 
-    /// Returns whether a block with this many PDUs and bytes has to poll. `last` means that no other data can be sent
-    /// after the block. `sent` is the highest byte sent, plus one.
+    /// Returns whether a block with this many PDUs and bytes has to poll. `last` is true if no other data can be sent
+    /// after the block. `sent` is the number of bytes sent so far.
     pub(super) fn should_poll(&mut self, now: Time, [pdus, bytes]: [u64; 2], last: bool, sent: u64) -> bool {
         if pdus == 0 {
             return false;

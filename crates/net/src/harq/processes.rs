@@ -24,8 +24,8 @@ impl TransportBlock {
 }
 
 struct Process {
-    /// Time of the next retransmission. If no retransmission is left, this is the time at which the process is free for
-    /// a new block.
+    /// Time of the next retransmission. If no retransmission is left, time at which the process is free for a new
+    /// block.
     due: Time,
     retransmissions_left: u32,
     /// Time at which the receiver decodes the block; [`Time::NEVER`] if the block is already decoded, or if decoding
@@ -76,8 +76,8 @@ impl Processes {
         self.decodes_at
     }
 
-    /// Returns the time of the next retransmission, and the time at which a process is free. Either is [`Time::NEVER`]
-    /// if no process has such a time.
+    /// Returns two times: that of the earliest retransmission, and the earliest time at which a process is free. Each
+    /// is [`Time::NEVER`] if no process qualifies.
     pub(super) fn due(&self) -> [Time; 2] {
         self.processes.iter().fold([Time::NEVER; 2], |[repeat, free], process| {
             match process.retransmissions_left {
@@ -102,7 +102,7 @@ impl Processes {
         self.processes.iter().position(|process| process.retransmissions_left == 0 && process.due <= now)
     }
 
-    /// Takes a process's block, which is empty if the process is free. Give the block back with
+    /// Takes the block out of a process. The block of a free process is empty. Give the block back with
     /// [`Processes::send_block`] or [`Processes::put_back`].
     pub(super) fn take_block(&mut self, index: usize) -> TransportBlock {
         std::mem::take(&mut self.processes[index].block)
@@ -156,8 +156,8 @@ impl Processes {
         probability >= 1.0 || unit_interval(derive(draw, draw_index)) < probability
     }
 
-    /// Takes the earliest block that is decoded by `now`. Returns the index of the block's process, the time of
-    /// decoding and the block. Call [`Processes::put_back`] afterwards.
+    /// Takes the block that is decoded next, if it is decoded by `now`. Returns the index of the block's process, the
+    /// time of decoding and the block. Call [`Processes::put_back`] afterwards.
     pub(super) fn decode(&mut self, now: Time) -> Option<(usize, Time, TransportBlock)> {
         if self.decodes_at > now {
             return None;
@@ -169,7 +169,7 @@ impl Processes {
         Some((index, at, self.take_block(index)))
     }
 
-    /// Gives a block's memory back to its process, for reuse.
+    /// Gives the block back to its process, so that the process can reuse the block's memory.
     pub(super) fn put_back(&mut self, index: usize, mut block: TransportBlock) {
         block.spans.clear();
         block.statuses.clear();

@@ -1,9 +1,9 @@
 //! Missing bytes of the stream, and the timer t-Reassembly. While the timer runs, RLC waits for HARQ to deliver the
 //! missing bytes (TS 38.322 §5.2.2.2, §5.2.3.2). LTE calls the timer t-Reordering (TS 36.322 §5.1.2.2, §5.1.3.2).
 //!
-//! The timer starts when a hole (a range of missing bytes) appears. Its trigger is the highest byte received so far.
-//! When the timer expires, all missing bytes below the trigger count as lost by HARQ. The timer restarts if there are
-//! later holes.
+//! The timer starts when a hole (a range of missing bytes) appears. The highest byte received at that time is the
+//! trigger. When the timer expires, all missing bytes below the trigger count as lost by HARQ. The timer restarts if
+//! later bytes are missing.
 
 use crate::span::Span;
 use lasthop_base::{Duration, Time};
@@ -17,7 +17,7 @@ pub(super) struct Reassembly {
     highest: u64,
     /// Missing bytes below this position count as lost by HARQ, so RLC has to retransmit them.
     harq_lost_end: u64,
-    /// Value that `harq_lost_end` gets when the timer expires.
+    /// Value that `harq_lost_end` will have after the timer has expired.
     trigger: u64,
     deadline: Time,
 }
@@ -38,7 +38,7 @@ impl Reassembly {
         self.deadline
     }
 
-    /// Handles bytes that arrive or are given up. Appends the bytes that were missing until now to `new`.
+    /// Handles bytes that arrive or are given up. Appends those of these bytes that were missing until now to `new`.
     pub(super) fn on_bytes(&mut self, now: Time, bytes: Span, new: &mut Vec<Span>) {
         self.fill(Span { end: bytes.end.min(self.highest).max(bytes.start), ..bytes }, new);
         if bytes.end > self.highest {
@@ -89,7 +89,7 @@ impl Reassembly {
         self.holes.front().map_or(self.highest, |hole| hole.start)
     }
 
-    /// Returns the first byte whose fate is unknown. All earlier bytes have arrived or count as lost by HARQ.
+    /// Returns the first byte whose fate is unknown. All bytes before it have arrived or count as lost by HARQ.
     pub(super) fn known(&self) -> u64 {
         let index = self.holes.partition_point(|hole| hole.end <= self.harq_lost_end);
         self.holes.get(index).map_or(self.highest, |hole| hole.start.max(self.harq_lost_end))
@@ -101,7 +101,7 @@ impl Reassembly {
         before.map(move |hole| Span { end: hole.end.min(known), ..*hole })
     }
 
-    /// Handles the timer's expiry, and restarts the timer if there are later holes.
+    /// Handles the timer's expiry. Restarts the timer if later bytes are missing.
     pub(super) fn on_timeout(&mut self) {
         let now = self.deadline;
         self.harq_lost_end = self.harq_lost_end.max(self.trigger);
@@ -111,7 +111,7 @@ impl Reassembly {
         }
     }
 
-    /// In unacknowledged mode, gives up the next range of missing bytes that HARQ lost, and returns the range.
+    /// In unacknowledged mode, gives up the first range of missing bytes that HARQ lost, and returns the range.
     pub(super) fn abandon_next(&mut self) -> Option<Span> {
         let hole = self.holes.front_mut().filter(|hole| hole.start < self.harq_lost_end)?;
         let gone = Span { end: hole.end.min(self.harq_lost_end), ..*hole };

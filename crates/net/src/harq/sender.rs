@@ -22,13 +22,13 @@ pub(super) struct RlcSender {
     fresh: Span,
     /// Bytes to retransmit. Each range lies within one SDU.
     retransmissions: VecDeque<Span>,
-    /// All bytes before this one are acknowledged or given up.
+    /// Number of bytes at the start of the stream that are acknowledged or given up.
     acknowledged: u64,
     polling: Polling,
     scratch: Vec<Span>,
 }
 
-/// State of the receiving end. The sender uses only the parts that a status report covers.
+/// State of the receiving end. The sender uses only the parts of this state that a status report covers.
 pub(super) struct ReceivingEnd<'a> {
     pub(super) reassembly: &'a mut Reassembly,
     pub(super) delivery: &'a mut Delivery,
@@ -63,7 +63,7 @@ impl RlcSender {
         self.queue.average()
     }
 
-    /// Handles a packet that was enqueued. Returns true if no dequeue was planned yet.
+    /// Handles the enqueuing of a packet. Returns true if no dequeue was planned.
     pub(super) fn on_enqueued(&mut self, now: Time) -> bool {
         let was_idle = self.dequeues_at > now;
         self.dequeues_at = self.dequeues_at.min(now);
@@ -79,7 +79,7 @@ impl RlcSender {
         self.is_acknowledged && self.acknowledged < self.fresh.start
     }
 
-    /// Returns the first byte that the sender still needs.
+    /// Returns the first byte that the sender may still have to send.
     pub(super) fn released(&self) -> u64 {
         if self.is_acknowledged { self.acknowledged } else { self.fresh.start }
     }
@@ -163,8 +163,8 @@ impl RlcSender {
         packet.is_some()
     }
 
-    /// If t-PollRetransmit has expired and there is no other data, retransmits the last unacknowledged SDU, so that
-    /// this SDU carries a poll.
+    /// If t-PollRetransmit has expired and there is no other data, retransmits the last unacknowledged SDU to carry a
+    /// poll.
     fn retransmit_unanswered(&mut self, now: Time, to: &mut ReceivingEnd<'_>, out: &mut Vec<Output>) {
         if !self.has_outstanding()
             || self.polling.expires() > now
@@ -206,7 +206,7 @@ impl RlcSender {
                 && sdu.bytes.start < span.end
             {
                 let bytes = sdu.bytes.common(*span);
-                // A late report may list bytes that have arrived since the report was built.
+                // A late report may list bytes as missing that have arrived since the report was built.
                 if bytes.end > self.acknowledged {
                     self.schedule_retransmission(now, status.made, index, bytes, to, out);
                 }
@@ -215,8 +215,8 @@ impl RlcSender {
         }
     }
 
-    /// Schedules the retransmission of `bytes`, unless these bytes are already scheduled. Gives the SDU up if it had
-    /// too many retransmissions.
+    /// Schedules the retransmission of `bytes`, unless these bytes are already scheduled. Gives the SDU up if it has
+    /// been retransmitted too often.
     fn schedule_retransmission(
         &mut self,
         now: Time,
@@ -232,7 +232,7 @@ impl RlcSender {
             return;
         }
         if sdu.requests > self.max_retransmissions {
-            // This SDU was given up earlier. Another report has to cover the later bytes, so the poll timer must run.
+            // This SDU was given up earlier. The poll timer must run, so that a report covers the bytes after the SDU.
             if self.polling.expires() == Time::NEVER {
                 self.polling.restart_timer(now);
             }
@@ -246,7 +246,7 @@ impl RlcSender {
             return self.retransmissions.push_back(Span { end: bytes.end.min(self.fresh.start), ..bytes });
         }
         // The SDU is given up. Its remaining bytes are not sent, and the receiver stops waiting for them. The poll
-        // timer requests a report on later bytes, unless a report arrives earlier.
+        // timer ensures that a report on later bytes arrives.
         self.polling.restart_timer(now);
         self.retransmissions.retain(|span| span.common(sdu).is_empty());
         if self.fresh.start < sdu.end {

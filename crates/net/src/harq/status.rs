@@ -18,12 +18,12 @@ pub(super) struct StatusReports {
     /// Earliest time at which t-StatusProhibit permits the next report.
     allowed: Time,
     due: Time,
-    /// Positions in the stream, in bytes, of the first and the last unanswered poll. A poll is answered when the fate
-    /// of all bytes before its position is known.
+    /// Stream positions, in bytes, of the first and the last unanswered poll. A poll is answered when the fate of all
+    /// bytes before its position is known.
     pending_polls: Option<[u64; 2]>,
     /// Reports in flight.
     reports: Vec<Report>,
-    /// Empty lists of missing bytes, for reuse.
+    /// Empty lists, which are reused for lists of missing bytes.
     spare: Vec<Vec<Span>>,
     /// Received reports that are not handled yet, with their arrival times.
     received: VecDeque<(Time, Status)>,
@@ -54,7 +54,7 @@ impl StatusReports {
         });
     }
 
-    /// Schedules a report for the polls at positions up to `known`. All bytes before `known` have arrived or count as
+    /// Schedules a report if a poll's position is at most `known`. All bytes before `known` have arrived or count as
     /// lost by HARQ.
     pub(super) fn answer_polls(&mut self, now: Time, known: u64) {
         if let Some([first, last]) = self.pending_polls
@@ -65,7 +65,7 @@ impl StatusReports {
         }
     }
 
-    /// Schedules a status report, as soon as t-StatusProhibit permits.
+    /// Schedules a status report for the earliest time that t-StatusProhibit permits.
     pub(super) fn schedule(&mut self, now: Time) {
         self.due = self.due.min(now.max(self.allowed));
     }
@@ -100,7 +100,7 @@ impl StatusReports {
         self.spare.push(missing);
     }
 
-    /// Handles a report destroyed in transmission.
+    /// Handles a report that was destroyed in transmission.
     pub(super) fn on_lost(&mut self, status: &Status) {
         if let Some(index) = self.reports.iter().position(|report| report.made == status.made) {
             let report = self.reports.swap_remove(index);

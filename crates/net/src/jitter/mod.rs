@@ -7,7 +7,8 @@ use lasthop_base::{Duration, Mechanism, Stream, Time, Values};
 
 /// Model of jitter, which determines an additional delay for each packet.
 pub trait Jitter: Send {
-    /// Returns the additional delay of the packet that left at `now`.
+    /// Returns the additional delay of a packet. `now` is the end of the packet's transmission. For a link layer such
+    /// as RLC, `now` is the arrival time without jitter.
     fn delay(&mut self, now: Time) -> Duration;
 
     /// Whether packets may overtake earlier packets. If false, packets wait for earlier packets.
@@ -26,7 +27,7 @@ pub trait Jitter: Send {
     }
 }
 
-/// Builds a model of jitter.
+/// Function that builds a model of jitter.
 pub type Build = dyn Fn(&Values, Stream) -> Box<dyn Jitter> + Send + Sync;
 
 /// All models of jitter.

@@ -1,7 +1,7 @@
 //! Random delay with a uniform or normal distribution, with or without reordering.
 //!
-//! Without reordering, packets wait for earlier ones. If packets are closer together than `most`, a packet with a small
-//! delay then waits for earlier packets with larger delays, so the mean delay exceeds the distribution's mean. netem's
+//! Without reordering, packets wait for earlier packets. If packets are closer together than `most`, packets with small
+//! delays wait for earlier packets with larger delays. The mean delay then exceeds the distribution's mean. netem's
 //! `delay` reorders.
 
 use super::{Build, Jitter};
@@ -64,8 +64,8 @@ struct Random {
     random: Stream,
 }
 
-/// Number of draws after which the mean is used, limited to the range. This happens only if almost the whole
-/// distribution is out of range.
+/// Number of draws out of range after which the delay is the mean, limited to the range. This limit matters only if
+/// almost the whole distribution is out of range.
 const TRIES: usize = 100;
 
 impl Random {
@@ -127,9 +127,10 @@ mod tests {
         (mean, libm::sqrt(square / sample.len() as f64))
     }
 
-    /// The uniform distribution on 0 … 10 ms has mean 5 and deviation 10 / sqrt(12). The normal distribution with mean
-    /// 5 and deviation 1 has five deviations on either side within 0 … 10, so it is not truncated. Half a normal
-    /// distribution (mean 0, deviation 2) has mean 2 sqrt(2 / pi) and deviation 2 sqrt(1 - 2 / pi).
+    /// The uniform distribution on 0 to 10 ms must have mean 5 and deviation 10 / sqrt(12). The normal distribution
+    /// with mean 5 and deviation 1 is practically not truncated, because the range 0 to 10 has five deviations on
+    /// either side. Half a normal distribution (mean 0, deviation 2) must have mean 2 sqrt(2 / pi) and deviation 2
+    /// sqrt(1 - 2 / pi).
     #[test]
     fn the_distributions_have_their_moments() {
         let ms = |millis| Value::Duration(Duration::from_millis(millis));
@@ -142,8 +143,8 @@ mod tests {
             (half.to_vec(), 2.0 * (2.0 / pi).sqrt(), 2.0 * (1.0 - 2.0 / pi).sqrt()),
         ] {
             let (found, spread) = moments(&sample(&settings));
-            // The bounds are five standard errors of a mean and of a standard deviation. For the deviation, the error
-            // of a normal distribution is an upper bound.
+            // The bounds are five standard errors of the mean and of the standard deviation. The normal distribution's
+            // standard error is an upper bound for the error of the deviation.
             assert!((found - mean).abs() < 5.0 * deviation / 200.0, "{settings:?}: {found}");
             assert!((spread - deviation).abs() < 5.0 * deviation / 282.0, "{settings:?}: {spread}");
         }

@@ -22,13 +22,13 @@ seams! {
         pub delay: Duration = delay,
         /// Planned delay, added to `delay`.
         pub delay_plan: Option<Steps<Duration>> = None,
-        /// Source and destination of each flow, for a queue that [needs them](Config::needs_hosts).
+        /// Source and destination of each flow, if the queue [needs the hosts](Config::needs_hosts).
         pub hosts: Option<Hosts> = None,
         /// Planned loss probability, in addition to the channel's losses.
         pub loss_plan: Option<Steps<PacketShare>> = None,
         /// Probability that a packet is duplicated, 0 to 1.
         pub duplicate: f64 = 0.0 => f64::to_bits,
-        /// Probability that a packet is damaged without notice by the link layer, 0 to 1.
+        /// Probability that a packet is damaged and that the link layer does not notice the damage, 0 to 1.
         pub corrupt: f64 = 0.0 => f64::to_bits,
         /// Probability that a packet is lost after its delivery by the link layer, 0 to 1.
         pub residual_loss: f64 = 0.0 => f64::to_bits,
@@ -37,12 +37,12 @@ seams! {
     }
     /// A wire of this rate and one-way delay with an unlimited queue.
     pub fn wire(service: Service, delay: Duration);
-    /// The kinds of mechanism of a link, in the order in which packets pass through them. [`Catalogue::default`] lists
-    /// this crate's mechanisms.
+    /// The kinds of mechanism of a link, in the order in which packets meet these mechanisms. [`Catalogue::default`]
+    /// lists this crate's mechanisms.
     pub struct Catalogue {
         /// Queue discipline before the link.
         "link" queue: discipline::Build = admission + queue, "queue discipline";
-        /// Losses on the air.
+        /// Losses over the air.
         "link" channel: channel::Build = channel, "channel error model";
         /// Reaction of the link layer to losses.
         "link" arq: arq::Build = arq + rlc + harq + wifi + fec, "link-layer error control";
@@ -101,7 +101,8 @@ impl Config {
         }
     }
 
-    /// Returns the delay without queueing: the propagation delay, plus the mean base delay of recorded trains.
+    /// Returns the delay without queueing: the propagation delay, plus the light trace's mean base delay if there is
+    /// such a trace.
     pub fn base_delay(&self) -> Duration {
         self.delay + self.light.as_ref().map_or(Duration::ZERO, |light| light.trace.mean_delay())
     }
@@ -120,22 +121,22 @@ impl Config {
         Member { values: &self.arq.values, sender, random: Stream::named(random.draw(), "arq") }
     }
 
-    /// Builds the queue. Its stream is derived from the next draw of `random`.
+    /// Builds the queue. The queue's random stream is derived from the next draw of `random`.
     pub(super) fn queue_with(&self, mut random: Stream) -> Discipline {
         let random = Stream::named(random.draw(), "queue");
         let context = QueueContext { rate: self.service.first_rate(), random, hosts: self.hosts.clone() };
         (self.queue.build)(&self.queue.values, context)
     }
 
-    /// Builds the channel. If `may_change`, a lossless channel can get losses at run time.
+    /// Builds the channel. If `may_change` is true, losses can be set at run time even on a lossless channel.
     pub(super) fn channel_of(&self, random: Stream, seed: u64, may_change: bool) -> Box<dyn Channel> {
         let other = random.clone();
         let channel = self.channel_with(random, seed);
         if may_change && channel.is_perfect() { channel::with_settable_loss(other) } else { channel }
     }
 
-    /// Builds the channel of residual losses, which happen after the link layer. Returns `None` without residual
-    /// losses.
+    /// Builds the channel of residual losses, which happen after the link layer. Returns `None` if the link has no
+    /// residual losses.
     pub(super) fn residual_with(&self, random: Stream) -> Option<Box<dyn Channel>> {
         let (kind, values) = match self.residual_burst {
             _ if self.residual_loss <= 0.0 => return None,

@@ -16,7 +16,7 @@ use crate::service::Service;
 use lasthop_base::{Stream, Time};
 use lasthop_wire::{Backlog, Packet};
 
-/// One direction of a link. The representation puts the discriminant next to the link's most used fields.
+/// One direction of a link. With `repr(u8)`, the discriminant lies next to the link's most used fields.
 #[repr(u8)]
 pub enum LinkDirection {
     /// A link that decides a packet's fate when the packet enters.
@@ -32,7 +32,8 @@ impl LinkDirection {
         LinkDirection::in_link(config, random, plans)
     }
 
-    /// Builds a direction of a link. Both directions get a copy of `plans`, so that their plans draw the same values.
+    /// Builds a direction of a link. Both directions get a copy of the stream `plans`, so that plans of both directions
+    /// draw the same values.
     pub fn in_link(config: &Config, random: Stream, plans: Stream) -> LinkDirection {
         LinkDirection::build(config, random, plans, false)
     }
@@ -56,7 +57,7 @@ impl LinkDirection {
         let jitter = (config.jitter.build)(&config.jitter.values, jitter);
         let variable_delay =
             VariableDelay::new(config.delay_plan.clone().map(|plan| plan.seeded(delays)), jitter);
-        // The queue uses a copy of the stream, so that the channel's draws do not depend on the queue's.
+        // The queue draws from a copy of the stream, so that the queue's draws do not change the channel's draws.
         let queue = config.queue_with(random.clone());
         match ((config.arq.build)(&config.arq.values), queue) {
             (LinkLayer::Full(layer), queue) => {
@@ -70,7 +71,8 @@ impl LinkDirection {
                 })
             }
             (LinkLayer::PerPacket(arq), Discipline::Scheduled(queue)) => {
-                // With a scheduled queue, the channel's stream skips its first draw.
+                // Skips one draw: with a scheduled queue, the channel's draws begin with the second number of the
+                // stream.
                 random.draw();
                 let channel = config.channel_of(random, losses, may_change);
                 let direction = ScheduledLink::new(&service, config.delay, queue, channel, arq);
@@ -100,7 +102,7 @@ impl LinkDirection {
         }
     }
 
-    /// Whether packets arrive in order and the fate of each packet is known when the packet enters.
+    /// Whether packets arrive in order, and each packet's fate is known when the packet enters.
     pub fn keeps_order(&self) -> bool {
         match self {
             LinkDirection::Link(link) => link.keeps_order(),
@@ -108,7 +110,8 @@ impl LinkDirection {
         }
     }
 
-    /// Starts to count the backlog even if the queue is unlimited. [`LinkDirection::backlog`] is valid only then.
+    /// Starts to count the backlog even if the queue is unlimited. Without this call, [`LinkDirection::backlog`] is
+    /// wrong for an unlimited queue.
     pub fn track_backlog(&mut self) {
         if let LinkDirection::Link(link) = self {
             link.track_backlog();
@@ -131,7 +134,7 @@ impl LinkDirection {
         }
     }
 
-    /// Average queue length in packets, if RED or another admission computes an average; otherwise `None`.
+    /// Average queue length in packets, as RED computes it; `None` if the direction computes no average.
     pub fn average(&self) -> Option<f64> {
         match self {
             LinkDirection::Link(link) => link.admission_gate.average(),
@@ -139,8 +142,8 @@ impl LinkDirection {
         }
     }
 
-    /// Returns the failed transmissions of a link's last packet ([`Link::take_failures`]). An element returns `None`,
-    /// because it outputs [`Output::TransmissionFailed`].
+    /// Returns the failed transmissions of a link's last packet ([`Link::take_failures`]). For an element, returns
+    /// `None`, because an element outputs [`Output::TransmissionFailed`].
     pub fn take_failures(&mut self) -> Option<TransmissionFailures> {
         match self {
             LinkDirection::Link(link) => link.take_failures(),
@@ -148,8 +151,8 @@ impl LinkDirection {
         }
     }
 
-    /// Requests reports of failed transmissions from an element. A link always records its failures
-    /// ([`LinkDirection::take_failures`]). Returns false if the link layer reports none.
+    /// Requests that an element reports failed transmissions. A link records failures for
+    /// [`LinkDirection::take_failures`] without this request. Returns false if the link layer cannot report failures.
     pub fn report_failures(&mut self) -> bool {
         match self {
             LinkDirection::Link(link) => {

@@ -1,13 +1,13 @@
 //! Duplicates and damages packets before they enter a link direction, as netem's `duplicate` and `corrupt` do
 //! (tc-netem(8)). Causes residual losses after the direction.
 //!
-//! Duplicates and damage use separate random streams, so that they do not change other random draws. A copy has its own
-//! packet number and enters right after the original. Queue limit, channel, damage and jitter apply to the copy, but
-//! this link does not copy it further. A damaged packet uses capacity on this and later links, and its host discards
-//! it. As in netem, damage happens before the queue, and link layers do not repair it.
+//! Duplicates and damage have random streams of their own, so that other random draws do not change. A copy has its own
+//! packet number, and enters right after the original. Queue limit, channel, damage and jitter apply to the copy, but
+//! this link does not duplicate the copy. A damaged packet uses capacity on this and later links, and the receiving
+//! host discards the packet. As in netem, damage happens before the queue, and link layers do not repair the damage.
 //!
-//! A residual loss destroys a packet after its delivery by the link layer, so the packet is not retransmitted. Random
-//! numbers are drawn in the order of delivery.
+//! A residual loss destroys a packet after the link layer has delivered the packet, so the link layer does not
+//! retransmit. Random numbers are drawn in the order of delivery.
 
 use super::{Config, LinkDirection};
 use crate::change::LinkChange;
@@ -21,7 +21,7 @@ pub(crate) struct ImpairedLink {
     duplicates: Chance,
     corrupts: Chance,
     residual: Option<Box<dyn Channel>>,
-    /// Latest arrival so far. The residual channel needs transmissions in time order.
+    /// Latest arrival so far. The channel of residual losses needs its transmissions in time order.
     last_arrival: Time,
 }
 

@@ -1,5 +1,5 @@
-//! Run-time changes of a direction. On a [`Link`], which decides fates when packets enter, changes affect only later
-//! packets.
+//! Run-time changes of a direction's settings. A [`Link`] decides a packet's fate when the packet enters, so a change
+//! affects only packets that enter later.
 
 use super::{Link, LinkDirection};
 use crate::change::{ChangeRefused, LinkChange, LinkSettings};
@@ -18,7 +18,8 @@ impl LinkDirection {
     }
 
     /// Returns the reason why a change is impossible, or `None` if the change is possible. The loss probability can
-    /// change if the channel has one, or if the direction was built [to change](LinkDirection::adjustable).
+    /// change if the channel has a constant loss probability, or if the direction was built [to
+    /// change](LinkDirection::adjustable).
     pub fn refusal(&self, change: &LinkChange) -> Option<ChangeRefused> {
         match self {
             LinkDirection::Link(link) => link.refusal(change),
@@ -34,8 +35,8 @@ impl LinkDirection {
         }
     }
 
-    /// Time that a packet entering at `now` would wait until its first bit is sent, at the current settings; `None` if
-    /// unknown.
+    /// Time that a packet entering at `now` would wait until its first bit is sent, if the current settings stayed.
+    /// `None` if this time is unknown.
     pub fn queueing_delay(&mut self, now: Time) -> Option<Duration> {
         match self {
             LinkDirection::Link(link) => Some(link.frees_at.since(now)),

@@ -2,9 +2,9 @@
 //! Link-sharing and Resource Management Models, IEEE/ACM ToN 3(4), 1995).
 //!
 //! There are two classes, TCP segments and datagrams. The link's allocated rate is the sum of their rates. For each
-//! class, CBQ keeps an average idle time: the average time by which a packet of the class leaves later than at the
-//! allocated rate. A class is over its limit from the time at which this average becomes negative until the average
-//! would have recovered. Nested classes are not modelled.
+//! class, CBQ keeps an average idle time. This is the average time by which packets of the class leave later than they
+//! would at the allocated rate. A class is over its limit from the time at which this average becomes negative until
+//! the average would have recovered. Nested classes are not modelled.
 //!
 //! The formal link-sharing guidelines (§3) decide which classes may send. A class may send if it is not over its limit.
 //! A class over its limit may send only if it may borrow and the link is not over its limit. In addition, every other
@@ -99,8 +99,8 @@ struct Class {
     priority: u64,
     borrows: bool,
     estimator: Estimator,
-    /// Time in s that the bytes served so far take at the allocated rate. Among classes of equal priority, the class
-    /// with the smallest value sends next.
+    /// Time in s in which all bytes served so far would be sent at the allocated rate. Among classes of equal priority,
+    /// the class with the smallest value sends next.
     served: f64,
 }
 
@@ -159,7 +159,7 @@ impl Queue for Cbq {
             return;
         }
         if self.classes[at].packets.is_empty() {
-            // A class that was idle gets no compensation for the turns that it missed.
+            // A class gets no compensation for the turns that it missed while it was idle.
             let least = self.classes.iter().filter(|class| !class.packets.is_empty());
             let least = least.map(|class| class.served).fold(f64::INFINITY, f64::min);
             if least.is_finite() {
@@ -182,8 +182,9 @@ impl Queue for Cbq {
         class.packets.pop_front()
     }
 
-    /// Returns the earliest time at which a waiting class may send. From that time on, the class, or the link from
-    /// which it borrows, is not over its limit. Call this only while no class may send.
+    /// Returns the earliest time at which a waiting class may send. At that time, the class is no longer over its
+    /// limit, or the link from which the class borrows is no longer over its limit. Call this only while no class may
+    /// send.
     fn ready_at(&self, now: Time) -> Time {
         let waiting = self.classes.iter().filter(|class| !class.packets.is_empty());
         let recovers = waiting.map(|class| {
@@ -215,7 +216,7 @@ struct Estimator {
     weight: f64,
     /// Average idle time in s, at most [`PacketTiming::largest`].
     idle: f64,
-    /// Weight that an old average still has after `max_burst` further packets.
+    /// Weight of an old average after `max_burst` further packets.
     decay: f64,
     share: f64,
     left: Time,
@@ -227,9 +228,9 @@ struct Estimator {
 #[derive(Clone, Copy)]
 struct PacketTiming {
     bytes: u64,
-    /// Time that a packet of `bytes` takes at the allocated rate.
+    /// Time in which a packet of `bytes` is sent at the allocated rate.
     service_time: Duration,
-    /// Value of `service_time` in s.
+    /// Same value as `service_time`, as a number in s.
     due: f64,
     largest: f64,
 }
@@ -264,7 +265,7 @@ impl Estimator {
         self.idle = if average < largest { average } else { largest };
         self.left = leaves;
         self.recovers = if self.idle < -GRAIN {
-            // If the next packet leaves after this wait, the average becomes zero.
+            // The average becomes zero if the next packet leaves after this wait.
             let wait = due - self.idle * (1.0 - self.weight) / self.weight;
             leaves + Duration::from_secs_f64((wait - due * self.share).max(0.0))
         } else {
@@ -287,8 +288,9 @@ impl Estimator {
         PacketTiming { bytes, service_time, due, largest: self.largest(due) }
     }
 
-    /// Returns the largest average idle time in s, which the literature calls maxidle. It lets `max_burst` packets of
-    /// this size leave back to back after a pause (Floyd, Notes on Class-Based Queueing: Setting Parameters, 1996).
+    /// Returns the largest average idle time in s, which the literature calls maxidle. With this average, `max_burst`
+    /// packets of this size can leave back to back after a pause (Floyd, Notes on Class-Based Queueing: Setting
+    /// Parameters, 1996).
     fn largest(&self, due: f64) -> f64 {
         let excess = due * (1.0 - self.share);
         (excess * (1.0 - self.decay) / self.decay).max(due * self.share * self.weight)
@@ -384,8 +386,8 @@ mod tests {
         let [tcp, _] = run(cbq(&[("tcp_borrows", Value::Flag(false))]), [50, 0]);
         assert!((tcp - 70.0).abs() < 1.4, "{tcp}");
         let [tcp, datagrams] = run(cbq(&[("datagram_borrows", Value::Flag(false))]), [0, 50]);
-        // The estimator lets pairs of packets pass, then waits for 15/16 of the excess. The rate is therefore up to
-        // 1/32 (1 - 0.3) / 1 = 2.2 % too high.
+        // The estimator lets pairs of packets pass, and then waits for 15/16 of the time by which they were early. The
+        // rate is therefore up to (1/32) (1 - 0.3) = 2.2 % too high, where 0.3 is the class's share of the link.
         assert!((datagrams - 30.0).abs() < 0.9 && tcp == 0.0, "{datagrams}");
     }
 
@@ -429,10 +431,10 @@ mod tests {
         let mut class = Estimator::new(Rate::from_bps(30_000_000), link, 1.0 / 16.0, 16);
         let start = Time::ZERO + Duration::from_secs(1);
         class.on_sent(start, 500);
-        // After a pause, the average is maxidle = (133.3 us - 40 us) ((16/15)^16 - 1) = 168.8 us.
+        // After a pause, the average must be maxidle = (133.3 us - 40 us) ((16/15)^16 - 1) = 168.8 us.
         let largest = 93.333e-6 * (libm::pow(16.0 / 15.0, 16.0) - 1.0);
         assert!((class.idle - largest).abs() < 5e-9, "{}", class.idle);
-        // 16 more packets leave back to back, each 93.3 us early, which reduces the average to zero.
+        // 16 more packets leave back to back, each 93.3 us early. They must reduce the average to zero.
         let mut now = start;
         for _ in 0..16 {
             assert!(!class.is_over(now));
@@ -443,7 +445,7 @@ mod tests {
         now += Duration::from_micros(40);
         class.on_sent(now, 500);
         assert!(class.is_over(now) && class.idle < 0.0);
-        // A packet that leaves at the time of recovery brings the average back to zero.
+        // A packet that leaves at the time of recovery must bring the average back to zero.
         let again = class.recovers;
         class.on_sent(again + Duration::from_micros(40), 500);
         assert!(class.idle.abs() < 2e-9, "{}", class.idle);

@@ -1,8 +1,8 @@
 //! CoDel: drops packets at dequeue, at a growing rate, while the queueing delay is too large (RFC 8289 §5).
 //!
-//! No packet is dropped while at least one packet in each `interval` waits for less than `target`. Otherwise the next
-//! packet is dropped. The gap to each further drop is `interval` divided by the square root of the number of drops.
-//! With `marks`, ECN-capable packets are marked instead (RFC 8289 §3 allows this, Linux does so).
+//! While at least one packet in each `interval` waits for less than `target`, CoDel drops nothing. Otherwise the next
+//! packet is dropped. The time to each further drop is `interval` divided by the square root of the number of drops.
+//! With `marks`, ECN-capable packets are marked instead of dropped (RFC 8289 §3 allows this, and Linux does so).
 
 use super::fifo::PacketFifo;
 use super::law::{CoDelParameters, ControlLaw, INTERVAL, MARKS, MTU, TARGET};
@@ -116,8 +116,8 @@ mod tests {
         Time::ZERO + MS * millis
     }
 
-    /// Dequeues a packet of 1000 bytes each millisecond, from a queue that is kept `waits` ms long. Returns the times
-    /// in ms of drops and marks.
+    /// Dequeues a packet of 1000 bytes each millisecond from a queue in which each packet waits for `waits` ms. Returns
+    /// the times in ms of drops and marks.
     fn drops(codel: &mut CoDel, from: u64, until: u64, waits: u64, ecn: Ecn) -> Vec<u64> {
         let (mut drop_times, mut dropped) = (Vec::new(), Dropped::new());
         for now in from..until {
@@ -156,7 +156,7 @@ mod tests {
     #[test]
     fn a_queue_within_the_target_is_left_alone() {
         assert!(drops(&mut codel(&[]), 100, 2000, 4, Ecn::NotEct).is_empty());
-        // If a burst is shorter than an interval, none of its packets may be dropped.
+        // A burst that is shorter than an interval must pass without drops.
         let mut bursty = codel(&[]);
         assert!(drops(&mut bursty, 100, 190, 50, Ecn::NotEct).is_empty());
         empty(&mut bursty, 190);
@@ -174,7 +174,8 @@ mod tests {
                 assert!(slow.dequeue(at(50 * now), &mut dropped).is_some());
             }
         }
-        // Packets wait for 100 ms. After each dequeue, 2000 bytes wait, which exceeds `mtu`.
+        // Packets wait for 100 ms. After each dequeue, 2000 bytes wait, which is more than the default `mtu`, so
+        // packets must be dropped.
         assert!(!dropped.is_empty());
         let (mut slower, mut dropped) = (codel(&[("mtu", Value::Bytes(2000))]), Dropped::new());
         for now in 0..100u64 {
@@ -186,8 +187,8 @@ mod tests {
         assert!(dropped.is_empty());
     }
 
-    /// RFC 8289 §5.5: if the dropping state begins again within 16 intervals, it starts with the count of the last
-    /// dropping state. After 16 intervals, it starts with a count of one.
+    /// RFC 8289 §5.5: if the dropping state begins again within 16 intervals, it must start with the count that the
+    /// last dropping state reached. After 16 intervals, it must start with a count of one.
     #[test]
     fn it_begins_where_it_was_if_that_is_not_long_ago() {
         for (pause, expected) in [(200, 8), (1700, 1)] {

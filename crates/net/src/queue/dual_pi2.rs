@@ -2,12 +2,12 @@
 //!
 //! Packets marked ECT(1) or CE enter the L (low-latency) queue, all others the C (classic) queue. A
 //! proportional-integral controller derives a base probability p' from the delay. Packets of the C queue are dropped or
-//! marked with probability p'^2. Packets of the L queue are marked with probability k p', or if their delay exceeds a
-//! threshold. Flows of either kind then get about the same rate.
+//! marked with probability p'^2. Packets of the L queue are marked with probability k p', where k is the coupling
+//! factor, or if their delay exceeds a threshold. Flows of either kind then get about the same rate.
 //!
 //! Each packet takes a random draw, as in Linux. The RFC's pseudocode instead adds up probabilities (`recur`). p' is
-//! updated when a packet arrives or leaves: once for each update interval since the last update. The sources are the
-//! RFC's pseudocode (from memory), and Linux's sch_dualpi2 for details.
+//! updated only when a packet arrives or leaves, once for each update interval that has ended since the last update.
+//! The rules are those of the RFC's pseudocode (from memory), with details of Linux's sch_dualpi2.
 
 use super::fifo::{Front, PacketFifo};
 use super::{Build, Dropped, Queue};
@@ -169,7 +169,7 @@ impl DualPi2 {
 
     fn update_controller(&mut self, delay: f64) {
         let change = self.alpha * (delay - self.target.as_secs()) + self.beta * (delay - self.last_delay);
-        // If overload does not cause drops, p' is limited to 1/k, so that k p' is at most 1.
+        // If overload does not cause drops, p' is limited to 1/k, so that the marking probability k p' is at most 1.
         let max = if self.drops_overload { 1.0 } else { 1.0 / self.coupling };
         self.base = (self.base + change).clamp(0.0, max);
         self.last_delay = delay;
@@ -190,8 +190,8 @@ impl DualPi2 {
         if self.is_short() || !self.draw(self.base * self.base) {
             return true;
         }
-        // If p'^2 is at least 1/k^2, which is 25 % for k = 2, ECN-capable packets are dropped, too (RFC 9332, appendix
-        // A.2).
+        // If p'^2 is at least 1/k^2 (25 % for k = 2), ECN-capable packets are dropped instead of marked (RFC 9332,
+        // appendix A.2).
         let overload = self.coupling * self.base >= 1.0 && self.drops_overload;
         !overload && mark(packet)
     }
@@ -233,7 +233,8 @@ impl Queue for DualPi2 {
         self.advance(now);
         loop {
             let is_low = self.next_is_low();
-            // After this `pop`, [`DualPi2::is_short`] does not count the packet that leaves.
+            // The packet must leave its queue before [`DualPi2::is_short`] is called, which counts only the packets
+            // left.
             let waiting = if is_low { &mut self.low } else { &mut self.classic };
             let (arrived_at, mut packet) = waiting.pop()?;
             let bytes = f64::from(packet.wire_bytes);
@@ -301,8 +302,8 @@ mod tests {
         Time::ZERO + MS * millis
     }
 
-    /// Returns the shares of `count` packets with this code point that are marked and that are dropped, at a fixed base
-    /// probability. Ten packets are waiting at each dequeue.
+    /// Returns two shares of `count` packets with this code point: the share that is marked, and the share that is
+    /// dropped. The base probability is fixed, and ten packets wait at each dequeue.
     fn fates(base: f64, ecn: Ecn, count: u32, settings: &[(&'static str, Value)]) -> (f64, f64) {
         let still = [("alpha", Value::Number(0.0)), ("beta", Value::Number(0.0))];
         let mut dual = dual(&[settings, &still].concat());
@@ -346,7 +347,7 @@ mod tests {
         let (low, ect0) = (of(Ecn::Ect1), of(Ecn::Ect0));
         assert!(is_near(low.1, 0.36) && is_near(low.0, 0.64), "{low:?}");
         assert!(is_near(ect0.1, 0.36) && ect0.0 == 0.0, "{ect0:?}");
-        // Overload already applies at exactly k p' = 1 (p_Lmax in the RFC).
+        // Overload must already apply at exactly k p' = 1 (p_Lmax in the RFC).
         let (low, ect0) = (fates(0.5, Ecn::Ect1, 20_000, &[]), fates(0.5, Ecn::Ect0, 20_000, &[]));
         assert!(is_near(low.1, 0.25) && is_near(low.0, 0.75), "{low:?}");
         assert!(is_near(ect0.1, 0.25) && ect0.0 == 0.0, "{ect0:?}");
@@ -370,7 +371,7 @@ mod tests {
         assert_eq!(dual.base, 0.0);
     }
 
-    /// An L packet that has waited for more than a millisecond must be marked if another L packet waits behind it.
+    /// An L packet that has waited for more than a millisecond must be marked while another L packet waits behind it.
     #[test]
     fn the_step_marks_by_waiting_time() {
         let mut dropped = Dropped::new();

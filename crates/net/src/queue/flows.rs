@@ -1,8 +1,8 @@
 //! One queue per flow, served by deficit round robin (Shreedhar and Varghese 1996; new flows before old ones: RFC 8290
 //! §4). The packets of all queues are stored in one vector.
 //!
-//! Here a flow is one direction of a flow of the run, and its number and direction are hashed with a salt (SplitMix64).
-//! Collisions are therefore the same in every repetition. Real routers hash addresses and ports.
+//! A queue is chosen by a hash of the flow's number, the packet's direction and a salt (SplitMix64). Collisions are
+//! therefore the same in every repetition. Real routers hash addresses and ports.
 
 use super::fifo::Front;
 use lasthop_base::{Parameter, Time, Unit, random};
@@ -61,7 +61,7 @@ struct FlowQueue {
     tail: u32,
     waiting: u32,
     bytes: u64,
-    /// Bytes left in the flow's current turn.
+    /// Bytes that the flow may still send in its current turn.
     deficit: i64,
     /// Whether the flow is in the list of new flows or in the list of old flows.
     is_listed: bool,
@@ -120,8 +120,8 @@ impl Flows {
         self.old.len
     }
 
-    /// Whether the flow is in the list of new flows or in the list of old flows. A flow without packets stays in its
-    /// list until its next turn.
+    /// Whether the flow is in the list of new flows or in the list of old flows. A flow whose queue becomes empty stays
+    /// in its list until its next turn.
     pub(super) fn is_active(&self, flow: u32) -> bool {
         self.flows[flow as usize].is_listed
     }
@@ -184,8 +184,8 @@ impl Flows {
         Some((slot.arrived_at, slot.packet))
     }
 
-    /// Returns the flow with the most bytes. If several flows have the same number of bytes, returns the first of these
-    /// flows. Scans all queues, so call this only if the router is full.
+    /// Returns the flow with the most bytes in its queue; if several flows have as many bytes, the first of them. Scans
+    /// all queues, so call this only if the router is full.
     pub(super) fn longest_queue(&self) -> u32 {
         let mut longest_queue = 0;
         for (flow, queue) in self.flows.iter().enumerate() {
@@ -216,8 +216,8 @@ impl Flows {
     }
 
     /// As [`Flows::next`], but each flow may have turns of a different size. `quantum_of` returns the bytes of a flow's
-    /// next turn; its second argument is whether the flow has packets. `on_leave` is called for a flow that leaves the
-    /// lists.
+    /// next turn; its second argument is true if the flow has packets. `on_leave` is called when a flow leaves the
+    /// lists of active flows.
     #[inline(always)]
     pub(super) fn next_by(
         &mut self,
@@ -243,8 +243,8 @@ impl Flows {
                 return Some(packet);
             }
             self.drop_head(is_new);
-            // A new flow whose queue is empty first moves to the list of old flows. Otherwise such flows could starve
-            // old flows.
+            // A new flow whose queue is empty first moves to the list of old flows. If such flows left the lists at
+            // once, they could starve old flows.
             if is_new && self.old.head != NONE {
                 append(&mut self.old, &mut self.flows, flow);
             } else {

@@ -1,9 +1,9 @@
 //! FQ-CoDel: one queue per flow, served with new flows first, and with CoDel in each queue (RFC 8290).
 //!
-//! Flows are hashed to queues. A queue that was empty is served before the others, so a flow that sends less than its
-//! share does not wait for other flows. Each turn allows `quantum` bytes (deficit round robin). Each queue runs CoDel
-//! (RFC 8289). If the router is full, half of the packets of the longest queue, at most 64, are dropped from its head
-//! (§4.1).
+//! Flows are hashed to queues. A queue that was empty is served before the other queues, so a flow that sends less than
+//! its share does not wait for other flows. Each turn allows `quantum` bytes (deficit round robin). Each queue runs
+//! CoDel (RFC 8289). If the router is full, half of the packets of the longest queue, at most 64, are dropped from its
+//! head (§4.1).
 //!
 //! # Differences from the RFC
 //! The `mtu` rule of RFC 8289 §5.6 applies to each queue, whereas Linux counts the bytes of all queues together. A turn
@@ -140,8 +140,8 @@ mod tests {
         assert_eq!(flows, [1, 1, 2, 2, 3, 3, 1, 1, 2, 2, 3, 3]);
     }
 
-    /// RFC 8290 §1.3, §4.2: a flow whose queue was empty is served before the other flows. Before the flow counts as
-    /// new again, it has to go through the list of old flows.
+    /// RFC 8290 §1.3, §4.2: a flow whose queue was empty must be served before the other flows. After that, the flow
+    /// must pass through the list of old flows before it counts as new again.
     #[test]
     fn a_sparse_flow_comes_first_but_not_for_ever() {
         let mut queue = fq_codel(&[("quantum", Value::Bytes(1514))]);
@@ -155,15 +155,15 @@ mod tests {
         );
         put(&mut queue, 1, 2, 1);
         assert_eq!(leave(&mut queue), Some(2), "flow 2 is served before the other 48 packets of flow 1");
-        // Flow 2 is empty, so flow 1 has its turn.
+        // Flow 2 has no packets left, so flow 1 has its turn.
         assert_eq!(leave(&mut queue), Some(1));
         put(&mut queue, 1, 2, 1);
         assert_eq!(leave(&mut queue), Some(1), "flow 2 is behind flow 1 in the list of old flows");
         assert_eq!(leave(&mut queue), Some(2));
     }
 
-    /// RFC 8290 §4.1: the longest queue loses half of its packets, at most 64, from its head. It does not matter which
-    /// flow sent the last packet.
+    /// RFC 8290 §4.1: the longest queue must lose half of its packets, at most 64, from its head. It must do so even if
+    /// a packet of another flow overfills the router.
     #[test]
     fn the_fattest_flow_makes_room_for_all() {
         let mut queue = fq_codel(&[("packets", Value::Count(40))]);
@@ -196,12 +196,12 @@ mod tests {
         }
         assert!(!dropped.is_empty() && dropped.iter().all(|(packet, _)| packet.flow.0 == 1));
         assert!(waits <= 1, "{waits} ms behind the packet in transmission");
-        // RFC 8289 §5.3: the first drop follows one interval after the delay exceeds 5 ms. Further drops follow at
-        // shorter intervals.
+        // RFC 8289 §5.3: the first drop follows one interval (100 ms) after the delay exceeds 5 ms. Further drops
+        // follow at shorter intervals, so 400 ms have 3 to 20 drops.
         assert!((3..=20).contains(&dropped.len()), "{}", dropped.len());
     }
 
-    /// 100,000 packets must reuse at most 21 slots, if at most 21 packets wait at a time.
+    /// 100,000 packets must fit into 21 slots, because at most 21 packets wait at a time.
     #[test]
     fn places_are_used_again() {
         let (mut queue, mut dropped) = (fq_codel(&[]), Dropped::new());
@@ -223,7 +223,7 @@ mod tests {
         };
         assert_eq!(shares(0), shares(0));
         assert_ne!(shares(0), shares(1));
-        // 64 flows share 16 queues, so a queue has four flows on average, with a standard deviation of 1.94.
+        // 64 flows are hashed to 16 queues, so a queue has four flows on average, with a standard deviation of 1.94.
         assert!((0..12).contains(&shares(0).len()));
     }
 }

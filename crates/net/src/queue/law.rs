@@ -37,7 +37,7 @@ pub(super) const MARKS: Parameter = Parameter {
     doc: "marks ECN-capable packets instead of dropping them",
 };
 
-/// Parameters of CoDel, which are the same for all queues of a router.
+/// Parameters of CoDel, shared by all queues of a router.
 pub(super) struct CoDelParameters {
     pub(super) target: Duration,
     pub(super) interval: Duration,
@@ -58,11 +58,11 @@ impl CoDelParameters {
 
 #[derive(Clone, Default)]
 pub(super) struct ControlLaw {
-    /// End of the interval that began when the delay exceeded the target; `None` while the delay is below the target.
+    /// End of the interval that began when the delay exceeded the target. `None` while the delay is below the target.
     first_above: Option<Time>,
     /// Whether the queue is in the dropping state.
     is_dropping: bool,
-    /// Time of the next drop. After the dropping state, the time of the drop that was planned last.
+    /// Time of the next drop. Outside the dropping state, time of the drop that was planned last.
     drops_at: Time,
     /// Number of drops in this dropping state.
     count: u64,
@@ -70,7 +70,7 @@ pub(super) struct ControlLaw {
     last_count: u64,
 }
 
-/// A dequeued packet, and whether the delay has exceeded the target for a whole interval.
+/// A dequeued packet, and whether the delay has exceeded the target for a whole interval, so that CoDel may drop.
 type Leaving = (Option<Packet>, bool);
 
 struct DequeueContext<'a, F> {
@@ -118,7 +118,7 @@ impl ControlLaw {
         from + Duration::from_secs_f64(parameters.interval.as_secs() / libm::sqrt(self.count as f64))
     }
 
-    /// Marks the packet if possible; otherwise drops the packet and returns the next packet.
+    /// Marks the packet if possible. Otherwise drops the packet and dequeues the next packet.
     fn mark_or_drop<F: Front>(
         &mut self,
         packet: Option<Packet>,
@@ -139,7 +139,7 @@ impl ControlLaw {
         context: &mut DequeueContext<'_, F>,
     ) -> Option<Packet> {
         self.is_dropping = is_late;
-        // With a large backlog, several drops may be due at the same time.
+        // With a large backlog, several drops may be due in the same call.
         while self.is_dropping && context.now >= self.drops_at {
             self.count += 1;
             let before = context.dropped.len();
@@ -163,8 +163,8 @@ impl ControlLaw {
     ) -> Option<Packet> {
         let (packet, _) = self.mark_or_drop(packet, context);
         self.is_dropping = true;
-        // If the last planned drop is less than 16 intervals ago, the drop rate continues from the rate of the last
-        // dropping state.
+        // If the last planned drop is less than 16 intervals ago, the count starts with the number of drops in the last
+        // dropping state. Otherwise the count starts with one.
         let more = self.count - self.last_count;
         let is_soon = context.now.since(self.drops_at) < context.parameters.interval * 16;
         self.count = if more > 1 && is_soon { more } else { 1 };

@@ -2,7 +2,8 @@
 //!
 //! If a packet of normal priority finds the queue full, the newest packet of low priority is dropped. If no packet of
 //! low priority waits, or if the arriving packet has low priority, the arriving packet is dropped. TCP-Peach requires
-//! this behaviour of all routers on a path (Akyildiz et al. 2001). To drop the newest of these packets is our choice.
+//! that all routers on a path drop packets of low priority first (Akyildiz et al. 2001). Dropping the newest of these
+//! packets is our choice.
 
 use super::{Build, Dropped, Queue};
 use crate::discipline::Discipline;

@@ -1,5 +1,5 @@
-//! Queues that decide at dequeue, or remove packets from their middle. A packet's fate is not known when the packet is
-//! enqueued.
+//! Queues that decide a packet's fate at dequeue, or that remove packets from their middle. A packet's fate is
+//! therefore unknown when the packet is enqueued.
 
 mod cake;
 mod cbq;
@@ -24,22 +24,23 @@ use lasthop_wire::{Backlog, LossReason, Packet};
 /// Dropped packets, with the reasons of the drops.
 pub type Dropped = Vec<(Packet, LossReason)>;
 
-/// A queue in front of a transmitter. Each enqueued packet is output once, either by `dequeue` or in a list `dropped`.
+/// A queue in front of a transmitter. Each enqueued packet leaves the queue once: `dequeue` returns the packet, or a
+/// call adds it to its list `dropped`.
 pub trait Queue: Send {
     /// Enqueues or drops a packet. May also drop other packets.
     fn enqueue(&mut self, now: Time, packet: Packet, dropped: &mut Dropped);
 
-    /// Returns the next packet, if one may be sent now.
+    /// Returns the next packet; `None` if no packet may be sent now.
     fn dequeue(&mut self, now: Time, dropped: &mut Dropped) -> Option<Packet>;
 
-    /// Returns the time at which `dequeue` may return a packet, after a `dequeue` that returned `None`. [`Time::NEVER`]
-    /// means not before the next arrival.
+    /// Returns the time at which `dequeue` may return a packet, if the last `dequeue` returned `None`. [`Time::NEVER`]
+    /// means that `dequeue` returns no packet before the next arrival.
     fn ready_at(&self, now: Time) -> Time {
         let _ = now;
         Time::NEVER
     }
 
-    /// Packets and bytes that wait.
+    /// Number of packets and bytes that wait.
     fn backlog(&self) -> Backlog;
 
     /// Whether the queue may mark packets (ECN).
@@ -58,7 +59,7 @@ pub trait Queue: Send {
     }
 }
 
-/// All queues that decide at dequeue, or remove packets from their middle.
+/// All queues that decide fates at dequeue, or that remove packets from their middle.
 pub const ALL: &[Mechanism<Build>] = &[
     tag_drop::MECHANISM,
     cbq::MECHANISM,

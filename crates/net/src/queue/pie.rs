@@ -1,16 +1,17 @@
 //! PIE: drops arriving packets with a probability from a proportional-integral controller of the delay (RFC 8033).
 //!
 //! Every `update`, the probability changes by `alpha` times the excess of the delay over the target, plus `beta` times
-//! the growth of the delay. Small probabilities change in smaller steps (§4.2). After a quiet time, a burst passes
-//! without drops (§4.4). Between two drops, a minimum number of packets passes (§5.4). Above a threshold of the
-//! probability, ECN-capable packets are dropped, too (§5.1).
+//! the growth of the delay. While the probability is small, it changes in smaller steps (§4.2). After a quiet time, a
+//! burst passes without drops (§4.4). Between two drops, a minimum number of packets passes (§5.4). While the
+//! probability is above a threshold, ECN-capable packets are dropped instead of marked (§5.1).
 //!
-//! The delay is the queueing delay of the last packet that left (§4.3; Linux's default). With `estimator =
-//! "departure_rate"` it is the backlog divided by the departure rate, which is measured over 16 KB at a time (§5.2).
+//! The delay is the time for which the last packet that left had waited (§4.3; Linux's default). With `estimator =
+//! "departure_rate"`, the delay is the backlog divided by the departure rate, which is measured over 16 KB at a time
+//! (§5.2).
 //!
 //! # Differences from the RFC
-//! PIE is always on (§5.3 allows switching it off while the queue is less than a third full). The controller is updated
-//! when a packet arrives or leaves: once for each update interval since the last update.
+//! PIE is always on (§5.3 allows switching PIE off while the queue is less than a third full). The probability is
+//! updated only when a packet arrives or leaves, once for each update interval that has ended since the last update.
 
 use super::fifo::{Front, PacketFifo};
 use super::{Build, Dropped, Queue};
@@ -101,8 +102,8 @@ const THRESHOLD: u64 = 16_384;
 /// Weight of the latest measurement in the average departure rate (RFC 8033 §5.2).
 const WEIGHT: f64 = 0.25;
 
-/// Pairs of a probability and a divisor. The divisor applies to the controller's steps while the drop probability is
-/// below the pair's probability (RFC 8033 §4.2).
+/// Each pair has a probability and a divisor. While the drop probability is below the pair's probability, the
+/// controller's steps are divided by the divisor (RFC 8033 §4.2).
 const STEPS: [(f64, f64); 6] =
     [(1e-6, 2048.0), (1e-5, 512.0), (1e-4, 128.0), (1e-3, 32.0), (1e-2, 8.0), (1e-1, 2.0)];
 
@@ -120,8 +121,8 @@ struct Pie {
     waiting: PacketFifo,
     estimator: Estimator,
     probability: f64,
-    /// Sum of the drop probabilities of the packets since the last drop. This sum limits the gap between two drops to a
-    /// minimum and a maximum.
+    /// Sum of the drop probabilities of the packets since the last drop. The comparison of this sum with two bounds
+    /// keeps the gap between two drops between a minimum and a maximum.
     probability_sum: f64,
     /// Current delay, s.
     delay: f64,
@@ -134,7 +135,8 @@ struct Pie {
 enum Estimator {
     Timestamp,
     DepartureRate {
-        /// Start of the current measurement, and bytes that have left since then; `None` between measurements.
+        /// Start of the current measurement, and number of bytes that have left since then; `None` between
+        /// measurements.
         cycle: Option<(Time, u64)>,
         /// Average time in s in which [`THRESHOLD`] bytes leave; `None` before the first measurement.
         average: Option<f64>,
@@ -183,7 +185,7 @@ impl Pie {
                 && self.last_delay == 0.0
                 && self.updates_at <= now
             {
-                // The state does not change until the next packet, so the remaining updates are skipped.
+                // The state stays the same until the next packet, so the remaining updates are skipped.
                 let missed = now.since(self.updates_at).as_nanos() / self.update.as_nanos();
                 self.updates_at += self.update * missed;
             }
@@ -213,7 +215,7 @@ impl Pie {
         self.last_delay = self.delay;
     }
 
-    /// Implements `drop_early` (RFC 8033 §4.1, §5.4). Returns whether to drop or mark the arriving packet.
+    /// Implements `drop_early` (RFC 8033 §4.1, §5.4). Returns whether the arriving packet must be dropped or marked.
     fn should_drop(&mut self) -> bool {
         if self.burst_left > Duration::ZERO {
             return false;
@@ -242,7 +244,7 @@ impl Pie {
             Estimator::DepartureRate { cycle, average } => {
                 if cycle.is_none() && left >= THRESHOLD {
                     // Counting begins with the next packet. The time from `now` to the n-th counted departure is then
-                    // that of n transmissions.
+                    // the time of n transmissions.
                     *cycle = Some((now, 0));
                     return;
                 }
@@ -304,8 +306,8 @@ mod tests {
         Pie::new(&values, Stream::named(1, "queue"))
     }
 
-    /// RFC 8033 §4.2: p += alpha (delay - target) + beta (delay - old delay), with the right side divided by the number
-    /// in the table. If p is at least 0.1, p must grow by at most 0.02 per update (§5.5).
+    /// RFC 8033 §4.2: p must grow by (alpha (delay - target) + beta (delay - old delay)) / divisor, with the divisor
+    /// from the table. If p is at least 0.1, p must grow by at most 0.02 per update (§5.5).
     #[test]
     fn the_controller_takes_smaller_steps_the_smaller_the_probability() {
         let table = [
@@ -328,7 +330,7 @@ mod tests {
         (late.probability, late.delay, late.last_delay) = (0.2, 0.5, 0.1);
         late.update_controller();
         assert!((late.probability - 0.22).abs() < 1e-12);
-        // If the delay is zero at two consecutive updates, the probability is also multiplied by 0.98.
+        // If the delay is zero at two consecutive updates, the probability must also be multiplied by 0.98.
         (late.probability, late.delay, late.last_delay) = (0.2, 0.0, 0.0);
         late.update_controller();
         assert!((late.probability - 0.98 * (0.2 - 0.125 * 0.015)).abs() < 1e-12);
@@ -374,9 +376,9 @@ mod tests {
         (gaps, marked)
     }
 
-    /// RFC 8033 §5.4: after a drop, 0.85 / p packets pass. Then packets are dropped with probability p, and after 8.5 /
-    /// p packets in any case. At p = 0.05, 16 packets must pass, and the number of packets from then to the drop is
-    /// geometric with mean 20.
+    /// RFC 8033 §5.4: after a drop, 0.85 / p packets pass. Packets are then dropped with probability p each, and at the
+    /// latest after 8.5 / p packets. At p = 0.05, 16 packets must pass, and the number of further packets up to the
+    /// drop is geometric with mean 20.
     #[test]
     fn drops_keep_a_distance() {
         let count = 4000;
@@ -384,13 +386,13 @@ mod tests {
         assert_eq!(marked, 0);
         assert!(gaps.iter().all(|gap| (17..=170).contains(gap)), "{:?}", gaps.iter().min());
         let mean = gaps.iter().sum::<u64>() as f64 / count as f64;
-        // The geometric part has a standard deviation of sqrt(1 - p) / p = 19.5.
+        // The geometric number of packets has a standard deviation of sqrt(1 - p) / p = 19.5.
         assert!((mean - 36.0).abs() < 5.0 * 19.5 / (count as f64).sqrt(), "{mean}");
     }
 
-    /// RFC 8033 §4.1: no packet is dropped if the old delay is below half the target and the probability is below 20 %.
-    /// The same holds if at most two packets of mean size wait. The test forces a drop with a sum of probabilities of
-    /// at least 8.5 (§5.4).
+    /// RFC 8033 §4.1: no packet may be dropped if the old delay is below half the target and the probability is below
+    /// 20 %, or if at most two packets of mean size wait. In all cases, the sum of probabilities is 8.5, at which a
+    /// packet would otherwise be dropped (§5.4).
     #[test]
     fn a_short_delay_or_a_short_queue_shields() {
         for (share, probability, packets, should_drop) in [
@@ -409,8 +411,8 @@ mod tests {
         }
     }
 
-    /// RFC 8033 §4.2: bursts must be allowed again if the probability is zero, and the current and the last delay are
-    /// below half the target.
+    /// RFC 8033 §4.2: a burst must be allowed again if the probability is zero, and if the current and the last delay
+    /// are below half the target.
     #[test]
     fn bursts_are_allowed_anew_below_half_of_the_reference() {
         for (last_delay, now, anew) in [(0.49, 0.49, true), (0.5, 0.49, false), (0.49, 0.5, false)] {
@@ -430,8 +432,8 @@ mod tests {
         assert_eq!((gentle.1, harsh.1), (100, 0));
     }
 
-    /// RFC 8033 §4.3, §5.2: one packet of 1000 bytes leaves each millisecond, so 16,384 bytes take 16.384 ms. Both
-    /// estimators must find a delay of about 50 ms in a queue of 50 packets.
+    /// RFC 8033 §4.3, §5.2: one packet of 1000 bytes leaves each millisecond. In a queue of 50 packets, both estimators
+    /// must find a delay of about 50 ms.
     #[test]
     fn both_estimators_tell_how_long_packets_wait() {
         for estimator in ["timestamp", "departure_rate"] {

@@ -1,8 +1,8 @@
 //! Stochastic fair queueing (SFQ): one queue per flow, served in turn (McKenney 1990; deficit round robin: Shreedhar
 //! and Varghese 1996).
 //!
-//! A full router drops the first packet of the longest queue (Linux: the last packet of that queue, unless `headdrop`
-//! is set). Rehashing every few seconds (Linux's `perturb`) is not modelled.
+//! If the router is full, the first packet of the longest queue is dropped. Linux drops the last packet of that queue,
+//! unless `headdrop` is set. Rehashing every few seconds (Linux's `perturb`) is not modelled.
 
 use super::flows::{FLOWS, Flows, QUANTUM, SALT, hash};
 use super::{Build, Dropped, Queue};
@@ -85,8 +85,8 @@ mod tests {
         Sfq::new(&values)
     }
 
-    /// Shreedhar and Varghese 1996 §4.2: the bytes sent for two backlogged flows must differ by at most a quantum plus
-    /// a packet.
+    /// Shreedhar and Varghese 1996 §4.2: for two backlogged flows, the numbers of bytes sent must differ by at most a
+    /// quantum plus a packet.
     #[test]
     fn shares_are_equal_whatever_the_packets_size() {
         let (mut queue, mut dropped) = (sfq(1000), Dropped::new());

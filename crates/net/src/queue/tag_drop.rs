@@ -1,10 +1,10 @@
-//! Drop-tail with loss notices. If a packet is dropped, a tagged packet (low priority) is dropped, too, as a notice to
-//! the sender (huang §3.B).
+//! Drop-tail with loss notices. For each dropped packet, a tagged packet (low priority) is dropped, too. The sender
+//! takes the loss of the tagged packet as a notice of the overflow (huang §3.B).
 //!
-//! One dropped tagged packet is the notice for all losses since the last notice. If no tagged packet waits, the next
-//! tagged packet is dropped at its arrival, even if there is room. The packet that found the queue full is not
-//! admitted, even if dropping the tagged packet makes room. If the packet that found the queue full is tagged, its drop
-//! is the notice.
+//! A dropped tagged packet is the notice for all losses since the last notice. If no tagged packet waits, the next
+//! tagged packet is dropped at its arrival, even if the queue has room for it. The packet that found the queue full is
+//! dropped, even if dropping the tagged packet makes room. If the packet that found the queue full is itself tagged,
+//! its drop is the notice.
 
 use super::{Build, Dropped, Queue};
 use crate::discipline::Discipline;
@@ -115,7 +115,8 @@ impl TagDrop {
         self.waiting.is_empty() || fits
     }
 
-    /// Drops a tagged packet for a loss of this flow. If no tagged packet waits, records that a notice is pending.
+    /// Drops a waiting tagged packet as the notice for a loss of this flow. If no tagged packet waits, records that a
+    /// notice is pending.
     fn drop_tag_for(&mut self, flow: FlowId, dropped: &mut Dropped) {
         let is_notice =
             |packet: &Packet| packet.priority == Priority::Low && (self.of_any || packet.flow == flow);
@@ -139,8 +140,8 @@ impl TagDrop {
         if self.of_any { !self.pending_notices.is_empty() } else { self.pending_notices.contains(&flow) }
     }
 
-    /// Handles a drop of a tagged packet. The drop is the notice, so no notice is pending for this flow (or, with `of =
-    /// "any"`, for any flow).
+    /// Handles a drop of a tagged packet, which is a notice. No notice is then pending for this flow or, with `of =
+    /// "any"`, for any flow.
     fn clear_pending_notice(&mut self, flow: FlowId) {
         let of_any = self.of_any;
         self.pending_notices.retain(|pending| !of_any && *pending != flow);

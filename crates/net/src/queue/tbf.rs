@@ -1,8 +1,8 @@
 //! A shaper: packets leave at a rate below the link's rate, or in bursts that a token bucket allows (RFC 2475 §2.3.3.3;
 //! Linux's tbf).
 //!
-//! A packet takes one token per byte. The first packet waits, and delays all packets after it, until the bucket has
-//! enough tokens. A packet larger than the bucket leaves when the bucket is full, and makes the level of the bucket
+//! A packet needs one token per byte. The first packet waits until the bucket has enough tokens, and all packets behind
+//! it wait, too. A packet larger than the bucket leaves when the bucket is full, and makes the number of tokens
 //! negative (Linux drops or segments such packets). A second bucket for a peak rate is not modelled.
 
 use super::fifo::{Front, PacketFifo};
@@ -88,7 +88,7 @@ impl Queue for TokenBucket {
     }
 
     fn ready_at(&self, _: Time) -> Time {
-        // The last `dequeue` called the bucket's `ready_at` with the first packet's size.
+        // The last `dequeue` has told the bucket the first packet's size.
         if self.waiting.is_empty() { Time::NEVER } else { self.bucket.ready_again_at() }
     }
 
@@ -132,14 +132,14 @@ mod tests {
         left
     }
 
-    /// RFC 2475 §2.3.3.3, RFC 2697 §3: a full bucket must pass its burst at once. In any time t, at most burst + rate *
-    /// t bytes may pass.
+    /// RFC 2475 §2.3.3.3, RFC 2697 §3: a full bucket must pass its burst at once. In any interval of length t, at most
+    /// burst + rate * t bytes may pass.
     #[test]
     fn a_burst_and_then_the_rate() {
         let (mut queue, mut dropped) = (shaper(5000), Dropped::new());
         (0..10).for_each(|number| queue.enqueue(at(100), packet(number, 0, Ecn::NotEct), &mut dropped));
         assert_eq!(leaves(&mut queue, 100), [100., 100., 100., 100., 100., 101., 102., 103., 104., 105.]);
-        // 3 ms later, the bucket has tokens for three packets.
+        // 3 ms after the previous packets, the bucket must have tokens for three packets.
         (0..4).for_each(|number| queue.enqueue(at(108), packet(number, 0, Ecn::NotEct), &mut dropped));
         assert_eq!(leaves(&mut queue, 108), [108., 108., 108., 109.]);
         assert!(dropped.is_empty());

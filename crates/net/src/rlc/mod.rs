@@ -6,13 +6,13 @@
 //! * `status`: polls and status reports.
 //!
 //! Each transmission time interval (TTI) carries a block, whose size is the link's rate times the interval. The block
-//! is decoded at the interval's end. There is one event per block and none per PDU. When a block is sent, the receiver
-//! is therefore simulated ahead to the block's arrival. If an interval is too short for a PDU, a block has one PDU and
-//! takes as many whole intervals as needed.
+//! is decoded at the interval's end. There is one event per block and none per PDU. When a block is sent, the
+//! simulation of the receiver therefore runs ahead to the block's arrival. If an interval is too short for a PDU, a
+//! block has one PDU and takes as many whole intervals as needed.
 //!
 //! With `status = "constant"` (the default), the outcome of each block is reported without errors. The report arrives a
 //! propagation delay and a constant time after the block, and does not use the other direction's capacity. With `status
-//! = "polled"`, the sender polls, and status reports travel in the other direction's blocks, before data.
+//! = "polled"`, the sender polls for status reports. Reports travel in the other direction's blocks, before data.
 //!
 //! Packets are segmented at arrival, and the queue limit counts unsent data. A queue that decides at dequeue
 //! (`tag_drop`, `cbq`) instead keeps packets until a block has room for them. A packet's `discard` lifetime then begins
@@ -20,10 +20,10 @@
 //!
 //! # Not modelled
 //! Loss of a discard's announcement is not modelled: the announcement arrives with the next block, even if that block
-//! is lost. A block has at most one poll, on its last data PDU. A status report is one PDU; PDUs for which its list has
-//! no room wait for the next report. The sender knows the time at which a report was made, and does not retransmit a
-//! PDU again that was already retransmitted after that time. Sequence numbers do not wrap (TS 25.322 has 4096, and its
-//! sender may stall). For a recorded rate (`trace`), the mean rate applies.
+//! is lost. A block has at most one poll, on its last data PDU. A status report is one PDU. Missing PDUs for which the
+//! report's list has no room wait for the next report. The sender knows when a report was made. If a PDU was
+//! retransmitted after that time, the report does not cause another retransmission of the PDU. Sequence numbers do not
+//! wrap (TS 25.322 has 4096, and its sender may stall). For a recorded rate (`trace`), the mean rate applies.
 
 mod parameters;
 mod receiver;
@@ -93,11 +93,11 @@ pub struct Rlc {
     transmitter: RlcTransmitter,
     receiver: RlcReceiver,
     polling: Option<Polling>,
-    /// Status reports on the other direction's data, to be sent in this direction.
+    /// Status reports about the other direction's data, which this direction has to send.
     status_queue: VecDeque<Status>,
     counters: RlcCounters,
     free_at: Time,
-    /// Start of the next block; [`Time::NEVER`] if none is planned.
+    /// Start of the next block; [`Time::NEVER`] if no block is planned.
     next_block: Time,
     changes_at: Time,
     block: Vec<PduRange>,
@@ -166,7 +166,7 @@ impl Rlc {
         while at < Time::NEVER {
             let an_interval = u128::from(self.rate(at).bps()) * tti;
             let needed = left.div_ceil(an_interval.max(1));
-            // The rate at an interval's beginning applies to the whole interval.
+            // Each interval has the rate at its beginning.
             let change = u128::from(self.service.change_after(at).since(at).as_nanos());
             let intervals = needed.min(change.div_ceil(tti).max(1));
             at += Duration::from_nanos(u64::try_from(intervals * tti).unwrap_or(u64::MAX));
@@ -194,7 +194,7 @@ impl Rlc {
         };
     }
 
-    /// Starts an interval: handles reports, fills and sends a block, and passes the block's outcome to the receiver.
+    /// Starts an interval. Handles reports, fills and sends a block, and passes the block's outcome to the receiver.
     fn send_block(&mut self, now: Time, out: &mut Vec<Output>) {
         let BlockSize { bytes, pdus: room, .. } = self.block_size(now);
         let ends = if bytes < self.pdu { self.end_of_long_block(now) } else { now + self.tti };
@@ -254,8 +254,8 @@ impl Rlc {
         out.extend(self.dropped.drain(..).map(|(packet, reason)| Output::lost(packet, now, reason)));
     }
 
-    /// If the poll timer has expired and there is no other data, retransmits the last PDU, so that this PDU carries a
-    /// poll. Returns whether that PDU had already arrived.
+    /// If the poll timer has expired and there is no other data, retransmits the last PDU to carry a poll. Returns true
+    /// if that PDU had already arrived, so that only the poll matters.
     fn poll_after_timeout(&mut self, now: Time) -> bool {
         let expired = self.polling.as_ref().is_some_and(|polling| polling.expires() <= now);
         expired
@@ -263,7 +263,7 @@ impl Rlc {
             && self.transmitter.retransmit_last(&mut self.discarded)
     }
 
-    /// Sends a block. The channel decides once for the whole block, or for each PDU.
+    /// Sends a block. The channel decides the loss of the whole block at once, or of each PDU separately.
     fn send(&mut self, transmission: &Transmission, contents: &BlockContents<'_>, out: &mut Vec<Output>) {
         let whole = self.loses_blocks.then(|| self.channel.transmit(transmission) == Reception::Lost);
         let mut any_lost = whole == Some(true);
@@ -378,10 +378,10 @@ impl BlockSize {
 }
 
 struct BlockContents<'a> {
-    /// Number of status PDUs on the other direction's data.
+    /// Number of status PDUs, which report on the other direction's data.
     status: u64,
     ranges: &'a [PduRange],
-    /// Whether the block repeats a PDU that has arrived already, only to carry a poll.
+    /// Whether the block repeats a PDU that has already arrived, only to carry a poll.
     poll_only: bool,
     /// Whether the block's last data PDU polls for a status report.
     has_poll: bool,

@@ -1,8 +1,9 @@
-//! The receiving side. It reassembles SDUs, and delivers them in order or after the reordering timer WT (koga §4.4.2).
+//! The receiving side. The receiver reassembles SDUs, and delivers them in order or after the reordering timer WT (koga
+//! §4.4.2).
 //!
-//! The timer of a hole (missing SDUs) starts when a later SDU is complete. At its expiry, all complete SDUs up to the
-//! next hole are delivered. The timer of the next hole counts from its own start. A late SDU is delivered as soon as it
-//! is complete.
+//! The timer of a hole (consecutive missing SDUs) starts when a later SDU is complete. At its expiry, the hole is
+//! skipped, and all complete SDUs up to the next hole are delivered. The next hole has its own timer. A skipped SDU
+//! that arrives late is delivered as soon as it is complete.
 
 use super::segmentation::Pdus;
 use crate::counters::RlcCounters;
@@ -14,8 +15,8 @@ use std::collections::VecDeque;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ReceptionState {
     Incomplete,
-    /// The SDU will never arrive, and the receiver does not know of the loss. The sender has discarded the SDU, or has
-    /// dropped it at the sender's full buffer.
+    /// The SDU will never arrive, but the receiver does not know of the loss. The sender has discarded the SDU, or has
+    /// dropped the SDU because the sender's buffer was full.
     NeverArrives {
         is_sender_discard: bool,
     },
@@ -44,7 +45,7 @@ pub(super) struct RlcReceiver {
     waiting: u32,
     /// Number of skipped SDUs that may still arrive.
     holes: u32,
-    /// Highest number of a delivered SDU, plus one.
+    /// Number of the highest SDU that was delivered, plus one.
     highest: u64,
     deadline: Time,
 }
@@ -63,7 +64,7 @@ impl RlcReceiver {
         }
     }
 
-    /// Adds the next SDU. An SDU without PDUs never arrives.
+    /// Adds the next SDU. An SDU with an empty range of PDUs never arrives.
     pub(super) fn push(&mut self, packet: Packet, pdus: Pdus) {
         let state = if pdus.is_empty() {
             ReceptionState::NeverArrives { is_sender_discard: false }
@@ -96,7 +97,7 @@ impl RlcReceiver {
             Some(sdu) if pdus.start < sdu.pdus.end => 0,
             _ => self.sdus.partition_point(|sdu| sdu.pdus.end <= pdus.start),
         };
-        // Delivered SDUs may be removed from the front during this loop. Numbers stay valid then, but indices shift.
+        // Delivered SDUs may be removed from the front during this loop, so indices shift. SDU numbers stay valid.
         let mut number = self.base + index as u64;
         while number >= self.base
             && let Some(sdu) = self.sdus.get_mut((number - self.base) as usize)
@@ -113,8 +114,8 @@ impl RlcReceiver {
         self.remove_finished();
     }
 
-    /// Handles a discard by the sender. If `is_announced`, the receiver learns of it now. Otherwise the loss is
-    /// reported when WT expires, or never if the SDU was skipped already.
+    /// Handles a discard by the sender. If `is_announced` is true, the receiver learns of the discard now. Otherwise
+    /// the loss is reported when WT expires, or never if the SDU was already skipped.
     pub(super) fn discard(
         &mut self,
         at: Time,
@@ -217,7 +218,7 @@ impl RlcReceiver {
         self.highest = self.highest.max(number + 1);
     }
 
-    /// Returns the earliest completion time of the complete SDUs that wait.
+    /// Returns the earliest time since which a complete SDU has been waiting.
     fn earliest_wait(&self) -> Option<Time> {
         if self.waiting == 0 {
             return None;

@@ -7,7 +7,7 @@ pub(super) struct Segmentation {
     payload: u64,
     /// Whether an SDU may begin in the last PDU of the previous SDU.
     concatenates: bool,
-    /// First PDU number that is not assigned yet.
+    /// Number of the first PDU that is not assigned to an SDU yet.
     next: u64,
     /// Free bytes in the last assigned PDU, whose number is `next` minus one.
     room: u64,
@@ -18,8 +18,8 @@ impl Segmentation {
         Segmentation { payload: payload.max(1), concatenates, next: 0, room: 0 }
     }
 
-    /// Returns the PDUs of the next SDU, which has `bytes`. PDUs below `sent` have already been sent with padding, and
-    /// cannot hold the beginning of this SDU.
+    /// Assigns PDUs to the next SDU, which has `bytes`, and returns them. PDUs with numbers below `sent` have already
+    /// been sent with padding, so they cannot hold the beginning of this SDU.
     pub(super) fn cut(&mut self, bytes: u32, sent: u64) -> Pdus {
         let shares = self.concatenates && self.room > 0 && sent < self.next;
         let start = self.next - u64::from(shares);
@@ -34,7 +34,7 @@ impl Segmentation {
         Pdus { start, end: self.next }
     }
 
-    /// Returns an empty range, for an SDU without PDUs.
+    /// Returns an empty range, for an SDU that gets no PDUs.
     pub(super) fn skip(&mut self) -> Pdus {
         self.room = 0;
         Pdus { start: self.next, end: self.next }

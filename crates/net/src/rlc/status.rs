@@ -6,8 +6,8 @@ use std::collections::VecDeque;
 
 /// Bits of a status PDU's header and ACK field (TS 25.322 §9.2.1.5, §9.2.2.11.3).
 const STATUS_BITS: u64 = 4 + 16;
-/// Bits of a LIST field's type and length (TS 25.322 §9.2.2.11.4). Up to 15 pairs of a PDU number and a PDU count
-/// follow.
+/// Bits of a LIST field's type and length (TS 25.322 §9.2.2.11.4). After them come up to 15 pairs of a PDU number and a
+/// PDU count.
 const LIST_BITS: u64 = 8;
 const PAIRS_IN_LIST: u64 = 15;
 const PAIR_BITS: u64 = 16;
@@ -30,14 +30,15 @@ pub(super) struct Polling {
     sent: u64,
     /// Expiry of the poll timer, which runs while data is unacknowledged.
     expires: Time,
-    /// Reports in flight to this side, in order of arrival.
+    /// Reports in flight to this sender, with their arrival times, in order of arrival.
     statuses_in_flight: VecDeque<(Time, Status)>,
     polls: VecDeque<Time>,
     /// Earliest permitted time of the next status report.
     allowed: Time,
-    /// Highest PDU that had been received at the last `update_highest`, plus one.
+    /// Highest PDU number that had been received at the last `update_highest`, plus one.
     highest: u64,
-    /// PDUs in flight, in order of arrival: for each group, the time of arrival and its highest PDU plus one.
+    /// PDUs in flight, in order of arrival. Each entry has the arrival time of a group of PDUs, and the group's highest
+    /// PDU number plus one.
     on_air: VecDeque<(Time, u64)>,
 }
 
@@ -71,7 +72,7 @@ impl Polling {
         self.expires = Time::NEVER;
     }
 
-    /// Returns whether a block of `pdus` PDUs has to poll. `last` means that the block empties the retransmission
+    /// Returns whether a block of `pdus` PDUs has to poll. `last` is true if the block empties the retransmission
     /// buffer or the transmission buffer.
     pub(super) fn should_poll(&mut self, now: Time, pdus: u64, last: bool) -> bool {
         if pdus == 0 {
@@ -89,7 +90,7 @@ impl Polling {
         polls_now
     }
 
-    /// Records that PDUs below `end` have been sent and arrive at `at`.
+    /// Records that PDUs up to number `end` (excluded) have been sent and arrive at `at`.
     pub(super) fn on_pdus_sent(&mut self, now: Time, at: Time, end: u64) {
         self.update_highest(now);
         self.on_air.push_back((at, end));
@@ -113,7 +114,7 @@ impl Polling {
         self.statuses_in_flight.pop_front().map(|(_, status)| status)
     }
 
-    /// If a status report is due now, returns the highest PDU received, plus one.
+    /// If a status report is due now, returns the highest PDU number received, plus one.
     pub(super) fn due_status(&mut self, now: Time) -> Option<u64> {
         if now < self.allowed || self.polls.front().is_none_or(|at| *at > now) {
             return None;

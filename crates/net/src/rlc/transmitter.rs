@@ -51,9 +51,9 @@ pub(super) struct RlcTransmitter {
     /// Whether status is polled, so that one report covers many PDUs. If false, the outcome of each PDU is reported.
     polls: bool,
     /// PDUs that arrived but are not reported yet, each with the time of its report. With polled status, the time is
-    /// that of arrival.
+    /// instead the PDU's arrival time.
     acknowledgements: VecDeque<(Time, Pdus)>,
-    /// PDUs that were lost but are not reported yet, with times as in `acknowledgements`.
+    /// PDUs that were lost but are not reported yet. The times have the same meaning as in `acknowledgements`.
     losses: VecDeque<(Time, PduRange)>,
     held: u32,
     held_bytes: u64,
@@ -250,8 +250,8 @@ impl RlcTransmitter {
         !self.losses.is_empty() || !self.acknowledgements.is_empty()
     }
 
-    /// Schedules a retransmission of the last outstanding PDU to carry a poll, if that PDU was lost. Otherwise returns
-    /// true, because the PDU had arrived and only the poll is needed.
+    /// If the last outstanding PDU was lost, schedules its retransmission to carry a poll, and returns false. If the
+    /// PDU had arrived, returns true, because only a poll has to be sent.
     pub(super) fn retransmit_last(&mut self, discarded: &mut Vec<u64>) -> bool {
         let arrived = self.acknowledgements.iter().map(|(_, pdus)| pdus.end).max().unwrap_or(0);
         let end = |losses: &VecDeque<(Time, PduRange)>, index: usize| losses[index].1.pdus.end;

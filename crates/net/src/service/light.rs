@@ -3,8 +3,8 @@
 //!
 //! After an idle time, a cellular network serves a sender at less than the saturated rate. CellReplay therefore makes
 //! two recordings at once: packet trains after pauses (the light trace), and a saturated link (the heavy trace,
-//! [`super::Trace`]). Each line of the light trace describes a train: its time, the one-way delay of its first packet,
-//! and the arrival of each packet after the first, all in ms.
+//! [`super::Trace`]). Each line of the light trace describes one train. Its numbers are the train's time, the one-way
+//! delay of the first packet, and the arrival of each later packet, all in ms.
 //!
 //! A packet that finds the link idle begins a train, with the base delay and the opportunities recorded at that time.
 //! Later packets use the train's opportunities, of 1400 bytes each. Packets that find no opportunity left enter the
@@ -27,7 +27,7 @@ const LONGEST_MILLIS: u64 = 1_000_000;
 #[derive(Clone, Hash, Debug, PartialEq, Eq)]
 pub struct LightTrace {
     trains: Vec<Train>,
-    /// Opportunities of all trains, in the order of trains. Each opportunity is a time in ms after the arrival of its
+    /// Opportunities of all trains, in the order of trains. An opportunity is a time in ms after the arrival of the
     /// train's first packet.
     opportunities: Vec<u32>,
 }
@@ -84,8 +84,8 @@ impl LightTrace {
         self.trains.len()
     }
 
-    /// Time in ms after which the trace repeats. It is the time of the last train; only the base delay of that train is
-    /// used.
+    /// Time in ms after which the trace repeats, which is the time of the last train. Only the base delay of the last
+    /// train is used.
     pub fn length_millis(&self) -> u64 {
         self.trains.last().map_or(1, |train| train.at)
     }
@@ -101,7 +101,7 @@ impl LightTrace {
     }
 
     /// Returns the index of the train at `millis`, and the base delay in ms. The base delay is interpolated between
-    /// this train and the next train.
+    /// this train and its successor.
     fn at(&self, millis: u64) -> (usize, u64) {
         let within = millis % self.length_millis();
         let number = self.trains.partition_point(|train| train.at <= within).saturating_sub(1);
@@ -125,8 +125,8 @@ fn delay(word: &str) -> Result<u64, TraceFault> {
     if millis > LONGEST_MILLIS { Err(TraceFault::TooLong(millis)) } else { Ok(millis) }
 }
 
-/// Additional delay by packet size. The file has a line for every 100 bytes, with the size in bytes and the delay in
-/// ms.
+/// Additional delay by packet size, read from a file. The file has a line for every 100 bytes of size, with the size in
+/// bytes and the delay in ms.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SizeDelays {
     /// Delays in ms for packets of 100 bytes, 200 bytes and so on.
@@ -193,7 +193,7 @@ pub struct Light {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Released {
     pub(crate) at: Time,
-    /// Whether the packet may bypass the queue and the heavy trace, if these are idle.
+    /// Whether the packet may bypass the queue and the heavy trace. The packet does so only if both are idle.
     pub(crate) bypasses_queue: bool,
 }
 
@@ -211,11 +211,11 @@ pub(crate) struct TrainCursor {
     next: usize,
     /// Remaining bytes of the current opportunity.
     left: u32,
-    /// Time in ms at which the last packet was released, without the delay by size.
+    /// Time in ms at which the last packet was released, before the delay by packet size was added.
     last_millis: u64,
-    /// Latest release time in ms, with the delay by size.
+    /// Latest release time in ms, including the delay by packet size.
     latest_millis: u64,
-    /// Exact value of the latest release time, with the delay by size.
+    /// Latest release time as an exact time, including the delay by packet size.
     latest: Time,
 }
 
@@ -253,15 +253,15 @@ impl TrainCursor {
         self.charge(since, cost);
         let opportunities = self.light.trace.opportunities(self.train);
         let (wait, bypasses_queue) = match opportunities.get(self.next) {
-            // The first packet of a train has the base delay, whatever the time of its opportunity.
+            // The first packet of a train has the base delay, even if its opportunity is at another time.
             Some(_) if is_first && self.next == 0 => (self.base, true),
             Some(opportunity) => ((self.base + u64::from(*opportunity)).saturating_sub(since), true),
             None => (self.base.max(opportunities.last().map_or(0, |last| u64::from(*last))), false),
         };
         self.last_millis = millis + wait;
         let exact = if bypasses_queue {
-            // The release time counts from the exact beginning of the train, but the delay is at least the packet's own
-            // base delay.
+            // The release time counts from the exact start of the train. The packet's delay is at least its own base
+            // delay.
             (begun + duration_of(since + wait)).max(now + duration_of(self.base.min(wait)))
         } else {
             now + duration_of(wait)
@@ -288,8 +288,8 @@ impl TrainCursor {
         self.next = self.next.min(opportunities.len());
     }
 
-    /// Adds the delay by size, unless the packet would then overtake an earlier packet. No packet is released before an
-    /// earlier packet.
+    /// Adds the delay by packet size, unless the packet would then overtake an earlier packet. Packets are released in
+    /// order.
     fn in_order(&mut self, now: Time, cost: u32, exact: Time, bypasses_queue: bool) -> Released {
         let later = self.light.sizes.as_ref().map_or(0, |sizes| sizes.of(cost));
         let (mut millis, mut at, mut bypasses_queue) = (self.last_millis, exact, bypasses_queue);

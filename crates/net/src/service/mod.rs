@@ -28,8 +28,8 @@ pub enum Service {
 }
 
 impl Service {
-    /// Returns the service with this seed for the draws of a planned rate. [`crate::LinkDirection::in_link`] uses the
-    /// first draw of its `plans` as the seed.
+    /// Returns a copy of the service in which `seed` determines the draws of a planned rate.
+    /// [`crate::LinkDirection::in_link`] uses the first draw of its stream `plans` as the seed.
     pub fn seeded(&self, seed: u64) -> Service {
         match self {
             Service::Plan(plan) if plan.draws() => Service::Plan(Arc::new(plan.seeded(seed))),
@@ -110,7 +110,7 @@ impl Server {
         }
     }
 
-    /// Serves a packet. At `start`, the packet has arrived and the previous packet has been sent.
+    /// Serves a packet. `start` is the time at which the packet has arrived and the previous packet has been sent.
     #[inline]
     pub(crate) fn serve(&mut self, start: Time, bytes: u32) -> Served {
         let Server::Rate { rate, bytes: last, service_time } = self else {

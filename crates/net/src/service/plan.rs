@@ -28,7 +28,7 @@ impl RatePlan {
         }
     }
 
-    /// Whether the rate of some step is a range.
+    /// Whether the plan draws random rates, because the rate of some step is a range.
     pub fn draws(&self) -> bool {
         self.steps.draws()
     }
@@ -37,7 +37,7 @@ impl RatePlan {
         RatePlan { steps: self.steps.clone().seeded(seed) }
     }
 
-    /// Returns the mean rate over the length of the plan. The value of a range is its middle.
+    /// Returns the mean rate over one repetition of the plan. A range counts with its middle.
     pub fn mean_rate(&self) -> Rate {
         let bits = |(low, high, span): (PlannedRate, PlannedRate, Duration)| {
             (u128::from(low.0) + u128::from(high.0)) * u128::from(span.as_nanos()) / 2
@@ -47,7 +47,8 @@ impl RatePlan {
         Rate::from_bps(u64::try_from(mean).unwrap_or(u64::MAX))
     }
 
-    /// Returns the rate at `now`, and the end of its step. In an outage the returned rate is the smallest, 1 bit/s.
+    /// Returns the rate at `now`, and the end of the current step. In an outage, the returned rate is 1 bit/s, the
+    /// smallest rate.
     pub fn at(&self, now: Time) -> (Rate, Time) {
         let (rate, [_, until]) = self.steps.at(now);
         (Rate::from_bps(rate.0), until)

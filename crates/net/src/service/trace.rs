@@ -1,8 +1,8 @@
 //! Packet-delivery traces in Mahimahi's format (Winstein et al., NSDI 2013; Netravali et al., ATC 2015).
 //!
 //! Each line has one integer, a time in milliseconds; times do not decrease. Each line is an opportunity to deliver
-//! 1504 bytes (1500 and the TUN header). A packet uses its IP length plus 4 bytes. The rest of an opportunity serves
-//! the next packet only if that packet arrived before the opportunity. The trace repeats after its last time stamp.
+//! 1504 bytes (1500 and the TUN header). A packet uses its IP length plus 4 bytes. The next packet may use the rest of
+//! an opportunity only if that packet arrived before the opportunity. The trace repeats after its last time stamp.
 
 use super::Served;
 use lasthop_base::{Duration, Rate, Time};
@@ -40,11 +40,11 @@ pub enum TraceFault {
     Empty,
     /// The line has a word that is not a whole number of milliseconds.
     NotANumber(String),
-    /// The line's time is earlier than that of the previous line.
+    /// The line's time is earlier than the time of the previous line.
     Decreasing {
-        /// This line's time, ms.
+        /// Time of this line, ms.
         this: u64,
-        /// The previous line's time, ms.
+        /// Time of the previous line, ms.
         before: u64,
     },
     /// All opportunities are at 0 ms, so the trace has no length after which it can repeat.
@@ -57,8 +57,8 @@ pub enum TraceFault {
     NoTrain,
     /// A light trace has fewer than two lines.
     TooFewTrains,
-    /// A line in a file of delays by packet size is not the line for the expected size. The value is the expected size
-    /// in bytes.
+    /// A line in a file of delays by packet size has a wrong size. The value is the size in bytes that the line should
+    /// have.
     NotASize(u64),
 }
 
@@ -96,7 +96,7 @@ impl Trace {
     }
 
     /// Builds a trace from a list of time stamps in ms. The list must not be empty, the time stamps must not decrease,
-    /// and the last one must not be 0.
+    /// and the last time stamp must not be 0.
     pub(super) fn from_millis(millis: Vec<u64>) -> Trace {
         Trace { millis, bytes: OPPORTUNITY_BYTES }
     }
@@ -127,7 +127,7 @@ impl Trace {
         Rate::from_bps(bits * 1000 / self.length_millis())
     }
 
-    /// Bytes of the opportunities up to and including `end`.
+    /// Number of bytes of all opportunities up to and including `end`.
     pub(super) fn bytes_until(&self, end: Time) -> f64 {
         (self.first_from(end + Duration::from_nanos(1)) * self.bytes) as f64
     }
@@ -142,7 +142,8 @@ impl Trace {
     /// Returns the index of the first opportunity at or after `time`, repetitions included.
     fn first_from(&self, time: Time) -> u64 {
         let millis = time.as_nanos().div_ceil(NANOS_PER_MILLI);
-        // A time stamp equal to the trace's length belongs to the earlier repetition.
+        // A time stamp equal to the trace's length is the last opportunity of one repetition, not the first of the
+        // next.
         let pass = millis.saturating_sub(1) / self.length_millis();
         let within = millis - pass * self.length_millis();
         pass * self.millis.len() as u64 + self.millis.partition_point(|stamp| *stamp < within) as u64
@@ -265,9 +266,9 @@ mod tests {
         assert_eq!(link.serve(at(0), 2000).ends, at(2));
         // At 2 ms, 1004 of 1504 bytes are left for a small packet that has arrived by 2 ms.
         assert_eq!(link.serve(at(2), 500).ends, at(2));
-        // 500 bytes are left at 2 ms. The rest of this packet follows at 3 ms.
+        // 500 bytes of the opportunity at 2 ms are left. The rest of this packet is sent at 3 ms.
         assert_eq!(link.serve(at(2), 900), Served { begins: at(2), ends: at(3) });
-        // This packet arrived after 3 ms, so the rest of that opportunity is lost.
+        // This packet arrives after 3 ms, so it cannot use the rest of the opportunity at 3 ms.
         assert_eq!(link.serve(at(4), 40).ends, at(10));
     }
 
@@ -276,7 +277,7 @@ mod tests {
         let mut link = cursor("0\n5\n10\n");
         assert_eq!(link.serve(at(1), 1500).ends, at(5));
         assert_eq!(link.serve(at(6), 1500).ends, at(10));
-        // The trace repeats from 10 ms on. The time stamp 0 of the repetition is an opportunity at 10 ms, too.
+        // The trace repeats from 10 ms on, so the repetition's time stamp 0 is another opportunity at 10 ms.
         assert_eq!(link.serve(at(10), 1500).ends, at(10));
         assert_eq!(link.trace.bytes_until(at(10)), 4.0 * 1504.0);
         assert_eq!(link.trace.bytes_until(at(9)), 2.0 * 1504.0);

@@ -35,9 +35,10 @@ impl Backoff {
         free_at + self.space + self.slot * self.slots
     }
 
-    /// Handles new data of a station that had no data.
+    /// Handles the arrival of data at a station that had none.
     pub(super) fn on_new_data(&mut self, now: Time, free_at: Time) {
-        // 802.11-2016 §10.3.4.2: a station that finds the medium busy draws a back-off, unless one is running.
+        // 802.11-2016 §10.3.4.2: a station that finds the medium busy draws a back-off, unless its back-off is already
+        // running.
         if self.slots == 0 && now < free_at + self.space {
             self.draw();
         }

@@ -1,4 +1,4 @@
-//! Load stations, which contend for the medium but have no packets of a flow.
+//! Load stations, which contend for the medium without sending packets of a simulated flow.
 
 use lasthop_base::{Duration, Stream, Time, Values};
 
@@ -33,7 +33,8 @@ impl Load {
         self.stations
     }
 
-    /// Returns the number of frames that each load station has at the start of the run.
+    /// Returns the number of frames that each load station has at the start of the run. Saturated stations never run
+    /// out of frames.
     pub(super) fn pending(&self) -> u64 {
         if self.interval.is_some() { 0 } else { u64::MAX }
     }
@@ -42,7 +43,7 @@ impl Load {
         self.next
     }
 
-    /// Draws the load station at which the current frame arrives, and schedules the next frame.
+    /// Draws the load station that gets the frame arriving now, and schedules the next arrival.
     pub(super) fn next_station(&mut self, now: Time) -> usize {
         self.schedule_next(now);
         (self.random.uniform() * self.stations as f64) as usize

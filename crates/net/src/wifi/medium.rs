@@ -20,11 +20,12 @@ pub(super) struct Arbiter {
     first_load: usize,
     free_at: Time,
     next: Time,
-    /// Stations that started to transmit at the same time, called the round. They collide if there are several.
+    /// Stations that started to transmit at the same time. These stations form a round. Two or more stations in a round
+    /// collide.
     round: Vec<usize>,
     /// Time at which the stations of the round started.
     round_at: Time,
-    /// Time at which the outcome of the round is decided.
+    /// Time at which the round's outcome (collision or success) is decided.
     settles_at: Time,
 }
 
@@ -35,8 +36,8 @@ struct Station {
 }
 
 enum StationKind {
-    /// A station with directions. `members` are the member indices of the directions, `next_member` is the index in
-    /// `members` of the direction whose turn is next, and `with_data` is the number of directions that have data.
+    /// A station with directions. `members` has the member indices of the directions. The direction at the index
+    /// `next_member` of this list has the next turn. `with_data` is the number of directions that have data.
     Sends { members: Vec<u32>, next_member: usize, with_data: u32 },
     /// A load station. `pending` is the number of frames left, and `sent` is the number of transmissions of the first
     /// frame.
@@ -139,8 +140,7 @@ impl Arbiter {
                 }
                 StationKind::Load { .. } => {
                     loads += 1;
-                    // The medium becomes busy only after the loop, because stations later in the list may start now,
-                    // too.
+                    // The medium becomes busy only after the loop, because other stations may start at the same time.
                     self.join_round(now, number);
                 }
             }

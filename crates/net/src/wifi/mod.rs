@@ -3,12 +3,12 @@
 //! * This file: one direction of a link, with its aggregates and frames.
 //! * `medium`: contention for the medium. `backoff`: the back-off of one station. `load`: stations without packets.
 //!
-//! A station with data waits until the medium has been free for DIFS, and then for a random number of slots, which are
-//! counted only while the medium is free. Stations that start in the same slot collide. A collision destroys all their
-//! frames, and each station then draws from twice as many slots. The `channel` decides for each frame of an aggregate
-//! separately. One ACK covers the aggregate, and lost frames are retransmitted in the next aggregate. The receiver
-//! delivers in order. Packets after a missing frame wait until that frame arrives or is given up. The link's rate is
-//! the rate of frames over the air (for a trace, its mean rate).
+//! A station with data waits until the medium has been free for DIFS. It then waits for a random number of slots, which
+//! count only while the medium is free. Stations that start in the same slot collide. A collision destroys all their
+//! frames, and each station then doubles the range of its random number. The `channel` decides for each frame of an
+//! aggregate separately. One ACK covers the aggregate, and lost frames are retransmitted in the next aggregate. The
+//! receiver delivers in order: packets after a missing frame wait until that frame arrives or is given up. The link's
+//! rate is the rate of frames over the air (for a trace, its mean rate).
 //!
 //! Links of one cell share the medium. All directions with the same sending node share a back-off, and take turns with
 //! one aggregate each (Linux's access points also have a queue per station). The link's propagation delay follows after
@@ -95,8 +95,8 @@ struct WifiDirection {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum DirectionState {
-    /// The direction has nothing to send. The time is that at which the queue may release a packet that it holds back,
-    /// as a shaper does; `Time::NEVER` if the queue is empty.
+    /// The direction has nothing to send. The value is the time at which the queue may release a packet that it holds
+    /// back, as a shaper does. It is `Time::NEVER` if the queue is empty.
     Idle(Time),
     Contending,
     Starting(Time),
@@ -178,7 +178,7 @@ impl WifiDirection {
                 count += 1;
             }
         }
-        // The window of the block ACK also limits the frames in the receiver's buffer.
+        // The block ACK's window also limits the number of frames that the receiver buffers.
         while count < self.max_frames
             && self.frames.len() < self.max_frames
             && (count == 0 || ends.since(first) < self.airtime)
@@ -216,8 +216,7 @@ impl WifiDirection {
                 _ => FrameState::ToSend,
             };
             if self.reports_failures && frame.state != FrameState::Arrived {
-                // The sender learns of the loss from the ACK, which ends one SIFS and one ACK duration after the
-                // aggregate.
+                // The sender learns of the loss when the ACK ends, one SIFS and one ACK duration after the aggregate.
                 let (before, since) = (frame.sent - 1, aggregate.ends);
                 let failures = TransmissionFailures { before, failed: 1, since, apart: self.sifs + self.ack };
                 out.push(Output::TransmissionFailed { packet: frame.packet, failures });

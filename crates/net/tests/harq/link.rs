@@ -16,7 +16,7 @@ pub fn at(millis: u64) -> Time {
     Time::ZERO + MS * millis
 }
 
-/// Bytes of a packet that, with 8 bytes of headers, fills a block of 1 ms at 12 Mbit/s.
+/// Size in bytes of a packet that, with 8 bytes of headers, fills a block of 1 ms at 12 Mbit/s.
 pub const WHOLE: u32 = 1492;
 
 pub fn packet(number: u64, wire_bytes: u32) -> Packet {
@@ -72,7 +72,7 @@ pub struct Link {
     pub arrived: Vec<(u64, Time)>,
     pub lost: Vec<(u64, Time, LossReason)>,
     pub given_up: Vec<(u64, Time)>,
-    /// Time of each status report.
+    /// Times at which the receiver made status reports.
     pub statuses: Vec<Time>,
 }
 
@@ -106,8 +106,8 @@ impl Link {
         self.dispatch(0, out);
     }
 
-    /// Runs both directions until `until`. The earlier deadline comes first, and at ties the first direction, as in an
-    /// engine.
+    /// Runs both directions until `until`. As in the engine, the earlier deadline is handled first; at equal deadlines,
+    /// the first direction is.
     pub fn run(&mut self, until: Time) {
         let mut out = Vec::new();
         loop {

@@ -41,8 +41,9 @@ fn close(value: f64, expected: f64, error: f64, what: &str) {
     assert!((value - expected).abs() < 5.0 * error, "{what}: {value} instead of {expected} ± {error}");
 }
 
-/// A backlog of whole blocks is sent in unacknowledged mode. A block is lost if all of its transmissions fail, or if a
-/// NACK is misread. The throughput per slot is 1 - loss, divided by the mean number of transmissions.
+/// A backlog of whole blocks is sent in unacknowledged mode. A block must be lost if all of its transmissions fail, or
+/// if a NACK is misread. The number of blocks delivered per slot must be 1 - loss, divided by the mean number of
+/// transmissions.
 #[test]
 fn what_harq_leaves_and_what_it_costs() {
     let all = 40_000;
@@ -83,7 +84,7 @@ fn what_harq_leaves_and_what_it_costs() {
     }
 }
 
-/// A single packet takes one slot, and one round trip for each retransmission.
+/// A single packet must take one slot, and one round trip for each retransmission.
 #[test]
 fn the_delay_is_a_slot_and_round_trips() {
     let settings = [word("mode", "um"), word("order", "none"), number("combining", 0.5)];
@@ -127,8 +128,8 @@ fn harq_reorders_and_rlc_puts_in_order() {
     }
 }
 
-/// SDU 1 is lost in slot 1. SDU 2 arrives at 3 ms and starts t-Reassembly. At 53 ms, all SDUs received since then are
-/// delivered.
+/// SDU 1 is lost in slot 1. SDU 2 arrives at 3 ms and starts t-Reassembly (50 ms). At 53 ms, all SDUs received until
+/// then must be delivered.
 #[test]
 fn without_acknowledgement_a_lost_block_costs_one_t_reassembly() {
     let mut link = Link::with(&config(&[word("mode", "um"), number("combining", 1.0)], 0.0), losing(&[1]), 1);
@@ -136,7 +137,7 @@ fn without_acknowledgement_a_lost_block_costs_one_t_reassembly() {
     link.run(at(1000));
     assert_eq!(link.lost, [(1, Time::NEVER, LossReason::Channel)]);
     assert_eq!(link.given_up, [(1, at(53))]);
-    // The three retransmissions of the lost block use slots 9, 17 and 25. Each delays later SDUs by a slot.
+    // The three retransmissions of the lost block use slots 9, 17 and 25. Each of them delays all later SDUs by a slot.
     let sent = |number: u64| {
         let later = [9, 17, 25].iter().filter(|slot| number + 1 > **slot).count() as u64;
         let slot = (number..)
@@ -163,8 +164,8 @@ fn without_acknowledgement_a_lost_block_costs_one_t_reassembly() {
 }
 
 /// SDU 1 is lost in slot 1, and HARQ does not retransmit. At 3 ms, SDU 2 reveals the hole, and t-Reassembly ends at 23
-/// ms. The status report uses the slot from 23 to 24 ms in the other direction. In the forward direction, slot 24 has
-/// started by then, so SDU 1 uses the slot from 25 to 26 ms.
+/// ms. The status report uses the slot from 23 to 24 ms in the other direction. The forward slot of 24 ms begins before
+/// the report is handled, so SDU 1 uses the slot from 25 to 26 ms.
 #[test]
 fn a_status_brings_a_lost_block_back() {
     let settings =
@@ -172,8 +173,9 @@ fn a_status_brings_a_lost_block_back() {
     let mut link = Link::with(&config(&settings, 0.0), losing(&[1]), 1);
     (0..40).for_each(|number| link.offer(at(number), number, WHOLE));
     link.run(at(1000));
-    // Each block empties the buffer and polls. One status report follows for SDU 0, and one when SDU 1 is known to be
-    // missing. The next one is prohibited until SDU 1 has arrived; otherwise it would request SDU 1 again.
+    // Each block empties the buffer, so each block polls. One status report must follow for SDU 0, and one when SDU 1
+    // is known to be missing. t-StatusProhibit must delay the next report until SDU 1 has arrived. Otherwise that
+    // report would request SDU 1 again.
     assert_eq!(link.statuses[..2], [at(1), at(23)]);
     assert_eq!(link.numbers(), (0..40).collect::<Vec<_>>());
     let when = |number: usize| link.arrived[number].1;
@@ -183,7 +185,7 @@ fn a_status_brings_a_lost_block_back() {
     assert_eq!((counters.retransmissions, counters.discarded, counters.blocks_given_up), (1, 0, 1));
 }
 
-/// If a poll is lost with its SDU, the sender polls again after t-PollRetransmit.
+/// If a poll is lost with its SDU, the sender must poll again after t-PollRetransmit.
 #[test]
 fn a_lost_poll_is_sent_again() {
     let mut link = Link::with(&config(&[count("transmissions", 1)], 0.0), losing(&[0]), 1);
@@ -195,7 +197,7 @@ fn a_lost_poll_is_sent_again() {
     assert_eq!(link.sides[1].poll_timeout(), Time::NEVER);
 }
 
-/// If all transmissions fail, each SDU is sent three times and then given up.
+/// If all transmissions fail, each SDU must be sent three times and then given up.
 #[test]
 fn what_is_repeated_too_often_is_given_up() {
     let settings = [count("transmissions", 1), count("retransmissions", 2)];
@@ -233,8 +235,8 @@ fn in_acknowledged_mode_nothing_is_lost() {
     }
 }
 
-/// Four processes with a round trip of eight slots use every other slot. At 64 kbit/s a slot has 8 bytes, so a block
-/// has to save up several slots.
+/// Four processes with a round trip of eight slots can use only every other slot. At 64 kbit/s a slot has 8 bytes, so
+/// the bytes of several slots must be saved up for a block.
 #[test]
 fn processes_and_low_rates() {
     let mut link = Link::new(&config(&[count("processes", 4)], 0.0), 1);
@@ -246,11 +248,11 @@ fn processes_and_low_rates() {
     let mut link = Link::new(&slow, 1);
     (0..2000).for_each(|number| link.offer(Time::ZERO, number, 80));
     link.run(at(10_000));
-    // Each SDU takes 10 ms.
+    // Each SDU of 80 bytes must take 10 ms.
     assert!(link.arrived.len().abs_diff(1000) <= 4, "{}", link.arrived.len());
 }
 
-/// In an outage of 50 ms, HARQ loses the blocks in flight. Acknowledged mode recovers them.
+/// In an outage of 50 ms, HARQ loses the blocks in flight. Acknowledged mode must recover them.
 #[test]
 fn an_outage_by_plan() {
     let plan = RatePlan::parse("12 Mbit/s for 100 ms, 0 bit/s for 50 ms").unwrap();
@@ -264,13 +266,14 @@ fn an_outage_by_plan() {
         assert_eq!(link.arrived.len() + link.lost.len(), 2000);
         let quiet = |time: &Time| (time.as_nanos() % 150_000_000) as f64 / 1e6;
         if all {
-            // The last block before an outage is decoded no later than the slot in which service ends.
+            // The last block before an outage must be decoded no later than the end of the last slot with service.
             assert!(link.arrived.iter().all(|(_, at)| quiet(at) <= 100.0), "nothing arrives in an outage");
         }
     }
 }
 
-/// The trace has opportunities of 1504 bytes at 5, 5, 5 and 10 ms, which fill the slots that end at these times.
+/// The trace has opportunities of 1504 bytes at 5, 5, 5 and 10 ms. Packets must arrive at the ends of slots, at these
+/// times.
 #[test]
 fn a_recorded_rate_fills_the_slots() {
     let mut config = config(&[word("mode", "um")], 0.0);
@@ -282,7 +285,8 @@ fn a_recorded_rate_fills_the_slots() {
     assert_eq!(times, [5, 5, 5, 10, 15, 15, 15, 20].map(at));
 }
 
-/// A backlog of 1600 blocks with one PDU each polls after a number of PDUs or bytes, and with the last PDU.
+/// A backlog of 1600 blocks with one PDU each must poll after the configured number of PDUs or bytes, and with the last
+/// PDU.
 #[test]
 fn polls_come_by_pdus_and_by_bytes() {
     for (pdus, bytes, polls) in [(16, 0, 100), (0, 15_000, 160), (16, 15_000, 160), (0, 0, 1)] {
@@ -294,8 +298,8 @@ fn polls_come_by_pdus_and_by_bytes() {
     }
 }
 
-/// Four SDUs use four slots. The last one polls because the window is full, and the status report uses the fifth slot
-/// of the other direction.
+/// The window holds four SDUs, which use four slots. The fourth SDU must poll, because the window is full. The status
+/// report uses the fifth slot of the other direction, so four SDUs arrive every five slots.
 #[test]
 fn a_full_window_polls() {
     let settings = [count("window", 4), time("t_status_prohibit", Duration::ZERO)];

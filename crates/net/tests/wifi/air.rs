@@ -1,4 +1,4 @@
-//! Test fixture: runs a Wi-Fi cell without an engine, by passing the messages of directions and medium.
+//! Test fixture that runs a Wi-Fi cell without an engine. It passes the messages between directions and medium.
 
 use lasthop_base::{Choice, Duration, Rate, Stream, Time, Value};
 use lasthop_net::peer_message::{MediumMessage, PeerMessage};
@@ -56,8 +56,8 @@ pub(crate) fn run_cell(directions: &[Direction<'_>], end: Time) -> AirStatistics
     run_cell_of(1500, directions, end)
 }
 
-/// Runs a cell until `end` as an engine does. The element with the earliest deadline comes first, and the medium comes
-/// last at ties.
+/// Runs a cell until `end`, as the engine does. The element with the earliest deadline comes first; at equal deadlines,
+/// the medium comes last.
 pub(crate) fn run_cell_of(bytes: u32, directions: &[Direction<'_>], end: Time) -> AirStatistics {
     let name = |number: usize| format!("direction {number}");
     let stream = |number: usize| Stream::named(3, &name(number));

@@ -1,4 +1,5 @@
-//! Bianchi's model of saturated stations (IEEE JSAC 18(3), 2000), and a cell with the paper's parameters.
+//! Bianchi's model of saturated stations (IEEE JSAC 18(3), 2000), and the configuration of a cell with the paper's
+//! parameters.
 
 use crate::air::{AirStatistics, Direction, config, run_cell_of};
 use lasthop_base::{Duration, Rate, Time, Value};
@@ -35,16 +36,16 @@ pub(crate) const BUSY: f64 = 128.0 + 272.0 + 8184.0 + 28.0 + 240.0 + 128.0;
 /// a station sends in a slot.
 pub(crate) fn bianchi(n: i32) -> (f64, f64) {
     let (w, m) = (32.0, 5);
-    // This form of Eq. 9 has no singularity at p = 1/2.
+    // This form of Eq. 9 has no singularity at p = 1/2, where p is the collision probability.
     let sum = |p: f64| (0..m).map(|stage| (2.0 * p).powi(stage)).sum::<f64>();
     let tau_of = |p: f64| 2.0 / (1.0 + w + p * w * sum(p));
-    // 1 - (1 - tau)^(n - 1) rises with tau, and tau falls with p, so there is one root.
+    // 1 - (1 - tau)^(n - 1) rises with tau, and tau falls with p. The equation therefore has one root.
     let p = root(|p| 1.0 - (1.0 - tau_of(p)).powi(n - 1) - p);
     (p, tau_of(p))
 }
 
-/// Returns the payload's share of the rate (Eq. 13). Here a collision lasts as long as a success, ACK time included,
-/// because of 802.11's EIFS. The paper's T_c excludes the ACK time.
+/// Returns the payload's share of the rate (Eq. 13). A collision here lasts as long as a success, ACK time included,
+/// because of 802.11's EIFS. The paper's T_c, the time of a collision, excludes the ACK time.
 pub(crate) fn bianchis_throughput(n: i32) -> f64 {
     let tau = bianchi(n).1;
     let some = 1.0 - (1.0 - tau).powi(n);
@@ -53,18 +54,18 @@ pub(crate) fn bianchis_throughput(n: i32) -> f64 {
 }
 
 /// Bianchi's model with DCF's back-off, which does not count busy slots (Tinnirello, Bianchi, Xiao, IEEE TVT 59(3),
-/// 2010, explain why; the sums are ours). After its own transmission, a station that draws 0 sends at once, without
-/// collision. A station with another draw waits for that many idle slots. Returns the throughput, and the share of
-/// colliding transmissions.
+/// 2010, explain why; the sums are ours). A station that draws 0 after its own transmission sends at once, without
+/// collision. A station that draws another number waits for that many idle slots. Returns the throughput, and the share
+/// of transmissions that collide.
 pub(crate) fn dcf(n: i32) -> (f64, f64) {
-    // Returns two rates of a station's transmissions per idle slot: transmissions after idle slots, and transmissions
-    // at once after its previous transmission.
+    // Returns two rates of a station, in transmissions per idle slot: the rate of transmissions that follow idle slots,
+    // and the rate of transmissions that follow the station's previous transmission at once.
     let rates = |p: f64| {
         let (mut visits, mut sent, mut at_once, mut slots) = (1.0, 0.0, 0.0, 0.0);
         for stage in 0..=5 {
             let w = 32.0 * f64::from(1 << stage);
             let fails = p * (1.0 - 1.0 / w);
-            // A station stays in the last stage while its transmissions fail.
+            // A station whose transmissions fail stays in the last back-off stage.
             let here = if stage < 5 { visits } else { visits / (1.0 - fails) };
             sent += here * (1.0 - 1.0 / w);
             at_once += here / w;
@@ -80,7 +81,7 @@ pub(crate) fn dcf(n: i32) -> (f64, f64) {
     (alone * f64::from(8 * PAYLOAD) / (50.0 + busy * BUSY), p * tau / (tau + at_once))
 }
 
-/// Returns the root between 0 and 1 of a falling function.
+/// Returns the root of a falling function between 0 and 1.
 fn root(function: impl Fn(f64) -> f64) -> f64 {
     let (mut low, mut high) = (0.0, 1.0);
     for _ in 0..100 {

@@ -10,8 +10,8 @@ fn seconds(seconds: u64) -> Time {
     Time::ZERO + Duration::from_secs(seconds)
 }
 
-/// The throughput agrees with Bianchi's model within 1 %, and with the model of DCF's back-off within 0.5 %. The share
-/// of collisions agrees with Bianchi's model within 4 %, and with the model of DCF's back-off within 3 %.
+/// The throughput must agree with Bianchi's model within 1 %, and with the model of DCF's back-off within 0.5 %. The
+/// share of collisions must agree with Bianchi's model within 4 %, and with the model of DCF's back-off within 3 %.
 #[test]
 fn saturated_stations_are_bianchis() {
     let near = |value: f64, expected: f64, by: f64| (value - expected).abs() < by * expected + 0.001;
@@ -26,9 +26,9 @@ fn saturated_stations_are_bianchis() {
     }
 }
 
-/// Heusse et al., INFOCOM 2003: because all stations have equal access, a station at 1 Mbit/s reduces stations at 11
-/// Mbit/s to its own throughput. The expected value follows from Bianchi's slots, in which the slow station's frames
-/// take longer.
+/// Heusse et al., INFOCOM 2003: all stations have equal access to the medium. A station at 1 Mbit/s must therefore
+/// reduce the throughput of stations at 11 Mbit/s to its own. The expected value is that of Bianchi's model in which
+/// the slow station's frames take longer.
 #[test]
 fn one_slow_station_makes_all_slow() {
     let slow = bianchis(&[]);
@@ -54,8 +54,8 @@ fn one_slow_station_makes_all_slow() {
     assert!(measured > 2.0 * each[1]);
 }
 
-/// An access point is one station. With three other senders, the access point has a quarter of the accesses. Its
-/// receivers share these accesses equally.
+/// An access point counts as one station. With three other senders, the access point must have a quarter of the
+/// accesses. Its receivers must share these accesses equally.
 #[test]
 fn an_access_point_is_one_of_them() {
     let config = bianchis(&[]);
@@ -69,7 +69,7 @@ fn an_access_point_is_one_of_them() {
     assert!(counts.iter().max().unwrap() - counts.iter().min().unwrap() <= 1, "{counts:?}");
 }
 
-/// Saturated load stations take as much of the medium as stations with packets.
+/// Saturated load stations must take as much of the medium as stations with packets.
 #[test]
 fn load_takes_what_stations_take() {
     let access = Value::Duration(Duration::from_micros(128 + 272 + 8184 + 28 + 240));
@@ -79,14 +79,15 @@ fn load_takes_what_stations_take() {
         let statistics = run_cell_of(PAYLOAD, &[(&config, 0, true)], seconds(2000));
         let (measured, expected) =
             (throughput(&statistics, 0..1, 2000), bianchis_throughput(n as i32) / n as f64);
-        // There are at least 12,000 frames, and n stations have equal chances, so five standard errors are below 5 %.
+        // There are at least 12,000 frames, and n stations have equal chances. Five standard errors are therefore below
+        // 5 %.
         assert!((measured / expected - 1.0).abs() < 0.05, "{n}: {measured} instead of {expected}");
     }
 }
 
-/// The load stations have Poisson arrivals with a load of 30 % or 50 %, which are 300 or 500 accesses of 1 ms a second.
-/// Collisions add further accesses, and each access has a DIFS. The station gets the remaining time, with 417.6 us per
-/// frame. Without load, it gets all of the time.
+/// The load stations have Poisson arrivals with a load of 30 % or 50 %, that is, 300 or 500 accesses of 1 ms a second.
+/// Each access also has a DIFS, and collisions cause further accesses. The station must get the remaining time, with
+/// 417.6 us per frame. With a load of 0, it must get all of the time.
 #[test]
 fn a_share_of_the_time_is_taken() {
     let of = |load, stations| {

@@ -7,8 +7,8 @@ use lasthop_wire::{FlowId, Packet};
 use std::any::Any;
 use std::fmt::{self, Write};
 
-/// FNV-1a hash over packets and events, which are first written as text that does not depend on the names of Rust
-/// types.
+/// FNV-1a hash over packets and events. Each item is first written as text, without the names of Rust types, so that
+/// renaming a type does not change the hash.
 pub struct Fingerprint {
     /// The hash.
     pub value: u64,
@@ -68,7 +68,7 @@ impl Observer for Fingerprint {
     }
 }
 
-/// Returns the fingerprint among a run's observers.
+/// Returns the fingerprint from the list of a run's observers.
 pub fn of(observers: Vec<Box<dyn Observer>>) -> Fingerprint {
     let mut all = observers.into_iter().map(|observer| observer as Box<dyn Any>);
     *all.find_map(|any| any.downcast().ok()).expect("the run had a fingerprint as observer")

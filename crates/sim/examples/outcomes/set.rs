@@ -1,10 +1,10 @@
 //! A broad set of runs with many combinations of mechanisms and paths.
 //!
-//! * Every loss recovery with every congestion control and three sender settings, on paths with and without radio, ECN
-//!   and delayed ACKs.
-//! * Every ready path with each receiver that sends more ACKs than usual, and with each profile.
+//! * Senders: every loss recovery with every congestion control and three sender settings, on paths with and without
+//!   radio, ECN and delayed ACKs.
+//! * Receivers: every ready path with each receiver that sends more ACKs than usual, and with each profile.
 //!
-//! New mechanisms are included automatically.
+//! New mechanisms join the set automatically.
 
 use lasthop_scenario::{Catalogue, Draft, Scenario, ready_paths};
 
@@ -37,8 +37,9 @@ const RECEIVERS: &[&[Setting<'_>]] = &[
     &[("profile", "linux")],
 ];
 
-/// Calls `with` for each run of the set, with the run's name and its scenario, which is `None` if the path does not
-/// support the mechanism. Sender runs last `sender_s` seconds, receiver runs `receiver_s` seconds.
+/// Calls `with` for each run of the set, with the run's name and its scenario. The scenario is `None` if the path does
+/// not support the mechanism. Runs of different senders last `sender_s` seconds, and runs of different receivers
+/// `receiver_s` seconds.
 pub fn each(sender_s: u32, receiver_s: u32, mut with: impl FnMut(&str, Option<Scenario>)) {
     let mut run = |path: &str, settings: &[Setting<'_>]| {
         let named: Vec<String> = settings.iter().map(|(key, value)| format!("{key}={value}")).collect();

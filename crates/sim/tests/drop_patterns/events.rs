@@ -14,7 +14,7 @@ pub const SEGMENT: u64 = 960;
 /// One-way delay of the bottleneck, s.
 const DELAY: f64 = 0.1;
 
-/// A run: the sender, and the numbers of the segments to drop.
+/// A run, given by the sender and the numbers of the segments to drop.
 #[derive(Clone, Copy)]
 pub struct Case {
     pub sender: Sender,
@@ -34,8 +34,8 @@ pub const NEW_RENO: Sender = Sender { name: "NewReno", recovery: "new_reno" };
 pub const SACK: Sender = Sender { name: "SACK", recovery: "sack" };
 pub const SENDERS: [Sender; 4] = [TAHOE, RENO, NEW_RENO, SACK];
 
-/// Segments to drop. The patterns of one to four drops are the patterns of ns-2. The patterns of five and six drops
-/// continue this series and add every second segment before.
+/// Segments to drop. The patterns of one to four drops are those of ns-2. The patterns of five and six drops continue
+/// the series: each adds the segment two before the second drop.
 pub const PATTERNS: [&[u64]; 6] =
     [&[14], &[14, 28], &[14, 26, 28], &[14, 24, 26, 28], &[14, 22, 24, 26, 28], &[14, 20, 22, 24, 26, 28]];
 
@@ -44,17 +44,18 @@ pub const PATTERNS: [&[u64]; 6] =
 pub enum RunEvent {
     /// The source sends a segment.
     Sent { number: u64, retransmission: bool },
-    /// A segment reaches the bottleneck's queue at this time. It leaves the bottleneck at time `left`, s.
+    /// A segment reaches the bottleneck's queue. It leaves the bottleneck at time `left`, s.
     Forwarded { number: u64, left: f64 },
     /// A segment is lost at the bottleneck.
     Dropped { number: u64, reason: LossReason },
-    /// An ACK of all segments up to this one reaches the source.
+    /// An ACK of all segments up to this number reaches the source.
     Acked { number: Option<u64> },
     /// The source's TCP endpoint reports an event, for example a timeout.
     Reported(Event),
 }
 
-/// All events in order of time, with cwnd (bytes) after each instant.
+/// All events in order of time. Each event has the sender's cwnd in bytes, as it is after all events of the same
+/// instant.
 pub struct EventList {
     pub events: Vec<(Time, RunEvent, u64)>,
 }
@@ -63,7 +64,8 @@ impl Case {
     pub fn run(&self) -> EventList {
         let text = include_str!("../../../../scenarios/drop-patterns.toml");
         let mut draft = Draft::parse(text, "drop-patterns.toml").expect("the scenario parses");
-        // The SYN is packet 0; the ACK of the handshake is part of the first segment.
+        // The SYN is packet 0, so segment n is packet n + 1. The handshake's ACK has no packet of its own, because it
+        // is part of the first segment.
         let packets: Vec<String> = self.dropped.iter().map(|number| (number + 1).to_string()).collect();
         draft.set("recovery", self.sender.recovery).expect("a recovery");
         draft
@@ -78,9 +80,9 @@ impl Case {
         let recorder = engine.take_observer().map(|observer| observer as Box<dyn Any>);
         let recorder = recorder.and_then(|any| any.downcast::<EventRecorder>().ok()).expect("the observer");
 
-        // Observers do not receive cwnd. A second run therefore reads cwnd at each of these instants.
+        // Observers do not receive cwnd, so a second run reads cwnd at each of these instants.
         let mut events = recorder.events;
-        // Reported events come before the packets sent at the same instant, since the events explain the packets.
+        // An event that an endpoint reports explains the packets sent at the same instant, so the event comes first.
         events.sort_by_key(|(time, what)| (*time, !matches!(what, RunEvent::Reported(_))));
         let mut engine = assemble(&scenario, 1);
         let mut windows = BTreeMap::new();
@@ -102,7 +104,7 @@ impl EventList {
         self.count(|what| matches!(what, RunEvent::Reported(Event::TimedOut { .. })))
     }
 
-    /// Number of fast recoveries, or of Tahoe's slow starts after a fast retransmit.
+    /// Number of fast recoveries or, for Tahoe, of slow starts after a fast retransmit.
     pub fn recoveries(&self) -> usize {
         self.count(|what| matches!(what, RunEvent::Reported(Event::RecoveryEntered { .. })))
     }
@@ -125,7 +127,7 @@ impl EventList {
         self.events.iter().filter_map(dropped).collect()
     }
 
-    /// Time at which the source has an ACK of everything up to this segment, s.
+    /// Time at which the source receives an ACK of all segments up to this segment, s.
     pub fn acked_at(&self, segment: u64) -> f64 {
         let found = self.events.iter().find(
             |(_, what, _)| matches!(what, RunEvent::Acked { number: Some(number) } if *number >= segment),

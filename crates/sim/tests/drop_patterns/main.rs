@@ -11,7 +11,8 @@ use events::{Case, EventList, NEW_RENO, PATTERNS, RENO, SACK, SENDERS, Sender, T
 use lasthop_wire::LossReason;
 use std::path::Path;
 
-/// RTT without queueing, s: 1000 bytes and an ACK of 40 bytes, each at 8 Mbit/s and at 800 kbit/s, plus twice 100.1 ms.
+/// RTT without queueing, s: a packet of 1000 bytes and an ACK of 40 bytes, each sent at 8 Mbit/s and at 800 kbit/s,
+/// plus twice 100.1 ms of propagation.
 const ROUND_TRIP: f64 = 0.001 + 0.010 + 0.000_04 + 0.000_4 + 2.0 * 0.100_1;
 
 fn run(sender: Sender, drops: usize) -> EventList {
@@ -46,7 +47,7 @@ fn one_drop_is_repaired_by_one_fast_retransmit_whoever_sends() {
     }
     assert_eq!(run(TAHOE, 1).window_at_repair(), 1.0);
     for sender in [RENO, NEW_RENO, SACK] {
-        // Segments 14 to 28 are outstanding, and cwnd becomes half of these 15 segments.
+        // Segments 14 to 28 are outstanding. Fast recovery must halve these 15 segments to a cwnd of 7.5.
         assert_eq!(run(sender, 1).window_at_repair(), 7.5);
         assert_eq!(run(sender, 1).highest_acked(), run(RENO, 1).highest_acked(), "the three differ");
     }
@@ -61,8 +62,8 @@ fn tahoe_starts_slowly_and_sends_again_what_had_arrived() {
         assert_eq!(events.window_at_repair(), 1.0);
         assert!(events.retransmissions().len() >= drops);
     }
-    // With two drops, the second is the last segment of the window. With more drops, Tahoe also retransmits segments
-    // that were delivered.
+    // With two drops, the second dropped segment is the last segment of the window. With more drops, Tahoe must also
+    // retransmit segments that had arrived.
     for drops in 3..=6 {
         assert!(run(TAHOE, drops).retransmissions().len() > drops, "no segment was retransmitted needlessly");
     }
@@ -75,7 +76,8 @@ fn reno_halves_twice_for_two_drops_and_waits_for_the_timer_from_three_on() {
     for drops in 3..=6 {
         assert_eq!(run(RENO, drops).timeouts(), 1, "{drops} drops");
     }
-    // The third lost segment is retransmitted only when the timer expires, at least a second after the second one.
+    // The third lost segment must be retransmitted only when the timer expires, at least a second after the second lost
+    // segment.
     let repaired = gaps(&run(RENO, 3));
     assert!(repaired[1] >= 1.0, "{repaired:?}");
 }
@@ -89,7 +91,8 @@ fn new_reno_repairs_one_segment_per_round_trip_without_the_timer() {
             assert!((ROUND_TRIP - 1e-6..ROUND_TRIP + 0.01).contains(&gap), "{drops} drops: {gap} s");
         }
     }
-    // RFC 6582 §4: the timer, restarted only by the first partial ACK, expires before the sixth segment's turn.
+    // RFC 6582 §4: only the first partial ACK restarts the timer. With six drops, the timer must therefore expire
+    // before the sixth segment is retransmitted.
     assert_eq!(run(NEW_RENO, 6).timeouts(), 1);
 }
 

@@ -1,4 +1,4 @@
-//! Pictures of runs, one panel for each sender: segment number modulo 90 over time, as in the paper.
+//! Pictures of runs, with a panel for each sender. As in the paper, a panel shows segment numbers modulo 90 over time.
 
 use super::events::{EventList, RunEvent};
 use lasthop_tcp::Event;
@@ -14,7 +14,7 @@ const WRAP: u64 = 90;
 const FROM: f64 = 1.0;
 const TO: f64 = 6.0;
 
-/// Draws the runs below each other.
+/// Draws the panels of the runs below each other.
 pub fn draw(title: &str, runs: &[(&str, EventList)]) -> String {
     let height = TOP + runs.len() as f64 * (PANEL + GAP) + 12.0;
     let mut svg = format!(

@@ -6,7 +6,7 @@ use lasthop_tcp::Event;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// Events from the first transmission of segment `first` until the ACK of segment `until`.
+/// Returns the lines of a run from the first transmission of segment `first` until the ACK of segment `until`.
 pub fn lines(run: &EventList, first: u64, until: u64) -> String {
     let begins = |(_, what, _): &&(Time, RunEvent, u64)| matches!(what, RunEvent::Sent { number, .. } if *number == first);
     let begin = run.events.iter().find(begins).expect("segment `first` was sent").0;

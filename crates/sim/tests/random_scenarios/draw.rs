@@ -1,5 +1,5 @@
-//! Random scenarios as text. Keys and types come from the JSON Schema, mechanisms and parameter ranges from the
-//! catalogue.
+//! Draws random scenarios as text. Keys and types come from the JSON Schema, and mechanisms and parameter ranges from
+//! the catalogue.
 
 use lasthop_base::random::Stream;
 use lasthop_base::{Duration, Info, Parameter, SeamInfo, Unit};
@@ -7,7 +7,7 @@ use lasthop_scenario::Catalogue;
 use serde_json::Value;
 use std::fmt::Write;
 
-/// Keys that are not drawn one by one: keys that name files, and keys that are drawn together with others.
+/// Keys that are not drawn one by one: keys that name files, and keys that are drawn together with other keys.
 #[rustfmt::skip]
 const SKIPPED: &[&str] = &[
     "arrivals", "trace", "light", "light_timer", "light_sizes", "cell",
@@ -74,7 +74,7 @@ impl Drawing {
         Drawing { catalogue, schema }
     }
 
-    /// The scenario of this seed: one to three links in a row, and one to four flows between the nodes.
+    /// Returns the scenario of this seed: one to three links in a row, and one to four flows between the nodes.
     pub fn scenario(&self, seed: u64) -> String {
         let dice = &mut Dice(Stream::named(seed, "scenario"));
         let mut text = String::new();

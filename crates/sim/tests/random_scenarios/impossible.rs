@@ -1,13 +1,13 @@
-//! Checks for impossible results.
+//! Checks outcomes for impossible results.
 
 use lasthop_base::Duration;
 use lasthop_scenario::{Scenario, Traffic, Transfer};
 use lasthop_sim::{FLOW_METRICS, FlowOutcome, LINK_METRICS, Outcome};
 
-/// Longest possible wait in a drawn scenario, s: a queue of a billion bytes at 1 kbit/s.
+/// Longest possible queueing delay in a drawn scenario, s: a queue of a billion bytes at 1 kbit/s.
 const LONGEST_WAIT: f64 = 8e6;
 
-/// Returns complaints about an outcome; empty if it is possible.
+/// Returns complaints about an outcome. The list is empty if the outcome is possible.
 pub fn impossible(scenario: &Scenario, outcome: &Outcome) -> Vec<String> {
     let mut found = Vec::new();
     for (index, flow) in outcome.flows.iter().enumerate() {
@@ -36,19 +36,20 @@ pub fn impossible(scenario: &Scenario, outcome: &Outcome) -> Vec<String> {
                     complain(format!("{} = {value}", metric.name));
                 }
             }
-            // A packet whose transmission began before the end of the warm-up counts with all its bytes if it arrives
-            // after the end.
+            // A packet whose transmission began during the warm-up counts with all its bytes if it arrives after the
+            // warm-up.
             let most = traffic.capacity_bytes * 1.000_001 + 65_536.0;
             if traffic.carried_bytes as f64 > most {
                 complain(format!("carried {} of {} bytes", traffic.carried_bytes, traffic.capacity_bytes));
             }
             if let Some(delay) = traffic.delay {
-                // Quantiles are exact to 1.6 %.
+                // Quantiles have an error of up to 1.6 %.
                 let [p50, p95, p99] = delay.quantiles_s;
                 if p50 > p95 || p95 > p99 {
                     complain(format!("waits of {p50}, {p95}, {p99} s"));
                 }
-                // The delay of a packet is recorded when the packet joins, even if it arrives after the run's end.
+                // The delay of a packet is recorded when the packet joins, even if the packet arrives after the run's
+                // end.
                 if delay.mean_s > LONGEST_WAIT || p99 > LONGEST_WAIT {
                     complain(format!("waits of {} s", delay.mean_s.max(p99)));
                 }
@@ -78,7 +79,8 @@ fn delivered(scenario: &Scenario, index: usize, flow: &FlowOutcome, complain: &m
             }
         }
         Traffic::Datagrams { packet, rate, .. } => {
-            // The upper bound: the rate times the duration, a burst of the largest size, and one datagram.
+            // The upper bound is the rate times the duration, plus a burst of the largest size (10,000 datagrams), plus
+            // one datagram.
             let most = rate.bps() as f64 / 8.0 * flow.limit_s + 10_001.0 * f64::from(*packet);
             if flow.delivered_bytes as f64 > most {
                 complain(format!("delivered {} of at most {most} bytes", flow.delivered_bytes));
@@ -87,8 +89,8 @@ fn delivered(scenario: &Scenario, index: usize, flow: &FlowOutcome, complain: &m
     }
 }
 
-/// RTT of propagation alone, minus a tick of the clock that measures the RTT, s. The result is 0 if a middlebox may
-/// respond.
+/// RTT of propagation alone, minus a tick of the clock that measures the RTT, s. Returns 0 if a middlebox may respond
+/// instead of the other end.
 fn shortest_round_trip(scenario: &Scenario, index: usize) -> f64 {
     if scenario.middlebox_nodes().next().is_some() {
         return 0.0;

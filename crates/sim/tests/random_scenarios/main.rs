@@ -1,7 +1,7 @@
 //! Runs random valid scenarios. No run may hang, panic, report an impossible number or depend on observation.
 //!
-//! `LASTHOP_SCENARIOS=1000..21000 cargo test -p lasthop-sim --test random_scenarios` tries other seeds;
-//! `LASTHOP_SCENARIOS=1234` prints and tries one.
+//! `LASTHOP_SCENARIOS=1000..21000 cargo test -p lasthop-sim --test random_scenarios` runs other seeds.
+//! `LASTHOP_SCENARIOS=1234` prints and runs one scenario.
 
 mod draw;
 mod impossible;
@@ -14,7 +14,7 @@ use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 const MOST_EVENTS: usize = 200_000;
-/// More events than a run that ends can have at one instant: for example, eight flows that send 10,000 segments each at
+/// Number of events at one instant that no valid run exceeds. For example, eight flows may send 10,000 segments each at
 /// once.
 const AT_ONE_INSTANT: usize = 2_000_000;
 
@@ -27,7 +27,8 @@ fn seeds() -> Range<u64> {
     }
 }
 
-/// The outcome after at most [`MOST_EVENTS`], and whether the run has ended; an error if time does not advance.
+/// Returns the outcome after at most [`MOST_EVENTS`], and whether the run has ended. Returns an error if time does not
+/// advance.
 fn run_limited(
     scenario: &Scenario,
     observation: Observation,

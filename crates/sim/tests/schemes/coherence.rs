@@ -1,10 +1,11 @@
-//! Congestion coherence (Liu and Jain, HICSS 2003): accuracy for wireless and congestion losses.
+//! Tests of congestion coherence (Liu and Jain, HICSS 2003): its accuracy for wireless losses and for congestion
+//! losses.
 
 use super::{DISCRIMINATION, EventLog, Setting, flow, observed, path};
 use lasthop_engine::Fate;
 use lasthop_wire::LossReason;
 
-/// The wired bottleneck marks before it drops; the air loses 1 %.
+/// The wired bottleneck marks packets before it drops any. The air loses 1 %.
 const MARKING: &[Setting<'_>] = &[
     ("ecn", "true"),
     ("link.wired.rate", "500 kbit/s"),
@@ -28,9 +29,9 @@ impl Matrix {
     }
 }
 
-/// Accuracy of the receiver's rule: if the receiver sends the first duplicate ACK for a hole at once, the hole is
-/// congestion. Losses less than ten packets apart form one hole. Such a hole is congestion if any of its losses is
-/// congestion.
+/// Accuracy of the receiver's rule. The rule classifies a hole as congestion if the receiver sends the first duplicate
+/// ACK for the hole at once. Losses less than ten packets apart form one hole. A hole is truly congestion if any of its
+/// losses is congestion.
 fn at_the_receiver(recorded: &EventLog) -> Matrix {
     let ahead = |one: u32, other: u32| one.wrapping_sub(other).cast_signed();
     let mut holes: Vec<(u32, u32, bool)> = Vec::new();
@@ -44,8 +45,8 @@ fn at_the_receiver(recorded: &EventLog) -> Matrix {
             losses.push((segment.seq.0, *reason == LossReason::Channel));
         }
     }
-    // Losses are sorted by sequence number, since drops of the first queue are reported before losses of earlier
-    // packets on the air.
+    // Losses are sorted by sequence number. In the record, drops of the first queue may come before losses of earlier
+    // packets over the air.
     let first =
         losses.iter().map(|(seq, _)| *seq).min_by(|one, other| ahead(*one, *other).cmp(&0)).unwrap_or(0);
     losses.sort_by_key(|(seq, _)| ahead(*seq, first));
@@ -62,7 +63,7 @@ fn at_the_receiver(recorded: &EventLog) -> Matrix {
     let acks: Vec<_> = recorded.on(1, false).map(|(at, ..)| at).collect();
     let mut matrix = Matrix::default();
     for (lost, _, is_air) in holes {
-        // Finds the first packet after the hole, and whether the receiver sent an ACK at once.
+        // Finds the first packet that arrived from behind the hole, and whether the receiver sent an ACK at once.
         let behind = arrivals.iter().find(|(seq, _)| ahead(*seq, lost) > 0);
         if let Some((_, at)) = behind {
             let spoke = acks.binary_search(at).is_ok();
@@ -72,7 +73,7 @@ fn at_the_receiver(recorded: &EventLog) -> Matrix {
     matrix
 }
 
-/// Accuracy of the sender's rule, from the flow accounts.
+/// Accuracy of the sender's rule, summed over the flow accounts of five runs.
 fn at_the_sender(settings: &[&[Setting<'_>]], up: bool) -> Matrix {
     let judge: &[Setting<'_>] = &[(DISCRIMINATION, "coherence")];
     let scenario = path(up, &[settings, &[judge]].concat());
@@ -107,8 +108,8 @@ fn at_the_receiver_with_a_queue_that_marks_and_one_that_does_not() {
     println!("receiver, RED with ECN: {marking:?}; drop-tail: {dropping:?}");
     assert!(marking.air[1] > 100 && marking.air[0] * 10 > marking.air[1] * 9, "{marking:?}");
     assert!(dropping.air[0] * 10 > dropping.air[1] * 9, "{dropping:?}");
-    // Without marks, all losses appear wireless, except for holes that open while the receiver still waits for an
-    // earlier hole to be filled.
+    // Without marks, all losses appear wireless. The only exceptions are holes that open while the receiver still waits
+    // for an earlier hole to be filled.
     assert!(
         dropping.congestion[1] > 100 && dropping.congestion[0] * 5 < dropping.congestion[1],
         "{dropping:?}"
@@ -120,7 +121,8 @@ fn at_the_sender_with_a_queue_that_marks_and_one_that_does_not() {
     let marking = at_the_sender(&[MARKING, LOSSY_UP], true);
     let dropping = at_the_sender(&[DROPPING, LOSSY_UP], true);
     println!("sender, RED with ECN: {marking:?}; drop-tail: {dropping:?}");
-    // An echo of a mark lasts a round trip, so that some wireless losses coincide with an echo.
+    // Echoes of a mark last a round trip. Some wireless losses happen while the sender receives echoes, so they appear
+    // to be congestion.
     assert!(marking.air[1] > 100 && marking.air[0] * 10 > marking.air[1] * 8, "{marking:?}");
     assert!(marking.congestion[1] * 20 < dropping.congestion[1], "{marking:?}");
     assert!(dropping.congestion[1] > 100 && dropping.congestion[0] == 0, "{dropping:?}");

@@ -1,4 +1,4 @@
-//! CUBIC as in Linux, HyStart, HyStart++ and RACK-TLP on whole paths.
+//! Tests of CUBIC as in Linux, HyStart, HyStart++ and RACK-TLP on whole paths.
 
 use super::{AIR, EventLog, Setting, UNFILLED, observed, path};
 use lasthop_base::Time;
@@ -17,8 +17,9 @@ fn probed(path: &str, settings: &[Setting<'_>], seed: u64) -> (FlowOutcome, Samp
     (outcome.flows.remove(0), samples)
 }
 
-/// RFC 8312 §4.1: W(t) = C (t - K)^3 + W_max after the loss, with K the cube root of 0.3 W_max / C. The target is one
-/// round trip ahead, 100 ms.
+/// RFC 8312 §4.1: after the loss, the window must be W(t) = C (t - K)^3 + W_max. Here t is the time since the loss, C
+/// is 0.4, W_max is the window before the loss, and K is the cube root of 0.3 W_max / C. The target is one round trip
+/// ahead, 100 ms.
 #[test]
 fn linux_cubic_returns_by_the_cubic_of_time() {
     let settings: &[Setting<'_>] = &[
@@ -36,26 +37,26 @@ fn linux_cubic_returns_by_the_cubic_of_time() {
         samples.flows.iter().map(|it| (it.time.as_secs(), it.cwnd_bytes as f64 / 1448.0)).collect();
     let cut = windows.windows(2).position(|pair| pair[1].1 < pair[0].1).expect("a loss");
     let top = windows[cut].1;
-    // Recovery takes a round trip; growth begins with the ACK that ends it.
+    // Recovery takes a round trip. Growth begins with the ACK that ends recovery.
     let begins = windows[cut + 1].0 + 0.1;
     let rise = (0.3 * top / 0.4).cbrt();
     let since = windows.iter().map(|(at, window)| (at - begins, *window));
     let off = since.filter(|(t, _)| (0.0..9.0).contains(t)).map(|(t, window)| {
         let error = (window - (0.4 * (t - rise).powi(3) + top)).abs();
         // Each round trip has a gap without ACKs, in which the window does not grow. The window may therefore lag by
-        // one round trip.
+        // the growth of one round trip.
         (error, error - 0.1 * 1.2 * (t - rise).powi(2))
     });
     let (all, beyond) =
         off.fold((0.0, f64::MIN), |most: (f64, f64), it| (most.0.max(it.0), most.1.max(it.1)));
     println!("CUBIC, from {top} segments: {all:.2} off at most, {beyond:.2} beyond a round trip's growth");
-    // The tolerance, in segments: 1 since cwnd is a whole number of segments, 1 that the top may lack, and at most 1.2
-    // since the curve's value may be 31 ms old.
+    // The tolerance is 3.2 segments: 1 because cwnd is a whole number of segments, 1 that the top may lack, and at most
+    // 1.2 because the curve's value may be 31 ms old.
     assert!(beyond < 3.2, "{beyond}");
 }
 
-/// The path holds 33 segments and its queue another 33. Slow start that lasts until a loss overshoots by up to 66
-/// segments more.
+/// The path holds 33 segments, and its queue another 33. Slow start that lasts until a loss overshoots by up to 66
+/// further segments. HyStart and HyStart++ must end slow start before that.
 #[test]
 fn slow_start_that_is_left_early_repeats_hardly_anything() {
     let path = "profile=plain,rate=10Mbit/s,rtt=40ms,queue=1bdp,congestion=reno,recovery=rack";
@@ -68,15 +69,15 @@ fn slow_start_that_is_left_early_repeats_hardly_anything() {
     assert!(none > 30 && hystart <= 20 && hystart_pp <= 20, "{none}, {hystart}, {hystart_pp}");
 }
 
-/// Up to 20 ms of jitter on an empty path: neither HyStart nor HyStart++ leaves slow start before the path is full,
-/// since both use the smallest RTT sample of a round. HyStart leaves first, since it has no conservative phase from
-/// which it could return to slow start.
+/// An empty path has up to 20 ms of jitter. Neither HyStart nor HyStart++ may leave slow start before the path is full,
+/// because both use the smallest RTT sample of a round. HyStart must leave first, because it has no conservative phase
+/// from which it could return to slow start.
 #[test]
 fn jitter_does_not_end_slow_start_for_good() {
     let path =
         "profile=plain,rate=10Mbit/s,rtt=40ms,queue=1000packets,congestion=reno,recovery=rack,jitter=20ms";
-    // Window at the end of slow start, or the largest window if slow start lasts all 4 s; relative to 50 ms at 10
-    // Mbit/s.
+    // Window at the end of slow start, relative to 50 ms at 10 Mbit/s. If slow start lasts all 4 s, the last window is
+    // used.
     let left = |exit: &str| {
         let ends = (1..=10).map(|seed| {
             let settings: &[Setting<'_>] = &[("slow_start", exit), ("sample", "5 ms"), ("duration", "4 s")];
@@ -95,8 +96,9 @@ fn jitter_does_not_end_slow_start_for_good() {
     assert!(hystart[0] >= 0.9 && hystart[9] < hystart_pp[0], "{hystart:?}");
 }
 
-/// Reordering by up to a fifth of an RTT stays within RACK's reordering window of a quarter of the RTT, but causes
-/// three duplicate ACKs.
+/// Packets are delayed by up to a fifth of an RTT, and reordered. This stays within RACK's reordering window of a
+/// quarter of the RTT, so RACK must hardly retransmit. The reordering causes three duplicate ACKs, so SACK must
+/// retransmit often.
 #[test]
 fn rack_bears_reordering_within_its_window() {
     let path = "profile=plain,rate=10Mbit/s,rtt=40ms,queue=1000packets";
@@ -127,7 +129,8 @@ fn retransmissions(recorded: &EventLog) -> Vec<(Time, Reason)> {
     recorded.events.iter().filter_map(repeat).collect()
 }
 
-/// The last of 100 segments is lost: a probe after two round trips repairs it, where RFC 6675 waits for the timer.
+/// The last of 100 segments is lost. RACK-TLP must repair the loss with a probe after two round trips, whereas RFC 6675
+/// waits for the timer.
 #[test]
 fn a_lost_tail_is_probed() {
     let run = |recovery: &str, place: usize| {
@@ -140,7 +143,8 @@ fn a_lost_tail_is_probed() {
         ];
         observed(&path(false, &[UNFILLED, settings]), 1)
     };
-    // The index of the last data segment among the packets on the air, the packets of the handshake included.
+    // Finds the last data segment's position among the packets that enter the air, including the packets of the
+    // handshake.
     let (.., recorded) = run("rack", 100_000);
     let is_data = |packet: &Packet| packet.segment().is_some_and(|segment| segment.len > 0);
     let places = recorded.on(1, true).enumerate().filter(|(_, (_, packet, _))| is_data(packet));
@@ -156,7 +160,8 @@ fn a_lost_tail_is_probed() {
     assert_eq!((rack.source.timeouts, sack.source.timeouts), (0, 1));
     assert_eq!(again.len(), 1);
     assert_eq!(again[0].1, Reason::TailProbe);
-    // The wait is counted from the last ACK before the probe; it is at most a round trip longer than two smoothed RTTs.
+    // The wait counts from the last data segment, but the probe timer from the last ACK before the probe. The wait may
+    // therefore exceed two smoothed RTTs by up to a round trip.
     let srtt = rack.srtt_s.expect("measured");
     assert!((2.0 * srtt..3.0 * srtt).contains(&waited), "{waited} {srtt}");
     assert!(rack.active_s + 0.5 < sack.active_s);

@@ -1,5 +1,5 @@
-//! Rate estimates of Jersey, New Jersey, Westwood and Westwood+, fed with the ACKs of connections under another
-//! congestion control.
+//! Tests of the rate estimates of Jersey, New Jersey, Westwood and Westwood+. Another congestion control determines the
+//! window, and the estimators observe its ACKs.
 
 use super::passive_control::{Log, run_with_estimates};
 use super::{AIR, Setting};
@@ -9,14 +9,15 @@ const FOUR: &[&str] = &["jersey", "new_jersey", "westwood", "westwood_plus"];
 /// Payload capacity of the air, bytes/s: 1000 of 1040 bytes at 2 Mbit/s.
 const FULL: f64 = 2e6 / 8.0 / 1.04;
 
-/// The receive window has 48 segments, and the path holds 28. The queue therefore never empties, and the RTT is 200 ms.
+/// The receive window has 48 segments, and the path holds 28 segments. The queue is therefore never empty, and the RTT
+/// is 200 ms.
 const FILLED: &[Setting<'_>] = &[
     ("window", "{ kind = \"buffer\", size = \"48000 bytes\" }"),
     ("flow.bulk.sender.initial_window", "48"),
     ("duration", "30 s"),
 ];
 
-/// Mean and maximum of an estimator's absolute relative error.
+/// Mean and maximum of an estimator's relative error, without its sign.
 fn errors(log: &Log, which: usize, [from, to]: [f64; 2], rate: f64) -> (f64, f64) {
     let errors: Vec<f64> =
         log.of(which, from, to).into_iter().map(|read| (read / rate - 1.0).abs()).collect();
@@ -24,9 +25,9 @@ fn errors(log: &Log, which: usize, [from, to]: [f64; 2], rate: f64) -> (f64, f64
     (errors.iter().sum::<f64>() / errors.len() as f64, errors.iter().fold(0.0, |most, it| it.max(most)))
 }
 
-/// Jersey's filter window is one round trip: after five round trips, e^-5 of the initial error remains, less than 1 %.
-/// Three round trips (400 ms each) after the rate halves, e^-3 of the step remains: 5 % of the new rate, so that the
-/// estimate is 1.05 times the new rate.
+/// Jersey's filter window is one round trip. After five round trips, e^-5 of the initial error must remain, which is
+/// less than 1 %. Three round trips (400 ms each) after the rate halves, e^-3 of the step must remain, so the estimate
+/// must be within 5 % of the new rate.
 #[test]
 fn jersey_knows_the_rate_after_five_round_trips_and_follows_a_step_in_three() {
     let step: &[Setting<'_>] = &[("link.air.down.plan", "2 Mbit/s for 10 s, 1 Mbit/s for 30 s")];
@@ -34,7 +35,7 @@ fn jersey_knows_the_rate_after_five_round_trips_and_follows_a_step_in_three() {
     let first = log.rates[0].0.as_secs();
     for (which, name) in FOUR[..2].iter().enumerate() {
         let (mean, most) = errors(&log, which, [first + 5.0 * 0.2, 10.0], FULL);
-        // The last packets at the old rate reach the sender as ACKs 55 ms after the change.
+        // The last packets at the old rate arrive as ACKs at the sender 55 ms after the change.
         let after = 10.055 + 3.0 * 0.4;
         let (_, later) = errors(&log, which, [after, 30.0], FULL / 2.0);
         let soon = log.of(which, 10.1, 10.2).into_iter().fold(f64::INFINITY, f64::min) / (FULL / 2.0);
@@ -50,9 +51,9 @@ fn jersey_knows_the_rate_after_five_round_trips_and_follows_a_step_in_three() {
     }
 }
 
-/// An uplink of 64 kbit/s shared with datagrams of 1000 bytes, each of which takes an eighth of a second: ACKs arrive
-/// in bursts. New Jersey, which uses the receiver's timestamps, is unaffected. Jersey's error grows as its filter
-/// window, one round trip, shrinks: 270 ms, 330 ms, 1 s.
+/// The uplink of 64 kbit/s also carries datagrams of 1000 bytes, each of which takes an eighth of a second, so ACKs
+/// arrive in bursts. New Jersey uses the receiver's timestamps, so its estimate must be unaffected. Jersey's filter
+/// window is one round trip, here 270 ms, 330 ms or 1 s. Its error must grow as this window shrinks.
 #[test]
 fn the_receivers_clock_does_not_mind_a_slow_way_back() {
     let cross = r#"
@@ -84,7 +85,7 @@ fn the_receivers_clock_does_not_mind_a_slow_way_back() {
 
 #[test]
 fn westwood_plus_does_not_mind_lost_acks() {
-    // The mean is weighted by time, since a mean over ACKs would favour high rates.
+    // The mean is weighted by time. A mean over ACKs would favour high rates.
     let mean = |log: &Log, which: usize, from: f64| {
         let (mut sum, mut time) = (0.0, 0.0);
         for pair in log.rates.windows(2).filter(|pair| pair[0].0.as_secs() >= from) {
@@ -107,7 +108,7 @@ fn westwood_plus_does_not_mind_lost_acks() {
         after / FULL
     );
     assert!((after / before - 1.0).abs() < 0.1 && most < 0.1, "{before} {after} {most}");
-    // Westwood+ now controls the sender itself, with 1 % data losses: the estimate equals the goodput.
+    // Westwood+ now controls the sender itself, and 1 % of the data is lost. The estimate must equal the goodput.
     let air: &[Setting<'_>] = &[
         (AIR, "{ kind = \"iid\", loss = 0.01 }"),
         ("link.air.rate", "10 Mbit/s"),

@@ -1,10 +1,10 @@
-//! Fairness of DCR and NCR towards senders that reduce at once.
+//! Tests the fairness of DCR and NCR, which delay their window reduction, towards senders that reduce at once.
 
 use super::{Setting, path, path_with};
 use lasthop_scenario::Catalogue;
 use lasthop_sim::{FlowOutcome, run};
 
-/// A second flow between the same hosts, with a random start.
+/// Returns a second flow between the same hosts, with a random start.
 fn neighbour(recovery: &str) -> String {
     format!(
         r#"
@@ -20,8 +20,8 @@ fn neighbour(recovery: &str) -> String {
     )
 }
 
-/// Returns, for twenty runs of two minutes: mean of Jain's index, mean share of the first flow in the goodput, and
-/// total number of lost packets.
+/// Returns three results of twenty runs of two minutes: the mean of Jain's index, the first flow's mean share of the
+/// goodput, and the total number of lost packets.
 fn pair(recovery: &str, others: &str) -> (f64, f64, u64) {
     let settings: &[Setting<'_>] = &[("flow.bulk.sender.recovery", recovery), ("duration", "120 s")];
     let scenario = path_with(&Catalogue::default(), false, &neighbour(others), &[settings]);
@@ -37,9 +37,10 @@ fn pair(recovery: &str, others: &str) -> (f64, f64, u64) {
     (jain, share, lost)
 }
 
-/// All losses are congestion losses in a shared queue. A sender that delays its window reduction by a round trip or a
-/// window takes no bandwidth from a sender that does not wait. NCR sends up to two thirds of a window before it
-/// reduces the window. Compared with two SACK flows, NCR causes a quarter more drops, and DCR 1 % more.
+/// All losses are congestion losses in a shared queue. A sender that delays its window reduction by a round trip (DCR)
+/// or by a window (NCR) must not take bandwidth from a sender that reduces at once. NCR sends up to two thirds of a
+/// window before it reduces the window. Compared with two SACK flows, NCR causes a quarter more drops, and DCR 1 %
+/// more.
 #[test]
 fn who_waits_before_a_reduction_is_fair_to_who_does_not() {
     for others in ["sack", "new_reno"] {
@@ -54,9 +55,9 @@ fn who_waits_before_a_reduction_is_fair_to_who_does_not() {
     }
 }
 
-/// One flow overflows the queue, so every loss is congestion. A recovery that delays its reaction to a loss reaches 97 %
-/// of SACK's goodput if the minimum RTO (1 s) is longer than that delay. With a minimum RTO of 200 ms, the timer expires
-/// before the delay ends, and the recovery reaches 95 %.
+/// One flow overflows the queue, so every loss is congestion. If the minimum RTO (1 s) is longer than the delay of the
+/// reaction, DCR and NCR must reach 97 % of SACK's goodput. With a minimum RTO of 200 ms, the timer expires before the
+/// delay ends, and they must reach 95 %.
 #[test]
 fn waiting_costs_little_where_all_losses_are_congestion() {
     let alone = |recovery: &str, least: &str| {

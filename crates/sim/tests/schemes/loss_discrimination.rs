@@ -1,10 +1,10 @@
-//! Accuracy of loss discrimination that is based on the sender's measurements, on whole paths.
+//! Tests the accuracy of loss discrimination at the sender, from the sender's own measurements, on whole paths.
 
 use lasthop_scenario::Draft;
 use lasthop_sim::run;
 
-/// Returns two shares over three runs of 30 s: random losses classified correctly, and congestion losses classified
-/// correctly. A share is `None` if no such loss occurred.
+/// Returns two shares over three runs of 30 s: the share of random losses that are classified as wireless, and the
+/// share of congestion losses that are classified as congestion. A share is `None` if no such loss occurred.
 fn right(judge: &str, path: &str, settings: &[(&str, &str)]) -> (Option<f64>, Option<f64>) {
     let mut draft = Draft::load(path).expect("an inline path");
     for (key, value) in [("sender.loss_discrimination", judge), ("duration", "30 s")].iter().chain(settings) {
@@ -24,8 +24,8 @@ fn right(judge: &str, path: &str, settings: &[(&str, &str)]) -> (Option<f64>, Op
 const RANDOM: &str = "profile=plain,rate=10Mbit/s,rtt=40ms,queue=100packets,loss=1%";
 const FULL: &str = "profile=plain,rate=10Mbit/s,rtt=40ms,queue=30packets";
 
-/// At a loss rate of 1 %, Reno's window is 14 segments, and 33 would fill the path. Hardly any loss follows a queue
-/// that has grown for long.
+/// At a loss rate of 1 %, Reno's window is 14 segments, whereas 33 segments would fill the path. Before nearly all
+/// losses, the queue has not been growing for long, so these losses must be classified as wireless.
 #[test]
 fn random_losses_on_a_path_that_is_not_full() {
     for (judge, least) in [("{ kind = \"ncpld\", margin = 0.2 }", 0.85), ("santa_cruz", 0.8), ("trend", 0.9)]
@@ -36,8 +36,8 @@ fn random_losses_on_a_path_that_is_not_full() {
     }
 }
 
-/// Queue drops follow RTTs of nearly twice the minimum. Rules that compare only relative delays do not recognise a
-/// queue that stays full.
+/// Before a queue drop, the RTT is nearly twice its minimum, which `ncpld` and `trend` must recognise. `santa_cruz`
+/// compares only relative delays, so it cannot recognise a queue that stays full.
 #[test]
 fn congestion_alone() {
     for judge in ["ncpld", "trend"] {
@@ -49,8 +49,8 @@ fn congestion_alone() {
     assert!(congestion.expect("overflows") < 0.5, "{congestion:?}");
 }
 
-/// Echoes separate the two kinds of losses if the queue marks before it drops; without marks, every overflow appears as
-/// corruption.
+/// If the queue marks packets before it drops any, ECN echoes must separate the two kinds of losses. Without marks,
+/// every overflow must appear as a wireless loss.
 #[test]
 fn echoes_are_as_good_as_the_marks() {
     let ecn = ("ecn", "true");

@@ -1,4 +1,4 @@
-//! Lost notices of EBSN (Bakshi et al. 1997) and LHACK (Cobb and Agrawal 1995).
+//! Tests of lost notices, for EBSN (Bakshi et al. 1997) and LHACK (Cobb and Agrawal 1995).
 
 use super::station::with_box;
 use super::{AIR, DISCRIMINATION, MIDDLEBOX, Setting, UNFILLED, flow, path};
@@ -6,7 +6,7 @@ use lasthop_base::Time;
 use lasthop_engine::NodeId;
 use lasthop_wire::FlowId;
 
-/// The channel has bad states of 2 s after good states of 10 s, and ARQ is persistent.
+/// The channel has bad states of 2 s after good states of 10 s, and ARQ retransmits persistently.
 const BAD: &[Setting<'_>] = &[
     ("duration", "200 s"),
     (
@@ -31,7 +31,7 @@ fn timeouts(loses: f64) -> [u64; 2] {
     sum
 }
 
-/// Each failed attempt, one every 20 ms, causes a notice: half of the notices suffice.
+/// Each failed attempt, one every 20 ms, causes a notice. Half of these notices must suffice to prevent timeouts.
 #[test]
 fn half_of_the_notices_are_enough_for_ebsn() {
     let plain: u64 = (1..=5).map(|seed| flow(&path(false, &[BAD]), seed).source.timeouts).sum();
@@ -44,8 +44,8 @@ fn half_of_the_notices_are_enough_for_ebsn() {
     assert!(half * 5 < plain, "{plain} {half}");
 }
 
-/// Notices do not affect other packets. With the same seed, the air carries the same packets until the first timeout
-/// that notices prevent.
+/// Notices must not affect other packets. With the same seed, the air carries the same packets until the first timeout
+/// that notices prevent. From then on, there must be fewer retransmissions.
 #[test]
 fn notices_of_a_bad_state_cost_the_air_nothing() {
     let ebsn: &[Setting<'_>] = &[(MIDDLEBOX, "ebsn"), (DISCRIMINATION, "ebsn")];
@@ -64,9 +64,10 @@ const LOSSY: &[Setting<'_>] = &[
     ("recovery", "rack"),
 ];
 
-/// Returns three numbers: wireless losses classified as wireless, all classified wireless losses, and notices sent.
+/// Returns three numbers: wireless losses that were classified as wireless, wireless losses with any verdict, and
+/// notices sent.
 fn classified(loses: f64) -> [u64; 3] {
-    // The queue is unlimited, so that no packet and no notice is lost there.
+    // The queue is unlimited, so the queue drops neither packets nor notices.
     let scenario = path(false, &[LOSSY, &[("link.air.down.queue", "unlimited")]]);
     let mut sum = [0; 3];
     for seed in 1..=5 {
@@ -80,9 +81,10 @@ fn classified(loses: f64) -> [u64; 3] {
     sum
 }
 
-/// A loss without its notice counts as congestion: the share of losses that cause a window reduction equals the share
-/// of lost notices. Some losses cause a reduction even if no notice is lost: losses of segments whose retransmission is
-/// in flight when the next recovery begins, since a notice does not identify the copy.
+/// A loss without its notice counts as congestion. The share of losses that cause a window reduction must therefore
+/// equal the share of lost notices. Some losses cause a reduction even if no notice is lost: a notice does not identify
+/// the copy of a segment. Such losses are those of segments whose retransmission is in flight when the next recovery
+/// begins.
 #[test]
 fn a_lost_notice_of_lhack_is_one_reduction() {
     let share = |loses| {
@@ -96,7 +98,7 @@ fn a_lost_notice_of_lhack_is_one_reduction() {
     for loses in [0.01, 0.2, 0.5] {
         let (found, all) = share(loses);
         let expected = twice + (1.0 - twice) * loses;
-        // Three standard deviations, and a margin for the share of retransmitted segments.
+        // The bound is three standard deviations, and a margin of 0.02 for the share of retransmitted segments.
         let spread = 3.0 * (expected * (1.0 - expected) / all).sqrt() + 0.02;
         assert!((found - expected).abs() < spread, "{found} of {all}, {expected} expected");
     }
@@ -109,6 +111,6 @@ fn lhack_doubles_what_comes_back_and_leaves_the_wired_networks_losses() {
     let plain = flow(&path(false, &[UNFILLED, script]), 1);
     assert_eq!((with.source.judged_congestion, with.source.judged_wireless), (1, 0));
     assert_eq!((with.source.recoveries, with.source.data_sent), (1, plain.source.data_sent));
-    // LHACK sends a notice for all packets except those lost on the wire or in flight at the end.
+    // LHACK must send a notice for all packets, except for those lost on the wire or in flight at the end.
     assert!(with.account.created[1] + 50 > with.source.data_sent, "{:?}", with.account.created);
 }

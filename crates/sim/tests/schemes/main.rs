@@ -1,6 +1,6 @@
-//! Schemes that the papers only mention, each on a whole path. The tests verify what the source of a scheme promises,
-//! or measure something else for a stated reason. Figures: `docs/development/validation/schemes.md`. Unit tests of
-//! the rules are in the schemes' own crates.
+//! Tests of schemes that the papers only mention, each on a whole path. The tests verify the promises of each scheme's
+//! source, or they measure other properties for a stated reason. Figures: `docs/development/validation/schemes.md`.
+//! Unit tests of the rules are in the schemes' own crates.
 
 mod coherence;
 mod current_senders;
@@ -35,12 +35,12 @@ const DISCRIMINATION: &str = "flow.bulk.sender.loss_discrimination";
 const FREEZE: Setting<'_> = ("flow.bulk.sender.freeze", "true");
 
 /// The common path: a wired link (10 Mbit/s, 50 ms), a base station, and a radio link (2 Mbit/s, 5 ms). Packets of 1040
-/// bytes carry 1000 bytes. The flow goes down, or with `up` from the mobile to the server.
+/// bytes carry 1000 bytes. Data goes from the server to the mobile or, if `up`, from the mobile to the server.
 fn path(up: bool, settings: &[&[Setting<'_>]]) -> Scenario {
     path_with(&Catalogue::default(), up, "", settings)
 }
 
-/// The same path with the caller's mechanisms and additional tables.
+/// As [`path`], with the mechanisms of `catalogue` and with additional tables in the scenario.
 fn path_with(catalogue: &Catalogue, up: bool, tables: &str, settings: &[&[Setting<'_>]]) -> Scenario {
     let (from, to) = if up { ("client", "server") } else { ("server", "client") };
     let text = format!(
@@ -76,7 +76,7 @@ fn path_with(catalogue: &Catalogue, up: bool, tables: &str, settings: &[&[Settin
     draft.check().unwrap_or_else(|problem| panic!("{problem:?}"))
 }
 
-/// The receive window of 24 packets is smaller than the path, which holds about 28 packets, so that queues stay short
+/// The receive window of 24 packets is smaller than the path, which holds about 28 packets. Queues therefore stay short
 /// and never overflow.
 const UNFILLED: &[Setting<'_>] =
     &[("window", "{ kind = \"buffer\", size = \"24000 bytes\" }"), ("duration", "20 s")];
@@ -122,7 +122,8 @@ impl Observer for EventLog {
 }
 
 impl EventLog {
-    /// Packets that enter a link: time, packet, and the time of arrival unless the packet is lost.
+    /// Packets that enter a link. Each item has the time, the packet, and the time of arrival; `None` if the packet is
+    /// lost.
     fn on(&self, link: usize, down: bool) -> impl Iterator<Item = (Time, &Packet, Option<Time>)> {
         let there = self.packets.iter().filter(move |(_, pipe, ..)| *pipe == pipe_of(link, down));
         there.map(|(now, _, packet, fate)| match fate {
@@ -154,7 +155,7 @@ fn windows(samples: &Samples) -> Vec<(Time, f64)> {
     samples.flows.iter().map(|sample| (sample.time, sample.cwnd_bytes as f64 / 1000.0)).collect()
 }
 
-/// cwnd at the last sample up to `time`, segments.
+/// cwnd at the last sample that is not after `time`, segments.
 fn window_at(samples: &Samples, time: Time) -> f64 {
     let before = windows(samples).into_iter().take_while(|(at, _)| *at <= time);
     before.last().expect("a sample").1

@@ -1,5 +1,5 @@
-//! ELN for a mobile sender (Balakrishnan and Katz, GLOBECOM 1998), and lost ACKs with both meanings of a mark: wireless
-//! loss or congestion.
+//! Tests of ELN for a mobile sender (Balakrishnan and Katz, GLOBECOM 1998). Also tests lost ACKs for both meanings of a
+//! mark: wireless loss or congestion.
 
 use super::{
     DISCRIMINATION, EventLog, MIDDLEBOX, Setting, UNFILLED, flow, observed, path, window_at, windows,
@@ -12,7 +12,8 @@ const ELN: &[Setting<'_>] = &[(MIDDLEBOX, "eln"), (DISCRIMINATION, "eln")];
 const AIR: &str = "link.air.up.channel";
 const WIRE: &str = "link.wired.up.channel";
 
-/// ACKs that arrive at the mobile: time, acknowledgement number, loss hint, and whether the ACK is a duplicate.
+/// Returns the ACKs that arrive at the mobile, each with its time, acknowledgement number and loss hint, and whether it
+/// is a duplicate.
 fn acks(recorded: &EventLog) -> Vec<(Time, u32, LossHint, bool)> {
     let mut acks = Vec::new();
     let mut last = None;
@@ -25,7 +26,7 @@ fn acks(recorded: &EventLog) -> Vec<(Time, u32, LossHint, bool)> {
     acks
 }
 
-/// Sending time and first byte of the first data packet that is lost on a link.
+/// Returns the sending time and the first byte of the only data packet that is lost on a link.
 fn lost(recorded: &EventLog, link: usize) -> (Time, u32) {
     let is_data = |packet: &Packet| packet.segment().is_some_and(|segment| segment.len > 0);
     let mut lost =
@@ -47,7 +48,8 @@ fn a_loss_on_the_air_is_repeated_at_the_first_duplicate_and_the_window_stays() {
         assert_eq!(recorded.retransmissions(), [first.0], "{recovery}");
         assert_eq!(outcome.source.timeouts, 0);
         assert!(windows(&samples).is_sorted_by_key(|(_, window)| *window), "{recovery}: the window falls");
-        // Without the middlebox, the third duplicate ACK triggers the retransmission, and the window is halved.
+        // Without the middlebox, the third duplicate ACK must trigger the retransmission, and the window must be
+        // halved.
         let (plain, samples, recorded) = observed(&path(true, &[UNFILLED, script]), 1);
         let third = acks(&recorded).into_iter().filter(|(.., again)| *again).nth(2).expect("a duplicate");
         assert_eq!(recorded.retransmissions()[0], third.0, "{recovery}");
@@ -71,11 +73,12 @@ fn a_loss_in_the_wired_network_is_congestion() {
     assert!(acks(&recorded).iter().all(|(_, _, hint, _)| *hint == LossHint::None));
 }
 
-/// One wireless and one wired loss in the same window: ACKs are marked only while they report the hole of the wireless
-/// loss.
+/// A wireless loss and a wired loss happen in the same window. ACKs must be marked only while they report the hole of
+/// the wireless loss.
 #[test]
 fn of_two_holes_the_airs_alone_is_marked() {
-    // Packet 404 of the wired link would be packet 405 on the air. The receive window is not a limit.
+    // The wired link never carries the packet that the air loses, so packet 404 of the wired link would be packet 405
+    // over the air. The receive window is not a limit.
     let script: &[Setting<'_>] = &[
         (AIR, "{ kind = \"scripted\", packets = \"400\" }"),
         (WIRE, "{ kind = \"scripted\", packets = \"404\" }"),
@@ -102,10 +105,10 @@ fn of_two_holes_the_airs_alone_is_marked() {
     );
 }
 
-/// Data goes down, and all losses are congestion losses. If the station marks wireless losses, no congestion loss is
-/// misclassified. If the station marks congestion, a loss without a mark is misclassified. With 5 % of the ACKs lost,
-/// such losses are rare, since each remaining duplicate ACK carries the mark. If the station cannot read headers, no
-/// loss has a mark.
+/// Data goes down, and all losses are congestion losses. If the station marks wireless losses, no congestion loss may
+/// be misclassified. If the station instead marks congestion, a loss without a mark is misclassified. With 5 % of the
+/// ACKs lost, this must be rare, because each remaining duplicate ACK has the mark. If the station cannot read headers,
+/// no loss has a mark, so all losses are misclassified.
 #[test]
 fn the_polarity_that_marks_congestion_is_unsafe_where_nobody_marks_and_not_where_acks_are_lost() {
     let full: &[Setting<'_>] = &[("link.wired.rate", "1.5 Mbit/s"), ("link.wired.down.queue", "20 packets")];
@@ -136,8 +139,8 @@ fn the_polarity_that_marks_congestion_is_unsafe_where_nobody_marks_and_not_where
         match name {
             "encrypted" => assert_eq!(other, others),
             // In one of 8000 losses, the ACK before the hole and the first two duplicate ACKs are lost. The station
-            // then considers the third duplicate a new ACK, and its SACK blocks suffice for the sender to detect a
-            // loss. The test allows one such loss in about 150 losses.
+            // then takes the third duplicate for a new ACK and does not mark it. Its SACK blocks suffice for the sender
+            // to detect a loss. The test allows one such loss in about 150 losses.
             "5 % of the ACKs lost" => assert!(other <= 1, "{other} of {others}"),
             _ => assert_eq!(other, 0, "{name}"),
         }

@@ -1,5 +1,6 @@
-//! Notices of link layers and queues, with every queue and kind of link: notices of failed transmissions for EBSN, of
-//! damaged segments for HACK, and of queue drops for ELN. A scenario note names link layers without notices.
+//! Tests of notices from link layers and queues, with every queue and kind of link. EBSN needs notices of failed
+//! transmissions, HACK of damaged segments, and ELN of queue drops. A scenario note must name link layers that give no
+//! notices.
 
 use super::{AIR, DISCRIMINATION, MIDDLEBOX, Setting, flow, path, path_with};
 use lasthop_net::service::{Light, LightTrace, Service, Trace};
@@ -22,7 +23,8 @@ const KINDS: &[&[Setting<'_>]] = &[
     &[("link.air.down.residual_loss", "0.0001")],
 ];
 
-/// Scenarios with every queue on every kind of link, including a recorded link, with and without packet trains.
+/// Returns scenarios with every queue on every kind of link. The kinds include a recorded link with and without packet
+/// trains.
 fn everywhere(settings: &[Setting<'_>]) -> Vec<(String, Scenario)> {
     let mut all = Vec::new();
     for queue in mechanisms("queue") {
@@ -55,15 +57,15 @@ const DATAGRAMS: &str = "
     packet = \"500 bytes\"
 ";
 
-/// Number of notices for 2,000 datagrams, with a fifth of all transmissions lost.
+/// Number of notices for 2,000 datagrams, if a fifth of all transmissions is lost.
 fn notices(scenario: &Scenario) -> f64 {
     let outcome = lasthop_sim::run(scenario, 1);
     let datagrams = outcome.flows.iter().find(|flow| flow.name == "f").expect("the flow");
     datagrams.account.created[1] as f64
 }
 
-/// Mean number of failed transmissions of 2,000 datagrams with at most `transmissions` each, and four standard errors
-/// of that number. A datagram fails at least n times with probability 0.2^n.
+/// Returns the mean number of failed transmissions of 2,000 datagrams with at most `transmissions` each, and four
+/// standard errors of that number. A datagram fails at least n times with probability 0.2^n.
 fn expected(transmissions: i32) -> (f64, f64) {
     let at_least = |n: i32| 0.2_f64.powi(n);
     let mean: f64 = (1..=transmissions).map(at_least).sum();
@@ -95,7 +97,7 @@ fn each_failed_transmission_brings_a_notice_behind_every_queue_and_kind_of_link(
     }
 }
 
-/// Wi-Fi frames have four attempts here; a link without ARQ has one.
+/// Wi-Fi frames have up to four transmissions here, and frames on a link without ARQ have one.
 #[test]
 fn each_link_layer_reports_failed_transmissions_or_a_note_says_that_it_does_not() {
     let layers = mechanisms("arq");
@@ -121,8 +123,8 @@ fn each_link_layer_reports_failed_transmissions_or_a_note_says_that_it_does_not(
     assert!(layers.len() >= 6, "{layers:?}");
 }
 
-/// A bit error hits the header in 1 of 26 segments; other segments with bit errors are delivered damaged (`iid`).
-/// Queues drop no packets.
+/// A bit error hits the header in 1 of 26 lost segments. Other segments with bit errors must be delivered as damaged
+/// (channel `iid`). Queues drop no packets.
 #[test]
 fn damaged_segments_are_handed_up_behind_every_queue_and_kind_of_link() {
     let settings = [
@@ -157,9 +159,9 @@ fn a_link_layer_that_hands_up_no_damaged_segment_is_noted() {
     }
 }
 
-/// The channel loses hardly any packet (one in 10,000 on one kind of link), so that all losses are queue drops, on
-/// arrival or later. A middlebox that is informed only of drops on arrival would classify all of CoDel's drops as
-/// wireless.
+/// The channel loses hardly any packet (one in 10,000 on one kind of link), so all losses are queue drops, at arrival
+/// or later. ELN must classify these drops as congestion. If a middlebox were informed only of drops at arrival, it
+/// would classify all of CoDel's drops as wireless.
 #[test]
 fn what_a_queue_drops_is_congestion_to_eln_behind_every_queue_and_kind_of_link() {
     let settings = [

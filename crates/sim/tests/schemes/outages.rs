@@ -1,5 +1,5 @@
-//! Planned outages, of which the link informs stations and receivers. Also A-TCP's window compared with the receiver's
-//! (koga, chapter 5).
+//! Tests of planned outages that the link reports to stations and receivers. Also compares A-TCP's window with the
+//! receiver's window (koga, chapter 5).
 
 use super::{AIR, FREEZE, MIDDLEBOX, Setting, at, flow, mean, observed, path, window_at};
 use lasthop_scenario::Draft;
@@ -7,7 +7,7 @@ use lasthop_sim::FlowOutcome;
 use lasthop_tcp::Event;
 use lasthop_tcp::event::Reason;
 
-/// The air carries nothing for 5 s. Waiting packets are not lost.
+/// The air carries nothing for 5 s. Packets that wait for the air are not lost.
 const OUTAGE: &[Setting<'_>] = &[
     ("link.air.down.plan", "2 Mbit/s for 10 s, 0 bit/s for 5 s, 2 Mbit/s for 25 s"),
     ("link.air.down.queue", "unlimited"),
@@ -16,8 +16,8 @@ const OUTAGE: &[Setting<'_>] = &[
 ];
 const ENDS: u64 = 15_000;
 
-/// Returns the time from the end of the outage until the sender sends data, ms; cwnd before and after the outage; the
-/// number of retransmissions except window probes; and the outcome.
+/// Returns four results: the time in ms from the end of the outage until the sender sends data; cwnd before and after
+/// the outage; the number of retransmissions except window probes; and the outcome.
 fn after(settings: &[&[Setting<'_>]]) -> (f64, [f64; 2], usize, FlowOutcome) {
     let (outcome, samples, recorded) = observed(&path(false, &[&[OUTAGE], settings].concat()), 1);
     let data = recorded.on(0, true).find(|(now, ..)| *now >= at(ENDS)).expect("data").0;
@@ -27,8 +27,8 @@ fn after(settings: &[&[Setting<'_>]]) -> (f64, [f64; 2], usize, FlowOutcome) {
     (data.since(at(ENDS)).as_secs() * 1e3, windows, again, outcome)
 }
 
-/// If the link reports its state, the station opens the sender's window as soon as the link is back, and the sender
-/// sends data half a wired RTT later. If the station only detects silence, it must first receive something from the
+/// If the link reports its state, the station must open the sender's window as soon as the outage ends. The sender must
+/// then send data half a wired RTT later. If the station only detects silence, it must first receive a segment from the
 /// mobile.
 #[test]
 fn a_station_that_the_link_tells_opens_the_window_at_once() {
@@ -39,7 +39,7 @@ fn a_station_that_the_link_tells_opens_the_window_at_once() {
         let buffer: &[Setting<'_>] =
             if name == "atcp" { &[("node.bs.middlebox.buffer", "128 KB")] } else { &[] };
         let with_middlebox: &[Setting<'_>] = &[(MIDDLEBOX, name), FREEZE];
-        // No link is slower than this threshold, so that only silence counts as an outage.
+        // No planned rate is below this threshold, so the station recognises an outage only by silence.
         let silent: &[Setting<'_>] = &[(MIDDLEBOX, name), FREEZE, ("node.bs.middlebox.away", "1 bit/s")];
         let (by_link, [before, behind], _, outcome) = after(&[with_middlebox, buffer]);
         let (by_silence, windows, _, other) = after(&[silent, buffer]);
@@ -48,15 +48,15 @@ fn a_station_that_the_link_tells_opens_the_window_at_once() {
         );
         assert_eq!((outcome.source.timeouts, other.source.timeouts), (0, 0), "{name}");
         assert!(behind >= before, "{name}: {before} before, {behind} after");
-        // There is no lower bound, since a window probe of the sender may come earlier.
+        // There is no lower bound, because the sender may send a window probe earlier.
         assert!(by_link < 105.0, "{name}: {by_link} ms");
         assert!(outcome.goodput_kbps() >= 0.99 * other.goodput_kbps(), "{name}");
     }
 }
 
 /// The receiver learns of the outage in advance. If the receiver freezes the sender one RTT before the outage, no
-/// packet is retransmitted; a lead of five RTTs costs the data of four RTTs. Without a lead, packets in flight wait in
-/// the queue, and a frozen sender retransmits them.
+/// packet may be retransmitted. With a lead of five RTTs, the data of four further RTTs is not sent. Without a lead,
+/// packets in flight wait in the queue, and the frozen sender retransmits them.
 #[test]
 fn a_receiver_that_foresees_the_outage_freezes_its_sender() {
     let freeze = |lead: &str| {
@@ -73,12 +73,12 @@ fn a_receiver_that_foresees_the_outage_freezes_its_sender() {
         );
         assert_eq!(outcome.source.timeouts, 0, "{name}");
         assert!(windows[1] >= windows[0], "{name}: {windows:?}");
-        // Data is sent half an RTT without queueing (55 ms) after the end, plus a few milliseconds for the ACK.
+        // Data must be sent half an RTT without queueing (55 ms) after the outage, plus a few milliseconds for the ACK.
         assert!(*wait < 60.0 && *wait < late, "{name}: {wait} ms, plain {late} ms");
     }
     assert!(plain.source.timeouts >= 2);
     assert!(one.2 == 0 && five.2 == 0 && none.2 > 20, "{} {} {}", none.2, one.2, five.2);
-    // With a lead of five, the sender stops four RTTs of about 200 ms earlier.
+    // With a lead of five RTTs, the sender stops four RTTs of about 200 ms earlier than with a lead of one.
     let lost = one.3.delivered_bytes - five.3.delivered_bytes;
     assert!((100_000..250_000).contains(&lost), "{lost} bytes");
 }
@@ -90,17 +90,17 @@ fn without_a_plan_there_is_nothing_to_foresee() {
     assert_eq!(flow(&path(false, &[lossy, &[("window", "freeze")]]), 1), plain);
 }
 
-/// A-TCP's window keeps the station's queue from overflowing, and bounds the RTT by the buffer and the wire.
+/// A-TCP's window must keep the station's queue from overflowing. The buffer and the wired link must bound the RTT.
 #[test]
 fn atcp_keeps_the_stations_queue_from_overflowing() {
-    // The default of 64 KiB is more than the queue of 50 packets can hold.
+    // The default buffer of 64 KiB is larger than the queue of 50 packets, so the test sets smaller buffers.
     for buffer in [20_000_u64, 40_000] {
         let text = format!("{{ kind = \"atcp\", buffer = \"{buffer} bytes\" }}");
         let with = flow(&path(false, &[&[(MIDDLEBOX, &text), FREEZE]]), 1);
         let without = flow(&path(false, &[]), 1);
         assert!(without.account.lost.total() > 0);
         assert_eq!(with.account.lost.total(), 0, "{buffer}");
-        // The buffer counts 1000 of the 1040 bytes of a packet.
+        // The buffer counts only the payload, 1000 of the 1040 bytes of a packet.
         let longest = buffer as f64 * 1.04 * 8.0 / 2e6 + 0.125;
         println!(
             "atcp, {buffer} bytes: RTT up to {:?} s, {longest} expected at most, {} kbit/s",
@@ -111,10 +111,10 @@ fn atcp_keeps_the_stations_queue_from_overflowing() {
     }
 }
 
-/// koga's chapter 5: an RLC link that changes between 384 and 64 kbit/s, and a station's queue of 15 packets. A
-/// receiver that follows the link's rate gives the same result as A-TCP with an unmodified terminal, if A-TCP's buffer
-/// equals that receiver's largest window. Freezing harms here: a packet takes 188 ms at 64 kbit/s, the station detects
-/// silence, and its probes of the mobile fill the queue.
+/// koga's chapter 5 has an RLC link that changes between 384 and 64 kbit/s, and a station's queue of 15 packets. A
+/// receiver that follows the link's rate must give the same goodput as A-TCP with an unmodified terminal, if A-TCP's
+/// buffer equals that receiver's largest window. Freezing harms here. At 64 kbit/s a packet takes 188 ms, so the
+/// station detects silence, and its probes of the mobile fill the queue.
 #[test]
 fn atcp_beside_the_receivers_window_of_koga() {
     let scenario = |settings: &[Setting<'_>]| {

@@ -1,5 +1,5 @@
-//! A congestion control for measurements: one control determines the window, and others only estimate the rate from the
-//! same ACKs.
+//! A congestion control for measurements. It contains several controls: one determines the window, and the others only
+//! estimate the rate from the same ACKs.
 
 use super::{EventLog, Setting, observed, path_with};
 use lasthop_base::{Duration, Info, Time};
@@ -23,14 +23,14 @@ static INFO: Info = Info {
 
 #[derive(Clone, Default)]
 pub(super) struct Log {
-    /// Time of each ACK, and at that time the estimate of each observing congestion control, in bytes/s.
+    /// Time of each ACK, with the estimates of all observing controls at that time, bytes/s.
     pub(super) rates: Vec<(Time, Vec<f64>)>,
-    /// Time of each loss that the congestion control handles, and cwnd in bytes before and after its reaction.
+    /// Time of each loss that the determining control handles, and cwnd in bytes before and after its reaction.
     pub(super) losses: Vec<(Time, [u64; 2])>,
 }
 
 impl Log {
-    /// Estimates of control number `which` in a time span, s.
+    /// Returns the estimates of the observing control number `which` between the times `from` and `to`, s.
     pub(super) fn of(&self, which: usize, from: f64, to: f64) -> Vec<f64> {
         let within = |(at, _): &&(Time, Vec<f64>)| (from..to).contains(&at.as_secs());
         self.rates.iter().filter(within).map(|(_, rates)| rates[which]).collect()
@@ -66,7 +66,8 @@ impl CongestionControl for PassiveControls {
         self.drives.observe(news);
         self.smallest = [self.smallest, news.rtt].into_iter().flatten().min();
         let Some(smallest) = self.smallest else { return };
-        // On a congestion mark, these controls set ssthresh to the rate times the smallest RTT. The window is not used.
+        // On a congestion mark, these controls set ssthresh to their rate estimate times the smallest RTT. A mark
+        // therefore reveals the estimate. Their windows are not used.
         let mark = LossEvent { now: news.now, flight: 0, window: 0, marked: true, ..LossEvent::default() };
         let rates = self.others.iter_mut().map(|other| {
             other.observe(news);
@@ -123,7 +124,7 @@ impl CongestionControl for PassiveControls {
 
 impl RateHooks for PassiveControls {}
 
-/// Runs a flow down the path. Returns the outcome of the first flow, its sender's log, and all observed packets and
+/// Runs a flow down the path. Returns the first flow's outcome, the log of its sender, and all observed packets and
 /// events.
 pub(super) fn run_with_estimates(
     drives: &'static str,
@@ -145,7 +146,7 @@ pub(super) fn run_with_estimates(
     let driven: &[Setting<'_>] = &[("flow.bulk.sender.congestion", NAME)];
     let scenario = path_with(&catalogue, false, tables, &[&[driven], settings].concat());
     let (outcome, _, recorded) = observed(&scenario, seed);
-    // Both ends have a sender; the destination's log is nearly empty.
+    // Both ends have a sender and a log. The log of the destination is nearly empty, so the longer log is the source's.
     let logs = logs.lock().expect("one thread");
     let logs = logs.iter().map(|log| log.lock().expect("one thread").clone());
     (outcome, logs.max_by_key(|log| log.rates.len()).expect("a sender"), recorded)

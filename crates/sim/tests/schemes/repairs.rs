@@ -1,16 +1,16 @@
-//! Retransmissions by middleboxes: how long they take, several of them in one window, their effect on RTT samples, and
-//! ACK splitting.
+//! Tests of retransmissions by middleboxes: their duration, several retransmissions in one window, and their effect on
+//! RTT samples. Also tests ACK splitting.
 
 use super::{AIR, MIDDLEBOX, Setting, UNFILLED, flow, observed, path, window_at};
 use lasthop_base::{Duration, Time};
 use lasthop_engine::MiddleboxAction;
 use lasthop_tcp::Event;
 
-/// RTT of the radio link, s: 5 ms each way, and 4.16 ms of transmission for a packet.
+/// RTT of the radio link, s: 5 ms each way, and 4.16 ms for the transmission of a packet.
 const AIR_ROUND_TRIP: f64 = 0.0142;
 
-/// Without queueing, the packet after the hole causes the first duplicate ACK, which triggers the retransmission at
-/// once.
+/// Without queueing, the packet after the hole causes the first duplicate ACK. The middlebox must then retransmit at
+/// once, so the repair must take at most two RTTs of the radio link.
 #[test]
 fn a_repair_takes_two_round_trips_of_the_air_at_most() {
     for name in ["snoop", "snoop_sack", "wtcp", "atcp"] {
@@ -38,8 +38,8 @@ fn a_repair_takes_two_round_trips_of_the_air_at_most() {
     }
 }
 
-/// Three losses in a window: SACK blocks show all of them within one RTT of the air. Without blocks, each loss takes
-/// one more RTT.
+/// Three packets of a window are lost. With SACK blocks, the middlebox must retransmit all three within one RTT of the
+/// radio link. Without SACK blocks, each further loss takes one more RTT.
 #[test]
 fn three_losses_in_a_window() {
     let script: &[Setting<'_>] = &[(AIR, "{ kind = \"scripted\", packets = \"400, 402, 404\" }")];
@@ -56,7 +56,7 @@ fn three_losses_in_a_window() {
     };
     let (selective, repeats, again) = span("snoop_sack");
     assert_eq!((repeats, again), (3, 0), "no retransmission by the sender");
-    // Neighbouring holes are 8 ms apart.
+    // Two successive lost packets are 8 ms apart.
     assert!(selective < AIR_ROUND_TRIP + 0.009, "{selective}");
     let (cumulative, _, again) = span("snoop");
     println!(
@@ -65,7 +65,7 @@ fn three_losses_in_a_window() {
     assert!(cumulative > 2.0 * selective || again > 0, "{cumulative}");
 }
 
-/// Runs a flow with a fade, in which `packets` consecutive packets are lost, retransmissions included.
+/// Runs a flow with a fade. The fade destroys `packets` consecutive packets, retransmissions included.
 fn fade(name: &str, packets: u32) -> (Option<f64>, f64, u64) {
     let numbers = (400..400 + packets).map(|number| number.to_string()).collect::<Vec<String>>().join(", ");
     let script = format!("{{ kind = \"scripted\", packets = \"{numbers}\" }}");
@@ -76,8 +76,8 @@ fn fade(name: &str, packets: u32) -> (Option<f64>, f64, u64) {
     (outcome.largest_rtt_s, longest, outcome.source.timeouts)
 }
 
-/// During the station's repairs, the sender's RTT excludes the repair time with wtcp and includes it with snoop (Ratnam
-/// and Matta 1998). An RTO that excludes the repair times may expire too early.
+/// While the station repairs losses, the sender's RTT must exclude the repair time with `wtcp` and include it with
+/// `snoop` (Ratnam and Matta 1998). An RTO that excludes repair times may expire too early.
 #[test]
 fn a_fade_is_hidden_from_the_senders_clock() {
     let (clean, floor, _) = fade("wtcp", 0);
@@ -89,15 +89,15 @@ fn a_fade_is_hidden_from_the_senders_clock() {
     assert!(longer > 1.5 * floor);
     assert!((wtcp.expect("samples") - clean.expect("samples")).abs() < 0.001);
     assert_eq!((rto, timeouts, none), (floor, 0, 0));
-    // In a long fade, WTCP's RTO does not include the repair times and therefore expires.
+    // WTCP's RTO does not include the repair times, so it must expire in a long fade.
     let [(.., snoop), (.., wtcp)] = ["snoop", "wtcp"].map(|name| fade(name, 26));
     println!("26 packets: {snoop} timeouts with snoop, {wtcp} with wtcp");
     assert!(wtcp > snoop, "{wtcp} {snoop}");
 }
 
-/// Reno in congestion avoidance with one loss on the air: the first new ACK is split into as many pieces as it
-/// acknowledges bytes (at most 1460), and the halved window recovers within a round trip. Byte counting ignores the
-/// pieces.
+/// Reno is in congestion avoidance, and one packet is lost over the air. The first new ACK must be split into as many
+/// pieces as it acknowledges bytes (at most 1460). The halved window must then regain its size within a round trip. A
+/// sender with byte counting must ignore the pieces.
 #[test]
 fn split_acks_bring_the_window_back_within_a_round_trip() {
     let reno: &[Setting<'_>] = &[
@@ -106,7 +106,7 @@ fn split_acks_bring_the_window_back_within_a_round_trip() {
         ("ack_counting", "per_ack"),
         ("initial_ssthresh", "16000 bytes"),
         (AIR, "{ kind = \"scripted\", packets = \"400\" }"),
-        // The path's queue of 100 packets cannot hold 1460 ACKs at once.
+        // The path's queue of 100 packets could not hold 1460 ACKs at once.
         ("link.wired.up.queue", "unlimited"),
     ];
     let (outcome, samples, recorded) = observed(&path(false, &[UNFILLED, reno, &[(MIDDLEBOX, "spack")]]), 1);

@@ -1,4 +1,4 @@
-//! Senders of the wireless literature: each keeps the promises of its source on a suitable path.
+//! Tests of senders from the literature on wireless TCP. On a suitable path, each must keep the promises of its source.
 
 use lasthop_scenario::Draft;
 use lasthop_sim::{FlowOutcome, run, run_probed};
@@ -19,8 +19,8 @@ fn goodput(path: &str, congestion: &str, seeds: u64) -> f64 {
 
 /// If a loss reduces the window to the share b, the rate is proportional to the square root of (1 + b) / (2 (1 - b))
 /// with periodic losses, or of 1 / (1 - b) with independent losses. With b = 4/5 instead of 1/2, the rate is 1.73 or
-/// 1.58 times as high. Veno treats losses with a nearly empty queue as random. With few losses the window fills the
-/// path, a queue forms, and Veno halves.
+/// 1.58 times as high. Veno treats losses as random while the queue is nearly empty, and then uses 4/5. If losses are
+/// few, the window fills the path, a queue forms, and Veno halves the window.
 #[test]
 fn veno_gains_what_a_smaller_cut_gains() {
     let path = |loss: &str| format!("profile=plain,rate=10Mbit/s,rtt=40ms,queue=1000packets,loss={loss}");
@@ -35,7 +35,8 @@ fn veno_gains_what_a_smaller_cut_gains() {
     assert!((0.95..1.05).contains(&ratio), "{ratio}");
 }
 
-/// After a loss, Westwood+ reduces the window to what the path carries without a queue.
+/// After a loss, Westwood+ reduces the window only to the amount that the path carries without a queue. It must
+/// therefore have a high goodput.
 #[test]
 fn westwood_plus_fills_the_path_after_a_loss() {
     let path = "profile=plain,rate=10Mbit/s,rtt=40ms,queue=100packets,loss=1%";
@@ -48,8 +49,9 @@ fn westwood_plus_fills_the_path_after_a_loss() {
     assert!(westwood > 0.97 * reno, "{westwood} {reno}");
 }
 
-/// A satellite path has an RTT of 600 ms: rho is 24, and the window grows as over 25 ms. The initial ssthresh is the
-/// bandwidth-delay product, since slow start would otherwise add 2^24 segments at a time.
+/// A satellite path has an RTT of 600 ms. Hybla's RTT ratio rho is then 24, and its window grows as on a path with an
+/// RTT of 25 ms. The initial ssthresh is the bandwidth-delay product. Otherwise slow start would add 2^24 segments at a
+/// time.
 #[test]
 fn hybla_fills_a_satellites_path_in_three_seconds() {
     let path = "profile=plain,rate=20Mbit/s,rtt=600ms,queue=3000packets,initial_ssthresh=1500KB";
@@ -67,10 +69,10 @@ fn hybla_fills_a_satellites_path_in_three_seconds() {
     assert!(hybla <= 3.0 && reno > 1.5 * hybla, "{hybla} {reno}");
 }
 
-/// Akyildiz, Morabito and Palazzo 2001: Sudden Start opens the window within a round trip after the first segment, on a
-/// free satellite path. The ACKs of 63 dummies arrive two round trips after the connection is open, 1.65 s after the
-/// SYN, when slow start has four segments. After channel losses the window recovers within a round trip: at 1 %, more
-/// than twice Reno's goodput.
+/// Akyildiz, Morabito and Palazzo 2001: on a free satellite path, Sudden Start opens the window within a round trip
+/// after the first segment. The ACKs of 63 dummies must arrive two round trips after the connection is open, 1.65 s
+/// after the SYN. At that time, slow start has only four segments. After channel losses, the window recovers within a
+/// round trip, so at 1 % the goodput must be more than twice Reno's.
 #[test]
 fn peach_opens_the_window_in_two_round_trips() {
     let path = "profile=plain,rate=10Mbit/s,rtt=550ms,queue=low_first,initial_window=1";
@@ -93,8 +95,8 @@ fn peach_opens_the_window_in_two_round_trips() {
     assert!(peach > 2.0 * reno, "{peach} {reno}");
 }
 
-/// Brakmo and Peterson 1995: between alpha and beta (1 and 3) segments wait in the queue, and nothing is lost. The RTT
-/// is 40 ms of propagation plus 1.2 and 0.03 ms for the transmission of a segment and its ACK.
+/// Brakmo and Peterson 1995: between alpha = 1 and beta = 3 segments must wait in the queue, and no segment may be
+/// lost. Without queueing, the RTT is 40 ms of propagation plus 1.2 ms for a segment and 0.03 ms for its ACK.
 #[test]
 fn vegas_keeps_one_to_three_segments_in_the_queue() {
     let path = "profile=plain,rate=10Mbit/s,rtt=40ms,queue=100packets";
@@ -105,8 +107,8 @@ fn vegas_keeps_one_to_three_segments_in_the_queue() {
     assert!(flow.goodput_kbps() > 0.99 * 10_000.0 * 1448.0 / 1500.0, "{}", flow.goodput_kbps());
 }
 
-/// The link repairs a loss half an RTT later. SACK retransmits before the repair. TCP-DCR waits an RTT and NCR waits a
-/// window; both waits are long enough.
+/// The link repairs a loss half an RTT later. SACK retransmits before that repair. TCP-DCR waits for an RTT and NCR for
+/// a window. Both waits are long enough, so these senders must hardly enter recovery.
 #[test]
 fn a_sender_that_waits_lets_the_link_repair() {
     let path = "profile=plain,rate=10Mbit/s,rtt=40ms,queue=1000packets,loss=1%";
@@ -125,12 +127,12 @@ fn a_sender_that_waits_lets_the_link_repair() {
     let (sack, dcr, ncr) = (with("sack"), with("dcr"), with("ncr"));
     println!("recoveries and kbit/s: sack {sack:?}, dcr {dcr:?}, ncr {ncr:?}");
     assert!(sack.0 > 100 && dcr.0 * 20 < sack.0 && ncr.0 * 20 < sack.0);
-    // Payload is 1448 of 1500 bytes, so that 9000 kbit/s are more than 90 % of the possible goodput.
+    // Payload is 1448 of 1500 bytes, so 9000 kbit/s are more than 90 % of the possible goodput.
     assert!(dcr.1 > 9000.0 && ncr.1 > 9000.0);
 }
 
-/// Losses without a warning mark do not reduce the window. With warning marks, a path is used fully and its queue does
-/// not overflow.
+/// A loss without a warning mark must not reduce the window. With warning marks, the path must be fully used although 1
+/// % of the packets are lost.
 #[test]
 fn jersey_answers_warnings_alone() {
     let path = "profile=plain,rate=10Mbit/s,rtt=40ms,queue=warn,ecn=true,ecn_echo=per_packet,loss=1%";

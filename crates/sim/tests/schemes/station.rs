@@ -1,5 +1,5 @@
-//! A station that loses its state: data that a split connection has acknowledged but not delivered is lost; the state
-//! of a snoop agent is not needed. The last test measures how much data a split connection holds.
+//! Tests of a station that loses its state. With a split connection, data that is acknowledged but not delivered is
+//! lost. With a snoop agent, no data is lost. The last test measures how much data a split connection holds.
 
 use super::{AIR, Setting, path};
 use lasthop_base::{Choice, Duration, Stream, Time};
@@ -9,7 +9,7 @@ use lasthop_scenario::Scenario;
 use lasthop_sim::assemble::{assemble, pipe_of};
 use lasthop_wire::{Body, FlowId, Packet};
 
-/// Wraps a middlebox so that it loses its state at a given time, and loses a share of its notices.
+/// Wraps a middlebox. The wrapper resets the middlebox at a given time, and drops a share of its notices.
 pub(super) struct Tampered {
     inner: Box<dyn Middlebox>,
     name: &'static str,
@@ -81,7 +81,7 @@ impl Middlebox for Tampered {
     }
 }
 
-/// An engine of the scenario with a [`Tampered`] middlebox at its base station.
+/// Builds an engine of the scenario in which the base station has a [`Tampered`] middlebox.
 pub(super) fn with_box(
     scenario: &Scenario,
     seed: u64,
@@ -101,13 +101,14 @@ const BYTES: u64 = 3_000_000;
 const TRANSFER: &[Setting<'_>] =
     &[("transfer", "3 MB"), ("duration", "200 s"), (AIR, "{ kind = \"iid\", loss = 0.01 }")];
 
-/// Bytes acknowledged at the server, and bytes delivered to the client.
+/// Returns the bytes that the server knows to be acknowledged, and the bytes delivered to the client.
 fn counts(engine: &Engine) -> [u64; 2] {
     let (server, client) = engine.endpoints(FlowId(0)).expect("TCP");
     [server.sender().scoreboard().una().saturating_sub(1).min(BYTES), client.delivered()]
 }
 
-/// Data acknowledged but not delivered at the crash never arrives, and the server continues with later data.
+/// Data that is acknowledged but not delivered at the crash must never arrive, because the server continues with later
+/// data.
 #[test]
 fn what_a_split_connection_holds_is_lost_with_its_station() {
     let scenario = path(false, &[TRANSFER]);
@@ -123,7 +124,8 @@ fn what_a_split_connection_holds_is_lost_with_its_station() {
     assert!(engine.account(FlowId(0)).completed.is_none());
 }
 
-/// A snoop agent holds only copies: the sender still has all data that is not delivered.
+/// A snoop agent holds only copies. The sender still has all data that is not delivered, so the whole transfer must
+/// arrive.
 #[test]
 fn what_a_snoop_agent_knows_is_not_missed() {
     let scenario = path(false, &[TRANSFER]);
@@ -138,8 +140,8 @@ fn what_a_snoop_agent_knows_is_not_missed() {
     }
 }
 
-/// The wired link is five times as fast as the radio link, so that the station's receive window of 64 KiB limits the
-/// server. At most 2 Mbit/s x 100 ms are in flight on the wire, and the rest of the 64 KiB waits at the station.
+/// The wired link is five times as fast as the radio link, so the station's receive window of 64 KiB limits the server.
+/// At most 2 Mbit/s x 100 ms are in flight on the wired link. The rest of the 64 KiB must wait at the station.
 #[test]
 fn a_split_connection_holds_what_the_wire_leaves_of_its_buffer() {
     let scenario = path(false, &[TRANSFER]);

@@ -1,6 +1,7 @@
-//! The two-state channel with `meets = "step"`: a Markov chain that steps once per packet time, also while the link is
-//! idle. A step leaves a state of mean length m with probability 1 - exp(-step/m). The lengths of states are then
-//! geometric and at least one step, so every bad period destroys at least one packet of a saturated link.
+//! The two-state channel with `meets = "step"`. Its Markov chain steps once per packet time, also while the link is
+//! idle. A step of length `step` leaves a state of mean length m with probability 1 - exp(-step/m). The lengths of
+//! states are then geometric and at least one step. Every bad period therefore destroys at least one packet of a
+//! saturated link.
 
 use super::{Channel, PacketDraws, Reception, Threshold, Transmission, is_shielded};
 use lasthop_base::{Stream, Values};
@@ -57,8 +58,8 @@ impl Stepped {
 
 impl Channel for Stepped {
     fn transmit(&mut self, transmission: &Transmission) -> Reception {
-        // The state at the start of the transmission applies. If the chain is already past that step, the chain's
-        // current state applies.
+        // The state at the step in which the transmission starts applies. If the chain is already past that step, the
+        // chain's current state applies.
         let loss = if self.is_bad_at(transmission.start.as_nanos() / self.step_nanos) {
             self.loss_bad
         } else {

@@ -1,13 +1,13 @@
-//! COBALT: CoDel's drop schedule, which slows down gradually, combined with BLUE (Palmei et al., LANMAN 2019; Linux's
-//! sch_cake).
+//! COBALT combines BLUE with a drop schedule like CoDel's. COBALT's schedule slows down gradually when the delay
+//! becomes small (Palmei et al., LANMAN 2019; Linux's sch_cake).
 
 use crate::admission::mark;
 use lasthop_base::{Duration, Stream, Time};
 use lasthop_wire::Packet;
 
-/// BLUE's increment of the drop probability if the router is full, applied at most once per `target`.
+/// BLUE's increment of the drop probability, applied at most once per `target` while the router is full.
 const MORE: f64 = 1.0 / 256.0;
-/// BLUE's decrement of the drop probability if the queue is empty, applied at most once per `target`.
+/// BLUE's decrement of the drop probability, applied at most once per `target` while the queue is empty.
 const LESS: f64 = 1.0 / 4096.0;
 
 pub(super) struct CobaltParameters {
@@ -22,7 +22,7 @@ pub(super) struct CobaltParameters {
 pub(super) struct Cobalt {
     is_dropping: bool,
     count: u64,
-    /// Time of the next drop. If `count` is zero, this is the time one interval after the last packet.
+    /// Time of the next drop. If `count` is zero, `drops_at` is one interval after the last packet.
     drops_at: Time,
     /// BLUE's drop probability.
     probability: f64,
@@ -31,8 +31,9 @@ pub(super) struct Cobalt {
 }
 
 impl Cobalt {
-    /// Returns whether to drop the packet that is about to leave. Marks the packet instead if possible. `arrived_at` is
-    /// the packet's arrival time, and `bulk` is the length of the list of old flows.
+    /// Returns whether to drop the packet that is about to leave. If the packet can be marked, marks the packet and
+    /// returns false. `arrived_at` is the packet's arrival time, and `bulk` is the number of flows in the list of old
+    /// flows.
     pub(super) fn should_drop(
         &mut self,
         parameters: &CobaltParameters,
@@ -43,7 +44,8 @@ impl Cobalt {
         random: &mut Stream,
     ) -> bool {
         let waited = now.since(arrived_at);
-        // Two packets of each flow, and at least four in all, may always wait.
+        // The transmission time of two packets of each flow, and of at least four packets in all, is always an
+        // acceptable delay.
         let spared = parameters.mtu_time * (2 * u64::from(bulk)).max(4);
         let mut is_due = self.count > 0 && now >= self.drops_at;
         let mut is_late = now > self.drops_at;
@@ -63,7 +65,7 @@ impl Cobalt {
             self.drops_at = self.next_after(self.drops_at, parameters);
             is_late = now > self.drops_at;
         } else {
-            // If the delay has become small, the count decreases by one for each drop that would have been due.
+            // While the delay is small, the count decreases by one for each drop that would have been due.
             while is_due {
                 self.count -= 1;
                 self.drops_at = self.next_after(self.drops_at, parameters);
@@ -135,9 +137,9 @@ mod tests {
         (from..until).filter(|now| is_dropped(now)).collect()
     }
 
-    /// CoDel's schedule (RFC 8289 §5.3): the first drop or mark follows an interval of excess delay. The gaps to
-    /// further drops and marks are interval / sqrt(count). The first drop or mark also counts, so the count is 2 after
-    /// it.
+    /// CoDel's schedule (RFC 8289 §5.3): the first drop or mark must follow an interval of excess delay. The gaps to
+    /// further drops and marks must be interval / sqrt(count). The count includes the first drop or mark, so the count
+    /// is 2 after it.
     #[test]
     fn the_schedule_is_codels() {
         let mut expected = vec![200u64];
@@ -154,8 +156,8 @@ mod tests {
         assert!(dropped_at(&mut Cobalt::default(), 100, 1000, 5, Ecn::NotEct).is_empty());
     }
 
-    /// If the delay becomes small, COBALT's count decreases step by step, with the intervals of the schedule. CoDel
-    /// instead leaves its dropping state at once.
+    /// If the delay becomes small, COBALT's count must decrease step by step, at the intervals of the schedule. CoDel
+    /// would instead leave its dropping state at once.
     #[test]
     fn it_slows_down_as_it_came() {
         let mut cobalt = Cobalt::default();
@@ -168,8 +170,8 @@ mod tests {
         assert_eq!(cobalt.count, 0);
     }
 
-    /// BLUE's probability grows by 1/256 per target while the router is full, and shrinks by 1/4096 per target while
-    /// the queue is empty. BLUE drops packets whatever their ECN code point.
+    /// BLUE's drop probability must grow by 1/256 per target while the router is full, and shrink by 1/4096 per target
+    /// while the queue is empty. BLUE drops packets even if they are ECN-capable.
     #[test]
     fn blue_counts_what_the_schedule_cannot() {
         let mut cobalt = Cobalt::default();

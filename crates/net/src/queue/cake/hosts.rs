@@ -1,9 +1,9 @@
-//! Fairness between hosts, as in sch_cake. The bytes of a flow's turn are divided by the number of bulk flows of the
-//! flow's host.
+//! Fairness between hosts, as in sch_cake. The bytes that a flow may send in a turn are divided by the number of bulk
+//! flows of the flow's host.
 //!
 //! A flow counts as bulk if it still has packets after its first turn, and until its queue is empty. `triple_isolate`
-//! divides by the bulk flows of the source or of the destination, whichever host has more. The quotient is rounded up
-//! or down at random, so that its mean is exact (dithering). A host is a node of the scenario, whereas sch_cake hashes
+//! divides by the bulk flows of the source or of the destination, whichever has more. The quotient is rounded up or
+//! down at random, so that its mean is exact (dithering). A host is a node of the scenario, whereas sch_cake hashes
 //! addresses to 1024 slots.
 
 use super::super::Hosts;
@@ -32,7 +32,7 @@ impl Sides {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum BulkState {
     None,
-    /// The flow has not used up its first turn.
+    /// The flow has not used up the bytes of its first turn.
     Sparse,
     /// The flow's queue was empty at the end of its first turn.
     Waits,
@@ -45,7 +45,7 @@ pub(super) struct Isolation {
     hosts: Hosts,
     /// For each queue, the state of the queue's flow, and the source and the destination of that flow.
     queues: Vec<(BulkState, [u32; 2])>,
-    /// For each node, two numbers of bulk flows: those that the node sends, and those that the node receives.
+    /// Two numbers of bulk flows for each node: flows that the node sends, and flows that the node receives.
     busy: Vec<[u32; 2]>,
     random: Stream,
 }
@@ -63,7 +63,7 @@ impl Isolation {
     }
 
     /// Handles a packet that is about to be enqueued. If the flow is not active, returns the bytes of the flow's first
-    /// turn.
+    /// turn; otherwise returns `quantum`.
     pub(super) fn on_packet(&mut self, queue: u32, packet: &Packet, is_active: bool, quantum: i64) -> i64 {
         let [from, to] = self.hosts.get(packet.flow.0 as usize).copied().unwrap_or_default();
         let ends = if packet.forward { [from, to] } else { [to, from] };

@@ -4,14 +4,14 @@
 //! * This file: shaper, hashing of flows (eight ways), memory limit.
 //! * `cobalt`: drops and marks. `hosts`: fairness between hosts.
 //!
-//! The shaper has no burst: a packet may leave as soon as the previous one would have been sent at `rate`. Flows are
-//! hashed to sets of eight queues. Each flow gets a separate queue while a queue of its set is free. At a low rate,
-//! `target` and the interval grow with the transmission time of a packet.
+//! The shaper allows no burst: a packet may leave as soon as the previous packet would have been sent at `rate`. Flows
+//! are hashed to sets of eight queues. Each flow gets a queue of its own while a queue of its set is free. At a low
+//! rate, `target` and the interval grow with the transmission time of a packet.
 //!
 //! # Not modelled
 //! DiffServ priorities (all packets count as `besteffort`), ACK filter, NAT, framing except `overhead`, and rate
-//! estimation are not modelled. While a flow pauses, its COBALT count stays constant, instead of decreasing step by
-//! step. Host fairness is off by default, whereas sch_cake's default is `triple-isolate`.
+//! estimation are not modelled. While a flow pauses, its COBALT count stays constant, whereas sch_cake decreases the
+//! count step by step. Host fairness is off by default, whereas sch_cake's default is `triple-isolate`.
 
 mod cobalt;
 mod hosts;
@@ -103,7 +103,7 @@ struct Cake {
     memory: u64,
     salt: u64,
     flows: Flows,
-    /// Hash of the current or last flow of each queue.
+    /// Hash of the flow that uses each queue, or used the queue last.
     tags: Vec<u64>,
     cobalts: Vec<Cobalt>,
     random: Stream,
@@ -122,7 +122,8 @@ impl Cake {
             parameters: CobaltParameters { target, interval, mtu_time, marks: values.flag("marks") },
             rate,
             overhead: values.bytes("overhead"),
-            // The quantum is 1/4096 of the bytes that the shaper's rate allows in a second, but 300 bytes to one MTU.
+            // The quantum is 1/4096 of the bytes that the shaper sends in a second, but at least 300 bytes and at most
+            // one MTU.
             quantum: rate.map_or(MTU, |rate| (rate.bps() / 8 / 4096).clamp(300, MTU)) as i64,
             memory: values.bytes("memory"),
             salt: values.count("salt"),
@@ -145,9 +146,8 @@ impl Cake {
         self
     }
 
-    /// Returns the queue of a flow. If the flow already has a queue, returns that queue. Otherwise returns a free queue
-    /// of the flow's set. If the set has no free queue, returns the queue of the flow's hash, which the flow then
-    /// shares.
+    /// Returns the queue of a flow: the queue that the flow already has, or else a free queue of the flow's set. If the
+    /// set has no free queue, returns the queue to which the flow's hash points, so that the flow shares this queue.
     fn queue_of(&mut self, hash: u64) -> u32 {
         let wanted = (hash % self.tags.len() as u64) as usize;
         if self.tags[wanted] == hash && self.flows.is_active(wanted as u32) {
@@ -260,8 +260,8 @@ mod tests {
         assert_eq!(queues, [0, 1, 2, 3, 4, 5, 6, 7]);
     }
 
-    /// At 8 Mbit/s, a packet of 1000 bytes leaves each millisecond, whatever the link's rate. Idle time does not allow
-    /// a burst later.
+    /// At 8 Mbit/s, a packet of 1000 bytes must leave each millisecond, at any rate of the link. Idle time must not
+    /// allow a burst later.
     #[test]
     fn the_shaper_spaces_packets() {
         let (mut cake, mut dropped) = (cake(Some(8_000_000), QUEUES), Dropped::new());
@@ -276,8 +276,8 @@ mod tests {
         assert_eq!(cake.ready_at(at(50)), at(51));
     }
 
-    /// As in sch_cake, at 1 Mbit/s, where a packet takes 12 ms, the target is the time of one and a half packets. The
-    /// interval grows by the same amount.
+    /// At 1 Mbit/s, a packet takes 12 ms. As in sch_cake, the target must then be the time of one and a half packets,
+    /// 18 ms. The interval must grow by the same amount as the target.
     #[test]
     fn a_slow_link_has_a_longer_target() {
         let slow = cake(Some(1_000_000), QUEUES).parameters;
@@ -289,8 +289,8 @@ mod tests {
         assert_eq!(cake(Some(1_000_000), QUEUES).quantum, 300);
     }
 
-    /// Returns the number of packets of each flow among 900 dequeued packets, if all flows are backlogged. `hosts[n]`
-    /// are the source and the destination of flow n.
+    /// Dequeues 900 packets while all flows are backlogged, and returns each flow's number of packets. `hosts[n]` has
+    /// the source and the destination of flow n.
     fn shares(isolation: &'static str, hosts: &[[u32; 2]]) -> Vec<usize> {
         let mut values = MECHANISM.info.defaults();
         values.set("isolation", Value::Word(isolation));
@@ -318,8 +318,8 @@ mod tests {
         }
     }
 
-    /// One host has eight flows, another has one. With fairness between hosts, each host must get half of the packets.
-    /// With fairness between flows, the hosts' shares must be 8 to 1.
+    /// One host has eight flows, another host has one flow. With fairness between hosts, each host must get half of the
+    /// packets. With fairness between flows, the hosts' shares must be 8 to 1.
     #[test]
     fn hosts_get_the_same_however_many_flows_they_have() {
         let mut from = [[0, 2]; 9];
@@ -333,8 +333,8 @@ mod tests {
                 nearly(&shares(isolation, &hosts), &by_host);
             }
         }
-        // Both hosts send to the same destination. With fairness between sources, each source must get half. With the
-        // other two modes, all flows must get equal shares.
+        // Both hosts send to the same destination. With fairness between sources, each source must get half of the
+        // packets. With the other two modes, all flows must get equal shares.
         let mut one = [[0, 2]; 9];
         one[8] = [1, 2];
         nearly(&shares("dual_srchost", &one), &by_host);
@@ -361,8 +361,8 @@ mod tests {
             left.push(packet.flow.0);
         }
         assert_eq!((left.len(), dropped.len()), (210, 0));
-        // While both flows of host 0 send, that host and host 1 each send 20 packets. After that, each host has one
-        // flow.
+        // While both flows of host 0 send, host 0 and host 1 each send 20 packets. After that, each host has one flow,
+        // so the flows must take turns.
         let of = |flow: u32, from: usize, to: usize| left[from..to].iter().filter(|it| **it == flow).count();
         assert!(of(1, 0, 50) == 10 && of(2, 0, 40) > 17, "{left:?}");
         assert!(of(0, 60, 160).abs_diff(50) <= 2, "{left:?}");
