@@ -1,6 +1,7 @@
 //! Delivery rate samples (`sampler.rs`) and pacing (`pacer.rs`).
 //!
-//! Both exist only if the congestion control [requests](super::congestion::Nature::uses_rate_samples) samples.
+//! A sender has both only if its congestion control [requests](super::congestion::Nature::uses_rate_samples) rate
+//! samples.
 
 mod pacer;
 mod sampler;
@@ -20,17 +21,17 @@ pub(super) struct Rates {
     sampler: Sampler,
     pacer: Pacer,
     sends_extra: bool,
-    /// Ranges found lost last. This buffer is reused.
+    /// Buffer, reused, for the ranges newly marked lost.
     lost: Vec<Range>,
 }
 
-// These functions are not inlined, to keep the path of most senders short: most senders have no `Rates`.
+// These functions are not inlined, because most senders have no `Rates` and should not load their code.
 impl Rates {
     pub(super) fn boxed(sends_extra: bool) -> Box<Rates> {
         Box::new(Rates { sends_extra, ..Rates::default() })
     }
 
-    /// Samples the delivery rate at an ACK; `smallest` is the smallest RTT so far.
+    /// Samples the delivery rate at an ACK. `delivered`: bytes newly delivered; `smallest`: smallest RTT so far.
     #[cold]
     pub(super) fn sample(
         &mut self,
@@ -59,7 +60,7 @@ impl Rates {
         }
     }
 
-    /// Marks samples as application-limited until `in_flight` bytes are delivered.
+    /// Marks segments as sent while application-limited until the `in_flight` bytes now in flight are delivered.
     pub(super) fn mark_app_limited(&mut self, in_flight: u64) {
         self.sampler.mark_app_limited(in_flight);
     }
@@ -86,7 +87,7 @@ impl Rates {
         scoreboard.take_losses(&mut self.lost);
     }
 
-    /// Records a sent segment that is already in the scoreboard. `in_flight` includes the segment, bytes.
+    /// Records a sent segment that is already in the scoreboard. `in_flight`: bytes in flight, the segment included.
     #[inline(always)]
     pub(super) fn on_sent(
         &mut self,
