@@ -6,7 +6,7 @@ use lasthop_base::Time;
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(super) struct Persist {
-    /// Number of unanswered probes so far. Each probe doubles the next timeout.
+    /// Number of probes since the window closed. Each probe doubles the next timeout.
     probes: u32,
     is_due: bool,
     /// Whether an expiry of the retransmission timer at a zero window is not treated as a loss (Freeze-TCP, Goff et al.

@@ -6,8 +6,7 @@ use crate::rtt::RttEstimator;
 use lasthop_base::Time;
 
 impl Sender {
-    /// cwnd, bytes. During a gradual window reduction (PRR), the value lies between cwnd before and after the
-    /// reduction.
+    /// cwnd, bytes. During a gradual window reduction (PRR), this is the current limit on the bytes in flight.
     pub fn window(&self) -> u64 {
         self.reductions.allowance().unwrap_or(self.window.bytes())
     }

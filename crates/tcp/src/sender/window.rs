@@ -16,7 +16,7 @@ pub(super) struct CongestionWindow {
     cwnd: u64,
     control: Box<dyn CongestionControl>,
     ack_counting: Box<dyn AckCounting>,
-    /// Early exit from slow start (such as HyStart). `None`: only a loss or a mark ends slow start.
+    /// Early exit from slow start (such as HyStart). `None`: only a loss, a mark or ssthresh ends slow start.
     slow_start: Option<Box<dyn SlowStart>>,
     /// Whether the ACK that ends a recovery may increase cwnd.
     counts_end: bool,

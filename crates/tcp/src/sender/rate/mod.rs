@@ -60,7 +60,8 @@ impl Rates {
         }
     }
 
-    /// Marks segments as sent while application-limited until the `in_flight` bytes now in flight are delivered.
+    /// Marks the segments sent from now on as application-limited, until the `in_flight` bytes now in flight are
+    /// delivered.
     pub(super) fn mark_app_limited(&mut self, in_flight: u64) {
         self.sampler.mark_app_limited(in_flight);
     }

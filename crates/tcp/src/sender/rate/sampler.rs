@@ -104,7 +104,8 @@ impl Sampler {
         }
     }
 
-    /// Marks segments as sent while application-limited until the `in_flight` bytes now in flight are delivered.
+    /// Marks the segments sent from now on as application-limited, until the `in_flight` bytes now in flight are
+    /// delivered.
     pub(super) fn mark_app_limited(&mut self, in_flight: u64) {
         self.limited_until = (self.delivered + in_flight).max(1);
     }

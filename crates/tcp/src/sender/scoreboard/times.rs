@@ -175,8 +175,8 @@ impl Scoreboard {
         }
     }
 
-    /// Whether the receiver has reneged: the first outstanding segment is SACKed, although the cumulative ACK would
-    /// then cover it (RFC 2018 §8).
+    /// Whether the receiver has reneged: the first outstanding segment is SACKed, so the cumulative ACK should have
+    /// covered it (RFC 2018 §8).
     pub fn has_reneged(&self) -> bool {
         self.records.front().is_some_and(|record| record.marks & SACKED != 0)
     }
