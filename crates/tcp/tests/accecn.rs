@@ -130,9 +130,9 @@ fn the_handshake_says_how_it_came() {
     }
 }
 
-/// RFC 9768 §3.2.2.1: the client answers a repeated SYN-ACK with the handshake encoding in the ACE bits, until the
-/// client knows that the server is in ESTABLISHED. Afterwards the ACE bits are the count of marks, which starts at 5.
-/// Answers to a repeated SYN-ACK are limited like challenge ACKs: at most five at once.
+/// RFC 9768 §3.2.2.1: the client answers a repeated SYN-ACK with the handshake encoding in the ACE bits. Once the
+/// client knows that the server is in ESTABLISHED, the ACE bits are the count of marks, which starts at 5. Answers to a
+/// repeated SYN-ACK are limited like challenge ACKs: at most five at once.
 #[test]
 fn a_syn_ack_again_is_reflected() {
     let mut pair = Pair::offers(Accurate, Accurate);

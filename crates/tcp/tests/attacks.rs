@@ -1,8 +1,8 @@
 //! Known attacks on TCP. None of them may disturb a connection.
 //!
-//! The attacker is a host off the path (blind attacks, RFC 5961) or the peer. Attacks by the peer cause excessive work
-//! or memory use, or come from Savage, Cardwell, Wetherall and Anderson, "TCP Congestion Control with a Misbehaving
-//! Receiver", 1999.
+//! The attacker is a host off the path (blind attacks, RFC 5961) or the peer. Attacks by the peer are those of Savage,
+//! Cardwell, Wetherall and Anderson ("TCP Congestion Control with a Misbehaving Receiver", 1999). Other attacks by the
+//! peer aim at excessive work or memory use.
 
 mod script;
 
@@ -87,8 +87,8 @@ fn ack_division_in_slow_start() {
     }
 }
 
-/// In congestion avoidance, a sender that counts bytes or packets grows cwnd by the same amount for 1000 ACKs per
-/// segment as for one ACK per segment.
+/// In congestion avoidance, 1000 ACKs per segment increase cwnd no more than one ACK per segment, if the sender counts
+/// bytes or packets.
 #[test]
 fn ack_division_in_avoidance() {
     let growth = |name, pieces: u64| {

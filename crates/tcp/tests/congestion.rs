@@ -113,7 +113,7 @@ fn a_second_timeout_of_a_segment_leaves_ssthresh() {
 }
 
 /// RFC 5681 §4.3: the loss of a retransmission "should be taken as two indications of congestion and, therefore, cwnd
-/// (and ssthresh) MUST be lowered twice": ssthresh falls from 16 segments to 8 at the loss, and to 4 when the timer
+/// (and ssthresh) MUST be lowered twice": cwnd is 16 segments. ssthresh becomes 8 at the loss, and 4 when the timer
 /// expires in recovery, although FlightSize is 23 segments by then.
 #[test]
 fn a_timeout_in_recovery_lowers_ssthresh_twice() {
@@ -239,8 +239,8 @@ fn half_of_the_window_validates_it() {
 }
 
 /// RFC 7661 §4.2: a pipeACK sample is valid for max(3 RTT, 1 s), unless a larger sample replaces it earlier. The sender
-/// fills a cwnd of ten segments, then sends one segment every 100 ms. cwnd grows for ten of these segments, that is for
-/// 1 s.
+/// fills a cwnd of ten segments, then sends one segment every 100 ms. The ACKs of the first ten (1 s) increase cwnd,
+/// later ACKs do not.
 #[test]
 fn a_sample_of_pipe_ack_holds_for_a_second() {
     let setup = Config { validates_window: true, initial_window: 10, ..config("sack") };

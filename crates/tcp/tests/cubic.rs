@@ -43,8 +43,8 @@ fn the_window_is_the_cubic_of_the_time_since_the_loss() {
     }
 }
 
-/// RFC 9438 §4.2: cwnd grows by at most half of cwnd within an RTT, that is 0.5 segments per ACK, even if the cubic
-/// function grows faster.
+/// RFC 9438 §4.2: even if the cubic function grows faster, cwnd grows by at most half of cwnd within an RTT. This is
+/// 0.5 segments per ACK.
 #[test]
 fn the_target_is_a_window_and_a_half_at_most() {
     let control = cubic(&[("c", Value::Number(1000.0))], 10, 1);
@@ -314,8 +314,8 @@ fn time_in_which_the_window_is_not_used_does_not_count() {
     }
 }
 
-/// ACKs that arrive in a batch count as ACKs of a filled cwnd, although nothing can be sent between these ACKs and the
-/// flight falls below cwnd.
+/// ACKs that arrive in a batch count as ACKs of a filled cwnd. Nothing can be sent between these ACKs, so the flight
+/// falls below cwnd meanwhile.
 #[test]
 fn acks_in_one_go_find_the_window_used() {
     let mut path = Path::new(cubic(&[("reno_friendly", Value::Flag(false))], 1000, 1), 100);

@@ -83,8 +83,8 @@ fn an_ack_of_everything_says_nothing_but_to_linux() {
     }
 }
 
-/// If the ACK that shows the timeout as spurious also echoes a congestion mark, no further segment is retransmitted,
-/// but cwnd and ssthresh stay reduced (RFC 4015).
+/// The ACK that shows the timeout as spurious also echoes a congestion mark. No further segment is retransmitted, but
+/// cwnd and ssthresh stay reduced (RFC 4015).
 #[test]
 fn a_mark_keeps_the_window_low() {
     let own = Config { ecn: true, ..eifel() };

@@ -59,8 +59,8 @@ fn a_duplicate_means_loss() {
     assert!(!undone(&mut script));
 }
 
-/// The first ACK after the timeout is inconclusive if it covers all outstanding data or only part of the retransmitted
-/// segment (RFC 5682 §2.1, step 2 a), or if it is a duplicate. F-RTO then stops.
+/// F-RTO stops without a result if the first ACK after the timeout is a duplicate. It also stops if this ACK covers all
+/// outstanding data, or only part of the retransmitted segment (RFC 5682 §2.1, step 2 a).
 #[test]
 fn what_says_nothing() {
     for recovery in ALL {

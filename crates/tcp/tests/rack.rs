@@ -28,8 +28,8 @@ fn three_reported_segments_tell_a_loss_at_once() {
     assert_eq!(script.endpoint.counters().recoveries, 1);
 }
 
-/// If only one segment is SACKed above the hole, the hole counts as lost after the reordering window, a quarter of the
-/// smallest RTT, 25 ms.
+/// If only one segment is SACKed above the hole, the hole counts as lost after the reordering window. This window is a
+/// quarter of the smallest RTT, 25 ms.
 #[test]
 fn fewer_wait_for_the_reordering_window() {
     let mut script = full(10);

@@ -234,8 +234,8 @@ fn when_sack_says_lost() {
     script.run([Sack(1, &[(4, 5), (2, 3)]), Nothing, Sack(1, &[(6, 7), (4, 5), (2, 3)]), Again(1)]);
 }
 
-/// RFC 6675 §4: NextSeg chooses lost segments in order (rule 1), then new data (rule 2), then unSACKed segments below
-/// the highest SACK that are not lost yet (rule 3, "doubtful"), then the last segment (rule 4).
+/// RFC 6675 §4: NextSeg chooses lost segments in order (rule 1), then new data (rule 2). If neither exists, it chooses
+/// a hole that is not lost yet (rule 3), then the last segment (rule 4).
 #[test]
 fn the_order_of_next_seg() {
     let mut script = Script::opened(Config { initial_window: 10, ..config("sack") }, Peer::default());

@@ -4,9 +4,9 @@
 //! burst of ACKs although the sender had filled cwnd. If the sender has filled cwnd, cwnd may grow until a whole window
 //! of data is sent without filling cwnd. Otherwise one of two rules applies:
 //!
-//! * RFC 7661: cwnd may grow ("is validated") while pipeACK is at least half of cwnd (§4.3), and until the first round
-//!   trip ends. pipeACK is the largest number of bytes acknowledged in a round trip (§4.2). A sample expires after
-//!   max(3 RTT, 1 s), unless a larger sample replaces it.
+//! * RFC 7661: cwnd may grow ("is validated") while pipeACK is at least half of cwnd (§4.3), and during the first round
+//!   trip. pipeACK is the largest number of bytes acknowledged in a round trip (§4.2). A sample expires after max(3
+//!   RTT, 1 s), unless a larger sample replaces it.
 //! * Linux (`tcp_cwnd_validate`, `tcp_is_cwnd_limited`): in slow start cwnd grows while it is less than twice the
 //!   largest number of bytes outstanding within a window of data (`max_packets_out`).
 //!

@@ -94,8 +94,8 @@ impl Default for Peer {
     }
 }
 
-/// Configuration of most tests, as in the papers: the initial window is one segment, cwnd grows by ACKs counted, and
-/// the receiver acknowledges every segment at once.
+/// Configuration of most tests, as in the papers. The initial window is one segment, the sender counts ACKs, and the
+/// receiver acknowledges every segment at once.
 pub fn config(recovery: &str) -> Config {
     Config {
         segment: SEGMENT as u32,

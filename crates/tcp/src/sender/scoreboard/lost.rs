@@ -5,9 +5,9 @@ use super::{COPY_IN_FLIGHT, LOST, SACKED, Scoreboard};
 use crate::ranges::Range;
 
 impl Scoreboard {
-    /// Marks unSACKed segments as lost if three discontiguous SACKed ranges lie above, or SACKed bytes of more than two
-    /// segments (RFC 6675 §4, IsLost with DupThresh = 3). Over the whole connection, each segment is visited once.
-    /// `segment`: payload of a full segment, bytes.
+    /// Marks segments as lost that are not SACKed and for which IsLost is true (RFC 6675 §4). IsLost requires three
+    /// discontiguous SACKed ranges above the segment, or SACKed bytes of more than two segments. Over the whole
+    /// connection, each segment is visited once. `segment`: payload of a full segment, bytes.
     pub fn mark_lost_by_sack(&mut self, segment: u64) {
         let Some(edge) = self.sacked.edge_above(3, 2 * segment) else { return };
         let mut index = self.lost_to.max(self.popped);
