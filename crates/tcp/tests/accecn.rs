@@ -7,7 +7,7 @@ use lasthop_wire::accecn::CounterOrder;
 use lasthop_wire::{Ecn, Flags, Segment, Seq};
 
 const MS: Duration = Duration::from_millis(1);
-/// Header bits of the ACE field (AE, CWR, ECE).
+/// Header bits of the ACE field: the flags AE, CWR and ECE.
 const ACE: u16 = 0b111 << 6;
 
 /// ECN variant that an end offers.
@@ -46,7 +46,7 @@ impl Pair {
         Pair::new(config(client), config(server))
     }
 
-    /// Delivers the client's next segment to the server with this code point.
+    /// Delivers the client's next segment to the server, with the IP header's ECN code point `ecn` on arrival.
     fn up(&mut self, ecn: Ecn) -> Sending {
         let sending = self.client.poll_segment(self.now).expect("a segment of the client");
         self.now += MS;
@@ -61,7 +61,7 @@ impl Pair {
         sending
     }
 
-    /// Opens the connection; returns the SYN, the SYN-ACK and the ACK.
+    /// Opens the connection. `ecn`: code points with which SYN, SYN-ACK and ACK arrive. Returns these three segments.
     fn open(&mut self, ecn: [Ecn; 3]) -> [Segment; 3] {
         let syn = self.up(ecn[0]).segment;
         let syn_ack = self.down(ecn[1]).segment;
@@ -70,7 +70,7 @@ impl Pair {
         [syn, syn_ack, ack]
     }
 
-    /// Delivers a client segment for each of these code points; returns the server's ACKs.
+    /// Delivers one data segment of the client for each code point in `arrive`. Returns the server's ACKs.
     fn data(&mut self, arrive: &[Ecn]) -> Vec<Segment> {
         self.client.write(1000 * arrive.len() as u64);
         let mut acks = Vec::new();
@@ -91,8 +91,8 @@ fn bits(segment: &Segment) -> u16 {
 
 const PLAIN: [Ecn; 3] = [Ecn::NotEct; 3];
 
-/// §3.1.2, Table 2, with RFC 3168 §6.1.1 as fallback. Each case lists the two offers, the bits of SYN and SYN-ACK, and
-/// the agreed mode.
+/// RFC 9768 §3.1.2, Table 2, and RFC 3168 §6.1.1 if one end offers only classic ECN. Each case lists the offers of
+/// client and server, the ACE bits of SYN and SYN-ACK, and the agreed feedback mode.
 #[test]
 fn both_ends_agree_on_what_both_know() {
     let cases = [
@@ -114,7 +114,8 @@ fn both_ends_agree_on_what_both_know() {
     }
 }
 
-/// Tables 2 and 3: a SYN-ACK or ACK that reports a changed code point stops ECN-capable sending (§3.2.2.3).
+/// RFC 9768, Tables 2 and 3: SYN-ACK and ACK report the code point with which SYN and SYN-ACK arrived. If the network
+/// has changed the code point (all but Not-ECT), the sender stops sending ECN-capable packets (§3.2.2.3).
 #[test]
 fn the_handshake_says_how_it_came() {
     for (ecn, field) in [(Ecn::NotEct, 0b010), (Ecn::Ect1, 0b011), (Ecn::Ect0, 0b100), (Ecn::Ce, 0b110)] {
@@ -129,9 +130,9 @@ fn the_handshake_says_how_it_came() {
     }
 }
 
-/// §3.2.2.1: until the client knows that the server's connection is open, it answers a repeated SYN-ACK with the
-/// handshake's encoding. Afterwards the three bits are the count of marks. Such answers are limited like challenge
-/// ACKs: five at once.
+/// RFC 9768 §3.2.2.1: the client answers a repeated SYN-ACK with the handshake encoding in the ACE bits. Once the
+/// client knows that the server is in ESTABLISHED, the ACE bits are the count of marks, which starts at 5. Answers to a
+/// repeated SYN-ACK are limited like challenge ACKs: at most five at once.
 #[test]
 fn a_syn_ack_again_is_reflected() {
     let mut pair = Pair::offers(Accurate, Accurate);
@@ -159,7 +160,8 @@ fn a_syn_ack_again_is_reflected() {
     assert_eq!(answer(&mut pair, Ecn::Ect0), None);
 }
 
-/// The server's SYN-ACK reflects the SYN's bits, or has a reserved combination (§3.1.2, §3.1.3).
+/// RFC 9768 §3.1.2: if the SYN-ACK only reflects the SYN's three bits (0b111), the client uses no ECN. §3.1.3: after a
+/// reserved combination (0b101), the client uses AccECN.
 #[test]
 fn strange_answers() {
     for (field, feedback) in [(0b111, Feedback::None), (0b101, Feedback::Accurate)] {
@@ -180,8 +182,9 @@ fn strange_answers() {
     }
 }
 
-/// §3.1.4: a SYN is retransmitted once with all three bits, then without these bits. A SYN-ACK is retransmitted once
-/// without the option, then without the bits; after that, the server sends no ECN-capable packets.
+/// RFC 9768 §3.1.4: a lost SYN is retransmitted once with all three ACE bits, then without these bits. A lost SYN-ACK
+/// is retransmitted once without the AccECN option, then also without the ACE bits. The server then sends no
+/// ECN-capable packets.
 #[test]
 fn handshakes_that_get_lost_fall_back() {
     let mut pair = Pair::offers(Accurate, Accurate);
@@ -209,9 +212,9 @@ fn handshakes_that_get_lost_fall_back() {
     assert_eq!(pair.down(Ecn::NotEct).ecn, Ecn::NotEct);
 }
 
-/// A retransmitted SYN without ECN bits suggests that a middlebox drops ECN. The server's feedback mode stays, its
-/// SYN-ACK has no AccECN option, and it sends nothing ECN-capable (§3.1.5; RFC 3168 §6.1.1: no classic ECN is offered
-/// back).
+/// A retransmitted SYN without ECN bits suggests that a middlebox drops ECN packets. The server keeps AccECN feedback,
+/// but its SYN-ACK has no AccECN option and it sends no ECN-capable packets (RFC 9768 §3.1.5). After an offer of
+/// classic ECN, its SYN-ACK carries no ECN bits either (RFC 3168 §6.1.1).
 #[test]
 fn a_syn_again_without_ecn_ends_it() {
     for (offer, answers) in [(Accurate, [0b010, 0b010]), (Classic, [0b001, 0b000])] {
@@ -232,7 +235,8 @@ fn a_syn_again_without_ecn_ends_it() {
     }
 }
 
-/// §3.1.2: the SYN-ACK reports the code point of the SYN that it answers, also of a retransmitted SYN.
+/// RFC 9768 §3.1.2: the SYN-ACK reports the code point of the SYN that it answers. The first SYN arrives as Not-ECT
+/// (0b010), the retransmitted SYN as CE (0b110).
 #[test]
 fn a_syn_again_is_answered_with_its_own_code_point() {
     let mut pair = Pair::offers(Accurate, Accurate);
@@ -242,8 +246,9 @@ fn a_syn_again_is_answered_with_its_own_code_point() {
     assert_eq!(bits(&pair.server.poll_segment(pair.now).expect("a SYN-ACK").segment), 0b110);
 }
 
-/// §3.2.1 and §3.2.2.2: the count begins at 5, increases with each mark and wraps at 8. §3.2.3.3: each new ACK reports
-/// the bytes received. For ECT(0) packets, this is option AccECN0, which has two counters from the first mark on.
+/// RFC 9768 §3.2.1 and §3.2.2.2: the count of CE marks in the ACE bits begins at 5, increases with each mark and wraps
+/// at 8. §3.2.3.3: each new ACK also reports the bytes received, for ECT(0) packets in option AccECN0. This option has
+/// two counters, ECT(0) and CE, from the first mark on.
 #[test]
 fn marks_are_counted_in_the_header_and_in_the_option() {
     let mut pair = Pair::offers(Accurate, Accurate);
@@ -263,13 +268,14 @@ fn marks_are_counted_in_the_header_and_in_the_option() {
     let option = last.accecn().expect("an option");
     assert_eq!((option.order(), option.bytes()), (CounterOrder::Ect0First, 8));
     assert_eq!((option.ect0(), option.ce()), (Some(1 + 6000), Some(5000)));
-    // The first mark after an unmarked packet is reported at once (§3.2.2.5.1).
+    // The first mark after an unmarked packet is reported at once, so each value of the count from 5 to 2 appears in an
+    // ACK (§3.2.2.5.1).
     let fields: Vec<u16> = acks.iter().map(bits).collect();
     assert!([5, 6, 7, 0, 1, 2].iter().all(|count| fields.contains(count)), "{fields:?}");
     assert!(acks.iter().all(|ack| !ack.flags.has(Flags::SYN) && ack.option_bytes() <= 40));
 }
 
-/// A control that does not count marks halves once per window of data (RFC 9768 §3.2.5); CWR is never sent.
+/// A congestion control that ignores the number of marks halves cwnd once per window of data (RFC 9768 §3.2.5).
 #[test]
 fn a_classic_control_halves_once() {
     let mut pair = Pair::offers(Accurate, Accurate);
@@ -287,11 +293,12 @@ fn a_classic_control_halves_once() {
         }
     }
     assert_eq!(pair.client.counters().marks, 1);
-    // After the first segment is acknowledged, nine are outstanding; the window is half of that.
+    // When the first mark arrives, nine of the ten segments are outstanding. cwnd becomes half of 9000 bytes.
     assert_eq!(pair.client.sender().window(), 4500);
 }
 
-/// §3.2.2.4: if the count begins at zero, something on the path has cleared the bits.
+/// RFC 9768 §3.2.2.4: if the first count is 0 instead of 5 or more, a node on the path has cleared the ACE bits. The
+/// client then stops sending ECN-capable packets.
 #[test]
 fn cleared_bits_end_ecn() {
     let mut pair = Pair::offers(Accurate, Accurate);

@@ -1,8 +1,8 @@
-//! Named attacks that must not disturb a connection.
+//! Known attacks on TCP. None of them may disturb a connection.
 //!
-//! The attacker is a host off the path (blind attacks, RFC 5961) or the peer. Attacks by the peer are the attacks of
-//! Savage, Cardwell, Wetherall and Anderson, "TCP Congestion Control with a Misbehaving Receiver", 1999, and attacks
-//! that cause excessive work or memory use.
+//! The attacker is a host off the path (blind attacks, RFC 5961) or the peer. Attacks by the peer are those of Savage,
+//! Cardwell, Wetherall and Anderson ("TCP Congestion Control with a Misbehaving Receiver", 1999). Other attacks by the
+//! peer aim at excessive work or memory use.
 
 mod script;
 
@@ -18,7 +18,7 @@ fn opened() -> Script {
     Script::opened(config("sack"), Peer::default())
 }
 
-/// Discards all outgoing segments; returns their number and bytes of data.
+/// Discards all outgoing segments. Returns their number and their bytes of data.
 fn drain(script: &mut Script) -> (u64, u64) {
     let mut sum = (0, 0);
     while let Some(sending) = script.endpoint.poll_segment(script.now) {
@@ -27,8 +27,9 @@ fn drain(script: &mut Script) -> (u64, u64) {
     sum
 }
 
-/// "Slipping in the window" (2004): the attacker sends a reset or SYN into each window of the whole sequence space. RFC
-/// 5961 §3 and §4 are the defence.
+/// "Slipping in the window" (2004): the attacker guesses, and sends a reset or SYN into each window of the whole
+/// sequence space. RFC 5961 §3 and §4 prevent this attack: only the exact number resets, and other numbers cause
+/// challenge ACKs.
 #[test]
 fn blind_resets_and_syns() {
     for flags in [Flags::RST, Flags::SYN, Flags::RST | Flags::ACK, Flags::SYN | Flags::ACK] {
@@ -37,17 +38,17 @@ fn blind_resets_and_syns() {
         let mut answers = 0;
         for number in (7..1u64 << 32).step_by(16_384) {
             let seq = Seq(number as u32);
-            assert_ne!(seq, IRS.at(1001), "the one number that resets");
+            assert_ne!(seq, IRS.at(1001), "the exact sequence number must not be among the guesses");
             script.arrive(Segment { seq, flags, ..Segment::default() });
             answers += drain(&mut script).0;
         }
-        assert!((1..=5).contains(&answers), "{answers} challenges at one instant");
+        assert!((1..=5).contains(&answers), "{answers} challenge ACKs at one instant, not 1 to 5");
         script.run([In(State::Established), Tick(5000), Data(2), Acked(3), Write(1000), New(1)]);
     }
 }
 
-/// RFC 5961 §5: data is accepted only with an ACK in the last window, 65535 of 2^32 numbers. RFC 793 accepts half of
-/// all numbers.
+/// RFC 5961 §5: forged data is accepted only if its ACK number lies in the last window, that is for 65,535 of 2^32
+/// numbers. RFC 793 would accept half of all numbers. The guesses are 65,536 apart, so at most one succeeds.
 #[test]
 fn blind_data() {
     let mut taken = 0;
@@ -58,7 +59,7 @@ fn blind_data() {
         script.arrive(segment);
         taken += script.endpoint.delivered();
     }
-    assert!(taken <= 1, "{taken} of 65536 guesses");
+    assert!(taken <= 1, "{taken} of 65536 guesses were accepted");
 }
 
 fn counted(name: &str) -> Script {
@@ -71,9 +72,9 @@ fn counted(name: &str) -> Script {
     script
 }
 
-/// Savage §2.1, ACK division: the peer acknowledges a segment byte by byte. A cwnd that grows by bytes or whole
-/// segments then grows by one segment. In slow start, RFC 5681 §3.1 also allows no more than the acknowledged bytes.
-/// Growth per ACK (RFC 2581, the papers' sender) is vulnerable.
+/// Savage §2.1, ACK division: the peer acknowledges a segment byte by byte. With `bytes` or `packets`, cwnd then grows
+/// by one segment in total. In slow start, `rfc5681` also adds no more than the acknowledged bytes. A sender that
+/// counts ACKs (`per_ack`, RFC 2581) is vulnerable: cwnd grows by a segment for each of the 1000 ACKs.
 #[test]
 fn ack_division_in_slow_start() {
     for (name, allowed) in [("bytes", 5000), ("packets", 5000), ("rfc5681", 5000), ("per_ack", 1_004_000)] {
@@ -86,8 +87,8 @@ fn ack_division_in_slow_start() {
     }
 }
 
-/// In congestion avoidance, counting of bytes or packets yields no more growth for a thousand ACKs per segment than for
-/// one.
+/// In congestion avoidance, 1000 ACKs per segment increase cwnd no more than one ACK per segment, if the sender counts
+/// bytes or packets.
 #[test]
 fn ack_division_in_avoidance() {
     let growth = |name, pieces: u64| {
@@ -104,12 +105,12 @@ fn ack_division_in_avoidance() {
     for name in ["bytes", "packets"] {
         assert_eq!((growth(name, 1), growth(name, 1000)), (1000, 1000), "{name}");
     }
-    // Eq. 3 of RFC 5681 counts ACKs and is vulnerable; the RFC recommends the counting of RFC 3465 as remedy.
+    // Eq. 3 of RFC 5681 counts ACKs and is vulnerable. The RFC recommends byte counting (RFC 3465) as a remedy.
     assert!(growth("rfc5681", 1000) > 10_000 && growth("per_ack", 1000) > 10_000);
 }
 
-/// Savage §2.2: forged duplicate ACKs never grow the window. Without SACK, each releases at most one segment. With
-/// SACK, a duplicate must report something new, so a forged duplicate releases none.
+/// Savage §2.2: forged duplicate ACKs never increase cwnd. Without SACK, each of them permits at most one new segment.
+/// With SACK, a duplicate ACK must report new data, so a forged one permits no segment.
 #[test]
 fn duplicate_ack_spoofing() {
     for recovery in ["tahoe", "reno", "new_reno", "sack"] {
@@ -125,15 +126,19 @@ fn duplicate_ack_spoofing() {
             assert!(script.endpoint.sender().window() <= before, "{recovery}");
         }
         let outstanding = script.endpoint.sender().scoreboard().outstanding();
-        assert!(outstanding <= 60_000, "{recovery}: no more than the peer's window");
+        assert!(outstanding <= 60_000, "{recovery}: {outstanding} bytes exceed the peer's window");
         assert!(sent <= if recovery == "sack" { 0 } else { 1000 }, "{recovery}: {sent}");
         script.run([AckBytes(outstanding), InFlight(0)]);
-        assert!(script.endpoint.sender().window() <= before + 1000, "{recovery}: one ACK, one segment");
+        assert!(
+            script.endpoint.sender().window() <= before + 1000,
+            "{recovery}: one ACK raised cwnd by more than a segment"
+        );
     }
 }
 
-/// Savage §2.3, optimistic ACKs. ACKs of data not yet sent are rejected. ACKs of data in flight grow the window by at
-/// most that data, and the receiver loses whatever it has acknowledged but not received.
+/// Savage §2.3, optimistic ACKs: the peer acknowledges data before it arrives. ACKs of data not yet sent are rejected.
+/// ACKs of data in flight increase cwnd by at most this data. The receiver loses data that it has acknowledged but not
+/// received, because this data is not retransmitted.
 #[test]
 fn optimistic_acks() {
     let mut script = counted("bytes");
@@ -149,7 +154,8 @@ fn optimistic_acks() {
     }
 }
 
-/// CVE-2019-11479: a tiny MSS forces tiny packets. At least 64 bytes, options included, are sent.
+/// CVE-2019-11479: the peer offers a tiny MSS to force tiny packets. Segments nevertheless have at least 64 bytes, TCP
+/// options included.
 #[test]
 fn tiny_segments() {
     for mss in [0, 1, 8, 48] {
@@ -163,8 +169,8 @@ fn tiny_segments() {
     }
 }
 
-/// CVE-2019-11477 and -11478: SACK blocks fragment the queue of sent segments. Blocks that cover only parts of a
-/// segment are not stored.
+/// CVE-2019-11477 and -11478: the peer sends SACK blocks of parts of segments, to fragment the sender's queue of
+/// segments. Blocks that cover only part of a segment are not stored.
 #[test]
 fn sack_of_tiny_pieces() {
     let setup = Config { initial_window: 600, ..config("sack") };
@@ -184,7 +190,8 @@ fn sack_of_tiny_pieces() {
     assert_eq!(script.endpoint.counters().duplicate_acks, 0);
 }
 
-/// CVE-2018-5390: the peer sends every other byte of the window. Memory is bounded; dropped pieces are accepted later.
+/// CVE-2018-5390: the peer sends every second byte of the window, to fill the reassembly queue with tiny pieces. The
+/// queue holds at most 256 pieces. The bytes it discards are accepted when they are retransmitted.
 #[test]
 fn reassembly_flood() {
     let window = choose(window::ALL, "buffer", &[("size", Value::Bytes(60_000))]);
@@ -203,8 +210,8 @@ fn reassembly_flood() {
     assert!(!script.endpoint.receiver().reassembly().has_holes());
 }
 
-/// The peer keeps its window closed for ever ("sockstress"). RFC 9293 §3.8.6.1 keeps the connection, with a probe of
-/// one byte a minute.
+/// The peer keeps its window closed for ever ("sockstress"). RFC 9293 §3.8.6.1 requires that the connection stays open.
+/// The sender probes with one byte a minute, so a day has fewer than 1400 segments.
 #[test]
 fn a_window_closed_for_ever() {
     let mut script = Script::opened(Config { initial_window: 4, ..config("sack") }, Peer::default());
@@ -215,7 +222,7 @@ fn a_window_closed_for_ever() {
         segments += drain(&mut script).0;
         script.run([Ack(5)]);
     }
-    assert!(segments < 1400, "{segments} in a day");
+    assert!(segments < 1400, "{segments} zero-window probes in a day");
     script.endpoint.abort();
     assert_eq!(script.sent("a reset").segment.flags, Flags::RST | Flags::ACK);
     script.run([In(State::Closed), Nothing, NoDeadline]);
@@ -251,7 +258,8 @@ fn senseless_sack_blocks() {
     }
 }
 
-/// Timestamps are old or invented: PAWS drops old segments, and an echo that was never sent gives no RTT.
+/// The peer sends invalid timestamps. An echo of a time in the future gives no RTT sample. PAWS drops a segment with an
+/// old timestamp.
 #[test]
 fn strange_timestamps() {
     let peer = Peer { timestamps: true, mss: 1012, ..Peer::default() };
@@ -261,7 +269,11 @@ fn strange_timestamps() {
     let echo = script.millis().wrapping_add(5000);
     let ahead = Segment { ack: ISS.at(1001), timestamps: Some(script.stamps(echo)), ..script.plain() };
     script.arrive(ahead);
-    assert_eq!(script.endpoint.sender().rtt().rto(), rto, "from the future: no sample");
+    assert_eq!(
+        script.endpoint.sender().rtt().rto(),
+        rto,
+        "an echo of a time in the future gave an RTT sample"
+    );
     let past = Timestamps { value: script.millis().wrapping_sub(1100), echo: script.millis() };
     let old = Segment { len: 100, timestamps: Some(past), ..script.plain() };
     script.arrive(old);
@@ -269,7 +281,7 @@ fn strange_timestamps() {
     assert!(std::iter::from_fn(|| script.endpoint.poll_event()).any(|(_, event)| event == Event::Rejected));
 }
 
-/// The urgent pointer is ignored: urgent data is ordinary data (RFC 6093 advises against its use).
+/// The URG flag is ignored: urgent data is delivered as ordinary data (RFC 6093 advises against urgent data).
 #[test]
 fn the_urgent_flag_is_ignored() {
     let mut script = opened();

@@ -1,4 +1,4 @@
-//! Challenge ACKs (RFC 5961) and their limit (§7).
+//! Challenge ACKs (RFC 5961), and the limit on their number (§7).
 
 mod script;
 
@@ -15,7 +15,8 @@ fn drain(script: &mut Script) -> usize {
     std::iter::from_fn(|| script.endpoint.poll_segment(script.now)).count()
 }
 
-/// §7: at most ten challenge ACKs in any five seconds; here five at once, then one a second.
+/// RFC 5961 §7 suggests at most ten challenge ACKs in any five seconds. The endpoint sends up to five at once, and then
+/// one per second.
 #[test]
 fn challenges_are_limited() {
     let mut script = opened();
@@ -32,10 +33,10 @@ fn challenges_are_limited() {
         }
         script.tick(50);
     }
-    assert!(sent_at.len() > 20, "challenges continue: {sent_at:?}");
+    assert!(sent_at.len() > 20, "too few challenge ACKs in 20 s, sent at (ms): {sent_at:?}");
     for first in &sent_at {
         let in_five_seconds = sent_at.iter().filter(|at| (*first..first + 5000).contains(*at)).count();
-        assert!(in_five_seconds <= 10, "{in_five_seconds} from {first} ms on");
+        assert!(in_five_seconds <= 10, "{in_five_seconds} challenge ACKs in 5 s from {first} ms on");
     }
     assert_eq!(script.endpoint.counters().challenges, sent_at.len() as u64);
     let mut other = opened();
@@ -43,8 +44,9 @@ fn challenges_are_limited() {
     other.run([Acked(1), Nothing]);
 }
 
-/// RFC 9293 §3.4, Table 6: RCV.NXT =< SEG.SEQ < RCV.NXT + RCV.WND. RFC 5961 §3.2: a reset inside this window is
-/// challenged; a reset outside is silently dropped. RCV.NXT + RCV.WND itself is outside. The window is 65535 bytes.
+/// RFC 9293 §3.4, Table 6: a segment is acceptable if RCV.NXT =< SEG.SEQ < RCV.NXT + RCV.WND. RFC 5961 §3.2: a reset
+/// inside this window causes a challenge ACK, and a reset outside is silently dropped. The window is 65,535 bytes from
+/// number 1 on, so 65,536 is outside.
 #[test]
 fn the_right_edge_is_outside_the_window() {
     let reset = |seq| Segment { seq, flags: Flags::RST, ..Segment::default() };
@@ -55,7 +57,8 @@ fn the_right_edge_is_outside_the_window() {
         assert_eq!(drain(&mut script), usize::from(challenged), "{at}");
         assert_eq!(script.endpoint.counters().challenges, u64::from(challenged), "{at}");
     }
-    // A closed window contains only RCV.NXT.
+    // A closed window (RCV.WND = 0) contains only RCV.NXT, 1001: a reset at 1002 is dropped, and a reset at 1001 closes
+    // the connection.
     let window = script::choose(
         lasthop_tcp::receiver::window::ALL,
         "buffer",
@@ -71,9 +74,9 @@ fn the_right_edge_is_outside_the_window() {
     script.run([In(State::Closed), Nothing]);
 }
 
-/// A peer that has filled our window sends its ACKs with the sequence number at the window's right edge. If the peer's
-/// first segment is missing, rejecting such ACKs would stop both directions until a timeout. A segment one number
-/// further is rejected (Table 6).
+/// A peer that has filled our receive window sends its ACKs with SEG.SEQ at the right edge of this window. These ACKs
+/// must count even if the peer's data was lost, otherwise both directions would stop until a timeout. A segment one
+/// number further is rejected (RFC 9293 §3.4, Table 6).
 #[test]
 fn an_ack_from_the_right_edge_counts() {
     for (at, counts) in [(65_536, true), (65_537, false)] {
@@ -119,7 +122,8 @@ fn a_quarrel_ends() {
     assert_eq!(answers, 5);
 }
 
-/// The check of RFC 5961 §5.2 precedes RFC 7323 §4.3: a segment with an invalid ACK does not update TS.Recent.
+/// The ACK check of RFC 5961 §5.2 precedes the timestamp update of RFC 7323 §4.3. A forged segment with an invalid ACK
+/// number thus does not update TS.Recent, and PAWS accepts the peer's next data.
 #[test]
 fn a_forged_timestamp_does_not_shut_the_peer_out() {
     let peer = Peer { timestamps: true, mss: 1012, ..Peer::default() };
@@ -131,7 +135,8 @@ fn a_forged_timestamp_does_not_shut_the_peer_out() {
     assert_eq!(script.endpoint.delivered(), 1000);
 }
 
-/// RFC 9293 §3.10.7.4: a new SYN in SYN-RECEIVED returns the passive side to LISTEN, where the next SYN is accepted.
+/// RFC 9293 §3.10.7.4: a new SYN in SYN-RECEIVED returns the passive side to LISTEN. The retransmission of this SYN is
+/// then accepted.
 #[test]
 fn a_new_syn_in_syn_received() {
     let mut script = Script::closed(config("sack"), lasthop_tcp::Role::Passive, Peer::default());
@@ -146,8 +151,8 @@ fn a_new_syn_in_syn_received() {
     assert_eq!(script.sent("the SYN-ACK").segment.ack, IRS.at(1001));
 }
 
-/// RFC 9293 §3.5.1: a restarted peer may offer no timestamps. A challenge ACK must nevertheless inform the peer of the
-/// old connection.
+/// RFC 9293 §3.5.1: a peer that has restarted sends a SYN, possibly without timestamps although the connection uses
+/// them. The challenge ACK must be sent anyway, because it shows the peer that the old connection still exists.
 #[test]
 fn a_syn_without_timestamps_is_challenged() {
     let peer = Peer { timestamps: true, mss: 1012, ..Peer::default() };

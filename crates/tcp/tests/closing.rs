@@ -1,4 +1,4 @@
-//! Closing: RFC 9293 §3.6, §3.10.4 and §3.10.5.
+//! Closing and aborting a connection (RFC 9293 §3.6, §3.10.4 and §3.10.5).
 
 mod script;
 
@@ -47,7 +47,8 @@ fn expect_flags(script: &mut Script, flags: Flags) -> Segment {
     segment
 }
 
-/// §3.10.7.4, seventh: "this should not occur since a FIN has been received": data after the FIN is not delivered.
+/// RFC 9293 §3.10.7.4, seventh step: "this should not occur since a FIN has been received". Data after the peer's FIN
+/// is not delivered.
 #[test]
 fn data_behind_the_fin() {
     for closes in [false, true] {
@@ -59,7 +60,7 @@ fn data_behind_the_fin() {
             script.run([Close, In(State::LastAck)]);
             expect_fin(&mut script, 0);
         }
-        // Data arrives at the FIN's number, then after it. Neither segment is reported as received.
+        // Data arrives at the FIN's sequence number, 1001, then after it. No ACK or SACK block covers this data.
         for at in [1001, 1002] {
             let behind = Segment { seq: IRS.at(at), len: 100, ..script.plain() };
             script.arrive(behind);
@@ -71,7 +72,7 @@ fn data_behind_the_fin() {
     }
 }
 
-/// §3.6, Fig. 12: this end closes first.
+/// RFC 9293 §3.6, Fig. 12: this end closes first. TIME-WAIT lasts 60 s.
 #[test]
 fn active_close() {
     let mut script = opened();
@@ -81,7 +82,7 @@ fn active_close() {
     script.run([Data(1), Acked(2)]);
     fin(&mut script);
     script.run([In(State::TimeWait), AckedBytes(1001), Nothing, Deadline(60_000)]);
-    // §3.10.7.4: a retransmitted FIN is acknowledged and restarts the wait.
+    // §3.10.7.4: a retransmitted FIN in TIME-WAIT is acknowledged, and the 60 s begin anew.
     script.run([Tick(30_000)]);
     fin(&mut script);
     script.run([
@@ -98,7 +99,7 @@ fn active_close() {
     assert_eq!(last, Some((script.now, Event::Closed)));
 }
 
-/// §3.6, Fig. 12, seen from the other end: the peer closes first.
+/// RFC 9293 §3.6, Fig. 12, at the other end: the peer closes first.
 #[test]
 fn passive_close() {
     let mut script = opened();
@@ -120,7 +121,7 @@ fn passive_close() {
     assert_eq!(script.endpoint.ended(), Some(EndReason::Closed));
 }
 
-/// §3.6, Fig. 13: both close at once.
+/// RFC 9293 §3.6, Fig. 13: both ends close before the other end's FIN arrives.
 #[test]
 fn simultaneous_close() {
     let mut script = opened();
@@ -198,7 +199,8 @@ fn a_fin_takes_no_room() {
     }
 }
 
-/// §3.10.4: closing before the connection is open deletes it, or waits if a SYN has arrived.
+/// RFC 9293 §3.10.4: closing in SYN-SENT deletes the connection. Closing in SYN-RECEIVED waits until the connection is
+/// open, then sends data and FIN.
 #[test]
 fn closing_early() {
     let mut script = Script::closed(config("sack"), Role::Active, Peer::default());
@@ -224,7 +226,7 @@ fn writing_after_closing() {
     script.run([Write(1000), Nothing, AckBytes(101), In(State::FinWait2), Nothing]);
 }
 
-/// §3.10.5: an abort sends a reset, except if both sides have closed.
+/// RFC 9293 §3.10.5: an abort sends a reset. In LAST-ACK both ends have closed, and an abort sends nothing.
 #[test]
 fn aborting() {
     let mut script = opened();
@@ -240,7 +242,7 @@ fn aborting() {
     script.run([In(State::Closed), Nothing, NoDeadline]);
 }
 
-/// §3.10.7.4: a reset in TIME-WAIT ends the connection.
+/// RFC 9293 §3.10.7.4: a reset in TIME-WAIT ends the connection at once.
 #[test]
 fn a_reset_in_time_wait() {
     let mut script = opened();
@@ -253,7 +255,7 @@ fn a_reset_in_time_wait() {
     assert_eq!(script.endpoint.ended(), Some(EndReason::Closed));
 }
 
-/// A finished connection has no timer, which would wake its driver for ever.
+/// A connection that a reset has closed has no running timer. A timer would wake the connection's caller for ever.
 #[test]
 fn no_timer_survives() {
     let mut script = opened();

@@ -1,4 +1,4 @@
-//! `docs/development/conformance.md` lists every requirement of RFC 9293 once, with existing tests.
+//! `docs/development/conformance.md` must list every requirement of RFC 9293 once, with tests that exist.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ fn rows(document: &str) -> Vec<Vec<&str>> {
     lines.map(|line| line.trim_matches('|').split('|').map(str::trim).collect()).collect()
 }
 
-/// Appendix B numbers requirements without gaps: MUST-1 to MUST-69, SHLD-1 to SHLD-31.
+/// RFC 9293, Appendix B, numbers its requirements without gaps: MUST-1 to MUST-69 and SHLD-1 to SHLD-31.
 #[test]
 fn every_requirement_has_one_row() {
     let document = document();
@@ -31,15 +31,15 @@ fn every_requirement_has_one_row() {
     assert_eq!(found, expected);
 }
 
-/// Each implemented requirement names a test, each other requirement a reason.
+/// Each row with status "done" names a test. Each row with status "not" gives a reason.
 #[test]
 fn every_status_is_backed() {
     for cells in rows(&document()).iter().filter(|cells| cells[0].contains('-') || cells.len() == 4) {
         let [name, says, status, tests] = cells[..] else { panic!("{cells:?}: four columns") };
         assert!(!says.is_empty(), "{name}");
         match status.split([':', ' ', ';', ',']).next() {
-            Some("done") => assert!(tests.contains("::"), "{name} is done but names no test"),
-            Some("not") => assert!(status.contains(':'), "{name} is not done but gives no reason"),
+            Some("done") => assert!(tests.contains("::"), "{name} has the status done, but no test"),
+            Some("not") => assert!(status.contains(':'), "{name} has the status not, but no reason"),
             Some("owner's") => {}
             _ => panic!("{name}: {status:?}"),
         }
@@ -64,5 +64,5 @@ fn every_test_named_exists() {
         assert!(before.ends_with("#[test]"), "{name} is not a test");
         count += 1;
     }
-    assert!(count > 100, "{count} names");
+    assert!(count > 100, "only {count} tests are named");
 }

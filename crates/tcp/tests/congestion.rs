@@ -1,4 +1,5 @@
-//! The congestion window: RFC 5681 §3.1, RFC 3465, RFC 3168 §6.1.2.
+//! The congestion window: growth (RFC 5681 §3.1, RFC 3465), reduction by ECN (RFC 3168 §6.1.2), idle time and window
+//! validation (RFC 7661).
 
 mod script;
 
@@ -14,14 +15,15 @@ fn counted(name: &str, initial_window: u32, initial_ssthresh: Option<u64>) -> Sc
     Script::sender(Config { ack_counting, initial_window, initial_ssthresh, ..config("sack") })
 }
 
-/// Eq. 2: cwnd += min(N, SMSS) for each ACK in slow start.
+/// RFC 5681, Eq. 2: in slow start, cwnd += min(N, SMSS) for an ACK of N bytes. One ACK of four segments adds one
+/// segment of 1000 bytes.
 #[test]
 fn slow_start_adds_at_most_a_segment_per_ack() {
     let mut script = counted("rfc5681", 4, None);
     script.run([News(1, 4), Tick(100), Ack(5), CwndBytes(5000)]);
 }
 
-/// Eq. 3: cwnd += SMSS x SMSS / cwnd for each ACK above ssthresh.
+/// RFC 5681, Eq. 3: in congestion avoidance, cwnd += SMSS × SMSS / cwnd for each ACK.
 #[test]
 fn avoidance_adds_a_segment_per_round_trip() {
     let mut script = counted("rfc5681", 4, Some(4000));
@@ -29,7 +31,7 @@ fn avoidance_adds_a_segment_per_round_trip() {
     script.run([Ack(4), CwndBytes(4708), Ack(5), CwndBytes(4920)]);
 }
 
-/// RFC 3465 §2.2 and §2.3: L = 2 segments in slow start.
+/// RFC 3465 §2.2 and §2.3: in slow start, an ACK adds the acknowledged bytes, but at most L = 2 segments.
 #[test]
 fn rfc3465_two_segments_per_ack_in_slow_start() {
     let mut script = counted("bytes", 4, None);
@@ -38,15 +40,15 @@ fn rfc3465_two_segments_per_ack_in_slow_start() {
     script.run([News(1, 4), Tick(100), Ack(5), CwndBytes(6000)]);
 }
 
-/// RFC 3465 §2.1: above ssthresh, cwnd grows by one SMSS when the acknowledged bytes reach cwnd. The rest is carried
-/// over.
+/// RFC 3465 §2.1: above ssthresh, cwnd grows by one SMSS when the acknowledged bytes reach cwnd. Bytes beyond cwnd
+/// count for the next growth.
 #[test]
 fn rfc3465_one_segment_per_window_of_bytes() {
     let mut script = counted("bytes", 4, Some(4000));
     script.run([News(1, 4), Tick(100), Ack(3), CwndBytes(4000), News(5, 6)]);
     script.run([Ack(5), CwndBytes(5000), News(7, 9), Ack(7), CwndBytes(5000), News(10, 11)]);
-    // So far 6000 bytes were counted and 4000 of them used. This ACK counts 3000 bytes, since L does not apply above
-    // ssthresh. The sum of 5000 reaches cwnd.
+    // So far 6000 bytes were acknowledged, and 4000 of them have raised cwnd to 5000. This ACK adds 3000 bytes, since L
+    // does not apply above ssthresh. The remaining 2000 + 3000 bytes reach cwnd.
     script.run([Ack(10), CwndBytes(6000)]);
 }
 
@@ -58,12 +60,12 @@ fn rfc3465_one_segment_per_ack_after_a_timeout() {
     script.run([News(1, 16), Timeout, CwndBytes(1000), SsthreshBytes(8000), Again(1), Nothing, Tick(100)]);
     script.run([Ack(2), CwndBytes(2000), Again(2), Again(3), Nothing, Ack(4), CwndBytes(3000)]);
     script.run([Again(4), Again(5), Again(6), Tick(100), Ack(16), CwndBytes(4000), Again(16), News(17, 19)]);
-    // Segment 16 was outstanding at the timeout, so its ACK still counts with L = 1. The later ACK of 17 and 18 counts
-    // with L = 2.
+    // Segment 16 was outstanding at the timeout, so its ACK adds at most one segment (L = 1). The later ACK of segments
+    // 17 and 18 adds two (L = 2).
     script.run([Tick(100), Ack(17), CwndBytes(5000), News(20, 21), Ack(19), CwndBytes(7000)]);
 }
 
-/// Eq. 4: ssthresh = max(FlightSize / 2, 2 SMSS), not half of cwnd.
+/// RFC 5681, Eq. 4: ssthresh = max(FlightSize / 2, 2 SMSS). cwnd is 16 segments here, but only 6 or 3 are outstanding.
 #[test]
 fn ssthresh_is_half_of_what_is_outstanding() {
     let mut script = Script::opened(Config { initial_window: 16, ..config("new_reno") }, Peer::default());
@@ -95,7 +97,8 @@ fn a_second_timeout_of_a_segment_leaves_ssthresh() {
         let mut script = Script::sender(Config { initial_window: 16, ..config(name) });
         script.run([News(1, 16), Timeout, SsthreshBytes(8000), CwndBytes(1000), Again(1)]);
         script.run([Timeout, SsthreshBytes(8000), CwndBytes(1000), Again(1), Nothing]);
-        // The timeout of another segment lowers ssthresh to half of the cwnd of 2, but at least to two segments.
+        // The timeout of another segment lowers ssthresh again. Half of two segments would be one, so the minimum of
+        // two segments applies.
         script.run([
             Tick(10),
             Ack(2),
@@ -110,8 +113,8 @@ fn a_second_timeout_of_a_segment_leaves_ssthresh() {
 }
 
 /// RFC 5681 §4.3: the loss of a retransmission "should be taken as two indications of congestion and, therefore, cwnd
-/// (and ssthresh) MUST be lowered twice": from 16 segments to 8, and to 4 when the timer expires in recovery, although
-/// FlightSize is 23 by then.
+/// (and ssthresh) MUST be lowered twice": cwnd is 16 segments. ssthresh becomes 8 at the loss, and 4 when the timer
+/// expires in recovery, although FlightSize is 23 segments by then.
 #[test]
 fn a_timeout_in_recovery_lowers_ssthresh_twice() {
     for name in ["reno", "new_reno", "sack"] {
@@ -126,7 +129,8 @@ fn a_timeout_in_recovery_lowers_ssthresh_twice() {
     }
 }
 
-/// RFC 5681 §4.1: if nothing was sent for longer than an RTO, the window becomes the initial one, and ssthresh stays.
+/// RFC 5681 §4.1: if nothing was sent for longer than the RTO (1 s here), cwnd becomes the initial window. ssthresh
+/// stays.
 #[test]
 fn idle_time_shrinks_the_window() {
     let idle = |millis: u64, restarts_after_idle| {
@@ -134,7 +138,7 @@ fn idle_time_shrinks_the_window() {
         let mut script = Script::opened(setup, Peer::default());
         script.run([Write(8000), News(1, 2), Tick(100), Ack(2), Ack(3), News(3, 6), Tick(100)]);
         script.run([Ack(5), Ack(7), News(7, 8), Tick(100), Ack(9), Cwnd(7), Nothing, NoDeadline]);
-        // 100 ms have passed since the last segment was sent.
+        // The last segment was sent 100 ms ago, so the total idle time is `millis`.
         script.run([Tick(millis - 100), Write(20_000), New(9)]);
         script
     };
@@ -143,7 +147,8 @@ fn idle_time_shrinks_the_window() {
     idle(1001, false).run([News(10, 15), Nothing, Cwnd(7)]);
 }
 
-/// RFC 7661 §4.3: a window of which less than half is used does not grow, neither in slow start nor after slow start.
+/// RFC 7661 §4.3: if the sender uses less than half of cwnd, cwnd does not grow, neither in slow start nor in
+/// congestion avoidance. One of four segments is used here.
 #[test]
 fn an_unused_window_does_not_grow() {
     let trickle = |validates_window, validates_as_linux, initial_ssthresh| {
@@ -163,30 +168,30 @@ fn an_unused_window_does_not_grow() {
     assert!(trickle(false, false, Some(1000)) > 6000);
 }
 
-/// A sender that validates its window of ten segments; its ACKs count all delivered data.
+/// Returns a sender with window validation and a cwnd of ten segments. cwnd grows by all delivered data.
 fn validating(validates_as_linux: bool, initial_ssthresh: Option<u64>) -> Script {
     let ack_counting = Choice::named(ack_counting::ALL, "delivered");
     let setup = Config { validates_window: true, validates_as_linux, initial_ssthresh, ..config("sack") };
     Script::opened(Config { ack_counting, initial_window: 10, ..setup }, Peer::default())
 }
 
-/// If a burst fills the window, cwnd grows until the whole burst is acknowledged, however little is still in flight.
-/// The values of cwnd after each of five ACKs are those that Linux 6.18 reports. RFC 7661 §4.2 yields the same, since
-/// pipeACK is measured over a round trip.
+/// If a burst fills cwnd, cwnd grows with each ACK of this burst, even if few segments are still in flight. Linux 6.18
+/// reports the same cwnd after each of the five ACKs. RFC 7661 §4.2 gives the same values, since pipeACK is measured
+/// over a round trip.
 #[test]
 fn a_burst_that_fills_the_window_lets_it_grow_to_the_end() {
     for as_linux in [false, true] {
         let mut script = validating(as_linux, None);
         script.run([Write(10_000), News(1, 10), Tick(100), Ack(3), Cwnd(12), Tick(5), Ack(5), Cwnd(14)]);
         script.run([Tick(5), Ack(7), Cwnd(16), Tick(5), Ack(9), Cwnd(18), Tick(5), Ack(11), Cwnd(20)]);
-        // The same applies to a burst that fills the window of 20, whatever happened in the round trip before.
+        // The same holds for a burst that fills the cwnd of 20 segments.
         script.run([Write(20_000), News(11, 30), Tick(100), Ack(21), Cwnd(30), Tick(5), Ack(31), Cwnd(40)]);
     }
 }
 
-/// Linux, slow start: cwnd grows while it is below twice the flight. A flight of exactly half of cwnd is not enough. An
-/// earlier full window stops counting when new data is sent. The values of cwnd after each burst are those that Linux
-/// 6.18 reports, with reno and cubic, at an RTT of 100 ms.
+/// Linux in slow start: cwnd grows while it is less than twice the largest flight of the round trip. A flight of
+/// exactly half of cwnd is not enough. A burst that filled cwnd earlier does not count for later bursts. The values of
+/// cwnd after each burst are those that Linux 6.18 reports with reno and cubic at an RTT of 100 ms.
 #[test]
 fn linux_doubles_what_was_outstanding() {
     let measured: [(&[u64], &[u64]); 7] = [
@@ -210,7 +215,8 @@ fn linux_doubles_what_was_outstanding() {
     }
 }
 
-/// Linux, congestion avoidance: only a window without room for another segment grows, by one in a round trip.
+/// Linux in congestion avoidance: cwnd grows by one segment per round trip only if the sender has filled cwnd, ten
+/// segments here.
 #[test]
 fn linux_avoidance_needs_a_full_window() {
     for (segments, window) in [(9, 10), (10, 11)] {
@@ -219,8 +225,8 @@ fn linux_avoidance_needs_a_full_window() {
     }
 }
 
-/// RFC 7661 §4.3: the use of half of the window is enough for growth, less is not. The pipeACK sample of the first
-/// burst has expired.
+/// RFC 7661 §4.3: cwnd (20) grows if the sender uses at least half of it: not for 9 segments, but for 10. The pipeACK
+/// sample of the first burst has expired by then.
 #[test]
 fn half_of_the_window_validates_it() {
     let after_a_burst_of = |segments: u64| {
@@ -232,9 +238,9 @@ fn half_of_the_window_validates_it() {
     assert_eq!([9, 10].map(after_a_burst_of), [20, 30]);
 }
 
-/// RFC 7661 §4.2: a pipeACK sample is valid for max(3 RTT, 1 s), unless a larger one replaces it earlier. The sender
-/// fills a window of ten, then sends one segment every 100 ms. Ten of these segments grow the window, later segments do
-/// not.
+/// RFC 7661 §4.2: a pipeACK sample is valid for max(3 RTT, 1 s), unless a larger sample replaces it earlier. The sender
+/// fills a cwnd of ten segments, then sends one segment every 100 ms. The ACKs of the first ten (1 s) increase cwnd,
+/// later ACKs do not.
 #[test]
 fn a_sample_of_pipe_ack_holds_for_a_second() {
     let setup = Config { validates_window: true, initial_window: 10, ..config("sack") };
@@ -256,12 +262,12 @@ fn ecn(initial_window: u32) -> Script {
     script
 }
 
-/// RFC 3168 §6.1.2: the window is halved once per window of data, and the first new segment after that has CWR.
+/// RFC 3168 §6.1.2: an ECN echo halves cwnd once per window of data, and the next new segment carries CWR.
 #[test]
 fn an_echo_halves_once_per_window() {
     let mut script = ecn(8);
     script.run([News(1, 8), Tick(100), Echo(2), CwndBytes(3500), Nothing]);
-    // ECE on this window's other ACKs has no effect: the receiver cannot have seen CWR yet.
+    // ECE on the other ACKs of this window of data has no effect, because the receiver cannot have received CWR yet.
     script.run([Echo(3), Echo(4), Echo(5), Echo(6), Nothing, Echo(7)]);
     let cwr = script.sent("segment 9").segment;
     assert!(cwr.flags.has(Flags::CWR) && cwr.seq == script::ISS.at(8001));
@@ -271,8 +277,8 @@ fn an_echo_halves_once_per_window() {
     assert_eq!(script.endpoint.counters().marks, 2);
 }
 
-/// RFC 3168 §6.1.2: CWR follows a reduction "for any reason", also a fast retransmit or a timeout. Only new data
-/// carries CWR.
+/// RFC 3168 §6.1.2: the sender sends CWR after a reduction of cwnd "for any reason", also after a fast retransmit or a
+/// timeout. Only the first new segment carries CWR, not the retransmission.
 #[test]
 fn cwr_follows_every_reduction() {
     let has_cwr = |script: &mut Script, what| script.sent(what).segment.flags.has(Flags::CWR);
@@ -290,28 +296,30 @@ fn cwr_follows_every_reduction() {
     assert!(has_cwr(&mut script, "segment 3"));
 }
 
-/// Linux tcp_reno_cong_avoid: slow start ends at ssthresh within one ACK; the rest counts in avoidance.
+/// Linux `tcp_reno_cong_avoid`: if an ACK takes cwnd to ssthresh, the rest of its segments counts in congestion
+/// avoidance.
 #[test]
 fn one_large_ack_does_not_leap_over_ssthresh() {
     let mut script = counted("packets", 16, None);
     script.run([News(1, 16), Timeout, CwndBytes(1000), SsthreshBytes(8000), Again(1), Tick(100)]);
-    // The ACK covers 16 segments. Seven raise cwnd from 1 to ssthresh, 8. Eight of the other nine raise cwnd by one
-    // segment at the next ACK.
+    // The ACK covers 16 segments. Seven of them raise cwnd from 1 to ssthresh, 8. Eight of the other nine give credit
+    // for one more segment, which the next ACK adds.
     script.run([Ack(17), CwndBytes(8000), News(17, 24), Tick(100), Ack(18), CwndBytes(9000)]);
 }
 
-/// An ACK that completes no segment does not grow the window, even if credit was saved. At most a window of credit is
-/// saved.
+/// An ACK that completes no segment does not increase cwnd, even if credit was saved. The saved credit is at most one
+/// cwnd.
 #[test]
 fn nothing_is_saved_for_acks_that_are_worth_nothing() {
     let mut script = counted("packets", 12, Some(2000));
     script.run([News(1, 12), Timeout, CwndBytes(1000), Again(1), Tick(100)]);
     // Five of the ten acknowledged segments raise cwnd to ssthresh, 6000. The other five are saved as credit, which is
-    // less than a window. Half a segment gives no credit.
+    // less than cwnd. The next ACK covers half a segment and gives no credit.
     script.run([SsthreshBytes(6000), Ack(11), CwndBytes(6000), AckBytes(10_500), CwndBytes(6000)]);
     let mut script = counted("packets", 4, Some(2000));
     script.run([News(1, 4), Timeout, SsthreshBytes(2000), Again(1), Tick(100)]);
-    // One segment raises cwnd to ssthresh. Only a window, which is two of the other three segments, is saved as credit.
+    // One of four segments raises cwnd to ssthresh, 2000. Only two of the other three segments, one cwnd, are saved as
+    // credit.
     script.run([Ack(5), CwndBytes(2000), News(5, 6), Tick(100), Ack(6), CwndBytes(3000)]);
     script.run([New(7), New(8), Ack(7), CwndBytes(3000)]);
 }
@@ -323,18 +331,21 @@ fn segments_that_were_reported_are_not_counted_again() {
     script.run([Ack(4), CwndBytes(2000)]);
 }
 
-/// RFC 3168 §6.1.2: an echo never makes the window larger than it was.
+/// RFC 3168 §6.1.2: an ECN echo never increases a cwnd of one segment to the minimum of two segments.
 #[test]
 fn an_echo_does_not_raise_a_small_window() {
     let mut script = ecn(1);
     script.run([New(1), Echo(2)]);
-    assert!(script.endpoint.sender().window() <= 2000, "one segment, then at most the ACK's own growth");
+    assert!(
+        script.endpoint.sender().window() <= 2000,
+        "cwnd of one segment grew by more than the ACK's own segment"
+    );
     let mut script = ecn(2);
     script.run([News(1, 2), Timeout, Again(1), CwndBytes(1000), Tick(100), Ack(3), CwndBytes(2000)]);
 }
 
-/// RFC 3168 §6.1.2: at a window of one segment, an echo defers sending until the timer expires. This expiry is not
-/// counted as a timeout and causes no back-off.
+/// RFC 3168 §6.1.2: if cwnd is one segment, an ECN echo delays sending until the timer expires. This expiry does not
+/// count as a timeout and causes no back-off of the RTO.
 #[test]
 fn an_echo_at_one_segment_waits_for_the_timer() {
     let setup = Config { ecn: true, ecn_waits: true, initial_window: 1, ..config("new_reno") };
@@ -347,7 +358,8 @@ fn an_echo_at_one_segment_waits_for_the_timer() {
     assert_eq!((script.endpoint.counters().timeouts, script.endpoint.counters().retransmitted), (0, 0));
 }
 
-/// Data waits for the timer because of an echo. The wait ends when the timer expires, also during window probes.
+/// New data waits for the timer because of an ECN echo. The wait ends when the timer expires, also if the receiver's
+/// window is closed then and probes are sent.
 #[test]
 fn a_wait_for_the_timer_does_not_outlive_it() {
     let setup = Config { ecn: true, ecn_waits: true, initial_window: 1, ..config("new_reno") };

@@ -1,4 +1,5 @@
-//! CUBIC (RFC 9438): closed forms, tables, and the state after each signal.
+//! CUBIC (RFC 9438): cwnd agrees with the closed forms and tables of the RFC, and with the rules for each kind of
+//! congestion signal.
 
 mod fluid;
 mod script;
@@ -18,9 +19,9 @@ fn w_cubic(t: f64, rise: f64, plateau: f64) -> f64 {
     C * (t - rise).powi(3) + plateau
 }
 
-/// §4.2 and §4.4: after a loss at 1000 segments the window follows W_cubic(t). The window moves towards W_cubic(t +
-/// RTT) within an RTT: x' = (W(t + R) - x) / R, whose solution deviates from W(t) by at most R^2/2 max|W''| = 3 C R^2
-/// max|t - K|.
+/// RFC 9438 §4.2 and §4.4: after a loss at 1000 segments cwnd follows W_cubic(t) = C (t - K)^3 + 1000. Within an RTT,
+/// R, cwnd x moves towards W_cubic(t + R): x' = (W_cubic(t + R) - x) / R. This deviates from W_cubic(t) by at most
+/// R^2/2 max|W_cubic''| = 3 C R^2 max|t - K|.
 #[test]
 fn the_window_is_the_cubic_of_the_time_since_the_loss() {
     for (rtt_ms, friendly) in [(100, true), (100, false), (30, false)] {
@@ -42,7 +43,8 @@ fn the_window_is_the_cubic_of_the_time_since_the_loss() {
     }
 }
 
-/// §4.2: cwnd grows by at most half a window within an RTT, however far the cubic function has advanced.
+/// RFC 9438 §4.2: even if the cubic function grows faster, cwnd grows by at most half of cwnd within an RTT. This is
+/// 0.5 segments per ACK.
 #[test]
 fn the_target_is_a_window_and_a_half_at_most() {
     let control = cubic(&[("c", Value::Number(1000.0))], 10, 1);
@@ -54,14 +56,15 @@ fn the_target_is_a_window_and_a_half_at_most() {
     for _ in 0..1000 {
         path.acknowledge();
         let gain = path.window() - last;
-        assert!(gain < 0.5 + 0.0011, "{gain} segments for one ACK");
+        assert!(gain < 0.5 + 0.0011, "cwnd grew by {gain} segments for one ACK");
         reached += u32::from(gain > 0.49);
         last = path.window();
     }
-    assert!(reached > 900, "the bound is reached {reached} times");
+    assert!(reached > 900, "the bound was reached at only {reached} of 1000 ACKs");
 }
 
-/// Mean window over ten losses. The first loss is at a window of `top` segments; then one packet in `1/p` is lost.
+/// Returns the mean cwnd, in segments, over ten losses. The first loss occurs at a cwnd of `top` segments. After that,
+/// every (1/p)-th packet is lost.
 fn mean_window(values: &[(&'static str, Value)], rtt_ms: u64, p: f64, top: f64) -> f64 {
     let mut path = Path::new(cubic(values, top.round() as u64, 1), rtt_ms);
     path.lose();
@@ -79,9 +82,9 @@ fn mean_window(values: &[(&'static str, Value)], rtt_ms: u64, p: f64, top: f64) 
     count as f64 * path.rtt.as_secs() / time
 }
 
-/// §5.1, Tables 1 and 2: average windows with C = 0.4. In the concave region the windows follow the closed form, in the
-/// Reno-friendly region the closed form of AIMD(alpha, 0.7) with alpha of §4.3. The window returns to the same plateau
-/// each time. The mean window is 1 - (1 - 0.7)/4 of the plateau in the concave region, and (1 + 0.7)/2 in the
+/// RFC 9438 §5.1, Tables 1 and 2: average cwnd with C = 0.4. In the concave region cwnd follows the cubic function, in
+/// the Reno-friendly region AIMD(alpha, 0.7) with alpha of §4.3. cwnd returns to the same plateau before each loss. The
+/// mean cwnd is 1 - (1 - 0.7)/4 = 0.925 of the plateau in the concave region, and (1 + 0.7)/2 = 0.85 in the
 /// Reno-friendly region.
 #[test]
 fn the_average_windows_of_tables_1_and_2() {
@@ -100,8 +103,8 @@ fn the_average_windows_of_tables_1_and_2() {
         let rtt = rtt_ms as f64 / 1000.0;
         let formula = libm::pow(C * (3.0 + BETA) / (4.0 * (1.0 - BETA)) * (rtt / p).powi(3), 0.25);
         let aimd = (1.5 / p).sqrt();
-        // The tolerance allows for a sum in place of the integral. If both windows are similar, the tolerance is
-        // larger, since cwnd follows the larger window at any time.
+        // The tolerance allows for the sum over ACKs in place of the integral. If both closed forms give similar
+        // windows, the tolerance is larger, since cwnd follows whichever window is larger at any time.
         let meet = formula / aimd > 0.8 && formula / aimd < 1.25;
         let share = 0.03 + 1.0 / table + if meet { 0.05 } else { 0.0 };
         let expected = formula.max(aimd);
@@ -116,11 +119,11 @@ fn the_average_windows_of_tables_1_and_2() {
     assert!((mean / formula - 1.0).abs() < 0.06, "{mean}, not {formula}");
 }
 
-/// §4.3: W_est grows by 3 (1 - beta)/(1 + beta) segments per window until it reaches the prior window, then by one
-/// segment.
+/// RFC 9438 §4.3: W_est grows by alpha = 3 (1 - beta)/(1 + beta) segments per round trip until it reaches the cwnd
+/// before the loss, then by one segment.
 #[test]
 fn alpha_is_one_beyond_the_prior_window() {
-    // At an RTT of 1 ms, W_cubic stays below W_est.
+    // At an RTT of 1 ms, W_cubic stays below W_est, so cwnd follows W_est.
     let mut path = Path::new(cubic(&[], 100, 1), 1);
     path.lose();
     let per_round = |path: &mut Path| {
@@ -140,8 +143,9 @@ fn alpha_is_one_beyond_the_prior_window() {
     assert!((fast - 1.0).abs() < 0.03, "{fast}, not 1");
 }
 
-/// §4.3 and §4.2: W_est counts bytes, the cubic function counts as `ack_counting` does. Delayed ACKs of two segments
-/// are half as many ACKs.
+/// RFC 9438 §4.3 and §4.2: W_est grows by acknowledged bytes with any `ack_counting`. The cubic function grows by the
+/// credit of `ack_counting`. Each ACK covers two segments here, so counting ACKs gives half the growth of counting
+/// bytes.
 #[test]
 fn delayed_acks_count_what_they_cover() {
     let gain = |name: &str, friendly: bool, rtt_ms: u64| {
@@ -167,7 +171,9 @@ fn delayed_acks_count_what_they_cover() {
     assert!((bytes / acks - 2.0).abs() < 0.2, "{bytes} by bytes, {acks} by ACKs");
 }
 
-/// §4.7: a loss below the last plateau sets the next plateau to (1 + beta)/2 of the window.
+/// RFC 9438 §4.7, fast convergence: a loss below the last plateau (1000) sets the next plateau to (1 + beta)/2 of cwnd
+/// (700). Without fast convergence the next plateau is cwnd. A loss above the last plateau always sets the plateau to
+/// cwnd.
 #[test]
 fn fast_convergence() {
     for (fast, plateau) in [(true, 700.0 * (1.0 + BETA) / 2.0), (false, 700.0)] {
@@ -192,8 +198,8 @@ fn fast_convergence() {
     assert!((path.window() - top).abs() < 0.2, "{}, not {top}", path.window());
 }
 
-/// §4.6: the window becomes 0.7 of the flight, but at least two segments after a loss and one after a mark. A loss
-/// never increases the window.
+/// RFC 9438 §4.6: cwnd becomes 0.7 of FlightSize, but at least two segments after a loss and one segment after a mark.
+/// A loss never increases cwnd.
 #[test]
 fn what_is_left() {
     let after = |cwnd: u64, flight: u64, marked: bool| {
@@ -221,15 +227,15 @@ fn what_is_left() {
     assert_eq!(after(1, 1, true), (1000, 2000));
 }
 
-/// §4.8: a timeout acts as in Reno, with 0.7 in place of one half. The next congestion avoidance is convex from its
-/// start (K = 0).
+/// RFC 9438 §4.8: a timeout sets cwnd to one segment, as in Reno, and ssthresh to 0.7 of FlightSize. The next
+/// congestion avoidance begins in the convex region (K = 0).
 #[test]
 fn after_a_timeout() {
     let mut path = Path::new(cubic(&[("reno_friendly", Value::Flag(false))], 1000, 1), 100);
     path.lose();
     path.control.on_timeout(&path.signal(), true);
     assert_eq!((path.control.window(), path.control.ssthresh()), (1000, 490 * MSS));
-    // At a second timeout of the same data ssthresh stays (RFC 5681 §3.1).
+    // A second timeout of the same data leaves ssthresh unchanged (RFC 5681 §3.1).
     path.control.on_timeout(&path.signal(), false);
     assert_eq!((path.control.window(), path.control.ssthresh()), (1000, 490 * MSS));
     while path.window() < 490.0 {
@@ -244,7 +250,8 @@ fn after_a_timeout() {
     assert!((path.window() - expected).abs() < allowed, "{}, not {expected}", path.window());
 }
 
-/// §4.10: after an exit from slow start without a loss, the plateau is the window at the start of congestion avoidance.
+/// RFC 9438 §4.10: if slow start ends without a loss, the plateau is the cwnd at the start of congestion avoidance, 100
+/// segments.
 #[test]
 fn avoidance_without_a_loss() {
     let mut path = Path::new(cubic(&[("reno_friendly", Value::Flag(false))], 10, 100), 100);
@@ -255,7 +262,8 @@ fn avoidance_without_a_loss() {
     assert!((path.window() - w_cubic(3.0, 0.0, 100.0)).abs() < 0.1, "{}", path.window());
 }
 
-/// §4.9: undoing a spurious loss restores the state, including the time since congestion avoidance began.
+/// RFC 9438 §4.9: undoing a spurious reduction restores CUBIC's state, including the time since congestion avoidance
+/// began. cwnd then continues on the same cubic function.
 #[test]
 fn an_undone_loss_changes_nothing() {
     let mut path = Path::new(cubic(&[], 1000, 1), 100);
@@ -275,7 +283,8 @@ fn an_undone_loss_changes_nothing() {
     assert!((path.window() - expected).abs() < 0.2, "{}, not {expected}", path.window());
 }
 
-/// §5.8 and §4.2: an unused window does not grow, and the time in which the window is unused does not count.
+/// RFC 9438 §5.8 and §4.2: cwnd does not grow while the sender does not fill it. This time does not count in the cubic
+/// function. `used`: segments in flight during 60 s; 0 means that nothing is sent.
 #[test]
 fn time_in_which_the_window_is_not_used_does_not_count() {
     let rise = ((1.0 - BETA) * 1000.0 / C).cbrt();
@@ -298,13 +307,15 @@ fn time_in_which_the_window_is_not_used_does_not_count() {
         let idle = path.now.since(idle).as_secs();
         path.acknowledge_for(2.0);
         let expected = w_cubic(path.now.since(began).as_secs() - idle, rise, 1000.0);
-        // The end of the pause is known to within a round trip R, so the tolerance is W' R.
+        // The end of the pause is known only to within a round trip R = 0.1 s, so the tolerance is the growth of
+        // W_cubic in R.
         let doubt = 3.0 * C * (rise - 2.0).powi(2) * 0.1 + 0.2;
         assert!((path.window() - expected).abs() < doubt, "{used}: {}, not {expected}", path.window());
     }
 }
 
-/// ACKs that arrive in one batch count like other ACKs, although nothing can be sent between these ACKs.
+/// ACKs that arrive in a batch count as ACKs of a filled cwnd. Nothing can be sent between these ACKs, so the flight
+/// falls below cwnd meanwhile.
 #[test]
 fn acks_in_one_go_find_the_window_used() {
     let mut path = Path::new(cubic(&[("reno_friendly", Value::Flag(false))], 1000, 1), 100);
@@ -325,8 +336,8 @@ fn acks_in_one_go_find_the_window_used() {
     assert!((path.window() - expected).abs() < 1.0, "{}, not {expected}", path.window());
 }
 
-/// After idle time, slow start begins from the restart window, and a new epoch of congestion avoidance begins at
-/// ssthresh.
+/// After idle time, slow start begins from the restart window (10 segments). At ssthresh (700), congestion avoidance
+/// begins anew: t = 0, with the former plateau of 1000.
 #[test]
 fn idle_time_begins_a_new_stage() {
     let mut path = Path::new(cubic(&[], 1000, 1), 100);
@@ -352,8 +363,8 @@ fn endpoint(name: &str, changes: Config) -> Script {
     Script::opened(Config { congestion, recovery, sack: name == "sack", ..changes }, Peer::default())
 }
 
-/// In a connection, a loss leaves 0.7 of the flight, and the window does not grow until the repair. A timeout leaves
-/// one segment. F-RTO undoes a spurious timeout.
+/// In a connection, a loss reduces cwnd to 0.7 of FlightSize, and cwnd does not grow during recovery. A timeout reduces
+/// cwnd to one segment. F-RTO undoes a spurious timeout.
 #[test]
 fn in_a_connection() {
     for name in ["reno", "new_reno"] {
@@ -368,12 +379,12 @@ fn in_a_connection() {
     let mut script = endpoint("sack", Config { initial_window: 8, f_rto: true, ..config("sack") });
     script.endpoint.write(1 << 30);
     script.run([News(1, 8), Timeout, Again(1), Nothing, CwndBytes(1000), SsthreshBytes(5600)]);
-    // The window is the eight segments from before the timeout, and one for the ACK.
+    // cwnd is eight segments again, as before the timeout, plus one segment for the ACK.
     script.run([Tick(100), Ack(2), News(9, 10), Nothing, Ack(3), Cwnd(9), SsthreshBytes(1 << 30)]);
 }
 
-/// The ACK that ends a recovery counts its deliveries: two segments of the ten that it covers, since SACK had reported
-/// the others. W_est grows from 7 segments to 7 + 0.53 2/7 = 7.15, not to 7 + 0.53 10/7 = 7.76.
+/// The ACK that ends a recovery counts only the segments that it delivers: two of the ten that it covers, since SACK
+/// had reported the others. W_est grows from 7 segments to 7 + 0.53 × 2/7 = 7.15, not to 7 + 0.53 × 10/7 = 7.76.
 #[test]
 fn the_ack_that_ends_a_recovery_counts_what_it_delivers() {
     let mut script = Script::sender(Config {
@@ -389,5 +400,5 @@ fn the_ack_that_ends_a_recovery_counts_what_it_delivers() {
     let sender = script.endpoint.sender();
     assert!(!sender.is_recovering());
     let grown = sender.window() - sender.ssthresh();
-    assert!(grown > 0 && grown < script::SEGMENT / 4, "{grown} bytes");
+    assert!(grown > 0 && grown < script::SEGMENT / 4, "cwnd grew by {grown} bytes, not by about 150");
 }

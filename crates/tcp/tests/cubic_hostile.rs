@@ -1,4 +1,4 @@
-//! CUBIC with arbitrary signals.
+//! CUBIC with random sequences of ACKs and congestion signals.
 
 mod fluid;
 
@@ -57,7 +57,7 @@ fn play(control: &mut dyn CongestionControl, ack_counting: &mut dyn AckCounting,
                     ..AckEvent::default()
                 };
                 control.on_ack(&ack, ack_counting);
-                assert!(control.window() >= before, "an ACK lowers the window");
+                assert!(control.window() >= before, "an ACK has lowered cwnd");
             }
             Op::Loss(flight) => control.on_loss(&loss(flight)),
             Op::Restart(flight) => control.on_restart(&loss(flight)),
@@ -72,7 +72,7 @@ fn play(control: &mut dyn CongestionControl, ack_counting: &mut dyn AckCounting,
             }
         }
         if !matches!(op, Op::Ack { .. } | Op::Recovered(1 | 2, _)) {
-            assert!(control.window() <= before.max(2 * MSS), "{op:?} raises the window");
+            assert!(control.window() <= before.max(2 * MSS), "{op:?} has raised cwnd");
         }
         assert!(control.window() >= MSS && control.ssthresh() >= 2 * MSS);
         assert!(control.window() <= (1 << 30) + (1 << 31), "{}", control.window());
@@ -84,7 +84,8 @@ fn play(control: &mut dyn CongestionControl, ack_counting: &mut dyn AckCounting,
 proptest! {
     #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// The window stays within bounds; ACKs never lower it, other signals never raise it; results are reproducible.
+    /// cwnd stays within bounds. ACKs never decrease cwnd, and congestion signals never increase it above two segments.
+    /// The same signals give the same results.
     #[test]
     fn any_signals(
         ops in prop::collection::vec(op(), 1..300),

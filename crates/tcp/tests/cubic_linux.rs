@@ -1,4 +1,4 @@
-//! CUBIC as in Linux: agreement with the closed form, and differences from RFC 9438.
+//! CUBIC's variant `linux`: agreement with the closed form, and differences from RFC 9438.
 
 mod fluid;
 
@@ -11,9 +11,9 @@ fn linux(friendly: bool, window: u64, ssthresh: u64) -> Box<dyn CongestionContro
     cubic(&values, window, ssthresh)
 }
 
-/// RFC 8312 §4.1: after a loss at 400 segments the window is C (t - K)^3 + 400 with K = cbrt(0.3 400 / 0.4) = 6.7 s.
-/// Linux aims one RTT ahead, in whole segments, with a rounded number of ACKs per segment of growth. This number may be
-/// 31 ms old.
+/// RFC 8312 §4.1: after a loss at 400 segments cwnd is C (t - K)^3 + 400 with C = 0.4 and K = cbrt(0.3 × 400 / 0.4) =
+/// 6.7 s. The tolerance of 4 segments allows for Linux's approximations. Linux aims one RTT ahead and counts whole
+/// segments. It rounds the number of ACKs per segment of growth, and updates this number only every 31 ms.
 #[test]
 fn the_window_is_the_cubic_of_the_time_since_the_loss() {
     let mut path = Path::new(linux(false, 400, 1), 100);
@@ -29,7 +29,8 @@ fn the_window_is_the_cubic_of_the_time_since_the_loss() {
     }
 }
 
-/// Growth per RTT above the window before the loss, on a path so short that Reno's estimate leads.
+/// Returns the growth per RTT, in segments, when cwnd is above its value before the loss. The RTT is so short that cwnd
+/// follows W_est (Reno-friendly region).
 fn growth_above_the_last_maximum(variant: &'static str) -> f64 {
     let mut path = Path::new(cubic(&[("variant", Value::Word(variant))], 40, 1), 5);
     path.lose();
@@ -41,7 +42,8 @@ fn growth_above_the_last_maximum(variant: &'static str) -> f64 {
     (path.window() - from) / (path.now.since(began).as_secs() / 0.005)
 }
 
-/// Above the window before the loss, RFC 9438 §4.3 has α = 1, whereas Linux keeps 8/15 (netdev, August 2024).
+/// When cwnd is above its value before the loss, RFC 9438 §4.3 sets α = 1, whereas Linux keeps α = 8/15 (netdev, August
+/// 2024). α is the growth of W_est per RTT, in segments.
 #[test]
 fn alpha_does_not_become_one_above_the_last_maximum() {
     let (linux, rfc) = (growth_above_the_last_maximum("linux"), growth_above_the_last_maximum("rfc9438"));
@@ -49,7 +51,8 @@ fn alpha_does_not_become_one_above_the_last_maximum() {
     assert!((rfc - 1.0).abs() < 0.07, "{rfc}");
 }
 
-/// A loss leaves 0.7 of cwnd in whole segments, at least two, independent of the flight.
+/// A loss reduces cwnd to 0.7 of cwnd, rounded down to whole segments, but at least two. FlightSize, one segment here,
+/// does not matter.
 #[test]
 fn a_loss_leaves_whole_segments_of_cwnd() {
     for (window, left) in [(15, 10), (10, 7), (2, 2)] {
@@ -60,8 +63,8 @@ fn a_loss_leaves_whole_segments_of_cwnd() {
     }
 }
 
-/// After a timeout no plateau is known. The window then grows by one segment after at most 20 acknowledged segments, so
-/// that 100 segments grow by 5 % per RTT.
+/// A timeout discards the plateau. cwnd then grows by one segment for every 20 acknowledged segments, that is by 5 %
+/// per RTT.
 #[test]
 fn a_timeout_forgets_the_plateau() {
     let mut path = Path::new(linux(false, 1000, 1), 100);

@@ -1,4 +1,4 @@
-//! Delayed loss detection: NCR (RFC 4653) and TCP-DCR.
+//! Recovery mechanisms that delay loss detection, so that reordering is not taken for loss: NCR (RFC 4653) and TCP-DCR.
 
 mod script;
 
@@ -16,8 +16,9 @@ fn opened(name: &str, values: &[(&'static str, Value)]) -> Script {
     script
 }
 
-/// LT_F = 2/3, and every second SACK report releases a new segment. After eleven or twelve reports FlightSize is 12 + 5
-/// segments, two thirds of which are 11.3. The window is reduced relative to the earlier flight (FlightSizePrev).
+/// NCR "careful": a hole counts as lost when 2/3 of FlightSize is SACKed (LT_F = 2/3), and every second SACK report
+/// permits a new segment. After eleven reports FlightSize is 12 + 5 segments, two thirds of which are 11.3, so the
+/// twelfth report begins recovery. ssthresh becomes half of the earlier flight of 12 segments (FlightSizePrev).
 #[test]
 fn a_careful_sender_waits_for_a_window() {
     let mut script = opened("ncr", &[]);
@@ -32,8 +33,8 @@ fn a_careful_sender_waits_for_a_window() {
     script.run([Again(1), Ssthresh(6), Cwnd(6)]);
 }
 
-/// LT_F = 1/2, and each SACK report releases a new segment. At the eleventh report, FlightSize is 12 + 10 segments, so
-/// that half of it is reached.
+/// NCR "aggressive": LT_F = 1/2, and each SACK report permits a new segment. At the eleventh report FlightSize is 12 +
+/// 10 segments, and half of it is SACKed, so recovery begins.
 #[test]
 fn an_aggressive_one_sends_twice_as_much_meanwhile() {
     let mut script = opened("ncr", &[("mode", Value::Word("aggressive"))]);
@@ -45,8 +46,8 @@ fn an_aggressive_one_sends_twice_as_much_meanwhile() {
     script.run([Again(1), Ssthresh(6), Cwnd(6)]);
 }
 
-/// Late data closes the hole when nine segments are outstanding. cwnd becomes ten, and slow start continues up to the
-/// previous twelve.
+/// The missing segment arrives late, and its ACK leaves nine segments outstanding. cwnd becomes these nine plus one, to
+/// prevent a burst, and one for the ACK. Slow start continues up to the former cwnd of twelve.
 #[test]
 fn what_was_late_costs_no_window_and_makes_no_burst() {
     let mut script = opened("ncr", &[]);
@@ -58,14 +59,14 @@ fn what_was_late_costs_no_window_and_makes_no_burst() {
     }
     script.run([Ack(6), Cwnd(11), Ssthresh(12), News(15, 16), Nothing]);
     assert_eq!(script.endpoint.counters().retransmitted, 0);
-    // With RFC 6675, the third report counts as a loss.
+    // With RFC 6675, the third SACK report counts as a loss.
     let mut script = opened("sack", &[]);
     (1..=3).for_each(|reports| script.sack(1, &[(2, 2 + reports)]));
     script.run([Again(1), Cwnd(6)]);
 }
 
-/// DCR: the third SACK report starts a wait of one round trip (100 ms, measured in the handshake). Each report releases
-/// a segment.
+/// DCR: the third SACK report starts a timer of one round trip (100 ms, measured in the handshake). Each SACK report
+/// permits a new segment.
 #[test]
 fn a_wait_of_a_round_trip() {
     for repaired in [true, false] {
@@ -76,7 +77,8 @@ fn a_wait_of_a_round_trip() {
         }
         script.run([Deadline(90)]);
         if repaired {
-            // The link layer has repaired the loss: no reduction, and slow start continues.
+            // The link layer has repaired the loss before the timer expires: cwnd is not reduced, and slow start
+            // continues.
             script.run([Tick(50), Ack(5), Cwnd(13), News(16, 17), Nothing, Tick(60), Nothing]);
             assert_eq!(script.endpoint.counters().recoveries, 0);
         } else {

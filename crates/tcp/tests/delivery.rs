@@ -1,4 +1,5 @@
-//! Two endpoints over an impaired pipe: with any mechanisms, all written data arrives and both sides close.
+//! Two endpoints over a path that loses, repeats, reorders and marks packets. With any mechanisms, all written data
+//! must arrive, and both connections must close.
 
 mod pipe;
 
@@ -16,7 +17,8 @@ proptest! {
     }
 }
 
-/// Tests all combinations of four kinds of mechanisms. Sequence numbers wrap in the middle of each stream.
+/// Tests all combinations of recovery, ACK counting, ACK policy and ACK splitting. Sequence numbers wrap in the middle
+/// of each stream.
 #[test]
 fn every_combination_delivers() {
     let mut seed = 0;

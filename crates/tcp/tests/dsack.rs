@@ -1,5 +1,5 @@
-//! D-SACK (RFC 2883): a duplicate is reported once; the sender counts the report, which has no other effects. The last
-//! test is about SACK blocks on data segments (RFC 6691, RFC 9293 §3.7.1).
+//! D-SACK (RFC 2883): the receiver reports each duplicate segment once, and the sender counts the report without any
+//! other effect. The last test is about SACK blocks on data segments (RFC 6691, RFC 9293 §3.7.1).
 
 mod script;
 
@@ -8,7 +8,7 @@ use lasthop_wire::{SackBlocks, Segment};
 use script::Step::*;
 use script::{IRS, Peer, Script, config};
 
-/// SACK blocks of the next ACK, as byte offsets in the peer's stream.
+/// Returns the SACK blocks of the next ACK, as byte offsets in the peer's stream.
 fn blocks(script: &mut Script) -> Vec<(u64, u64)> {
     let segment = script.sent("an ACK").segment;
     let offset = |seq| IRS.offset_of(seq, 1).unwrap() - 1;
@@ -20,8 +20,8 @@ fn arrive(script: &mut Script, from: u64, to: u64) -> Vec<(u64, u64)> {
     blocks(script)
 }
 
-/// Examples of §4.1.1 to §4.1.3, in bytes from 0: duplicates of acknowledged data, the same with a hole, and duplicates
-/// above a hole.
+/// Examples of RFC 2883 §4.1.1 to §4.1.3, in bytes from 0. The D-SACK block comes first: for duplicates of acknowledged
+/// data, without and with a hole above, and for duplicates above a hole.
 #[test]
 fn duplicates_come_first() {
     let mut script = Script::receiver(config("sack"));
@@ -32,14 +32,14 @@ fn duplicates_come_first() {
     assert_eq!(arrive(&mut script, 0, 500), [(0, 500), (1500, 2000)]);
     assert_eq!(arrive(&mut script, 2000, 2500), [(1500, 2500)]);
     assert_eq!(arrive(&mut script, 2000, 2500), [(2000, 2500), (1500, 2500)]);
-    // Rule 2: each duplicate is reported at most once.
+    // RFC 2883 §4, rule 2: each duplicate is reported at most once.
     assert_eq!(arrive(&mut script, 2500, 3000), [(1500, 3000)]);
-    // Rule 4: the second block contains the duplicate, although another is more recent.
+    // RFC 2883 §4, rule 4: the second block contains the duplicate, although another block was received more recently.
     assert_eq!(arrive(&mut script, 4000, 4500), [(4000, 4500), (1500, 3000)]);
     assert_eq!(arrive(&mut script, 2000, 2500), [(2000, 2500), (1500, 3000), (4000, 4500)]);
 }
 
-/// §4.2: if a segment is partly new, only its old part is reported as a duplicate.
+/// RFC 2883 §4.2: if part of a segment is new, only the part received before is reported as a duplicate.
 #[test]
 fn partial_duplicates() {
     let mut script = Script::receiver(config("sack"));
@@ -58,7 +58,7 @@ fn partial_duplicates() {
     assert_eq!(arrive(&mut script, 700, 2000), [(1000, 1500), (700, 2000)], "the middle was received before");
 }
 
-/// An ACK has at most four blocks, with timestamps three, the block of the duplicate included.
+/// The SACK option has at most four blocks, or three with timestamps. The D-SACK block counts as one of them.
 #[test]
 fn the_option_stays_within_its_room() {
     for (timestamps, most) in [(false, SackBlocks::CAPACITY), (true, SackBlocks::CAPACITY - 1)] {
@@ -72,7 +72,8 @@ fn the_option_stays_within_its_room() {
     }
 }
 
-/// Duplicates are not reported without SACK, if D-SACK is switched off, or if PAWS or the window rejects the data.
+/// Duplicates are not reported in four cases: D-SACK is off, SACK is not in use, PAWS rejects the segment, or the
+/// segment lies outside the window.
 #[test]
 fn when_nothing_is_told() {
     let mut script = Script::receiver(Config { dsack: false, ..config("sack") });
@@ -94,8 +95,8 @@ fn when_nothing_is_told() {
     assert_eq!(blocks(&mut script), []);
 }
 
-/// §5: the sender recognises and counts both kinds of D-SACK (below the ACK, inside the second block). D-SACKs have no
-/// other effects: no duplicate ACK is counted, and nothing is SACKed.
+/// RFC 2883 §5: the sender recognises and counts D-SACK blocks below the ACK number and D-SACK blocks inside the second
+/// block. D-SACKs have no other effects: no duplicate ACK is counted, and no data is marked as SACKed.
 #[test]
 fn the_sender_recognises_them() {
     let mut script = Script::with_window(config("sack"), 8);
@@ -107,7 +108,8 @@ fn the_sender_recognises_them() {
     }
     assert_eq!(script.endpoint.counters().duplicate_acks, 0);
     assert_eq!(script.endpoint.sender().scoreboard().sacked(), 0);
-    // Above the ACK, a D-SACK is a first block inside the second. Only the second reports new data.
+    // A first block above the ACK number is a D-SACK only if it lies inside the second block. The second block reports
+    // new data.
     script.run([Sack(3, &[(5, 7)])]);
     assert_eq!(count(&script), 4);
     script.run([Sack(3, &[(5, 6), (5, 7)])]);
@@ -115,7 +117,8 @@ fn the_sender_recognises_them() {
     assert_eq!(script.endpoint.counters().duplicate_acks, 1);
 }
 
-/// Data segments with SACK blocks stay within the MSS (RFC 6691 §3); retransmissions carry the blocks that fit.
+/// Data segments with SACK blocks do not exceed the MSS, options included (RFC 6691 §3). A retransmission carries only
+/// the SACK blocks that fit.
 #[test]
 fn blocks_beside_data() {
     for timestamps in [false, true] {
@@ -130,7 +133,8 @@ fn blocks_beside_data() {
         let longer = script.sent("data").segment;
         let most = if timestamps { 3 } else { 4 };
         assert_eq!((longer.len + longer.option_bytes(), longer.sack.len()), (limit, most));
-        // The retransmission has the size of the original, which had no blocks: it is full, and no block fits.
+        // The retransmission has as much payload as the original segment, which carried no SACK blocks. No block fits
+        // beside this payload.
         script.run([Timeout]);
         let again = script.sent("the first segment retransmitted").segment;
         assert_eq!((again.len, again.sack.len()), (1000, 0));

@@ -1,4 +1,5 @@
-//! Undo of spurious recoveries (D-SACK, RFC 3708); justified recoveries are not undone.
+//! Undo of spurious recoveries by D-SACK (RFC 3708). Recoveries with at least one necessary retransmission are not
+//! undone.
 
 mod script;
 
@@ -7,7 +8,8 @@ use lasthop_tcp::sender::recovery;
 use script::Step::*;
 use script::{Peer, Script, choose, config};
 
-/// Ten segments were sent 100 ms ago. 2 to 4 arrived before 1, so that 1 is retransmitted and the window is halved.
+/// Returns a sender in recovery. It sent ten segments 100 ms ago. Segments 2 to 4 arrived before segment 1, so segment
+/// 1 is retransmitted and cwnd is halved to 5.
 fn recovering(dsack_undo: bool) -> Script {
     let recovery = choose(recovery::ALL, "rack", &[]);
     let config = Config { recovery, dsack_undo, sack: true, initial_window: 10, ..config("sack") };
@@ -17,7 +19,8 @@ fn recovering(dsack_undo: bool) -> Script {
     script
 }
 
-/// The original of 1 arrives, then the copy, which D-SACK reports: the window is restored.
+/// The original of segment 1 arrives, then its retransmitted copy, which D-SACK reports. cwnd is restored to 10 if undo
+/// by D-SACK is on.
 #[test]
 fn a_reordering_taken_for_a_loss_is_undone() {
     for (undoes, window) in [(true, 10), (false, 5)] {

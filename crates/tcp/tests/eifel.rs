@@ -1,4 +1,5 @@
-//! Eifel: detection of spurious retransmissions by timestamps (RFC 3522), and the response (RFC 4015, or as in Linux).
+//! Eifel: detection of spurious retransmissions by timestamps (RFC 3522), and the response of RFC 4015 or of Linux
+//! (`undo_whole`).
 
 mod script;
 
@@ -8,7 +9,7 @@ use lasthop_tcp::sender::recovery;
 use script::Step::*;
 use script::{Peer, SEGMENT, Script, config};
 
-/// A sender with timestamps and an initial window of ten segments of 1000 bytes.
+/// Returns a sender with timestamps that has sent its initial window of ten segments of 1000 bytes.
 fn opened(recovery: &str, own: Config) -> Script {
     let recovery = Choice::named(recovery::ALL, recovery);
     let config = Config { recovery, timestamps: true, sack: true, initial_window: 10, ..own };
@@ -17,7 +18,8 @@ fn opened(recovery: &str, own: Config) -> Script {
     script
 }
 
-/// Expires the timer; returns the sending times of the originals and of the first retransmission, ms.
+/// Returns a sender whose timer has expired, the sending time of the original segments, and that of the first
+/// retransmission, ms.
 fn timed_out(recovery: &str, own: Config) -> (Script, u32, u32) {
     let mut script = opened(recovery, own);
     let sent = script.millis();
@@ -31,14 +33,16 @@ fn eifel() -> Config {
     Config { eifel: true, ..config("sack") }
 }
 
-/// All segments were late. The timestamp echo of the first ACK reveals this, and nothing else is retransmitted.
+/// All segments were delayed, none was lost. The first ACK echoes the original's timestamp, so the timeout is undone
+/// and no further segment is retransmitted.
 #[test]
 fn a_delay_costs_one_segment() {
     for recovery in ["reno", "new_reno", "sack"] {
         let (mut script, sent, _) = timed_out(recovery, eifel());
         script.ack_with_echo(2, &[], sent, false);
         assert_eq!(script.endpoint.counters().timeouts_undone, 1, "{recovery}");
-        // cwnd is FlightSize plus newly acknowledged data (RFC 4015), and slow start continues.
+        // cwnd is FlightSize (9) plus the newly acknowledged data (1), as RFC 4015 requires. Slow start adds one more
+        // segment.
         script.run([Cwnd(11), SsthreshBytes(1 << 30), News(11, 12), Nothing]);
         for number in 3..=11 {
             script.ack_with_echo(number, &[], sent, false);
@@ -68,7 +72,8 @@ fn it_is_off_unless_asked_for() {
     script.run([Again(2), Again(3), Nothing]);
 }
 
-/// An ACK of all outstanding data may follow lost ACKs and is inconclusive (RFC 3522 step 5); Linux accepts it.
+/// An ACK of all outstanding data is inconclusive, because earlier ACKs may have been lost (RFC 3522 step 5). Linux
+/// (`undo_whole`) accepts it as evidence.
 #[test]
 fn an_ack_of_everything_says_nothing_but_to_linux() {
     for undo_whole in [false, true] {
@@ -78,8 +83,8 @@ fn an_ack_of_everything_says_nothing_but_to_linux() {
     }
 }
 
-/// If the ACK that reveals the delay also echoes a congestion mark, nothing is retransmitted, but the window stays low
-/// (RFC 4015).
+/// The ACK that shows the timeout as spurious also echoes a congestion mark. No further segment is retransmitted, but
+/// cwnd and ssthresh stay reduced (RFC 4015).
 #[test]
 fn a_mark_keeps_the_window_low() {
     let own = Config { ecn: true, ..eifel() };
@@ -101,10 +106,12 @@ fn a_mark_keeps_the_window_low() {
     }
 }
 
-/// The restored window allows at most a burst of the initial window (RFC 4015), or is the previous one (Linux).
+/// RFC 4015 restores cwnd so that at most a burst of the initial window is possible. Linux (`undo_whole`) restores the
+/// former cwnd.
 #[test]
 fn how_much_is_given_back() {
-    // 32 segments are outstanding, of which 20 are acknowledged at once. The initial window is one segment.
+    // 32 segments are outstanding. The ACK after the timeout covers 20 of them and leaves 12. The initial window is one
+    // segment, so RFC 4015 gives 12 + 1.
     for (undo_whole, window) in [(false, 12 + 1), (true, 32)] {
         let own = Config { undo_whole, timestamps: true, sack: true, ..eifel() };
         let mut script = Script::opened(own, Peer { mss: 1012, timestamps: true, ..Peer::default() });
@@ -127,8 +134,9 @@ fn how_much_is_given_back() {
     }
 }
 
-/// RFC 4015: the first RTT measured after the undo, 3 s, makes the RTO 3 s + 4 x 1.5 s. Linux continues to smooth the
-/// RTT: by RFC 6298, samples of 100, 1100, 4100 and 3000 ms give 995.7 + 4 x 1460.9 ms.
+/// RFC 4015: the first RTT sample after the undo, 3 s, sets SRTT to 3 s and RTTVAR to half of it, so RTO = 3 s + 4 ×
+/// 1.5 s. Linux (`undo_whole`) continues to smooth by RFC 6298: samples of 100, 1100, 4100 and 3000 ms give SRTT + 4
+/// RTTVAR = 995.7 + 4 × 1460.9 ms.
 #[test]
 fn the_timeout_remembers_the_delay() {
     for undo_whole in [false, true] {
@@ -144,7 +152,8 @@ fn the_timeout_remembers_the_delay() {
     }
 }
 
-/// Reordering is taken for a loss. The first ACK of the original restores the window at once, without a D-SACK.
+/// The sender takes reordering for a loss and enters recovery. The first ACK of the original segment restores cwnd at
+/// once if Eifel is on.
 #[test]
 fn a_reordering_is_undone_at_the_first_ack() {
     for recovery in ["new_reno", "sack", "rack"] {
@@ -167,9 +176,9 @@ fn a_reordering_is_undone_at_the_first_ack() {
     }
 }
 
-/// RFC 8985 §6.2 step 2: with an RTT of 100 ms, the ACK of a late original, 150 ms after its copy, is not an ACK of the
-/// copy. This ACK does not prove losses among the six segments (tail loss probe included) sent between original and
-/// copy.
+/// RFC 8985 §6.2 step 2: the RTT is 100 ms, and an ACK arrives 150 ms after the retransmission of segment 1. With
+/// Eifel, the echoed timestamp shows that the original caused the ACK, so no segment counts as lost. Without Eifel, the
+/// six other outstanding segments, sent before the retransmission, are marked lost.
 #[test]
 fn rack_tells_an_original_from_its_copy() {
     for (ours, lost) in [(eifel(), 0), (config("sack"), 6000)] {
@@ -182,9 +191,8 @@ fn rack_tells_an_original_from_its_copy() {
     }
 }
 
-/// Since 3.12, Linux takes RTT samples from SACKed segments. A sample of 300 ms after one of 100 ms makes the smoothed
-/// RTT 7/8 100 + 1/8 300 = 125 ms. The timer is not restarted, since the SACKed segment was sent together with the
-/// first hole.
+/// Linux since 3.12 takes RTT samples from SACKed segments (`sack_rtt`). A sample of 300 ms after a sample of 100 ms
+/// makes the smoothed RTT 7/8 × 100 + 1/8 × 300 = 125 ms.
 #[test]
 fn what_is_reported_measures() {
     for (sack_rtt, srtt) in [(false, 100), (true, 125)] {

@@ -1,4 +1,5 @@
-//! Properties of every congestion control under arbitrary signals: bounds and reproducibility.
+//! Properties of every congestion control under random ACKs and congestion signals: bounds of cwnd, and reproducible
+//! results.
 
 use lasthop_base::{Choice, Duration, Stream, Time};
 use lasthop_tcp::sender::ack_counting::{self, AckCounting};
@@ -50,7 +51,8 @@ fn op() -> impl Strategy<Value = Op> {
 
 fn play(control: &mut dyn CongestionControl, ack_counting: &mut dyn AckCounting, ops: &[Op]) -> Vec<u64> {
     let (mut now, mut mss) = (Time::ZERO, MSS);
-    // Controls that model the path, or manage their window, may change it with any ACK.
+    // Congestion controls that model the path, follow the delay or are scalable may change cwnd in any direction with
+    // any ACK.
     let nature = control.nature();
     let is_plain = !nature.uses_rate_samples && !nature.is_scalable && !nature.follows_delay;
     let mut windows = Vec::new();
@@ -79,7 +81,7 @@ fn play(control: &mut dyn CongestionControl, ack_counting: &mut dyn AckCounting,
                     ..AckEvent::default()
                 };
                 control.on_ack(&ack, ack_counting);
-                assert!(!is_plain || control.window() >= before, "an ACK lowers the window");
+                assert!(!is_plain || control.window() >= before, "an ACK has lowered cwnd");
                 may_rise = true;
             }
             Op::Duplicate { millis, clock } => {
@@ -97,7 +99,7 @@ fn play(control: &mut dyn CongestionControl, ack_counting: &mut dyn AckCounting,
                 control.on_timeout(&LossEvent { still_in_flight, ..loss(flight) }, first);
                 assert!(
                     control.window() <= mss + still_in_flight,
-                    "more than a segment and the data in flight"
+                    "cwnd after a timeout exceeds one segment plus the data in flight"
                 );
                 may_rise = true;
             }
@@ -118,10 +120,10 @@ fn play(control: &mut dyn CongestionControl, ack_counting: &mut dyn AckCounting,
             }
         }
         if is_plain && !may_rise {
-            // The minimum after a loss is two segments (RFC 5681 Eq. 4).
+            // A loss may raise cwnd to two segments, the minimum of ssthresh (RFC 5681, Eq. 4).
             assert!(
                 control.window() <= before.max(2 * mss),
-                "{op:?} raises the window from {before} to {}",
+                "{op:?} has raised cwnd from {before} to {}",
                 control.window()
             );
         }
@@ -135,7 +137,8 @@ fn play(control: &mut dyn CongestionControl, ack_counting: &mut dyn AckCounting,
 proptest! {
     #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// The window stays within its bounds; only ACKs and an undo raise it. The same signals give the same windows.
+    /// cwnd stays within its bounds, and only ACKs and an undo increase cwnd. The same signals give the same values of
+    /// cwnd.
     #[test]
     fn any_signals(
         ops in prop::collection::vec(op(), 1..200),
@@ -150,7 +153,7 @@ proptest! {
                 let mut ack_counting = (ack_counting.build)(&ack_counting.values);
                 play(&mut *(choice.build)(&choice.values, start), &mut *ack_counting, &ops)
             };
-            prop_assert_eq!(run(), run(), "{}", mechanism.info.name);
+            prop_assert_eq!(run(), run(), "{}: two equal runs differ", mechanism.info.name);
         }
     }
 }

@@ -1,4 +1,5 @@
-//! Spurious timeouts (F-RTO, RFC 5682 §2.1, and §3.1 with SACK): sudden delays, compared with losses.
+//! F-RTO, detection of spurious timeouts (RFC 5682 §2.1, and §3.1 with SACK). A sudden delay must be recognised, and a
+//! loss must not be taken for a delay.
 
 mod script;
 
@@ -23,8 +24,8 @@ fn undone(script: &mut Script) -> bool {
     counted
 }
 
-/// ACKs of the originals arrive late. Two new segments are sent, then the state is restored, and nothing else is
-/// retransmitted.
+/// The ACKs of the original segments arrive late. After the first ACK two new segments are sent. After the second ACK
+/// cwnd is restored, and no further segment is retransmitted.
 #[test]
 fn late_acks() {
     for recovery in ALL {
@@ -44,7 +45,8 @@ fn late_acks() {
     }
 }
 
-/// After two losses the second ACK is a duplicate, and recovery continues as usual (step 3 a).
+/// Segments 1 and 2 are lost, so the second ACK is a duplicate. The timeout was not spurious, and retransmission
+/// continues (RFC 5682 §2.1, step 3 a).
 #[test]
 fn a_duplicate_means_loss() {
     for recovery in ["tahoe", "reno", "new_reno"] {
@@ -57,14 +59,15 @@ fn a_duplicate_means_loss() {
     assert!(!undone(&mut script));
 }
 
-/// The first ACK is inconclusive if it covers all outstanding data (step 2 a) or is a duplicate.
+/// F-RTO stops without a result if the first ACK after the timeout is a duplicate. It also stops if this ACK covers all
+/// outstanding data, or only part of the retransmitted segment (RFC 5682 §2.1, step 2 a).
 #[test]
 fn what_says_nothing() {
     for recovery in ALL {
         let mut script = timed_out(recovery, true);
         script.run([Ack(9), News(9, 10), Nothing, Ack(10)]);
         assert!(!undone(&mut script), "{recovery}");
-        // A SACK sender ignores duplicates without SACK blocks.
+        // With SACK, an ACK without SACK blocks is no duplicate ACK.
         if recovery != "sack" {
             let mut script = timed_out(recovery, true);
             script.run([Ack(1), Ack(2), Again(2)]);
@@ -76,7 +79,7 @@ fn what_says_nothing() {
     }
 }
 
-/// Without new data to send (step 2 b), recovery continues as usual.
+/// Without new data to send (RFC 5682 §2.1, step 2 b), F-RTO stops, and the outstanding segments are retransmitted.
 #[test]
 fn without_new_data() {
     for recovery in ALL {
@@ -111,8 +114,7 @@ fn one_question_at_a_time() {
     }
 }
 
-/// With SACK, F-RTO also acts after a second expiry of the timer, since only the first new ACK moves RecoveryPoint
-/// (§3.1, steps 1 and 2).
+/// With SACK, F-RTO also tests a second expiry of the timer for the same data (RFC 5682 §3.1, steps 1 and 2).
 #[test]
 fn with_sack_repeated_expiries_are_asked() {
     let mut script = timed_out("sack", true);
@@ -120,20 +122,22 @@ fn with_sack_repeated_expiries_are_asked() {
     assert!(undone(&mut script));
 }
 
-/// A SACK of an original after the first ACK proves a delay (§3.1, step 3 b); basic F-RTO would take it for a loss.
+/// After the first ACK, a SACK report of an original segment shows that the timeout was spurious (RFC 5682 §3.1, step 3
+/// b). F-RTO without SACK would take this duplicate ACK for a sign of loss.
 #[test]
 fn with_sack_a_report_of_an_original_tells_it() {
     let mut script = timed_out("sack", true);
     script.run([Tick(100), Ack(2), News(9, 10), Nothing, Sack(2, &[(3, 4)])]);
     assert!(undone(&mut script));
-    // Segment 2 is late, not lost: nothing outstanding is retransmitted.
+    // Segment 2 is late, not lost, so no outstanding segment is retransmitted.
     script.run([SsthreshBytes(1 << 30), Nothing, InFlight(9), Ack(4)]);
     while let Some(sending) = script.endpoint.poll_segment(script.now) {
         assert!(!sending.is_retransmission);
     }
 }
 
-/// A SACK of an original together with newer data is inconclusive (§3.1, step 3 a).
+/// A SACK report of an original segment together with new data, sent after the timeout, is inconclusive. Recovery
+/// continues (RFC 5682 §3.1, step 3 a).
 #[test]
 fn with_sack_a_report_from_behind_is_a_loss() {
     let mut script = timed_out("sack", true);
@@ -141,7 +145,8 @@ fn with_sack_a_report_from_behind_is_a_loss() {
     assert!(!undone(&mut script));
 }
 
-/// A SACK of an original before the first ACK is inconclusive (§3.1, step 2), except in Linux.
+/// A SACK report of an original segment before the first new ACK is inconclusive (RFC 5682 §3.1, step 2). Linux
+/// (`undo_whole`) undoes the timeout at this report.
 #[test]
 fn with_sack_linux_believes_the_first_report() {
     for undo_whole in [false, true] {

@@ -1,7 +1,7 @@
-//! The endpoint's fast paths save only computing time (`FAST_PATH` in `sender/ack.rs` for ACKs without losses,
-//! `endpoint/predicted.rs` for expected segments, `sender/half.rs` for an end that sends nothing, and
-//! [`SendInfo::more`]). For any path and any applications, endpoints with and without fast paths send, report and store
-//! the same.
+//! The endpoint's fast paths change nothing but the computing time. For any path and any applications, endpoints with
+//! and without fast paths send the same segments, report the same events and have the same state. The fast paths are
+//! `FAST_PATH` in `sender/ack.rs` for ACKs without losses, `endpoint/predicted.rs` for expected segments,
+//! `sender/half.rs` for an end that sends nothing, and [`SendInfo::more`].
 
 use lasthop_base::{Choice, Duration, Stream, Time};
 use lasthop_tcp::endpoint::{KeepAlive, SendInfo};
@@ -14,15 +14,16 @@ use proptest::prelude::*;
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Write(usize, u64),
-    /// The application of this side leaves this many bytes unread.
+    /// The application of a side leaves a number of bytes unread.
     Hold(usize, u64),
     Close(usize),
-    /// The oldest segments in flight to this side arrive, with this spacing in microseconds.
+    /// The oldest segments in flight to a side arrive. Values: side, number of segments, spacing in microseconds.
     Deliver(usize, usize, u64),
-    /// A later segment overtakes the others.
+    /// A segment overtakes the segments sent before it.
     Overtake(usize, usize),
     Lose(usize, usize),
-    /// A copy of a segment arrives; the segment itself stays in flight.
+    /// A copy of a segment arrives, and the segment itself stays in flight. The last value is whether the copy carries
+    /// a mark.
     Copy(usize, usize, bool),
     /// A segment is altered in flight; the last two values are the field and the change.
     Alter(usize, usize, u8, u32),
@@ -70,7 +71,7 @@ struct World {
     wires: [Vec<Segment>; 2],
     sent: Vec<(Time, usize, Segment, bool, Ecn)>,
     events: Vec<(Time, usize, Event)>,
-    /// Deadline of each end, as of its last report. An end reports a deadline only if it becomes earlier.
+    /// Deadline that each end last reported. An end reports its deadline only if the deadline has become earlier.
     due: [Time; 2],
 }
 
@@ -165,7 +166,7 @@ impl World {
         self.now = until;
     }
 
-    /// Polls as a driver does that relies on [`SendInfo::more`].
+    /// Polls both ends as a caller does that stops when [`SendInfo::more`] is false.
     fn poll(&mut self) {
         for side in 0..2 {
             let mut segment = Segment::default();
@@ -181,7 +182,10 @@ impl World {
             if let Some(earlier) = self.ends[side].poll_earlier_timeout() {
                 self.due[side] = earlier;
             }
-            assert!(self.due[side] <= self.ends[side].poll_timeout(), "an unreported deadline");
+            assert!(
+                self.due[side] <= self.ends[side].poll_timeout(),
+                "the deadline became earlier, but the end did not report it"
+            );
             while let Some((at, event)) = self.ends[side].poll_event() {
                 self.events.push((at, side, event));
             }
@@ -220,8 +224,9 @@ fn alter(segment: &mut Segment, what: u8, by: u32) {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
-    /// In the first `silent` steps the passive end sends nothing, so that sending does not create its sending half.
-    /// Reading its state creates the half, too. If `compares_always` is false, the state is read only at the end.
+    /// Endpoints with and without fast paths do the same in each step. In the first `silent` steps the passive end
+    /// sends nothing, so that its sender is not yet created. Reading its state also creates the sender. If
+    /// `compares_always` is false, the state is therefore read only at the end.
     #[test]
     fn the_long_way_comes_to_the_same(
         config in config(),

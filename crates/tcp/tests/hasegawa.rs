@@ -1,5 +1,5 @@
-//! ACK splitting (hasegawa §2.3 and Fig. 2): its effect on each kind of ACK counting, and the receivers that split
-//! ACKs.
+//! ACK splitting (hasegawa §2.3 and Fig. 2): its effect on senders with each kind of ACK counting, and the receiver
+//! that splits ACKs.
 
 mod script;
 
@@ -10,7 +10,8 @@ use lasthop_tcp::sender::ack_counting;
 use script::Step::*;
 use script::{Script, choose, config};
 
-/// Fig. 2: slow start, cwnd 1, one packet of 1000 bytes answered by ACKs for 300, 600 and 1000 bytes.
+/// Returns a sender after hasegawa Fig. 2: in slow start with cwnd 1, one packet of 1000 bytes is answered by ACKs for
+/// 300, 600 and 1000 bytes.
 fn after_figure_2(ack_counting: &str) -> Script {
     let ack_counting = Choice::named(ack_counting::ALL, ack_counting);
     let mut script = Script::sender(Config { ack_counting, ..config("sack") });
@@ -18,7 +19,8 @@ fn after_figure_2(ack_counting: &str) -> Script {
     script
 }
 
-/// Fig. 2: "cwnd becomes 4 in one RTT instead of 2".
+/// hasegawa Fig. 2: a sender that counts ACKs adds three segments for the three ACKs of one packet. "cwnd becomes 4 in
+/// one RTT instead of 2".
 #[test]
 fn figure_2_acks_counted() {
     after_figure_2("per_ack").run([Cwnd(4), News(2, 5), Nothing]);
@@ -36,14 +38,15 @@ fn figure_2_packets_counted() {
     after_figure_2("packets").run([CwndBytes(2000), News(2, 3), Nothing]);
 }
 
-/// RFC 5681 §3.1, Eq. 2: min(N, SMSS) for each ACK, here 300 + 300 + 400 bytes.
+/// RFC 5681 §3.1, Eq. 2: an ACK of N bytes adds min(N, SMSS), so the three ACKs add 300 + 300 + 400 bytes, and
+/// splitting gains nothing.
 #[test]
 fn figure_2_rfc5681() {
     after_figure_2("rfc5681").run([CwndBytes(2000), News(2, 3), Nothing]);
 }
 
-/// In congestion avoidance, Eq. 3 of RFC 5681 counts ACKs (hasegawa §3). ACKs for M slices of each packet add M
-/// SMSS^2/cwnd.
+/// In congestion avoidance, Eq. 3 of RFC 5681 counts ACKs (hasegawa §3). If a packet is acknowledged in M slices, its M
+/// ACKs add about M SMSS²/cwnd.
 #[test]
 fn in_avoidance_rfc5681_counts_acks() {
     let ack_counting = Choice::named(ack_counting::ALL, "rfc5681");
@@ -54,8 +57,8 @@ fn in_avoidance_rfc5681_counts_acks() {
     script.run([AckBytes(600), CwndBytes(4485), AckBytes(1000), CwndBytes(4708)]);
 }
 
-/// In congestion avoidance, RFC 3465 §2.1 and Linux add one segment per window of bytes or packets, however ACKs are
-/// split.
+/// In congestion avoidance, RFC 3465 §2.1 (`bytes`) and Linux (`packets`) add one segment when a whole cwnd is
+/// acknowledged, regardless of the number of ACKs.
 #[test]
 fn in_avoidance_bytes_and_packets_are_immune() {
     for name in ["bytes", "packets"] {
@@ -77,7 +80,7 @@ fn splitter(values: &[(&'static str, Value)]) -> Script {
     Script::receiver(Config { ack_splitting: choose(ack_splitting::ALL, "split", &all), ..config("sack") })
 }
 
-/// §2.3: the receiver answers a packet with several ACKs, each for a further slice.
+/// hasegawa §2.3: the receiver answers each packet of 1000 bytes with three ACKs, each for a further third.
 #[test]
 fn a_packet_is_acknowledged_in_slices() {
     let mut script = splitter(&[]);
@@ -85,8 +88,8 @@ fn a_packet_is_acknowledged_in_slices() {
     script.run([Data(2), AckedBytes(1333), AckedBytes(1666), AckedBytes(2000), Nothing]);
 }
 
-/// Duplicate ACKs are not split. When a hole closes, the whole advance of the ACK number is split, or only its last
-/// segment.
+/// Duplicate ACKs are not split. When a hole is filled, the three ACKs divide the whole advance of the ACK number, or
+/// only its last segment (`covers = "last_segment"`).
 #[test]
 fn what_a_split_covers() {
     let mut script = splitter(&[]);
@@ -97,7 +100,7 @@ fn what_a_split_covers() {
     script.run([Data(1), AckedBytes(2333), AckedBytes(2666), AckedBytes(3000), Nothing]);
 }
 
-/// §3.4: at most one ACK per byte.
+/// hasegawa §3.4: a packet gets at most one ACK per byte, so two ACKs for two bytes.
 #[test]
 fn a_short_packet_has_few_slices() {
     let mut script = splitter(&[]);

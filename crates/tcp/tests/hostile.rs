@@ -1,4 +1,5 @@
-//! Hostile input: rejected segments have no effect; work, memory and window growth are bounded.
+//! Hostile input: forged segments have no effect, and a malicious peer cannot cause unbounded work, memory use or
+//! growth of cwnd.
 
 mod pipe;
 
@@ -31,10 +32,10 @@ enum Op {
         flags: u8,
         window: u16,
         sack: Vec<(i64, i64)>,
-        /// Peer's clock relative to the true one.
+        /// Error of the peer's timestamp clock, in ticks; `None`: no timestamps.
         clock: Option<i32>,
     },
-    /// An ACK of a part of the outstanding data, in thousandths.
+    /// An ACK of part of the outstanding data; the value is this part in thousandths.
     Ack(u64),
     Write(u64),
     Tick(u64),
@@ -46,7 +47,7 @@ fn near() -> impl Strategy<Value = i64> {
 
 fn op() -> impl Strategy<Value = Op> {
     let blocks = prop::collection::vec((near(), near()), 0..4);
-    // RST and SYN are rare, since they end most runs.
+    // RST and SYN are rare, because they end most connections.
     let flags = prop_oneof![8 => Just(0x10u8), 2 => Just(0x18), 1 => Just(0x11), 1 => any::<u8>()];
     let clock = prop_oneof![Just(None), (-5..5i32).prop_map(Some), any::<i32>().prop_map(Some)];
     let segment = (near(), near(), 0..3000u32, flags, any::<u16>(), blocks, clock).prop_map(
@@ -71,9 +72,9 @@ fn op() -> impl Strategy<Value = Op> {
 struct Victim {
     endpoint: Endpoint,
     ack_counting: &'static str,
-    /// Whether the congestion control is Reno. The limit of growth is known only if `is_reno` and `is_at_once`.
+    /// Whether the congestion control is Reno with `is_at_once`. Only then the test knows how much cwnd may grow.
     is_reno: bool,
-    /// Whether a loss reduces the window at once.
+    /// Whether a loss reduces cwnd at once, not gradually.
     is_at_once: bool,
     discriminates: bool,
     f_rto: bool,
@@ -84,7 +85,7 @@ struct Victim {
     written: u64,
     /// Bytes acknowledged.
     acked: u64,
-    /// Sum of all increases of the window, bytes, except increases up to ssthresh.
+    /// Sum of all increases of cwnd above ssthresh, bytes.
     gained: u64,
     largest: u64,
     undone: u64,
@@ -95,7 +96,8 @@ const IRS: Seq = Seq(0xffff_ff00);
 const MSS: u64 = 500;
 
 impl Victim {
-    /// Uses any mechanisms, see [`Catalogue::pick`], with `Config::default`'s window, which bounds the memory.
+    /// Returns an endpoint with the mechanisms that [`Catalogue::pick`] chooses. The receive window is that of
+    /// `Config::default`, because it bounds the memory of the reassembly queue.
     fn new(mechanisms: &[u8], timestamps: bool) -> Victim {
         let config = Config {
             segment: MSS as u32,
@@ -207,26 +209,35 @@ impl Victim {
         let allowed = match self.ack_counting {
             "bytes" => MSS.max(acked.min(2 * MSS)),
             "per_ack" | "rfc5681" => MSS,
-            // Partial segments count nothing; a small segment counts as much as a full one.
+            // Part of a segment gives no credit, and a small segment gives as much credit as a full segment.
             _ => MSS * self.segments,
         };
         let undone = self.endpoint.counters().timeouts_undone;
         if !self.is_reno {
             self.undone = undone;
         } else if std::mem::replace(&mut self.undone, undone) < undone {
-            // F-RTO restores at most the reduction of the timeout.
-            assert!(after <= self.largest + allowed, "{after} after at most {}", self.largest);
+            // An undo by F-RTO restores at most the largest former cwnd.
+            assert!(after <= self.largest + allowed, "undo: cwnd {after} exceeds {}", self.largest);
         } else if self.discriminates && after > before + allowed {
-            assert!(after <= self.largest + allowed, "{after} after at most {}", self.largest);
+            assert!(after <= self.largest + allowed, "review: cwnd {after} exceeds {}", self.largest);
         } else if !(self.f_rto && after == 3 * MSS) {
-            // F-RTO makes room for a retransmission beside its two new segments (RFC 5682 §2.1 step 3 a).
-            assert!(after <= before + allowed || after == sender.ssthresh(), "{before} grew to {after}");
+            // Step 3 a of F-RTO is excluded: it sets cwnd to three segments, for a retransmission beside the two new
+            // segments (RFC 5682 §2.1).
+            assert!(
+                after <= before + allowed || after == sender.ssthresh(),
+                "one event raised cwnd from {before} to {after}"
+            );
             self.gained += after.saturating_sub(before.max(sender.ssthresh().min(after)));
         }
         self.largest = self.largest.max(after);
         assert!(after >= MSS || (sender.is_recovering() && !self.is_at_once));
         if self.is_reno && self.ack_counting == "bytes" {
-            assert!(self.gained <= self.acked + MSS, "{} for {} bytes", self.gained, self.acked);
+            assert!(
+                self.gained <= self.acked + MSS,
+                "cwnd gained {} bytes for {} acknowledged",
+                self.gained,
+                self.acked
+            );
         }
         assert!(
             scoreboard.outstanding() <= self.written + 1 && scoreboard.sacked() <= scoreboard.outstanding()
@@ -240,7 +251,7 @@ impl Victim {
             self.segments += u64::from(sending.segment.len > 0);
             assert!(u64::from(sending.segment.len) <= MSS);
             count += 1;
-            assert!(count <= 2 + 2 * after / 8, "too many segments for one event");
+            assert!(count <= 2 + 2 * after / 8, "{count} segments for one event exceed cwnd");
         }
         assert!(self.endpoint.poll_timeout() >= self.now);
     }

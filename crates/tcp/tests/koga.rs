@@ -1,4 +1,4 @@
-//! The worked examples of koga's dissertation, chapter 2, Figs. 2.3 to 2.7, step by step.
+//! Worked examples of koga's dissertation, chapter 2, Figs. 2.3 to 2.7. Each step of a figure is one line of a test.
 
 mod script;
 
@@ -17,8 +17,8 @@ fn figure_2_3_slow_start() {
     script.run([Ack(3), New(4), New(5), Nothing, Ack(4), New(6), New(7), Nothing, Cwnd(4)]);
 }
 
-/// Fig. 2.4: after a timeout ssthresh is 4. cwnd becomes 1, 2, 4, then 5 and 6 (slow start "if cwnd is less than or
-/// equal to ssthresh", §2.1.3 step 4). A loss then sets ssthresh to half of the window, and cwnd to 1.
+/// Fig. 2.4: after a timeout ssthresh is 4. In successive round trips cwnd is 1, 2, 4, 5 and 6: slow start applies "if
+/// cwnd is less than or equal to ssthresh" (§2.1.3 step 4). A loss then sets ssthresh to half of cwnd, and cwnd to 1.
 #[test]
 fn figure_2_4_slow_start_and_congestion_avoidance() {
     let congestion = choose(
@@ -27,21 +27,22 @@ fn figure_2_4_slow_start_and_congestion_avoidance() {
         &[("halve", Value::Word("window")), ("slow_start_at_ssthresh", Value::Flag(true))],
     );
     let mut script = Script::with_window(Config { congestion, ..config("tahoe") }, 8);
-    // 0RTT: "a timeout finally occurs in Fig. 2.3, and then ssthresh is set to four packets".
+    // Time 0RTT of the figure: "a timeout finally occurs in Fig. 2.3, and then ssthresh is set to four packets".
     script.run([Timeout, Cwnd(1), Ssthresh(4), Again(1), Nothing, Tick(100)]);
-    // The other packets had arrived. The rest of the figure counts from the next packet.
+    // Packets 2 to 8 had arrived, so the ACK of the retransmitted packet 1 covers all eight.
     script.run([Ack(9), Cwnd(2), New(9), New(10), Nothing, Tick(100)]);
-    // 2RTT.
+    // Time 2RTT: cwnd has reached ssthresh.
     script.run([Ack(10), Ack(11), Cwnd(4), News(11, 14), Nothing, Tick(100)]);
-    // 3RTT: above ssthresh, the window grows by about one packet per round trip.
+    // Time 3RTT: from here on, cwnd grows by about one packet per round trip.
     script.run([Ack(12), Ack(13), Ack(14), Ack(15), Cwnd(5), News(15, 19), Nothing, Tick(100)]);
-    // 4RTT.
+    // Time 4RTT: cwnd grows by one packet again.
     script.run([Ack(16), Ack(17), Ack(18), Ack(19), Ack(20), Cwnd(6), News(20, 25), Nothing]);
-    // 5RTT: "cwnd is initialized to one packet and ssthresh is set to a half of the current window size".
+    // Time 5RTT, after a loss: "cwnd is initialized to one packet and ssthresh is set to a half of the current window
+    // size".
     script.run([Tick(100), Acks(20, 3), Cwnd(1), Ssthresh(3), Again(20), Nothing]);
 }
 
-/// Fig. 2.5: Reno, packet 1 of 8 lost.
+/// Fig. 2.5: Reno's fast recovery after the loss of packet 1 of 8. `Inflated` is cwnd as the figure shows it.
 #[test]
 fn figure_2_5_fast_recovery() {
     let mut script = Script::with_window(halving_the_window(config("reno")), 8);
@@ -59,7 +60,7 @@ fn figure_2_5_fast_recovery() {
     script.run([Tick(100), Ack(9), Inflated(4), Cwnd(4), New(12), Nothing]);
 }
 
-/// Fig. 2.6: Reno, packets 1, 3 and 4 of 8 lost.
+/// Fig. 2.6: Reno after the loss of packets 1, 3 and 4 of 8. Only a timeout repairs the loss of packet 3.
 #[test]
 fn figure_2_6_several_losses() {
     let mut script = Script::with_window(halving_the_window(config("reno")), 8);
@@ -78,13 +79,13 @@ fn figure_2_6_several_losses() {
     script.run([Timeout, Again(3), Cwnd(1), Nothing]);
 }
 
-/// Fig. 2.7: NewReno, packets 1, 3 and 4 of 8 lost.
+/// Fig. 2.7: NewReno after the loss of packets 1, 3 and 4 of 8. Each partial ACK causes the next retransmission.
 #[test]
 fn figure_2_7_new_reno() {
     let mut script = Script::with_window(config("new_reno"), 8);
     // a), b) Duplicates from packets 2, 5 and 6.
     script.run([Tick(100), Acks(1, 3), Again(1), Ssthresh(4), Inflated(7), Nothing]);
-    // c), d) Duplicates from packets 7 and 8.
+    // c), d) The duplicate ACKs that packets 7 and 8 cause make cwnd 8 and 9.
     script.run([Ack(1), Inflated(8), Nothing]);
     script.run([Ack(1), Inflated(9), New(9), Nothing]);
     // e) The ACK of the retransmitted packet 1 requests 3, below recover. Packet 3 is retransmitted, cwnd is 8 (9 - 2 +
@@ -95,29 +96,30 @@ fn figure_2_7_new_reno() {
     // g) The ACK of the retransmitted packet 3 requests 4. Packet 4 is retransmitted, cwnd is 9 (9 - 1 + 1), and packet
     // 12 is sent.
     script.run([Tick(100), Ack(4), Inflated(9), Again(4), New(12), Nothing]);
-    // h), i) Duplicates from packets 10 and 11.
+    // h), i) The duplicate ACKs that packets 10 and 11 cause make cwnd 10 and 11.
     script.run([Ack(4), Inflated(10), New(13), Nothing]);
     script.run([Ack(4), Inflated(11), New(14), Nothing]);
     // j) The ACK of the retransmitted packet 4 requests 12, above recover: cwnd is 4, and packet 15 is sent.
     script.run([Tick(100), Ack(12), Inflated(4), Cwnd(4), New(15), Nothing]);
 }
 
-/// §2.1.5 and Fig. 2.4: Tahoe restarts from one packet at the third duplicate, and skips what an ACK covers.
+/// koga §2.1.5 and Fig. 2.4: at the third duplicate ACK, Tahoe restarts with a cwnd of one packet. Packets 2 to 8 are
+/// not retransmitted, because the next ACK covers them.
 #[test]
 fn tahoe_starts_over() {
     let mut script = Script::with_window(halving_the_window(config("tahoe")), 8);
     script.run([Tick(100), Acks(1, 2), Nothing, Ack(1), Cwnd(1), Ssthresh(4), Again(1), Nothing]);
-    // Duplicates from packets 2 to 8 have no effect.
+    // The further duplicate ACKs of this flight have no effect.
     script.run([Acks(1, 4), Nothing, Cwnd(1)]);
     script.run([Tick(100), Ack(9), Cwnd(2), New(9), New(10), Nothing]);
 }
 
-/// §2.1.4: RTO = A + 4D with gains 1/8 and 1/4; the RTO is doubled for each retransmission, up to 64 seconds. The ACK
-/// of a retransmitted packet gives no sample.
+/// koga §2.1.4: RTO = A + 4D, where A is the smoothed RTT (gain 1/8) and D its mean deviation (gain 1/4). The RTO
+/// doubles with each retransmission, up to 64 seconds. The ACK of a retransmitted packet gives no RTT sample.
 #[test]
 fn section_2_1_4_timeout() {
     let mut script = Script::sender(config("reno"));
-    // The handshake took 100 ms: A = 100, D = 50, RTO 300; the minimum RTO is one second.
+    // The handshake took 100 ms: A = 100, D = 50, so RTO = 300. The minimum RTO of one second applies.
     script.run([Rto(1000), New(1), Tick(900), Ack(2)]);
     // A = 100 + 800/8 = 200, D = 50 + (800 - 50)/4 = 237.5, RTO = 200 + 4 x 237.5.
     script.run([Rto(1150), New(2), New(3)]);

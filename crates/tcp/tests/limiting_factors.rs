@@ -1,4 +1,4 @@
-//! Limiting factors of a sender, counted as in Linux's `tcp_info`.
+//! Time during which each factor limits a sender, counted as in Linux's `tcp_info`.
 
 mod script;
 
@@ -10,8 +10,7 @@ fn opened(initial_window: u32) -> Script {
     Script::opened(Config { initial_window, ..config("sack") }, Peer::default())
 }
 
-/// For each factor (cwnd, receive window, application), the sender counts the time since the handshake in which that
-/// factor limited the sender.
+/// The sender counts how long cwnd, the receive window and the application have limited it since the handshake, in ms.
 #[test]
 fn what_a_sender_waits_for() {
     fn counted(script: &Script) -> [f64; 3] {
@@ -21,7 +20,7 @@ fn what_a_sender_waits_for() {
     let mut script = opened(4);
     script.run([Nothing, Tick(30), Write(100_000), News(1, 4), Nothing, Tick(20)]);
     assert_eq!(counted(&script), [20.0, 0.0, 30.0]);
-    // cwnd has room for a segment, the receive window does not, so the receive window limits.
+    // cwnd permits another segment, but the receive window does not, so the receive window limits.
     script.run([PeerWindow(4500), Ack(2), New(5), Nothing, Tick(40)]);
     assert_eq!(counted(&script), [20.0, 40.0, 30.0]);
     script.run([PeerWindow(6000), Ack(3), News(6, 8), Nothing, Tick(10)]);
@@ -29,10 +28,10 @@ fn what_a_sender_waits_for() {
     let mut script = opened(1);
     script.run([Write(100_000), New(1), Nothing, PeerWindow(2000), Ack(2), News(2, 3), Nothing, Tick(10)]);
     assert_eq!(counted(&script), [10.0, 0.0, 0.0]);
-    // After a timeout, the time counts as limited by cwnd, whatever the windows.
+    // After a timeout, the time counts as limited by cwnd.
     script.run([Timeout, Again(2), Nothing, Tick(5)]);
     assert_eq!(counted(&script)[1..], [0.0, 0.0]);
-    // While Nagle's algorithm delays a short segment, the time counts as limited by the application.
+    // While Nagle's algorithm delays a short segment, the time (7 ms) counts as limited by the application.
     let mut script = opened(4);
     script.run([Write(1500), New(1), Nothing, Tick(7)]);
     assert_eq!(counted(&script), [0.0, 0.0, 7.0]);

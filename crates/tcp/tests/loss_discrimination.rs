@@ -1,5 +1,5 @@
-//! Loss discrimination without notices: the marks of duplicate ACKs or the round trips decide, and the decision changes
-//! the window.
+//! Loss discrimination without notices from nodes. ECN echoes on duplicate ACKs, or round-trip times, decide whether a
+//! loss reduces cwnd.
 
 mod script;
 
@@ -16,8 +16,9 @@ fn with(sender_discrimination: &str) -> Config {
     }
 }
 
-/// Method of Ramani and Karandikar, as described in huang §2: three duplicates with an echo are congestion. The first
-/// echo halves the window (RFC 3168 §6.1.2), and the loss does not halve it again. Without echoes, the window stays.
+/// Method of Ramani and Karandikar, as described in huang §2: a loss is congestion if three duplicate ACKs echo a mark.
+/// The first echo halves cwnd (RFC 3168 §6.1.2), and the loss does not halve cwnd again. Without echoes the loss is
+/// wireless, and cwnd stays.
 #[test]
 fn echoes_of_the_duplicates_decide() {
     const ECN: Peer =
@@ -35,9 +36,9 @@ fn echoes_of_the_duplicates_decide() {
     }
 }
 
-/// The receiver limits the flight to ten segments. With one ACK every 10 ms, each round trip takes 100 ms, and a loss
-/// counts as wireless. Then ACK spacing grows by 2 ms per window. The round trip grows by 20 ms, which indicates a
-/// longer queue, and a loss counts as congestion.
+/// The receive window limits the flight to ten segments. If ACKs arrive every 10 ms, each round trip takes 100 ms, and
+/// a loss counts as wireless. If the ACK spacing grows by 2 ms per round, the round-trip time grows by 20 ms. This
+/// growth indicates a longer queue, and a loss counts as congestion.
 #[test]
 fn round_trips_decide() {
     for name in ["ncpld", "santa_cruz", "trend"] {

@@ -1,4 +1,5 @@
-//! Loss notices by ACKs, receivers and nodes: the sender retransmits, but does not reduce the window.
+//! Reports of wireless losses, by hints in ACKs, by the receiver and by nodes. The sender retransmits, but does not
+//! reduce cwnd.
 
 use lasthop_base::{Choice, Duration, Stream, Time};
 use lasthop_tcp::sender::{loss_discrimination, recovery};
@@ -101,13 +102,13 @@ fn what_no_hint_or_another_one_tells_is_congestion() {
         peer.sent();
         let before = peer.level();
         hints[..2].iter().for_each(|hint| peer.ack(1, *hint));
-        assert!(!peer.sent().contains(&(at(1), true)), "two are not enough");
+        assert!(!peer.sent().contains(&(at(1), true)), "two duplicate ACKs have caused a retransmission");
         peer.ack(1, hints[2]);
         assert_eq!(peer.sent()[0], (at(1), true));
         assert!(peer.level().0 < before.0, "{:?}", peer.level());
         assert_eq!(peer.sender.counters().judged_congestion, 1);
     }
-    // A sender without loss discrimination waits for three duplicates, despite hints.
+    // A sender without loss discrimination ignores hints and waits for three duplicate ACKs.
     let mut peer = Peer::new("always", "new_reno", false);
     peer.ack(1, LossHint::None);
     peer.sent();
@@ -124,12 +125,12 @@ fn a_segment_that_arrived_damaged_goes_again_once() {
     let mut damaged = ack(1);
     damaged.set_damaged(at(1));
     peer.receive(damaged);
-    assert_eq!(peer.sent(), [(at(1), true)], "no duplicate was needed");
-    // Later duplicates report the same hole: no second retransmission, and no reduction.
+    assert_eq!(peer.sent(), [(at(1), true)], "the report alone causes the retransmission");
+    // The later duplicate ACKs are due to the same hole. They cause no second retransmission, and cwnd stays.
     (0..5).for_each(|_| peer.ack(1, LossHint::None));
     assert!(!peer.sent().contains(&(at(1), true)));
     assert_eq!(peer.level(), before);
-    // Reports of unsent or acknowledged segments are ignored.
+    // A report of a segment that was never sent is ignored.
     let mut forged = ack(1);
     forged.set_damaged(Seq(at(1).0.wrapping_add(1 << 30)));
     peer.receive(forged);
@@ -159,8 +160,12 @@ fn a_notice_of_a_bad_state_starts_the_timer_anew_for_so_long() {
     let first = peer.sender.poll_timeout();
     peer.now += Duration::from_millis(100);
     peer.sender.handle_notice(peer.now, Notice::Node(NodeNotice::BadState));
-    assert_eq!(peer.sender.poll_timeout().since(first), Duration::from_millis(150), "since it was sent");
-    // Notices stop having an effect after ten seconds of silence.
+    assert_eq!(
+        peer.sender.poll_timeout().since(first),
+        Duration::from_millis(150),
+        "the notice comes 150 ms after the data, and restarts the timer"
+    );
+    // A notice has no effect after the receiver has been silent for ten seconds.
     peer.now += Duration::from_secs(11);
     let timer = peer.sender.poll_timeout();
     peer.sender.handle_notice(peer.now, Notice::Node(NodeNotice::BadState));
@@ -176,11 +181,15 @@ fn a_window_of_zero_freezes_a_sender_that_can_and_no_other() {
         for _ in 0..3 {
             peer.now = peer.sender.poll_timeout();
             peer.sender.handle_timeout(peer.now);
-            assert_eq!(peer.sent(), [(at(1), true)], "a probe, or a retransmission");
+            assert_eq!(
+                peer.sent(),
+                [(at(1), true)],
+                "each expiry sends the first segment, as a probe or a retransmission"
+            );
         }
         assert_eq!(peer.sender.counters().timeouts, timeouts);
         assert_eq!(peer.level() == before, has_persist_state);
-        // The window opens: all outstanding data is retransmitted, under the old congestion window.
+        // The receiver's window opens. A sender with Freeze-TCP retransmits all outstanding data with its former cwnd.
         peer.receive(ack(1));
         if has_persist_state {
             let sent = peer.sent();

@@ -1,4 +1,4 @@
-//! Echoes of congestion marks, and the response of W_CW, saad's congestion control.
+//! Echoes of ECN marks by the receiver, and the response of saad's congestion control W_CW.
 
 mod script;
 
@@ -13,7 +13,7 @@ use script::{Peer, Script, choose, config};
 
 const ECN: Peer = Peer { mss: 1000, window: 60_000, scale: None, sack: false, timestamps: false, ecn: true };
 
-/// Echo flags on the ACKs of segments 1 to 6, with 2 and 4 marked.
+/// Returns for the ACK of each of the segments 1 to 6 whether it echoes a mark. Segments 2 and 4 arrive marked.
 fn echoes(name: &str) -> Vec<bool> {
     let ecn_echo = Choice::named(ecn_echo::ALL, name);
     let mut script = Script::opened(Config { ecn: true, ecn_echo, ..config("reno") }, ECN);
@@ -25,8 +25,8 @@ fn echoes(name: &str) -> Vec<bool> {
     echoes
 }
 
-/// RFC 3168 §6.1.3: "the receiver continues to set ECE until it receives CWR"; with `per_packet`, each mark is echoed
-/// once.
+/// RFC 3168 §6.1.3 (`latched`): the receiver sets ECE until CWR arrives. With `per_packet`, only the ACK of a marked
+/// segment has ECE.
 #[test]
 fn an_echo_per_packet_is_not_latched() {
     assert_eq!(echoes("latched"), [false, true, true, true, true, true]);
@@ -42,7 +42,7 @@ fn w_cw(marks: &'static str) -> Script {
     script
 }
 
-/// saad Fig. 4, rate control (1): marks halve the window once per window of data, once per RTT, or at every marked ACK.
+/// saad Fig. 4, rate control (1): marks halve cwnd once per window of data, once per RTT, or at every ACK with an echo.
 #[test]
 fn marked_acks_halve() {
     let windows = |marks| {
@@ -52,7 +52,7 @@ fn marked_acks_halve() {
     };
     assert_eq!(windows("window"), 7500, "half of the 15 segments outstanding");
     assert_eq!(windows("rtt"), 7500);
-    // The window becomes 7500, 3750, then half of that, but at least two segments.
+    // The three echoes reduce cwnd to 7500, 3750, and then the minimum of two segments.
     assert_eq!(windows("every"), 2000);
 }
 
@@ -66,8 +66,9 @@ fn causes(script: &mut Script) -> Vec<Cause> {
     causes
 }
 
-/// The third duplicate's mark decides: congestion halves the window; a random error sets it to the estimate (two
-/// segments here, since no estimate exists yet). Either way the segment is retransmitted.
+/// The mark on the third duplicate ACK decides about a loss. With a mark, the loss is congestion and halves cwnd.
+/// Without a mark, the loss is wireless and sets ssthresh to the estimate, here two segments because no estimate exists
+/// yet. The segment is retransmitted in both cases.
 #[test]
 fn the_third_duplicate_decides() {
     let mut script = w_cw("window");

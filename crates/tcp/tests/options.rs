@@ -1,4 +1,5 @@
-//! Handshake: MSS (RFC 9293 §3.7.1), ECN (RFC 3168 §6.1.1), window scale, timestamps and PAWS (RFC 7323).
+//! Options of the handshake and their effects: MSS (RFC 9293 §3.7.1), ECN (RFC 3168 §6.1.1), window scale, timestamps
+//! and PAWS (RFC 7323).
 
 mod script;
 
@@ -26,8 +27,8 @@ fn syn(config: Config) -> Segment {
     script.sent("the SYN").segment
 }
 
-/// RFC 6691: the value of the MSS option counts the options that every segment carries as payload. The smaller value of
-/// both ends applies.
+/// RFC 6691: the value of the MSS option is the payload of a segment without TCP options. Options that every segment
+/// carries, such as timestamps (12 bytes), reduce the payload. The smaller MSS of both ends applies.
 #[test]
 fn segment_size() {
     assert_eq!(syn(Config { timestamps: true, ..config("sack") }).mss, Some(1012));
@@ -39,7 +40,7 @@ fn segment_size() {
         let mut script = Script::opened(Config { timestamps, ..config("sack") }, peer);
         script.run([Write(5000), Bytes(0, payload), Nothing, CwndBytes(payload)]);
     }
-    // RFC 9293 §3.7.1: without the option, the MSS is 536 bytes over IPv4 and 1220 over IPv6.
+    // RFC 9293 §3.7.1: if the peer sends no MSS option, its MSS counts as 536 bytes over IPv4 and 1220 over IPv6.
     for (default_mss, payload) in [(536, 536), (1220, 1000)] {
         let mut script =
             Script::closed(Config { default_mss, ..config("sack") }, Role::Active, Peer::default());
@@ -52,8 +53,8 @@ fn segment_size() {
     }
 }
 
-/// MUST-16: "IPoptionsize and TCP option size": only options in use reduce the payload. With an MSS of 1012 and
-/// timestamps offered, a peer without timestamps gets 1012 bytes of payload, a peer with timestamps 1000.
+/// RFC 9293, MUST-16: only options in use reduce the payload. This end has an MSS of 1012 and offers timestamps. If the
+/// peer refuses timestamps, segments have up to 1012 bytes of payload, otherwise up to 1000.
 #[test]
 fn refused_timestamps_take_nothing_from_the_payload() {
     for (mss, agreed, payload) in
@@ -61,8 +62,8 @@ fn refused_timestamps_take_nothing_from_the_payload() {
     {
         let setup = Config { timestamps: true, initial_window: 3, nagle: false, ..config("sack") };
         let peer = Peer { mss, timestamps: agreed, ..Peer::default() };
-        // The data is written before the handshake changes the segment size. The initial window is still counted in
-        // segments.
+        // The data is written before the handshake changes the segment size. The initial window must nevertheless be
+        // three segments of the final size.
         let mut script = Script::closed(setup.clone(), Role::Active, peer);
         script.endpoint.write(10_000);
         script.endpoint.open(script.now);
@@ -77,7 +78,8 @@ fn refused_timestamps_take_nothing_from_the_payload() {
     }
 }
 
-/// §3.5, Fig. 8: after a reset, a listener accepts the next peer's offer independently of the first.
+/// RFC 9293 §3.5, Fig. 8: a reset returns a passive end to LISTEN. The options of the next SYN then apply, not those of
+/// the first.
 #[test]
 fn a_listener_forgets_what_the_first_peer_offered() {
     let setup = Config { initial_window: 8, ..config("sack") };
@@ -88,11 +90,13 @@ fn a_listener_forgets_what_the_first_peer_offered() {
     let syn = script.syn(Flags::SYN, None);
     script.arrive(syn);
     assert!(script.sent("the SYN-ACK").segment.sack_permitted);
-    // RFC 6675: one ACK that reports three segments above a hole is enough.
+    // SACK is in use now: one ACK that SACKs three segments above a hole begins recovery (RFC 6675), with segments of
+    // 1000 bytes.
     script.run([Ack(1), Write(100_000), News(1, 8), Sack(1, &[(2, 5)]), Again(1), Cwnd(4)]);
 }
 
-/// RFC 2018 §2 and RFC 7323 §1.3: an option is answered only if offered.
+/// RFC 2018 §2 and RFC 7323 §1.3: the SYN-ACK carries SACK-permitted, timestamps and window scale only if the SYN
+/// offers them.
 #[test]
 fn options_are_answered_if_offered() {
     let all = Config { timestamps: true, sack: true, ..config("sack") };
@@ -125,7 +129,8 @@ fn ecn_negotiation() {
         script.run([Ack(1), Write(1000)]);
         assert_eq!(script.sent("data").ecn, Ecn::NotEct);
     }
-    // Some peers reflect the reserved bits of the SYN. A SYN-ACK with both ECE and CWR therefore does not agree on ECN.
+    // Some peers only reflect the SYN's reserved bits. A SYN-ACK with both ECE and CWR is therefore no agreement on
+    // ECN.
     let mut script = Script::closed(ecn(), Role::Active, Peer::default());
     script.endpoint.open(script.now);
     script.sent("the SYN");
@@ -138,8 +143,9 @@ fn ecn_negotiation() {
     assert_eq!(script.sent("data").ecn, Ecn::NotEct);
 }
 
-/// RFC 3168 §6.1.1.1: an unanswered SYN is retransmitted without ECN, in Linux at the first retransmission. A SYN-ACK
-/// to the first SYN still agrees on echoing marks; the sender of a SYN without ECN sends nothing ECN-capable (§6.1.1).
+/// RFC 3168 §6.1.1.1: an unanswered SYN is retransmitted without ECN, from the first retransmission on, as in Linux. If
+/// the SYN-ACK answers the first SYN, this end echoes the peer's marks. Because it has also sent a SYN without ECN, it
+/// sends no ECN-capable packets (§6.1.1).
 #[test]
 fn a_retransmitted_syn_offers_no_ecn() {
     let peer = Peer { ecn: true, ..Peer::default() };
@@ -174,8 +180,8 @@ fn what_is_ecn_capable() {
     assert_eq!(script.sent("an ACK").ecn, Ecn::NotEct);
 }
 
-/// RFC 7323 §2.2 and §2.3: the window of a SYN is never scaled. Later windows are scaled in both directions, if both
-/// ends offered the option.
+/// RFC 7323 §2.2 and §2.3: the window in a SYN is never scaled. Later windows are scaled in both directions if both
+/// ends offered window scaling.
 #[test]
 fn window_scale() {
     let window = choose(window::ALL, "buffer", &[("size", Value::Bytes(1 << 20))]);
@@ -189,7 +195,7 @@ fn window_scale() {
     let mut script = Script::opened(big, Peer { scale: None, window: 2000, ..peer });
     script.run([Write(100_000), News(1, 2), Nothing, Ack(2), New(3), Nothing, Data(1)]);
     assert_eq!(script.sent("an ACK").segment.window, u16::MAX);
-    // RFC 7323 §2.3: a shift above 14 counts as 14.
+    // RFC 7323 §2.3: a shift above 14 counts as 14, so an advertised window of 1 means 16,384 bytes.
     let setup = Config { initial_window: 100, ..config("sack") };
     let mut script = Script::opened(setup, Peer { scale: Some(30), window: 1, ..Peer::default() });
     script.run([Write(100_000), Ack(1), News(1, 16), Nothing]);
@@ -200,8 +206,8 @@ fn stamped() -> Script {
     Script::opened(Config { timestamps: true, initial_window: 4, ..config("sack") }, peer)
 }
 
-/// RFC 7323 §3.2: if timestamps are agreed, every segment has them. Segments without timestamps are dropped, except
-/// resets.
+/// RFC 7323 §3.2: if timestamps are in use, every segment carries timestamps. Segments without timestamps are dropped,
+/// except resets.
 #[test]
 fn timestamps_are_on_every_segment() {
     let mut script = stamped();
@@ -221,7 +227,8 @@ fn timestamps_are_on_every_segment() {
     script.run([In(State::Closed)]);
 }
 
-/// RFC 7323 §4.3: for delayed ACKs and at holes, TS.Recent is the timestamp of the earliest unacknowledged segment.
+/// RFC 7323 §4.3: while a hole exists, ACKs echo the timestamp of the last segment that advanced the ACK number (start
+/// + 10 ms). The segment that fills the hole is then echoed.
 #[test]
 fn what_is_echoed() {
     let mut script = stamped();
@@ -229,7 +236,7 @@ fn what_is_echoed() {
     let echo = |script: &mut Script| script.sent("an ACK").segment.timestamps.map(|stamps| stamps.echo);
     script.run([Tick(10), Data(1)]);
     assert_eq!(echo(&mut script), Some(start + 10));
-    // Segment 2 is lost, 3 and 4 arrive. ACKs still echo the timestamp of 1.
+    // Segment 2 is lost, and segments 3 and 4 arrive. ACKs still echo the timestamp of segment 1.
     script.run([Tick(10), Data(3)]);
     assert_eq!(echo(&mut script), Some(start + 10));
     script.run([Tick(10), Data(4)]);
@@ -238,7 +245,8 @@ fn what_is_echoed() {
     assert_eq!(echo(&mut script), Some(start + 40));
 }
 
-/// RFC 7323 §4.3 (2): the ACK of a retransmission after a lost ACK echoes the retransmission's time.
+/// RFC 7323 §4.3 (2): if data was retransmitted because its ACK was lost, the new ACK echoes the timestamp of the
+/// retransmission.
 #[test]
 fn what_is_echoed_to_data_that_comes_again() {
     let mut script = stamped();
@@ -246,7 +254,7 @@ fn what_is_echoed_to_data_that_comes_again() {
     let echo = |script: &mut Script| script.sent("an ACK").segment.timestamps.map(|stamps| stamps.echo);
     script.run([Tick(10), Data(1), Acked(2), Tick(10), Data(2), Acked(3), Tick(1000), Data(1)]);
     assert_eq!(echo(&mut script), Some(start + 1020));
-    // A segment with an invalid ACK does not change the echo.
+    // A forged segment with an invalid ACK number does not change the echoed timestamp.
     script.run([Tick(10)]);
     let forged = Segment { seq: IRS.at(1), len: 1000, ack: ISS.at(1 << 30), ..script.plain() };
     script.arrive(forged);
@@ -264,7 +272,8 @@ fn what_is_echoed_to_data_that_comes_again() {
     }
 }
 
-/// RFC 7323 §5.3: an old segment is dropped and acknowledged; resets are exempt.
+/// RFC 7323 §5.3, PAWS: a segment with an old timestamp is dropped and acknowledged. A timestamp counts as old if it is
+/// half of the clock's range ahead or more. Resets are exempt from PAWS.
 #[test]
 fn paws() {
     let mut script = stamped();
@@ -288,8 +297,8 @@ fn paws() {
     script.run([In(State::Closed)]);
 }
 
-/// RFC 7323 §5.5: after 24 days of silence TS.Recent is invalid, since the peer's clock may have advanced by half of
-/// its range.
+/// RFC 7323 §5.5: TS.Recent becomes invalid after 24 days without a segment, since the peer's timestamp clock may have
+/// advanced by half of its range. PAWS then accepts any timestamp.
 #[test]
 fn paws_forgets_after_24_days() {
     const DAY: u64 = 86_400_000;
@@ -303,7 +312,8 @@ fn paws_forgets_after_24_days() {
     }
 }
 
-/// The check of RFC 5961 §5 precedes RFC 7323 §4.3: a segment that acknowledges unsent data does not update TS.Recent.
+/// The ACK check of RFC 5961 §5 precedes the timestamp update of RFC 7323 §4.3. A forged segment that acknowledges
+/// unsent data thus does not update TS.Recent, and the peer's next data is accepted.
 #[test]
 fn a_segment_that_is_not_believed_sets_no_timestamp() {
     let mut script = stamped();
@@ -315,8 +325,8 @@ fn a_segment_that_is_not_believed_sets_no_timestamp() {
     assert_eq!(script.endpoint.delivered(), 2000);
 }
 
-/// hasegawa Eq. 1 over the wrap of the peer's clock: packets that arrive at the intervals at which they were sent
-/// indicate no queue (Jr = 0).
+/// JTCP's loss discrimination (hasegawa Eq. 1) while the peer's timestamp clock wraps. Packets arrive at the intervals
+/// at which they were sent, so there is no queue (Jr = 0), and a loss is wireless.
 #[test]
 fn the_peers_clock_wraps() {
     for (offset, tick) in [(0u32, 1000), (0x9000_0000, 1000), (0xffff_fff0, 1_000_000)] {
@@ -354,13 +364,13 @@ fn the_peers_clock_wraps() {
     }
 }
 
-/// Sequence numbers of both directions wrap inside these 5 kB.
+/// The sequence numbers of both directions wrap within the first 5 kB. Sending, SACK and retransmission work as usual.
 #[test]
 fn numbers_wrap() {
     assert!(ISS.at(5000).0 < ISS.0 && IRS.at(5000).0 < IRS.0);
     let mut script = Script::sender(Config { initial_window: 5, ..config("sack") });
     script.run([News(1, 5), Data(1), Data(3), Data(5), Acked(2)]);
     script.run([Sack(1, &[(2, 6)]), Again(1), Ack(6)]);
-    // Two SACK blocks on each data segment take 20 bytes of its payload.
+    // Each data segment carries two SACK blocks, which reduce its payload by 20 bytes.
     script.run([Bytes(5000, 5980), Bytes(5980, 6960), Data(2), Acked(4)]);
 }

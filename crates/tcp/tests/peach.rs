@@ -1,4 +1,5 @@
-//! TCP-Peach at an endpoint: dummy segments are sent beyond the window, and their ACKs (D-SACK) raise the window.
+//! TCP-Peach in a connection: dummy segments of low priority are sent in addition to cwnd, and their ACKs (D-SACK)
+//! increase cwnd.
 
 mod script;
 
@@ -9,7 +10,7 @@ use lasthop_wire::Priority;
 use script::Step::*;
 use script::{ISS, SEGMENT, Script, choose, config};
 
-/// A window of at most four segments and an RTT of 100 ms: dummies are 25 ms apart.
+/// Returns a sender with TCP-Peach. cwnd is at most four segments and the RTT 100 ms, so dummies are 25 ms apart.
 fn peach() -> Script {
     let congestion = choose(congestion::ALL, "peach", &[("most", Value::Count(4))]);
     Script::sender(Config { congestion, initial_window: 10, ..config("sack") })
@@ -25,8 +26,9 @@ fn dummy(script: &mut Script, last: u64) {
     assert_eq!(sending.segment.seq, ISS.at(1 + (last - 1) * SEGMENT));
 }
 
-/// One segment is sent, then three dummies follow 25, 50 and 75 ms later. The first ACK makes the window two segments.
-/// Each dummy's ACK, with a D-SACK, adds one segment, up to four. Dummies do not count as retransmitted or in flight.
+/// Sudden start: one segment is sent, and three dummies follow 25, 50 and 75 ms later. The ACK of the segment makes
+/// cwnd two segments. The ACK of each dummy, a D-SACK, adds one segment, up to four. Dummies do not count as
+/// retransmitted or in flight.
 #[test]
 fn sudden_start() {
     let mut script = peach();
@@ -37,8 +39,8 @@ fn sudden_start() {
         dummy(&mut script, 1);
         script.run([Nothing, InFlight(1)]);
     }
-    // No further dummy follows. The next deadline is the expiry of the retransmission timer, a second after the
-    // segment.
+    // No further dummy follows. The next deadline is the expiry of the retransmission timer, 1 s after the segment was
+    // sent.
     assert_eq!(wait(&script), Duration::from_millis(1000 - 75));
     script.run([Tick(25), Ack(2), Cwnd(2), News(2, 3), Nothing]);
     script.run([Tick(25), Sack(2, &[(1, 2)]), Cwnd(3), New(4), Nothing]);
@@ -48,8 +50,8 @@ fn sudden_start() {
     assert_eq!((counters.tagged_sent, counters.retransmitted, counters.duplicate_acks), (3, 0, 0));
 }
 
-/// A loss halves the window of four segments. Four dummies are sent, and the ACKs of the third and fourth restore the
-/// window in recovery.
+/// Rapid recovery: a loss halves a cwnd of four segments. Four dummies are sent. The ACKs of the third and fourth dummy
+/// each add a segment, so cwnd is four again.
 #[test]
 fn rapid_recovery() {
     let mut script = peach();

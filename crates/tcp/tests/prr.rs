@@ -1,4 +1,5 @@
-//! Proportional rate reduction (RFC 9937): 20 segments in flight, the first one lost.
+//! Proportional rate reduction (PRR, RFC 9937), with 20 segments in flight, the first of which is lost or all of which
+//! are marked.
 
 mod script;
 
@@ -8,7 +9,7 @@ use lasthop_tcp::sender::{recovery, reduction};
 use script::Step::*;
 use script::{Peer, SEGMENT, Script, choose, config};
 
-/// Returns a sender with a full window of 20 segments, sent a round trip ago, and limited transmit as in RFC 6937 §3.1.
+/// Returns a sender that sent a full cwnd of 20 segments a round trip ago, with limited transmit as in RFC 6937 §3.1.
 fn full(reduction: &str) -> Script {
     let on = Value::Flag(true);
     let values = [("limited_transmit", on.clone()), ("limited_transmit_counts", on)];
@@ -22,7 +23,8 @@ fn full(reduction: &str) -> Script {
     script
 }
 
-/// Segments sent at the SACK of each of the segments 2 to 20, and the flight after the last.
+/// Returns the number of segments sent at the SACK of each of the segments 2 to 20, and the number in flight after the
+/// last SACK.
 fn sent(script: &mut Script) -> (Vec<usize>, u64) {
     let sent = (2..=20).map(|arrived| {
         script.sack(1, &[(2, arrived + 1)]);
@@ -31,8 +33,8 @@ fn sent(script: &mut Script) -> (Vec<usize>, u64) {
     (sent.collect(), script.endpoint.sender().in_flight() / SEGMENT)
 }
 
-/// RFC 9937 §6: the third SACK releases the retransmission. Then about every second SACK releases a segment, until the
-/// flight is ssthresh, 11 segments. Without PRR, eight SACKs in a row release nothing (RFC 6937 §3.1).
+/// RFC 9937 §6: the third SACK causes the retransmission. After that, about every second SACK permits a segment, until
+/// the flight is ssthresh, 11 segments. Without PRR, eight SACKs in a row permit none (RFC 6937 §3.1).
 #[test]
 fn what_goes_out_is_in_proportion_to_what_arrives() {
     let (at_once, _) = sent(&mut full("at_once"));
@@ -40,11 +42,14 @@ fn what_goes_out_is_in_proportion_to_what_arrives() {
     let (prr, in_flight) = sent(&mut full("prr"));
     assert_eq!(prr[..3], [1, 1, 1]);
     assert!(prr.iter().all(|sent| *sent <= 1), "{prr:?}");
-    assert!(prr.windows(3).all(|three| three.iter().sum::<usize>() >= 1), "no silence: {prr:?}");
+    assert!(
+        prr.windows(3).all(|three| three.iter().sum::<usize>() >= 1),
+        "three ACKs in a row sent nothing: {prr:?}"
+    );
     assert_eq!(in_flight, 11);
 }
 
-/// At the end of recovery cwnd is ssthresh, and the next ACK is not affected by the reduction.
+/// The ACK that ends recovery leaves cwnd at ssthresh.
 #[test]
 fn the_window_after_it_is_ssthresh() {
     let mut script = full("prr");
@@ -62,7 +67,8 @@ fn a_timeout_ends_it() {
     script.run([Timeout, Cwnd(1), Again(1), Nothing]);
 }
 
-/// Segments sent at each ACK of a window of 20 segments that all echo a mark, and cwnd after the last.
+/// Returns the number of segments sent at each of 20 ACKs that all echo a mark, and cwnd after the last ACK. 20
+/// segments are in flight before.
 fn sent_when_marked(reduction: &str) -> (Vec<usize>, u64) {
     let peer = Peer { mss: 1000, window: 60_000, scale: None, sack: false, timestamps: false, ecn: true };
     let reduction = choose(reduction::ALL, reduction, &[]);
@@ -77,8 +83,8 @@ fn sent_when_marked(reduction: &str) -> (Vec<usize>, u64) {
     (sent.collect(), script.endpoint.sender().window())
 }
 
-/// After a mark the window is also reduced gradually (RFC 9937 §1; state CWR in Linux): about every second ACK releases
-/// a segment.
+/// PRR also reduces cwnd gradually after a mark (RFC 9937 §1; state CWR in Linux): about every second ACK permits a
+/// segment. Without PRR the first nine ACKs permit none. Both end with the same cwnd.
 #[test]
 fn a_mark_brings_the_window_down_in_proportion() {
     let (at_once, after) = sent_when_marked("at_once");
@@ -86,7 +92,7 @@ fn a_mark_brings_the_window_down_in_proportion() {
     assert_eq!(after, 9500);
     let (prr, after) = sent_when_marked("prr");
     assert!(prr.iter().all(|sent| *sent <= 1), "{prr:?}");
-    // The first segment is sent at once (RFC 9937 §6), earlier than its proportional share.
-    assert!(prr.windows(4).all(|four| four.contains(&1)), "no silence: {prr:?}");
+    // The first segment is sent at once (RFC 9937 §6), so four instead of three ACKs may pass until the next.
+    assert!(prr.windows(4).all(|four| four.contains(&1)), "four ACKs in a row sent nothing: {prr:?}");
     assert_eq!(after, 9500);
 }

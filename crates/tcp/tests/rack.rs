@@ -1,4 +1,4 @@
-//! RACK-TLP according to RFC 8985, step by step. The RTT is always 100 ms, the minimum RTO 1 s.
+//! RACK-TLP (RFC 8985). In all tests the RTT is 100 ms and the minimum RTO 1 s.
 
 mod script;
 
@@ -12,14 +12,15 @@ fn opened(window: u32) -> Script {
     Script::opened(Config { recovery, sack: true, initial_window: window, ..config("sack") }, Peer::default())
 }
 
-/// Returns a sender with a full window, sent 100 ms ago.
+/// Returns a sender that sent a full cwnd of `window` segments 100 ms ago.
 fn full(window: u32) -> Script {
     let mut script = opened(window);
     script.run([Write(1_000_000), News(1, u64::from(window)), Nothing, Tick(100)]);
     script
 }
 
-/// §6.2 step 4: without reordering so far and with three segments SACKed above the hole, the reordering window is zero.
+/// RFC 8985 §6.2 step 4: the reordering window is zero if no reordering was seen and three segments are SACKed above
+/// the hole. The hole is lost at once.
 #[test]
 fn three_reported_segments_tell_a_loss_at_once() {
     let mut script = full(10);
@@ -27,7 +28,8 @@ fn three_reported_segments_tell_a_loss_at_once() {
     assert_eq!(script.endpoint.counters().recoveries, 1);
 }
 
-/// If one segment is SACKed above the hole, the hole is lost after a quarter of the smallest RTT, 25 ms.
+/// If only one segment is SACKed above the hole, the hole counts as lost after the reordering window. This window is a
+/// quarter of the smallest RTT, 25 ms.
 #[test]
 fn fewer_wait_for_the_reordering_window() {
     let mut script = full(10);
@@ -43,17 +45,19 @@ fn reordering_is_seen_and_borne() {
     assert_eq!(script.endpoint.counters().recoveries, 1);
 }
 
-/// Later deliveries reveal the loss of a retransmission, which RFC 6675 leaves to the timer.
+/// RACK detects the loss of a retransmission by later deliveries. RFC 6675 would need a timeout.
 #[test]
 fn a_lost_retransmission_goes_out_once_more() {
     let mut script = full(10);
     script.run([Sack(1, &[(2, 11)]), Again(1), News(11, 14), Nothing, Tick(100)]);
-    // The retransmission of 1 was sent before 11 to 14. Since 11 and 12 arrive first, the retransmission is lost.
+    // The retransmission of segment 1 was sent before segments 11 to 14. Segments 11 and 12 arrive without it, so the
+    // retransmission is lost and repeated.
     script.run([Sack(1, &[(2, 13)]), Again(1)]);
     assert_eq!(script.endpoint.counters().timeouts, 0);
 }
 
-/// §7.2: after two round trips, the last segment is retransmitted; its SACK reveals earlier losses.
+/// RFC 8985 §7.2: after two round trips without an ACK, the tail loss probe retransmits the last segment. Its SACK
+/// reveals the earlier losses.
 #[test]
 fn the_tail_is_probed() {
     let mut script = opened(10);
@@ -68,14 +72,15 @@ fn the_tail_is_probed() {
         Again(5),
         Nothing,
     ]);
-    // The ACK of the probe reports that 5 has arrived. 3 and 4 were sent before the probe, so they are lost.
+    // The ACK of the probe SACKs segment 5. Segments 3 and 4 were sent before the probe, so both are lost.
     script.run([Tick(100), Sack(3, &[(5, 6)]), Again(3), Again(4), Nothing]);
     let counters = script.endpoint.counters();
     assert_eq!((counters.timeouts, counters.recoveries), (0, 1));
 }
 
-/// Lost segments are retransmitted in sequence order: after the probe and a timeout, the two segments that may be sent
-/// are 2 and 3. Segment 4, whose retransmission is lost too, follows later (RFC 6675 §4, NextSeg rule 1; as in Linux).
+/// Lost segments are retransmitted in sequence order (RFC 6675 §4, NextSeg rule 1; as in Linux). After the probe
+/// (segment 4) and a timeout, cwnd permits two segments: 2 and 3. Segment 4, whose retransmission is also lost, follows
+/// later.
 #[test]
 fn earlier_originals_go_before_later_copies() {
     let mut script = opened(10);
@@ -84,20 +89,22 @@ fn earlier_originals_go_before_later_copies() {
     script.run([Tick(100), Ack(4), Again(4)]);
 }
 
-/// New data is the better probe, even beyond cwnd (§7.3).
+/// The tail loss probe is new data if there is any, even beyond cwnd (RFC 8985 §7.3).
 #[test]
 fn new_data_probes_if_there_is_some() {
     let mut script = full(4);
     script.run([Deadline(100), Tick(100), New(5), Nothing, Deadline(1000)]);
 }
 
-/// A lone segment's ACK may be delayed: its probe waits 200 ms longer (§7.2).
+/// If only one segment is outstanding, its ACK may be delayed, so the probe waits 200 ms longer: 2 × 100 + 200 = 400 ms
+/// (RFC 8985 §7.2).
 #[test]
 fn a_lone_segment_waits_for_a_delayed_ack() {
     opened(10).run([Write(1000), New(1), Deadline(400), Tick(400), Again(1)]);
 }
 
-/// §7.4.2: a probe that repaired the only loss reduces the window later, unless D-SACK shows a duplicate.
+/// RFC 8985 §7.4.2: if the probe has repaired the only loss, a later ACK reduces cwnd (one recovery is counted). If
+/// D-SACK shows that the probe was a duplicate, cwnd stays.
 #[test]
 fn a_loss_that_the_probe_repairs_is_a_loss() {
     let probed = || {
@@ -113,7 +120,8 @@ fn a_loss_that_the_probe_repairs_is_a_loss() {
     assert_eq!(script.endpoint.counters().recoveries, 0);
 }
 
-/// §6.3: a timeout does not mark recently sent segments as lost.
+/// RFC 8985 §6.3: a timeout marks only segments as lost that were sent long enough ago. Segments 3 and 4 were sent 10
+/// ms before, so only segment 1 is retransmitted.
 #[test]
 fn a_timeout_spares_what_was_sent_of_late() {
     let recovery = choose(recovery::ALL, "rack", &[("tail_probe", lasthop_base::Value::Flag(false))]);
@@ -125,9 +133,9 @@ fn a_timeout_spares_what_was_sent_of_late() {
     assert_eq!(script.endpoint.counters().timeouts, 1);
 }
 
-/// The window after a timeout is one segment (RFC 5681 §3.1), or one plus the flight (Linux; draft-ietf-ccwg-bbr,
-/// OnEnterRTO). 3 and 4 were sent 1.1 s ago and are lost. 5 and 6 were sent 10 ms ago, at an RTT of 100 ms, and count
-/// as in flight: the window is one or three segments.
+/// cwnd after a timeout is one segment (RFC 5681 §3.1), or one segment plus the data in flight (Linux;
+/// draft-ietf-ccwg-bbr, OnEnterRTO). Segments 3 and 4 were sent 1.1 s ago and are lost. Segments 5 and 6 were sent 10
+/// ms ago and count as in flight, since the RTT is 100 ms. So cwnd is one or three segments.
 #[test]
 fn the_window_after_a_timeout_may_spare_what_is_in_flight() {
     for (spares, control, window) in

@@ -1,4 +1,4 @@
-//! Reassembly and range sets, compared with plain sets of bytes.
+//! `Reassembly` and `RangeSet` must agree with a simple model: a set of bytes.
 
 use lasthop_tcp::Range;
 use lasthop_tcp::ranges::RangeSet;
@@ -62,7 +62,8 @@ proptest! {
                 let change = (offset..end).find(|byte| bytes.contains(byte) != around.is_some()).unwrap_or(end);
                 prop_assert_eq!(set.run_at(offset, end), (around.is_some(), change));
             }
-            // Finds the highest contiguous range from whose start on there are enough ranges, or enough bytes.
+            // Expected value of `edge_above`: start of the highest range from which on there are `segments` ranges, or
+            // more than `limit` bytes.
             let far_enough = |first: &usize| {
                 let above = &runs[*first..];
                 above.len() >= segments || above.iter().map(Range::len).sum::<u64>() > limit
@@ -97,8 +98,8 @@ proptest! {
             prop_assert_eq!(received.beyond().iter().collect::<Vec<_>>(), beyond.clone());
             prop_assert_eq!(received.highest(), beyond.last().map_or(next, |run| run.end));
             prop_assert_eq!(received.has_holes(), !beyond.is_empty());
-            // RFC 2018 §4: SACK blocks are whole contiguous ranges above the cumulative ACK, each once, the most recent
-            // first.
+            // RFC 2018 §4: SACK blocks are whole contiguous ranges above the cumulative ACK. Each range appears once,
+            // and the most recently received range comes first.
             let blocks: Vec<Range> = received.sack_ranges(4).collect();
             prop_assert!(blocks.iter().all(|block| beyond.contains(block)), "{blocks:?}");
             let distinct: BTreeSet<u64> = blocks.iter().map(|block| block.start).collect();

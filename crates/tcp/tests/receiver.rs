@@ -1,4 +1,5 @@
-//! Times and number of the receiver's ACKs: RFC 5681 §4.2, RFC 2018, RFC 3168 §6.1.3.
+//! ACKs of the receiver: when and how many are sent (RFC 5681 §4.2), their SACK blocks (RFC 2018) and their echoes of
+//! marks (RFC 3168 §6.1.3).
 
 mod script;
 
@@ -15,19 +16,20 @@ fn delayed() -> Script {
     Script::receiver(Config { ack_policy, ..config("sack") })
 }
 
-/// RFC 5681 §4.2: an ACK is sent at least for every second full segment, and within the delay.
+/// RFC 5681 §4.2: a delayed ACK is sent at the second full segment, and at the latest after the delay, here 200 ms.
 #[test]
 fn delayed_acks() {
     let mut script = delayed();
     script.run([Data(1), Nothing, Deadline(200), Data(2), Acked(3), Nothing, NoDeadline]);
     script.run([Data(3), Nothing, Tick(150), Nothing, Tick(50), Acked(4), Nothing, NoDeadline]);
-    // If segments are small, the ACK waits for two segments' worth of bytes.
+    // If segments are small, the ACK waits until the bytes of two full segments have arrived, 2000 here.
     script.run([DataBytes(3000, 3100), DataBytes(3100, 3200), DataBytes(3200, 3300), Nothing]);
     script.run([DataBytes(3300, 4300), Nothing, DataBytes(4300, 5000), AckedBytes(5000), Nothing]);
     script.run([Data(6), Tick(100), DataBytes(6000, 6100), Deadline(100), Tick(100), AckedBytes(6100)]);
 }
 
-/// MUST-40, "MUST be less than 0.5 seconds", and SHLD-18: 40 ms by default, and half a second is rejected.
+/// RFC 9293, MUST-40: the delay of an ACK "MUST be less than 0.5 seconds". The default is 40 ms (SHLD-18), and no ACK
+/// policy accepts a delay of 0.5 s or more.
 #[test]
 fn an_ack_waits_for_less_than_half_a_second() {
     let mut script = Script::receiver(Config { ack_policy: Config::default().ack_policy, ..config("sack") });
@@ -42,7 +44,8 @@ fn an_ack_waits_for_less_than_half_a_second() {
     assert!(!longest.is_empty() && longest.iter().all(|longest| *longest < Duration::from_millis(500)));
 }
 
-/// MUST-58, MUST-59: segments that arrive together are all processed before a single ACK is sent for them.
+/// RFC 9293, MUST-58 and MUST-59: segments that arrive at the same time are all processed before the ACK is sent. A
+/// single ACK covers them.
 #[test]
 fn what_arrives_together_is_acknowledged_together() {
     for config in [config("sack"), Config { ack_policy: Config::default().ack_policy, ..config("sack") }] {
@@ -51,8 +54,8 @@ fn what_arrives_together_is_acknowledged_together() {
     }
 }
 
-/// RFC 5681 §4.2: segments that are out of order, fill a hole (partly or completely), or are duplicates are
-/// acknowledged at once.
+/// RFC 5681 §4.2: a segment is acknowledged at once, not delayed, if it is out of order, fills all or part of a hole,
+/// or is a duplicate.
 #[test]
 fn what_is_acknowledged_at_once() {
     let mut script = delayed();
@@ -78,7 +81,7 @@ fn data_carries_the_acknowledgement() {
     script.run([Nothing, Deadline(1000)]);
 }
 
-/// miyoshi §2.2: every ACK is sent several times, except in the handshake and as a challenge.
+/// miyoshi §2.2: every ACK is sent `count` times. The handshake's ACK and challenge ACKs are sent once.
 #[test]
 fn copies() {
     let ack_splitting = choose(ack_splitting::ALL, "copies", &[("count", Value::Count(3))]);
@@ -130,7 +133,8 @@ fn blocks(script: &mut Script) -> Vec<(u64, u64)> {
     segment.sack.as_slice().iter().map(|(left, right)| (offset(*left), offset(*right))).collect()
 }
 
-/// RFC 2018 §4: the block of the segment just received comes first, then the latest ones, on every ACK with a gap.
+/// RFC 2018 §4: while a hole exists, every ACK carries SACK blocks. The block that contains the segment just received
+/// comes first, then the most recently reported blocks.
 #[test]
 fn sack_blocks() {
     let mut script = Script::receiver(config("sack"));
@@ -144,13 +148,14 @@ fn sack_blocks() {
     assert_eq!(after(7), [(6000, 7000), (4000, 5000), (2000, 3000)]);
     assert_eq!(after(9), [(8000, 9000), (6000, 7000), (4000, 5000), (2000, 3000)]);
     assert_eq!(after(11), [(10_000, 11_000), (8000, 9000), (6000, 7000), (4000, 5000)]);
-    // A duplicate is reported (RFC 2883), and moves its block to the front.
+    // A duplicate of segment 5 is reported as D-SACK (RFC 2883), and the block that contains it moves to the front.
     assert_eq!(after(5), [(4000, 5000), (4000, 5000), (10_000, 11_000), (8000, 9000)]);
     assert_eq!(after(4), [(2000, 5000), (10_000, 11_000), (8000, 9000), (6000, 7000)]);
     assert_eq!(after(2), [(10_000, 11_000), (8000, 9000), (6000, 7000)]);
 }
 
-/// RFC 2018 §4: "as many distinct SACK blocks as possible", also if more exist than fit.
+/// RFC 2018 §4: "as many distinct SACK blocks as possible". Blocks that did not fit in an earlier ACK are reported
+/// again when other blocks have merged.
 #[test]
 fn sack_blocks_that_were_left_out_come_back() {
     let mut script = Script::receiver(config("sack"));
@@ -161,8 +166,8 @@ fn sack_blocks_that_were_left_out_come_back() {
     assert_eq!(blocks(&mut script), [(6000, 9000), (10_000, 11_000), (4000, 5000), (2000, 3000)]);
 }
 
-/// RFC 2018 §3 and RFC 7323: three SACK blocks fit beside timestamps. Without negotiation of SACK, ACKs carry no SACK
-/// blocks.
+/// RFC 2018 §3 and RFC 7323: only three SACK blocks fit beside timestamps. If only one end offers SACK, ACKs carry no
+/// SACK blocks.
 #[test]
 fn sack_blocks_and_options() {
     let peer = Peer { timestamps: true, mss: 1012, ..Peer::default() };
@@ -184,7 +189,8 @@ fn sack_blocks_on_data() {
     assert_eq!(blocks(&mut script), [(2000, 3000)]);
 }
 
-/// RFC 3168 §6.1.3: after a mark every ACK echoes it, until CWR; a mark on the segment with CWR starts a new echo.
+/// RFC 3168 §6.1.3: after a mark, every ACK has ECE until CWR arrives. If the segment with CWR is itself marked, ECE
+/// continues.
 #[test]
 fn marks_are_echoed_until_cwr() {
     let peer = Peer { ecn: true, ..Peer::default() };

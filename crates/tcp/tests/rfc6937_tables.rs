@@ -1,5 +1,6 @@
-//! The two tables of RFC 6937 §3.1 for RFC 6675: cwnd = FlightSize = 20 segments, with limited transmit. As in the
-//! tables, FlightSize includes the segments of limited transmit. The RFC numbers segments from 0, the script from 1.
+//! RFC 6937 §3.1 has two tables of a recovery by RFC 6675, with cwnd = FlightSize = 20 segments and limited transmit.
+//! The tests reproduce both. As in the tables, FlightSize includes the segments sent by limited transmit. The RFC
+//! numbers segments from 0, the script from 1.
 
 mod script;
 
@@ -16,7 +17,8 @@ struct Row {
     sent: String,
 }
 
-/// Segments 1 to `lost` are lost; the ACKs of the others arrive.
+/// Returns a row for each ACK: cwnd and pipe, in segments, and what is sent (N: new data, R: retransmission). Segments
+/// 1 to `lost` are lost, and the ACKs of the other segments arrive.
 fn table(lost: u64) -> Vec<Row> {
     let on = Value::Flag(true);
     let values = [("limited_transmit", on.clone()), ("limited_transmit_counts", on)];
@@ -48,7 +50,8 @@ fn rows(cwnd: &[u64], pipe: &[u64], sent: &[&str]) -> Vec<Row> {
     cwnd.iter().zip(pipe).zip(sent).map(row).collect()
 }
 
-/// First table: segment 0 is lost. At the first retransmission, the RFC prints the pipe before that retransmission.
+/// First table: segment 0 is lost. The row of the retransmission (R) has `pipe` before that retransmission, as in the
+/// RFC.
 #[test]
 fn a_single_loss() {
     let cwnd = [20, 20, 11, 11, 11, 11, 11, 11, 11, 11, 11, 11, 11, 11, 11, 11, 11, 11, 11];

@@ -1,6 +1,6 @@
-//! `recovery = "sack1"` compared with ns-2: segments sent at each ACK by Debian's ns2 2.35+dfsg-5 for some losses
-//! (`Agent/TCP/Sack1`, 10 Mbit/s, 40 ms, `window_ 20`, `windowInit_ 10`, `singledup_ 0`, an `ErrorModel/List` on the
-//! link).
+//! `recovery = "sack1"` must send the same segments at each ACK as ns-2 for some patterns of losses. The expected
+//! traces come from Debian's ns2 2.35+dfsg-5 (`Agent/TCP/Sack1`, 10 Mbit/s, 40 ms, `window_ 20`, `windowInit_ 10`,
+//! `singledup_ 0`, an `ErrorModel/List` on the link).
 
 mod script;
 
@@ -10,7 +10,8 @@ use script::Step::*;
 use script::{Peer, Script, choose, config, halving_the_window};
 use std::collections::{BTreeSet, VecDeque};
 
-/// Trace of slow start up to the fast retransmit of segment 11, the only one of its round trip that is lost.
+/// Trace of slow start up to the fast retransmit of segment 11. `S11` is the sending of segment 11, and `A10` the
+/// arrival of an ACK up to segment 10.
 const START: &str = "S1 S2 S3 S4 S5 S6 S7 S8 S9 S10 A1 S11 S12 A2 S13 S14 A3 S15 S16 A4 S17 S18 A5 S19 S20 A6 S21 S22 A7 \
     S23 S24 A8 S25 S26 A9 S27 S28 A10 S29 S30 A10 A10 A10 S11";
 
@@ -54,8 +55,8 @@ impl Receiver {
     }
 }
 
-/// Plays a trace: `A7` is an arriving ACK of segments up to 7, `S7` the sending of segment 7, `T` a timeout. `lost` has
-/// the numbers of lost transmissions, counted from 1.
+/// Plays a trace and checks what is sent. `A7` is the arrival of an ACK of segments up to 7, `S7` the sending of
+/// segment 7, `T` a timeout. `lost`: which transmissions are lost, counted from 1.
 #[track_caller]
 fn play(trace: &str, lost: &[usize]) {
     let config = Config {
@@ -86,8 +87,8 @@ fn play(trace: &str, lost: &[usize]) {
                 }
             }
             "A" => {
-                receiver.take(under_way.pop_front().expect("a segment that arrives"));
-                assert_eq!(receiver.next - 1, number(), "the trace's receiver");
+                receiver.take(under_way.pop_front().expect("a segment in flight that causes the ACK"));
+                assert_eq!(receiver.next - 1, number(), "the receiver acknowledges as in the trace");
                 script.tick(1);
                 script.sack(receiver.next, &receiver.blocks());
             }
@@ -101,8 +102,8 @@ fn play(trace: &str, lost: &[usize]) {
     }
 }
 
-/// Pipe is 20 - 3 at the third duplicate, and below cwnd = 10 eight ACKs later; then each hole is retransmitted once,
-/// one per ACK. The partial ACKs of 12 and 17 release two and four segments.
+/// `pipe` is 20 - 3 at the third duplicate ACK. Eight ACKs later it is below cwnd = 10, and then one hole is
+/// retransmitted per ACK. The partial ACKs of segments 12 and 17 permit two and four segments.
 #[test]
 fn losses_stay_in_the_pipe() {
     play(
@@ -115,8 +116,8 @@ fn losses_stay_in_the_pipe() {
     );
 }
 
-/// The retransmission of 13 is lost: the timer expires, and everything unacknowledged is due for retransmission. The
-/// second retransmission of 13 closes the last hole, so that slow start continues after 32.
+/// The retransmission of segment 13 is lost, so the timer expires and go-back-N begins. The second retransmission of 13
+/// fills the last hole, and slow start continues with segment 33.
 #[test]
 fn a_lost_retransmission_waits_for_the_timer() {
     play(
@@ -128,7 +129,8 @@ fn a_lost_retransmission_waits_for_the_timer() {
     );
 }
 
-/// Segments 32, 34 and 37, sent in recovery, are lost. Three further duplicates begin the next recovery.
+/// Segments 32, 34 and 37, sent in recovery, are lost. Three duplicate ACKs after the end of the recovery begin the
+/// next recovery.
 #[test]
 fn a_second_recovery_begins_with_three_duplicates() {
     play(
@@ -141,7 +143,8 @@ fn a_second_recovery_begins_with_three_duplicates() {
     );
 }
 
-/// Every second segment of a window is lost. After two timeouts everything is retransmitted, SACKed data included.
+/// Every second segment of a window of data is lost. After each of the two timeouts all outstanding segments are
+/// retransmitted, SACKed ones included.
 #[test]
 fn after_a_timeout_reports_are_forgotten() {
     play(

@@ -1,4 +1,5 @@
-//! The scoreboard's running sums, compared with a model that evaluates RFC 6675 §4 at each step.
+//! The scoreboard's running sums must agree with a simple model, which evaluates the definitions of RFC 6675 §4 at each
+//! step.
 
 use lasthop_base::{Duration, Time};
 use lasthop_tcp::Range;
@@ -7,16 +8,16 @@ use proptest::prelude::*;
 
 const MSS: u64 = 100;
 
-/// A segment of the model; partial ACKs move `start`.
+/// A segment of the model. An ACK of part of the segment moves `start`.
 #[derive(Clone, Copy, Debug)]
 struct Segment {
     start: u64,
     end: u64,
     sent_at: Time,
     sacked: bool,
-    /// Declared lost by fast retransmit or timeout, whatever IsLost yields.
+    /// Marked lost by a fast retransmit or a timeout, even if IsLost is false.
     given_up: bool,
-    /// Retransmitted after the loss (`S1 <= HighRxt`).
+    /// Retransmitted since it was last marked lost (`S1 <= HighRxt`).
     copy_in_flight: bool,
     ever_retransmitted: bool,
 }
@@ -28,26 +29,27 @@ struct Model {
     segments: Vec<Segment>,
 }
 
-/// An event at the sender. Fractions from 0 to 1 select positions in the outstanding data.
+/// An event at the sender. Values from 0 to 1 select positions in the outstanding data.
 #[derive(Clone, Copy, Debug)]
 enum Op {
     Send(u64),
-    /// An ACK of whole segments and bytes of the next, with SACK blocks.
+    /// An ACK of `segments` whole segments and `bytes` bytes of the next segment, with two SACK blocks. `whole`: the
+    /// blocks begin and end at segment boundaries.
     Ack {
         segments: usize,
         bytes: u64,
         blocks: [(f64, f64); 2],
         whole: bool,
     },
-    /// Retransmits by NextSeg rule 1, at most this many times.
+    /// Retransmits lost segments by NextSeg rule 1; the value is the largest number.
     Repair(usize),
-    /// Retransmits by NextSeg rule 3, if rule 1 yields nothing.
+    /// Retransmits one segment by NextSeg rule 3, if rule 1 finds no segment.
     Doubt,
-    /// Retransmits by NextSeg rule 4.
+    /// Retransmits the last segment by NextSeg rule 4.
     Rescue,
     FastRetransmit,
     Timeout,
-    /// The MTU has shrunk: segments are split into pieces of at most this many bytes.
+    /// Splits segments into pieces of at most this number of bytes, because the path MTU has shrunk.
     Cut(u64),
 }
 
@@ -151,7 +153,10 @@ impl Model {
     }
 
     fn at(&mut self, start: u64) -> &mut Segment {
-        self.segments.iter_mut().find(|segment| segment.start == start).expect("a segment begins there")
+        self.segments
+            .iter_mut()
+            .find(|segment| segment.start == start)
+            .expect("a segment begins at this offset")
     }
 }
 
@@ -263,7 +268,8 @@ impl Both {
         segment.sent_at = self.now;
     }
 
-    /// A block between two fractions of the outstanding data, at segment edges or not.
+    /// Returns a SACK block between two positions in the outstanding data, given as fractions. `whole`: the positions
+    /// are rounded down to segment boundaries.
     fn block(&self, from: f64, to: f64, whole: bool) -> Range {
         let (una, outstanding) = (self.model.una, self.model.outstanding() as f64);
         let place = |share: f64| una + (outstanding * share) as u64;
@@ -288,10 +294,14 @@ impl Both {
             (scoreboard.una(), scoreboard.nxt(), scoreboard.outstanding()),
             (model.una, model.nxt, model.outstanding())
         );
-        assert_eq!(scoreboard.sacked(), sum(&|index| model.segments[index].sacked), "SACKed");
-        assert_eq!(scoreboard.lost(), sum(&|index| model.lost(index)), "lost");
+        assert_eq!(scoreboard.sacked(), sum(&|index| model.segments[index].sacked), "bytes SACKed");
+        assert_eq!(scoreboard.lost(), sum(&|index| model.lost(index)), "bytes lost");
         assert_eq!(scoreboard.pipe(), model.pipe(), "pipe");
-        assert_eq!(scoreboard.left_network(), model.outstanding().saturating_sub(model.pipe()), "gone");
+        assert_eq!(
+            scoreboard.left_network(),
+            model.outstanding().saturating_sub(model.pipe()),
+            "bytes that have left the network"
+        );
         assert_eq!(scoreboard.highest_sacked(), model.highest_sacked());
         assert_eq!(scoreboard.first(), model.segments.first().map(Segment::range));
         assert_eq!(scoreboard.first_is_lost(), !model.segments.is_empty() && model.lost(0));

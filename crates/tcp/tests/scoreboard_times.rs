@@ -1,4 +1,5 @@
-//! Times in the scoreboard, compared with a model that examines every segment (RFC 8985 §6.2).
+//! The scoreboard's sending times and its loss detection by time must agree with a simple model, which examines every
+//! segment (RFC 8985 §6.2).
 
 use lasthop_base::{Duration, Time};
 use lasthop_tcp::Range;
@@ -30,14 +31,15 @@ struct Model {
 #[derive(Clone, Copy, Debug)]
 enum Op {
     Send,
-    /// Acknowledges some outstanding segments, and SACKs one range above them.
+    /// Acknowledges `segments` segments, and SACKs a range of `len` segments above them. `from`, 0 to 1, selects where
+    /// the range begins.
     Ack {
         segments: usize,
         from: f64,
         len: usize,
     },
     Repair,
-    /// Retransmits the last segment, whether lost or not, as a tail loss probe does.
+    /// Retransmits the last segment even if it is not lost, as a tail loss probe does.
     Probe,
     Look {
         wait_ms: u64,
@@ -46,7 +48,7 @@ enum Op {
 }
 
 impl Model {
-    /// Applies an ACK; returns the newest delivered segment.
+    /// Applies an ACK. Returns the most recently sent segment among those newly delivered.
     fn ack(&mut self, ack: u64, block: Range) -> Option<Newest> {
         let before = self.highest;
         let mut newest: Option<Newest> = None;
@@ -144,8 +146,8 @@ proptest! {
                 }
                 Op::Repair => {
                     let next = scoreboard.next_lost();
-                    // Lost segments are retransmitted in sequence order, both for the first time and later (RFC 6675
-                    // §4, NextSeg rule 1).
+                    // Lost segments are retransmitted in sequence order, no matter whether the original or a copy was
+                    // lost (RFC 6675 §4, NextSeg rule 1).
                     let first = model.segments.iter().find(|it| it.lost && !it.copy_in_flight && !it.sacked);
                     prop_assert_eq!(next.map(|range| range.end), first.map(|it| it.end));
                     if let Some(range) = next {

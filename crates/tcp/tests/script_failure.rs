@@ -1,4 +1,4 @@
-//! A failing script prints all steps up to the failed one.
+//! A failing script prints all steps up to the failed step.
 
 mod script;
 

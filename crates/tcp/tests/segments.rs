@@ -1,4 +1,4 @@
-//! Content and handling of single segments: PSH, data on a SYN, data on a reset, header fields.
+//! Content and handling of single segments: PSH, data on a SYN or reset, windows, and timestamps of resets.
 
 mod script;
 
@@ -9,7 +9,7 @@ use script::{IRS, ISS, Peer, Script, config};
 
 const SYN_ACK: Flags = Flags(0x12);
 
-/// RFC 9293 §3.9.1.2: PSH is set only on the last segment of written data; a FIN alone has no PSH.
+/// RFC 9293 §3.9.1.2: only the last segment of the written data has PSH. A FIN without data has no PSH.
 #[test]
 fn push_ends_what_was_written() {
     let setup = Config { initial_window: 8, nagle: false, ..config("sack") };
@@ -18,15 +18,16 @@ fn push_ends_what_was_written() {
     script.run([Write(2500)]);
     assert_eq!([(); 3].map(|()| pushes(&mut script)), [false, false, true]);
     script.run([Nothing, AckBytes(2500), Write(500), Write(500)]);
-    assert!(pushes(&mut script), "SHLD-27: two writes, one segment, one PSH");
+    assert!(pushes(&mut script), "SHLD-27: two writes in one segment have one PSH");
     script.run([Nothing, AckBytes(3500), Close]);
-    assert!(!pushes(&mut script), "a FIN alone");
+    assert!(!pushes(&mut script), "a FIN without data has no PSH");
     let mut script = Script::opened(config("sack"), Peer::default());
     script.run([Write(300), Bytes(0, 300), Timeout]);
     assert!(pushes(&mut script));
 }
 
-/// RFC 9293 §3.4: data on a SYN may wait or be dropped; a listener drops it without acknowledgement.
+/// RFC 9293 §3.4: an endpoint may store or drop data on a SYN. Our listener drops this data and acknowledges only the
+/// SYN.
 #[test]
 fn data_on_a_syn_is_not_acknowledged() {
     let mut script = Script::closed(config("sack"), Role::Passive, Peer::default());
@@ -40,7 +41,8 @@ fn data_on_a_syn_is_not_acknowledged() {
     script.run([DataBytes(0, 500), AckedBytes(500)]);
 }
 
-/// Returns an endpoint that has received, in SYN-SENT, the peer's SYN with these flags and this many bytes.
+/// Returns an endpoint that was in SYN-SENT and has received the peer's SYN or SYN-ACK (`flags`) with `len` bytes of
+/// data.
 fn answered(config: Config, flags: Flags, len: u32) -> Script {
     let mut script = Script::closed(config, Role::Active, Peer::default());
     script.endpoint.open(script.now);
@@ -50,7 +52,8 @@ fn answered(config: Config, flags: Flags, len: u32) -> Script {
     script
 }
 
-/// RFC 9293 §3.10.7.3: "other controls or text in the segment" of the SYN-ACK are processed.
+/// RFC 9293 §3.10.7.3: "other controls or text in the segment" of the SYN-ACK are processed, that is, its data and its
+/// FIN.
 #[test]
 fn data_on_a_syn_ack_is_taken() {
     let mut script = answered(config("sack"), SYN_ACK, 500);
@@ -71,7 +74,8 @@ fn data_on_a_syn_ack_is_taken() {
         script.run([In(State::CloseWait), AckedBytes(u64::from(len) + 1), Nothing]);
         assert_eq!(script.endpoint.delivered(), u64::from(len));
     }
-    // At most the window advertised in the SYN is accepted. A FIN beyond that window does not count.
+    // Data on the SYN-ACK is accepted only within the window advertised in the SYN, 400 bytes. A FIN beyond this window
+    // is ignored.
     let window = script::choose(
         lasthop_tcp::receiver::window::ALL,
         "buffer",
@@ -79,7 +83,7 @@ fn data_on_a_syn_ack_is_taken() {
     );
     let mut script = answered(Config { window, ..config("sack") }, SYN_ACK | Flags::FIN, 500);
     script.run([In(State::Established), AckedBytes(400), Nothing]);
-    // In a simultaneous open (Fig. 7), data on the crossing SYN is not accepted yet; data on the SYN-ACK is.
+    // In a simultaneous open (RFC 9293 §3.5, Fig. 7), data on the SYN is dropped, and data on the SYN-ACK is accepted.
     let mut script = answered(config("sack"), Flags::SYN, 500);
     assert_eq!(script.sent("the SYN-ACK").segment.ack, IRS.at(1));
     let crossed = Segment { len: 500, ..script.syn(SYN_ACK, None) };
@@ -88,7 +92,7 @@ fn data_on_a_syn_ack_is_taken() {
     assert_eq!(script.endpoint.delivered(), 500);
 }
 
-/// SHLD-2: data on a reset is ignored.
+/// RFC 9293, SHLD-2: a reset with data is accepted as a reset, and its data is ignored.
 #[test]
 fn a_reset_with_data() {
     let mut script = Script::opened(config("sack"), Peer::default());
@@ -97,7 +101,7 @@ fn a_reset_with_data() {
     assert_eq!(script.endpoint.delivered(), 0);
 }
 
-/// MUST-66: a reset is accepted at a closed window.
+/// RFC 9293, MUST-66: at a closed receive window, URG segments are processed and a reset is accepted.
 #[test]
 fn a_reset_at_a_closed_window() {
     let window = script::choose(
@@ -118,7 +122,8 @@ fn a_reset_at_a_closed_window() {
     script.run([In(State::Closed)]);
 }
 
-/// MUST-1: windows above 2^15 are not negative; scaled by 14 bits they are 1 GiB.
+/// RFC 9293, MUST-1: the window is an unsigned number. A field of 65,535 means 65,535 bytes, and with a shift of 14
+/// bits 1 GiB.
 #[test]
 fn the_window_is_unsigned() {
     let setup = Config { initial_window: 66, ..config("sack") };
@@ -131,7 +136,7 @@ fn the_window_is_unsigned() {
     script.run([Write(1 << 40), Ack(1), News(1, 2000), Nothing]);
 }
 
-/// RFC 7323 §3.2: the echo of a reset without an ACK is 0; with an ACK, it is the peer's last timestamp.
+/// RFC 7323 §3.2: a reset with the ACK flag echoes the peer's last timestamp. A reset without the ACK flag echoes 0.
 #[test]
 fn timestamps_of_resets() {
     let stamped = || {

@@ -1,4 +1,4 @@
-//! Opening and resetting: RFC 9293 §3.5, §3.10, and RFC 5961.
+//! Opening and resetting a connection (RFC 9293 §3.5, §3.10, and RFC 5961).
 
 mod script;
 
@@ -31,7 +31,7 @@ fn expect_flags(script: &mut Script, flags: Flags) -> Segment {
     segment
 }
 
-/// §3.5, Fig. 6, seen from the passive end.
+/// RFC 9293 §3.5, Fig. 6: the three-way handshake at the passive end.
 #[test]
 fn passive_open() {
     let mut script = passive();
@@ -41,7 +41,7 @@ fn passive_open() {
     let answer = expect_flags(&mut script, SYN_ACK);
     assert_eq!((answer.seq, answer.ack), (ISS, IRS.at(1)));
     script.run([Nothing, Deadline(1000), Tick(100), Ack(1), In(State::Established), Nothing, NoDeadline]);
-    // The handshake measured 100 ms: RTO = 100 + 4 x 50, at least a second.
+    // The handshake gives an RTT sample of 100 ms.
     assert_eq!(script.endpoint.sender().rtt().srtt(), Some(Duration::from_millis(100)));
 }
 
@@ -55,7 +55,8 @@ fn data_completes_the_handshake() {
     assert_eq!(script.endpoint.delivered(), 1000);
 }
 
-/// RFC 6298 §5: SYN and SYN-ACK are retransmitted with back-off. A retransmitted SYN or SYN-ACK gives no RTT sample.
+/// RFC 6298 §5: SYN and SYN-ACK are retransmitted, and the RTO doubles each time. A retransmitted SYN or SYN-ACK gives
+/// no RTT sample.
 #[test]
 fn lost_handshake_segments() {
     let mut script = passive();
@@ -69,7 +70,7 @@ fn lost_handshake_segments() {
     }
     script.run([Tick(100), Ack(1), In(State::Established), NoDeadline]);
     assert_eq!(script.endpoint.sender().rtt().srtt(), None);
-    // RFC 5681 §3.1: after more than one loss of the SYN, the initial window is one segment.
+    // RFC 5681 §3.1: if the SYN was lost more than once, the initial window is one segment, not ten.
     let mut script = Script::closed(
         lasthop_tcp::Config { initial_window: 10, ..config("sack") },
         Role::Active,
@@ -86,9 +87,9 @@ fn lost_handshake_segments() {
     script.run([Acked(1), Write(10_000), New(1), Nothing, Cwnd(1)]);
 }
 
-/// A repeated SYN indicates a lost SYN-ACK, which is then retransmitted, as in Linux. RFC 9293 §3.10.7.4 has a bare ACK
-/// instead, which would have no effect in SYN-SENT. The round trip of this SYN-ACK is not measured (Karn). Forged SYNs
-/// are answered at the rate of challenge ACKs, five at once (RFC 5961 §7).
+/// A repeated SYN shows that the SYN-ACK was lost, so the SYN-ACK is retransmitted, as in Linux. RFC 9293 §3.10.7.4
+/// sends a pure ACK instead, which would have no effect in SYN-SENT. A retransmitted SYN-ACK gives no RTT sample
+/// (Karn's algorithm). SYNs may be forged, so at most five are answered at once, like challenge ACKs (RFC 5961 §7).
 #[test]
 fn a_syn_again_gets_the_syn_ack_again() {
     let mut script = passive();
@@ -108,7 +109,7 @@ fn a_syn_again_gets_the_syn_ack_again() {
     assert_eq!(script.endpoint.sender().rtt().srtt(), None);
 }
 
-/// RFC 6928 §2: an initial window of ten segments of up to 1460 bytes.
+/// RFC 6928 §2: the default initial window is ten segments of up to 1460 bytes.
 #[test]
 fn ten_segments_to_begin_with() {
     let setup = lasthop_tcp::Config {
@@ -119,8 +120,8 @@ fn ten_segments_to_begin_with() {
     script.run([Write(20_000), News(1, 10), Nothing]);
 }
 
-/// A repeated SYN-ACK indicates a lost ACK (§3.5). In an open connection, a SYN is answered with a challenge ACK (RFC
-/// 5961 §4).
+/// A repeated SYN-ACK shows that the handshake's ACK was lost, so it is sent again (RFC 9293 §3.5). A SYN in an open
+/// connection causes a challenge ACK (RFC 5961 §4).
 #[test]
 fn a_syn_in_a_connection_is_challenged() {
     let mut script = opened();
@@ -133,7 +134,8 @@ fn a_syn_in_a_connection_is_challenged() {
     script.run([In(State::Established), Acked(1), Nothing]);
 }
 
-/// §3.5, Fig. 7: in a simultaneous open, each SYN-ACK completes the handshake of the other end.
+/// RFC 9293 §3.5, Fig. 7, simultaneous open: both ends send a SYN, and each SYN-ACK completes the handshake at the
+/// other end.
 #[test]
 fn simultaneous_open() {
     let mut script = Script::closed(config("sack"), Role::Active, Peer::default());
@@ -149,7 +151,7 @@ fn simultaneous_open() {
     script.run([In(State::Established), NoDeadline, Write(1000), New(1), Data(1), AckedBytes(1000)]);
 }
 
-/// A simultaneous open between two endpoints of this crate.
+/// A simultaneous open between two endpoints of this crate reaches ESTABLISHED at both ends, and no timer runs then.
 #[test]
 fn two_endpoints_open_at_once() {
     let stream = || lasthop_base::Stream::named(1, "open");
@@ -172,7 +174,8 @@ fn two_endpoints_open_at_once() {
     }
 }
 
-/// §3.10.7.3: an ACK of unsent data is answered with a reset; a reset without the right ACK is ignored.
+/// RFC 9293 §3.10.7.3, in SYN-SENT: an ACK of unsent data causes a reset. A reset is accepted only if its ACK number
+/// covers our SYN.
 #[test]
 fn syn_sent_rejects_wrong_acks() {
     let mut script = Script::closed(config("sack"), Role::Active, Peer::default());
@@ -191,7 +194,8 @@ fn syn_sent_rejects_wrong_acks() {
     assert_eq!(script.endpoint.ended(), Some(EndReason::Refused));
 }
 
-/// §3.5.2: a segment to a closed port is answered with a reset, which has an acknowledgement if the segment has none.
+/// RFC 9293 §3.5.2: a segment to a closed port causes a reset. If the segment has an ACK, the reset takes its sequence
+/// number from it; otherwise the reset acknowledges the segment.
 #[test]
 fn a_closed_port_resets() {
     let mut script = opened();
@@ -208,8 +212,8 @@ fn a_closed_port_resets() {
     script.run([Nothing]);
 }
 
-/// §3.5, Fig. 8: an old SYN reaches a listener. The peer answers the SYN-ACK with a reset, and the listener returns to
-/// LISTEN.
+/// RFC 9293 §3.5, Fig. 8: an old duplicate SYN reaches a listener. The peer answers the SYN-ACK with a reset, and the
+/// listener returns to LISTEN. The next SYN opens the connection.
 #[test]
 fn an_old_syn_at_a_listener() {
     let mut script = passive();
@@ -225,8 +229,9 @@ fn an_old_syn_at_a_listener() {
     script.run([Ack(1), In(State::Established)]);
 }
 
-/// §3.10.7.2: a listener ignores resets, answers an ACK with a reset, opens for a SYN, and drops everything else
-/// ("fourth"). A SYN with FIN is dropped too, as in Linux: see docs/development/conformance.md.
+/// RFC 9293 §3.10.7.2: a listener ignores resets, answers an ACK with a reset, opens the connection for a SYN, and
+/// drops all other segments (fourth step). A SYN with FIN is dropped too, as in Linux: see
+/// docs/development/conformance.md.
 #[test]
 fn what_a_listener_answers() {
     let mut script = passive();
@@ -258,7 +263,8 @@ fn what_a_listener_answers() {
     script.run([Ack(1), In(State::Established)]);
 }
 
-/// §3.10.7.4, MUST-11: an endpoint that entered SYN-RECEIVED from SYN-SENT closes as refused after a reset.
+/// RFC 9293 §3.10.7.4, MUST-11: an endpoint that came to SYN-RECEIVED from SYN-SENT does not return to LISTEN after a
+/// reset. The connection ends as refused.
 #[test]
 fn a_reset_during_simultaneous_open() {
     let mut script = Script::closed(config("sack"), Role::Active, Peer::default());
@@ -274,7 +280,7 @@ fn a_reset_during_simultaneous_open() {
     assert_eq!(script.endpoint.ended(), Some(EndReason::Refused));
 }
 
-/// §3.10.7.4: in SYN-RECEIVED an invalid ACK is answered with a reset.
+/// RFC 9293 §3.10.7.4: in SYN-RECEIVED, an ACK with an invalid number causes a reset.
 #[test]
 fn syn_received_rejects_wrong_acks() {
     let mut script = passive();
@@ -289,7 +295,8 @@ fn syn_received_rejects_wrong_acks() {
     script.run([In(State::SynReceived), Ack(1), In(State::Established)]);
 }
 
-/// §3.5.1, Fig. 9: the peer has crashed and sends a new SYN. Our challenge ACK makes the peer reset the connection.
+/// RFC 9293 §3.5.1, Fig. 9: the peer has crashed and sends a new SYN. Our challenge ACK makes the peer reset the old
+/// connection.
 #[test]
 fn a_half_open_connection() {
     let mut script = opened();
@@ -298,13 +305,14 @@ fn a_half_open_connection() {
     script.arrive(syn);
     let challenge = script.sent("the challenge").segment;
     assert_eq!((challenge.seq, challenge.ack), (ISS.at(1001), IRS.at(1001)));
-    // As <SEQ=100><CTL=RST> in Fig. 9, the reset has the number that our ACK expects.
+    // The reset has the sequence number that our challenge ACK expects, as <SEQ=100><CTL=RST> in Fig. 9.
     script.arrive(Segment { seq: challenge.ack, flags: Flags::RST, ..Segment::default() });
     script.run([In(State::Closed), Nothing, NoDeadline]);
     assert_eq!(script.endpoint.ended(), Some(EndReason::Reset));
 }
 
-/// RFC 5961 §3: a reset with a number other than RCV.NXT is challenged inside the window and ignored outside.
+/// RFC 5961 §3: a reset closes the connection only if its sequence number is RCV.NXT. Any other number inside the
+/// window causes a challenge ACK. A reset outside the window is ignored.
 #[test]
 fn inexact_resets() {
     let mut script = opened();
@@ -317,7 +325,8 @@ fn inexact_resets() {
     script.run([In(State::Closed), Nothing]);
 }
 
-/// RFC 5961 §5: an ACK of unsent data, or older than the largest window, is challenged and dropped.
+/// RFC 5961 §5: a segment whose ACK number is above SND.NXT, or older than the largest window, causes a challenge ACK
+/// and is dropped.
 #[test]
 fn senseless_acks_are_challenged() {
     let mut script = opened();
@@ -328,18 +337,19 @@ fn senseless_acks_are_challenged() {
         script.run([AckedBytes(0), Nothing]);
     }
     assert_eq!(script.endpoint.delivered(), 0);
-    // An old ACK within the window is valid: its data counts.
+    // A segment with an old ACK number within the window is valid, and its data is accepted.
     let old = Segment { ack: ISS.at(1), len: 100, ..script.plain() };
     script.arrive(old);
     script.run([AckedBytes(100), Nothing, InFlight(2)]);
-    // §3.10.7.4, fifth: a segment without ACK is silently dropped.
+    // RFC 9293 §3.10.7.4, fifth step: a segment without the ACK flag is silently dropped.
     let mute = Segment { seq: IRS.at(101), flags: Flags::PSH, len: 100, ..Segment::default() };
     script.arrive(mute);
     script.run([Nothing]);
     assert_eq!(script.endpoint.delivered(), 100);
 }
 
-/// RFC 5961 §5.2: SND.UNA - MAX.SND.WND =< SEG.ACK. The largest window was 60000 bytes.
+/// RFC 5961 §5.2: an ACK is acceptable if SND.UNA - MAX.SND.WND =< SEG.ACK. The largest window was 60,000 bytes, so an
+/// ACK may be 60,000 bytes old.
 #[test]
 fn how_old_an_ack_may_be() {
     for (behind, taken) in [(60_000, 100), (60_001, 0), (99_000, 0)] {

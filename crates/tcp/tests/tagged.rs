@@ -1,4 +1,5 @@
-//! Tagged segments at the sender: huang §3.A and §3.C.
+//! Loss discrimination by tagged segments (huang §3.A and §3.C): a segment of low priority, which a congested router
+//! drops first.
 
 mod script;
 
@@ -14,7 +15,8 @@ fn tagging(values: &[(&'static str, Value)]) -> Script {
     Script::sender(Config { initial_window: 8, sender_discrimination, ..config("sack") })
 }
 
-/// §3.A: one segment per window is tagged. When its ACK arrives, the next segment is tagged.
+/// huang §3.A: one segment per window of data is tagged. When the tagged segment is acknowledged, the next new segment
+/// is tagged.
 #[test]
 fn one_segment_per_window_has_a_low_priority() {
     let mut script = tagging(&[]);
@@ -27,16 +29,17 @@ fn one_segment_per_window_has_a_low_priority() {
     assert_eq!(script.endpoint.counters().tagged_sent, 2);
 }
 
-/// §3.C: "when losses are concluded as due to corruption, the transmit window is restored to the value before".
+/// huang §3.C: "when losses are concluded as due to corruption, the transmit window is restored to the value before".
+/// The tagged segment arrives, so the loss was corruption.
 #[test]
 fn a_surviving_tag_restores_the_window() {
     for (restores, ssthresh) in [("window", 4), ("window_and_ssthresh", 1 << 30)] {
         let mut script = tagging(&[("restores", Value::Word(restores))]);
-        // Segment 1 carries the tag and arrives, so that segment 9 carries the next tag.
+        // Segment 1 is tagged and arrives, so segment 9 is tagged next. Segment 2 is lost.
         script.run([News(1, 8), Tick(100), Ack(2), Cwnd(9), News(9, 10), Nothing]);
         script.run([Sack(2, &[(3, 4)]), Sack(2, &[(3, 5)]), Nothing, Sack(2, &[(3, 6)]), Again(2), Cwnd(4)]);
         script.run([Sack(2, &[(3, 11)]), News(11, 13), Cwnd(4), Ack(11), Cwnd(9)]);
-        // ssthresh is 4.5 segments, half of the nine outstanding, or the previous value.
+        // ssthresh stays 4.5 segments, half of the nine outstanding, unless the parameter says that it is restored too.
         let restored = script.endpoint.sender().ssthresh();
         assert_eq!(restored.min(1 << 30), if ssthresh == 4 { 4500 } else { ssthresh }, "{restores}");
         assert_eq!(script.endpoint.counters().judged_wireless, 1);
@@ -44,7 +47,8 @@ fn a_surviving_tag_restores_the_window() {
     }
 }
 
-/// §3.C: "if loss of a tagged segment is found there exists at least one segment loss due to congestion".
+/// huang §3.C: "if loss of a tagged segment is found there exists at least one segment loss due to congestion". The
+/// tagged segment 1 is lost, so cwnd stays halved.
 #[test]
 fn a_lost_tag_keeps_it_halved() {
     let mut script = tagging(&[]);
@@ -61,8 +65,8 @@ fn a_timeout_restores_nothing() {
     assert_eq!(script.endpoint.counters().judged_wireless, 0);
 }
 
-/// After a timeout, the Reno of the 1990s detects a second loss during the repair. Loss discrimination then restores
-/// the window at the second loss, which is two segments, not the window before the timeout.
+/// With `reenter`, Reno detects a second loss while it retransmits after a timeout. Loss discrimination then restores
+/// cwnd to its value at the second loss, two segments, not to cwnd before the timeout.
 #[test]
 fn after_a_timeout_no_window_of_before_is_restored() {
     let sender_discrimination = choose(loss_discrimination::ALL, "tagged", &[]);

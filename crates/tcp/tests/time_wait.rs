@@ -1,4 +1,5 @@
-//! TIME-WAIT (RFC 9293 §3.6.1), reopening (RFC 6191), and resets for segments without a connection (§3.10.7.1).
+//! TIME-WAIT (RFC 9293 §3.6.1), reopening of a connection in TIME-WAIT (RFC 6191), and resets for segments without a
+//! connection (RFC 9293 §3.10.7.1).
 
 mod script;
 
@@ -8,7 +9,7 @@ use lasthop_wire::{Flags, Segment, Seq, Timestamps};
 use script::Step::*;
 use script::{IRS, ISS, Peer, Script, config};
 
-/// Returns an endpoint in TIME-WAIT. Both ends have closed, this end first; the peer has sent 1000 bytes.
+/// Returns an endpoint in TIME-WAIT. This end has closed first, then the peer, which has sent 1000 bytes.
 fn waiting(timestamps: bool) -> Script {
     let peer = Peer { timestamps, mss: 1012, ..Peer::default() };
     let mut script = Script::opened(Config { timestamps, ..config("sack") }, peer);
@@ -19,34 +20,36 @@ fn waiting(timestamps: bool) -> Script {
     script
 }
 
-/// A SYN of the same peer for a new connection. Its number is `ahead` after RCV.NXT of the old connection, and its
-/// timestamp `clock` ticks after the last one.
+/// Returns a SYN of the same peer for a new connection. Its sequence number is RCV.NXT of the old connection plus
+/// `ahead`. Its timestamp is the last timestamp plus `clock` ticks; `None`: no timestamps.
 fn syn(script: &Script, ahead: i32, clock: Option<i32>) -> Segment {
-    // The peer's FIN had number 1001, so RCV.NXT is 1002.
+    // The peer's FIN had the sequence number 1001, so RCV.NXT is 1002.
     let seq = Seq(IRS.at(1002).0.wrapping_add_signed(ahead));
     let timestamps =
         clock.map(|ticks| Timestamps { value: script.millis().wrapping_add_signed(ticks), echo: 0 });
     Segment { seq, timestamps, ..script.syn(Flags::SYN, None) }
 }
 
-/// RFC 6191 §2, if the old connection used timestamps.
+/// RFC 6191 §2, if the old connection used timestamps: a SYN with a later timestamp reopens the connection.
 #[test]
 fn a_later_clock_opens_again() {
     let script = waiting(true);
     let yields = |ahead, clock| script.endpoint.may_be_replaced_by(&syn(&script, ahead, clock));
-    assert!(yields(-500_000, Some(1)), "a later timestamp, whatever the number");
-    assert!(yields(1, Some(0)) && !yields(0, Some(0)), "the same timestamp: a larger number");
-    assert!(!yields(500_000, Some(-1)), "an earlier timestamp: never");
-    assert!(yields(1, None) && !yields(0, None), "without timestamps: a larger number");
+    assert!(yields(-500_000, Some(1)), "a later timestamp reopens at any sequence number");
+    assert!(yields(1, Some(0)) && !yields(0, Some(0)), "the same timestamp reopens only at a larger number");
+    assert!(!yields(500_000, Some(-1)), "an earlier timestamp never reopens");
+    assert!(yields(1, None) && !yields(0, None), "a SYN without timestamps reopens only at a larger number");
 }
 
-/// RFC 6191 §2 without timestamps: "greater than the last sequence number seen", which is RCV.NXT.
+/// RFC 6191 §2, if the old connection used no timestamps: the SYN's number must be "greater than the last sequence
+/// number seen", here RCV.NXT.
 #[test]
 fn a_larger_number_opens_again() {
     let script = waiting(false);
     let yields = |ahead| script.endpoint.may_be_replaced_by(&syn(&script, ahead, None));
     assert!(yields(1) && yields(1 << 30) && !yields(0) && !yields(-1));
-    // New timestamps, which the old connection lacked, reopen at any number if this end uses them.
+    // If the SYN has timestamps although the old connection had none, any sequence number reopens, but only if this end
+    // is configured to use timestamps.
     assert!(!script.endpoint.may_be_replaced_by(&syn(&script, -1, Some(1))));
     let peer = Peer { mss: 1012, ..Peer::default() };
     let mut script = Script::opened(Config { timestamps: true, ..config("sack") }, peer);
@@ -56,8 +59,8 @@ fn a_larger_number_opens_again() {
     assert!(script.endpoint.may_be_replaced_by(&syn(&script, -5000, Some(-7))));
 }
 
-/// Only a SYN reopens a connection, and only in TIME-WAIT. The new connection's sequence numbers continue those of the
-/// old one.
+/// Only a SYN without ACK, RST and FIN reopens a connection, and only in TIME-WAIT. The new connection's sequence
+/// numbers continue those of the old connection.
 #[test]
 fn nothing_else_opens_again() {
     let script = waiting(false);
@@ -79,9 +82,9 @@ fn an_old_syn_does_not_disturb() {
     script.run([In(State::TimeWait), AckedBytes(1001), Nothing, Deadline(50_000)]);
 }
 
-/// An ACK beyond the peer's FIN belongs to no known connection. Such an ACK is answered at a limited rate (RFC 5961
-/// §7), so that a peer without state learns of this connection (§3.10.7.4). An ACK with the next number is not
-/// answered: two ends in TIME-WAIT would answer each other for ever.
+/// A segment beyond the peer's FIN cannot belong to this connection. It causes an ACK at a limited rate (RFC 5961 §7),
+/// which shows a peer without state that this connection exists (RFC 9293 §3.10.7.4). An ACK with exactly the next
+/// number causes no answer, because two ends in TIME-WAIT would answer each other for ever.
 #[test]
 fn an_ack_from_behind_the_fin_is_answered() {
     let mut script = waiting(false);
@@ -98,10 +101,15 @@ fn an_ack_from_behind_the_fin_is_answered() {
         script.arrive(Segment { seq: IRS.at(1003), ..next });
         while script.endpoint.poll_segment(script.now).is_some() {}
     }
-    assert_eq!((before, script.endpoint.counters().challenges), (4, 5), "RFC 5961 §7");
+    assert_eq!(
+        (before, script.endpoint.counters().challenges),
+        (4, 5),
+        "answers beyond the limit of RFC 5961 §7"
+    );
 }
 
-/// Only a repeated FIN of the peer restarts the wait (§3.10.7.4); other old segments do not.
+/// Only a retransmitted FIN of the peer restarts the 60 s of TIME-WAIT (RFC 9293 §3.10.7.4). Other old segments are
+/// acknowledged, but do not restart it.
 #[test]
 fn only_a_fin_prolongs_the_wait() {
     let mut script = waiting(false);

@@ -1,4 +1,4 @@
-//! The retransmission timer: RFC 6298 §3 and §5.
+//! The retransmission timer: RTT samples (RFC 6298 §3), and start, restart and expiry (§5).
 
 mod script;
 
@@ -10,8 +10,8 @@ fn windowed(name: &str, initial_window: u32) -> Script {
     Script::sender(Config { initial_window, ..config(name) })
 }
 
-/// §5.1 to §5.3: the first segment starts the timer, later ones do not. Each ACK of new data restarts the timer; the
-/// ACK of the last data stops it.
+/// RFC 6298 §5, rules 5.1 to 5.3: the first segment starts the timer of 1000 ms, and later segments do not restart it.
+/// Each ACK of new data restarts the timer. The ACK of all outstanding data stops it.
 #[test]
 fn rules_5_1_to_5_3() {
     let mut script = Script::opened(Config { initial_window: 3, ..config("sack") }, Peer::default());
@@ -29,8 +29,8 @@ fn rules_5_1_to_5_3() {
     script.run([Tick(100), Ack(3), Deadline(1000), Tick(100), Ack(4), NoDeadline, Nothing]);
 }
 
-/// §5.4 to §5.6: when the timer expires, the sender retransmits the earliest segment, doubles the RTO, and restarts the
-/// timer.
+/// RFC 6298 §5, rules 5.4 to 5.6: when the timer expires, the sender retransmits the earliest segment, doubles the RTO,
+/// and restarts the timer.
 #[test]
 fn rules_5_4_to_5_6() {
     for name in ["tahoe", "reno", "new_reno", "sack"] {
@@ -41,9 +41,9 @@ fn rules_5_4_to_5_6() {
     }
 }
 
-/// §3, Karn's algorithm: the ACK of a retransmitted segment gives no RTT sample. An ACK that covers such a segment and
-/// other segments gives no sample either, because the other segments waited in the receiver's buffer. The ACK of a
-/// segment sent once ends the back-off.
+/// RFC 6298 §3, Karn's algorithm: the ACK of a retransmitted segment gives no RTT sample. If the ACK also covers other
+/// segments, it gives no sample either, because these segments waited in the receiver's buffer. The RTO stays doubled
+/// until the ACK of a segment that was sent once.
 #[test]
 fn karn_without_timestamps() {
     for name in ["tahoe", "reno", "new_reno", "sack"] {
@@ -56,13 +56,13 @@ fn karn_without_timestamps() {
     }
 }
 
-/// RFC 7323 §4: with timestamps, every ACK of new data gives an RTT sample, also for retransmissions.
+/// RFC 7323 §4: with timestamps, every ACK of new data gives an RTT sample, even if the data was retransmitted.
 #[test]
 fn timestamps_make_retransmissions_valid_samples() {
     let peer = Peer { mss: 1012, timestamps: true, ..Peer::default() };
     let mut script = Script::opened(Config { timestamps: true, ..config("sack") }, peer);
     script.run([Write(5000), New(1), Timeout, Again(1), Rto(2000), Tick(100)]);
-    // The ACK echoes the timestamp of the retransmission, sent 100 ms ago.
+    // The ACK echoes the timestamp of the retransmission, which was sent 100 ms ago, so the sample is 100 ms.
     let mut ack = script.plain();
     ack.ack = script::ISS.at(1001);
     ack.timestamps = Some(script.stamps(script.millis() - 100));
@@ -83,7 +83,7 @@ fn duplicates_are_no_samples() {
     assert_eq!(script.endpoint.sender().rtt().srtt().map(|srtt| srtt.as_millis()), Some(100.0));
 }
 
-/// Fast retransmit restarts the timer (RFC 6675 §6 allows it, as stacks do), so that the repair gets a whole RTO.
+/// A fast retransmit restarts the timer with a whole RTO, as TCP stacks do (RFC 6675 §6 permits it).
 #[test]
 fn fast_retransmit_starts_the_timer_anew() {
     for name in ["tahoe", "reno", "new_reno"] {
@@ -92,7 +92,8 @@ fn fast_retransmit_starts_the_timer_anew() {
     }
 }
 
-/// §5.7: if the SYN's timer expired and the RTO is below 3 seconds, the RTO for data starts at 3 seconds.
+/// RFC 6298 §5.7: if the SYN's timer has expired and the RTO is below 3 s, the RTO for data starts at 3 s. The first
+/// RTT sample ends this.
 #[test]
 fn a_lost_syn_makes_the_first_timeout_longer() {
     let mut script = Script::closed(config("sack"), lasthop_tcp::Role::Active, Peer::default());

@@ -1,11 +1,12 @@
-//! Results of the example `two_endpoints`.
+//! Results of the example `examples/two_endpoints.rs`.
 
 #[path = "../examples/two_endpoints.rs"]
 mod two_endpoints;
 
 use lasthop_base::{Duration, Time};
 
-/// Every byte arrives. Each loss is repaired by one retransmission, lost retransmissions included.
+/// Every byte arrives, and the number of retransmissions equals the number of losses. Both ends are closed soon after
+/// TIME-WAIT of 60 s.
 #[test]
 fn everything_arrives_and_both_close() {
     two_endpoints::main();

@@ -1,4 +1,5 @@
-//! Timeouts of a silent peer: RFC 9293 §3.8.3 (R1, R2, the user timeout), §3.8.4 (keep-alive), §3.8.6.1.
+//! Timeouts if the peer is silent: R1, R2 and the user timeout (RFC 9293 §3.8.3), keep-alive (§3.8.4), and zero-window
+//! probes (§3.8.6.1). Numbers such as MUST-20 are those of RFC 9293, Appendix B.
 
 mod script;
 
@@ -27,8 +28,8 @@ fn r1_events(script: &mut Script) -> usize {
         .count()
 }
 
-/// R2 for data (MUST-20): data is retransmitted after 1, 3 and 7 s. The connection ends at the user timeout of 10 s,
-/// not when the timer expires after 15 s.
+/// R2 for data (MUST-20): unacknowledged data is retransmitted after 1, 3 and 7 s. The connection ends at the user
+/// timeout of 10 s, although the retransmission timer would expire only after 15 s.
 #[test]
 fn data_without_an_answer() {
     let mut script = opened(patient(10));
@@ -44,7 +45,8 @@ fn progress_renews_patience() {
     let mut script = opened(patient(10));
     script.run([Write(2000), News(1, 2), Tick(1000), Again(1), Tick(2000), Again(1), Tick(4000), Again(1)]);
     script.run([Tick(2900), Ack(2), Tick(9000), In(State::Established)]);
-    // Without a user timeout the connection never aborts: the timer backs off to 64 s and stays there.
+    // Without a user timeout the connection never aborts: the RTO doubles up to 64 s, and the data is retransmitted for
+    // ever.
     let mut config = patient(10);
     config.user_timeouts.data = None;
     let mut script = opened(config);
@@ -64,8 +66,8 @@ fn the_application_sets_the_user_timeout() {
     assert_eq!(script.endpoint.ended(), Some(EndReason::TimedOut));
 }
 
-/// R1 (MUST-20, SHLD-9, SHLD-10): the third retransmission of the same data is reported, then nothing more until the
-/// peer answers.
+/// R1 (MUST-20, SHLD-9, SHLD-10): the third retransmission of the same data is reported once, as an event. Further
+/// retransmissions are not reported until an ACK arrives.
 #[test]
 fn three_retransmissions_are_trouble() {
     let mut script = opened(patient(1000));
@@ -79,7 +81,8 @@ fn three_retransmissions_are_trouble() {
     assert!(!script.endpoint.has_reached_r1());
 }
 
-/// Defaults of the timeouts (SHLD-10, SHLD-11, MUST-23, MUST-28).
+/// Defaults of the timeouts: R1 is at least three retransmissions (SHLD-10), R2 at least 100 s (SHLD-11), and 3 minutes
+/// for a SYN (MUST-23). Keep-alive is off, and its idle time is at least two hours (MUST-28).
 #[test]
 fn the_defaults() {
     let UserTimeouts { r1, data, syn } = Config::default().user_timeouts;
@@ -89,7 +92,8 @@ fn the_defaults() {
     assert!(KeepAlive::default().idle >= Duration::from_secs(7200));
 }
 
-/// SHLD-20: events are reported only on request; essential state can be queried.
+/// SHLD-20: events are reported only to an application that requests them. The state, such as R1, can always be
+/// queried.
 #[test]
 fn events_are_told_if_asked_for() {
     let random = lasthop_base::Stream::named(1, "quiet");
@@ -104,8 +108,8 @@ fn events_are_told_if_asked_for() {
     assert!(endpoint.has_reached_r1() && endpoint.poll_event().is_none());
 }
 
-/// MUST-22, MUST-23: the SYN is retransmitted with back-off for three minutes. The open then ends as timed out, not as
-/// refused.
+/// MUST-22, MUST-23: the SYN is retransmitted with a doubling RTO for three minutes. The connection then ends as timed
+/// out, not as refused.
 #[test]
 fn a_syn_without_an_answer() {
     let mut script = Script::closed(config("sack"), Role::Active, Peer::default());
@@ -135,7 +139,8 @@ fn a_syn_ack_without_an_answer() {
     assert_eq!(script.endpoint.ended(), Some(EndReason::TimedOut));
 }
 
-/// MUST-36, MUST-37: a closed window is probed as long as the peer answers, here for a day, far beyond R2.
+/// MUST-36, MUST-37: a closed window is probed as long as the peer answers, here for a day. The user timeout of 10 s
+/// does not end the connection.
 #[test]
 fn a_closed_window_that_is_told_again_and_again() {
     let mut script = opened(patient(10));
@@ -147,19 +152,20 @@ fn a_closed_window_that_is_told_again_and_again() {
     script.run([PeerWindow(60_000), Ack(5), New(5)]);
 }
 
-/// If the peer does not answer probes, the connection ends after R2.
+/// If the peer does not answer zero-window probes, the connection ends 10 s (R2) after the first unanswered probe.
 #[test]
 fn a_closed_window_and_silence() {
     let mut script = opened(patient(10));
     script.run([Write(10_000), News(1, 4), PeerWindow(0), Ack(5), Nothing, Tick(1000), Bytes(4000, 4001)]);
-    // Two further probes follow, 2 s after the first and 4 s after the second. The next one would be 14 s after the
-    // first, but R2 ends the connection after 10 s.
+    // Two further probes follow, 2 s after the first and 4 s after the second. The next probe would follow 14 s after
+    // the first, but R2 ends the connection after 10 s.
     script.run([Nothing, Tick(2000), Bytes(4000, 4001), Nothing, Tick(4000), Bytes(4000, 4001), Nothing]);
     script.run([Deadline(4000), Tick(4000), In(State::Closed), Nothing, NoDeadline]);
     assert_eq!(script.endpoint.ended(), Some(EndReason::TimedOut));
 }
 
-/// The right edge has moved left of sent data (SHLD-17). The connection does not end as long as the peer answers.
+/// The window has shrunk: its right edge is left of data already sent (SHLD-17). The connection does not end as long as
+/// the peer answers retransmissions. It ends after R2 if the peer is silent.
 #[test]
 fn a_window_that_closes_on_what_was_sent() {
     let mut script = opened(patient(10));
@@ -173,7 +179,7 @@ fn a_window_that_closes_on_what_was_sent() {
     assert_eq!(script.endpoint.ended(), Some(EndReason::TimedOut));
 }
 
-/// Applications can distinguish connections that were refused, reset, timed out, closed and aborted (MUST-12).
+/// The application can distinguish why a connection ended: refused, reset, timed out, closed or aborted (MUST-12).
 #[test]
 fn the_ends_are_told_apart() {
     let mut script = Script::closed(config("sack"), Role::Active, Peer::default());
@@ -195,7 +201,7 @@ fn with_keep_alive() -> Config {
     Config { keep_alive: Some(KeepAlive::default()), ..config("sack") }
 }
 
-/// A keep-alive probe: no data, with an acknowledged number (SHLD-12).
+/// Expects a keep-alive probe: an ACK without data, whose sequence number was already acknowledged (SHLD-12).
 #[track_caller]
 fn expect_probe(script: &mut Script, bytes: u64) {
     let segment = script.sent("a probe").segment;
@@ -203,8 +209,8 @@ fn expect_probe(script: &mut Script, bytes: u64) {
     script.run([Nothing]);
 }
 
-/// Keep-alive is off by default (MUST-25). If enabled, probes are sent after two hours of silence (MUST-24, MUST-27,
-/// MUST-28).
+/// Keep-alive is off by default (MUST-25). If the application turns keep-alive on, a probe is sent after two hours of
+/// silence (MUST-24, MUST-27, MUST-28).
 #[test]
 fn keep_alive_is_off_unless_asked_for() {
     let mut script = opened(config("sack"));
@@ -216,7 +222,8 @@ fn keep_alive_is_off_unless_asked_for() {
     script.run([NoDeadline, Nothing]);
 }
 
-/// MUST-26: segments of the peer and unacknowledged data postpone the probes.
+/// MUST-26: keep-alive probes are sent only after two hours without a segment of the peer, and only while no data is
+/// unacknowledged.
 #[test]
 fn keep_alive_asks_only_when_all_is_quiet() {
     let mut script = opened(with_keep_alive());
@@ -230,12 +237,13 @@ fn keep_alive_asks_only_when_all_is_quiet() {
     for _ in 0..200 {
         script.run([Timeout]);
         while let Some(sending) = script.endpoint.poll_segment(script.now) {
-            assert_eq!((sending.segment.seq, sending.segment.len), (ISS.at(1), 1000), "no probe");
+            assert_eq!((sending.segment.seq, sending.segment.len), (ISS.at(1), 1000), "data, not a probe");
         }
     }
 }
 
-/// MUST-29: lost answers are tolerated; after nine unanswered probes the connection ends.
+/// MUST-29: a single unanswered probe does not end the connection. After nine unanswered probes, 75 s apart, it ends as
+/// timed out.
 #[test]
 fn keep_alive_gives_up_after_nine_probes() {
     let mut script = opened(with_keep_alive());
@@ -258,7 +266,7 @@ fn keep_alive_gives_up_after_nine_probes() {
     script.run([Nothing, NoDeadline]);
 }
 
-/// MUST-27: the application sets idle time, interval and number of probes.
+/// MUST-27: idle time, interval and number of probes can be configured, here 10 s, 3 s and two probes.
 #[test]
 fn keep_alive_is_what_was_asked_for() {
     let span = Duration::from_secs;
@@ -284,8 +292,8 @@ fn keep_alive_with_an_interval_longer_than_the_idle_time() {
     }
 }
 
-/// The receiving end acknowledges a probe: a segment with the number before the next expected one, empty or with a byte
-/// of garbage.
+/// The receiving end answers a keep-alive probe with an ACK. The probe has the sequence number before RCV.NXT, and is
+/// empty or has one byte of garbage.
 #[test]
 fn keep_alive_probes_are_answered() {
     let mut script = opened(config("sack"));

@@ -1,4 +1,5 @@
-//! The receive window: probes, silly windows, and edges that never move left (RFC 9293 §3.8.6).
+//! The receive window (RFC 9293 §3.8.6): probes of a closed window, avoidance of silly windows, shrinking windows, and
+//! window updates.
 
 mod script;
 
@@ -12,8 +13,9 @@ fn opened(initial_window: u32) -> Script {
     Script::opened(Config { initial_window, ..config("sack") }, Peer::default())
 }
 
-/// §3.8.6.1: the first probe is sent after an RTO, further ones with back-off, for ever. A probe does not count as a
-/// loss: cwnd, ssthresh and RTO stay, and no timeout or duplicate is counted.
+/// RFC 9293 §3.8.6.1: the first zero-window probe is sent after an RTO. Further probes follow at doubling intervals, up
+/// to 64 s, for ever. A probe is no sign of loss: cwnd, ssthresh and RTO stay, and no timeout or duplicate ACK is
+/// counted.
 #[test]
 fn a_closed_window_is_probed() {
     let mut script = opened(4);
@@ -38,7 +40,7 @@ fn a_closed_window_is_probed() {
         Ack(5),
         New(5),
         Deadline(1000),
-        // After this idle time the window is the initial one (RFC 5681 §4.1).
+        // After this idle time cwnd is the initial window, four segments (RFC 5681 §4.1).
         News(6, 8),
         Nothing,
         SsthreshBytes(1 << 30),
@@ -60,7 +62,7 @@ fn the_byte_of_a_probe_is_acknowledged() {
     ]);
     script.run([Timeout, Bytes(4000, 4001), AckBytes(4001), Nothing, Timeout, Bytes(4001, 4002)]);
     script.run([PeerWindow(60_000), AckBytes(4002), Bytes(4002, 5002), Bytes(5002, 6002)]);
-    // The ACK of a probe arrives late, after the window has opened.
+    // The ACK of a probe's byte arrives late, after the window has opened and more data was sent.
     let mut script = opened(4);
     script.run([Write(10_000), News(1, 4), PeerWindow(0), Ack(5), Nothing, Timeout, Bytes(4000, 4001)]);
     script.run([PeerWindow(60_000), Ack(5), News(5, 9), AckBytes(4001), Ack(6)]);
@@ -85,8 +87,8 @@ fn a_window_closed_before_the_data() {
     script.run([Write(1000), New(1), PeerWindow(0), Ack(2), Nothing, Close, Bytes(1000, 1000), Nothing]);
 }
 
-/// The sender avoids silly windows (§3.8.6.2.1): it waits for room for a full segment or half of the largest window, or
-/// for a timeout.
+/// RFC 9293 §3.8.6.2.1: the sender avoids silly windows. It sends a short segment only if the usable window is at least
+/// half of the largest window, or after the override timeout.
 #[test]
 fn no_silly_segments() {
     let mut script = opened(4);
@@ -97,8 +99,8 @@ fn no_silly_segments() {
     script.run([PeerWindow(549), AckBytes(1550), Nothing]);
 }
 
-/// §3.7.4, Nagle: a short segment waits while data is outstanding; the last short segment is sent together with the
-/// FIN.
+/// RFC 9293 §3.7.4, Nagle's algorithm: a short segment waits while data is outstanding. Closing sends the last short
+/// segment at once, with the FIN.
 #[test]
 fn nagle() {
     let mut script = opened(4);
@@ -109,27 +111,28 @@ fn nagle() {
     script.run([Write(300), Bytes(0, 300), Write(300), Bytes(300, 600)]);
 }
 
-/// §3.8.6: a sender must be robust against a shrinking window; sent data stays sent.
+/// RFC 9293 §3.8.6: if the receiver shrinks the window, data already sent beyond its right edge stays outstanding, and
+/// no new data is sent.
 #[test]
 fn a_window_that_shrinks() {
     let mut script = opened(4);
     script.run([Write(10_000), News(1, 4), PeerWindow(1000), Ack(2), Nothing, InFlight(3)]);
     script.run([Ack(4), Nothing, Ack(5), New(5), Nothing]);
-    // SHLD-16: data inside the smaller window is retransmitted as usual.
+    // RFC 9293, SHLD-16: data inside the smaller window is retransmitted as usual.
     let mut script = opened(4);
     script.run([Write(10_000), News(1, 4), PeerWindow(1000), Ack(2), Deadline(1000), Tick(1000), Again(2)]);
     script.run([Nothing, Rto(2000), Ack(3), Again(3)]);
 }
 
-/// SND.WL1 (§3.10.7.4): an older segment of the peer does not update the window.
+/// RFC 9293 §3.10.7.4, SND.WL1: an older segment of the peer does not update the window.
 #[test]
 fn an_old_segment_tells_no_window() {
     let mut script = opened(2);
     let mut old = script.plain();
     script.run([Write(10_000), News(1, 2), DataBytes(0, 100), AckedBytes(100)]);
     script.run([PeerWindow(2000), DataBytes(100, 200), AckedBytes(200)]);
-    // The segment begins at the peer's first byte, has 50 new bytes, and acknowledges both segments sent. The window
-    // stays that of the later segment.
+    // The segment begins at the peer's first byte, brings 50 new bytes, and acknowledges both segments sent. The window
+    // of the later segment, 2000 bytes, stays.
     (old.ack, old.len) = (ISS.at(2001), 250);
     script.arrive(old);
     script.run([AckedBytes(250), InFlight(0), Nothing]);
@@ -159,7 +162,7 @@ fn the_right_edge_never_moves_left() {
             script.endpoint.hold_unread(to.min(5000));
             let edge = edge(&mut script);
             assert!(edge >= last, "{from}..{to}: {edge} after {last}");
-            assert!(edge <= to + size + 15, "at most the free buffer");
+            assert!(edge <= to + size + 15, "the window exceeds the free buffer");
             last = edge;
         }
     }
@@ -183,7 +186,7 @@ fn slices_tell_the_same_right_edge() {
     }
 }
 
-/// Without scaling the edge is limited by the 16-bit field.
+/// Without window scaling, the 16-bit field limits the window to 65,535 bytes, although the buffer is larger.
 #[test]
 fn the_window_without_scaling() {
     let mut script = buffered(4 << 20, None);
@@ -193,7 +196,8 @@ fn the_window_without_scaling() {
     assert_eq!(edge(&mut script), 2000 + 65_535);
 }
 
-/// The receiver avoids silly windows (§3.8.6.2.2): it moves the right edge by at least a segment or half of the buffer.
+/// RFC 9293 §3.8.6.2.2: the receiver avoids silly windows. It moves the right edge only if the edge moves by at least a
+/// segment or half of the buffer.
 #[test]
 fn no_silly_windows() {
     let mut script = buffered(4000, None);
@@ -202,7 +206,7 @@ fn no_silly_windows() {
     assert_eq!(edge(&mut script), 4000);
     script.endpoint.hold_unread(700);
     script.run([Nothing, DataBytes(1000, 1300)]);
-    assert_eq!(edge(&mut script), 4000, "600 bytes more are not advertised");
+    assert_eq!(edge(&mut script), 4000, "the edge does not move by only 600 bytes");
     script.endpoint.hold_unread(0);
     script.run([DataBytes(1300, 1400)]);
     assert_eq!(edge(&mut script), 5400);
@@ -217,7 +221,7 @@ fn a_full_buffer_and_a_window_update() {
         script.endpoint.hold_unread(number * 1000);
         assert_eq!(edge(&mut script), 4000);
     }
-    // A probe is answered; its byte is dropped, but its ACK counts.
+    // The peer's zero-window probe causes an ACK. The probe's byte is dropped, but its ACK number takes effect.
     script.run([Write(500), Bytes(0, 500), Tick(10)]);
     let mut probe = script.plain();
     (probe.len, probe.ack) = (1, ISS.at(501));
@@ -252,8 +256,8 @@ fn delayed(size: u64, scale: Option<u8>) -> Script {
     Script::opened(Config { window, ack_policy, ..config("sack") }, Peer { scale, ..Peer::default() })
 }
 
-/// RFC 5681 §4.2: no ACK is sent without new information. A change of the window that 16 bits cannot express causes no
-/// ACK.
+/// RFC 5681 §4.2: no ACK is sent without new information. Reading frees buffer here, but the 16-bit window field is
+/// already at its maximum, so no window update is sent.
 #[test]
 fn a_read_repeats_no_acknowledgement_without_scaling() {
     let mut script = delayed(4 << 20, None);
@@ -272,8 +276,8 @@ fn a_read_repeats_no_acknowledgement_without_scaling() {
     }
 }
 
-/// With scaling, a window grows in units of the header field, 128 bytes for 4 MiB. A read that opens the window by two
-/// segments is advertised, a smaller opening is not (RFC 9293 §3.8.6.2.2). Fractions of a unit do not count.
+/// With scaling, the window is advertised in units of 128 bytes for a buffer of 4 MiB. A window update is sent if
+/// reading opens the window by at least two segments (RFC 9293 §3.8.6.2.2). Fractions of a unit do not count.
 #[test]
 fn a_read_tells_what_the_field_can_say() {
     let mut script = delayed(4 << 20, Some(0));
@@ -290,15 +294,16 @@ fn a_read_tells_what_the_field_can_say() {
             advertised.push((unread, u64::from(sending.segment.window) << 7));
         }
     }
-    // With 8000 unread bytes, the window is advertised as 4 MiB - 7936, rounded so that the edge never moves left. The
-    // next advertisement needs 2000 bytes more, in whole units 4 MiB - 5888. At 5500 unread bytes this window is
-    // reached for the first time, and 4 MiB - 5376 is advertised. The next steps follow in the same way from 5376 and
-    // from 2944.
+    // With 8000 unread bytes, the advertised window is 4 MiB - 7936, rounded so that the right edge never moves left.
+    // The next update needs 2000 bytes more, in whole units 4 MiB - 5888. At 5500 unread bytes this is reached for the
+    // first time, and 4 MiB - 5376 is advertised. The two further updates follow in the same way from 4 MiB - 5376 and
+    // 4 MiB - 2944.
     let less = |units: u64| (4 << 20) - units * 128;
     assert_eq!(advertised, [(5500, less(42)), (3000, less(23)), (500, less(3))]);
 }
 
-/// A peer that has used up a small window waits, so the new window is advertised at once, not with the delayed ACK.
+/// A peer that has used up a small window waits for more. The window that reading opens is therefore advertised at
+/// once, not with the delayed ACK.
 #[test]
 fn a_read_frees_a_peer_that_waits() {
     let mut script = delayed(1600, None);
@@ -324,7 +329,8 @@ fn the_smallest_buffer_is_told_once() {
     script.run([Nothing]);
 }
 
-/// A closed window opens even if segments are larger than half of the 16-bit field.
+/// A closed window opens again when the application reads, even if segments are larger than half of the maximum of the
+/// 16-bit field.
 #[test]
 fn a_closed_window_opens_for_large_segments_without_scaling() {
     let window = choose(window::ALL, "buffer", &[("size", Value::Bytes(4 << 20))]);
@@ -339,8 +345,8 @@ fn a_closed_window_opens_for_large_segments_without_scaling() {
     assert_eq!(edge(&mut script), 65_535 + 65_535);
 }
 
-/// A FIN takes no buffer, so it is accepted at a closed window. Our FIN is also sent at a closed window (RFC 9293
-/// §3.10.4).
+/// A FIN needs no buffer, so the receiver accepts a FIN at a closed window. The sender likewise sends its FIN at a
+/// closed window (RFC 9293 §3.10.4).
 #[test]
 fn a_fin_at_a_closed_window_is_taken() {
     let mut script = buffered(1000, None);

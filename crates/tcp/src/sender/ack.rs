@@ -1,8 +1,8 @@
 //! Effects of an ACK, in the order of the RFCs.
 //!
-//! The compiler makes three functions from the generic [`Sender::apply_ack`]. `FAST_PATH` omits repairs, because
-//! nothing is lost, reported or retransmitted. `UNOBSERVED` also omits observers and rate samples; the ACK covers
-//! exactly the first segment.
+//! The compiler makes three functions from the generic [`Sender::apply_ack`], one of them without its two flags. With
+//! `FAST_PATH`, no outstanding segment is lost, SACKed or retransmitted, so the code for loss recovery is left out.
+//! With `UNOBSERVED`, observers and rate samples are left out as well, and the ACK covers exactly the first segment.
 
 use super::congestion::{AckEvent, LossPhase, Recovered};
 use super::loss_discrimination::{AckHint, RttSample};
@@ -22,20 +22,21 @@ struct AckSummary {
     /// Bytes that SACK newly reports.
     reported: u64,
     advanced: bool,
-    /// Whether a later ACK overtook this one.
+    /// Whether the ACK is below `una`: a later ACK has overtaken this ACK.
     is_old: bool,
     duplicate: bool,
     /// Whether the ACK reports data that arrived twice (D-SACK).
     is_dsack: bool,
-    /// Whether the ACK reports data that was outstanding at the timeout under test and was sent only once.
+    /// Whether the ACK reports data that was outstanding at the timeout that F-RTO tests, and was sent only once.
     original: bool,
-    /// Sending time of the oldest newly reported segment, if SACK reports serve as round-trip samples.
+    /// Sending time of the oldest segment that SACK newly reports. `None` unless SACK reports serve as round-trip
+    /// samples.
     reported_at: Option<Time>,
 }
 
 struct RecoveryOutcome {
     step: RecoveryStep,
-    /// The last step. Differs from `step` if the ACK causes two steps; the second can begin a recovery.
+    /// Last step of the ACK. Differs from `step` if the ACK ends a recovery and its SACK blocks begin another.
     entered: RecoveryStep,
     lost: u64,
 }
@@ -60,8 +61,8 @@ impl Ack<'_> {
 }
 
 impl Sender {
-    /// Handles an acceptable ACK (`oldest_ack() <= ack <= may_acknowledge()`). If the ACK is below `una`, only its SACK
-    /// blocks count.
+    /// Handles an acceptable ACK: `oldest_ack() <= ack <= may_acknowledge()`. If the ACK is below `una`, only its SACK
+    /// blocks take effect.
     pub(crate) fn handle_ack(&mut self, now: Time, ack: &Ack<'_>, log: &mut Log) {
         let advanced = ack.ack > self.scoreboard.una();
         let was_outstanding = self.scoreboard.outstanding() > 0;
@@ -79,7 +80,7 @@ impl Sender {
                 return self.advance_on_fast_path(now, ack, log);
             }
             if !was_outstanding {
-                // Only the peer sends data. Each of its segments carries such an ACK.
+                // Only the peer sends data, and each of its data segments repeats this ACK number.
                 return;
             }
         }
@@ -95,8 +96,8 @@ impl Sender {
         self.advance(now, *ack, log);
     }
 
-    /// Handles an ACK that advances `una` on the fast path. The ACK usually covers exactly the first segment, without
-    /// observers.
+    /// Handles an ACK that advances `una` on the fast path. The usual ACK covers exactly the first segment, and no
+    /// observer is present.
     #[inline(always)]
     pub(crate) fn advance(&mut self, now: Time, ack: Ack<'_>, log: &mut Log) {
         let Ack { stamps, tick, marked, .. } = ack;
@@ -111,8 +112,8 @@ impl Sender {
         self.apply_ack::<true, true>(now, &ack, &AckSummary::new_data(acked), log);
     }
 
-    /// As [`Sender::advance`], for ACKs of other ranges or with observers. Takes only the fields it reads, to avoid
-    /// copying the ACK.
+    /// Does the work of [`Sender::advance`] if the ACK covers other than one segment, or if there are observers. Takes
+    /// only the fields of the ACK that are read here, to avoid copying the whole ACK.
     #[inline(never)]
     fn advance_general(
         &mut self,
@@ -128,8 +129,8 @@ impl Sender {
         self.apply_ack::<true, false>(now, &ack, &AckSummary::new_data(acked), log);
     }
 
-    /// Handles the ACK of a window probe's byte. The byte is recorded as sent now, although it may have been sent
-    /// several times.
+    /// Handles the ACK of a zero-window probe's byte. The scoreboard records the byte as sent only now, and as a
+    /// retransmission, because several probes may have carried it.
     fn on_window_probe_acknowledged(&mut self, now: Time) {
         let start = self.scoreboard.nxt();
         self.scoreboard.record_new(1, now);
@@ -139,8 +140,8 @@ impl Sender {
     #[inline(always)]
     fn update_scoreboard(&mut self, ack: &Ack<'_>, same_window: bool, log: &mut Log) -> AckSummary {
         let advanced = ack.ack > self.scoreboard.una();
-        // An old ACK may have been sent before a timeout or before a decision of the recovery, so it gives no
-        // round-trip sample.
+        // An old ACK may have left the receiver before a timeout or before the sender's last recovery step, so an old
+        // ACK gives no round-trip sample.
         let is_old = ack.ack < self.scoreboard.una();
         let was_outstanding = self.scoreboard.outstanding() > 0;
         self.scoreboard.begin_ack();
@@ -225,8 +226,8 @@ impl Sender {
         if summary.advanced {
             self.restart_timer::<FAST_PATH>(now, step, summary.acked.sent_at);
         } else if summary.reported_at < self.scoreboard.first_sent_at() && summary.reported_at.is_some() {
-            // Later segments must not postpone the first hole's timeout (netdev, "tcp: do not rearm RTO when future
-            // data are sacked", 2013).
+            // SACK restarts the timer only for data sent before the first hole. Reports of later data must not postpone
+            // the first hole's timeout (netdev, "tcp: do not rearm RTO when future data are sacked", 2013).
             self.arm(now);
         }
         if let Some(news) = &news {
@@ -273,7 +274,8 @@ impl Sender {
         }
     }
 
-    /// Builds the event for congestion control after recovery has concluded; `rtt`, `rate` and `held` are left unset.
+    /// Builds the event for congestion control, after loss recovery has handled the ACK. The caller sets `rtt`, `rate`
+    /// and `held`.
     #[inline(always)]
     fn event<const FAST_PATH: bool>(
         &self,
@@ -295,7 +297,7 @@ impl Sender {
             },
             una: self.scoreboard.una(),
             nxt: self.scoreboard.nxt(),
-            // Bytes that SACK reported during the recovery are not counted again.
+            // `delivered` leaves out the bytes that SACK reported during the recovery, so that no byte counts twice.
             acked: if counts_end { summary.acked.delivered } else { summary.acked.bytes },
             segments: summary.acked.segments,
             delivered: summary.acked.delivered + summary.reported,
@@ -326,7 +328,8 @@ impl Sender {
         }
     }
 
-    /// Detects a spurious repair. Returns [`AckNews::sent_before`].
+    /// Detects a spurious retransmission by F-RTO or Eifel, and undoes its effects. Returns the value for
+    /// [`AckNews::sent_before`].
     #[inline(always)]
     fn detect_spurious_repair(
         &mut self,
@@ -413,7 +416,7 @@ impl Sender {
         self.apply_step(now, step, ack.ece, log);
         let mut entered = step;
         if step == RecoveryStep::Leave && news.duplicate {
-            // The ACK ends one recovery, and its reports can begin the next (RFC 6675 §5).
+            // The ACK ends one recovery, and its SACK blocks can begin the next recovery (RFC 6675 §5).
             entered = self.repair.on_ack(&AckNews { acked: 0, ..*news }, &mut self.scoreboard);
             self.apply_step(now, entered, ack.ece, log);
         }

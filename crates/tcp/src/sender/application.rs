@@ -9,17 +9,17 @@ pub(super) struct Application {
     /// Offset after the last byte to send, the FIN included.
     end: u64,
     finishing: bool,
-    /// Whether a short segment waits while data is outstanding (RFC 9293 §3.7.4).
+    /// Whether Nagle's algorithm is on: a short segment waits while data is outstanding (RFC 9293 §3.7.4).
     nagle: bool,
 }
 
 impl Application {
-    /// Returns an empty application; the first byte of data is at offset 1.
+    /// Returns an application without data. The first byte of data has offset 1.
     pub(super) fn new(nagle: bool) -> Application {
         Application { finishing: false, end: 1, nagle }
     }
 
-    /// Adds `bytes`; ignored after [`Application::finish`].
+    /// Adds `bytes` bytes of data; has no effect after [`Application::finish`].
     pub(super) fn write(&mut self, bytes: u64) {
         if !self.finishing {
             self.end = self.end.saturating_add(bytes);
@@ -57,7 +57,7 @@ impl Application {
         self.nagle = nagle;
     }
 
-    /// Copies the data of `other`, but keeps this setting of Nagle's algorithm.
+    /// Copies the data of `other`, but not its setting of Nagle's algorithm.
     pub(super) fn copy_data(&mut self, other: &Application) {
         *self = Application { nagle: self.nagle, ..*other };
     }

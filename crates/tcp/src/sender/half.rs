@@ -18,18 +18,18 @@ pub(crate) struct SendingHalf {
 
 pub(crate) struct PendingSender {
     application: Application,
-    /// Time since which there was nothing to send; [`Time::NEVER`] before the first poll.
+    /// Time of the first poll that found nothing to send; [`Time::NEVER`] before this poll.
     idle_since: Time,
     /// `None` until the handshake is complete. The inner value is the handshake's round-trip time, if measured.
     handshake: Option<Option<Duration>>,
-    /// Initial timeout, if the handshake was retransmitted.
+    /// Lower bound of the initial RTO; `None` unless the SYN was retransmitted (RFC 6298 §5.7).
     first_timeout: Option<Duration>,
     mss: u32,
 }
 
 impl PendingSender {
     pub(crate) fn new(mss: u32) -> PendingSender {
-        // The sender sets Nagle's algorithm when it is created.
+        // Nagle's algorithm is off here, because the created `Sender` takes the setting from its configuration.
         let application = Application::new(false);
         PendingSender { application, idle_since: Time::NEVER, handshake: None, first_timeout: None, mss }
     }
@@ -84,7 +84,8 @@ impl SendingHalf {
         }
     }
 
-    /// Changes the segment size to `mss` before anything was sent. Drops the sender; it is created again when needed.
+    /// Changes the segment size to `mss` before anything was sent. Drops an existing sender, which is created anew when
+    /// it is needed.
     pub(crate) fn discard_sender(&mut self, pending_sender: &mut PendingSender, mss: u32) {
         if let Some(sender) = self.sender.take() {
             pending_sender.application = sender.application;
@@ -104,8 +105,7 @@ impl SendingHalf {
         self.sender().map_or(pending_sender.application.written() - 1, Sender::unsent)
     }
 
-    /// Ends the handshake: sets the peer's window, the round-trip time, and a lower bound of the timeout
-    /// (`first_timeout`).
+    /// Ends the handshake: sets the peer's window, the round-trip time, and a lower bound of the RTO (`first_timeout`).
     pub(crate) fn open(
         &mut self,
         pending_sender: &mut PendingSender,
@@ -136,7 +136,8 @@ impl SendingHalf {
         }
     }
 
-    /// As [`SendingHalf::update_window`], while no sender exists. The segment then acknowledges only the SYN.
+    /// Does the work of [`SendingHalf::update_window`] while no sender exists. The segment then acknowledges only the
+    /// SYN.
     #[inline(always)]
     pub(crate) fn update_initial_window(&mut self, at: u64, window: u64) {
         self.initial_window.update_from(at, window);

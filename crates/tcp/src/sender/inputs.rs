@@ -1,5 +1,5 @@
-//! Inputs other than ACKs, polls and the timer: from the application, from the endpoint, and from nodes that report
-//! losses.
+//! Inputs of a sender other than ACKs, polls and timers. They come from the application, from the endpoint, and from
+//! nodes that report losses.
 
 use super::Sender;
 use super::timer::{Timer, TimerKind};
@@ -13,7 +13,7 @@ impl Sender {
         self.application.write(bytes);
     }
 
-    /// Ends the data: a FIN follows.
+    /// Ends the data. A FIN follows the last byte.
     pub fn finish(&mut self) {
         self.application.finish();
     }
@@ -37,7 +37,7 @@ impl Sender {
         }
     }
 
-    /// The handshake's timer has expired, so the initial timeout is at least `timeout` (RFC 6298 §5.7).
+    /// Raises the initial RTO to at least `timeout`, because the SYN's timer has expired (RFC 6298 §5.7).
     pub(crate) fn set_first_timeout(&mut self, timeout: Duration) {
         self.rtt.start_from(timeout);
     }
@@ -51,8 +51,8 @@ impl Sender {
         self.full_payload = self.mss.saturating_sub(bytes).max(1);
     }
 
-    /// Retransmits outstanding data in segments of `mss` bytes, because the path MTU is smaller. cwnd stays, because
-    /// this is not congestion (RFC 1191 §6.4).
+    /// Retransmits outstanding data in segments of `mss` bytes, because the path MTU is smaller. cwnd stays, because a
+    /// smaller path MTU is no sign of congestion (RFC 1191 §6.4).
     pub(crate) fn reduce_segment_size(&mut self, now: Time, mss: u64) {
         self.mss = mss;
         self.full_payload = mss;
@@ -96,7 +96,8 @@ impl Sender {
         }
     }
 
-    /// Handles a node's report that its link fails and retries (EBSN). `heard_at`: time of the peer's last segment.
+    /// Handles a node's report that a transmission on its link has failed and is repeated (EBSN, explicit bad state
+    /// notification). `heard_at`: time of the peer's last segment.
     pub(crate) fn handle_bad_state(&mut self, now: Time, heard_at: Time) {
         let is_waiting = self.timer.kind() == TimerKind::Retransmit && !self.timer.is_off();
         if !is_waiting || self.scoreboard.outstanding() == 0 {

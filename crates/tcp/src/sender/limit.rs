@@ -1,34 +1,34 @@
-//! Limits of a sender and their durations, counted like Linux's `tcp_info` (`tcp_chrono`: `tcpi_busy_time`,
-//! `tcpi_rwnd_limited`), with separate states for cwnd and the application.
+//! Time in which cwnd, the receiver's window or the application limits a sender. Linux reports similar times in
+//! `tcp_info` (`tcp_chrono`: `tcpi_busy_time`, `tcpi_rwnd_limited`), but does not separate cwnd from the application.
 //!
-//! The state changes when another reason stops the sender. If both windows are full, the state is cwnd, as in Linux.
+//! A limit lasts until another limit stops the sender. If both windows are full, cwnd counts as the limit, as in Linux.
 
 use lasthop_base::{Duration, Time};
 
-/// Reason why a sender sends no more.
+/// Reason why a sender cannot send more now.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Limit {
     /// No new data exists, or Nagle's algorithm delays it.
     Application,
-    /// cwnd is full; the time of repairs and timeouts counts here, too.
+    /// cwnd is full. The time of recoveries and timeouts also counts as limited by cwnd.
     Congestion,
     /// The receiver's window is full.
     Receiver,
 }
 
-/// Duration of each limit.
+/// Total time for which each limit applied.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Limited {
-    /// [`Limit::Application`].
+    /// Time under [`Limit::Application`].
     pub application: Duration,
-    /// [`Limit::Congestion`].
+    /// Time under [`Limit::Congestion`].
     pub congestion: Duration,
-    /// [`Limit::Receiver`].
+    /// Time under [`Limit::Receiver`].
     pub receiver: Duration,
 }
 
 impl Limited {
-    /// Durations since `before`.
+    /// Times since the earlier reading `before`.
     pub fn since(&self, before: &Limited) -> Limited {
         Limited {
             application: self.application.saturating_sub(before.application),
@@ -47,7 +47,8 @@ impl Limited {
     }
 }
 
-/// Start of the current state, and the sums of the earlier states. [`Sender`](super::Sender) holds the current state.
+/// Start time of the current limit, and total times of the earlier limits. [`Sender`](super::Sender) holds the current
+/// limit.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LimitTimer {
     since: Time,
@@ -60,7 +61,7 @@ impl LimitTimer {
         before: Limited { application: Duration::ZERO, congestion: Duration::ZERO, receiver: Duration::ZERO },
     };
 
-    /// Sums up to `now`; `by` is the current limit.
+    /// Total times up to `now`, where `by` is the current limit.
     pub(super) fn until(&self, now: Time, by: Option<Limit>) -> Limited {
         let mut limited = self.before;
         if let Some(limit) = by {

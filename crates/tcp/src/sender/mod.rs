@@ -1,21 +1,22 @@
 //! Sending half of an endpoint: outstanding data, the next segment, and the timer.
 //!
 //! Order of sending:
-//! 1. Segments that recovery demands, regardless of the window.
+//! 1. Segments that recovery sends regardless of the window, such as the fast retransmission.
 //! 2. Retransmissions, then new data, as `cwnd - in_flight` permits. New data must also fit the receiver's window.
 //!
-//! Recovery does not inflate the window: `in_flight` is the recovery's estimate of the data in the network. The first
-//! signal of congestion reduces the window; further signals for the same window of data do not.
+//! Recovery does not inflate cwnd by duplicate ACKs. Instead, `in_flight` is the recovery mechanism's estimate of the
+//! data in the network (`pipe` of RFC 6675). The first signal of congestion (loss or ECN mark) in a window of data
+//! reduces cwnd. Further signals for the same window of data do not.
 //!
 //! Components, each of which owns its state:
 //! * `window`: cwnd; `reductions`: window reductions; `usage`: window validation; `idle`: restart after idle;
-//! * `repair`: retransmissions and their undo; `tail`: tail loss probe;
+//! * `repair`: retransmissions, and the undo of spurious ones; `tail`: tail loss probe;
 //! * `timer`; `user_timeout`: R1 and R2; `persist`: zero-window probes;
 //! * `application`: data to send; `peer`: the receiver's window; `limit`: time per sending limit;
 //! * `rate`: rate samples and pacing; `scoreboard`: outstanding data.
 //!
 //! Files with further parts of `impl Sender`:
-//! * this file: construction and the condition of the fast path; `half`: lazy creation; `views`: read access;
+//! * this file: construction, and the condition for the fast path; `half`: lazy creation; `views`: read access;
 //! * `ack`: effects of an ACK; `steps`: effects of recovery on the window; `timeout`: effects of the timer;
 //! * `poll`: the next segment; `sent`: effects of sending; `inputs`: other inputs.
 
@@ -78,26 +79,27 @@ use usage::Usage;
 use user_timeout::UserTimeout;
 use window::CongestionWindow;
 
-/// The sending half of an endpoint. Offsets are absolute; the SYN is byte 0.
+/// The sending half of an endpoint. Positions in the byte stream are 64-bit offsets that never wrap; the SYN is byte 0.
 ///
-/// Fields are ordered by the code that uses them: losses, outstanding data, each segment and ACK, new ACKs, repairs,
-/// rare state.
+/// Fields are ordered for the CPU cache, by the code that uses them: losses, outstanding data, each segment and ACK,
+/// new ACKs, repairs, rare state.
 #[repr(C, align(64))]
 pub struct Sender {
     mss: u64,
     scoreboard: Scoreboard,
     peer: Peer,
-    /// Payload of a full segment that remains with the options in use, bytes.
+    /// Payload of a full segment, bytes: `mss` less the TCP options in use.
     full_payload: u64,
-    /// Fast-path condition: no outstanding segment is marked lost, SACKed or retransmitted. All outstanding data is then
-    /// in flight.
+    /// Whether the fast path applies: no outstanding segment is marked lost, SACKed or retransmitted, so all
+    /// outstanding data is in flight.
     is_on_fast_path: bool,
     has_fast_path: bool,
-    /// Whether `congestion` or `loss_discrimination` observes every ACK before its effect.
+    /// Whether congestion control or loss discrimination sees every ACK before the ACK takes effect.
     observes: bool,
     /// True if `observes`, if rates are sampled, if slow start is monitored, or if cwnd is validated.
     has_observers: bool,
-    /// Current limit of sending. `None` until data may be sent, because the handshake does not count.
+    /// Reason why the sender cannot send more now. `None` until data may be sent, because time in the handshake does
+    /// not count.
     current_limit: Option<Limit>,
     /// Whether the next new segment carries CWR (RFC 3168 §6.1.2).
     needs_cwr: bool,
@@ -109,7 +111,7 @@ pub struct Sender {
     tail: TailLossProbe,
     persist: Persist,
     window: CongestionWindow,
-    /// `None`: every loss counts as congestion.
+    /// Loss discrimination. `None`: every loss counts as congestion.
     discriminator: Option<Box<dyn LossDiscriminator>>,
     rtt: RttEstimator,
     repair: Repair,
@@ -117,18 +119,18 @@ pub struct Sender {
     idle: Idle,
     user_timeout: UserTimeout,
     limit_timer: LimitTimer,
-    /// `None`: cwnd grows whether it is used or not.
+    /// Window validation. `None`: cwnd grows even if the sender does not fill cwnd.
     usage: Option<Box<Usage>>,
 }
 
 /// The next segment to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outgoing {
-    /// Bytes to send, the FIN counted as one.
+    /// Bytes to send. The FIN counts as one byte.
     pub range: Range,
     /// Whether this is a retransmission.
     pub is_retransmission: bool,
-    /// Whether the segment ends with the FIN.
+    /// Whether the segment carries the FIN.
     pub fin: bool,
     /// Priority of the packet.
     pub priority: Priority,
@@ -150,17 +152,18 @@ pub struct Ack<'a> {
     pub sack: &'a [Range],
     /// Timestamps, if the option is in use.
     pub stamps: Option<Timestamps>,
-    /// Tick of the timestamp clock, ns.
+    /// Duration of one tick of the timestamp clock, ns.
     pub tick: u64,
     /// ECN echo.
     pub ece: bool,
-    /// Bytes that AccECN newly reports as marked.
+    /// Bytes that the AccECN option of this ACK newly reports as CE-marked.
     pub marked: u32,
     /// Whether SACK is in use on this connection.
     pub selective: bool,
-    /// Hint about the loss that this ACK reports.
+    /// Hint of the receiver or of a node about the cause of the loss that this ACK reports.
     pub hint: LossHint,
-    /// Offset of the segment in the peer's stream; older segments do not update the window.
+    /// Sequence number of the ACK's segment (SEG.SEQ), as an offset in the peer's stream. Segments older than the last
+    /// window update do not update the window.
     pub at: u64,
 }
 

@@ -12,7 +12,7 @@ pub(super) struct Peer {
     largest_window: u32,
 }
 
-/// Compact form of [`Peer`] before anything is sent: the window begins at byte 1.
+/// Compact form of [`Peer`] before anything is sent. The window then begins at offset 1.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct InitialWindow {
     at: u64,
@@ -42,7 +42,8 @@ impl Peer {
         Peer { right_edge: offset, ..Peer::default() }
     }
 
-    /// Sets the window of `window` bytes from offset `ack`. The right edge may move left (RFC 9293 §3.8.6).
+    /// Sets the window of `window` bytes from offset `ack`. The receiver may shrink the window, so the right edge may
+    /// move left (RFC 9293 §3.8.6).
     pub(super) fn update(&mut self, ack: u64, window: u64) {
         debug_assert!(window <= u64::from(u32::MAX), "no header can advertise such a window");
         self.window = window as u32;
@@ -50,7 +51,8 @@ impl Peer {
         self.right_edge = ack.saturating_add(window);
     }
 
-    /// As [`Peer::update`], from the peer's segment at offset `at`; ignored if a later segment has set the window.
+    /// Calls [`Peer::update`] for the peer's segment at offset `at` (SEG.SEQ), unless a later segment has set the
+    /// window.
     pub(super) fn update_from(&mut self, at: u64, ack: u64, window: u64) {
         if at >= self.updated_at {
             self.updated_at = at;
@@ -74,8 +76,8 @@ impl Peer {
         u64::from(self.largest_window)
     }
 
-    /// Whether a segment of `usable` bytes would cause the silly window syndrome (RFC 9293 §3.8.6.2.1): `usable` is
-    /// less than half of the largest window.
+    /// Whether a segment of `usable` bytes would cause the silly window syndrome: it is less than half of the largest
+    /// window (RFC 9293 §3.8.6.2.1).
     pub(super) fn is_silly(&self, usable: u64) -> bool {
         usable == 0 || usable < self.largest_window() / 2
     }
@@ -85,7 +87,8 @@ impl Peer {
 mod tests {
     use super::*;
 
-    /// RFC 9293 §3.10.7.4: the newest segment sets SND.WND; SND.WL1 and SND.WL2 identify it.
+    /// RFC 9293 §3.10.7.4: an older segment (offset 9 after 10) does not update SND.WND. A segment with the same offset
+    /// does.
     #[test]
     fn an_older_segment_tells_no_window() {
         let mut peer = Peer::closed_at(1);
@@ -102,6 +105,6 @@ mod tests {
         let mut peer = Peer::closed_at(1);
         peer.update(1, 4000);
         assert!(peer.is_silly(0) && peer.is_silly(1999) && !peer.is_silly(2000));
-        assert!(Peer::closed_at(1).is_silly(0), "no window, no segment");
+        assert!(Peer::closed_at(1).is_silly(0), "an empty segment is never sent");
     }
 }

@@ -6,16 +6,17 @@ use lasthop_base::Time;
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(super) struct Persist {
-    /// Number of probes or override timeouts so far. Each of them doubles the next timeout.
+    /// Number of probes since the window closed. Each probe doubles the next timeout.
     probes: u32,
     is_due: bool,
-    /// Whether a zero window stops the retransmission timer.
+    /// Whether an expiry of the retransmission timer at a zero window is not treated as a loss (Freeze-TCP, Goff et al.
+    /// 2000).
     freezes: bool,
-    /// Whether the retransmission timer is stopped now by a zero window.
+    /// Whether the retransmission timer has expired at a zero window, and the window is still closed.
     frozen: bool,
     /// Sending time of the last probe.
     probed_at: Time,
-    /// Sending time of the first unanswered probe; [`Time::NEVER`] if there is none.
+    /// Sending time of the first unanswered probe; [`Time::NEVER`] if all probes are answered.
     unanswered_since: Time,
 }
 
@@ -36,12 +37,13 @@ impl Persist {
         self.frozen
     }
 
-    /// Whether the window is closed now, and a closed window stops this sender's timer (Freeze-TCP, Goff et al. 2000).
+    /// Whether the sender uses Freeze-TCP (Goff et al. 2000) and the receiver's window is closed now.
     pub(super) fn was_frozen(&self) -> bool {
         self.freezes && self.probes > 0
     }
 
-    /// Whether a probe's byte may be acknowledged. The byte counts as sent only when it is acknowledged.
+    /// Whether an ACK may cover the byte of a probe. The scoreboard counts this byte as sent only when it is
+    /// acknowledged.
     pub(super) fn has_probed(&self) -> bool {
         self.probes > 0
     }
@@ -60,13 +62,13 @@ impl Persist {
         self.probes
     }
 
-    /// Whether the persist timer has expired, so that a probe, or data that fits the window, is due. Returns true only
-    /// once for each expiry.
+    /// Whether the persist timer has expired, so that a probe or data that fits the window is due. Clears this state.
     pub(super) fn take_due(&mut self) -> bool {
         std::mem::take(&mut self.is_due)
     }
 
-    /// Sends a probe. Returns the sending time of the first unanswered probe, and whether the byte was sent before.
+    /// Records that a probe is sent. Returns the sending time of the first unanswered probe, and whether an earlier
+    /// probe carried the same byte.
     pub(super) fn probe(&mut self, now: Time) -> (Time, bool) {
         let is_retransmission = self.probes > 0;
         if !is_retransmission {
@@ -79,7 +81,7 @@ impl Persist {
     }
 
     /// Handles an expiry of the persist timer, which is not a loss. `heard_at`: time of the peer's last segment;
-    /// `waits`: new data waits.
+    /// `waits`: new data is not yet sent.
     pub(super) fn expire(&mut self, now: Time, heard_at: Time, waits: bool, limit: &UserTimeout) -> Expiry {
         if heard_at >= self.probed_at {
             self.unanswered_since = Time::NEVER;
@@ -92,8 +94,8 @@ impl Persist {
         Expiry::Continue
     }
 
-    /// Handles an expiry of the retransmission timer under a zero window. Returns the time of the first unanswered
-    /// probe; `None` means abort.
+    /// Handles an expiry of the retransmission timer at a zero window. Returns the sending time of the first unanswered
+    /// probe. `None`: the user timeout has elapsed, and the connection aborts.
     pub(super) fn freeze(&mut self, now: Time, heard_at: Time, limit: &UserTimeout) -> Option<Time> {
         if !self.frozen || heard_at >= self.probed_at {
             self.unanswered_since = Time::NEVER;
@@ -127,7 +129,8 @@ mod tests {
         UserTimeout::new(&UserTimeouts { data: Some(Duration::from_secs(10)), ..UserTimeouts::default() })
     }
 
-    /// RFC 9293 §3.8.6.1: a connection never aborts if the peer answers probes; a connection with a silent peer aborts.
+    /// RFC 9293 §3.8.6.1: a connection stays open while the peer answers zero-window probes. It aborts if the peer is
+    /// silent for the user timeout of 10 s.
     #[test]
     fn answered_probes_are_borne_for_ever() {
         let mut persist = Persist::new(false);
@@ -139,8 +142,8 @@ mod tests {
         assert_eq!(persist.expire(at(30), at(2), true, &limit()), Expiry::Abort);
     }
 
-    /// Freeze-TCP: a timeout under a closed window stops the timer. The timeout counts as a probe until the window
-    /// opens.
+    /// Freeze-TCP: each expiry of the retransmission timer at a closed window counts as a probe and doubles the next
+    /// timeout, until the window opens. After the user timeout of 10 s the connection aborts.
     #[test]
     fn a_frozen_sender_doubles_its_probes() {
         let mut persist = Persist::new(true);

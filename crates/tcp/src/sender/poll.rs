@@ -1,8 +1,8 @@
 //! Choice of the next segment to send. The file `sent.rs` holds the effects of sending.
 //!
-//! On the fast path only the two windows decide. Otherwise the order is: forced segments, then retransmissions and new
-//! data that the windows permit, then a last resort. [`Sender::may_send_more`] makes the same decision, to save useless
-//! polls.
+//! On the fast path only the two windows, cwnd and the receiver's window, decide. Otherwise the order is: segments sent
+//! regardless of the windows, then retransmissions and new data that the windows permit, then a rescue retransmission.
+//! [`Sender::may_send_more`] checks the same conditions without sending, to save polls that would return nothing.
 
 use super::recovery::LastResort;
 use super::repair::ProbePermission;
@@ -14,15 +14,15 @@ use lasthop_base::Time;
 use lasthop_wire::Priority;
 use std::ops::ControlFlow;
 
-/// A full segment of new data; more data follows it.
+/// A full segment of new data that is not the last one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FullSegment {
     pub(crate) range: Range,
-    /// Bytes left for options.
+    /// Bytes left in the segment for TCP options.
     pub(crate) room: u64,
     pub(crate) priority: Priority,
     pub(crate) cwr: bool,
-    /// See [`Sender::may_send_more`].
+    /// Result of [`Sender::may_send_more`] after this segment.
     pub(crate) more: bool,
 }
 
@@ -32,7 +32,8 @@ enum NextSegment {
 }
 
 impl Sender {
-    /// Whether [`Sender::poll`] would find no data, on the fast path without observers. Records the limit.
+    /// Whether the fast path applies without observers and [`Sender::poll`] would find no data. If so, records that the
+    /// application limits sending.
     #[inline]
     pub(crate) fn has_nothing_to_send(&mut self, now: Time) -> bool {
         let nothing = self.is_on_fast_path && !self.has_observers && !self.has_new_data();
@@ -80,7 +81,8 @@ impl Sender {
         }
     }
 
-    /// Quick check after sending: if false, [`Sender::poll`] would return nothing. Records the limit.
+    /// Quick check after sending: if false, [`Sender::poll`] would return nothing, and the limit that prevents sending
+    /// is recorded.
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(crate) fn may_send_more(&mut self, now: Time) -> bool {
         if !self.is_on_fast_path() {
@@ -89,7 +91,7 @@ impl Sender {
         self.rates.is_some() || self.may_send_on_fast_path(now)
     }
 
-    /// As [`Sender::may_send_more`], on the fast path without pacing.
+    /// Does the work of [`Sender::may_send_more`] on the fast path without pacing.
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     fn may_send_on_fast_path(&mut self, now: Time) -> bool {
         if self.has_full() && !self.admits_full() {
@@ -99,7 +101,7 @@ impl Sender {
         true
     }
 
-    /// Whether the data suffices for a full segment and more than the FIN follows: a lone FIN would join the segment.
+    /// Whether the data fills a segment and more than a FIN follows. A FIN alone would be part of the full segment.
     #[inline(always)]
     fn has_full(&self) -> bool {
         self.scoreboard.nxt() + self.full_payload + 1 < self.application.end()
@@ -110,7 +112,8 @@ impl Sender {
         self.scoreboard.nxt() + self.full_payload - self.scoreboard.una() <= self.window.bytes()
     }
 
-    /// Returns a segment that is sent regardless of the windows; `Break(None)` means that nothing may be sent now.
+    /// Returns a segment that is sent regardless of the windows. `Break(None)`: nothing may be sent now. `Continue`:
+    /// the windows decide.
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     fn poll_forced(&mut self, now: Time, log: &mut Log) -> ControlFlow<Option<Outgoing>> {
         if self.timer.holds() {
@@ -133,8 +136,8 @@ impl Sender {
         }
         if let Some((range, why)) = self.repair.next_forced(&mut self.scoreboard) {
             if why == Reason::FastRetransmit {
-                // The fast retransmission gets a whole timeout (RFC 6675 §6 leaves this open). Partial ACKs do not
-                // restart the timer (RFC 6582 §4).
+                // The fast retransmission restarts the timer with a whole RTO; RFC 6675 §6 leaves this open.
+                // Retransmissions after partial ACKs do not restart the timer (RFC 6582 §4).
                 self.timer.start(now + self.rtt.rto(), TimerKind::Retransmit);
             }
             return ControlFlow::Break(Some(self.retransmit(now, range, why, log)));
@@ -145,7 +148,8 @@ impl Sender {
         ControlFlow::Continue(())
     }
 
-    /// Whether [`Sender::poll_forced`] or the pacer may have a segment to send.
+    /// Whether [`Sender::poll_forced`] or the pacer may decide what is sent next, so that a call of [`Sender::poll`] is
+    /// needed.
     #[inline(always)]
     fn may_send_forced(&self) -> bool {
         self.rates.is_some()
@@ -156,8 +160,8 @@ impl Sender {
             || self.repair.may_have_forced()
     }
 
-    /// Sends new data that tests whether a timeout was spurious (F-RTO). Other data waits for the answer, unless no new
-    /// data may be sent.
+    /// Sends new data that tests whether a timeout was spurious (F-RTO). Other segments wait for the ACKs that decide
+    /// the test. If no new data may be sent, the test ends.
     #[cold]
     fn poll_f_rto_probe(&mut self, now: Time) -> ControlFlow<Option<Outgoing>> {
         if let ProbePermission::Probe { first } = self.repair.probe_permission() {
@@ -177,7 +181,8 @@ impl Sender {
         ControlFlow::Break(None)
     }
 
-    /// Returns a segment that the windows admit, or a last resort.
+    /// Returns a segment that the windows permit, else a zero-window probe or a rescue retransmission (RFC 6675 §4,
+    /// NextSeg rules 3 and 4).
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     fn poll_by_windows<const FAST_PATH: bool>(&mut self, now: Time, log: &mut Log) -> Option<Outgoing> {
         let room = self.room::<FAST_PATH>();
@@ -227,12 +232,12 @@ impl Sender {
         }
     }
 
-    /// Returns the next retransmission or else the next new segment, if the window admits it. Otherwise returns the
-    /// limit.
+    /// Returns the next retransmission, else the next new segment. Returns the limit if the window does not permit this
+    /// segment.
     #[inline(always)]
     fn next_by_windows<const FAST_PATH: bool>(&mut self, room: u64) -> Result<NextSegment, Limit> {
         if !FAST_PATH && let Some(range) = self.repair.next_retransmission(&mut self.scoreboard) {
-            // A FIN needs no room in the window, as with new data.
+            // The FIN of a retransmission needs no room in the window, as in `next_new`.
             let fin = u64::from(self.application.ends_with(range));
             return if room < range.len() - fin {
                 Err(Limit::Congestion)
@@ -248,8 +253,8 @@ impl Sender {
         room >= self.mss && self.scoreboard.sacked() > 0
     }
 
-    /// Returns the next new segment: full, or short if Nagle's algorithm and the window's edge permit. Otherwise
-    /// returns the limit.
+    /// Returns the next new segment. The segment is full, or short if Nagle's algorithm and silly window avoidance
+    /// permit. Otherwise returns the limit.
     pub(super) fn next_new(&mut self, room: u64) -> Result<Range, Limit> {
         let start = self.scoreboard.nxt();
         let limit_timer = self.application.end().saturating_sub(start);
@@ -282,8 +287,8 @@ impl Sender {
         Ok(Range { start, end: start + size })
     }
 
-    /// Handles data that waits for the receiver's window while no data is outstanding: sends a probe if due, otherwise
-    /// starts the timer.
+    /// Handles new data that waits for the receiver's window while no data is outstanding. Sends a zero-window probe if
+    /// one is due, otherwise starts the persist timer.
     fn poll_persist(&mut self, now: Time, log: &mut Log) -> Option<Outgoing> {
         if !self.has_new_data() {
             return None;
@@ -297,7 +302,8 @@ impl Sender {
         let start = self.scoreboard.nxt();
         let usable = self.peer.usable_from(start);
         if usable > 0 {
-            // The override timeout has expired (RFC 9293 §3.8.6.2.1).
+            // The override timeout of silly window avoidance has expired, so a short segment may be sent (RFC 9293
+            // §3.8.6.2.1).
             let end = self.application.written().min(start + usable.min(self.full_payload));
             return Some(self.send_new(now, Range { start, end }));
         }
@@ -312,7 +318,8 @@ impl Sender {
         Some(Outgoing { range, is_retransmission, fin: false, priority: Priority::Normal, cwr: false })
     }
 
-    /// Sends the tail loss probe regardless of cwnd: new data, or a retransmission of the last segment (RFC 8985 §7.3).
+    /// Sends the tail loss probe regardless of cwnd: new data if any may be sent, otherwise a retransmission of the
+    /// last segment (RFC 8985 §7.3).
     #[inline(never)]
     fn poll_probe(&mut self, now: Time, log: &mut Log) -> Option<Outgoing> {
         if let Ok(range) = self.next_new(self.mss) {
@@ -339,7 +346,7 @@ impl Sender {
     }
 
     /// Sends an extra segment if due: a low-priority copy of the last segment, regardless of the window (TCP-Peach).
-    /// Scoreboard, timer and retransmission count ignore the copy; D-SACK reports its arrival.
+    /// Scoreboard, timer and retransmission count ignore the copy. The receiver reports its arrival by D-SACK.
     #[cold]
     #[inline(never)]
     fn poll_extra(&mut self, now: Time) -> Option<Outgoing> {
@@ -351,7 +358,8 @@ impl Sender {
             return None;
         }
         let Range { start, end } = self.scoreboard.last()?;
-        // The path MTU may have shrunk since the segment was sent.
+        // The segment may exceed the path MTU, if the path MTU has shrunk since. Then only the end of the segment is
+        // copied.
         let range = Range { start: start.max(end.saturating_sub(self.full_payload)), end };
         self.window.on_extra(now);
         let fin = self.application.ends_with(range);

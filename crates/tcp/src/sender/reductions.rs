@@ -1,4 +1,5 @@
-//! Window reductions: the first signal reduces the window, at most once per window of data.
+//! Window reductions: the first loss or mark in a window of data reduces cwnd. Later signals in the same window of data
+//! do not.
 
 use super::congestion::{Level, MarkPace};
 use super::recovery::{AckNews, LossRecovery, RecoveryStep};
@@ -9,33 +10,35 @@ use lasthop_base::{Duration, Time};
 
 #[repr(C)]
 pub(super) struct Reductions {
-    /// Gradual reduction; `None`: immediate.
+    /// Rule of a gradual reduction (PRR). `None`: cwnd falls at once.
     rule: Option<Box<dyn Reduction>>,
-    /// Bytes that may be in flight during a recovery or during a reduction by a mark; otherwise [`NO_ALLOWANCE`].
+    /// Limit on the bytes in flight during a recovery or during a reduction by a mark; otherwise [`NO_ALLOWANCE`].
     allowance: u64,
-    /// Total number of bytes found lost until the last ACK.
+    /// Total number of bytes marked lost up to the last ACK.
     lost_known: u64,
     lost_by_ack: u64,
-    /// Signals about data below this offset have already reduced the window.
+    /// Offset below which data is covered by the last reduction. Signals about such data do not reduce cwnd again.
     until: u64,
-    /// State of a reduction by a mark, which lasts until `until` is acknowledged.
+    /// State of a reduction by a mark; the reduction lasts until `until` is acknowledged.
     ecn_reduction: Option<EcnReduction>,
-    /// Whether the current recovery is non-congestive: it leaves the window unchanged, also at its end.
+    /// Whether the current recovery is judged non-congestive. Such a recovery leaves cwnd unchanged at its begin and at
+    /// its end.
     is_non_congestive: bool,
-    /// Whether new data waits for the timer if ECE arrives at a window of one segment (RFC 3168 §6.1.2).
+    /// Whether new data waits for the timer if ECE arrives while cwnd is one segment (RFC 3168 §6.1.2).
     may_hold: bool,
-    /// Time of the last reduction by a loss or a mark; [`Time::NEVER`]: none.
+    /// Time of the last reduction by a loss or a mark; [`Time::NEVER`] before the first reduction.
     at: Time,
-    /// State at the entry of the last recovery, for loss discrimination; `None` after a timeout.
+    /// cwnd, ssthresh and outstanding data at the begin of the last recovery, for loss discrimination; `None` after a
+    /// timeout.
     entered: Option<Box<(Level, Range)>>,
-    /// Without SACK: unacknowledged bytes that were delivered, as duplicate ACKs imply.
+    /// Without SACK: unacknowledged bytes that duplicate ACKs show as delivered.
     inferred_delivered: u64,
 }
 
-/// Value larger than any window.
+/// Allowance that no number of bytes in flight exceeds: no reduction is in progress.
 const NO_ALLOWANCE: u64 = u64::MAX;
 
-/// Progress of a reduction by a mark (Linux's state CWR).
+/// Progress of a reduction by an ECN mark (Linux's state `TCP_CA_CWR`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum EcnReduction {
     Starting,
@@ -59,7 +62,7 @@ impl Reductions {
         }
     }
 
-    /// Bytes found lost since the last ACK; `total` is the new total.
+    /// Returns the bytes marked lost since the last ACK; `total` is the new total.
     pub(super) fn newly_lost(&mut self, total: u64) -> u64 {
         self.lost_by_ack = total - std::mem::replace(&mut self.lost_known, total);
         self.lost_by_ack
@@ -113,7 +116,7 @@ impl Reductions {
         ecn_reduction.is_none()
     }
 
-    /// Ends a reduction by a mark if the ACK of `una` covers its data.
+    /// Ends a reduction by a mark if the ACK number `una` covers all data sent before the mark.
     #[inline]
     pub(super) fn on_ack(&mut self, una: u64) {
         if una >= self.until {
@@ -121,7 +124,7 @@ impl Reductions {
         }
     }
 
-    /// Ends a reduction by a mark, because a loss or a timeout replaces it.
+    /// Ends a reduction by a mark, because a reduction by a loss or a timeout replaces it.
     pub(super) fn end_ecn_reduction(&mut self) {
         self.ecn_reduction = None;
     }
@@ -140,18 +143,18 @@ impl Reductions {
         std::mem::take(&mut self.is_non_congestive)
     }
 
-    /// Lets the next signal about data at or after `una` reduce the window.
+    /// Permits the next signal about data at or above offset `una` to reduce cwnd.
     pub(super) fn allow_from(&mut self, una: u64) {
         self.until = una;
     }
 
-    /// Whether a loss at `una` may reduce the window.
+    /// Whether a loss at offset `una` may reduce cwnd.
     pub(super) fn is_due_at(&self, una: u64) -> bool {
         una >= self.until
     }
 
-    /// Records the state at a recovery's entry, for loss discrimination. If the recovery is entered again (`anew`,
-    /// 1990s' Reno), the first level stays.
+    /// Records the state at the begin of a recovery, for loss discrimination. If Reno enters a further recovery for the
+    /// same window of data (`anew`), cwnd and ssthresh of the first recovery stay.
     pub(super) fn note_entry(&mut self, level: Level, outstanding: Range, anew: bool) {
         let first = self.entered.as_ref().filter(|_| anew);
         let before = first.map_or(level, |first| first.0);
@@ -182,8 +185,8 @@ impl Reductions {
         self.may_hold
     }
 
-    /// Updates the allowance of a gradual reduction to `target`. `delivered`: newly delivered bytes; `reported`: number
-    /// of these bytes that SACK reports.
+    /// Updates the allowance of a gradual reduction of cwnd to `target`. `delivered`: newly delivered bytes;
+    /// `reported`: the part of these bytes that SACK newly reports.
     #[inline(never)]
     pub(super) fn update_allowance(
         &mut self,
@@ -199,7 +202,8 @@ impl Reductions {
         if matches!(step, RecoveryStep::Enter | RecoveryStep::Reenter) || begins_ecn_reduction {
             self.ecn_reduction = self.ecn_reduction.map(|_| EcnReduction::InProgress);
             self.inferred_delivered = 0;
-            // RecoverFS excludes bytes that SACK reported earlier (RFC 9937 §6), but not bytes that this ACK reports.
+            // RecoverFS excludes bytes that earlier ACKs reported by SACK (RFC 9937 §6), but includes bytes that this
+            // ACK reports.
             let reported_before = scoreboard.sacked().saturating_sub(reported);
             rule.on_entered(scoreboard.outstanding() + news.acked - reported_before);
         }
@@ -219,8 +223,8 @@ impl Reductions {
         self.rule = Some(rule);
     }
 
-    /// DeliveredData (RFC 9937 §6). Without SACK a duplicate ACK counts as one segment, which is deducted from later
-    /// ACKs.
+    /// Returns DeliveredData (RFC 9937 §6). Without SACK a duplicate ACK counts as one segment, and later cumulative
+    /// ACKs count that much less.
     fn delivered(&mut self, news: &AckNews, delivered: u64, uses_sack: bool) -> u64 {
         if uses_sack {
             return delivered;

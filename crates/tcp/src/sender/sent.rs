@@ -13,7 +13,7 @@ impl Sender {
         Outgoing { range, is_retransmission: false, fin: self.application.ends_with(range), priority, cwr }
     }
 
-    /// Updates the state for new data. Returns the packet's priority, and whether it carries CWR.
+    /// Updates the state for new data. Returns the packet's priority, and whether the packet carries CWR.
     #[inline(always)]
     pub(super) fn note_new(&mut self, now: Time, range: Range, is_on_fast_path: bool) -> (Priority, bool) {
         let begins = self.scoreboard.outstanding() == 0;
@@ -47,7 +47,7 @@ impl Sender {
         self.emit_retransmission(now, range, reason, log)
     }
 
-    /// Effects of a retransmission that the scoreboard has recorded.
+    /// Updates the state other than the scoreboard for a retransmission, and returns the segment.
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(super) fn emit_retransmission(
         &mut self,
@@ -62,7 +62,7 @@ impl Sender {
             self.note_sent(now, range);
         }
         if self.repair.needs_times() && range.start == self.scoreboard.una() {
-            // The first hole is retransmitted, so the timer restarts with a whole timeout, as in Linux.
+            // A retransmission of the first hole restarts the timer with a whole RTO, as in Linux.
             self.timer.start(now + self.rtt.rto(), TimerKind::Retransmit);
         }
         if self.timer.is_off() {
@@ -93,8 +93,8 @@ impl Sender {
         rates.on_sent(now, range, in_flight, &self.scoreboard, &mut self.window, path);
     }
 
-    /// Lowers cwnd if nothing was sent for longer than a timeout. The idle time excludes the zero-window probes of a
-    /// frozen sender.
+    /// Lowers cwnd to the restart window if nothing was sent for longer than the RTO. If the sender uses Freeze-TCP, a
+    /// wait for the receiver's closed window does not count as idle.
     #[cold]
     fn restart_after_idle(&mut self, now: Time) {
         let restart = self.idle.restart_window(now, self.window.bytes(), self.rtt.rto());

@@ -1,4 +1,4 @@
-//! Effects of recovery steps and of marks on the window.
+//! Effects of recovery steps and of ECN marks on cwnd.
 
 use super::Sender;
 use super::congestion::{Level, LossEvent, LossPhase, MarkPace, Recovered};
@@ -25,7 +25,8 @@ impl Sender {
         match step {
             RecoveryStep::Same | RecoveryStep::Partial { .. } => {}
             RecoveryStep::Reordered { flight } => {
-                // RFC 4653 §3: the window permits no burst, and slow start returns to the former window.
+                // RFC 4653 §3: cwnd is limited to one segment more than the outstanding data, to prevent a burst. Slow
+                // start then restores the former cwnd.
                 let window = flight.min(self.scoreboard.outstanding() + self.mss);
                 self.window.on_reordered(Level { window, ssthresh: flight });
             }
@@ -80,8 +81,8 @@ impl Sender {
         Some(cause)
     }
 
-    /// Enters a recovery that leaves cwnd and ssthresh unchanged. Another loss in the same window may still reduce
-    /// them.
+    /// Enters a recovery that leaves cwnd and ssthresh unchanged. Another loss in the same window may still reduce cwnd
+    /// and ssthresh.
     fn enter_without_reduction(&mut self, now: Time, flight: u64, log: &mut Log) {
         self.reductions.drop_entry();
         self.repair.enter(None);
@@ -113,7 +114,7 @@ impl Sender {
         discriminator.on_entered(outstanding.end);
     }
 
-    /// Decides at the end of a recovery whether its window reduction stays.
+    /// Asks loss discrimination at the end of a recovery whether the window reduction stays or is undone.
     fn review(&mut self, now: Time, log: &mut Log) -> Recovered {
         let from = self.level();
         let entered = self.reductions.entry();
@@ -129,7 +130,7 @@ impl Sender {
         }
     }
 
-    /// Records the attribution of a loss, which follows from the mark on the third duplicate ACK.
+    /// Records whether a loss was congestion or wireless. A mark on the third duplicate ACK means congestion.
     fn classify_by_mark(&self, now: Time, marked: bool, log: &mut Log) {
         if let (true, Some(range)) = (self.window.control().nature().judges_by_mark, self.scoreboard.first())
         {
@@ -148,7 +149,7 @@ impl Sender {
         self.needs_cwr = true;
     }
 
-    /// Reduces the window if an ACK shows that the tail loss probe repaired a loss (RFC 8985 §7.4.2).
+    /// Reduces cwnd if an ACK shows that the tail loss probe repaired a loss (RFC 8985 §7.4.2).
     #[inline(never)]
     pub(super) fn finish_tail_probe(
         &mut self,
@@ -168,9 +169,9 @@ impl Sender {
         }
     }
 
-    /// Reacts to ECE: reduces the window once per window of data (RFC 3168 §6.1.2), or as often as congestion control
-    /// requires, but not during a repair. The byte at `until` carries CWR. The receiver sends ECE until it has received
-    /// that byte.
+    /// Reacts to ECE: reduces cwnd once per window of data (RFC 3168 §6.1.2), or as often as congestion control
+    /// requires, but not during loss recovery. The next new segment carries CWR, and the receiver sends ECE until it
+    /// receives CWR.
     pub(super) fn react_to_mark(&mut self, now: Time, log: &mut Log) {
         let pace = self.window.control().nature().mark_pace;
         let too_soon = self.reductions.is_too_soon(pace, self.scoreboard.una(), now, self.rtt.srtt());
@@ -194,8 +195,9 @@ impl Sender {
         self.repair.may_undo().then(|| StateBefore::new(self.level(), flight, &self.rtt, tick, has_timed_out))
     }
 
-    /// Undoes a spurious repair. `acked`: bytes newly acknowledged by the ACK that revealed it; `None` if a D-SACK
-    /// after the end of the repair revealed it. If the ACK carries a mark, the window stays reduced (RFC 4015 §3.2).
+    /// Undoes the window reduction of a spurious retransmission. `acked`: bytes newly acknowledged by the ACK that
+    /// revealed the retransmission as spurious; `None` if D-SACKs revealed it. If the ACK carries ECE (`marked`), cwnd
+    /// stays reduced (RFC 4015 §3.2).
     pub(super) fn undo_repair(&mut self, now: Time, acked: Option<u64>, marked: bool, log: &mut Log) {
         let Some(taken) = self.repair.undo(acked, &mut self.scoreboard) else { return };
         self.reductions.allow_from(self.scoreboard.una());
@@ -212,8 +214,8 @@ impl Sender {
         }
     }
 
-    /// Adds a round-trip sample. The first new sample after a spurious timeout also keeps the timeout long (RFC 4015
-    /// §3).
+    /// Adds a round-trip sample. The first new sample after a spurious timeout also raises the RTO, to prevent another
+    /// one (RFC 4015 §3).
     pub(super) fn sample_rtt(&mut self, rtt: Duration) {
         self.rtt.sample(&self.config.rto, rtt);
         if let Some(previous_rtt) = self.repair.take_previous_rtt(self.scoreboard.una()) {
@@ -221,8 +223,8 @@ impl Sender {
         }
     }
 
-    /// At a window of one segment, new data waits for a whole timeout, because the window cannot be reduced (RFC 3168
-    /// §6.1.2).
+    /// Delays new data by one RTO after an ECN mark if cwnd is one segment, because cwnd cannot shrink further (RFC
+    /// 3168 §6.1.2).
     pub(super) fn hold_new_data(&mut self, now: Time) {
         let is_smallest = self.window.control().window() <= self.mss && self.scoreboard.outstanding() == 0;
         if self.reductions.may_hold() && is_smallest {

@@ -1,5 +1,6 @@
-//! Tail loss probe (RFC 8985 §7). No later segment would reveal the loss of a flight's last segments. The probe, new
-//! data or a retransmission of the last segment, makes the receiver send an ACK.
+//! Tail loss probe (RFC 8985 §7). The loss of a flight's last segments causes no duplicate ACKs, because no later
+//! segment follows. The probe makes the receiver send an ACK that reveals the loss. New data serves as the probe, or a
+//! retransmission of the last segment.
 
 use lasthop_base::{Duration, Time};
 
@@ -11,7 +12,7 @@ enum ProbeState {
     Off,
     /// No probe is outstanding.
     Idle {
-        /// Time at which the retransmission timer would expire, without the probe timer.
+        /// Time at which the retransmission timer would expire if the probe timer did not replace it.
         expires: Time,
     },
     Due,
@@ -42,7 +43,8 @@ impl TailLossProbe {
         self.0 == ProbeState::Due
     }
 
-    /// Expiry of the retransmission timer, if no probe is outstanding.
+    /// Time at which the retransmission timer would expire. `None` if a probe is due or outstanding, or if probes are
+    /// off.
     #[inline(always)]
     pub(super) fn expires(&self) -> Option<Time> {
         match self.0 {
@@ -80,8 +82,8 @@ impl TailLossProbe {
         self.0 = ProbeState::Outstanding { end, is_retransmission };
     }
 
-    /// Handles an ACK of `una`. Returns whether the probe repaired a loss (RFC 8985 §7.4.2). `is_dsack`: the ACK
-    /// carries a D-SACK; `advanced`: the ACK is new.
+    /// Handles an ACK up to the offset `una`. Returns whether the probe repaired a loss (RFC 8985 §7.4.2). `is_dsack`:
+    /// the ACK carries a D-SACK; `advanced`: the ACK acknowledges new data; `selective`: SACK is in use.
     #[inline]
     pub(super) fn on_ack(&mut self, una: u64, is_dsack: bool, advanced: bool, selective: bool) -> bool {
         let ProbeState::Outstanding { end, is_retransmission } = self.0 else { return false };
@@ -95,7 +97,8 @@ impl TailLossProbe {
         has_repaired
     }
 
-    /// Cancels the probe: after a timeout or a recovery, the answer to the probe means nothing.
+    /// Cancels the probe. After a timeout or after the begin of a recovery, the ACK of the probe no longer shows what
+    /// the probe repaired.
     pub(super) fn cancel(&mut self) {
         if self.is_on() {
             self.0 = ProbeState::Idle { expires: Time::NEVER };
@@ -131,7 +134,7 @@ mod tests {
     /// RFC 8985 §7.4.2: an ACK beyond the probe without a D-SACK shows that the probe repaired a loss.
     #[test]
     fn a_repeated_segment_that_was_needed_is_a_loss() {
-        assert!(!outstanding(true).on_ack(4001, false, true, true), "a probe is outstanding");
+        assert!(!outstanding(true).on_ack(4001, false, true, true), "the ACK does not cover the probe yet");
         let mut tail = outstanding(true);
         assert!(tail.on_ack(6001, false, true, true) && tail.permits_fast_path());
         let mut tail = outstanding(true);

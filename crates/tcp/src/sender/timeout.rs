@@ -37,7 +37,7 @@ impl Sender {
         }
     }
 
-    /// Marks segments as lost that were sent too long ago (RFC 8985 §6.2 step 5).
+    /// Marks segments as lost when their reordering window has passed (RFC 8985 §6.2 step 5).
     #[cold]
     fn detect_losses_by_time(&mut self, now: Time, log: &mut Log) {
         let step = self.repair.on_deadline(now, &mut self.scoreboard);
@@ -100,7 +100,7 @@ impl Sender {
         Expiry::Continue
     }
 
-    /// Marks all outstanding data as lost and begins to retransmit it.
+    /// Begins to retransmit the outstanding data that the caller has marked as lost (go-back-N).
     pub(super) fn begin_go_back_n(&mut self, why: Reason) {
         self.tail.cancel();
         self.reductions.end_ecn_reduction();
@@ -128,7 +128,8 @@ impl Sender {
         }
     }
 
-    /// If loss discrimination excludes congestion, retransmits only the first segment and returns true.
+    /// Returns true if loss discrimination decides that the timeout is no sign of congestion. Only the first segment is
+    /// then retransmitted, and cwnd stays.
     pub(super) fn is_non_congestive_timeout(&mut self, now: Time) -> bool {
         let Some(first) = self.scoreboard.first() else { return false };
         if !self
@@ -144,8 +145,8 @@ impl Sender {
         true
     }
 
-    /// Handles an expiry of the retransmission timer under a zero window, which is not a loss. The first segment serves
-    /// as a probe.
+    /// Handles an expiry of the retransmission timer while the receiver advertises a zero window. This expiry is no
+    /// sign of loss. The retransmitted first segment serves as a window probe.
     #[cold]
     fn freeze(&mut self, now: Time, heard_at: Time) -> Expiry {
         let Some(since) = self.persist.freeze(now, heard_at, &self.user_timeout) else {
@@ -161,7 +162,7 @@ impl Sender {
         Expiry::Continue
     }
 
-    /// Handles the opening of the window: retransmits outstanding data and keeps the former cwnd.
+    /// Handles the opening of the receiver's window: retransmits outstanding data and keeps cwnd as it was.
     #[cold]
     pub(super) fn thaw(&mut self, now: Time) {
         self.persist.thaw();
@@ -171,8 +172,8 @@ impl Sender {
         self.update_fast_path();
     }
 
-    /// Restarts the timer for outstanding data. The probe timer replaces the retransmission timer if it expires
-    /// earlier.
+    /// Restarts the timer for outstanding data, as a tail loss probe timer if a probe may be sent, otherwise as the
+    /// retransmission timer.
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(super) fn arm(&mut self, now: Time) {
         let expires = now + self.rtt.rto();
@@ -183,7 +184,7 @@ impl Sender {
         }
     }
 
-    /// New data postpones the probe, at most until the retransmission timer would expire.
+    /// Postpones the tail loss probe after new data was sent, at most until the retransmission timer would expire.
     #[cold]
     pub(super) fn postpone_probe(&mut self, now: Time) {
         if let Some(expires) = self.tail.expires()
@@ -199,7 +200,8 @@ impl Sender {
         self.timer.start(self.tail.arm(now, expires, self.rtt.srtt(), is_lone), TimerKind::Probe);
     }
 
-    /// Whether nothing is lost, reported or being repaired. Otherwise recovery makes the probe unnecessary.
+    /// Whether no segment is SACKed, marked lost or being repaired. In any other state, recovery makes the tail loss
+    /// probe unnecessary.
     #[inline(never)]
     fn is_undisturbed(&self) -> bool {
         self.scoreboard.sacked() == 0

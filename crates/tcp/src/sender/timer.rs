@@ -11,8 +11,8 @@ pub(super) enum TimerKind {
     Probe,
     /// Probe of a closed window while no data is outstanding (RFC 9293 §3.8.6.1).
     Persist,
-    /// Release of new data that a mark at a window of one segment has delayed; no data is outstanding (RFC 3168
-    /// §6.1.2).
+    /// End of the delay of new data after an ECN mark at a cwnd of one segment (RFC 3168 §6.1.2). No data is
+    /// outstanding.
     Hold,
 }
 
@@ -20,10 +20,10 @@ pub(super) enum TimerKind {
 #[repr(C)]
 pub(super) struct Timer {
     at: Time,
-    /// The earlier of `detection_at` and `departure_at`.
+    /// Earlier time of `detection_at` and `departure_at`.
     others: Time,
     kind: TimerKind,
-    /// Whether the earliest deadline may be earlier than when it was last read.
+    /// Whether the earliest deadline may have moved forward since [`Timer::note_read`].
     sooner: bool,
     /// Time of the next loss detection.
     detection_at: Time,
@@ -48,7 +48,7 @@ impl Timer {
         self.kind = kind;
     }
 
-    /// Stops the timer; the other deadlines stay.
+    /// Stops the timer. The deadlines of loss detection and pacing stay.
     pub(super) fn stop(&mut self) {
         self.start(Time::NEVER, TimerKind::Retransmit);
     }
@@ -68,8 +68,8 @@ impl Timer {
         self.detection_at
     }
 
-    /// Sets the departure time of the next packet. The caller must clear a time that has passed, because nothing else
-    /// replaces it.
+    /// Sets the departure time of the next packet. The caller must set [`Time::NEVER`] once this time has passed,
+    /// because nothing else clears it.
     pub(super) fn set_departure(&mut self, at: Time) {
         self.departure_at = at;
         self.set_others();
@@ -124,7 +124,7 @@ mod tests {
     use super::*;
     use lasthop_base::Duration;
 
-    /// A stopped timer delays no data; otherwise the data would wait for ever.
+    /// `stop` also ends the kind `Hold`. New data would otherwise wait for a timer that never expires.
     #[test]
     fn a_stopped_timer_holds_nothing() {
         let mut timer = Timer::OFF;

@@ -1,12 +1,12 @@
-//! Window validation: if the application or the peer's window limits a sender, cwnd does not grow.
+//! Window validation: cwnd does not grow while the application or the receiver's window, not cwnd, limits the sender.
 //!
-//! The use of cwnd is measured over a round trip, because the momentary FlightSize falls with each burst of ACKs, even
-//! if a burst had filled cwnd. If cwnd admitted no further segment after the last one sent, cwnd may grow until a
-//! window of data leaves room. Otherwise one of two rules applies:
+//! The use of cwnd is measured over a round trip. FlightSize at one instant would mislead, because it falls with each
+//! burst of ACKs although the sender had filled cwnd. If the sender has filled cwnd, cwnd may grow until a whole window
+//! of data is sent without filling cwnd. Otherwise one of two rules applies:
 //!
-//! * RFC 7661: cwnd is validated while pipeACK is at least half of cwnd (§4.3), and until the first round trip ends.
-//!   pipeACK is the largest number of bytes acknowledged in a round trip (§4.2). A sample expires after max(3 RTT, 1
-//!   s), unless a larger sample replaces it.
+//! * RFC 7661: cwnd may grow ("is validated") while pipeACK is at least half of cwnd (§4.3), and during the first round
+//!   trip. pipeACK is the largest number of bytes acknowledged in a round trip (§4.2). A sample expires after max(3
+//!   RTT, 1 s), unless a larger sample replaces it.
 //! * Linux (`tcp_cwnd_validate`, `tcp_is_cwnd_limited`): in slow start cwnd grows while it is less than twice the
 //!   largest number of bytes outstanding within a window of data (`max_packets_out`).
 //!
@@ -23,12 +23,12 @@ use lasthop_base::{Duration, Time};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Usage {
     max_outstanding: MaxOutstanding,
-    /// `None`: Linux's rule applies.
+    /// pipeACK for the rule of RFC 7661. `None`: Linux's rule applies.
     pipe_ack: Option<PipeAck>,
 }
 
 impl Usage {
-    /// Returns `None` if cwnd grows whether it is used or not.
+    /// Returns `None` if the configuration turns window validation off.
     pub(super) fn new(config: &Config) -> Option<Box<Usage>> {
         let pipe_ack = (!config.validates_as_linux).then(PipeAck::default);
         config
@@ -36,8 +36,8 @@ impl Usage {
             .then(|| Box::new(Usage { max_outstanding: MaxOutstanding::default(), pipe_ack }))
     }
 
-    /// Whether cwnd is unused and must not grow by this ACK. `acked`: bytes of the ACK, already recorded; `full`:
-    /// payload of a full segment.
+    /// Whether the sender has not used enough of cwnd, so that cwnd must not grow by this ACK. `acked`: bytes that the
+    /// ACK newly acknowledges, already removed from `scoreboard`; `full`: payload of a full segment, bytes.
     pub(super) fn leaves_unused(
         &mut self,
         now: Time,
@@ -71,7 +71,7 @@ impl Usage {
 pub(super) struct PipeAck {
     /// The largest sample in bytes, and its time; `None` while pipeACK is undefined.
     most: Option<(u64, Time)>,
-    /// First byte of this round trip's data.
+    /// Offset of the first byte of this round trip's data.
     from: u64,
     /// Offset after the last byte of this round trip's data.
     until: u64,
@@ -108,12 +108,14 @@ pub(super) struct MaxOutstanding {
     most: u64,
     /// Offset after the last byte of this window of data.
     until: u64,
-    /// Next byte to send, as of the last ACK. Linux updates this state only when data is sent.
+    /// Offset of the next byte to send (SND.NXT) at the last ACK. If SND.NXT has not moved, nothing was sent, and the
+    /// state stays, as in Linux.
     last_nxt: u64,
 }
 
 impl MaxOutstanding {
-    /// Updates the state at an ACK while `una..nxt` is outstanding. `full`: cwnd admits no further segment.
+    /// Updates the state at an ACK. The bytes `una..nxt` were outstanding when the ACK arrived. `full`: cwnd admitted
+    /// no further segment.
     fn update(&mut self, una: u64, nxt: u64, full: bool) {
         if nxt == self.last_nxt {
             return;

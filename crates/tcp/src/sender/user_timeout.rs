@@ -10,18 +10,18 @@ pub(crate) enum Expiry {
     Abort,
 }
 
-/// Consecutive expiries of the retransmission timer for the same data.
+/// A stall: consecutive expiries of the retransmission timer for the same data.
 #[derive(Clone, Copy, Debug)]
 struct Stall {
-    /// First outstanding byte, constant during a stall; 0 means no stall. Only the first expiry of a stall reduces the
-    /// window.
+    /// Offset of the first outstanding byte, constant during a stall; 0 before the first stall. Only the first expiry
+    /// of a stall reduces ssthresh.
     una: u64,
-    /// Start time of the timer whose expiry began the stall.
+    /// Start time of the timer whose first expiry began the stall.
     since: Time,
     expiries: u32,
 }
 
-/// Limits R1 and R2, and the current stall.
+/// Limits R1 and R2 (RFC 9293 §3.8.3), and the current stall. R1 is a number of expiries; R2 is a duration.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(super) struct UserTimeout {
@@ -34,9 +34,9 @@ pub(super) struct UserTimeout {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Expired {
     pub(super) first: bool,
-    /// Whether R1 is reached: the path may be broken.
+    /// Whether this expiry reaches R1, so that the path may be broken.
     pub(super) reached_r1: bool,
-    /// Time of the abort (R2).
+    /// Time at which the connection aborts (R2).
     pub(super) end: Time,
 }
 
@@ -65,8 +65,8 @@ impl UserTimeout {
     }
 
     /// Handles an expiry of the retransmission timer after `rto`; `None` means abort. `una`: first outstanding byte.
-    /// `heard_at`: time of the last segment from a receiver with a closed window, which counts as alive (RFC 9293
-    /// §3.8.6).
+    /// `heard_at`: time of the last segment from a receiver with a closed window, otherwise `None`. Such a segment
+    /// restarts R2, because the receiver is alive (RFC 9293 §3.8.6).
     pub(super) fn expire(
         &mut self,
         now: Time,
@@ -94,7 +94,8 @@ mod tests {
         Time::ZERO + Duration::from_secs(secs)
     }
 
-    /// R1 is reached at the third expiry for the same data, R2 ten seconds after the timer first started.
+    /// R1 = 3 is reached at the third expiry for the same data. R2 = 10 s ends ten seconds after the start of the timer
+    /// that expired first.
     #[test]
     fn r1_and_r2_count_what_does_not_move() {
         let limit = Duration::from_secs(10);
@@ -105,12 +106,12 @@ mod tests {
         assert_eq!(expire(1, 5), Some(Expired { first: true, reached_r1: false, end: at(10) }));
         assert_eq!(expire(3, 5), Some(Expired { first: false, reached_r1: false, end: at(10) }));
         assert_eq!(expire(7, 5), Some(Expired { first: false, reached_r1: true, end: at(10) }));
-        // The first outstanding byte has moved: a new stall begins.
+        // An ACK has advanced the first outstanding byte from 5 to 6, so a new stall begins and R2 starts anew.
         assert_eq!(expire(9, 6), Some(Expired { first: true, reached_r1: false, end: at(18) }));
         assert_eq!(expire(18, 6), None);
     }
 
-    /// A receiver that answers with a closed window is not aborted (RFC 9293 §3.8.6).
+    /// R2 counts from the receiver's last segment while its window is closed (RFC 9293 §3.8.6): 8 s + 10 s = 18 s.
     #[test]
     fn a_closed_window_is_no_silence() {
         let user_timeouts = UserTimeouts { data: Some(Duration::from_secs(10)), ..UserTimeouts::default() };

@@ -6,7 +6,7 @@ use crate::rtt::RttEstimator;
 use lasthop_base::Time;
 
 impl Sender {
-    /// cwnd, bytes. During a recovery this is the value reduced so far.
+    /// cwnd, bytes. During a gradual window reduction (PRR), this is the current limit on the bytes in flight.
     pub fn window(&self) -> u64 {
         self.reductions.allowance().unwrap_or(self.window.bytes())
     }
@@ -16,12 +16,13 @@ impl Sender {
         self.window.control().ssthresh()
     }
 
-    /// Bytes in flight, as the recovery estimates them.
+    /// Bytes in flight, as the recovery mechanism estimates them (`pipe` of RFC 6675).
     pub fn in_flight(&self) -> u64 {
         self.repair.recovery().in_flight(&self.scoreboard)
     }
 
-    /// cwnd as drawn in papers, inflated by delivered data: window + outstanding - in flight.
+    /// cwnd as papers plot it, inflated during recovery by the data that has left the network: window + outstanding −
+    /// in flight.
     pub fn inflated_window(&self) -> u64 {
         (self.window() + self.scoreboard.outstanding()).saturating_sub(self.in_flight())
     }
@@ -31,7 +32,7 @@ impl Sender {
         &self.scoreboard
     }
 
-    /// Round-trip time and timeout.
+    /// Estimator of the round-trip time and of the RTO.
     pub fn rtt(&self) -> &RttEstimator {
         &self.rtt
     }
@@ -68,7 +69,7 @@ impl Sender {
         self.application.is_finishing() && self.scoreboard.una() > self.application.written()
     }
 
-    /// Durations of all limits, from the end of the handshake to `now`.
+    /// Time spent under each sending limit, from the end of the handshake to `now`.
     pub fn limited(&self, now: Time) -> Limited {
         self.limit_timer.until(now, self.current_limit)
     }
@@ -94,7 +95,8 @@ impl Sender {
         self.has_fast_path
     }
 
-    /// Highest acceptable ACK. Includes the byte of a window probe, which counts as sent only when it is acknowledged.
+    /// Highest acceptable ACK. The byte of a zero-window probe may be acknowledged, although the scoreboard counts it
+    /// as sent only then.
     pub(crate) fn may_acknowledge(&self) -> u64 {
         self.scoreboard.nxt() + u64::from(self.persist.has_probed() && self.has_new_data())
     }
@@ -108,8 +110,8 @@ impl Sender {
         self.repair.recovery().uses_sack()
     }
 
-    /// Whether a mechanism attributes losses to causes, after their repair or by marks, so that the attributions are
-    /// counted.
+    /// Whether a mechanism judges losses as congestion or wireless, after their repair or by marks, so that these
+    /// judgements are counted.
     pub fn discriminates_losses(&self) -> bool {
         self.discriminator.as_ref().is_some_and(|discriminator| discriminator.discriminates_losses())
             || self.discriminates_each_loss()
@@ -120,7 +122,7 @@ impl Sender {
         self.window.control().nature().judges_by_mark
     }
 
-    /// Whether each lost segment is attributed to a cause when it is found.
+    /// Whether each lost segment is judged congestion or wireless as soon as the loss is detected.
     pub fn discriminates_each_loss(&self) -> bool {
         self.judges_by_mark()
             || self

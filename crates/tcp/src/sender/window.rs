@@ -1,5 +1,5 @@
-//! The congestion window: congestion control, byte counting, slow-start exit, and the resulting cwnd. Only this
-//! component changes this state; [`CongestionWindow::control`] gives read access.
+//! The congestion window: congestion control, ACK counting, slow-start exit, and the resulting cwnd. Only this file
+//! changes cwnd; [`CongestionWindow::control`] gives read access to congestion control.
 
 use super::ack_counting::AckCounting;
 use super::congestion::{
@@ -16,9 +16,9 @@ pub(super) struct CongestionWindow {
     cwnd: u64,
     control: Box<dyn CongestionControl>,
     ack_counting: Box<dyn AckCounting>,
-    /// `None`: only a loss ends slow start.
+    /// Early exit from slow start (such as HyStart). `None`: only a loss, a mark or ssthresh ends slow start.
     slow_start: Option<Box<dyn SlowStart>>,
-    /// Whether the ACK that ends a recovery may increase the window.
+    /// Whether the ACK that ends a recovery may increase cwnd.
     counts_end: bool,
 }
 
@@ -47,8 +47,8 @@ impl CongestionWindow {
         &*self.control
     }
 
-    /// Current window and threshold, including changes that [`CongestionWindow::update_cwnd`] has not yet copied to
-    /// cwnd.
+    /// Window and ssthresh of congestion control, including changes that [`CongestionWindow::update_cwnd`] has not yet
+    /// copied to `cwnd`.
     pub(super) fn level(&self) -> Level {
         Level { window: self.control.window(), ssthresh: self.control.ssthresh() }
     }
@@ -58,7 +58,7 @@ impl CongestionWindow {
         self.counts_end
     }
 
-    /// Updates cwnd after all effects of an event.
+    /// Copies congestion control's window to `cwnd` after all effects of an event.
     #[inline(always)]
     pub(super) fn update_cwnd(&mut self) {
         self.cwnd = self.control.window();
@@ -69,7 +69,8 @@ impl CongestionWindow {
         self.cwnd = self.control.window_after(event, &mut *self.ack_counting);
     }
 
-    /// Applies an ACK. The caller must call [`CongestionWindow::update_cwnd`] afterwards.
+    /// Passes an ACK to the slow-start exit and to congestion control. The caller must call
+    /// [`CongestionWindow::update_cwnd`] afterwards.
     #[inline(always)]
     pub(super) fn grow_monitored(&mut self, event: &AckEvent, mss: u64, is_paced: bool) {
         let is_watched = event.phase != LossPhase::Recovery && self.slow_start.is_some();
@@ -95,7 +96,7 @@ impl CongestionWindow {
         self.control.on_ack(event, &mut DividedCounting { ack_counting: &mut *self.ack_counting, by });
     }
 
-    /// Passes an ACK, before its effect, to a congestion control that observes.
+    /// Passes an ACK, before the ACK takes effect, to a congestion control that observes ACKs.
     pub(super) fn observe(&mut self, news: &AckNews) {
         if self.control.nature().observes {
             self.control.observe(news);
@@ -153,7 +154,7 @@ impl CongestionWindow {
         self.control.on_recovered(flight, recovered);
     }
 
-    /// Lowers cwnd to `window`, because nothing was sent for a timeout.
+    /// Lowers cwnd to `window`, because nothing was sent for longer than the RTO.
     pub(super) fn on_idle(&mut self, window: u64) {
         self.control.on_idle(window);
         self.update_cwnd();

@@ -1,4 +1,4 @@
-//! The 22 example test cases of draft-ietf-ccwg-bbr (its last appendix), each on nine paths.
+//! The 22 example test cases of draft-ietf-ccwg-bbr (last appendix). Each case runs on nine paths.
 //!
 //! `cargo run -p lasthop-tcp --example bbr3-cases -- docs/images/bbr` draws the pictures of
 //! `docs/development/validation/bbr3-draft.md`.
@@ -13,7 +13,8 @@ use cases::{CASES, Case, Why};
 use lab::Lab;
 use lasthop_base::Value;
 
-/// Compares the result of a case on a path with its table entry; returns the deviation, if any.
+/// Runs a case on a path. Returns a message if the case fails without being listed as an exception, or holds although
+/// it is listed.
 fn complaint(case: &Case, rate: f64, rtt: f64) -> Option<String> {
     let known = (case.except)(rate, rtt);
     let seen = (case.run)(&mut case.lab(rate, rtt));
@@ -63,7 +64,8 @@ fn losses_that_were_none() {
     run(&CASES[17..]);
 }
 
-/// If the state is saved once per episode of losses (§5.5.11.1), a spurious timeout is undone on every path.
+/// With `saves = "episode"`, BBR saves its state once per episode of losses (draft-ietf-ccwg-bbr §5.5.11.1). A spurious
+/// timeout is then undone on every path.
 #[test]
 fn what_is_saved_once_is_restored() {
     let case = CASES.iter().find(|case| case.name == "spurious-rto").expect("a case");

@@ -1,11 +1,11 @@
-//! Requirements of google/quiche's public simulator tests of BBRv3 (`bbr3_simulator_test.cc`), on their path: 4 Mbit/s,
-//! 32 ms one way. Quiche's STARTUP gain is 2.885; the draft's and ours is 2.77.
+//! Expectations of google/quiche's public simulator tests of BBRv3 (`bbr3_simulator_test.cc`), on the path of these
+//! tests: 4 Mbit/s, 32 ms one way. Quiche's STARTUP gain is 2.885; the gain of the draft, which we use, is 2.77.
 
 use crate::lab::{Lab, Policer};
 use lasthop_base::Rate;
 use lasthop_tcp::sender::congestion::bbr3::Bbr3State;
 
-/// Quiche's path with a rate of `rate` bit/s and a queue of exactly `queue` bandwidth-delay products.
+/// Returns Quiche's path with a rate of `rate` bit/s and a queue of exactly `queue` bandwidth-delay products.
 fn lab(rate: f64, queue: f64) -> Lab {
     let mut lab = Lab::new(rate, 0.064, queue, &[]);
     lab.path.queue = (queue * rate / 8.0 * 0.064) as u64;
@@ -16,8 +16,8 @@ fn ratio(lab: &Lab) -> f64 {
     lab.snapshot().max_bandwidth / lab.payload_rate()
 }
 
-/// Quiche's tests NormalStartup and SimpleTransfer: STARTUP ends after three rounds without growth; no losses;
-/// bandwidth within 1 %.
+/// Quiche's tests NormalStartup and SimpleTransfer, with a queue of two bandwidth-delay products. STARTUP ends after
+/// three rounds without growth. No packet is lost, and max_bw is within 1 % of the path's rate.
 #[test]
 fn two_products_of_queue_lose_nothing() {
     let mut lab = lab(4e6, 2.0);
@@ -28,10 +28,10 @@ fn two_products_of_queue_lose_nothing() {
     assert_eq!(lab.path.dropped, 0);
 }
 
-/// SimpleTransferSmallBuffer: with a queue of half a bandwidth-delay product, the bandwidth is found within 2 %.
-/// PacketLossOnSmallBufferStartup: at most 5 % of the first MiB is lost. Our BBR loses up to 10 %. STARTUP has two
-/// products in flight, where path and queue hold only one and a half. Losses end STARTUP only after a whole round of
-/// recovery (§5.3.1.3).
+/// Quiche's test SimpleTransferSmallBuffer: with a queue of half a bandwidth-delay product, max_bw is within 2 % of the
+/// path's rate. Quiche's test PacketLossOnSmallBufferStartup: at most 5 % of the first MiB is lost. Our BBR loses up to
+/// 10 %: STARTUP has two bandwidth-delay products in flight, but path and queue hold only one and a half. Losses end
+/// STARTUP only after a whole round of recovery (draft-ietf-ccwg-bbr §5.3.1.3).
 #[test]
 fn half_a_product_of_queue_loses_a_tenth_of_a_short_start() {
     let mut lab = lab(4e6, 0.5);
@@ -44,7 +44,8 @@ fn half_a_product_of_queue_loses_a_tenth_of_a_short_start() {
     assert!(lost <= 0.015, "{lost}");
 }
 
-/// From 100 kbit/s to 10 Mbit/s the bandwidth is within 2 %; at 100 kbit/s within 4 % because of delayed ACKs.
+/// From 300 kbit/s to 10 Mbit/s, max_bw is within 2 % of the path's rate. At 100 kbit/s it is within 4 %, because of
+/// delayed ACKs.
 #[test]
 fn the_bandwidth_is_found_at_all_rates() {
     for rate in [1e5, 3e5, 1e6, 3e6, 1e7] {
@@ -56,7 +57,7 @@ fn the_bandwidth_is_found_at_all_rates() {
     }
 }
 
-/// With a policer at a quarter of the rate, at most 30 % is lost.
+/// With a policer at a quarter of the path's rate, at most 30 % of the packets are lost.
 #[test]
 fn a_policer_is_seen() {
     let mut lab = lab(4e6, 2.0);

@@ -1,4 +1,4 @@
-//! A congestion control on a path that consists only of a round-trip time.
+//! Test path for a congestion control: a constant round-trip time, without queue and losses.
 
 #![allow(dead_code, reason = "each test file is a separate program and uses a part")]
 
@@ -11,7 +11,7 @@ use lasthop_tcp::sender::congestion::{
 /// Payload of a full segment, bytes.
 pub const MSS: u64 = 1000;
 
-/// CUBIC with these parameters; `window` and `ssthresh` are in segments.
+/// Returns CUBIC with the parameters `values`. `window` and `ssthresh` are in segments.
 pub fn cubic(values: &[(&'static str, Value)], window: u64, ssthresh: u64) -> Box<dyn CongestionControl> {
     let mut choice = Choice::named(congestion::ALL, "cubic");
     values.iter().for_each(|(name, value)| choice.values.set(name, value.clone()));
@@ -25,13 +25,13 @@ pub fn cubic(values: &[(&'static str, Value)], window: u64, ssthresh: u64) -> Bo
     (choice.build)(&choice.values, start)
 }
 
-/// A path with a constant RTT: each window is spread evenly, and each segment is acknowledged.
+/// A path with a constant RTT. The segments of a cwnd are spread evenly over the RTT, and each segment is acknowledged.
 pub struct Path {
     pub control: Box<dyn CongestionControl>,
     pub ack_counting: Box<dyn AckCounting>,
     pub now: Time,
     pub rtt: Duration,
-    /// Bytes that the application would keep in flight, if cwnd allowed it.
+    /// Upper bound of the bytes in flight, set by the application.
     pub wanted: u64,
 }
 
@@ -47,7 +47,7 @@ impl Path {
         }
     }
 
-    /// cwnd in whole segments.
+    /// cwnd in segments, with fractions.
     pub fn window(&self) -> f64 {
         self.control.window() as f64 / MSS as f64
     }
@@ -87,7 +87,7 @@ impl Path {
         LossEvent { now: self.now, flight, window: flight, ..LossEvent::default() }
     }
 
-    /// Reports a loss, which is repaired a round trip later.
+    /// Reports a loss to the congestion control, and the end of recovery one round trip later.
     pub fn lose(&mut self) {
         self.control.on_loss(&self.signal());
         self.now += self.rtt;

@@ -1,5 +1,5 @@
-//! Two endpoints over a pipe that loses, duplicates, delays, reorders and marks segments, and a forger that inserts
-//! forged segments.
+//! Test of two endpoints over a path ("pipe") that loses, duplicates, delays, reorders and marks segments. A forger
+//! inserts forged segments.
 
 #![allow(dead_code, reason = "each test file is a separate program and uses a part")]
 
@@ -35,7 +35,7 @@ pub struct Host {
     pub reads: u64,
     pub iss: u32,
     pub writes: u64,
-    /// Numbers that select all other mechanisms, see [`Catalogue::pick`].
+    /// Numbers that select the mechanisms of all other seams, see [`Catalogue::pick`].
     pub others: [u8; 16],
 }
 
@@ -48,7 +48,8 @@ pub struct Pipe {
     /// Largest random delay, ms, in addition to the delay of 20 ms that all segments have.
     pub spread: u64,
     pub simultaneous: bool,
-    /// Share of arrivals at which a forged segment is inserted, which the end must reject (RFC 5961, RFC 7323).
+    /// Probability that a forged segment arrives before a segment. The end must reject the forged segment (RFC 5961,
+    /// RFC 7323).
     pub forge: f64,
 }
 
@@ -57,7 +58,7 @@ pub fn names<B: ?Sized>(list: &'static [Mechanism<B>]) -> Vec<&'static str> {
     list.iter().map(|mechanism| mechanism.info.name).collect()
 }
 
-/// Names of all kinds of ACK splitting, and of two variants of `split`.
+/// Names of all ACK splitting mechanisms, and of two variants of `split` (always three ACKs; number by queue length).
 pub fn ack_splittings() -> Vec<&'static str> {
     [names(ack_splitting::ALL), vec!["split_always", "split_by_queue"]].concat()
 }
@@ -118,9 +119,9 @@ struct End {
     read: u64,
     reads_at: Time,
     scales: Option<u8>,
-    /// Right edge advertised to this end, as an offset.
+    /// Right edge of the window that the peer has advertised to this end, as an offset.
     admitted: u64,
-    /// Right edge advertised by this end.
+    /// Right edge of the window that this end has advertised, as an offset.
     right_edge: u64,
     highest_sent: u64,
 }
@@ -128,8 +129,8 @@ struct End {
 pub struct Run {
     ends: [End; 2],
     now: Time,
-    /// Segments in flight. Key: arrival time and sending order; value: index of the receiving end, segment, and ECN
-    /// code point.
+    /// Segments in flight. The key is the arrival time and the sending order. The value is the index of the receiving
+    /// end, the segment, and its ECN code point.
     wire: BTreeMap<(Time, u64), (usize, Segment, Ecn)>,
     sent: u64,
     random: Stream,
@@ -168,7 +169,7 @@ impl Run {
         Run { ends, now: Time::ZERO, wire: BTreeMap::new(), sent: 0, random, pipe }
     }
 
-    /// Runs until both sides are closed.
+    /// Runs until both connections are closed, then checks that all data has arrived.
     pub fn complete(&mut self) {
         for end in &mut self.ends {
             end.endpoint.open(self.now);
@@ -183,7 +184,7 @@ impl Run {
             self.advance();
         }
         let states = self.ends.each_ref().map(|end| (end.endpoint.state(), end.endpoint.delivered()));
-        panic!("not closed at {}: {states:?}", self.now);
+        panic!("not both closed at {}: states and bytes delivered {states:?}", self.now);
     }
 
     fn check(&self) {
@@ -220,7 +221,7 @@ impl Run {
             endpoint.handle_notice(self.now, Notice::AcksQueued(after));
         }
         let sender = endpoint.sender();
-        // In recovery a reduction may stop sending for a while.
+        // A gradual window reduction in recovery may let cwnd fall below a segment for a while.
         let is_whole = sender.window() >= sender.segment();
         assert!(is_whole || sender.is_recovering(), "cwnd below a segment: {:?}", self.ends[side].host);
     }
@@ -236,26 +237,31 @@ impl Run {
         }
         assert!(!segment.flags.has(Flags::RST), "an end sent a reset");
         let sender = end.endpoint.sender();
-        let start =
-            Seq(end.host.iss).offset_of(segment.seq, sender.scoreboard().una()).expect("a number of ours");
+        let start = Seq(end.host.iss)
+            .offset_of(segment.seq, sender.scoreboard().una())
+            .expect("SEG.SEQ within the sender's stream");
         let past = start + u64::from(segment.len);
         let blocks = if segment.sack.is_empty() { 0 } else { 4 + 8 * segment.sack.len() as u64 };
         let is_full = segment.len == 0 || u64::from(segment.len) + blocks <= sender.segment();
-        assert!(is_full, "longer than a full segment with its SACK blocks");
+        assert!(is_full, "payload and SACK blocks exceed a full segment");
         assert!(segment.len == 0 || past <= 1 + end.host.writes, "an end sent data that was not written");
         let is_probe = segment.len == 1 && sender.scoreboard().outstanding() == 0;
-        assert!(segment.len == 0 || past <= end.admitted || is_probe, "beyond the peer's window");
+        assert!(
+            segment.len == 0 || past <= end.admitted || is_probe,
+            "data beyond the receiver's window was sent"
+        );
         if segment.len > 0 && !sending.is_retransmission && !is_probe {
-            // A tail loss probe ignores the window (RFC 8985 §7.3).
+            // A tail loss probe may exceed cwnd (RFC 8985 §7.3).
             let (in_flight, window) = (sender.in_flight(), sender.window());
             let fits = end.probes_tail || in_flight <= window + 1;
-            assert!(fits, "{in_flight} beyond {window}: {:?}", end.host);
+            assert!(fits, "{in_flight} bytes in flight exceed cwnd {window}: {:?}", end.host);
         }
         end.highest_sent = end.highest_sent.max(past);
-        let ack =
-            peer_iss.offset_of(segment.ack, end.endpoint.receiver().next()).expect("a number of the peer's");
+        let ack = peer_iss
+            .offset_of(segment.ack, end.endpoint.receiver().next())
+            .expect("SEG.ACK within the peer's stream");
         let right_edge = ack + (u64::from(segment.window) << shift);
-        assert!(right_edge >= end.right_edge, "the right edge moved left");
+        assert!(right_edge >= end.right_edge, "the advertised right edge moved left");
         end.right_edge = right_edge;
     }
 
@@ -267,8 +273,12 @@ impl Run {
             .each_ref()
             .map(|end| if end.unread() > 0 { end.reads_at.max(self.now) } else { Time::NEVER });
         let next = deadlines.into_iter().chain(reads).fold(arrival, Time::min);
-        assert_ne!(next, Time::NEVER, "nothing will ever happen");
-        assert!(next >= self.now, "a deadline in the past");
+        assert_ne!(
+            next,
+            Time::NEVER,
+            "no arrival, no timer and no read is left, but the connections are open"
+        );
+        assert!(next >= self.now, "a deadline lies in the past");
         self.now = next;
         if arrival == next
             && let Some((_, (side, segment, ecn))) = self.wire.pop_first()
@@ -292,7 +302,7 @@ impl Run {
         }
     }
 
-    /// A forged segment to this side. The forger knows all sequence numbers, but must not use the right one.
+    /// Returns a forged segment to `side`. The forger knows all sequence numbers, but never uses an acceptable one.
     fn forge(&mut self, side: usize) -> Option<Segment> {
         let endpoint = &self.ends[side].endpoint;
         let is_open =
@@ -320,7 +330,7 @@ impl Run {
             1 => Segment { seq: Seq(theirs.at(next).0.wrapping_sub(far as u32)), flags: Flags::RST, ..good },
             2 => Segment { seq: theirs.at(next + far), flags: Flags::SYN, ..good },
             3 => Segment { ack: ours.at(scoreboard.nxt() + 1 + far), flags: Flags::ACK | Flags::FIN, ..good },
-            // This ACK is older than the largest window, which is a megabyte.
+            // The ACK number is older than the largest window, 1 MB, so RFC 5961 §5 rejects it.
             4 => {
                 Segment { ack: Seq(ours.at(scoreboard.una()).0.wrapping_sub((2 << 20) + far as u32)), ..good }
             }

@@ -1,6 +1,7 @@
-//! Drives one endpoint by named steps and plays its peer, with segments of 1000 bytes numbered from 1.
+//! Script of a test: drives one endpoint by named steps and acts as its peer. Segments have 1000 bytes and are numbered
+//! from 1.
 //!
-//! Initial sequence numbers are just below the wrap, so that every script crosses it.
+//! Initial sequence numbers are just below 2^32, so that they wrap in every script.
 
 #![allow(dead_code, reason = "each test file is a separate program and uses a part")]
 
@@ -16,52 +17,53 @@ use lasthop_tcp::{Arriving, Config, Endpoint, Role, State};
 use lasthop_wire::{Flags, Segment, Seq, Timestamps};
 use step_log::StepLog;
 
-/// Payload of a full segment.
+/// Payload of a full segment, bytes.
 pub const SEGMENT: u64 = 1000;
 /// Initial sequence number of the endpoint.
 pub const ISS: Seq = Seq(0xffff_fc00);
 /// Initial sequence number of the peer.
 pub const IRS: Seq = Seq(0xffff_fe00);
 
-/// One step of a script. Segment numbers count from 1; bytes count from 0, the first byte written.
-/// Windows and flight are in whole segments, unless the name ends in `Bytes`.
+/// One step of a script: an input to the endpoint, or an expectation. Segment numbers count from 1, and byte offsets
+/// from 0, the first byte written. Windows and flight are in whole segments, unless the name ends in `Bytes`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Step {
     /// The peer acknowledges everything before this segment.
     Ack(u64),
     Acks(u64, u32),
     AckBytes(u64),
-    /// The peer acknowledges everything before the segment and SACKs these ranges of segments (ends excluded), newest
-    /// first.
+    /// The peer acknowledges everything before the segment and SACKs ranges of segments, newest first. A range (2, 5)
+    /// means segments 2 to 4.
     Sack(u64, &'static [(u64, u64)]),
     SackBytes(u64, &'static [(u64, u64)]),
     Echo(u64),
-    /// Sets the peer's window, bytes (unscaled during the handshake).
+    /// Sets the window that the peer advertises from now on: value of the header field.
     PeerWindow(u16),
     Data(u64),
-    /// Bytes of the peer arrive, end excluded.
+    /// Data of the peer arrives: byte offsets, end excluded.
     DataBytes(u64, u64),
     Marked(u64),
     Write(u64),
     Close,
     Tick(u64),
     Timeout,
-    /// Expects this segment, whole, for the first time.
+    /// Expects that the endpoint sends this segment, whole, for the first time.
     New(u64),
-    /// Expects these segments, whole, for the first time.
+    /// Expects that the endpoint sends these segments (first and last number), whole, for the first time.
     News(u64, u64),
-    /// Expects this segment as a whole retransmission.
+    /// Expects that the endpoint retransmits this segment as a whole.
     Again(u64),
-    /// Expects these bytes (first or retransmitted), end excluded.
+    /// Expects that the endpoint sends or retransmits these bytes, end excluded.
     Bytes(u64, u64),
-    /// Expects a pure ACK of everything before this segment.
+    /// Expects a pure ACK of everything before this segment of the peer.
     Acked(u64),
     AckedBytes(u64),
     /// Expects that the endpoint sends nothing.
     Nothing,
     Cwnd(u64),
     CwndBytes(u64),
-    /// Expects this cwnd with its inflation during recovery, as in the papers' figures, in whole segments.
+    /// Expects this cwnd in whole segments. During recovery it is inflated by the data that has left the network, as in
+    /// the figures of papers.
     Inflated(u64),
     Ssthresh(u64),
     SsthreshBytes(u64),
@@ -82,7 +84,7 @@ pub struct Peer {
     pub scale: Option<u8>,
     pub sack: bool,
     pub timestamps: bool,
-    /// ECE (and CWR in a SYN without ACK).
+    /// Whether the SYN offers ECN (ECE and CWR), or the SYN-ACK accepts it (ECE).
     pub ecn: bool,
 }
 
@@ -92,8 +94,8 @@ impl Default for Peer {
     }
 }
 
-/// Configuration of the papers' sender: the initial window is one segment, growth counts ACKs, and every segment is
-/// acknowledged at once.
+/// Configuration of most tests, as in the papers. The initial window is one segment, the sender counts ACKs, and the
+/// receiver acknowledges every segment at once.
 pub fn config(recovery: &str) -> Config {
     Config {
         segment: SEGMENT as u32,
@@ -114,7 +116,7 @@ pub fn config(recovery: &str) -> Config {
     }
 }
 
-/// A mechanism with these parameters.
+/// Returns the mechanism `name` of `list` with the parameters `values`.
 pub fn choose<B: ?Sized>(
     list: &'static [Mechanism<B>],
     name: &str,
@@ -127,18 +129,19 @@ pub fn choose<B: ?Sized>(
     choice
 }
 
-/// Replaces the congestion control by the papers' Reno, which halves min(cwnd, awnd) at a loss.
+/// Replaces the congestion control by Reno as in the papers: a loss halves min(cwnd, advertised window) instead of
+/// FlightSize.
 pub fn halving_the_window(config: Config) -> Config {
     let congestion = choose(congestion::ALL, "reno", &[("halve", Value::Word("window"))]);
     Config { congestion, ..config }
 }
 
-/// An endpoint under test.
+/// An endpoint under test, and the state of its peer.
 pub struct Script {
     pub endpoint: Endpoint,
     pub now: Time,
     pub peer: Peer,
-    /// Number of segments sent before the one that is now number 1.
+    /// Number of segments sent before the segment that now has number 1.
     base: u64,
     /// Bytes that the peer has acknowledged.
     acked: u64,
@@ -173,15 +176,15 @@ impl Script {
         script
     }
 
-    /// A sender with enough data for any script.
+    /// Returns a script with an open connection. The endpoint has enough data to send for any script.
     pub fn sender(config: Config) -> Script {
         let mut script = Script::opened(config, Peer::default());
         script.endpoint.write(1 << 40);
         script
     }
 
-    /// As [`Script::sender`], but after slow start has opened cwnd from 1 to `window` segments, a power of two. All
-    /// these segments are outstanding, and the first of them now has number 1.
+    /// Returns a sender as [`Script::sender`] does, after slow start has increased cwnd from 1 to `window` segments, a
+    /// power of two. A full cwnd is outstanding, and its first segment now has number 1.
     pub fn with_window(config: Config, window: u64) -> Script {
         let mut script = Script::sender(config);
         let mut sent = 1;
@@ -199,17 +202,17 @@ impl Script {
         script
     }
 
-    /// A receiver of the peer's data.
+    /// Returns a script with an open connection, in which the endpoint receives the peer's data.
     pub fn receiver(config: Config) -> Script {
         Script::opened(config, Peer::default())
     }
 
-    /// Renumbers segments: `first` becomes 1.
+    /// Renumbers segments: the segment `first` now has number 1.
     pub fn renumber(&mut self, first: u64) {
         self.base += first - 1;
     }
 
-    /// Runs the steps in order; panics with the failing step.
+    /// Runs the steps in order. If a step fails, panics with its index and name.
     #[track_caller]
     pub fn run<const N: usize>(&mut self, steps: [Step; N]) -> &mut Script {
         for (index, step) in steps.into_iter().enumerate() {
@@ -220,7 +223,8 @@ impl Script {
         self
     }
 
-    /// Returns the next outgoing segment; panics without one.
+    /// Returns the next outgoing segment. Panics if the endpoint sends nothing. `what`: the expected segment, for the
+    /// message.
     #[track_caller]
     pub fn sent(&mut self, what: &str) -> Sending {
         match self.endpoint.poll_segment(self.now) {
@@ -232,15 +236,15 @@ impl Script {
         }
     }
 
-    /// As [`Step::Sack`], for blocks that are computed at run time.
+    /// Does the same as [`Step::Sack`], for blocks that are computed at run time.
     pub fn sack(&mut self, number: u64, blocks: &[(u64, u64)]) {
         let blocks: Vec<_> =
             blocks.iter().map(|(from, to)| (self.start_of(*from), self.start_of(*to))).collect();
         self.acknowledge(self.start_of(number), &blocks, Flags::ACK);
     }
 
-    /// As [`Script::sack`], with a timestamp `echo` of the endpoint's clock in ms. `marked`: whether the ACK echoes a
-    /// mark.
+    /// Does the same as [`Script::sack`], with a timestamp echo (TSecr) of `echo` ms. `marked`: whether the ACK echoes
+    /// a mark (ECE).
     pub fn ack_with_echo(&mut self, number: u64, blocks: &[(u64, u64)], echo: u32, marked: bool) {
         self.acked = self.start_of(number);
         let mut segment = self.plain();
@@ -263,7 +267,7 @@ impl Script {
         }
     }
 
-    /// The peer's SYN with its options.
+    /// Returns the peer's SYN or SYN-ACK with its options.
     pub fn syn(&self, flags: Flags, echo: Option<Timestamps>) -> Segment {
         let ecn = match (self.peer.ecn, flags.has(Flags::ACK)) {
             (false, _) => Flags::default(),
@@ -283,7 +287,7 @@ impl Script {
         }
     }
 
-    /// A segment of the peer with the peer's next sequence number, its current acknowledgement and its window.
+    /// Returns an empty segment of the peer, with its next sequence number, its last ACK number and its window.
     pub fn plain(&self) -> Segment {
         Segment {
             seq: IRS.at(1 + self.peer_sent),
@@ -295,12 +299,12 @@ impl Script {
         }
     }
 
-    /// Timestamps of the peer, whose clock equals the endpoint's.
+    /// Returns the timestamps of the peer's next segment. The clocks of both ends are equal.
     pub fn stamps(&self, echo: u32) -> Timestamps {
         Timestamps { value: self.millis(), echo }
     }
 
-    /// Current time in milliseconds, the clock of both ends.
+    /// Current time in milliseconds, which is also the value of both timestamp clocks.
     pub fn millis(&self) -> u32 {
         (self.now.as_nanos() / 1_000_000) as u32
     }
@@ -437,7 +441,7 @@ impl Script {
         )
     }
 
-    /// Byte of the endpoint's stream for a sequence number; 0 is the first byte written (or of segment 1).
+    /// Byte offset of a sequence number in the endpoint's stream. Offset 0 is the first byte of segment 1.
     fn written(&self, seq: Seq) -> i64 {
         ISS.offset_of(seq, self.acked).unwrap_or(0) as i64 - 1 - (self.base * SEGMENT) as i64
     }

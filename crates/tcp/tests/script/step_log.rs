@@ -9,7 +9,7 @@ use std::panic::Location;
 #[derive(Default)]
 pub struct StepLog {
     text: String,
-    /// Whether the last line of `text` is a step that has not ended.
+    /// Whether the last step in `text` has not ended yet.
     is_open: bool,
 }
 

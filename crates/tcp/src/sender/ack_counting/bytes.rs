@@ -1,4 +1,5 @@
-//! Appropriate byte counting (RFC 3465): the countermeasure to ACK splitting.
+//! Appropriate byte counting (RFC 3465): cwnd grows by the bytes acknowledged, so that ACK splitting by the receiver
+//! has no effect.
 
 use super::{AckCounting, Build, Regime};
 use crate::sender::congestion::AckEvent;

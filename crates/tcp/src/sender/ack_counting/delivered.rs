@@ -1,5 +1,5 @@
-//! Linux's count of delivered segments: segments that the ACK completes, and segments that its SACK blocks report. The
-//! ACK that ends a recovery counts, too.
+//! Credit for delivered segments, as in Linux: segments that the ACK completes, and segments that its SACK blocks newly
+//! report. The ACK that ends a recovery also earns credit.
 
 use super::{AckCounting, Build, Regime};
 use crate::sender::congestion::AckEvent;

@@ -1,6 +1,7 @@
-//! Credit for an ACK: growth of the window per acknowledgement.
+//! ACK counting: the credit that an ACK gives to the growth of cwnd.
 //!
-//! ACK splitting (hasegawa) works only against a sender that counts ACKs, not against byte or packet counting.
+//! ACK splitting by the receiver (hasegawa) speeds up only a sender that counts ACKs, not a sender that counts bytes or
+//! packets.
 
 mod bytes;
 mod delivered;
@@ -11,25 +12,25 @@ mod rfc5681;
 use super::congestion::AckEvent;
 use lasthop_base::{Mechanism, Values};
 
-/// Phase of the growth of the window.
+/// Phase of the growth of cwnd.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Regime {
-    /// cwnd is below ssthresh, and no timeout has preceded.
+    /// Slow start that no timeout has begun: cwnd is below ssthresh.
     SlowStart,
-    /// cwnd is below ssthresh after a timeout, until all data outstanding at the timeout is acknowledged.
+    /// Slow start after a timeout, until all data outstanding at the timeout is acknowledged.
     AfterTimeout,
     /// cwnd is at or above ssthresh.
     Avoidance,
 }
 
-/// Credit of ACKs for the growth of the window.
+/// Rule for the credit that ACKs give to the growth of cwnd.
 pub trait AckCounting: Send {
-    /// Returns the credit for an ACK that advances, bytes. Slow start adds the credit to cwnd; avoidance adds `mss`
-    /// bytes for each cwnd of credit.
+    /// Returns the credit for an ACK that advances SND.UNA, bytes. Slow start adds the credit to cwnd. Congestion
+    /// avoidance adds `mss` bytes to cwnd for each cwnd of credit.
     fn credit(&mut self, ack: &AckEvent, mss: u64, regime: Regime) -> u64;
 
-    /// Whether avoidance adds whole segments (RFC 3465 §2.1, Linux) instead of a fraction per ACK (RFC 5681 §3.1, Eq.
-    /// 3).
+    /// Whether congestion avoidance collects the credit and adds whole segments (RFC 3465 §2.1, Linux), instead of a
+    /// fraction of a segment per ACK (RFC 5681 §3.1, Eq. 3).
     fn collects(&self) -> bool {
         false
     }
@@ -43,7 +44,7 @@ pub trait AckCounting: Send {
 /// Builds an ACK counting mechanism.
 pub type Build = dyn Fn(&Values) -> Box<dyn AckCounting> + Send + Sync;
 
-/// All mechanisms.
+/// All ACK counting mechanisms.
 pub const ALL: &[Mechanism<Build>] =
     &[per_ack::MECHANISM, rfc5681::MECHANISM, bytes::MECHANISM, packets::MECHANISM, delivered::MECHANISM];
 

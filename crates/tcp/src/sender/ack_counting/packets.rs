@@ -1,5 +1,5 @@
-//! Linux's count of whole acknowledged segments. A partly acknowledged segment counts when it is complete. A segment
-//! that SACK reported earlier does not count when the hole before it is filled.
+//! Credit for whole acknowledged segments, as in older Linux. A partly acknowledged segment counts when the rest of it
+//! is acknowledged. A segment that SACK reported earlier does not count when the cumulative ACK covers it.
 
 use super::{AckCounting, Build, Regime};
 use crate::sender::congestion::AckEvent;

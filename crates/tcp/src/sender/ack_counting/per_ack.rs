@@ -1,4 +1,4 @@
-//! One segment of credit for each new ACK (RFC 2581; the sender of the papers).
+//! Credit of one segment for each new ACK (RFC 2581). The papers about ACK splitting assume such a sender.
 
 use super::{AckCounting, Build, Regime};
 use crate::sender::congestion::AckEvent;

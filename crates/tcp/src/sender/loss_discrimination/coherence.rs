@@ -1,10 +1,11 @@
 //! Congestion coherence at a mobile sender (Liu and Jain, HICSS 2003). A loss counts as wireless if the ACKs around the
-//! loss echo no mark, because marking routers mark before they drop, and congestion lasts longer than a packet.
+//! loss echo no ECN mark. Routers mark before they drop, and congestion lasts longer than one packet, so neighbours of
+//! a congestion loss would be marked.
 //!
 //! # Our choices
 //! The mechanism is known from abstracts and from memory. The ACKs around the loss are the last ACKs before the
-//! duplicates, and the duplicates. An echo lasts a round trip, until CWR, so the rule is coarse. If the bottleneck does
-//! not mark, every congestion loss counts as wireless.
+//! duplicate ACKs, and the duplicate ACKs themselves. The receiver repeats an echo for a round trip, until CWR arrives,
+//! so the rule is coarse. If the bottleneck does not mark, every congestion loss counts as wireless.
 
 use super::{AckHint, Build, Cause, LossDiscriminator};
 use crate::ranges::Range;

@@ -1,10 +1,10 @@
-//! Explicit bad state notification, sender side (Bakshi, Krishna, Vaidya and Pradhan, ICDCS 1997). A notice from the
-//! base station that its link retries restarts the retransmission timer. Every loss counts as congestion. The middlebox
-//! `ebsn` sends the notices.
+//! Explicit bad state notification, sender side (Bakshi, Krishna, Vaidya and Pradhan, ICDCS 1997). The base station
+//! notifies the sender of each link-layer retransmission, and the notice restarts the sender's retransmission timer.
+//! Every loss counts as congestion. The middlebox `ebsn` sends the notices.
 //!
 //! # Our choices
-//! The rule is from memory. The parameter `limit` is ours: a notice can be forged, so notices have no effect after a
-//! long silence of the receiver.
+//! The rule is from memory. The parameter `limit` is ours. Because notices can be forged, they have no effect after the
+//! receiver has been silent for `limit`.
 
 use super::{Build, LossDiscriminator};
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Time, Unit};

@@ -1,15 +1,15 @@
-//! ECN at the third duplicate (Ramani and Karandikar, ICPWC 2000). huang §2: "if a sender receives three duplicate ACKs
-//! with the CE (Congestion Experienced) bit set, the sender infers that a segment loss due to congestion has occurred".
-//! Without an echo the loss counts as corruption: the segment is retransmitted and cwnd stays.
+//! ECN echo on the three duplicate ACKs (Ramani and Karandikar, ICPWC 2000). huang §2: "if a sender receives three
+//! duplicate ACKs with the CE (Congestion Experienced) bit set, the sender infers that a segment loss due to congestion
+//! has occurred". Without an echo the loss counts as corruption, so the segment is retransmitted and cwnd stays.
 //!
 //! # Our choices
-//! The mechanism is known from huang's sentence and the abstract. If a recovery begins with fewer than three
-//! duplicates, a loss is congestion only if each duplicate has an echo. Marks always reduce cwnd (RFC 3168). A timeout
+//! The mechanism is known from huang's sentence and the abstract. If a recovery begins with fewer than three duplicate
+//! ACKs, a loss is congestion only if each of these ACKs has an echo. Marks always reduce cwnd (RFC 3168). A timeout
 //! counts as congestion.
 //!
 //! # Limits
-//! If the bottleneck drops without marking, congestion losses count as corruption. ECE lasts until CWR, so a corruption
-//! within that round trip counts as congestion.
+//! If the bottleneck drops without marking, congestion losses count as corruption. The receiver sends ECE until CWR
+//! arrives, so a corruption in this round trip counts as congestion.
 
 use super::{AckHint, Build, Cause, LossDiscriminator};
 use crate::ranges::Range;
@@ -36,9 +36,9 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
 
 struct Ecn {
     needed: u32,
-    /// Number of duplicates of the last new ACK.
+    /// Number of duplicate ACKs since the last new ACK.
     duplicates: u32,
-    /// Number of these duplicates that echo a mark.
+    /// Number of these duplicate ACKs that echo a mark.
     marked: u32,
 }
 
@@ -97,7 +97,7 @@ mod tests {
         assert_eq!(verdict(3, &[false, true, true]), Some(Cause::Wireless));
         assert_eq!(verdict(3, &[false; 3]), Some(Cause::Wireless));
         assert_eq!(verdict(1, &[false, false, true]), Some(Cause::Congestion));
-        // A recovery that begins at the first duplicate ACK.
+        // A recovery that begins at the first duplicate ACK: its echo alone means congestion.
         assert_eq!(verdict(3, &[true]), Some(Cause::Congestion));
     }
 }

@@ -1,13 +1,13 @@
 //! Explicit loss notification, sender side: ACKs state the cause of a loss, wireless or congestion (middlebox `eln`).
 //!
-//! Balakrishnan and Katz (GLOBECOM 1998): a base station sets a bit in ACKs to a mobile sender. The first duplicate
-//! with the bit triggers the retransmission, and the window stays (ns-2's `tcp-eln`). In huang §2 the bit means
-//! congestion (ACK_ELN, Ding and Jamalipour 2001), and losses without the bit are wireless. The latter meaning is
-//! unsafe if ACKs are lost or no node marks.
+//! Balakrishnan and Katz (GLOBECOM 1998): a base station sets a bit in ACKs to a mobile sender if the loss was
+//! wireless. The first duplicate ACK with the bit triggers the retransmission, and cwnd stays (ns-2's `tcp-eln`). In
+//! huang §2 the bit means congestion (ACK_ELN, Ding and Jamalipour 2001), and losses without the bit are wireless. This
+//! second meaning is unsafe: if ACKs are lost or no node sets the bit, congestion counts as wireless.
 //!
 //! # Our choices
-//! Duplicates with different causes mean congestion, and so does a timeout. The sender's own recovery repairs the loss,
-//! and the window does not grow meanwhile.
+//! If duplicate ACKs state different causes, the loss counts as congestion. A timeout also counts as congestion. The
+//! sender's usual recovery repairs the loss, and cwnd does not grow meanwhile.
 
 use super::{AckHint, Build, Cause, LossDiscriminator};
 use crate::ranges::Range;

@@ -1,9 +1,10 @@
-//! HACK, sender side (Balan et al., INFOCOM 2001; Computer Networks 39, 2002): segments reported damaged are
-//! retransmitted at once, without any other effect. The receiver's side is its `loss_discrimination` mechanism `hack`.
+//! HACK (header checksum), sender side (Balan et al., INFOCOM 2001; Computer Networks 39, 2002). Segments that the
+//! receiver reports as damaged are retransmitted at once, without any other effect. The receiver's
+//! `loss_discrimination` mechanism `hack` sends the reports.
 //!
 //! # Our choices
-//! The mechanism is known from the abstract and from memory. A recovery entered for a damaged segment keeps the window
-//! and does not retransmit that segment twice. The loss of such a retransmission is detected as usual.
+//! The mechanism is known from the abstract and from memory. A recovery that a damaged segment causes keeps cwnd and
+//! does not retransmit the segment a second time. The loss of the retransmission is detected as usual.
 
 use super::{Build, Cause, LossDiscriminator};
 use crate::ranges::{Range, RangeSet};

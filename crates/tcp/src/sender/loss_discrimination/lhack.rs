@@ -1,12 +1,12 @@
 //! Last-hop acknowledgements, sender side (Cobb and Agrawal, ISCC 1995, as described in huang §2). The middlebox
-//! `lhack` notifies the sender of segments that reached the last hop. If such a segment is lost, it was lost on the
-//! wireless link.
+//! `lhack` notifies the sender of segments that reached the last hop. If such a segment does not arrive, the wireless
+//! link has lost it.
 //!
 //! # Our choices
 //! The mechanism is known from two sentences in huang and from memory. After a wireless loss, recovery repairs the loss
-//! and the window stays. The first timeout of a segment that reached the last hop does not count as congestion, either.
-//! If a notice is lost, the loss counts as congestion. A retransmitted segment counts as not having reached the last
-//! hop, because a notice does not identify the copy.
+//! and cwnd stays. The first timeout of a segment that has reached the last hop also counts as wireless. If a notice is
+//! lost, the loss counts as congestion. A retransmitted segment counts as not having reached the last hop, because a
+//! notice does not show which copy has reached it.
 
 use super::{Build, Cause, LossDiscriminator};
 use crate::ranges::{Range, RangeSet};
@@ -46,7 +46,7 @@ struct Lhack {
     most: u32,
     /// Number of consecutive timeouts of the segment at `kept_at` that left the window unchanged.
     kept: u32,
-    /// First byte of the segment whose timeouts `kept` counts.
+    /// Offset of the first byte of the segment whose timeouts `kept` counts.
     kept_at: u64,
 }
 

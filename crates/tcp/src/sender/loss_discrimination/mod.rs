@@ -1,9 +1,8 @@
 //! Loss discrimination at the sender.
 //!
-//! [`LossDiscriminator::on_loss`] attributes a loss when fast recovery begins. If the cause is "wireless", recovery
-//! repairs the loss, and cwnd and ssthresh stay. [`LossDiscriminator::review`] attributes the loss after a recovery
-//! that has reduced the window; "wireless" then restores the window. The other methods receive hints from ACKs and
-//! nodes. Without discrimination a sender has no discriminator.
+//! [`LossDiscriminator::on_loss`] judges a loss when fast recovery begins. If the cause is wireless, recovery repairs
+//! the loss, and cwnd and ssthresh stay. [`LossDiscriminator::review`] judges the loss at the end of a recovery that
+//! has reduced cwnd. If the cause is wireless, cwnd is restored. The other methods receive hints from ACKs and nodes.
 
 mod always;
 mod coherence;
@@ -28,19 +27,19 @@ use rtt_sample::SampledRound;
 
 /// Loss discrimination of a sender.
 pub trait LossDiscriminator: Send {
-    /// New data is sent while the congestion window is `window` bytes. Returns the packet's priority.
+    /// Handles the sending of new data. `window`: cwnd, bytes. Returns the packet's priority.
     fn on_sent(&mut self, range: Range, window: u64, scoreboard: &Scoreboard) -> Priority {
         let _ = (range, window, scoreboard);
         Priority::Normal
     }
 
-    /// A segment is retransmitted. Returns the packet's priority.
+    /// Handles a retransmission. Returns the packet's priority.
     fn on_retransmitted(&mut self, range: Range) -> Priority {
         let _ = range;
         Priority::Normal
     }
 
-    /// Handles a duplicate ACK, or a new ACK during a repair. Returns `true` if the first outstanding segment is
+    /// Handles a duplicate ACK, or a new ACK off the fast path. Returns `true` if the first outstanding segment is
     /// certainly lost.
     fn on_ack(&mut self, ack: &AckHint) -> bool {
         let _ = ack;
@@ -53,54 +52,55 @@ pub trait LossDiscriminator: Send {
         let _ = sample;
     }
 
-    /// Attributes the loss that begins fast recovery. `None`: the sender reduces the window now and calls
-    /// [review](LossDiscriminator::review) after the repair.
+    /// Judges the loss that begins fast recovery. `None`: the sender reduces cwnd now and calls
+    /// [review](LossDiscriminator::review) at the end of the recovery.
     fn on_loss(&mut self, lost: Range) -> Option<Cause> {
         let _ = lost;
         None
     }
 
-    /// Fast recovery begins and reduces the window, subject to review. `recover`: offset after the last outstanding
-    /// byte.
+    /// Handles the begin of a fast recovery that reduces cwnd until [review](LossDiscriminator::review). `recover`:
+    /// offset after the last outstanding byte.
     fn on_entered(&mut self, recover: u64) {
         let _ = recover;
     }
 
-    /// Attributes the losses in the window of data in which the completed recovery began.
+    /// Judges the losses of the recovery that ends now. [`Cause::Wireless`] restores cwnd.
     fn review(&mut self) -> Cause {
         Cause::Congestion
     }
 
-    /// Whether a timeout that retransmits this segment keeps cwnd, ssthresh and RTO.
+    /// Whether a timeout keeps cwnd, ssthresh and RTO. `first`: first outstanding segment, which the timeout
+    /// retransmits.
     fn keeps_window_at_timeout(&mut self, first: Range) -> bool {
         let _ = first;
         false
     }
 
-    /// A timeout will retransmit all outstanding data. Implementations discard all state.
+    /// Handles a timeout, after which all outstanding data is retransmitted. Implementations discard their state.
     fn on_timeout(&mut self) {}
 
-    /// The receiver reports that an outstanding segment was damaged. Returns `true` to retransmit it now, without an
-    /// effect on the window.
+    /// Handles the receiver's report that an outstanding segment was damaged. Returns `true` if the sender must
+    /// retransmit the segment now, without an effect on cwnd.
     fn on_damaged(&mut self, segment: Range) -> bool {
         let _ = segment;
         false
     }
 
-    /// A node reports that these outstanding bytes reached the last hop.
+    /// Handles a node's report that these outstanding bytes have reached the last hop.
     fn on_last_hop(&mut self, range: Range) {
         let _ = range;
     }
 
-    /// A node reports that its link fails and retries. Returns `true` to restart the retransmission timer.
-    /// `backed_off`: the timer has expired for the outstanding data. `heard_at`: time of the last arrival from the
-    /// peer.
+    /// Handles a node's report that its link layer retransmits. Returns `true` if the sender must restart the
+    /// retransmission timer. `backed_off`: the timer has expired for the outstanding data. `heard_at`: time of the last
+    /// arrival from the peer.
     fn on_bad_state(&mut self, now: Time, backed_off: bool, heard_at: Time) -> bool {
         let _ = (now, backed_off, heard_at);
         false
     }
 
-    /// Whether the mechanism attributes losses, so that attributions are counted.
+    /// Whether the mechanism judges losses at all, so that its judgements are counted.
     fn discriminates_losses(&self) -> bool {
         true
     }
@@ -110,38 +110,39 @@ pub trait LossDiscriminator: Send {
         false
     }
 
-    /// Whether [`LossDiscriminator::on_rtt_sample`] is called. The sender calls this function only once.
+    /// Whether the sender calls [`LossDiscriminator::on_rtt_sample`]. The answer must not change: the sender asks only
+    /// once.
     fn needs_rtt_samples(&self) -> bool {
         false
     }
 
-    /// Whether restoring the window also restores ssthresh.
+    /// Whether a review that restores cwnd also restores ssthresh.
     fn restores_ssthresh(&self) -> bool {
         false
     }
 }
 
-/// A duplicate ACK, or a new ACK during a repair.
+/// A duplicate ACK, or a new ACK off the fast path, such as during recovery.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct AckHint {
-    /// Arrival of the ACK.
+    /// Arrival time of the ACK.
     pub now: Time,
-    /// First byte not acknowledged.
+    /// Offset of the first byte not yet acknowledged (SND.UNA).
     pub una: u64,
-    /// Whether the ACK advances.
+    /// Whether the ACK advances SND.UNA.
     pub advanced: bool,
-    /// Whether the ACK is a duplicate, caused by data that arrived after a hole.
+    /// Whether the ACK is a duplicate ACK, which data above a hole has caused.
     pub duplicate: bool,
-    /// Hint about the cause of the reported loss.
+    /// Hint in the ACK about the cause of the loss.
     pub hint: LossHint,
     /// Whether the ACK echoes a congestion mark.
     pub marked: bool,
 }
 
-/// Builds a discriminator; `None`: every loss is congestion.
+/// Builds a discriminator. `None`: every loss counts as congestion.
 pub type Build = dyn Fn(&Values) -> Option<Box<dyn LossDiscriminator>> + Send + Sync;
 
-/// All mechanisms.
+/// All loss discrimination mechanisms of the sender.
 pub const ALL: &[Mechanism<Build>] = &[
     always::MECHANISM,
     tagged::MECHANISM,

@@ -1,12 +1,13 @@
 //! NCPLD, non-congestion packet loss detection (Samaraweera, IEE Proc. Commun. 146(4), 1999). A loss counts as
-//! corruption if the round-trip time is no longer than at the knee of the throughput-load curve. The knee maximises
-//! power, which is throughput / delay: w / r² for window w and round-trip time r. The threshold is the round-trip time
-//! of the largest power so far.
+//! corruption if the round-trip time is no longer than at the knee of the throughput-load curve. At the knee, the power
+//! is largest. Power is throughput / delay, that is w / r² for window w and round-trip time r. The threshold is the
+//! round-trip time at which the largest power so far was measured.
 //!
 //! # Our choices
-//! The mechanism is known from huang §2 and from abstracts of citing papers. Our choices: the estimator, which takes
-//! one sample a round (the bytes outstanding at its start, and the round-trip time of the first segment sent in the
-//! round); unlimited memory; and `margin`. The last RTT sample decides at a loss. A timeout counts as congestion.
+//! The mechanism is known from huang §2 and from abstracts of citing papers. The estimator of the power is ours. It
+//! takes one sample a round: the bytes outstanding at the start of the round, and the round-trip time of the first
+//! segment sent in the round. Old samples never expire. The parameter `margin` is ours. At a loss, the last RTT sample
+//! is compared with the threshold. A timeout counts as congestion.
 
 use super::{Build, Cause, LossDiscriminator, RttSample, SampledRound};
 use crate::ranges::Range;
@@ -93,8 +94,9 @@ mod tests {
         (MECHANISM.build)(&values).expect("a discriminator")
     }
 
-    /// The path holds ten segments and has a round trip of 100 ms. The power is 10 / 0.1² = 1000 with ten segments in
-    /// flight, and 12 / 0.12² = 833 with twelve.
+    /// The path holds ten segments and has a round trip of 100 ms. With ten segments in flight, the power w / r² is 10
+    /// / 0.1² = 1000. With twelve, the round trip is 120 ms and the power 12 / 0.12² = 833. So the knee is at 100 ms,
+    /// and 120 ms means congestion unless `margin` is at least 0.2.
     #[test]
     fn the_knee_is_the_full_pipe() {
         for (margin, last, cause) in [

@@ -1,17 +1,17 @@
-//! Round-trip samples for loss discrimination, and the rounds of such samples.
+//! Round-trip samples for loss discrimination, and their division into rounds.
 
 use lasthop_base::{Duration, Time};
 
-/// Round-trip sample.
+/// Round-trip sample of one ACK.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RttSample {
-    /// Arrival of the ACK.
+    /// Arrival time of the ACK.
     pub now: Time,
     /// Round-trip time.
     pub rtt: Duration,
     /// Receiver's timestamp of the ACK, unwrapped, if timestamps are in use. Only differences are meaningful.
     pub clock: Option<Time>,
-    /// First byte not acknowledged after the ACK.
+    /// Offset of the first byte not acknowledged after the ACK (SND.UNA).
     pub una: u64,
     /// Bytes outstanding after the ACK.
     pub outstanding: u64,
@@ -20,7 +20,8 @@ pub struct RttSample {
 }
 
 impl RttSample {
-    /// Forward delay, ns, plus a constant offset between the clocks. Without timestamps the round-trip time.
+    /// Forward delay, ns, plus an unknown constant offset between the two clocks. Without timestamps, returns the
+    /// round-trip time instead.
     pub fn forward_delay(&self) -> i64 {
         let sent = self.now.as_nanos() as i64 - self.rtt.as_nanos() as i64;
         match self.clock {
@@ -30,7 +31,7 @@ impl RttSample {
     }
 }
 
-/// A round lasts from an ACK until the ACK of the next segment sent after that ACK.
+/// A round begins with an ACK and ends with the ACK of the first segment sent after it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SampledRound {
     end: u64,
@@ -69,8 +70,8 @@ pub(super) mod samples {
     }
 
     impl SamplePath {
-        /// Acknowledges a window of `segments` within a round trip, ms. `back`: additional delay of the return path,
-        /// ms.
+        /// Acknowledges `window` segments, spread over one round trip of `rtt` ms. `back`: additional delay of the
+        /// return path, ms, included in `rtt`.
         pub(in crate::sender::loss_discrimination) fn round(
             &mut self,
             discriminator: &mut dyn LossDiscriminator,

@@ -2,13 +2,14 @@
 //! growth counts as congestion, any other loss as random.
 //!
 //! The relative delay of two segments is the difference of their arrival times minus the difference of their departure
-//! times. The sum over one window, divided by the mean interval between arrivals, is the queue growth in segments.
+//! times. The sum of the relative delays over one window, divided by the mean interval between arrivals, is the growth
+//! of the queue in segments.
 //!
 //! # Our choices
 //! The mechanism is known from huang §2 ("observation of an increasing RTT") and from the authors' page on TCP Santa
-//! Cruz. The rule on whole intervals is from memory. The parameters `intervals` and `growth` are ours. Receiver
-//! timestamps replace Santa Cruz's own option. Without timestamps, round-trip times are used, which include the return
-//! path. A timeout counts as congestion.
+//! Cruz. The rule that whole windows are compared is from memory. The parameters `intervals` and `growth` are ours.
+//! Receiver timestamps replace Santa Cruz's own TCP option. Without timestamps, round-trip times are used, which
+//! include the return path. A timeout counts as congestion.
 
 use super::{Build, Cause, LossDiscriminator, RttSample, SampledRound};
 use crate::ranges::Range;
@@ -51,7 +52,7 @@ struct SantaCruz {
     intervals: u64,
     growth: f64,
     began: Option<(SampledRound, RttSample)>,
-    /// Consecutive intervals with queue growth.
+    /// Number of consecutive windows with queue growth.
     growing: u64,
 }
 
@@ -101,8 +102,8 @@ mod tests {
     use super::*;
     use crate::sender::loss_discrimination::rtt_sample::samples::{LOST, SamplePath};
 
-    /// Ten segments are in flight, and one arrives every 10 ms, so 10 ms of additional delay are one more queued
-    /// segment.
+    /// One segment arrives every 10 ms, so an RTT longer by 10 ms means one more queued segment. A loss is congestion
+    /// only if the queue has grown in each of the last two windows.
     #[test]
     fn two_windows_of_growth_are_congestion() {
         for (rtts, cause) in [

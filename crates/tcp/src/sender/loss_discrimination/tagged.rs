@@ -1,8 +1,8 @@
 //! Tagged segments (huang §3): one segment per window has low priority, and congested routers drop it first. If the
-//! tagged segment arrives, the losses around it were corruption, and the window is restored.
+//! tagged segment arrives, the losses around it were corruption, and cwnd is restored.
 //!
-//! A retransmitted tag counts as lost. A lost tag counts in the review of the first recovery entered after the tag was
-//! first sent, even if the previous recovery retransmitted the tag (§3.D.1, case 2).
+//! A tagged segment that is retransmitted counts as lost. It counts in the review of the first recovery that begins
+//! after its first transmission, even if the previous recovery retransmitted it (§3.D.1, case 2).
 
 use super::{Build, Cause, LossDiscriminator};
 use crate::ranges::Range;
@@ -69,13 +69,13 @@ struct Tagged {
     after_loss: AfterLoss,
     counts_any: bool,
     restores_ssthresh: bool,
-    /// First bytes of the tagged segments that are not known to have arrived.
+    /// Offsets of the first bytes of the tagged segments that are not yet acknowledged or SACKed.
     tags: Vec<u64>,
-    /// First bytes of the retransmitted tagged segments that no review has counted yet.
+    /// Offsets of the first bytes of the retransmitted tagged segments that no review has counted yet.
     lost: Vec<u64>,
-    /// Offset below which no further segment is tagged, if a window has several tags.
+    /// Offset from which the next segment may be tagged, if a window has several tagged segments.
     next_at: u64,
-    /// Offset after the window of data in which the last recovery was entered.
+    /// Offset after the data that was outstanding when the last recovery began.
     recover: u64,
     recovering: bool,
 }
@@ -146,7 +146,7 @@ mod tests {
 
     const MSS: u64 = 1000;
 
-    /// Discriminator and scoreboard; segment n begins at byte 1000 n + 1.
+    /// Discriminator and scoreboard. Segment number n, counted from 0, begins at offset 1000 n + 1.
     struct Host {
         discriminator: Box<dyn LossDiscriminator>,
         scoreboard: Scoreboard,
@@ -216,7 +216,7 @@ mod tests {
     #[test]
     fn several_lie_a_part_of_the_window_apart() {
         let mut host = Host::with(&[("per_window", Value::Count(2))]);
-        // The window has ten segments, so tags are five segments apart.
+        // cwnd is ten segments and has two tagged segments, so these are five segments apart.
         assert_eq!(host.send(10), [0, 5]);
         host.acknowledge_below(1);
         assert_eq!(host.send(3), [10]);
@@ -234,7 +234,7 @@ mod tests {
         host.enter();
         host.retransmit(0);
         assert_eq!(host.discriminator.review(), Cause::Congestion);
-        // A reviewed tag does not count again.
+        // A lost tagged segment counts in one review only.
         host.enter();
         assert_eq!(host.discriminator.review(), Cause::Wireless);
     }

@@ -1,16 +1,17 @@
-//! Loss prediction by delay trends (Roychoudhuri and Al-Shaer, IEEE TNSM 2(1), 2005, hasegawa's reference 31): a long
-//! and rising delay means congestion.
+//! Loss prediction by delay trends (Roychoudhuri and Al-Shaer, IEEE TNSM 2(1), 2005, hasegawa's reference 31). A loss
+//! during a long and rising delay counts as congestion.
 //!
 //! hasegawa §4: "the change in packet transmission delay is divided into two types, one reflecting a short-term trend
 //! and the other a long-term trend, and packet loss (congestion loss) is predicted with a weighting function dependent
 //! on the congestion level".
 //!
 //! # Our choices
-//! The mechanism is known only from that sentence; the formula and the parameters are ours. A trend is the last delay
-//! minus the first, over the sum of all absolute changes (-1: falling, 1: rising). The level `c` is the position of the
-//! last delay between the smallest (0) and the largest delay (1). The short-term trend has
-//! weight `c`, the long-term trend `1 - c`. The prediction is `c (1 + trend) / 2`. The delay is the forward delay with
-//! timestamps, otherwise the round-trip time. A timeout counts as congestion.
+//! The mechanism is known only from hasegawa's sentence. The formula and the parameters are ours. A trend is (last
+//! delay − first delay) / (sum of the absolute changes from delay to delay): −1 if the delay only falls, 1 if it only
+//! rises. The level `c` is the position of the last delay between the smallest (0) and the largest delay (1). `trend`
+//! is the mean of the short-term trend, with weight `c`, and the long-term trend, with weight `1 - c`. The prediction
+//! is `c (1 + trend) / 2`. The delay is the forward delay with timestamps, otherwise the round-trip time. A timeout
+//! counts as congestion.
 
 use super::{Build, Cause, LossDiscriminator, RttSample};
 use crate::ranges::Range;
@@ -59,7 +60,7 @@ struct Trend {
     short: usize,
     long: usize,
     threshold: f64,
-    /// Last delays, ns, as many as the longer trend uses.
+    /// Last delays, ns; their number is that of the longer trend.
     delays: VecDeque<i64>,
     /// Smallest and largest delay so far, ns.
     bounds: Option<(i64, i64)>,
@@ -116,8 +117,8 @@ mod tests {
     use crate::sender::loss_discrimination::rtt_sample::samples::{LOST, SamplePath};
     use lasthop_base::Value;
 
-    /// Whether the prediction reaches `threshold` after these round-trip times, ms. The trends cover two and four
-    /// delays.
+    /// Whether the prediction reaches `threshold` after the round-trip times `rtts`, ms. The short-term trend covers
+    /// two delays, the long-term trend four.
     fn reaches(rtts: &[u64], threshold: f64) -> bool {
         let mut values = MECHANISM.info.defaults();
         values.set("short", Value::Count(2));
@@ -129,8 +130,9 @@ mod tests {
         discriminator.on_loss(LOST) == Some(Cause::Congestion)
     }
 
-    /// At level 1 with both trends 1, the prediction is 1. At level 1/2, the short trend is -1 and the long trend (0 +
-    /// 50 - 50) / 100 = 0, so the prediction is (1 - 1/2) / 4 = 1/8. At level 0 it is 0.
+    /// Prediction = c (1 + trend) / 2. At level c = 1 with both trends 1, it is 1. In `falls`, c = 1/2, the short-term
+    /// trend is -1 and the long-term trend (0 + 50 - 50) / 100 = 0, so it is 1/2 × (1 - 1/2) / 2 = 1/8. At level 0 it
+    /// is 0.
     #[test]
     fn level_and_trends() {
         assert!(reaches(&[100, 120, 140, 200], 1.0));

@@ -26,17 +26,17 @@ pub(super) struct Rates {
     /// Number of segments sent.
     segments: u64,
     sends_extra: bool,
-    /// Ranges found lost last. This buffer is reused.
+    /// Buffer, reused, for the ranges newly marked lost.
     lost: Vec<Range>,
 }
 
-// These functions are not inlined, to keep the path of most senders short: most senders have no `Rates`.
+// These functions are not inlined, because most senders have no `Rates` and should not load their code.
 impl Rates {
     pub(super) fn boxed(sends_extra: bool, pacing: Option<Box<dyn Pacing>>) -> Box<Rates> {
         Box::new(Rates { sends_extra, pacing, ..Rates::default() })
     }
 
-    /// Samples the delivery rate at an ACK; `smallest` is the smallest RTT so far.
+    /// Samples the delivery rate at an ACK. `delivered`: bytes newly delivered; `smallest`: smallest RTT so far.
     #[cold]
     pub(super) fn sample(
         &mut self,
@@ -71,7 +71,8 @@ impl Rates {
         }
     }
 
-    /// Marks samples as application-limited until `in_flight` bytes are delivered.
+    /// Marks the segments sent from now on as application-limited, until the `in_flight` bytes now in flight are
+    /// delivered.
     pub(super) fn mark_app_limited(&mut self, in_flight: u64) {
         self.sampler.mark_app_limited(in_flight);
     }

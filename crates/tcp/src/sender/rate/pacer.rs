@@ -64,7 +64,7 @@ mod tests {
         Time::ZERO + Duration::from_millis(millis)
     }
 
-    /// 1000 bytes at 8 Mbit/s take 1 ms. A silence permits no burst afterwards.
+    /// At 8 Mbit/s, packets of 1000 bytes are 1 ms apart. A pause in sending (14 to 50 ms) permits no burst afterwards.
     #[test]
     fn packets_are_spaced_by_what_they_take() {
         let mut pacer = Pacer::default();

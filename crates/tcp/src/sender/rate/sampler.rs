@@ -1,7 +1,7 @@
 //! Delivery rate samples, one per ACK (draft-ietf-ccwg-bbr §4.1, "Delivery Rate Samples").
 //!
-//! An ACK's sample concerns the delivered segment that was sent most recently, and the interval begins at its sending.
-//! The rate is the number of bytes delivered over the longer of the send interval and the ACK interval.
+//! An ACK's sample belongs to the most recently sent segment that the ACK delivers. The rate is the number of bytes
+//! delivered since this segment was sent, divided by the longer of the send interval and the ACK interval.
 
 use crate::ranges::Range;
 use crate::sender::scoreboard::Scoreboard;
@@ -15,18 +15,19 @@ pub struct RateSample {
     pub delivered: u64,
     /// Longer of the send interval and the ACK interval.
     pub interval: Duration,
-    /// Whether `interval` is at least the smallest RTT; otherwise the rate is invalid.
+    /// Whether the rate is valid: `interval` is at least the smallest RTT.
     pub reliable: bool,
-    /// Total number of bytes delivered when the segment was sent. A round ends when `prior` reaches the `total` at its
-    /// start.
+    /// Total number of bytes delivered at the time when the segment was sent. A round trip ends when `prior` reaches
+    /// the `total` that held at its start.
     pub prior: u64,
     /// Total number of bytes delivered so far, including by this ACK.
     pub total: u64,
-    /// Whether the segment was sent while application-limited, so that the path may be faster.
+    /// Whether the segment was sent while the sender was application-limited, so that the path may be faster than the
+    /// rate.
     pub app_limited: bool,
     /// Bytes in flight when the segment was sent, the segment included.
     pub in_flight: u64,
-    /// Bytes found lost since the segment was sent.
+    /// Bytes marked lost since the segment was sent.
     pub lost: u64,
     /// Round-trip time of the segment; `None` if the segment was retransmitted.
     pub rtt: Option<Duration>,
@@ -39,18 +40,19 @@ impl RateSample {
     }
 }
 
-/// A segment found lost, with the state when it was sent (draft-ietf-ccwg-bbr §5.5.10.2, HandleLostPacket).
+/// A segment marked lost, with the sampler's state at the time when the segment was sent (draft-ietf-ccwg-bbr
+/// §5.5.10.2, HandleLostPacket).
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct LostSegment {
     /// Bytes of the segment.
     pub range: Range,
     /// Bytes in flight when the segment was sent, the segment included.
     pub in_flight: u64,
-    /// Bytes found lost since the segment was sent, the segment included.
+    /// Bytes marked lost since the segment was sent, the segment included.
     pub lost: u64,
     /// Total number of bytes delivered so far.
     pub delivered: u64,
-    /// Whether the segment was sent while application-limited.
+    /// Whether the segment was sent while the sender was application-limited.
     pub app_limited: bool,
 }
 
@@ -61,7 +63,7 @@ struct Stamp {
     delivered: u64,
     /// Time of the last delivery before the segment was sent.
     delivered_at: Time,
-    /// Sending time of the newest segment delivered before this segment was sent: the start of the send interval.
+    /// Start of the send interval: sending time of the newest segment that was delivered before this segment was sent.
     first_sent_at: Time,
     app_limited: bool,
     in_flight: u64,
@@ -75,13 +77,14 @@ pub(super) struct Sampler {
     delivered: u64,
     delivered_at: Time,
     first_sent_at: Time,
-    /// Total of delivered bytes at which the last application-limited data has left the path; 0 if not limited.
+    /// Value of `delivered` at which the last application-limited data is delivered; 0 if the sender is not
+    /// application-limited.
     limited_until: u64,
 }
 
 impl Sampler {
-    /// Records a sent segment, which `in_flight` includes. `begins`: nothing was outstanding. `lost`: total number of
-    /// bytes lost.
+    /// Records a sent segment. `begins`: nothing was outstanding before; `in_flight`: bytes in flight, the segment
+    /// included; `lost`: total number of bytes marked lost.
     pub(super) fn on_sent(&mut self, now: Time, range: Range, begins: bool, in_flight: u64, lost: u64) {
         if begins {
             (self.first_sent_at, self.delivered_at) = (now, now);
@@ -101,7 +104,8 @@ impl Sampler {
         }
     }
 
-    /// Marks samples as application-limited until `in_flight` bytes are delivered.
+    /// Marks the segments sent from now on as application-limited, until the `in_flight` bytes now in flight are
+    /// delivered.
     pub(super) fn mark_app_limited(&mut self, in_flight: u64) {
         self.limited_until = (self.delivered + in_flight).max(1);
     }
@@ -110,7 +114,8 @@ impl Sampler {
         self.limited_until > 0
     }
 
-    /// State when a lost segment was sent. `lost`: total number of bytes found lost, including the segment.
+    /// Returns a lost segment with the state at the time when the segment was sent. `lost`: total number of bytes
+    /// marked lost, the segment included.
     pub(super) fn on_lost(&self, range: Range, lost: u64) -> Option<LostSegment> {
         let stamp = self.stamps[self.place_of(range.end)?];
         Some(LostSegment {
@@ -122,7 +127,7 @@ impl Sampler {
         })
     }
 
-    /// Samples at an ACK that the scoreboard has processed and that delivers `delivered` bytes.
+    /// Takes a sample at an ACK that delivers `delivered` bytes. The scoreboard has already processed the ACK.
     pub(super) fn on_ack(
         &mut self,
         now: Time,
@@ -158,7 +163,8 @@ impl Sampler {
         })
     }
 
-    /// Index of the stamp of the segment that ends at `end`, or contains that offset after the path MTU shrank.
+    /// Index of the stamp of the segment that ends at `end`. If the path MTU has shrunk since, `end` may lie inside the
+    /// segment.
     fn place_of(&self, end: u64) -> Option<usize> {
         let place = self.stamps.partition_point(|stamp| stamp.end < end);
         (place < self.stamps.len()).then_some(place)
@@ -173,7 +179,8 @@ mod tests {
         Time::ZERO + Duration::from_millis(millis)
     }
 
-    /// Returns the last sample, for segments of 1000 bytes that are sent and acknowledged at these times.
+    /// Returns the last sample for segments of 1000 bytes, sent at the times `sent` and acknowledged at the times
+    /// `acked`, in ms. The sender is application-limited before segment number `silence_before`.
     fn last_sample(sent: &[u64], acked: &[u64], silence_before: Option<usize>) -> Option<RateSample> {
         let (mut sampler, mut scoreboard) = (Sampler::default(), Scoreboard::starting_at(0));
         scoreboard.keep_times();
@@ -200,8 +207,8 @@ mod tests {
         sample
     }
 
-    /// Segments are sent every 10 ms and acknowledged every 20 ms from 100 ms on. The sample is 50 kB/s, the slower
-    /// rate.
+    /// Segments of 1000 bytes are sent every 10 ms, and acknowledged every 20 ms from 100 ms on. The sample is the
+    /// slower of the two rates, 50 kB/s.
     #[test]
     fn the_bottleneck_shows() {
         let sent: Vec<u64> = (0..20).map(|k| 10 * k).collect();
@@ -211,7 +218,8 @@ mod tests {
         assert_eq!((sample.total, sample.app_limited), (20_000, false));
     }
 
-    /// The ACKs are compressed: sending took longer than acknowledging and determines the interval.
+    /// ACK compression does not raise the sample: the send interval is longer than the ACK interval and determines the
+    /// rate.
     #[test]
     fn compressed_acks_do_not_raise_it() {
         let sent: Vec<u64> = (0..10).map(|k| 10 * k).collect();

@@ -1,9 +1,9 @@
-//! TCP-DCR: delayed congestion response. The third SACK report above a hole starts a timer. The hole counts as lost
-//! only when the timer expires. Until then each reported segment admits a new segment, and a link-layer retransmission
-//! may fill the hole. Recovery then follows RFC 6675.
+//! TCP-DCR: delayed congestion response. When SACK has reported three segments above a hole, a timer starts. The hole
+//! counts as lost only when the timer expires. Until then, each SACKed segment permits a new segment, and a link-layer
+//! retransmission may fill the hole. Recovery of a lost hole follows RFC 6675.
 //!
-//! Source: the abstract; the delay of one round trip is from memory. [`super::ncr`] counts duplicates instead of time.
-//! The middlebox `dupack_delay` is the variant of TCP-DCR at the receiver's side.
+//! Source: the paper's abstract; the delay of one round trip is from memory. [`super::ncr`] waits for a number of
+//! duplicate ACKs instead of a time. The middlebox `dupack_delay` is the variant of TCP-DCR at the receiver's side.
 
 use super::disorder::Disorder;
 use super::{AckNews, Build, LastResort, LossRecovery, RecoveryStep};

@@ -1,17 +1,17 @@
-//! Extended limited transmit (RFC 4653 §3) of NCR and DCR, which lasts from the first report above a hole (a
-//! *disorder*) until the hole is known to be a loss or reordering.
+//! Extended limited transmit (RFC 4653 §3), used by NCR and DCR. It lasts from the first SACK report above a hole until
+//! the hole is known to be lost or only reordered. Linux calls this state *disorder*.
 
 use super::sack::Sack;
 use super::{DUP_THRESH, Duplicates};
 use crate::ranges::Range;
 use crate::sender::scoreboard::Scoreboard;
 
-/// SACK recovery with a delayed start.
+/// SACK recovery whose start is delayed until a hole is known to be lost.
 pub(super) struct Disorder {
     pub(super) sack: Sack,
-    /// FlightSizePrev: outstanding bytes when the disorder began; `None`: no disorder.
+    /// FlightSizePrev (RFC 4653): outstanding bytes when the disorder began. `None` outside of a disorder.
     pub(super) flight: Option<u64>,
-    /// Number of reported segments that together admit a new segment.
+    /// Number of SACKed segments that together permit one new segment.
     reports_per_segment: u64,
     mss: u64,
 }
@@ -21,8 +21,8 @@ impl Disorder {
         Disorder { sack: Sack::new(Duplicates::default(), true), flight: None, reports_per_segment, mss: 1 }
     }
 
-    /// Handles an ACK outside of a repair. If the ACK ends the disorder, returns the number of bytes that were
-    /// outstanding at its start.
+    /// Handles an ACK outside of a recovery. If the ACK ends the disorder, returns the number of bytes that were
+    /// outstanding when the disorder began.
     pub(super) fn on_ack(&mut self, advanced: bool, mss: u64, scoreboard: &Scoreboard) -> Option<u64> {
         self.mss = mss;
         let ended = if advanced { self.flight.take() } else { None };
@@ -41,18 +41,18 @@ impl Disorder {
         self.flight = None;
     }
 
-    /// Outstanding bytes, minus one segment for every `reports_per_segment` reported segments.
+    /// Outstanding bytes, minus one segment for every `reports_per_segment` SACKed segments.
     pub(super) fn in_flight(&self, scoreboard: &Scoreboard) -> u64 {
         let left = scoreboard.sacked() / (self.reports_per_segment * self.mss) * self.mss;
         scoreboard.outstanding().saturating_sub(left)
     }
 
-    /// FlightSize without the new data sent during the disorder, as in RFC 5681 §3.2.
+    /// FlightSize without the new data that limited transmit sent during the disorder, as RFC 5681 §3.2 requires.
     pub(super) fn flight_at_loss(&self, scoreboard: &Scoreboard) -> u64 {
         self.flight.unwrap_or_else(|| scoreboard.outstanding()).min(scoreboard.outstanding())
     }
 
-    /// Reports each transmission to [`Sack`], so that the last segment is not sent twice.
+    /// Records each transmission in [`Sack`], so that [`Sack`] does not send the last segment twice.
     pub(super) fn on_sent(&mut self, range: Range, is_retransmission: bool) {
         use super::LossRecovery;
         self.sack.on_sent(range, is_retransmission);

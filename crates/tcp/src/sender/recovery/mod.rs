@@ -17,81 +17,86 @@ use lasthop_base::{Choice, Duration, Mechanism, Parameter, Time, Unit, Values};
 /// Number of duplicate ACKs that indicate a loss (RFC 5681 §3.2).
 pub const DUP_THRESH: u32 = 3;
 
-/// Content of an ACK, as recovery sees it after the update of the scoreboard.
+/// Data about an ACK for recovery, after the update of the scoreboard.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AckNews {
     /// Arrival time.
     pub now: Time,
-    /// Bytes by which `una` advanced.
+    /// Bytes by which the ACK advances SND.UNA.
     pub acked: u64,
     /// Whether the ACK is a duplicate (RFC 5681 §2) or, with SACK, newly reports data (RFC 6675 §2).
     pub duplicate: bool,
     /// Whether the ACK reports data that arrived twice (D-SACK, RFC 2883).
     pub is_dsack: bool,
     /// Whether an explicit notification shows that the first outstanding segment is certainly lost
-    /// ([`LossDiscriminator::on_ack`](crate::sender::loss_discrimination::LossDiscriminator::on_ack)). No further
-    /// duplicate is then needed.
+    /// ([`LossDiscriminator::on_ack`](crate::sender::loss_discrimination::LossDiscriminator::on_ack)). Recovery then
+    /// begins without further duplicate ACKs.
     pub certain: bool,
     /// Round-trip sample, if any.
     pub rtt: Option<Duration>,
     /// Upper bound of the sending time of the segment that filled the first hole, if timestamps reveal it (RFC 3522).
     pub sent_before: Option<Time>,
-    /// The receiver's clock at the ACK (TSval, unwrapped); only differences are meaningful. Set with timestamps if
-    /// congestion control [observes](crate::sender::congestion::Nature::observes) or loss discrimination
-    /// [measures](crate::sender::loss_discrimination::LossDiscriminator::needs_rtt_samples).
+    /// The receiver's clock at the ACK (TSval, unwrapped); only differences are meaningful. `None` unless timestamps
+    /// are in use and either congestion control [observes ACKs](crate::sender::congestion::Nature::observes) or loss
+    /// discrimination [needs RTT samples](crate::sender::loss_discrimination::LossDiscriminator::needs_rtt_samples).
     pub clock: Option<Time>,
-    /// Smoothed (RFC 6298) and smallest round-trip time, if the recovery [needs times](LossRecovery::needs_times).
+    /// Smoothed (RFC 6298) and smallest round-trip time. `None` unless the recovery [detects losses by
+    /// time](LossRecovery::needs_times).
     pub rtts: Option<(Duration, Duration)>,
     /// Payload of a full segment, bytes.
     pub mss: u64,
 }
 
 impl AckNews {
-    /// Whether the ACK does not advance `una` and indicates that a segment arrived out of order.
+    /// Whether the ACK shows that a segment arrived out of order, and does not advance SND.UNA.
     pub fn is_pure_duplicate(&self) -> bool {
         self.duplicate && self.acked == 0
     }
 }
 
-/// Conclusion that a recovery draws from an ACK.
+/// Effect of an ACK on loss recovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RecoveryStep {
     /// Nothing changes.
     Same,
-    /// A loss is found; fast recovery begins.
+    /// A loss is detected, and fast recovery begins.
     Enter,
-    /// A further loss in data that has already reduced the window reduces it again (Reno of the 1990s).
+    /// A further loss is detected in a window of data whose first loss has already reduced cwnd. cwnd is reduced again
+    /// (Reno of the 1990s).
     Reenter,
-    /// A loss is found; the window restarts at one segment (Tahoe).
+    /// A loss is detected, and slow start begins from one segment (Tahoe).
     Restart,
-    /// `una` advanced, but not beyond the data outstanding at the start of the recovery.
+    /// Partial ACK: the ACK advances SND.UNA, but does not cover all data that was outstanding at the start of the
+    /// recovery.
     Partial {
         /// Whether this is the first partial ACK of the recovery.
         first: bool,
     },
-    /// The suspected segment was reordered, not lost. No recovery has begun. Less than `flight` may be outstanding now.
+    /// The segment suspected lost was only reordered, and no recovery has begun.
     Reordered {
-        /// FlightSize when the disorder began, bytes.
+        /// FlightSize when the first out-of-order segment was reported, bytes. FlightSize may be smaller now.
         flight: u64,
     },
     /// Recovery is over.
     Leave,
 }
 
-/// A segment to retransmit without evidence of its loss.
+/// A segment to retransmit although it is not marked lost, because nothing else may be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LastResort {
-    /// A segment below reported data. Its copy counts as in flight (RFC 6675 §4, NextSeg rule 3).
+    /// A segment below SACKed data. The retransmission counts as in flight (RFC 6675 §4, NextSeg rule 3).
     Doubtful(Range),
-    /// The last segment. Its copy does not count as in flight ("HighRxt MUST NOT be updated", NextSeg rule 4).
+    /// The last outstanding segment. The retransmission does not count as in flight ("HighRxt MUST NOT be updated", RFC
+    /// 6675 §4, NextSeg rule 4).
     Rescue(Range),
 }
 
 /// Loss detection and retransmission.
 ///
-/// A recovery never inflates the window: it estimates the data in flight, which the sender compares with cwnd.
+/// A recovery does not inflate cwnd for duplicate ACKs. Instead, it estimates the data in flight, and the sender
+/// compares this estimate with cwnd.
 pub trait LossRecovery: Send {
-    /// Handles an ACK that the scoreboard has recorded.
+    /// Handles an ACK that the scoreboard has already processed.
     fn on_ack(&mut self, news: &AckNews, scoreboard: &mut Scoreboard) -> RecoveryStep;
 
     /// Handles an expiry of the retransmission timer: marks segments as lost, at least the first one. `news` contains
@@ -101,22 +106,24 @@ pub trait LossRecovery: Send {
         scoreboard.mark_all_lost();
     }
 
-    /// Begins to retransmit. Called after [`LossRecovery::mark_at_timeout`].
+    /// Begins to retransmit after a timeout or another reason for go-back-N. The caller has marked segments as lost
+    /// before, at a timeout by [`LossRecovery::mark_at_timeout`].
     fn on_timeout(&mut self, scoreboard: &Scoreboard);
 
-    /// Handles the discovery that the last timeout, or the current recovery, was spurious: no outstanding data is lost.
+    /// Ends the current recovery or the retransmission after a timeout, because it was spurious: no outstanding data is
+    /// lost.
     fn on_spurious(&mut self, scoreboard: &Scoreboard);
 
-    /// Returns the next segment to send regardless of the window, and marks this segment as lost. Such a segment is the
-    /// first of a recovery, or the segment that NewReno retransmits on a partial ACK.
+    /// Returns the next segment to retransmit regardless of cwnd, and marks this segment as lost. Examples are the
+    /// first segment of a recovery, and the segment that NewReno retransmits on a partial ACK.
     fn next_forced(&mut self, scoreboard: &mut Scoreboard) -> Option<Range>;
 
-    /// Whether [`LossRecovery::next_forced`] may return a segment; false saves the call.
+    /// Whether [`LossRecovery::next_forced`] may return a segment. If not, the sender need not call it.
     fn may_have_forced(&self) -> bool {
         true
     }
 
-    /// Returns the next segment to retransmit before new data, as soon as the window permits.
+    /// Returns the next segment to retransmit before new data, as soon as cwnd permits.
     fn next_retransmission(&mut self, scoreboard: &mut Scoreboard) -> Option<Range>;
 
     /// Returns the next segment to retransmit if no new data may be sent (RFC 6675, NextSeg rules 3 and 4).
@@ -131,23 +138,23 @@ pub trait LossRecovery: Send {
     /// Estimate of the bytes in flight.
     fn in_flight(&self, scoreboard: &Scoreboard) -> u64;
 
-    /// FlightSize for the window reduction, when a loss was just found.
+    /// FlightSize for the window reduction. Called when a loss was just detected.
     fn flight_at_loss(&self, scoreboard: &Scoreboard) -> u64;
 
     /// Whether fast recovery is in progress.
     fn is_recovering(&self) -> bool;
 
-    /// Whether nothing is to be repaired and no duplicate is counted. The sender does not call an idle recovery: it
-    /// would return [`RecoveryStep::Same`] and count all outstanding data as in flight.
+    /// Whether nothing is to be retransmitted and no duplicate ACK is counted. The sender then skips calls of this
+    /// recovery: they would return [`RecoveryStep::Same`] and count all outstanding data as in flight.
     fn is_idle(&self) -> bool;
 
-    /// Time at which [`LossRecovery::on_deadline`] is due; [`Time::NEVER`] while idle, or without
-    /// [`LossRecovery::needs_times`].
+    /// Time at which [`LossRecovery::on_deadline`] must be called. [`Time::NEVER`] while idle, or if
+    /// [`LossRecovery::needs_times`] is false.
     fn deadline(&self) -> Time {
         Time::NEVER
     }
 
-    /// Handles the deadline: marks those segments as lost that were sent too long ago.
+    /// Handles the deadline: marks segments as lost that were sent too long ago.
     fn on_deadline(&mut self, now: Time, scoreboard: &mut Scoreboard) -> RecoveryStep {
         let _ = (now, scoreboard);
         RecoveryStep::Same
@@ -158,7 +165,8 @@ pub trait LossRecovery: Send {
         false
     }
 
-    /// Whether losses are detected by time. The scoreboard then keeps sending times, and the sender reads the deadline.
+    /// Whether losses are detected by time. The scoreboard then stores sending times, and the sender watches the
+    /// deadline.
     fn needs_times(&self) -> bool {
         false
     }
@@ -205,8 +213,8 @@ pub(crate) fn uses_sack(choice: &Choice<Build>) -> bool {
     (choice.build)(&choice.values).uses_sack()
 }
 
-/// Returns NewReno as the replacement of a recovery that needs SACK, if the peer lacks SACK (RFC 6582 §1). Keeps the
-/// parameters that both recoveries have.
+/// Returns NewReno, which replaces a recovery that needs SACK if the peer lacks SACK (RFC 6582 §1). Parameters that
+/// both recoveries have keep their values.
 pub fn without_sack(choice: &Choice<Build>) -> Choice<Build> {
     let mut new_reno = Choice::of(&new_reno::MECHANISM);
     for own in new_reno::MECHANISM.info.parameters {
@@ -223,7 +231,8 @@ struct Duplicates {
     count: u32,
     limited_transmit: bool,
     counts: bool,
-    /// Bytes sent since the first duplicate ACK. At most two segments of them count as limited transmit.
+    /// Bytes of new data sent since the first duplicate ACK. At most two segments of this data count as limited
+    /// transmit.
     extra: u64,
     mss: u64,
 }
@@ -242,7 +251,8 @@ impl Duplicates {
         self.extra = 0;
     }
 
-    /// Counts a duplicate ACK. Returns true at the threshold, or at the first duplicate of a certain loss.
+    /// Counts a duplicate ACK. Returns true at the third duplicate ACK, or earlier if an explicit notification makes
+    /// the loss certain.
     fn reach_threshold(&mut self, news: &AckNews) -> bool {
         self.mss = news.mss;
         if news.acked > 0 {
@@ -255,7 +265,8 @@ impl Duplicates {
         self.count == DUP_THRESH || (news.certain && self.count < DUP_THRESH)
     }
 
-    /// Outstanding bytes. With limited transmit, one segment per duplicate is subtracted, at most two.
+    /// Outstanding bytes. With limited transmit, one segment per duplicate ACK counts as having left the network, at
+    /// most two.
     fn in_flight(&self, scoreboard: &Scoreboard) -> u64 {
         if self.limited_transmit && self.count > 0 {
             scoreboard.outstanding().saturating_sub(u64::from(self.count.min(2)) * self.mss)

@@ -1,11 +1,11 @@
 //! Non-congestion robustness (RFC 4653): a hole counts as lost only after a window of data has arrived above it.
 //! Reordering within a round trip thus causes no retransmission.
 //!
-//! Until then new data is sent: one segment for every two reported segments ("careful") or for each report
+//! Until then new data is sent: one segment for every two SACKed segments ("careful") or for each SACKed segment
 //! ("aggressive"). If the hole is filled, cwnd becomes the outstanding data plus at most one segment, and slow start
-//! restores the former value. Otherwise RFC 6675's recovery begins.
+//! restores the former cwnd. Otherwise the recovery of RFC 6675 begins.
 //!
-//! Source: programs that quote the RFC. Each ACK recomputes the threshold from the outstanding data.
+//! Our source is programs that quote RFC 4653. Each ACK recomputes the threshold from the outstanding data.
 
 use super::disorder::Disorder;
 use super::{AckNews, Build, LastResort, LossRecovery, RecoveryStep};
@@ -37,7 +37,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
 
 struct Ncr {
     disorder: Disorder,
-    /// LT_F, the limited-transmit ratio of the RFC.
+    /// LT_F of RFC 4653, as a fraction: share of FlightSize that must arrive above a hole.
     share: (u64, u64),
 }
 

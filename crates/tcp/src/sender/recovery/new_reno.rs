@@ -28,14 +28,13 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
 
 struct NewReno {
     duplicates: Duplicates,
-    /// Offset after the highest byte sent when the last loss was found. A timeout does not clear it (RFC 6582 §3.2 step
-    /// 4).
+    /// Offset after the highest byte sent at the last detected loss or timeout (RFC 6582 §3.2 steps 2 and 4).
     recover: u64,
     recovering: bool,
     must_send: bool,
     partial_seen: bool,
-    /// Bytes that duplicate ACKs imply have left the network, minus the "partial window deflation". Negative after
-    /// partial ACKs of several segments.
+    /// Outstanding bytes that have left the network, as duplicate ACKs show, minus the "partial window deflation" of
+    /// partial ACKs. Negative after partial ACKs of several segments.
     left: i64,
 }
 
@@ -44,7 +43,7 @@ impl LossRecovery for NewReno {
         if self.recovering {
             return self.on_ack_in_recovery(news, scoreboard);
         }
-        // Only an ACK above `recover` indicates a new loss (RFC 6582 §3.2 step 2, the careful variant).
+        // Duplicate ACKs indicate a new loss only if their ACK number is above `recover` (RFC 6582 §3.2 step 2).
         if !self.duplicates.reach_threshold(news) || (scoreboard.una() <= self.recover && !news.certain) {
             return RecoveryStep::Same;
         }
@@ -124,8 +123,8 @@ impl NewReno {
             self.duplicates.reset();
             return RecoveryStep::Leave;
         }
-        // RFC 6582 §3.2 step 3, expressed in delivered bytes: cwnd falls by the bytes acknowledged, and rises by SMSS
-        // if at least SMSS was acknowledged.
+        // RFC 6582 §3.2 step 3 deflates the inflated cwnd by the bytes acknowledged, then adds SMSS if at least SMSS
+        // was acknowledged. Here the same changes apply to `left` instead of cwnd.
         self.left -= news.acked as i64;
         if news.acked >= news.mss {
             self.left += news.mss as i64;

@@ -1,14 +1,15 @@
-//! RACK-TLP (RFC 8985): a segment counts as lost if another segment that was sent sufficiently long after it has
-//! arrived. Tail loss probes precede the timeout.
+//! RACK-TLP (RFC 8985): a segment counts as lost if a segment sent sufficiently later has arrived. Tail loss probes are
+//! sent before the retransmission timer expires.
 //!
 //! # Originals and copies
-//! If an ACK arrives less than the smallest RTT after a retransmission, it is for the original. With Eifel (`eifel =
-//! true`), an ACK that echoes an earlier time is also for the original (RFC 8985 §6.2 step 2).
+//! An ACK that arrives less than the smallest RTT after a retransmission acknowledges the original transmission. With
+//! Eifel (`eifel = true`), the same holds for an ACK whose echoed timestamp is older than the retransmission (RFC 8985
+//! §6.2 step 2).
 //!
 //! # A lost retransmission causes no further reduction
 //! RFC 5681 §4.3 treats a lost retransmission as a second sign of congestion. Here the same recovery retransmits the
-//! segment again and keeps the window. After an overshoot of slow start, losses may thus continue for several round
-//! trips, but without RFC 6675's timeout.
+//! segment again and leaves cwnd unchanged. After slow start has overshot, losses may thus continue for several round
+//! trips. RFC 6675 would need a timeout instead.
 
 use super::{AckNews, Build, DUP_THRESH, LossRecovery, RecoveryStep};
 use crate::ranges::Range;
@@ -35,29 +36,28 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
 
 /// Number of recoveries after which a widened reordering window returns to its normal size (RACK.reo_wnd_persist).
 const WINDOW_PERSISTS: u32 = 16;
-/// Upper bound of the reordering window, in quarters of the smallest RTT. SRTT is a second upper bound.
+/// Upper bound of the reordering window, in quarters of the smallest RTT. SRTT is another upper bound.
 const MAX_QUARTERS: u64 = 255;
 
 struct Rack {
     probes_tail: bool,
-    /// Among the segments that arrived, the one that was sent last: its sending time (RACK.xmit_ts) and its end
-    /// (RACK.end_seq).
+    /// Sending time (RACK.xmit_ts) and end offset (RACK.end_seq) of the most recently sent segment that has arrived.
     newest: Option<(Time, u64)>,
     /// RACK.rtt: round-trip time of `newest`.
     rtt: Duration,
-    /// RACK.reo_wnd_mult: reordering window, in quarters of the smallest RTT.
+    /// RACK.reo_wnd_mult: width of the reordering window, in quarters of the smallest RTT.
     quarters: u64,
-    /// Number of further recoveries for which `quarters` keeps its value.
+    /// Number of further recoveries after which `quarters` returns to 1.
     persists: u32,
-    /// RACK.dsack_round: until this byte is acknowledged, D-SACKs do not widen the window.
+    /// RACK.dsack_round: D-SACKs do not widen the reordering window until this offset is acknowledged.
     widened_until: u64,
     shortest: Duration,
     srtt: Duration,
     mss: u64,
-    /// Offset after the outstanding data at the start of a recovery or at the expiry of the timer.
+    /// Offset after the highest byte sent at the start of the last recovery or at the last timeout.
     recover: u64,
     recovering: bool,
-    /// Whether a timeout has occurred and the data outstanding at that time is not yet acknowledged.
+    /// Whether data that was outstanding at the last timeout is not yet acknowledged.
     restarting: bool,
     must_send: bool,
     deadline: Time,
@@ -83,8 +83,8 @@ impl Rack {
         }
     }
 
-    /// Reordering window (RFC 8985 §6.2 step 4); zero if reordering was never seen and either three segments are
-    /// reported or a repair is in progress.
+    /// Reordering window (RFC 8985 §6.2 step 4). It is zero if reordering was never seen, and three segments are SACKed
+    /// or a recovery is in progress.
     fn reordering_window(&self, scoreboard: &Scoreboard) -> Duration {
         let is_repairing = self.recovering || self.restarting;
         let enough_reported = scoreboard.sacked() >= u64::from(DUP_THRESH) * self.mss;
@@ -94,7 +94,7 @@ impl Rack {
         (self.shortest.divided_by(4) * self.quarters).min(self.srtt)
     }
 
-    /// Marks overdue segments as lost, and sets the next deadline (RFC 8985 §6.2 step 5).
+    /// Marks segments as lost whose reordering window has passed, and sets the next deadline (RFC 8985 §6.2 step 5).
     fn detect(&mut self, now: Time, scoreboard: &mut Scoreboard) {
         self.deadline = match self.newest {
             Some(newest) => {
@@ -104,7 +104,8 @@ impl Rack {
         };
     }
 
-    /// Updates the newest arrived segment and its round-trip time (RFC 8985 §6.2 step 2).
+    /// Updates `newest`, the most recently sent segment that has arrived, and its round-trip time (RFC 8985 §6.2 step
+    /// 2).
     fn update_newest(&mut self, news: &AckNews, scoreboard: &Scoreboard) {
         let Some(seen) = scoreboard.newest() else { return };
         let rtt = news.now.since(seen.sent_at);
@@ -116,8 +117,8 @@ impl Rack {
         }
     }
 
-    /// Widens the reordering window, because a D-SACK reports a spurious retransmission; at most once in a round trip
-    /// (RFC 8985 §6.2 step 4).
+    /// Widens the reordering window at most once per round trip if a D-SACK reports a spurious retransmission (RFC 8985
+    /// §6.2 step 4).
     fn widen_reordering_window(&mut self, news: &AckNews, scoreboard: &Scoreboard) {
         if news.is_dsack && scoreboard.una() >= self.widened_until {
             self.widened_until = scoreboard.nxt();
@@ -184,9 +185,11 @@ impl LossRecovery for Rack {
         true
     }
 
-    /// RFC 8985 §6.3: marks the first segment and overdue segments as lost. Recent segments may still arrive.
+    /// RFC 8985 §6.3: marks the first segment as lost, and the segments whose reordering window has passed. Segments
+    /// sent recently may still arrive.
     ///
-    /// On the fast path this recovery received no round-trip times, so `news` provides them.
+    /// The fast path does not call `on_ack`, so the stored round-trip times may be outdated and `news` provides current
+    /// ones.
     fn mark_at_timeout(&mut self, news: &AckNews, scoreboard: &mut Scoreboard) {
         if scoreboard.has_reneged() {
             return scoreboard.mark_all_lost();

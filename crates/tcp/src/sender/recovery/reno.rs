@@ -1,7 +1,8 @@
 //! Reno: fast retransmit and fast recovery (RFC 5681 §3.2, koga §2.1.6, Figs. 2.5 and 2.6).
 //!
-//! RFC 5681 enters recovery at any third duplicate ACK, even if go-back-N has caused the duplicates. NewReno's guard
-//! prevents this by default (RFC 6582 §3.2 step 2); `reenter` follows RFC 5681 literally.
+//! RFC 5681 enters recovery at any third duplicate ACK, even if go-back-N has caused the duplicate ACKs. NewReno's
+//! condition prevents this by default: the ACK number must be above `recover` (RFC 6582 §3.2 step 2). The parameter
+//! `reenter` follows RFC 5681 literally.
 
 use super::{AckNews, Build, COUNTED, Duplicates, LIMITED_TRANSMIT, LossRecovery, RecoveryStep};
 use crate::ranges::Range;
@@ -42,7 +43,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
 struct Reno {
     duplicates: Duplicates,
     reenters: bool,
-    /// Offset after the highest byte sent when the last loss was found. A timeout does not clear it.
+    /// Offset after the highest byte sent at the last detected loss or timeout.
     recover: u64,
     recovering: bool,
     must_send: bool,
@@ -63,7 +64,8 @@ impl LossRecovery for Reno {
             }
             return RecoveryStep::Same;
         }
-        // An explicit notification never refers to duplicates that go-back-N has caused.
+        // The condition on `recover` excludes duplicate ACKs caused by go-back-N. An explicit notification (`certain`)
+        // does not need this condition.
         let guarded = !(self.reenters || news.certain) && scoreboard.una() <= self.recover;
         if !self.duplicates.reach_threshold(news) || guarded {
             return RecoveryStep::Same;
@@ -113,7 +115,7 @@ impl LossRecovery for Reno {
         if self.recovering {
             scoreboard.outstanding().saturating_sub(self.left)
         } else {
-            // After a timeout, data marked as lost has left the network.
+            // After a timeout, data that is marked lost and not yet retransmitted does not count as in flight.
             self.duplicates.in_flight(scoreboard).saturating_sub(scoreboard.left_network())
         }
     }

@@ -1,5 +1,5 @@
-//! SACK-based recovery (RFC 6675): pipe limits transmission, and holes are retransmitted before new data. As in the
-//! RFC, a lost retransmission is not detected; only the timer repairs it.
+//! SACK-based recovery (RFC 6675): `pipe` (bytes in flight) is compared with cwnd, and holes are retransmitted before
+//! new data. As in the RFC, a lost retransmission is repaired only after a timeout.
 
 use super::{
     AckNews, Build, COUNTED, DUP_THRESH, Duplicates, LIMITED_TRANSMIT, LastResort, LossRecovery, RecoveryStep,
@@ -31,14 +31,14 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
     build: &|values| Box::new(Sack::new(Duplicates::new(values), values.flag("rescue"))),
 };
 
-/// SACK recovery. NCR, DCR and other recoveries reuse SACK recovery with another condition for its start.
+/// SACK recovery. NCR and DCR reuse SACK recovery with another condition for its start.
 pub(super) struct Sack {
     duplicates: Duplicates,
     rescues: bool,
-    /// RecoveryPoint. A timeout does not clear it (RFC 6675 §5.1).
+    /// RecoveryPoint (RFC 6675 §5): offset after the highest byte sent at the last detected loss or timeout.
     recover: u64,
     recovering: bool,
-    /// Whether a timeout has occurred and the data outstanding at that time is not yet acknowledged.
+    /// Whether data that was outstanding at the last timeout is not yet acknowledged.
     restarting: bool,
     must_send: bool,
     rescued: bool,
@@ -96,7 +96,7 @@ impl LossRecovery for Sack {
     }
 
     fn next_retransmission(&mut self, scoreboard: &mut Scoreboard) -> Option<Range> {
-        // Losses above `recover` are repaired by a later recovery.
+        // Outside of a recovery, losses wait until the next recovery begins.
         if self.repairs() && scoreboard.lost() > 0 { scoreboard.next_lost() } else { None }
     }
 
@@ -153,15 +153,15 @@ impl Sack {
         }
     }
 
-    /// Whether a recovery, or the repair after a timeout, is in progress.
+    /// Whether a recovery, or the retransmission of data after a timeout, is in progress.
     pub(super) fn repairs(&self) -> bool {
         self.recovering || self.restarting
     }
 
     pub(super) fn enter(&mut self, scoreboard: &mut Scoreboard) -> RecoveryStep {
         self.recovering = true;
-        // The last recovery may already have retransmitted this segment, because RecoveryPoint does not limit NextSeg
-        // rule 1.
+        // The previous recovery may already have retransmitted this segment: NextSeg rule 1 also chooses lost segments
+        // above RecoveryPoint.
         self.must_send = !scoreboard.first_is_retransmitted();
         self.rescued = false;
         self.recover = scoreboard.nxt();

@@ -1,17 +1,19 @@
-//! Recovery of ns-2's `Agent/TCP/Sack1`: pipe counts ACKs, and every hole counts as lost.
+//! Recovery of ns-2's `Agent/TCP/Sack1`. `pipe`, the estimate of the data in flight, is reduced by a segment per ACK,
+//! and every hole counts as lost.
 //!
-//! * The third duplicate ACK begins a recovery. Pipe starts as the outstanding data minus three segments; lost segments
-//!   stay included.
-//! * Each ACK subtracts a segment from pipe, a partial ACK subtracts two. Each transmission except the first
-//!   retransmission adds a segment.
-//! * If pipe is below cwnd, the lowest hole not yet retransmitted is sent, otherwise new data. IsLost (RFC 6675) and
-//!   rescue retransmissions do not exist.
-//! * A timeout, the end of a recovery, and each new ACK outside of a recovery discard the SACK reports.
-//! * A timeout retransmits everything. Duplicates count again when all data outstanding at the timeout is acknowledged.
+//! * The third duplicate ACK begins a recovery. `pipe` starts as the outstanding data minus three segments, so it
+//!   includes lost segments.
+//! * Each duplicate ACK subtracts a segment from `pipe`, and a partial ACK subtracts two. Each transmission except the
+//!   first retransmission adds a segment.
+//! * While `pipe` is below cwnd, the lowest hole that was not yet retransmitted is sent; if all holes were
+//!   retransmitted, new data is sent. IsLost and rescue retransmissions (RFC 6675) are not used.
+//! * A timeout, the end of a recovery, and each new ACK outside of a recovery clear all SACK marks of the scoreboard.
+//! * After a timeout all outstanding data is retransmitted. Duplicate ACKs can begin a recovery again when all data
+//!   outstanding at the timeout is acknowledged.
 //!
 //! # Not modelled
-//! ns-2 halves min(cwnd, window) in whole segments; `congestion.halve = "window"` halves the same quantity in bytes.
-//! `partial_ack_` (2003) is not implemented; it is off by default in ns-2.
+//! ns-2 halves min(cwnd, receiver's window) in whole segments. Here `congestion.halve = "window"` halves the same
+//! minimum in bytes. `partial_ack_` (2003) is not implemented; it is off by default in ns-2.
 
 use super::{AckNews, Build, COUNTED, Duplicates, LIMITED_TRANSMIT, LossRecovery, RecoveryStep};
 use crate::ranges::Range;
@@ -44,10 +46,11 @@ struct Sack1 {
     /// Offset after the highest byte sent at the start of a recovery or at a timeout (`recover_`); 0 after a recovery.
     recover: u64,
     recovering: bool,
-    /// Whether duplicates are ignored: from a timeout until a new ACK (`timeout_`).
+    /// Whether duplicate ACKs are ignored, from a timeout until the next new ACK (`timeout_`).
     deaf: bool,
     must_send: bool,
-    /// Bytes in flight during a recovery (`pipe_`); negative if ACKs outnumber transmissions.
+    /// Estimate of the bytes in flight during a recovery (`pipe_`). Negative if ACKs have subtracted more than
+    /// transmissions have added.
     pipe: i64,
 }
 
@@ -57,8 +60,8 @@ impl LossRecovery for Sack1 {
         if self.recovering {
             return self.on_ack_in_recovery(news, scoreboard);
         }
-        // An ACK without new SACK information is no duplicate here. After a recovery, ns-2 discards the SACK reports of
-        // the ACK that ended the recovery.
+        // An ACK counts as a duplicate only if the scoreboard has SACK marks. After a recovery no marks remain, because
+        // ns-2 also discards the SACK blocks of the ACK that ends the recovery.
         let duplicate = news.is_pure_duplicate() && scoreboard.sacked() > 0 && !self.deaf;
         if news.acked > 0 || self.deaf || scoreboard.una() <= self.recover {
             scoreboard.forget_reports();
@@ -125,8 +128,8 @@ impl LossRecovery for Sack1 {
         if self.recovering {
             self.pipe.max(0) as u64
         } else {
-            // After a timeout, data not yet retransmitted counts as having left the network. SACK reports do not change
-            // this.
+            // After a timeout, lost data that is not yet retransmitted does not count as in flight. SACKed data still
+            // counts as in flight.
             self.duplicates
                 .in_flight(scoreboard)
                 .saturating_sub(scoreboard.left_network().saturating_sub(scoreboard.sacked()))

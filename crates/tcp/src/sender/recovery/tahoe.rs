@@ -1,7 +1,7 @@
 //! Tahoe: fast retransmit, then slow start (koga §2.1.5).
 //!
-//! Go-back-N without SACK: after a loss, the sender retransmits all outstanding data in order, except data that is
-//! acknowledged meanwhile.
+//! Tahoe is go-back-N without SACK. After a loss, the sender retransmits all outstanding data in order, except data
+//! that is acknowledged before its turn.
 
 use super::{AckNews, Build, COUNTED, Duplicates, LIMITED_TRANSMIT, LossRecovery, RecoveryStep};
 use crate::ranges::Range;
@@ -21,7 +21,8 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
 
 struct Tahoe {
     duplicates: Duplicates,
-    /// Offset after the highest byte sent at the last loss. Go-back-N causes the duplicate ACKs below this offset.
+    /// Offset after the highest byte sent at the last loss or timeout. Duplicate ACKs at or below this offset are
+    /// caused by go-back-N and ignored.
     recover: u64,
     must_send: bool,
 }

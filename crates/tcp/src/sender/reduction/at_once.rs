@@ -1,4 +1,5 @@
-//! Immediate reduction (RFC 5681, RFC 6675): sending pauses until the bytes in flight are below the reduced window.
+//! Immediate reduction (RFC 5681, RFC 6675): cwnd falls at once, and sending pauses until the bytes in flight are below
+//! cwnd.
 
 use super::Build;
 use lasthop_base::{Info, Mechanism};

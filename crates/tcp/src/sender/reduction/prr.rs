@@ -14,7 +14,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
 };
 
 struct Prr {
-    /// RecoverFS, bytes.
+    /// RecoverFS: FlightSize at the begin of recovery, bytes.
     recover_flight: u64,
     /// prr_delivered: bytes delivered since recovery began.
     delivered: u64,
@@ -34,13 +34,14 @@ impl Reduction for Prr {
             let share = u128::from(self.delivered) * u128::from(target);
             (share.div_ceil(u128::from(self.recover_flight)) as u64).saturating_sub(self.out)
         } else {
-            // Sends as much as was delivered, plus a segment if the ACK advances and reports no further loss (SafeACK).
+            // Sends as many bytes as were delivered, plus one segment if the ACK advances SND.UNA and reveals no
+            // further loss (SafeACK).
             let bound = self.delivered.saturating_sub(self.out).max(delivered);
             let safe = if advanced && lost == 0 { mss } else { 0 };
             (bound + safe).min(target - in_flight)
         };
         if self.out == 0 {
-            // The first retransmission is always sent.
+            // The fast retransmission is always sent, regardless of the limit.
             send = send.max(mss);
         }
         in_flight + send
@@ -57,8 +58,8 @@ mod tests {
 
     const MSS: u64 = 1000;
 
-    /// Returns the segments sent for each ACK in a recovery, which begins with `flight` segments and aims at `target`
-    /// in flight. The first `lost` segments are lost.
+    /// Returns the number of segments sent at each ACK of a recovery, and the number in flight at its end. The recovery
+    /// begins with `flight` segments, of which the first `lost` are lost. It aims at `target` segments in flight.
     fn sent(flight: u64, lost: u64, target: u64) -> (Vec<u64>, u64) {
         let mut prr = Prr { recover_flight: 1, delivered: 0, out: 0 };
         prr.on_entered(flight * MSS);
@@ -83,19 +84,21 @@ mod tests {
         (sent, in_flight / MSS)
     }
 
-    /// RFC 9937 §6: half as many segments are sent as are delivered, evenly: in three ACKs at least one, in two at most
-    /// one. At the target, one segment is sent for each delivered one.
+    /// RFC 9937 §6: with one of 20 segments lost and a target of 10, one segment is sent for every two delivered. Any
+    /// three successive ACKs send at least one segment; any two of the first 15 ACKs send at most one. At the target,
+    /// each ACK sends one segment.
     #[test]
     fn a_light_loss_halves_the_rate() {
         let (sent, in_flight) = sent(20, 1, 10);
         assert!(sent.iter().all(|goes| *goes <= 1), "{sent:?}");
         assert!(sent.windows(3).all(|three| three.contains(&1)), "{sent:?}");
-        // The segments in flight fall from 19 to 10 while 19 are delivered, so ten segments are sent, in any order.
+        // The flight falls from 19 to 10 segments while 19 segments are delivered, so 10 segments are sent.
         assert_eq!((sent.iter().sum::<u64>(), in_flight), (10, 10));
         assert!(sent[..15].windows(2).all(|pair| pair.contains(&0)), "{sent:?}");
     }
 
-    /// A heavy loss leaves less in flight than the target, so one segment is sent for each delivered segment.
+    /// The loss of 15 of 20 segments leaves fewer segments in flight than the target of 10. One segment is then sent
+    /// for each delivered segment (packet conservation).
     #[test]
     fn a_heavy_loss_conserves_packets() {
         let (sent, in_flight) = sent(20, 15, 10);

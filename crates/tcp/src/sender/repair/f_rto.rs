@@ -1,12 +1,12 @@
 //! F-RTO: Forward RTO-recovery (RFC 5682), detection of spurious timeouts.
 //!
-//! After a timeout the sender retransmits the first segment. The first ACK then admits new data instead of further
-//! retransmissions. The evidence of a spurious timeout depends on the recovery:
+//! After a timeout the sender retransmits the first segment. After the first ACK it sends new data instead of further
+//! retransmissions. The evidence of a spurious timeout depends on SACK:
 //!
-//! * without SACK (§2.1), the second ACK also advances, so it is for data that was sent only once;
-//! * with SACK (§3.1), the second ACK acknowledges or reports data that was outstanding at the timeout and sent only
-//!   once, and nothing sent later. Successive expiries for the same data are also tested. With `undo = "linux"`, the
-//!   first ACK may suffice, without new data (netdev, "tcp: implement RFC5682 F-RTO", March 2013).
+//! * without SACK (§2.1): the second ACK also advances SND.UNA, so it acknowledges data that was sent only once;
+//! * with SACK (§3.1): the second ACK acknowledges or SACKs data that was outstanding at the timeout and sent only
+//!   once, and no data sent later. Further expiries for the same data are also tested. With `undo = "linux"`, the first
+//!   ACK may suffice, before new data is sent (netdev, "tcp: implement RFC5682 F-RTO", March 2013).
 //!
 //! The response to a spurious timeout is in `undo.rs`.
 
@@ -20,29 +20,30 @@ pub(in crate::sender) struct FrtoTest {
     first: u64,
     /// Offset of the end of all data outstanding at the timeout.
     recover: u64,
-    /// Number of new segments sent for the test; `None` before the first ACK.
+    /// Number of new segments sent for the test; `None` before the ACK of the retransmission.
     probes: Option<u32>,
     /// Whether the SACK variant is used (§3.1).
     selective: bool,
 }
 
-/// Result of the test after an ACK.
+/// Result of the F-RTO test after an ACK.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::sender) enum FrtoResult {
     Undecided,
     Spurious,
-    /// A duplicate ACK arrived after new data was sent. The window has room for a retransmission and the new data (step
+    /// A duplicate ACK arrived after new data was sent: the timeout was not spurious. cwnd becomes three segments (step
     /// 3 a).
     Probed,
 }
 
-/// Permission to send during a test.
+/// Permission to send during an F-RTO test.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::sender) enum ProbePermission {
     Nothing,
-    /// Nothing may be sent until the next ACK.
+    /// A test is in progress, and nothing may be sent until the next ACK.
     Wait,
-    /// New data may be sent. `first`: no new data was sent yet; if no new data is available, the test ends.
+    /// New data may be sent. `first`: no new data was sent for this test yet. If no new data is available then, the
+    /// test ends.
     Probe {
         first: bool,
     },
@@ -52,14 +53,15 @@ pub(in crate::sender) enum ProbePermission {
 const MAX_PROBES: u32 = 2;
 
 impl FrtoTest {
-    /// Starts a test: the timer expired for the segment `sent`, while all data up to `recover` was outstanding.
+    /// Starts a test after the timer has expired for the segment `sent`, while all data up to offset `recover` was
+    /// outstanding.
     pub(super) fn new(sent: Range, recover: u64, selective: bool) -> FrtoTest {
         FrtoTest { first: sent.end, recover, probes: None, selective }
     }
 
     /// Whether an ACK shows the arrival of data that was outstanding at the timeout and sent only once (§3.1, step 3
-    /// b). Call this before the update of the scoreboard. `is_eager`: also decide before new data was sent, as in
-    /// Linux.
+    /// b). The caller must not yet have updated the scoreboard. `is_eager`: decides also before new data was sent, as
+    /// in Linux.
     #[cold]
     pub(super) fn shows_original(&self, ack: &Ack<'_>, is_eager: bool, scoreboard: &Scoreboard) -> bool {
         if !self.selective {
@@ -95,7 +97,7 @@ impl FrtoTest {
         }
         let begins_probing = acked > 0 && self.first <= una && una < self.recover;
         let stays = match self.probes {
-            // Duplicate ACKs do not decide: the test waits for the ACK of the retransmission (§3.1, step 2).
+            // Before the ACK of the retransmission, duplicate ACKs do not end the test (§3.1, step 2).
             None if self.selective && acked == 0 => true,
             None if begins_probing => {
                 self.probes = Some(0);
@@ -126,7 +128,8 @@ mod tests {
         FrtoTest::new(Range { start: 1, end: 1001 }, 5001, selective)
     }
 
-    /// RFC 5682 §2.1: the first ACK admits two new segments. The second ACK that advances decides.
+    /// RFC 5682 §2.1: after the first ACK the sender sends two new segments. If the second ACK advances too, the
+    /// timeout was spurious.
     #[test]
     fn without_sack_the_second_advance_tells() {
         let mut test = f_rto_test(false);
@@ -140,7 +143,8 @@ mod tests {
         assert_eq!(test.on_ack(1000, false, false, 2001), (FrtoResult::Spurious, false));
     }
 
-    /// Step 2 a: an ACK of less than the retransmitted segment, or of all data, ends the test.
+    /// RFC 5682 §2.1, step 2 a: an ACK of less than the retransmitted segment, or of all outstanding data, ends the
+    /// test without a result.
     #[test]
     fn an_ack_outside_the_flight_ends_the_question() {
         for una in [501, 5001] {
@@ -152,11 +156,12 @@ mod tests {
         }
         let (mut plain, mut selective) = (f_rto_test(false), f_rto_test(true));
         assert_eq!(plain.on_ack(0, true, false, 1), (FrtoResult::Undecided, false));
-        // §3.1, step 2: duplicate ACKs do not decide; the test waits for the ACK of the retransmission.
+        // §3.1, step 2: with SACK, a duplicate ACK does not end the test. The test waits for the ACK of the
+        // retransmission.
         assert_eq!(selective.on_ack(0, true, false, 1), (FrtoResult::Undecided, true));
     }
 
-    /// RFC 5682 §3.1, step 3 a.
+    /// RFC 5682 §3.1, step 3 a: a duplicate ACK after new data was sent shows that the timeout was not spurious.
     #[test]
     fn a_duplicate_after_new_data_says_that_the_loss_was_real() {
         let mut test = f_rto_test(true);

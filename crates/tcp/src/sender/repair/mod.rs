@@ -1,9 +1,10 @@
-//! State of repairs: the current recovery, go-back-N and retransmissions of reported losses.
+//! State of repairs. A repair is a fast recovery, a go-back-N after a timeout, or the retransmission of reported
+//! losses.
 //!
-//! * `undo`: undo of spurious repairs; `eifel`, `f_rto`: their detection;
+//! * `undo`: undo of spurious repairs; `eifel`, `f_rto`: detection of spurious repairs;
 //! * `reported`: retransmission of segments reported lost.
 //!
-//! The sender applies the effects on window and timer (`ack.rs`, `steps.rs`, `timeout.rs`).
+//! The sender applies the effects of repairs on cwnd and on the timer (`ack.rs`, `steps.rs`, `timeout.rs`).
 
 mod eifel;
 mod f_rto;
@@ -26,26 +27,27 @@ use undo::{Undo, UndoRules};
 
 pub(super) struct Repair {
     recovery: Box<dyn LossRecovery>,
-    /// Reason of the next forced retransmission.
+    /// Reason, for the trace, of the next retransmission that recovery forces.
     next_reason: Reason,
-    /// Whether F-RTO tests whether timeouts are spurious.
+    /// Whether F-RTO is on: timeouts are tested for being spurious.
     uses_f_rto: bool,
     /// F-RTO test in progress.
     f_rto_test: Option<Box<FrtoTest>>,
     /// State to restore if the last repair was spurious. `None` if spurious repairs are not undone.
     undo: Option<Box<Undo>>,
-    /// Whether cwnd after a timeout includes the data that is not marked as lost.
+    /// Whether cwnd after a timeout includes the data that is still counted as in flight, as in Linux.
     keeps_in_flight: bool,
     samples_sack: bool,
     times: bool,
     /// Segments that were reported lost; `None` until the first report.
     reported: Option<Box<ReportedLosses>>,
-    /// Offset at which the current go-back-N ends; 0 if there is none.
+    /// Offset whose ACK ends the last go-back-N; 0 before the first go-back-N or after an undo.
     restart_until: u64,
 }
 
 impl Repair {
-    /// Returns the state of a new connection. `burst`: bytes that may be sent at once after a spurious repair.
+    /// Returns the state of a new connection. `burst`: bytes that may be sent at once after the undo of a spurious
+    /// repair.
     pub(super) fn new(recovery: Box<dyn LossRecovery>, config: &Config, burst: u64) -> Repair {
         let may_undo = config.f_rto || config.dsack_undo || config.eifel;
         let rules = UndoRules {
@@ -93,7 +95,8 @@ impl Repair {
         self.times
     }
 
-    /// Whether nothing is being repaired or tested, no loss is reported, and no RTT sample is awaited after an undo.
+    /// Whether no repair and no F-RTO test is in progress, no reported loss waits for retransmission, and no undo waits
+    /// for an RTT sample.
     #[inline(always)]
     pub(super) fn permits_fast_path(&self, una: u64) -> bool {
         let Repair {
@@ -131,7 +134,7 @@ impl Repair {
         self.recovery.on_sent(range, false);
     }
 
-    /// Informs recovery that a segment is retransmitted. The caller must then call
+    /// Records in recovery that a segment is retransmitted. The caller must then call
     /// [`Repair::record_retransmission_time`].
     #[inline(always)]
     pub(super) fn on_retransmitted(&mut self, range: Range) {
@@ -150,7 +153,7 @@ impl Repair {
         self.recovery.mark_at_timeout(known, scoreboard);
     }
 
-    /// Begins to retransmit all outstanding data that is marked as lost.
+    /// Begins to retransmit all outstanding data that is marked lost.
     pub(super) fn begin_go_back_n(&mut self, why: Reason, scoreboard: &Scoreboard) {
         self.restart_until = scoreboard.nxt();
         self.f_rto_test = None;
@@ -206,7 +209,8 @@ impl Repair {
         self.reported.as_mut()?.next(scoreboard)
     }
 
-    /// Whether this segment was already retransmitted because of a report. True once for each such retransmission.
+    /// Whether a report has already caused the retransmission of this segment, so that recovery must not retransmit it
+    /// again. Returns true once for each such retransmission.
     #[inline(always)]
     fn was_reported(&mut self, range: Range, scoreboard: &Scoreboard) -> bool {
         let is_under_way = match &mut self.reported {
@@ -220,10 +224,10 @@ impl Repair {
     }
 }
 
-/// F-RTO: test for spurious timeouts.
+/// F-RTO, the test for spurious timeouts.
 impl Repair {
-    /// Returns a test of a timeout, to be started before the timeout takes effect; `None` during another repair.
-    /// `first`: whether this is the first timeout for this data.
+    /// Returns an F-RTO test of a timeout, created before the timeout takes effect. `None`: F-RTO is off, or another
+    /// repair is in progress. `first`: whether this is the first timeout for this data.
     #[cold]
     pub(super) fn f_rto_test(&self, first: bool, scoreboard: &Scoreboard) -> Option<Box<FrtoTest>> {
         let selective = self.recovery.uses_sack();
@@ -306,8 +310,8 @@ impl Repair {
         self.undo.as_ref().and_then(|undo| undo.eifel_tick())
     }
 
-    /// Records an expiry of the timer. The changes by this expiry are added to the changes by a repair in progress or
-    /// by the previous expiry. `first`: whether this is the first expiry for this data.
+    /// Records an expiry of the timer. An undo restores the state before the repair in progress or before the first
+    /// expiry for this data, otherwise `before`. `first`: whether this is the first expiry for this data.
     pub(super) fn note_timeout(&mut self, first: bool, before: Option<StateBefore>) {
         let goes_on = self.recovery.is_recovering() || !first;
         if let Some(undo) = &mut self.undo {
@@ -334,8 +338,8 @@ impl Repair {
         self.undo.as_ref().is_some_and(|undo| undo.is_spurious()) && !self.recovery.is_recovering()
     }
 
-    /// Whether an echoed timestamp shows that the repair was spurious, before recovery handles the ACK.
-    /// `is_discriminated`: whether loss discrimination decides the outcome (see `undo.rs`).
+    /// Whether an echoed timestamp shows that the repair was spurious. The caller must call this function before
+    /// recovery handles the ACK. `is_discriminated`: whether loss discrimination decides the outcome (see `undo.rs`).
     #[inline(never)]
     pub(super) fn is_spurious_by_echo(
         &self,
@@ -349,15 +353,15 @@ impl Repair {
         match undo.check_echo(echo, covers_all, || log.duplicates_reported() > 0) {
             None => false,
             Some(eifel::SpuriousRepair::Timeout) => self.is_going_back_n(scoreboard.una() - echo.acked),
-            // While a copy is in flight, further segments may be lost, too.
+            // While a retransmitted copy is in flight, further segments may be lost, so the recovery continues.
             Some(eifel::SpuriousRepair::Recovery) => {
                 self.recovery.is_recovering() && scoreboard.copies_in_flight() == 0 && !is_discriminated
             }
         }
     }
 
-    /// Ends a spurious repair. `acked`: bytes newly acknowledged by the ACK that revealed it; `None` if a D-SACK
-    /// revealed it. Returns `None` if there is nothing to undo.
+    /// Ends a spurious repair. `acked`: bytes newly acknowledged by the ACK that revealed the repair as spurious;
+    /// `None` if D-SACKs revealed it. Returns `None` if no state to restore is known.
     pub(super) fn undo(&mut self, acked: Option<u64>, scoreboard: &mut Scoreboard) -> Option<Undone> {
         let taken = self.undo.as_mut()?.finish(acked, scoreboard.nxt())?;
         let was_at = scoreboard.una() - acked.unwrap_or(0);
@@ -370,8 +374,8 @@ impl Repair {
         Some(taken)
     }
 
-    /// Returns the state of the estimator before a spurious timeout, if `una` covers the first RTT sample of data sent
-    /// after the timeout.
+    /// Returns the RTT estimator's state before a spurious timeout, if the ACK number `una` covers data sent after the
+    /// timeout. Returns this state only once.
     #[inline(always)]
     pub(super) fn take_previous_rtt(&mut self, una: u64) -> Option<PreviousRtt> {
         self.undo.as_mut()?.take_previous_rtt(una)

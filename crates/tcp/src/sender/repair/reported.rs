@@ -1,4 +1,4 @@
-//! Retransmission of segments reported lost, independently of the recovery.
+//! Retransmission of segments reported lost, independent of duplicate ACKs and SACK.
 
 use crate::ranges::Range;
 use crate::sender::scoreboard::Scoreboard;
@@ -6,14 +6,15 @@ use crate::sender::scoreboard::Scoreboard;
 /// Segments reported lost by the receiver (damaged segments) or by a node before the last hop.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ReportedLosses {
-    /// First bytes of the segments to retransmit.
+    /// Offsets of the first bytes of the segments to retransmit.
     due: Vec<u64>,
-    /// First bytes of the segments already retransmitted. A recovery that finds the same loss skips these segments.
+    /// Offsets of the first bytes of the segments already retransmitted. Recovery does not retransmit these segments
+    /// again when it detects the same loss.
     sent: Vec<u64>,
 }
 
-/// Largest number of remembered reports. A node that reports more may be malicious; normal recovery finds the other
-/// losses.
+/// Largest number of stored reports, a bound on memory against malicious nodes. Recovery detects the other losses as
+/// usual.
 const MAX_REPORTS: usize = 256;
 
 impl ReportedLosses {
@@ -42,7 +43,7 @@ impl ReportedLosses {
         None
     }
 
-    /// Whether [`ReportedLosses::next`] returned the segment at `start`. True once for each such return.
+    /// Whether [`ReportedLosses::next`] has returned the segment at `start` before. Returns true only once.
     pub(super) fn take_retransmitted(&mut self, start: u64) -> bool {
         let place = self.sent.iter().position(|sent| *sent == start);
         place.is_some_and(|place| self.sent.swap_remove(place) == start)

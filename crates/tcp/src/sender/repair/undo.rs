@@ -1,42 +1,43 @@
-//! Undo of spurious repairs, which reordering or delay has caused.
+//! Undo of spurious retransmissions ("repairs"), which reordering or delay has caused.
 //!
-//! There are three kinds of evidence: D-SACKs for every retransmission (RFC 3708); an echoed timestamp older than the
-//! first retransmission (`eifel.rs`); an original segment that arrives after a timeout (`f_rto.rs`). The response is
-//! RFC 4015's or Linux's. Linux's response restores the whole window at once and keeps the timeout. After D-SACKs the
-//! response is always Linux's.
+//! Three kinds of evidence count: D-SACKs for every retransmission (RFC 3708); an echoed timestamp older than the first
+//! retransmission (`eifel.rs`); the arrival of an original segment after a timeout (`f_rto.rs`). The response follows
+//! RFC 4015 or Linux. Linux restores the whole cwnd at once and does not change the RTO. After D-SACKs the response
+//! always follows Linux.
 //!
-//! If [loss discrimination](crate::sender::loss_discrimination) decides the outcome of a recovery, timestamps do not
-//! undo it.
+//! Echoed timestamps do not undo a fast recovery if [loss discrimination](crate::sender::loss_discrimination) is on,
+//! because loss discrimination then decides about its window reduction.
 
 use super::eifel::{Echo, SpuriousRepair};
 use crate::rtt::RttEstimator;
 use crate::sender::congestion::Level;
 use lasthop_base::{Duration, Time};
 
-/// Kinds of evidence that are enabled, and extent of the undo.
+/// Kinds of evidence for a spurious repair that are enabled, and extent of the undo.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct UndoRules {
-    /// Whether D-SACKs are evidence.
+    /// Whether D-SACKs count as evidence of a spurious repair.
     pub(super) dsack: bool,
     /// Tick of the timestamp clock, if Eifel is enabled.
     pub(super) eifel_tick: Option<Duration>,
-    /// Whether to restore the whole window, as Linux does.
+    /// Whether the undo restores the whole cwnd at once, as Linux does.
     pub(super) restores_whole: bool,
-    /// Largest burst in bytes, if the window is not restored as a whole: the initial window (RFC 4015 §3.2).
+    /// Upper bound of the burst after an undo that limits cwnd, bytes: the initial window (RFC 4015 §3.2).
     pub(super) burst: u64,
 }
 
 #[derive(Debug)]
 pub(super) struct Undo {
     rules: UndoRules,
-    /// State before the repair; `None`: nothing to undo.
+    /// cwnd, ssthresh and RTT before the repair. `None`: no repair can be undone.
     before: Option<StateBefore>,
-    /// Number of retransmitted segments, minus the number of segments reported as duplicates.
+    /// Number of segments retransmitted in this repair and not reported as duplicates by D-SACK (Linux:
+    /// `undo_retrans`).
     undo_retransmissions: u32,
     is_due: bool,
     first_retransmitted_at: Option<Time>,
-    /// After a spurious timeout: state of the RTT estimator before the timeout, and an offset. The first sample of data
-    /// above the offset restores the state.
+    /// After a spurious timeout: state of the RTT estimator before the timeout, and an offset. The first RTT sample of
+    /// data above this offset makes the RTT estimator use the state.
     previous_rtt: Option<(PreviousRtt, u64)>,
 }
 
@@ -61,13 +62,13 @@ pub(in crate::sender) struct PreviousRtt {
 pub(in crate::sender) struct Undone {
     before: StateBefore,
     restores_whole: bool,
-    /// Largest burst in bytes, if the window is not restored as a whole.
+    /// Upper bound of the burst after an undo that limits cwnd, bytes.
     burst: u64,
 }
 
 impl StateBefore {
-    /// `flight`: FlightSize, bytes; `tick`: clock granularity; `has_timed_out`: the repair begins with a timeout, not a
-    /// recovery.
+    /// `flight`: FlightSize, bytes; `tick`: clock granularity; `has_timed_out`: the repair begins with a timeout, not
+    /// with a fast recovery.
     pub(in crate::sender) fn new(
         level: Level,
         flight: u64,
@@ -86,7 +87,8 @@ impl Undone {
         self.before.has_timed_out
     }
 
-    /// Window and threshold to restore. `from`: the current ones; `outstanding`: outstanding bytes.
+    /// Returns cwnd and ssthresh after the undo. `from`: the current cwnd and ssthresh; `outstanding`: outstanding
+    /// bytes.
     pub(in crate::sender) fn level(&self, from: Level, outstanding: u64, mss: u64) -> Level {
         let StateBefore { level, flight, .. } = self.before;
         if self.restores_whole {
@@ -119,7 +121,8 @@ impl Undo {
         self.first_retransmitted_at = None;
     }
 
-    /// Records an expiry of the timer. `goes_on`: the expiry belongs to the current repair.
+    /// Records an expiry of the timer. `goes_on`: whether the expiry belongs to the current repair, so that `before` is
+    /// ignored.
     pub(super) fn note_timeout(&mut self, before: Option<StateBefore>, goes_on: bool) {
         match &mut self.before {
             Some(known) if goes_on => known.has_timed_out = true,
@@ -144,8 +147,8 @@ impl Undo {
         self.is_due && self.before.is_some()
     }
 
-    /// Kind of the repair, if the echoed timestamp shows that the repair was spurious. `covers_all`: the ACK covers all
-    /// outstanding data.
+    /// Returns the kind of the repair if the echoed timestamp shows that the repair was spurious. `covers_all`: the ACK
+    /// covers all outstanding data; `has_dsack`: the receiver has sent a D-SACK before.
     pub(super) fn check_echo(
         &self,
         echo: &Echo,
@@ -157,8 +160,8 @@ impl Undo {
             return None;
         }
         let is_certain = self.rules.restores_whole || !covers_all || has_dsack();
-        // RFC 3522 step 5: a D-SACK in this ACK reports the arrival of the copy, so it proves nothing about the first
-        // hole.
+        // A D-SACK in this ACK reports a duplicate arrival, so this ACK does not show which copy filled the first hole
+        // (RFC 3522 step 5).
         let counts = is_certain && (self.rules.restores_whole || !echo.is_dsack);
         counts.then_some(if before.has_timed_out {
             SpuriousRepair::Timeout
@@ -236,10 +239,11 @@ mod tests {
         undo.on_dsack();
         assert!(undo.is_spurious());
         undo.on_retransmitted(Time::ZERO);
-        assert!(!undo.is_spurious(), "one retransmission is unreported");
+        assert!(!undo.is_spurious(), "the third retransmission was not reported by D-SACK yet");
     }
 
-    /// RFC 4015 §3.2: cwnd = min(cwnd_prev, FlightSize + min(bytes acknowledged, IW)); ssthresh >= former FlightSize.
+    /// RFC 4015 §3.2: cwnd = min(cwnd_prev, FlightSize + min(bytes acknowledged, IW)), where IW is the initial window.
+    /// ssthresh is at least FlightSize before the timeout.
     #[test]
     fn the_response_limits_the_burst() {
         let from = Level { window: 1000, ssthresh: 2000 };
@@ -248,15 +252,15 @@ mod tests {
         let taken = careful.finish(Some(9000), 50_001).expect("a repair to undo");
         assert!(taken.was_timeout());
         assert_eq!(taken.level(from, 10_000, 1000), Level { window: 14_000, ssthresh: 30_000 });
-        assert!(careful.finish(Some(9000), 50_001).is_none(), "once");
+        assert!(careful.finish(Some(9000), 50_001).is_none(), "a repair can be undone only once");
         let mut linux = undo(true);
         linux.begin(Some(before(true)));
         let taken = linux.finish(Some(9000), 50_001).expect("a repair to undo");
         assert_eq!(taken.level(from, 10_000, 1000), Level { window: 20_000, ssthresh: 30_000 });
-        assert!(!linux.awaits_sample(), "Linux keeps the timeout");
+        assert!(!linux.awaits_sample(), "Linux does not change the RTO, so no RTT sample is awaited");
     }
 
-    /// RFC 4015 §3, step 8: the first sample of data sent after the timeout adapts the timeout.
+    /// RFC 4015 §3, step 8: the first RTT sample of data sent after the undo (above offset 5001) adapts the RTO.
     #[test]
     fn the_spike_waits_for_new_data() {
         let mut undo = undo(false);

@@ -1,4 +1,4 @@
-//! Handling of arrived data: cumulative ACKs and SACK reports.
+//! Handling of data that the receiver reports as arrived, by cumulative ACKs and by SACK blocks.
 
 use super::{COPY_IN_FLIGHT, EVER_RETRANSMITTED, LOST, SACKED, Scoreboard, SegmentRecord};
 use crate::ranges::Range;
@@ -9,12 +9,13 @@ use lasthop_base::Time;
 pub struct Acked {
     /// Bytes by which `una` advanced.
     pub bytes: u64,
-    /// Number of records (segments) that are now wholly acknowledged and that SACK had not reported before.
+    /// Number of segments that are now wholly acknowledged and that SACK had not reported before.
     pub segments: u32,
-    /// Bytes of these segments that SACK had not reported before.
+    /// Bytes newly acknowledged that SACK had not reported before.
     pub delivered: u64,
-    /// Sending time of the newest segment. `None` if SACK had reported that segment, or if any segment was sent twice:
-    /// the others may have waited for that segment in the receiver's buffer (Karn, RFC 6298 §3).
+    /// Sending time of the last segment acknowledged, for an RTT sample. `None` if SACK had reported this segment
+    /// before. `None` also if any acknowledged segment was retransmitted, because the receiver may have held the other
+    /// segments until it arrived (Karn's algorithm, RFC 6298 §3).
     pub sent_at: Option<Time>,
 }
 
@@ -29,8 +30,9 @@ impl Scoreboard {
         }
     }
 
-    /// Fast path of [`Scoreboard::acknowledge`], for an ACK that covers exactly the first segment, which has no marks.
-    /// Returns the segment's sending time; `None`, without an effect, if the fast path does not apply.
+    /// Fast path of [`Scoreboard::acknowledge`], for an ACK that covers exactly the first segment, if this segment was
+    /// never SACKed, lost or retransmitted. Returns the segment's sending time. Returns `None` and changes nothing if
+    /// the fast path does not apply.
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(crate) fn acknowledge_first(&mut self, ack: u64) -> Option<Time> {
         let SegmentRecord { end, sent_at, marks } = *self.records.front()?;
@@ -85,8 +87,8 @@ impl Scoreboard {
     /// Records a SACK block and returns the bytes newly reported.
     ///
     /// Ignores reversed blocks and blocks outside of `una..nxt` (RFC 2018 §5), such as D-SACKs below `una` (RFC 2883).
-    /// As in Linux, also ignores a block across `una`: only an overtaken ACK of a receiver with ACK splitting has such
-    /// a block.
+    /// As in Linux, also ignores a block that begins below `una` and ends above `una`. Such a block occurs only in
+    /// reordered ACKs of a receiver with ACK splitting.
     pub fn sack(&mut self, block: Range) -> u64 {
         if block.start >= block.end || block.start < self.una || block.end > self.nxt {
             return 0;
@@ -103,8 +105,8 @@ impl Scoreboard {
         newly_reported
     }
 
-    /// Marks all records inside `stretch`, a range that no block covered before. A record that is only partly covered
-    /// stays unreported.
+    /// Marks all segments inside `stretch` as SACKed and returns their bytes. No earlier block has covered this range.
+    /// A segment that is only partly covered is not marked.
     fn mark_sacked(&mut self, stretch: Range) -> u64 {
         let mut index = self.index_of(stretch.start);
         let mut begin = self.start_of(index);

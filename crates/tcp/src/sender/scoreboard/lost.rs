@@ -1,12 +1,13 @@
-//! Marking of losses found by SACK, timeouts and notifications. Detection by time is in `times.rs`.
+//! Marking of segments as lost because of SACK, timeouts and loss reports. The file `times.rs` detects losses by time
+//! (RACK).
 
 use super::{COPY_IN_FLIGHT, LOST, SACKED, Scoreboard};
 use crate::ranges::Range;
 
 impl Scoreboard {
-    /// Marks every segment as lost that SACK has not reported and that is below three discontiguous SACKed ranges, or
-    /// below SACKed bytes of more than two segments (RFC 6675 §4, IsLost with DupThresh = 3). Each segment is visited
-    /// once.
+    /// Marks segments as lost that are not SACKed and for which IsLost is true (RFC 6675 §4). IsLost requires three
+    /// discontiguous SACKed ranges above the segment, or SACKed bytes of more than two segments. Over the whole
+    /// connection, each segment is visited once. `segment`: payload of a full segment, bytes.
     pub fn mark_lost_by_sack(&mut self, segment: u64) {
         let Some(edge) = self.sacked.edge_above(3, 2 * segment) else { return };
         let mut index = self.lost_to.max(self.popped);
@@ -35,8 +36,8 @@ impl Scoreboard {
         self.first()
     }
 
-    /// Marks the segment at `start` as lost and returns its range. Returns `None` if the segment is not outstanding, is
-    /// reported by SACK, or was retransmitted since it was last found lost.
+    /// Marks the segment at offset `start` as lost and returns its range. Returns `None` if the segment is not
+    /// outstanding, is SACKed, or has a retransmitted copy in flight.
     pub fn mark_lost_at(&mut self, start: u64) -> Option<Range> {
         if !(self.una..self.nxt).contains(&start) {
             return None;
@@ -49,9 +50,11 @@ impl Scoreboard {
         Some(self.range_at(index))
     }
 
-    /// Marks all unreported data as lost and not yet retransmitted. Called after a timeout.
+    /// Marks all outstanding data that is not SACKed as lost and not yet retransmitted. Used for go-back-N, such as
+    /// after a timeout.
     ///
-    /// If SACK had reported the first segment, the receiver has reneged: all reports are discarded (RFC 2018 §8).
+    /// If the first outstanding segment is SACKed, the receiver has reneged. All SACK marks are then removed (RFC 2018
+    /// §8).
     pub fn mark_all_lost(&mut self) {
         if self.records.front().is_some_and(|record| record.marks & SACKED != 0) {
             self.sacked.clear();
@@ -82,8 +85,8 @@ impl Scoreboard {
         self.lost_to = self.popped + self.records.len() as u64;
     }
 
-    /// Discards all SACK reports. Each segment becomes lost or retransmitted again, as it was before the report. Visits
-    /// all records.
+    /// Removes all SACK marks. Each segment returns to its state before the SACK report: lost, retransmitted or
+    /// neither. Visits all segments.
     pub fn forget_reports(&mut self) {
         if self.sacked.is_empty() {
             return;
@@ -108,7 +111,7 @@ impl Scoreboard {
         (self.retransmit_from, self.rule3_from) = (self.popped, self.popped);
     }
 
-    /// Removes the marks of all losses and retransmissions. Called after a spurious timeout.
+    /// Removes the marks of all losses and of retransmitted copies in flight, after a spurious timeout or recovery.
     pub fn forget_losses(&mut self) {
         self.records.iter_mut().for_each(|record| record.marks &= !(COPY_IN_FLIGHT | LOST));
         (self.lost_bytes, self.copy_bytes) = (0, 0);

@@ -1,8 +1,8 @@
-//! The scoreboard (RFC 6675 §3): data sent and not yet acknowledged, with running sums.
+//! The scoreboard (RFC 6675 §3): state of the data that is sent and not yet acknowledged.
 //!
-//! The scoreboard is a ring of records, one per segment, contiguous from `una` to `nxt`. The sums are updated with each
-//! change, and each record is visited a bounded number of times. The cost of an ACK therefore depends neither on the
-//! window nor on the number of holes.
+//! The scoreboard is a ring of records, one per segment, contiguous from `una` to `nxt`. Running sums hold the SACKed,
+//! lost and retransmitted bytes, and each record is visited a bounded number of times. The cost of an ACK therefore
+//! depends neither on cwnd nor on the number of holes.
 
 mod arrived;
 mod lost;
@@ -17,19 +17,20 @@ use lasthop_base::Time;
 use std::collections::VecDeque;
 use times::Times;
 
-/// The sender's record of its outstanding data, in absolute stream offsets (bytes).
+/// The sender's record of its outstanding data. Positions are byte offsets in the stream that never wrap.
 ///
-/// The fields of the fast path come last, next to the fields that follow in [`Sender`](super::Sender).
+/// The fields that the fast path uses come last, so that the CPU cache holds them together with the next fields of
+/// [`Sender`](super::Sender).
 #[derive(Debug, Default)]
 #[repr(C)]
 pub struct Scoreboard {
-    /// Index below which all records were examined for loss.
+    /// Index of the first record that was not yet examined for loss.
     lost_to: u64,
-    /// Index below which no record needs a retransmission.
+    /// Index of the first record that may need a retransmission.
     retransmit_from: u64,
-    /// Index from which NextSeg rule 3 (RFC 6675) searches.
+    /// Index of the first record that NextSeg rule 3 (RFC 6675 §4) may still choose.
     rule3_from: u64,
-    /// Total number of bytes marked as lost. Bytes that are lost repeatedly count each time.
+    /// Total number of bytes ever marked lost. Bytes that are lost repeatedly count each time.
     lost_total: u64,
     copy_bytes: u64,
     lost_bytes: u64,
@@ -38,7 +39,7 @@ pub struct Scoreboard {
     records: VecDeque<SegmentRecord>,
     largest_acked: u64,
     times: Option<Box<Times>>,
-    /// Number of records removed at the front: the absolute index of the front record.
+    /// Number of records removed at the front. This is the absolute index of the current front record.
     popped: u64,
     una: u64,
     nxt: u64,
@@ -53,23 +54,23 @@ struct SegmentRecord {
 
 const SACKED: u8 = 1;
 const LOST: u8 = 2;
-/// Mark of a segment that was retransmitted after it was last found lost, so that a copy is in flight.
+/// Mark of a segment whose retransmitted copy is in flight: retransmitted since it was last marked lost.
 const COPY_IN_FLIGHT: u8 = 4;
-/// Mark of a segment that was retransmitted at any time (for Karn's rule).
+/// Mark of a segment that was ever retransmitted (for Karn's algorithm).
 const EVER_RETRANSMITTED: u8 = 8;
 
 impl Scoreboard {
-    /// Returns an empty scoreboard; the next byte is at `offset`.
+    /// Returns an empty scoreboard. The first byte sent has the offset `offset`.
     pub fn starting_at(offset: u64) -> Scoreboard {
         Scoreboard { una: offset, nxt: offset, ..Scoreboard::default() }
     }
 
-    /// First byte not yet acknowledged.
+    /// Offset of the first byte not yet acknowledged (SND.UNA).
     pub fn una(&self) -> u64 {
         self.una
     }
 
-    /// First byte never sent.
+    /// Offset of the next new byte to send (SND.NXT).
     pub fn nxt(&self) -> u64 {
         self.nxt
     }
@@ -79,8 +80,8 @@ impl Scoreboard {
         self.nxt - self.una
     }
 
-    /// Largest number of bytes that one ACK acknowledged: an upper bound of the largest segment that the path is known
-    /// to carry.
+    /// Largest number of bytes that one ACK acknowledged. This is an upper bound of the largest segment that is known
+    /// to have crossed the path.
     pub fn largest_acked(&self) -> u64 {
         self.largest_acked
     }
@@ -90,8 +91,7 @@ impl Scoreboard {
         self.outstanding() + self.copy_bytes - self.sacked_bytes - self.lost_bytes
     }
 
-    /// Bytes that are not acknowledged but have left the network: marked as lost or reported by SACK, and not
-    /// retransmitted.
+    /// Bytes that are outstanding but not in flight: marked lost or SACKed, with no retransmitted copy in flight.
     pub fn left_network(&self) -> u64 {
         self.outstanding().saturating_sub(self.pipe())
     }
@@ -101,17 +101,17 @@ impl Scoreboard {
         self.sacked_bytes
     }
 
-    /// Bytes marked as lost and not reported by SACK.
+    /// Bytes marked lost and not SACKed.
     pub fn lost(&self) -> u64 {
         self.lost_bytes
     }
 
-    /// Total number of bytes found lost. Bytes that are lost repeatedly count each time.
+    /// Total number of bytes ever marked lost. Bytes that are lost repeatedly count each time.
     pub fn lost_total(&self) -> u64 {
         self.lost_total
     }
 
-    /// Whether no outstanding data is reported, lost or retransmitted.
+    /// Whether no outstanding data is SACKed, marked lost or retransmitted.
     #[inline]
     pub fn permits_fast_path(&self) -> bool {
         self.sacked_bytes == 0 && self.lost_bytes == 0 && self.copy_bytes == 0
@@ -122,26 +122,27 @@ impl Scoreboard {
         self.sacked.last().map(|range| range.end)
     }
 
-    /// Whether this byte, which was sent, was acknowledged or reported by SACK.
+    /// Whether the byte at `offset`, which must have been sent, was acknowledged or SACKed.
     pub fn has_arrived(&self, offset: u64) -> bool {
         offset < self.una || self.sacked.run_at(offset, offset + 1).0
     }
 
-    /// Records `len` bytes of new data.
+    /// Records that a new segment of `len` bytes is sent.
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub fn record_new(&mut self, len: u64, now: Time) {
         self.nxt += len;
         self.records.push_back(SegmentRecord { end: self.nxt, sent_at: now, marks: 0 });
     }
 
-    /// Records a retransmission of the segment at `start`.
+    /// Records a retransmission of the segment that begins at offset `start`.
     pub fn record_retransmission(&mut self, start: u64, now: Time) {
         let index = self.index_of(start);
         let len = self.len_of(index);
         let record = &mut self.records[index];
         record.sent_at = now;
         record.marks |= EVER_RETRANSMITTED;
-        // Reported data is not in flight, even if it is retransmitted, which happens only after reneging (RFC 2018 §8).
+        // A SACKed segment does not count as in flight, even if it is retransmitted. Only reneging causes such a
+        // retransmission (RFC 2018 §8).
         if record.marks & (COPY_IN_FLIGHT | SACKED) == 0 {
             record.marks |= COPY_IN_FLIGHT;
             self.copy_bytes += len;
@@ -151,7 +152,7 @@ impl Scoreboard {
         }
     }
 
-    /// Records a retransmission that does not count in pipe (RFC 6675 §4, NextSeg rule 4).
+    /// Records a rescue retransmission, which does not count in `pipe` (RFC 6675 §4, NextSeg rule 4).
     pub fn record_rescue(&mut self, start: u64, now: Time) {
         let index = self.index_of(start);
         let record = &mut self.records[index];
@@ -168,8 +169,8 @@ impl Scoreboard {
         (range.start == start).then_some(range)
     }
 
-    /// Splits segments longer than `longest` bytes into parts with the same marks. The parts are retransmitted
-    /// separately.
+    /// Splits segments longer than `longest` bytes, because the path MTU has shrunk. The parts keep the segment's marks
+    /// and are retransmitted separately.
     pub fn split_segments(&mut self, longest: u64) {
         if let Some(times) = &mut self.times {
             times.forget_copies();
@@ -194,8 +195,8 @@ impl Scoreboard {
         [self.lost_to, self.retransmit_from, self.rule3_from] = moved;
     }
 
-    /// Whether a segment that was sent only once, and is neither acknowledged nor reported, ends in this range. Visits
-    /// the segments of the range.
+    /// Whether any segment in the range `start..end` was sent only once and is neither acknowledged nor SACKed yet.
+    /// Visits the segments of the range.
     pub fn has_original(&self, start: u64, end: u64) -> bool {
         if start < self.una || start >= end {
             return false;
@@ -206,7 +207,7 @@ impl Scoreboard {
             .any(|record| record.marks & (SACKED | EVER_RETRANSMITTED) == 0)
     }
 
-    /// Last sending time of the first unacknowledged segment.
+    /// Time of the last transmission of the first unacknowledged segment.
     pub fn first_sent_at(&self) -> Option<Time> {
         self.records.front().map(|record| record.sent_at)
     }
@@ -216,12 +217,12 @@ impl Scoreboard {
         self.records.front().map(|record| Range { start: self.una, end: record.end })
     }
 
-    /// Whether the first unacknowledged segment is marked as lost, and SACK has not reported it since.
+    /// Whether the first unacknowledged segment is marked lost and not SACKed.
     pub fn first_is_lost(&self) -> bool {
         self.records.front().is_some_and(|record| record.marks & (LOST | SACKED) == LOST)
     }
 
-    /// Whether the first unacknowledged segment was retransmitted since it was last found lost.
+    /// Whether a retransmitted copy of the first unacknowledged segment is in flight.
     pub fn first_is_retransmitted(&self) -> bool {
         self.records.front().is_some_and(|record| record.marks & COPY_IN_FLIGHT != 0)
     }
@@ -253,7 +254,8 @@ impl Scoreboard {
 mod tests {
     use super::*;
 
-    /// Each outstanding segment has one record of its end, sending time and marks, rounded up to 8 bytes.
+    /// Each outstanding segment costs one record of 24 bytes: end, sending time, and marks padded to 8 bytes. A larger
+    /// record would slow down large windows.
     #[test]
     fn a_record_is_three_words() {
         assert_eq!(size_of::<SegmentRecord>(), 3 * 8);

@@ -4,8 +4,9 @@ use super::{COPY_IN_FLIGHT, LOST, SACKED, Scoreboard};
 use crate::ranges::Range;
 
 impl Scoreboard {
-    /// Returns the first lost segment that is not yet retransmitted: an original or a lost copy (RFC 6675 §4, NextSeg
-    /// rule 1; Linux's `tcp_xmit_retransmit_queue`). Amortised O(1), for copies O(log n).
+    /// Returns the first lost segment that needs a retransmission (RFC 6675 §4, NextSeg rule 1; Linux's
+    /// `tcp_xmit_retransmit_queue`). The lost transmission may be the original or a retransmitted copy. The amortised
+    /// cost is O(1), and O(log n) for copies.
     pub fn next_lost(&mut self) -> Option<Range> {
         let original = self.next_lost_original();
         let copy = if self.times.is_some() { self.next_lost_copy() } else { None };
@@ -27,8 +28,8 @@ impl Scoreboard {
         found
     }
 
-    /// Returns the next segment below the highest SACK that is neither reported, lost nor retransmitted (NextSeg rule
-    /// 3).
+    /// Returns the next segment below the highest SACKed byte that is not SACKed and has no retransmitted copy in
+    /// flight (RFC 6675 §4, NextSeg rule 3).
     pub fn next_doubtful(&mut self) -> Option<Range> {
         let highest = self.highest_sacked()?;
         let mut index = self.rule3_from.max(self.retransmit_from).max(self.popped);
@@ -47,7 +48,7 @@ impl Scoreboard {
         found.map(|index| self.range_at((index - self.popped) as usize))
     }
 
-    /// Returns the last outstanding segment, unless it is reported or retransmitted (NextSeg rule 4).
+    /// Returns the last outstanding segment, unless it is SACKed or retransmitted (RFC 6675 §4, NextSeg rule 4).
     pub fn last_doubtful(&self) -> Option<Range> {
         let index = self.records.len().checked_sub(1)?;
         (self.records[index].marks & (SACKED | COPY_IN_FLIGHT) == 0).then(|| self.range_at(index))

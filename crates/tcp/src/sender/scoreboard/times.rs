@@ -1,7 +1,9 @@
-//! Sending times, with which the sender finds the newest delivered segment, reordering, and losses by time.
+//! Sending times of segments. They show the most recently sent segment that is delivered, reordering, and losses by
+//! time.
 //!
-//! Sending times exist only for rate samples and for a recovery that detects losses by time (RFC 8985). No sorted list
-//! is necessary: the ring holds originals in the order of their times, and retransmissions have a queue.
+//! Sending times are stored only for rate samples and for a recovery that detects losses by time (RACK, RFC 8985). No
+//! sorted list is needed: the ring of records holds original transmissions in order of time, and a queue holds
+//! retransmissions in order of time.
 
 use super::{COPY_IN_FLIGHT, EVER_RETRANSMITTED, LOST, SACKED, Scoreboard, SegmentRecord};
 use crate::ranges::Range;
@@ -9,35 +11,34 @@ use lasthop_base::{Duration, Time};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-/// The segment that was sent last among those that an ACK delivers. Segments of equal time are ordered by sequence
-/// number (RFC 8985 §6.2 step 2).
+/// The most recently sent segment among the segments that an ACK delivers. Segments with the same sending time are
+/// ordered by sequence number (RFC 8985 §6.2 step 2).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Newest {
-    /// Offset after the segment.
+    /// Offset after the segment's last byte.
     pub end: u64,
-    /// Last sending time.
+    /// Time of the last transmission.
     pub sent_at: Time,
-    /// Whether the segment was sent more than once.
+    /// Whether the segment was ever retransmitted.
     pub is_retransmitted: bool,
 }
 
 #[derive(Debug, Default)]
 pub(super) struct Times {
     newest: Option<Newest>,
-    /// Earliest sending time among the segments that were sent once and that SACK reports for the first time in this
-    /// ACK.
+    /// Earliest sending time of the segments that this ACK newly reports by SACK. Retransmitted segments do not count.
     oldest_reported: Option<Time>,
-    /// Offset after the highest segment that was delivered before this ACK.
+    /// Offset after the highest segment that earlier ACKs delivered.
     highest_before: u64,
-    /// Offset after the highest segment delivered, including by this ACK (RFC 8985 §6.2 step 3, RACK.fack).
+    /// Offset after the highest segment that earlier ACKs and this ACK deliver (RFC 8985 §6.2 step 3, RACK.fack).
     highest: u64,
     reordered: bool,
-    /// Retransmissions in order of time: index of the segment's record, and sending time.
+    /// Retransmissions in order of time. Each entry has the index of the segment's record, and the sending time.
     copies: VecDeque<(u64, Time)>,
-    /// Indices of segments whose copies were lost, lowest first. Some of these segments may have been
+    /// Indices of segments whose retransmitted copies were lost, lowest first. Some of these segments may have been
     /// delivered since.
     lost_copies: BinaryHeap<Reverse<u64>>,
-    /// Segments found lost since the last [`Scoreboard::take_losses`]; `None` if they are not collected.
+    /// Segments marked lost since the last [`Scoreboard::take_losses`]. `None` if the sender takes no rate samples.
     newly_lost: Option<Vec<Range>>,
 }
 
@@ -76,17 +77,17 @@ impl Times {
 }
 
 impl Scoreboard {
-    /// Enables sending times.
+    /// Stores sending times from now on.
     pub fn keep_times(&mut self) {
         self.times = Some(Box::default());
     }
 
-    /// Enables sending times and the list of lost segments.
+    /// Stores sending times and a list of newly lost segments from now on.
     pub fn keep_losses(&mut self) {
         self.times = Some(Box::new(Times { newly_lost: Some(Vec::new()), ..Times::default() }));
     }
 
-    /// Replaces the contents of `lost` by the segments found lost since the last call, in the order of detection.
+    /// Replaces the contents of `lost` by the segments marked lost since the last call, in order of detection.
     pub fn take_losses(&mut self, lost: &mut Vec<Range>) {
         lost.clear();
         if let Some(newly_lost) = self.times.as_mut().and_then(|times| times.newly_lost.as_mut()) {
@@ -104,26 +105,29 @@ impl Scoreboard {
         }
     }
 
-    /// The newest segment delivered since [`Scoreboard::begin_ack`]. `None` also if sending times are not kept.
+    /// The most recently sent segment delivered since [`Scoreboard::begin_ack`]. Always `None` if sending times are not
+    /// stored.
     pub fn newest(&self) -> Option<Newest> {
         self.times.as_ref()?.newest
     }
 
-    /// Earliest sending time of the segments sent once that SACK reported since [`Scoreboard::begin_ack`]. `None` also
-    /// if times are not kept.
+    /// Earliest sending time of the segments that SACK has newly reported since [`Scoreboard::begin_ack`].
+    /// Retransmitted segments do not count. Always `None` if sending times are not stored.
     pub fn oldest_reported(&self) -> Option<Time> {
         self.times.as_ref()?.oldest_reported
     }
 
-    /// Whether the network has reordered packets: a segment sent once was delivered after a later segment.
+    /// Whether the network has reordered packets: a segment that was never retransmitted was delivered after a later
+    /// segment.
     pub fn has_reordered(&self) -> bool {
         self.times.as_ref().is_some_and(|times| times.reordered)
     }
 
-    /// Marks segments as lost that were sent before `newest` (a time, and the offset after the segment) and at least
-    /// `wait` ago. Returns the time at which the next segment is overdue, or [`Time::NEVER`].
+    /// Marks segments as lost if they were sent before the segment `newest` and at least `wait` ago. `newest`: sending
+    /// time of the segment, and the offset after it. Returns the time at which the next segment must be marked lost, or
+    /// [`Time::NEVER`].
     ///
-    /// Each segment is visited once per transmission.
+    /// All calls together visit each segment once per transmission.
     pub fn mark_lost_by_time(&mut self, now: Time, newest: (Time, u64), wait: Duration) -> Time {
         let mut next = Time::NEVER;
         let mut index = self.lost_to.max(self.popped);
@@ -162,7 +166,7 @@ impl Scoreboard {
         next
     }
 
-    /// Marks the first segment as lost, and also its copy, if it has one.
+    /// Marks the first outstanding segment as lost, and also its retransmitted copy if one is in flight.
     pub fn mark_first_and_copy_lost(&mut self) {
         if !self.records.is_empty() {
             self.mark_copy_lost(self.popped);
@@ -171,8 +175,8 @@ impl Scoreboard {
         }
     }
 
-    /// Whether the receiver has reneged: SACK reported the first segment, but the cumulative ACK does not cover it (RFC
-    /// 2018 §8).
+    /// Whether the receiver has reneged: the first outstanding segment is SACKed, so the cumulative ACK should have
+    /// covered it (RFC 2018 §8).
     pub fn has_reneged(&self) -> bool {
         self.records.front().is_some_and(|record| record.marks & SACKED != 0)
     }

@@ -1,4 +1,5 @@
-//! HyStart of Linux's CUBIC (Ha and Rhee 2011): a long ACK train or a grown round-trip time ends slow start.
+//! HyStart of Linux's CUBIC (Ha and Rhee 2011): a long train of closely spaced ACKs, or an increased round-trip time,
+//! ends slow start.
 //!
 //! The train is compared with half of the smallest round-trip time, as in Linux and unlike the paper. With pacing, which
 //! can spread a window over half a round trip, the train is compared with the whole. The delay
@@ -50,7 +51,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
 
 /// Largest gap between two ACKs of the same train (hystart_ack_delta_us).
 const TRAIN_GAP: Duration = Duration::from_millis(2);
-/// Number of samples after which a round's smallest RTT counts.
+/// Number of RTT samples in a round after which the delay test uses the round's smallest RTT (HYSTART_MIN_SAMPLES).
 const SAMPLES: u32 = 8;
 
 struct HyStart {
@@ -60,7 +61,7 @@ struct HyStart {
     /// Smallest RTT since the start of the connection or since the last timeout.
     shortest: Option<Duration>,
     round: Option<SlowStartRound>,
-    /// Latest ACK of the train that began with the round.
+    /// Time of the last ACK of the train that began with the round.
     last: Time,
 }
 
@@ -112,7 +113,8 @@ mod tests {
 
     const MS: Duration = Duration::from_millis(1);
 
-    /// The threshold is 1/8 of 100 ms: a round trip 12 ms longer continues slow start, 13 ms longer ends it.
+    /// The delay threshold is 1/8 of the smallest RTT: 12.5 ms for 100 ms. Slow start continues at 112 ms and ends at
+    /// 113 ms.
     #[test]
     fn a_round_trip_longer_by_an_eighth_ends_it() {
         for (more, ends) in [(12, false), (13, true)] {
@@ -122,8 +124,8 @@ mod tests {
         }
     }
 
-    /// Eight samples determine a round's smallest RTT; the ninth is the first that is compared (Linux,
-    /// HYSTART_MIN_SAMPLES).
+    /// The first eight samples of a round only determine the smallest RTT (Linux, HYSTART_MIN_SAMPLES). The delay test
+    /// runs from the ninth sample on (index 8).
     #[test]
     fn the_ninth_sample_of_a_round_is_the_first_to_be_judged() {
         let mut rounds = Rounds::new(built("hystart", &[("train", Value::Flag(false))]));
@@ -132,7 +134,7 @@ mod tests {
         assert_eq!(grown.iter().position(|growth| *growth == Growth::Over), Some(8));
     }
 
-    /// The threshold is between 4 ms and 16 ms on every path (Linux; RFC 9406 §4.2).
+    /// The delay threshold is an eighth of the RTT, but at least 4 ms and at most 16 ms (Linux; RFC 9406 §4.2).
     #[test]
     fn the_threshold_has_bounds() {
         assert_eq!(threshold(MS * 8), MS * 4);
@@ -158,7 +160,7 @@ mod tests {
             let mut rounds = Rounds::new(built("hystart", &[("delay", Value::Flag(false))]));
             let grown = rounds.play(39, MS * 40, MS * gap);
             let over = grown.iter().position(|growth| *growth == Growth::Over);
-            // Counted from the round's first ACK, 21 gaps of 1 ms exceed 20 ms.
+            // The ACK with index 21 comes 21 ms after the round's first ACK, the first time above 20 ms.
             assert_eq!(over, ends.then_some(21), "{gap}");
         }
     }

@@ -1,5 +1,6 @@
-//! HyStart++ (RFC 9406). A longer round-trip time slows slow start to a quarter of its pace (CSS). Five such rounds end
-//! slow start; a shorter round-trip time restores the full pace.
+//! HyStart++ (RFC 9406). After the round-trip time has increased, cwnd grows at a quarter of its pace (conservative
+//! slow start, CSS). Five rounds of CSS end slow start. If the round-trip time falls again, slow start resumes at full
+//! pace.
 //!
 //! L, the growth limit for one ACK (RFC 9406 §4.3: 8 segments), is a parameter of `ack_counting`.
 
@@ -40,7 +41,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
     },
 };
 
-/// Number of samples after which a round's smallest RTT counts (N_RTT_SAMPLE).
+/// Number of RTT samples in a round after which the round's smallest RTT is used (N_RTT_SAMPLE).
 const SAMPLES: u32 = 8;
 
 struct HyStartPp {
@@ -57,7 +58,7 @@ struct HyStartPp {
 
 #[derive(Clone, Copy)]
 struct Slowed {
-    /// cssBaselineMinRtt.
+    /// cssBaselineMinRtt: smallest RTT of the round that began CSS.
     baseline: Duration,
     rounds: u64,
 }
@@ -92,7 +93,7 @@ impl SlowStart for HyStartPp {
                 (None, Some(before)) if least >= before + threshold(before) => {
                     Some(Slowed { baseline: least, rounds: 1 })
                 }
-                // The round trip is shorter again, so a queue did not cause the longer one.
+                // The RTT has fallen below the baseline, so a growing queue did not cause the increase.
                 (Some(slowed), _) if least < slowed.baseline => None,
                 (slowed, _) => slowed,
             };
@@ -121,7 +122,8 @@ mod tests {
 
     const MS: Duration = Duration::from_millis(1);
 
-    /// RFC 9406 §4.2: an RTT 1/8 longer than in the previous round slows growth; five such rounds end slow start.
+    /// RFC 9406 §4.2: an RTT increase from 80 ms to 90 ms (1/8) begins CSS at the eighth sample. After five rounds of
+    /// CSS, slow start ends.
     #[test]
     fn five_long_rounds_end_it() {
         let mut rounds = Rounds::new(built("hystart_pp", &[]));
@@ -135,7 +137,7 @@ mod tests {
         assert_eq!(rounds.play(20, MS * 90, MS)[0], Growth::Over);
     }
 
-    /// RFC 9406 §4.2: an RTT below the baseline during CSS resumes slow start.
+    /// RFC 9406 §4.2: an RTT of 85 ms, below the baseline of 90 ms, ends CSS and resumes slow start.
     #[test]
     fn a_shorter_round_trip_resumes_it() {
         let mut rounds = Rounds::new(built("hystart_pp", &[]));
@@ -145,7 +147,7 @@ mod tests {
         assert_eq!((resumed[0], resumed[19]), (Growth::DividedCounting(4), Growth::Full));
     }
 
-    /// An increase from 80 ms by 9 ms is less than the threshold.
+    /// An RTT increase from 80 ms to 89 ms is less than the threshold of 10 ms, so cwnd grows at full pace.
     #[test]
     fn a_little_longer_is_no_sign() {
         let mut rounds = Rounds::new(built("hystart_pp", &[]));

@@ -1,7 +1,7 @@
-//! End of slow start for other reasons than a loss.
+//! End of slow start before a loss occurs.
 //!
-//! If only a loss ends slow start, the window overshoots by up to its whole size. These mechanisms detect the growing
-//! queue and end slow start earlier. The congestion control then continues in congestion avoidance.
+//! If only a loss ends slow start, cwnd grows up to twice the capacity of path and queue. These mechanisms detect the
+//! growing queue and end slow start earlier. Congestion avoidance follows.
 
 mod hystart;
 mod hystart_pp;
@@ -15,11 +15,11 @@ use lasthop_base::{Duration, Mechanism, Time, Values};
 /// A new ACK in slow start, before the window grows.
 #[derive(Clone, Copy, Debug)]
 pub struct SlowStartAck {
-    /// Arrival of the ACK.
+    /// Arrival time of the ACK.
     pub now: Time,
     /// First unacknowledged byte (SND.UNA).
     pub una: u64,
-    /// Next byte to send (SND.NXT). A round ends when `una` passes the `nxt` at the start of the round.
+    /// Next byte to send (SND.NXT). A round ends when `una` passes the value that `nxt` had at the start of the round.
     pub nxt: u64,
     /// Round-trip time measured by the ACK.
     pub rtt: Option<Duration>,
@@ -31,36 +31,36 @@ pub struct SlowStartAck {
     pub is_paced: bool,
 }
 
-/// Growth of the window in slow start.
+/// Growth of cwnd in slow start.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Growth {
-    /// The window grows at full pace.
+    /// cwnd grows at full pace.
     Full,
-    /// The growth of the window is divided by this factor.
+    /// The growth of cwnd is divided by this number.
     DividedCounting(u64),
-    /// The window does not grow: avoidance begins.
+    /// Slow start ends, and congestion avoidance begins.
     Over,
 }
 
-/// Detector of a full path during slow start.
+/// Detector of a growing queue during slow start.
 pub trait SlowStart: Send {
     /// Handles a new ACK in slow start outside of recovery.
     fn on_ack(&mut self, sample: &SlowStartAck) -> Growth;
 
-    /// Handles an expiry of the retransmission timer, which begins another slow start.
+    /// Handles an expiry of the retransmission timer, after which slow start begins again.
     fn on_timeout(&mut self);
 }
 
 /// Builds a detector; `None` means that only a loss, a mark or ssthresh ends slow start.
 pub type Build = dyn Fn(&Values) -> Option<Box<dyn SlowStart>> + Send + Sync;
 
-/// All mechanisms.
+/// All mechanisms that end slow start.
 pub const ALL: &[Mechanism<Build>] = &[none::MECHANISM, hystart::MECHANISM, hystart_pp::MECHANISM];
 
 /// Default mechanism.
 pub const DEFAULT: Mechanism<Build> = none::MECHANISM;
 
-/// Divides the credit for an ACK in slow start by `by`.
+/// ACK counting that divides the credit for an ACK in slow start by `by`.
 pub(super) struct DividedCounting<'a> {
     pub(super) ack_counting: &'a mut dyn AckCounting,
     pub(super) by: u64,
@@ -107,7 +107,8 @@ mod tests {
 
         pub(super) fn play(&mut self, acks: u64, rtt: Duration, gap: Duration) -> Vec<Growth> {
             self.now += rtt;
-            // The round's first ACK covers everything except the bytes that the later ACKs cover.
+            // SND.NXT at the first ACK of the round: the later ACKs acknowledge all data up to here, so the next call
+            // begins a new round.
             let first = self.una + 1000;
             let one = |number: u64| {
                 self.una += 1000;

@@ -1,4 +1,4 @@
-//! No detector: only a loss, a mark or ssthresh ends slow start.
+//! No early end of slow start: only a loss, a mark or ssthresh ends slow start.
 
 use super::Build;
 use lasthop_base::{Info, Mechanism};

@@ -1,4 +1,4 @@
-//! Round of slow start: lasts from an ACK until all data sent by that time is acknowledged.
+//! Round of slow start: begins with an ACK and ends when all data sent up to that ACK is acknowledged.
 
 use super::SlowStartAck;
 use lasthop_base::{Duration, Time};

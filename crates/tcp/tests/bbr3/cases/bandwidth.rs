@@ -1,4 +1,4 @@
-//! Very slow paths, paths that become faster or slower, and policers.
+//! Test cases on very slow paths, on paths that become faster or slower, and with policers.
 
 use super::{Observations, check, mbps};
 use crate::lab::{Lab, Policer, SEGMENT};
@@ -56,7 +56,7 @@ pub fn a_tenth(lab: &mut Lab) -> Observations {
     let took = lab.now.since(begun).as_secs();
     let at = at.ok_or_else(|| format!("bw_shortterm does not fall (lowest {lowest:.0})"))?;
     check(at < 3.0, || format!("bw_shortterm falls after {at:.1} s"))?;
-    // max_bw covers two cycles of 2 to 3 s, and probes take some time.
+    // max_bw is the maximum over two PROBE_BW cycles of 2 to 3 s each, and the probes take additional time.
     check(took < 12.0, || format!("max_bw falls after {took:.1} s"))?;
     Ok(format!("bw_shortterm below three quarters after {at:.2} s, max_bw down after {took:.1} s"))
 }
@@ -84,8 +84,8 @@ pub fn policer(lab: &mut Lab) -> Observations {
     Ok(format!("{share:.2} of the tokens used, {:.1} % lost", 100.0 * lost))
 }
 
-/// Exception for slow paths: the bandwidth-delay product is a few packets, but the queue holds many, so that a round
-/// takes more than half a second.
+/// Exception of the case `a-tenth` for slow paths. After the reduction, the bandwidth-delay product is a few packets,
+/// but the queue holds many, so a round takes more than half a second.
 pub fn no_tenth(rate: f64, _: f64) -> Option<&'static str> {
     (rate < 5e6).then_some(
         "PROBE_RTT, every 5 s, ends PROBE_UP or the round after PROBE_UP, so the filter of max_bw never advances \
@@ -93,8 +93,8 @@ pub fn no_tenth(rate: f64, _: f64) -> Option<&'static str> {
     )
 }
 
-/// Exception for short or slow paths: in a round-trip time, the policer has tokens for fewer packets than BBR's minimum
-/// in flight.
+/// Exception of the case `policer` for short or slow paths. In a round-trip time, the policer gets tokens for fewer
+/// packets than BBR's minimum of four in flight.
 pub fn no_policer(rate: f64, rtt: f64) -> Option<&'static str> {
     (rate * rtt < 5e4)
         .then_some("at least four segments are in flight, but a round trip has tokens for only one")

@@ -1,6 +1,6 @@
-//! The draft's example test cases (its appendix "BBR Example Test Cases"), each on any path.
+//! The example test cases of draft-ietf-ccwg-bbr (appendix "BBR Example Test Cases"), which can run on any path.
 //!
-//! A case holds, does not hold, or does not apply to the path.
+//! On a given path, a case holds, does not hold, or does not apply.
 
 mod bandwidth;
 mod probe_bw;
@@ -12,10 +12,10 @@ use crate::lab::{Lab, SEGMENT};
 use lasthop_base::{Duration, Value};
 use lasthop_tcp::sender::congestion::bbr3::Bbr3State;
 
-/// Reason why a run did not show the case.
+/// Reason why a case does not hold on a path, or does not apply.
 pub enum Why {
     Not(String),
-    /// The path cannot show the case.
+    /// The case does not apply to this path.
     NotHere(&'static str),
 }
 
@@ -25,7 +25,7 @@ impl From<String> for Why {
     }
 }
 
-/// A description of the observation if the case holds, otherwise the reason why it does not hold or apply.
+/// Description of the observation if the case holds, otherwise the reason why the case does not hold or does not apply.
 pub type Observations = Result<String, Why>;
 
 /// A test case of the draft.
@@ -40,10 +40,11 @@ pub struct Case {
     pub paths: [[f64; 3]; 2],
     /// Queue length, bandwidth-delay products.
     pub queue: f64,
-    /// Constants changed to isolate the effect.
+    /// Constants of BBR that differ from the draft, to isolate the effect of this case.
     pub constants: &'static [(&'static str, Value)],
     pub run: fn(&mut Lab) -> Observations,
-    /// Reason why the draft's own rules exclude this rate and RTT, if they do.
+    /// Reason why the draft's own rules prevent the expected result at a rate (bit/s) and RTT (s); `None` if the case
+    /// must hold.
     pub except: fn(f64, f64) -> Option<&'static str>,
 }
 
@@ -72,8 +73,8 @@ fn product(lab: &Lab) -> f64 {
     lab.payload_rate() * lab.rtt.as_secs() / SEGMENT as f64
 }
 
-/// Rejects paths whose bandwidth-delay product is below eight segments: three bursts of two segments are always in
-/// flight.
+/// Excludes paths whose bandwidth-delay product is below eight segments, because BBR always keeps three bursts of two
+/// segments in flight.
 fn needs_a_product(lab: &Lab) -> Result<(), Why> {
     if product(lab) < 8.0 {
         Err(Why::NotHere("three bursts of segments exceed the bandwidth-delay product"))

@@ -1,11 +1,11 @@
-//! The four states of ProbeBW.
+//! Test cases of the four states of ProbeBW.
 
 use super::{Observations, Why, check, mbps, name, needs_a_product};
 use crate::lab::{Application, Lab, SEGMENT};
 use lasthop_base::{Duration, Rate};
 use lasthop_tcp::sender::congestion::bbr3::Bbr3State;
 
-/// Runs until the state changes; returns the new state.
+/// Runs until BBR leaves `state`, at most `longest_s` seconds. Returns the next state.
 fn leave(lab: &mut Lab, state: Bbr3State, longest_s: f64) -> Result<Bbr3State, Why> {
     let begun = lab.now;
     lab.run_until(&format!("the end of {state:?}"), longest_s, |lab| lab.state() != state)?;
@@ -77,8 +77,8 @@ pub fn down_by_inflight(lab: &mut Lab) -> Observations {
     ))
 }
 
-/// The draft reduces the bandwidth by a tenth. A short queue still drains then, since BBR sends at 0.9 of its estimate,
-/// minus the margin of 1 %. This case reduces the bandwidth by 15 % instead.
+/// The draft's case reduces the bandwidth by a tenth. A short queue then still drains, since PROBE_DOWN sends at 0.9 of
+/// the estimate, minus a margin of 1 %. This case reduces the bandwidth by 15 % instead.
 pub fn down_by_time(lab: &mut Lab) -> Observations {
     needs_a_product(lab)?;
     run_to_down(lab)?;

@@ -1,4 +1,4 @@
-//! ProbeRTT.
+//! Test cases of ProbeRTT.
 
 use super::{Observations, check, needs_a_product};
 use crate::lab::{Application, Lab, SEGMENT};
@@ -39,8 +39,8 @@ pub fn skipped_after_silence(lab: &mut Lab) -> Observations {
     Ok("no PROBE_RTT in the 4.5 s after the silence".to_owned())
 }
 
-/// The application uses a fifth of the rate. If the application were so slow that each packet restarts from idle, no
-/// PROBE_RTT would be needed.
+/// The application sends at a fifth of the path's rate. With a slower application, each packet would restart from idle,
+/// and BBR would skip PROBE_RTT.
 pub fn in_startup(lab: &mut Lab) -> Observations {
     needs_a_product(lab)?;
     lab.application = Application::Writes(0.2 * lab.payload_rate());

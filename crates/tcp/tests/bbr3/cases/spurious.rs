@@ -1,4 +1,4 @@
-//! Spurious losses.
+//! Test cases of spurious losses: reordering, and a pause of the bottleneck.
 
 use super::{Observations, Why, check, name};
 use crate::lab::Lab;
@@ -22,7 +22,8 @@ fn restored(before: &ModelSnapshot, after: &ModelSnapshot) -> Result<(), Why> {
     check(goes_on, || format!("{:?} after the undo", after.state))
 }
 
-/// A packet arrives half a round trip late, which exceeds RACK's reordering window of a quarter.
+/// A packet arrives half a round trip late. This exceeds RACK's reordering window of a quarter of a round trip, so a
+/// spurious recovery begins.
 pub fn fast_recovery(lab: &mut Lab) -> Observations {
     lab.run_to(Bbr3State::Up)?;
     let before = lab.snapshot();
@@ -37,11 +38,12 @@ pub fn fast_recovery(lab: &mut Lab) -> Observations {
     Ok(format!("{} in the recovery, {} after the undo", name(during), name(lab.state())))
 }
 
-/// The bottleneck pauses for longer than the RTO, once.
+/// The bottleneck pauses once, for longer than the RTO, so a spurious timeout occurs.
 pub fn timeout(lab: &mut Lab) -> Observations {
     lab.run_to(Bbr3State::Up)?;
     let before = lab.snapshot();
-    // A tail loss probe is sent first. A second timeout, at twice the RTO, would indicate a real loss.
+    // The pause is long enough for the tail loss probe, then for the timeout. It is too short for a second timeout, at
+    // twice the RTO, which would count as a real loss.
     let (srtt, rto) = (lab.sender().rtt().srtt().unwrap_or(lab.rtt), lab.sender().rtt().rto());
     lab.path.pause(lab.now, srtt * 3 + rto.divided_by(2) * 3);
     lab.run_until("a timeout", 10.0, |lab| lab.counters().timeouts > 0)?;
@@ -51,7 +53,8 @@ pub fn timeout(lab: &mut Lab) -> Observations {
     Ok(format!("{} after the timeout, {} after the undo", name(during), name(lab.state())))
 }
 
-/// Exception on all paths: StartProbeBW_DOWN calls ResetCongestionSignals.
+/// Exception of the case `spurious-rto` on all paths, because the draft's StartProbeBW_DOWN calls
+/// ResetCongestionSignals.
 pub fn no_undoing(_: f64, _: f64) -> Option<&'static str> {
     Some(
         "the lost packet that ends PROBE_UP clears is_loss_in_round; the next loss therefore saves the state again, \

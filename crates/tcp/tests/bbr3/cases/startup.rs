@@ -1,4 +1,4 @@
-//! Startup and Drain.
+//! Test cases of Startup and Drain.
 
 use super::{Observations, Why, check, mbps, name, needs_a_product, product};
 use crate::lab::{Application, Lab, Row, SEGMENT};
@@ -26,7 +26,8 @@ pub fn plateau(lab: &mut Lab) -> Observations {
 }
 
 pub fn loss(lab: &mut Lab) -> Observations {
-    // The application uses half the rate, and every fifth packet is lost. Recoveries make rounds longer.
+    // The application sends at half the path's rate, and every fifth packet is lost. A path with few packets per round
+    // cannot have the six separate losses that the case needs.
     if product(lab) < 40.0 {
         return Err(Why::NotHere("too few packets in a round for six separate losses"));
     }
@@ -55,15 +56,15 @@ pub fn drain_by_inflight(lab: &mut Lab) -> Observations {
     check(row.in_flight <= row.snapshot.target, || {
         format!("{} in flight, target {}", row.in_flight, row.snapshot.target)
     })?;
-    // The ACK that ends DRAIN may end PROBE_DOWN too.
+    // The ACK that ends DRAIN may also end PROBE_DOWN, so the next state may be PROBE_CRUISE.
     let is_next = matches!(row.snapshot.state, Bbr3State::Down | Bbr3State::Cruise);
     check(is_next, || format!("then {:?}", row.snapshot.state))?;
     Ok(format!("drained in round {}", row.snapshot.rounds - begun))
 }
 
-/// The draft reduces the bandwidth by a tenth. DRAIN then ends on all paths because little data is in flight: BBR sends
-/// at 0.5 of the old bandwidth, and the queue drains at 0.4. This case reduces the bandwidth by three quarters instead,
-/// which keeps the queue.
+/// The draft's case reduces the bandwidth by a tenth, to 0.9. BBR then sends at 0.5 of the old bandwidth, and the queue
+/// drains at the difference, 0.4. DRAIN thus ends on all paths because the queue is empty, not by time. This case
+/// reduces the bandwidth by three quarters instead, so that the queue stays.
 pub fn drain_by_time(lab: &mut Lab) -> Observations {
     needs_a_product(lab)?;
     let row = end_of_startup(lab)?;

@@ -1,4 +1,5 @@
-//! One BBRv3 connection over a path that changes during the run: rate, losses, delays, a policer, aggregated ACKs.
+//! One BBRv3 connection over a path whose properties a test can change during the run: rate, losses, delays, a policer,
+//! aggregated ACKs.
 
 mod path;
 mod spy;
@@ -23,7 +24,7 @@ pub const HEADERS: u64 = 52;
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Application {
     Bulk,
-    /// Writes one segment at a time, at this rate, bytes/s.
+    /// Writes one segment at a time; the value is the rate, bytes/s.
     Writes(f64),
     Silent,
 }
@@ -32,7 +33,7 @@ pub struct Lab {
     pub now: Time,
     pub path: Path,
     pub application: Application,
-    /// Round-trip time without queueing and transmission.
+    /// Round-trip time without queueing delay and transmission time.
     pub rtt: Duration,
     ends: [Endpoint; 2],
     written: u64,
@@ -42,7 +43,7 @@ pub struct Lab {
 
 impl Lab {
     /// Returns a lab with a path of `rate` bit/s and an RTT of `rtt_s` s. The queue holds `queue_bdp` bandwidth-delay
-    /// products and ten packets. `constants` replace BBR's own.
+    /// products plus ten packets. `constants`: BBR's constants to change.
     pub fn new(rate: f64, rtt_s: f64, queue_bdp: f64, constants: &[(&'static str, Value)]) -> Lab {
         let observations = Arc::new(Mutex::new(Observations::default()));
         let rtt = Duration::from_secs_f64(rtt_s);
@@ -60,7 +61,7 @@ impl Lab {
         lab
     }
 
-    /// BBR's present estimates.
+    /// BBR's current state and estimates.
     pub fn snapshot(&self) -> ModelSnapshot {
         self.observations().snapshot.expect("an ACK has arrived")
     }
@@ -74,14 +75,14 @@ impl Lab {
         self.observations().rows.clone()
     }
 
-    /// The state at `then` and all later states.
+    /// BBR's state at the time `then`, and all later states.
     pub fn states_since(&self, then: Time) -> Vec<Bbr3State> {
         let states = &self.observations().states;
         let from = states.partition_point(|(at, _)| *at <= then).saturating_sub(1);
         states[from..].iter().map(|(_, state)| *state).collect()
     }
 
-    /// The last observation.
+    /// Observation at the last ACK.
     pub fn last(&self) -> Row {
         *self.observations().rows.last().expect("an ACK has arrived")
     }
@@ -95,7 +96,7 @@ impl Lab {
         self.path.rate.bps() as f64 / 8.0 * SEGMENT as f64 / (SEGMENT + HEADERS) as f64
     }
 
-    /// Bytes delivered.
+    /// Bytes delivered to the receiving application.
     pub fn delivered(&self) -> u64 {
         self.ends[1].delivered()
     }
@@ -108,7 +109,8 @@ impl Lab {
         self.ends[0].counters()
     }
 
-    /// Runs until `is_there` is true; returns an error if that takes longer than `longest_s` seconds.
+    /// Runs until `is_there` returns true. Returns an error, which names `what`, if this takes longer than `longest_s`
+    /// seconds.
     pub fn run_until(
         &mut self,
         what: &str,
@@ -132,7 +134,7 @@ impl Lab {
         }
     }
 
-    /// Runs until this state is entered.
+    /// Runs until BBR is in this state, for at most 60 s.
     pub fn run_to(&mut self, state: Bbr3State) -> Result<(), String> {
         self.run_until(&format!("{state:?}"), 60.0, |lab| lab.state() == state)
     }
@@ -142,7 +144,7 @@ impl Lab {
         let ends = self.ends.iter().map(Endpoint::poll_timeout).min().unwrap_or(Time::NEVER);
         let writes =
             if matches!(self.application, Application::Writes(_)) { self.next_write } else { Time::NEVER };
-        // Without events, time advances in steps of 10 ms.
+        // If no event occurs earlier, the time advances by 10 ms.
         let piece = self.now + Duration::from_millis(10);
         self.now = ends.min(self.path.next()).min(writes).min(piece).max(self.now);
         while let Some((side, segment)) = self.path.arrived(self.now) {
@@ -188,7 +190,8 @@ impl Lab {
     }
 }
 
-/// Two hosts with RACK-TLP, F-RTO, D-SACK undo and delayed ACKs; the sender's control is observed.
+/// Returns sender and receiver with RACK-TLP, F-RTO, undo by D-SACK and delayed ACKs. `observations` records the state
+/// of the sender's BBR.
 fn ends(observations: &Arc<Mutex<Observations>>, constants: &[(&'static str, Value)]) -> [Endpoint; 2] {
     let shared = Arc::clone(observations);
     let build = move |values: &lasthop_base::Values, start: congestion::Start| {

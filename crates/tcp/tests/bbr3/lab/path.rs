@@ -1,17 +1,17 @@
-//! A bottleneck with a drop-tail queue, and the path in both directions.
+//! Test path: a bottleneck with a drop-tail queue for data, and the delays of both directions.
 
 use super::HEADERS;
 use lasthop_base::{Duration, Rate, Time};
 use lasthop_wire::Segment;
 use std::collections::{BTreeMap, VecDeque};
 
-/// A token bucket that drops packets for which it has too few tokens.
+/// A token bucket policer: a packet is dropped if the bucket has too few tokens.
 #[derive(Clone, Copy, Debug)]
 pub struct Policer {
     pub rate: Rate,
     /// Capacity of the bucket, bytes.
     pub bucket: f64,
-    /// Tokens that are now in the bucket, bytes.
+    /// Tokens in the bucket at `filled_at`, bytes.
     tokens: f64,
     filled_at: Time,
 }
@@ -31,29 +31,32 @@ impl Policer {
     }
 }
 
-/// Path properties that a test may change.
+/// A path. A test may change the public properties during the run.
 pub struct Path {
     /// Bottleneck rate.
     pub rate: Rate,
     /// Queue limit, bytes.
     pub queue: u64,
     pub policer: Option<Policer>,
-    /// Every data packet with a number divisible by this is lost; 0: none.
+    /// Every `drop_every`-th data packet is lost; 0: none.
     pub drop_every: u64,
-    /// Additional delay of packets leaving the bottleneck; later packets may overtake them.
+    /// Additional delay of packets behind the bottleneck. Packets sent after a change of this delay may overtake
+    /// earlier ones.
     pub late_by: Duration,
-    /// Period at which waiting ACKs are released.
+    /// ACK aggregation: ACKs wait until the next multiple of this time.
     pub ack_lumps: Option<Duration>,
     /// Number of data packets dropped so far by the queue, the policer or `drop_every`.
     pub dropped: u64,
     /// Number of data packets that reached the bottleneck so far.
     pub offered: u64,
     one_way: Duration,
-    /// Packets waiting or in transmission: end of the packet's transmission, and its bytes on the wire.
+    /// Packets in the queue or in transmission. Each entry has the end of the packet's transmission, and its bytes on
+    /// the wire.
     waiting: VecDeque<(Time, u64)>,
     waiting_bytes: u64,
     free_at: Time,
-    /// Segments in flight. Key: arrival time and sending order; value: index of the receiving end, and segment.
+    /// Segments in flight. The key is the arrival time and the sending order; the value is the index of the receiving
+    /// end, and the segment.
     under_way: BTreeMap<(Time, u64), (usize, Segment)>,
     number: u64,
 }
@@ -90,12 +93,12 @@ impl Path {
         Some(entry.remove())
     }
 
-    /// Stops the bottleneck for this length of time.
+    /// Stops the bottleneck for a time of `length`.
     pub fn pause(&mut self, now: Time, length: Duration) {
         self.free_at = self.free_at.max(now) + length;
     }
 
-    /// Sends a data segment.
+    /// Sends a segment through the bottleneck, from the sender to the receiver.
     pub fn send(&mut self, now: Time, segment: Segment) {
         let bytes = u64::from(segment.len) + HEADERS;
         if segment.len > 0 {
@@ -117,7 +120,7 @@ impl Path {
         self.put(self.free_at + self.one_way + self.late_by, 1, segment);
     }
 
-    /// Sends an ACK.
+    /// Sends a segment of the receiver, usually an ACK, back to the sender.
     pub fn acknowledge(&mut self, now: Time, segment: Segment) {
         let leaves = match self.ack_lumps {
             Some(lump) if segment.len == 0 => now.round_up(lump),

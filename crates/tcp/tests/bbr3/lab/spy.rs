@@ -1,4 +1,4 @@
-//! A control that delegates to BBRv3 and records its state.
+//! A congestion control that delegates every call to BBRv3 and records its state.
 
 use lasthop_base::{Duration, Rate, Time};
 use lasthop_tcp::sender::ack_counting::AckCounting;
@@ -8,7 +8,7 @@ use lasthop_tcp::sender::congestion::{
 };
 use std::sync::{Arc, Mutex};
 
-/// State after an ACK.
+/// State of BBR and of the connection after an ACK.
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
     pub at: Time,
@@ -16,21 +16,21 @@ pub struct Row {
     /// Bytes in flight.
     pub in_flight: u64,
     pub cwnd: u64,
-    /// Delivery rate, bytes per second.
+    /// Delivery rate sample of the ACK, bytes per second.
     pub delivery_rate: Option<f64>,
-    /// Whether the application limited the delivery rate.
+    /// Whether the rate sample is application-limited.
     pub app_limited: bool,
     pub rtt: Option<Duration>,
-    /// Bytes detected as lost so far.
+    /// Bytes marked lost so far.
     pub lost: u64,
 }
 
-/// Records of the run.
+/// Records of a run.
 #[derive(Default)]
 pub struct Observations {
     pub snapshot: Option<ModelSnapshot>,
     pub rows: Vec<Row>,
-    /// Entry times of the states.
+    /// Each state of BBR that was entered, with the time of entry.
     pub states: Vec<(Time, Bbr3State)>,
 }
 
