@@ -28,7 +28,7 @@ def of_strategy(made: object) -> str:
     attributes of its own, a digest of these.
 
     The source covers the classes of the strategy, and the functions, classes and constants of the user's code that the
-    methods use, also through closures. Of installed packages it covers name and version.
+    methods use, also through closures. Names and versions stand for installed packages.
     """
     given = getattr(type(made), "version", None)
     version = str(given) if given is not None else _digest(type(made))

@@ -460,8 +460,8 @@ def _transfers(results: Results | Comparison) -> Table:
 
 
 def _groups(results: Results | Comparison, table: Table, by: str | None) -> list[str]:
-    """Returns the name of the line to which each row belongs: the value of the column `by`. By default the lines of a
-    comparison are the values of the first varied key."""
+    """Returns the name of the line to which each row belongs: the value of the column `by`, for a comparison by default
+    the value of the first varied key."""
     if by is None and isinstance(results, Comparison):
         by = results.paths[0]
     if by is None:

@@ -178,11 +178,12 @@ fn one_class_is_compared() {
     let one = objects(&String::from_utf8_lossy(&with(&["--format", "json", "--flow", "many"]).stdout));
     let names: Vec<&Value> = one.iter().map(|it| it.get("class").unwrap_or(&it["flow"])).collect();
     assert_eq!(names, ["many.1", "many.2", "many", "many.1", "many.2", "many"]);
-    let wanted: Vec<&Value> = all
+    let wanted: Vec<_> = all
         .iter()
         .filter(|it| it.get("class").unwrap_or(&it["flow"]).as_str().is_some_and(|it| it.starts_with("many")))
+        .cloned()
         .collect();
-    assert_eq!(one.iter().collect::<Vec<_>>(), wanted);
+    assert_eq!(one, wanted);
     let output = with(&["--flow", "many", "--metric", "goodput", "--figure", "f.svg"]);
     let text = String::from_utf8_lossy(&output.stdout);
     let rows: Vec<&str> = text.lines().filter(|line| line.starts_with("goodput_kbps")).collect();
