@@ -110,7 +110,8 @@ fn options_are_answered_if_offered() {
     assert!(!segment.sack_permitted && segment.timestamps.is_none());
 }
 
-/// RFC 3168 §6.1.1: the SYN offers ECN by ECE and CWR, the SYN-ACK accepts by ECE alone. Neither packet is ECN-capable.
+/// RFC 3168 §6.1.1: the SYN offers ECN by ECE and CWR, and the SYN-ACK accepts by ECE alone. Data is ECN-capable
+/// (ECT(0)) only if both ends agree.
 #[test]
 fn ecn_negotiation() {
     let ecn = || Config { ecn: true, ..config("sack") };

@@ -56,7 +56,7 @@ fn progress_renews_patience() {
     }
 }
 
-/// MUST-21: the application may set R2 at any time.
+/// RFC 9293, MUST-21: the application may set the user timeout (R2) at any time, here to 6 s after two retransmissions.
 #[test]
 fn the_application_sets_the_user_timeout() {
     let mut script = opened(patient(1000));
