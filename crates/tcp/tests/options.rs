@@ -269,7 +269,7 @@ fn what_is_echoed_to_data_that_comes_again() {
     }
     for (number, echoed) in [(1, 50), (2, 70)] {
         script.run([Tick(10), Data(number)]);
-        assert_eq!(echo(&mut script), Some(start + echoed), "segment {number}");
+        assert_eq!(echo(&mut script), Some(start + echoed), "echoed timestamp after segment {number}");
     }
 }
 
@@ -309,7 +309,11 @@ fn paws_forgets_after_24_days() {
         script.run([Tick(1000), Data(1), Acked(2), Tick(days * DAY)]);
         let late = Segment { len: 100, timestamps: Some(old), ..script.plain() };
         script.arrive(late);
-        assert_eq!(script.endpoint.delivered(), if accepted { 1100 } else { 1000 }, "{days} days");
+        assert_eq!(
+            script.endpoint.delivered(),
+            if accepted { 1100 } else { 1000 },
+            "bytes delivered if the peer was silent for {days} days"
+        );
     }
 }
 

@@ -237,7 +237,11 @@ fn keep_alive_asks_only_when_all_is_quiet() {
     for _ in 0..200 {
         script.run([Timeout]);
         while let Some(sending) = script.endpoint.poll_segment(script.now) {
-            assert_eq!((sending.segment.seq, sending.segment.len), (ISS.at(1), 1000), "data, not a probe");
+            assert_eq!(
+                (sending.segment.seq, sending.segment.len),
+                (ISS.at(1), 1000),
+                "data is retransmitted, no probe is sent"
+            );
         }
     }
 }

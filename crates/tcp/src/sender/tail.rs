@@ -139,7 +139,10 @@ mod tests {
         let mut tail = outstanding(true);
         assert!(tail.on_ack(6001, false, true, true) && tail.permits_fast_path());
         let mut tail = outstanding(true);
-        assert!(!tail.on_ack(5001, true, false, true) && tail.permits_fast_path(), "D-SACK");
+        assert!(
+            !tail.on_ack(5001, true, false, true) && tail.permits_fast_path(),
+            "D-SACK shows that the probe was a duplicate"
+        );
         let mut tail = outstanding(false);
         assert!(
             !tail.on_ack(5001, false, true, true) && tail.permits_fast_path(),

@@ -214,7 +214,7 @@ mod tests {
         let sent: Vec<u64> = (0..20).map(|k| 10 * k).collect();
         let acked: Vec<u64> = (0..20).map(|k| 100 + 20 * k).collect();
         let sample = last_sample(&sent, &acked, None).expect("a sample");
-        assert!((sample.bytes_per_sec() - 50_000.0).abs() < 1.0, "{sample:?}");
+        assert!((sample.bytes_per_sec() - 50_000.0).abs() < 1.0, "unexpected rate: {sample:?}");
         assert_eq!((sample.total, sample.app_limited), (20_000, false));
     }
 
@@ -226,7 +226,7 @@ mod tests {
         let acked: Vec<u64> = (0..10).map(|k| 200 + k).collect();
         let sample = last_sample(&sent, &acked, None).expect("a sample");
         // Sending ten segments takes 90 ms, which is the slower rate. The ACKs alone would give 9 segments in 9 ms.
-        assert!(sample.bytes_per_sec() <= 10_000.0 / 0.09, "{sample:?}");
+        assert!(sample.bytes_per_sec() <= 10_000.0 / 0.09, "unexpected rate: {sample:?}");
     }
 
     #[test]
