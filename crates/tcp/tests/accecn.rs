@@ -106,7 +106,11 @@ fn both_ends_agree_on_what_both_know() {
     for (client, server, offered, answered, feedback) in cases {
         let mut pair = Pair::offers(client, server);
         let [syn, syn_ack, _] = pair.open(PLAIN);
-        assert_eq!((bits(&syn), bits(&syn_ack)), (offered, answered), "{client:?} {server:?}");
+        assert_eq!(
+            (bits(&syn), bits(&syn_ack)),
+            (offered, answered),
+            "client offers {client:?}, server {server:?}"
+        );
         assert_eq!((pair.client.agreed().ecn, pair.server.agreed().ecn), (feedback, feedback));
         pair.client.write(1000);
         let ecn = pair.up(Ecn::NotEct).ecn;

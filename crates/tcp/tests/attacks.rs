@@ -127,7 +127,10 @@ fn duplicate_ack_spoofing() {
         }
         let outstanding = script.endpoint.sender().scoreboard().outstanding();
         assert!(outstanding <= 60_000, "{recovery}: {outstanding} bytes exceed the peer's window");
-        assert!(sent <= if recovery == "sack" { 0 } else { 1000 }, "{recovery}: {sent}");
+        assert!(
+            sent <= if recovery == "sack" { 0 } else { 1000 },
+            "{recovery}: {sent} new segments for 1000 forged duplicate ACKs"
+        );
         script.run([AckBytes(outstanding), InFlight(0)]);
         assert!(
             script.endpoint.sender().window() <= before + 1000,
@@ -164,7 +167,11 @@ fn tiny_segments() {
             let mut script = Script::opened(setup, Peer { mss, timestamps, ..Peer::default() });
             script.run([Write(100_000)]);
             let segment = script.sent("data").segment;
-            assert_eq!(segment.len + segment.option_bytes(), 64, "MSS {mss}");
+            assert_eq!(
+                segment.len + segment.option_bytes(),
+                64,
+                "MSS {mss}: payload and options must be 64 bytes"
+            );
         }
     }
 }

@@ -74,7 +74,8 @@ fn ssthresh_is_half_of_what_is_outstanding() {
     script.run([Write(3000), News(1, 3), Timeout, CwndBytes(1000), SsthreshBytes(2000)]);
 }
 
-/// RFC 5681 §3.2 step 2: "additional data sent in limited transmit MUST NOT be included in this calculation".
+/// RFC 5681 §3.2 step 2, on ssthresh after a loss: "additional data sent in limited transmit MUST NOT be included in
+/// this calculation". ssthresh is half of ten segments, not of twelve.
 #[test]
 fn limited_transmit_does_not_count_as_flight() {
     for name in ["reno", "new_reno"] {

@@ -37,7 +37,10 @@ fn the_window_is_the_cubic_of_the_time_since_the_loss() {
         while path.now.since(began).as_secs() < 2.0 * rise {
             let t = path.now.since(began).as_secs();
             let (expected, window) = (w_cubic(t, rise, 1000.0), path.window());
-            assert!((window - expected).abs() < allowed, "{rtt_ms} ms, {t} s: {window}, not {expected}");
+            assert!(
+                (window - expected).abs() < allowed,
+                "RTT {rtt_ms} ms, {t} s after the loss: cwnd {window}, not {expected}"
+            );
             path.acknowledge();
         }
     }
@@ -110,13 +113,19 @@ fn the_average_windows_of_tables_1_and_2() {
         let expected = formula.max(aimd);
         let top = if formula > aimd { formula / 0.925 } else { aimd / 0.85 };
         let mean = mean_window(&alone, rtt_ms, p, top);
-        assert!((mean / expected - 1.0).abs() < share, "{rtt_ms} ms, {p}: {mean}, not {expected}");
-        assert!((mean / table - 1.0).abs() < share, "{rtt_ms} ms, {p}: {mean}, not {table}");
+        assert!(
+            (mean / expected - 1.0).abs() < share,
+            "RTT {rtt_ms} ms, loss {p}: mean cwnd {mean}, not {expected}"
+        );
+        assert!(
+            (mean / table - 1.0).abs() < share,
+            "RTT {rtt_ms} ms, loss {p}: mean cwnd {mean}, not {table}"
+        );
     }
     let without = [("fast_convergence", Value::Flag(false)), ("reno_friendly", Value::Flag(false))];
     let formula = 1.054 * libm::pow(0.01 / 1e-4, 0.75);
     let mean = mean_window(&without, 10, 1e-4, formula / 0.925);
-    assert!((mean / formula - 1.0).abs() < 0.06, "{mean}, not {formula}");
+    assert!((mean / formula - 1.0).abs() < 0.06, "mean cwnd {mean}, not {formula}");
 }
 
 /// RFC 9438 §4.3: W_est grows by alpha = 3 (1 - beta)/(1 + beta) segments per round trip until it reaches the cwnd
@@ -135,12 +144,12 @@ fn alpha_is_one_beyond_the_prior_window() {
     };
     let alpha = 3.0 * (1.0 - BETA) / (1.0 + BETA);
     let slow = per_round(&mut path);
-    assert!((slow / alpha - 1.0).abs() < 0.03, "{slow}, not {alpha}");
+    assert!((slow / alpha - 1.0).abs() < 0.03, "cwnd grew by {slow} segments per RTT, not by {alpha}");
     while path.window() < 101.0 {
         path.acknowledge();
     }
     let fast = per_round(&mut path);
-    assert!((fast - 1.0).abs() < 0.03, "{fast}, not 1");
+    assert!((fast - 1.0).abs() < 0.03, "cwnd grew by {fast} segments per RTT, not by 1");
 }
 
 /// RFC 9438 §4.3 and §4.2: W_est grows by acknowledged bytes with any `ack_counting`. The cubic function grows by the
@@ -165,10 +174,13 @@ fn delayed_acks_count_what_they_cover() {
     let fifth = 3.0 * (1.0 - BETA) / (1.0 + BETA) / 5.0;
     for name in ["rfc5681", "bytes"] {
         let gained = gain(name, true, 1);
-        assert!((gained - fifth).abs() < 0.01, "{name}: {gained}, not {fifth}");
+        assert!((gained - fifth).abs() < 0.01, "{name}: cwnd grew by {gained} segments, not by {fifth}");
     }
     let (acks, bytes) = (gain("rfc5681", false, 100), gain("bytes", false, 100));
-    assert!((bytes / acks - 2.0).abs() < 0.2, "{bytes} by bytes, {acks} by ACKs");
+    assert!(
+        (bytes / acks - 2.0).abs() < 0.2,
+        "cwnd grew by {bytes} segments by bytes, {acks} by ACKs, not by twice as much"
+    );
 }
 
 /// RFC 9438 §4.7, fast convergence: a loss below the last plateau (1000) sets the next plateau to (1 + beta)/2 of cwnd

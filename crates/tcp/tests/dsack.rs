@@ -51,11 +51,15 @@ fn partial_duplicates() {
     assert_eq!(
         arrive(&mut script, 0, 1200),
         [(1000, 1200)],
-        "the hole is filled; the end was received before"
+        "bytes 1000 to 1200 were received before, the others fill the hole"
     );
     let mut script = Script::receiver(config("sack"));
     arrive(&mut script, 1000, 1500);
-    assert_eq!(arrive(&mut script, 700, 2000), [(1000, 1500), (700, 2000)], "the middle was received before");
+    assert_eq!(
+        arrive(&mut script, 700, 2000),
+        [(1000, 1500), (700, 2000)],
+        "bytes 1000 to 1500 were received before"
+    );
 }
 
 /// The SACK option has at most four blocks, or three with timestamps. The D-SACK block counts as one of them.

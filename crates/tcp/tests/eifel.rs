@@ -171,7 +171,7 @@ fn a_reordering_is_undone_at_the_first_ack() {
             assert_eq!(script.endpoint.counters().recoveries_undone, undone, "{recovery}");
             assert_eq!(script.endpoint.sender().is_recovering(), undone == 0, "{recovery}");
             let window = script.endpoint.sender().window() / SEGMENT;
-            assert_eq!(window >= 10, undone == 1, "{recovery}: {window}");
+            assert_eq!(window >= 10, undone == 1, "{recovery}: cwnd {window} segments");
         }
     }
 }

@@ -128,7 +128,7 @@ fn play(control: &mut dyn CongestionControl, ack_counting: &mut dyn AckCounting,
             );
         }
         let window = control.window();
-        assert!(window > 0 && window <= (1 << 30) + (1 << 24), "{op:?}: {window}");
+        assert!(window > 0 && window <= (1 << 30) + (1 << 24), "{op:?}: cwnd {window} is 0 or too large");
         windows.push(window);
     }
     windows

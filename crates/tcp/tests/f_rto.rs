@@ -32,7 +32,7 @@ fn late_acks() {
         let mut script = timed_out(recovery, true);
         script.run([Tick(100), Ack(2), News(9, 10), Nothing, Ack(3), Cwnd(9), InFlight(8)]);
         assert!(undone(&mut script), "{recovery}");
-        // Slow start continues as before the timeout, since nothing was lost.
+        // ssthresh is as high as before the timeout, since nothing was lost, so slow start continues.
         script.run([SsthreshBytes(1 << 30), New(11), Nothing, Ack(4), News(12, 13), Nothing]);
         for number in 5..=9 {
             script.run([Ack(number)]);

@@ -25,7 +25,7 @@ enum Step {
     /// A copy of a segment arrives, and the segment itself stays in flight. The last value is whether the copy carries
     /// a mark.
     Copy(usize, usize, bool),
-    /// A segment is altered in flight; the last two values are the field and the change.
+    /// A segment is altered in flight. Values: side, place of the segment, field, and change of the field.
     Alter(usize, usize, u8, u32),
     Wait(u64),
 }
@@ -147,7 +147,7 @@ impl World {
         self.poll();
     }
 
-    /// Advances the time by `span`, from deadline to deadline.
+    /// Advances the time by `span`. Handles each deadline of the endpoints that lies in between.
     fn pass(&mut self, span: Duration) {
         let until = self.now + span;
         for _ in 0..50 {

@@ -53,7 +53,7 @@ fn in_avoidance_rfc5681_counts_acks() {
     let initial = Config { ack_counting, initial_window: 4, initial_ssthresh: Some(4000), ..config("sack") };
     let mut script = Script::sender(initial);
     script.run([Cwnd(4), News(1, 4), Nothing, Tick(100), AckBytes(300), CwndBytes(4250)]);
-    // 4250 + 1000 x 1000 / 4250 = 4485.3, then + 1000 x 1000 / 4485.3 = 4708.2.
+    // Each ACK adds 1000 × 1000 / cwnd bytes: 4250 + 235.3 = 4485.3, then 4485.3 + 222.9 = 4708.2.
     script.run([AckBytes(600), CwndBytes(4485), AckBytes(1000), CwndBytes(4708)]);
 }
 

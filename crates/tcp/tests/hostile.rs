@@ -81,9 +81,9 @@ struct Victim {
     now: Time,
     /// Number of data segments sent.
     segments: u64,
-    /// Bytes written.
+    /// Bytes that the application has written.
     written: u64,
-    /// Bytes acknowledged.
+    /// Bytes that the peer has acknowledged.
     acked: u64,
     /// Sum of all increases of cwnd above ssthresh, bytes.
     gained: u64,

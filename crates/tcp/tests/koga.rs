@@ -46,13 +46,13 @@ fn figure_2_4_slow_start_and_congestion_avoidance() {
 #[test]
 fn figure_2_5_fast_recovery() {
     let mut script = Script::with_window(halving_the_window(config("reno")), 8);
-    // a) The ACKs of packets 2 and 3 are duplicates.
+    // a) Packets 2 and 3 cause two duplicate ACKs of packet 1, and nothing is sent.
     script.run([Tick(100), Acks(1, 2), Inflated(8), Nothing]);
-    // b) Packet 4 causes the third duplicate: packet 1 is retransmitted, ssthresh is 4, cwnd 7.
+    // b) Packet 4 causes the third duplicate ACK: packet 1 is retransmitted, ssthresh is 4, and cwnd is 7 (4 + 3).
     script.run([Ack(1), Again(1), Ssthresh(4), Inflated(7), Nothing]);
-    // c) The duplicate from packet 5 makes cwnd 8; nothing may be sent.
+    // c) The duplicate ACK that packet 5 causes makes cwnd 8. Eight packets are outstanding, so nothing may be sent.
     script.run([Ack(1), Inflated(8), Nothing]);
-    // d) to f) The duplicates from packets 6, 7 and 8 make cwnd 9, 10 and 11.
+    // d) to f) The duplicate ACKs that packets 6, 7 and 8 cause make cwnd 9, 10 and 11. Each permits a new packet.
     script.run([Ack(1), Inflated(9), New(9), Nothing]);
     script.run([Ack(1), Inflated(10), New(10), Nothing]);
     script.run([Ack(1), Inflated(11), New(11), Nothing]);
@@ -64,16 +64,17 @@ fn figure_2_5_fast_recovery() {
 #[test]
 fn figure_2_6_several_losses() {
     let mut script = Script::with_window(halving_the_window(config("reno")), 8);
-    // a), b) Duplicates from packets 2, 5 and 6.
+    // a), b) Packets 2, 5 and 6 cause three duplicate ACKs: packet 1 is retransmitted, ssthresh is 4, and cwnd is 7.
     script.run([Tick(100), Acks(1, 3), Again(1), Ssthresh(4), Inflated(7), Nothing]);
-    // c) The duplicate from packet 7 makes cwnd 8.
+    // c) The duplicate ACK that packet 7 causes makes cwnd 8.
     script.run([Ack(1), Inflated(8), Nothing]);
-    // d) The duplicate from packet 8 makes cwnd 9; packet 9 is sent.
+    // d) The duplicate ACK that packet 8 causes makes cwnd 9, and packet 9 is sent.
     script.run([Ack(1), Inflated(9), New(9), Nothing]);
     // e) The ACK of the retransmitted packet 1 requests 3: cwnd is 4, and fast recovery ends. Nothing is sent, since 3
     // to 6 have been sent before.
     script.run([Tick(100), Ack(3), Inflated(4), Cwnd(4), Nothing]);
-    // f) The ACK of packet 9: the first duplicate that requests 3.
+    // f) Packet 9 causes the first duplicate ACK that requests packet 3. Two more, for a fast retransmit, do not
+    // follow.
     script.run([Ack(3), Inflated(4), Nothing]);
     // g) The timer expires: packet 3 is retransmitted, and slow start begins.
     script.run([Timeout, Again(3), Cwnd(1), Nothing]);
@@ -83,7 +84,7 @@ fn figure_2_6_several_losses() {
 #[test]
 fn figure_2_7_new_reno() {
     let mut script = Script::with_window(config("new_reno"), 8);
-    // a), b) Duplicates from packets 2, 5 and 6.
+    // a), b) Packets 2, 5 and 6 cause three duplicate ACKs: packet 1 is retransmitted, ssthresh is 4, and cwnd is 7.
     script.run([Tick(100), Acks(1, 3), Again(1), Ssthresh(4), Inflated(7), Nothing]);
     // c), d) The duplicate ACKs that packets 7 and 8 cause make cwnd 8 and 9.
     script.run([Ack(1), Inflated(8), Nothing]);
@@ -91,7 +92,7 @@ fn figure_2_7_new_reno() {
     // e) The ACK of the retransmitted packet 1 requests 3, below recover. Packet 3 is retransmitted, cwnd is 8 (9 - 2 +
     // 1), and packet 10 is sent.
     script.run([Tick(100), Ack(3), Inflated(8), Again(3), New(10), Nothing]);
-    // f) The duplicate from packet 9 makes cwnd 9; packet 11 is sent.
+    // f) The duplicate ACK that packet 9 causes makes cwnd 9, and packet 11 is sent.
     script.run([Ack(3), Inflated(9), New(11), Nothing]);
     // g) The ACK of the retransmitted packet 3 requests 4. Packet 4 is retransmitted, cwnd is 9 (9 - 1 + 1), and packet
     // 12 is sent.
@@ -121,7 +122,8 @@ fn section_2_1_4_timeout() {
     let mut script = Script::sender(config("reno"));
     // The handshake took 100 ms: A = 100, D = 50, so RTO = 300. The minimum RTO of one second applies.
     script.run([Rto(1000), New(1), Tick(900), Ack(2)]);
-    // A = 100 + 800/8 = 200, D = 50 + (800 - 50)/4 = 237.5, RTO = 200 + 4 x 237.5.
+    // The RTT sample of 900 ms gives A = 100 + 800/8 = 200, D = 50 + (800 - 50)/4 = 237.5, and RTO = 200 + 4 × 237.5 =
+    // 1150.
     script.run([Rto(1150), New(2), New(3)]);
     for rto in [2300, 4600, 9200, 18_400, 36_800, 64_000, 64_000] {
         script.run([Timeout, Again(2), Rto(rto)]);

@@ -56,7 +56,7 @@ fn round_trips_decide() {
             let verdicts = (counters.judged_congestion, counters.judged_wireless);
             assert_eq!(verdicts, (congestion, 1 - congestion), "{name}, queue grows: {grows}");
             let after = script.endpoint.sender().window();
-            assert_eq!(after < before, grows, "{name}: {before} became {after}");
+            assert_eq!(after < before, grows, "{name}, queue grows: {grows}: cwnd {before} became {after}");
         }
     }
 }

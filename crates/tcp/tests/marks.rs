@@ -50,7 +50,7 @@ fn marked_acks_halve() {
         script.run([Echo(2), Echo(3), Echo(4)]);
         script.endpoint.sender().window()
     };
-    assert_eq!(windows("window"), 7500, "half of the 15 segments outstanding");
+    assert_eq!(windows("window"), 7500, "cwnd is not half of the 15 segments outstanding");
     assert_eq!(windows("rtt"), 7500);
     // The three echoes reduce cwnd to 7500, 3750, and then the minimum of two segments.
     assert_eq!(windows("every"), 2000);

@@ -110,7 +110,8 @@ fn options_are_answered_if_offered() {
     assert!(!segment.sack_permitted && segment.timestamps.is_none());
 }
 
-/// RFC 3168 §6.1.1: the SYN offers ECN by ECE and CWR, the SYN-ACK accepts by ECE alone. Neither packet is ECN-capable.
+/// RFC 3168 §6.1.1: the SYN offers ECN by ECE and CWR, and the SYN-ACK accepts by ECE alone. Data is ECN-capable
+/// (ECT(0)) only if both ends agree.
 #[test]
 fn ecn_negotiation() {
     let ecn = || Config { ecn: true, ..config("sack") };
@@ -268,7 +269,7 @@ fn what_is_echoed_to_data_that_comes_again() {
     }
     for (number, echoed) in [(1, 50), (2, 70)] {
         script.run([Tick(10), Data(number)]);
-        assert_eq!(echo(&mut script), Some(start + echoed), "segment {number}");
+        assert_eq!(echo(&mut script), Some(start + echoed), "echoed timestamp after segment {number}");
     }
 }
 
@@ -308,7 +309,11 @@ fn paws_forgets_after_24_days() {
         script.run([Tick(1000), Data(1), Acked(2), Tick(days * DAY)]);
         let late = Segment { len: 100, timestamps: Some(old), ..script.plain() };
         script.arrive(late);
-        assert_eq!(script.endpoint.delivered(), if accepted { 1100 } else { 1000 }, "{days} days");
+        assert_eq!(
+            script.endpoint.delivered(),
+            if accepted { 1100 } else { 1000 },
+            "bytes delivered if the peer was silent for {days} days"
+        );
     }
 }
 

@@ -74,7 +74,7 @@ fn rapid_recovery() {
     }
     assert_eq!(times.len(), 4, "{times:?}");
     let gaps: Vec<Duration> = times.windows(2).map(|pair| pair[1].since(pair[0])).collect();
-    assert!(gaps.iter().all(|gap| *gap == times[0].since(began)), "evenly spaced: {gaps:?}");
+    assert!(gaps.iter().all(|gap| *gap == times[0].since(began)), "dummies are not evenly spaced: {gaps:?}");
     for window in [2, 2, 3, 4] {
         script.run([Sack(2, &[(5, 6), (3, 6)]), Cwnd(window)]);
     }

@@ -60,7 +60,7 @@ fn a_single_loss() {
     assert_eq!(table(1), rows(&cwnd, &pipe, &sent));
 }
 
-/// Second table: segments 0 to 14 are lost.
+/// Second table of RFC 6937 §3.1: segments 0 to 14 are lost.
 #[test]
 fn a_burst_of_fifteen() {
     let cwnd = [20, 20, 11, 11, 11];

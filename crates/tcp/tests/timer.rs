@@ -71,7 +71,7 @@ fn timestamps_make_retransmissions_valid_samples() {
     assert_eq!(script.endpoint.sender().rtt().srtt().map(|srtt| srtt.as_millis()), Some(100.0));
 }
 
-/// RFC 7323 §4.1: an ACK that acknowledges nothing new gives no RTT sample.
+/// RFC 7323 §4.1: an ACK that acknowledges no new data gives no RTT sample, although it echoes a timestamp.
 #[test]
 fn duplicates_are_no_samples() {
     let peer = Peer { mss: 1012, timestamps: true, ..Peer::default() };

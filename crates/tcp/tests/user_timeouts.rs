@@ -56,7 +56,7 @@ fn progress_renews_patience() {
     }
 }
 
-/// MUST-21: the application may set R2 at any time.
+/// RFC 9293, MUST-21: the application may set the user timeout (R2) at any time, here to 6 s after two retransmissions.
 #[test]
 fn the_application_sets_the_user_timeout() {
     let mut script = opened(patient(1000));
@@ -237,7 +237,11 @@ fn keep_alive_asks_only_when_all_is_quiet() {
     for _ in 0..200 {
         script.run([Timeout]);
         while let Some(sending) = script.endpoint.poll_segment(script.now) {
-            assert_eq!((sending.segment.seq, sending.segment.len), (ISS.at(1), 1000), "data, not a probe");
+            assert_eq!(
+                (sending.segment.seq, sending.segment.len),
+                (ISS.at(1), 1000),
+                "data is retransmitted, no probe is sent"
+            );
         }
     }
 }

@@ -161,7 +161,7 @@ fn the_right_edge_never_moves_left() {
             script.run([DataBytes(from, to)]);
             script.endpoint.hold_unread(to.min(5000));
             let edge = edge(&mut script);
-            assert!(edge >= last, "{from}..{to}: {edge} after {last}");
+            assert!(edge >= last, "bytes {from}..{to}: the right edge moved left to {edge} from {last}");
             assert!(edge <= to + size + 15, "the window exceeds the free buffer");
             last = edge;
         }

@@ -344,7 +344,8 @@ impl Sender {
                 FrtoResult::Undecided => {}
                 FrtoResult::Spurious => self.undo_repair(now, Some(acked.bytes), ack.ece, log),
                 FrtoResult::Probed => {
-                    // The window has room for one retransmission and the two new segments (RFC 5682 §3.1, step 3 a).
+                    // cwnd becomes three segments: one retransmission and the two new segments (RFC 5682 §3.1, step 3
+                    // a).
                     let window = 3 * self.mss;
                     self.window.on_recovered(self.scoreboard.outstanding(), Recovered::Probed { window });
                 }
@@ -453,7 +454,8 @@ impl Sender {
         }
     }
 
-    /// Restarts the timer (RFC 6298 §5). NewReno restarts it only at the first partial ACK (RFC 6582 §4).
+    /// Restarts the retransmission timer (RFC 6298 §5). NewReno restarts the timer only at the first partial ACK of a
+    /// recovery (RFC 6582 §4).
     #[inline(always)]
     fn restart_timer<const FAST_PATH: bool>(&mut self, now: Time, step: RecoveryStep, sent_at: Option<Time>) {
         if self.scoreboard.outstanding() == 0 {

@@ -6,12 +6,12 @@ use super::{Limit, Sender};
 use lasthop_base::{Duration, Time};
 use std::cell::OnceCell;
 
-/// The part of the sending half that every segment touches. A [`PendingSender`] holds the rest until the sender is
-/// created.
+/// The part of the sending half that the endpoint reads for every segment. A [`PendingSender`] holds the other state
+/// until the sender is created.
 #[repr(C)]
 pub(crate) struct SendingHalf {
-    /// Sender, created when data is first to be sent or when its state is first read. As soon as the sender exists, it
-    /// holds the state of the sending half.
+    /// Sender, created when data is first sent or when its state is first read. From then on, the sender holds the
+    /// whole state of the sending half.
     sender: OnceCell<Box<Sender>>,
     initial_window: InitialWindow,
 }

@@ -64,7 +64,7 @@ impl Sender {
         }
     }
 
-    /// Records that the caller has cached [`Sender::timer`].
+    /// Records that the caller has read and stored [`Sender::timer`].
     pub(crate) fn note_timer(&mut self) {
         self.timer.note_read();
     }
@@ -83,7 +83,7 @@ impl Sender {
         }
     }
 
-    /// Handles a node's report that these bytes reached the last hop (LHACK).
+    /// Handles a node's report that the bytes in `range` have reached the last hop (LHACK).
     pub(crate) fn handle_last_hop(&mut self, range: Range) {
         let outstanding = Range {
             start: range.start.max(self.scoreboard.una()),

@@ -8,7 +8,7 @@ use lasthop_base::{Duration, Time};
 /// Reason why a sender cannot send more now.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Limit {
-    /// No new data exists, or Nagle's algorithm delays it.
+    /// The application has no new data, or Nagle's algorithm delays the data.
     Application,
     /// cwnd is full. The time of recoveries and timeouts also counts as limited by cwnd.
     Congestion,

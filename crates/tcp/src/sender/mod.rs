@@ -96,7 +96,8 @@ pub struct Sender {
     has_fast_path: bool,
     /// Whether congestion control or loss discrimination sees every ACK before the ACK takes effect.
     observes: bool,
-    /// True if `observes`, if rates are sampled, if slow start is monitored, or if cwnd is validated.
+    /// Whether any component must see each ACK: true if `observes`, if rates are sampled, if slow start is monitored,
+    /// or if cwnd is validated.
     has_observers: bool,
     /// Reason why the sender cannot send more now. `None` until data may be sent, because time in the handshake does
     /// not count.
@@ -139,22 +140,22 @@ pub struct Outgoing {
     pub cwr: bool,
 }
 
-/// An acknowledgement as the sending half sees it.
+/// The fields of an ACK that the sending half needs.
 #[derive(Clone, Copy, Debug)]
 pub struct Ack<'a> {
-    /// Offset of the next byte expected.
+    /// ACK number: offset of the next byte that the peer expects.
     pub ack: u64,
     /// Advertised window, bytes.
     pub window: u64,
     /// Whether the segment carried data, SYN or FIN; such a segment is not a duplicate ACK.
     pub carries_data: bool,
-    /// SACK blocks in absolute offsets.
+    /// SACK blocks, as offsets that never wrap.
     pub sack: &'a [Range],
     /// Timestamps, if the option is in use.
     pub stamps: Option<Timestamps>,
     /// Duration of one tick of the timestamp clock, ns.
     pub tick: u64,
-    /// ECN echo.
+    /// Whether the ACK has ECE, the echo of an ECN mark.
     pub ece: bool,
     /// Bytes that the AccECN option of this ACK newly reports as CE-marked.
     pub marked: u32,
@@ -253,8 +254,8 @@ impl Sender {
         }
     }
 
-    /// Whether the fast path applies: ACKs skip repairs (`ack.rs`), and only the two windows limit new data
-    /// (`poll.rs`).
+    /// Whether the fast path applies: ACKs skip the code of loss recovery (`ack.rs`), and only cwnd and the receiver's
+    /// window limit new data (`poll.rs`).
     #[inline(always)]
     pub(crate) fn is_on_fast_path(&self) -> bool {
         debug_assert!(
@@ -275,8 +276,8 @@ impl Sender {
         self.is_on_fast_path = self.permits_fast_path();
     }
 
-    /// Whether every component permits the fast path. The pattern lists all fields, so a new field does not compile
-    /// until it is handled here.
+    /// Whether every component permits the fast path. The pattern lists all fields, so that a new field causes a
+    /// compile error here.
     #[inline(always)]
     fn permits_fast_path(&self) -> bool {
         let Sender {

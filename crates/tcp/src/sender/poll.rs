@@ -43,8 +43,8 @@ impl Sender {
         nothing
     }
 
-    /// Fast path of [`Sender::poll`] without pacing: sends a full segment, if the windows admit it and more data
-    /// follows.
+    /// Fast path of [`Sender::poll`] without pacing. Sends a full segment if cwnd and the receiver's window permit and
+    /// more data follows.
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(crate) fn send_full(&mut self, now: Time) -> Option<FullSegment> {
         let start = self.scoreboard.nxt();
@@ -331,7 +331,7 @@ impl Sender {
         Some(self.retransmit(now, range, Reason::TailProbe, log))
     }
 
-    /// Whether the next segment waits for the pacer, or an [extra segment](Sender::poll_extra) is due.
+    /// Whether pacing delays the next segment, or an [extra segment](Sender::poll_extra) is due.
     #[cold]
     fn is_paced(&mut self, now: Time) -> bool {
         let Some(rates) = &self.rates else { return false };

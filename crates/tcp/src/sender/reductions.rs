@@ -83,7 +83,7 @@ impl Reductions {
         (self.allowance != NO_ALLOWANCE).then_some(self.allowance)
     }
 
-    /// Discards the state at the entry of the last recovery, after a timeout.
+    /// Discards the state at the begin of the last recovery, because a timeout has ended this recovery.
     pub(super) fn forget_entry(&mut self) {
         self.is_non_congestive = false;
         self.entered = None;

@@ -1,4 +1,4 @@
-//! Effects of sending a segment, and the limit that is recorded when no further segment may be sent.
+//! Effects of sending a segment, and recording of the limit that prevents a further segment.
 
 use super::timer::TimerKind;
 use super::{Limit, Outgoing, Sender};

@@ -20,7 +20,7 @@ enum ProbeState {
     Outstanding {
         /// Offset after the probe (TLP.end_seq). The probe is outstanding until this offset is acknowledged.
         end: u64,
-        /// Whether the probe's bytes were sent before.
+        /// Whether the probe is a retransmission, not new data.
         is_retransmission: bool,
     },
 }
@@ -62,8 +62,8 @@ impl TailLossProbe {
         }
     }
 
-    /// Sets the probe timer (TLP_calc_PTO, RFC 8985 §7.2). `expires`: expiry of the retransmission timer; `is_lone`: at
-    /// most one segment is outstanding.
+    /// Returns the time at which to send a tail loss probe (TLP_calc_PTO, RFC 8985 §7.2). `expires`: expiry of the
+    /// retransmission timer; `is_lone`: at most one segment is outstanding.
     pub(super) fn arm(&mut self, now: Time, expires: Time, srtt: Option<Duration>, is_lone: bool) -> Time {
         let timeout = match srtt {
             Some(srtt) => srtt * 2 + if is_lone { MAX_ACK_DELAY } else { Duration::ZERO },
@@ -77,7 +77,8 @@ impl TailLossProbe {
         self.0 = ProbeState::Due;
     }
 
-    /// Records that a probe was sent that ends at `end`. `is_retransmission`: whether its bytes were sent before.
+    /// Records that a probe was sent. `end`: offset after its last byte; `is_retransmission`: the probe is a
+    /// retransmission, not new data.
     pub(super) fn on_probe_sent(&mut self, end: u64, is_retransmission: bool) {
         self.0 = ProbeState::Outstanding { end, is_retransmission };
     }
@@ -138,7 +139,10 @@ mod tests {
         let mut tail = outstanding(true);
         assert!(tail.on_ack(6001, false, true, true) && tail.permits_fast_path());
         let mut tail = outstanding(true);
-        assert!(!tail.on_ack(5001, true, false, true) && tail.permits_fast_path(), "D-SACK");
+        assert!(
+            !tail.on_ack(5001, true, false, true) && tail.permits_fast_path(),
+            "D-SACK shows that the probe was a duplicate"
+        );
         let mut tail = outstanding(false);
         assert!(
             !tail.on_ack(5001, false, true, true) && tail.permits_fast_path(),

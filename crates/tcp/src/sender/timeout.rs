@@ -8,7 +8,7 @@ use crate::event::{Event, Log, Reason};
 use lasthop_base::Time;
 
 impl Sender {
-    /// Handles an expired timer; `heard_at`: time of the peer's last acceptable segment.
+    /// Handles an expired timer or deadline. `heard_at`: time of the peer's last acceptable segment.
     pub(crate) fn handle_timeout(&mut self, now: Time, heard_at: Time, log: &mut Log) -> Expiry {
         self.timer.set_departure(Time::NEVER);
         if now >= self.timer.detection_at() {

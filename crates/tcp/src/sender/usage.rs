@@ -11,7 +11,7 @@
 //!   largest number of bytes outstanding within a window of data (`max_packets_out`).
 //!
 //! # Not modelled
-//! RFC 7661: the smaller window after a loss in the non-validated phase (§4.4.1), and that phase's end after five
+//! RFC 7661: the smaller cwnd after a loss in the non-validated phase (§4.4.1), and the end of this phase after five
 //! minutes (§4.4.3). Linux: the decay of an unused cwnd (`tcp_cwnd_application_limited`), and counts in packets.
 
 use super::scoreboard::Scoreboard;
@@ -66,7 +66,7 @@ impl Usage {
     }
 }
 
-/// pipeACK (RFC 7661 §4.2).
+/// pipeACK (RFC 7661 §4.2): largest number of bytes acknowledged in a round trip.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct PipeAck {
     /// The largest sample in bytes, and its time; `None` while pipeACK is undefined.
@@ -100,7 +100,7 @@ impl PipeAck {
     }
 }
 
-/// State of Linux's `is_cwnd_limited`, `max_packets_out` and `cwnd_usage_seq`.
+/// Linux's fields `is_cwnd_limited`, `max_packets_out` and `cwnd_usage_seq`, with which Linux measures the use of cwnd.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct MaxOutstanding {
     full: bool,

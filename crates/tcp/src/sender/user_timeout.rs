@@ -59,7 +59,7 @@ impl UserTimeout {
         una == self.stall.una && self.stall.expiries >= self.r1_expiries
     }
 
-    /// Time of the abort, if the peer has been silent since `silent_since`.
+    /// Time at which the connection aborts (R2), if the peer has been silent since `silent_since`.
     pub(super) fn ends(&self, silent_since: Time) -> Time {
         silent_since + self.abort_after
     }

@@ -27,7 +27,7 @@ impl Sender {
         (self.window() + self.scoreboard.outstanding()).saturating_sub(self.in_flight())
     }
 
-    /// Outstanding data.
+    /// State of the outstanding data.
     pub fn scoreboard(&self) -> &Scoreboard {
         &self.scoreboard
     }
@@ -117,7 +117,8 @@ impl Sender {
             || self.discriminates_each_loss()
     }
 
-    /// Whether marks on duplicate ACKs distinguish congestion from random errors.
+    /// Whether ECN echoes on duplicate ACKs show that a loss is congestion; without echoes the loss counts as a random
+    /// error.
     pub fn judges_by_mark(&self) -> bool {
         self.window.control().nature().judges_by_mark
     }
@@ -141,7 +142,7 @@ impl Sender {
         self.window.control().nature().is_scalable
     }
 
-    /// Whether packets carry ECT(1) if the peer gives accurate feedback.
+    /// Whether packets carry ECT(1) if the peer supports AccECN.
     pub fn sends_ect1(&self) -> bool {
         self.window.control().nature().sends_ect1
     }

@@ -11,7 +11,7 @@ use lasthop_base::{Duration, Time};
 
 #[repr(C)]
 pub(super) struct CongestionWindow {
-    /// cwnd, bytes, updated after each ACK, timeout and idle time. While an ACK is handled, this is the value before
+    /// cwnd, bytes, updated after each ACK, timeout and idle time. During the handling of an ACK, this is cwnd before
     /// the ACK.
     cwnd: u64,
     control: Box<dyn CongestionControl>,

@@ -161,7 +161,8 @@ impl Script {
         Script { endpoint, now, peer, base: 0, acked: 0, peer_sent: 0, window, log: StepLog::default() }
     }
 
-    /// Returns a script with a connection that the endpoint has opened. The peer has answered after 100 ms.
+    /// Returns a script with an open connection. The endpoint has opened it, and the peer has answered the SYN after
+    /// 100 ms.
     pub fn opened(config: Config, peer: Peer) -> Script {
         let mut script = Script::closed(config, Role::Active, peer);
         script.endpoint.open(script.now);
@@ -415,7 +416,7 @@ impl Script {
         assert_eq!(sending.segment.ack, IRS.at(1 + bytes), "{what}: {}", self.describe(&sending));
     }
 
-    /// Description of an outgoing segment, with bytes counted as in the steps.
+    /// Returns a description of an outgoing segment, with byte offsets as in the steps.
     fn describe(&self, sending: &Sending) -> String {
         let segment = &sending.segment;
         format!(

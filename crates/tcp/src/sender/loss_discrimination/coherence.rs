@@ -31,7 +31,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
 
 struct Coherence {
     before: u64,
-    /// Offset acknowledged by the last ACK with an echo.
+    /// ACK number of the last ACK that echoed a mark, as an offset.
     echoed: Option<u64>,
     duplicates_echo: bool,
 }

@@ -111,7 +111,11 @@ mod tests {
             for window in [2, 2, 4, 4, 8, 8, 10, 10, last, last] {
                 path.round(&mut *discriminator, window, 100.max(10 * window), 0);
             }
-            assert_eq!(discriminator.on_loss(LOST), Some(cause), "margin {margin}, {last} segments");
+            assert_eq!(
+                discriminator.on_loss(LOST),
+                Some(cause),
+                "margin {margin}, {last} segments in flight at the loss"
+            );
         }
     }
 

@@ -117,7 +117,7 @@ mod tests {
             let mut discriminator = (MECHANISM.build)(&MECHANISM.info.defaults()).expect("a discriminator");
             let mut path = SamplePath::default();
             rtts.iter().for_each(|rtt| path.round(&mut *discriminator, 10, *rtt, 0));
-            assert_eq!(discriminator.on_loss(LOST), Some(cause), "{rtts:?}");
+            assert_eq!(discriminator.on_loss(LOST), Some(cause), "round-trip times {rtts:?} ms");
         }
     }
 

@@ -61,7 +61,7 @@ struct Stamp {
     end: u64,
     /// Total number of bytes delivered when the segment was sent.
     delivered: u64,
-    /// Time of the last delivery before the segment was sent.
+    /// Time of the last ACK that delivered data before the segment was sent.
     delivered_at: Time,
     /// Start of the send interval: sending time of the newest segment that was delivered before this segment was sent.
     first_sent_at: Time,
@@ -72,7 +72,7 @@ struct Stamp {
 
 #[derive(Debug, Default)]
 pub(super) struct Sampler {
-    /// State at the sending of each outstanding segment, in stream order.
+    /// State of the sampler at the time when each outstanding segment was sent, in stream order.
     stamps: VecDeque<Stamp>,
     delivered: u64,
     delivered_at: Time,
@@ -214,7 +214,7 @@ mod tests {
         let sent: Vec<u64> = (0..20).map(|k| 10 * k).collect();
         let acked: Vec<u64> = (0..20).map(|k| 100 + 20 * k).collect();
         let sample = last_sample(&sent, &acked, None).expect("a sample");
-        assert!((sample.bytes_per_sec() - 50_000.0).abs() < 1.0, "{sample:?}");
+        assert!((sample.bytes_per_sec() - 50_000.0).abs() < 1.0, "unexpected rate: {sample:?}");
         assert_eq!((sample.total, sample.app_limited), (20_000, false));
     }
 
@@ -225,8 +225,8 @@ mod tests {
         let sent: Vec<u64> = (0..10).map(|k| 10 * k).collect();
         let acked: Vec<u64> = (0..10).map(|k| 200 + k).collect();
         let sample = last_sample(&sent, &acked, None).expect("a sample");
-        // Sending ten segments takes 90 ms. The ACKs alone would give 9 segments in 9 ms.
-        assert!(sample.bytes_per_sec() <= 10_000.0 / 0.09, "{sample:?}");
+        // Sending ten segments takes 90 ms, which is the slower rate. The ACKs alone would give 9 segments in 9 ms.
+        assert!(sample.bytes_per_sec() <= 10_000.0 / 0.09, "unexpected rate: {sample:?}");
     }
 
     #[test]

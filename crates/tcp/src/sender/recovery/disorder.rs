@@ -32,7 +32,7 @@ impl Disorder {
         ended
     }
 
-    /// Whether SACK has reported at least `segments` segments, and at least three.
+    /// Whether at least `segments` segments are SACKed, but never fewer than three.
     pub(super) fn has_reported(&self, segments: u64, scoreboard: &Scoreboard) -> bool {
         scoreboard.sacked() >= segments.max(u64::from(DUP_THRESH)) * self.mss
     }

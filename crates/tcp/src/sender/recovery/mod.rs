@@ -57,7 +57,7 @@ impl AckNews {
 /// Effect of an ACK on loss recovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RecoveryStep {
-    /// Nothing changes.
+    /// Neither begin nor end of a recovery.
     Same,
     /// A loss is detected, and fast recovery begins.
     Enter,
@@ -77,7 +77,7 @@ pub enum RecoveryStep {
         /// FlightSize when the first out-of-order segment was reported, bytes. FlightSize may be smaller now.
         flight: u64,
     },
-    /// Recovery is over.
+    /// The ACK ends the recovery.
     Leave,
 }
 
@@ -135,7 +135,7 @@ pub trait LossRecovery: Send {
     /// Records that a segment was sent; `is_retransmission`: whether it was a retransmission.
     fn on_sent(&mut self, range: Range, is_retransmission: bool);
 
-    /// Estimate of the bytes in flight.
+    /// Estimate of the bytes in flight, compared with cwnd.
     fn in_flight(&self, scoreboard: &Scoreboard) -> u64;
 
     /// FlightSize for the window reduction. Called when a loss was just detected.
@@ -294,8 +294,8 @@ impl Duplicates {
 mod tests {
     use super::*;
 
-    /// If the peer lacks SACK, each recovery is replaced by a recovery that needs no SACK and keeps the shared
-    /// parameters.
+    /// If the peer lacks SACK, each recovery is replaced by a recovery that needs no SACK. Parameters that both have
+    /// keep their values.
     #[test]
     fn each_has_one_in_its_place_without_sack() {
         for mechanism in ALL {

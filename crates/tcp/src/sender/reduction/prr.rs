@@ -90,11 +90,11 @@ mod tests {
     #[test]
     fn a_light_loss_halves_the_rate() {
         let (sent, in_flight) = sent(20, 1, 10);
-        assert!(sent.iter().all(|goes| *goes <= 1), "{sent:?}");
-        assert!(sent.windows(3).all(|three| three.contains(&1)), "{sent:?}");
+        assert!(sent.iter().all(|goes| *goes <= 1), "segments sent at each ACK: {sent:?}");
+        assert!(sent.windows(3).all(|three| three.contains(&1)), "segments sent at each ACK: {sent:?}");
         // The flight falls from 19 to 10 segments while 19 segments are delivered, so 10 segments are sent.
         assert_eq!((sent.iter().sum::<u64>(), in_flight), (10, 10));
-        assert!(sent[..15].windows(2).all(|pair| pair.contains(&0)), "{sent:?}");
+        assert!(sent[..15].windows(2).all(|pair| pair.contains(&0)), "segments sent at each ACK: {sent:?}");
     }
 
     /// The loss of 15 of 20 segments leaves fewer segments in flight than the target of 10. One segment is then sent

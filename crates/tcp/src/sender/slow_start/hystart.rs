@@ -120,7 +120,11 @@ mod tests {
         for (more, ends) in [(12, false), (13, true)] {
             let mut rounds = Rounds::new(built("hystart", &[("train", Value::Flag(false))]));
             rounds.play(20, MS * 100, MS * 5);
-            assert_eq!(rounds.play(20, MS * (100 + more), MS * 5).contains(&Growth::Over), ends, "{more}");
+            assert_eq!(
+                rounds.play(20, MS * (100 + more), MS * 5).contains(&Growth::Over),
+                ends,
+                "RTT longer by {more} ms"
+            );
         }
     }
 
@@ -161,7 +165,7 @@ mod tests {
             let grown = rounds.play(39, MS * 40, MS * gap);
             let over = grown.iter().position(|growth| *growth == Growth::Over);
             // The ACK with index 21 comes 21 ms after the round's first ACK, the first time above 20 ms.
-            assert_eq!(over, ends.then_some(21), "{gap}");
+            assert_eq!(over, ends.then_some(21), "ACKs {gap} ms apart");
         }
     }
 
