@@ -7,9 +7,10 @@ use crate::figure::{Curve, CurveKind, Figure, Point};
 use lasthop_sim::{Outcome, TransferOutcome};
 use serde_json::{Map, Value, json};
 
-/// Bounds between the classes of sizes, bytes, with their names.
-const BOUNDS: [(u64, &str); 4] =
-    [(10_000, "10 KB"), (100_000, "100 KB"), (1_000_000, "1 MB"), (10_000_000, "10 MB")];
+/// Bounds between the classes of sizes, bytes.
+const BOUNDS: [u64; 4] = [10_000, 100_000, 1_000_000, 10_000_000];
+/// Names of the classes.
+const LABELS: [&str; 5] = ["< 10 KB", "10 to 100 KB", "0.1 to 1 MB", "1 to 10 MB", ">= 10 MB"];
 
 /// Transfers of similar size.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,7 +28,7 @@ pub struct SizeClass {
 impl SizeClass {
     /// Classes with at least one transfer, by ascending size; empty if all transfers are in one class.
     pub fn all(transfers: &[TransferOutcome]) -> Vec<SizeClass> {
-        let bound = |at: Option<usize>| at.and_then(|at| BOUNDS.get(at)).map(|(bytes, _)| *bytes);
+        let bound = |at: Option<usize>| at.and_then(|at| BOUNDS.get(at)).copied();
         let classes: Vec<SizeClass> = (0..=BOUNDS.len())
             .filter_map(|at| {
                 let (from_bytes, below_bytes) = (bound(at.checked_sub(1)).unwrap_or(0), bound(Some(at)));
@@ -48,14 +49,14 @@ impl SizeClass {
         if classes.len() > 1 { classes } else { Vec::new() }
     }
 
-    /// Range of sizes: `10 KB to 100 KB`.
-    pub fn label(&self) -> String {
-        let name = |bound: u64| BOUNDS.iter().find(|(bytes, _)| *bytes == bound).map_or("", |(_, name)| name);
-        match self.below_bytes {
-            Some(below) if self.from_bytes == 0 => format!("below {}", name(below)),
-            Some(below) => format!("{} to {}", name(self.from_bytes), name(below)),
-            None => format!("from {}", name(self.from_bytes)),
-        }
+    /// Range of sizes: `10 to 100 KB`.
+    pub fn label(&self) -> &'static str {
+        LABELS[self.place()]
+    }
+
+    /// Position among all classes.
+    fn place(&self) -> usize {
+        BOUNDS.iter().filter(|bytes| **bytes <= self.from_bytes).count()
     }
 
     /// JSON object: bounds, counts, quantiles of the time and of the slowdown.
@@ -100,7 +101,7 @@ pub fn table(named: &[NamedTransfers], heading: &str) -> Option<Table> {
         for class in classes {
             let [(_, half), (_, most), _] = class.times.rows();
             let [(_, half_slowdown), (_, most_slowdown), _] = class.slowdowns.rows();
-            let mut row = vec![Cell::Text(class.label()), Cell::Text((*name).to_owned())];
+            let mut row = vec![Cell::Text(class.label().to_owned()), Cell::Text((*name).to_owned())];
             if named.len() == 1 {
                 row.truncate(1);
             }
@@ -127,8 +128,7 @@ pub fn figure(named: &[NamedTransfers]) -> Option<Figure> {
         .iter()
         .filter_map(|(name, transfers)| {
             let points = SizeClass::all(transfers).into_iter().filter_map(|class| {
-                let place = BOUNDS.iter().filter(|(bytes, _)| *bytes <= class.from_bytes).count() + 1;
-                Some(Point::exact(place as f64, class.slowdowns.quantiles[1]?))
+                Some(Point::exact(class.place() as f64 + 1.0, class.slowdowns.quantiles[1]?))
             });
             let points: Vec<Point> = points.collect();
             (!points.is_empty()).then(|| Curve { name: name.clone(), kind: CurveKind::Measured, points })
@@ -137,10 +137,6 @@ pub fn figure(named: &[NamedTransfers]) -> Option<Figure> {
     if curves.is_empty() {
         return None;
     }
-    let categories = (0..=BOUNDS.len()).map(|at| match at {
-        0 => format!("below {}", BOUNDS[0].1),
-        _ => format!("from {}", BOUNDS[at - 1].1),
-    });
     Some(Figure {
         id: "slowdown-by-size".into(),
         title: "Slowdown by size".into(),
@@ -148,7 +144,7 @@ pub fn figure(named: &[NamedTransfers]) -> Option<Figure> {
             .into(),
         x_label: "size of the transfer".into(),
         y_label: "slowdown, 95th percentile".into(),
-        x_categories: categories.collect(),
+        x_categories: LABELS.map(str::to_owned).to_vec(),
         y_log: true,
         y_bounds: Some([0.0, f64::INFINITY]),
         curves,
@@ -173,8 +169,8 @@ mod tests {
         assert_eq!(SizeClass::all(&transfers), Vec::new(), "one class is no distribution by size");
         transfers.extend([transfer(10_000, 3.0), transfer(20_000_000, 40.0)]);
         let classes = SizeClass::all(&transfers);
-        let labels: Vec<String> = classes.iter().map(SizeClass::label).collect();
-        assert_eq!(labels, ["below 10 KB", "10 KB to 100 KB", "from 10 MB"]);
+        let labels: Vec<&str> = classes.iter().map(SizeClass::label).collect();
+        assert_eq!(labels, ["< 10 KB", "10 to 100 KB", ">= 10 MB"]);
         assert_eq!(classes[0].times.quantiles, [Some(5.0), Some(10.0), Some(10.0)]);
         assert_eq!(classes[0].slowdowns.quantiles[0], Some(10.0));
         let object = classes[2].object();
@@ -190,13 +186,13 @@ mod tests {
         assert_eq!(both.columns[..3], ["size", "queue", "completed"]);
         let heads: Vec<[String; 2]> =
             both.rows.iter().map(|row| [row[0].text().to_owned(), row[1].text().to_owned()]).collect();
-        assert_eq!(heads[0], ["below 10 KB", "red"]);
-        assert_eq!(heads[1], ["below 10 KB", "codel"]);
-        assert_eq!(heads[2], ["100 KB to 1 MB", "red"]);
+        assert_eq!(heads[0], ["< 10 KB", "red"]);
+        assert_eq!(heads[1], ["< 10 KB", "codel"]);
+        assert_eq!(heads[2], ["0.1 to 1 MB", "red"]);
         let one = table(&named[..1], "queue").expect("two sizes");
         assert_eq!(one.columns[..2], ["size", "completed"]);
         let drawn = figure(&named).expect("two sizes");
         assert_eq!(drawn.curves[0].points[1].x, 3.0);
-        assert_eq!(drawn.x_categories[2], "from 100 KB");
+        assert_eq!(drawn.x_categories[2], "0.1 to 1 MB");
     }
 }
