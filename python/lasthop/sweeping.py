@@ -106,10 +106,9 @@ def sweep(
 
     `runs` is the number of runs for each combination, by default the number in the scenario. With `until=0.02` instead,
     runs continue until the means of `metrics` (default goodput_kbps) are known to within 2 %
-    (docs/how-to/sweep.md). The runs
-    use `jobs` threads of this machine, or an `executor`: a Dask `Client`, or any executor of `concurrent.futures`. The
-    rows are the same in all cases. `shard=(2, 4)` runs the second of four parts of the sweep; each part has its own
-    store, and `merge` joins the stores.
+    (docs/how-to/sweep.md). The runs use `jobs` threads of this machine, or an `executor`: a Dask `Client`, or any
+    executor of `concurrent.futures`. The rows are the same in all cases. `shard=(2, 4)` runs the second of four parts
+    of the sweep; each part has its own store, and `merge` joins the stores.
     """
     if executor is not None and not callable(getattr(executor, "submit", None)):
         raise Error(
@@ -173,7 +172,7 @@ def _shard(shard: tuple[int, int]) -> tuple[int, int]:
 
 
 def _work(scenarios: dict[str, str], runs: list[tuple[str, int]]) -> bytes:
-    """Does one task on a worker: runs the orders and returns their results as bytes. It opens no file."""
+    """Does one task on a worker: runs the orders and returns their results as bytes. The task opens no file."""
     return _lasthop.run_orders([(digest, scenarios[digest], seed) for digest, seed in runs])
 
 
@@ -213,7 +212,7 @@ def _elsewhere(made: _lasthop.Sweep, executor: Any, on_progress: Callable[[], No
             except (Error, BrokenExecutor):
                 raise
             except Exception as why:
-                # A worker died, and one of these runs may be the cause: each run is now tried alone.
+                # A worker died, and one run of its task may be the cause. Each run of the task is now tried alone.
                 for order in orders:
                     digest, _, seed = order
                     tries[digest, seed] = tries.get((digest, seed), 0) + (len(orders) == 1)
