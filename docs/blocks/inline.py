@@ -36,7 +36,8 @@ def fault(folder, code):
     if PLACEHOLDER.search(code):
         return unknown_flag(folder, called)
     status, lines = folder.run(shlex.join([*called, "--help"]))
-    if status != 0 and not lines[0].startswith("error: a value is required for"):  # a flag alone
+    # Text may name a flag without its value, as in `lasthop run --set`.
+    if status != 0 and not lines[0].startswith("error: a value is required for"):
         return "\n".join(lines)
     return path_fault(folder, called)
 
