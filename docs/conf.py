@@ -47,7 +47,7 @@ html_css_files = ["site.css"]
 html_copy_source = False
 html_show_sourcelink = False
 html_show_sphinx = False
-# A page opened as a file cannot load others for a summary.
+# Search results have no summaries, because a page opened as a file cannot load other pages.
 html_show_search_summary = False
 html_context = {"default_mode": "auto"}
 html_theme_options = {
@@ -79,7 +79,7 @@ html_sidebars = {
 copybutton_prompt_text = "$ "
 copybutton_only_copy_prompt_lines = True
 copybutton_copy_empty_lines = False
-# Formulas are shown as text: MathJax is not loaded.
+# Shows formulas as text, so that pages need not load MathJax.
 html_math_renderer = "text"
 
 

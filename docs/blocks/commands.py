@@ -1,29 +1,29 @@
-"""Commands of a block: of `sh` lines, and of `console` blocks with their outputs."""
+"""Splits blocks of a page into commands: `sh` blocks, and `console` blocks, which also show outputs."""
 
 import re
 from dataclasses import dataclass, field
 
-# `lasthop` where a command begins, after `sudo`, `time` and settings of variables.
+# Matches `lasthop` at the start of a command. `sudo`, `time` and settings of variables may precede the name.
 PROGRAM = re.compile(
     r"(?:^|[|;&(]|\bdo|\bthen)\s*(?:(?:\w+=\S*|sudo|time|exec|!)\s+)*lasthop(?:\s|$)", re.MULTILINE
 )
-# Commands that change the machine or take minutes; never run.
+# Matches commands that change the machine or take minutes. Such commands are never run.
 REFUSED = re.compile(
     r"(?:^|[|;&(])\s*(?:sudo|apt|pip|pipx|cargo|make|docker|podman|pacman|dnf|brew)\s", re.MULTILINE
 )
-# In a fresh clone this builds the program and calls it; here the program is built already.
+# Matches `cargo run`, which pages use to build and call the program. Here it is replaced by the built `lasthop`.
 CARGO = re.compile(r"\bcargo run (?:--release|--profile quick) -- ")
 STATUS = re.compile(r"#\s*exit status (\d+)\s*$")
 
 
 @dataclass
 class Step:
-    """A command, and where its output is in the block."""
+    """A command of a block, with its expected output."""
 
     command: str
     line: int
     expected: list[str] = field(default_factory=list)
-    output: int = 0  # line of the page at which the output begins
+    output: int = 0  # line of the page at which the expected output begins
     status: int | None = None
 
     @property
@@ -42,7 +42,7 @@ def step(text, line):
 
 
 def of_shell(block):
-    """Steps of an `sh` block: a line each, with the lines that a backslash or an open quote continues."""
+    """Returns the steps of an `sh` block: one for each line. A backslash or an open quote adds the next line."""
     steps, held, begin = [], [], 0
     for number, line in enumerate(block.text):
         held.append(line)
@@ -56,7 +56,7 @@ def of_shell(block):
 
 
 def of_console(block):
-    """Steps of a `console` block: `$ command`, lines `> …` that continue the command, then the output."""
+    """Returns the steps of a `console` block: `$ command`, lines `> …` that continue the command, then the output."""
     steps = []
     for number, line in enumerate(block.text, block.line):
         if line.startswith("$ "):
@@ -71,7 +71,7 @@ def of_console(block):
 
 
 def is_open(text):
-    """Whether a command goes on in the next line."""
+    """Returns whether a command continues in the next line."""
     quote, escaped, comment = "", False, False
     for index, letter in enumerate(text):
         if comment:

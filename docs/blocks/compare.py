@@ -1,4 +1,4 @@
-"""Comparison of a printed output with the one that a page shows."""
+"""Compares a printed output with the output that a page shows."""
 
 import difflib
 import re
@@ -6,13 +6,13 @@ import re
 # A line with only this sign stands for any number of lines.
 GAP = "…"
 
-# Parts of an output that differ from machine to machine, and what replaces them on both sides.
+# Patterns of texts that differ from machine to machine, each with the word that replaces them in both outputs.
 MASKS = (
     (re.compile(r"\blasthop \d+\.\d+\.\d+(\S*)"), "lasthop VERSION"),
     (re.compile(r"/tmp/[^\s/:`']+"), "FOLDER"),
 )
 
-# Lines that only a slow machine prints.
+# Matches lines about progress and duration, which only a slow machine prints.
 PROGRESS = re.compile(
     r"^\w+: \d+ of \d+.* after \d+.* (s|min|h)( left)?$|^note: .* estimated from the first run$"
 )
@@ -25,7 +25,7 @@ def masked(line):
 
 
 def segments(expected):
-    """Runs of lines between gaps."""
+    """Splits the expected lines at the gaps. Returns the list of lines between each two gaps."""
     parts = [[]]
     for line in expected:
         if line.strip() == GAP:
@@ -36,7 +36,7 @@ def segments(expected):
 
 
 def agree(expected, printed):
-    """Whether an output is as expected, gaps filled with any lines."""
+    """Returns whether the printed lines equal the expected lines. A gap matches any lines."""
     parts = segments(trimmed(expected))
     lines = [masked(line) for line in trimmed(printed)]
     if len(parts) == 1:
@@ -56,13 +56,14 @@ def agree(expected, printed):
 
 
 def lasting(printed):
-    """Lines without progress."""
+    """Returns the lines that do not report progress."""
     return [line for line in printed if not PROGRESS.match(line)]
 
 
 def updated(expected, printed):
-    """The printed lines in place of the expected ones, with as many before the first gap and after the last gap as
-    before. Returns `None` if the lines between two gaps are not printed: only a person can choose others."""
+    """Returns new expected lines, made from the printed lines. The numbers of lines before the first gap and after the
+    last gap stay the same. Returns `None` if the expected lines between two gaps are not printed, because only a person
+    can choose such lines."""
     printed = trimmed(printed)
     ends = [i for i, line in enumerate(expected) if line.strip() == GAP]
     kept = len(expected) - len(trimmed(expected))
@@ -78,7 +79,7 @@ def updated(expected, printed):
 
 
 def trimmed(lines):
-    """Without empty lines at the end."""
+    """Returns the lines without empty lines at the end."""
     end = len(lines)
     while end > 0 and not lines[end - 1].strip():
         end -= 1
@@ -86,6 +87,6 @@ def trimmed(lines):
 
 
 def difference(expected, printed):
-    """Expected and printed lines as a unified difference."""
+    """Returns the differences between expected and printed lines in the format of `diff -u`."""
     before, after = trimmed(expected), trimmed(printed)
     return "\n".join(list(difflib.unified_diff(before, after, "page", "printed", lineterm="", n=1))[2:])

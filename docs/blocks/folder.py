@@ -1,4 +1,4 @@
-"""A page's empty folder, in which its commands and its Python blocks run."""
+"""Folders in which the commands and Python blocks of pages run. Each page has its own empty folder."""
 
 import json
 import os
@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 WORK = ROOT / "target" / "blocks"
 VENV = ROOT / "target" / "python" / "venv"
 LINKING = Lock()
-LIMIT = 120  # s of a command or of all Python blocks of a page
+LIMIT = 120  # time limit of a command, or of all Python blocks of a page, s
 PYTHON = r"""
 import json, sys, traceback
 blocks, page = json.load(sys.stdin), {"__name__": "page"}
@@ -27,7 +27,7 @@ for block in blocks:
 
 
 def program():
-    """Path of the program: `LASTHOP`, or the newer one of the release and the debug build."""
+    """Returns the path of the program: `LASTHOP`, or the newer of the release and the debug build."""
     if given := os.environ.get("LASTHOP"):
         return Path(given).resolve()
     built = [ROOT / "target" / profile / "lasthop" for profile in ("release", "debug")]
@@ -38,13 +38,13 @@ def program():
 
 
 def python():
-    """Path of an interpreter that has the package, or `None`."""
+    """Returns the path of a Python interpreter with the package `lasthop`, or `None`."""
     path = VENV / "bin" / "python"
     return path if path.exists() else None
 
 
 class Folder:
-    """Makes the folder anew. `PATH` begins with the program; `ROOT` is the clone, for set-ups."""
+    """An empty folder for a page. Its commands find the program first in `PATH`; `ROOT` is the clone, for set-ups."""
 
     def __init__(self, name):
         self.path = WORK / name
@@ -53,7 +53,7 @@ class Folder:
         beside = WORK / ".bin"
         beside.mkdir(exist_ok=True)
         link = beside / "lasthop"
-        # Pages run in threads, which share the link.
+        # Several threads run pages at the same time and share the link.
         with LINKING:
             if not link.is_symlink() or link.resolve() != program():
                 link.unlink(missing_ok=True)
@@ -70,7 +70,7 @@ class Folder:
         }
 
     def run(self, command):
-        """Status and lines of a shell command; standard error is among the lines, in the order of printing."""
+        """Runs a shell command. Returns its exit status and its output lines, in which standard error is included."""
         shell = subprocess.Popen(
             ["bash", "-c", command],
             cwd=self.path,
@@ -90,7 +90,7 @@ class Folder:
         return shell.returncode, text.removesuffix("\n").split("\n")
 
     def run_python(self, path, blocks):
-        """Line and message of the first Python block that fails, or `None`. The blocks share one process."""
+        """Runs the Python blocks in one process. Returns line and message of the first failure, or `None`."""
         shown = [{"path": str(path), "line": block.line, "text": "\n".join(block.text)} for block in blocks]
         try:
             done = subprocess.run(

@@ -1,4 +1,4 @@
-"""Commands in running text: the program must know the command and its flags, and read the path that is given."""
+"""Checks commands in running text: the program must know the command and its flags, and accept the path."""
 
 import re
 import shlex
@@ -6,9 +6,9 @@ from functools import cache
 
 from commands import PROGRAM
 
-# Commands whose first argument is a path of the network.
+# Commands whose first argument is a PATH: a scenario file, a ready path or a one-line scenario.
 WITH_PATH = ("run", "compare", "sweep", "advise", "emulate", "crosscheck", "check", "show", "lab", "endpoint")
-# A word in capitals stands for a word of the reader; so do `…` and nothing behind `=`.
+# Matches placeholders, which the reader replaces: a word in capitals, `…`, or an empty value after `=`.
 PLACEHOLDER = re.compile(r"(?<![\w/.-])[A-Z][A-Z_]*[A-Z](?![\w/])|(?<![\w/.=-])[A-Z](?![\w/:])|…|=$")
 FLAG = re.compile(r"(?<!\S)--[a-z][a-z-]*")
 
@@ -18,7 +18,7 @@ def is_command(code):
 
 
 def words(code):
-    """Words from `lasthop` to the end of the command: no pipe, no redirection, no other program's words."""
+    """Returns the words of a command from `lasthop` on, up to a pipe, a redirection or another program's words."""
     try:
         split = shlex.split(code)
     except ValueError:
@@ -31,18 +31,19 @@ def words(code):
 
 
 def fault(folder, code):
-    """Sentence on an error in a command, or `None`."""
+    """Returns a sentence about an error in a command, or `None` if the command is valid."""
     called = words(code)
     if PLACEHOLDER.search(code):
         return unknown_flag(folder, called)
     status, lines = folder.run(shlex.join([*called, "--help"]))
-    if status != 0 and not lines[0].startswith("error: a value is required for"):  # a flag's name alone
+    # Text may name a flag without its value, as in `lasthop run --set`.
+    if status != 0 and not lines[0].startswith("error: a value is required for"):
         return "\n".join(lines)
     return path_fault(folder, called)
 
 
 def unknown_flag(folder, called):
-    """The same for a command with placeholders, whose values cannot be read."""
+    """Like `fault`, for a command with placeholders: checks only the names of the command and of its flags."""
     names = []
     for word in called[1:]:
         if not re.fullmatch(r"[a-z][a-z-]*", word) or help_of(folder, (*names, word)) is None:
@@ -68,7 +69,7 @@ def path_fault(folder, called):
     if command not in WITH_PATH or not rest or rest[0].startswith("-") or rest[0].endswith(".toml"):
         return None
     if f"Usage: lasthop {command} {rest[0]}" in (help_of(folder, (command, rest[0])) or ""):
-        return None  # a command of a command: `emulate set`
+        return None  # the word is a subcommand, as in `emulate set`, not a path
     sets = [
         f"--set={rest[i + 1]}" for i, word in enumerate(rest[:-1]) if word == "--set" and command != "sweep"
     ]

@@ -1,4 +1,4 @@
-"""Blocks of code, and commands in running text, of a Markdown page."""
+"""Reads the blocks of code and the inline code of a Markdown page."""
 
 import re
 from dataclasses import dataclass, field
@@ -16,9 +16,9 @@ class Block:
     """Text between fences, or an indented block (`kind` is "indented")."""
 
     kind: str
-    line: int  # of the first line of the text, from 1
+    line: int  # number of the first line of the text, from 1
     text: list[str]
-    reason: str | None = None  # why the block is not run
+    reason: str | None = None  # reason for not running the block, from its mark
     indent: str = ""
 
 
@@ -28,7 +28,7 @@ class Page:
     text: list[str]
     set_up: str = ""
     blocks: list[Block] = field(default_factory=list)
-    inline: list[tuple[int, str]] = field(default_factory=list)  # line and code, outside of blocks
+    inline: list[tuple[int, str]] = field(default_factory=list)  # line number and inline code, outside of blocks
 
 
 def read(path):
@@ -36,7 +36,8 @@ def read(path):
     page = Page(path, text.split("\n"))
     if found := SET_UP.search(text):
         page.set_up = found["text"]
-    # Comments keep their lines, so that all line numbers stay true. Marks are needed below.
+    # Replaces each comment by as many empty lines, so that line numbers stay correct. Marks (`not run`) stay, because
+    # `reason` reads them.
     bare = COMMENT.sub(lambda it: it[0] if MARK.match(it[0]) else "\n" * it[0].count("\n"), text).split("\n")
     running = list(bare)
     number = 0
@@ -53,7 +54,7 @@ def read(path):
 
 
 def fenced(lines, begin):
-    """Begin and end (exclusive) of the fences at a line, and the block between them."""
+    """Returns begin and end (exclusive) of the fenced block that starts at line `begin`, and the block; or `None`."""
     if not (opened := FENCE.match(lines[begin])):
         return None
     end = begin + 1
@@ -65,7 +66,7 @@ def fenced(lines, begin):
 
 
 def indented(lines, begin):
-    """The same for text that four blanks indent after an empty line."""
+    """Returns the same values as `fenced`, for text that is indented by four blanks after an empty line."""
     if not lines[begin].startswith("    ") or (begin > 0 and lines[begin - 1].strip()):
         return None
     end = begin
@@ -75,7 +76,7 @@ def indented(lines, begin):
 
 
 def reason(lines, begin):
-    """Reason of a mark in the line before a block; empty lines between them do not count."""
+    """Returns the reason in the mark `not run` before a block, or `None`. Empty lines may follow the mark."""
     before = begin - 1
     while before >= 0 and not lines[before].strip():
         before -= 1
@@ -84,7 +85,7 @@ def reason(lines, begin):
 
 
 def inline(lines):
-    """Line numbers and texts of inline code. A code may cross the end of a line, not the end of a paragraph."""
+    """Yields line numbers and texts of inline code. Inline code may continue in the next line of its paragraph."""
     begin = 0
     while begin < len(lines):
         end = begin

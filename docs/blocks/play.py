@@ -1,4 +1,4 @@
-"""Runs what a page shows, and reports what is not as shown."""
+"""Runs the commands and Python blocks of a page, and reports failures and outputs that differ from the page."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -8,13 +8,13 @@ import compare
 import inline
 from folder import ROOT, Folder, python
 
-# Blocks of other kinds show files, messages or other languages; a command in one of them is never run.
+# Kinds of blocks whose commands are run. Blocks of other kinds show files, messages or other languages.
 SHELLS = ("sh", "console")
 
 
 @dataclass
 class Report:
-    """Counts of commands and Python blocks by what became of them, and faults with their lines."""
+    """Results of a page: commands by the check that was made, unrun blocks by reason, and faults with lines."""
 
     counts: Counter = field(default_factory=Counter)
     marked: Counter = field(default_factory=Counter)
@@ -27,7 +27,7 @@ class Report:
 
 
 def play(page, is_run=True, is_updated=False):
-    """Report on a page. Without `is_run` only counts; with `is_updated` rewrites outputs in place."""
+    """Checks a page and returns a report. Without `is_run` only counts; with `is_updated` rewrites outputs."""
     return Player(page, is_run, is_updated).play()
 
 
@@ -39,8 +39,8 @@ class Player:
             Folder(str(self.name).strip("/").replace("/", "-").removesuffix(".md")) if is_run else None
         )
         self.report = Report()
-        self.pythons = []  # blocks to run
-        self.changes = []  # of the page: first line, number of lines, new lines
+        self.pythons = []  # Python blocks, which run together at the end
+        self.changes = []  # changes of the page: first line, number of lines, new lines
 
     def play(self):
         if self.folder and self.page.set_up:
@@ -70,7 +70,7 @@ class Player:
         self.report.faults.append(f"{self.name}:{line}: {text}")
 
     def mark(self, block, step, text):
-        """Counts a command that is not run: by its reason, or as a fault without one."""
+        """Counts a command that is not run by the reason in its block's mark. A command without a mark is a fault."""
         if not step.is_lasthop:
             return
         if block.reason:

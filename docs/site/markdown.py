@@ -28,7 +28,7 @@ def sections():
 
 
 def rows(body):
-    """Returns the cells of a Markdown table, without its heading."""
+    """Returns the rows of a Markdown table, each as a list of cells. The heading is left out."""
     lines = [line for line in body.splitlines() if line.startswith("| ")]
     return [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines[1:]]
 

@@ -41,7 +41,7 @@ def copy():
 
 
 def _write(text, of, to):
-    """Writes a page. A link to a file that only the repository has is replaced by the path of the file."""
+    """Writes a page. A link to a file that the site lacks is replaced by the file's path in the repository."""
     outside = 0
 
     def led(match):

@@ -1,4 +1,7 @@
-"""Runs the "try it" line of every mechanism and ready path once, with two repetitions."""
+"""Runs the "try it" line of every mechanism and ready path once, with two repetitions.
+
+A line fails if its command fails or if the mechanism has no effect.
+"""
 
 import re
 import shlex

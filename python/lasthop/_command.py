@@ -49,7 +49,7 @@ def output(arguments: list[str]) -> tuple[str, str]:
         is_message = False
         for line in child.stderr:
             messages.append(line)
-            # An error message ends the command. It is not shown, because the raised error contains it.
+            # Hides the error message at the end (`×`), because the raised `Error` contains this message.
             is_message = is_message or line.lstrip().startswith("×")
             if not is_message:
                 sys.stderr.write(line)

@@ -28,7 +28,7 @@ class Ack:
     @property
     def collects(self, /) -> bool:
         """
-        Whether credit accumulates until it reaches a segment (RFC 3465 §2.1).
+        Whether congestion avoidance adds a whole segment per window of credit (RFC 3465 §2.1), not a fraction per ACK.
         """
     @property
     def credit_bytes(self, /) -> int:
@@ -69,7 +69,7 @@ class Ack:
     @property
     def nxt(self, /) -> int:
         """
-        First byte not sent before this ACK.
+        First byte not sent before this ACK (SND.NXT).
         """
     @property
     def phase(self, /) -> str:
@@ -104,7 +104,7 @@ class Ack:
     @property
     def una(self, /) -> int:
         """
-        First byte not acknowledged after this ACK.
+        First byte not acknowledged after this ACK (SND.UNA).
         """
 
 @final
@@ -275,12 +275,12 @@ class Loss:
     @property
     def nxt(self, /) -> int:
         """
-        First byte not sent yet.
+        First byte not sent yet (SND.NXT).
         """
     @property
     def una(self, /) -> int:
         """
-        First byte not acknowledged.
+        First byte not acknowledged (SND.UNA).
         """
     @property
     def window_bytes(self, /) -> int:
@@ -296,12 +296,12 @@ class LostSegment:
     @property
     def app_limited(self, /) -> bool:
         """
-        Whether the application limited the sender at that time.
+        Whether the application limited the sender when the segment was sent.
         """
     @property
     def delivered_bytes(self, /) -> int:
         """
-        Total bytes delivered.
+        Bytes delivered so far on the connection.
         """
     @property
     def end(self, /) -> int:
@@ -316,7 +316,7 @@ class LostSegment:
     @property
     def lost_bytes(self, /) -> int:
         """
-        Bytes declared lost since then, including the segment.
+        Bytes declared lost since the segment was sent, including the segment.
         """
     @property
     def now_s(self, /) -> float:
@@ -457,7 +457,7 @@ class Runs:
     """
     def classes(self, /) -> Table:
         """
-        One row per repetition and class of flows.
+        One row per repetition and class of flows (the replicas of one flow).
         """
     def completions(self, /) -> Table:
         """
@@ -717,7 +717,7 @@ def mechanisms() -> list[tuple[str, str, str, str]]:
 
 def merge_stores(store: str | PathLike[str], others: SupportsGetItem[int, str | PathLike[str]]) -> list[tuple[int, int]]:
     """
-    Adds the runs of other stores; returns for each the numbers of new and of known runs.
+    Adds the runs of other stores. Returns for each store the number of new runs and the number of runs known before.
     """
 
 def read_store(store: str | PathLike[str], sweep: SupportsIndex | None = None) -> Table:

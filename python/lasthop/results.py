@@ -113,8 +113,8 @@ class Results(_Numbers):
 
     @cached_property
     def events(self) -> Table:
-        """Every packet, loss and event of the first repetition; needs `run(…, events=True)`. Fields as in
-        `lasthop run --trace`."""
+        """Every packet, loss and event of the first repetition; needs `run(…, events=True)`. The columns are
+        the fields of `lasthop run --trace`."""
         return _recorded(self._made.events(), "events")
 
     def mean(self, metric: str, flow: str | None = None) -> Estimate | None:

@@ -220,7 +220,8 @@ class AdvertisedWindow(Strategy):
     shrinks: bool = False
     """Whether the right edge may move left (RFC 9293 §3.8.6 advises against it)."""
     is_growing: bool = False
-    """Whether the last arrival enlarged the window: `arrival.grows` in an ACK policy. Read after `on_arrival`."""
+    """Whether the last arrival enlarged the window. The engine reads this flag after `on_arrival`, and an ACK policy
+    receives it as `arrival.grows`."""
 
     def window_bytes(self, unread_bytes: int, segment_bytes: int) -> float:
         """Returns the number of bytes to advertise, counted from the next expected byte."""
@@ -270,8 +271,8 @@ class Admission(Strategy):
         each repetition."""
 
     def admit(self, now_s: float, packet: Packet, queue: QueueState) -> bool | str:
-        """Returns True to enqueue the packet, False if the queue is full, "early_drop" to drop it before that, or
-        "mark" to enqueue it with a mark if `packet.can_be_marked`."""
+        """Returns True to enqueue the packet, False if the queue is full, "early_drop" to drop it although the queue
+        has room, or "mark" to enqueue it with a mark if `packet.can_be_marked`."""
         raise NotImplementedError
 
 

@@ -108,10 +108,9 @@ def sweep(
 
     `runs` is the number of runs for each combination, by default the number in the scenario. With `until=0.02` instead,
     runs continue until the means of `metrics` (default goodput_kbps) are known to within 2 %
-    (docs/how-to/sweep.md). The runs
-    use `jobs` threads of this machine, or an `executor`: a Dask `Client`, or any executor of `concurrent.futures`. The
-    rows are the same in all cases. `shard=(2, 4)` runs the second of four parts of the sweep; each part has its own
-    store, and `merge` joins the stores.
+    (docs/how-to/sweep.md). The runs use `jobs` threads of this machine, or an `executor`: a Dask `Client`, or any
+    executor of `concurrent.futures`. The rows are the same in all cases. `shard=(2, 4)` runs the second of four parts
+    of the sweep; each part has its own store, and `merge` joins the stores.
 
     A value may be a strategy: `set={"congestion": ["cubic", Mine(beta=0.8)]}`. Such sweeps use processes instead of
     threads (`jobs=1`: this process). The table has the strategy's name with its version: `Mine@3fa9c1d2e0-51c8e07f2a`,
@@ -266,7 +265,7 @@ def _elsewhere(
             except (Error, BrokenExecutor):
                 raise
             except Exception as why:
-                # A worker died, and one of these runs may be the cause: each run is now tried alone.
+                # A worker died, and one run of its task may be the cause. Each run of the task is now tried alone.
                 for order in orders:
                     digest, _, seed = order
                     tries[digest, seed] = tries.get((digest, seed), 0) + (len(orders) == 1)

@@ -20,7 +20,7 @@ def same(path: str, key: str, ours: Any, theirs: Any, **further: Any) -> lasthop
 class ByLoss(lasthop.AckSplitting):
     """ACK splitting of miyoshi §2.3, from counters of the sender and of the receiver's uplink queue.
 
-    It is written as crates/tcp/src/receiver/ack_splitting/by_loss.rs.
+    The algorithm is that of crates/tcp/src/receiver/ack_splitting/by_loss.rs, so both must give the same packets.
     """
 
     draws = False
@@ -65,7 +65,7 @@ def test_counts_of_the_sender_and_the_uplink() -> None:
 
 
 class Split(lasthop.AckSplitting):
-    """ACK splitting of hasegawa §3.4, with the same algorithm as crates/tcp/src/receiver/ack_splitting/split.rs."""
+    """ACK splitting of hasegawa §3.4, by the algorithm of crates/tcp/src/receiver/ack_splitting/split.rs."""
 
     draws = False
     needs_uplink = needs_estimate = True
@@ -97,7 +97,7 @@ class Split(lasthop.AckSplitting):
 
 
 class Mac(lasthop.LossDiscriminator):
-    """Loss discrimination of hasegawa §3.2.1, written as crates/tcp/src/receiver/loss_discrimination/reported.rs."""
+    """Loss discrimination of hasegawa §3.2.1, by the algorithm of .../receiver/loss_discrimination/reported.rs."""
 
     draws = False
 
@@ -126,7 +126,7 @@ def test_splitting_and_what_the_link_layer_reports(key: str, ours: Any, theirs: 
 
 
 class LinkRate(lasthop.AdvertisedWindow):
-    """Advertised window of koga §5.2.2, written as crates/tcp/src/receiver/window/link_rate.rs."""
+    """Advertised window of koga §5.2.2, by the algorithm of crates/tcp/src/receiver/window/link_rate.rs."""
 
     rate = 384e3
 
@@ -169,7 +169,7 @@ def test_a_timing_sees_that_the_window_grows() -> None:
     line = "rate=5Mbit/s,rtt=40ms,queue=20packets,duration=3s"
     lasthop.run(line, set={"window": Growing, "ack_policy": Watches}, runs=1)
     assert seen[True] and max(seen[True]) < 1 <= min(seen[False])
-    # The advertised window of the engine sets `grows`, too.
+    # The engine's own mechanism `autotuned` also sets `arrival.grows`.
     seen[True].clear()
     lasthop.run(line, set={"window": "autotuned", "ack_policy": Watches}, runs=1)
     assert seen[True]
@@ -202,7 +202,7 @@ class Shaper(lasthop.Queue):
 
 def test_a_queue_that_holds_back_is_asked_again() -> None:
     results = lasthop.run("rate=5Mbit/s,rtt=40ms,duration=20s", set={"path.down.queue": Shaper}, events=True)
-    # The queue sends 100 packets a second, whatever its backlog.
+    # The queue sends 100 packets of 1448 bytes a second, whatever its backlog. That rate is the goodput.
     goodput = results.flows["goodput_kbps"][0]
     assert goodput == pytest.approx(100 * 1448 * 8 / 1000, rel=0.03)
 

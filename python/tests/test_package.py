@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def best(command: list[str], times: int = 9) -> float:
-    """Minimum processor time of several runs of a program, s; this is close to its time on an idle machine."""
+    """Returns the minimum processor time of several runs, s: about the time of a run on an idle machine."""
 
     def once() -> float:
         before = os.times()

@@ -98,7 +98,7 @@ def test_a_time_sequence_graph_has_every_segment(tmp_path: Path) -> None:
     assert drawn["sent"] == (~data.retransmission.astype(bool)).sum()
     assert drawn["retransmitted"] == data.retransmission.astype(bool).sum() > 0
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("time (s)", "sequence (kB)")
-    # The acknowledged offset never decreases, although sequence numbers wrap.
+    # The acknowledged offset in the stream never decreases, although 32-bit sequence numbers wrap.
     acknowledged = next(line for line in ax.lines if line.get_label() == "acknowledged")
     assert (numpy.diff(numpy.asarray(acknowledged.get_ydata(), dtype=float)) >= 0).all()
     saved(ax, tmp_path)

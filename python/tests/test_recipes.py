@@ -65,7 +65,7 @@ def test_a_page_takes_longer_on_hspa_than_on_lte(environment: dict[str, str], tm
     lte, hspa = [json.loads(line) for line in lines]
     assert lte["requests"] == hspa["requests"] == 68
     assert 0 < lte["paint_s"] <= lte["load_s"] < hspa["load_s"]
-    # 2.4 MB take 2.4 s at the ready path's 8 Mbit/s.
+    # The page's 2.4 MB take at least 2.4 s at 8 Mbit/s, the rate of the path `hspa`.
     assert hspa["load_s"] > 2.4
     assert picture.read_bytes().startswith(b"\x89PNG")
 
@@ -78,7 +78,7 @@ def test_the_workflow_passes_what_is_quick_enough_and_fails_what_is_not(environm
     assert (RECIPES.parents[1] / re.sub(r".*--path lasthop/", "", build).strip() / "Cargo.toml").exists()
 
     def run(script: str) -> subprocess.CompletedProcess[str]:
-        # GitHub calls the shell of a step with these arguments.
+        # GitHub runs each step of a workflow with these arguments of the shell.
         return subprocess.run(["bash", "-e", "-c", script], cwd=tmp_path, env=environment, capture_output=True, text=True)
 
     make, download = rest
@@ -99,7 +99,7 @@ def test_compose_names_what_is_there() -> None:
     services = yaml.safe_load((RECIPES / "compose/compose.yaml").read_text())["services"]
     arguments = services["client"]["command"]
     assert arguments[0] == "emulate" and services["client"]["build"] == "."
-    # The scenario and the assertions are valid, so the only error is the unreachable address.
+    # The first argument after `emulate` must be a valid scenario.
     before = arguments[1:arguments.index("--")]
     done = subprocess.run([_command.path(), "check", before[0]], capture_output=True)
     assert done.returncode == 0

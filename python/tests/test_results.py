@@ -15,8 +15,8 @@ import lasthop
 
 from conftest import Command
 
-# The scenarios have random losses with ARQ; several flows, one of them from a paper; RLC; and finite transfers, of
-# which some remain unfinished.
+# Between them, the scenarios have random losses, link retransmissions (`umts`, `hasegawa`), several flows, and finite
+# transfers, some of which are unfinished.
 PATHS = [
     "umts",
     "hasegawa",
@@ -41,7 +41,7 @@ def test_rows_are_the_commands(command: Command, path: str) -> None:
     assert table.column_names == list(rows[0])
     for name in table.column_names:
         parse = str if name == "flow" else lambda text: float(text) if text else None
-        # Rust prints a number with the fewest digits that parse to the same number.
+        # Rust prints a number with the fewest digits that parse to the same number, so the values are equal exactly.
         assert table[name] == [parse(row[name]) for row in rows], name
 
 
@@ -80,7 +80,7 @@ def test_classes_are_the_commands(command: Command, tmp_path: Path) -> None:
     for name in results.classes.column_names:
         parse = str if name == "class" else lambda text: float(text) if text else None
         assert results.classes[name] == [parse(row[name]) for row in rows], name
-    # The class's sum and mean are those of its flows.
+    # The class `many` must have the sum and the mean of its three flows.
     goodputs = [results.mean("goodput_kbps", f"many.{number}") for number in (1, 2, 3)]
     mean, total = results.mean("goodput_kbps", "many"), results.mean("total_goodput_kbps", "many")
     assert mean is not None and total is not None and all(goodputs)

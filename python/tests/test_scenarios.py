@@ -104,7 +104,8 @@ def test_errors_are_the_commands(command: Command, source: str, change: str) -> 
     assert finished.returncode == 2
     with pytest.raises(lasthop.Error) as caught:
         lasthop.run(source, set={path: value} if change else None)
-    # The command also names the page of the documentation.
+    # The command's message may also have a line `more: …`, which names a page of the documentation. `Error` lacks that
+    # line.
     said = [line for line in finished.stderr.splitlines() if not line.lstrip().startswith("more: ")]
     assert str(caught.value).strip("\n") == "\n".join(said).strip("\n")
     assert caught.value.line == 1 and caught.value.column
@@ -219,7 +220,8 @@ def test_crosscheck_compares_or_says_what_it_lacks() -> None:
     try:
         results = lasthop.crosscheck(built, senders=["lasthop", "cubic"], runs=2, seed=7)
     except lasthop.Error as error:
-        # The error is one sentence with the missing requirement and its remedy, or says that the machine is too busy.
+        # Without root, a TUN device or `ip`, or on a busy machine, the error names the missing requirement and its
+        # remedy.
         assert any(what in str(error) for what in ("root", "TUN", "`ip`", "in time")), error
         assert error.help
         return

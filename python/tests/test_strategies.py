@@ -9,7 +9,7 @@ import pytest
 
 import lasthop
 
-# The scenarios have timeouts, fast recoveries, marks and idle times, with several kinds of byte counting.
+# Between them, the scenarios have timeouts, fast recoveries, congestion marks and several kinds of ACK counting.
 PATHS = [
     "rate=10Mbit/s,rtt=40ms,queue=20packets,loss=0.5%,duration=20s",
     "rate=2Mbit/s,rtt=100ms,queue=10packets,loss=5%,duration=30s,ack_counting=bytes",
@@ -22,7 +22,8 @@ PATHS = [
 ]
 
 
-# Profiles use other rules for halving the window.
+# The engine's Reno with the halving rule of the class below (RFC 5681: half of FlightSize). Profiles preset other
+# rules.
 RENO = {"kind": "reno", "halve": "flight"}
 
 
@@ -146,7 +147,8 @@ def test_a_loss_discriminator_answers_as_the_engines() -> None:
     results = lasthop.run(LOSSY, set=changes, runs=1, events=True)
     verdicts = {verdict for verdict in results.events["verdict"] if verdict}
     assert verdicts == {"wireless"}
-    # The mechanism classifies all losses on the air correctly, and no loss in the full queue.
+    # Every loss is judged wireless, so all losses on the air are judged correctly: the accuracy is 1, or None without
+    # such losses.
     assert results.flows["accuracy_wireless"] in ([1.0], [None])
 
 
@@ -175,10 +177,10 @@ def test_a_queue_loses_what_it_says() -> None:
     lost = by_front.flows["lost_queue_full"][0]
     assert lost > 0
     assert max(by_front.queues["queue_packets"]) <= 20
-    # Nothing is random, so both queues keep the link equally busy.
+    # The path loses no packets at random, so the goodput with both queues is nearly the same.
     front, tail = (results.flows["goodput_kbps"][0] for results in (by_front, by_tail))
     assert front == pytest.approx(tail, rel=0.05)
-    # Each packet has one fate: a sent packet is lost, delivered or still in flight.
+    # Each packet that the queue drops is one event `lost`.
     sent = lasthop.run(line, set={"path.down.queue": DropFront(20)}, events=True).events
     assert sum(kind == "lost" for kind in sent["kind"]) == lost
 
@@ -249,7 +251,7 @@ def test_pacing_and_rates() -> None:
             self.cwnd, self.pacing_rate_bps = 1e6, 2e6
 
     results = lasthop.run("rate=10Mbit/s,rtt=40ms,duration=10s", set={"congestion": Paced})
-    # The pacing rate is 2 Mbit/s, except for the initial window.
+    # After the initial window the sender paces at 2 Mbit/s, so goodput and the median rate sample are near 2 Mbit/s.
     assert results.flows["goodput_kbps"][0] == pytest.approx(2000, rel=0.03)
     assert sorted(Paced.rates)[len(Paced.rates) // 2] == pytest.approx(2e6, rel=0.05)
 
@@ -441,7 +443,7 @@ def test_given_to_the_run_alone() -> None:
     lasthop.run(LOSSY, set={"congestion": Reno}, runs=1)
     with pytest.raises(lasthop.Error, match="no congestion is called `Delayed`"):
         lasthop.run(LOSSY, set={"congestion": "Delayed"})
-    # `Reno` is also a spelling of the engine's own mechanism.
+    # A text names a mechanism of the engine: "Reno" is a spelling of `reno`, not the class `Reno` of this file.
     assert lasthop.Scenario(LOSSY, set={"congestion": "Reno"}).to_toml().count('kind = "reno"') == 1
 
 

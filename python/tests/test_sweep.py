@@ -38,7 +38,7 @@ def test_rows_are_those_of_the_command(tmp_path: Path, command: Command) -> None
     theirs = str(tmp_path / "theirs")
     assert command("sweep", PATH, *settings, "--runs", "4", "--store", theirs).returncode == 0
     assert rows(lasthop.read_store(theirs)) == rows(ours)
-    # The command accepts a store made by the package and finds that no run remains.
+    # The command continues the sweep in the package's store and finds that no run remains.
     finished = command("sweep", PATH, *settings, "--runs", "4", "--store", str(tmp_path / "ours"))
     assert "24 runs are in the store, 0 remain" in finished.stderr
 

@@ -172,7 +172,7 @@ fn one_class_is_compared() {
                 one_way_delay = \"10 ms\"\n[flow.many]\nfrom = \"a\"\nto = \"b\"\ncount = 2\nstart_spread = \"1 s\"\n\
                 [flow.one]\nfrom = \"a\"\nto = \"b\"\n";
     std::fs::write(directory.path().join("two.toml"), text).expect("written");
-    let vary = ["compare", "two.toml", "--vary", "queue=20packets,40packets", "--runs", "3"];
+    let vary = ["compare", "two.toml", "--vary", "l.down.queue=20packets,40packets", "--runs", "3"];
     let with = |more: &[&str]| call_in(directory.path(), &[&vary[..], more].concat());
     let all = objects(&String::from_utf8_lossy(&with(&["--format", "json"]).stdout));
     let one = objects(&String::from_utf8_lossy(&with(&["--format", "json", "--flow", "many"]).stdout));

@@ -31,7 +31,7 @@ impl RecordingFormat {
         (RecordingFormat::Losses, "losses"),
     ];
 
-    /// The name.
+    /// Name of the format, such as `csv`.
     pub fn name(self) -> &'static str {
         RecordingFormat::ALL.iter().find(|(format, _)| *format == self).map_or("", |(_, name)| name)
     }

@@ -240,7 +240,7 @@ pub(crate) fn plain(text: &str) -> String {
 /// Largest number of characters of an input's text in a message.
 const MAX_SHOWN: usize = 80;
 
-/// As [`plain`], and shortened for a message.
+/// Replaces control characters as [`plain`] does, and cuts the text after [`MAX_SHOWN`] characters.
 pub(crate) fn shortened(text: &str) -> String {
     let mut shown: String = plain(text).chars().take(MAX_SHOWN).collect();
     if text.chars().nth(MAX_SHOWN).is_some() {

@@ -27,7 +27,7 @@ fn asks() -> impl Strategy<Value = ImportOptions> {
     )
 }
 
-/// Imports the bytes. Asserts that a result leads to a valid scenario, unless the options set values.
+/// Imports the bytes. A result must give a valid scenario; a failure must have a short message and a remedy.
 fn survive(bytes: &[u8], options: &ImportOptions) {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("input");
@@ -143,7 +143,7 @@ fn whole_captures_of_both_kinds_say_the_same() {
     assert_eq!(found[0].down, found[1].down);
 }
 
-/// The same packets in Ethernet frames with a VLAN tag and PPPoE (RFC 2516).
+/// The packets of [`capture`] in Ethernet frames with a VLAN tag and PPPoE (RFC 2516).
 fn capture_pppoe(seed: u32) -> Vec<u8> {
     let whole = capture(seed);
     let mut bytes = whole[..24].to_vec();
@@ -172,7 +172,7 @@ fn packed(bytes: &[u8]) -> Vec<u8> {
     packer.finish().expect("memory takes everything")
 }
 
-/// The capture has the same result with PPPoE, compressed with gzip, and as a gzip file with two members.
+/// A capture gives the same result in PPPoE frames, compressed with gzip, and as a gzip file with two members.
 #[test]
 fn what_captures_are_wrapped_in_changes_nothing() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -228,7 +228,8 @@ proptest! {
     }
 }
 
-/// A cell of any length in the column of units does not make the message long.
+/// The cell in the `unit` column is very long and names no unit of a rate. The error message quotes only the cell's
+/// beginning.
 #[test]
 fn a_long_cell_is_shortened_in_the_message() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -238,7 +238,7 @@ fn a_full_path_is_found_again_from_anywhere() {
         near("rate", rate_of(&found), 10e6, 0.05, &found);
         near("rtt", found.rtt_ms.as_ref().expect("a round trip").value, 40.0, 0.05, &found);
         assert!(found.channel.is_none(), "all losses are the queue's: {found:#?}");
-        // 100 packets of 1500 bytes are expected; the packet in transmission does not count.
+        // The queue holds 100 packets of 1500 bytes. The packet in transmission is not part of the queue.
         let queue = found.queue.as_ref().expect("a queue").value.clone();
         let bytes: f64 = queue.trim_end_matches(" bytes").parse().expect("bytes");
         near("queue", bytes, 150_000.0, 0.1, &found);
@@ -286,7 +286,8 @@ fn the_path_that_was_made_runs_as_the_path_it_was_made_of() {
         let goodput = |seed| lasthop_sim::run(scenario, seed).flows[0].goodput_kbps();
         (1..=8).map(goodput).sum::<f64>() / 8.0
     };
-    // Uses the losses that really occurred in the run, which differ slightly from the channel's probability.
+    // The imported loss is the share of packets lost in the first run, which differs slightly from the channel's
+    // probability. The goodput is therefore compared with that run, not with a mean.
     near("goodput", mean(&second), outcome.flows[0].goodput_kbps(), 0.05, &found);
     let rtt = |outcome: &lasthop_sim::Outcome| outcome.flows[0].mean_rtt_s.expect("a round trip");
     near("mean rtt", rtt(&lasthop_sim::run(&second, 7)), rtt(&outcome), 0.1, &found);

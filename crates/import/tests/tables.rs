@@ -36,12 +36,12 @@ fn columns(time: &str, rate: &str, unit: &str) -> ImportOptions {
 #[test]
 fn known_tables_need_no_words() {
     let usual = ImportOptions::default();
-    // Data set from Ghent: each of four seconds has 150 kB, which are 100 opportunities.
+    // Data set from Ghent: 150 kB in each of four seconds are 100 opportunities of 1500 bytes a second.
     let ghent: String = (0..4)
         .map(|n| format!("{} {n}000 51.03 3.73 150000 1000\n", 1_453_121_790_686_u64 + n * 1000))
         .collect();
     assert_eq!(trace(&ghent, &usual), (400, 4000));
-    // Data set from Oslo: the first column is in seconds. The second sample covers half a second.
+    // Data set from Oslo: the first column is in seconds. The second row has 75 kB in half a second.
     assert_eq!(
         trace("1289406399 549 59.8 10.7 150000 1000\n1289406400 1549 59.8 10.7 75000 500\n", &usual),
         (150, 1500)
@@ -90,7 +90,7 @@ fn gaps_and_holes_are_left_out_and_said() {
         all.contains("1 rows have the same time as the row before") && all.contains("time goes back 1 times"),
         "{all}"
     );
-    // Ten seconds have 100 opportunities each, and one second has 150.
+    // Without the gaps, the trace has ten seconds with 100 opportunities each and one second with 150.
     assert_eq!(found.down.expect("a rate").value, Service::Trace { opportunities: 1150, millis: 11_000 });
 }
 

@@ -13,7 +13,7 @@ use lasthop_wire::{Body, Flags, FlowId, LossReason, Packet};
 #[derive(Default)]
 pub struct Events(Vec<TraceRow>);
 
-/// One row, which corresponds to a line of a trace; `None` where a field does not apply.
+/// One row of the table, with the fields of one line of `lasthop run --trace`. A field that does not apply is `None`.
 #[derive(Default)]
 struct TraceRow {
     time: Time,
@@ -192,7 +192,8 @@ impl Events {
             "s_queue_packets" => {
                 to.counts(name, doc, rows().map(|row| row.queues.map(|(_, after)| i64::from(after))))
             }
-            // Only `to` remains. A test compares the fields, so it finds a new field of traces.
+            // A field that no arm names gets no column. A test compares the columns with a trace, so the test finds a
+            // missing column.
             _ => to,
         }
     }

@@ -42,7 +42,7 @@ impl Runs {
         py.detach(|| link_columns(Columns::default(), &numbered(&self.outcomes))).table(py)
     }
 
-    /// One row per repetition and class of flows.
+    /// One row per repetition and class of flows (the replicas of one flow).
     fn classes(&self, py: Python<'_>) -> PyResult<Table> {
         py.detach(|| class_columns(Columns::default(), &numbered(&self.outcomes))).table(py)
     }

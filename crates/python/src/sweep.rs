@@ -1,5 +1,5 @@
-//! A sweep in progress. Threads of this machine do the runs. Or the caller does: `orders` lists runs, and the caller
-//! does them with `run_orders` and hands the results back.
+//! A sweep in progress. Either threads of this machine do the runs (`work`), or the caller distributes the runs:
+//! `orders` lists runs, `run_orders` does them in any process, and `store_results` stores the results.
 
 use crate::error::{bad_input, of_problem};
 use crate::scenario::{Scenario, checked_runs};
@@ -182,7 +182,7 @@ impl Sweep {
         }
     }
 
-    /// Works for a short time; returns false if all runs are done.
+    /// Submits runs and stores results until the next check for signals. Returns false if all runs are done.
     fn step(&self, pool: &mut ThreadPool) -> Result<bool, Error> {
         let mut driver = self.driver();
         let Some(driver) = driver.as_mut() else { return Ok(false) };
@@ -265,7 +265,7 @@ pub fn read_store(py: Python<'_>, store: PathBuf, sweep: Option<i64>) -> PyResul
     rows(py, &store, sweep)
 }
 
-/// Adds the runs of other stores; returns for each the numbers of new and of known runs.
+/// Adds the runs of other stores. Returns for each store the number of new runs and the number of runs known before.
 #[pyfunction]
 pub fn merge_stores(py: Python<'_>, store: PathBuf, others: Vec<PathBuf>) -> PyResult<Vec<(u64, u64)>> {
     let merged = py.detach(|| {

@@ -164,7 +164,7 @@ impl Repetition {
         }
     }
 
-    /// Does the run unless `stop` is set; `None` if it was stopped.
+    /// Does the run, and checks `stop` at intervals. Returns `None` if `stop` has ended the run.
     fn run_unless(&self, stop: &AtomicBool) -> Option<Result<FinishedRun, Stuck>> {
         let mut running = SteppedRun::new(&self.scenario, self.seed, self.observation());
         while running.advance(EVENTS_PER_STEP) {

@@ -74,8 +74,8 @@ impl CrossingFlows {
         self.rate.bps() as f64 * self.rtt.as_secs() / 8.0
     }
 
-    /// Converts a number of bandwidth-delay products to a queue limit in bytes. The limit is at least the minimum that
-    /// the module describes.
+    /// Converts a number of bandwidth-delay products to a queue limit in bytes. The limit is at least ten of the
+    /// largest packets; below 1 bdp this minimum shrinks in proportion.
     fn queue_limit(&self, products: f64) -> u64 {
         let fewest = products.min(1.0) * MIN_PACKETS * self.packet as f64;
         ((products * self.product()).max(fewest) + 0.5) as u64

@@ -125,7 +125,8 @@ fn varied_flows(
     Ok(())
 }
 
-/// Reads the flow with one combination of the varied values. Only the first combination is recorded.
+/// Reads the flow with one combination of the varied values. Only the first combination is recorded for `show`
+/// (`is_recorded`).
 #[expect(clippy::too_many_arguments, reason = "a step of `varied_flows`")]
 fn read_variant(
     reader: &mut TableReader<'_>,
@@ -408,7 +409,7 @@ fn configure_reverse_halves(
     profile: &Profile,
     (source, destination): (&mut Config, &mut Config),
 ) -> Result<(), Problem> {
-    // These values are not part of the resolved scenario.
+    // Discards the record of these values, because `show` does not print the reverse direction.
     let resolved = std::mem::replace(&mut reader.resolved, Resolved::new(Detail::Nothing));
     let nothing = TomlTable::default();
     let sender = read_endpoint(reader, head, &nothing, profile, "sender", destination);

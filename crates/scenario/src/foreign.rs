@@ -31,7 +31,7 @@ const BBR2: &str = "BBRv2 is not implemented; BBRv3 is its successor";
 
 /// Names of keys and mechanisms in other tools. A name that Lasthop uses in the same sense needs no entry.
 const FOREIGN_KEYS: &[Foreign] = &[
-    // Used by several tools, in papers and in conversation.
+    // Names that several tools and papers use.
     same("bandwidth", "", &["rate"]),
     same("bw", "", &["rate"]),
     same("latency", "", &["one_way_delay", "rtt"]),

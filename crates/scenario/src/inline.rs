@@ -358,7 +358,8 @@ fn half(rtt: &str) -> Result<String, String> {
     Ok(quantity::duration(rtt.trim_matches('"'))?.divided_by(2).to_string())
 }
 
-/// The error for a missing key. The key may be present but misspelt, which the error then suggests.
+/// Creates the error for a missing key. If the line has a misspelt form of the key, the error suggests the right
+/// spelling.
 fn missing_key(
     catalogue: &Catalogue,
     source: &SourceText,

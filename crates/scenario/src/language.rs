@@ -104,8 +104,8 @@ pub(crate) fn names(catalogue: &Catalogue, side: &str) -> Vec<&'static str> {
     }
 }
 
-/// Whether a table of this type (`top`: `link`, `node` or `flow`) has a key of this name. For `flow`, it is enough that
-/// one kind of flow has the key.
+/// Whether a table of this type (`top`: `link`, `node` or `flow`) has a key of this name. For `flow`, the result is
+/// true if at least one kind of flow has the key.
 pub(crate) fn is_key_of(catalogue: &Catalogue, top: &str, name: &str) -> bool {
     let has = |keys: &[Key]| keys.iter().any(|key| key.name == name);
     match top {

@@ -2,11 +2,11 @@
 //!
 //! * A list has a value for each replica, in order, and begins again after its last value. Several lists advance
 //!   together.
-//! * `"uniform 5 ms to 80 ms"` divides the range into equal parts. Each replica has the middle of a part, in an order that
-//!   is drawn as that of a mix.
-//! * `{ mix = { cubic = 0.6, bbr = 0.4 } }` has shares. The numbers of replicas differ from the shares by less than one.
-//!   The order is drawn from a stream with the key's name, so that several mixes are independent. The order is the same
-//!   in every run and in every variant of a scenario.
+//! * `"uniform 5 ms to 80 ms"` divides the range into equal parts. Each replica gets the middle of one part. The order
+//!   is drawn at random, as for a mix.
+//! * `{ mix = { cubic = 0.6, bbr = 0.4 } }` gives each value a share of the replicas. The number of replicas with a
+//!   value differs by less than one from share times `count`. The order is drawn from a stream with the key's name, so
+//!   that several mixes are independent. The order is the same in every run and in every variant of a scenario.
 
 use crate::problem::Problem;
 use crate::reader::{TableHead, TableReader};
@@ -174,8 +174,8 @@ fn replace(table: &mut TomlTable, path: &[String], value: &TomlNode) {
     }
 }
 
-/// Assigns values to replicas one after the other: each replica has the value whose number of replicas is furthest below
-/// its share.
+/// Assigns values to replicas one after the other: each replica gets the value whose number of replicas so far is
+/// furthest below its share of them.
 fn by_share(shares: &[f64], count: usize) -> Vec<usize> {
     let sum: f64 = shares.iter().sum();
     let mut given = vec![0.0; shares.len()];

@@ -55,7 +55,7 @@ pub enum Headers {
 /// A link between two nodes.
 #[derive(Clone, Hash, Debug)]
 pub struct Link {
-    /// Its name.
+    /// Name of the link.
     pub name: String,
     /// Upstream node, as an index into [`Scenario::nodes`].
     pub from: usize,
@@ -72,7 +72,7 @@ pub struct Link {
 /// A flow of packets between two nodes.
 #[derive(Clone, Hash, Debug)]
 pub struct Flow {
-    /// Its name; the replicas of a flow are called `NAME.1`, `NAME.2` …
+    /// Name of the flow. Replicas are called `NAME.1`, `NAME.2` …
     pub name: String,
     /// Sending node, as an index into [`Scenario::nodes`].
     pub from: usize,
@@ -86,7 +86,7 @@ pub struct Flow {
     pub processing: Duration,
     /// Delay that a host adds to each TCP packet, beside the delays of the links.
     pub extra_delay: Duration,
-    /// Whether middleboxes cannot read the headers; then they let the packets pass unchanged.
+    /// Whether the headers are encrypted: middleboxes cannot read them and forward the packets unchanged.
     pub opaque: bool,
     /// Traffic of the flow.
     pub traffic: Traffic,

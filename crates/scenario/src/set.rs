@@ -66,7 +66,8 @@ pub(crate) fn unset_direction_key(draft: &mut Draft, direction: &str, key: &str,
 type OnPath<'c> = Option<(usize, &'c SeamInfo)>;
 
 /// Advances by one part of a key path. Returns two values:
-/// * the same mechanism with its distance from the next part; `None` if this part is the mechanism or none follows;
+/// * the mechanism with the number of parts from the next part to it; `None` if this part is the mechanism, or if the
+///   rest of the path has no mechanism;
 /// * the kind of mechanism, if this part is the mechanism.
 fn step(mechanism: OnPath<'_>) -> (OnPath<'_>, Option<&SeamInfo>) {
     match mechanism {

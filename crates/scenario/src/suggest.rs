@@ -30,7 +30,7 @@ fn meant<'a>(entry: &Foreign, candidates: &[&'a str]) -> Vec<&'a str> {
 fn score(written: &str, candidate: &str) -> Option<(usize, bool, usize)> {
     // The time to compare two words grows with the product of their lengths. A longer text is not a misspelt name.
     const MAX_LENGTH: usize = 64;
-    /// Shorter words are the beginning of too many other words.
+    /// Shortest word, in letters, that is matched as the beginning of a name. Shorter words begin too many names.
     const MIN_LENGTH: usize = 3;
     if written.len() > MAX_LENGTH {
         return None;

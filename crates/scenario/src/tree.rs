@@ -36,7 +36,7 @@ pub(crate) enum Content {
     Table(Arc<TomlTable>),
     /// A list: a value for each replica of a flow.
     List(Vec<TomlNode>),
-    /// A date, or a value that is nested too deeply: no valid value for any key.
+    /// A date, or a value that is nested too deeply. No key accepts such a value.
     Other(&'static str),
 }
 

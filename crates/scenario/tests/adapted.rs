@@ -40,7 +40,7 @@ fn loss_behind_a_ready_path_is_behind_its_arq() {
         assert_eq!((last.channel.info.name, last.residual_loss), ("iid", 0.0), "{path}");
         assert_eq!(last.channel.values.number("loss"), 0.01, "{path}");
     }
-    // Bit errors always belong to the channel, with or without ARQ.
+    // `ber` sets bit errors on the channel, even if the link has an ARQ that repairs them.
     let umts = &load("umts,ber=1e-5").links[1].down;
     assert_eq!((umts.channel.values.number("rate"), umts.arq.info.name), (1e-5, "repeat"));
 }
@@ -117,7 +117,7 @@ fn rates_queues_and_delays_behind_a_ready_path() {
     assert_eq!(wireless.up.service, Service::Rate(Rate::from_bps(2_000_000)));
     assert_eq!(wireless.down.queue.values.count("packets"), 40);
     assert_eq!(wireless.up.queue.values.count("packets"), 10);
-    // The delay is 50 ms each way, of which 5 ms are after the first link.
+    // `rtt=100ms` means 50 ms in each direction. The wireless link keeps its 5 ms, so the wired link gets 45 ms.
     assert_eq!((wired.down.delay, wired.up.delay), (Duration::from_millis(45), Duration::from_millis(45)));
     assert_eq!(scenario.duration, Duration::from_secs(5));
     assert_eq!(wired.down.queue.values.count("packets"), 0);
@@ -129,7 +129,7 @@ fn a_file_may_be_adapted_too() {
     let file = directory.path().join("mine.toml");
     let text = "[link.a]\nfrom = 'x'\nto = 'y'\nrate = '1 Mbit/s'\n[flow.b]\nfrom = 'y'\nto = 'x'\n";
     std::fs::write(&file, text).expect("written");
-    // The flow sends upwards, so its direction "down" is the link's direction up.
+    // The flow's data goes from `y` to `x`, the link's direction up. `rate` sets the direction of the data.
     let scenario = load(&format!("{},rate=3Mbit/s,sender=newreno", file.display()));
     assert_eq!(scenario.links[0].up.service, Service::Rate(Rate::from_bps(3_000_000)));
     assert_eq!(scenario.links[0].down.service, Service::Rate(Rate::from_bps(1_000_000)));
@@ -193,7 +193,7 @@ fn what_is_set_can_be_taken_away() {
     draft.set("link.wireless.down.queue", " ").expect("the key is set");
     let link = draft.check().unwrap_or_else(|problem| panic!("{problem}")).links[1].clone();
     assert_eq!(link.down.channel.info.name, "none");
-    // 1 bdp is 2 Mbit/s times 92 ms.
+    // Without the key, the queue has its default, 1 bdp: 2 Mbit/s times 92 ms are 23,000 bytes.
     assert_eq!(link.down.queue.values.bytes("bytes"), 23_000);
     assert!(draft.set("link.wireless.down.queue", "").is_err(), "the key is already removed");
 }

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 const VALID: &str = include_str!("../../../scenarios/hasegawa.toml");
 
-/// A valid draft must be shown and read back; a problem must be printable.
+/// Checks that a valid draft can be printed and read back, and that a problem can be printed with its position.
 fn whatever_comes(result: Result<Draft, Problem>) {
     match result.and_then(|draft| draft.show()) {
         Ok(shown) => {

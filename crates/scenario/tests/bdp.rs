@@ -102,8 +102,8 @@ fn the_resolved_scenario_shows_the_room_and_what_it_comes_from() {
     assert_eq!(room(&again.links[0].down), (0, 25_000));
 }
 
-/// The default receive buffer, the largest window of TCP, does not limit the flow. 1 Gbit/s times 100 ms and the queue
-/// are 25 MB together.
+/// The default receive buffer is 1 GiB, the largest window of TCP. The buffer does not limit the flow: the link (1
+/// Gbit/s times 100 ms) and its queue of 1 bdp hold 25 MB together.
 #[test]
 fn the_receive_window_limits_nothing_unless_the_scenario_says_so() {
     let scenario = load("profile=plain,rate=1Gbit/s,rtt=100ms");

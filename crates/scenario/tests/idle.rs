@@ -1,5 +1,5 @@
-//! Parameters that have no effect because of another parameter's value. They are errors in a scenario, and are not
-//! shown.
+//! Parameters that have no effect because of another parameter's value. A scenario that sets such a parameter is
+//! refused, and `show` omits the parameter.
 
 use lasthop_base::{Info, Is, OnlyIf, Rate, Unit, Value};
 use lasthop_scenario::{Catalogue, Draft, Problem};
@@ -76,7 +76,7 @@ fn written(value: &Value) -> String {
     }
 }
 
-/// The other parameter of the rule, with a value for which the rule is not satisfied.
+/// Value of the rule's other parameter, as text, with which the rule is not satisfied.
 fn failing(info: &Info, rule: &OnlyIf) -> String {
     let other = info.parameters.iter().find(|parameter| parameter.name == rule.other).expect(rule.other);
     let (text, wanted) = match rule.is {

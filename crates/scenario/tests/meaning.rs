@@ -316,7 +316,7 @@ fn light_traces_stand_beside_heavy_ones() {
     let told = down.light.as_ref().expect("trains");
     assert_eq!((told.trace.trains(), told.trace.length_millis(), told.timer_millis), (3, 3000, 3));
     assert!(told.sizes.is_some());
-    // The mean base delay over two periods is 30 ms.
+    // The base delay rises from 20 to 40 ms in the first second and falls to 20 ms in the next two: the mean is 30 ms.
     assert_eq!(down.base_delay(), Duration::from_millis(30));
     // The trace has three opportunities of 1400 bytes in 4 ms.
     assert_eq!(down.service.mean_rate(), Rate::from_bps(8_400_000));
@@ -363,7 +363,7 @@ fn load_draft(draft: &Draft) -> Scenario {
     draft.check().unwrap_or_else(|problem| panic!("{problem}"))
 }
 
-/// The former spelling of `per_ack`, with a hyphen, still works.
+/// Names of mechanisms may have a hyphen in place of the underscore: `per-ack` means `per_ack`.
 #[test]
 fn per_ack_with_a_hyphen_is_the_same() {
     let scenario = load("rate=10Mbit/s,rtt=20ms,ack_counting=per-ack");

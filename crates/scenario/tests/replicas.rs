@@ -26,7 +26,8 @@ fn transfers(scenario: &Scenario) -> Vec<u64> {
     scenario.flows.iter().map(|flow| of(&flow.traffic)).collect()
 }
 
-/// 60, 30 and 10 % of 20 flows are 12, 6 and 2; of 7 flows the shares 4.2, 2.1 and 0.7 are 4, 2 and 1.
+/// The number of flows with a value is its share, rounded. With 20 flows, 60, 30 and 10 % are 12, 6 and 2 flows. With 7
+/// flows, 4.2, 2.1 and 0.7 become 4, 2 and 1.
 #[test]
 fn a_mix_has_its_shares() {
     for (count, expected) in [(20, [12, 6, 2]), (7, [4, 2, 1])] {
@@ -53,8 +54,9 @@ fn a_list_has_its_order_and_begins_again() {
     assert_eq!(seconds, [3.0, 1.0, 3.0]);
 }
 
-/// Two mixes of equal shares are independent: of 400 flows, each of the four pairs has 100 ± 4 standard deviations (a
-/// hypergeometric count: sqrt(200 × 200 × 200 × 200 / (400² × 399)) = 5.0).
+/// Two mixes of equal shares are independent: of 400 flows, each of the four pairs of values has 100 on average. The
+/// count is hypergeometric with the standard deviation sqrt(200 × 200 × 200 × 200 / (400² × 399)) = 5.0. The test
+/// allows four standard deviations.
 #[test]
 fn two_mixes_are_independent() {
     let scenario = check(
@@ -66,7 +68,7 @@ fn two_mixes_are_independent() {
     assert!((80..=120).contains(&both), "{both}");
 }
 
-/// The printed scenario has the list and the mix, and means the same flows.
+/// `show` prints the list and the mix as written. The printed text reads back as the same flows.
 #[test]
 fn what_is_shown_is_the_same_scenario() {
     let flow = "count = 6\nsender.congestion = { mix = { cubic = 0.5, bbr = 0.5 } }\nreceiver.window = [\"buffer\", \"autotuned\"]\ntransfer = [\"1 KB\", \"bulk\"]";

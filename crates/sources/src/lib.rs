@@ -90,11 +90,11 @@ mod tests {
     #[test]
     fn the_hash_depends_on_names_and_contents_alone() {
         let one = of(&[("lib.rs", "mod a;\n"), ("a/mod.rs", "")]);
-        assert_eq!(one, of(&[("a/mod.rs", ""), ("lib.rs", "mod a;\n")]), "another folder");
-        assert_eq!(one, of(&[("lib.rs", "mod a;\r\n"), ("a/mod.rs", "")]), "line ends of Windows");
-        assert_ne!(one, of(&[("lib.rs", "mod b;\n"), ("a/mod.rs", "")]), "another content");
-        assert_ne!(one, of(&[("lib.rs", "mod a;\n"), ("b/mod.rs", "")]), "another name");
-        assert_ne!(one, of(&[("lib.rs", "mod a;\n")]), "a file less");
+        assert_eq!(one, of(&[("a/mod.rs", ""), ("lib.rs", "mod a;\n")]), "the folder must not matter");
+        assert_eq!(one, of(&[("lib.rs", "mod a;\r\n"), ("a/mod.rs", "")]), "line ends must not matter");
+        assert_ne!(one, of(&[("lib.rs", "mod b;\n"), ("a/mod.rs", "")]), "contents must matter");
+        assert_ne!(one, of(&[("lib.rs", "mod a;\n"), ("b/mod.rs", "")]), "names must matter");
+        assert_ne!(one, of(&[("lib.rs", "mod a;\n")]), "the set of files must matter");
         assert_eq!(one.len(), 16);
     }
 

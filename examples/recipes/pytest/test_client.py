@@ -1,4 +1,4 @@
-"""The client's time limit of 2 s is enough for 1 MB on LTE. On UMTS the limit is too short, and the client reports this."""
+"""Tests that the client fetches 1 MB on LTE within its limit of 2 s, and that it gives up in time on UMTS."""
 
 import sys
 from pathlib import Path

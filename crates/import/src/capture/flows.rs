@@ -81,16 +81,16 @@ impl PortPair {
         PortPair { earlier, first }
     }
 
-    /// Whether a segment starts the next connection. Such a segment is a SYN that neither retransmits this connection's
-    /// SYN (RFC 9293 §3.10.7.4) nor answers it.
+    /// Whether a segment starts the next connection between the same ends. A SYN starts it, except a retransmission of
+    /// this connection's SYN (RFC 9293 §3.10.7.4) and the SYN-ACK that answers this connection's SYN.
     fn is_over(&self, segment: &CapturedSegment, side: usize) -> bool {
         if !segment.syn || self.first[side] == Some(segment.seq) {
             return false;
         }
         let answers = segment.ack.map(|ack| ack.wrapping_sub(1));
         match (self.first[side], self.first[1 - side]) {
-            // Only the other side's SYN was seen. This SYN either answers that SYN, or both sides opened at the same
-            // time (RFC 9293 §3.5).
+            // So far only the other side has sent a SYN. A SYN-ACK for its sequence number belongs to this connection,
+            // and so does a SYN without ACK: both sides opened at the same time (RFC 9293 §3.5).
             (None, Some(other)) => answers.is_some_and(|answered| answered != other),
             // A stateless listener may answer a repeated SYN with a different sequence number (RFC 4987 §3.6).
             (Some(_), Some(other)) => answers != Some(other),
@@ -191,11 +191,12 @@ mod tests {
         let all =
             [&syn, &syn, &syn_ack, &syn_ack, &ack, &next, &next_answer, &next].map(CapturedSegment::clone);
         assert_eq!(numbers(&all), [0, 0, 0, 0, 0, 1, 1, 1]);
-        // A capture may begin within a connection, or contain only one side.
+        // The capture begins within a connection, so the SYN starts the second connection.
         assert_eq!(numbers(&[ack.clone(), syn.clone(), syn_ack.clone()]), [0, 1, 1]);
+        // The capture has only one side. Each of two SYN-ACKs with different sequence numbers starts a connection.
         assert_eq!(numbers(&[syn_ack.clone(), next_answer.clone()]), [0, 1]);
-        // In the first case both sides open at the same time. In the second case the SYN-ACK precedes the SYN in the
-        // capture.
+        // Both cases are one connection. In the first case both sides open at the same time. In the second case the
+        // SYN-ACK precedes the SYN in the capture.
         assert_eq!(numbers(&[syn.clone(), segment(false, true, 900, None)]), [0, 0]);
         assert_eq!(numbers(&[syn_ack, syn]), [0, 0]);
     }

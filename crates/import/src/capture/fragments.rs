@@ -92,7 +92,8 @@ impl Fragments {
         let whole = self.pending.remove(at)?;
         self.whole += 1;
         let mut segment = whole.first?;
-        // Until now `payload` held the length of the TCP header.
+        // `segment::of_tcp` stored the length of the TCP header in `payload`. The rest of the packet's data is the
+        // payload.
         segment.payload = there.checked_sub(segment.payload)?;
         segment.length = whole.on_wire;
         Some(segment)

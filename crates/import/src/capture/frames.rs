@@ -14,7 +14,7 @@ pub(crate) struct CapturedFrame<'f> {
     pub(crate) ip: &'f [u8],
 }
 
-/// Number of frames of a capture, and the frames and other parts that contain no readable IP packet.
+/// Counts of a capture's frames, and of the frames without a readable IP packet.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SkippedFrames {
     pub(crate) frames: u64,

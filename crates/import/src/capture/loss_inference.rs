@@ -162,8 +162,8 @@ impl LossInference {
         if self.fill_hole(start, end, at, rtt) {
             return true;
         }
-        // An earlier packet with this data was captured. It was lost after the capture point, unless an ACK or SACK has
-        // shown that it arrived.
+        // An earlier packet with this data was captured, so this packet is a retransmission. The earlier packet was
+        // lost after the capture point, unless an ACK or SACK has shown that it arrived.
         let seen = self.sent.range_mut(..=start).next_back().filter(|(_, sent_range)| sent_range.end > start);
         let known = seen.map(|(begun, sent_range)| (*begun, sent_range.place, sent_range.is_sacked));
         let place = self.push(false);
@@ -391,11 +391,12 @@ mod tests {
         inference.handle_data(0, 100, 0.0, None);
         inference.handle_data(300, 400, 0.001, Some(0.05));
         assert_eq!(lost(&inference), (4, 2, 2));
-        // The data 200 to 300 was reordered, and 100 to 200 was retransmitted.
+        // Bytes 200 to 300 fill their hole after 1 ms: they were reordered. Bytes 100 to 200 fill their hole after more
+        // than a round-trip time of 50 ms: they were lost and retransmitted.
         inference.handle_data(200, 300, 0.002, Some(0.05));
         inference.handle_data(100, 200, 0.06, Some(0.05));
         assert_eq!((lost(&inference), inference.reordered), ((5, 1, 1), 1));
-        // This data is acknowledged, but the capture missed it.
+        // Bytes 400 to 500 are acknowledged, but the capture lacks them. They count as uncaptured, not as lost.
         inference.handle_data(500, 600, 0.07, Some(0.05));
         inference.handle_ack(600, &NONE, 0.1);
         assert_eq!((lost(&inference), inference.uncaptured), ((7, 1, 1), 1));

@@ -7,7 +7,9 @@ use super::search::highest;
 /// The model's four probabilities, defined as in `netem loss gemodel` and in the channel `two_state`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Elliott {
+    /// Probability per packet of a change from the good to the bad state.
     pub(crate) p: f64,
+    /// Probability per packet of a change from the bad to the good state.
     pub(crate) r: f64,
     /// Probability of loss in the bad state (1 - h).
     pub(crate) bad: f64,
@@ -68,7 +70,7 @@ impl Elliott {
     /// Distribution of the lengths of runs of losses (`is_lost`) or of arrivals. The returned function maps a length to
     /// the share of longer runs.
     pub(crate) fn longer(&self, is_lost: bool) -> impl Fn(u64) -> f64 + use<> {
-        // A run begins with the first packet of its kind after a packet of the other kind.
+        // A run of losses begins with a loss after an arrival, and a run of arrivals with an arrival after a loss.
         let (other, own) = (self.step(!is_lost), self.step(is_lost));
         let bad = self.share_bad();
         let before = once([1.0 - bad, bad], other);
@@ -78,7 +80,7 @@ impl Elliott {
         move |length: u64| match length {
             0 => 1.0,
             _ => {
-                // The run is longer than `length` if `length` further packets are of its kind.
+                // A run is longer than `length` if the `length` packets after its first packet have the same fate.
                 let more = powers.apply(begun, length.min(u64::from(u32::MAX)) as u32);
                 let log = length as f64 * libm::log(powers.scale.max(f64::MIN_POSITIVE));
                 ((more[0] + more[1]) / total * libm::exp(log)).clamp(0.0, 1.0)
@@ -249,7 +251,8 @@ fn intervals(place: &[f64; 4], top: f64, height: &impl Fn(&[f64; 4]) -> f64) -> 
             let half = 1.959_964 * variance.sqrt();
             *interval = [logistic(place[axis] - half), logistic(place[axis] + half)];
         } else {
-            // Only this value is varied. The interval is too narrow if other values could compensate for the change.
+            // Varies only this probability. The interval is too narrow if changes of the other probabilities could
+            // compensate.
             let edge = |sign: f64| {
                 let mut by = 1e-3;
                 while by < 2.0 * FARTHEST && top - height(&moved(axis, sign * by)) < 1.92 {

@@ -32,7 +32,7 @@ impl LossModel {
         LossModel::ALL.iter().find(|(_, known)| *known == name).map(|(model, _)| *model)
     }
 
-    /// The name.
+    /// Name of the model, such as `gilbert`.
     pub fn name(self) -> &'static str {
         LossModel::ALL.iter().find(|(model, _)| *model == self).map_or("", |(_, name)| name)
     }
@@ -67,7 +67,7 @@ pub struct FittedModel {
 /// All fitted models, and the index of the chosen model.
 #[derive(Clone, Debug)]
 pub struct Fit {
-    /// The models, the simplest first.
+    /// Fitted models, from the fewest to the most probabilities.
     pub models: Vec<FittedModel>,
     /// Index of the chosen model.
     pub chosen: usize,

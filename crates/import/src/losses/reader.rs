@@ -28,8 +28,8 @@ pub(crate) fn read(file: impl Read, options: &ImportOptions) -> Result<ImportRes
     Ok(found)
 }
 
-/// Reads a record. It is a list of lost packets if `--packets` is set or if any word is a number other than zeros and
-/// ones.
+/// Reads a record. With `--packets`, the text is the list of lost packets. Otherwise the text has a 0 or 1 for each
+/// packet.
 fn record(file: impl Read, options: &ImportOptions) -> Result<LossRecord, ImportError> {
     let mut reader = BufReader::with_capacity(1 << 16, file);
     let mut record = LossRecord::default();

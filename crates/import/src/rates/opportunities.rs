@@ -64,7 +64,7 @@ impl<'w> Opportunities<'w> {
             self.write(begun + needed / bytes * millis)?;
             needed += BYTES;
         }
-        // `needed` now refers to the first opportunity that is not complete.
+        // `needed` is now the number of bytes up to the end of the first opportunity that is not complete.
         self.carried = (bytes - needed + BYTES).clamp(0.0, BYTES);
         self.now += millis;
         Ok(())

@@ -114,7 +114,8 @@ impl<'w> RateSeries<'w> {
         Ok(())
     }
 
-    /// Ends the current sample when the next sample starts at time `at`.
+    /// Ends the current sample, which lasts from `since` to the start of the next sample at `at`, s. After a gap, the
+    /// sample lasts only one usual time step (`step`).
     fn close(&mut self, at: f64, since: f64, step: f64) -> Result<(), ImportError> {
         let Some((_, sum, count)) = self.open.take() else { return Ok(()) };
         let (rate, length) = (sum / f64::from(count.max(1)), at - since);

@@ -109,7 +109,8 @@ fn is_time_of_day(text: &str) -> bool {
     text.find(':').is_some_and(|at| at <= 2)
 }
 
-/// Days since 1970-01-01 in the Gregorian calendar. Years are counted from March, so that the leap day is the last day.
+/// Days since 1970-01-01 in the Gregorian calendar. A year begins in March here, so that a leap day is the last day of
+/// its year.
 fn days(year: i64, month: i64, day: i64) -> i64 {
     let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
     let (era, of_era) = (year / 400, year % 400);

@@ -51,7 +51,7 @@ impl Object {
     }
 }
 
-/// A Python object for the time in which Python's lock is held.
+/// Access to a Python object while this thread holds Python's lock.
 pub struct Hooks<'a, 'py> {
     name: &'a str,
     pub object: &'a Bound<'py, PyAny>,

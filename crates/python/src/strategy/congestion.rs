@@ -33,9 +33,9 @@ pub struct Ack {
     now_s: f64,
     /// "open", "recovery" (fast recovery, including the ACK that ends it) or "restart" (after a timeout).
     phase: &'static str,
-    /// First byte not acknowledged after this ACK.
+    /// First byte not acknowledged after this ACK (SND.UNA).
     una: u64,
-    /// First byte not sent before this ACK.
+    /// First byte not sent before this ACK (SND.NXT).
     nxt: u64,
     /// Bytes newly and cumulatively acknowledged; 0 for a duplicate.
     acked_bytes: u64,
@@ -60,7 +60,7 @@ pub struct Ack {
     /// Window credit of this ACK by the scenario's ACK counting, bytes; 0 for a duplicate ACK, during recovery and if
     /// `held`.
     credit_bytes: u64,
-    /// Whether credit accumulates until it reaches a segment (RFC 3465 §2.1).
+    /// Whether congestion avoidance adds a whole segment per window of credit (RFC 3465 §2.1), not a fraction per ACK.
     collects: bool,
     /// Delivery rate of the path, bit/s; only with `rate_samples = True`.
     rate_bps: Option<f64>,
@@ -73,9 +73,9 @@ pub struct Ack {
 pub struct Loss {
     /// Virtual time, s.
     now_s: f64,
-    /// First byte not acknowledged.
+    /// First byte not acknowledged (SND.UNA).
     una: u64,
-    /// First byte not sent yet.
+    /// First byte not sent yet (SND.NXT).
     nxt: u64,
     /// FlightSize: bytes outstanding (RFC 5681 §3.1 Eq. 4).
     flight_bytes: u64,
@@ -96,11 +96,11 @@ pub struct LostSegment {
     end: u64,
     /// Bytes in flight when the segment was sent, including the segment.
     in_flight_bytes: u64,
-    /// Bytes declared lost since then, including the segment.
+    /// Bytes declared lost since the segment was sent, including the segment.
     lost_bytes: u64,
-    /// Total bytes delivered.
+    /// Bytes delivered so far on the connection.
     delivered_bytes: u64,
-    /// Whether the application limited the sender at that time.
+    /// Whether the application limited the sender when the segment was sent.
     app_limited: bool,
 }
 
@@ -232,7 +232,8 @@ impl PythonCongestionControl {
         self.after(|hooks| hooks.object.call_method1(name, (loss,)));
     }
 
-    /// Credit of an ACK, bytes. An ACK has no credit under the same conditions as in Reno.
+    /// Window credit of an ACK, bytes. As in Reno, the credit is 0 for a duplicate ACK, during recovery, if the window
+    /// must not grow, and at the maximum window.
     fn credit(&self, ack: &AckEvent, ack_counting: &mut dyn AckCounting) -> u64 {
         if ack.acked == 0 || ack.held || ack.phase == LossPhase::Recovery || self.cwnd >= FULL {
             return 0;

@@ -178,7 +178,7 @@ pub fn queue(strategy: Strategy) -> Arc<Build> {
     })
 }
 
-/// A time that is not below this value counts as never, s.
+/// Times from this value on mean never, s.
 const NEVER_S: f64 = 1e9;
 
 struct PythonQueue {

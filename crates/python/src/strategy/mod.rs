@@ -51,7 +51,8 @@ impl Strategy {
         Strategy { name: name.to_owned(), object }
     }
 
-    /// Returns the description of the mechanism. Descriptions are leaked; there is one for each name and scalability.
+    /// Returns the description of the mechanism. A description is never freed, because the engine needs static
+    /// descriptions. There is one description for each pair of a name and a value of `scalable`.
     fn info(&self, scalable: bool) -> &'static Info {
         static KNOWN: Mutex<BTreeMap<(String, bool), &'static Info>> = Mutex::new(BTreeMap::new());
         let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);

@@ -66,7 +66,7 @@ pub(super) fn losses(draft: &mut Draft, items: &[Item], route: &FirstRoute) -> R
             retransmits = FirstRoute::of(&draft.check()?).retransmits_down;
         }
     }
-    // This call also refuses keys that contradict each other.
+    // `channel` also refuses keys that exclude each other, such as `loss` and `ber`.
     let Some((place, channel)) = channel(&draft.sources, items)? else { return Ok(()) };
     match find(items, "loss") {
         Some(loss) if retransmits => losses_after_arq(draft, last, loss, find(items, "burst")),

@@ -197,14 +197,15 @@ static DIRECTION: LazyLock<Vec<(Key, SetConfig)>> = LazyLock::new(|| {
     ]
 });
 
-/// Does nothing, because another function reads all keys of the link's service together.
+/// Stores nothing: `service` in the module `links` reads `rate`, `plan`, `trace` and their parameters together.
 fn with_others(_: &CheckedTable<'_>, _: &mut Config) -> Result<(), Problem> {
     Ok(())
 }
 
 /// Mean length of a burst of residual losses, packets. Fails if such bursts are impossible.
 fn residual_burst(given: &CheckedTable<'_>) -> Result<Option<f64>, Problem> {
-    /// With a larger share of losses, no time would be left for the good state.
+    /// Largest share of residual losses that can come in bursts. A larger share leaves almost no gap between two
+    /// bursts.
     const MAX_LOSS: f64 = 0.999;
     let CheckedTable { reader, head, fields } = given;
     let (Some(burst), Some(place)) = (fields.number("residual_burst"), fields.place("residual_burst")) else {
