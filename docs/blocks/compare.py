@@ -3,7 +3,7 @@
 import difflib
 import re
 
-# A line with only this sign stands for any number of lines.
+# A line of an expected output that has only this sign matches any number of printed lines.
 GAP = "…"
 
 # Patterns of texts that differ from machine to machine, each with the word that replaces them in both outputs.

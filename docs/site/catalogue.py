@@ -10,7 +10,10 @@ from program import lasthop, write
 
 
 class Kind(NamedTuple):
-    """A kind of mechanism: title, page that explains the kind, and key, default and path of its "try it" lines."""
+    """A kind of mechanism, with its title, the page that explains it, and the scenario of its "try it" lines.
+
+    A line compares the value `base` of `key` with another mechanism, on the ready path `path`.
+    """
 
     title: str
     page: str | None
@@ -171,7 +174,7 @@ def _bodies(found):
 
 
 def _places(kind):
-    """Returns links to the pages of the scenario tables that have the key of this kind."""
+    """Returns links to the pages of the scenario tables in which a key selects a mechanism of this kind."""
     key = f"`{kind.rsplit('.')[-1]}`"
     side = kind.split(".")[0] if "." in kind else ""
     found = []

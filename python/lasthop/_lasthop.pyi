@@ -338,7 +338,7 @@ class Packet:
     @property
     def can_be_marked(self, /) -> bool:
         """
-        Whether the endpoints handle marks on this packet (ECN, RFC 3168).
+        Whether the packet is ECN-capable, so that a queue may mark it (RFC 3168).
         """
     @property
     def flow(self, /) -> int:
@@ -368,7 +368,7 @@ class Packet:
     @property
     def wire_bytes(self, /) -> int:
         """
-        Size that links charge, bytes.
+        Size of the packet on a link, bytes.
         """
 
 @final
@@ -436,8 +436,8 @@ class Recovered:
     @property
     def kind(self, /) -> str:
         """
-        "kept": the reduction remains in effect. "revised": the reduction is undone. "probed": two segments test it (RFC
-        5682).
+        "kept": the reduction remains in effect. "revised": the reduction is undone. "probed": F-RTO tests the reduction
+        with two segments (RFC 5682).
         """
     @property
     def ssthresh_bytes(self, /) -> int | None:
@@ -517,7 +517,7 @@ class Scenario:
     @property
     def has_strategies(self, /) -> bool:
         """
-        Whether a mechanism is a Python object.
+        Whether at least one mechanism of the scenario is a Python object.
         """
     @property
     def is_deterministic(self, /) -> bool:
@@ -612,7 +612,7 @@ class Sweep:
         """
     def abandon(self, /, digest: str, seed: SupportsIndex, why: str) -> None:
         """
-        Stores the failure of a run that cannot be done.
+        Stores a run as failed, with the reason `why`.
         """
     def close(self, /) -> None:
         """
@@ -637,15 +637,15 @@ class Sweep:
         """
     def orders(self, /, most: SupportsIndex) -> list[tuple[str, str, int]]:
         """
-        Up to `most` runs to be done elsewhere: digest, scenario and seed of each. Empty if none is available now.
+        Up to `most` runs for `run_orders`: digest, scenario and seed of each. Empty if no run is available now.
         """
     def progress(self, /) -> tuple[int, int, int]:
         """
-        Numbers of runs: finished, remaining as far as known, and found in the store at the start.
+        Three numbers of runs: finished, remaining as far as known, and found in the store at the start.
         """
     def store_results(self, /, packed: bytes) -> float:
         """
-        Stores the result of `run_orders`; returns the runs' duration, s.
+        Stores the results that `run_orders` has returned. Returns the sum of the runs' durations, s.
         """
     def work(self, /, jobs: SupportsIndex | None = None, on_progress: Any | None = None) -> None:
         """

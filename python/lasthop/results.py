@@ -149,7 +149,7 @@ class Results(_Numbers):
         )
 
     def _repr_html_(self) -> str:
-        """Returns the means of all metrics as HTML, for notebooks."""
+        """Returns a table of the means of all metrics as HTML, which notebooks show."""
         from html import escape
 
         flows = [one for one in self.summary if one.get("flow")]
@@ -191,7 +191,7 @@ class Comparison(_Numbers):
 
 
 class Reproduction:
-    """Published numbers compared with ours, made by `lasthop.reproduce`."""
+    """Published numbers of papers, compared with Lasthop's numbers; made by `lasthop.reproduce`."""
 
     items: list[dict[str, Any]]
     """One object for each published number or claim, as printed by `lasthop reproduce --format json`.
@@ -205,14 +205,14 @@ class Reproduction:
         self.items = items
 
     def to_pandas(self) -> pandas.DataFrame:
-        """One row for each item."""
+        """`items` as a pandas data frame, with one row for each published number or claim."""
         with needs("to_pandas", "pandas"):
             import pandas
 
         return pandas.DataFrame(self.items)
 
     def to_polars(self) -> polars.DataFrame:
-        """One row for each item."""
+        """`items` as a polars data frame, with one row for each published number or claim."""
         with needs("to_polars", "polars"):
             import polars
 

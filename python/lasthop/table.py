@@ -105,7 +105,7 @@ class Table:
         return f"<lasthop.Table of {len(self)} rows: {', '.join(self.column_names)}>"
 
     def _repr_html_(self) -> str:
-        """Returns the first rows as HTML, for notebooks."""
+        """Returns a table of the first rows as HTML, which notebooks show."""
         from html import escape
 
         shown = min(len(self), 10)

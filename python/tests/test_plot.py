@@ -39,7 +39,7 @@ def watched() -> lasthop.Results:
 
 
 def ys(line: Line2D) -> list[float]:
-    """Returns the values of a line."""
+    """Returns the y values of a line in a figure."""
     return list(numpy.asarray(line.get_ydata(), dtype=float))
 
 

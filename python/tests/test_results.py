@@ -63,7 +63,7 @@ def test_a_comparison_is_the_commands(command: Command) -> None:
     frame = comparison.to_pandas()
     assert list(frame.columns[:5]) == ["recovery", "ack_counting", "flow", "run", "seed"]
     assert len(frame) == 12
-    # Paired runs have the same seeds.
+    # Runs are paired: each of the four combinations has the seeds 1, 2 and 3.
     assert set(frame.groupby(["recovery", "ack_counting"]).seed.sum()) == {1 + 2 + 3}
 
 
@@ -135,7 +135,7 @@ def test_tables_are_given_away_without_a_copy() -> None:
     assert addresses(ours) == addresses(again)
     assert ours.schema.field("goodput_kbps").metadata[b"doc"].decode() == table.doc("goodput_kbps")
     assert pyarrow.schema(table) == ours.schema
-    # The data remain valid after the table is deleted.
+    # The Arrow data must remain valid after the table is deleted.
     first = ours.column("goodput_kbps").to_pylist()
     del table, again
     assert ours.column("goodput_kbps").to_pylist() == first

@@ -83,7 +83,7 @@ impl Scenario {
         lasthop_sim::is_deterministic(&self.checked)
     }
 
-    /// Whether a mechanism is a Python object.
+    /// Whether at least one mechanism of the scenario is a Python object.
     #[getter]
     fn has_strategies(&self) -> bool {
         self.has_strategies

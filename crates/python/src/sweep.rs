@@ -93,7 +93,7 @@ impl Sweep {
         self.number
     }
 
-    /// Numbers of runs: finished, remaining as far as known, and found in the store at the start.
+    /// Three numbers of runs: finished, remaining as far as known, and found in the store at the start.
     fn progress(&self) -> (u64, u64, u64) {
         self.driver().as_ref().map_or((0, 0, 0), |it| (it.done(), it.left(), it.found()))
     }
@@ -135,7 +135,7 @@ impl Sweep {
         }
     }
 
-    /// Up to `most` runs to be done elsewhere: digest, scenario and seed of each. Empty if none is available now.
+    /// Up to `most` runs for `run_orders`: digest, scenario and seed of each. Empty if no run is available now.
     fn orders(&self, most: usize) -> Vec<(String, String, u64)> {
         let mut driver = self.driver();
         let Some(driver) = driver.as_mut() else { return Vec::new() };
@@ -143,7 +143,7 @@ impl Sweep {
         jobs.map(|job| (job.digest, job.text.to_string(), job.seed)).collect()
     }
 
-    /// Stores the result of `run_orders`; returns the runs' duration, s.
+    /// Stores the results that `run_orders` has returned. Returns the sum of the runs' durations, s.
     fn store_results(&self, py: Python<'_>, packed: &[u8]) -> PyResult<f64> {
         let rows = py.detach(|| batch::unpack(packed)).ok_or_else(|| {
             bad_input(
@@ -157,7 +157,7 @@ impl Sweep {
         Ok(wall_s)
     }
 
-    /// Stores the failure of a run that cannot be done.
+    /// Stores a run as failed, with the reason `why`.
     fn abandon(&self, py: Python<'_>, digest: String, seed: u64, why: String) -> PyResult<()> {
         let row = RunRow { digest, seed, wall_s: 0.0, outcome: Err(why) };
         py.detach(|| self.store_rows(vec![row])).map_err(|error| store_error(py, &error))

@@ -20,7 +20,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Interval of checks for signals.
+/// Time between two checks for signals, such as Ctrl-C.
 pub const SIGNAL_CHECK_INTERVAL: Duration = Duration::from_millis(20);
 /// Number of events between two checks of the stop flag; they take 1 to 2 ms.
 const EVENTS_PER_STEP: usize = 4096;

@@ -166,7 +166,7 @@ fn idle(
         Is::This(text) => format!("{} = {}", rule.other, other(text)),
         Is::Not(text) => format!("{} other than {}", rule.other, other(text)),
     };
-    // Parameters that also depend on `rule.other` and have an effect with its present value.
+    // Whether a parameter also depends on `rule.other` and has an effect with the present value of `rule.other`.
     let is_decided = |name: &&str| {
         let mut rules = info.only_if.iter().filter(|one| one.parameters.contains(name));
         rules.any(|one| one.other == rule.other) && info.unmet_condition(name, values).is_none()

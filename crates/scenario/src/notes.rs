@@ -85,8 +85,8 @@ impl Scenario {
         self.links.iter().flat_map(|link| [(link, "down", &link.down), (link, "up", &link.up)])
     }
 
-    /// Warns of receivers with ACK splitting but without the loss discrimination that it needs, and of the reverse.
-    /// Flows with the same warning share one sentence.
+    /// Warns of receivers whose ACK splitting needs a loss discrimination that they lack, and of receivers whose loss
+    /// discrimination is not used by their ACK splitting. Flows with the same warning share one sentence.
     fn unpaired(&self) -> Vec<String> {
         let mut notes: Vec<(String, &Flow, usize)> = Vec::new();
         for (flow, receiver) in self.receivers() {
@@ -141,8 +141,8 @@ impl Scenario {
     }
 }
 
-/// The reason why ACK splitting or loss discrimination has no effect without the other mechanism. `None` if both
-/// mechanisms have an effect.
+/// Sentence about the mechanism that has no effect: ACK splitting without loss discrimination, or loss discrimination
+/// without ACK splitting. `None` if both mechanisms have an effect.
 fn unpaired(receiver: &lasthop_tcp::Config) -> Option<String> {
     let ack_splitting = (receiver.ack_splitting.build)(&receiver.ack_splitting.values);
     let cause = (receiver.receiver_discrimination.build)(&receiver.receiver_discrimination.values);

@@ -123,7 +123,7 @@ impl Diagnostic for Problem {
     }
 }
 
-/// The span, limited to the text and extended to character boundaries. An empty span becomes the line that contains it.
+/// The span, limited to the text and extended to character boundaries. An empty span becomes the whole line around it.
 fn within(text: &str, span: Range<usize>) -> Range<usize> {
     let mut start = span.start.min(text.len());
     let mut end = span.end.clamp(start, text.len());

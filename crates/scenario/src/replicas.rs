@@ -5,7 +5,7 @@
 //! * `"uniform 5 ms to 80 ms"` divides the range into equal parts. Each replica gets the middle of one part. The order
 //!   is drawn at random, as for a mix.
 //! * `{ mix = { cubic = 0.6, bbr = 0.4 } }` gives each value a share of the replicas. The number of replicas with a
-//!   value differs by less than one from share times `count`. The order is drawn from a stream with the key's name, so
+//!   value differs by less than one from its share of `count`. The order is drawn from a stream with the key's name, so
 //!   that several mixes are independent. The order is the same in every run and in every variant of a scenario.
 
 use crate::problem::Problem;

@@ -49,10 +49,10 @@ fn document(catalogue: &Catalogue) -> Value {
 }
 
 const NAME: &str = "^[A-Za-z0-9_-]{1,64}$";
-/// A number and a unit. The schema's description of the key lists the units.
+/// Pattern of a number with a unit. The description of each key lists its units.
 const QUANTITY: &str = r"^\s*[0-9.+_][0-9._eE+-]*\s*[A-Za-zµ/]+\s*$";
 
-/// Whole numbers separated by commas, or nothing.
+/// Pattern of a list of whole numbers, separated by commas. The list may be empty.
 const COUNTS: &str = r"^\s*([0-9]+\s*(,\s*[0-9]+\s*)*)?$";
 
 fn named(doc: &str, table: Value) -> Value {

@@ -65,10 +65,9 @@ pub(crate) fn unset_direction_key(draft: &mut Draft, direction: &str, key: &str,
 /// A mechanism on a key path: the number of path parts before the mechanism, and the kind of mechanism.
 type OnPath<'c> = Option<(usize, &'c SeamInfo)>;
 
-/// Advances by one part of a key path. Returns two values:
-/// * the mechanism with the number of parts from the next part to it; `None` if this part is the mechanism, or if the
-///   rest of the path has no mechanism;
-/// * the kind of mechanism, if this part is the mechanism.
+/// Moves past one part of a key path. Returns two values:
+/// * the mechanism further along the path, with the number of parts that still precede it; `None` if none follows;
+/// * the kind of mechanism, if the part selects a mechanism.
 fn step(mechanism: OnPath<'_>) -> (OnPath<'_>, Option<&SeamInfo>) {
     match mechanism {
         Some((0, seam)) => (None, Some(seam)),

@@ -25,7 +25,7 @@ pub(crate) struct SetTarget<'c> {
     pub(crate) mechanism: Option<(usize, &'c SeamInfo)>,
 }
 
-/// The kind of table or value after a number of path parts.
+/// Position in a document after some parts of a key path: the kind of table or value at that position.
 #[derive(Clone, Copy)]
 pub(crate) enum Level<'c> {
     Document,

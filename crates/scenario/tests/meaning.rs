@@ -1,4 +1,4 @@
-//! The values that scenarios resolve to.
+//! Tests the values of checked scenarios: links, delays, mechanisms, flows and routes.
 
 use lasthop_base::{Duration, Rate, Time, Value};
 use lasthop_net::service::Service;

@@ -1,4 +1,4 @@
-//! Whole messages, as they are printed.
+//! Snapshots of whole error messages, as the command prints them.
 
 mod fixed;
 

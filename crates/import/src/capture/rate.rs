@@ -10,7 +10,7 @@ const SHORT: f64 = 3.0;
 const PER_FOLD: f64 = 200.0;
 /// Lower bound of the first class, bit/s.
 const MIN_RATE: f64 = 1000.0;
-/// Rates count as equal if they differ by at most this number of classes (3 %).
+/// Half the width of a peak of the histogram, in classes: rates within 3 % count as equal.
 const NEAR: usize = 3;
 /// Smallest share of the bytes that must arrive at a rate if the rate is to count.
 const SHARE: f64 = 0.05;

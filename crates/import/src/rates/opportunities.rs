@@ -78,7 +78,7 @@ impl<'w> Opportunities<'w> {
         Ok(())
     }
 
-    /// Ends the trace. A simulation repeats it after its last time.
+    /// Ends the trace. A simulation repeats the trace after its last time.
     pub(crate) fn finish(mut self) -> Result<Service, ImportError> {
         if self.count == 0 {
             return Err(ImportError::new(

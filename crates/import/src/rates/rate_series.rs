@@ -6,7 +6,7 @@ use crate::import_result::{Service, shown};
 
 /// Number of samples that are used to find the usual time step.
 const STEP_SAMPLES: usize = 512;
-/// Number of usual time steps above which the time between two samples counts as a gap.
+/// Longest time between two samples that is no gap, in usual time steps.
 const GAP: f64 = 3.5;
 
 pub(crate) struct RateSeries<'w> {

@@ -25,7 +25,7 @@ impl Object {
         })
     }
 
-    /// Calls `work` with the object; `None` after an exception.
+    /// Calls `work` with the object. Returns `None` if this call or an earlier call has raised an exception.
     #[inline]
     pub fn attempt<T>(&mut self, work: impl FnOnce(&Hooks<'_, '_>) -> PyResult<T>) -> Option<T> {
         let object = self.object.as_ref()?;

@@ -107,8 +107,8 @@ pub struct LostSegment {
 /// Outcome of the window reduction at the end of a recovery.
 #[pyclass(frozen, get_all, module = "lasthop")]
 pub struct Recovered {
-    /// "kept": the reduction remains in effect. "revised": the reduction is undone. "probed": two segments test it (RFC
-    /// 5682).
+    /// "kept": the reduction remains in effect. "revised": the reduction is undone. "probed": F-RTO tests the reduction
+    /// with two segments (RFC 5682).
     kind: &'static str,
     /// New cwnd, bytes; None if kept.
     window_bytes: Option<u64>,

@@ -31,7 +31,7 @@ impl Packet {
         self.0.flow.0
     }
 
-    /// Size that links charge, bytes.
+    /// Size of the packet on a link, bytes.
     #[getter]
     fn wire_bytes(&self) -> u32 {
         self.0.wire_bytes
@@ -49,7 +49,7 @@ impl Packet {
         self.0.forward
     }
 
-    /// Whether the endpoints handle marks on this packet (ECN, RFC 3168).
+    /// Whether the packet is ECN-capable, so that a queue may mark it (RFC 3168).
     #[getter]
     fn can_be_marked(&self) -> bool {
         self.0.ecn != Ecn::NotEct

@@ -114,7 +114,7 @@ fn malformed_traces_are_refused_with_their_line() {
     for (contents, _, line, underlined, message, help) in TRACES {
         std::fs::write(&trace, contents).expect("written");
         let problem = Scenario::load(&scenario).expect_err(contents);
-        // An error that concerns the whole trace is reported at the line of the scenario that names the trace.
+        // An error about the whole trace (line 0) is reported at line 19 of the scenario, which names the trace.
         let (file, line) = match line {
             0 => (scenario.clone(), 19),
             _ => (trace.to_string_lossy().into_owned(), *line),
@@ -177,7 +177,7 @@ fn refuse_all(
     assert!(found.is_empty(), "{}", found.join("\n\n"));
 }
 
-/// Lists how the problem differs from the case, with the whole message.
+/// Returns a text with the differences between the problem and the case; `None` if they agree.
 fn mistakes(problem: &Problem, case: &MalformedCase, file: &str) -> Option<String> {
     let (first, second, line, underlined, message, help) = case;
     let is_right = problem.file() == file
