@@ -180,7 +180,7 @@ def _pickled(strategies: Strategies) -> bytes | None:
     if not strategies.for_engine():
         return None
     with needs("lasthop.sweep of a strategy", "loky"):
-        import cloudpickle
+        import cloudpickle  # type: ignore[import-untyped]
     # A worker may not be able to import the user's own modules, so their contents are sent.
     modules = {sys.modules[name] for _, _, made in strategies.for_engine() for name in _version.modules_of(made)}
     modules -= {sys.modules[name] for name in cloudpickle.list_registry_pickle_by_value()}
@@ -204,7 +204,7 @@ def _processes(jobs: int | None) -> Any:
     if jobs == 1:
         return _Here()
     with needs("lasthop.sweep of a strategy", "loky"):
-        import loky
+        import loky  # type: ignore[import-untyped]
     return loky.get_reusable_executor(max_workers=jobs or os.cpu_count())
 
 

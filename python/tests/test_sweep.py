@@ -159,7 +159,7 @@ class Additive(lasthop.CongestionControl):
 
 
 def test_strategies_are_swept_in_any_process(tmp_path: Path) -> None:
-    set: dict[str, object] = {"congestion": ["reno", Additive(), Additive(4.0)], "loss": [0.001, 0.01]}
+    set: dict[str, list[object]] = {"congestion": ["reno", Additive(), Additive(4.0)], "loss": [0.001, 0.01]}
     here = lasthop.sweep(PATH, set=set, runs=2, store=tmp_path / "here", jobs=1)
     assert len(here) == 12 and not here.failed
     names = list(dict.fromkeys(here["congestion"]))
