@@ -32,8 +32,12 @@ def of_strategy(made: object) -> str:
     """
     given = getattr(type(made), "version", None)
     version = str(given) if given is not None else _digest(type(made))
-    state = {name: value for name, value in vars(made).items() if value not in ([], None)}
+    state = {name: value for name, value in vars(made).items() if not (value is None or _is_empty_list(value))}
     return f"{version}-{_digest(state)}" if state else version
+
+
+def _is_empty_list(value: object) -> bool:
+    return isinstance(value, list) and not value
 
 
 def modules_of(made: object) -> list[str]:
