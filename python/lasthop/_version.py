@@ -12,14 +12,21 @@ from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, Modul
 
 _INSTALLED = tuple(sysconfig.get_paths()[name] for name in ("stdlib", "platstdlib", "purelib", "platlib"))
 
+# Python sets these attributes itself, some of them only when an object is first copied.
 _WITHOUT_EFFECT = (
+    "__abstractmethods__",
+    "__annotate__",
+    "__annotate_func__",
     "__annotations__",
+    "__annotations_cache__",
     "__dict__",
     "__doc__",
     "__firstlineno__",
     "__module__",
+    "__slotnames__",
     "__static_attributes__",
     "__weakref__",
+    "_abc_impl",
 )
 
 

@@ -11,7 +11,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import BrokenExecutor, Future
-from typing import Any
+from typing import Any, ClassVar
 
 from lasthop import _command, _lasthop, _toml, _version
 from lasthop._error import Error
@@ -126,7 +126,7 @@ def sweep(
     keys = [(str(path), _values(str(path), values, strategies)) for path, values in set.items()]
     scenario = Scenario.__new__(Scenario)
     scenario._make(source, None, strategies)
-    payload = _pickled(strategies)
+    sent = _sent(strategies)
     path = os.fspath(store)
     made = _lasthop.Sweep(
         scenario._made,
@@ -142,15 +142,17 @@ def sweep(
         warnings.warn(note, stacklevel=2)
     progress_line = _Progress(made, progress)
     try:
-        if executor is None and payload is None:
+        if executor is None and sent is None:
             made.work(_whole("jobs", jobs, 1, 1024), progress_line.update)
         else:
             executor = executor or _processes(_whole("jobs", jobs, 1, 1024))
-            _elsewhere(made, executor, payload, progress_line.update)
+            _elsewhere(made, executor, sent, progress_line.update)
     finally:
         progress_line.end()
         failed = made.failed()
         made.close()
+        if sent is not None:
+            sent.close()
     return Sweep(path, made.number, failed)
 
 
@@ -175,7 +177,26 @@ def _shard(shard: tuple[int, int]) -> tuple[int, int]:
     raise Error(f"`shard` is {shard!r}: expected (number, count)", "for instance shard=(1, 4)")
 
 
-def _pickled(strategies: Strategies) -> bytes | None:
+class _Sent:
+    """Strategies for workers. A worker in this process uses them as they are: unpickling a class in the process that
+    pickled it would replace the methods of the user's class."""
+
+    _here: ClassVar[dict[int, Any]] = {}
+
+    def __init__(self, strategies: Strategies, pickled: bytes) -> None:
+        self.process, self.number, self.pickled = os.getpid(), id(self), pickled
+        self._here[self.number] = strategies.for_engine()
+
+    def received(self) -> Any:
+        if os.getpid() == self.process and self.number in self._here:
+            return self._here[self.number]
+        return pickle.loads(self.pickled)
+
+    def close(self) -> None:
+        self._here.pop(self.number, None)
+
+
+def _sent(strategies: Strategies) -> _Sent | None:
     """Returns the strategies for workers; None if there are none."""
     if not strategies.for_engine():
         return None
@@ -196,7 +217,7 @@ def _pickled(strategies: Strategies) -> bytes | None:
     finally:
         for module in modules:
             cloudpickle.unregister_pickle_by_value(module)
-    return pickled
+    return _Sent(strategies, pickled)
 
 
 def _processes(jobs: int | None) -> Any:
@@ -219,14 +240,14 @@ class _Here:
         return future
 
 
-def _work(scenarios: dict[str, str], runs: list[tuple[str, int]], strategies: bytes | None = None) -> bytes:
+def _work(scenarios: dict[str, str], runs: list[tuple[str, int]], strategies: _Sent | None = None) -> bytes:
     """Does one task on a worker: runs the orders and returns their results as bytes. It opens no file."""
     orders = [(digest, scenarios[digest], seed) for digest, seed in runs]
-    return _lasthop.run_orders(orders, pickle.loads(strategies) if strategies else [])
+    return _lasthop.run_orders(orders, strategies.received() if strategies else [])
 
 
 def _elsewhere(
-    made: _lasthop.Sweep, executor: Any, strategies: bytes | None, on_progress: Callable[[], None]
+    made: _lasthop.Sweep, executor: Any, strategies: _Sent | None, on_progress: Callable[[], None]
 ) -> None:
     """Submits the runs to an executor in tasks of about 1 s, and stores the results."""
     is_dask = type(executor).__module__.partition(".")[0] == "distributed"
