@@ -57,7 +57,8 @@ pub struct Candidate {
     pub set: Vec<(String, String)>,
     /// Names of a pair's two cures; empty for a single cure.
     pub parts: Vec<String>,
-    /// Options with which `lasthop agent run` applies the same change to live traffic; `None` if the agent cannot.
+    /// Options with which `lasthop agent run` applies the same change to live traffic; `None` if the agent
+    /// cannot apply the change.
     pub agent: Option<&'static str>,
 }
 
@@ -77,7 +78,7 @@ pub fn unchanged() -> Candidate {
 const TOO_SMALL_PCT: f64 = 10.0;
 /// A queue longer than this many bandwidth-delay products is deep: a shorter queue becomes a candidate.
 const DEEP: f64 = 1.5;
-/// A queue shorter than this many bandwidth-delay products becomes a candidate for a longer queue.
+/// For a queue shorter than this many bandwidth-delay products, a longer queue becomes a candidate.
 const SHORT: f64 = 0.75;
 
 /// Middleboxes to try at the base station. None of them needs a second box on the path.
@@ -116,8 +117,8 @@ pub fn single(scenario: &Scenario, path: &PathParameters, rwnd_limited_pct: f64)
     list.candidates
 }
 
-/// Pairs of cures. For each site, the function selects the best cure whose gain over the unchanged path is certain.
-/// Each two selected cures form a pair.
+/// Pairs of cures. Selects, for each site, the best cure whose gain over the unchanged path is certain, and
+/// returns every pair of the selected cures.
 pub fn pairs(scored: &[ScoredCandidate<'_>]) -> Vec<Candidate> {
     let mut best: Vec<&Candidate> = Vec::new();
     for standing in scored.iter().filter(|standing| standing.surely_helps) {
@@ -136,7 +137,8 @@ pub fn pairs(scored: &[ScoredCandidate<'_>]) -> Vec<Candidate> {
                 sites,
                 set: [one.set.clone(), other.set.clone()].concat(),
                 parts: vec![one.name.clone(), other.name.clone()],
-                // At most one of the two cures is at the receiver, and only such a cure has agent options.
+                // Only cures at the receiver have agent options, and at most one of the two cures is at the
+                // receiver.
                 agent: one.agent.or(other.agent),
             });
         }

@@ -36,7 +36,7 @@ pub struct CandidateResults {
     pub candidate: Candidate,
     /// Congestion control of the user's first flow.
     pub congestion: &'static str,
-    /// Gain over the unchanged path by the score of the aim, %.
+    /// Gain over the unchanged path, %, computed by the score that the aim selects.
     pub score_pct: Option<Estimate>,
     /// Goodput of the user's flows, kbit/s.
     pub goodput_kbps: Option<Estimate>,

@@ -51,7 +51,8 @@ impl RepetitionMeasures {
         }
     }
 
-    /// Gain over `base`: logarithm of the geometric mean of the ratios that `aim` selects.
+    /// Gain over `base`: logarithm of the geometric mean of the ratios that `aim` selects. A ratio compares
+    /// one number of `self` with the same number of `base`; an improvement is a ratio above 1.
     pub fn score(&self, base: &RepetitionMeasures, aim: Aim) -> f64 {
         let short = |it: &RepetitionMeasures| it.short_s.map_or(1.0, |[_, p95, _]| p95);
         let goodput = (self.goodput_kbps, base.goodput_kbps);

@@ -32,7 +32,7 @@ pub struct AssertionError {
 pub enum BoundStatus {
     /// The whole interval is on the required side.
     Holds,
-    /// The whole interval is on the wrong side, or a run does not define the number.
+    /// The whole interval is on the wrong side, or the number is undefined in a run.
     Fails,
     /// The interval includes the bound, or there is no interval because a random scenario was run only once.
     Open,

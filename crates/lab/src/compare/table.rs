@@ -112,8 +112,8 @@ impl Comparison {
         subjects
     }
 
-    /// Names of the flows of all cases, in the order of the cases. With too many flows: names of the classes; with too
-    /// many classes, or only one: none.
+    /// Names of the flows of all cases, in the order of the cases. If there are more than `MOST_FLOWS` flows,
+    /// names of the classes instead. Empty if there is only one class, or more than `MOST_CLASSES` classes.
     fn flow_names(&self) -> Vec<&str> {
         let flows = || self.cases.iter().flat_map(|case| &case.scenario.flows).map(|flow| flow.name.as_str());
         let names = distinct(flows(), MOST_FLOWS);
@@ -171,7 +171,7 @@ impl Comparison {
         lasthop_scenario::notes_of_all(self.cases.iter().map(|case| &case.scenario))
     }
 
-    /// Values of the case's baseline; null for a baseline.
+    /// Values of the varied keys in the case's baseline; null if the case is its own baseline.
     fn against(&self, case: usize) -> Value {
         match self.baseline().base(case) {
             base if base == case => Value::Null,
@@ -213,7 +213,7 @@ impl Comparison {
     }
 }
 
-/// The names without duplicates, in order, but at most one more than `most`.
+/// The names without duplicates, in order. Stops after `most` + 1 names.
 fn distinct<'n>(all: impl Iterator<Item = &'n str>, most: usize) -> Vec<&'n str> {
     let mut names: Vec<&str> = Vec::new();
     for name in all {

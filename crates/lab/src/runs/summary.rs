@@ -81,7 +81,7 @@ impl<'a> Rows<'a> {
         rows
     }
 
-    /// Rows of all flows together, if there are several.
+    /// Rows of the numbers of all flows together; empty if there is only one flow.
     pub(super) fn aggregates(&self) -> Vec<Row> {
         let flows: usize = self.groups.iter().map(|group| group.flows.len()).sum();
         if flows < 2 {

@@ -1,7 +1,7 @@
 //! Makes the scenario of a grid's cell (one value on each axis), by applying the cell's changes in order.
 //!
-//! If an axis and an answer to an open question set the same key, the axis wins. Shorter keys are set first, so that a
-//! mechanism is chosen before its parameters.
+//! If an axis and an answer to an open question set the same key, the axis wins. Keys with fewer dots are set
+//! first, so that a mechanism is chosen before its parameters.
 
 use super::expression::{Expression, Scope};
 use super::file::{AnswerPart, Axis, Changes, Draw, Grid, Ordered};
@@ -54,7 +54,8 @@ impl Mode {
         self.of(&grid.runs)
     }
 
-    /// Value of the variable `{length}`: factor by which runs are longer; 1 without the key `length`.
+    /// Value of the variable `{length}`: factor by which this mode lengthens the runs; 1 without the key
+    /// `length`.
     pub fn length(&self, grid: &Grid) -> u32 {
         grid.length.as_ref().map_or(1, |length| self.of(length)).max(1)
     }

@@ -155,7 +155,7 @@ pub fn number(view: &View<'_>, published: &Published) -> Option<Item> {
     })
 }
 
-/// Values of the axis along which the binding's measure searches a place.
+/// Values of the axis on which the measure of the binding searches a position.
 fn values_along(view: &View<'_>, binding: &Binding) -> Option<Vec<f64>> {
     let ResolvedQuantity::Measure { measure, .. } = view.study.resolve(binding.quantity(), &[]).ok()? else {
         return None;

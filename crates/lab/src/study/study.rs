@@ -146,7 +146,7 @@ impl Study {
         match (quantity.metric, quantity.measure) {
             (Some(metric), _) => {
                 let own = self.file.metric.get(metric)?.bounds;
-                // Columns are never negative; axis values may be.
+                // Columns are never negative, but axis values can be negative.
                 let is_name = |name: &str| {
                     let values = self.file.axis.get(name).map(|axis| &axis.values[..]).unwrap_or_default();
                     values.iter().filter_map(Value::number).all(|value| value >= 0.0)
@@ -173,8 +173,8 @@ impl Study {
         }
     }
 
-    /// Coordinates that a measure sets itself. If a measure refers to another measure, its coordinates override those
-    /// of the other.
+    /// Coordinates that a measure sets itself. They override the coordinates of another measure to which the
+    /// measure refers.
     pub fn own_coordinates(&self, quantity: QuantityRef<'_>) -> Coordinates {
         let measure = quantity.measure.and_then(|measure| self.file.measure.get(measure));
         measure.map_or_else(Coordinates::new, |measure| {

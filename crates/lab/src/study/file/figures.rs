@@ -128,8 +128,8 @@ pub struct Table {
     /// Columns of a table with `answers`.
     #[serde(default)]
     pub column: Vec<Column>,
-    /// Axis whose values become the columns. A row belongs to the column that its series name or its coordinate on this
-    /// axis equals.
+    /// Axis whose values become the columns. A row belongs to the column whose axis value equals the row's
+    /// series name or the row's coordinate on this axis.
     pub across: Option<String>,
     /// Lines of a table with `across`.
     #[serde(default)]

@@ -46,7 +46,8 @@ pub struct Try {
     /// Points, by patterns of their item.
     #[serde(default)]
     pub points: Texts,
-    /// Whether the default reading is run again with as few repetitions as the answers, and gives a separate row.
+    /// Whether the default reading is also run with as few repetitions as the answers, which gives a separate
+    /// row.
     #[serde(default)]
     pub default: bool,
 }
