@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 /// the disk.
 const COMMIT_INTERVAL: Duration = Duration::from_millis(250);
 
-/// Number of runs of each point, or the rule for it.
+/// Number of runs of each point: fixed, or determined by a stopping rule.
 #[derive(Clone)]
 pub enum RunCount {
     /// A fixed number.
@@ -195,8 +195,8 @@ impl Driver {
         None
     }
 
-    /// Accepts the result of a run. It is committed, at the latest, by the first call of this function or
-    /// [`Driver::handle_time`] that follows after 250 ms.
+    /// Accepts the result of a run. The result is committed at the latest by the first call of this function
+    /// or of [`Driver::handle_time`] after 250 ms.
     pub fn handle_row(&mut self, row: RunRow) -> Result<(), Error> {
         let Some(index) = self.index_by_digest.get(&row.digest).copied() else { return Ok(()) };
         let number = row.seed.wrapping_sub(self.seed);

@@ -76,7 +76,8 @@ impl Store {
     }
 }
 
-/// Cache of row numbers. Without the cache, each run would need queries for them.
+/// Cache of row numbers. Without the cache, each run would need queries for the row numbers of its point and
+/// metrics.
 #[derive(Debug, Default)]
 pub(super) struct IdCache {
     /// Metric names with their row numbers, in the order of first use. Runs use names in the same order, so each search
@@ -219,7 +220,8 @@ fn insert_run(
     Ok(())
 }
 
-/// Describes the subjects with number `first` and above: each is a flow, a link direction, or all flows.
+/// Inserts the kind and the name of the subjects from number `first` on. A subject is a flow, a link
+/// direction, or all flows.
 fn describe(
     transaction: &Transaction<'_>,
     point: i64,
