@@ -13,9 +13,9 @@ pub enum Request {
     Catalogue {},
     /// Stores a file that scenarios may name. An empty text removes the file.
     File {
-        /// Its name.
+        /// Name of the file.
         name: String,
-        /// Its contents.
+        /// Contents of the file.
         text: String,
     },
     /// Checks a scenario and returns the parts to draw.
