@@ -306,7 +306,11 @@ mod tests {
     #[test]
     fn equal_values_differ_by_exactly_nothing() {
         let comparison = comparison(&["recovery"], &[&["sack", "sack"]]);
-        assert_eq!(comparison.table().rows.len(), 2, "the table has only goodput, because no metric differs between equal cases");
+        assert_eq!(
+            comparison.table().rows.len(),
+            2,
+            "the table has only goodput, because no metric differs between equal cases"
+        );
         let compared = comparison.compared(1, GOODPUT, None, &measure::total_goodput_kbps);
         let difference = compared.difference.unwrap();
         assert_eq!((difference.mean, difference.ci95), (0.0, Some([0.0, 0.0])));
@@ -349,7 +353,10 @@ mod tests {
         let completed = some["completed_s"]["completed"].as_u64().unwrap();
         assert!(completed > 0 && completed < 8, "{some}");
         assert_eq!((&some["completed_s"]["mean"], &some["completed_s"]["p99"]), (&Value::Null, &Value::Null));
-        assert_eq!(none["completed_s"]["completed"], 0, "`completed_s` is an object even if no transfer completed");
+        assert_eq!(
+            none["completed_s"]["completed"], 0,
+            "`completed_s` is an object even if no transfer completed"
+        );
         assert_eq!(none["completed_s"]["max_follow_up_s"], 5.0);
         // All eight pairs of repetitions count. The restricted mean counts an unfinished transfer with the
         // time of the run's end.

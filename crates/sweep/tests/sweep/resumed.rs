@@ -109,7 +109,10 @@ fn the_rule_stops_each_point_when_it_is_exact_enough() {
         assert!(precision.is_reached(&values));
         let mut look = Precision::next_check(0);
         while look < values.len() as u32 {
-            assert!(!precision.is_reached(&values[..look as usize]), "the rule should have stopped after {look} runs");
+            assert!(
+                !precision.is_reached(&values[..look as usize]),
+                "the rule should have stopped after {look} runs"
+            );
             look = Precision::next_check(look);
         }
         assert_eq!(look as usize, values.len());
