@@ -1,4 +1,4 @@
-//! Work on several threads whose results are returned in order.
+//! Runs jobs on several threads and returns their results in the order of the jobs.
 
 use crate::runs::clock::VirtualClock;
 use std::collections::BTreeMap;

@@ -18,7 +18,7 @@ pub struct Item {
     pub paper: String,
     /// Name of the number or figure in the paper: `gain-mac`, `fig7`.
     pub item: String,
-    /// Curve or setting of the row.
+    /// Curve or setting to which the number belongs.
     pub series: String,
     /// Coordinates (`{"ber": 7e-5}`), and settings that differ from the defaults.
     pub x: Map<String, Value>,

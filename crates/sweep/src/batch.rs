@@ -11,7 +11,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A run to do: the digest of its point, the text of its scenario, its seed.
+/// A run to do: the digest of its point (a combination of values), its scenario as text, and its seed.
 pub type RunRequest = (String, String, u64);
 
 /// Cache of the scenarios that a process has read, because a worker does many runs of the same points.

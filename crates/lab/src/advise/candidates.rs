@@ -46,7 +46,7 @@ impl DeploymentSite {
     }
 }
 
-/// A candidate: one cure, or a pair of cures.
+/// A candidate: one change that may improve TCP (a cure), or a pair of cures.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Candidate {
     /// Display name.
@@ -62,7 +62,7 @@ pub struct Candidate {
     pub agent: Option<&'static str>,
 }
 
-/// The candidate that changes nothing.
+/// The candidate without changes, which is the baseline of the comparison.
 pub fn unchanged() -> Candidate {
     Candidate {
         name: "unchanged path".into(),

@@ -242,7 +242,7 @@ fn sites(sites: &[DeploymentSite]) -> String {
     }
 }
 
-/// Number of candidates in the short table.
+/// Largest number of candidates in the short table.
 const MOST_ROWS: usize = 8;
 
 /// Interval that is shown for a score without an interval, %. The interval includes every possible score.

@@ -17,7 +17,8 @@ pub struct RepetitionMeasures {
     /// Percentiles of the duration of short transfers, s. An unfinished transfer counts with its time up to the end of
     /// the run.
     pub short_s: Option<[f64; 3]>,
-    /// Goodput of the unmodified neighbour in the run with the user's flows, kbit/s.
+    /// Goodput of the neighbour, a flow without the candidate's changes, in the run beside the user's flows,
+    /// kbit/s.
     pub neighbour_kbps: f64,
 }
 

@@ -78,7 +78,7 @@ pub fn drafts(draft: &Draft, variations: &[Variation]) -> Result<Vec<(Vec<String
     Ok(drafts)
 }
 
-/// Cases and their outcomes.
+/// Compared cases (variants of a scenario), and the outcomes of their runs.
 pub struct Comparison {
     /// Key paths of the varied keys.
     pub paths: Vec<String>,

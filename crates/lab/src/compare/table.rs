@@ -10,7 +10,8 @@ use crate::runs::{glance, measure};
 use lasthop_sim::{FLOW_METRICS, Outcome};
 use serde_json::{Map, Value, json};
 
-/// Largest number of flows for which a table has rows of single flows. With more flows, the table has rows of classes.
+/// Largest number of flows for which a table has rows of single flows. With more flows, the table has rows of
+/// classes; a class contains all replicas of a flow.
 const MOST_FLOWS: usize = 4;
 /// Largest number of classes for which a table has rows of classes. With more, the table has only means over all flows.
 const MOST_CLASSES: usize = 8;

@@ -64,7 +64,7 @@ impl Class {
         self.flows.iter().filter_map(|flow| outcome.flows.get(*flow))
     }
 
-    /// Mean of a metric over the class's flows, or a number of the class's flows together.
+    /// Value of a quantity for the class: the mean over its flows, or the number of its flows together.
     pub fn value(&self, outcome: &Outcome, quantity: Quantity) -> Option<f64> {
         match quantity {
             Quantity::OfFlow(metric) => measure::mean(self.of_outcome(outcome).filter_map(metric.of)),

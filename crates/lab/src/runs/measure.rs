@@ -1,4 +1,4 @@
-//! Numbers of several flows together.
+//! Numbers that describe several flows together, such as total goodput and fairness.
 
 use super::classes;
 use lasthop_sim::{FLOW_METRICS, FlowMetric, FlowOutcome, Outcome};
@@ -130,8 +130,8 @@ mod tests {
 
     #[test]
     fn a_link_is_never_used_by_more_than_all_of_it() {
-        // At the end, the unlimited queue holds packets that need seconds to drain. These undelivered packets must not
-        // count.
+        // At the end, the unlimited queue holds packets that need seconds to drain. These undelivered packets
+        // must not count as carried.
         let text = "profile=plain,rate=10Mbit/s,rtt=20ms,queue=unlimited,duration=10s";
         let mut draft = Draft::load(text).unwrap();
         draft.set("flow.bulk.receiver.window", "{ kind = \"buffer\", size = \"64 MiB\" }").unwrap();

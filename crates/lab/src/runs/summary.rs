@@ -25,14 +25,14 @@ pub fn table(outcomes: &[Outcome]) -> Table {
     Table { caption: String::new(), columns: rows.columns(true), rows: rows.all(true) }
 }
 
-/// Rows of a table of flows.
+/// Computes the rows of a table whose columns are groups of flows.
 pub(super) struct Rows<'a> {
     outcomes: &'a [Outcome],
     pub(super) groups: Vec<Group>,
     completions: Vec<Option<Completion>>,
 }
 
-/// A row before it is formatted.
+/// Row of a table: a metric, with one cell for each group of flows.
 pub(super) struct Row {
     pub(super) name: &'static str,
     /// One cell for each group.

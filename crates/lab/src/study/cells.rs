@@ -205,7 +205,8 @@ impl<'a> GridCell<'a> {
         .collect()
     }
 
-    /// Returns the keys that `written` denotes: `@NAME` stands for the keys of that name, `*` for all names of a table.
+    /// Returns the keys that `written` denotes: `@NAME` stands for the keys that `names` lists, `*` for all
+    /// names of a table.
     fn expand_keys(
         &self,
         draft: &Draft,
@@ -288,7 +289,7 @@ pub fn is_at(when: &Ordered<Pick>, coordinates: &Coordinates) -> bool {
     when.iter().all(|(axis, pick)| coordinates.get(axis).is_some_and(|value| pick.contains(value)))
 }
 
-/// Expands `flow.t*.sack` to one key for each matching flow of the draft.
+/// Expands `flow.t*.sack` to one key for each matching flow of the scenario.
 fn expand_star(draft: &Draft, key: &str) -> Vec<String> {
     let parts: Vec<&str> = key.splitn(3, '.').collect();
     match &parts[..] {

@@ -1,4 +1,4 @@
-//! A paper's files, read and checked: every name that they use is defined.
+//! Reads and checks a paper's files. The check reports names that are used but not defined.
 
 use super::causes::{self, Cause};
 use super::expression::Expression;
@@ -279,7 +279,7 @@ pub enum ResolvedQuantity<'a> {
     },
 }
 
-/// Implements `quantity` for tables with `metric`, `measure` and `grid`.
+/// Implements the method `quantity` for types with the fields `metric`, `measure` and `grid`.
 macro_rules! asking {
     ($($table:ident),*) => {
         $(impl crate::study::file::$table {

@@ -86,7 +86,7 @@ pub struct Measure {
     pub grid: Option<String>,
     /// Metric to measure.
     pub metric: Option<String>,
-    /// Other measure to reduce, instead of a metric.
+    /// Another measure whose values are reduced, instead of a metric.
     pub measure: Option<String>,
     /// Axis values at which the metric is taken.
     #[serde(default)]
@@ -119,9 +119,9 @@ impl Measure {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Binding {
-    /// Rows, by patterns of their item.
+    /// Rows of `published.csv`: patterns of the column `item`.
     pub rows: Texts,
-    /// Condition that selects some of these rows.
+    /// Condition on names and coordinates that selects some of these rows.
     #[serde(default, rename = "where")]
     pub filter: Selector,
     /// Name of the metric.
@@ -166,7 +166,7 @@ pub enum Within {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Points {
-    /// Item name of the rows.
+    /// Item name of the rows in the results.
     pub item: String,
     /// Name of the metric.
     pub metric: Option<String>,
