@@ -81,7 +81,8 @@ impl ReceiverLog {
         waited
     }
 
-    /// Counts the bytes of a packet on the same link. Returns whether `at` is within the recording.
+    /// Counts the bytes of any packet that arrives over the measured path. Returns whether `at` is within the
+    /// recording.
     pub(crate) fn count_bytes(&mut self, at: Time, bytes: usize) -> bool {
         let is_recorded = self.from <= at && at < self.until;
         if is_recorded

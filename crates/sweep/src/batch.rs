@@ -44,8 +44,8 @@ impl ScenarioCache {
 /// Does the runs that another process requests.
 ///
 /// # Errors
-/// Fails if results could differ: this process has another engine, or a recording with the same name but other
-/// contents.
+/// Fails if results could differ: this process has another engine (simulator version), or a recording with
+/// the same name but other contents.
 pub fn run(requests: &[RunRequest], cache: &ScenarioCache) -> Result<Vec<RunRow>, String> {
     let one = |(digest, text, seed): &RunRequest| -> Result<RunRow, String> {
         Ok(row::run(cache.scenario(digest, text)?.as_ref(), digest, *seed))
@@ -123,7 +123,7 @@ pub fn unpack(batch: &[u8]) -> Option<Vec<RunRow>> {
     numbers.next().is_none().then_some(rows)
 }
 
-/// Kind and name of a subject, and the names of its numbers.
+/// Names of a subject (flow, link direction or all flows): its kind, its name, and the names of its numbers.
 type SubjectNames = (String, String, Vec<String>);
 
 fn decode_row(

@@ -91,7 +91,7 @@ struct PointState {
     /// Values of the quantities that the stopping rule uses, by run number from 0. The list is empty for a failed run,
     /// and for all runs without a stopping rule.
     done: BTreeMap<u32, Vec<Option<f64>>>,
-    /// Number of runs wanted so far; the stopping rule may raise it.
+    /// Number of runs wanted so far; the stopping rule may raise this number.
     wanted: u32,
     /// Number of runs that this shard has requested and whose results are missing.
     open: u32,
@@ -222,7 +222,7 @@ impl Driver {
         self.handle_time()
     }
 
-    /// Commits the waiting results if the first has waited long enough.
+    /// Commits the waiting results if the oldest of them has waited for 250 ms.
     pub fn handle_time(&mut self) -> Result<(), Error> {
         match self.since {
             Some(since) if since.elapsed() >= COMMIT_INTERVAL => self.commit(),

@@ -85,7 +85,7 @@ pub(super) struct IdCache {
     names: Vec<(String, i64)>,
     next: usize,
     points: HashMap<String, i64>,
-    /// Number of subjects already described for each point, by the point's row number.
+    /// Number of subjects already inserted for each point, by the point's row number.
     described: HashMap<i64, usize>,
 }
 
@@ -143,8 +143,9 @@ struct MetricWriter<'t> {
 }
 
 impl<'t> MetricWriter<'t> {
-    /// The rows are always new, because their run was just added, or had failed and therefore has no numbers. With OR
-    /// REPLACE, SQLite skips a check for uniqueness before the insertion.
+    /// Prepares the insert statements. The rows are always new, because their run was just added, or had
+    /// failed and therefore has no numbers. With OR REPLACE, SQLite skips a check for uniqueness before the
+    /// insertion.
     fn of(transaction: &'t Transaction<'_>) -> rusqlite::Result<MetricWriter<'t>> {
         let of = |rows| {
             let rows_of = vec!["(?,?,?,?)"; rows].join(",");
