@@ -41,7 +41,7 @@ pub enum Request {
     Forget {},
     /// Draws curves of the runs that were sampled since the last [`Request::Forget`].
     Charts {
-        /// Time range to draw, s. By default, the whole runs are drawn.
+        /// Time range to draw, s; by default the whole runs.
         #[serde(default)]
         between_s: Option<[f64; 2]>,
     },
