@@ -37,7 +37,7 @@ fn a_deep_buffer_wants_a_window_or_a_queue_that_follows_the_path() {
         let score = row.score_pct.unwrap();
         assert!(score.is_above(50.0), "{}: {score:?}", row.candidate.name);
         let change = row.short_change.unwrap();
-        assert!(change.percent < -80.0, "short transfers must be more than 80 % faster: {change:?}");
+        assert!(change.percent < -80.0, "short transfers must take over 80 % less time: {change:?}");
     }
 }
 
